@@ -1,0 +1,43 @@
+/** What passes between the steps of ingest: who sent an event, and what became of it. */
+import type { BotVisitRow, EventRow } from '../schemas/row.ts'
+import type { ValidationError } from '../schemas/validation-errors.ts'
+
+/** The sender of a request, as far as the steps may know it. The address is used for hashing and goes no further. */
+export interface Sender {
+  readonly address: string
+  readonly userAgent: string
+  /** ISO alpha-2 from a trusted proxy's header, or `noCountry`. */
+  readonly country: string
+  /** When the request arrived, milliseconds since 1970 UTC. */
+  readonly receivedAt: number
+}
+
+/** What ingest knows of a workspace. */
+export interface IngestWorkspace {
+  readonly id: number
+  readonly timezone: string
+}
+
+/** The part of an identify or conversion that goes to Postgres and not to ClickHouse: the only place of an e-mail. */
+export interface SidePayload {
+  event_id: number
+  workspace_id: number
+  event_type: string
+  event_name: string
+  email: string | null
+  anonymous_id: string
+  full_name: string
+  properties: Record<string, unknown>
+  source: string
+  medium: string
+  campaign: string
+  content: string
+  occurred_at: number
+  received_at: number
+}
+
+/** Rows are the enricher's own objects, used again for the next event: encode them before that. `id` is not set yet. */
+export type Enriched =
+  | { readonly stream: 'events'; readonly row: EventRow; readonly side: SidePayload | null }
+  | { readonly stream: 'bot_visits'; readonly row: BotVisitRow; readonly side: null }
+  | { readonly stream: 'rejected'; readonly detail: ValidationError[] }

@@ -1,0 +1,69 @@
+-- Who may do what: owners and their plans, workspaces, members, keys.
+CREATE TABLE owners (
+  id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  email       text NOT NULL UNIQUE,
+  name        text NOT NULL DEFAULT '',
+  plan_key    text CHECK (plan_key IN ('starter', 'growth', 'scale')),
+  -- When the plan was last lowered or lapsed: what that hides is deleted only after a grace.
+  plan_changed_at timestamptz NOT NULL DEFAULT now(),
+  created_at  timestamptz NOT NULL DEFAULT now()
+);
+
+CREATE TABLE workspaces (
+  id             integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  owner_id       bigint NOT NULL REFERENCES owners,
+  name           text NOT NULL,
+  slug           text NOT NULL UNIQUE,
+  timezone       text NOT NULL DEFAULT 'UTC',
+  currency       text NOT NULL DEFAULT 'USD',
+  -- Shorter than the plan's, when the customer wishes so.
+  retention_days integer CHECK (retention_days BETWEEN 1 AND 730),
+  suspended_at   timestamptz,
+  created_at     timestamptz NOT NULL DEFAULT now(),
+  updated_at     timestamptz NOT NULL DEFAULT now()
+);
+
+CREATE TABLE members (
+  workspace_id integer NOT NULL REFERENCES workspaces,
+  owner_id     bigint NOT NULL REFERENCES owners,
+  PRIMARY KEY (workspace_id, owner_id)
+);
+
+-- Secret keys: only their SHA-256 and a prefix to recognise them by.
+CREATE TABLE api_keys (
+  id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  workspace_id integer NOT NULL REFERENCES workspaces,
+  owner_id     bigint NOT NULL REFERENCES owners,
+  name         text NOT NULL,
+  prefix       text NOT NULL,
+  hash         bytea NOT NULL UNIQUE,
+  scopes       text[] NOT NULL,
+  expires_at   timestamptz,
+  revoked_at   timestamptz,
+  last_used_at timestamptz,
+  created_at   timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX api_keys_workspace ON api_keys (workspace_id);
+
+-- Public keys, in the open by design. A rotated key goes on until `retires_at`.
+CREATE TABLE tracking_keys (
+  id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  workspace_id integer NOT NULL REFERENCES workspaces,
+  key          text NOT NULL UNIQUE,
+  retires_at   timestamptz,
+  created_at   timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX tracking_keys_workspace ON tracking_keys (workspace_id);
+
+-- Ingest nodes listen: a key or workspace that changes is known everywhere at once.
+CREATE FUNCTION notify_keys_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM pg_notify('keys_changed', '');
+  RETURN NULL;
+END $$;
+CREATE TRIGGER tracking_keys_changed AFTER INSERT OR UPDATE OR DELETE ON tracking_keys
+  FOR EACH STATEMENT EXECUTE FUNCTION notify_keys_changed();
+CREATE TRIGGER workspaces_changed AFTER INSERT OR UPDATE OR DELETE ON workspaces
+  FOR EACH STATEMENT EXECUTE FUNCTION notify_keys_changed();
+CREATE TRIGGER api_keys_changed AFTER UPDATE OR DELETE ON api_keys
+  FOR EACH STATEMENT EXECUTE FUNCTION notify_keys_changed();

@@ -1,0 +1,43 @@
+/** The only reader of the environment: typed, frozen, and failing at start with the name of the setting that is wrong. */
+import { settings } from './settings.ts'
+
+type Settings = typeof settings
+export type Config = { readonly [K in keyof Settings]: ReturnType<Settings[K]['read']> }
+
+/** A setting that can't be used: its message is one line that names it. */
+export class SettingError extends Error {
+  override name = 'SettingError'
+}
+
+/**
+ * Reads all settings from `environment`, an empty text counting as unset.
+ * @throws SettingError naming the first setting that is wrong
+ */
+export function readConfig(environment: Record<string, string | undefined> = process.env): Config {
+  const config: Record<string, unknown> = {}
+  for (const [key, setting] of Object.entries(settings)) {
+    try {
+      config[key] = setting.read(environment[setting.name] || undefined)
+    } catch (error) {
+      throw new SettingError(`${setting.name} ${(error as Error).message}`)
+    }
+  }
+  const typed = Object.freeze(config) as Config
+  if (typed.secretKey !== '' && typed.secretKey.length < 32) {
+    throw new SettingError('SECRET_KEY must have at least 32 characters')
+  }
+  return typed
+}
+
+/**
+ * The stores of a service that runs by itself.
+ * @throws SettingError naming the first one that isn't set
+ */
+export function requireStores(config: Config): { databaseUrl: string; redisUrl: string; clickhouseUrl: string; secretKey: string } {
+  const { databaseUrl, redisUrl, clickhouseUrl, secretKey } = config
+  if (!databaseUrl) throw new SettingError('DATABASE_URL must be set to run one service by itself')
+  if (!redisUrl) throw new SettingError('REDIS_URL must be set to run one service by itself')
+  if (!clickhouseUrl) throw new SettingError('CLICKHOUSE_URL must be set to run one service by itself')
+  if (!secretKey) throw new SettingError('SECRET_KEY must be set to run one service by itself')
+  return { databaseUrl, redisUrl, clickhouseUrl, secretKey }
+}

@@ -1,0 +1,22 @@
+/**
+ * The one place where uWebSockets.js enters. Its binaries are prebuilt for a range of systems: where none fits, the
+ * loader's error becomes one line that says what is needed.
+ */
+import { createRequire } from 'node:module'
+import type * as UwsModule from 'uWebSockets.js'
+
+export type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js'
+
+function load(): typeof UwsModule {
+  try {
+    return createRequire(import.meta.url)('uWebSockets.js') as typeof UwsModule
+  } catch (error) {
+    throw new Error(
+      `uWebSockets.js has no binary for Node ${process.versions.node} on this ${process.platform} ${process.arch}: ` +
+        'use Node 20 with glibc 2.27 or newer, or Node 22 to 25 with glibc 2.38 or newer ' +
+        `(${(error as Error).message.split('\n')[0]})`,
+    )
+  }
+}
+
+export const uws = load()

@@ -1,0 +1,21 @@
+/** Waiting and backing off. */
+
+/** Resolves after `ms`, or at once when `signal` aborts. Doesn't keep the process alive. */
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve()
+    const done = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, ms)
+    signal?.addEventListener('abort', done)
+  })
+}
+
+/** Exponential backoff with full jitter in its upper half: attempt 0 waits about `firstMs`, none longer than `maxMs`. */
+export function backoffMs(attempt: number, firstMs: number, maxMs: number, random: () => number = Math.random): number {
+  const ceiling = Math.min(maxMs, firstMs * 2 ** Math.min(attempt, 30))
+  return ceiling / 2 + (random() * ceiling) / 2
+}

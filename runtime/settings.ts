@@ -1,0 +1,97 @@
+/**
+ * Every setting there is: name, how it is read, its default and what it means. `docs/settings.md` shows this table
+ * (held by test/contract/settings.test.ts) and `runtime/config.ts` is the only reader of the environment.
+ */
+
+export interface Setting<T> {
+  readonly name: string
+  readonly meaning: string
+  /** As shown in the documentation: the default in words. */
+  readonly shownDefault: string
+  /** Turns the text of the environment (undefined when unset or empty) into a value, or throws with what is wrong. */
+  read(text: string | undefined): T
+}
+
+function setting<T>(name: string, shownDefault: string, meaning: string, read: Setting<T>['read']): Setting<T> {
+  return { name, shownDefault, meaning, read }
+}
+
+function text(name: string, fallback: string, meaning: string): Setting<string> {
+  return setting(name, fallback === '' ? '(none)' : `\`${fallback}\``, meaning, (value) => value ?? fallback)
+}
+
+function optionalUrl(name: string, protocols: string[], shownDefault: string, meaning: string) {
+  return setting(name, shownDefault, meaning, (value) => {
+    if (value === undefined) return undefined
+    if (!URL.canParse(value)) throw new Error(`must be a URL, got \`${value}\``)
+    const { protocol } = new URL(value)
+    if (!protocols.includes(protocol)) throw new Error(`must begin with ${protocols.map((p) => `${p}//`).join(' or ')}`)
+    return value
+  })
+}
+
+function integer(name: string, fallback: number, min: number, max: number, meaning: string): Setting<number> {
+  return setting(name, `\`${fallback}\``, meaning, (value) => {
+    if (value === undefined) return fallback
+    const number = Number(value)
+    if (!/^-?\d+$/.test(value) || number < min || number > max) {
+      throw new Error(`must be a whole number from ${min} to ${max}, got \`${value}\``)
+    }
+    return number
+  })
+}
+
+function flag(name: string, fallback: boolean, meaning: string): Setting<boolean> {
+  return setting(name, `\`${fallback}\``, meaning, (value) => {
+    if (value === undefined) return fallback
+    if (value !== 'true' && value !== 'false') throw new Error(`must be true or false, got \`${value}\``)
+    return value === 'true'
+  })
+}
+
+function list(name: string, shownDefault: string, meaning: string): Setting<string[]> {
+  return setting(name, shownDefault, meaning, (value) =>
+    (value ?? '')
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== ''),
+  )
+}
+
+export const settings = {
+  port: integer('PORT', 8080, 0, 65535, 'Port that `npm start` or the one service listens on (0: any free one).'),
+  listenHost: text('LISTEN_HOST', '127.0.0.1', 'Address to listen on; `0.0.0.0` in production behind a balancer.'),
+  dataDir: text('DATA_DIR', './.data', 'Folder of the event log and, when embedded, of the stores.'),
+  apiHost: optionalUrl('API_HOST', ['http:', 'https:'], '`http://localhost:PORT`', 'Public root of the API host.'),
+  shortUrlHost: optionalUrl('SHORT_URL_HOST', ['http:', 'https:'], '`API_HOST/l`', 'Public root of short links.'),
+  databaseUrl: optionalUrl('DATABASE_URL', ['postgres:', 'postgresql:'], 'embedded', 'Postgres 15 or newer.'),
+  redisUrl: optionalUrl('REDIS_URL', ['redis:', 'rediss:'], 'embedded', 'Redis 7 or newer, or Valkey.'),
+  clickhouseUrl: optionalUrl(
+    'CLICKHOUSE_URL',
+    ['http:', 'https:'],
+    'embedded',
+    'ClickHouse, with user, password and database in the URL.',
+  ),
+  secretKey: text('SECRET_KEY', '', 'Secret that keys hashes and encrypts stored secrets: ≥ 32 characters. Made and kept in `DATA_DIR` when embedded.'),
+  nodeEnv: text('NODE_ENV', 'development', '`production` refuses development-only settings.'),
+  logLevel: setting('LOG_LEVEL', '`info`', '`debug`, `info`, `warn`, `error` or `silent`.', (value = 'info') => {
+    if (!['debug', 'info', 'warn', 'error', 'silent'].includes(value)) throw new Error(`unknown level \`${value}\``)
+    return value
+  }),
+  trustedProxies: list(
+    'TRUSTED_PROXIES',
+    'loopback when embedded',
+    'Addresses or CIDR ranges, comma-separated, whose `X-Forwarded-For` and country headers are believed.',
+  ),
+  countryHeader: text('COUNTRY_HEADER', 'cf-ipcountry', 'Header in which a trusted proxy names the ISO alpha-2 country.'),
+  trackRatePerKey: integer('TRACK_RATE_PER_KEY', 0, 0, 1_000_000_000, 'Events a second that one tracking key may send; 0: no limit.'),
+  logBytesMax: integer('LOG_BYTES_MAX', 8 * 2 ** 30, 64 * 2 ** 20, 2 ** 44, 'Bytes of event log that may wait for the stores before ingest answers 503.'),
+  diskFreeBytesMin: integer('DISK_FREE_BYTES_MIN', 256 * 2 ** 20, 0, 2 ** 44, 'Free disk space below which ingest answers 503.'),
+  dedupWindowHours: integer('DEDUP_WINDOW_HOURS', 24, 1, 168, 'How long a `client_event_id` is remembered.'),
+  dedupLocalEntries: integer('DEDUP_LOCAL_ENTRIES', 1_000_000, 1_000, 50_000_000, 'Ids remembered in the memory of one ingest node.'),
+  dedupClaimsMax: integer('DEDUP_CLAIMS_MAX', 50_000_000, 1_000, 10_000_000_000, 'Ids remembered in Redis for all nodes.'),
+  claimWaitMs: integer('CLAIM_WAIT_MS', 600_000, 0, 86_400_000, 'How long events with an id wait for Redis before they are stored on the local window alone.'),
+  retentionSweepMinutes: integer('RETENTION_SWEEP_MINUTES', 1440, 1, 10_080, 'How often expired data is deleted.'),
+} as const
+
+export type SettingName = keyof typeof settings

@@ -1,0 +1,109 @@
+/**
+ * Every bound in one place, with its unit and its reason. What an operator may change is a setting (runtime/settings.ts);
+ * what stands here is part of the interface or of the durable formats.
+ */
+
+const KiB = 1024
+const MiB = 1024 * 1024
+const second = 1000
+const minute = 60 * second
+const hour = 60 * minute
+const day = 24 * hour
+
+/** Bodies of the public tracking interface, in bytes; beyond them 413. */
+export const trackBodyBytesMax = 64 * KiB
+export const batchBodyBytesMax = 1 * MiB
+export const batchEventsMax = 1000
+export const botVisitsMax = 1000
+/** JSON bodies of the REST API, in bytes. */
+export const apiBodyBytesMax = 1 * MiB
+/** Deeper bodies are refused before they are parsed; a number literal of more digits as well. */
+export const jsonDepthMax = 64
+export const jsonNumberDigitsMax = 400
+/** A body must arrive whole within this time: a slow client can't hold memory for longer. */
+export const bodyDeadlineMs = 10 * second
+
+/** Fields of an event, in Unicode code points. */
+export const eventNameLengthMax = 120
+export const identifierLengthMax = 254
+export const fullNameLengthMax = 200
+export const titleLengthMax = 500
+export const urlLengthMax = 2048
+export const userAgentLengthMax = 1024
+export const languageLengthMax = 35
+export const timezoneLengthMax = 64
+export const ipLengthMax = 64
+export const screenWidthMax = 65535
+export const propertiesBytesMax = 16 * KiB
+export const propertiesKeysMax = 100
+export const propertiesDepthMax = 5
+export const requestIdLengthMax = 128
+
+/** Events older than this are refused by the public interface; older data comes in by the local import only. */
+export const eventAgeMaxMs = 72 * hour
+/** A client clock off by more than this is not believed when `sent_at` corrects `occurred_at`. */
+export const clockSkewMaxMs = 72 * hour
+
+/** Touches before a conversion count for its credit for so long. */
+export const creditWindowMs = 30 * day
+/** A session is meant to last at most this long. */
+export const sessionLengthMaxMs = 24 * hour
+/** Below this engagement a single-page session is a bounce. */
+export const bounceEngagementMs = 10 * second
+/** Visitors seen within this time are live. */
+export const liveWindowMs = 5 * minute
+
+/** The event log. A row's id is segment number × 2^17 + its index in the segment. */
+export const segmentRowsMax = 2 ** 17
+export const segmentBytesMax = 16 * MiB
+export const segmentAgeMs = 250
+/** Segments of one insert into ClickHouse, together. */
+export const insertBytesMax = 64 * MiB
+/** One group commit; beyond it new requests get 503 until the group is synced. */
+export const groupBytesMax = 8 * MiB
+export const logFileBytes = 64 * MiB
+/** A retired log file is kept so long before it is recycled: after a power loss its rows may be asked for again. */
+export const retiredFileKeepMs = 10 * minute
+/** Segment numbers a node leases at a time: at 8 segments a second more than a day. */
+export const segmentLeaseSize = 1_000_000
+/** Numbers taken from the lease file at a time, each time with one sync. */
+export const segmentReserveSize = 256
+/** The largest segment number whose ids stay exact in JSON. */
+export const segmentNumberMax = 2 ** 36 - 1
+
+/** Deadlines of outside calls. */
+export const postgresDeadlineMs = 5 * second
+export const redisDeadlineMs = 2 * second
+export const clickhouseQueryDeadlineMs = 15 * second
+export const clickhouseInsertDeadlineMs = 120 * second
+export const clickhouseQueryMemoryMax = 4 * 1024 * MiB
+
+/** The table of tracking keys: how often it is read anew when no notification came, and how long "no such key" is believed. */
+export const keyPollMs = 5 * second
+export const unknownKeyCacheMs = 2 * second
+export const unknownKeyCacheMax = 10_000
+/** How long a rotated tracking key goes on. */
+export const rotatedKeyKeepMs = 30 * day
+
+/** `Retry-After` of 503 and of the per-key 429, in seconds. */
+export const retryAfterSeconds = 5
+
+/** The analytics overview. */
+export const overviewDaysMax = 365
+export const overviewDaysDefault = 30
+export const overviewHoursMax = 744
+export const overviewRangeDaysMax = 366
+export const overviewRowsDefault = 10
+export const overviewRowsMax = 100
+export const recentEventsMax = 50
+/** Series: hour buckets up to, day buckets up to; weeks beyond. */
+export const hourBucketsSpanMs = 72 * hour
+export const dayBucketsDaysMax = 120
+
+/** Days that stored data can be read, by plan, and how long a bot visit is kept. */
+export const retentionDaysByPlan = { starter: 30, growth: 180, scale: 730 } as const
+export const botRetentionDays = 180
+/** What a downgrade or a lapse hides is deleted only after so many days. */
+export const lapsedGraceDays = 30
+/** Visitor salts are deleted after so long. */
+export const saltKeepMs = 48 * hour

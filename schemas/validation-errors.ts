@@ -1,8 +1,214 @@
-/** One validation error in the shape of the contract (Pydantic v2's): what a 422 carries a list of. */
+/**
+ * Validation errors in the shape of the contract (Pydantic v2's): what a 422 carries a list of. One builder an error
+ * type, named like it, so that each text stands once. Members are built in the order `type, loc, msg, input, ctx`.
+ */
+
+export type Loc = readonly (string | number)[]
+
 export interface ValidationError {
   readonly type: string
-  readonly loc: readonly (string | number)[]
+  readonly loc: Loc
   readonly msg: string
   readonly input?: unknown
   readonly ctx?: Readonly<Record<string, unknown>>
+}
+
+type Ctx = Record<string, unknown>
+
+function error(type: string, loc: Loc, msg: string, input: unknown, ctx?: Ctx): ValidationError {
+  return ctx === undefined ? { type, loc, msg, input } : { type, loc, msg, input, ctx }
+}
+
+/** `input` is the parent object for a field of a JSON body, null for a query, header or form field and for a whole body. */
+export function missing(loc: Loc, input: unknown): ValidationError {
+  return error('missing', loc, 'Field required', input)
+}
+
+/** A whole body that is empty or JSON `null`. */
+export function missingBody(): ValidationError {
+  return missing(['body'], null)
+}
+
+// Strings. Lengths are code points.
+
+export function stringType(loc: Loc, input: unknown): ValidationError {
+  return error('string_type', loc, 'Input should be a valid string', input)
+}
+
+export function stringTooShort(loc: Loc, input: unknown, min: number): ValidationError {
+  const msg = `String should have at least ${counted(min, 'character')}`
+  return error('string_too_short', loc, msg, input, { min_length: min })
+}
+
+export function stringTooLong(loc: Loc, input: unknown, max: number): ValidationError {
+  const msg = `String should have at most ${counted(max, 'character')}`
+  return error('string_too_long', loc, msg, input, { max_length: max })
+}
+
+export function stringPatternMismatch(loc: Loc, input: unknown, pattern: string): ValidationError {
+  return error('string_pattern_mismatch', loc, `String should match pattern '${pattern}'`, input, { pattern })
+}
+
+/** A lone surrogate. It can't be written as UTF-8, so the input is shown with U+FFFD in its place. */
+export function stringUnicode(loc: Loc, input: unknown): ValidationError {
+  const shown = typeof input === 'string' ? input.toWellFormed() : input
+  const msg = 'Input should be a valid string, unable to parse raw data as a unicode string'
+  return error('string_unicode', loc, msg, shown)
+}
+
+// Numbers.
+
+export function intType(loc: Loc, input: unknown): ValidationError {
+  return error('int_type', loc, 'Input should be a valid integer', input)
+}
+
+export function intParsing(loc: Loc, input: unknown): ValidationError {
+  return error('int_parsing', loc, 'Input should be a valid integer, unable to parse string as an integer', input)
+}
+
+export function intFromFloat(loc: Loc, input: unknown): ValidationError {
+  return error('int_from_float', loc, 'Input should be a valid integer, got a number with a fractional part', input)
+}
+
+export function intParsingSize(loc: Loc, input: unknown): ValidationError {
+  const msg = 'Unable to parse input string as an integer, exceeded maximum size'
+  return error('int_parsing_size', loc, msg, input)
+}
+
+export function floatType(loc: Loc, input: unknown): ValidationError {
+  return error('float_type', loc, 'Input should be a valid number', input)
+}
+
+export function floatParsing(loc: Loc, input: unknown): ValidationError {
+  return error('float_parsing', loc, 'Input should be a valid number, unable to parse string as a number', input)
+}
+
+export function greaterThanEqual(loc: Loc, input: unknown, min: number): ValidationError {
+  return error('greater_than_equal', loc, `Input should be greater than or equal to ${min}`, input, { ge: min })
+}
+
+export function greaterThan(loc: Loc, input: unknown, min: number): ValidationError {
+  return error('greater_than', loc, `Input should be greater than ${min}`, input, { gt: min })
+}
+
+export function lessThanEqual(loc: Loc, input: unknown, max: number): ValidationError {
+  return error('less_than_equal', loc, `Input should be less than or equal to ${max}`, input, { le: max })
+}
+
+export function lessThan(loc: Loc, input: unknown, max: number): ValidationError {
+  return error('less_than', loc, `Input should be less than ${max}`, input, { lt: max })
+}
+
+export function multipleOf(loc: Loc, input: unknown, step: number): ValidationError {
+  return error('multiple_of', loc, `Input should be a multiple of ${step}`, input, { multiple_of: step })
+}
+
+// Booleans, lists, dictionaries, objects.
+
+export function boolType(loc: Loc, input: unknown): ValidationError {
+  return error('bool_type', loc, 'Input should be a valid boolean', input)
+}
+
+export function boolParsing(loc: Loc, input: unknown): ValidationError {
+  return error('bool_parsing', loc, 'Input should be a valid boolean, unable to interpret input', input)
+}
+
+export function listType(loc: Loc, input: unknown): ValidationError {
+  return error('list_type', loc, 'Input should be a valid list', input)
+}
+
+export function tooShort(loc: Loc, input: unknown, min: number, actual: number): ValidationError {
+  const msg = `List should have at least ${counted(min, 'item')} after validation, not ${actual}`
+  return error('too_short', loc, msg, input, { field_type: 'List', min_length: min, actual_length: actual })
+}
+
+export function tooLong(loc: Loc, input: unknown, max: number, actual: number): ValidationError {
+  const msg = `List should have at most ${counted(max, 'item')} after validation, not ${actual}`
+  return error('too_long', loc, msg, input, { field_type: 'List', max_length: max, actual_length: actual })
+}
+
+/** A free dictionary was wanted. */
+export function dictType(loc: Loc, input: unknown): ValidationError {
+  return error('dict_type', loc, 'Input should be a valid dictionary', input)
+}
+
+/** An object with fields was wanted: also a whole body that is a list, a string or a number. */
+export function modelAttributesType(loc: Loc, input: unknown): ValidationError {
+  const msg = 'Input should be a valid dictionary or object to extract fields from'
+  return error('model_attributes_type', loc, msg, input)
+}
+
+/** One a key that isn't allowed: `loc` ends in the key, `input` is its value. */
+export function extraForbidden(loc: Loc, input: unknown): ValidationError {
+  return error('extra_forbidden', loc, 'Extra inputs are not permitted', input)
+}
+
+// Closed sets of values.
+
+export function enumError(loc: Loc, input: unknown, values: readonly unknown[]): ValidationError {
+  const expected = alternatives(values)
+  return error('enum', loc, `Input should be ${expected}`, input, { expected })
+}
+
+export function literalError(loc: Loc, input: unknown, values: readonly unknown[]): ValidationError {
+  const expected = alternatives(values)
+  return error('literal_error', loc, `Input should be ${expected}`, input, { expected })
+}
+
+// Date-times, URLs, e-mail addresses. `problem` is one of the texts in the second part of the error table.
+
+export function datetimeType(loc: Loc, input: unknown): ValidationError {
+  return error('datetime_type', loc, 'Input should be a valid datetime', input)
+}
+
+export function datetimeFromDateParsing(loc: Loc, input: unknown, problem: string): ValidationError {
+  const msg = `Input should be a valid datetime or date, ${problem}`
+  return error('datetime_from_date_parsing', loc, msg, input, { error: problem })
+}
+
+export function datetimeParsing(loc: Loc, input: unknown, problem: string): ValidationError {
+  return error('datetime_parsing', loc, `Input should be a valid datetime, ${problem}`, input, { error: problem })
+}
+
+export function urlType(loc: Loc, input: unknown): ValidationError {
+  return error('url_type', loc, 'URL input should be a string or URL', input)
+}
+
+export function urlParsing(loc: Loc, input: unknown, problem: string): ValidationError {
+  return error('url_parsing', loc, `Input should be a valid URL, ${problem}`, input, { error: problem })
+}
+
+export function urlScheme(loc: Loc, input: unknown, schemes: readonly string[] = ['http', 'https']): ValidationError {
+  const expected = alternatives(schemes)
+  return error('url_scheme', loc, `URL scheme should be ${expected}`, input, { expected_schemes: expected })
+}
+
+export function urlTooLong(loc: Loc, input: unknown, max: number): ValidationError {
+  return error('url_too_long', loc, `URL should have at most ${counted(max, 'character')}`, input, { max_length: max })
+}
+
+export function emailError(loc: Loc, input: unknown, reason: string): ValidationError {
+  return error('value_error', loc, `value is not a valid email address: ${reason}`, input, { reason })
+}
+
+/** A check of our own, which Pydantic would raise as `ValueError(text)`. */
+export function valueError(loc: Loc, input: unknown, text: string): ValidationError {
+  return error('value_error', loc, `Value error, ${text}`, input, { error: {} })
+}
+
+/** Malformed JSON: reported alone. `position` counts characters (code points) of the body. */
+export function jsonInvalid(position: number, problem: string): ValidationError {
+  return error('json_invalid', ['body', position], 'JSON decode error', {}, { error: problem })
+}
+
+/** `1 character`, `2 characters`. */
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
+/** `'a'`, `'a' or 'b'`, `'a', 'b' or 'c'`; numbers stand without quotes. */
+function alternatives(values: readonly unknown[]): string {
+  const shown = values.map((value) => (typeof value === 'string' ? `'${value}'` : String(value)))
+  const last = shown.pop() ?? ''
+  return shown.length === 0 ? last : `${shown.join(', ')} or ${last}`
 }

@@ -1,0 +1,98 @@
+/**
+ * An operation: one definition from which the REST route, its validation, the OpenAPI document, metric labels and the
+ * contract tests are derived. A handler gets typed input and a context, and knows nothing of HTTP.
+ */
+import type { z } from 'zod'
+import type { Clock } from '../../runtime/clock.ts'
+import type { Log } from '../../runtime/log.ts'
+import type { problems } from '../../schemas/problems.ts'
+import type { Scope } from '../../schemas/scopes.ts'
+
+/** What an operation does to the workspace: decides about idempotency, audit and the hints of tools. */
+export type Effect = 'read' | 'create' | 'update' | 'delete'
+
+export interface OperationInput {
+  readonly path?: z.ZodObject
+  readonly query?: z.ZodObject
+  readonly body?: z.ZodType
+}
+
+type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
+
+/** The workspace of the key, as every handler may know it. */
+export interface ContextWorkspace {
+  readonly id: number
+  readonly name: string
+  readonly slug: string
+  readonly timezone: string
+  readonly currency: string
+  /** Never null here: without a plan the chain answers 402 before any handler runs. */
+  readonly plan_key: 'starter' | 'growth' | 'scale'
+  /** Shorter than the plan's retention where the customer wishes so. */
+  readonly retention_days: number | null
+  readonly created_at: Date
+  readonly plan_changed_at: Date
+}
+
+/** Who acts: the name and the id of the secret key. */
+export interface Actor {
+  readonly type: 'api_key'
+  readonly id: number
+  readonly name: string
+}
+
+/** The stores, by what handlers use of them; `main.ts` puts the clients in. */
+export interface Stores {
+  readonly pg: { query<Row = Record<string, unknown>>(sql: string, params?: unknown[]): Promise<Row[]> }
+  readonly ch: {
+    query<Row>(
+      sql: string,
+      params?: Record<string, unknown>,
+      options?: { deadlineMs?: number; settings?: Record<string, string | number> },
+    ): Promise<Row[]>
+  }
+}
+
+/** The part of a call that doesn't depend on the operation. */
+export interface CallContext {
+  readonly workspace: ContextWorkspace
+  readonly actor: Actor
+  readonly stores: Stores
+  readonly clock: Clock
+  readonly config: { readonly apiHost: string }
+  readonly log: Log
+  readonly requestId: string
+}
+
+export interface Context<Input extends OperationInput> extends CallContext {
+  readonly path: Parsed<Input['path']>
+  readonly query: Parsed<Input['query']>
+  readonly body: Parsed<Input['body']>
+}
+
+export interface Operation<Input extends OperationInput = OperationInput, Output extends z.ZodType = z.ZodType> {
+  /** `noun.verb`: the metric label and, for mutations, the audit action. */
+  readonly name: `${string}.${string}`
+  readonly http: { readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'; readonly path: `/v1/${string}` }
+  /** The name as a tool for models, where it is one. */
+  readonly tool?: `svc.${string}`
+  /** One sentence, shown in the OpenAPI document. */
+  readonly summary: string
+  /** More than the sentence, where there is more to say. */
+  readonly description?: string
+  readonly tag: string
+  readonly effect: Effect
+  readonly scope: Scope
+  readonly input: Input
+  readonly output: Output
+  /** The refusals of its own, beyond those of the chain. */
+  readonly problems?: readonly (keyof typeof problems)[]
+  handle(context: Context<Input>): Promise<z.output<Output>>
+}
+
+/** Only types: what makes `scope` and `effect` impossible to leave out, and the handler's input typed. */
+export function defineOperation<const Input extends OperationInput, Output extends z.ZodType>(
+  operation: Operation<Input, Output>,
+): Operation<Input, Output> {
+  return operation
+}

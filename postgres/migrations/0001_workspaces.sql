@@ -65,5 +65,6 @@ CREATE TRIGGER tracking_keys_changed AFTER INSERT OR UPDATE OR DELETE ON trackin
   FOR EACH STATEMENT EXECUTE FUNCTION notify_keys_changed();
 CREATE TRIGGER workspaces_changed AFTER INSERT OR UPDATE OR DELETE ON workspaces
   FOR EACH STATEMENT EXECUTE FUNCTION notify_keys_changed();
-CREATE TRIGGER api_keys_changed AFTER UPDATE OR DELETE ON api_keys
+-- Not on last_used_at: it changes with use.
+CREATE TRIGGER api_keys_changed AFTER UPDATE OF scopes, expires_at, revoked_at OR DELETE ON api_keys
   FOR EACH STATEMENT EXECUTE FUNCTION notify_keys_changed();

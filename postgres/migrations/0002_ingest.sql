@@ -29,9 +29,12 @@ CREATE TABLE inbox (
   copied_at    timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX inbox_emails ON inbox (workspace_id, email, occurred_at) WHERE email IS NOT NULL;
+-- For deleting what is past its retention.
+CREATE INDEX inbox_age ON inbox (workspace_id, occurred_at);
 
 -- Manifests whose side payloads are in the inbox: written in the same transaction, so that a repeat is seen.
 CREATE TABLE shipped_manifests (
   manifest_id bigint PRIMARY KEY,
   shipped_at  timestamptz NOT NULL DEFAULT now()
 );
+CREATE INDEX shipped_manifests_age ON shipped_manifests USING brin (shipped_at);

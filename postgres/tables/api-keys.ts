@@ -1,0 +1,130 @@
+/** Secret keys. The key itself is never stored: only its SHA-256 to find it by and a prefix to recognise it by. */
+import { makeSecretKey, secretKeyPrefix, sha256Of } from '../../schemas/keys.ts'
+import type { Queryable } from '../client.ts'
+import { type PlanKey, type Workspace, workspaceColumns } from './workspaces.ts'
+
+export interface NewApiKey {
+  readonly workspaceId: number
+  /** The workspace's owner when left out. */
+  readonly ownerId?: number | undefined
+  readonly name: string
+  readonly scopes: readonly string[]
+  readonly expiresAt?: Date | null | undefined
+}
+
+/** All that the chain of checks needs to know of a key, in one look-up. */
+export interface FoundApiKey {
+  readonly id: number
+  readonly workspaceId: number
+  readonly ownerId: number
+  readonly name: string
+  readonly scopes: string[]
+  readonly expiresAt: Date | null
+  readonly revokedAt: Date | null
+  /** The plan of the key's owner: null answers 402. */
+  readonly plan_key: PlanKey | null
+  /** Whether the key's owner is still a member of the workspace. */
+  readonly isMember: boolean
+  readonly suspendedAt: Date | null
+  readonly workspace: Workspace
+}
+
+export interface ListedApiKey {
+  readonly id: number
+  readonly workspace_id: number
+  readonly name: string
+  readonly prefix: string
+  readonly scopes: string[]
+  readonly expires_at: Date | null
+  readonly revoked_at: Date | null
+  readonly last_used_at: Date | null
+  readonly created_at: Date
+}
+
+/**
+ * Makes a key. `apiKey` is in the answer and nowhere else: it can't be read again.
+ * @returns null when there is no such workspace
+ */
+export async function createApiKey(
+  tx: Queryable,
+  { workspaceId, ownerId, name, scopes, expiresAt }: NewApiKey,
+): Promise<{ id: number; apiKey: string; prefix: string; scopes: string[] } | null> {
+  const apiKey = makeSecretKey()
+  const prefix = secretKeyPrefix(apiKey)
+  const [made] = await tx.query<{ id: number }>(
+    `INSERT INTO api_keys (workspace_id, owner_id, name, prefix, hash, scopes, expires_at)
+     SELECT id, coalesce($2::bigint, owner_id), $3, $4, $5, $6, $7 FROM workspaces WHERE id = $1 RETURNING id`,
+    [workspaceId, ownerId ?? null, name, prefix, sha256Of(apiKey), scopes, expiresAt ?? null],
+  )
+  return made === undefined ? null : { id: made.id, apiKey, prefix, scopes: [...scopes] }
+}
+
+/** The key with this SHA-256, revoked and expired ones too: the caller judges. */
+export async function findApiKey(q: Queryable, sha256: Buffer): Promise<FoundApiKey | null> {
+  interface Row extends Workspace {
+    key_id: number
+    owner_id: number
+    key_name: string
+    scopes: string[]
+    expires_at: Date | null
+    revoked_at: Date | null
+    key_plan: PlanKey | null
+    is_member: boolean
+  }
+  const [row] = await q.query<Row>(
+    `SELECT k.id AS key_id, k.owner_id, k.name AS key_name, k.scopes, k.expires_at, k.revoked_at,
+            ko.plan_key AS key_plan, m.owner_id IS NOT NULL AS is_member, ${workspaceColumns}
+     FROM api_keys k
+     JOIN workspaces w ON w.id = k.workspace_id
+     JOIN owners o ON o.id = w.owner_id
+     JOIN owners ko ON ko.id = k.owner_id
+     LEFT JOIN members m ON m.workspace_id = k.workspace_id AND m.owner_id = k.owner_id
+     WHERE k.hash = $1`,
+    [sha256],
+  )
+  if (row === undefined) return null
+  const { key_id, owner_id, key_name, scopes, expires_at, revoked_at, key_plan, is_member, ...workspace } = row
+  return {
+    id: key_id,
+    workspaceId: workspace.id,
+    ownerId: owner_id,
+    name: key_name,
+    scopes,
+    expiresAt: expires_at,
+    revokedAt: revoked_at,
+    plan_key: key_plan,
+    isMember: is_member,
+    suspendedAt: workspace.suspended_at,
+    workspace,
+  }
+}
+
+/** Newest first. */
+export function listApiKeys(q: Queryable, workspaceId: number): Promise<ListedApiKey[]> {
+  return q.query<ListedApiKey>(
+    `SELECT id, workspace_id, name, prefix, scopes, expires_at, revoked_at, last_used_at, created_at
+     FROM api_keys WHERE workspace_id = $1 ORDER BY id DESC`,
+    [workspaceId],
+  )
+}
+
+/**
+ * Revokes a key; again is no error and keeps the first time.
+ * @returns when it was revoked, or null when there is no such key
+ */
+export async function revokeApiKey(q: Queryable, id: number): Promise<Date | null> {
+  const [row] = await q.query<{ revoked_at: Date }>(
+    'UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE id = $1 RETURNING revoked_at',
+    [id],
+  )
+  return row?.revoked_at ?? null
+}
+
+/** Notes that a key was used, at most once a minute however often it is called. */
+export async function touchApiKey(q: Queryable, id: number): Promise<void> {
+  await q.query(
+    `UPDATE api_keys SET last_used_at = now()
+     WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`,
+    [id],
+  )
+}

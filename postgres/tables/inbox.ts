@@ -1,0 +1,101 @@
+/** The inbox of people: identify and conversion events with their e-mail, as the shipper copies them from the log. */
+import type { Queryable } from '../client.ts'
+
+/** One side payload of the log. Times are milliseconds since 1970 UTC; the e-mail is trimmed and lower-cased. */
+export interface InboxRow {
+  readonly event_id: number
+  readonly workspace_id: number
+  readonly event_type: string
+  readonly event_name: string
+  readonly email: string | null
+  readonly anonymous_id: string
+  readonly full_name: string
+  readonly properties: Record<string, unknown>
+  readonly source: string
+  readonly medium: string
+  readonly campaign: string
+  readonly content: string
+  readonly occurred_at: number
+  readonly received_at: number
+}
+
+/** Rows of one statement: at 16 KB of properties each it stays well within the statement's deadline. */
+const rowsPerStatement = 500
+
+/**
+ * Copies a manifest's side payloads. Run it in a transaction: the manifest's row is what makes a repeat harmless.
+ * @returns false when the manifest was there already; nothing is written then
+ */
+export async function insertInbox(tx: Queryable, manifestId: number, rows: readonly InboxRow[]): Promise<boolean> {
+  const marked = await tx.query(
+    'INSERT INTO shipped_manifests (manifest_id) VALUES ($1) ON CONFLICT DO NOTHING RETURNING manifest_id',
+    [manifestId],
+  )
+  if (marked.length === 0) return false
+  for (let at = 0; at < rows.length; at += rowsPerStatement) {
+    await tx.query(
+      `INSERT INTO inbox (event_id, workspace_id, event_type, event_name, email, anonymous_id, full_name, properties,
+                          source, medium, campaign, content, occurred_at, received_at)
+       SELECT event_id, workspace_id, event_type, event_name, email, anonymous_id, full_name, properties,
+              source, medium, campaign, content,
+              to_timestamp(occurred_at / 1000), to_timestamp(received_at / 1000)
+       FROM jsonb_to_recordset($1::jsonb) AS row (
+         event_id bigint, workspace_id integer, event_type text, event_name text, email text, anonymous_id text,
+         full_name text, properties jsonb, source text, medium text, campaign text, content text,
+         occurred_at float8, received_at float8)
+       ON CONFLICT (event_id) DO NOTHING`,
+      [JSON.stringify(rows.slice(at, at + rowsPerStatement))],
+    )
+  }
+  return true
+}
+
+/** E-mails whose first identify or conversion lies in [`startMs`, `endMs`). */
+export async function countNewContacts(
+  q: Queryable,
+  workspaceId: number,
+  startMs: number,
+  endMs: number,
+): Promise<number> {
+  const [row] = await q.query<{ count: number }>(
+    `SELECT count(*) AS count FROM (
+       SELECT 1 FROM inbox WHERE workspace_id = $1 AND email IS NOT NULL GROUP BY email
+       HAVING min(occurred_at) >= to_timestamp($2::float8 / 1000) AND min(occurred_at) < to_timestamp($3::float8 / 1000)
+     ) AS first_seen`,
+    [workspaceId, startMs, endMs],
+  )
+  return row!.count
+}
+
+/**
+ * Deletes a workspace's rows that occurred before `beforeMs`, at most `limit` of them, so that no statement is long.
+ * @returns how many; call it again until it is fewer than `limit`
+ */
+export async function deleteOldInbox(
+  q: Queryable,
+  workspaceId: number,
+  beforeMs: number,
+  limit: number,
+): Promise<number> {
+  const deleted = await q.query(
+    `DELETE FROM inbox WHERE event_id IN (
+       SELECT event_id FROM inbox WHERE workspace_id = $1 AND occurred_at < to_timestamp($2::float8 / 1000) LIMIT $3)
+     RETURNING 1`,
+    [workspaceId, beforeMs, limit],
+  )
+  return deleted.length
+}
+
+/**
+ * Forgets manifests that were shipped before `beforeMs`: no node comes back with one that old.
+ * @returns how many, at most `limit`
+ */
+export async function deleteOldManifests(q: Queryable, beforeMs: number, limit: number): Promise<number> {
+  const deleted = await q.query(
+    `DELETE FROM shipped_manifests WHERE manifest_id IN (
+       SELECT manifest_id FROM shipped_manifests WHERE shipped_at < to_timestamp($1::float8 / 1000) LIMIT $2)
+     RETURNING 1`,
+    [beforeMs, limit],
+  )
+  return deleted.length
+}

@@ -1,0 +1,42 @@
+/** Public keys: which workspace an event belongs to. */
+import { makeTrackingKey } from '../../schemas/keys.ts'
+import type { Queryable } from '../client.ts'
+
+/** A live key with what ingest needs to know of its workspace. */
+export interface TrackingKey {
+  readonly key: string
+  readonly workspace_id: number
+  readonly timezone: string
+  /** A rotated key goes on until then. */
+  readonly retires_at: Date | null
+}
+
+const liveKeys = `SELECT k.key, k.workspace_id, w.timezone, k.retires_at
+  FROM tracking_keys k JOIN workspaces w ON w.id = k.workspace_id
+  WHERE (k.retires_at IS NULL OR k.retires_at > now())`
+
+/** Makes a key for the workspace, beside those it has. */
+export async function createTrackingKey(tx: Queryable, workspaceId: number): Promise<string> {
+  const key = makeTrackingKey()
+  await tx.query('INSERT INTO tracking_keys (workspace_id, key) VALUES ($1, $2)', [workspaceId, key])
+  return key
+}
+
+/** All live keys. */
+export function listTrackingKeys(q: Queryable): Promise<TrackingKey[]> {
+  return q.query<TrackingKey>(`${liveKeys} ORDER BY k.id`)
+}
+
+/** The newest live key of a workspace: the one to show. */
+export async function currentTrackingKey(q: Queryable, workspaceId: number): Promise<string | null> {
+  const [row] = await q.query<TrackingKey>(
+    `${liveKeys} AND k.workspace_id = $1 ORDER BY k.retires_at IS NULL DESC, k.id DESC LIMIT 1`,
+    [workspaceId],
+  )
+  return row?.key ?? null
+}
+
+export async function findTrackingKey(q: Queryable, key: string): Promise<TrackingKey | null> {
+  const [row] = await q.query<TrackingKey>(`${liveKeys} AND k.key = $1`, [key])
+  return row ?? null
+}

@@ -1,0 +1,136 @@
+/** Workspaces and the owners whose plan they live by. */
+import type { Queryable } from '../client.ts'
+
+export const planKeys = ['starter', 'growth', 'scale'] as const
+export type PlanKey = (typeof planKeys)[number]
+
+export interface Workspace {
+  readonly id: number
+  readonly name: string
+  readonly slug: string
+  readonly timezone: string
+  readonly currency: string
+  /** The owner's plan; null when none is chosen or it has lapsed. */
+  readonly plan_key: PlanKey | null
+  /** Shorter than the plan's, when the customer wishes so. */
+  readonly retention_days: number | null
+  readonly suspended_at: Date | null
+  readonly created_at: Date
+  /** When the owner's plan was last lowered or lapsed. */
+  readonly plan_changed_at: Date
+}
+
+export interface NewWorkspace {
+  readonly name: string
+  /** Made from the name when left out. */
+  readonly slug?: string | undefined
+  readonly timezone: string
+  readonly plan: PlanKey | null
+  /** An owner of this address gets the workspace and the plan; without one, an owner is made for the workspace alone. */
+  readonly ownerEmail?: string | undefined
+}
+
+/** The slug that was asked for belongs to another workspace. */
+export class SlugTaken extends Error {
+  override name = 'SlugTaken'
+  constructor(readonly slug: string) {
+    super(`the slug \`${slug}\` is taken`)
+  }
+}
+
+export const slugPattern = /^[a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?$/
+
+/** For other tables' queries: the columns of `Workspace`, of `workspaces w` joined with its owner `o`. */
+export const workspaceColumns = `w.id, w.name, w.slug, w.timezone, w.currency, o.plan_key, w.retention_days,
+  w.suspended_at, w.created_at, o.plan_changed_at`
+
+/**
+ * Makes a workspace, its owner where there is none of that address, and the owner's membership. Run it in a transaction.
+ * @throws SlugTaken when the slug that was asked for is another's
+ */
+export async function createWorkspace(
+  tx: Queryable,
+  { name, slug, timezone, plan, ownerEmail }: NewWorkspace,
+): Promise<{ workspaceId: number; slug: string; ownerId: number }> {
+  const chosen = slug ?? (await freeSlug(tx, slugOf(name)))
+  // `.invalid` can't be a real domain (RFC 2606): an owner without an address can't be mistaken for somebody.
+  const ownerId = await findOrMakeOwner(tx, ownerEmail ?? `owner@${chosen}.invalid`, name, plan)
+  const [made] = await tx.query<{ id: number }>(
+    `INSERT INTO workspaces (owner_id, name, slug, timezone) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (slug) DO NOTHING RETURNING id`,
+    [ownerId, name, chosen, timezone],
+  )
+  if (made === undefined) throw new SlugTaken(chosen)
+  await tx.query('INSERT INTO members (workspace_id, owner_id) VALUES ($1, $2)', [made.id, ownerId])
+  return { workspaceId: made.id, slug: chosen, ownerId }
+}
+
+/** Oldest first. */
+export function listWorkspaces(q: Queryable): Promise<Workspace[]> {
+  return q.query<Workspace>(
+    `SELECT ${workspaceColumns} FROM workspaces w JOIN owners o ON o.id = w.owner_id ORDER BY w.id`,
+  )
+}
+
+export async function readWorkspace(q: Queryable, id: number): Promise<Workspace | null> {
+  const [workspace] = await q.query<Workspace>(
+    `SELECT ${workspaceColumns} FROM workspaces w JOIN owners o ON o.id = w.owner_id WHERE w.id = $1`,
+    [id],
+  )
+  return workspace ?? null
+}
+
+/**
+ * Sets the plan of the workspace's owner; null for none. A lower one starts the grace that what it hides is kept for.
+ * @returns false when there is no such workspace
+ */
+export async function setPlan(q: Queryable, workspaceId: number, plan: PlanKey | null): Promise<boolean> {
+  const [owner] = await q.query<{ id: number }>(
+    `UPDATE owners SET plan_changed_at = ${changedAt('$2::text')}, plan_key = $2
+     WHERE id = (SELECT owner_id FROM workspaces WHERE id = $1) RETURNING id`,
+    [workspaceId, plan],
+  )
+  if (owner === undefined) return false
+  // Owners have no trigger of their own: touching the workspaces tells whoever keeps them in memory.
+  await q.query('UPDATE workspaces SET updated_at = now() WHERE owner_id = $1', [owner.id])
+  return true
+}
+
+async function findOrMakeOwner(tx: Queryable, email: string, name: string, plan: PlanKey | null): Promise<number> {
+  const [owner] = await tx.query<{ id: number }>(
+    `INSERT INTO owners (email, name, plan_key) VALUES (lower($1), $2, $3)
+     ON CONFLICT (email) DO UPDATE SET plan_changed_at = ${changedAt('EXCLUDED.plan_key')}, plan_key = EXCLUDED.plan_key
+     RETURNING id`,
+    [email, name, plan],
+  )
+  return owner!.id
+}
+
+/** SQL for `plan_changed_at` when `newPlan` (SQL) replaces the owner's: moved only where the plan gets lower or ends. */
+function changedAt(newPlan: string): string {
+  const rank = (plan: string) => `coalesce(array_position(ARRAY['starter', 'growth', 'scale'], ${plan}), 0)`
+  return `CASE WHEN ${rank(newPlan)} < ${rank('owners.plan_key')} THEN now() ELSE owners.plan_changed_at END`
+}
+
+/** Lower case letters and digits of `name` with hyphens between; `workspace` when nothing is left of it. */
+function slugOf(name: string): string {
+  const plain = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
+  return (
+    plain
+      .replace(/[^a-z0-9]+/g, '-')
+      .slice(0, 40)
+      .replace(/^-+|-+$/g, '') || 'workspace'
+  )
+}
+
+/** `wanted`, or `wanted-2`, `wanted-3` … where it is taken. */
+async function freeSlug(tx: Queryable, wanted: string): Promise<string> {
+  const taken = await tx.query<{ slug: string }>(
+    `SELECT slug FROM workspaces WHERE slug = $1 OR slug LIKE $1 || '-%'`,
+    [wanted],
+  )
+  const slugs = new Set(taken.map((row) => row.slug))
+  let slug = wanted
+  for (let n = 2; slugs.has(slug); n++) slug = `${wanted}-${n}`
+  return slug
+}

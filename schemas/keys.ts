@@ -1,0 +1,60 @@
+/**
+ * The two kinds of key: how they are made and recognised.
+ *
+ * Secret key: `svc_sk_` + 32 random base62 characters + the CRC-32 of all that in 6 base62 characters. A mistyped or
+ * made-up key is so refused without a look-up. Only its SHA-256 and a prefix to show are ever stored.
+ * Public (tracking) key: `svc_pk_` + 24 random base62 characters; it stands in web pages.
+ */
+import { createHash } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import { randomBase62, toBase62 } from '../runtime/clock.ts'
+
+const secretStart = 'svc_sk_'
+const trackingStart = 'svc_pk_'
+const secretRandomLength = 32
+const checksumLength = 6
+const trackingRandomLength = 24
+/** Characters of the random part that the shown prefix holds: enough to tell keys apart, nothing to guess from. */
+const shownLength = 6
+
+const secretShape = new RegExp(`^${secretStart}[0-9A-Za-z]{${secretRandomLength + checksumLength}}$`)
+const trackingShape = new RegExp(`^${trackingStart}[0-9A-Za-z]{${trackingRandomLength}}$`)
+
+/** A new secret key. It is shown once: keep `sha256Of` and `secretKeyPrefix` of it, never the key. */
+export function makeSecretKey(): string {
+  const body = secretStart + randomBase62(secretRandomLength)
+  return body + checksumOf(body)
+}
+
+/** Whether `text` has the shape and the checksum of a secret key: all that can be known without a look-up. */
+export function isWellFormedSecretKey(text: string): boolean {
+  return secretShape.test(text) && text.slice(-checksumLength) === checksumOf(text.slice(0, -checksumLength))
+}
+
+/** The part of a secret key that may be shown and stored. */
+export function secretKeyPrefix(key: string): string {
+  return key.slice(0, secretStart.length + shownLength)
+}
+
+/** Whether `text` means to be a secret key, well-formed or not. */
+export function isSecretKeyShaped(text: string): boolean {
+  return text.startsWith(secretStart)
+}
+
+export function makeTrackingKey(): string {
+  return trackingStart + randomBase62(trackingRandomLength)
+}
+
+/** Whether `text` has the shape of a tracking key. Whether there is such a key, only the key table knows. */
+export function isTrackingKeyShaped(text: string): boolean {
+  return trackingShape.test(text)
+}
+
+/** What is stored of a secret key and looked up by. A plain hash is enough: the key holds 190 bits of randomness. */
+export function sha256Of(key: string): Buffer {
+  return createHash('sha256').update(key).digest()
+}
+
+function checksumOf(body: string): string {
+  return toBase62(crc32(body), checksumLength)
+}

@@ -1,0 +1,116 @@
+/** Checks of how files are named, how long they are and what may stand in them. Offences are sentences. */
+import { isGenerated, isSource, type ProjectFile } from './project-files.ts'
+import { importsOf, tokensOf } from './source-scan.ts'
+
+const linesMax = 300
+/** Names that say nothing of what is inside. */
+const emptyNames = ['util', 'utils', 'helper', 'helpers', 'common', 'shared', 'misc', 'manager', 'service']
+/** Where the environment may be read. */
+const environmentReaders = [
+  /^runtime\/config\.ts$/,
+  /^start\/[^/]+\.mjs$/,
+  /^test\//,
+  /^bench\//,
+  /^vitest\.config\.ts$/,
+]
+
+function eachMatch(file: ProjectFile, pattern: RegExp, offence: string): string[] {
+  return file.text.split('\n').flatMap((line, at) => (pattern.test(line) ? [`${file.path}:${at + 1} ${offence}`] : []))
+}
+
+export function longFiles(files: readonly ProjectFile[]): string[] {
+  return files
+    .filter(({ path }) => isSource(path) && !isGenerated(path) && !path.startsWith('test/'))
+    .map(({ path, text }) => ({ path, lines: text.trimEnd().split('\n').length }))
+    .filter(({ lines }) => lines > linesMax)
+    .map(({ path, lines }) => `${path} has ${lines} lines: cut it into subjects of at most ${linesMax}`)
+}
+
+export function emptyNamed(files: readonly ProjectFile[]): string[] {
+  return files.flatMap(({ path }) => {
+    const bad = path.split('/').find((part) => {
+      const stem = part.split('.')[0]!
+      return emptyNames.includes(stem) || emptyNames.includes(stem.split('-').at(-1)!)
+    })
+    return bad ? [`${path}: "${bad}" doesn't say what is inside`] : []
+  })
+}
+
+export function oddlyNamed(files: readonly ProjectFile[]): string[] {
+  return files
+    .filter(({ path }) => isSource(path) && !/^[a-z0-9.]+(-[a-z0-9.]+)*$/.test(path.split('/').at(-1)!))
+    .map(({ path }) => `${path} isn't kebab-case`)
+}
+
+export function environmentReads(files: readonly ProjectFile[]): string[] {
+  return files
+    .filter(({ path }) => isSource(path) && !environmentReaders.some((reader) => reader.test(path)))
+    .flatMap(({ path, text }) => {
+      const tokens = tokensOf(text).filter(({ kind }) => kind !== 'comment')
+      const reads = tokens.filter(({ value }, at) => {
+        if (value !== 'env') return false
+        const [before, twoBefore] = [tokens[at - 1]?.value, tokens[at - 2]?.value]
+        return twoBefore === 'process' && (before === '.' || before === '?.' || before === '[')
+      })
+      const imported = importsOf(text).filter(({ specifier }) => /^(node:)?process$/.test(specifier))
+      return [...reads, ...imported].map(
+        ({ line }) => `${path}:${line} reads the environment: take it from runtime/config.ts`,
+      )
+    })
+}
+
+export function weakenedTests(files: readonly ProjectFile[]): string[] {
+  return files
+    .filter(({ path }) => isSource(path) && /^(test|bench)\//.test(path))
+    .flatMap(({ path, text }) => {
+      const tokens = tokensOf(text).filter(({ kind }) => kind !== 'comment')
+      return tokens.flatMap(({ value, line }, at) => {
+        const isOption = ['only', 'skip', 'todo'].includes(value) && tokens[at - 1]?.value === '.'
+        const isName = /^(x|f)(it|test|describe)$/.test(value) && tokens[at + 1]?.value === '('
+        return isOption || isName ? [`${path}:${line} weakens the run with ${value}`] : []
+      })
+    })
+}
+
+export function leftNotes(files: readonly ProjectFile[]): string[] {
+  return files.flatMap((file) => eachMatch(file, /\b(TO[D]O|FIX[M]E|X[X]X)\b/, 'is left to be done: do it or drop it'))
+}
+
+/** Folders of one person's machine. A path within a URL isn't one. */
+export function machinePaths(files: readonly ProjectFile[]): string[] {
+  return files.flatMap((file) =>
+    eachMatch(file, /(?<![\w./~}-])\/(work|home|root|Users)\/\w/, 'names a place on one machine'),
+  )
+}
+
+/** Where packages are fetched from is the installing machine's affair. */
+export function registryHosts(files: readonly ProjectFile[]): string[] {
+  return files.flatMap((file) => {
+    const found = eachMatch(
+      file,
+      /\b(registry|npm|pypi|proxy)\.[a-z0-9-]+(\.[a-z0-9-]+)*\.(org|com|net|io|dev|internal|local)\b|^\s*(@[\w-]+:)?registry\s*=|:_auth[T]oken/,
+      'names a package registry',
+    )
+    const locked =
+      file.path === 'package-lock.json' ? eachMatch(file, /"resolved":\s*"http/, 'names a package registry') : []
+    return [...found, ...locked]
+  })
+}
+
+export function migrationGaps(files: readonly ProjectFile[]): string[] {
+  const offences: string[] = []
+  const byFolder = new Map<string, string[]>()
+  for (const { path } of files) {
+    const [folder, name] = path.split('/migrations/')
+    if (name !== undefined) byFolder.set(folder!, [...(byFolder.get(folder!) ?? []), name])
+  }
+  for (const [folder, names] of byFolder) {
+    names.sort().forEach((name, at) => {
+      const expected = String(at + 1).padStart(4, '0')
+      if (!new RegExp(`^${expected}_[a-z0-9]+(_[a-z0-9]+)*\\.sql$`).test(name)) {
+        offences.push(`${folder}/migrations/${name} should be ${expected}_<what it does>.sql`)
+      }
+    })
+  }
+  return offences
+}

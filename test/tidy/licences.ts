@@ -1,0 +1,65 @@
+/** Which licences our dependencies may have: those that ask for no more than to be named. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** SPDX identifiers. */
+export const permissive: ReadonlySet<string> = new Set([
+  '0BSD',
+  'Apache-2.0',
+  'BlueOak-1.0.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'BSD',
+  'CC0-1.0',
+  'ISC',
+  'MIT',
+  'MIT-0',
+  'PostgreSQL',
+  'Python-2.0',
+  'Unlicense',
+  'Zlib',
+])
+
+export interface Installed {
+  readonly name: string
+  /** As its package.json states it; older packages use an object or a list. */
+  readonly licence: unknown
+}
+
+interface Lock {
+  readonly packages: Readonly<
+    Record<string, { dev?: boolean; devOptional?: boolean; optional?: boolean; license?: unknown }>
+  >
+}
+
+/** What runs in production, direct or not. A package for another platform isn't installed: the lock knows its licence. */
+export function productionPackages(root: string): Installed[] {
+  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Lock
+  return Object.entries(lock.packages)
+    .filter(([path, entry]) => path !== '' && !entry.dev)
+    .map(([path, entry]) => {
+      const manifestPath = join(root, path, 'package.json')
+      if (!existsSync(manifestPath)) return { name: path, licence: entry.license }
+      const manifest = JSON.parse(readFileSync(manifestPath, 'utf8')) as { license?: unknown; licenses?: unknown }
+      return { name: path, licence: manifest.license ?? manifest.licenses }
+    })
+}
+
+export function unfreeLicences(packages: readonly Installed[]): string[] {
+  return packages
+    .filter(({ licence }) => !isPermissive(licence))
+    .map(({ name, licence }) => `${name}: ${JSON.stringify(licence)}`)
+}
+
+/** Of `A OR B` one is enough; of `A AND B` both are needed. */
+function isPermissive(licence: unknown): boolean {
+  if (Array.isArray(licence)) return licence.length > 0 && licence.every(isPermissive)
+  if (typeof licence === 'object' && licence !== null && 'type' in licence) return isPermissive(licence.type)
+  if (typeof licence !== 'string') return false
+  const text = licence.trim().replace(/^\((.*)\)$/, '$1')
+  const anyOf = text.split(/\s+OR\s+/i)
+  if (anyOf.length > 1) return anyOf.some(isPermissive)
+  const allOf = text.split(/\s+AND\s+/i)
+  if (allOf.length > 1) return allOf.every(isPermissive)
+  return permissive.has(text)
+}

@@ -1,0 +1,182 @@
+/** Rows of `events` and `bot_visits` for tests, with readable defaults, put straight into ClickHouse. */
+import {
+  type BotVisitRow,
+  botVisitColumns,
+  devices,
+  type EventRow,
+  eventColumns,
+  eventTypes,
+  type Hash64,
+  type Kind,
+  kinds,
+  noCountry,
+  vitalMetrics,
+} from '../../schemas/row.ts'
+import { compileRowEncoder, rowBytesBound } from '../../schemas/row-codec.ts'
+
+/** What a test says of an event; all that it leaves out is as a plain pageview of a browser would have it. */
+export interface EventLike
+  extends Partial<
+    Omit<EventRow, 'event_type' | 'kind' | 'device' | 'metric' | 'occurred_at' | 'visitor' | 'email_hash'>
+  > {
+  kind?: Kind
+  /** ISO text or milliseconds. */
+  occurred_at?: string | number
+  visitor?: number | Hash64
+  email_hash?: number | Hash64
+  device?: keyof typeof devices
+  metric?: keyof typeof vitalMetrics
+}
+
+export type BotVisitLike = Partial<Omit<BotVisitRow, 'occurred_at'>> & { occurred_at?: string | number }
+
+const eventTypeOf: Partial<Record<Kind, number>> = { identify: eventTypes.identify, conversion: eventTypes.conversion }
+const eventNameOf: Partial<Record<Kind, string>> = {
+  custom: 'signup',
+  autocapture: 'button_click',
+  conversion: 'purchase',
+}
+const encodeEvent = compileRowEncoder<EventRow>(eventColumns)
+const encodeBotVisit = compileRowEncoder<BotVisitRow>(botVisitColumns)
+let lastId = 0
+
+/**
+ * A row of `events`: of workspace 1, visitor 1 in its session 1001, unless said otherwise. Ids grow from call to call.
+ * A visitor's session, where none is named, is 1000 + visitor; visitor 0 has none.
+ */
+export function makeEventRow(event: EventLike = {}): EventRow {
+  const kind = event.kind ?? 'pageview'
+  const visitor = hash(event.visitor ?? 1)
+  const occurredAt = time(event.occurred_at ?? '2026-11-20T12:00:00Z')
+  const path = event.path ?? '/'
+  lastId += 1
+  return {
+    id: lastId,
+    workspace_id: 1,
+    received_at: occurredAt,
+    session: visitor.lo === 0 && visitor.hi === 0 ? 0 : 1000 + visitor.lo,
+    session_named: 1,
+    metric_value: 0,
+    engagement_ms: 0,
+    scroll_depth: 0,
+    screen_width: 0,
+    link_id: 0,
+    post_id: 0,
+    country: noCountry,
+    event_name: eventNameOf[kind] ?? kind,
+    anonymous_id: visitor.lo === 0 ? '' : `visitor-${visitor.lo}`,
+    client_event_id: '',
+    url: `https://example.com${path}`,
+    title: '',
+    referrer: '',
+    source: 'direct',
+    medium: 'none',
+    campaign: '',
+    content: '',
+    browser: 'Chrome',
+    os: 'Windows',
+    language: '',
+    timezone: '',
+    properties: '{}',
+    ...event,
+    path,
+    kind: kinds[kind],
+    event_type: eventTypeOf[kind] ?? eventTypes.track,
+    occurred_at: occurredAt,
+    visitor,
+    email_hash: hash(event.email_hash ?? 0),
+    device: devices[event.device ?? 'desktop'],
+    metric: vitalMetrics[event.metric ?? 'none'],
+  }
+}
+
+export function makeBotVisitRow(visit: BotVisitLike = {}): BotVisitRow {
+  const occurredAt = time(visit.occurred_at ?? '2026-11-20T12:00:00Z')
+  lastId += 1
+  return {
+    id: lastId,
+    workspace_id: 1,
+    received_at: occurredAt,
+    category: 1,
+    verified: 255,
+    verification_method: 0,
+    reported_by: 1,
+    status_code: 200,
+    response_ms: 0,
+    ip_hash: '\0'.repeat(16),
+    client_event_id: '',
+    method: 'GET',
+    path: '/',
+    url: 'https://example.com/',
+    referrer: '',
+    user_agent: 'ExampleBot/1.0',
+    bot_name: 'ExampleBot',
+    operator: 'Example',
+    ...visit,
+    occurred_at: occurredAt,
+  }
+}
+
+/** What inserting needs of the ClickHouse client. */
+export interface RowTarget {
+  insertRows(insert: {
+    table: string
+    columns: readonly string[]
+    bytes: Uint8Array[]
+    token: string
+    queryId: string
+    deadlineMs: number
+  }): Promise<void>
+}
+
+let inserts = 0
+
+export function insertEventRows(target: RowTarget, rows: readonly EventRow[]): Promise<void> {
+  return insert(target, 'events', eventColumns, encodeEvent, rows)
+}
+
+export function insertBotVisitRows(target: RowTarget, rows: readonly BotVisitRow[]): Promise<void> {
+  return insert(target, 'bot_visits', botVisitColumns, encodeBotVisit, rows)
+}
+
+/** Tables have a partition a day, and one insert may touch 100 of them: rows of a longer time go in by parts. */
+const daysPerInsert = 90
+
+async function insert<Row extends EventRow | BotVisitRow>(
+  target: RowTarget,
+  table: string,
+  columns: typeof eventColumns | typeof botVisitColumns,
+  encode: (row: Row, buffer: Buffer, at: number) => number,
+  rows: readonly Row[],
+): Promise<void> {
+  const parts = new Map<number, Row[]>()
+  for (const row of rows) {
+    const part = Math.floor(row.occurred_at / (daysPerInsert * 86_400_000))
+    const known = parts.get(part)
+    if (known === undefined) parts.set(part, [row])
+    else known.push(row)
+  }
+  for (const part of parts.values()) {
+    const buffer = Buffer.alloc(part.reduce((sum, row) => sum + rowBytesBound(columns, row), 0))
+    let end = 0
+    for (const row of part) end = encode(row, buffer, end)
+    inserts += 1
+    const token = `test-${process.pid}-${Date.now()}-${inserts}`
+    await target.insertRows({
+      table,
+      columns: columns.map((column) => column.name),
+      bytes: [buffer.subarray(0, end)],
+      token,
+      queryId: token,
+      deadlineMs: 30_000,
+    })
+  }
+}
+
+function time(value: string | number): number {
+  return typeof value === 'number' ? value : Date.parse(value)
+}
+
+function hash(value: number | Hash64): Hash64 {
+  return typeof value === 'number' ? { hi: 0, lo: value } : value
+}

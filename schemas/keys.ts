@@ -5,10 +5,10 @@
  * made-up key is so refused without a look-up. Only its SHA-256 and a prefix to show are ever stored.
  * Public (tracking) key: `svc_pk_` + 24 random base62 characters; it stands in web pages.
  */
-import { createHash } from 'node:crypto'
+import { createHash, randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { randomBase62, toBase62 } from '../runtime/clock.ts'
 
+const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const secretStart = 'svc_sk_'
 const trackingStart = 'svc_pk_'
 const secretRandomLength = 32
@@ -56,5 +56,13 @@ export function sha256Of(key: string): Buffer {
 }
 
 function checksumOf(body: string): string {
-  return toBase62(crc32(body), checksumLength)
+  let text = ''
+  for (let rest = crc32(body); text.length < checksumLength; rest = Math.floor(rest / 62)) {
+    text = base62[rest % 62] + text
+  }
+  return text
+}
+
+function randomBase62(length: number): string {
+  return Array.from({ length }, () => base62[randomInt(62)]).join('')
 }

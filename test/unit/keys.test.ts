@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import {
+  isSecretKeyShaped,
+  isTrackingKeyShaped,
+  isWellFormedSecretKey,
+  makeSecretKey,
+  makeTrackingKey,
+  secretKeyPrefix,
+  sha256Of,
+} from '../../schemas/keys.ts'
+
+// The checksum was computed apart from the code: python3 zlib.crc32 of the first 39 characters, in base62.
+const known = 'svc_sk_000000000011111111112222222222330IjF7j'
+
+test('a made key is well-formed, and no two are alike', () => {
+  const keys = Array.from({ length: 1000 }, makeSecretKey)
+  for (const key of keys) {
+    expect(key).toMatch(/^svc_sk_[0-9A-Za-z]{38}$/)
+    expect(isWellFormedSecretKey(key)).toBe(true)
+  }
+  expect(new Set(keys).size).toBe(1000)
+})
+
+test('the checksum is the CRC-32 of what stands before it, in base62', () => {
+  expect(isWellFormedSecretKey(known)).toBe(true)
+})
+
+test('a key with any one character changed, left out or added is refused without a look-up', () => {
+  for (let at = 0; at < known.length; at++) {
+    const other = known[at] === 'x' ? 'y' : 'x'
+    expect(isWellFormedSecretKey(known.slice(0, at) + other + known.slice(at + 1))).toBe(false)
+    expect(isWellFormedSecretKey(known.slice(0, at) + known.slice(at + 1))).toBe(false)
+  }
+  for (const wrong of ['', 'svc_sk_', `${known} `, `${known}\n`, known.replace('_sk_', '_pk_'), `x${known}`]) {
+    expect(isWellFormedSecretKey(wrong)).toBe(false)
+  }
+})
+
+test('what is shown of a secret key is its first 13 characters', () => {
+  expect(secretKeyPrefix(known)).toBe('svc_sk_000000')
+})
+
+test('what is stored of a secret key is its SHA-256', () => {
+  expect(sha256Of('abc').toString('hex')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
+})
+
+test('a tracking key has its own shape, and a secret key is never taken for one', () => {
+  expect(makeTrackingKey()).toMatch(/^svc_pk_[0-9A-Za-z]{24}$/)
+  expect(isTrackingKeyShaped(makeTrackingKey())).toBe(true)
+  expect(isTrackingKeyShaped(makeSecretKey())).toBe(false)
+  expect(isTrackingKeyShaped(`${makeTrackingKey()}\n`)).toBe(false)
+  expect(isSecretKeyShaped(makeSecretKey())).toBe(true)
+  expect(isSecretKeyShaped(makeTrackingKey())).toBe(false)
+})

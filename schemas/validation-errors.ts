@@ -83,6 +83,11 @@ export function floatParsing(loc: Loc, input: unknown): ValidationError {
   return error('float_parsing', loc, 'Input should be a valid number, unable to parse string as a number', input)
 }
 
+/** A literal like `1e400`, which is no number that can be held. */
+export function finiteNumber(loc: Loc, input: unknown): ValidationError {
+  return error('finite_number', loc, 'Input should be a finite number', String(input))
+}
+
 export function greaterThanEqual(loc: Loc, input: unknown, min: number): ValidationError {
   return error('greater_than_equal', loc, `Input should be greater than or equal to ${min}`, input, { ge: min })
 }
@@ -194,6 +199,11 @@ export function emailError(loc: Loc, input: unknown, reason: string): Validation
 /** A check of our own, which Pydantic would raise as `ValueError(text)`. */
 export function valueError(loc: Loc, input: unknown, text: string): ValidationError {
   return error('value_error', loc, `Value error, ${text}`, input, { error: {} })
+}
+
+/** NUL in a string: PostgreSQL can't hold it, and no text needs it. */
+export function nulCharacter(loc: Loc, input: unknown): ValidationError {
+  return valueError(loc, input, 'NUL characters are not allowed')
 }
 
 /** Malformed JSON: reported alone. `position` counts characters (code points) of the body. */

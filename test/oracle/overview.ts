@@ -1,0 +1,88 @@
+/**
+ * The oracle of the analytics overview: every figure of docs/metrics.md computed from plain rows. Slow on purpose. Used
+ * by test/property/overview.test.ts, which asks the product the same questions.
+ */
+import { type Counters, countersOf, inSpan, ofKind, type Presence, presenceOf } from './counters.ts'
+import { byTime, day, type Facts, kind, type OracleWorkspace, type OverviewQuery, sessionOf } from './facts.ts'
+import {
+  type BreakdownRow,
+  breakdown,
+  breakdownKeys,
+  liveVisitors,
+  type PageRow,
+  type SourceRow,
+  topPages,
+  topSources,
+} from './lists.ts'
+import { type Bucket, type BucketSize, bucketSizeOf, bucketsOf, previousOf, resolveRange, type Span } from './range.ts'
+import { creditOf, sessionsAround, startingIn } from './sessions.ts'
+import { type VitalPageRow, type VitalPoint, type VitalRow, vitalPages, vitalPoint, webVitals } from './web-vitals.ts'
+
+export interface Overview {
+  readonly metrics: Counters & {
+    readonly live_visitors: number
+    readonly range: Span & { readonly timezone: string; readonly bucket: BucketSize }
+    readonly previous: Counters | null
+  }
+  readonly traffic_series: readonly (Bucket & Presence)[]
+  readonly top_sources: readonly SourceRow[]
+  readonly top_pages: readonly PageRow[]
+  readonly devices: readonly BreakdownRow[]
+  readonly browsers: readonly BreakdownRow[]
+  readonly countries: readonly BreakdownRow[]
+  readonly web_vitals: readonly VitalRow[]
+  readonly web_vital_pages: readonly VitalPageRow[]
+  readonly web_vital_series: readonly (Bucket & VitalPoint)[]
+  readonly recent_events: readonly { readonly id: number; readonly session_id: number | null }[]
+}
+
+/** The overview of one workspace's facts, or undefined where the query must be refused. `now` in milliseconds. */
+export function computeOverview(
+  all: Facts,
+  query: OverviewQuery,
+  workspace: OracleWorkspace,
+  now: number,
+): Overview | undefined {
+  const span = resolveRange(query, workspace, now)
+  if (!span) return undefined
+  const readable = { events: now - workspace.retentionDays * day, botVisits: now - 180 * day }
+  const facts = { ...all, events: all.events.filter((event) => event.occurred_at >= readable.events) }
+  const count = (period: Span) => countersOf(facts, sessionsAround(facts.events, period), period, readable)
+
+  const events = inSpan(facts.events, span)
+  const sessions = sessionsAround(facts.events, span)
+  const starting = startingIn(sessions, span)
+  const credits = ofKind(events, kind.conversion).map((conversion) => creditOf(conversion, facts.events, sessions))
+  const buckets = bucketsOf(span, workspace.timezone)
+  const previous = previousOf(span)
+  const rows = query.limit ?? 10
+  return {
+    metrics: {
+      ...count(span),
+      live_visitors: liveVisitors(facts.events, now),
+      range: { ...span, timezone: workspace.timezone, bucket: bucketSizeOf(span, workspace.timezone) },
+      previous: previous.start < readable.events ? null : count(previous),
+    },
+    traffic_series: buckets.map((bucket) => ({ ...bucket, ...presenceOf(inSpan(events, bucket)) })),
+    top_sources: topSources(starting, credits).slice(0, rows),
+    top_pages: topPages(events, starting).slice(0, rows),
+    devices: breakdown(events, starting, breakdownKeys.devices).slice(0, rows),
+    browsers: breakdown(events, starting, breakdownKeys.browsers).slice(0, rows),
+    countries: breakdown(events, starting, breakdownKeys.countries).slice(0, rows),
+    web_vitals: webVitals(events),
+    web_vital_pages: vitalPages(events).slice(0, rows),
+    web_vital_series: buckets.map((bucket) => ({ ...bucket, ...vitalPoint(inSpan(events, bucket)) })),
+    recent_events: recentEvents(events),
+  }
+}
+
+function recentEvents(events: Facts['events']): Overview['recent_events'] {
+  return events
+    .filter((event) => event.kind !== kind.webVital && event.kind !== kind.pageLeave)
+    .sort((a, b) => byTime(b, a))
+    .slice(0, 50)
+    .map((event) => {
+      const session = sessionOf(event)
+      return { id: Number(event.id), session_id: event.session_named === 1 && session !== 0 ? session : null }
+    })
+}

@@ -33,11 +33,22 @@ export function readConfig(environment: Record<string, string | undefined> = pro
  * The stores of a service that runs by itself.
  * @throws SettingError naming the first one that isn't set
  */
-export function requireStores(config: Config): { databaseUrl: string; redisUrl: string; clickhouseUrl: string; secretKey: string } {
+export function requireStores(config: Config): {
+  databaseUrl: string
+  redisUrl: string
+  clickhouseUrl: string
+  secretKey: string
+} {
   const { databaseUrl, redisUrl, clickhouseUrl, secretKey } = config
   if (!databaseUrl) throw new SettingError('DATABASE_URL must be set to run one service by itself')
   if (!redisUrl) throw new SettingError('REDIS_URL must be set to run one service by itself')
   if (!clickhouseUrl) throw new SettingError('CLICKHOUSE_URL must be set to run one service by itself')
   if (!secretKey) throw new SettingError('SECRET_KEY must be set to run one service by itself')
   return { databaseUrl, redisUrl, clickhouseUrl, secretKey }
+}
+
+/** The environment as a child process is to have it: this one's, with `extra` set (or, where undefined, left out). */
+export function childEnvironment(extra: Record<string, string | undefined> = {}): Record<string, string> {
+  const all = Object.entries({ ...process.env, ...extra })
+  return Object.fromEntries(all.filter((entry): entry is [string, string] => entry[1] !== undefined))
 }

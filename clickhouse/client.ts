@@ -1,0 +1,242 @@
+/**
+ * ClickHouse through `@clickhouse/client`, the only place where it enters: the same against a server and against the
+ * embedded one. Every call has a deadline; what isn't the statement's own fault becomes StoreUnavailable.
+ */
+import { Readable } from 'node:stream'
+import {
+  type ClickHouseClientConfigOptions,
+  ClickHouseError,
+  ClickHouseLogLevel,
+  createClient,
+} from '@clickhouse/client'
+import { backoffMs, sleep } from '../runtime/retry.ts'
+import { isNetworkError, StoreUnavailable } from '../runtime/store-error.ts'
+import { clickhouseInsertDeadlineMs, clickhouseQueryDeadlineMs, clickhouseQueryMemoryMax } from '../schemas/limits.ts'
+import { dataErrorCodes, isServersFault } from './error-codes.ts'
+
+export interface QueryOptions {
+  deadlineMs?: number
+  settings?: Record<string, string | number>
+}
+
+export interface Insert {
+  table: string
+  columns: readonly string[]
+  /** RowBinary, in the order of `columns`; several pieces are one insert. */
+  bytes: Uint8Array[]
+  /** A repeat under the same token within the table's window stores nothing. */
+  token: string
+  queryId: string
+  deadlineMs: number
+}
+
+export interface ClickHouse {
+  /** Rows as objects. Parameters are `{name:Type}` in the SQL. 64-bit integers come as numbers: `toString()` hashes. */
+  query<Row>(sql: string, params?: Record<string, unknown>, options?: QueryOptions): Promise<Row[]>
+  /** A statement without rows: DDL, a deletion. */
+  command(sql: string, params?: Record<string, unknown>, options?: QueryOptions): Promise<void>
+  /**
+   * Resolves only when all rows are stored, or had been under this token.
+   * @throws InsertRefused when ClickHouse can't read the rows
+   * @throws StoreUnavailable when the outcome is unknown
+   */
+  insertRows(insert: Insert): Promise<void>
+  /** After it resolves, the insert of that id no longer runs; whether it stored its rows is for the caller to ask. */
+  killInsert(queryId: string): Promise<void>
+  /**
+   * Unix seconds at which the server process started. It is known to the second only: the same process gives the same
+   * number to the same client, and may give another client its neighbour.
+   */
+  startTime(): Promise<number>
+  /** Makes the database of the URL when it isn't there yet. */
+  createDatabase(): Promise<void>
+  ping(): Promise<boolean>
+  close(): Promise<void>
+}
+
+/** ClickHouse says no to the rows themselves: sending them again won't help. A part of them may have been stored. */
+export class InsertRefused extends Error {
+  override name = 'InsertRefused'
+}
+
+const socketsMax = 16
+/** Below the server's keep-alive (10 s): a socket that it is about to close isn't used. */
+const idleSocketMs = 2_500
+/** Beyond the server's own deadline, before the client gives up on the connection. */
+const graceMs = 1_000
+/** One block however many the rows, so that a token stands for all of an insert's rows in a partition. */
+const insertBlockRows = 10_000_000
+
+export function connectClickHouse(url: string): ClickHouse {
+  const { origin, username, password, pathname, searchParams } = new URL(url)
+  const database = decodeURIComponent(pathname.slice(1)) || 'default'
+  const config: ClickHouseClientConfigOptions = {
+    url: origin,
+    username: decodeURIComponent(username) || 'default',
+    password: decodeURIComponent(password),
+    database,
+    application: 'svc',
+    max_open_connections: socketsMax,
+    // Our own deadline ends a request; this one is only the last resort.
+    request_timeout: clickhouseInsertDeadlineMs + 2 * graceMs,
+    keep_alive: { enabled: true, idle_socket_ttl: idleSocketMs, eagerly_destroy_stale_sockets: true },
+    clickhouse_settings: Object.fromEntries(searchParams),
+    use_multipart_params_auto: true,
+    log: { level: ClickHouseLogLevel.OFF },
+  }
+  const client = createClient(config)
+
+  /** Runs `work` under a deadline after which its connection is cut. */
+  async function within<T>(deadlineMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const aborter = new AbortController()
+    const timer = setTimeout(() => aborter.abort(), deadlineMs)
+    try {
+      return await work(aborter.signal)
+    } catch (error) {
+      if (aborter.signal.aborted) throw new StoreUnavailable('clickhouse', `no answer within ${deadlineMs} ms`)
+      throw toStoreError(error)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  function bounded(deadlineMs: number): Record<string, string | number> {
+    return {
+      max_execution_time: deadlineMs / 1000,
+      max_memory_usage: clickhouseQueryMemoryMax,
+      // The answer begins when the query has succeeded, so that a failure is never half an answer.
+      wait_end_of_query: 1,
+    }
+  }
+
+  async function query<Row>(
+    sql: string,
+    params: Record<string, unknown> = {},
+    options: QueryOptions = {},
+  ): Promise<Row[]> {
+    const deadlineMs = options.deadlineMs ?? clickhouseQueryDeadlineMs
+    return within(deadlineMs + graceMs, (abort_signal) =>
+      retryStale(async () => {
+        const result = await client.query({
+          query: sql,
+          query_params: params,
+          format: 'JSONEachRow',
+          abort_signal,
+          clickhouse_settings: {
+            ...bounded(deadlineMs),
+            output_format_json_quote_64bit_integers: 0,
+            ...options.settings,
+          },
+        })
+        return result.json<Row>()
+      }),
+    )
+  }
+
+  let knownStart: number | undefined
+
+  return {
+    query,
+
+    command: (sql, params = {}, options = {}) => {
+      const deadlineMs = options.deadlineMs ?? clickhouseQueryDeadlineMs
+      return within(deadlineMs + graceMs, async (abort_signal) => {
+        const clickhouse_settings = { ...bounded(deadlineMs), ...options.settings }
+        await client.command({ query: sql, query_params: params, abort_signal, clickhouse_settings })
+      })
+    },
+
+    insertRows: ({ table, columns, bytes, token, queryId, deadlineMs }) =>
+      within(deadlineMs, async (abort_signal) => {
+        try {
+          const { stream } = await client.exec({
+            // The token stands in the text too: what was sent can be found in the server's query log.
+            query: `INSERT INTO ${table} (${columns.join(', ')}) /* token ${token} */ FORMAT RowBinary`,
+            values: Readable.from(bytes, { objectMode: false }),
+            query_id: queryId,
+            abort_signal,
+            clickhouse_settings: {
+              insert_deduplication_token: token,
+              async_insert: 0,
+              max_insert_block_size: String(insertBlockRows),
+              // An import spans more days than the default of a hundred.
+              max_partitions_per_insert_block: '0',
+              wait_end_of_query: 1,
+            },
+          })
+          // The answer's end is the success: a connection cut before it is an unknown outcome.
+          for await (const _ of stream);
+        } catch (error) {
+          if (error instanceof ClickHouseError && dataErrorCodes.has(Number(error.code))) {
+            throw new InsertRefused(`${error.type ?? error.code}: ${error.message}`, { cause: error })
+          }
+          // Whatever else it is, a missing table included, the rows are good and stay where they are.
+          throw new StoreUnavailable('clickhouse', (error as Error).message, { cause: error })
+        }
+      }),
+
+    killInsert: async (queryId) => {
+      const deadline = Date.now() + clickhouseQueryDeadlineMs
+      for (let attempt = 0; ; attempt++) {
+        await query('KILL QUERY WHERE query_id = {queryId:String} SYNC', { queryId })
+        const running = await query('SELECT 1 FROM system.processes WHERE query_id = {queryId:String}', { queryId })
+        if (running.length === 0) return
+        if (Date.now() > deadline) throw new StoreUnavailable('clickhouse', `insert ${queryId} doesn't end`)
+        await sleep(backoffMs(attempt, 50, 1_000))
+      }
+    },
+
+    startTime: async () => {
+      const [row] = await query<{ start: number }>('SELECT toUnixTimestamp(now()) - uptime() AS start')
+      // Both are cut to seconds at moments of their own, so the difference wavers by one.
+      if (knownStart === undefined || Math.abs(row!.start - knownStart) > 1) knownStart = row!.start
+      return knownStart
+    },
+
+    createDatabase: () =>
+      within(clickhouseQueryDeadlineMs, async (abort_signal) => {
+        // Not through the client: a server refuses every request for a database that isn't there.
+        const outside = createClient({ ...config, database: 'default' })
+        try {
+          await outside.command({
+            query: `CREATE DATABASE IF NOT EXISTS \`${database.replaceAll('`', '')}\``,
+            abort_signal,
+          })
+        } finally {
+          await outside.close()
+        }
+      }),
+
+    ping: () =>
+      within(graceMs * 2, (abort_signal) => client.ping({ abort_signal, select: false })).then(
+        ({ success }) => success,
+        () => false,
+      ),
+
+    close: () => client.close(),
+  }
+}
+
+/** A socket that the server closed while it lay idle fails at once, before the query was taken: once more on another. */
+async function retryStale<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'ECONNRESET' || code === 'EPIPE' || message === 'socket hang up') return work()
+    throw error
+  }
+}
+
+function toStoreError(error: unknown): unknown {
+  if (error instanceof InsertRefused || error instanceof StoreUnavailable) return error
+  const { message } = error as Error
+  if (error instanceof ClickHouseError) {
+    return isServersFault(Number(error.code))
+      ? new StoreUnavailable('clickhouse', `${error.type ?? error.code}: ${message}`, { cause: error })
+      : error
+  }
+  // What isn't ClickHouse's own answer comes from the connection, or from a balancer before it.
+  const isUnavailable = isNetworkError(error) || /timeout|aborted|socket|HTTP|closed/i.test(message)
+  return isUnavailable ? new StoreUnavailable('clickhouse', message, { cause: error }) : error
+}

@@ -1,0 +1,123 @@
+/**
+ * chDB, the ClickHouse engine as a library, and the only place where it enters: a few sessions on one folder, each of
+ * which runs one statement at a time, behind a queue of bounded length.
+ *
+ * A session keeps its settings, parameters and database from one statement to the next, so each statement comes with
+ * what it wants set, and what the one before had set beyond that is put back to its default.
+ */
+import { Session } from 'chdb'
+import { EngineError, tooManyQueries } from './engine-error.ts'
+
+const sessionsMax = 4
+/** Beyond so many waiting statements new ones are refused. */
+const queueMax = 200
+
+export interface Statement {
+  sql: string
+  format: string
+  database: string
+  settings: ReadonlyMap<string, string>
+  /** Values of `{name:Type}`, in the escaped form of ClickHouse's HTTP interface. */
+  params: ReadonlyMap<string, string>
+  /** Asked when its turn comes: false and it isn't run at all. */
+  isWanted?: () => boolean
+}
+
+export interface Answer {
+  bytes: Uint8Array
+  rowsRead: number
+  bytesRead: number
+  elapsedNs: number
+}
+
+interface Seat {
+  session: Session
+  database: string
+  /** Names of settings that aren't at their default. */
+  dirty: Set<string>
+}
+
+export interface Engine {
+  /** @throws EngineError with ClickHouse's code and text */
+  run(statement: Statement): Promise<Answer>
+  /** Waits for what runs, then closes the sessions. */
+  close(): Promise<void>
+}
+
+/** @throws when another process has the folder */
+export function openEngine(folder: string): Engine {
+  const seats: Seat[] = Array.from({ length: sessionsMax }, () => ({
+    session: new Session(folder),
+    database: 'default',
+    dirty: new Set(),
+  }))
+  const free = [...seats]
+  const waiting: ((seat: Seat) => void)[] = []
+
+  function takeSeat(): Promise<Seat> {
+    const seat = free.pop()
+    if (seat) return Promise.resolve(seat)
+    if (waiting.length >= queueMax) throw tooManyQueries(sessionsMax + queueMax)
+    return new Promise((resolve) => waiting.push(resolve))
+  }
+
+  function giveBack(seat: Seat): void {
+    const next = waiting.shift()
+    if (next) next(seat)
+    else free.push(seat)
+  }
+
+  return {
+    run: async (statement) => {
+      const seat = await takeSeat()
+      try {
+        if (statement.isWanted && !statement.isWanted())
+          throw new EngineError(394, 'Query was cancelled', 'QUERY_WAS_CANCELLED')
+        return await runOn(seat, statement)
+      } finally {
+        giveBack(seat)
+      }
+    },
+    close: async () => {
+      // Every seat is taken in turn, so nothing runs any more when the last is here.
+      for (const _ of seats) await takeSeat()
+      for (const { session } of seats) session.close()
+    },
+  }
+}
+
+async function runOn(seat: Seat, { sql, format, database, settings, params }: Statement): Promise<Answer> {
+  const before: string[] = []
+  if (seat.database !== database) before.push(`USE ${quoteName(database)}`)
+  const set = [
+    ...[...seat.dirty].filter((name) => !settings.has(name)).map((name) => `${name} = DEFAULT`),
+    ...[...settings].map(([name, value]) => `${quoteName(name)} = ${quoteText(value)}`),
+    ...[...params].map(([name, value]) => `${quoteName(`param_${name}`)} = ${quoteText(value)}`),
+  ]
+  if (set.length > 0) before.push(`SET ${set.join(', ')}`)
+  // Until the statement has succeeded it isn't known how far it came: then all of them count as changed.
+  const dirtyBefore = seat.dirty
+  seat.dirty = new Set([...dirtyBefore, ...settings.keys()])
+  seat.database = ''
+  try {
+    const result = await seat.session.queryAsync([...before, sql].join(';\n'), { format })
+    seat.dirty = new Set(settings.keys())
+    seat.database = database
+    return {
+      bytes: result.bytes(),
+      rowsRead: result.rowsRead,
+      bytesRead: result.bytesRead,
+      elapsedNs: Math.round(result.elapsed * 1e9),
+    }
+  } catch (error) {
+    throw EngineError.of(error)
+  }
+}
+
+function quoteName(name: string): string {
+  return `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``
+}
+
+export function quoteText(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+}

@@ -1,0 +1,47 @@
+/** The inserts that are under way, by query id: from the request's arrival until its rows are stored or refused. */
+import { EngineError } from './engine-error.ts'
+
+/** How long a running insert may take to end by itself once it is to be killed. */
+const endWaitMs = 5_000
+
+interface Running {
+  isWanted: boolean
+  ended: Promise<unknown>
+}
+
+export interface InFlight {
+  /** Runs `work` under `queryId`. It asks `isWanted` just before the point of no return. */
+  track<T>(queryId: string, work: (isWanted: () => boolean) => Promise<T>): Promise<T>
+  /** Resolves when no insert of that id is under way any more. */
+  end(queryId: string): Promise<void>
+}
+
+/** `endProcess` is the last means against an insert that doesn't end. */
+export function makeInFlight(endProcess: () => never): InFlight {
+  const running = new Map<string, Running>()
+  return {
+    track: (queryId, work) => {
+      if (queryId === '') return work(() => true)
+      if (running.has(queryId)) {
+        throw new EngineError(
+          216,
+          `Query with id = ${queryId} is already running`,
+          'QUERY_WITH_SAME_ID_IS_ALREADY_RUNNING',
+        )
+      }
+      const entry: Running = { isWanted: true, ended: Promise.resolve() }
+      const result = work(() => entry.isWanted)
+      entry.ended = result.catch(() => {}).finally(() => running.delete(queryId))
+      running.set(queryId, entry)
+      return result
+    },
+    end: async (queryId) => {
+      const entry = running.get(queryId)
+      if (!entry) return
+      entry.isWanted = false
+      const timer = setTimeout(endProcess, endWaitMs)
+      await entry.ended
+      clearTimeout(timer)
+    },
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * Loads the rows of a request's body: into a temporary file, and from there by one INSERT … SELECT FROM file(…), which is
+ * the engine's fast way in. All rows of a partition become one block, so that a token stands for all of them, as in a
+ * server. Held by test/integration/embedded-clickhouse.test.ts.
+ */
+import { randomUUID } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import type { IncomingMessage } from 'node:http'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { type Answer, type Engine, quoteText } from './engine.ts'
+import { bodyTooLarge, EngineError } from './engine-error.ts'
+import type { Query, RowsInsert } from './request.ts'
+
+const rowsBytesMax = 512 * 2 ** 20
+
+/** What a request to a server would get by its defaults, and a single block. */
+const insertSettings: readonly (readonly [string, string])[] = [
+  ['async_insert', '0'],
+  ['max_threads', '1'],
+  ['max_insert_threads', '1'],
+  ['input_format_parallel_parsing', '0'],
+  ['min_insert_block_size_rows', String(2 ** 32)],
+  ['min_insert_block_size_bytes', String(2 ** 40)],
+  // A token must count, or the insert must fail: never be ignored.
+  ['deduplicate_insert_select', 'force_enable'],
+]
+
+export interface RowsLoader {
+  load(request: IncomingMessage, query: Query, insert: RowsInsert, isWanted: () => boolean): Promise<Answer>
+}
+
+export function makeRowsLoader(engine: Engine, folder: string): RowsLoader {
+  async function load(
+    request: IncomingMessage,
+    query: Query,
+    insert: RowsInsert,
+    isWanted: () => boolean,
+  ): Promise<Answer> {
+    const path = join(folder, randomUUID())
+    try {
+      await pipeline(request, limit, createWriteStream(path, { mode: 0o600 }))
+      const { columns, structure } = await describe(query.database, insert)
+      const into = columns.length > 0 ? ` (${columns.map((name) => `\`${name}\``).join(', ')})` : ''
+      const settings = new Map([...query.settings, ...insertSettings])
+      settings.delete('max_insert_block_size')
+      // A block is as many rows as fit in the file: a row has at least one byte.
+      const sql = `INSERT INTO ${insert.table}${into} SELECT * FROM file(${quoteText(path)}, ${insert.format}, ${quoteText(structure)})`
+      return await engine.run({ ...query, sql, format: 'TabSeparated', settings, isWanted })
+    } finally {
+      await rm(path, { force: true })
+    }
+  }
+
+  /** The columns of the table that the rows hold, as the structure of the file. */
+  async function describe(database: string, insert: RowsInsert): Promise<{ columns: string[]; structure: string }> {
+    const none = new Map<string, string>()
+    const sql = `DESCRIBE TABLE ${insert.table}`
+    const { bytes } = await engine.run({ sql, format: 'JSONCompact', database, settings: none, params: none })
+    const rows = JSON.parse(Buffer.from(bytes).toString('utf8')).data as string[][]
+    const types = new Map(rows.filter((row) => !/MATERIALIZED|ALIAS/.test(row[2]!)).map((row) => [row[0]!, row[1]!]))
+    const columns = insert.columns.length > 0 ? insert.columns : [...types.keys()]
+    const structure = columns.map((name) => {
+      const type = types.get(name)
+      if (!type) throw new EngineError(16, `No such column ${name} in table ${insert.table}`, 'NO_SUCH_COLUMN_IN_TABLE')
+      return `\`${name}\` ${type}`
+    })
+    return { columns: insert.columns.length > 0 ? columns : [], structure: structure.join(', ') }
+  }
+
+  return { load }
+}
+
+async function* limit(source: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+  let length = 0
+  for await (const piece of source) {
+    length += piece.length
+    if (length > rowsBytesMax) throw bodyTooLarge(rowsBytesMax)
+    yield piece
+  }
+}

@@ -1,0 +1,117 @@
+/** Reads a request of ClickHouse's HTTP interface: what to run, with which settings, and the rows to load, if any. */
+import type { IncomingMessage } from 'node:http'
+import { bodyTooLarge, EngineError } from './engine-error.ts'
+
+/** Bodies that are a query's text. Rows to load go to a file instead and may be longer. */
+const textBytesMax = 64 * 2 ** 20
+
+export interface Query {
+  sql: string
+  queryId: string
+  database: string
+  defaultFormat: string
+  settings: Map<string, string>
+  params: Map<string, string>
+}
+
+/** `INSERT INTO table (columns) FORMAT name`, whose rows are the request's body. */
+export interface RowsInsert {
+  table: string
+  /** Empty: all of the table's, in its order. */
+  columns: string[]
+  format: string
+}
+
+/** Members of the URL that are no settings of the engine. */
+const ownMembers = new Set([
+  'query',
+  'query_id',
+  'database',
+  'default_format',
+  'user',
+  'password',
+  'session_id',
+  'session_timeout',
+  'session_check',
+  'close_session',
+  'role',
+  'quota_key',
+  'compress',
+  'decompress',
+  'buffer_size',
+  'wait_end_of_query',
+  'stacktrace',
+  'enable_http_compression',
+])
+
+/** What the URL and the headers say; `sql` is still without the body. */
+export function readHead(request: IncomingMessage): Query {
+  const url = new URL(request.url ?? '/', 'http://localhost')
+  const header = (name: string) => (request.headers[name] as string | undefined) || undefined
+  const settings = new Map<string, string>()
+  const params = new Map<string, string>()
+  for (const [name, value] of url.searchParams) {
+    if (name.startsWith('param_')) params.set(name.slice('param_'.length), value)
+    else if (!ownMembers.has(name)) settings.set(name, value)
+  }
+  return {
+    sql: url.searchParams.get('query') ?? '',
+    queryId: url.searchParams.get('query_id') ?? '',
+    database: url.searchParams.get('database') || header('x-clickhouse-database') || 'default',
+    defaultFormat: url.searchParams.get('default_format') || header('x-clickhouse-format') || 'TabSeparated',
+    settings,
+    params,
+  }
+}
+
+const rowsInsert =
+  /^\s*INSERT\s+INTO\s+(?:TABLE\s+)?([\w.`]+)\s*(?:\(([^()]*)\))?\s*(?:\/\*[^*]*\*\/)?\s*FORMAT\s+(\w+)\s*;?\s*$/i
+
+/** The insert whose rows are the body, when the URL's query is one. */
+export function asRowsInsert(sql: string): RowsInsert | undefined {
+  const match = rowsInsert.exec(sql)
+  if (!match || /^values$/i.test(match[3]!)) return undefined
+  const columns = match[2]?.split(',').map((name) => name.trim().replaceAll('`', '')) ?? []
+  return { table: match[1]!, columns, format: match[3]! }
+}
+
+/** Completes the query with a body of text: the query itself, its rest, or a form with parameters. */
+export async function readText(request: IncomingMessage, query: Query): Promise<void> {
+  const body = await readBody(request)
+  const type = request.headers['content-type'] ?? ''
+  if (!type.startsWith('multipart/form-data')) {
+    const text = body.toString('utf8')
+    query.sql = query.sql && text ? `${query.sql}\n${text}` : query.sql || text
+    return
+  }
+  const form = await new Response(body, { headers: { 'content-type': type } }).formData()
+  for (const [name, value] of form) {
+    if (name === 'query') query.sql = `${query.sql}${value}`
+    else if (name.startsWith('param_')) query.params.set(name.slice('param_'.length), String(value))
+  }
+}
+
+async function readBody(request: IncomingMessage): Promise<Buffer> {
+  const pieces: Buffer[] = []
+  let length = 0
+  for await (const piece of request) {
+    length += piece.length
+    if (length > textBytesMax) throw bodyTooLarge(textBytesMax)
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces)
+}
+
+/** The format of the answer: the query's own FORMAT, else the request's default. */
+export function answerFormat(sql: string, defaultFormat: string): string {
+  return /\bFORMAT\s+(\w+)\s*(?:SETTINGS\s[^;]*)?;?\s*$/i.exec(sql)?.[1] ?? defaultFormat
+}
+
+/** The id in `KILL QUERY WHERE query_id = '…'`, given as text or as a parameter. */
+export function killedQueryId({ sql, params }: Query): string | undefined {
+  const match = /^\s*KILL\s+QUERY\s+WHERE\s+query_id\s*=\s*(?:'([^']*)'|\{(\w+):String\})/i.exec(sql)
+  if (!match) return undefined
+  const id = match[1] ?? params.get(match[2]!)
+  if (id === undefined) throw new EngineError(456, `Substitution \`${match[2]}\` is not set`, 'UNKNOWN_QUERY_PARAMETER')
+  return id
+}

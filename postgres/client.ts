@@ -1,0 +1,152 @@
+/**
+ * Postgres through `pg`, the only place where it enters. Every call has a deadline, on the server (statement_timeout)
+ * and a little later here, in case the server hangs; then the connection is thrown away. What isn't the statement's own
+ * fault becomes StoreUnavailable, so that callers need to know no driver texts.
+ */
+import pg from 'pg'
+import { isNetworkError, StoreUnavailable } from '../runtime/store-error.ts'
+import { postgresDeadlineMs } from '../schemas/limits.ts'
+import { keepListening } from './listen.ts'
+
+export interface QueryOptions {
+  /** In place of the usual deadline, for a migration or a sweep. */
+  deadlineMs?: number
+}
+
+/** What can be asked: the pool or one transaction. `int8` comes as a number, `date` as text, `timestamptz` as a Date. */
+export interface Queryable {
+  query<Row = Record<string, unknown>>(sql: string, params?: unknown[], options?: QueryOptions): Promise<Row[]>
+}
+
+export interface Postgres extends Queryable {
+  /** Commits what `work` did, or rolls all of it back when it throws. */
+  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>
+  /**
+   * Listens on a connection of its own, which is made anew with backoff when it breaks. `onReconnect` is called each time
+   * that it listens, the first included: what was notified before is lost, so read the table then.
+   */
+  listen(channel: string, onNotify: (payload: string) => void, onReconnect: () => void): { close(): Promise<void> }
+  ping(): Promise<boolean>
+  close(): Promise<void>
+}
+
+/** Beyond the server's own deadline, before the client gives up on the connection. */
+const graceMs = 1_000
+const idleInTransactionMs = 30_000
+const connectionsMax = 10
+
+export function connectPostgres(url: string, options: { max?: number } = {}): Postgres {
+  const config: pg.PoolConfig = {
+    connectionString: url,
+    max: options.max ?? connectionsMax,
+    application_name: 'svc',
+    connectionTimeoutMillis: postgresDeadlineMs,
+    statement_timeout: postgresDeadlineMs,
+    idle_in_transaction_session_timeout: idleInTransactionMs,
+    keepAlive: true,
+    types: { getTypeParser },
+  }
+  const pool = new pg.Pool(config)
+  // An idle connection that breaks (a restart of the server) is replaced by the pool; without a listener it would throw.
+  pool.on('error', () => {})
+
+  async function withConnection<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    const client = await pool.connect().catch((error) => {
+      throw toStoreError(error)
+    })
+    // A connection that breaks while it is ours says so twice: by the query's own failure, and by this event.
+    const ignore = () => {}
+    client.on('error', ignore)
+    let broken = true
+    try {
+      const result = await work(client)
+      broken = false
+      return result
+    } catch (error) {
+      broken = error instanceof StoreUnavailable
+      throw error
+    } finally {
+      client.off('error', ignore)
+      client.release(broken)
+    }
+  }
+
+  return {
+    query: (sql, params, options) => withConnection((client) => ask(client, sql, params, options)),
+
+    transaction: (work) =>
+      withConnection(async (client) => {
+        await ask(client, 'BEGIN')
+        try {
+          const result = await work({ query: (sql, params, options) => ask(client, sql, params, options) })
+          await ask(client, 'COMMIT')
+          return result
+        } catch (error) {
+          if (!(error instanceof StoreUnavailable)) await ask(client, 'ROLLBACK')
+          throw error
+        }
+      }),
+
+    listen: (channel, onNotify, onReconnect) =>
+      keepListening({ ...config, statement_timeout: 0 }, channel, onNotify, onReconnect),
+
+    ping: () =>
+      withConnection((client) => ask(client, 'SELECT 1')).then(
+        () => true,
+        () => false,
+      ),
+
+    close: () => pool.end(),
+  }
+}
+
+async function ask<Row>(
+  client: pg.PoolClient,
+  sql: string,
+  params: unknown[] = [],
+  options: QueryOptions = {},
+): Promise<Row[]> {
+  const { deadlineMs } = options
+  try {
+    // Not a prepared parameter: SET takes none. The number is ours.
+    if (deadlineMs !== undefined) await client.query(`SET statement_timeout = ${Math.ceil(deadlineMs)}`)
+    const result = await client.query({
+      text: sql,
+      // Without parameters the simple protocol is used, which takes several statements at once.
+      ...(params.length > 0 && { values: params }),
+      query_timeout: (deadlineMs ?? postgresDeadlineMs) + graceMs,
+    } as pg.QueryConfig)
+    if (deadlineMs !== undefined) await client.query(`SET statement_timeout = ${postgresDeadlineMs}`)
+    return (Array.isArray(result) ? result.at(-1)?.rows : result.rows) as Row[]
+  } catch (error) {
+    if (deadlineMs !== undefined) await client.query(`SET statement_timeout = ${postgresDeadlineMs}`).catch(() => {})
+    throw toStoreError(error)
+  }
+}
+
+/** SQLSTATEs with which a server says that it can't now: shutting down, starting, too many connections, too late. */
+const unavailableStates = /^(08...|57P0[1-5]|57014|53...|58...|25P03|40003)$/
+const driverTexts =
+  /Connection terminated|timeout exceeded when trying to connect|Query read timeout|connection error and is not queryable|Client was closed|after calling end/
+
+function toStoreError(error: unknown): unknown {
+  const { code, message } = error as { code?: string; message: string }
+  const isUnavailable = isNetworkError(error) || unavailableStates.test(code ?? '') || driverTexts.test(message)
+  return isUnavailable ? new StoreUnavailable('postgres', message || String(code), { cause: error }) : error
+}
+
+const int8 = 20
+const date = 1082
+
+function getTypeParser(type: number, format?: 'text' | 'binary'): (text: string) => unknown {
+  if (type === int8) return safeInteger
+  // A Date would be midnight of the machine's own zone.
+  if (type === date) return (text) => text
+  return pg.types.getTypeParser(type, format as 'text') as (text: string) => unknown
+}
+
+function safeInteger(text: string): number {
+  const number = Number(text)
+  if (!Number.isSafeInteger(number)) throw new Error(`${text} doesn't fit a JavaScript number`)
+  return number
+}

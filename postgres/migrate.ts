@@ -1,0 +1,42 @@
+/** Brings a Postgres database to the present schema. */
+import { type AppliedMigration, pendingMigrations, readMigrations } from '../runtime/migrations.ts'
+import { projectFile } from '../runtime/paths.ts'
+import type { Postgres, Queryable } from './client.ts'
+
+/** A migration may rewrite a large table. */
+const deadlineMs = 60 * 60_000
+/** Any number, ours alone in this database: who holds it migrates. */
+const lockId = 8_127_304
+
+/**
+ * Runs what hasn't run, each file in a transaction of its own. Several processes may call it at once.
+ * @returns the names of the migrations that were run
+ */
+export async function migratePostgres(pg: Postgres): Promise<string[]> {
+  await underLock(pg, (tx) =>
+    tx.query(`CREATE TABLE IF NOT EXISTS schema_migrations (
+      name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`),
+  )
+  const all = readMigrations(projectFile('postgres/migrations'))
+  const done: string[] = []
+  for (;;) {
+    // Read under the lock, once for each: another process may have run it meanwhile.
+    const name = await underLock(pg, async (tx) => {
+      const applied = await tx.query<AppliedMigration>('SELECT name, checksum FROM schema_migrations ORDER BY name')
+      const [next] = pendingMigrations(all, applied)
+      if (!next) return undefined
+      await tx.query(next.sql, [], { deadlineMs })
+      await tx.query('INSERT INTO schema_migrations (name, checksum) VALUES ($1, $2)', [next.name, next.checksum])
+      return next.name
+    })
+    if (name === undefined) return done
+    done.push(name)
+  }
+}
+
+function underLock<T>(pg: Postgres, work: (tx: Queryable) => Promise<T>): Promise<T> {
+  return pg.transaction(async (tx) => {
+    await tx.query('SELECT pg_advisory_xact_lock($1)', [lockId], { deadlineMs })
+    return work(tx)
+  })
+}

@@ -1,0 +1,48 @@
+/** What a store that can't be asked now looks like to its callers, whichever store and client it was. */
+
+export type StoreName = 'clickhouse' | 'postgres' | 'redis'
+
+/**
+ * The store didn't answer: connection refused or broken, deadline passed, starting or stopping, out of room. Whether it
+ * has done what it was asked is unknown. The API answers 503 for it, writers try again.
+ */
+export class StoreUnavailable extends Error {
+  override name = 'StoreUnavailable'
+  readonly store: StoreName
+
+  constructor(store: StoreName, message: string, options?: ErrorOptions) {
+    super(`${store}: ${message}`, options)
+    this.store = store
+  }
+}
+
+const networkCodes: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EHOSTDOWN',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EADDRNOTAVAIL',
+  'ENOENT', // a unix socket that isn't there
+  'EMFILE',
+  'ENFILE',
+  'ERR_STREAM_PREMATURE_CLOSE',
+  'ERR_SOCKET_CLOSED',
+])
+
+/** True for an error of the connection itself, not of what was asked. */
+export function isNetworkError(error: unknown): boolean {
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+    const code = (cause as NodeJS.ErrnoException).code
+    if (typeof code === 'string' && networkCodes.has(code)) return true
+    if (cause.message === 'socket hang up' || cause.message === 'aborted') return true
+    // Node tries several addresses of a name and reports them together.
+    if (cause instanceof AggregateError && cause.errors.some(isNetworkError)) return true
+  }
+  return false
+}

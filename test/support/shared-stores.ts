@@ -1,0 +1,85 @@
+/**
+ * Vitest's global setup: one Postgres, one Redis and one ClickHouse for a whole run, started when the first test file
+ * asks for them (so that a run of unit tests alone starts none) and ended after the last. Test files, which are other
+ * processes, ask by HTTP; see stores.ts.
+ */
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestProject } from 'vitest/node'
+import { connectPostgres } from '../../postgres/client.ts'
+import { migratePostgres } from '../../postgres/migrate.ts'
+import { projectFile } from '../../runtime/paths.ts'
+import { prepareClickHouse } from '../../start/stores/clickhouse.ts'
+import { preparePostgres } from '../../start/stores/postgres.ts'
+import { prepareRedis } from '../../start/stores/redis.ts'
+import type { Store } from '../../start/stores/store.ts'
+import { compileService } from './compile.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    sharedStoresPort: number
+  }
+}
+
+export interface SharedStores {
+  databaseUrl: string
+  redisUrl: string
+  clickhouseUrl: string
+}
+
+/** A Redis database for each caller of freshStores, with neighbours to spare. */
+const redisDatabases = 4_000
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const ends: (() => Promise<void>)[] = []
+  let starting: Promise<SharedStores> | undefined
+  const server = createServer((_request, response) => {
+    starting ??= startStores(ends)
+    starting.then(
+      (stores) => response.end(JSON.stringify(stores)),
+      (error) => response.writeHead(500).end(String(error)),
+    )
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  project.provide('sharedStoresPort', (server.address() as AddressInfo).port)
+  return async () => {
+    server.close()
+    await starting?.catch(() => {})
+    for (const end of ends) await end()
+    rmSync(projectFile('.cache/test', String(process.pid)), { recursive: true, force: true })
+  }
+}
+
+async function startStores(ends: (() => Promise<void>)[]): Promise<SharedStores> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-test-'))
+  const start = async (preparing: Promise<Store>): Promise<string> => {
+    const store = await preparing
+    const child = store.spawn()
+    ends.unshift(async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      const exited = once(child, 'exit')
+      child.kill(store.endSignal)
+      await exited
+    })
+    await store.ready(child)
+    return store.url
+  }
+  ends.push(async () => rmSync(folder, { recursive: true, force: true }))
+  const [databaseUrl, redisUrl, clickhouseUrl] = await Promise.all([
+    start(preparePostgres(join(folder, 'postgres'))),
+    start(prepareRedis(join(folder, 'redis'), { databases: redisDatabases })),
+    compileService('clickhouse/embedded-server.ts').then((file) =>
+      start(prepareClickHouse(join(folder, 'clickhouse'), file)),
+    ),
+  ])
+  // The database that every test's own is copied from: nobody may stay connected to it.
+  const template = connectPostgres(databaseUrl, { max: 1 })
+  await migratePostgres(template)
+  await template.close()
+  return { databaseUrl, redisUrl, clickhouseUrl }
+}

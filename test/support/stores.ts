@@ -1,0 +1,88 @@
+/** Real stores for a test: a database of its own in each of the run's shared Postgres, Redis and ClickHouse, migrated. */
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { inject } from 'vitest'
+import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
+import { migrateClickHouse } from '../../clickhouse/migrate.ts'
+import { connectPostgres, type Postgres } from '../../postgres/client.ts'
+import type { SharedStores } from './shared-stores.ts'
+
+export interface TestStores extends SharedStores {
+  pg: Postgres
+  ch: ClickHouse
+  secretKey: string
+  /** A folder of its own, deleted by `close`. */
+  dataDir: string
+  close(): Promise<void>
+}
+
+/** Redis databases that belong to one caller: its URL's number and the next ones. */
+const redisDatabasesEach = 4
+const redisCallersMax = 999
+
+/** Close them in `afterAll`. */
+export async function freshStores(): Promise<TestStores> {
+  const shared = await askShared()
+  const name = `test_${randomBytes(6).toString('hex')}`
+  const databaseUrl = withPath(shared.databaseUrl, name)
+  const clickhouseUrl = withPath(shared.clickhouseUrl, name)
+  const redisUrl = await takeRedis(shared.redisUrl)
+
+  await outside(shared, (pg) => pg.query(`CREATE DATABASE ${name} TEMPLATE svc`, [], { deadlineMs: 60_000 }))
+  const pg = connectPostgres(databaseUrl)
+  const ch = connectClickHouse(clickhouseUrl)
+  await migrateClickHouse(ch)
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-data-'))
+  return {
+    ...{ databaseUrl, redisUrl, clickhouseUrl, pg, ch, dataDir },
+    secretKey: randomBytes(32).toString('hex'),
+    close: async () => {
+      await ch.command(`DROP DATABASE IF EXISTS ${name} SYNC`)
+      await Promise.all([pg.close(), ch.close()])
+      // FORCE: a service that a test killed may not have closed its connections yet.
+      await outside(shared, (other) => other.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+async function askShared(): Promise<SharedStores> {
+  const response = await fetch(`http://127.0.0.1:${inject('sharedStoresPort')}`)
+  const text = await response.text()
+  if (!response.ok) throw new Error(`the stores didn't start: ${text}`)
+  return JSON.parse(text) as SharedStores
+}
+
+async function outside(shared: SharedStores, work: (pg: Postgres) => Promise<unknown>): Promise<void> {
+  const pg = connectPostgres(withPath(shared.databaseUrl, 'postgres'), { max: 1 })
+  try {
+    await work(pg)
+  } finally {
+    await pg.close()
+  }
+}
+
+/** Database 0 holds nothing but the count of callers. */
+async function takeRedis(url: string): Promise<string> {
+  const redis = new Redis(url)
+  try {
+    const caller = await redis.incr('callers')
+    const first = (1 + (caller % redisCallersMax)) * redisDatabasesEach
+    for (let number = first; number < first + redisDatabasesEach; number++) {
+      await redis.select(number)
+      await redis.flushdb()
+    }
+    return withPath(url, String(first))
+  } finally {
+    redis.disconnect()
+  }
+}
+
+function withPath(url: string, path: string): string {
+  const changed = new URL(url)
+  changed.pathname = `/${path}`
+  return changed.href
+}

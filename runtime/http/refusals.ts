@@ -1,0 +1,15 @@
+/** What is refused before any route's own code runs: the closed list, with the answers. */
+
+export interface Refusal {
+  readonly status: number
+  readonly detail: string
+  /** The rest of what the connection carries can't be trusted, or isn't worth reading. */
+  readonly closes: boolean
+}
+
+export const refusals = {
+  badFraming: { status: 400, detail: 'Invalid Content-Length or Transfer-Encoding', closes: true },
+  bodyLate: { status: 408, detail: 'The request body did not arrive in time', closes: true },
+  bodyTooLarge: { status: 413, detail: 'Request body is too large', closes: true },
+  encoding: { status: 415, detail: 'Content-Encoding is not supported: send the body as it is', closes: false },
+} as const satisfies Record<string, Refusal>

@@ -1,0 +1,153 @@
+/**
+ * An HTTP server over uWebSockets.js: handlers see a copied request with its whole body and return a reply. Judged here,
+ * in this order: the framing, the route, the body's size, its encoding, its pace. Every reply carries X-Request-Id. When
+ * the client goes away its handler's result is dropped. Held by test/integration/http-server.test.ts.
+ */
+import type { Log } from '../log.ts'
+import { readBody } from './body.ts'
+import { copyHead, type RequestHead } from './head.ts'
+import { type Refusal, refusals } from './refusals.ts'
+import { type HttpReply, jsonReply, sendReply } from './reply.ts'
+import { type TemplatedApp, type us_listen_socket, uws } from './uws.ts'
+
+export interface HttpRequest extends RequestHead {
+  readonly body: Buffer
+}
+
+export interface Route {
+  /** The request's label in metrics, from a closed list. */
+  readonly label: string
+  readonly bodyBytesMax: number
+  /** A rejection is a bug: it is logged under the request id and answered 500. */
+  handle(request: HttpRequest): Promise<HttpReply> | HttpReply
+}
+
+/** Answered without reading any body: no such route, another method. */
+export interface NoRoute {
+  readonly label: string
+  readonly reply: HttpReply
+}
+
+export interface HttpServerOptions {
+  readonly log: Log
+  readonly bodyDeadlineMs: number
+  /** Chooses by the head alone. */
+  route(head: RequestHead): Route | NoRoute
+  /** Told of every answer that was sent, and of aborted requests with status 0. */
+  observe?(label: string, status: number, seconds: number): void
+}
+
+export interface HttpServer {
+  /**
+   * Resolves to the port.
+   * @throws Error when the address can't be listened on
+   */
+  listen(host: string, port: number): Promise<number>
+  /** Accepts no more, waits up to `deadlineMs` for the answers under way, then closes all connections. */
+  close(deadlineMs?: number): Promise<void>
+}
+
+/** The rest of a body up to this length is read and dropped, so that the 413 reaches a client that is still sending. */
+const drainedBytesMax = 16 * 1024 * 1024
+const gatheredBytesMax = 16 * 1024
+const closeDeadlineMs = 10_000
+const closePollMs = 20
+
+export function makeHttpServer(options: HttpServerOptions): HttpServer {
+  const { log, bodyDeadlineMs, route, observe } = options
+  const app: TemplatedApp = uws.App()
+  let listening: us_listen_socket | undefined
+  let underWay = 0
+  let isClosing = false
+
+  app.any('/*', (response, request) => {
+    const startedAt = performance.now()
+    const head = copyHead(request)
+    const { requestId } = head
+    const found = head.isFramed ? route(head) : undefined
+    let isOver = false
+    underWay += 1
+
+    function over(status: number): void {
+      isOver = true
+      underWay -= 1
+      observe?.(found?.label ?? 'none', status, (performance.now() - startedAt) / 1000)
+    }
+    function send(reply: HttpReply, closes = false): void {
+      if (isOver) return
+      sendReply(response, reply, { requestId, headOnly: head.method === 'HEAD', closes: closes || isClosing })
+      over(reply.status)
+    }
+    function refuse(refusal: Refusal, closes: boolean = refusal.closes): void {
+      send(jsonReply(refusal.status, { detail: refusal.detail }), closes)
+    }
+
+    response.onAborted(() => {
+      if (!isOver) over(0)
+    })
+    if (found === undefined) return send(cuttingReply(refusals.badFraming), true)
+    if ('reply' in found) return send(found.reply)
+    if (head.bodyLength !== undefined && head.bodyLength > found.bodyBytesMax) {
+      return refuse(refusals.bodyTooLarge, head.bodyLength > drainedBytesMax)
+    }
+    if (head.isEncoded) return refuse(refusals.encoding)
+    const isAborted = () => isOver
+    readBody(response, found.bodyBytesMax, bodyDeadlineMs, isAborted, (body) => {
+      if (!Buffer.isBuffer(body)) return refuse(body)
+      void answer(found, { ...head, body }, log).then((reply) => send(reply))
+    })
+  })
+
+  return {
+    listen: (host, port) =>
+      new Promise((resolve, reject) => {
+        listenAlone(app, host, port, (socket) => {
+          if (!socket) return reject(new Error(`can't listen on ${host}:${port}: is the port in use?`))
+          listening = socket
+          resolve(uws.us_socket_local_port(socket))
+        })
+      }),
+
+    async close(deadlineMs = closeDeadlineMs) {
+      isClosing = true
+      if (listening) uws.us_listen_socket_close(listening)
+      listening = undefined
+      const end = performance.now() + deadlineMs
+      while (underWay > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, closePollMs))
+      app.close()
+    },
+  }
+}
+
+/** uWebSockets.js's `LIBUS_LISTEN_EXCLUSIVE_PORT`, which its types don't declare as the value that it is. */
+const exclusivePort = 1
+
+/** Without the option a second process could listen on the same port, and each would get half of the connections. */
+function listenAlone(app: TemplatedApp, host: string, port: number, done: (socket: us_listen_socket | false) => void) {
+  const listen = app.listen.bind(app) as unknown as (
+    host: string,
+    port: number,
+    options: number,
+    done: (socket: us_listen_socket | false) => void,
+  ) => void
+  listen(host, port, exclusivePort, done)
+}
+
+/**
+ * uWebSockets.js gathers small answers and goes on with what it has already read: it would run the rest of a badly framed
+ * body as a request before it closes. An answer larger than its 16 KiB buffer is written and the connection closed at
+ * once, so the body is filled up with blanks, which JSON allows.
+ */
+function cuttingReply({ status, detail }: Refusal): HttpReply {
+  const reply = jsonReply(status, { detail })
+  return { ...reply, body: String(reply.body).padEnd(gatheredBytesMax + 1) }
+}
+
+async function answer(route: Route, request: HttpRequest, log: Log): Promise<HttpReply> {
+  try {
+    return await route.handle(request)
+  } catch (error) {
+    log.error({ err: error, requestId: request.requestId }, 'a handler failed')
+    return jsonReply(500, { detail: 'Internal Server Error' })
+  }
+}

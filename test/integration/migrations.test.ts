@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { connectClickHouse } from '../../clickhouse/client.ts'
+import { migrateClickHouse } from '../../clickhouse/migrate.ts'
+import { connectPostgres } from '../../postgres/client.ts'
+import { migratePostgres } from '../../postgres/migrate.ts'
+import { pendingMigrations, readMigrations, splitStatements } from '../../runtime/migrations.ts'
+import { projectFile } from '../../runtime/paths.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+let stores: TestStores
+beforeAll(async () => {
+  stores = await freshStores()
+})
+afterAll(() => stores?.close())
+
+const first = { name: '0001_a.sql', sql: '', checksum: 'a' }
+const second = { name: '0002_b.sql', sql: '', checksum: 'b' }
+
+test('runs only what has not run, and refuses a store that ran something else', () => {
+  expect(pendingMigrations([first, second], [first])).toEqual([second])
+  expect(() => pendingMigrations([first], [{ ...first, checksum: 'x' }])).toThrow(/changed after/)
+  expect(() => pendingMigrations([first], [first, second])).toThrow(/doesn't know/)
+  expect(() => pendingMigrations([first, second], [second])).toThrow(/next number/)
+})
+
+test('splits a file at the semicolons that end lines, and keeps comments out of it', () => {
+  expect(splitStatements("-- why; not\nSELECT ';' AS a;\n\n-- end\n")).toEqual(["-- why; not\nSELECT ';' AS a"])
+})
+
+test('migrates an empty Postgres from several processes at once, each migration once', async () => {
+  const [{ name }] = (await stores.pg.query<{ name: string }>('SELECT current_database() AS name')) as [
+    { name: string },
+  ]
+  const empty = `${name}_empty`
+  await stores.pg.query(`CREATE DATABASE ${empty}`)
+  const url = stores.databaseUrl.replace(name, empty)
+  const clients = [1, 2, 3].map(() => connectPostgres(url, { max: 2 }))
+  const ran = await Promise.all(clients.map((pg) => migratePostgres(pg)))
+  const all = readMigrations(projectFile('postgres/migrations')).map((migration) => migration.name)
+  expect(ran.flat().sort()).toEqual(all)
+  expect(await migratePostgres(clients[0]!)).toEqual([])
+  for (const pg of clients) await pg.close()
+  await stores.pg.query(`DROP DATABASE ${empty} WITH (FORCE)`)
+})
+
+test('every ClickHouse statement can be repeated: a kill between it and its record harms nothing', async () => {
+  const ch = connectClickHouse(`${stores.clickhouseUrl}_empty`)
+  const all = await migrateClickHouse(ch)
+  expect(all.length).toBeGreaterThan(0)
+  await ch.command('TRUNCATE TABLE schema_migrations')
+  expect(await migrateClickHouse(ch)).toEqual(all)
+  await ch.command(`DROP DATABASE IF EXISTS \`${new URL(stores.clickhouseUrl).pathname.slice(1)}_empty\``)
+  await ch.close()
+})

@@ -41,14 +41,6 @@ function integer(name: string, fallback: number, min: number, max: number, meani
   })
 }
 
-function flag(name: string, fallback: boolean, meaning: string): Setting<boolean> {
-  return setting(name, `\`${fallback}\``, meaning, (value) => {
-    if (value === undefined) return fallback
-    if (value !== 'true' && value !== 'false') throw new Error(`must be true or false, got \`${value}\``)
-    return value === 'true'
-  })
-}
-
 function list(name: string, shownDefault: string, meaning: string): Setting<string[]> {
   return setting(name, shownDefault, meaning, (value) =>
     (value ?? '')
@@ -72,7 +64,11 @@ export const settings = {
     'embedded',
     'ClickHouse, with user, password and database in the URL.',
   ),
-  secretKey: text('SECRET_KEY', '', 'Secret that keys hashes and encrypts stored secrets: ≥ 32 characters. Made and kept in `DATA_DIR` when embedded.'),
+  secretKey: text(
+    'SECRET_KEY',
+    '',
+    'Secret that keys hashes and encrypts stored secrets: ≥ 32 characters. Made and kept in `DATA_DIR` when embedded.',
+  ),
   nodeEnv: text('NODE_ENV', 'development', '`production` refuses development-only settings.'),
   logLevel: setting('LOG_LEVEL', '`info`', '`debug`, `info`, `warn`, `error` or `silent`.', (value = 'info') => {
     if (!['debug', 'info', 'warn', 'error', 'silent'].includes(value)) throw new Error(`unknown level \`${value}\``)
@@ -83,14 +79,54 @@ export const settings = {
     'loopback when embedded',
     'Addresses or CIDR ranges, comma-separated, whose `X-Forwarded-For` and country headers are believed.',
   ),
-  countryHeader: text('COUNTRY_HEADER', 'cf-ipcountry', 'Header in which a trusted proxy names the ISO alpha-2 country.'),
-  trackRatePerKey: integer('TRACK_RATE_PER_KEY', 0, 0, 1_000_000_000, 'Events a second that one tracking key may send; 0: no limit.'),
-  logBytesMax: integer('LOG_BYTES_MAX', 8 * 2 ** 30, 64 * 2 ** 20, 2 ** 44, 'Bytes of event log that may wait for the stores before ingest answers 503.'),
-  diskFreeBytesMin: integer('DISK_FREE_BYTES_MIN', 256 * 2 ** 20, 0, 2 ** 44, 'Free disk space below which ingest answers 503.'),
+  countryHeader: text(
+    'COUNTRY_HEADER',
+    'cf-ipcountry',
+    'Header in which a trusted proxy names the ISO alpha-2 country.',
+  ),
+  trackRatePerKey: integer(
+    'TRACK_RATE_PER_KEY',
+    0,
+    0,
+    1_000_000_000,
+    'Events a second that one tracking key may send; 0: no limit.',
+  ),
+  logBytesMax: integer(
+    'LOG_BYTES_MAX',
+    8 * 2 ** 30,
+    64 * 2 ** 20,
+    2 ** 44,
+    'Bytes of event log that may wait for the stores before ingest answers 503.',
+  ),
+  diskFreeBytesMin: integer(
+    'DISK_FREE_BYTES_MIN',
+    256 * 2 ** 20,
+    0,
+    2 ** 44,
+    'Free disk space below which ingest answers 503.',
+  ),
   dedupWindowHours: integer('DEDUP_WINDOW_HOURS', 24, 1, 168, 'How long a `client_event_id` is remembered.'),
-  dedupLocalEntries: integer('DEDUP_LOCAL_ENTRIES', 1_000_000, 1_000, 50_000_000, 'Ids remembered in the memory of one ingest node.'),
-  dedupClaimsMax: integer('DEDUP_CLAIMS_MAX', 50_000_000, 1_000, 10_000_000_000, 'Ids remembered in Redis for all nodes.'),
-  claimWaitMs: integer('CLAIM_WAIT_MS', 600_000, 0, 86_400_000, 'How long events with an id wait for Redis before they are stored on the local window alone.'),
+  dedupLocalEntries: integer(
+    'DEDUP_LOCAL_ENTRIES',
+    1_000_000,
+    1_000,
+    50_000_000,
+    'Ids remembered in the memory of one ingest node.',
+  ),
+  dedupClaimsMax: integer(
+    'DEDUP_CLAIMS_MAX',
+    50_000_000,
+    1_000,
+    10_000_000_000,
+    'Ids remembered in Redis for all nodes.',
+  ),
+  claimWaitMs: integer(
+    'CLAIM_WAIT_MS',
+    600_000,
+    0,
+    86_400_000,
+    'How long events with an id wait for Redis before they are stored on the local window alone.',
+  ),
   retentionSweepMinutes: integer('RETENTION_SWEEP_MINUTES', 1440, 1, 10_080, 'How often expired data is deleted.'),
 } as const
 

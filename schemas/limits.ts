@@ -39,6 +39,20 @@ export const propertiesKeysMax = 100
 export const propertiesDepthMax = 5
 export const requestIdLengthMax = 128
 
+/** Fields of a bot visit. */
+export const methodLengthMax = 16
+export const statusCodeMin = 100
+export const statusCodeMax = 599
+export const responseMsMax = 2 ** 32 - 1
+
+/** Entries of the memories that ingest keeps of what it has worked out: agents, hosts, proxies, cookieless visitors. */
+export const agentCacheMax = 20_000
+export const hostCacheMax = 20_000
+export const addressCacheMax = 20_000
+export const visitorCacheMax = 100_000
+/** Look-ups of unknown tracking keys at one time; beyond it 503. */
+export const keyLookupsMax = 16
+
 /** Events older than this are refused by the public interface; older data comes in by the local import only. */
 export const eventAgeMaxMs = 72 * hour
 /** A client clock off by more than this is not believed when `sent_at` corrects `occurred_at`. */
@@ -58,12 +72,18 @@ export const segmentRowsMax = 2 ** 17
 export const segmentBytesMax = 16 * MiB
 export const segmentAgeMs = 250
 /** Segments of one insert into ClickHouse, together. */
-export const insertBytesMax = 64 * MiB
+export const insertBytesMax = 32 * MiB
+/** While the loader is behind, segments are gathered for so long into one insert. */
+export const gatherWhileBehindMs = 5 * second
+/** Claims of one call to Redis: it blocks others for about 5 ms. */
+export const claimsPerCallMax = 2000
 /** One group commit; beyond it new requests get 503 until the group is synced. */
-export const groupBytesMax = 8 * MiB
+export const groupBytesMax = 16 * MiB
 export const logFileBytes = 64 * MiB
 /** A retired log file is kept so long before it is recycled: after a power loss its rows may be asked for again. */
 export const retiredFileKeepMs = 10 * minute
+/** … but of all retired files together no more than this is kept. */
+export const retiredBytesMax = 4 * 1024 * MiB
 /** Segment numbers a node leases at a time: at 8 segments a second more than a day. */
 export const segmentLeaseSize = 1_000_000
 /** Numbers taken from the lease file at a time, each time with one sync. */
@@ -107,3 +127,10 @@ export const botRetentionDays = 180
 export const lapsedGraceDays = 30
 /** Visitor salts are deleted after so long. */
 export const saltKeepMs = 48 * hour
+
+/** Names that people give, in Unicode code points. */
+export const workspaceNameLengthMax = 120
+export const apiKeyNameLengthMax = 120
+
+/** A longer line is no line of an access log, and is dropped. */
+export const logLineBytesMax = 64 * KiB

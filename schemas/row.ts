@@ -146,6 +146,16 @@ export const streams = {
 } as const
 export type StreamName = keyof typeof streams
 
+/** The column lists of every row format that a log may still hold, the current one included. */
+const columnsByFormat: Readonly<Record<number, Readonly<Record<StreamName, readonly Column[]>>>> = {
+  1: { events: eventColumns, bot_visits: botVisitColumns },
+}
+
+/** The columns of rows in `format`; undefined for one that this version doesn't know. */
+export function columnsOf(stream: StreamName, format: number): readonly Column[] | undefined {
+  return columnsByFormat[format]?.[stream]
+}
+
 /** Bot categories and verification as their columns hold them; 255 of `verified` is "nothing to check by". */
 export const botCategories = {
   search: 1,

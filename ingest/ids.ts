@@ -1,0 +1,134 @@
+/**
+ * Segment numbers. A node leases a million of them at a time from a sequence in Postgres and keeps the lease in a file,
+ * so that it goes on for a day without Postgres and through restarts. Numbers are taken from the lease in small
+ * reservations, each written and synced before its first number is used: a kill skips at most one reservation and
+ * never uses a number twice. Held by test/crash/segment-lease.test.ts.
+ */
+import { mkdir, readFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { writeFileDurably } from '../runtime/durable-file.ts'
+import type { Log } from '../runtime/log.ts'
+import { backoffMs, sleep } from '../runtime/retry.ts'
+import { segmentLeaseSize, segmentNumberMax, segmentReserveSize } from '../schemas/limits.ts'
+
+interface Lease {
+  /** Numbers from `next` up to (not including) `end` are free. */
+  next: number
+  end: number
+}
+
+export interface SegmentNumbers {
+  /** The next number. @throws Error when both leases are used up (Postgres away for more than a day) */
+  take(): number
+  close(): Promise<void>
+}
+
+export interface SegmentNumbersOptions {
+  readonly file: string
+  /** Leases `segmentLeaseSize` numbers and answers the first. */
+  readonly lease: () => Promise<number>
+  /** Whether ClickHouse holds ids of these numbers already: a restored disk would use them again. Null: can't be known now. */
+  readonly isUsed: (first: number, end: number) => Promise<boolean | null>
+  readonly log: Log
+}
+
+export async function openSegmentNumbers(options: SegmentNumbersOptions): Promise<SegmentNumbers> {
+  const { file, log } = options
+  await mkdir(dirname(file), { recursive: true })
+  let leases = await readLeases(file)
+  const checked: Lease[] = []
+  for (const lease of leases) {
+    if ((await options.isUsed(lease.next, lease.end)) === true)
+      log.warn({ lease }, 'a lease of segment numbers is used already: dropped')
+    else checked.push(lease)
+  }
+  leases = checked
+
+  let leasing: Promise<void> | undefined
+  let reserving: Promise<void> | undefined
+  const stop = new AbortController()
+
+  /** Writes follow one another: each holds the state of the moment it begins. */
+  let writing: Promise<void> = Promise.resolve()
+  const save = () => {
+    writing = writing.catch(() => {}).then(() => writeFileDurably(file, JSON.stringify({ leases })))
+    return writing
+  }
+
+  const left = () => leases.reduce((sum, lease) => sum + lease.end - lease.next, 0)
+
+  async function addLease(): Promise<void> {
+    for (let attempt = 0; !stop.signal.aborted; attempt++) {
+      try {
+        const first = await options.lease()
+        if (first + segmentLeaseSize > segmentNumberMax) throw new Error('segment numbers are used up')
+        leases.push({ next: first, end: first + segmentLeaseSize })
+        return
+      } catch (error) {
+        log.warn({ err: error }, 'no lease of segment numbers yet')
+        await sleep(backoffMs(attempt, 200, 5000), stop.signal)
+      }
+    }
+  }
+
+  /** Takes the next reservation out of the lease, durably. */
+  async function reserve(): Promise<Lease> {
+    const lease = leases[0]
+    if (!lease) throw new Error('no segment numbers are left: Postgres has been away for too long')
+    const taken = { next: lease.next, end: Math.min(lease.next + segmentReserveSize, lease.end) }
+    lease.next = taken.end
+    if (lease.next === lease.end) leases.shift()
+    await save()
+    if (left() < segmentLeaseSize / 2) {
+      leasing ??= addLease()
+        .then(save)
+        .catch((error) => log.error({ err: error }, 'the lease file could not be written'))
+        .finally(() => {
+          leasing = undefined
+        })
+    }
+    return taken
+  }
+
+  if (left() === 0) await addLease()
+  let reserved = await reserve()
+  let ahead = await reserve()
+
+  function reserveAhead(): void {
+    reserving ??= reserve()
+      .then((next) => {
+        ahead = next
+      })
+      .catch((error) => log.error({ err: error }, 'segment numbers could not be reserved'))
+      .finally(() => {
+        reserving = undefined
+      })
+  }
+
+  return {
+    take() {
+      if (reserved.next === reserved.end) {
+        reserved = ahead
+        ahead = { next: 0, end: 0 }
+      }
+      if (ahead.next === ahead.end) reserveAhead()
+      if (reserved.next === reserved.end) throw new Error('no segment number is reserved')
+      return reserved.next++
+    },
+    async close() {
+      stop.abort()
+      await leasing
+      await reserving
+    },
+  }
+}
+
+async function readLeases(file: string): Promise<Lease[]> {
+  try {
+    const { leases } = JSON.parse(await readFile(file, 'utf8')) as { leases: Lease[] }
+    return leases.filter((lease) => lease.next < lease.end)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw new Error(`the lease file ${file} can't be read: ${(error as Error).message}`)
+  }
+}

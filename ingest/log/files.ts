@@ -1,0 +1,160 @@
+/**
+ * The files of one log stream: `00000012.log` in use, `spare-3.log` ready to be used (again). A spare has its full size and
+ * its blocks allocated, so that a sync writes data only.
+ *
+ * A file becomes `N.log` by: header with number N written and synced, renamed, folder synced. A crash in between leaves a
+ * spare or a file without groups. Held by test/property/log.test.ts.
+ */
+import { closeSync, fdatasync, openSync, writeSync } from 'node:fs'
+import { mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { syncFolder } from '../../runtime/durable-file.ts'
+import { encodeFileHeader } from './format.ts'
+
+/** The two calls that durability rests on, apart so that tests can make them fail. */
+export interface DiskIo {
+  write(fd: number, bytes: Buffer, length: number, offset: number): void
+  sync(fd: number, done: (error: Error | null) => void): void
+}
+
+export const diskIo: DiskIo = {
+  write(fd, bytes, length, offset) {
+    for (let at = 0; at < length; ) at += writeSync(fd, bytes, at, length - at, offset + at)
+  },
+  sync: fdatasync,
+}
+
+export interface OpenLogFile {
+  readonly number: number
+  readonly fd: number
+}
+
+const zeros = Buffer.alloc(1024 * 1024)
+const sparesMax = 4
+
+export class LogFiles {
+  private spares: string[] = []
+  private preparing: Promise<void> | undefined
+  private lastNumber = 0
+  private spareCount = 0
+  private readonly distrusted = new Set<number>()
+
+  private constructor(
+    readonly folder: string,
+    readonly fileBytes: number,
+    private readonly io: DiskIo,
+  ) {}
+
+  /** Opens the folder, making it if need be; `numbers` are the files with content, oldest first. */
+  static async open(folder: string, fileBytes: number, io: DiskIo): Promise<{ files: LogFiles; numbers: number[] }> {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    const files = new LogFiles(folder, fileBytes, io)
+    const numbers: number[] = []
+    for (const name of await readdir(folder)) {
+      const [, number] = /^(\d{8,})\.log$/.exec(name) ?? []
+      if (number) numbers.push(Number(number))
+      // A spare of another size, or one that was still being filled, is not worth keeping.
+      else if (/^spare-\d+\.log(\.new)?$/.test(name)) await files.adoptSpare(name)
+    }
+    numbers.sort((a, b) => a - b)
+    files.lastNumber = numbers.at(-1) ?? 0
+    return { files, numbers }
+  }
+
+  pathOf(number: number): string {
+    return join(this.folder, `${String(number).padStart(8, '0')}.log`)
+  }
+
+  /** Opens the next file for writing: durable, empty, `fileBytes` long. The one before was acknowledged up to `previousEnd`. */
+  async openNext(previousEnd: number): Promise<OpenLogFile> {
+    if (this.spares.length === 0) await this.prepare()
+    const spare = this.spares.shift()
+    if (spare === undefined) throw new Error('no log file could be prepared')
+    const number = this.lastNumber + 1
+    const path = this.pathOf(number)
+    const fd = openSync(join(this.folder, spare), 'r+')
+    try {
+      const header = encodeFileHeader({ fileNumber: number, previousEnd })
+      this.io.write(fd, header, header.length, 0)
+      await new Promise<void>((resolve, reject) => {
+        this.io.sync(fd, (error) => (error ? reject(error) : resolve()))
+      })
+      await rename(join(this.folder, spare), path)
+      await syncFolder(this.folder)
+    } catch (error) {
+      closeSync(fd)
+      await unlink(join(this.folder, spare)).catch(() => {})
+      throw error
+    }
+    this.lastNumber = number
+    void this.prepare().catch(() => {})
+    return { number, fd }
+  }
+
+  /** A sync of this file has failed: what the kernel says of it can't be relied on, so it is never written again. */
+  distrust(number: number): void {
+    this.distrusted.add(number)
+  }
+
+  /** Lets go of a file whose rows are all stored: kept as a spare, or removed where it can't be one. */
+  async release(number: number): Promise<void> {
+    const path = this.pathOf(number)
+    const { size } = await stat(path)
+    if (size !== this.fileBytes || this.distrusted.delete(number) || this.spares.length >= sparesMax) {
+      await unlink(path).catch(ignoreMissing)
+    } else {
+      const name = `spare-${++this.spareCount}.log`
+      await rename(path, join(this.folder, name))
+      await this.adoptSpare(name)
+    }
+    await syncFolder(this.folder)
+  }
+
+  /** Has a spare ready; concurrent calls share one preparation. */
+  prepare(): Promise<void> {
+    if (this.spares.length > 0) return Promise.resolve()
+    this.preparing ??= this.fillSpare().finally(() => {
+      this.preparing = undefined
+    })
+    return this.preparing
+  }
+
+  /** Waits until nothing is being prepared any more. */
+  async settle(): Promise<void> {
+    await this.preparing?.catch(() => {})
+  }
+
+  private async fillSpare(): Promise<void> {
+    const name = `spare-${++this.spareCount}.log`
+    const temporary = join(this.folder, `${name}.new`)
+    const handle = await open(temporary, 'w', 0o600)
+    try {
+      for (let at = 0; at < this.fileBytes; at += zeros.length) {
+        await handle.write(zeros, 0, Math.min(zeros.length, this.fileBytes - at), at)
+      }
+      await handle.sync()
+    } catch (error) {
+      await unlink(temporary).catch(() => {})
+      throw error
+    } finally {
+      await handle.close()
+    }
+    await rename(temporary, join(this.folder, name))
+    this.spares.push(name)
+  }
+
+  private async adoptSpare(name: string): Promise<void> {
+    const path = join(this.folder, name)
+    const { size } = await stat(path)
+    if (name.endsWith('.new') || size !== this.fileBytes || this.spares.length >= sparesMax) {
+      await unlink(path)
+      return
+    }
+    this.spareCount = Math.max(this.spareCount, Number(/\d+/.exec(name)![0]))
+    this.spares.push(name)
+  }
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error
+}

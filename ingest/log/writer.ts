@@ -1,0 +1,421 @@
+/**
+ * Group commit. Rows are encoded into the gathering group; one group is in flight at a time: one write, one sync, then
+ * every waiter of it is told. Meanwhile the next group gathers, so the sync's duration sets the size of groups and no
+ * timer is needed.
+ *
+ * What holds:
+ * - a waiter hears `true` only when its rows are synced;
+ * - a group that fails is not acknowledged, and its file is never synced again: it counts up to its last synced group,
+ *   the next file says so in its header (durably, before its waiters hear `false`), and rows go on in that file;
+ * - a group belongs to one segment, a segment to one file; ids of a failed group are never used again.
+ *
+ * Held by test/unit/log-writer.test.ts and test/crash/*.
+ */
+import { closeSync } from 'node:fs'
+import type { Log } from '../../runtime/log.ts'
+import { sleep } from '../../runtime/retry.ts'
+import { groupBytesMax, segmentAgeMs, segmentBytesMax, segmentRowsMax } from '../../schemas/limits.ts'
+import type { Column, Hash64 } from '../../schemas/row.ts'
+import { rowFormat } from '../../schemas/row.ts'
+import { compileRowEncoder, type RowEncoder } from '../../schemas/row-codec.ts'
+import type { SegmentNumbers } from '../ids.ts'
+import type { SidePayload } from '../outcome.ts'
+import type { DiskIo, LogFiles, OpenLogFile } from './files.ts'
+import { fileHeaderBytes, groupHeaderBytes, groupLength, indexEntryBytes, rowId, sealGroup } from './format.ts'
+import type { Segment } from './segment.ts'
+
+/** No row takes more, by the bounds of its fields (about 40 KB at most). */
+const rowBytesMax = 64 * 1024
+/** A group is small beside a segment, so that a segment always has room for one more. */
+const groupRowsMax = segmentRowsMax / 8
+
+type Waiter = (isDurable: boolean) => void
+
+/** A segment that is being written. */
+interface OpenSegment {
+  readonly number: number
+  /** Where its first group went; 0 before that. */
+  file: number
+  start: number
+  /** Behind its last synced group. */
+  end: number
+  syncedRows: number
+  /** Index that the next row gets. */
+  nextRow: number
+  isDue: boolean
+  isSealed: boolean
+  timer: NodeJS.Timeout
+}
+
+interface Gathering {
+  readonly segment: OpenSegment
+  readonly buffer: GroupBuffer
+  readonly firstRow: number
+  readonly waiters: Waiter[]
+  readonly sides: string[]
+  sideLength: number
+  rows: number
+}
+
+interface GroupBuffer {
+  bytes: Buffer
+  index: Buffer
+  used: number
+}
+
+export interface LogWriterOptions {
+  readonly columns: readonly Column[]
+  readonly files: LogFiles
+  readonly numbers: SegmentNumbers
+  readonly io: DiskIo
+  /** Told of every segment once it is sealed, in order. */
+  readonly onSealed: (segment: Segment) => void
+  /** A segment stays open beyond its age while this answers true: larger inserts while the loader is behind. */
+  readonly isLoaderBusy: () => boolean
+  /** Told of every claim of a group that failed, so that a retry isn't taken for a duplicate. */
+  readonly onClaimLost: (claim: Hash64, id: number) => void
+  readonly observeSync: (seconds: number, rows: number) => void
+  readonly log: Log
+}
+
+export class LogWriter<Row extends { id: number }> {
+  private readonly encode: RowEncoder<Row>
+  private readonly groupBytesMax: number
+  private file: OpenLogFile | undefined
+  /** Behind the last group written or in flight. */
+  private fileEnd = fileHeaderBytes
+  private syncedEnd = fileHeaderBytes
+  private groupNumber = 0
+  private segment: OpenSegment | undefined
+  private gathering: Gathering | undefined
+  private inflight: Gathering | undefined
+  private freeBuffers: GroupBuffer[] = []
+  private isRolling = false
+  /** From a failed write or sync until another file is open. */
+  private isBroken = false
+  private isClosed = false
+  private idleWaiters: (() => void)[] = []
+
+  private constructor(private readonly options: LogWriterOptions) {
+    this.encode = compileRowEncoder<Row>(options.columns)
+    this.groupBytesMax = Math.min(groupBytesMax, Math.floor((options.files.fileBytes - fileHeaderBytes) / 4))
+  }
+
+  /** @param previousEnd where the newest file of the folder ends */
+  static async open<Row extends { id: number }>(
+    options: LogWriterOptions,
+    previousEnd: number,
+  ): Promise<LogWriter<Row>> {
+    const writer = new LogWriter<Row>(options)
+    writer.file = await options.files.openNext(previousEnd)
+    return writer
+  }
+
+  /**
+   * Whether `rows` more rows, encoded in at most `bytes`, can be taken now, all or none of them. False while the disk fails
+   * or is far behind: nothing may be appended then.
+   */
+  hasRoom(rows: number, bytes: number): boolean {
+    if (this.isClosed || this.isBroken) return false
+    const gathering = this.gathering ?? this.startGroup()
+    if (!gathering || gathering.rows + rows > groupRowsMax) return false
+    return gathering.rows === 0 || gathering.buffer.used + gathering.sideLength + bytes <= this.groupBytesMax
+  }
+
+  /** The file being written; segments in it are not all sealed yet. */
+  get currentFile(): number {
+    return this.file?.number ?? 0
+  }
+
+  /** Rows of the open segment: not yet with the shipper. */
+  get openRows(): number {
+    return this.segment?.nextRow ?? 0
+  }
+
+  /**
+   * Appends one row after `hasRoom`, giving it its id, which is returned. It is durable when a waiter added by `whenSynced`
+   * after this call hears so.
+   */
+  append(row: Row, claim: Hash64 | null, side: SidePayload | null): number {
+    const gathering = this.gathering!
+    const { buffer, segment } = gathering
+    const index = segment.nextRow
+    const id = rowId(segment.number, index)
+    row.id = id
+    if (buffer.used + rowBytesMax > buffer.bytes.length) growBytes(buffer, 0)
+    const start = buffer.used
+    buffer.used = this.encode(row, buffer.bytes, start)
+    const at = gathering.rows * indexEntryBytes
+    if (at + indexEntryBytes > buffer.index.length) growIndex(buffer)
+    buffer.index.writeUInt32LE(buffer.used - start, at)
+    buffer.index.writeUInt32LE(claim === null ? 0 : claim.lo, at + 4)
+    buffer.index.writeUInt32LE(claim === null ? 0 : claim.hi, at + 8)
+    if (side) {
+      side.event_id = id
+      const line = `${JSON.stringify(side)}\n`
+      gathering.sides.push(line)
+      gathering.sideLength += line.length * 3
+    }
+    gathering.rows++
+    segment.nextRow = index + 1
+    if (gathering.rows === 1 && !this.inflight) setImmediate(() => this.commit())
+    return id
+  }
+
+  /** Calls back once everything appended so far is synced, or with `false` once it is known that it won't be. */
+  whenSynced(waiter: Waiter): void {
+    if (this.gathering && this.gathering.rows > 0) this.gathering.waiters.push(waiter)
+    else if (this.inflight) this.inflight.waiters.push(waiter)
+    else waiter(true)
+  }
+
+  /** Calls back once the row `id`, appended earlier, is synced (at once when it is). */
+  whenRowSynced(id: number, waiter: Waiter): void {
+    for (const group of [this.inflight, this.gathering]) {
+      if (
+        group &&
+        id >= rowId(group.segment.number, group.firstRow) &&
+        id < rowId(group.segment.number, group.firstRow + group.rows)
+      ) {
+        group.waiters.push(waiter)
+        return
+      }
+    }
+    waiter(true)
+  }
+
+  /** The loader has finished its last insert: a segment that has waited for it can be sealed. */
+  loaderIsIdle(): void {
+    if (this.segment?.isDue) this.trySeal(this.segment)
+  }
+
+  /** Syncs what has been appended, seals the open segment, closes the file. Nothing may be appended any more. */
+  async close(): Promise<void> {
+    this.isClosed = true
+    if (this.inflight || this.gathering?.rows) await new Promise<void>((resolve) => this.idleWaiters.push(resolve))
+    if (this.segment) this.seal(this.segment)
+    if (this.file) closeSync(this.file.fd)
+    this.file = undefined
+    await this.options.files.settle()
+  }
+
+  private startGroup(): Gathering | undefined {
+    let segment = this.segment
+    if (segment && ((segment.isDue && !this.options.isLoaderBusy()) || isFull(segment) || !this.fileHasRoom())) {
+      this.retire(segment)
+      segment = undefined
+    }
+    segment ??= this.openSegment()
+    if (!segment) return undefined
+    const buffer = this.freeBuffers.pop() ?? {
+      bytes: Buffer.allocUnsafeSlow(Math.min(this.groupBytesMax, 256 * 1024) + 4 * rowBytesMax),
+      index: Buffer.allocUnsafeSlow(256 * indexEntryBytes),
+      used: 0,
+    }
+    buffer.used = groupHeaderBytes
+    this.gathering = { segment, buffer, firstRow: segment.nextRow, waiters: [], sides: [], sideLength: 0, rows: 0 }
+    return this.gathering
+  }
+
+  private openSegment(): OpenSegment | undefined {
+    let number: number
+    try {
+      number = this.options.numbers.take()
+    } catch (error) {
+      this.options.log.error({ err: error }, 'no segment number: events are refused')
+      return undefined
+    }
+    const segment: OpenSegment = {
+      number,
+      file: 0,
+      start: 0,
+      end: 0,
+      syncedRows: 0,
+      nextRow: 0,
+      isDue: false,
+      isSealed: false,
+      timer: setTimeout(() => {
+        segment.isDue = true
+        this.trySeal(segment)
+      }, segmentAgeMs),
+    }
+    this.segment = segment
+    return segment
+  }
+
+  private commit(): void {
+    const group = this.gathering
+    if (!group || group.rows === 0 || this.inflight || this.isRolling) return
+    const isFirstOfSegment = group.segment.file === 0
+    if (isFirstOfSegment && !this.fileHasRoom()) {
+      void this.roll(this.syncedEnd).then(() => this.commit())
+      return
+    }
+    if (!this.file) return
+    this.gathering = undefined
+    this.inflight = group
+    if (isFirstOfSegment) {
+      group.segment.file = this.file.number
+      group.segment.start = this.fileEnd
+      group.segment.end = this.fileEnd
+    }
+    const { buffer, segment } = group
+    const rowsBytes = buffer.used - groupHeaderBytes
+    const side = Buffer.from(group.sides.join(''), 'utf8')
+    const length = groupLength({ rows: group.rows, rowsBytes, sideBytes: side.length })
+    if (length > buffer.bytes.length) growBytes(buffer, length)
+    const indexAt = buffer.used
+    const sideAt = indexAt + buffer.index.copy(buffer.bytes, indexAt, 0, group.rows * indexEntryBytes)
+    const end = sideAt + side.copy(buffer.bytes, sideAt)
+    buffer.bytes.fill(0, end, length)
+    sealGroup(buffer.bytes, end, {
+      rowFormat,
+      fileNumber: this.file.number,
+      groupNumber: this.groupNumber++,
+      segment: segment.number,
+      firstRow: group.firstRow,
+      rows: group.rows,
+      rowsBytes,
+      sideBytes: side.length,
+    })
+    const startedAt = performance.now()
+    const offset = this.fileEnd
+    this.fileEnd += length
+    try {
+      if (this.fileEnd > this.options.files.fileBytes) throw new Error('the group is larger than its rows said')
+      this.options.io.write(this.file.fd, buffer.bytes, length, offset)
+    } catch (error) {
+      void this.fail(group, error as Error)
+      return
+    }
+    this.options.io.sync(this.file.fd, (error) => {
+      if (error) {
+        void this.fail(group, error)
+        return
+      }
+      this.syncedEnd = this.fileEnd
+      segment.end = this.fileEnd
+      segment.syncedRows += group.rows
+      this.inflight = undefined
+      // The next group is on its way to the disk before this one's answers are written.
+      this.commit()
+      this.freeBuffers.push(buffer)
+      this.options.observeSync((performance.now() - startedAt) / 1000, group.rows)
+      for (const waiter of group.waiters) waiter(true)
+      if (segment !== this.segment) this.sealWhenDone(segment)
+      else if (segment.isDue) this.trySeal(segment)
+      this.tellIdle()
+    })
+  }
+
+  /** The file can't be trusted beyond its last synced group: go on in another, and only then let the waiters know. */
+  private async fail(group: Gathering, error: Error): Promise<void> {
+    this.isBroken = true
+    if (this.file) this.options.files.distrust(this.file.number)
+    this.options.log.error(
+      { err: error, file: this.file?.number },
+      'a group of the log could not be written: not acknowledged',
+    )
+    const lost = this.gathering && this.gathering.rows > 0 ? [group, this.gathering] : [group]
+    this.gathering = undefined
+    for (const each of lost) this.forgetClaims(each)
+    await this.roll(this.syncedEnd, lost)
+    this.inflight = undefined
+    this.seal(group.segment)
+    this.isBroken = false
+    for (const each of lost) this.freeBuffers.push(each.buffer)
+    this.tellIdle()
+  }
+
+  private forgetClaims(group: Gathering): void {
+    const { index } = group.buffer
+    for (let row = 0; row < group.rows; row++) {
+      const at = row * indexEntryBytes
+      const claim = { lo: index.readUInt32LE(at + 4), hi: index.readUInt32LE(at + 8) }
+      if (claim.lo !== 0 || claim.hi !== 0)
+        this.options.onClaimLost(claim, rowId(group.segment.number, group.firstRow + row))
+    }
+  }
+
+  /** Whether the largest group fits behind what is written and in flight. */
+  private fileHasRoom(): boolean {
+    return this.fileEnd + this.groupBytesMax + rowBytesMax <= this.options.files.fileBytes
+  }
+
+  /** Opens the next file, trying until it succeeds; `lost` groups are told after the first try. */
+  private async roll(previousEnd: number, lost: Gathering[] = []): Promise<void> {
+    this.isRolling = true
+    if (lost.length > 0 && this.segment) this.seal(this.segment)
+    const full = this.file
+    this.file = undefined
+    for (let attempt = 0; !this.file; attempt++) {
+      try {
+        this.file = await this.options.files.openNext(previousEnd)
+      } catch (error) {
+        this.options.log.error({ err: error }, 'no new log file yet: events are refused')
+      }
+      if (attempt === 0) for (const group of lost) for (const waiter of group.waiters) waiter(false)
+      if (!this.file) {
+        if (this.isClosed) break
+        await sleep(500)
+      }
+    }
+    if (full) closeSync(full.fd)
+    this.fileEnd = fileHeaderBytes
+    this.syncedEnd = fileHeaderBytes
+    this.groupNumber = 0
+    this.isRolling = false
+  }
+
+  private trySeal(segment: OpenSegment): void {
+    if (segment !== this.segment || (this.options.isLoaderBusy() && !isFull(segment))) return
+    this.retire(segment)
+  }
+
+  /** New groups take another segment; this one is sealed once its own groups are synced. */
+  private retire(segment: OpenSegment): void {
+    this.segment = undefined
+    this.sealWhenDone(segment)
+  }
+
+  private sealWhenDone(segment: OpenSegment): void {
+    if (this.inflight?.segment === segment) return
+    const { gathering } = this
+    if (gathering?.segment === segment) {
+      if (gathering.rows > 0) return
+      this.gathering = undefined
+      this.freeBuffers.push(gathering.buffer)
+    }
+    this.seal(segment)
+  }
+
+  private seal(segment: OpenSegment): void {
+    if (segment.isSealed) return
+    segment.isSealed = true
+    clearTimeout(segment.timer)
+    if (segment === this.segment) this.segment = undefined
+    const { number, file, start, end, syncedRows } = segment
+    if (syncedRows > 0) this.options.onSealed({ number, file, start, end, rows: syncedRows, rowFormat })
+  }
+
+  private tellIdle(): void {
+    if (this.inflight || (this.gathering && this.gathering.rows > 0)) return
+    for (const resolve of this.idleWaiters.splice(0)) resolve()
+  }
+}
+
+function isFull(segment: OpenSegment): boolean {
+  return segment.nextRow + groupRowsMax > segmentRowsMax || segment.end - segment.start >= segmentBytesMax
+}
+
+function growBytes(buffer: GroupBuffer, atLeast: number): void {
+  const grown = Buffer.allocUnsafeSlow(Math.max(buffer.bytes.length * 2, atLeast))
+  buffer.bytes.copy(grown, 0, 0, buffer.used)
+  buffer.bytes = grown
+}
+
+function growIndex(buffer: GroupBuffer): void {
+  const grown = Buffer.allocUnsafeSlow(buffer.index.length * 2)
+  buffer.index.copy(grown)
+  buffer.index = grown
+}

@@ -1,0 +1,121 @@
+/** The rows of some segments in memory, while they are claimed, frozen and loaded. */
+import type { Hash64, StreamName } from '../../schemas/row.ts'
+import { columnsOf } from '../../schemas/row.ts'
+import { occurredAtOffset, workspaceIdOffset } from '../../schemas/row-codec.ts'
+import { type Group, indexEntryBytes, rowId } from '../log/format.ts'
+import { readSegment } from '../log/reader.ts'
+import type { Segment } from '../log/segment.ts'
+import type { SidePayload } from '../outcome.ts'
+import type { Part } from './manifest.ts'
+
+export interface Batch {
+  readonly segments: readonly Segment[]
+  readonly groups: readonly Group[]
+}
+
+/** One row of a batch. The object is used again for the next row. */
+export interface BatchRow {
+  id: number
+  segment: number
+  index: number
+  group: Group
+  /** Where it lies in the group's row bytes. */
+  start: number
+  end: number
+  claim: Hash64
+}
+
+const hourMs = 3_600_000
+
+export async function readBatch(pathOf: (file: number) => string, segments: readonly Segment[]): Promise<Batch> {
+  const groups: Group[] = []
+  for (const segment of segments) groups.push(...(await readSegment(pathOf(segment.file), segment)))
+  return { segments, groups }
+}
+
+export function forEachRow(batch: Batch, visit: (row: BatchRow) => void): void {
+  const row: BatchRow = {
+    id: 0,
+    segment: 0,
+    index: 0,
+    group: batch.groups[0]!,
+    start: 0,
+    end: 0,
+    claim: { hi: 0, lo: 0 },
+  }
+  for (const group of batch.groups) {
+    row.group = group
+    row.segment = group.segment
+    row.end = 0
+    for (let i = 0; i < group.rows; i++) {
+      const at = i * indexEntryBytes
+      row.start = row.end
+      row.end += group.index.readUInt32LE(at)
+      row.index = group.firstRow + i
+      row.id = rowId(group.segment, row.index)
+      row.claim.lo = group.index.readUInt32LE(at + 4)
+      row.claim.hi = group.index.readUInt32LE(at + 8)
+      visit(row)
+    }
+  }
+}
+
+export function hasClaim(row: BatchRow): boolean {
+  return row.claim.lo !== 0 || row.claim.hi !== 0
+}
+
+/** Whether a row belongs to `part` at all, dropped or not. */
+export function isInPart(row: BatchRow, part: Part): boolean {
+  return part === 'all' || (part === 'claimed') === hasClaim(row)
+}
+
+/** Calls `visit` for the rows that `isKept`, as runs of bytes: neighbours in one group are one run. */
+export function keptRuns(batch: Batch, isKept: (row: BatchRow) => boolean): Uint8Array[] {
+  const runs: Uint8Array[] = []
+  let group: Group | undefined
+  let start = 0
+  let end = 0
+  const flush = () => {
+    if (group && end > start) runs.push(group.rowBytes.subarray(start, end))
+  }
+  forEachRow(batch, (row) => {
+    if (!isKept(row)) return
+    if (row.group === group && row.start === end) {
+      end = row.end
+      return
+    }
+    flush()
+    group = row.group
+    start = row.start
+    end = row.end
+  })
+  flush()
+  return runs
+}
+
+/** The workspace of a row and its UTC hour, in hours since 1970, read where every format has them. */
+export function workspaceHourOf(row: BatchRow): [workspace: number, hour: number] {
+  const at = row.start
+  const { rowBytes } = row.group
+  const workspace = rowBytes.readUInt32LE(at + workspaceIdOffset)
+  const low = rowBytes.readUInt32LE(at + occurredAtOffset)
+  const high = rowBytes.readUInt32LE(at + occurredAtOffset + 4)
+  return [workspace, Math.floor((high * 2 ** 32 + low) / hourMs)]
+}
+
+/** The side payloads of a batch, by event id. */
+export function sidesOf(batch: Batch): SidePayload[] {
+  const sides: SidePayload[] = []
+  for (const group of batch.groups) {
+    if (group.sideBytes === 0) continue
+    for (const line of group.side.toString('utf8').split('\n')) {
+      if (line !== '') sides.push(JSON.parse(line) as SidePayload)
+    }
+  }
+  return sides
+}
+
+/** The column names of the batch's rows: all its segments have one row format. */
+export function columnNamesOf(stream: StreamName, batch: Batch): string[] {
+  return columnsOf(stream, batch.segments[0]!.rowFormat)!.map((column) => column.name)
+}

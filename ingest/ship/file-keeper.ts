@@ -1,0 +1,98 @@
+/** Knows which log files are done with, keeps them for a while and then lets go of them, oldest first. */
+import type { Clock } from '../../runtime/clock.ts'
+import type { Log } from '../../runtime/log.ts'
+import { retiredBytesMax, retiredFileKeepMs } from '../../schemas/limits.ts'
+import type { LogFiles } from '../log/files.ts'
+import type { Segment } from '../log/segment.ts'
+import type { ShipJournal } from './journal.ts'
+import type { Manifest, Part } from './manifest.ts'
+
+const sweepMs = 5_000
+
+interface KeptFile {
+  /** Segments not done yet, with the parts of each that are. */
+  readonly open: Map<number, Set<Part>>
+  doneAt: number
+}
+
+export interface FileKeeperOptions {
+  readonly files: LogFiles
+  readonly journal: ShipJournal
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export class FileKeeper {
+  private readonly kept = new Map<number, KeptFile>()
+  private readonly recovered = new Set<number>()
+  private writingFile = 0
+  private timer: NodeJS.Timeout | undefined
+  private sweeping: Promise<void> = Promise.resolve()
+
+  constructor(private readonly options: FileKeeperOptions) {}
+
+  /** Takes over the files found at start; `newestFile` is the one that is written now. */
+  adopt(segments: readonly Segment[], newestFile: number): void {
+    for (const segment of segments) {
+      this.addSegment(segment)
+      this.recovered.add(segment.number)
+    }
+    this.writingFile = newestFile
+  }
+
+  start(): void {
+    this.timer = setInterval(() => this.sweep(), sweepMs)
+    this.timer.unref()
+  }
+
+  addSegment(segment: Segment): void {
+    this.writingFile = Math.max(this.writingFile, segment.file)
+    const file = this.kept.get(segment.file) ?? { open: new Map(), doneAt: 0 }
+    file.open.set(segment.number, new Set())
+    file.doneAt = 0
+    this.kept.set(segment.file, file)
+  }
+
+  /** Whether a segment comes from before this process, so that it may have been sent already. */
+  isRecovered(segment: Segment): boolean {
+    return this.recovered.has(segment.number)
+  }
+
+  manifestDone({ segments, part }: Manifest): void {
+    for (const { number, file } of segments) {
+      const open = this.kept.get(file)?.open
+      const parts = open?.get(number)
+      if (!open || !parts) continue
+      parts.add(part)
+      if (part === 'all' || (parts.has('claimed') && parts.has('unclaimed'))) open.delete(number)
+      if (open.size === 0) this.kept.get(file)!.doneAt = this.options.clock.now()
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.timer)
+    await this.sweeping
+  }
+
+  private sweep(): void {
+    this.sweeping = this.sweeping
+      .then(() => this.releaseOldest())
+      .catch((error) => this.options.log.error({ err: error }, 'a log file could not be released'))
+  }
+
+  private async releaseOldest(): Promise<void> {
+    const { files, journal, clock } = this.options
+    const numbers = [...this.kept.keys()].sort((a, b) => a - b)
+    let bytes = numbers.length * files.fileBytes
+    for (const number of numbers) {
+      const file = this.kept.get(number)!
+      // Only in order: a file's header tells where the one before it ends.
+      if (number >= this.writingFile || file.open.size > 0) return
+      if (clock.now() - file.doneAt < retiredFileKeepMs && bytes <= retiredBytesMax) return
+      await journal.markReleased(number)
+      await files.release(number)
+      this.kept.delete(number)
+      bytes -= files.fileBytes
+    }
+  }
+}

@@ -1,0 +1,206 @@
+/**
+ * What the shipper of one stream has done: an append-only file of lines, each with a checksum of its own.
+ *
+ *   <crc32 in hex> {"t":"boot","id":…}                  the machine's boot this process runs in
+ *   <crc32 in hex> {"t":"frozen","m":manifest}          synced before anything of the manifest is sent
+ *   <crc32 in hex> {"t":"loaded","id":…}  {"t":"copied","id":…}    done, for ClickHouse and for Postgres
+ *   <crc32 in hex> {"t":"released","file":…}            the log file is gone, and what was noted about it with it
+ *
+ * Only `frozen` needs a sync: a lost `loaded` or `copied` means that the store is asked again. A line that doesn't check is
+ * left out; what it may have said is asked of the stores, because every segment found at start is. The file is written
+ * anew, with the present state, at start and whenever it has grown large. Held by test/unit/ship-journal.test.ts.
+ */
+import { closeSync, fdatasync, openSync, writeSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { crc32 } from 'node:zlib'
+import { writeFileDurably } from '../../runtime/durable-file.ts'
+import type { Log } from '../../runtime/log.ts'
+import type { Manifest, Part } from './manifest.ts'
+
+const bytesBeforeRewrite = 4 * 1024 * 1024
+
+type Line =
+  | { t: 'boot'; id: string }
+  | { t: 'frozen'; m: Manifest }
+  | { t: 'loaded'; id: number; at: number }
+  | { t: 'copied'; id: number }
+  | { t: 'released'; file: number }
+
+export interface ManifestState {
+  readonly manifest: Manifest
+  /** When ClickHouse was known to hold it, milliseconds since 1970; 0 before. */
+  loadedAt: number
+  isCopied: boolean
+}
+
+export class ShipJournal {
+  private readonly states = new Map<number, ManifestState>()
+  private bytes = 0
+  private fd = -1
+  private rewriting: Promise<void> | undefined
+
+  private constructor(
+    private readonly path: string,
+    private readonly bootId: string,
+    private readonly log: Log,
+  ) {}
+
+  /**
+   * Reads the journal and writes it anew. After a power loss (another boot id) manifests that were loaded less than
+   * `reopenMs` before the last of them count as not loaded: they are asked for again.
+   */
+  static async open(path: string, bootId: string, reopenMs: number, log: Log): Promise<ShipJournal> {
+    const journal = new ShipJournal(path, bootId, log)
+    const lastBoot = journal.replay(await readFile(path, 'utf8').catch(emptyWhenMissing))
+    if (lastBoot !== '' && lastBoot !== bootId) {
+      const states = [...journal.states.values()]
+      const newest = Math.max(0, ...states.map((state) => state.loadedAt))
+      for (const state of states) if (state.loadedAt > newest - reopenMs) state.loadedAt = 0
+      log.warn('the machine was restarted: asking for the last manifests again')
+    }
+    await journal.rewrite()
+    return journal
+  }
+
+  /** Manifests with something left to do, oldest first. */
+  open(): ManifestState[] {
+    return [...this.states.values()].filter((state) => state.loadedAt === 0 || !state.isCopied)
+  }
+
+  /** Manifests with nothing left to do whose files are kept. */
+  done(): ManifestState[] {
+    return [...this.states.values()].filter((state) => state.loadedAt > 0 && state.isCopied)
+  }
+
+  /** Which parts of a segment are frozen in a manifest. */
+  frozenParts(): Map<number, Set<Part>> {
+    const parts = new Map<number, Set<Part>>()
+    for (const { manifest } of this.states.values()) {
+      for (const { number } of manifest.segments) {
+        parts.set(number, (parts.get(number) ?? new Set()).add(manifest.part))
+      }
+    }
+    return parts
+  }
+
+  /** Durable when it resolves. */
+  async freeze(manifest: Manifest): Promise<ManifestState> {
+    const state: ManifestState = { manifest, loadedAt: 0, isCopied: !manifest.hasSides }
+    await this.rewriting
+    // In the state before it is in the file: a rewrite that begins meanwhile takes it along.
+    this.states.set(manifest.id, state)
+    try {
+      this.append({ t: 'frozen', m: manifest })
+      if (state.isCopied) this.append({ t: 'copied', id: manifest.id })
+      await new Promise<void>((resolve, reject) => fdatasync(this.fd, (error) => (error ? reject(error) : resolve())))
+    } catch (error) {
+      this.states.delete(manifest.id)
+      throw error
+    }
+    return state
+  }
+
+  async markLoaded(state: ManifestState, now: number): Promise<void> {
+    await this.rewriting
+    state.loadedAt = now
+    this.append({ t: 'loaded', id: state.manifest.id, at: now })
+    await this.rewriteWhenLarge()
+  }
+
+  async markCopied(state: ManifestState): Promise<void> {
+    await this.rewriting
+    state.isCopied = true
+    this.append({ t: 'copied', id: state.manifest.id })
+  }
+
+  /** Forgets the manifests all of whose segments lay in `file` or in files released before. */
+  async markReleased(file: number): Promise<void> {
+    await this.rewriting
+    this.forget(file)
+    this.append({ t: 'released', file })
+  }
+
+  async close(): Promise<void> {
+    await this.rewriting
+    if (this.fd >= 0) closeSync(this.fd)
+    this.fd = -1
+  }
+
+  /** Applies the lines of `text` and answers the last boot id in it. */
+  private replay(text: string): string {
+    let boot = ''
+    let damaged = 0
+    for (const textLine of text.split('\n')) {
+      if (textLine === '') continue
+      const line = decodeLine(textLine)
+      if (!line) {
+        damaged++
+        continue
+      }
+      if (line.t === 'boot') boot = line.id
+      else if (line.t === 'frozen') this.states.set(line.m.id, { manifest: line.m, loadedAt: 0, isCopied: false })
+      else if (line.t === 'released') this.forget(line.file)
+      else {
+        const state = this.states.get(line.id)
+        if (!state) continue
+        if (line.t === 'loaded') state.loadedAt = line.at
+        else state.isCopied = true
+      }
+    }
+    if (damaged > 0)
+      this.log.warn({ damaged }, 'lines of the shipping journal don’t check: the stores are asked instead')
+    return boot
+  }
+
+  private forget(file: number): void {
+    for (const [id, { manifest }] of this.states) {
+      if (manifest.segments.every((segment) => segment.file <= file)) this.states.delete(id)
+    }
+  }
+
+  private append(line: Line): void {
+    const bytes = Buffer.from(encodeLine(line))
+    for (let at = 0; at < bytes.length; ) at += writeSync(this.fd, bytes, at)
+    this.bytes += bytes.length
+  }
+
+  private async rewriteWhenLarge(): Promise<void> {
+    if (this.bytes < bytesBeforeRewrite) return
+    const rewriting = this.rewrite()
+    this.rewriting = rewriting.then(
+      () => {},
+      () => {},
+    )
+    await rewriting
+  }
+
+  private async rewrite(): Promise<void> {
+    let text = encodeLine({ t: 'boot', id: this.bootId })
+    for (const { manifest, loadedAt, isCopied } of this.states.values()) {
+      text += encodeLine({ t: 'frozen', m: manifest })
+      if (loadedAt > 0) text += encodeLine({ t: 'loaded', id: manifest.id, at: loadedAt })
+      if (isCopied) text += encodeLine({ t: 'copied', id: manifest.id })
+    }
+    await writeFileDurably(this.path, text)
+    if (this.fd >= 0) closeSync(this.fd)
+    this.fd = openSync(this.path, 'a')
+    // The state alone may be large, with a long backlog: what counts towards the next time is what is added to it.
+    this.bytes = 0
+  }
+}
+
+function encodeLine(line: Line): string {
+  const json = JSON.stringify(line)
+  return `${crc32(json).toString(16).padStart(8, '0')} ${json}\n`
+}
+
+function decodeLine(text: string): Line | null {
+  const json = text.slice(9)
+  if (crc32(json).toString(16).padStart(8, '0') !== text.slice(0, 8)) return null
+  return JSON.parse(json) as Line
+}
+
+function emptyWhenMissing(error: NodeJS.ErrnoException): string {
+  if (error.code === 'ENOENT') return ''
+  throw error
+}

@@ -1,0 +1,151 @@
+/**
+ * Puts a manifest's rows into ClickHouse exactly once.
+ *
+ * The first try is one insert under the manifest's token; its definite success is the end. Anything else is an unknown
+ * outcome, and the token alone doesn't settle it: a single ClickHouse that died inside an insert can remember the token of
+ * a part that it never committed. So: make sure that the insert no longer runs, ask which ids are there, insert the missing
+ * ones under a token of their own, until a success. Rows that ClickHouse refuses are found by halving and set aside alone.
+ */
+import type { ClickHouse } from '../../clickhouse/client.ts'
+import { InsertRefused } from '../../clickhouse/client.ts'
+import { clickhouseInsertDeadlineMs } from '../../schemas/limits.ts'
+import type { StreamName } from '../../schemas/row.ts'
+import { columnsOf, streams } from '../../schemas/row.ts'
+import { decodeRow } from '../../schemas/row-codec.ts'
+import { type Batch, type BatchRow, columnNamesOf, forEachRow, isInPart, keptRuns } from './batch.ts'
+import type { Manifest } from './manifest.ts'
+import type { SetAside } from './set-aside.ts'
+
+export interface LoadOptions {
+  readonly stream: StreamName
+  readonly clickhouse: ClickHouse
+  readonly setAside: SetAside
+}
+
+/** The rows of the manifest: those of its part that aren't dropped. */
+export function isKept(manifest: Manifest): (row: BatchRow) => boolean {
+  const dropped = new Map<number, Set<number>>()
+  for (const [segment, indexes] of Object.entries(manifest.dropped)) dropped.set(Number(segment), new Set(indexes))
+  return (row) => isInPart(row, manifest.part) && !dropped.get(row.segment)?.has(row.index)
+}
+
+/**
+ * One insert of all rows under the manifest's token.
+ * @throws StoreUnavailable when the outcome is unknown, InsertRefused when a row can't be read: then `settle`
+ */
+export async function loadOnce({ stream, clickhouse }: LoadOptions, manifest: Manifest, batch: Batch): Promise<void> {
+  const token = `${stream}-${manifest.id}`
+  await clickhouse.insertRows({
+    table: streams[stream].table,
+    columns: columnNamesOf(stream, batch),
+    bytes: keptRuns(batch, isKept(manifest)),
+    token,
+    queryId: token,
+    deadlineMs: clickhouseInsertDeadlineMs,
+  })
+}
+
+/**
+ * Makes an uncertain manifest certain. May be repeated whenever it throws.
+ * @param attempt tells the tokens of repeats apart: nothing under one of them may be there from before
+ * @returns how many rows had been missing
+ * @throws StoreUnavailable
+ */
+export async function settle(options: LoadOptions, manifest: Manifest, batch: Batch, attempt: string): Promise<number> {
+  const { stream, clickhouse } = options
+  const name = `${stream}-${manifest.id}`
+  // Every repair of a manifest runs under one query id, so that one left running by a process that died is found too.
+  await clickhouse.killInsert(name)
+  await clickhouse.killInsert(`${name}/settle`)
+  const missing = await missingIds(options, manifest, batch)
+  await insertMissing(options, manifest, batch, missing, `${name}/settle/${attempt}`)
+  return missing.length
+}
+
+/** The ids of the manifest's rows that ClickHouse doesn't hold. */
+async function missingIds(options: LoadOptions, manifest: Manifest, batch: Batch): Promise<number[]> {
+  const present = await presentIds(options, manifest, batch)
+  const kept = isKept(manifest)
+  const missing: number[] = []
+  forEachRow(batch, (row) => {
+    if (kept(row) && !present.has(row.id)) missing.push(row.id)
+  })
+  return missing
+}
+
+async function presentIds({ stream, clickhouse }: LoadOptions, manifest: Manifest, batch: Batch): Promise<Set<number>> {
+  const workspaces = [...new Set(manifest.keys.map(([workspace]) => workspace))]
+  const hours = manifest.keys.map(([, hour]) => hour)
+  const rows = await clickhouse.query<{ id: number }>(
+    `SELECT id FROM ${streams[stream].table}
+     WHERE workspace_id IN {workspaces:Array(UInt32)}
+       AND occurred_at >= fromUnixTimestamp64Milli({from:Int64}) AND occurred_at < fromUnixTimestamp64Milli({until:Int64})
+       AND intDiv(id, 131072) IN {segments:Array(UInt64)}`,
+    {
+      workspaces,
+      from: Math.min(...hours) * 3_600_000,
+      until: (Math.max(...hours) + 1) * 3_600_000,
+      segments: batch.segments.map((segment) => segment.number),
+    },
+    { deadlineMs: clickhouseInsertDeadlineMs },
+  )
+  return new Set(rows.map((row) => row.id))
+}
+
+/** Inserts the rows of `ids`, halving where ClickHouse refuses, down to the single rows that are set aside. */
+async function insertMissing(
+  options: LoadOptions,
+  manifest: Manifest,
+  batch: Batch,
+  ids: readonly number[],
+  token: string,
+): Promise<void> {
+  if (ids.length === 0) return
+  const { stream, clickhouse } = options
+  const wanted = new Set(ids)
+  try {
+    await clickhouse.insertRows({
+      table: streams[stream].table,
+      columns: columnNamesOf(stream, batch),
+      bytes: keptRuns(batch, (row) => wanted.has(row.id)),
+      token,
+      queryId: `${stream}-${manifest.id}/settle`,
+      deadlineMs: clickhouseInsertDeadlineMs,
+    })
+  } catch (error) {
+    if (!(error instanceof InsertRefused)) throw error
+    if (ids.length === 1) {
+      await setRowAside(options, batch, ids[0]!, error.message)
+      return
+    }
+    // A refused insert may have stored a part of its rows.
+    const missing = new Set(await missingIds(options, manifest, batch))
+    const left = ids.filter((id) => missing.has(id))
+    const half = Math.ceil(left.length / 2)
+    await insertMissing(options, manifest, batch, left.slice(0, half), `${token}a`)
+    await insertMissing(options, manifest, batch, left.slice(half), `${token}b`)
+  }
+}
+
+async function setRowAside(options: LoadOptions, batch: Batch, id: number, reason: string): Promise<void> {
+  let bytes: Buffer | undefined
+  forEachRow(batch, (row) => {
+    if (row.id === id) bytes = Buffer.from(row.group.rowBytes.subarray(row.start, row.end))
+  })
+  const { rowFormat } = batch.segments[0]!
+  await options.setAside(`${options.stream}-row-${id}`, reason, bytes!, {
+    rowFormat,
+    row: describeRow(options.stream, rowFormat, bytes!),
+  })
+}
+
+function describeRow(stream: StreamName, rowFormat: number, bytes: Buffer): unknown {
+  try {
+    const { row } = decodeRow(columnsOf(stream, rowFormat)!, bytes, 0)
+    return Object.fromEntries(
+      Object.entries(row).map(([name, value]) => [name, typeof value === 'bigint' ? String(value) : value]),
+    )
+  } catch (error) {
+    return `can't be decoded: ${(error as Error).message}`
+  }
+}

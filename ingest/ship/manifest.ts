@@ -1,0 +1,29 @@
+/**
+ * A manifest says what one insert holds: which segments, which of their rows. Once it is frozen (written and synced in the
+ * journal) the content never changes, whatever happens to the claims behind it, so that any step may be repeated.
+ */
+import type { Segment } from '../log/segment.ts'
+
+/**
+ * Which rows of the segments a manifest is about: all of them, or, while Redis is away, first those that need no claim
+ * and later the others.
+ */
+export type Part = 'all' | 'unclaimed' | 'claimed'
+
+export interface Manifest {
+  /** The number of its first segment, doubled, plus one for the part `claimed`: unique, and the token of its insert. */
+  readonly id: number
+  readonly part: Part
+  readonly segments: readonly Segment[]
+  /** Rows of the part that are not kept because another node's claim came first: index lists by segment number. */
+  readonly dropped: Readonly<Record<string, readonly number[]>>
+  /** Rows kept. */
+  readonly rows: number
+  readonly hasSides: boolean
+  /** The (workspace, UTC hour) pairs of the rows kept, the hour in hours since 1970: what a repair would have to redo. */
+  readonly keys: readonly (readonly [number, number])[]
+}
+
+export function manifestId(firstSegment: number, part: Part): number {
+  return firstSegment * 2 + (part === 'claimed' ? 1 : 0)
+}

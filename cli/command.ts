@@ -1,0 +1,172 @@
+/** What a command is, and how what was typed becomes its input: one table of options gives parsing, help and errors. */
+import { parseArgs } from 'node:util'
+import { parseDateTime } from '../schemas/date-time.ts'
+import type { Installation } from './installation.ts'
+
+/** The person typed something that can't be meant: one line that names it, exit code 2. */
+export class UsageError extends Error {
+  override name = 'UsageError'
+}
+
+/** The command was understood and couldn't be done: one line, exit code 1. */
+export class CommandFailed extends Error {
+  override name = 'CommandFailed'
+}
+
+export interface Option {
+  /** What stands for the value in the help; without it the option is a flag. */
+  readonly value?: string
+  readonly meaning: string
+  readonly isRequired?: boolean
+}
+
+export interface Invocation {
+  readonly options: OptionValues
+  /** The argument of a command that takes one. */
+  readonly argument: string
+  readonly installation: Installation
+  /** One line, or a running one, for the person: on standard error. */
+  readonly progress: Progress
+  /** Aborts on Ctrl-C. */
+  readonly signal: AbortSignal
+}
+
+export interface Progress {
+  line(text: string): void
+  /** Replaces the last running line on a terminal; elsewhere it is written now and then. */
+  running(text: string): void
+}
+
+export interface Command<Result = unknown> {
+  /** `keys create`. */
+  readonly name: string
+  readonly summary: string
+  /** The one positional argument, as the help names it. */
+  readonly argument?: string
+  readonly options: Readonly<Record<string, Option>>
+  run(invocation: Invocation): Promise<Result>
+  /** The result for a person; `--json` prints it as it is. */
+  show(result: Result): string
+}
+
+/** Keeps the type of the result between `run` and `show`. */
+export function defineCommand<Result>(command: Command<Result>): Command {
+  return command as Command
+}
+
+const everywhere: Readonly<Record<string, Option>> = {
+  json: { meaning: 'Print one JSON object or array on standard output.' },
+  help: { meaning: 'Show this help.' },
+}
+
+export interface Parsed {
+  readonly options: OptionValues
+  readonly argument: string
+}
+
+/**
+ * Reads the words after the command's name.
+ * @throws UsageError naming the option that is unknown, missing or without its value
+ */
+export function parseWords(command: Command, words: string[]): Parsed {
+  const options = { ...command.options, ...everywhere }
+  const { values, positionals } = parseStrictly(words, options)
+  const parsed = new OptionValues(values)
+  if (parsed.flag('help')) return { options: parsed, argument: '' }
+  for (const [name, { isRequired }] of Object.entries(options)) {
+    if (isRequired && values[name] === undefined) throw new UsageError(`--${name} is required`)
+  }
+  const [argument, ...more] = positionals
+  if (command.argument === undefined && argument !== undefined) throw new UsageError(`unexpected \`${argument}\``)
+  if (command.argument !== undefined && !argument) throw new UsageError(`${command.argument} is required`)
+  if (more.length > 0) throw new UsageError(`unexpected \`${more[0]}\``)
+  return { options: parsed, argument: argument ?? '' }
+}
+
+function parseStrictly(words: string[], options: Readonly<Record<string, Option>>) {
+  try {
+    return parseArgs({
+      args: words,
+      allowPositionals: true,
+      options: Object.fromEntries(
+        Object.entries(options).map(([name, { value }]) => [name, { type: value ? ('string' as const) : 'boolean' }]),
+      ),
+    })
+  } catch (error) {
+    // Node's own sentence names the option; what follows it is advice on positionals.
+    throw new UsageError((error as Error).message.split(/\. |\n/)[0]!)
+  }
+}
+
+/** The values of a command's options, read as what they are meant to be. Each reader names the option when it isn't. */
+export class OptionValues {
+  readonly #values: Readonly<Record<string, unknown>>
+
+  constructor(values: Readonly<Record<string, unknown>>) {
+    this.#values = values
+  }
+
+  flag(name: string): boolean {
+    return this.#values[name] === true
+  }
+
+  text(name: string, lengthMax = Number.POSITIVE_INFINITY): string | undefined {
+    const value = this.#values[name] as string | undefined
+    if (value === undefined) return undefined
+    if (value.trim() === '') throw new UsageError(`--${name} must not be empty`)
+    if ([...value].length > lengthMax) throw new UsageError(`--${name} must have at most ${lengthMax} characters`)
+    if (value.includes('\0') || !value.isWellFormed()) throw new UsageError(`--${name} must be plain text`)
+    return value
+  }
+
+  /** A whole number from 1 to 2^31 − 1: what ids of workspaces are. */
+  id(name: string): number | undefined {
+    const value = this.text(name)
+    return value === undefined ? undefined : readId(value, `--${name}`)
+  }
+
+  /** A moment in milliseconds since 1970: RFC 3339 with its offset, so that it means the same everywhere. */
+  time(name: string): number | undefined {
+    const value = this.text(name)
+    if (value === undefined) return undefined
+    const parsed = parseDateTime([], value)
+    if (parsed.ok && parsed.value.offsetMs !== null) return parsed.value.wallTime - parsed.value.offsetMs
+    throw new UsageError(`--${name} must be a time such as 2030-01-31T12:00:00Z, got \`${value}\``)
+  }
+
+  httpUrl(name: string): URL | undefined {
+    const value = this.text(name)
+    if (value === undefined) return undefined
+    if (/^https?:\/\//i.test(value) && URL.canParse(value)) return new URL(value)
+    throw new UsageError(`--${name} must be an http or https URL, got \`${value}\``)
+  }
+
+  oneOf<Choice extends string>(name: string, choices: readonly Choice[]): Choice | undefined {
+    const value = this.text(name)
+    if (value === undefined || (choices as readonly string[]).includes(value)) return value as Choice | undefined
+    throw new UsageError(`--${name} must be ${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}, got \`${value}\``)
+  }
+}
+
+/** @throws UsageError naming `what` */
+export function readId(text: string, what: string): number {
+  const id = Number(text)
+  if (/^\d+$/.test(text) && id >= 1 && id <= 2 ** 31 - 1) return id
+  throw new UsageError(`${what} must be a whole number from 1, got \`${text}\``)
+}
+
+/** The help of one command. */
+export function helpOf(command: Command): string {
+  const options = Object.entries({ ...command.options, ...everywhere }).map(
+    ([name, { value, meaning, isRequired }]) =>
+      [`  --${name}${value ? ` ${value}` : ''}`, `${meaning}${isRequired ? ' Required.' : ''}`] as const,
+  )
+  const width = Math.max(...options.map(([left]) => left.length))
+  return [
+    `svc ${command.name}${command.argument ? ` ${command.argument}` : ''} [options]`,
+    '',
+    command.summary,
+    '',
+    ...options.map(([left, right]) => `${left.padEnd(width)}  ${right}`),
+  ].join('\n')
+}

@@ -1,0 +1,21 @@
+/** Every command there is. A new one is a file in `commands/` and a line here. */
+import type { Command } from './command.ts'
+import { createKey } from './commands/keys-create.ts'
+import { listKeys } from './commands/keys-list.ts'
+import { revokeKey } from './commands/keys-revoke.ts'
+import { migrate } from './commands/migrate.ts'
+import { setPlanOfWorkspace } from './commands/plan-set.ts'
+import { replay } from './commands/replay.ts'
+import { createWorkspaceWithKeys } from './commands/workspace-create.ts'
+import { listAllWorkspaces } from './commands/workspace-list.ts'
+
+export const commands: readonly Command[] = [
+  createWorkspaceWithKeys,
+  listAllWorkspaces,
+  setPlanOfWorkspace,
+  createKey,
+  listKeys,
+  revokeKey,
+  migrate,
+  replay,
+]

@@ -1,0 +1,22 @@
+import { setPlan } from '../../postgres/tables/workspaces.ts'
+import { CommandFailed, defineCommand } from '../command.ts'
+import { planChoices, planOf } from '../plans.ts'
+
+export const setPlanOfWorkspace = defineCommand({
+  name: 'plan set',
+  summary: "Set the plan of a workspace's owner. A lower one hides older data at once and deletes it after 30 days.",
+  options: {
+    workspace: { value: 'ID', meaning: 'The workspace; without it the only or first one.' },
+    plan: { value: 'PLAN', meaning: `${planChoices.join(', ')}.`, isRequired: true },
+  },
+  async run({ options, installation }) {
+    const id = options.id('workspace')
+    const plan = planOf(options.oneOf('plan', planChoices)!)
+    const workspace = await installation.workspace(id)
+    if (!(await installation.postgres().transaction((tx) => setPlan(tx, workspace.id, plan)))) {
+      throw new CommandFailed(`there is no workspace ${workspace.id}`)
+    }
+    return { workspace_id: workspace.id, plan_key: plan }
+  },
+  show: ({ workspace_id, plan_key }) => `workspace ${workspace_id}: plan ${plan_key ?? 'none'}`,
+})

@@ -1,0 +1,43 @@
+import { createApiKey } from '../../postgres/tables/api-keys.ts'
+import { createTrackingKey } from '../../postgres/tables/tracking-keys.ts'
+import { createWorkspace, SlugTaken, slugPattern } from '../../postgres/tables/workspaces.ts'
+import { workspaceNameLengthMax } from '../../schemas/limits.ts'
+import { scopes } from '../../schemas/scopes.ts'
+import { isTimeZone } from '../../schemas/time-zone.ts'
+import { defineCommand, UsageError } from '../command.ts'
+import { planChoices, planOf } from '../plans.ts'
+
+export const createWorkspaceWithKeys = defineCommand({
+  name: 'workspace create',
+  summary: 'Make a workspace with an owner, a tracking key and a secret key of all scopes, shown once.',
+  options: {
+    name: { value: 'NAME', meaning: 'What people call it.', isRequired: true },
+    slug: { value: 'SLUG', meaning: 'Its short name: a-z, 0-9 and -; made from the name when left out.' },
+    timezone: { value: 'TZ', meaning: 'IANA name in which its days begin; UTC when left out.' },
+    plan: { value: 'PLAN', meaning: `${planChoices.join(', ')}; growth when left out.` },
+  },
+  async run({ options, installation }) {
+    const name = options.text('name', workspaceNameLengthMax)!
+    const slug = options.text('slug')
+    if (slug !== undefined && !slugPattern.test(slug)) {
+      throw new UsageError(`--slug must be 1 to 60 of a-z, 0-9 and - and neither begin nor end with -, got \`${slug}\``)
+    }
+    const timezone = options.text('timezone') ?? 'UTC'
+    if (!isTimeZone(timezone))
+      throw new UsageError(`--timezone must be an IANA name such as Europe/Berlin, got \`${timezone}\``)
+    const plan = planOf(options.oneOf('plan', planChoices) ?? 'growth')
+    try {
+      return await installation.postgres().transaction(async (tx) => {
+        const made = await createWorkspace(tx, { name, slug, timezone, plan })
+        const trackingKey = await createTrackingKey(tx, made.workspaceId)
+        const key = await createApiKey(tx, { workspaceId: made.workspaceId, name: 'first key', scopes })
+        return { workspace_id: made.workspaceId, slug: made.slug, tracking_key: trackingKey, api_key: key!.apiKey }
+      })
+    } catch (error) {
+      if (error instanceof SlugTaken) throw new UsageError(`--slug: ${error.message}`)
+      throw error
+    }
+  },
+  show: ({ workspace_id, slug, tracking_key, api_key }) =>
+    `workspace ${workspace_id} (${slug})\ntracking key: ${tracking_key}\nsecret key (shown once): ${api_key}`,
+})

@@ -1,0 +1,105 @@
+/**
+ * Where the stores are: those of the environment, or else those of a running DATA_DIR, whose `dev.json` names them.
+ * Each is opened when a command first asks for it, and all are closed together.
+ */
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { type ClickHouse, connectClickHouse } from '../clickhouse/client.ts'
+import { connectPostgres, type Postgres } from '../postgres/client.ts'
+import { listWorkspaces, readWorkspace, type Workspace } from '../postgres/tables/workspaces.ts'
+import type { Config } from '../runtime/config.ts'
+import { CommandFailed } from './command.ts'
+
+/** What `npm start` writes to DATA_DIR/dev.json, as far as commands use it. */
+interface RunningProduct {
+  readonly tracking_url?: string
+  readonly tracking_key?: string
+  readonly database_url?: string
+  readonly clickhouse_url?: string
+}
+
+export interface Installation {
+  readonly config: Config
+  /** The data folder as an absolute path. */
+  readonly dataDir: string
+  postgres(): Postgres
+  clickhouse(): ClickHouse
+  /** Root of the public tracking interface, without a slash at its end. */
+  trackingUrl(): string
+  /** The tracking key of the running product's first workspace, if one runs. */
+  runningTrackingKey(): string | undefined
+  /**
+   * The workspace of this id, or without one the first.
+   * @throws CommandFailed when there is none
+   */
+  workspace(id: number | undefined): Promise<Workspace>
+  close(): Promise<void>
+}
+
+export function openInstallation(config: Config): Installation {
+  const dataDir = resolve(config.dataDir)
+  let running: RunningProduct | undefined
+  let postgres: Postgres | undefined
+  let clickhouse: ClickHouse | undefined
+
+  function runningProduct(): RunningProduct {
+    running ??= readRunning(join(dataDir, 'dev.json'))
+    return running
+  }
+
+  /** `fromEnvironment`, else what the running product says, else a line that names both ways. */
+  function locate(setting: string, fromEnvironment: string | undefined, field: keyof RunningProduct): string {
+    const found = fromEnvironment ?? runningProduct()[field]
+    if (found !== undefined) return found
+    throw new CommandFailed(
+      `${setting} isn't set and nothing runs in the data folder ${dataDir}: set ${setting}, or \`npm start\` first (DATA_DIR names another folder)`,
+    )
+  }
+
+  const installation: Installation = {
+    config,
+    dataDir,
+    postgres: () => {
+      postgres ??= connectPostgres(locate('DATABASE_URL', config.databaseUrl, 'database_url'), { max: 2 })
+      return postgres
+    },
+    clickhouse: () => {
+      clickhouse ??= connectClickHouse(locate('CLICKHOUSE_URL', config.clickhouseUrl, 'clickhouse_url'))
+      return clickhouse
+    },
+    trackingUrl: () => {
+      const ofApi = config.apiHost && `${config.apiHost.replace(/\/+$/, '')}/api/v1/growth`
+      return locate('API_HOST', ofApi, 'tracking_url').replace(/\/+$/, '')
+    },
+    runningTrackingKey: () => runningProduct().tracking_key,
+    workspace: async (id) => {
+      const pg = installation.postgres()
+      const workspace = id === undefined ? (await listWorkspaces(pg))[0] : await readWorkspace(pg, id)
+      if (workspace) return workspace
+      throw new CommandFailed(
+        id === undefined
+          ? 'there is no workspace yet: `svc workspace create` makes one'
+          : `there is no workspace ${id}`,
+      )
+    },
+    close: async () => {
+      await Promise.all([postgres?.close(), clickhouse?.close()])
+    },
+  }
+  return installation
+}
+
+function readRunning(path: string): RunningProduct {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
+    throw new CommandFailed(`${path} can't be read: ${(error as Error).message}`)
+  }
+  try {
+    return JSON.parse(text) as RunningProduct
+  } catch {
+    throw new CommandFailed(`${path} isn't JSON: start the product again to have it written anew`)
+  }
+}

@@ -1,0 +1,33 @@
+/** Groups events into batches that the public interface takes, and keeps to the pace. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { batchBodyBytesMax, batchEventsMax } from '../../schemas/limits.ts'
+import type { PageEvent, Replayed } from './page-events.ts'
+import type { Timing } from './timing.ts'
+
+/** The envelope around the events: key, brackets, commas. */
+const envelopeBytes = 1024
+
+/** @yields batches of at most 1000 events and, as JSON, 1 MB; when paced, as soon as the next event isn't due yet. */
+export async function* toBatches(
+  source: AsyncIterable<Replayed[]>,
+  timing: Timing,
+  signal: AbortSignal,
+): AsyncGenerator<PageEvent[]> {
+  let batch: PageEvent[] = []
+  let bytes = envelopeBytes
+  for await (const events of source) {
+    for (const { event, logTime } of events) {
+      const size = Buffer.byteLength(JSON.stringify(event)) + 1
+      const wait = timing.dueAt(logTime) - Date.now()
+      if (batch.length > 0 && (batch.length >= batchEventsMax || bytes + size > batchBodyBytesMax || wait > 0)) {
+        yield batch
+        batch = []
+        bytes = envelopeBytes
+      }
+      if (wait > 0) await delay(wait, undefined, { signal }).catch(() => {})
+      batch.push(event)
+      bytes += size
+    }
+  }
+  if (batch.length > 0) yield batch
+}

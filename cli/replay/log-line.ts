@@ -1,0 +1,66 @@
+/**
+ * One line of the Combined Log Format, as Apache and nginx write it:
+ *
+ *   address ident user [17/May/2015:10:05:03 +0000] "GET /path HTTP/1.1" 200 1234 "referrer" "user agent" …
+ *
+ * In quotes, `\"`, `\\` and `\xHH` stand for what a text can't hold; what follows the agent is left unread.
+ */
+
+export interface LogLine {
+  readonly address: string
+  /** Milliseconds since 1970 UTC; logs know whole seconds. */
+  readonly time: number
+  /** Empty, like `target`, where the request was no HTTP. */
+  readonly method: string
+  /** Path and query, or a whole URL where the client was a proxy's. */
+  readonly target: string
+  readonly status: number
+  /** Empty where the log has `-`. */
+  readonly referrer: string
+  readonly agent: string
+}
+
+// Each part is told from the next by its first character, so that no line takes more than linear time.
+const quoted = String.raw`"((?:[^"\\]|\\.)*)"`
+const shape = new RegExp(
+  String.raw`^(\S+) [^[]*\[(\d\d)\/([A-Z][a-z]{2})\/(\d{4}):(\d\d):(\d\d):(\d\d) ([+-])(\d\d)(\d\d)\] ${quoted} (\d{3}) \S+ ${quoted} ${quoted}`,
+)
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+/** @returns undefined when the text is no such line */
+export function parseLogLine(text: string): LogLine | undefined {
+  const parts = shape.exec(text)
+  if (parts === null) return undefined
+  const [, address, day, monthName, year, hour, minute, second, sign, zoneHours, zoneMinutes, request, status] = parts
+  const month = months.indexOf(monthName!)
+  if (month === -1 || +day! < 1 || +day! > 31 || +hour! > 23 || +minute! > 59 || +second! > 60) return undefined
+  const zone = (+zoneHours! * 60 + +zoneMinutes!) * 60_000 * (sign === '-' ? -1 : 1)
+  const time = Date.UTC(+year!, month, +day!, +hour!, +minute!, +second!) - zone
+  const [method = '', target = ''] = /^([A-Z]+) (\S+)(?: HTTP\/[\d.]+)?$/.exec(unescapeLog(request!))?.slice(1) ?? []
+  return {
+    address: address!,
+    time,
+    method,
+    target,
+    status: +status!,
+    referrer: orEmpty(unescapeLog(parts[13]!)),
+    agent: orEmpty(unescapeLog(parts[14]!)),
+  }
+}
+
+function orEmpty(text: string): string {
+  return text === '-' ? '' : text
+}
+
+function unescapeLog(text: string): string {
+  if (!text.includes('\\')) return text
+  // \xHH are bytes of UTF-8: collect them as bytes, then read all as text.
+  const bytes = Buffer.from(text, 'utf8')
+    .toString('latin1')
+    .replace(/\\(?:x([0-9A-Fa-f]{2})|(.))/g, (whole, hex?: string, char?: string) => {
+      if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16))
+      return char === '"' || char === '\\' ? char : whole
+    })
+  // NUL can't be stored anywhere.
+  return Buffer.from(bytes, 'latin1').toString('utf8').replaceAll('\0', '\uFFFD')
+}

@@ -1,0 +1,115 @@
+/** The second reading of the file: its page requests, in order of time, as events of the public interface. */
+import { createHmac } from 'node:crypto'
+import { CommandFailed } from '../command.ts'
+import { makeInOrder } from './in-order.ts'
+import { type LogLine, parseLogLine } from './log-line.ts'
+import { isPageRequest } from './page-request.ts'
+import { type LineReader, openLines } from './read-lines.ts'
+import type { Timing } from './timing.ts'
+import { makeVisitTracker } from './visits.ts'
+
+/** An event as the public interface takes it. */
+export interface PageEvent {
+  readonly event_name: 'pageview'
+  readonly client_event_id: string
+  readonly url: string
+  readonly referrer?: string
+  readonly user_agent?: string
+  readonly anonymous_id: string
+  readonly session_id: string
+  readonly occurred_at: string
+}
+
+export interface Replayed {
+  readonly event: PageEvent
+  readonly logTime: number
+}
+
+/** What the log holds of people and of bots; filled while it is read. */
+export interface ReplayCounts {
+  lines: number
+  odd_lines: number
+  /** Page requests of people. */
+  pageviews: number
+  /** Page requests of crawlers: sent like all others, and kept apart by ingest. */
+  bots: number
+  visitors: number
+  sessions: number
+}
+
+/** Lines of one log lie so far out of order, and no more of them are held back. */
+const windowMs = 5 * 60_000
+const waitingMax = 100_000
+
+export interface PageEventSource {
+  readonly counts: ReplayCounts
+  readonly reader: LineReader
+  events(): AsyncGenerator<Replayed[]>
+}
+
+export interface PageEventOptions {
+  /** Origin of the paths in the log. */
+  readonly site: string
+  readonly timing: Timing
+  /** What addresses are hashed with. */
+  readonly key: Buffer
+  /** Whether ingest will take this user agent for a crawler. */
+  readonly isBot: (agent: string) => boolean
+  readonly signal: AbortSignal
+}
+
+export async function readPageEvents(
+  path: string,
+  { site, timing, key, isBot, signal }: PageEventOptions,
+): Promise<PageEventSource> {
+  const reader = await openLines(path)
+  const counts: ReplayCounts = { lines: 0, odd_lines: 0, pageviews: 0, bots: 0, visitors: 0, sessions: 0 }
+  const people = makeVisitTracker(key, timing.run)
+  const crawlers = makeVisitTracker(key, timing.run)
+  const inOrder = makeInOrder<{ line: LogLine; id: string }>(windowMs, waitingMax)
+
+  function toEvent({ line, id }: { line: LogLine; id: string }): Replayed {
+    const isCrawler = isBot(line.agent)
+    const visit = (isCrawler ? crawlers : people).visit(line)
+    if (isCrawler) counts.bots++
+    else {
+      counts.pageviews++
+      if (visit.isNewSession) counts.sessions++
+      counts.visitors = people.visitors()
+    }
+    const event: PageEvent = {
+      event_name: 'pageview',
+      client_event_id: id,
+      url: /^https?:\/\//i.test(line.target) ? line.target : site + line.target,
+      ...(line.referrer !== '' && { referrer: line.referrer }),
+      ...(line.agent !== '' && { user_agent: line.agent }),
+      anonymous_id: visit.anonymousId,
+      session_id: visit.sessionId,
+      occurred_at: new Date(timing.occurredAt(line.time)).toISOString(),
+    }
+    return { event, logTime: line.time }
+  }
+
+  async function* events(): AsyncGenerator<Replayed[]> {
+    for await (const chunk of reader.lines) {
+      if (signal.aborted) throw new CommandFailed('interrupted')
+      const ready: Replayed[] = []
+      for (const text of chunk) {
+        counts.lines++
+        const line = parseLogLine(text)
+        if (line === undefined) counts.odd_lines++
+        else if (isPageRequest(line)) {
+          // The same line of the same file under the same placing in time is the same event.
+          const id = createHmac('sha256', key).update(`${counts.lines}\0${timing.run}\0${text}`).digest('base64url')
+          for (const item of inOrder.push(line.time, { line, id })) ready.push(toEvent(item))
+        }
+      }
+      if (ready.length > 0) yield ready
+    }
+    counts.lines += reader.tooLong()
+    counts.odd_lines += reader.tooLong()
+    yield inOrder.end().map(toEvent)
+  }
+
+  return { counts, reader, events }
+}

@@ -1,0 +1,137 @@
+/**
+ * Sends batches to the public interface, a few at once. What ingest can't take now (429, 503, 5xx, no connection) is
+ * sent again after the time that it names; every event has its `client_event_id`, so a repeat isn't counted twice.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { Agent, request } from 'undici'
+import { backoffMs } from '../../runtime/retry.ts'
+import { CommandFailed, type Progress } from '../command.ts'
+import type { PageEvent } from './page-events.ts'
+
+export interface SendCounts {
+  sent: number
+  accepted: number
+  deduplicated: number
+  rejected: number
+  /** Batches that had to be sent again. */
+  retries: number
+}
+
+export interface SendTarget {
+  /** Root of the public tracking interface. */
+  readonly trackingUrl: string
+  readonly trackingKey: string
+}
+
+const inFlightMax = 4
+const requestTimeoutMs = 30_000
+const retryFirstMs = 250
+const retryMaxMs = 10_000
+/** Nothing was taken for so long: give up. */
+const patienceMs = 5 * 60_000
+
+interface BatchAnswer {
+  accepted: number
+  deduplicated: number
+  rejected: { index: number; detail: { loc?: unknown[]; msg?: string }[] }[]
+}
+
+export interface Sender {
+  readonly counts: SendCounts
+  /** Resolves when there is room for the next batch. */
+  send(events: PageEvent[]): Promise<void>
+  /** Resolves when all batches are answered. @throws CommandFailed when one couldn't be delivered */
+  finish(): Promise<void>
+  close(): Promise<void>
+}
+
+export function makeSender({ trackingUrl, trackingKey }: SendTarget, progress: Progress, signal: AbortSignal): Sender {
+  const agent = new Agent({ connections: inFlightMax, pipelining: 1 })
+  const url = `${trackingUrl}/track/batch`
+  const counts: SendCounts = { sent: 0, accepted: 0, deduplicated: 0, rejected: 0, retries: 0 }
+  const inFlight = new Set<Promise<void>>()
+  /** Reasons of rejections that were shown: each once. */
+  const shown = new Set<string>()
+  let failure: unknown
+  let lastTaken = Date.now()
+
+  async function deliver(events: PageEvent[]): Promise<void> {
+    const body = JSON.stringify({ tracking_key: trackingKey, events })
+    for (let attempt = 0; ; attempt++) {
+      if (signal.aborted) throw new CommandFailed('interrupted')
+      const outcome = await post(body)
+      if ('answer' in outcome) {
+        lastTaken = Date.now()
+        count(events.length, outcome.answer)
+        return
+      }
+      counts.retries++
+      if (Date.now() - lastTaken > patienceMs) throw new CommandFailed(`gave up on ${url}: ${outcome.reason}`)
+      if (attempt === 0) progress.running(`waiting: ${outcome.reason}`)
+      const wait = Math.max(outcome.waitMs, backoffMs(attempt, retryFirstMs, retryMaxMs))
+      await delay(wait, undefined, { signal }).catch(() => {})
+    }
+  }
+
+  /** @throws CommandFailed for what a repeat won't change */
+  async function post(body: string): Promise<{ answer: BatchAnswer } | { reason: string; waitMs: number }> {
+    let status: number
+    let text: string
+    let retryAfter: string | string[] | undefined
+    try {
+      const response = await request(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+        dispatcher: agent,
+        headersTimeout: requestTimeoutMs,
+        bodyTimeout: requestTimeoutMs,
+      })
+      status = response.statusCode
+      retryAfter = response.headers['retry-after']
+      text = await response.body.text()
+    } catch (error) {
+      return { reason: (error as Error).message || String((error as NodeJS.ErrnoException).code), waitMs: 0 }
+    }
+    if (status === 202) return { answer: JSON.parse(text) as BatchAnswer }
+    const said = `${status} ${text.slice(0, 300)}`
+    if (status === 429 || status >= 500) return { reason: said, waitMs: (Number(retryAfter) || 0) * 1000 }
+    throw new CommandFailed(`${url} answered ${said}`)
+  }
+
+  function count(sent: number, { accepted, deduplicated, rejected }: BatchAnswer): void {
+    counts.sent += sent
+    counts.accepted += accepted
+    counts.deduplicated += deduplicated
+    counts.rejected += rejected.length
+    for (const { detail } of rejected) {
+      const reason = detail.map(({ loc, msg }) => `${loc?.at(-1)}: ${msg}`).join('; ')
+      if (shown.has(reason) || shown.size >= 10) continue
+      shown.add(reason)
+      progress.line(`rejected: ${reason}`)
+    }
+  }
+
+  function throwFailure(): void {
+    if (failure !== undefined) throw failure
+  }
+
+  return {
+    counts,
+    send: async (events) => {
+      const delivery: Promise<void> = deliver(events)
+        .catch((error) => {
+          failure ??= error
+        })
+        .finally(() => inFlight.delete(delivery))
+      inFlight.add(delivery)
+      if (inFlight.size >= inFlightMax) await Promise.race(inFlight)
+      throwFailure()
+    },
+    finish: async () => {
+      await Promise.all(inFlight)
+      throwFailure()
+    },
+    close: () => agent.destroy(),
+  }
+}

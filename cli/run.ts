@@ -1,0 +1,120 @@
+/** Runs one command line: finds the command, parses, opens the stores, prints, and answers with the exit code. */
+import { readConfig, SettingError } from '../runtime/config.ts'
+import { StoreUnavailable } from '../runtime/store-error.ts'
+import { type Command, CommandFailed, helpOf, type Progress, parseWords, UsageError } from './command.ts'
+import { commands } from './commands.ts'
+import { openInstallation } from './installation.ts'
+
+export interface Terminal {
+  out(text: string): void
+  err(text: string): void
+  /** Whether standard error is a terminal, on which a running line can be replaced. */
+  readonly isInteractive: boolean
+}
+
+/** How often a running line is written where it can't be replaced. */
+const runningLineEveryMs = 5_000
+
+/**
+ * @param environment in place of the process's own, for tests
+ * @returns 0 done, 1 couldn't be done, 2 not understood
+ */
+export async function runCommandLine(
+  words: readonly string[],
+  terminal: Terminal,
+  signal: AbortSignal,
+  environment?: Record<string, string | undefined>,
+): Promise<0 | 1 | 2> {
+  const command = findCommand(words)
+  if (command === undefined) return showOverview(words, terminal)
+  try {
+    const { options, argument } = parseWords(command, words.slice(command.name.split(' ').length))
+    if (options.flag('help')) {
+      terminal.out(`${helpOf(command)}\n`)
+      return 0
+    }
+    const installation = openInstallation(readConfig(environment))
+    const progress = makeProgress(terminal)
+    try {
+      const result = await command.run({ options, argument, installation, progress, signal })
+      progress.end()
+      terminal.out(`${options.flag('json') ? JSON.stringify(result) : command.show(result)}\n`)
+      return 0
+    } finally {
+      progress.end()
+      await installation.close()
+    }
+  } catch (error) {
+    return report(error, command, terminal)
+  }
+}
+
+/** The command whose name the words begin with; the longest name wins. */
+function findCommand(words: readonly string[]): Command | undefined {
+  const matching = commands.filter(({ name }) => name.split(' ').every((word, at) => words[at] === word))
+  return matching.sort((a, b) => b.name.length - a.name.length)[0]
+}
+
+/** `svc`, `svc --help`, `svc keys`, `svc keys --help`, and what is no command. */
+function showOverview(words: readonly string[], terminal: Terminal): 0 | 2 {
+  const wantsHelp = words.includes('--help')
+  const said = words.filter((word) => !word.startsWith('--'))
+  const group = commands.filter(({ name }) => name.startsWith(`${said[0]} `) && said.length <= 1)
+  const listed = group.length > 0 ? group : commands
+  const width = Math.max(...listed.map(({ name }) => name.length))
+  const text = [
+    'svc COMMAND [options]',
+    '',
+    ...listed.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
+    '',
+    '`svc COMMAND --help` shows the options of one.',
+  ].join('\n')
+  if (wantsHelp && (said.length === 0 || group.length > 0)) {
+    terminal.out(`${text}\n`)
+    return 0
+  }
+  const complaint = said.length === 0 || group.length > 0 ? '' : `svc: there is no command \`${said.join(' ')}\`\n\n`
+  terminal.err(`${complaint}${text}\n`)
+  return 2
+}
+
+function report(error: unknown, command: Command, terminal: Terminal): 1 | 2 {
+  const say = (text: string) => terminal.err(`svc ${command.name}: ${text}\n`)
+  if (error instanceof UsageError) {
+    say(`${error.message} (\`svc ${command.name} --help\` shows the options)`)
+    return 2
+  }
+  if (error instanceof SettingError) {
+    say(error.message)
+    return 2
+  }
+  if (error instanceof StoreUnavailable) say(`can't be done now, a store doesn't answer: ${error.message}`)
+  else if (error instanceof CommandFailed) say(error.message)
+  else say(`failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+  return 1
+}
+
+function makeProgress(terminal: Terminal): Progress & { end(): void } {
+  let isOpen = false
+  let lastAt = 0
+  const end = () => {
+    if (isOpen) terminal.err('\n')
+    isOpen = false
+  }
+  return {
+    line: (text) => {
+      end()
+      terminal.err(`${text}\n`)
+    },
+    running: (text) => {
+      if (terminal.isInteractive) {
+        terminal.err(`\r\x1b[K${text}`)
+        isOpen = true
+      } else if (Date.now() - lastAt >= runningLineEveryMs) {
+        terminal.err(`${text}\n`)
+        lastAt = Date.now()
+      }
+    },
+    end,
+  }
+}

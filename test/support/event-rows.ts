@@ -139,9 +139,6 @@ export function insertBotVisitRows(target: RowTarget, rows: readonly BotVisitRow
   return insert(target, 'bot_visits', botVisitColumns, encodeBotVisit, rows)
 }
 
-/** Tables have a partition a day, and one insert may touch 100 of them: rows of a longer time go in by parts. */
-const daysPerInsert = 90
-
 async function insert<Row extends EventRow | BotVisitRow>(
   target: RowTarget,
   table: string,
@@ -149,28 +146,20 @@ async function insert<Row extends EventRow | BotVisitRow>(
   encode: (row: Row, buffer: Buffer, at: number) => number,
   rows: readonly Row[],
 ): Promise<void> {
-  const parts = new Map<number, Row[]>()
-  for (const row of rows) {
-    const part = Math.floor(row.occurred_at / (daysPerInsert * 86_400_000))
-    const known = parts.get(part)
-    if (known === undefined) parts.set(part, [row])
-    else known.push(row)
-  }
-  for (const part of parts.values()) {
-    const buffer = Buffer.alloc(part.reduce((sum, row) => sum + rowBytesBound(columns, row), 0))
-    let end = 0
-    for (const row of part) end = encode(row, buffer, end)
-    inserts += 1
-    const token = `test-${process.pid}-${Date.now()}-${inserts}`
-    await target.insertRows({
-      table,
-      columns: columns.map((column) => column.name),
-      bytes: [buffer.subarray(0, end)],
-      token,
-      queryId: token,
-      deadlineMs: 30_000,
-    })
-  }
+  if (rows.length === 0) return
+  const buffer = Buffer.alloc(rows.reduce((sum, row) => sum + rowBytesBound(columns, row), 0))
+  let end = 0
+  for (const row of rows) end = encode(row, buffer, end)
+  inserts += 1
+  const token = `test-${process.pid}-${Date.now()}-${inserts}`
+  await target.insertRows({
+    table,
+    columns: columns.map((column) => column.name),
+    bytes: [buffer.subarray(0, end)],
+    token,
+    queryId: token,
+    deadlineMs: 30_000,
+  })
 }
 
 function time(value: string | number): number {

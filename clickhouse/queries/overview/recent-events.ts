@@ -1,0 +1,39 @@
+/** The newest events of a range, as a person would look at them: without vitals and leaves of pages. */
+import { recentEventsMax } from '../../../schemas/limits.ts'
+import { inRange, type ReadableSpan, type Reader, spanParams } from './span.ts'
+
+/** A row as it is stored; times in milliseconds, `session` null where the client named none. */
+export interface RecentEvent {
+  readonly id: number
+  readonly session: number | null
+  readonly anonymous_id: string
+  readonly event_type: string
+  readonly event_name: string
+  readonly url: string
+  readonly path: string
+  readonly title: string
+  readonly referrer: string
+  readonly source: string
+  readonly medium: string
+  readonly campaign: string
+  readonly content: string
+  readonly properties: string
+  readonly occurred_at_ms: number
+  readonly received_at_ms: number
+}
+
+const shown = `${inRange} AND kind NOT IN ('web_vital', 'page_leave')`
+
+/** Looks for the moment of the last one in narrow columns first: the wide ones are read from there on only. */
+export function readRecentEvents(ch: Reader, span: ReadableSpan): Promise<RecentEvent[]> {
+  return ch.query<RecentEvent>(
+    `WITH (SELECT min(occurred_at) FROM (
+       SELECT occurred_at FROM events WHERE ${shown} ORDER BY occurred_at DESC LIMIT ${recentEventsMax})) AS oldest
+     SELECT id, if(session_named = 1, session, NULL) AS session, anonymous_id, toString(event_type) AS event_type,
+       event_name, url, path, title, referrer, source, medium, campaign, content, properties,
+       toUnixTimestamp64Milli(occurred_at) AS occurred_at_ms, toUnixTimestamp64Milli(received_at) AS received_at_ms
+     FROM events WHERE ${shown} AND occurred_at >= oldest
+     ORDER BY occurred_at DESC, id DESC LIMIT ${recentEventsMax}`,
+    spanParams(span),
+  )
+}

@@ -1,0 +1,150 @@
+/**
+ * The range that an analytics request asks for, and the buckets of its series. docs/metrics.md ("Range") has the rules;
+ * test/unit/time-range.test.ts and test/property/time-range.test.ts hold them.
+ */
+import { type DateTimeText, parseDateTime } from './date-time.ts'
+import { dayBucketsDaysMax, hourBucketsSpanMs, overviewRangeDaysMax } from './limits.ts'
+import {
+  addLocalDays,
+  dayMs,
+  hourMs,
+  localDayAt,
+  nextLocalHour,
+  startOfLocalDay,
+  wallTimeAt,
+  wallToUtc,
+} from './time-zone.ts'
+import { type ValidationError, valueError } from './validation-errors.ts'
+
+export type BucketKind = 'hour' | 'day' | 'week'
+
+/** Milliseconds since 1970 UTC; `end` is exclusive. */
+export interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+export interface TimeRange extends Span {
+  readonly timeZone: string
+  readonly bucket: BucketKind
+  /** As many milliseconds just before. */
+  readonly previous: Span
+}
+
+export interface Bucket extends Span {
+  readonly label: string
+}
+
+/** The parameters as they stand in the query; `start` and `end` unparsed. */
+export interface RangeQuery {
+  readonly days: number
+  readonly hours?: number | undefined
+  readonly start?: string | undefined
+  readonly end?: string | undefined
+}
+
+export type ResolvedRange =
+  | { readonly ok: true; readonly range: TimeRange }
+  | { readonly ok: false; readonly errors: readonly ValidationError[] }
+
+/** The last moment whose year has four digits. */
+const lastMoment = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+
+/** `start` and `end` win over `hours`, and `hours` over `days`. */
+export function resolveTimeRange(query: RangeQuery, timeZone: string, now: number): ResolvedRange {
+  const errors: ValidationError[] = []
+  const given = {
+    start: readMoment('start', query.start, timeZone, errors),
+    end: readMoment('end', query.end, timeZone, errors),
+  }
+  if (errors.length > 0) return { ok: false, errors }
+
+  const end = Math.min(given.end ?? now, lastMoment)
+  const start = given.start ?? defaultStart(query, given.end, end, timeZone)
+  const problem = refusal({ start, end }, timeZone)
+  if (problem !== null) return { ok: false, errors: [valueError(['query', 'start'], query.start ?? null, problem)] }
+  const previous = { start: start - (end - start), end: start }
+  return { ok: true, range: { start, end, timeZone, bucket: bucketKind({ start, end }, timeZone), previous } }
+}
+
+/** The buckets of a range in order: they cover it without gap or overlap, the first and the last cut at its ends. */
+export function bucketsOf(range: TimeRange): Bucket[] {
+  const { bucket, timeZone } = range
+  const buckets: Bucket[] = []
+  for (let start = range.start; start < range.end; ) {
+    const end = Math.min(nextBucket(start, bucket, timeZone), range.end)
+    buckets.push({ label: bucketLabel(start, bucket, timeZone), start, end })
+    start = end
+  }
+  return buckets
+}
+
+function readMoment(
+  name: 'start' | 'end',
+  text: string | undefined,
+  timeZone: string,
+  errors: ValidationError[],
+): number | undefined {
+  if (text === undefined) return undefined
+  const read = parseDateTime(['query', name], text)
+  if (!read.ok) {
+    errors.push(read.error)
+    return undefined
+  }
+  return momentOf(read.value, name, timeZone)
+}
+
+/** A date alone is a whole local day: it begins at its start and, as `end`, ends where the next day begins. */
+function momentOf(value: DateTimeText, name: 'start' | 'end', timeZone: string): number {
+  if (value.isDate) return startOfLocalDay(value.wallTime / dayMs + (name === 'end' ? 1 : 0), timeZone)
+  return value.offsetMs === null ? wallToUtc(value.wallTime, timeZone) : value.wallTime - value.offsetMs
+}
+
+function defaultStart(query: RangeQuery, givenEnd: number | undefined, end: number, timeZone: string): number {
+  if (givenEnd === undefined && query.hours !== undefined) return end - query.hours * hourMs
+  // Counted from the last moment in range: an `end` at midnight ends the day before it, and begins none.
+  return startOfLocalDay(localDayAt(end - 1, timeZone) - (query.days - 1), timeZone)
+}
+
+function refusal({ start, end }: Span, timeZone: string): string | null {
+  if (start >= end) return 'start must be before end'
+  if (end > addLocalDays(start, overviewRangeDaysMax, timeZone)) {
+    return `the range must not be longer than ${overviewRangeDaysMax} days`
+  }
+  return null
+}
+
+function bucketKind({ start, end }: Span, timeZone: string): BucketKind {
+  if (end - start <= hourBucketsSpanMs) return 'hour'
+  return end <= addLocalDays(start, dayBucketsDaysMax, timeZone) ? 'day' : 'week'
+}
+
+/** Where the bucket that holds `moment` ends. */
+function nextBucket(moment: number, kind: BucketKind, timeZone: string): number {
+  if (kind === 'hour') return nextLocalHour(moment, timeZone)
+  if (kind === 'week') return mondayOf(moment) + 7 * dayMs
+  // A day that the date line took away has no moment.
+  let day = localDayAt(moment, timeZone) + 1
+  while (startOfLocalDay(day, timeZone) <= moment) day++
+  return startOfLocalDay(day, timeZone)
+}
+
+function bucketLabel(start: number, kind: BucketKind, timeZone: string): string {
+  if (kind === 'week') return weekLabel(start)
+  if (kind === 'day') return new Date(localDayAt(start, timeZone) * dayMs).toISOString().slice(0, 10)
+  return `${new Date(wallTimeAt(start, timeZone)).toISOString().slice(0, 13).replace('T', ' ')}:00`
+}
+
+/** The Monday, 00:00 UTC, at or before `moment`; 1970-01-01 was a Thursday. */
+function mondayOf(moment: number): number {
+  return Math.floor((moment / dayMs + 3) / 7) * 7 * dayMs - 3 * dayMs
+}
+
+/** By ISO 8601: a week belongs to the year of its Thursday, and is counted from that year's first Thursday. */
+function weekLabel(moment: number): string {
+  const thursday = new Date(mondayOf(moment) + 3 * dayMs)
+  const year = thursday.getUTCFullYear()
+  const dayOfYear = (thursday.getTime() - new Date(thursday).setUTCMonth(0, 1)) / dayMs
+  const week = Math.floor(dayOfYear / 7) + 1
+  return `${String(year).padStart(4, '0')}-W${String(week).padStart(2, '0')}`
+}

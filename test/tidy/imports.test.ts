@@ -104,12 +104,18 @@ describe('the scan of imports', () => {
       const j = "import 'no3'"
       const k = \`import 'no4' \${c(\`import 'no5' \${{ a: 1 }}\`)} import 'no6'\`
       const l = /import 'no7/.test(j) && a / 2 / c
-      import m from 'm13'`
+      import m from 'm13'
+      createRequire(import.meta.url).resolve('m14')
+      require(\`@m15/\${platform}\`)
+      path.resolve('no8')`
     const found = importsOf(source)
-    expect(found.map(({ specifier }) => specifier)).toEqual(Array.from({ length: 13 }, (_, at) => `m${at + 1}`))
+    expect(found.map(({ specifier }) => specifier)).toEqual([
+      ...Array.from({ length: 14 }, (_, at) => `m${at + 1}`),
+      '@m15/',
+    ])
     expect(found.filter(({ typeOnly }) => typeOnly).map(({ specifier }) => specifier)).toEqual(['m3', 'm6', 'm10'])
     expect(found[0]!.line).toBe(2)
-    expect(found.at(-1)!.line).toBe(19)
+    expect(found.at(-1)!.line).toBe(21)
   })
 
   test('the table itself has no room twice and none that may import a test', () => {

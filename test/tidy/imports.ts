@@ -3,6 +3,7 @@ import { builtinModules } from 'node:module'
 import { posix } from 'node:path'
 import {
   bootstrapFiles,
+  companions,
   freeFolders,
   type Room,
   rooms,
@@ -31,10 +32,11 @@ function isFree(path: string): boolean {
 
 /** `@scope/name/deep` → `@scope/name`. */
 function packageOf(specifier: string): string {
-  return specifier
+  const name = specifier
     .split('/')
     .slice(0, specifier.startsWith('@') ? 2 : 1)
     .join('/')
+  return companions[name] ?? name
 }
 
 /** The imports of files that belong to a room, the bootstrap files and the free folders left out. */

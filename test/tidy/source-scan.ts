@@ -97,7 +97,7 @@ export function importsOf(source: string): Import[] {
   tokens.forEach((token, at) => {
     if (token.kind !== 'text') return
     const [before, twoBefore, threeBefore] = [tokens[at - 1], tokens[at - 2], tokens[at - 3]]
-    const add = (typeOnly = false) => found.push({ specifier: token.value, typeOnly, line: token.line })
+    const add = (typeOnly = false) => found.push({ specifier: writtenOut(token.value), typeOnly, line: token.line })
     if (isWord(before, 'from')) add(opensWithType(tokens, at - 1))
     else if (isWord(before, 'import')) add()
     else if (before?.value === '(') {
@@ -105,11 +105,17 @@ export function importsOf(source: string): Import[] {
       else if (isWord(twoBefore, 'require')) add()
       else if (isWord(twoBefore, 'resolve') && threeBefore?.value === '.') {
         const owner = tokens[at - 4]
-        if (isWord(owner, 'require') || isWord(owner, 'meta')) add()
+        // The last of these is createRequire(…).resolve('x').
+        if (isWord(owner, 'require') || isWord(owner, 'meta') || owner?.value === ')') add()
       } else if (isWord(twoBefore, 'URL') && isWord(threeBefore, 'new') && tokens[at + 2]?.value === 'import') add()
     }
   })
   return found
+}
+
+/** Of a template, as in `require(\`@scope/${platform}\`)`, what stands before its first placeholder. */
+function writtenOut(text: string): string {
+  return text.startsWith('`') ? text.slice(1).replace(/\$\{$/, '') : text
 }
 
 function isWord(token: Token | undefined, value: string): boolean {

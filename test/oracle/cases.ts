@@ -1,0 +1,343 @@
+/**
+ * Random workspaces and questions for the overview. Times gather where figures change hands: at the edges of the range,
+ * of its buckets, of what is readable, around changes of the clock, and 30 days before conversions.
+ */
+import fc from 'fast-check'
+import { makeBotVisitRow, makeEventRow } from '../support/event-rows.ts'
+import {
+  type BotVisitFact,
+  day,
+  type EmailFact,
+  type EventFact,
+  hour,
+  minute,
+  type OracleWorkspace,
+  type OverviewQuery,
+  second,
+} from './facts.ts'
+import { localAt, localDay, offsetAt, startOfDay } from './local-time.ts'
+import { bucketsOf, previousOf, resolveRange } from './range.ts'
+
+export interface OverviewCase {
+  readonly timezone: string
+  readonly now: number
+  readonly plan: 'starter' | 'growth' | 'scale'
+  readonly retentionDays: number | null
+  readonly query: OverviewQuery
+  /** Of workspace 0, and with ids from 1: the runner gives them those of its own. */
+  readonly events: EventFact[]
+  readonly botVisits: BotVisitFact[]
+  readonly emails: EmailFact[]
+}
+
+const planDays = { starter: 30, growth: 180, scale: 730 } as const
+
+export function workspaceOf({ timezone, plan, retentionDays }: OverviewCase): OracleWorkspace {
+  return { timezone, retentionDays: Math.min(planDays[plan], retentionDays ?? planDays[plan]) }
+}
+
+/** Each with the year whose changes of the clock are looked at; a zone without any takes the turns of that year. */
+const zones: readonly [timezone: string, year: number][] = [
+  ['UTC', 2024],
+  ['Europe/Berlin', 2025],
+  ['America/New_York', 2024],
+  ['Australia/Lord_Howe', 2025],
+  ['Asia/Kathmandu', 2024],
+  ['America/St_Johns', 2025],
+  ['Africa/Cairo', 2024],
+  ['America/Sao_Paulo', 2018],
+  ['Asia/Kolkata', 2025],
+  ['Pacific/Chatham', 2024],
+  ['America/Havana', 2025],
+  ['Atlantic/Azores', 2024],
+  ['Pacific/Kiritimati', 2025],
+]
+
+/** The moments of a year at which the local clocks are changed, and its begin, leap day or end of February, and midst. */
+function anchorsOf(timezone: string, year: number): number[] {
+  const anchors = [Date.UTC(year, 0, 1), Date.UTC(year, 2, 1) - day, Date.UTC(year, 6, 1, 12)]
+  for (let at = Date.UTC(year, 0, 1); at < Date.UTC(year + 1, 0, 1); at += day) {
+    if (offsetAt(timezone, at) === offsetAt(timezone, at + day)) continue
+    for (let change = at; change <= at + day; change += 15 * minute) {
+      if (offsetAt(timezone, change - 15 * minute) !== offsetAt(timezone, change)) anchors.push(change, change, change)
+    }
+  }
+  return anchors
+}
+
+const visitors = [
+  { hi: 0, lo: 1 },
+  { hi: 1, lo: 0 },
+  { hi: 1, lo: 1 },
+  { hi: 0x80000000, lo: 1 },
+  { hi: 0xffffffff, lo: 0xffffffff },
+  { hi: 0x7fffffff, lo: 0xfffffffe },
+]
+const noVisitor = { hi: 0, lo: 0 }
+const sources = ['direct', '', 'google', 'google', 'newsletter', 'bing', 'chatgpt.com', 'a"b\\c', '～', '😀', 'Direct']
+const media = ['none', 'organic', 'email', 'cpc', '', 'é']
+const paths = [
+  '/',
+  '/',
+  '/a',
+  '/b',
+  '',
+  '/c?d',
+  '/é',
+  '/～',
+  '/😀',
+  ...Array.from({ length: 8 }, (_, at) => `/p/${at}`),
+]
+const titles = ['', 'Home', 'Home – new', '😀', "it's"]
+const browsers = ['Chrome', 'Safari', 'Firefox', '', 'Edge', 'Opera', 'a', 'b', 'c', 'd', 'e', 'f', 'g']
+const countries = ['\0\0', 'DE', 'US', 'IN', 'NP', 'FR', 'ES', 'IT', 'GB', 'JP', 'BR', 'EG', 'NZ']
+const devices = ['unknown', 'desktop', 'mobile', 'tablet', 'other'] as const
+const metrics = ['none', 'FCP', 'LCP', 'INP', 'CLS'] as const
+const kinds = ['pageview', 'custom', 'autocapture', 'web_vital', 'page_leave', 'identify', 'conversion'] as const
+const addresses = ['ada@example.com', 'bob@example.com', 'cy@example.com']
+const engagements = [0, 0, 4_999, 5_000, 5_001, 9_999, 10_000, 10_001, 60_000, 4_000_000_000]
+const vitalValues = [
+  0, 0.1, 0.1001, 0.25, 0.2501, 200, 200.5, 500, 501, 1800, 1801, 2500, 3000, 3000.25, 4000, 4001.123456,
+]
+
+const oneOf = <T>(values: readonly T[]) => fc.constantFrom(...values)
+const rarely = (weight = 10) => fc.integer({ min: 0, max: weight }).map((drawn) => drawn === weight)
+
+const sometimes = <T>(arbitrary: fc.Arbitrary<T>, onceIn: number): fc.Arbitrary<T | null> =>
+  fc.oneof({ weight: onceIn - 1, arbitrary: fc.constant(null) }, { weight: 1, arbitrary })
+
+/** A step beside a moment that matters: often none, or the least there is. */
+const nudge = fc.oneof(
+  { weight: 8, arbitrary: oneOf([0, 0, -1, 1]) },
+  { weight: 6, arbitrary: fc.integer({ min: -30 * minute, max: 30 * minute }) },
+  { weight: 4, arbitrary: oneOf([-hour, hour, -30 * minute, 30 * minute, -day, day, -second, 5 * minute]) },
+  { weight: 2, arbitrary: fc.integer({ min: -3 * day, max: 3 * day }) },
+  { weight: 1, arbitrary: fc.integer({ min: -40 * day, max: 40 * day }) },
+)
+
+const eventSpec = fc.record({
+  /** Time since the session's event before. */
+  gap: fc.oneof(
+    { weight: 3, arbitrary: oneOf([0, 0, 1, second, 10 * second, 9_999, 5 * minute, 29 * minute]) },
+    { weight: 1, arbitrary: oneOf([hour, 6 * hour, 23 * hour]) },
+    { weight: 1, arbitrary: fc.integer({ min: 0, max: 2 * hour }) },
+  ),
+  kind: fc.oneof({ weight: 2, arbitrary: fc.constant('pageview' as const) }, { weight: 3, arbitrary: oneOf(kinds) }),
+  path: oneOf(paths),
+  title: oneOf(titles),
+  engagement: oneOf(engagements),
+  metric: oneOf(metrics),
+  value: fc.oneof(
+    oneOf(vitalValues),
+    fc.integer({ min: 0, max: 60_000_000 }).map((thousandths) => thousandths / 1000),
+    fc.integer({ min: 0, max: 5000 }).map((tenThousandths) => tenThousandths / 10_000),
+  ),
+  order: fc.nat({ max: 1_000_000 }),
+  hasTwin: rarely(12),
+  /** Another visitor under the same session id. */
+  stranger: sometimes(oneOf(visitors), 25),
+  source: sometimes(oneOf(sources), 4),
+  medium: oneOf(media),
+  device: sometimes(oneOf(devices), 8),
+})
+
+const sessionSpec = fc.record({
+  visitor: fc.oneof({ weight: 8, arbitrary: oneOf(visitors) }, { weight: 1, arbitrary: fc.constant(noVisitor) }),
+  isNamed: rarely(3).map((drawn) => !drawn),
+  /** Begins beside one of the moments that matter, or 30 days before an earlier session, by the same visitor. */
+  moment: fc.nat({ max: 1000 }),
+  thirtyDaysBefore: sometimes(fc.nat({ max: 20 }), 4),
+  nudge,
+  source: oneOf(sources),
+  medium: oneOf(media),
+  browser: oneOf(browsers),
+  country: oneOf(countries),
+  device: oneOf(devices),
+  events: fc.array(eventSpec, { minLength: 1, maxLength: 6 }),
+})
+
+const momentSpec = fc.record({ moment: fc.nat({ max: 1000 }), nudge })
+
+const lengths = [1, 30 * minute, hour, 23 * hour, 71.5 * hour, 72 * hour, 72 * hour + 1, 73 * hour, 3 * day, 10 * day]
+const longLengths = [
+  119 * day,
+  120 * day,
+  120 * day + 1,
+  120 * day + hour,
+  121 * day,
+  365 * day,
+  366 * day,
+  366 * day + hour,
+  367 * day,
+]
+const edgeStyle = oneOf(['date', 'utc', 'offset', 'naive', 'naive-ms'] as const)
+const edgeShift = fc.oneof(
+  oneOf([0, 1, -1, -minute, -30 * minute, -hour, -2 * hour, hour, -day, day, 12 * hour]),
+  fc.integer({ min: -10 * day, max: 10 * day }),
+)
+
+const querySpec = fc.record({
+  form: oneOf(['days', 'hours', 'none', 'start', 'end', 'both', 'both', 'both'] as const),
+  days: oneOf([1, 2, 3, 4, 7, 28, 30, 31, 90, 119, 120, 121, 122, 180, 365]),
+  hours: oneOf([1, 2, 3, 24, 25, 71, 72, 73, 168, 744]),
+  isOverruled: fc.boolean(),
+  startStyle: edgeStyle,
+  endStyle: edgeStyle,
+  shift: edgeShift,
+  length: fc.oneof(
+    { weight: 6, arbitrary: oneOf(lengths) },
+    { weight: 3, arbitrary: oneOf(longLengths) },
+    { weight: 3, arbitrary: fc.integer({ min: 1, max: 130 * day }) },
+    { weight: 1, arbitrary: oneOf([0, -1, -day]) },
+  ),
+  limit: sometimes(oneOf([1, 2, 3, 10, 100]), 3),
+})
+type Drawn<A> = A extends fc.Arbitrary<infer T> ? T : never
+
+const caseSpec = fc.record({
+  zone: oneOf(zones),
+  anchor: fc.nat({ max: 1000 }),
+  nowShift: fc.oneof(
+    oneOf([0, 1, hour, 2.5 * hour, 12 * hour, day, 29 * day, 30 * day]),
+    fc.integer({ min: 0, max: 5 * day }),
+    fc.integer({ min: 0, max: 200 * day }),
+  ),
+  isNowMidnight: rarely(8),
+  plan: oneOf(['starter', 'growth', 'scale', 'scale', 'scale'] as const),
+  retentionDays: sometimes(oneOf([1, 2, 29, 30, 60, 179, 400]), 4),
+  query: querySpec,
+  sessions: fc.array(sessionSpec, { maxLength: 30, size: 'max' }),
+  botVisits: fc.array(momentSpec, { maxLength: 5 }),
+  emails: fc.array(fc.tuple(oneOf(addresses), momentSpec), { maxLength: 6 }),
+})
+type CaseSpec = Drawn<typeof caseSpec>
+
+/** Without fast-check's lean to small values: a workspace of three events tells little. Shrinking finds those. */
+export const overviewCases: fc.Arbitrary<OverviewCase> = fc.noBias(caseSpec).map(buildCase)
+
+function buildCase(spec: CaseSpec): OverviewCase {
+  const [timezone, year] = spec.zone
+  const anchors = anchorsOf(timezone, year)
+  const anchor = anchors[spec.anchor % anchors.length]!
+  const shifted = anchor + spec.nowShift
+  const now = spec.isNowMidnight ? startOfDay(timezone, localDay(timezone, shifted)) : shifted
+  const { plan, retentionDays } = spec
+  const query = buildQuery(spec.query, timezone, anchor)
+  const asked = { timezone, now, plan, retentionDays, query }
+  const moments = momentsThatMatter({ ...asked, events: [], botVisits: [], emails: [] }, anchor)
+  const momentOf = ({ moment, nudge }: Drawn<typeof momentSpec>) => moments[moment % moments.length]! + nudge
+  return {
+    ...asked,
+    events: buildEvents(spec.sessions, momentOf),
+    botVisits: spec.botVisits.map((visit, at) => ({
+      ...makeBotVisitRow({ workspace_id: 0, occurred_at: momentOf(visit) }),
+      id: at + 1,
+    })),
+    emails: spec.emails.map(([email, moment]) => ({ email, occurredAt: momentOf(moment) })),
+  }
+}
+
+function buildQuery(spec: Drawn<typeof querySpec>, timezone: string, anchor: number): OverviewQuery {
+  const { form, days, hours, isOverruled, limit } = spec
+  const start = anchor + spec.shift
+  const texts = {
+    start: writeEdge(start, spec.startStyle, timezone, anchor),
+    end: writeEdge(start + spec.length, spec.endStyle, timezone, anchor),
+  }
+  return {
+    ...(form === 'days' || form === 'end' || isOverruled ? { days } : {}),
+    ...(form === 'hours' || (isOverruled && form !== 'days') ? { hours } : {}),
+    ...(form === 'start' || form === 'both' ? { start: texts.start } : {}),
+    ...(form === 'end' || form === 'both' ? { end: texts.end } : {}),
+    ...(limit === null ? {} : { limit }),
+  }
+}
+
+/** Naive times are counted from the wall clock before the anchor, and so may name a time that it skips or repeats. */
+function writeEdge(instant: number, style: Drawn<typeof edgeStyle>, timezone: string, anchor: number): string {
+  const local = localAt(timezone, anchor - minute) + minute + (instant - anchor)
+  const text = new Date(local).toISOString()
+  switch (style) {
+    case 'date':
+      return text.slice(0, 10)
+    case 'utc':
+      return new Date(instant).toISOString()
+    case 'offset':
+      return `${new Date(instant + 5.75 * hour).toISOString().slice(0, -1)}+05:45`
+    case 'naive':
+      return text.slice(0, 19)
+    case 'naive-ms':
+      return text.slice(0, 23)
+  }
+}
+
+function momentsThatMatter(asked: OverviewCase, anchor: number): number[] {
+  const { timezone, now } = asked
+  const workspace = workspaceOf(asked)
+  const span = resolveRange(asked.query, workspace, now)
+  if (!span) return [now, anchor]
+  const buckets = bucketsOf(span, timezone)
+  const readable = now - workspace.retentionDays * day
+  const { start, end } = span
+  return [
+    ...[start, start, start, end, end, previousOf(span).start, start - 24 * hour, end + 24 * hour],
+    ...[now, now - 5 * minute, anchor],
+    ...[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9].map((part) => start + (end - start) * part),
+    ...buckets.filter((_, at) => at % Math.ceil(buckets.length / 8) === 0).map((bucket) => bucket.start),
+    ...[readable, now - 180 * day].filter((moment) => moment > start - 60 * day && moment < end),
+  ].map(Math.round)
+}
+
+function buildEvents(
+  sessions: readonly Drawn<typeof sessionSpec>[],
+  momentOf: (spec: { moment: number; nudge: number }) => number,
+): EventFact[] {
+  const begun: { at: number; visitor: (typeof visitors)[number] }[] = []
+  const drawn: { order: number; event: EventFact }[] = []
+  sessions.forEach((session, number) => {
+    const later = session.thirtyDaysBefore === null ? undefined : begun[session.thirtyDaysBefore % (begun.length || 1)]
+    const visitor = later?.visitor ?? session.visitor
+    const begin = later ? later.at - 30 * day + (Math.abs(session.nudge) <= 1 ? session.nudge : 0) : momentOf(session)
+    begun.push({ at: begin, visitor })
+    let at = begin
+    for (const spec of session.events) {
+      // A session is meant to last 24 hours at most; beyond that its facts are not promised.
+      at = Math.min(at + spec.gap, begin + day)
+      const own = spec.stranger !== null && visitor !== noVisitor ? spec.stranger : visitor
+      const event = makeEventRow({
+        workspace_id: 0,
+        visitor: own,
+        occurred_at: at,
+        received_at: at + 1000,
+        ...sessionColumns(session, own, at, number),
+        kind: spec.kind,
+        path: spec.path,
+        title: spec.title,
+        engagement_ms: spec.kind === 'page_leave' || spec.order % 9 === 0 ? spec.engagement : 0,
+        metric: spec.kind === 'web_vital' ? spec.metric : 'none',
+        metric_value: spec.kind === 'web_vital' ? spec.value : 0,
+        source: spec.source ?? session.source,
+        medium: spec.source === null ? session.medium : spec.medium,
+        device: spec.device ?? session.device,
+        browser: session.browser,
+        country: session.country,
+      })
+      drawn.push({ order: spec.order, event })
+      if (spec.hasTwin) drawn.push({ order: spec.order + 1, event: { ...event } })
+    }
+  })
+  drawn.sort((a, b) => a.order - b.order)
+  return drawn.map(({ event }, at) => ({ ...event, id: at + 1 }))
+}
+
+/** Sessions that nobody named are a visitor's UTC day. Numbers are as large as they may be. */
+function sessionColumns(
+  session: Drawn<typeof sessionSpec>,
+  visitor: { hi: number; lo: number },
+  at: number,
+  number: number,
+): { session: number; session_named: number } {
+  if (visitor === noVisitor) return { session: 0, session_named: 0 }
+  if (session.isNamed) return { session: 2 ** 53 - 1 - number, session_named: 1 }
+  return { session: 2 ** 52 + visitors.indexOf(visitor) * 100_000 + Math.floor(at / day), session_named: 0 }
+}

@@ -1,0 +1,55 @@
+/**
+ * Deletes what is past its retention (docs/retention.md): events and inbox rows of each workspace by its plan or its own
+ * shorter setting, bot visits, and manifests that no node can come back with. Idempotent; each step stands for itself.
+ */
+import { deleteOldInbox, deleteOldManifests } from '../../postgres/tables/inbox.ts'
+import { listWorkspaces } from '../../postgres/tables/workspaces.ts'
+import { botRetentionDays, shippedManifestKeepMs } from '../../schemas/limits.ts'
+import { makeDayDeleter } from '../delete-days.ts'
+import type { JobContext } from '../job.ts'
+import { expiryOf, groupByExpiry } from '../retention.ts'
+
+/** Rows of one statement in Postgres: well within its deadline. */
+const rowsPerStatement = 5_000
+
+export async function expireData(context: JobContext): Promise<void> {
+  const { pg, ch, clock, log, metrics, signal } = context
+  const now = clock.now()
+  const groups = groupByExpiry(await listWorkspaces(pg), now)
+  const days = makeDayDeleter(ch, signal)
+
+  // Without any workspace nothing is known of the events: an empty Postgres is no reason to delete them.
+  const [earliest] = groups
+  if (earliest !== undefined) {
+    let events = await days.dropDays('events', earliest.before)
+    for (const group of groups) events += await days.deleteOf('events', group)
+    metrics.rowsExpired('events', events)
+    log.info({ rows: events, table: 'events' }, 'deleted expired rows')
+  }
+
+  const visits = await days.dropDays('bot_visits', expiryOf(botRetentionDays, now))
+  metrics.rowsExpired('bot_visits', visits)
+  log.info({ rows: visits, table: 'bot_visits' }, 'deleted expired rows')
+
+  for (const { before, workspaceIds } of groups) {
+    for (const id of workspaceIds) {
+      await inPortions(context, 'inbox', () => deleteOldInbox(pg, id, before, rowsPerStatement))
+    }
+  }
+  const manifestsBefore = now - shippedManifestKeepMs
+  await inPortions(context, 'shipped_manifests', () => deleteOldManifests(pg, manifestsBefore, rowsPerStatement))
+}
+
+/** Calls `deletePortion` until it finds less than a whole portion. */
+async function inPortions(
+  { metrics, signal }: Pick<JobContext, 'metrics' | 'signal'>,
+  table: 'inbox' | 'shipped_manifests',
+  deletePortion: () => Promise<number>,
+): Promise<void> {
+  for (;;) {
+    signal.throwIfAborted()
+    const rows = await deletePortion()
+    metrics.rowsExpired(table, rows)
+    if (rows < rowsPerStatement) return
+  }
+}

@@ -1,0 +1,47 @@
+/**
+ * How long a workspace's rows stay, which is never shorter than they can be read (docs/retention.md).
+ *
+ * Readers go by plan and setting at once. What the customer shortened is deleted with the next run; what a lower plan or
+ * its end hides stays for a grace, so that a failed card destroys nothing. After the grace, a workspace without a plan is
+ * kept as the smallest plan would be: its tracking goes on.
+ */
+import type { Workspace } from '../postgres/tables/workspaces.ts'
+import { lapsedGraceDays, retentionDaysByPlan } from '../schemas/limits.ts'
+
+export const dayMs = 86_400_000
+const longest = Math.max(...Object.values(retentionDaysByPlan))
+const shortest = Math.min(...Object.values(retentionDaysByPlan))
+
+export type Retained = Pick<Workspace, 'plan_key' | 'retention_days' | 'plan_changed_at'>
+
+/** Days that the workspace's rows are kept, as of `now`. */
+export function keptDays({ plan_key, retention_days, plan_changed_at }: Retained, now: number): number {
+  const isInGrace = now - plan_changed_at.getTime() < lapsedGraceDays * dayMs
+  const byPlan = plan_key === null ? shortest : retentionDaysByPlan[plan_key]
+  return Math.min(isInGrace ? longest : byPlan, retention_days ?? longest)
+}
+
+/**
+ * The moment before which rows of the last `days` days are past their time: a UTC midnight, because tables are divided
+ * by UTC days and a day is deleted once all of it is out.
+ */
+export function expiryOf(days: number, now: number): number {
+  return Math.floor((now - days * dayMs) / dayMs) * dayMs
+}
+
+export interface ExpiryGroup {
+  readonly before: number
+  readonly workspaceIds: readonly number[]
+}
+
+/** Workspaces by the moment before which their rows are past their time, the earliest first. */
+export function groupByExpiry(workspaces: readonly (Retained & { id: number })[], now: number): ExpiryGroup[] {
+  const groups = new Map<number, number[]>()
+  for (const workspace of workspaces) {
+    const before = expiryOf(keptDays(workspace, now), now)
+    const ids = groups.get(before)
+    if (ids === undefined) groups.set(before, [workspace.id])
+    else ids.push(workspace.id)
+  }
+  return [...groups].map(([before, workspaceIds]) => ({ before, workspaceIds })).sort((a, b) => a.before - b.before)
+}

@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expireData } from '../../pipeline/jobs/expire-data.ts'
+import { expireSalts } from '../../pipeline/jobs/expire-salts.ts'
+import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
+import { insertInbox } from '../../postgres/tables/inbox.ts'
+import { readOrMakeSalt } from '../../postgres/tables/salts.ts'
+import { createWorkspace, setPlan } from '../../postgres/tables/workspaces.ts'
+import { fixedClock } from '../../runtime/clock.ts'
+import { makeLog } from '../../runtime/log.ts'
+import { makeMetrics } from '../../runtime/metrics.ts'
+import { insertBotVisitRows, insertEventRows, makeBotVisitRow, makeEventRow } from '../support/event-rows.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+const dayMs = 86_400_000
+const now = Date.UTC(2026, 10, 20, 15)
+const ages = [0, 6.9, 9, 29, 32, 100, 179, 182, 400, 729, 735]
+
+let stores: TestStores
+const ids: Record<'starter' | 'growth' | 'scale' | 'short' | 'lapsed' | 'lowered', number> = {} as never
+
+beforeAll(async () => {
+  stores = await freshStores()
+  const { pg, ch } = stores
+  const make = async (plan: 'starter' | 'growth' | 'scale' | null) =>
+    (await pg.transaction((tx) => createWorkspace(tx, { name: 'w', timezone: 'UTC', plan }))).workspaceId
+  ids.starter = await make('starter')
+  ids.growth = await make('growth')
+  ids.scale = await make('scale')
+  ids.short = await make('growth')
+  ids.lapsed = await make(null)
+  ids.lowered = await make('scale')
+  await pg.query('UPDATE workspaces SET retention_days = 7 WHERE id = $1', [ids.short])
+  await pg.query('UPDATE owners SET plan_changed_at = $1', [new Date(now - 200 * dayMs)])
+  await setPlan(pg, ids.lowered, 'starter')
+  // The database's own clock wrote now(); this test's now is another.
+  await pg.query('UPDATE owners SET plan_changed_at = $1 WHERE plan_changed_at > $2', [
+    new Date(now - 10 * dayMs),
+    new Date(now - 199 * dayMs),
+  ])
+  const workspaces = Object.values(ids)
+  const rows = workspaces.flatMap((workspace_id) =>
+    ages.map((age) => makeEventRow({ workspace_id, occurred_at: now - age * dayMs })),
+  )
+  await insertEventRows(ch, rows)
+  await insertBotVisitRows(
+    ch,
+    ages.map((age) => makeBotVisitRow({ workspace_id: ids.starter, occurred_at: now - age * dayMs })),
+  )
+  await pg.transaction((tx) =>
+    insertInbox(
+      tx,
+      1,
+      rows.map((row) => ({
+        event_id: row.id,
+        workspace_id: row.workspace_id,
+        event_type: 'identify',
+        event_name: 'identify',
+        email: 'a@example.com',
+        anonymous_id: '',
+        full_name: '',
+        properties: {},
+        source: '',
+        medium: '',
+        campaign: '',
+        content: '',
+        occurred_at: row.occurred_at,
+        received_at: row.occurred_at,
+      })),
+    ),
+  )
+  await pg.query(`INSERT INTO shipped_manifests VALUES (2, $1), (3, $2)`, [
+    new Date(now - 29 * dayMs),
+    new Date(now - 31 * dayMs),
+  ])
+  await pg.query('UPDATE shipped_manifests SET shipped_at = $1 WHERE manifest_id = 1', [new Date(now)])
+}, 120_000)
+afterAll(() => stores?.close())
+
+const context = () => ({
+  pg: stores.pg,
+  ch: stores.ch,
+  clock: fixedClock(now),
+  log: makeLog('test', 'silent'),
+  metrics: makePipelineMetrics(makeMetrics('test', false)),
+  signal: new AbortController().signal,
+})
+
+/** Ages in days of what is left, by workspace. */
+async function left(): Promise<Record<string, number[]>> {
+  const rows = await stores.ch.query<{ workspace_id: number; ages: number[] }>(
+    `SELECT workspace_id, arraySort(groupArray(round((${now} - toUnixTimestamp64Milli(occurred_at)) / ${dayMs}, 1))) AS ages
+     FROM events GROUP BY workspace_id`,
+  )
+  return Object.fromEntries(rows.map((row) => [row.workspace_id, row.ages]))
+}
+
+async function inboxLeft(): Promise<Record<string, number>> {
+  const rows = await stores.pg.query<{ workspace_id: number; count: number }>(
+    'SELECT workspace_id, count(*) AS count FROM inbox GROUP BY 1',
+  )
+  return Object.fromEntries(rows.map((row) => [row.workspace_id, row.count]))
+}
+
+const upTo = (days: number) => ages.filter((age) => age < days)
+
+test("deletes what is past each workspace's retention, and nothing else, and a repeat changes nothing", async () => {
+  const expected = {
+    [ids.starter]: upTo(31),
+    [ids.growth]: upTo(181),
+    [ids.scale]: upTo(731),
+    [ids.short]: upTo(8),
+    [ids.lapsed]: upTo(31),
+    [ids.lowered]: upTo(731),
+  }
+  for (const run of ['first', 'again']) {
+    await expireData(context())
+    expect([run, await left()]).toEqual([run, expected])
+    expect([run, await inboxLeft()]).toEqual([
+      run,
+      Object.fromEntries(Object.entries(expected).map(([id, kept]) => [id, kept.length])),
+    ])
+  }
+  const visits = await stores.ch.query<{ count: number }>('SELECT count() AS count FROM bot_visits')
+  expect(visits).toEqual([{ count: upTo(181).length }])
+  const manifests = await stores.pg.query('SELECT manifest_id FROM shipped_manifests ORDER BY 1')
+  expect(manifests).toEqual([{ manifest_id: 1 }, { manifest_id: 2 }])
+}, 120_000)
+
+test('deleted rows are gone from the disk, not only hidden', async () => {
+  const [parts] = await stores.ch.query<{ rows: number }>(
+    `SELECT sum(rows) AS rows FROM system.parts WHERE database = currentDatabase() AND table = 'events' AND active`,
+  )
+  expect(parts!.rows).toBe(Object.values(await left()).flat().length)
+})
+
+test('what a shortened setting leaves out is deleted with the next run, and a grace that ends deletes too', async () => {
+  await stores.pg.query('UPDATE workspaces SET retention_days = 8 WHERE id = $1', [ids.scale])
+  await stores.pg.query('UPDATE owners SET plan_changed_at = $1', [new Date(now - 31 * dayMs)])
+  await expireData(context())
+  expect(await left()).toMatchObject({ [ids.scale]: upTo(9), [ids.lowered]: upTo(31) })
+}, 120_000)
+
+test('an empty Postgres is no reason to delete events', async () => {
+  const other = await freshStores()
+  try {
+    await insertEventRows(other.ch, [makeEventRow({ occurred_at: now - 4000 * dayMs })])
+    await expireData({ ...context(), pg: other.pg, ch: other.ch })
+    expect(await other.ch.query('SELECT count() AS count FROM events')).toEqual([{ count: 1 }])
+  } finally {
+    await other.close()
+  }
+}, 120_000)
+
+test('a salt is deleted once its day began two days ago', async () => {
+  const salt = Buffer.alloc(32, 7)
+  for (const day of ['2026-11-17', '2026-11-18', '2026-11-19', '2026-11-20', '2026-11-21']) {
+    await readOrMakeSalt(stores.pg, day, salt)
+  }
+  await expireSalts(context())
+  const days = await stores.pg.query('SELECT day FROM visitor_salts ORDER BY day')
+  expect(days.map(({ day }) => day)).toEqual(['2026-11-19', '2026-11-20', '2026-11-21'])
+})

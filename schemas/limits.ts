@@ -105,6 +105,14 @@ export const unknownKeyCacheMax = 10_000
 /** How long a rotated tracking key goes on. */
 export const rotatedKeyKeepMs = 30 * day
 
+/** What is known of a secret key is believed for so long: with one look-up's time it stays under the 5 s that revoking may take. */
+export const apiKeyCacheMs = 2 * second
+export const apiKeyCacheMax = 10_000
+/** How often a key's use is written down. */
+export const apiKeyTouchMs = 1 * minute
+/** How long the API's health waits for a store. */
+export const healthDeadlineMs = 2 * second
+
 /** `Retry-After` of 503 and of the per-key 429, in seconds. */
 export const retryAfterSeconds = 5
 
@@ -127,6 +135,8 @@ export const botRetentionDays = 180
 export const lapsedGraceDays = 30
 /** Visitor salts are deleted after so long. */
 export const saltKeepMs = 48 * hour
+/** A manifest is known to be shipped for so long: no node comes back with an older one. */
+export const shippedManifestKeepMs = 30 * day
 
 /** Names that people give, in Unicode code points. */
 export const workspaceNameLengthMax = 120

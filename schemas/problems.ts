@@ -2,19 +2,31 @@
  * The closed table of expected refusals: code, status and public text. A place that refuses throws `problem(code)`, and
  * one mapper turns it into each transport's answer; nothing but the code and the public text leaves the process.
  */
+import { retryAfterSeconds } from './limits.ts'
 import type { ValidationError } from './validation-errors.ts'
+
+interface ProblemEntry {
+  readonly status: number
+  readonly detail: string
+  /** Headers that say by HTTP what the caller should do. */
+  readonly headers?: Readonly<Record<string, string>>
+}
 
 export const problems = {
   body_unparsable: { status: 400, detail: 'There was an error parsing the body' },
-  not_authenticated: { status: 401, detail: 'Not authenticated' },
-  plan_missing: { status: 402, detail: 'The owner of this API key has not selected a plan' },
+  not_authenticated: { status: 401, detail: 'Not authenticated', headers: { 'WWW-Authenticate': 'Bearer' } },
+  plan_missing: { status: 402, detail: 'The owner has not selected a plan' },
   workspace_access_denied: { status: 403, detail: 'Workspace access denied' },
   scope_missing: { status: 403, detail: 'API key lacks the required scope: {}' },
   not_found: { status: 404, detail: 'Not Found' },
   method_not_allowed: { status: 405, detail: 'Method Not Allowed' },
   internal: { status: 500, detail: 'Internal Server Error' },
-  store_unavailable: { status: 503, detail: 'The service is temporarily unavailable: {} does not answer' },
-} as const satisfies Record<string, { status: number; detail: string }>
+  store_unavailable: {
+    status: 503,
+    detail: 'Service temporarily unavailable: a store that this request needs does not answer',
+    headers: { 'Retry-After': String(retryAfterSeconds) },
+  },
+} as const satisfies Record<string, ProblemEntry>
 
 export type ProblemCode = keyof typeof problems | 'validation_failed'
 
@@ -25,22 +37,28 @@ export class Problem extends Error {
   readonly status: number
   /** The public `detail`: a text, or for `validation_failed` a list. */
   readonly detail: string | readonly ValidationError[]
+  readonly headers: Readonly<Record<string, string>>
 
-  constructor(code: ProblemCode, status: number, detail: string | readonly ValidationError[], options?: ErrorOptions) {
+  constructor(
+    code: ProblemCode,
+    entry: { status: number; detail: string | readonly ValidationError[]; headers?: Readonly<Record<string, string>> },
+    options?: ErrorOptions,
+  ) {
     super(code, options)
     this.code = code
-    this.status = status
-    this.detail = detail
+    this.status = entry.status
+    this.detail = entry.detail
+    this.headers = entry.headers ?? {}
   }
 }
 
 /** The refusal of that code; `subject` fills the `{}` of its text. */
 export function problem(code: keyof typeof problems, subject = '', options?: ErrorOptions): Problem {
-  const { status, detail } = problems[code]
-  return new Problem(code, status, detail.replace('{}', subject), options)
+  const entry: ProblemEntry = problems[code]
+  return new Problem(code, { ...entry, detail: entry.detail.replace('{}', subject) }, options)
 }
 
 /** A 422 that carries these errors. */
 export function invalid(errors: readonly ValidationError[]): Problem {
-  return new Problem('validation_failed', 422, errors)
+  return new Problem('validation_failed', { status: 422, detail: errors })
 }

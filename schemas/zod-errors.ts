@@ -60,7 +60,7 @@ function firstAtEachPlace(issues: Issue[]): Issue[] {
   const isListBound = (issue: Issue, code: string) =>
     issue.code === code && (issue as { origin?: string }).origin === 'array'
   const tooLong = issues.filter((issue) => isListBound(issue, 'too_big')).map(at)
-  const isBelow = (place: string, list: string) => place.startsWith(list) && place.length > list.length
+  const isBelow = (place: string, list: string) => place !== list && place.startsWith(list === '[' ? list : `${list},`)
   const kept = new Map<string, Issue>()
   for (const issue of issues) {
     const place = at(issue)

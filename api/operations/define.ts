@@ -3,6 +3,9 @@
  * contract tests are derived. A handler gets typed input and a context, and knows nothing of HTTP.
  */
 import type { z } from 'zod'
+import type { ClickHouse } from '../../clickhouse/client.ts'
+import type { Queryable } from '../../postgres/client.ts'
+import type { PlanKey, Workspace } from '../../postgres/tables/workspaces.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { problems } from '../../schemas/problems.ts'
@@ -19,20 +22,8 @@ export interface OperationInput {
 
 type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
 
-/** The workspace of the key, as every handler may know it. */
-export interface ContextWorkspace {
-  readonly id: number
-  readonly name: string
-  readonly slug: string
-  readonly timezone: string
-  readonly currency: string
-  /** Never null here: without a plan the chain answers 402 before any handler runs. */
-  readonly plan_key: 'starter' | 'growth' | 'scale'
-  /** Shorter than the plan's retention where the customer wishes so. */
-  readonly retention_days: number | null
-  readonly created_at: Date
-  readonly plan_changed_at: Date
-}
+/** The workspace of the key. Without a plan the chain answers 402 before any handler runs. */
+export type ContextWorkspace = Workspace & { readonly plan_key: PlanKey }
 
 /** Who acts: the name and the id of the secret key. */
 export interface Actor {
@@ -41,16 +32,10 @@ export interface Actor {
   readonly name: string
 }
 
-/** The stores, by what handlers use of them; `main.ts` puts the clients in. */
+/** What handlers may ask; `main.ts` puts the clients in. */
 export interface Stores {
-  readonly pg: { query<Row = Record<string, unknown>>(sql: string, params?: unknown[]): Promise<Row[]> }
-  readonly ch: {
-    query<Row>(
-      sql: string,
-      params?: Record<string, unknown>,
-      options?: { deadlineMs?: number; settings?: Record<string, string | number> },
-    ): Promise<Row[]>
-  }
+  readonly pg: Queryable
+  readonly ch: Pick<ClickHouse, 'query'>
 }
 
 /** The part of a call that doesn't depend on the operation. */

@@ -1,0 +1,78 @@
+/**
+ * From the Authorization header to what is known of the key. A key whose checksum is wrong is refused without a look-up;
+ * what Postgres says of the others is believed for a moment (`apiKeyCacheMs`), so that a revoked key ends within seconds,
+ * also while Postgres is away: then nobody is believed any longer, and the answer is 503.
+ *
+ * Every bad key gets the same answer, whatever is wrong with it.
+ */
+import type { Queryable } from '../../postgres/client.ts'
+import { type FoundApiKey, findApiKey, touchApiKey } from '../../postgres/tables/api-keys.ts'
+import type { Clock } from '../../runtime/clock.ts'
+import type { Log } from '../../runtime/log.ts'
+import { isWellFormedSecretKey, sha256Of } from '../../schemas/keys.ts'
+import { apiKeyCacheMax, apiKeyCacheMs, apiKeyTouchMs } from '../../schemas/limits.ts'
+import { problem } from '../../schemas/problems.ts'
+
+export interface Authenticator {
+  /**
+   * @param authorization the header, if there was one
+   * @throws Problem not_authenticated
+   * @throws StoreUnavailable when the key can't be looked up
+   */
+  authenticate(authorization: string | undefined): Promise<FoundApiKey>
+}
+
+interface LookUp {
+  readonly found: Promise<FoundApiKey | null>
+  readonly startedAt: number
+}
+
+const bearer = /^bearer (\S+)$/i
+
+export function makeAuthenticator(pg: Queryable, clock: Clock, log: Log): Authenticator {
+  const lookUps = new Map<string, LookUp>()
+  const touchedAt = new Map<number, number>()
+
+  /** Requests with the same key share one look-up. The time counts from its start: what it reads may be that old. */
+  function lookUp(hash: Buffer): Promise<FoundApiKey | null> {
+    const name = hash.toString('base64')
+    const now = clock.now()
+    const known = lookUps.get(name)
+    if (known && Math.abs(now - known.startedAt) < apiKeyCacheMs) return known.found
+    const found = findApiKey(pg, hash)
+    const fresh: LookUp = { found, startedAt: now }
+    setNewest(lookUps, name, fresh)
+    found.catch(() => {
+      if (lookUps.get(name) === fresh) lookUps.delete(name)
+    })
+    return found
+  }
+
+  /** Nobody waits for it, and a key works whether or not its use could be written down. */
+  function noteUse(id: number): void {
+    const now = clock.now()
+    const before = touchedAt.get(id)
+    if (before !== undefined && Math.abs(now - before) < apiKeyTouchMs) return
+    setNewest(touchedAt, id, now)
+    touchApiKey(pg, id).catch((error) => log.warn({ err: error, apiKey: id }, "the key's use wasn't noted"))
+  }
+
+  return {
+    async authenticate(authorization) {
+      const key = bearer.exec(authorization ?? '')?.[1]
+      if (key === undefined || !isWellFormedSecretKey(key)) throw problem('not_authenticated')
+      const found = await lookUp(sha256Of(key))
+      if (found === null || found.revokedAt !== null) throw problem('not_authenticated')
+      if (found.expiresAt !== null && found.expiresAt.getTime() <= clock.now()) throw problem('not_authenticated')
+      noteUse(found.id)
+      return found
+    },
+  }
+}
+
+/** Bounded by dropping the oldest entry. */
+function setNewest<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
+  map.delete(key)
+  map.set(key, value)
+  if (map.size > apiKeyCacheMax) map.delete(map.keys().next().value!)
+}

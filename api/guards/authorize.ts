@@ -1,0 +1,21 @@
+/** What a good key may not do: without a plan 402, outside its workspace and scopes 403. */
+import type { FoundApiKey } from '../../postgres/tables/api-keys.ts'
+import { problem } from '../../schemas/problems.ts'
+import type { Operation } from '../operations/define.ts'
+
+/** Refuses by the key and the operation alone. */
+export type Guard = (key: FoundApiKey, operation: Operation) => void | Promise<void>
+
+/** The key's owner needs a plan, and the workspace lives by that of its own owner: mostly the same person. */
+export const requirePlan: Guard = (key) => {
+  if (key.plan_key === null || key.workspace.plan_key === null) throw problem('plan_missing')
+}
+
+/** The key's owner must still be a member, and the workspace in use. */
+export const requireAccess: Guard = (key) => {
+  if (!key.isMember || key.suspendedAt !== null) throw problem('workspace_access_denied')
+}
+
+export const requireScope: Guard = (key, { scope }) => {
+  if (!key.scopes.includes(scope)) throw problem('scope_missing', scope)
+}

@@ -1,0 +1,17 @@
+import { WorkspaceResource } from '../../../schemas/resources/workspace.ts'
+import { defineOperation } from '../define.ts'
+
+export const getWorkspace = defineOperation({
+  name: 'workspace.get',
+  http: { method: 'GET', path: '/v1/workspace' },
+  tool: 'svc.get_workspace',
+  summary: 'Get the workspace that the API key belongs to.',
+  tag: 'Workspace',
+  effect: 'read',
+  scope: 'workspace:read',
+  input: {},
+  output: WorkspaceResource,
+  async handle({ workspace: { id, name, slug, timezone, plan_key } }) {
+    return { id, object_id: `workspace_${id}`, name, slug, timezone, plan_key }
+  },
+})

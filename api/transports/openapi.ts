@@ -1,0 +1,107 @@
+/**
+ * The OpenAPI 3.1 document, made from the operations: what is checked of a request and what a response holds is read off
+ * the same schemas that check it. Held by test/contract/openapi.test.ts, which validates live answers against it.
+ */
+import { z } from 'zod'
+import type { Operation } from '../operations/define.ts'
+import { errorSchemas, errorsOf, requestIdHeader } from './openapi-errors.ts'
+
+export type JsonSchema = Record<string, unknown>
+
+const securityScheme = 'HTTPBearer'
+
+export function makeOpenApi(operations: readonly Operation[], apiHost: string): Record<string, unknown> {
+  const schemas: Record<string, JsonSchema> = { ...errorSchemas }
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const operation of operations) {
+    const { method, path } = operation.http
+    paths[path] ??= {}
+    paths[path][method.toLowerCase()] = describeOperation(operation, schemas)
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Customer API',
+      version: '1.0.0',
+      description: 'Social publishing and web analytics of one workspace, by its secret API key.',
+    },
+    servers: [{ url: apiHost }],
+    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas,
+      securitySchemes: {
+        [securityScheme]: { type: 'http', scheme: 'bearer', description: 'A secret key: `svc_sk_…`.' },
+      },
+    },
+  }
+}
+
+function describeOperation(operation: Operation, schemas: Record<string, JsonSchema>): Record<string, unknown> {
+  const { input, output, summary, description, tag, scope } = operation
+  const parameters = [...parametersOf('path', input.path, schemas), ...parametersOf('query', input.query, schemas)]
+  const success = { description: 'Successful Response', headers: requestIdHeader, ...json(output, 'output', schemas) }
+  return {
+    operationId: operationId(operation),
+    tags: [tag],
+    summary,
+    description: `${description === undefined ? '' : `${description}\n\n`}Needs the scope \`${scope}\`.`,
+    security: [{ [securityScheme]: [] }],
+    ...(parameters.length > 0 && { parameters }),
+    ...(input.body && { requestBody: { required: true, ...json(input.body, 'input', schemas) } }),
+    responses: { 200: success, ...errorsOf(operation) },
+  }
+}
+
+/** `create_link`: the tool's name where there is one, else the operation's with the verb first. */
+export function operationId({ tool, name }: Operation): string {
+  return tool?.slice('svc.'.length) ?? name.split('.').reverse().join('_')
+}
+
+function parametersOf(place: 'path' | 'query', schema: z.ZodObject | undefined, schemas: Record<string, JsonSchema>) {
+  if (schema === undefined) return []
+  const whole = toJsonSchema(schema, 'input', schemas) as {
+    properties?: Record<string, JsonSchema>
+    required?: string[]
+  }
+  return Object.entries(whole.properties ?? {}).map(([name, { description, ...bounds }]) => ({
+    name,
+    in: place,
+    required: place === 'path' || (whole.required ?? []).includes(name),
+    ...(description !== undefined && { description }),
+    schema: bounds,
+  }))
+}
+
+function json(schema: z.ZodType, io: 'input' | 'output', schemas: Record<string, JsonSchema>) {
+  return { content: { 'application/json': { schema: toJsonSchema(schema, io, schemas) } } }
+}
+
+/** Schemas with an `id` go to the components, under it; the same id with another content is a mistake of ours. */
+function toJsonSchema(schema: z.ZodType, io: 'input' | 'output', schemas: Record<string, JsonSchema>): JsonSchema {
+  const { $schema: _, $defs, ...root } = z.toJSONSchema(schema, { io, target: 'draft-2020-12', override: simplify(io) })
+  for (const [id, definition] of Object.entries($defs ?? {})) {
+    const named = withComponentRefs(definition)
+    const before = schemas[id]
+    if (before !== undefined && JSON.stringify(before) !== JSON.stringify(named)) {
+      throw new Error(`two schemas are called ${id}`)
+    }
+    schemas[id] = named
+  }
+  return withComponentRefs(root)
+}
+
+/** Takes out what is zod's own and no promise of ours: a response may get members, and all integers are safe ones. */
+function simplify(io: 'input' | 'output') {
+  return ({ jsonSchema }: { jsonSchema: JsonSchema }) => {
+    if (io === 'output' && jsonSchema['additionalProperties'] === false) delete jsonSchema['additionalProperties']
+    if (jsonSchema['minimum'] === Number.MIN_SAFE_INTEGER) delete jsonSchema['minimum']
+    if (jsonSchema['maximum'] === Number.MAX_SAFE_INTEGER) delete jsonSchema['maximum']
+    delete jsonSchema['propertyNames']
+    delete jsonSchema['id']
+  }
+}
+
+function withComponentRefs(schema: unknown): JsonSchema {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/')) as JsonSchema
+}

@@ -1,0 +1,98 @@
+/** Operations over HTTP: finds the operation, collects its input, and turns what comes of it into a reply. */
+import type { RequestHead } from '../../runtime/http/head.ts'
+import { type HttpReply, jsonReply } from '../../runtime/http/reply.ts'
+import type { HttpRequest, NoRoute, Route } from '../../runtime/http/server.ts'
+import { parseJsonBody } from '../../schemas/json-body.ts'
+import { apiBodyBytesMax } from '../../schemas/limits.ts'
+import { invalid, Problem, problem } from '../../schemas/problems.ts'
+import { modelAttributesType } from '../../schemas/validation-errors.ts'
+import type { Operation } from '../operations/define.ts'
+import { type Gateway, runCall } from '../operations/run.ts'
+import { makeRouteTable } from './route-table.ts'
+
+/** The label of requests that belong to no operation. */
+const noOperation = 'none'
+
+export function makeRestRouter(operations: readonly Operation[], gateway: Gateway) {
+  const table = makeRouteTable(operations)
+
+  return function route({ method, path, query }: RequestHead): Route | NoRoute {
+    const match = table.find(path)
+    if (match === undefined) {
+      const isKnownWithoutSlash = path.endsWith('/') && table.find(path.slice(0, -1)) !== undefined
+      return { label: noOperation, reply: isKnownWithoutSlash ? redirectReply(path, query) : problemReply('not_found') }
+    }
+    const operation = match.operations.get(method)
+    if (operation === undefined) {
+      const allow = [...match.operations.keys()].sort().join(', ')
+      return { label: noOperation, reply: problemReply('method_not_allowed', { Allow: allow }) }
+    }
+    return {
+      label: operation.name,
+      bodyBytesMax: apiBodyBytesMax,
+      handle: (request) => callOperation(operation, match.path, request, gateway),
+    }
+  }
+}
+
+async function callOperation(
+  operation: Operation,
+  path: Readonly<Record<string, string>>,
+  request: HttpRequest,
+  gateway: Gateway,
+): Promise<HttpReply> {
+  try {
+    const result = await runCall(
+      {
+        operation,
+        requestId: request.requestId,
+        authorization: request.headers.get('authorization'),
+        readInput: () => ({
+          path,
+          query: readQuery(request.query),
+          body: operation.input.body === undefined ? undefined : readBody(request),
+        }),
+      },
+      gateway,
+    )
+    return jsonReply(200, result)
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    return jsonReply(error.status, { detail: error.detail }, error.headers)
+  }
+}
+
+/** For what is refused before there is an operation to run. */
+export function problemReply(code: Parameters<typeof problem>[0], headers?: Record<string, string>): HttpReply {
+  const refusal = problem(code)
+  return jsonReply(refusal.status, { detail: refusal.detail }, { ...refusal.headers, ...headers })
+}
+
+/** To the path without its last slash; without a host, so that it stays with the address that the caller used. */
+export function redirectReply(path: string, query: string): HttpReply {
+  const location = path.slice(0, -1) + (query === '' ? '' : `?${query}`)
+  return { status: 307, headers: { Location: location } }
+}
+
+/** Of a repeated parameter the last value counts. */
+function readQuery(query: string): Record<string, string> {
+  const values: Record<string, string> = Object.create(null)
+  for (const [name, value] of new URLSearchParams(query)) values[name] = value
+  return values
+}
+
+const jsonType = /^application\/(?:[^;\s]+\+)?json\s*(?:;|$)/i
+
+/**
+ * The body as JSON; undefined when there is none.
+ * @throws Problem when it isn't JSON, or isn't said to be
+ */
+function readBody({ headers, body }: HttpRequest): unknown {
+  if (body.length === 0) return undefined
+  if (!jsonType.test(headers.get('content-type') ?? '')) {
+    throw invalid([modelAttributesType(['body'], body.toString('utf8'))])
+  }
+  const parsed = parseJsonBody(body)
+  if (parsed.ok) return parsed.value
+  throw parsed.status === 400 ? problem('body_unparsable') : invalid(parsed.detail)
+}

@@ -1,0 +1,132 @@
+/** GET /v1/analytics/overview: the figures of a range, read at once and put together. */
+import { z } from 'zod'
+import { type OverviewFigures, readOverview } from '../../../clickhouse/queries/overview/read-overview.ts'
+import { countNewContacts } from '../../../postgres/tables/inbox.ts'
+import { currentTrackingKey } from '../../../postgres/tables/tracking-keys.ts'
+import { laxInt, laxIntOr } from '../../../schemas/lax.ts'
+import {
+  overviewDaysDefault,
+  overviewDaysMax,
+  overviewHoursMax,
+  overviewRowsDefault,
+  overviewRowsMax,
+} from '../../../schemas/limits.ts'
+import { invalid } from '../../../schemas/problems.ts'
+import { AnalyticsOverview, type OverviewMetrics } from '../../../schemas/resources/overview.ts'
+import { type Bucket, bucketsOf, resolveTimeRange, type Span, type TimeRange } from '../../../schemas/time-range.ts'
+import { type CallContext, defineOperation, type Stores } from '../define.ts'
+import {
+  breakdownRows,
+  browserLabel,
+  countryLabel,
+  deviceLabel,
+  pageRows,
+  recentEventRows,
+  sourceRows,
+} from './lists.ts'
+import { countersOf } from './metrics.ts'
+import { readableFrom } from './readable-from.ts'
+import { recommend } from './recommendations.ts'
+import { vitalPageRow, vitalPoints, vitalRows } from './web-vitals.ts'
+
+const moment = 'a local day (`YYYY-MM-DD`) or an RFC 3339 date-time, local where it has no offset'
+
+const OverviewQuery = z.object({
+  days: laxIntOr(overviewDaysDefault, {
+    ge: 1,
+    le: overviewDaysMax,
+    description: 'Local days up to now, today included.',
+  }),
+  hours: laxInt({ ge: 1, le: overviewHoursMax, description: 'Hours up to now; wins over `days`.' }),
+  start: z.string().optional().describe(`Begin of the range: ${moment}. \`start\` and \`end\` win over \`hours\`.`),
+  end: z.string().optional().describe(`End of the range, a day included, a date-time not: ${moment}. Default: now.`),
+  limit: laxIntOr(overviewRowsDefault, { ge: 1, le: overviewRowsMax, description: 'Rows of each list.' }),
+})
+
+export const readAnalyticsOverview = defineOperation({
+  name: 'overview.read',
+  http: { method: 'GET', path: '/v1/analytics/overview' },
+  tool: 'svc.analytics_overview',
+  summary: 'Read the web analytics of a period.',
+  description:
+    'Visitors, sources, pages, conversions, web vitals, recent events and advice, in the timezone of the workspace.',
+  tag: 'Analytics',
+  effect: 'read',
+  scope: 'analytics:read',
+  input: { query: OverviewQuery },
+  output: AnalyticsOverview,
+  async handle({ query, workspace, stores, clock, config }) {
+    const now = clock.now()
+    const resolved = resolveTimeRange(query, workspace.timezone, now)
+    if (!resolved.ok) throw invalid(resolved.errors)
+    const { range } = resolved
+    const buckets = bucketsOf(range)
+    const oldest = readableFrom(workspace, now)
+    const request = { workspaceId: workspace.id, range, buckets, now, readableFrom: oldest, limit: query.limit }
+    const [figures, trackingKey, newContacts, previousContacts] = await Promise.all([
+      readOverview(stores.ch, request),
+      currentTrackingKey(stores.pg, workspace.id),
+      newContactsIn(stores, workspace.id, range, oldest),
+      newContactsIn(stores, workspace.id, range.previous, oldest),
+    ])
+    const metrics = metricsOf(figures, range, newContacts, previousContacts)
+    return {
+      metrics,
+      ...listsOf(figures, buckets),
+      recommendations: recommend({ ...figures, metrics }),
+      snippet: snippetOf(workspace, config.apiHost, trackingKey ?? ''),
+    }
+  },
+})
+
+function newContactsIn({ pg }: Stores, workspaceId: number, { start, end }: Span, oldest: number): Promise<number> {
+  return countNewContacts(pg, workspaceId, Math.max(start, oldest), Math.max(end, oldest))
+}
+
+function metricsOf(
+  { current, previous, presence }: OverviewFigures,
+  range: TimeRange,
+  newContacts: number,
+  previousContacts: number,
+): OverviewMetrics {
+  return {
+    ...countersOf(current, newContacts),
+    live_visitors: presence.liveVisitors,
+    range: { ...timesOf(range), timezone: range.timeZone, bucket: range.bucket },
+    previous: previous && countersOf(previous, previousContacts),
+  }
+}
+
+function listsOf(figures: OverviewFigures, buckets: readonly Bucket[]) {
+  const { lists, series, vitals, pageVitals, recentEvents } = figures
+  return {
+    traffic_series: buckets.map((bucket, i) => {
+      const { visitors, pageviews, sessions, conversions } = series[i]!
+      return { label: bucket.label, ...timesOf(bucket), visitors, pageviews, sessions, conversions, revenue_cents: 0 }
+    }),
+    top_sources: sourceRows(lists.sources),
+    top_pages: pageRows(figures),
+    devices: breakdownRows(lists.devices, deviceLabel),
+    browsers: breakdownRows(lists.browsers, browserLabel),
+    countries: breakdownRows(lists.countries, countryLabel),
+    web_vitals: vitalRows(vitals.total),
+    web_vital_pages: pageVitals.map(vitalPageRow),
+    web_vital_series: vitalPoints(vitals.series, buckets),
+    recent_events: recentEventRows(recentEvents),
+  }
+}
+
+function timesOf({ start, end }: Span): { start: string; end: string } {
+  return { start: new Date(start).toISOString(), end: new Date(end).toISOString() }
+}
+
+function snippetOf({ id, slug }: CallContext['workspace'], apiHost: string, trackingKey: string) {
+  const scriptUrl = `${apiHost}/svc.js?key=${trackingKey}`
+  return {
+    workspace_id: id,
+    workspace_slug: slug,
+    tracking_key: trackingKey,
+    script_url: scriptUrl,
+    snippet: `<script async src="${scriptUrl}"></script>`,
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * Advice from the figures, by fixed rules: the same figures give the same advice. Each rule is silent below a number of
+ * cases from which nothing can be concluded, and each detail names the figures it was drawn from.
+ */
+import type { OverviewFigures } from '../../../clickhouse/queries/overview/read-overview.ts'
+import { rateVital, vitals } from '../../../schemas/reference/web-vitals.ts'
+import type { OverviewMetrics, Recommendation as RecommendationSchema } from '../../../schemas/resources/overview.ts'
+import { perCent } from './metrics.ts'
+import { worstVital } from './web-vitals.ts'
+
+type Recommendation = ReturnType<(typeof RecommendationSchema)['parse']>
+export type AdviceFigures = Pick<OverviewFigures, 'presence' | 'lists' | 'pages' | 'pageVitals'> & {
+  readonly metrics: OverviewMetrics
+}
+
+/** Visitors, sessions or pageviews below which a rate says nothing. */
+const casesMin = 10
+const vitalSamplesMin = 5
+const conversionsMin = 3
+/** A page is busy with this share of all pageviews. */
+const busyPercent = 5
+const bouncePercent = 70
+const fallPercent = 30
+/** Of one rule: a list of everything is no advice. */
+const adviceEachMax = 3
+
+const rules = [noEvents, noPageviews, fallOfVisitors, poorVitals, noConversions, bouncingPages, convertingSources]
+const priorities = ['high', 'medium', 'low'] as const
+
+export function recommend(figures: AdviceFigures): Recommendation[] {
+  const advice = rules.flatMap((rule) => rule(figures).slice(0, adviceEachMax))
+  return priorities.flatMap((priority) => advice.filter((recommendation) => recommendation.priority === priority))
+}
+
+function noEvents({ presence }: AdviceFigures): Recommendation[] {
+  if (presence.hasEvents) return []
+  const detail = '0 events have arrived so far. Put the snippet into the head of every page, then open your site once.'
+  return [{ title: 'Install the tracking snippet', detail, priority: 'high' }]
+}
+
+function noPageviews({ metrics: { events, pageviews } }: AdviceFigures): Recommendation[] {
+  if (events === 0 || pageviews > 0) return []
+  const detail = `${shown(events)} events arrived, and 0 of them are pageviews: the snippet isn't on your pages.`
+  return [{ title: 'The tracking snippet was not seen', detail, priority: 'high' }]
+}
+
+function fallOfVisitors({ metrics: { visitors, previous } }: AdviceFigures): Recommendation[] {
+  if (previous === null || previous.visitors < casesMin) return []
+  const fall = perCent(previous.visitors - visitors, previous.visitors)
+  if (fall < fallPercent) return []
+  const detail = `${shown(visitors)} visitors came, after ${shown(previous.visitors)} in the period of the same length before.`
+  return [{ title: `Visitors fell by ${fall} %`, detail, priority: 'high' }]
+}
+
+function poorVitals({ metrics, pageVitals }: AdviceFigures): Recommendation[] {
+  return pageVitals.flatMap(({ path, pageviews, metrics: measured }) => {
+    const metric = worstVital(measured)
+    const { p75, count } = measured.get(metric)!
+    const share = perCent(pageviews, metrics.pageviews)
+    const isBusy = pageviews >= casesMin && share >= busyPercent
+    if (!isBusy || count < vitalSamplesMin || rateVital(metric, p75) !== 'poor') return []
+    const { label, unit, poor } = vitals[metric]
+    const value = (of: number) => `${shown(of)}${unit === '' ? '' : ` ${unit}`}`
+    const detail =
+      `${label} (${metric}) of ${path} is ${value(p75)} at the 75th percentile of ${shown(count)} samples, ` +
+      `where poor begins at ${value(poor)}. The page has ${shown(pageviews)} pageviews, ${share} % of all.`
+    return [{ title: `Speed up ${path}`, detail, priority: 'high' }]
+  })
+}
+
+function noConversions({ metrics: { visitors, conversions, previous } }: AdviceFigures): Recommendation[] {
+  const wereSetUp = conversions > 0 || (previous !== null && previous.conversions > 0)
+  if (visitors === 0 || wereSetUp) return []
+  const detail = `${shown(visitors)} visitors came, and 0 conversions were recorded. Send one where a visitor reaches your goal.`
+  return [{ title: 'Set up conversions', detail, priority: 'medium' }]
+}
+
+function bouncingPages({ pages, lists }: AdviceFigures): Recommendation[] {
+  const entries = new Map(lists.entryPages.map((entry) => [entry.key, entry]))
+  return pages.flatMap(({ path }) => {
+    const { sessions, bounces } = entries.get(path) ?? { sessions: 0, bounces: 0 }
+    const rate = perCent(bounces, sessions)
+    if (sessions < casesMin || rate <= bouncePercent) return []
+    const detail = `${shown(bounces)} of ${shown(sessions)} sessions that entered on ${path} left at once: a bounce rate of ${rate} %.`
+    return [{ title: `Visitors leave from ${path}`, detail, priority: 'medium' }]
+  })
+}
+
+function convertingSources({ metrics, lists }: AdviceFigures): Recommendation[] {
+  const average = perCent(metrics.conversions, metrics.visitors)
+  return lists.sources.flatMap(({ key, detail: medium, visitors, conversions }) => {
+    const rate = perCent(conversions, visitors)
+    if (visitors < casesMin || conversions < conversionsMin || rate < 2 * average) return []
+    const detail =
+      `${shown(conversions)} conversions of ${shown(visitors)} visitors from ${key} / ${medium}: ${rate} per 100, ` +
+      `where ${average} per 100 is the average of all sources.`
+    return [{ title: `${key} converts well above the average`, detail, priority: 'low' }]
+  })
+}
+
+/** A figure as a person reads it: `1,234.5`. */
+function shown(value: number): string {
+  return value.toLocaleString('en-US', { maximumFractionDigits: 3 })
+}

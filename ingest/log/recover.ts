@@ -14,7 +14,7 @@ import type { Segment } from './segment.ts'
 export interface Recovered {
   /** Every segment of every file, oldest first, whether shipped or not. */
   readonly segments: Segment[]
-  /** Files with at least one segment. */
+  /** Oldest first. One without segments is kept as well: its header says where the one before it ends. */
   readonly files: number[]
   /** Where the newest file ends. */
   readonly newestEnd: number
@@ -65,8 +65,7 @@ export async function recoverLog(options: RecoverOptions): Promise<Recovered> {
     isNewest = false
     const found = await segmentsOf(content.groups, number, options)
     segments.unshift(...found)
-    if (found.length > 0) kept.unshift(number)
-    else await rm(files.pathOf(number))
+    kept.unshift(number)
     total += content.end
     knownEnd = header.previousEnd
     successor = number

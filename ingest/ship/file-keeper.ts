@@ -32,7 +32,8 @@ export class FileKeeper {
   constructor(private readonly options: FileKeeperOptions) {}
 
   /** Takes over the files found at start; `newestFile` is the one that is written now. */
-  adopt(segments: readonly Segment[], newestFile: number): void {
+  adopt(files: readonly number[], segments: readonly Segment[], newestFile: number): void {
+    for (const file of files) this.kept.set(file, { open: new Map(), doneAt: this.options.clock.now() })
     for (const segment of segments) {
       this.addSegment(segment)
       this.recovered.add(segment.number)

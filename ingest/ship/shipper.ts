@@ -21,6 +21,7 @@ import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { gatherWhileBehindMs, insertBytesMax, segmentRowsMax } from '../../schemas/limits.ts'
 import type { StreamName } from '../../schemas/row.ts'
 import type { LogFiles } from '../log/files.ts'
+import type { Recovered } from '../log/recover.ts'
 import type { Segment } from '../log/segment.ts'
 import type { SidePayload } from '../outcome.ts'
 import { type Batch, forEachRow, hasClaim, readBatch, sidesOf, workspaceHourOf } from './batch.ts'
@@ -83,10 +84,10 @@ export class Shipper {
     this.keeper = new FileKeeper(options)
   }
 
-  /** Takes over what was found at start: `segments` of all files, shipped or not. Then the stages run until `close`. */
-  start(segments: readonly Segment[], newestFile: number): void {
+  /** Takes over what was found at start, shipped or not. Then the stages run until `close`. */
+  start({ files, segments }: Pick<Recovered, 'files' | 'segments'>, newestFile: number): void {
     const { journal, clock } = this.options
-    this.keeper.adopt(segments, newestFile)
+    this.keeper.adopt(files, segments, newestFile)
     const frozen = journal.frozenParts()
     for (const state of journal.open()) this.enqueue({ state, batch: undefined, isUncertain: true })
     for (const segment of segments) {

@@ -1,0 +1,285 @@
+/**
+ * What becomes of a request's body: the visible path of an event. Cheapest refusal first; nothing is stored before all
+ * of the request has been judged; the answer is given once everything it acknowledges is synced.
+ */
+import type { Clock } from '../runtime/clock.ts'
+import { deriveHashKey, hash64, hashed } from '../runtime/hash.ts'
+import type { TrackBody, TrackEvent } from '../schemas/event.ts'
+import { validateBatch, validateBatchEvent, validateBots, validateTrack } from '../schemas/event-validator.ts'
+import { parseJsonBody } from '../schemas/json-body.ts'
+import { retryAfterSeconds } from '../schemas/limits.ts'
+import type { BotVisitRow, EventRow, Hash64 } from '../schemas/row.ts'
+import { missingBody, type ValidationError } from '../schemas/validation-errors.ts'
+import type { BotAnswer, BotReader } from './bots.ts'
+import type { Capacity } from './capacity.ts'
+import type { Enricher } from './enrich.ts'
+import type { KeyRate } from './key-rate.ts'
+import type { KeyTable } from './keys.ts'
+import type { DedupWindow } from './log/dedup-window.ts'
+import type { LogWriter } from './log/writer.ts'
+import type { Enriched, IngestWorkspace, Sender, SidePayload } from './outcome.ts'
+
+export interface Answer {
+  readonly status: number
+  readonly body: string
+  readonly retryAfter?: number
+}
+
+export type Respond = (answer: Answer) => void
+export type Endpoint = 'track' | 'batch' | 'bots'
+
+/** Why an event was not accepted: the labels of the metric. */
+export type Reason =
+  | 'malformed'
+  | 'unknown_key'
+  | 'key_table_unavailable'
+  | 'invalid'
+  | 'rate_limited'
+  | 'over_capacity'
+  | 'not_synced'
+
+export interface ReceiveOptions {
+  readonly keys: KeyTable
+  readonly enricher: Enricher
+  readonly bots: BotReader
+  readonly events: LogWriter<EventRow>
+  readonly botVisits: LogWriter<BotVisitRow>
+  readonly window: DedupWindow
+  readonly capacity: Capacity
+  readonly keyRate: KeyRate
+  readonly secretKey: string
+  readonly clock: Clock
+  readonly countAccepted: (events: number, deduplicated: number) => void
+  readonly countRefused: (reason: Reason, events: number) => void
+}
+
+/** Upper bounds of what a row takes in the log, given the bytes of the request that it came in. */
+const rowBytesPerBodyByte = 6
+const rowBytesBeside = 1024
+
+interface Appended {
+  readonly id: number
+  readonly isDuplicate: boolean
+}
+
+export class Receiver {
+  private readonly claimKey
+  private readonly claim: Hash64 = { hi: 0, lo: 0 }
+
+  constructor(private readonly options: ReceiveOptions) {
+    this.claimKey = claimKeyOf(options.secretKey)
+  }
+
+  /** Judges and stores one request. `respond` is called once, now or after the sync. `bytes` may be used again after return. */
+  receive(endpoint: Endpoint, bytes: Buffer, sender: Sender, respond: Respond): void {
+    const body = parseJsonBody(bytes)
+    if (!body.ok) return this.refuse(respond, 'malformed', body.status, body.detail)
+    const { value } = body
+    if (value === undefined || value === null) return this.refuse(respond, 'invalid', 422, [missingBody()])
+    const key = (value as { tracking_key?: unknown }).tracking_key
+    if (typeof key !== 'string') {
+      return this.refuse(respond, 'invalid', 422, this.validate(endpoint, value) ?? [])
+    }
+    const workspace = this.options.keys.find(key)
+    if (workspace) return this.admit(endpoint, value, key, workspace, bytes.length, sender, respond)
+    const { length } = bytes
+    // Looked up now: later the connection may be gone.
+    void sender.address
+    this.options.keys.resolve(key).then((found) => {
+      if (found === 'unknown') this.refuse(respond, 'unknown_key', 401, 'Unknown tracking key')
+      else if (found === 'unavailable') {
+        this.refuse(respond, 'key_table_unavailable', 503, 'The tracking key can’t be checked now', retryAfterSeconds)
+      } else this.admit(endpoint, value, key, found, length, sender, respond)
+    })
+  }
+
+  private validate(endpoint: Endpoint, body: unknown): ValidationError[] | null {
+    if (endpoint === 'track') return validateTrack(body)
+    return endpoint === 'batch' ? validateBatch(body) : validateBots(body)
+  }
+
+  private admit(
+    endpoint: Endpoint,
+    body: unknown,
+    key: string,
+    workspace: IngestWorkspace,
+    bodyBytes: number,
+    sender: Sender,
+    respond: Respond,
+  ): void {
+    const { capacity, keyRate, clock } = this.options
+    const errors = this.validate(endpoint, body)
+    if (errors) return this.refuse(respond, 'invalid', 422, errors)
+    const events = countOf(endpoint, body)
+    if (!keyRate.allows(key, events, clock.now())) {
+      return this.refuse(respond, 'rate_limited', 429, 'Too many events for this tracking key', 1, events)
+    }
+    const reason = capacity.refusal()
+    if (reason !== null) return this.refuse(respond, 'over_capacity', 503, reason, retryAfterSeconds, events)
+    const bound = bodyBytes * rowBytesPerBodyByte + events * rowBytesBeside
+    if (!this.options.events.hasRoom(events, bound) || !this.options.botVisits.hasRoom(events, bound)) {
+      return this.refuse(respond, 'over_capacity', 503, 'The event queue is full', retryAfterSeconds, events)
+    }
+    if (endpoint === 'track') this.track(body as TrackBody, workspace, sender, respond)
+    else if (endpoint === 'batch') this.trackBatch(body as { events: unknown[] }, workspace, sender, respond)
+    else this.trackBots(body as Parameters<BotReader['read']>[0], workspace, sender, respond)
+  }
+
+  private track(event: TrackBody, workspace: IngestWorkspace, sender: Sender, respond: Respond): void {
+    const known = this.findDuplicate(event.client_event_id, workspace)
+    if (known !== 0) {
+      this.whenRowsSynced([known], respond, 1, 1, () => trackAnswer(known, true))
+      return
+    }
+    const enriched = this.options.enricher.enrich(event, sender, workspace)
+    if (enriched.stream === 'rejected') return this.refuse(respond, 'invalid', 422, enriched.detail)
+    const id = this.append(enriched, event.client_event_id)
+    const writer = enriched.stream === 'events' ? this.options.events : this.options.botVisits
+    writer.whenSynced((isDurable) => {
+      if (!isDurable) return this.refuseUnsynced(respond, 1)
+      this.options.countAccepted(1, 0)
+      respond({ status: 202, body: trackAnswer(id, false) })
+    })
+  }
+
+  private trackBatch(body: { events: unknown[] }, workspace: IngestWorkspace, sender: Sender, respond: Respond): void {
+    const rejected: { index: number; detail: ValidationError[] }[] = []
+    const ids: number[] = []
+    let duplicates = 0
+    for (const [index, event] of body.events.entries()) {
+      const detail = validateBatchEvent(event, index) ?? this.appendEvent(event as TrackEvent, workspace, sender)
+      if (Array.isArray(detail)) rejected.push({ index, detail })
+      else {
+        ids.push(detail.id)
+        if (detail.isDuplicate) duplicates++
+      }
+    }
+    if (rejected.length > 0) this.options.countRefused('invalid', rejected.length)
+    this.whenRowsSynced(ids, respond, ids.length, duplicates, () =>
+      JSON.stringify({ accepted: ids.length, deduplicated: duplicates, event_ids: ids, rejected }),
+    )
+  }
+
+  private trackBots(
+    body: Parameters<BotReader['read']>[0],
+    workspace: IngestWorkspace,
+    sender: Sender,
+    respond: Respond,
+  ): void {
+    const ids: number[] = []
+    const bots: BotAnswer[] = []
+    let duplicates = 0
+    const visits = this.options.bots.read(body, sender, workspace, (row, bot) => {
+      const known = this.findDuplicate(row.client_event_id, workspace)
+      if (known !== 0) duplicates++
+      ids.push(known !== 0 ? known : this.append({ stream: 'bot_visits', row, side: null }, row.client_event_id))
+      bots.push(bot)
+    })
+    if (visits.rejected.length > 0) this.options.countRefused('invalid', visits.rejected.length)
+    if (!visits.isBatch && visits.rejected.length > 0) {
+      return this.refuse(respond, 'invalid', 422, visits.rejected[0]!.detail, undefined, 0)
+    }
+    this.whenRowsSynced(ids, respond, ids.length, duplicates, () =>
+      visits.isBatch
+        ? JSON.stringify({
+            accepted: ids.length,
+            deduplicated: duplicates,
+            event_ids: ids,
+            bots,
+            rejected: visits.rejected,
+          })
+        : JSON.stringify({ accepted: true, event_id: ids[0], deduplicated: duplicates > 0, bot: bots[0] }),
+    )
+  }
+
+  private appendEvent(event: TrackEvent, workspace: IngestWorkspace, sender: Sender): Appended | ValidationError[] {
+    const known = this.findDuplicate(event.client_event_id, workspace)
+    if (known !== 0) return { id: known, isDuplicate: true }
+    const enriched = this.options.enricher.enrich(event, sender, workspace)
+    if (enriched.stream === 'rejected') return enriched.detail
+    return { id: this.append(enriched, event.client_event_id), isDuplicate: false }
+  }
+
+  /** The event id that this client event id has already, or 0; leaves its hash in `claim` for `append`. */
+  private findDuplicate(clientEventId: string | null | undefined, workspace: IngestWorkspace): number {
+    if (!clientEventId) return 0
+    hash64(this.claimKey, workspace.id, clientEventId)
+    this.claim.hi = hashed.hi
+    this.claim.lo = hashed.lo
+    return this.options.window.find(this.claim)
+  }
+
+  private append(
+    enriched: Exclude<Enriched, { stream: 'rejected' }>,
+    clientEventId: string | null | undefined,
+  ): number {
+    const claim = clientEventId ? this.claim : null
+    const id =
+      enriched.stream === 'events'
+        ? this.options.events.append(enriched.row, claim, enriched.side as SidePayload | null)
+        : this.options.botVisits.append(enriched.row, claim, null)
+    if (claim) this.options.window.add(claim, id, this.options.clock.now())
+    return id
+  }
+
+  /** Answers 202 with `body()` once the rows `ids`, and all else appended for this request, are synced. */
+  private whenRowsSynced(
+    ids: number[],
+    respond: Respond,
+    accepted: number,
+    duplicates: number,
+    body: () => string,
+  ): void {
+    let open = 1
+    let isDurable = true
+    const done = (isSynced: boolean) => {
+      isDurable &&= isSynced
+      if (--open > 0) return
+      if (!isDurable) return this.refuseUnsynced(respond, accepted)
+      this.options.countAccepted(accepted - duplicates, duplicates)
+      respond({ status: 202, body: body() })
+    }
+    // Rows of one request are in at most two groups of each stream; a callback for each row is only for duplicates.
+    for (const writer of [this.options.events, this.options.botVisits]) {
+      open++
+      writer.whenSynced(done)
+      if (duplicates === 0) continue
+      for (const id of ids) {
+        open++
+        writer.whenRowSynced(id, done)
+      }
+    }
+    done(true)
+  }
+
+  private refuseUnsynced(respond: Respond, events: number): void {
+    this.refuse(respond, 'not_synced', 503, 'The event could not be stored', retryAfterSeconds, events)
+  }
+
+  private refuse(
+    respond: Respond,
+    reason: Reason,
+    status: number,
+    detail: string | readonly ValidationError[],
+    retryAfter?: number,
+    events = 1,
+  ): void {
+    this.options.countRefused(reason, events)
+    respond({ status, body: JSON.stringify({ detail }), ...(retryAfter === undefined ? {} : { retryAfter }) })
+  }
+}
+
+/** The key under which client event ids are hashed, the same on every node of an installation. */
+export function claimKeyOf(secretKey: string) {
+  return deriveHashKey(secretKey, 'client event ids')
+}
+
+function trackAnswer(id: number, isDuplicate: boolean): string {
+  return `{"accepted":true,"event_id":${id},"deduplicated":${isDuplicate}}`
+}
+
+function countOf(endpoint: Endpoint, body: unknown): number {
+  if (endpoint === 'track') return 1
+  const { events, visits } = body as { events?: unknown[]; visits?: unknown[] | null }
+  return (events ?? visits)?.length ?? 1
+}

@@ -1,0 +1,154 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { groupAlignment } from '../../ingest/log/format.ts'
+import {
+  appendDurably,
+  countingNumbers,
+  makeFlakyIo,
+  makeLogFolder,
+  openLog,
+  readRows,
+} from '../support/log-fixture.ts'
+
+let folder: string
+let remove: () => Promise<void>
+
+beforeEach(async () => {
+  ;({ folder, remove } = await makeLogFolder())
+})
+afterEach(() => remove())
+
+describe('the event log', () => {
+  it('gives back every acknowledged row, and only those, after any run of appends, failures and restarts', async () => {
+    const step = fc.oneof(
+      {
+        weight: 8,
+        arbitrary: fc.record({ kind: fc.constant('append' as const), rows: fc.integer({ min: 1, max: 30 }) }),
+      },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('fail' as const), rows: fc.integer({ min: 1, max: 5 }) }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart' as const), rows: fc.constant(0) }) },
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 25 }), async (steps) => {
+        const { folder, remove } = await makeLogFolder()
+        const numbers = countingNumbers()
+        const io = makeFlakyIo()
+        const acknowledged = new Map<number, string>()
+        let log = await openLog(folder, numbers, io)
+        let count = 0
+        for (const { kind, rows } of steps) {
+          if (kind === 'restart') {
+            // Nothing is closed: a kill. What the files hold is all there is.
+            await log.abandon()
+            log = await openLog(folder, numbers, io)
+            continue
+          }
+          if (kind === 'fail') io.syncFailures = 1
+          const sent = Array.from({ length: rows }, () => {
+            // Long enough that files fill up and are changed.
+            const url = `https://example.com/${count++}/${'x'.repeat(3000)}`
+            return appendDurably(log, url).then(
+              (id) => acknowledged.set(id, url.slice(0, 30)),
+              () => {},
+            )
+          })
+          await Promise.all(sent)
+          io.syncFailures = 0
+        }
+        await log.abandon()
+        log = await openLog(folder, numbers, io)
+        const found = await readRows(log, log.recovered.segments)
+        expect(new Map([...found].map(([id, url]) => [id, url.slice(0, 30)]))).toEqual(acknowledged)
+        expect(log.setAside).toEqual([])
+        await log.writer.close()
+        await remove()
+      }),
+      { numRuns: process.env['FAULTS'] === 'long' ? 300 : 15 },
+    )
+  })
+
+  it('ends at the last whole group when the last one is cut at any byte', async () => {
+    const log = await openLog(folder, countingNumbers())
+    const first = await appendDurably(log, 'https://example.com/first')
+    const whole = (await openedBytes(log.pathOf(1))).end
+    await appendDurably(log, 'https://example.com/second')
+    const { bytes, end } = await openedBytes(log.pathOf(1))
+    await log.writer.close()
+    const stepBytes = process.env['FAULTS'] === 'long' ? 1 : 7
+    for (let cut = whole; cut < end - groupAlignment; cut += stepBytes) {
+      const damaged = Buffer.from(bytes)
+      damaged.fill(0, cut)
+      await writeFile(log.pathOf(1), damaged)
+      const again = await openLog(folder, countingNumbers(100))
+      expect([...(await readRows(again, again.recovered.segments)).keys()]).toEqual([first])
+      expect(again.setAside).toEqual([])
+      await again.writer.close()
+    }
+  })
+
+  it('sets a damaged group in the middle aside alone and reads on after it', async () => {
+    const log = await openLog(folder, countingNumbers())
+    const ends: number[] = []
+    const ids: number[] = []
+    for (const name of ['a', 'b', 'c']) {
+      ids.push(await appendDurably(log, `https://example.com/${name}`))
+      ends.push((await openedBytes(log.pathOf(1))).end)
+    }
+    const { bytes } = await openedBytes(log.pathOf(1))
+    await log.writer.close()
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: ends[0]!, max: ends[1]! - groupAlignment }),
+        fc.integer({ min: 0, max: 7 }),
+        async (at, bit) => {
+          const damaged = Buffer.from(bytes)
+          damaged[at]! ^= 1 << bit
+          await writeFile(log.pathOf(1), damaged)
+          const again = await openLog(folder, countingNumbers(100))
+          expect([...(await readRows(again, again.recovered.segments)).keys()]).toEqual([ids[0], ids[2]])
+          expect(again.setAside).toHaveLength(1)
+          await again.writer.close()
+        },
+      ),
+      { numRuns: 30 },
+    )
+  })
+
+  it('reads on when a file is missing or empty', async () => {
+    let log = await openLog(folder, countingNumbers(1))
+    await appendDurably(log, 'https://example.com/1')
+    await log.writer.close()
+    log = await openLog(folder, countingNumbers(10))
+    await appendDurably(log, 'https://example.com/2')
+    await log.writer.close()
+    log = await openLog(folder, countingNumbers(20))
+    const kept = await appendDurably(log, 'https://example.com/3')
+    await log.writer.close()
+    await writeFile(log.pathOf(1), '')
+    await writeFile(log.pathOf(2), Buffer.alloc(10))
+    log = await openLog(folder, countingNumbers(30))
+    expect([...(await readRows(log, log.recovered.segments)).keys()]).toEqual([kept])
+    expect(log.setAside).toEqual(['file-2', 'file-1'])
+    await log.writer.close()
+  })
+
+  it('knows the claims of all rows again after a restart', async () => {
+    const claim = { hi: 4_000_000_000, lo: 17 }
+    const log = await openLog(folder, countingNumbers())
+    const id = await appendDurably(log, 'https://example.com/', claim)
+    await log.abandon()
+    const again = await openLog(folder, countingNumbers(9))
+    expect(again.claims).toEqual([[claim, id]])
+    await log.writer.close()
+    await again.writer.close()
+  })
+})
+
+/** A log file's bytes and where its groups end (groups are followed by zeros in a fresh file). */
+async function openedBytes(path: string): Promise<{ bytes: Buffer; end: number }> {
+  const bytes = await readFile(path)
+  let end = bytes.length
+  while (end > 0 && bytes[end - 1] === 0) end--
+  return { bytes, end: Math.ceil(end / groupAlignment) * groupAlignment }
+}

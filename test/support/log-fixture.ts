@@ -1,0 +1,168 @@
+/** An event log in a temporary folder, with a disk whose calls can be made to fail. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { SegmentNumbers } from '../../ingest/ids.ts'
+import { type DiskIo, diskIo, LogFiles } from '../../ingest/log/files.ts'
+import { readSegment } from '../../ingest/log/reader.ts'
+import { type Recovered, recoverLog } from '../../ingest/log/recover.ts'
+import type { Segment } from '../../ingest/log/segment.ts'
+import { LogWriter } from '../../ingest/log/writer.ts'
+import { makeLog } from '../../runtime/log.ts'
+import { type BotVisitRow, botVisitColumns, type Hash64 } from '../../schemas/row.ts'
+import { decodeRow } from '../../schemas/row-codec.ts'
+
+export const silent = makeLog('test', 'silent')
+export const smallFileBytes = 1024 * 1024
+
+export function makeVisit(url: string): BotVisitRow {
+  return {
+    id: 0,
+    workspace_id: 7,
+    occurred_at: 1_790_000_000_123,
+    received_at: 1_790_000_000_456,
+    category: 1,
+    verified: 255,
+    verification_method: 0,
+    reported_by: 1,
+    status_code: 200,
+    response_ms: 12,
+    ip_hash: '\0'.repeat(16),
+    client_event_id: '',
+    method: 'GET',
+    path: '/',
+    url,
+    referrer: '',
+    user_agent: 'a crawler',
+    bot_name: 'Bot',
+    operator: 'Someone',
+  }
+}
+
+/** Segment numbers counted in memory, from `first` on. */
+export function countingNumbers(first = 1): SegmentNumbers & { next: number } {
+  return {
+    next: first,
+    take() {
+      return this.next++
+    },
+    close: async () => {},
+  }
+}
+
+export interface FlakyIo extends DiskIo {
+  /** The next so many syncs fail. */
+  syncFailures: number
+  writeFailures: number
+}
+
+export function makeFlakyIo(): FlakyIo {
+  return {
+    syncFailures: 0,
+    writeFailures: 0,
+    write(fd, bytes, length, offset) {
+      if (this.writeFailures > 0) {
+        this.writeFailures--
+        throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
+      }
+      diskIo.write(fd, bytes, length, offset)
+    },
+    sync(fd, done) {
+      if (this.syncFailures > 0) {
+        this.syncFailures--
+        setImmediate(() => done(Object.assign(new Error('input/output error'), { code: 'EIO' })))
+        return
+      }
+      diskIo.sync(fd, done)
+    },
+  }
+}
+
+export async function makeLogFolder(): Promise<{ folder: string; remove: () => Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-log-'))
+  return { folder, remove: () => rm(folder, { recursive: true, force: true }) }
+}
+
+export interface OpenLog {
+  readonly writer: LogWriter<BotVisitRow>
+  readonly sealed: Segment[]
+  readonly lostClaims: Hash64[]
+  readonly recovered: Recovered
+  readonly setAside: string[]
+  readonly claims: [Hash64, number][]
+  pathOf(file: number): string
+  /** Waits for what goes on in the background, so that the folder can be opened anew without a close: as after a kill. */
+  abandon(): Promise<void>
+}
+
+/** Opens the folder as a start of the service would: recovers, then begins a new file. */
+export async function openLog(
+  folder: string,
+  numbers: SegmentNumbers,
+  io: DiskIo = diskIo,
+  fileBytes = smallFileBytes,
+): Promise<OpenLog> {
+  const { files, numbers: fileNumbers } = await LogFiles.open(folder, fileBytes, io)
+  const setAside: string[] = []
+  const claims: [Hash64, number][] = []
+  const recovered = await recoverLog({
+    stream: 'bot_visits',
+    files,
+    numbers: fileNumbers,
+    onClaim: (claim, id) => claims.push([{ ...claim }, id]),
+    setAside: async (name) => {
+      setAside.push(name)
+    },
+    log: silent,
+  })
+  const sealed: Segment[] = []
+  const lostClaims: Hash64[] = []
+  const writer = await LogWriter.open<BotVisitRow>(
+    {
+      columns: botVisitColumns,
+      files,
+      numbers,
+      io,
+      onSealed: (segment) => sealed.push(segment),
+      isLoaderBusy: () => false,
+      onClaimLost: (claim) => lostClaims.push(claim),
+      observeSync: () => {},
+      log: silent,
+    },
+    recovered.newestEnd,
+  )
+  return {
+    writer,
+    sealed,
+    lostClaims,
+    recovered,
+    setAside,
+    claims,
+    pathOf: (file) => files.pathOf(file),
+    abandon: () => files.settle(),
+  }
+}
+
+/** Appends a row and resolves to its id once it is durable; rejects when it isn't. */
+export function appendDurably(log: OpenLog, url: string, claim: Hash64 | null = null): Promise<number> {
+  if (!log.writer.hasRoom(1, 4096)) return Promise.reject(new Error('no room'))
+  const id = log.writer.append(makeVisit(url), claim, null)
+  return new Promise((resolve, reject) => {
+    log.writer.whenSynced((isDurable) => (isDurable ? resolve(id) : reject(new Error('not durable'))))
+  })
+}
+
+/** Every row of the segments as id → url. */
+export async function readRows(log: OpenLog, segments: readonly Segment[]): Promise<Map<number, string>> {
+  const rows = new Map<number, string>()
+  for (const segment of segments) {
+    for (const group of await readSegment(log.pathOf(segment.file), segment)) {
+      for (let at = 0; at < group.rowBytes.length; ) {
+        const { row, end } = decodeRow(botVisitColumns, group.rowBytes, at)
+        rows.set(Number(row.id), row.url as string)
+        at = end
+      }
+    }
+  }
+  return rows
+}

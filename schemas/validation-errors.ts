@@ -132,6 +132,12 @@ export function tooLong(loc: Loc, input: unknown, max: number, actual: number): 
   return error('too_long', loc, msg, input, { field_type: 'List', max_length: max, actual_length: actual })
 }
 
+/** A free dictionary with too many keys. */
+export function dictTooLong(loc: Loc, input: unknown, max: number, actual: number): ValidationError {
+  const msg = `Dictionary should have at most ${counted(max, 'item')} after validation, not ${actual}`
+  return error('too_long', loc, msg, input, { field_type: 'Dictionary', max_length: max, actual_length: actual })
+}
+
 /** A free dictionary was wanted. */
 export function dictType(loc: Loc, input: unknown): ValidationError {
   return error('dict_type', loc, 'Input should be a valid dictionary', input)

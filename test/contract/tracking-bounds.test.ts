@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest'
+import { bodySchemas } from '../../schemas/event-schemas.ts'
+import {
+  batchBodyBytesMax,
+  batchEventsMax,
+  botVisitsMax,
+  eventAgeMaxMs,
+  jsonDepthMax,
+  jsonNumberDigitsMax,
+  propertiesBytesMax,
+  propertiesDepthMax,
+  propertiesKeysMax,
+  trackBodyBytesMax,
+} from '../../schemas/limits.ts'
+
+/** The bounds of the tracking interface as its description states them, written here once more, by hand. */
+test('the fields of an event have the bounds of the description, and there are no others', () => {
+  const { tracking_key: _, ...bounds } = Object.fromEntries(
+    Object.entries({ ...bodySchemas.sender.properties, ...bodySchemas.event.properties }).map(([name, schema]) => [
+      name,
+      schema.maxLength ?? null,
+    ]),
+  )
+  expect(bounds).toEqual({
+    event_type: null,
+    event_name: 120,
+    client_event_id: 254,
+    email: 254,
+    full_name: 200,
+    path: 2048,
+    url: 2048,
+    referrer: 2048,
+    source: 254,
+    medium: 254,
+    campaign: 254,
+    content: 254,
+    properties: null,
+    anonymous_id: 254,
+    session_id: 254,
+    title: 500,
+    occurred_at: null,
+    sent_at: null,
+    screen_width: null,
+    language: 35,
+    timezone: 64,
+    user_agent: 1024,
+    ip: 64,
+    value_cents: null,
+  })
+  expect(bodySchemas.event.properties['event_name']?.minLength).toBe(1)
+})
+
+test('bodies, batches and properties have the bounds of the description', () => {
+  expect([trackBodyBytesMax, batchBodyBytesMax, batchEventsMax, botVisitsMax]).toEqual([65_536, 1_048_576, 1000, 1000])
+  expect([propertiesBytesMax, propertiesKeysMax, propertiesDepthMax]).toEqual([16_384, 100, 5])
+  expect([jsonDepthMax, jsonNumberDigitsMax, eventAgeMaxMs]).toEqual([64, 400, 72 * 3_600_000])
+})

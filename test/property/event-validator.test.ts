@@ -1,0 +1,67 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { bodySchemas, type FieldSchema } from '../../schemas/event-schemas.ts'
+import {
+  validateBatch,
+  validateBatchEvent,
+  validateBots,
+  validateBotVisit,
+  validateTrack,
+} from '../../schemas/event-validator.ts'
+
+const sound = { tracking_key: 'k', event_name: 'a', url: 'u', user_agent: 'x' }
+const validators = [validateTrack, validateBatch, validateBots, validateBatchEvent, validateBotVisit]
+const check = (body: unknown) => validators.map((validate) => validate(body, 0))
+const fieldNames = [...new Set(Object.values(bodySchemas).flatMap(({ properties }) => Object.keys(properties)))]
+
+test('any JSON value is judged without throwing, and each error can be shown', () => {
+  const named = fc.dictionary(fc.constantFrom(...fieldNames, '__proto__', 'toString'), fc.jsonValue({ maxDepth: 7 }))
+  fc.assert(
+    fc.property(fc.oneof(fc.jsonValue(), named), (body) => {
+      for (const errors of check(body)) {
+        if (errors === null) continue
+        expect(errors.length).toBeGreaterThan(0)
+        for (const error of errors) {
+          expect(error.loc[0]).toBe('body')
+          expect(JSON.parse(JSON.stringify(error))).toMatchObject({ type: error.type, msg: error.msg })
+        }
+      }
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+describe.each([
+  ['event', validateTrack, bodySchemas.event.properties],
+  ['visit', validateBots, bodySchemas.visit.properties],
+] as const)('each bounded text of an %s counts code points', (_, validate, fields) => {
+  const bounded = Object.entries<FieldSchema>(fields).filter(([, { maxLength }]) => maxLength !== undefined)
+
+  test.each(bounded)('%s', (name, { maxLength: max = 0 }) => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom('a', 'é', '汉', '😀'),
+        fc.nat({ max: 3 }),
+        fc.boolean(),
+        (character, emoji, isOver) => {
+          const text = '😀'.repeat(emoji) + character.repeat(max - emoji + (isOver ? 1 : 0))
+          const errors = validate({ ...sound, [name]: text })
+          expect(errors).toEqual(
+            isOver
+              ? [
+                  {
+                    type: 'string_too_long',
+                    loc: ['body', name],
+                    msg: `String should have at most ${max} characters`,
+                    input: text,
+                    ctx: { max_length: max },
+                  },
+                ]
+              : null,
+          )
+        },
+      ),
+      { numRuns: 20 },
+    )
+  })
+})

@@ -1,0 +1,131 @@
+import { describe, expect, test } from 'vitest'
+import { parseJsonBody } from '../../schemas/json-body.ts'
+
+const parse = (text: string) => parseJsonBody(Buffer.from(text))
+const unreadable = { ok: false, status: 400, detail: 'There was an error parsing the body' }
+
+describe('a body that is taken', () => {
+  test('is its JSON value, with or without a byte order mark', () => {
+    expect(parse('{"a":[1,"é😀",null]}')).toEqual({ ok: true, value: { a: [1, 'é😀', null] } })
+    expect(parse('\ufeff{"a":1}')).toEqual({ ok: true, value: { a: 1 } })
+  })
+
+  test('may be empty or null, which callers tell apart from a value', () => {
+    expect(parse('')).toEqual({ ok: true, value: undefined })
+    expect(parse('null')).toEqual({ ok: true, value: null })
+  })
+
+  test('keeps U+FFFD, U+2028 and escaped pairs of surrogates', () => {
+    expect(parse('["\ufffd","\u2028","\\ud83d\\ude00"]')).toEqual({ ok: true, value: ['\ufffd', '\u2028', '😀'] })
+  })
+
+  test('may be nested 64 deep and hold numbers of 400 digits', () => {
+    expect(parse('['.repeat(64) + ']'.repeat(64)).ok).toBe(true)
+    expect(parse(`[${'1'.repeat(400)}]`).ok).toBe(true)
+  })
+
+  test('may hold any number of brackets and digits in its strings', () => {
+    const text = JSON.stringify({ brackets: '[{'.repeat(100), digits: '7'.repeat(2000), quoted: '"[['.repeat(70) })
+    expect(parse(text)).toEqual({ ok: true, value: JSON.parse(text) })
+  })
+
+  test('keeps the last of duplicate keys, and keys of prototypes as plain data', () => {
+    const body = parse('{"a":1,"a":2,"__proto__":{"polluted":true},"constructor":{"prototype":1}}')
+    expect(body.ok && Object.keys(body.value as object)).toEqual(['a', '__proto__', 'constructor'])
+    expect(body.ok && (body.value as { a: number }).a).toBe(2)
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
+  })
+})
+
+describe('a body that can not be read is answered 400', () => {
+  test('where its bytes are not UTF-8', () => {
+    for (const bytes of [[0xff], [0x22, 0xc3, 0x22], [0x22, 0xed, 0xa0, 0x80, 0x22], [0xc0, 0x80]]) {
+      expect(parseJsonBody(Buffer.from(bytes))).toEqual(unreadable)
+    }
+  })
+
+  test.each([
+    ['65 lists', '['.repeat(65) + ']'.repeat(65)],
+    ['65 objects', `${'{"a":'.repeat(65)}1${'}'.repeat(65)}`],
+    ['100,000 lists without an end', '['.repeat(100_000)],
+    ['a megabyte of objects', '{"a":'.repeat(200_000)],
+    ['65 levels with closing brackets in strings', `${'{"a":"}},1},","b":'.repeat(65)}1${'}'.repeat(65)}`],
+    ['65 levels with strings that begin like numbers', `${'{"k":"1}},","b":'.repeat(65)}1${'}'.repeat(65)}`],
+    ['65 levels with escaped quotes', `${'{"k\\"":"\\\\\\"}}","b":'.repeat(65)}1${'}'.repeat(65)}`],
+  ])('where it is nested too deep: %s', (_, text) => {
+    expect(parse(text)).toEqual(unreadable)
+  })
+
+  test.each([
+    ['401 digits', '1'.repeat(401)],
+    ['5,000 digits', `{"a":${'9'.repeat(5000)}}`],
+    ['digits on both sides of a point', `[1.${'1'.repeat(400)}]`],
+    ['behind a long text', `["${'x'.repeat(700)}",${'1'.repeat(401)}]`],
+  ])('where a number is too long: %s', (_, text) => {
+    expect(parse(text)).toEqual(unreadable)
+  })
+})
+
+describe('malformed JSON is told of with the text and position of Python', () => {
+  test.each([
+    ['{"a":', 5, 'Expecting value'],
+    ['nope', 0, 'Expecting value'],
+    ['{"a":}', 5, 'Expecting value'],
+    ['  ', 2, 'Expecting value'],
+    ['[1,]', 3, 'Expecting value'],
+    ['{"f":NaN}', 5, 'Expecting value'],
+    ['{"f":-Infinity}', 5, 'Expecting value'],
+    ["{'a':1}", 1, 'Expecting property name enclosed in double quotes'],
+    ['{"a":1,}', 7, 'Expecting property name enclosed in double quotes'],
+    ['{', 1, 'Expecting property name enclosed in double quotes'],
+    ['{} {}', 3, 'Extra data'],
+    ['01', 1, 'Extra data'],
+    ['"a\nb"', 2, 'Invalid control character at'],
+    ['["x', 1, 'Unterminated string starting at'],
+    ['"\\x"', 1, 'Invalid \\escape'],
+    ['"\\u12"', 2, 'Invalid \\uXXXX escape'],
+    ['{"a" 1}', 5, "Expecting ':' delimiter"],
+    ['[1 2]', 3, "Expecting ',' delimiter"],
+    ['["😀", nope]', 6, 'Expecting value'],
+  ])('%j', (text, position, problem) => {
+    const error = {
+      type: 'json_invalid',
+      loc: ['body', position],
+      msg: 'JSON decode error',
+      input: {},
+      ctx: { error: problem },
+    }
+    expect(parse(text)).toEqual({ ok: false, status: 422, detail: [error] })
+  })
+})
+
+describe('texts that can not be stored are refused where they stand', () => {
+  test('lone surrogates', () => {
+    const detail = [
+      {
+        type: 'string_unicode',
+        loc: ['body', 'a', 1, 'b'],
+        msg: 'Input should be a valid string, unable to parse raw data as a unicode string',
+        input: 'x\ufffd',
+      },
+    ]
+    expect(parse('{"a":[1,{"b":"x\\ud800"}]}')).toEqual({ ok: false, status: 422, detail })
+  })
+
+  test('NUL, in values and in keys', () => {
+    const body = parse('{"a\\u0000":1,"b":"\\u0000"}')
+    const at = (loc: string[], input: string) => ({
+      type: 'value_error',
+      loc,
+      msg: 'Value error, NUL characters are not allowed',
+      input,
+      ctx: { error: {} },
+    })
+    expect(body).toEqual({ ok: false, status: 422, detail: [at(['body', 'a\0'], 'a\0'), at(['body', 'b'], '\0')] })
+  })
+
+  test('with an answer that stays small however many there are', () => {
+    const body = parse(`[${Array(50_000).fill('"\\u0000"').join()}]`)
+    expect(!body.ok && body.detail.length).toBe(20)
+  })
+})

@@ -30,14 +30,6 @@ export function parsePart<Schema extends z.ZodType>(
   return { ok: false, errors: firstAtEachPlace(issues).map((issue) => toError(part, raw, issue)) }
 }
 
-/**
- * Reports, from within a zod check, exactly the error that `build` makes: for what Pydantic has a type of its own and
- * zod has none.
- */
-export function raise(context: { addIssue(issue: object): void }, build: Build): void {
-  context.addIssue({ code: 'custom', params: { build } })
-}
-
 /** Zod drops the schema that an issue came from; as the message, its kind survives. A check's own text stays. */
 function describeSchema(issue: z.core.$ZodRawIssue): string | undefined {
   const schema = issue.inst as z.core.$ZodType | undefined
@@ -52,7 +44,7 @@ function oneAKey(issue: Issue): Issue[] {
 }
 
 /**
- * Pydantic stops at a value's first error: the type before the bounds; and of a list, too long before its items, its
+ * Pydantic stops at a value's first error: the type before the step before the bounds; and of a list, too long before its items, its
  * items before too short. Zod goes on.
  */
 function firstAtEachPlace(issues: Issue[]): Issue[] {
@@ -74,7 +66,7 @@ function firstAtEachPlace(issues: Issue[]): Issue[] {
 
 /** Lower comes first. That an integer is beyond what JavaScript holds says less than a bound of the field. */
 function rank(issue: Issue): number {
-  if (issue.code === 'invalid_type') return 0
+  if (issue.code === 'invalid_type' || issue.code === 'not_multiple_of') return 0
   return 'note' in issue ? 2 : 1
 }
 
@@ -115,10 +107,8 @@ function buildError(issue: Issue, input: unknown): Build {
     case 'invalid_format':
       if (issue.format !== 'regex') break
       return (loc) => errors.stringPatternMismatch(loc, input, String(issue.pattern).replace(/^\/|\/[a-z]*$/g, ''))
-    case 'custom': {
-      const build = issue.params?.['build'] as Build | undefined
-      return build ?? ((loc) => errors.valueError(loc, input, issue.message))
-    }
+    case 'custom':
+      return (loc) => errors.valueError(loc, input, issue.message)
   }
   throw new Error(`the zod issue ${issue.code} has no error in the contract: write the schema another way`)
 }

@@ -1,0 +1,303 @@
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { laxInt, laxIntOr } from '../../schemas/lax.ts'
+import * as errors from '../../schemas/validation-errors.ts'
+import { parsePart } from '../../schemas/zod-errors.ts'
+
+/** What a schema of one field `f` says of a value there. */
+function errorOf(schema: z.ZodType, value: unknown, part: 'body' | 'query' = 'body') {
+  const parsed = parsePart(part, z.object({ f: schema }), { f: value })
+  return parsed.ok ? 'accepted' : parsed.errors
+}
+
+/** As it goes out: the order of members counts. */
+const text = (value: unknown) => JSON.stringify(value)
+
+const integer = z.int()
+const bounded = laxInt({ ge: 1, le: 365 })
+
+describe('every row of the error table, exactly', () => {
+  test.each<[string, z.ZodType, unknown, object]>([
+    ['string_type of null', z.string(), null, { type: 'string_type', msg: 'Input should be a valid string' }],
+    ['string_type of a number', z.string(), 1, { type: 'string_type', msg: 'Input should be a valid string' }],
+    ['string_type of a boolean', z.string(), true, { type: 'string_type', msg: 'Input should be a valid string' }],
+    [
+      'string_too_short by one',
+      z.string().min(1),
+      '',
+      { type: 'string_too_short', msg: 'String should have at least 1 character', ctx: { min_length: 1 } },
+    ],
+    [
+      'string_too_short',
+      z.string().min(8),
+      'short',
+      { type: 'string_too_short', msg: 'String should have at least 8 characters', ctx: { min_length: 8 } },
+    ],
+    [
+      'string_too_long',
+      z.string().max(3),
+      'long',
+      { type: 'string_too_long', msg: 'String should have at most 3 characters', ctx: { max_length: 3 } },
+    ],
+    [
+      'string_pattern_mismatch',
+      z.string().regex(/^a\/b$/i),
+      'x',
+      { type: 'string_pattern_mismatch', msg: "String should match pattern '^a\\/b$'", ctx: { pattern: '^a\\/b$' } },
+    ],
+    ...['x', '', '1.5', '0x1', '1_', '１', '1e3'].map((value): [string, z.ZodType, unknown, object] => [
+      `int_parsing of ${text(value)}`,
+      bounded,
+      value,
+      {
+        type: 'int_parsing',
+        msg: 'Input should be a valid integer, unable to parse string as an integer',
+      },
+    ]),
+    [
+      'int_from_float',
+      bounded,
+      1.5,
+      { type: 'int_from_float', msg: 'Input should be a valid integer, got a number with a fractional part' },
+    ],
+    ...[null, [], {}].map((value): [string, z.ZodType, unknown, object] => [
+      `int_type of ${text(value)}`,
+      bounded,
+      value,
+      { type: 'int_type', msg: 'Input should be a valid integer' },
+    ]),
+    ...[1e300, -1e300, '9'.repeat(4301)].map((value): [string, z.ZodType, unknown, object] => [
+      `int_parsing_size of ${text(value).slice(0, 8)}`,
+      bounded,
+      value,
+      {
+        type: 'int_parsing_size',
+        msg: 'Unable to parse input string as an integer, exceeded maximum size',
+      },
+    ]),
+    [
+      'greater_than_equal',
+      bounded,
+      0,
+      { type: 'greater_than_equal', msg: 'Input should be greater than or equal to 1', ctx: { ge: 1 } },
+    ],
+    ['greater_than', integer.gt(0), 0, { type: 'greater_than', msg: 'Input should be greater than 0', ctx: { gt: 0 } }],
+    [
+      'less_than_equal',
+      bounded,
+      366,
+      { type: 'less_than_equal', msg: 'Input should be less than or equal to 365', ctx: { le: 365 } },
+    ],
+    ['less_than', integer.lt(5), 5, { type: 'less_than', msg: 'Input should be less than 5', ctx: { lt: 5 } }],
+    [
+      'multiple_of',
+      integer.multipleOf(5),
+      3,
+      { type: 'multiple_of', msg: 'Input should be a multiple of 5', ctx: { multiple_of: 5 } },
+    ],
+    [
+      'float_parsing',
+      z.number(),
+      'x',
+      { type: 'float_parsing', msg: 'Input should be a valid number, unable to parse string as a number' },
+    ],
+    ...[null, [], {}].map((value): [string, z.ZodType, unknown, object] => [
+      `float_type of ${text(value)}`,
+      z.number(),
+      value,
+      { type: 'float_type', msg: 'Input should be a valid number' },
+    ]),
+    ...['x', '', 2].map((value): [string, z.ZodType, unknown, object] => [
+      `bool_parsing of ${text(value)}`,
+      z.boolean(),
+      value,
+      { type: 'bool_parsing', msg: 'Input should be a valid boolean, unable to interpret input' },
+    ]),
+    ...[[], {}, 0.5].map((value): [string, z.ZodType, unknown, object] => [
+      `bool_type of ${text(value)}`,
+      z.boolean(),
+      value,
+      { type: 'bool_type', msg: 'Input should be a valid boolean' },
+    ]),
+    ['list_type', z.array(z.string()), null, { type: 'list_type', msg: 'Input should be a valid list' }],
+    [
+      'too_short by one',
+      z.array(z.string()).min(1),
+      [],
+      {
+        type: 'too_short',
+        msg: 'List should have at least 1 item after validation, not 0',
+        ctx: { field_type: 'List', min_length: 1, actual_length: 0 },
+      },
+    ],
+    [
+      'too_long',
+      z.array(z.string()).max(2),
+      ['a', 'b', 'c'],
+      {
+        type: 'too_long',
+        msg: 'List should have at most 2 items after validation, not 3',
+        ctx: { field_type: 'List', max_length: 2, actual_length: 3 },
+      },
+    ],
+    [
+      'dict_type',
+      z.record(z.string(), z.string()),
+      [],
+      { type: 'dict_type', msg: 'Input should be a valid dictionary' },
+    ],
+    [
+      'model_attributes_type',
+      z.object({}),
+      'x',
+      {
+        type: 'model_attributes_type',
+        msg: 'Input should be a valid dictionary or object to extract fields from',
+      },
+    ],
+    [
+      'enum',
+      z.enum(['a', 'b', 'c']),
+      'x',
+      { type: 'enum', msg: "Input should be 'a', 'b' or 'c'", ctx: { expected: "'a', 'b' or 'c'" } },
+    ],
+    [
+      'literal_error of one',
+      z.literal('only'),
+      'x',
+      { type: 'literal_error', msg: "Input should be 'only'", ctx: { expected: "'only'" } },
+    ],
+    [
+      'literal_error of several',
+      z.literal(['a', 'b']),
+      1,
+      { type: 'literal_error', msg: "Input should be 'a' or 'b'", ctx: { expected: "'a' or 'b'" } },
+    ],
+    [
+      'value_error of a check of our own',
+      z.string().refine(() => false, 'no such thing'),
+      'x',
+      { type: 'value_error', msg: 'Value error, no such thing', ctx: { error: {} } },
+    ],
+  ])('%s', (_, schema, input, { type, msg, ctx }: { type?: string; msg?: string; ctx?: object }) => {
+    const expected = { type, loc: ['body', 'f'], msg, input, ...(ctx && { ctx }) }
+    expect(text(errorOf(schema, input))).toBe(text([expected]))
+  })
+})
+
+describe('missing', () => {
+  const schema = z.object({ a: z.string(), b: z.object({ c: z.int() }) })
+  const body = { b: { x: 1 } }
+
+  test('has the parent object as sent as its input, in a body', () => {
+    const parsed = parsePart('body', schema, body)
+    expect(parsed).toEqual({
+      ok: false,
+      errors: [
+        { type: 'missing', loc: ['body', 'a'], msg: 'Field required', input: body },
+        { type: 'missing', loc: ['body', 'b', 'c'], msg: 'Field required', input: { x: 1 } },
+      ],
+    })
+  })
+
+  test('has null as its input in a query, and for a whole body that is empty or null', () => {
+    const query = parsePart('query', z.object({ q: z.string(), e: z.enum(['a']) }), {})
+    expect(query).toMatchObject({
+      errors: [
+        { loc: ['query', 'q'], input: null },
+        { type: 'missing', input: null },
+      ],
+    })
+    for (const nothing of [undefined, null]) {
+      expect(parsePart('body', schema, nothing)).toEqual({ ok: false, errors: [errors.missingBody()] })
+    }
+  })
+
+  test.each([['a text'], [[1]], [7]])('isn’t said of a body that is %j', (whole) => {
+    expect(parsePart('body', schema, whole)).toEqual({
+      ok: false,
+      errors: [errors.modelAttributesType(['body'], whole)],
+    })
+  })
+})
+
+describe('order', () => {
+  const schema = z.strictObject({
+    b: z.string(),
+    a: z.int(),
+    list: z.array(z.string().min(2)).min(2).max(3).optional(),
+  })
+  const typesAt = (body: unknown) => {
+    const parsed = parsePart('body', schema, body)
+    return parsed.ok ? [] : parsed.errors.map(({ type, loc }) => `${loc.slice(1).join('.')} ${type}`)
+  }
+
+  test('is that of the declaration, not of the input, with unknown keys at the end in theirs', () => {
+    expect(typesAt({ z: 1, a: 'x', y: 2, b: 1 })).toEqual([
+      'b string_type',
+      'a int_parsing',
+      'z extra_forbidden',
+      'y extra_forbidden',
+    ])
+  })
+
+  test('an unknown key shows its value, whatever it is called', () => {
+    const body = JSON.parse('{"a":1,"b":"","__proto__":{"x":1},"toString":2,"constructor":3}')
+    const parsed = parsePart('body', schema, body)
+    expect(parsed).toEqual({
+      ok: false,
+      errors: [
+        errors.extraForbidden(['body', '__proto__'], { x: 1 }),
+        errors.extraForbidden(['body', 'toString'], 2),
+        errors.extraForbidden(['body', 'constructor'], 3),
+      ],
+    })
+    expect(({} as { x?: number }).x).toBeUndefined()
+  })
+
+  test('one error a value: its type before its bounds, the first bound only', () => {
+    const field = z.string().min(3).regex(/^a/)
+    expect(errorOf(field, 'b')).toMatchObject([{ type: 'string_too_short' }])
+    expect(errorOf(z.number().min(10).pipe(z.int()), 1.5)).toHaveLength(1)
+    expect(errorOf(z.number().min(10).int(), 1.5)).toMatchObject([{ type: 'int_from_float' }])
+    expect(errorOf(z.int().min(1).multipleOf(5), -3)).toMatchObject([{ type: 'multiple_of' }])
+  })
+
+  test('of a list: too long alone, its items before too short', () => {
+    const full = { a: 1, b: '' }
+    expect(typesAt({ ...full, list: ['x', 'y', 'z', 'w'] })).toEqual(['list too_long'])
+    expect(typesAt({ ...full, list: ['x'] })).toEqual(['list.0 string_too_short'])
+    expect(typesAt({ ...full, list: ['xx'] })).toEqual(['list too_short'])
+  })
+
+  test('keeps the errors of items 1 and 10 apart', () => {
+    const parsed = parsePart('body', z.object({ l: z.array(z.int()) }), { l: Array.from({ length: 11 }, () => 'x') })
+    expect(parsed.ok ? [] : parsed.errors.map(({ loc }) => loc[2])).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+  })
+})
+
+describe('what a query holds is text', () => {
+  const query = z.object({ days: laxIntOr(30, { ge: 1, le: 365 }), hours: laxInt({ ge: 1, le: 744 }) })
+
+  test.each(['0', '-1', '99999999999999999999', '-99999999999999999999', '366'])(
+    'and the input of an error is that text: %s',
+    (days) => {
+      const parsed = parsePart('query', query, { days })
+      expect(parsed).toMatchObject({ errors: [{ loc: ['query', 'days'], input: days }] })
+      const ctx = parsed.ok ? undefined : parsed.errors[0]!.ctx
+      expect([{ ge: 1 }, { le: 365 }]).toContainEqual(ctx)
+    },
+  )
+
+  test('defaults fill what is left out', () => {
+    expect(parsePart('query', query, {})).toEqual({ ok: true, value: { days: 30 } })
+    expect(parsePart('query', query, { days: '7', hours: '24' })).toEqual({ ok: true, value: { days: 7, hours: 24 } })
+  })
+})
+
+test('lengths count code points: 180 emoji fit in 180, 181 do not', () => {
+  const title = z.string().min(1).max(180)
+  expect(errorOf(title, '😀'.repeat(180))).toBe('accepted')
+  expect(errorOf(title, '😀'.repeat(181))).toMatchObject([{ type: 'string_too_long', ctx: { max_length: 180 } }])
+  expect(errorOf(z.string().min(2), '😀')).toMatchObject([{ type: 'string_too_short' }])
+})

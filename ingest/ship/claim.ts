@@ -17,8 +17,6 @@ import { claimsPerCallMax, redisDeadlineMs } from '../../schemas/limits.ts'
 export const claimBytes = 16
 const slicesPerWindow = 3
 const hourMs = 3_600_000
-/** The database of claims: BullMQ has 0. */
-const claimsDatabase = 1
 
 const script = `
 local packed, slice, slices, ttl = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
@@ -72,7 +70,7 @@ export interface ClaimsOptions {
 
 export function connectClaims({ url, windowHours, entriesMax }: ClaimsOptions): Claims {
   const redis = new RedisClient(url, {
-    db: claimsDatabase,
+    db: claimsDatabaseOf(url),
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     commandTimeout: redisDeadlineMs,
@@ -144,4 +142,9 @@ export function connectClaims({ url, windowHours, entriesMax }: ClaimsOptions): 
       redis.disconnect()
     },
   }
+}
+
+/** Claims have the database after the one that the URL names: the queues' keys and theirs never meet. */
+function claimsDatabaseOf(url: string): number {
+  return Number(new URL(url).pathname.slice(1) || 0) + 1
 }

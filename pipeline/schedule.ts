@@ -1,5 +1,5 @@
 /**
- * What runs when. The list is the truth; the queue in Redis is made from it by a sweep, at start and every half minute,
+ * What runs when. The list is the truth; the queue in Redis is made from it by a sweep, at start and every ten seconds,
  * so that a Redis that was emptied or replaced has its schedules back within that time.
  */
 import { Queue } from 'bullmq'
@@ -25,7 +25,7 @@ export function schedulesOf({ retentionSweepMinutes }: Pick<Config, 'retentionSw
   ]
 }
 
-const sweepEveryMs = 30_000
+const sweepEveryMs = 10_000
 /** While Redis is away, or at a process's start, sooner. */
 const retryEveryMs = 2_000
 /** A schedule whose next run is overdue by more has lost its job, and is made anew. */
@@ -43,7 +43,7 @@ const runOptions = {
 export interface Sweep {
   /** Resolves after the first sweep that succeeded. */
   readonly swept: Promise<void>
-  close(): Promise<void>
+  close(): void
 }
 
 export interface SweepOptions {
@@ -79,25 +79,24 @@ export function startSweep({ redisUrl, schedules, metrics, log, everyMs = sweepE
       metrics.redisIs(false)
       next = Math.min(everyMs, retryEveryMs)
       // A connection that failed while it was being made is never used again by BullMQ: the next sweep makes another.
-      await closeQueue()
+      closeQueue()
     }
     if (!isClosed) timer = setTimeout(() => void sweep(), next)
   }
 
-  async function closeQueue(): Promise<void> {
-    const closing = queue
+  /** Not waited for: while Redis is away it takes as long as Redis does. */
+  function closeQueue(): void {
+    void queue?.disconnect().catch(() => {})
     queue = undefined
-    await closing?.disconnect().catch(() => {})
   }
 
-  const first = sweep()
+  void sweep()
   return {
     swept,
-    close: async () => {
+    close: () => {
       isClosed = true
       clearTimeout(timer)
-      await first
-      await closeQueue()
+      closeQueue()
     },
   }
 }

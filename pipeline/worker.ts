@@ -14,8 +14,9 @@ const concurrency = 4
 const lockMs = 30_000
 /** Dying in a job again and again doesn't condemn the job: it may not be its fault. */
 const stallsMax = 10
-/** The end of jobs under way; within the 20 s of a step of the shutdown. */
-const closeDeadlineMs = 15_000
+/** For jobs under way to end, and then for the queue to be told: together within the 20 s of a step of the shutdown. */
+const jobsDeadlineMs = 12_000
+const closeDeadlineMs = 3_000
 /** While Redis is away, errors of the connection come by the dozen: one line in this time says it. */
 const errorLineEveryMs = 30_000
 
@@ -27,6 +28,7 @@ export interface PipelineWorker {
 export function startWorker(redisUrl: string, jobs: Jobs, context: Omit<JobContext, 'signal'>): PipelineWorker {
   const { log, metrics, clock } = context
   const stopping = new AbortController()
+  const underWay = new Set<Promise<void>>()
 
   async function run(name: JobName, input: Parameters<Jobs[JobName]>[1]): Promise<void> {
     const startedAt = performance.now()
@@ -47,7 +49,9 @@ export function startWorker(redisUrl: string, jobs: Jobs, context: Omit<JobConte
     async (job) => {
       // A newer version's job that this one doesn't know: failing it leaves it to be run again.
       if (!Object.hasOwn(jobs, job.name)) throw new Error(`there is no job ${job.name}`)
-      await run(job.name as JobName, job.data)
+      const running = run(job.name as JobName, job.data)
+      underWay.add(running)
+      await running.finally(() => underWay.delete(running))
     },
     {
       connection: workerConnection(redisUrl),
@@ -67,12 +71,14 @@ export function startWorker(redisUrl: string, jobs: Jobs, context: Omit<JobConte
   return {
     close: async () => {
       stopping.abort(new Error('the pipeline is stopping'))
+      // Called first, so that no other job is taken; it has no deadline of its own and waits for a Redis that is away.
+      const closed = worker.close()
       try {
-        await withDeadline(worker.close(), closeDeadlineMs, 'ending the jobs under way')
+        await withDeadline(Promise.allSettled(underWay), jobsDeadlineMs, 'ending the jobs under way')
+        await withDeadline(closed, closeDeadlineMs, 'leaving the queue')
       } catch (error) {
-        // Their locks run out, and another worker runs them again.
-        log.warn({ err: error }, 'left jobs behind')
-        await worker.disconnect().catch(() => {})
+        // The locks of jobs left behind run out, and another worker runs them again.
+        log.warn({ err: error }, 'left the queue without a word')
       }
     },
   }

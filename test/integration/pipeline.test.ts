@@ -1,0 +1,176 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Queue } from 'bullmq'
+import { Redis } from 'ioredis'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { prepareRedis } from '../../start/stores/redis.ts'
+import type { Store } from '../../start/stores/store.ts'
+import { compileService } from '../support/compile.ts'
+import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+let stores: TestStores
+let service: string
+let redis: Store
+let redisProcess: ChildProcess
+const folder = mkdtempSync(join(tmpdir(), 'svc-pipeline-'))
+
+beforeAll(async () => {
+  ;[stores, service, redis] = await Promise.all([
+    freshStores(),
+    compileService('pipeline/main.ts'),
+    prepareRedis(join(folder, 'redis')),
+  ])
+  await startRedis()
+}, 120_000)
+afterAll(async () => {
+  await end(redisProcess, 'SIGTERM')
+  await stores?.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const running: ChildProcess[] = []
+afterEach(async () => {
+  for (const child of running.splice(0)) await end(child, 'SIGKILL')
+})
+
+async function startRedis(): Promise<void> {
+  redisProcess = redis.spawn()
+  await redis.ready(redisProcess)
+}
+
+async function end(child: ChildProcess | undefined, signal: NodeJS.Signals): Promise<number | null> {
+  if (child === undefined || child.exitCode !== null || child.signalCode !== null) return child?.exitCode ?? null
+  const exited = once(child, 'exit')
+  child.kill(signal)
+  const [code] = await exited
+  return code
+}
+
+interface Running {
+  child: ChildProcess
+  get(path: string, method?: string): Promise<{ status: number; text: string }>
+  metric(name: string): Promise<number>
+}
+
+async function startPipeline(environment: Record<string, string> = {}): Promise<Running> {
+  const child = spawn(process.execPath, [service], {
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    env: {
+      PATH: process.env['PATH'],
+      PORT: '0',
+      DATABASE_URL: stores.databaseUrl,
+      CLICKHOUSE_URL: stores.clickhouseUrl,
+      REDIS_URL: redis.url,
+      SECRET_KEY: stores.secretKey,
+      LOG_LEVEL: 'warn',
+      ...environment,
+    },
+  })
+  running.push(child)
+  child.stderr!.resume()
+  const [message] = (await once(child, 'message')) as [{ type: string; port: number }]
+  expect(message).toMatchObject({ type: 'ready' })
+  const get = async (path: string, method = 'GET') => {
+    const response = await fetch(`http://127.0.0.1:${message.port}${path}`, { method })
+    return { status: response.status, text: await response.text() }
+  }
+  return {
+    child,
+    get,
+    metric: async (name) => {
+      const { text } = await get('/metrics')
+      const line = text.split('\n').find((one) => one.startsWith(`${name} `) || one.startsWith(`${name}{`))
+      return line === undefined ? 0 : Number(line.split(' ').at(-1))
+    },
+  }
+}
+
+async function eventually(what: () => Promise<boolean>, withinMs = 45_000): Promise<void> {
+  const deadline = Date.now() + withinMs
+  while (!(await what())) {
+    if (Date.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`)
+    await delay(100)
+  }
+}
+
+const oldEvents = async () => {
+  const [row] = await stores.ch.query<{ count: number }>(
+    `SELECT count() AS count FROM events WHERE occurred_at < now() - INTERVAL 1000 DAY`,
+  )
+  return row!.count
+}
+const insertOldEvent = () => insertEventRows(stores.ch, [makeEventRow({ occurred_at: Date.now() - 2000 * 86_400_000 })])
+
+test('runs its jobs by schedule, says how it is, and ends with code 0 when told to', async () => {
+  await stores.pg.query(`INSERT INTO owners (email, plan_key) VALUES ('a@example.com', 'scale')`)
+  await stores.pg.query(`INSERT INTO workspaces (owner_id, name, slug) SELECT id, 'w', 'w' FROM owners`)
+  await insertOldEvent()
+  const pipeline = await startPipeline()
+  await eventually(async () => (await oldEvents()) === 0)
+  await eventually(async () => (await pipeline.metric('svc_job_last_success_seconds')) > 0)
+  expect(await pipeline.get('/health')).toMatchObject({ status: 200 })
+  expect(await pipeline.get('/health', 'POST')).toMatchObject({ status: 405 })
+  expect(await pipeline.get('/other')).toMatchObject({ status: 404 })
+  expect(await pipeline.metric('svc_redis_up')).toBe(1)
+  expect(await end(pipeline.child, 'SIGTERM')).toBe(0)
+}, 60_000)
+
+test("a restart leaves the schedules to their time: a job that ran isn't run again", async () => {
+  const pipeline = await startPipeline()
+  await eventually(async () => (await pipeline.metric('svc_redis_up')) === 1)
+  await insertOldEvent()
+  await delay(3_000)
+  expect(await oldEvents()).toBe(1)
+  expect(await end(pipeline.child, 'SIGTERM')).toBe(0)
+}, 60_000)
+
+test('an emptied Redis has its schedules back, and jobs run on', async () => {
+  const pipeline = await startPipeline()
+  await eventually(async () => (await pipeline.metric('svc_redis_up')) === 1)
+  const client = new Redis(redis.url)
+  await client.flushall()
+  client.disconnect()
+  await eventually(async () => (await oldEvents()) === 0, 50_000)
+  const { hostname, port, password } = new URL(redis.url)
+  const queue = new Queue('pipeline', { connection: { host: hostname, port: Number(port), password } })
+  expect((await queue.getJobSchedulers()).map(({ key }) => key).sort()).toEqual(['expire-data', 'expire-salts'])
+  await queue.close()
+}, 70_000)
+
+test('while Redis is away it stays up without spinning, and goes on when Redis is back', async () => {
+  await end(redisProcess, 'SIGKILL')
+  const pipeline = await startPipeline()
+  await eventually(async () => (await pipeline.metric('svc_redis_up')) === 0)
+  const before = await pipeline.metric('process_cpu_seconds_total')
+  await delay(3_000)
+  // A busy loop would take all of the time.
+  expect((await pipeline.metric('process_cpu_seconds_total')) - before).toBeLessThan(1.5)
+  await startRedis()
+  await eventually(async () => (await pipeline.metric('svc_redis_up')) === 1)
+
+  await end(redisProcess, 'SIGKILL')
+  await delay(1_000)
+  expect(await pipeline.get('/health')).toMatchObject({ status: 200 })
+  await startRedis()
+  const client = new Redis(redis.url)
+  await client.flushall()
+  client.disconnect()
+  await insertOldEvent()
+  await eventually(async () => (await oldEvents()) === 0, 50_000)
+}, 120_000)
+
+test('ends within its deadlines when told to while Redis is away', async () => {
+  const pipeline = await startPipeline()
+  await eventually(async () => (await pipeline.metric('svc_redis_up')) === 1)
+  await end(redisProcess, 'SIGKILL')
+  const startedAt = Date.now()
+  expect(await end(pipeline.child, 'SIGTERM')).toBe(0)
+  // A job under way would have 12 s to end, and the queue 3 s to be told.
+  expect(Date.now() - startedAt).toBeLessThan(20_000)
+  await startRedis()
+}, 60_000)

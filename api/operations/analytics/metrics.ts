@@ -22,7 +22,7 @@ export function countersOf({ counts, sessions, botVisits }: PeriodFigures, newCo
     conversion_rate: perCent(counts.converting, counts.visitors),
     revenue_cents: 0,
     bounce_rate: perCent(sessions.bounces, sessions.sessions),
-    average_session_seconds: ratio(sessions.durationMs / 1000, sessions.sessions),
+    average_session_seconds: ratio(sessions.durationMs, sessions.sessions * 1000),
     pages_per_session: ratio(counts.pageviews, counts.sessions),
     new_contacts: newContacts,
     bot_visits: botVisits,

@@ -1,0 +1,253 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { EventLike } from '../support/event-rows.ts'
+import { makeTestWorkspace, type Overview } from '../support/overview.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+let stores: TestStores
+beforeAll(async () => {
+  stores = await freshStores()
+})
+afterAll(() => stores.close())
+
+async function overviewOf(events: readonly EventLike[], query: Record<string, string> = {}): Promise<Overview> {
+  const workspace = await makeTestWorkspace(stores, {})
+  await workspace.addEvents(events)
+  return workspace.ask(query)
+}
+
+const google = { source: 'google', medium: 'organic' }
+const mail = { source: 'newsletter', medium: 'email' }
+const credited = ({ top_sources }: Overview) =>
+  Object.fromEntries(top_sources.filter((row) => row.conversions > 0).map((row) => [row.source, row.conversions]))
+
+describe('top_sources', () => {
+  it('count whole sessions by the source and medium of their first event', async () => {
+    const { top_sources } = await overviewOf([
+      { visitor: 1, occurred_at: '2026-11-20T10:00:00Z', ...google },
+      { visitor: 1, occurred_at: '2026-11-20T10:01:00Z' },
+      { visitor: 1, session: 5, occurred_at: '2026-11-20T12:00:00Z', ...google },
+      { visitor: 2, occurred_at: '2026-11-20T11:00:00Z', source: '', medium: '' },
+      { visitor: 2, occurred_at: '2026-11-20T11:01:00Z', ...mail },
+    ])
+    expect(top_sources).toEqual([
+      {
+        ...{ source: 'direct', medium: 'none', channel: 'Direct' },
+        ...{ visitors: 1, sessions: 1, pageviews: 2, events: 2, conversions: 0, revenue_cents: 0 },
+      },
+      {
+        ...{ source: 'google', medium: 'organic', channel: 'Organic Search' },
+        ...{ visitors: 1, sessions: 2, pageviews: 3, events: 3, conversions: 0, revenue_cents: 0 },
+      },
+    ])
+  })
+
+  it('take the event of the smaller id for the first of two at the same moment', async () => {
+    const { top_sources } = await overviewOf([
+      { id: 900_002, visitor: 1, occurred_at: '2026-11-20T10:00:00Z', ...mail },
+      { id: 900_001, visitor: 1, occurred_at: '2026-11-20T10:00:00Z', ...google },
+    ])
+    expect(top_sources.map(({ source }) => source)).toEqual(['google'])
+  })
+
+  it('are ordered by visitors, then conversions, then name, and cut at the limit', async () => {
+    const events: EventLike[] = ['d', 'c', 'b', 'a'].map((source, i) => ({
+      visitor: i + 1,
+      source,
+      medium: 'referral',
+    }))
+    events.push(
+      { visitor: 5, source: 'c', medium: 'referral' },
+      { visitor: 2 + 1, kind: 'conversion', source: 'b', medium: 'referral' },
+    )
+    const { top_sources } = await overviewOf(events, { limit: '3' })
+    expect(top_sources.map(({ source, visitors, conversions }) => [source, visitors, conversions])).toEqual([
+      ['c', 2, 0],
+      ['b', 1, 1],
+      ['a', 1, 0],
+    ])
+  })
+})
+
+describe('a conversion is credited', () => {
+  it('to the last source of its visitor that isn’t direct, in whatever session', async () => {
+    const overview = await overviewOf([
+      { visitor: 1, session: 1, occurred_at: '2026-11-01T10:00:00Z', ...google },
+      { visitor: 1, session: 2, occurred_at: '2026-11-10T10:00:00Z', ...mail },
+      { visitor: 1, session: 3, occurred_at: '2026-11-20T10:00:00Z' },
+      { visitor: 1, session: 3, occurred_at: '2026-11-20T10:01:00Z', kind: 'conversion' },
+    ])
+    expect(credited(overview)).toEqual({ newsletter: 1 })
+  })
+
+  it('also to a touch before the range, if it is in no row of the range itself', async () => {
+    const events: EventLike[] = [
+      { visitor: 1, session: 1, occurred_at: '2026-11-01T10:00:00Z', ...google },
+      { visitor: 1, session: 3, occurred_at: '2026-11-20T10:01:00Z', kind: 'conversion' },
+    ]
+    const { top_sources } = await overviewOf(events, { days: '1' })
+    expect(top_sources.map(({ source, visitors, conversions }) => [source, visitors, conversions])).toEqual([
+      ['direct', 1, 0],
+      ['google', 0, 1],
+    ])
+  })
+
+  it('to a touch of 30 days before, and not of a millisecond more', async () => {
+    const touchedAt = async (occurred_at: string) =>
+      credited(
+        await overviewOf(
+          [
+            { visitor: 1, session: 1, occurred_at, ...google },
+            { visitor: 1, session: 2, occurred_at: '2026-11-20T10:00:00Z', kind: 'conversion' },
+          ],
+          { days: '1' },
+        ),
+      )
+    expect(await touchedAt('2026-10-21T10:00:00.000Z')).toEqual({ google: 1 })
+    expect(await touchedAt('2026-10-21T09:59:59.999Z')).toEqual({ direct: 1 })
+  })
+
+  it('to its own source before an older one, and to none that comes after', async () => {
+    const overview = await overviewOf([
+      { id: 800_001, visitor: 1, occurred_at: '2026-11-20T10:00:00Z', ...google },
+      { id: 800_002, visitor: 1, occurred_at: '2026-11-20T10:01:00Z', kind: 'conversion', ...mail },
+      { id: 800_003, visitor: 1, occurred_at: '2026-11-20T10:01:00Z', source: 'bing', medium: 'organic' },
+      { visitor: 2, occurred_at: '2026-11-20T10:00:00Z', kind: 'conversion' },
+      { visitor: 2, occurred_at: '2026-11-20T10:00:01Z', source: 'bing', medium: 'organic' },
+    ])
+    expect(credited(overview)).toEqual({ newsletter: 1, direct: 1 })
+  })
+
+  it('without a visitor, to the source that it sent itself', async () => {
+    const { top_sources } = await overviewOf([
+      { visitor: 0, kind: 'conversion', ...mail },
+      { visitor: 0, ...google },
+    ])
+    expect(top_sources).toMatchObject([{ source: 'newsletter', visitors: 0, events: 0, conversions: 1 }])
+    expect(top_sources).toHaveLength(1)
+  })
+})
+
+describe('top_pages', () => {
+  it('have the newest title, the conversions on them, and the bounces of those who entered there', async () => {
+    const { top_pages } = await overviewOf([
+      { visitor: 1, path: '/', title: 'Old', occurred_at: '2026-11-20T10:00:00Z' },
+      { visitor: 2, path: '/', title: 'New', occurred_at: '2026-11-20T11:00:00Z' },
+      { visitor: 2, path: '/price', occurred_at: '2026-11-20T11:01:00Z' },
+      { visitor: 2, path: '/price', occurred_at: '2026-11-20T11:02:00Z', kind: 'conversion' },
+      { visitor: 3, path: '/', occurred_at: '2026-11-20T12:00:00Z' },
+      { visitor: 3, path: '/thanks', occurred_at: '2026-11-20T12:01:00Z', kind: 'custom' },
+      { visitor: 0, path: '/thanks', kind: 'conversion' },
+      { visitor: 0, path: '/price', title: 'Price' },
+    ])
+    expect(top_pages).toEqual([
+      {
+        ...{ path: '/', title: 'New', pageviews: 3, visitors: 3, sessions: 3 },
+        ...{ conversions: 0, revenue_cents: 0, bounce_rate: 33.33 },
+      },
+      {
+        ...{ path: '/price', title: 'Price', pageviews: 2, visitors: 1, sessions: 1 },
+        ...{ conversions: 1, revenue_cents: 0, bounce_rate: 0 },
+      },
+    ])
+  })
+
+  it('are ordered by pageviews, then path, and cut at the limit', async () => {
+    const events: EventLike[] = ['/c', '/b', '/a', '/c'].map((path) => ({ path }))
+    const { top_pages } = await overviewOf(events, { limit: '2' })
+    expect(top_pages.map(({ path }) => path)).toEqual(['/c', '/a'])
+  })
+})
+
+describe('breakdowns', () => {
+  it('count sessions by their first event and conversions by their own, with labels', async () => {
+    const { devices, browsers, countries } = await overviewOf([
+      { visitor: 1, device: 'mobile', browser: 'Safari', country: 'DE', occurred_at: '2026-11-20T10:00:00Z' },
+      { visitor: 1, device: 'desktop', browser: 'Chrome', country: 'FR', occurred_at: '2026-11-20T10:01:00Z' },
+      { visitor: 2, device: 'unknown', browser: '', occurred_at: '2026-11-20T11:00:00Z' },
+      { visitor: 0, device: 'tablet', browser: '', country: 'FR', kind: 'conversion' },
+    ])
+    const short = (rows: Overview['devices']) =>
+      rows.map(({ key, label, visitors, sessions, pageviews, conversions }) => [
+        key,
+        label,
+        visitors,
+        sessions,
+        pageviews,
+        conversions,
+      ])
+    expect(short(devices)).toEqual([
+      ['mobile', 'Mobile', 1, 1, 2, 0],
+      ['unknown', 'Unknown', 1, 1, 1, 0],
+      ['tablet', 'Tablet', 0, 0, 0, 1],
+    ])
+    expect(short(browsers)).toEqual([
+      ['unknown', 'Unknown', 1, 1, 1, 1],
+      ['Safari', 'Safari', 1, 1, 2, 0],
+    ])
+    expect(short(countries)).toEqual([
+      ['DE', 'Germany', 1, 1, 2, 0],
+      ['unknown', 'Unknown', 1, 1, 1, 0],
+      ['FR', 'France', 0, 0, 0, 1],
+    ])
+  })
+})
+
+describe('recent_events', () => {
+  it('are the newest 50, newest first, without vitals and leaves', async () => {
+    const events: EventLike[] = Array.from({ length: 60 }, (_, i) => ({
+      id: 700_000 + i,
+      occurred_at: Date.parse('2026-11-20T10:00:00Z') + Math.floor(i / 2) * 1000,
+      path: `/${i}`,
+    }))
+    const { recent_events } = await overviewOf([
+      ...events.reverse(),
+      { kind: 'web_vital', metric: 'LCP', metric_value: 1 },
+      { kind: 'page_leave' },
+    ])
+    expect(recent_events.map(({ path }) => path)).toEqual(Array.from({ length: 50 }, (_, i) => `/${59 - i}`))
+  })
+
+  it('show every field of an event', async () => {
+    const { recent_events } = await overviewOf([
+      {
+        id: 2 ** 52 + 1,
+        kind: 'conversion',
+        event_name: 'purchase',
+        session: 2 ** 53 - 1,
+        anonymous_id: 'aid-1',
+        occurred_at: '2026-11-20T10:00:00.007Z',
+        received_at: Date.parse('2026-11-20T10:00:01Z'),
+        path: '/kasse/ü',
+        title: 'Kasse “€”',
+        referrer: 'https://news.example/',
+        campaign: 'autumn',
+        content: 'button',
+        properties: '{"plan":"pro","n":1.5,"deep":{"list":[null,true]}}',
+        ...google,
+      },
+      { occurred_at: '2026-11-20T09:00:00Z', session_named: 0, properties: '' },
+    ])
+    expect(recent_events[0]).toEqual({
+      id: 2 ** 52 + 1,
+      object_id: `event_${2 ** 52 + 1}`,
+      contact_id: null,
+      session_id: 2 ** 53 - 1,
+      anonymous_id: 'aid-1',
+      event_type: 'conversion',
+      event_name: 'purchase',
+      url: 'https://example.com/kasse/ü',
+      path: '/kasse/ü',
+      title: 'Kasse “€”',
+      referrer: 'https://news.example/',
+      ...google,
+      campaign: 'autumn',
+      content: 'button',
+      currency: '',
+      value_cents: 0,
+      properties: { plan: 'pro', n: 1.5, deep: { list: [null, true] } },
+      occurred_at: '2026-11-20T10:00:00.007Z',
+      created_at: '2026-11-20T10:00:01.000Z',
+    })
+    expect(recent_events[1]).toMatchObject({ session_id: null, properties: {} })
+  })
+})

@@ -1,0 +1,167 @@
+import { describe, expect, it } from 'vitest'
+import { type AdviceFigures, recommend } from '../../api/operations/analytics/recommendations.ts'
+import type { SessionGroup } from '../../clickhouse/queries/overview/sessions.ts'
+import type { VitalName } from '../../schemas/reference/web-vitals.ts'
+import type { OverviewCounters } from '../../schemas/resources/overview.ts'
+
+const zeros: OverviewCounters = {
+  ...{ visitors: 0, pageviews: 0, sessions: 0, events: 0, conversions: 0, conversion_rate: 0, revenue_cents: 0 },
+  ...{
+    bounce_rate: 0,
+    average_session_seconds: 0,
+    pages_per_session: 0,
+    new_contacts: 0,
+    bot_visits: 0,
+    link_clicks: 0,
+  },
+}
+const group = (figures: Partial<SessionGroup>): SessionGroup => ({
+  ...{
+    key: '',
+    detail: '',
+    visitors: 0,
+    sessions: 0,
+    pageviews: 0,
+    events: 0,
+    conversions: 0,
+    bounces: 0,
+    durationMs: 0,
+  },
+  ...figures,
+})
+
+/** A healthy workspace: no rule has anything to say. */
+function figures(
+  changes: Partial<Omit<AdviceFigures, 'metrics'>> & {
+    metrics?: Partial<OverviewCounters>
+    previous?: Partial<OverviewCounters> | null
+  } = {},
+): AdviceFigures {
+  const { metrics, previous, ...rest } = changes
+  return {
+    presence: { liveVisitors: 0, hasEvents: true },
+    lists: { sources: [], devices: [], browsers: [], countries: [], entryPages: [] },
+    pages: [],
+    pageVitals: [],
+    metrics: {
+      ...zeros,
+      ...{ visitors: 100, pageviews: 200, sessions: 120, events: 400, conversions: 5 },
+      ...metrics,
+      live_visitors: 0,
+      range: { start: '', end: '', timezone: 'UTC', bucket: 'day' },
+      previous: previous === null ? null : { ...zeros, visitors: 100, conversions: 5, ...previous },
+    },
+    ...rest,
+  }
+}
+
+function pageVitals(metric: VitalName, p75: number, pageviews: number, count = 10): AdviceFigures['pageVitals'] {
+  return [{ path: '/slow', pageviews, metrics: new Map([[metric, { count, p75, p90: p75, good: 0, poor: count }]]) }]
+}
+
+const titles = (of: AdviceFigures) => recommend(of).map(({ priority, title }) => `${priority}: ${title}`)
+
+it('says nothing where nothing is wrong', () => {
+  expect(recommend(figures())).toEqual([])
+})
+
+it('asks for the snippet as long as no event has come, and for nothing else', () => {
+  const nothing = figures({ presence: { liveVisitors: 0, hasEvents: false }, metrics: zeros, previous: zeros })
+  expect(titles(nothing)).toEqual(['high: Install the tracking snippet'])
+})
+
+it('misses the snippet where events come without any pageview', () => {
+  const server = figures({ metrics: { visitors: 0, pageviews: 0, events: 7 }, previous: zeros })
+  expect(titles(server)).toEqual(['high: The tracking snippet was not seen'])
+  expect(recommend(server)[0]?.detail).toContain('7 events')
+})
+
+describe('a fall of visitors', () => {
+  it('is told from 30 % on', () => {
+    expect(titles(figures({ metrics: { visitors: 71 } }))).toEqual([])
+    expect(titles(figures({ metrics: { visitors: 70 } }))).toEqual(['high: Visitors fell by 30 %'])
+  })
+
+  it('is not told of a handful, nor where the period before isn’t kept', () => {
+    expect(titles(figures({ metrics: { visitors: 1 }, previous: { visitors: 9 } }))).toEqual([])
+    expect(titles(figures({ metrics: { visitors: 1 }, previous: null }))).toEqual([])
+  })
+})
+
+describe('a slow page', () => {
+  it('is named with its metric, its value and its pageviews', () => {
+    const [advice] = recommend(figures({ pageVitals: pageVitals('LCP', 5200, 50) }))
+    expect(advice).toMatchObject({ title: 'Speed up /slow', priority: 'high' })
+    for (const figure of ['LCP', '5,200 ms', '4,000 ms', '50 pageviews', '25 %', '10 samples']) {
+      expect(advice?.detail).toContain(figure)
+    }
+  })
+
+  it('is not named when it is only middling, hardly visited, or measured too rarely', () => {
+    expect(titles(figures({ pageVitals: pageVitals('LCP', 4000, 50) }))).toEqual([])
+    expect(titles(figures({ pageVitals: pageVitals('LCP', 5200, 9) }))).toEqual([])
+    expect(titles(figures({ metrics: { pageviews: 1000 }, pageVitals: pageVitals('LCP', 5200, 49) }))).toEqual([])
+    expect(titles(figures({ pageVitals: pageVitals('LCP', 5200, 50, 4) }))).toEqual([])
+  })
+})
+
+describe('conversions', () => {
+  it('are asked for where visitors come and none was ever recorded', () => {
+    const none = figures({ metrics: { conversions: 0 }, previous: { conversions: 0 } })
+    expect(titles(none)).toEqual(['medium: Set up conversions'])
+    expect(titles(figures({ metrics: { conversions: 0 }, previous: null }))).toEqual(['medium: Set up conversions'])
+  })
+
+  it('are not asked for again when the period before had some', () => {
+    expect(titles(figures({ metrics: { conversions: 0 }, previous: { conversions: 1 } }))).toEqual([])
+  })
+})
+
+describe('a landing page', () => {
+  const landing = (sessions: number, bounces: number) =>
+    figures({
+      pages: [{ path: '/in', title: '', pageviews: 99, visitors: 9, sessions: 9, conversions: 0 }],
+      lists: { ...figures().lists, entryPages: [group({ key: '/in', sessions, bounces })] },
+    })
+
+  it('is named above a bounce rate of 70 %', () => {
+    expect(titles(landing(10, 7))).toEqual([])
+    expect(titles(landing(10, 8))).toEqual(['medium: Visitors leave from /in'])
+    expect(recommend(landing(10, 8))[0]?.detail).toContain('8 of 10 sessions')
+  })
+
+  it('is not named on a handful of sessions', () => {
+    expect(titles(landing(9, 9))).toEqual([])
+  })
+})
+
+describe('a source', () => {
+  const source = (visitors: number, conversions: number) =>
+    figures({
+      lists: { ...figures().lists, sources: [group({ key: 'news', detail: 'email', visitors, conversions })] },
+    })
+
+  it('is named when it converts at twice the average', () => {
+    expect(titles(source(30, 3))).toEqual(['low: news converts well above the average'])
+    expect(titles(source(31, 3))).toEqual([])
+  })
+
+  it('is not named on a handful of visitors or conversions', () => {
+    expect(titles(source(9, 9))).toEqual([])
+    expect(titles(source(10, 2))).toEqual([])
+  })
+})
+
+it('puts the urgent first, and names no more than three of a kind', () => {
+  const busy = figures({
+    metrics: { conversions: 0 },
+    previous: { conversions: 0 },
+    pageVitals: ['/a', '/b', '/c', '/d'].map((path) => ({ ...pageVitals('CLS', 0.3, 20)[0]!, path })),
+  })
+  expect(titles(busy)).toEqual([
+    'high: Speed up /a',
+    'high: Speed up /b',
+    'high: Speed up /c',
+    'medium: Set up conversions',
+  ])
+})

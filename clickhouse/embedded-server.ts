@@ -7,7 +7,7 @@
  * too long this process ends itself, which ends the insert too: whoever started it starts it again.
  */
 import { once } from 'node:events'
-import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -31,6 +31,7 @@ mkdirSync(incoming, { recursive: true, mode: 0o700 })
 const engine = openOrExit(join(folder, 'data'))
 // Files of requests that a kill cut short. Only the owner of the engine's lock may delete them.
 for (const name of readdirSync(incoming)) rmSync(join(incoming, name))
+writeFileSync(join(folder, 'pid'), String(process.pid))
 
 const rows = makeRowsLoader(engine, incoming)
 const inFlight = makeInFlight(() => {
@@ -43,7 +44,8 @@ const server = createServer({ keepAliveTimeout: 10_000, requestTimeout: 120_000 
 })
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  if (request.url === '/ping' || request.url === '/') return send(response, 200, 'text/plain; charset=UTF-8', 'Ok.\n')
+  if (request.method === 'GET' && /^\/(?:\w+\/)?(?:ping)?$/.test(request.url ?? ''))
+    return send(response, 200, 'text/plain; charset=UTF-8', 'Ok.\n')
   if (request.headers['content-encoding'])
     throw new EngineError(48, 'Compressed bodies are not supported here', 'NOT_IMPLEMENTED')
   const query = readHead(request)

@@ -3,6 +3,8 @@
  * (held by test/contract/settings.test.ts) and `runtime/config.ts` is the only reader of the environment.
  */
 
+import { isIP } from 'node:net'
+
 export interface Setting<T> {
   readonly name: string
   readonly meaning: string
@@ -50,6 +52,22 @@ function list(name: string, shownDefault: string, meaning: string): Setting<stri
   )
 }
 
+/** Addresses and CIDR ranges, comma-separated. */
+function ranges(name: string, shownDefault: string, meaning: string): Setting<string[]> {
+  const { read } = list(name, shownDefault, meaning)
+  return setting(name, shownDefault, meaning, (value) => {
+    const all = read(value)
+    for (const range of all) {
+      const [address, bits = '0', ...more] = range.split('/') as [string, ...string[]]
+      const family = isIP(address)
+      if (family === 0 || more.length > 0 || !/^\d{1,3}$/.test(bits) || Number(bits) > (family === 4 ? 32 : 128)) {
+        throw new Error(`must hold addresses or CIDR ranges, got \`${range}\``)
+      }
+    }
+    return all
+  })
+}
+
 export const settings = {
   port: integer('PORT', 8080, 0, 65535, 'Port that `npm start` or the one service listens on (0: any free one).'),
   listenHost: text('LISTEN_HOST', '127.0.0.1', 'Address to listen on; `0.0.0.0` in production behind a balancer.'),
@@ -74,7 +92,7 @@ export const settings = {
     if (!['debug', 'info', 'warn', 'error', 'silent'].includes(value)) throw new Error(`unknown level \`${value}\``)
     return value
   }),
-  trustedProxies: list(
+  trustedProxies: ranges(
     'TRUSTED_PROXIES',
     'loopback when embedded',
     'Addresses or CIDR ranges, comma-separated, whose `X-Forwarded-For` and country headers are believed.',

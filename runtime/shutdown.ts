@@ -41,7 +41,11 @@ export function makeShutdown(log: Log, exit: (code: number) => void = process.ex
       return stopping
     },
   }
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void shutdown.stop(signal))
+  process.on('SIGTERM', () => void shutdown.stop('SIGTERM'))
+  process.on('SIGINT', () => {
+    // A terminal's Ctrl-C reaches a supervisor's children too, all at once: the supervisor stops them in their order.
+    if (!process.connected) void shutdown.stop('SIGINT')
+  })
   // A child of the supervisor has a channel to it: when that closes, the supervisor is gone, even by kill -9.
   process.on('disconnect', () => void shutdown.stop('the supervisor is gone'))
   return shutdown

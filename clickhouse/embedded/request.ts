@@ -57,7 +57,12 @@ export function readHead(request: IncomingMessage): Query {
   return {
     sql: url.searchParams.get('query') ?? '',
     queryId: url.searchParams.get('query_id') ?? '',
-    database: url.searchParams.get('database') || header('x-clickhouse-database') || 'default',
+    // A URL that names its database by a path works here as it does for the client.
+    database:
+      url.searchParams.get('database') ||
+      header('x-clickhouse-database') ||
+      url.pathname.replaceAll('/', '') ||
+      'default',
     defaultFormat: url.searchParams.get('default_format') || header('x-clickhouse-format') || 'TabSeparated',
     settings,
     params,

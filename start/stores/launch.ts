@@ -3,9 +3,11 @@
  * by the kernel's parent-death signal; elsewhere the next start on the same folder ends what was left over.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { closeSync, mkdirSync, openSync, readFileSync, statSync, truncateSync } from 'node:fs'
+import { once } from 'node:events'
+import { closeSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { childEnvironment } from '../../runtime/config.ts'
+import { openLogFile } from '../log-file.ts'
 
 /** A system user to run as, because the program refuses to run as root. */
 export interface RunAs {
@@ -26,28 +28,31 @@ export interface Launch {
   reaches?: string[]
 }
 
-const logBytesMax = 10 * 2 ** 20
-
 export function launch(program: Launch): ChildProcess {
-  mkdirSync(dirname(program.logFile), { recursive: true })
-  const output = openSync(program.logFile, 'a', 0o600)
-  if (statSync(program.logFile).size > logBytesMax) truncateSync(program.logFile)
+  const output = openLogFile(program.logFile)
   const { command, args, credentials } = bound(program)
   const env = childEnvironment(program.env)
   try {
-    return spawn(command, args, { ...credentials, env, stdio: ['ignore', output, output] })
+    // In a session of its own: a terminal's Ctrl-C is for the supervisor alone, which stops the stores last.
+    return spawn(command, args, { ...credentials, env, stdio: ['ignore', output, output], detached: true })
   } finally {
     closeSync(output)
   }
 }
 
-/** Runs a program to its end; throws its output when it fails. */
-export function runOnce(program: Omit<Launch, 'logFile' | 'endSignal'>): void {
+/** Runs a program to its end; rejects with what it says when it fails. */
+export async function runOnce(program: Omit<Launch, 'logFile' | 'endSignal'>): Promise<void> {
   const { command, args, credentials } = bound({ ...program, endSignal: 'SIGTERM' })
   const env = childEnvironment(program.env)
-  const { status, error, stderr, stdout } = spawnSync(command, args, { ...credentials, env, encoding: 'utf8' })
-  if (error) throw error
-  if (status !== 0) throw new Error(`${program.command} failed: ${(stderr || stdout).trim()}`)
+  const child = spawn(command, args, { ...credentials, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let said = ''
+  for (const output of [child.stdout, child.stderr]) {
+    output.on('data', (data: Buffer) => {
+      said = (said + data).slice(-2_000)
+    })
+  }
+  const [code] = await once(child, 'close')
+  if (code !== 0) throw new Error(`${program.command} failed: ${said.trim()}`)
 }
 
 function bound(program: Omit<Launch, 'logFile'>): { command: string; args: string[]; credentials: Partial<RunAs> } {
@@ -75,31 +80,4 @@ function canReach(path: string, { uid, gid }: RunAs): boolean {
   const { mode, uid: owner, gid: group } = statSync(full)
   const bit = owner === uid ? 0o100 : group === gid ? 0o010 : 0o001
   return (mode & bit) !== 0 && canReach(dirname(full), { uid, gid })
-}
-
-/** True when process `pid` is alive and was started with `part` in its command line. */
-export function isRunning(pid: number, part: string): boolean {
-  if (process.platform === 'linux') {
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(part)
-    } catch {
-      return false
-    }
-  }
-  return spawnSync('ps', ['-p', String(pid), '-o', 'command='], { encoding: 'utf8' }).stdout?.includes(part) ?? false
-}
-
-/** Ends a process that an earlier start on the same folder left behind. */
-export async function endLeftOver(pid: number, part: string, signal: NodeJS.Signals): Promise<void> {
-  const waitMs = 10_000
-  for (const [how, ms] of [
-    [signal, waitMs],
-    ['SIGKILL', waitMs],
-  ] as const) {
-    if (!isRunning(pid, part)) return
-    process.kill(pid, how)
-    for (let waited = 0; waited < ms && isRunning(pid, part); waited += 50)
-      await new Promise((go) => setTimeout(go, 50))
-  }
-  if (isRunning(pid, part)) throw new Error(`process ${pid} of an earlier start doesn't end`)
 }

@@ -8,7 +8,8 @@ import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, sym
 import { createRequire } from 'node:module'
 import { dirname, join, relative, resolve } from 'node:path'
 import { connectPostgres } from '../../postgres/client.ts'
-import { endLeftOver, isRunning, launch, type RunAs, runOnce } from './launch.ts'
+import { endLeftOver } from '../process-identity.ts'
+import { launch, type RunAs, runOnce } from './launch.ts'
 import { freePort, type Store, untilUp } from './store.ts'
 
 const readyWithinMs = 60_000
@@ -23,7 +24,7 @@ export async function preparePostgres(folder: string): Promise<Store> {
   mkdirSync(home, { recursive: true, mode: 0o700 })
   if (runAs) chownSync(home, runAs.uid, runAs.gid)
   const passwordFile = join(home, 'password')
-  if (!existsSync(join(data, 'PG_VERSION'))) createCluster(native, home, passwordFile, runAs)
+  if (!existsSync(join(data, 'PG_VERSION'))) await createCluster(native, home, passwordFile, runAs)
   await clearLeftOver(data)
 
   const password = readFileSync(passwordFile, 'utf8').trim()
@@ -62,13 +63,18 @@ async function isUp(url: string): Promise<boolean> {
   }
 }
 
-function createCluster(native: string, home: string, passwordFile: string, runAs: RunAs | undefined): void {
+async function createCluster(
+  native: string,
+  home: string,
+  passwordFile: string,
+  runAs: RunAs | undefined,
+): Promise<void> {
   writeFileSync(passwordFile, `${randomBytes(24).toString('hex')}\n`, { mode: 0o600 })
   if (runAs) chownSync(passwordFile, runAs.uid, runAs.gid)
   // Made beside its place and renamed, so that a kill in the middle leaves no half cluster.
   const unfinished = join(home, 'data.new')
   rmSync(unfinished, { recursive: true, force: true })
-  runOnce({
+  await runOnce({
     command: join(native, 'bin/initdb'),
     args: [
       ...[`--pgdata=${unfinished}`, '--username=postgres', `--pwfile=${passwordFile}`, '--auth=scram-sha-256'],
@@ -88,7 +94,7 @@ async function clearLeftOver(data: string): Promise<void> {
   const pidFile = join(data, 'postmaster.pid')
   if (!existsSync(pidFile)) return
   const pid = Number(readFileSync(pidFile, 'utf8').split('\n')[0])
-  if (isRunning(pid, data)) await endLeftOver(pid, data, 'SIGINT')
+  await endLeftOver(pid, data, 'SIGINT')
   rmSync(pidFile, { force: true })
 }
 

@@ -6,7 +6,8 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
-import { endLeftOver, launch } from './launch.ts'
+import { endLeftOver } from '../process-identity.ts'
+import { launch } from './launch.ts'
 import { findRedis } from './redis-package.ts'
 import { freePort, type Store, untilUp } from './store.ts'
 
@@ -88,7 +89,7 @@ function answers(port: number, password: string): Promise<boolean> {
 async function clearLeftOver(pidFile: string, home: string): Promise<void> {
   if (!existsSync(pidFile)) return
   const pid = Number(readFileSync(pidFile, 'utf8'))
-  if (pid > 0) await endLeftOver(pid, home, 'SIGTERM')
+  await endLeftOver(pid, home, 'SIGTERM')
   rmSync(pidFile, { force: true })
 }
 

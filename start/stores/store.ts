@@ -1,32 +1,36 @@
 /** What the supervisor and the tests need of an embedded store. */
 import type { ChildProcess } from 'node:child_process'
-import type { AddressInfo } from 'node:net'
+import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
+import type { Runnable } from '../keep-running.ts'
 
-export interface Store {
-  name: 'postgres' | 'redis' | 'clickhouse'
+export interface Store extends Runnable {
+  readonly name: 'postgres' | 'redis' | 'clickhouse'
   /** The same over restarts. */
-  url: string
-  /** Starts the program; called again after its death. */
-  spawn(): ChildProcess
-  /** Resolves once it answers; rejects when it can't be expected to. */
-  ready(child: ChildProcess): Promise<void>
-  endSignal: NodeJS.Signals
-  /** Starts lie at least so far apart. */
-  restartAfterMs: number
-  logFile: string
+  readonly url: string
 }
 
-/** A port of 127.0.0.1 that is free now. */
+const given = new Set<number>()
+
+/**
+ * A port of 127.0.0.1 that is free now. Below the range that systems give to outgoing connections, so that it is still
+ * free when the one who listened on it is started again.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', resolve)
+  for (;;) {
+    const port = randomInt(20_000, 32_000)
+    if (given.has(port) || !(await canListen(port))) continue
+    given.add(port)
+    return port
+  }
+}
+
+function canListen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', () => resolve(false))
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
   })
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 /** Asks `isUp` until it says yes; rejects when the child ends or `withinMs` have passed. */

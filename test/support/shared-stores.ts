@@ -13,6 +13,7 @@ import type { TestProject } from 'vitest/node'
 import { connectPostgres } from '../../postgres/client.ts'
 import { migratePostgres } from '../../postgres/migrate.ts'
 import { projectFile } from '../../runtime/paths.ts'
+import { lastLogLine } from '../../start/log-file.ts'
 import { prepareClickHouse } from '../../start/stores/clickhouse.ts'
 import { preparePostgres } from '../../start/stores/postgres.ts'
 import { prepareRedis } from '../../start/stores/redis.ts'
@@ -66,7 +67,11 @@ async function startStores(ends: (() => Promise<void>)[]): Promise<SharedStores>
       child.kill(store.endSignal)
       await exited
     })
-    await store.ready(child)
+    const died = once(child, 'exit').then(() => {
+      throw new Error(`${store.name} didn't start: ${lastLogLine(store.logFile)}`)
+    })
+    died.catch(() => {})
+    await Promise.race([store.ready(child), died])
     return store.url
   }
   ends.push(async () => rmSync(folder, { recursive: true, force: true }))

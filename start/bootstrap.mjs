@@ -1,0 +1,54 @@
+/**
+ * The first thing that every command runs, in plain JavaScript and without packages, because there may be none yet:
+ * checks Node, installs the dependencies when they are missing or stale, builds when the sources have changed, and then
+ * becomes the command (in this same process, so that signals and exit codes are the command's own).
+ */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { buildIfStale } from './build.mjs'
+import { installIfStale, requireNode } from './install.mjs'
+import { underLock } from './lock.mjs'
+import { root } from './root.mjs'
+import { runTests } from './test-run.mjs'
+
+const mains = {
+  start: 'start/main.js',
+  ingest: 'ingest/main.js',
+  api: 'api/main.js',
+  pipeline: 'pipeline/main.js',
+  svc: 'cli/svc.js',
+  bench: 'bench/main.js',
+  generate: 'schemas/generate.js',
+}
+
+const [command, ...args] = process.argv.slice(2)
+await bootstrap(command, args)
+
+async function bootstrap(command, args) {
+  requireNode()
+  const isTest = command === 'test' || command === 'test:faults'
+  if (!isTest && command !== 'build' && !(command in mains)) {
+    fail(
+      `unknown command \`${command ?? ''}\`: one of ${[...Object.keys(mains), 'test', 'test:faults', 'build'].join(', ')}`,
+    )
+  }
+  const needsTools = isTest || command === 'bench'
+  underLock(() => {
+    installIfStale(needsTools)
+    // The tests run the sources, and those that run services compile them; a build of their own shows type errors.
+    if (!isTest) buildIfStale(command === 'build')
+  })
+  if (command === 'build') return
+  if (isTest) process.exit(await runTests(args, command === 'test:faults'))
+
+  const file = join(root, 'dist', mains[command])
+  if (!existsSync(file)) fail(`this version has no command \`${command}\``)
+  process.argv = [process.argv[0], file, ...args]
+  await import(pathToFileURL(file).href)
+}
+
+function fail(line) {
+  process.stderr.write(`${line}\n`)
+  process.exit(1)
+}

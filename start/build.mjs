@@ -1,0 +1,54 @@
+/** The build: TypeScript to dist/, when a source has changed since. */
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root, say } from './root.mjs'
+
+const configFile = 'tsconfig.build.json'
+const dist = join(root, 'dist')
+const stampFile = join(dist, '.sources')
+
+/** `isStrict`: type errors fail it. Otherwise what was emitted is run in spite of them, as in any development. */
+export function buildIfStale(isStrict) {
+  const stamp = stampOfSources()
+  if (!isStrict && existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return
+  say('building')
+  // Beside its place, and renamed: a running service goes on with the files of its own build.
+  const fresh = join(root, `dist.new-${process.pid}`)
+  const tsc = join(root, 'node_modules/typescript/bin/tsc')
+  const { stdout, stderr, error } = spawnSync(process.execPath, [tsc, '-p', configFile, '--outDir', fresh], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  const errors = (stdout ?? '').split('\n').filter((line) => line.includes(': error TS'))
+  if (errors.length > 0) process.stderr.write(`${errors.slice(0, 10).join('\n')}\n`)
+  if (!existsSync(fresh) || (isStrict && errors.length > 0)) {
+    rmSync(fresh, { recursive: true, force: true })
+    process.stderr.write(`the build failed${error ? `: ${error.message}` : `${stderr ? `: ${stderr.trim()}` : ''}`}\n`)
+    process.exit(1)
+  }
+  if (errors.length > 0)
+    say(`${errors.length} type errors, going on without regard to them (\`npm run types\` shows all)`)
+  writeFileSync(join(fresh, '.sources'), stamp)
+  rmSync(dist, { recursive: true, force: true })
+  renameSync(fresh, dist)
+}
+
+/** Changes when a source is changed, added or removed. */
+function stampOfSources() {
+  const { include } = JSON.parse(readFileSync(join(root, configFile), 'utf8'))
+  const hash = createHash('sha256')
+  const add = (path) => {
+    const { mtimeMs, size } = statSync(join(root, path))
+    hash.update(`${path} ${mtimeMs} ${size}\n`)
+  }
+  for (const path of [configFile, 'tsconfig.json', 'package-lock.json']) add(path)
+  for (const room of include) {
+    if (!existsSync(join(root, room))) continue
+    for (const entry of readdirSync(join(root, room), { recursive: true }).sort()) {
+      if (/\.(ts|js|json)$/.test(entry)) add(join(room, entry))
+    }
+  }
+  return hash.digest('hex')
+}

@@ -1,0 +1,186 @@
+/**
+ * What listens on PORT: forwards each path to the service that serves it, streamed both ways, and answers 503 while that
+ * service is away. For development and small installations; in production a balancer does this.
+ */
+import { once } from 'node:events'
+import { Agent, createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { type AddressInfo, BlockList, isIPv6, type Socket } from 'node:net'
+import { createProxyServer } from 'httpxy'
+import { requestIdOf } from '../runtime/http/request-id.ts'
+import { retryAfterSeconds } from '../schemas/limits.ts'
+import { StartRefused } from './data-folder.ts'
+
+export type ServiceName = 'ingest' | 'api'
+
+export interface FrontOptions {
+  host: string
+  port: number
+  /** Where the service listens, or undefined while it is away. */
+  portOf(service: ServiceName): number | undefined
+  /** The page at `/`. */
+  page(): Promise<string>
+  /** Headers that only a trusted proxy may set, and the ranges of such proxies. */
+  countryHeader: string
+  trustedProxies: readonly string[]
+}
+
+export interface Front {
+  readonly port: number
+  /** No new requests; resolves when those under way are answered, or are cut after a while. */
+  close(): Promise<void>
+}
+
+/** A request whose headers take longer is cut. Bodies have the deadline of the service that reads them. */
+const headersWithinMs = 10_000
+/** An upload may last; nothing lasts longer. */
+const requestWithinMs = 15 * 60_000
+const answerWithinMs = 120_000
+/** Below the services' own idle time: a connection that they are about to close isn't used. */
+const idleUpstreamMs = 4_000
+/** A sender who still sends after the answer may read it for so long. */
+const lingerMs = 1_000
+const closeWithinMs = 10_000
+
+/** @throws StartRefused when the port is taken */
+export async function startFront(options: FrontOptions): Promise<Front> {
+  const agent = new Agent({ keepAlive: true, maxFreeSockets: 256, timeout: idleUpstreamMs })
+  const trusted = rangesOf(options.trustedProxies)
+  const proxy = createProxyServer({ agent, proxyTimeout: answerWithinMs })
+  proxy.on('error', (_error, _request, response) => {
+    if (response && 'writeHead' in response) refuse(response)
+    else response?.destroy()
+  })
+  proxy.on('proxyRes', (answer) => {
+    // They are about the other connection.
+    delete answer.headers.connection
+    delete answer.headers['keep-alive']
+  })
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    endWithAnswer(request, response)
+    const path = request.url?.split('?', 1)[0] ?? ''
+    if (path === '/') return sendPage(request, response, options)
+    const port = options.portOf(serviceOf(path))
+    if (port === undefined) return refuse(response)
+    prepareHeaders(request, options.countryHeader, trusted)
+    await proxy.web(request, response, { target: { host: '127.0.0.1', port } })
+  }
+
+  const limits = {
+    headersTimeout: headersWithinMs,
+    requestTimeout: requestWithinMs,
+    connectionsCheckingInterval: 1_000,
+    keepAliveTimeout: 30_000,
+  }
+  const listen = async (host: string, port: number): Promise<Server> => {
+    const server = createServer(limits, (request, response) => {
+      answer(request, response).catch(() => refuse(response))
+    })
+    server.listen(port, host)
+    await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE')
+        throw new StartRefused(`port ${port} is in use: set PORT to another one, or 0 for any`)
+      throw new StartRefused(`LISTEN_HOST ${host}, port ${port} can't be listened on: ${error.message}`)
+    })
+    return server
+  }
+
+  const servers = [await listen(options.host, options.port)]
+  const { port } = servers[0]!.address() as AddressInfo
+  // `localhost` is ::1 first on many systems; where that isn't there, 127.0.0.1 is enough.
+  if (options.host === '127.0.0.1')
+    await listen('::1', port).then(
+      (server) => servers.push(server),
+      () => {},
+    )
+
+  return {
+    port,
+    close: async () => {
+      const closed = Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
+      const timer = setTimeout(() => {
+        for (const server of servers) server.closeAllConnections()
+      }, closeWithinMs)
+      await closed
+      clearTimeout(timer)
+      agent.destroy()
+    },
+  }
+}
+
+function serviceOf(path: string): ServiceName {
+  const isIngest = path.startsWith('/api/v1/growth/') || path === '/svc.js' || path.startsWith('/l/')
+  return isIngest ? 'ingest' : 'api'
+}
+
+/** What the service is to believe of the sender: its address at the end of the chain, and no more than a proxy may say. */
+function prepareHeaders({ headers, socket }: IncomingMessage, countryHeader: string, trusted: BlockList): void {
+  // An IPv4 sender on an IPv6 socket.
+  const sender = (socket.remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/, '')
+  const chain = headers['x-forwarded-for']
+  headers['x-forwarded-for'] = chain ? `${chain}, ${sender}` : sender
+  if (!isIn(trusted, sender)) delete headers[countryHeader.toLowerCase()]
+  // They are about this connection, and Node has answered the last one.
+  for (const name of ['connection', 'keep-alive', 'proxy-connection', 'upgrade', 'te', 'trailer', 'expect'])
+    delete headers[name]
+  headers.connection = 'keep-alive'
+}
+
+function rangesOf(texts: readonly string[]): BlockList {
+  const ranges = new BlockList()
+  for (const text of texts) {
+    const [address, bits] = text.split('/') as [string, string | undefined]
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4'
+    ranges.addSubnet(address, Number(bits ?? (family === 'ipv6' ? 128 : 32)), family)
+  }
+  return ranges
+}
+
+function isIn(ranges: BlockList, address: string): boolean {
+  return ranges.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
+}
+
+/** Once answered, a sender that goes on sending (a body that was too long, or never ends) is cut. */
+function endWithAnswer(request: IncomingMessage, response: ServerResponse): void {
+  response.on('finish', () => {
+    if (request.complete) return
+    const socket: Socket = request.socket
+    socket.end()
+    setTimeout(() => socket.destroy(), lingerMs)
+  })
+}
+
+async function sendPage(request: IncomingMessage, response: ServerResponse, { page }: FrontOptions): Promise<void> {
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    return send(request, response, 405, 'application/json', '{"detail":"Method Not Allowed"}', { Allow: 'GET, HEAD' })
+  }
+  send(request, response, 200, 'text/html; charset=utf-8', await page(), {
+    'Cache-Control': 'no-store',
+    'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'",
+    'X-Content-Type-Options': 'nosniff',
+  })
+}
+
+function refuse(response: ServerResponse): void {
+  if (response.headersSent) return void response.destroy()
+  const detail = '{"detail":"Service temporarily unavailable"}'
+  send(response.req, response, 503, 'application/json', detail, { 'Retry-After': String(retryAfterSeconds) })
+}
+
+function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  type: string,
+  body: string,
+  headers: Record<string, string>,
+): void {
+  const id = requestIdOf(String(request.headers['x-request-id'] ?? ''))
+  response.writeHead(status, {
+    'Content-Type': type,
+    'Content-Length': Buffer.byteLength(body),
+    'X-Request-Id': id,
+    ...headers,
+  })
+  response.end(body)
+}

@@ -1,0 +1,123 @@
+/** Keeps a child process running: starts it, starts it again when it dies, and ends it in an orderly way. */
+import type { ChildProcess } from 'node:child_process'
+import { backoffMs, sleep } from '../runtime/retry.ts'
+
+export interface Runnable {
+  readonly name: string
+  /** Starts the program; called again after its death. */
+  spawn(): ChildProcess
+  /** Resolves once it serves; rejects when it can't be expected to. */
+  ready(child: ChildProcess): Promise<void>
+  readonly endSignal: NodeJS.Signals
+  /** Starts lie at least so far apart. */
+  readonly restartAfterMs: number
+  readonly logFile: string
+}
+
+export interface Kept {
+  readonly name: string
+  readonly pid: number | undefined
+  /** True from when it serves until it dies. */
+  readonly isUp: boolean
+  /** Resolves when it first serves; rejects when it dies a few times before that. */
+  readonly firstUp: Promise<void>
+  stop(): Promise<void>
+}
+
+export interface Watcher {
+  /** Its pid or its being up has changed. */
+  changed(): void
+  /** It ended without being asked to, and is started again after so long. */
+  died(name: string, how: string, againInMs: number): void
+}
+
+const firstStartsMax = 3
+const firstRetryMs = 100
+const lastRetryMs = 10_000
+/** Who ran for so long is no longer failing to start: its next death is retried at once. */
+const steadyMs = 10_000
+/** Longer than the sum of what a service may take for its own stop. */
+const endWithinMs = 30_000
+
+export function keepRunning(runnable: Runnable, watcher: Watcher): Kept {
+  const stopping = new AbortController()
+  let child: ChildProcess | undefined
+  let isUp = false
+  let tellFirstUp: { resolve: () => void; reject: (error: Error) => void }
+  const firstUp = new Promise<void>((resolve, reject) => {
+    tellFirstUp = { resolve, reject }
+  })
+  // Whoever waits for it sees the failure; nobody waiting is no reason to end the process.
+  firstUp.catch(() => {})
+  const running = run()
+
+  async function run(): Promise<void> {
+    let wasUp = false
+    for (let failures = 0; !stopping.signal.aborted; ) {
+      const startedAt = Date.now()
+      const how = await runOnce(() => {
+        wasUp = true
+        tellFirstUp.resolve()
+      })
+      if (stopping.signal.aborted) return
+      const lastedMs = Date.now() - startedAt
+      failures = lastedMs > steadyMs ? 0 : failures + 1
+      if (!wasUp && failures >= firstStartsMax) {
+        tellFirstUp.reject(new Error(`${runnable.name} doesn't start: ${how}; see ${runnable.logFile}`))
+        return
+      }
+      const waitMs = failures <= 1 ? firstRetryMs : backoffMs(failures, firstRetryMs, lastRetryMs)
+      const againInMs = Math.max(waitMs, runnable.restartAfterMs - lastedMs)
+      watcher.died(runnable.name, how, againInMs)
+      await sleep(againInMs, stopping.signal)
+    }
+  }
+
+  /** Runs it until it ends; returns how it ended. */
+  async function runOnce(onUp: () => void): Promise<string> {
+    const current = runnable.spawn()
+    child = current
+    const ended = new Promise<string>((resolve) => {
+      current.once('error', (error) => resolve(error.message))
+      current.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`))
+    })
+    watcher.changed()
+    let why: string | undefined
+    runnable.ready(current).then(
+      () => {
+        if (child !== current) return
+        isUp = true
+        onUp()
+        watcher.changed()
+      },
+      (error: Error) => {
+        why = error.message
+        current.kill('SIGKILL')
+      },
+    )
+    const how = await ended
+    isUp = false
+    child = undefined
+    watcher.changed()
+    return why ?? how
+  }
+
+  return {
+    name: runnable.name,
+    get pid() {
+      return child?.pid
+    },
+    get isUp() {
+      return isUp
+    },
+    firstUp,
+    stop: async () => {
+      stopping.abort()
+      const last = child
+      last?.kill(runnable.endSignal)
+      const timer = setTimeout(() => last?.kill('SIGKILL'), endWithinMs)
+      await running
+      clearTimeout(timer)
+    },
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * `npm start`: the whole product on this machine. Stores that aren't given by a URL are started here, the schemas
+ * brought up to date, a first workspace made, and the services kept running behind one port, until Ctrl-C.
+ */
+import { readConfig, SettingError } from '../runtime/config.ts'
+import { StartRefused, takeDataFolder } from './data-folder.ts'
+import { makeProduct } from './product.ts'
+import { greet, say } from './say.ts'
+
+async function main(): Promise<void> {
+  const config = readConfig()
+  if (config.nodeEnv === 'production' && !config.secretKey)
+    throw new SettingError('SECRET_KEY must be set in production')
+  const folder = takeDataFolder(config.dataDir)
+  const product = makeProduct(config, folder)
+
+  let stopping: Promise<void> | undefined
+  const stop = (why: string, exitCode: number) => {
+    stopping ??= (async () => {
+      say(why)
+      await product.stop()
+      folder.release()
+      say('stopped')
+      process.exit(exitCode)
+    })()
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop('stopping', 0))
+  process.on('uncaughtException', (error) => stop(lineOf(error), 1))
+
+  try {
+    greet(await product.start())
+  } catch (error) {
+    // A stop in the middle of the start makes the rest of it fail, which says nothing new.
+    if (!stopping) stop(lineOf(error), 1)
+  }
+}
+
+function lineOf(error: unknown): string {
+  const isOurs = error instanceof SettingError || error instanceof StartRefused
+  return isOurs ? error.message : `can't go on: ${error instanceof Error ? error.message : error}`
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${lineOf(error)}\n`)
+  process.exit(1)
+})

@@ -1,0 +1,49 @@
+/** Tells a process from a later one that got its number. */
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+
+/** What stays the same as long as process `pid` lives, and differs for the next of that number; undefined: none runs. */
+export function processIdentity(pid: number): string | undefined {
+  if (process.platform === 'linux') {
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      // The name, in parentheses, may hold anything; the state is the first field after it, the start time the 20th.
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+      return fields[0] === 'Z' ? undefined : `${pid} ${fields[19]}`
+    } catch {
+      return undefined
+    }
+  }
+  const { status, stdout } = spawnSync('ps', ['-p', String(pid), '-o', 'lstart='], { encoding: 'utf8' })
+  return status === 0 ? `${pid} ${stdout.trim()}` : undefined
+}
+
+/** True when process `pid` runs and was started with `part` in its command line. */
+export function isRunning(pid: number, part: string): boolean {
+  if (!Number.isInteger(pid) || pid <= 0) return false
+  if (process.platform === 'linux') {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(part)
+    } catch {
+      return false
+    }
+  }
+  const { stdout } = spawnSync('ps', ['-p', String(pid), '-o', 'command='], { encoding: 'utf8' })
+  return stdout?.includes(part) ?? false
+}
+
+/** Ends a process that an earlier start on the same folder left behind: in an orderly way if it can. */
+export async function endLeftOver(pid: number, part: string, signal: NodeJS.Signals): Promise<void> {
+  const attempts: [NodeJS.Signals, number][] = [
+    [signal, 25_000],
+    ['SIGKILL', 5_000],
+  ]
+  for (const [how, withinMs] of attempts) {
+    if (!isRunning(pid, part)) return
+    process.kill(pid, how)
+    for (let waitedMs = 0; waitedMs < withinMs && isRunning(pid, part); waitedMs += 50) {
+      await new Promise((go) => setTimeout(go, 50))
+    }
+  }
+  if (isRunning(pid, part)) throw new Error(`process ${pid} of an earlier start doesn't end`)
+}

@@ -1,0 +1,179 @@
+/** All that `npm start` runs, in the order in which it starts and stops. */
+import { connectClickHouse } from '../clickhouse/client.ts'
+import { migrateClickHouse } from '../clickhouse/migrate.ts'
+import { connectPostgres } from '../postgres/client.ts'
+import { migratePostgres } from '../postgres/migrate.ts'
+import type { Config } from '../runtime/config.ts'
+import { sleep } from '../runtime/retry.ts'
+import { StoreUnavailable } from '../runtime/store-error.ts'
+import { type DataFolder, keptSecretKey } from './data-folder.ts'
+import { type DevFile, type Pids, processNames, readDevFile, writeDevFile } from './dev-file.ts'
+import { embeddedStores, type StoreUrls } from './embedded-stores.ts'
+import { type FirstWorkspace, firstWorkspace } from './first-workspace.ts'
+import { type Front, startFront } from './front.ts'
+import { type Kept, keepRunning, type Watcher } from './keep-running.ts'
+import { boundLogFile, lastLogLine } from './log-file.ts'
+import { endLeftOver } from './process-identity.ts'
+import { say } from './say.ts'
+import { prepareServices, type Service, serviceNames } from './services.ts'
+import { statusPage } from './status-page.ts'
+
+export interface Started {
+  port: number
+  dev: DevFile
+  /** The secret key was made at this start: show it. */
+  isNewKey: boolean
+}
+
+export interface Product {
+  /** Resolves when all services serve. */
+  start(): Promise<Started>
+  /** At any time, also in the middle of a start. */
+  stop(): Promise<void>
+}
+
+const loopback = ['127.0.0.0/8', '::1/128']
+/** A store given by a URL may still be starting itself. */
+const storesWithinMs = 60_000
+const logCheckMs = 60_000
+
+export function makeProduct(config: Config, folder: DataFolder): Product {
+  const running: { front?: Front; services: Kept[]; stores: Kept[] } = { services: [], stores: [] }
+  let services: Service[] = []
+  const logFiles = new Set<string>()
+  let writeDev = () => {}
+
+  const watcher: Watcher = {
+    changed: () => writeDev(),
+    died: (name, how, againInMs) => {
+      const log = [...logFiles].find((file) => file.endsWith(`${name}.log`))
+      const why = log && how.startsWith('exit') ? lastLogLine(log) : ''
+      say(
+        `${name} ended (${how}${why && `: ${why}`}), starting it again${againInMs > 1_000 ? ` in ${Math.round(againInMs / 1_000)} s` : ''}`,
+      )
+    },
+  }
+
+  function keep(runnable: Parameters<typeof keepRunning>[0]): Kept {
+    logFiles.add(runnable.logFile)
+    return keepRunning(runnable, watcher)
+  }
+
+  async function start(): Promise<Started> {
+    const trustedProxies = config.trustedProxies.length > 0 ? config.trustedProxies : loopback
+    // First of all, because a busy port is the likeliest failure; it answers 503 until the services are there.
+    const front = await startFront({
+      host: config.listenHost,
+      port: config.port,
+      portOf: (name) => {
+        const isUp = running.services.some((kept) => kept.name === name && kept.isUp)
+        return isUp ? services.find((service) => service.name === name)?.port : undefined
+      },
+      page: async () => statusPage([...running.services, ...running.stores], givenStores(config), front.port),
+      countryHeader: config.countryHeader,
+      trustedProxies,
+    })
+    running.front = front
+
+    const earlier = readDevFile(folder.path)
+    await endEarlierServices(earlier)
+    const urls = await embeddedStores(config, folder.path, (store) => {
+      const kept = keep(store)
+      running.stores.push(kept)
+      return kept
+    })
+    const first = await prepareStores(urls, earlier)
+
+    const localRoot = `http://localhost:${front.port}`
+    const apiHost = config.apiHost?.replace(/\/+$/, '') ?? localRoot
+    const shortUrlHost = config.shortUrlHost?.replace(/\/+$/, '') ?? `${apiHost}/l`
+    const secretKey = config.secretKey || keptSecretKey(folder)
+    const { nodeEnv } = config
+    services = await prepareServices({
+      ...urls,
+      ...{ dataDir: folder.path, secretKey, apiHost, shortUrlHost, trustedProxies, nodeEnv },
+    })
+    running.services = services.map(({ runnable }) => keep(runnable))
+
+    const dev: Omit<DevFile, 'pids'> = {
+      base_url: `${localRoot}/v1`,
+      mcp_url: `${localRoot}/mcp`,
+      tracking_url: `http://127.0.0.1:${portOf(services, 'ingest') ?? front.port}/api/v1/growth`,
+      short_url_host: shortUrlHost,
+      tracking_key: first.trackingKey,
+      api_key: first.apiKey,
+      workspace_id: first.workspaceId,
+      clickhouse_url: urls.clickhouseUrl,
+      database_url: urls.databaseUrl,
+      redis_url: urls.redisUrl,
+      data_dir: folder.path,
+    }
+    const withPids = () => ({ ...dev, pids: pidsOf([...running.services, ...running.stores]) })
+    writeDev = () => writeDevFile(withPids())
+    writeDev()
+    setInterval(() => logFiles.forEach(boundLogFile), logCheckMs).unref()
+
+    await Promise.all(running.services.map(({ firstUp }) => firstUp))
+    return { port: front.port, dev: withPids(), isNewKey: first.isNew }
+  }
+
+  /** A supervisor that was killed leaves services that are still stopping by themselves. */
+  async function endEarlierServices(earlier: Partial<DevFile>): Promise<void> {
+    const pids = serviceNames.map((name) => earlier.pids?.[name] ?? 0)
+    await Promise.all(pids.map((pid) => endLeftOver(pid, folder.path, 'SIGTERM')))
+  }
+
+  return {
+    start,
+    stop: async () => {
+      await running.front?.close()
+      for (const kept of running.services) await kept.stop()
+      await Promise.all(running.stores.map((kept) => kept.stop()))
+    },
+  }
+}
+
+/** Brings the schemas up to date and sees to it that there is a workspace. */
+async function prepareStores(urls: StoreUrls, earlier: Partial<DevFile>): Promise<FirstWorkspace> {
+  const pg = connectPostgres(urls.databaseUrl, { max: 2 })
+  const ch = connectClickHouse(urls.clickhouseUrl)
+  try {
+    const [ranHere, ranThere] = await Promise.all([
+      whenUp(() => migratePostgres(pg)),
+      whenUp(() => migrateClickHouse(ch)),
+    ])
+    const ran = ranHere.length + ranThere.length
+    if (ran > 0) say(`migrated the stores (${ran} steps)`)
+    return await firstWorkspace(pg, earlier)
+  } finally {
+    await Promise.all([pg.close(), ch.close()])
+  }
+}
+
+/** Repeats `work` while its store isn't there. */
+async function whenUp<T>(work: () => Promise<T>): Promise<T> {
+  const deadline = Date.now() + storesWithinMs
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || Date.now() > deadline) throw error
+      if (attempt === 0) say(`waiting for ${error.message}`)
+      await sleep(500)
+    }
+  }
+}
+
+function portOf(services: readonly Service[], name: string): number | undefined {
+  return services.find((service) => service.name === name)?.port
+}
+
+function pidsOf(children: readonly Kept[]): Pids {
+  const pids = processNames.map((name) => [name, children.find((kept) => kept.name === name)?.pid ?? null])
+  return Object.fromEntries(pids) as Pids
+}
+
+function givenStores({ databaseUrl, redisUrl, clickhouseUrl }: Config): string[] {
+  const given = { postgres: databaseUrl, redis: redisUrl, clickhouse: clickhouseUrl }
+  return Object.entries(given).flatMap(([name, url]) => (url ? [name] : []))
+}

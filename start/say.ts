@@ -1,0 +1,30 @@
+/** What `npm start` tells its user. */
+import { relative } from 'node:path'
+import { devFilePath } from './dev-file.ts'
+import type { Started } from './product.ts'
+
+/** A line about what is going on. */
+export function say(line: string): void {
+  process.stdout.write(`svc: ${line}\n`)
+}
+
+/** What to do now that it runs. The secret key is shown the one time that it is new. */
+export function greet({ port, dev, isNewKey }: Started): void {
+  const file = relative(process.cwd(), devFilePath(dev.data_dir)) || devFilePath(dev.data_dir)
+  const keys = isNewKey
+    ? `Keys, shown this once (later they stand in ${file}):
+  tracking key (public)  ${dev.tracking_key}
+  API key (secret)       ${dev.api_key}`
+    : `Keys: see ${file}`
+  const readKey = isNewKey ? dev.api_key : `$(node -p "require('${devFilePath(dev.data_dir)}').api_key")`
+  process.stdout.write(`
+svc runs at http://localhost:${port}/  (Ctrl-C stops it)
+
+${keys}
+
+Send an event:
+  curl http://localhost:${port}/api/v1/growth/track -d '{"tracking_key":"${dev.tracking_key}","event_type":"track","event_name":"pageview","url":"https://example.com/","anonymous_id":"me"}'
+and read it two seconds later:
+  curl http://localhost:${port}/v1/analytics/overview -H "Authorization: Bearer ${readKey}"
+`)
+}

@@ -1,0 +1,175 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Claims } from '../../ingest/ship/claim.ts'
+import { sleep } from '../../runtime/retry.ts'
+import type { Hash64 } from '../../schemas/row.ts'
+import { countingNumbers, makeVisit } from '../support/log-fixture.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+import {
+  claimsOf,
+  type FlakyClickHouse,
+  makeFlakyClaims,
+  makeFlakyClickHouse,
+  openNode,
+  storedUrls,
+} from '../support/stream-fixture.ts'
+
+let stores: TestStores
+let clickhouse: FlakyClickHouse
+let claims: Claims & { isAway: boolean }
+const numbers = countingNumbers()
+
+beforeEach(async () => {
+  stores = await freshStores()
+  clickhouse = makeFlakyClickHouse(stores.ch)
+  claims = makeFlakyClaims(claimsOf(stores))
+})
+afterEach(async () => {
+  await claims.close()
+  await stores.close()
+})
+
+const open = (folder = stores.dataDir, more = {}) => openNode({ stores, folder, clickhouse, claims, numbers, ...more })
+const claimOf = (key: number): Hash64 => ({ hi: key, lo: key * 7 })
+const urlsOf = (prefix: string, count: number) =>
+  Array.from({ length: count }, (_, i) => `${prefix}-${String(i).padStart(4, '0')}`)
+
+describe('shipping', () => {
+  it('stores every acknowledged row once, whatever becomes of inserts and of the process between any two steps', async () => {
+    const step = fc.record({
+      rows: fc.integer({ min: 1, max: 40 }),
+      faults: fc.array(fc.constantFrom('before' as const, 'after' as const), { maxLength: 3 }),
+      restart: fc.boolean(),
+      pauseMs: fc.constantFrom(0, 5, 300),
+    })
+    let round = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 4 }), async (steps) => {
+        round++
+        const folder = join(stores.dataDir, String(round))
+        const sent: string[] = []
+        let node = await open(folder)
+        for (const [index, { rows, faults, restart, pauseMs }] of steps.entries()) {
+          clickhouse.faults = [...faults]
+          const urls = urlsOf(`${String(round).padStart(3, '0')}-${index}`, rows)
+          await node.append(urls)
+          sent.push(...urls)
+          await sleep(pauseMs)
+          if (!restart) continue
+          await node.abandon()
+          node = await open(folder)
+        }
+        clickhouse.faults = []
+        await node.shipped()
+        await node.abandon()
+        const prefix = `${String(round).padStart(3, '0')}-`
+        expect((await storedUrls(stores.ch)).filter((url) => url.startsWith(prefix))).toEqual(sent.sort())
+      }),
+      { numRuns: process.env['FAULTS'] === 'long' ? 100 : 8, endOnFailure: true },
+    )
+  })
+
+  it('asks ClickHouse again for what it acknowledged shortly before a power loss', async () => {
+    let node = await open()
+    await node.append(urlsOf('a', 10))
+    await node.shipped()
+    await node.abandon()
+    // What ClickHouse had acknowledged and lost with the power.
+    await stores.ch.command('TRUNCATE TABLE bot_visits')
+    node = await open(stores.dataDir, { bootId: 'another boot' })
+    await node.shipped()
+    expect(await storedUrls(stores.ch)).toEqual(urlsOf('a', 10))
+    await node.abandon()
+  })
+
+  it('sets one row aside that ClickHouse can’t take, with its reason, and stores all others', async () => {
+    await stores.ch.command("ALTER TABLE bot_visits ADD CONSTRAINT sound CHECK url != 'poison'")
+    const node = await open()
+    expect(node.stream.writer.hasRoom(1, 4096)).toBe(true)
+    const before = node.append(urlsOf('a', 500))
+    const id = node.stream.writer.append(makeVisit('poison'), null, null)
+    await before
+    await node.append(urlsOf('b', 500))
+    await node.shipped()
+    expect(await storedUrls(stores.ch)).toEqual([...urlsOf('a', 500), ...urlsOf('b', 500)])
+    expect(node.setAside).toBe(1)
+    const folder = join(stores.dataDir, 'set-aside')
+    expect(await readdir(folder)).toEqual([`bot_visits-row-${id}.bin`, `bot_visits-row-${id}.json`])
+    const note = JSON.parse(await readFile(join(folder, `bot_visits-row-${id}.json`), 'utf8'))
+    expect(note).toMatchObject({ row: { url: 'poison' }, reason: expect.stringContaining('VIOLATED_CONSTRAINT') })
+    await node.append(['after'])
+    await node.shipped()
+    expect(await storedUrls(stores.ch)).toContain('after')
+    await node.abandon()
+  })
+
+  it('keeps rows while ClickHouse is away and stores them when it is back', async () => {
+    const node = await open()
+    clickhouse.isAway = true
+    for (const part of ['a', 'b', 'c']) {
+      await node.append(urlsOf(part, 20))
+      await sleep(300)
+    }
+    expect(node.stream.shipper.backlog().bytes).toBeGreaterThan(0)
+    expect(await storedUrls(stores.ch)).toEqual([])
+    clickhouse.isAway = false
+    await node.shipped()
+    expect(await storedUrls(stores.ch)).toEqual(['a', 'b', 'c'].flatMap((part) => urlsOf(part, 20)))
+    await node.abandon()
+  })
+})
+
+describe('client event ids', () => {
+  it('count once over two nodes, and over a restart in the middle of shipping', async () => {
+    const one = await open(join(stores.dataDir, 'one'))
+    let two = await open(join(stores.dataDir, 'two'))
+    const keys = Array.from({ length: 200 }, (_, i) => claimOf(i + 1))
+    await Promise.all([one.append(urlsOf('a', 200), keys), two.append(urlsOf('b', 200), keys)])
+    await sleep(100)
+    await two.abandon()
+    two = await open(join(stores.dataDir, 'two'))
+    await Promise.all([one.shipped(), two.shipped()])
+    const stored = await storedUrls(stores.ch)
+    expect(new Set(stored.map((url) => url.slice(2)))).toEqual(new Set(urlsOf('a', 200).map((url) => url.slice(2))))
+    expect(stored).toHaveLength(200)
+    await Promise.all([one.abandon(), two.abandon()])
+  })
+
+  it('count once within one segment', async () => {
+    const node = await open()
+    await node.append(['first', 'second', 'other'], [claimOf(1), claimOf(1), claimOf(2)])
+    await node.shipped()
+    expect(await storedUrls(stores.ch)).toEqual(['first', 'other'])
+    await node.abandon()
+  })
+
+  it('wait for Redis while rows without one go ahead', async () => {
+    const node = await open()
+    claims.isAway = true
+    await node.append(['plain 1', 'claimed', 'plain 2'], [null, claimOf(5), null])
+    for (let waited = 0; (await storedUrls(stores.ch)).length < 2 && waited < 10_000; waited += 50) await sleep(50)
+    expect(await storedUrls(stores.ch)).toEqual(['plain 1', 'plain 2'])
+    await node.append(['later claimed', 'later plain'], [claimOf(6), null])
+    for (let waited = 0; (await storedUrls(stores.ch)).length < 3 && waited < 10_000; waited += 50) await sleep(50)
+    expect(await storedUrls(stores.ch)).toEqual(['later plain', 'plain 1', 'plain 2'])
+    // A restart between the two parts changes nothing.
+    await node.abandon()
+    const again = await open()
+    claims.isAway = false
+    await again.shipped()
+    expect(await storedUrls(stores.ch)).toEqual(['claimed', 'later claimed', 'later plain', 'plain 1', 'plain 2'])
+    await again.abandon()
+  })
+
+  it('rest on the local window alone once Redis has been away for too long', async () => {
+    const node = await open(stores.dataDir, { claimWaitMs: 500 })
+    claims.isAway = true
+    await node.append(['claimed'], [claimOf(5)])
+    await node.shipped()
+    expect(await storedUrls(stores.ch)).toEqual(['claimed'])
+    expect(node.counts['unclaimed']).toBe(1)
+    await node.abandon()
+  })
+})

@@ -1,0 +1,153 @@
+/** A stream of bot visits over real stores, put together as ingest does, with stores that can be made to fail. */
+import type { ClickHouse } from '../../clickhouse/client.ts'
+import { DedupWindow } from '../../ingest/log/dedup-window.ts'
+import { diskIo } from '../../ingest/log/files.ts'
+import { type Claims, connectClaims } from '../../ingest/ship/claim.ts'
+import { openStream, type Stream } from '../../ingest/stream.ts'
+import { insertInbox } from '../../postgres/tables/inbox.ts'
+import { systemClock } from '../../runtime/clock.ts'
+import { sleep } from '../../runtime/retry.ts'
+import { StoreUnavailable } from '../../runtime/store-error.ts'
+import type { BotVisitRow, Hash64 } from '../../schemas/row.ts'
+import { type countingNumbers, makeVisit, silent, smallFileBytes } from './log-fixture.ts'
+import type { TestStores } from './stores.ts'
+
+/** How the next insert goes wrong: not sent at all; sent, and the answer lost. */
+export type InsertFault = 'before' | 'after'
+
+export interface FlakyClickHouse extends ClickHouse {
+  faults: InsertFault[]
+  inserts: number
+  isAway: boolean
+}
+
+export function makeFlakyClickHouse(ch: ClickHouse): FlakyClickHouse {
+  const guard = (flaky: FlakyClickHouse) => {
+    if (flaky.isAway) throw new StoreUnavailable('clickhouse', 'away')
+  }
+  const flaky: FlakyClickHouse = {
+    ...ch,
+    faults: [],
+    inserts: 0,
+    isAway: false,
+    async insertRows(insert) {
+      guard(flaky)
+      flaky.inserts++
+      const fault = flaky.faults.shift()
+      if (fault === 'before') throw new StoreUnavailable('clickhouse', 'lost before')
+      await ch.insertRows(insert)
+      if (fault === 'after') throw new StoreUnavailable('clickhouse', 'lost after')
+    },
+    async query(sql, params, options) {
+      guard(flaky)
+      return ch.query(sql, params, options)
+    },
+    async killInsert(queryId) {
+      guard(flaky)
+      return ch.killInsert(queryId)
+    },
+  }
+  return flaky
+}
+
+export interface TestNode {
+  readonly stream: Stream<BotVisitRow>
+  readonly window: DedupWindow
+  readonly counts: Record<string, number>
+  setAside: number
+  /** Appends rows, resolving once they are durable. */
+  append(urls: readonly string[], claims?: readonly (Hash64 | null)[]): Promise<number[]>
+  /** Waits until all that was appended is stored. */
+  shipped(): Promise<void>
+  /** Stops without shipping what is left. */
+  abandon(): Promise<void>
+}
+
+export interface NodeOptions {
+  readonly stores: TestStores
+  readonly folder: string
+  readonly clickhouse: ClickHouse
+  readonly claims: Claims
+  readonly numbers: ReturnType<typeof countingNumbers>
+  readonly bootId?: string
+  readonly claimWaitMs?: number
+}
+
+export async function openNode(options: NodeOptions): Promise<TestNode> {
+  const window = new DedupWindow(10_000, 3_600_000, Date.now())
+  const counts: Record<string, number> = {}
+  let setAside = 0
+  const stream = await openStream<BotVisitRow>({
+    stream: 'bot_visits',
+    folder: options.folder,
+    fileBytes: smallFileBytes,
+    io: diskIo,
+    bootId: options.bootId ?? 'boot',
+    numbers: options.numbers,
+    window,
+    clickhouse: options.clickhouse,
+    claims: options.claims,
+    copySides: async (id, sides) => {
+      await options.stores.pg.transaction((tx) => insertInbox(tx, id, sides))
+    },
+    claimWaitMs: options.claimWaitMs ?? 600_000,
+    clock: systemClock,
+    log: silent,
+    countShipped: (what, rows) => {
+      counts[what] = (counts[what] ?? 0) + rows
+    },
+    countSetAside: () => {
+      setAside++
+    },
+    observeSync: () => {},
+  })
+  return {
+    stream,
+    window,
+    counts,
+    get setAside() {
+      return setAside
+    },
+    async append(urls, claims = []) {
+      if (!stream.writer.hasRoom(urls.length, urls.length * 4096)) throw new Error('no room')
+      const ids = urls.map((url, index) => stream.writer.append(makeVisit(url), claims[index] ?? null, null))
+      await new Promise<void>((resolve, reject) =>
+        stream.writer.whenSynced((isDurable) => (isDurable ? resolve() : reject(new Error('not durable')))),
+      )
+      return ids
+    },
+    async shipped() {
+      for (let waited = 0; waited < 60_000; waited += 20) {
+        if (stream.writer.openRows === 0 && stream.shipper.backlog().segments === 0) return
+        await sleep(20)
+      }
+      throw new Error('not shipped within a minute')
+    },
+    async abandon() {
+      await stream.writer.close()
+      await stream.shipper.close(0)
+    },
+  }
+}
+
+export function claimsOf(stores: TestStores): Claims {
+  return connectClaims({ url: stores.redisUrl, windowHours: 24, entriesMax: 1_000_000 })
+}
+
+/** Claims of a Redis that can be taken away. */
+export function makeFlakyClaims(claims: Claims): Claims & { isAway: boolean } {
+  const flaky = {
+    ...claims,
+    isAway: false,
+    async claim(packed: Buffer, now: number) {
+      if (flaky.isAway) throw new StoreUnavailable('redis', 'away')
+      return claims.claim(packed, now)
+    },
+  }
+  return flaky
+}
+
+export async function storedUrls(ch: ClickHouse): Promise<string[]> {
+  const rows = await ch.query<{ url: string }>('SELECT url FROM bot_visits ORDER BY url')
+  return rows.map(({ url }) => url)
+}

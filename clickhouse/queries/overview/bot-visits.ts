@@ -1,10 +1,18 @@
-/** Crawler visits of a range: a count beside the figures of people, in none of them. */
-import { inRange, type ReadableSpan, type Reader, spanParams } from './span.ts'
+/** Crawler visits: a count beside the figures of people, in none of them. */
+import { moment, type ReadableSpan, type Reader, spanParams, within } from './span.ts'
 
-export async function readBotVisits(ch: Reader, span: ReadableSpan): Promise<number> {
-  const [row] = await ch.query<{ visits: number }>(
-    `SELECT count() AS visits FROM bot_visits WHERE ${inRange}`,
-    spanParams(span),
+export interface BotVisits {
+  readonly current: number
+  readonly previous: number
+}
+
+/** Of a range, and of one that ends where it begins. */
+export async function readBotVisits(ch: Reader, span: ReadableSpan, previousStart: number): Promise<BotVisits> {
+  const { from: previous_from } = spanParams({ ...span, start: previousStart }) as { from: number }
+  const [row] = await ch.query<BotVisits>(
+    `SELECT countIf(occurred_at >= ${moment('from')}) AS current, count() - current AS previous
+     FROM bot_visits WHERE ${within('previous_from', 'to')}`,
+    { ...spanParams(span), previous_from },
   )
-  return row?.visits ?? 0
+  return row ?? { current: 0, previous: 0 }
 }

@@ -1,6 +1,6 @@
 /** All figures of an overview that events give, as few queries at once. Callers know nothing of how they are counted. */
 import { botRetentionDays } from '../../../schemas/limits.ts'
-import type { Bucket, Span, TimeRange } from '../../../schemas/time-range.ts'
+import type { Bucket, TimeRange } from '../../../schemas/time-range.ts'
 import { dayMs } from '../../../schemas/time-zone.ts'
 import { readBotVisits } from './bot-visits.ts'
 import { type Counts, readCounts, readSeries } from './counts.ts'
@@ -44,7 +44,9 @@ export interface OverviewFigures {
 export async function readOverview(ch: Reader, request: OverviewRequest): Promise<OverviewFigures> {
   const { workspaceId, range, buckets, now, readableFrom, limit } = request
   const span = { workspaceId, readableFrom, start: range.start, end: range.end }
-  const [sessions, counts, pages, vitals, pageVitals, recentEvents, presence, botVisits, previous] = await Promise.all([
+  // Bot visits are kept for a time of their own, whatever the plan.
+  const botSpan = { ...span, readableFrom: now - botRetentionDays * dayMs }
+  const [sessions, counts, pages, vitals, pageVitals, recentEvents, presence, bots, before] = await Promise.all([
     readSessionFigures(ch, span, limit),
     readSeries(ch, span, buckets),
     readPages(ch, span, limit),
@@ -52,27 +54,21 @@ export async function readOverview(ch: Reader, request: OverviewRequest): Promis
     readPageVitals(ch, span, limit),
     readRecentEvents(ch, span),
     readPresence(ch, { workspaceId, now, readableFrom }),
-    countBotVisits(ch, request, range),
+    readBotVisits(ch, botSpan, range.previous.start),
     readPrevious(ch, request),
   ])
   const { total, ...lists } = sessions
-  const current = { counts: counts.total, sessions: total, botVisits }
+  const current = { counts: counts.total, sessions: total, botVisits: bots.current }
+  const previous = before && { ...before, botVisits: bots.previous }
   return { current, previous, presence, series: counts.series, lists, pages, vitals, pageVitals, recentEvents }
 }
 
-async function readPrevious(ch: Reader, request: OverviewRequest): Promise<PeriodFigures | null> {
-  const { workspaceId, range, readableFrom } = request
+async function readPrevious(
+  ch: Reader,
+  { workspaceId, range, readableFrom }: OverviewRequest,
+): Promise<Omit<PeriodFigures, 'botVisits'> | null> {
   if (range.previous.start < readableFrom) return null
   const span = { workspaceId, readableFrom, ...range.previous }
-  const [counts, sessions, botVisits] = await Promise.all([
-    readCounts(ch, span),
-    readSessionTotals(ch, span),
-    countBotVisits(ch, request, range.previous),
-  ])
-  return { counts, sessions, botVisits }
-}
-
-/** Bot visits are kept for a time of their own, whatever the plan. */
-function countBotVisits(ch: Reader, { workspaceId, now }: OverviewRequest, { start, end }: Span): Promise<number> {
-  return readBotVisits(ch, { workspaceId, start, end, readableFrom: now - botRetentionDays * dayMs })
+  const [counts, sessions] = await Promise.all([readCounts(ch, span), readSessionTotals(ch, span)])
+  return { counts, sessions }
 }

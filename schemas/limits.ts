@@ -135,6 +135,9 @@ export const botRetentionDays = 180
 export const lapsedGraceDays = 30
 /** Visitor salts are deleted after so long. */
 export const saltKeepMs = 48 * hour
+/** How often ingest looks after its salts, and tries again while Postgres doesn't answer. */
+export const saltSweepMs = 10 * minute
+export const saltRetryMs = 5 * second
 /** A manifest is known to be shipped for so long: no node comes back with an older one. */
 export const shippedManifestKeepMs = 30 * day
 

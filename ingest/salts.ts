@@ -1,0 +1,148 @@
+/**
+ * The salts of visitors without an id: a random one a UTC day, the same on every node through Postgres, made a day ahead
+ * and forgotten two days after its day began. With it goes the last way to tell whose hashes they were.
+ *
+ * Kept on disk too, so that an outage of Postgres stops nothing. A day that begins with Postgres away gets a salt of this
+ * node's own, which is offered to Postgres later: where another node's came first, that one is taken over.
+ *
+ * Held by test/unit/salts.test.ts.
+ */
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import type { Clock } from '../runtime/clock.ts'
+import { writeFileDurably } from '../runtime/durable-file.ts'
+import type { Log } from '../runtime/log.ts'
+import { saltKeepMs, saltRetryMs, saltSweepMs } from '../schemas/limits.ts'
+
+export interface SaltsOptions {
+  /** The copy on disk. */
+  readonly file: string
+  /** The salt of the day (`YYYY-MM-DD`) that all nodes share: the one in Postgres, or else `newSalt`, which then is it. */
+  readonly readOrMakeSalt: (day: string, newSalt: Buffer) => Promise<Buffer>
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export interface Salts {
+  start(): Promise<void>
+  /** The salt of the UTC day that holds the moment `ms`. */
+  current(ms: number): Buffer
+  close(): Promise<void>
+}
+
+interface Salt {
+  readonly bytes: Buffer
+  /** Whether Postgres has it: until then it is this node's alone. */
+  readonly isShared: boolean
+}
+
+const dayMs = 86_400_000
+
+export function makeSalts(options: SaltsOptions): Salts {
+  const { clock, log } = options
+  /** By the number of the day since 1970. */
+  const salts = new Map<number, Salt>()
+  let isClosed = false
+  let isReachable = true
+  let timer: NodeJS.Timeout | undefined
+  let working: Promise<void> | undefined
+
+  /** Forgets old salts, and sees to those of today and tomorrow. */
+  function sweep(): Promise<void> {
+    working ??= sweepOnce().finally(() => {
+      working = undefined
+      clearTimeout(timer)
+      if (isClosed) return
+      timer = setTimeout(sweep, isReachable ? saltSweepMs : saltRetryMs)
+      timer.unref()
+    })
+    return working
+  }
+
+  async function sweepOnce(): Promise<void> {
+    const before = [...salts.keys()].length
+    const today = Math.floor(clock.now() / dayMs)
+    for (const day of salts.keys()) if (isExpired(day)) salts.delete(day)
+    let isChanged = salts.size !== before
+    for (const day of [today, today + 1]) {
+      if (salts.get(day)?.isShared) continue
+      await share(day)
+      isChanged = true
+    }
+    if (isChanged) await keepCopy()
+  }
+
+  async function share(day: number): Promise<void> {
+    const own = salts.get(day)?.bytes ?? randomBytes(32)
+    try {
+      salts.set(day, { bytes: await options.readOrMakeSalt(nameOf(day), own), isShared: true })
+      isReachable = true
+    } catch (error) {
+      salts.set(day, { bytes: own, isShared: false })
+      if (isReachable) log.warn({ err: error }, 'the visitor salt could not be shared: a salt of this node goes on')
+      isReachable = false
+    }
+  }
+
+  function isExpired(day: number): boolean {
+    return day * dayMs < clock.now() - saltKeepMs
+  }
+
+  async function keepCopy(): Promise<void> {
+    const days = [...salts].map(([day, { bytes, isShared }]) => [
+      nameOf(day),
+      { salt: bytes.toString('base64'), isShared },
+    ])
+    try {
+      await writeFileDurably(options.file, JSON.stringify(Object.fromEntries(days)))
+    } catch (error) {
+      log.error({ err: error }, 'the copy of the visitor salts could not be written')
+    }
+  }
+
+  async function readCopy(): Promise<void> {
+    try {
+      const days = JSON.parse(await readFile(options.file, 'utf8')) as Record<
+        string,
+        { salt: string; isShared: boolean }
+      >
+      for (const [name, { salt, isShared }] of Object.entries(days)) {
+        const day = Date.parse(name) / dayMs
+        if (!isExpired(day)) salts.set(day, { bytes: Buffer.from(salt, 'base64'), isShared })
+      }
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
+        log.warn({ err: error }, 'the copy of the visitor salts could not be read')
+      }
+    }
+  }
+
+  return {
+    start: async () => {
+      await readCopy()
+      await sweep()
+    },
+
+    current: (ms) => {
+      const day = Math.floor(ms / dayMs)
+      const known = salts.get(day)
+      if (known !== undefined) return known.bytes
+      // Only a clock that jumped comes here: the next day's salt is made a day ahead.
+      const bytes = randomBytes(32)
+      salts.set(day, { bytes, isShared: false })
+      void sweep()
+      return bytes
+    },
+
+    close: async () => {
+      isClosed = true
+      clearTimeout(timer)
+      await working
+    },
+  }
+}
+
+/** `YYYY-MM-DD`. */
+function nameOf(day: number): string {
+  return new Date(day * dayMs).toISOString().slice(0, 10)
+}

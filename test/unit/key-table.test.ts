@@ -1,0 +1,186 @@
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type KeyRow, type KeyTable, makeKeyTable } from '../../ingest/keys.ts'
+import { fixedClock } from '../../runtime/clock.ts'
+import { makeLog } from '../../runtime/log.ts'
+import { keyLookupsMax, unknownKeyCacheMs } from '../../schemas/limits.ts'
+
+const now = Date.UTC(2026, 10, 20, 12)
+const keyOf = (name: string) => `svc_pk_${name.padEnd(24, '0')}`
+const rowOf = (name: string, workspace_id: number, retires_at: Date | null = null): KeyRow => ({
+  key: keyOf(name),
+  workspace_id,
+  timezone: 'Europe/Berlin',
+  retires_at,
+})
+
+let folder: string
+let open: KeyTable[]
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'key-table-'))
+  open = []
+})
+afterEach(async () => {
+  await Promise.all(open.map((table) => table.close()))
+  await rm(folder, { recursive: true })
+})
+
+/** Stands for the tables of Postgres, which the key table knows only by these functions. */
+function makeStore(rows: KeyRow[]) {
+  const store = {
+    rows,
+    isDown: false,
+    lists: 0,
+    finds: 0,
+    notify: () => {},
+    listKeys: async () => {
+      store.lists++
+      if (store.isDown) throw new Error('connection refused')
+      return [...store.rows]
+    },
+    findKey: async (key: string) => {
+      store.finds++
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      if (store.isDown) throw new Error('connection refused')
+      return store.rows.find((row) => row.key === key) ?? null
+    },
+    listen: (onNotify: () => void) => {
+      store.notify = onNotify
+      return { close: async () => {} }
+    },
+  }
+  return store
+}
+
+async function startTable(store: ReturnType<typeof makeStore>, clock = fixedClock(now)) {
+  const table = makeKeyTable({ ...store, file: join(folder, 'keys.json'), clock, log: makeLog('test', 'silent') })
+  open.push(table)
+  await table.start()
+  return table
+}
+
+async function until(isDone: () => boolean): Promise<void> {
+  while (!isDone()) await new Promise((resolve) => setTimeout(resolve, 1))
+}
+
+test('finds the workspace of a key without asking again', async () => {
+  const store = makeStore([rowOf('a', 7)])
+  const table = await startTable(store)
+  expect(table.find(keyOf('a'))).toEqual({ id: 7, timezone: 'Europe/Berlin' })
+  expect(await table.resolve(keyOf('a'))).toEqual({ id: 7, timezone: 'Europe/Berlin' })
+  expect(store.finds).toBe(0)
+})
+
+test('knows a key at once that was made a moment ago', async () => {
+  const store = makeStore([])
+  const table = await startTable(store)
+  store.rows.push(rowOf('new', 3))
+  expect(table.find(keyOf('new'))).toBeUndefined()
+  expect(await table.resolve(keyOf('new'))).toMatchObject({ id: 3 })
+  expect(table.find(keyOf('new'))).toMatchObject({ id: 3 })
+})
+
+test('lets a revoked key go when it is told of a change', async () => {
+  const store = makeStore([rowOf('a', 1), rowOf('b', 2)])
+  const table = await startTable(store)
+  store.rows.shift()
+  store.notify()
+  await until(() => table.find(keyOf('a')) === undefined)
+  expect(table.find(keyOf('b'))).toMatchObject({ id: 2 })
+  expect(await table.resolve(keyOf('a'))).toBe('unknown')
+})
+
+test('lets a rotated key end at its hour without being told', async () => {
+  const clock = fixedClock(now)
+  const table = await startTable(makeStore([rowOf('old', 1, new Date(now + 1000))]), clock)
+  expect(table.find(keyOf('old'))).toMatchObject({ id: 1 })
+  clock.advance(1000)
+  expect(table.find(keyOf('old'))).toBeUndefined()
+})
+
+test('asks once for a key that many ask for, and believes "no such key" for a moment only', async () => {
+  const clock = fixedClock(now)
+  const store = makeStore([])
+  const table = await startTable(store, clock)
+  const answers = await Promise.all(Array.from({ length: 50 }, () => table.resolve(keyOf('x'))))
+  expect(new Set(answers)).toEqual(new Set(['unknown']))
+  expect(await table.resolve(keyOf('x'))).toBe('unknown')
+  expect(store.finds).toBe(1)
+  store.rows.push(rowOf('x', 5))
+  clock.advance(unknownKeyCacheMs)
+  expect(await table.resolve(keyOf('x'))).toMatchObject({ id: 5 })
+})
+
+test.each([
+  '',
+  'svc_sk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa',
+  'svc_pk_short',
+  '__proto__',
+  'svc_pk_!00000000000000000000000',
+])('never asks Postgres for what can be no tracking key: %j', async (key) => {
+  const store = makeStore([])
+  store.isDown = true
+  const table = await startTable(store)
+  expect(await table.resolve(key)).toBe('unknown')
+  expect(store.finds).toBe(0)
+})
+
+test('with Postgres away, known keys go on and unknown ones are unavailable, not wrong', async () => {
+  const store = makeStore([rowOf('a', 1)])
+  const table = await startTable(store)
+  store.isDown = true
+  store.notify()
+  await until(() => store.lists === 2)
+  expect(table.find(keyOf('a'))).toMatchObject({ id: 1 })
+  expect(await table.resolve(keyOf('b'))).toBe('unavailable')
+  store.isDown = false
+  expect(await table.resolve(keyOf('b'))).toBe('unknown')
+})
+
+test('a start with Postgres away goes on with the keys of the last time, until Postgres says otherwise', async () => {
+  const store = makeStore([rowOf('a', 1), rowOf('ended', 2, new Date(now - 1)), rowOf('revoked', 3)])
+  await (await startTable(store)).close()
+  const later = makeStore([rowOf('a', 1)])
+  later.isDown = true
+  const table = await startTable(later)
+  expect(table.find(keyOf('a'))).toEqual({ id: 1, timezone: 'Europe/Berlin' })
+  expect(table.find(keyOf('revoked'))).toMatchObject({ id: 3 })
+  expect(table.find(keyOf('ended'))).toBeUndefined()
+  later.isDown = false
+  later.notify()
+  await until(() => table.find(keyOf('revoked')) === undefined)
+  await until(() => later.lists >= 2)
+  await table.close()
+  expect(await readFile(join(folder, 'keys.json'), 'utf8')).not.toContain('revoked')
+})
+
+test('a first start with Postgres away, or with a copy that is no JSON, knows no key and says unavailable', async () => {
+  const store = makeStore([rowOf('a', 1)])
+  store.isDown = true
+  expect(await (await startTable(store)).resolve(keyOf('a'))).toBe('unavailable')
+})
+
+test('the copy can be read by its owner only', async () => {
+  await startTable(makeStore([rowOf('a', 1)]))
+  expect((await stat(join(folder, 'keys.json'))).mode & 0o777).toBe(0o600)
+})
+
+test('a flood of made-up keys asks Postgres a few at a time', async () => {
+  const store = makeStore([])
+  const table = await startTable(store)
+  const answers = await Promise.all(Array.from({ length: 500 }, (_, index) => table.resolve(keyOf(`made${index}x`))))
+  expect(store.finds).toBe(keyLookupsMax)
+  expect(answers.filter((answer) => answer === 'unavailable')).toHaveLength(500 - keyLookupsMax)
+})
+
+test('a change that comes while the table is read is read after it', async () => {
+  const store = makeStore([])
+  const table = await startTable(store)
+  store.notify()
+  store.rows.push(rowOf('late', 9))
+  store.notify()
+  await until(() => table.find(keyOf('late')) !== undefined)
+})

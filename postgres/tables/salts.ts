@@ -23,7 +23,7 @@ export async function readOrMakeSalt(q: Queryable, day: string, newSalt: Buffer)
  */
 export async function deleteOldSalts(q: Queryable, nowMs: number, keepMs: number): Promise<number> {
   const deleted = await q.query(
-    `DELETE FROM visitor_salts WHERE (day AT TIME ZONE 'UTC') < to_timestamp($1::float8 / 1000) RETURNING day`,
+    `DELETE FROM visitor_salts WHERE day::timestamp AT TIME ZONE 'UTC' < to_timestamp($1::float8 / 1000) RETURNING day`,
     [nowMs - keepMs],
   )
   return deleted.length

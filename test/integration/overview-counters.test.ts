@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { connectClickHouse } from '../../clickhouse/client.ts'
 import { makeTestWorkspace, type TestWorkspace } from '../support/overview.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
@@ -207,4 +208,11 @@ it('counts new contacts by the first time their e-mail was seen', async () => {
   await seen(null, '2026-11-20T10:00:00Z')
   expect((await workspace.ask({ days: '1' })).metrics.new_contacts).toBe(1)
   expect((await workspace.ask({ days: '30' })).metrics.new_contacts).toBe(2)
+})
+
+it('says which store is away, and never answers half', async () => {
+  const away = connectClickHouse('http://127.0.0.1:1')
+  const workspace = await makeTestWorkspace({ ...stores, ch: away }, {})
+  await expect(workspace.ask()).rejects.toMatchObject({ name: 'StoreUnavailable', store: 'clickhouse' })
+  await away.close()
 })

@@ -6,8 +6,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { buildIfStale } from './build.mjs'
-import { installIfStale, requireNode } from './install.mjs'
+import { build, isBuilt } from './build.mjs'
+import { install, isInstalled, requireNode } from './install.mjs'
 import { underLock } from './lock.mjs'
 import { root } from './root.mjs'
 import { runTests } from './test-run.mjs'
@@ -34,11 +34,15 @@ async function bootstrap(command, args) {
     )
   }
   const needsTools = isTest || command === 'bench'
-  underLock(() => {
-    installIfStale(needsTools)
-    // The tests run the sources, and those that run services compile them; a build of their own shows type errors.
-    if (!isTest) buildIfStale(command === 'build')
-  })
+  // The tests run the sources, and those that run services compile them.
+  const needsBuild = !isTest
+  // What is ready may belong to another user, and needs no lock.
+  if (command === 'build' || !isInstalled(needsTools) || (needsBuild && !isBuilt())) {
+    underLock(() => {
+      if (!isInstalled(needsTools)) install(needsTools)
+      if (command === 'build' || (needsBuild && !isBuilt())) build(command === 'build')
+    })
+  }
   if (command === 'build') return
   if (isTest) process.exit(await runTests(args, command === 'test:faults'))
 

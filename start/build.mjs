@@ -9,10 +9,14 @@ const configFile = 'tsconfig.build.json'
 const dist = join(root, 'dist')
 const stampFile = join(dist, '.sources')
 
+/** True when no source was changed, added or removed since the last build. */
+export function isBuilt() {
+  return existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stampOfSources()
+}
+
 /** `isStrict`: type errors fail it. Otherwise what was emitted is run in spite of them, as in any development. */
-export function buildIfStale(isStrict) {
+export function build(isStrict) {
   const stamp = stampOfSources()
-  if (!isStrict && existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return
   say('building')
   // Beside its place, and renamed: a running service goes on with the files of its own build.
   const fresh = join(root, `dist.new-${process.pid}`)
@@ -35,7 +39,6 @@ export function buildIfStale(isStrict) {
   renameSync(fresh, dist)
 }
 
-/** Changes when a source is changed, added or removed. */
 function stampOfSources() {
   const { include } = JSON.parse(readFileSync(join(root, configFile), 'utf8'))
   const hash = createHash('sha256')

@@ -14,9 +14,8 @@ export function requireNode() {
   process.exit(1)
 }
 
-/** Runs `npm ci` unless what is installed is what package-lock.json says. `withTools`: what only development needs, too. */
-export function installIfStale(withTools) {
-  if (isInstalled(withTools)) return
+/** Runs `npm ci`, or ends the process. `withTools`: what only development needs, too. */
+export function install(withTools) {
   say(existsSync(join(root, 'node_modules')) ? 'updating the dependencies' : 'installing the dependencies')
   const npm = process.env.npm_execpath
   const [command, args] = npm?.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []]
@@ -39,8 +38,11 @@ export function installIfStale(withTools) {
   process.exit(1)
 }
 
-/** npm keeps the list of what it has installed in node_modules, written last: compared with the lock file, entry by entry. */
-function isInstalled(withTools) {
+/**
+ * True when what is installed is what package-lock.json says: npm keeps the list of what it has installed in
+ * node_modules, written last.
+ */
+export function isInstalled(withTools) {
   const installed = readJson('node_modules/.package-lock.json')?.packages
   if (!installed) return false
   return Object.entries(readJson('package-lock.json').packages).every(([path, wanted]) => {

@@ -3,6 +3,7 @@ import { connectClickHouse } from '../clickhouse/client.ts'
 import { connectPostgres } from '../postgres/client.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { readConfig, requireStores, SettingError } from '../runtime/config.ts'
+import { CantListen } from '../runtime/http/server.ts'
 import { makeLog } from '../runtime/log.ts'
 import { makeMetrics } from '../runtime/metrics.ts'
 import { makeShutdown } from '../runtime/shutdown.ts'
@@ -30,6 +31,7 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: Error) => {
-  process.stderr.write(`api: ${error instanceof SettingError ? error.message : error.stack}\n`)
+  const isExpected = error instanceof SettingError || error instanceof CantListen
+  process.stderr.write(`api: ${isExpected ? error.message : error.stack}\n`)
   process.exit(1)
 })

@@ -40,11 +40,15 @@ export interface HttpServerOptions {
 export interface HttpServer {
   /**
    * Resolves to the port.
-   * @throws Error when the address can't be listened on
+   * @throws CantListen when another process has the port, or the address isn't this machine's
    */
   listen(host: string, port: number): Promise<number>
   /** Accepts no more, waits up to `deadlineMs` for the answers under way, then closes all connections. */
   close(deadlineMs?: number): Promise<void>
+}
+
+export class CantListen extends Error {
+  override name = 'CantListen'
 }
 
 /** The rest of a body up to this length is read and dropped, so that the 413 reaches a client that is still sending. */
@@ -102,7 +106,7 @@ export function makeHttpServer(options: HttpServerOptions): HttpServer {
     listen: (host, port) =>
       new Promise((resolve, reject) => {
         listenAlone(app, host, port, (socket) => {
-          if (!socket) return reject(new Error(`can't listen on ${host}:${port}: is the port in use?`))
+          if (!socket) return reject(new CantListen(`can't listen on ${host}:${port}: is the port in use?`))
           listening = socket
           resolve(uws.us_socket_local_port(socket))
         })

@@ -1,0 +1,209 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { operations } from '../../api/operations/registry.ts'
+import { operationId } from '../../api/transports/openapi.ts'
+import { connectPostgres } from '../../postgres/client.ts'
+import { makeSecretKey } from '../../schemas/keys.ts'
+import { overviewDaysDefault, overviewDaysMax, overviewHoursMax } from '../../schemas/limits.ts'
+import { makeKey, makeWorkspace, startApi, type TestApi, type TestWorkspace, testApiHost } from '../support/api.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+interface ResponseObject {
+  description: string
+  headers?: Record<string, { required?: boolean }>
+  content: { 'application/json': { schema: object } }
+}
+interface OperationObject {
+  operationId: string
+  summary: string
+  description: string
+  tags: string[]
+  security: object[]
+  parameters?: { name: string; in: string; required: boolean; schema: object; description?: string }[]
+  responses: Record<string, ResponseObject>
+}
+interface Document {
+  openapi: string
+  info: { version: string }
+  servers: { url: string }[]
+  tags: { name: string }[]
+  paths: Record<string, Record<string, OperationObject>>
+  components: { schemas: Record<string, object>; securitySchemes: Record<string, object> }
+}
+
+let stores: TestStores
+let api: TestApi
+/** The same, with a Postgres that isn't there. */
+let severed: TestApi
+let mine: TestWorkspace
+let document: Document
+const away = connectPostgres('postgres://nobody@127.0.0.1:1/none')
+beforeAll(async () => {
+  stores = await freshStores()
+  api = await startApi(stores)
+  severed = await startApi(stores, { pg: away })
+  mine = await makeWorkspace(stores)
+  document = (await (await api.ask('/v1/openapi.json')).json()) as Document
+})
+afterAll(async () => {
+  await Promise.all([api.close(), severed.close(), away.close()])
+  await stores.close()
+})
+
+const operationAt = (method: string, path: string) => document.paths[path]![method.toLowerCase()]!
+
+test('is served to anybody as JSON, by HEAD too, and nothing else is allowed there', async () => {
+  const response = await api.ask('/v1/openapi.json')
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json'])
+  expect((await api.ask('/v1/openapi.json', { method: 'HEAD' })).status).toBe(200)
+  const refused = await api.ask('/v1/openapi.json', { method: 'POST' })
+  expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+  expect((await api.ask('/v1/openapi.json/')).headers.get('location')).toBe('/v1/openapi.json')
+})
+
+test('is OpenAPI 3.1 of version 1.0.0 at the public root, by bearer key', () => {
+  expect(document).toMatchObject({
+    openapi: '3.1.0',
+    info: { version: '1.0.0' },
+    servers: [{ url: testApiHost }],
+    components: { securitySchemes: { HTTPBearer: { type: 'http', scheme: 'bearer' } } },
+  })
+})
+
+test('shows every operation once, and nothing else', () => {
+  const shown = Object.entries(document.paths).flatMap(([path, byMethod]) =>
+    Object.entries(byMethod).map(([method, { operationId }]) => `${method.toUpperCase()} ${path} ${operationId}`),
+  )
+  const registered = operations.map((operation) => {
+    const { method, path } = operation.http
+    return `${method} ${path} ${operationId(operation)}`
+  })
+  expect(shown.sort()).toEqual(registered.sort())
+  const ids = Object.values(document.paths).flatMap((byMethod) => Object.values(byMethod).map((it) => it.operationId))
+  expect(new Set(ids).size).toBe(ids.length)
+  for (const id of ids) expect(id).toMatch(/^[a-z]+(_[a-z]+)*$/)
+})
+
+test('every reference leads to a component, and every component is used', () => {
+  const text = JSON.stringify(document)
+  const used = new Set([...text.matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name!))
+  expect(text.match(/"\$ref":"(?!#\/components\/schemas\/\w+")/g)).toBeNull()
+  expect([...used].sort()).toEqual(Object.keys(document.components.schemas).sort())
+})
+
+test.each(operations.map((operation) => [operation.name, operation] as const))(
+  '%s is described: text, tag, security, parameters with their kinds, all refusals',
+  (_, operation) => {
+    const shown = operationAt(operation.http.method, operation.http.path)
+    expect(shown.summary).toBe(operation.summary)
+    expect(shown.description).toContain(operation.scope)
+    expect(document.tags.map(({ name }) => name)).toContain(shown.tags[0])
+    expect(shown.security).toEqual([{ HTTPBearer: [] }])
+    const named = Object.keys({ ...operation.input.path?.shape, ...operation.input.query?.shape })
+    expect((shown.parameters ?? []).map(({ name }) => name)).toEqual(named)
+    for (const { schema } of shown.parameters ?? []) expect(Object.keys(schema)).toContain('type')
+    const hasInput = named.length > 0 || operation.input.body !== undefined
+    const statuses = ['200', '401', '402', '403', ...(hasInput ? ['422'] : []), '429', '500', '503']
+    expect(Object.keys(shown.responses)).toEqual(expect.arrayContaining(statuses))
+    expect('422' in shown.responses).toBe(hasInput)
+    for (const [status, { description, headers, content }] of Object.entries(shown.responses)) {
+      expect(description).not.toBe('')
+      expect(headers).toHaveProperty('X-Request-Id')
+      if (status !== '200') {
+        const name = status === '422' ? 'HTTPValidationError' : 'PublicApiError'
+        expect(content['application/json'].schema).toEqual({ $ref: `#/components/schemas/${name}` })
+      }
+    }
+    expect(Object.keys(shown.responses['401']!.headers!)).toContain('WWW-Authenticate')
+    expect(Object.keys(shown.responses['503']!.headers!)).toContain('Retry-After')
+    expect(Object.keys(shown.responses['429']!.headers!)).toEqual(
+      expect.arrayContaining(['Retry-After', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']),
+    )
+  },
+)
+
+test('parameters show the bounds and defaults that are checked', () => {
+  const byName = Object.fromEntries(
+    operationAt('GET', '/v1/analytics/overview').parameters!.map((parameter) => [parameter.name, parameter]),
+  )
+  expect(byName['days']).toMatchObject({
+    in: 'query',
+    required: false,
+    schema: { type: 'integer', minimum: 1, maximum: overviewDaysMax, default: overviewDaysDefault },
+  })
+  expect(byName['hours']!.schema).toEqual({ type: 'integer', minimum: 1, maximum: overviewHoursMax })
+  expect(byName['start']).toMatchObject({ required: false, schema: { type: 'string' } })
+})
+
+describe('live answers are what the document says', () => {
+  /** A validator of what the document says of the answer, headers included. */
+  async function check(response: Response, method: string, path: string): Promise<void> {
+    const shown = operationAt(method, path).responses[String(response.status)]
+    expect(shown, `status ${response.status} of ${path}`).toBeDefined()
+    const ajv = new Ajv2020({ strict: true, strictTypes: false, allErrors: true, formats: { 'date-time': isDateTime } })
+    ajv.addKeyword('components')
+    const { components } = document
+    const validate = ajv.compile(closed({ ...shown!.content['application/json'].schema, components }))
+    expect(response.headers.get('content-type')).toBe('application/json')
+    validate(await response.json())
+    expect(validate.errors).toBeNull()
+    for (const [name, { required }] of Object.entries(shown!.headers ?? {})) {
+      if (required) expect(response.headers.get(name), name).not.toBeNull()
+    }
+  }
+
+  /** The document lets responses grow; here a member that it doesn't name is a mistake. */
+  function closed(schema: object): object {
+    return JSON.parse(JSON.stringify(schema), (_, value) => {
+      const isObject = value?.type === 'object' && value.properties && !('additionalProperties' in value)
+      return isObject ? { ...value, additionalProperties: false } : value
+    })
+  }
+
+  const isDateTime = (text: string) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text)
+
+  const reads = operations.filter(({ http }) => http.method === 'GET' && !http.path.includes('{'))
+  test.each(reads.map(({ name, http }) => [name, http] as const))('%s', async (_, { method, path }) => {
+    const noScope = await makeKey(stores, mine.workspaceId, { scopes: [] })
+    const unpaid = await makeWorkspace(stores, { plan: null })
+    const answers = {
+      200: await api.ask(path, { key: mine.apiKey }),
+      401: await api.ask(path, { key: makeSecretKey() }),
+      402: await api.ask(path, { key: unpaid.apiKey }),
+      403: await api.ask(path, { key: noScope.apiKey }),
+      503: await severed.ask(path, { key: mine.apiKey }),
+    }
+    for (const [status, response] of Object.entries(answers)) {
+      expect(String(response.status)).toBe(status)
+      await check(response, method, path)
+    }
+  })
+
+  test('422', async () => {
+    const response = await api.ask('/v1/analytics/overview?days=0&hours=x', { key: mine.apiKey })
+    expect(response.status).toBe(422)
+    await check(response, 'GET', '/v1/analytics/overview')
+  })
+
+  test('and the check can fail', async () => {
+    const answer = (status: number, body: unknown, headers: Record<string, string> = {}) =>
+      check(
+        new Response(JSON.stringify(body), { status, headers: { 'Content-Type': 'application/json', ...headers } }),
+        'GET',
+        '/v1/workspace',
+      )
+    const good = (await (await api.ask('/v1/workspace', { key: mine.apiKey })).json()) as object
+    await answer(200, good)
+    await answer(401, { detail: '' }, { 'WWW-Authenticate': 'Bearer' })
+    for (const offender of [
+      answer(200, { ...good, id: 'x' }),
+      answer(200, { ...good, slug: undefined }),
+      answer(200, { ...good, another: 1 }),
+      answer(418, {}),
+      answer(401, { detail: '' }),
+      answer(401, { detail: 1 }, { 'WWW-Authenticate': 'Bearer' }),
+    ]) {
+      await expect(offender).rejects.toThrow()
+    }
+  })
+})

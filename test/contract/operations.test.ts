@@ -1,0 +1,274 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Operation } from '../../api/operations/define.ts'
+import { operations } from '../../api/operations/registry.ts'
+import { makeOpenApi } from '../../api/transports/openapi.ts'
+import { revokeApiKey } from '../../postgres/tables/api-keys.ts'
+import { makeSecretKey } from '../../schemas/keys.ts'
+import { apiBodyBytesMax } from '../../schemas/limits.ts'
+import { scopes } from '../../schemas/scopes.ts'
+import { makeKey, makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import { exchange } from '../support/raw-http.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+let stores: TestStores
+let api: TestApi
+let mine: TestWorkspace
+beforeAll(async () => {
+  stores = await freshStores()
+  api = await startApi(stores)
+  mine = await makeWorkspace(stores)
+})
+afterAll(async () => {
+  await api.close()
+  await stores.close()
+})
+
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+const named = operations.map((operation): [string, Operation] => [operation.name, operation])
+
+/** A path that leads to the operation, whether or not the object is there. */
+const pathOf = ({ http }: Operation) => http.path.replace(/\{\w+\}/g, '1')
+const ask = (operation: Operation, init: RequestInit & { key?: string; query?: string } = {}) =>
+  api.ask(pathOf(operation) + (init.query ?? ''), { method: operation.http.method, ...init })
+
+/** All that a caller can tell an answer by. */
+async function shown(response: Response) {
+  const headers = Object.fromEntries(response.headers)
+  delete headers['x-request-id']
+  delete headers['date']
+  return { status: response.status, headers, body: await response.text() }
+}
+
+describe.each(named)('%s', (_, operation) => {
+  const { method } = operation.http
+
+  test('401, the same for every kind of bad key, before anything else is looked at', async () => {
+    const revoked = await makeKey(stores, mine.workspaceId)
+    await revokeApiKey(stores.pg, revoked.id)
+    const expired = await makeKey(stores, mine.workspaceId, { expiresAt: new Date(Date.now() - 1000) })
+    const good = mine.apiKey
+    const swapped = good.slice(0, -1) + (good.endsWith('0') ? '1' : '0')
+    const headers = [
+      undefined,
+      '',
+      'Bearer',
+      'Bearer ',
+      good,
+      `Basic ${good}`,
+      `Bearer ${good} ${good}`,
+      `Bearer ${good}x`,
+      `Bearer ${good.slice(1)}`,
+      `Bearer ${swapped}`,
+      `Bearer ${makeSecretKey()}`,
+      `Bearer ${mine.trackingKey}`,
+      `Bearer ${revoked.apiKey}`,
+      `Bearer ${expired.apiKey}`,
+      `Bearer ${'a'.repeat(4000)}`,
+    ]
+    const answers = await Promise.all(
+      headers.map(async (authorization) =>
+        shown(
+          await ask(operation, {
+            query: '?days=x&limit=x&hours=0',
+            headers: authorization === undefined ? {} : { Authorization: authorization },
+          }),
+        ),
+      ),
+    )
+    const [first] = answers
+    expect(first).toMatchObject({ status: 401, body: '{"detail":"Not authenticated"}' })
+    expect(first!.headers).toMatchObject({ 'www-authenticate': 'Bearer', 'content-type': 'application/json' })
+    for (const answer of answers) expect(answer).toEqual(first)
+  })
+
+  test('takes the scheme in any case', async () => {
+    for (const scheme of ['bearer', 'BEARER']) {
+      const response = await ask(operation, { headers: { Authorization: `${scheme} ${mine.apiKey}` } })
+      expect(response.status).not.toBe(401)
+    }
+  })
+
+  test('402 without a plan, before scopes and input are looked at', async () => {
+    const unpaid = await makeWorkspace(stores, { plan: null })
+    const { apiKey } = await makeKey(stores, unpaid.workspaceId, { scopes: [] })
+    const response = await ask(operation, { key: apiKey, query: '?days=x' })
+    expect(await shown(response)).toMatchObject({ status: 402, body: expect.stringContaining('plan') })
+  })
+
+  test('403 without the scope, before the input is looked at, and none with it alone', async () => {
+    const others = scopes.filter((scope) => scope !== operation.scope)
+    const allButIt = await makeKey(stores, mine.workspaceId, { scopes: others })
+    const refused = await ask(operation, { key: allButIt.apiKey, query: '?days=x' })
+    expect(refused.status).toBe(403)
+    expect(await refused.json()).toEqual({ detail: `API key lacks the required scope: ${operation.scope}` })
+    const alone = await makeKey(stores, mine.workspaceId, { scopes: [operation.scope] })
+    expect((await ask(operation, { key: alone.apiKey })).status).not.toBe(403)
+  })
+
+  test('403 when the owner of the key left the workspace, or the workspace is suspended', async () => {
+    const left = await makeWorkspace(stores)
+    await stores.pg.query('DELETE FROM members WHERE workspace_id = $1', [left.workspaceId])
+    const suspended = await makeWorkspace(stores)
+    await stores.pg.query('UPDATE workspaces SET suspended_at = now() WHERE id = $1', [suspended.workspaceId])
+    for (const { apiKey } of [left, suspended]) {
+      const response = await ask(operation, { key: apiKey, query: '?days=x' })
+      expect(response.status).toBe(403)
+      expect(await response.json()).toEqual({ detail: 'Workspace access denied' })
+    }
+  })
+
+  test('405 for other methods, naming those there are, without a key', async () => {
+    const here = operations.filter((other) => other.http.path === operation.http.path).map(({ http }) => http.method)
+    const allowed = [...here, ...(here.includes('GET') ? ['HEAD'] : [])].sort().join(', ')
+    for (const other of methods.filter((name) => !(here as string[]).includes(name))) {
+      const response = await api.ask(pathOf(operation), { method: other })
+      expect([other, response.status, response.headers.get('allow')]).toEqual([other, 405, allowed])
+      expect(await response.json()).toEqual({ detail: 'Method Not Allowed' })
+    }
+    const { text } = await exchange(api.port, [`BREW ${pathOf(operation)} HTTP/1.1\r\nHost: x\r\n\r\n`], { until: '}' })
+    expect(text).toContain('405 Method Not Allowed')
+  })
+
+  test('307 to the path without its trailing slash, the query kept', async () => {
+    for (const query of ['', '?days=7&x=%20']) {
+      const response = await api.ask(`${pathOf(operation)}/${query}`, { method })
+      expect(response.status).toBe(307)
+      expect(response.headers.get('location')).toBe(pathOf(operation) + query)
+    }
+  })
+
+  test('413 for a body beyond the limit, before the key is looked at', async () => {
+    const request = `${method} ${pathOf(operation)} HTTP/1.1\r\nHost: x\r\nContent-Length: ${apiBodyBytesMax + 1}\r\n\r\n`
+    const { statuses } = await exchange(api.port, [request], { until: '}' })
+    expect(statuses).toEqual([413])
+  })
+
+  test('keeps a usable X-Request-Id and makes one otherwise, on answers and refusals', async () => {
+    for (const key of [mine.apiKey, makeSecretKey()]) {
+      const kept = await ask(operation, { key, headers: { 'X-Request-Id': 'abc-1' } })
+      expect(kept.headers.get('x-request-id')).toBe('abc-1')
+      expect((await ask(operation, { key })).headers.get('x-request-id')).toMatch(/^[A-Za-z0-9._:-]{8,}$/)
+    }
+  })
+
+  test.runIf(method === 'GET')('HEAD answers as GET, without the body', async () => {
+    for (const key of [mine.apiKey, makeSecretKey()]) {
+      const get = await ask(operation, { key })
+      const head = await ask(operation, { key, method: 'HEAD' })
+      const body = await get.text()
+      expect(await head.text()).toBe('')
+      expect(head.status).toBe(get.status)
+      expect(head.headers.get('content-type')).toBe(get.headers.get('content-type'))
+      expect(Number(head.headers.get('content-length'))).toBeGreaterThan(0)
+      expect(body).not.toBe('')
+    }
+  })
+})
+
+interface Parameter {
+  name: string
+  in: string
+  schema: { type?: string; minimum?: number; maximum?: number; default?: unknown; enum?: unknown[] }
+}
+
+/** Every query parameter with bounds, as the OpenAPI document shows it to the world. */
+const bounded = operations.flatMap((operation) => {
+  const document = makeOpenApi([operation], '') as {
+    paths: Record<string, Record<string, { parameters?: Parameter[] }>>
+  }
+  const { parameters = [] } = document.paths[operation.http.path]![operation.http.method.toLowerCase()]!
+  return parameters
+    .filter((parameter) => parameter.in === 'query' && parameter.schema.type === 'integer')
+    .map((parameter): [string, string, Operation, Parameter] => [operation.name, parameter.name, operation, parameter])
+})
+
+describe.each(bounded)('%s ?%s', (_, name, operation, { schema }) => {
+  const errorFor = async (value: string) => {
+    const response = await ask(operation, { key: mine.apiKey, query: `?${name}=${encodeURIComponent(value)}` })
+    return { status: response.status, body: (await response.json()) as { detail: unknown } }
+  }
+
+  test('422 beyond its bounds, in the words of the contract', async () => {
+    const { minimum, maximum } = schema as { minimum: number; maximum: number }
+    const loc = ['query', name]
+    const parsing = 'Input should be a valid integer, unable to parse string as an integer'
+    const cases: [string, object][] = [
+      [String(minimum - 1), { type: 'greater_than_equal', ctx: { ge: minimum } }],
+      [String(maximum + 1), { type: 'less_than_equal', ctx: { le: maximum } }],
+      ['9'.repeat(20), { type: 'less_than_equal', ctx: { le: maximum } }],
+      ['9007199254740993', { type: 'less_than_equal', ctx: { le: maximum } }],
+      ['x', { type: 'int_parsing', msg: parsing }],
+      ['', { type: 'int_parsing', msg: parsing }],
+      ['1.5', { type: 'int_parsing', msg: parsing }],
+      ['\0', { type: 'int_parsing', msg: parsing }],
+      ['1e400', { type: 'int_parsing', msg: parsing }],
+      ['-0', { type: 'greater_than_equal', ctx: { ge: minimum } }],
+    ]
+    for (const [value, expected] of cases) {
+      const { status, body } = await errorFor(value)
+      expect([value, status]).toEqual([value, 422])
+      expect(body.detail).toEqual([expect.objectContaining({ loc, input: value, ...expected })])
+    }
+  })
+
+  test('takes its bounds, padded or as 1.0', async () => {
+    for (const value of [String(schema.minimum), String(schema.maximum), ` ${schema.minimum}.0 `]) {
+      expect([value, (await errorFor(value)).status]).toEqual([value, 200])
+    }
+  })
+
+  test('the last of several values counts', async () => {
+    const last = (...values: string[]) =>
+      ask(operation, { key: mine.apiKey, query: `?${values.map((value) => `${name}=${value}`).join('&')}` })
+    expect((await last('x', String(schema.minimum))).status).toBe(200)
+    expect((await last(String(schema.minimum), 'x')).status).toBe(422)
+  })
+})
+
+test('all errors of a query come together, in the order of the declaration', async () => {
+  const response = await api.ask('/v1/analytics/overview?limit=0&hours=x&days=0&unknown=1', { key: mine.apiKey })
+  const { detail } = (await response.json()) as { detail: { loc: string[] }[] }
+  expect(detail.map(({ loc }) => loc[1])).toEqual(['days', 'hours', 'limit'])
+})
+
+describe('what is no route is 404, with or without a key', () => {
+  test.each([
+    '/',
+    '/v1',
+    '/v1/',
+    '/v1/nothing',
+    '/v1/workspace/1',
+    '/V1/workspace',
+    '//v1/workspace',
+    '/v1/workspace%2F',
+    '/v1/__proto__',
+    '/v1/%ff',
+    '/toString',
+    '/api/v1/session',
+    '/v1/nothing/',
+  ])('%s', async (path) => {
+    for (const key of [undefined, mine.apiKey]) {
+      const { text } = await exchange(
+        api.port,
+        [`GET ${path} HTTP/1.1\r\nHost: x\r\n${key ? `Authorization: Bearer ${key}\r\n` : ''}\r\n`],
+        { until: '}' },
+      )
+      expect(text).toMatch(/^HTTP\/1\.1 404 Not Found\r\nX-Request-Id: \S+\r\n/)
+      expect(text.endsWith('{"detail":"Not Found"}')).toBe(true)
+    }
+  })
+})
+
+test('GET /v1/workspace shows the workspace of the key', async () => {
+  const response = await api.ask('/v1/workspace', { key: mine.apiKey })
+  expect(response.headers.get('content-type')).toBe('application/json')
+  const { workspaceId, slug } = mine
+  expect(await response.json()).toEqual({
+    id: workspaceId,
+    object_id: `workspace_${workspaceId}`,
+    name: expect.stringMatching(/^Workspace \d+$/),
+    slug,
+    timezone: 'UTC',
+    plan_key: 'growth',
+  })
+})

@@ -1,0 +1,125 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { operations } from '../../api/operations/registry.ts'
+import { scopes } from '../../schemas/scopes.ts'
+import { makeKey, makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+interface Rule {
+  readonly methods: readonly string[]
+  readonly path: RegExp
+  /** Whole paths before those under a prefix. */
+  readonly isExact: boolean
+  readonly scope: string
+}
+
+const table = readFileSync(new URL('scopes-table.md', import.meta.url), 'utf8')
+const rules = rulesOf(table)
+
+/** The rules of the table. A cell may hold several groups of endpoints, with as many scopes. */
+function rulesOf(markdown: string): Rule[] {
+  const rows = [...markdown.matchAll(/^\| ([^|]+) \| ([^|]+) \|$/gm)].slice(1)
+  return rows.flatMap(([, endpoints, needed]) => {
+    const groups = endpoints!.split(' · ')
+    const neededByGroup = needed!.split(' · ')
+    return groups.flatMap((group, at) => rulesOfGroup(group, groups[0]!, neededByGroup[at]!))
+  })
+}
+
+/** `GET /a, /b, POST /c`, `POST, DELETE /a`, `other POST, PATCH under /a`, `its mutations` (of the row's first path). */
+function rulesOfGroup(group: string, rowsFirst: string, scope: string): Rule[] {
+  if (group === 'its mutations') {
+    const path = new RegExp(`^${/\/\S+/.exec(rowsFirst)![0]}(/|$)`)
+    return [{ methods: ['POST', 'PATCH', 'DELETE'], path, isExact: false, scope }]
+  }
+  const isUnder = group.startsWith('other ')
+  const found: Rule[] = []
+  let methods: string[] = []
+  let hasPath = false
+  for (const word of group
+    .replace(/^other /, '')
+    .replace(' under', '')
+    .split(/,? /)) {
+    if (!word.startsWith('/')) {
+      methods = hasPath ? [word] : [...methods, word]
+      hasPath = false
+      continue
+    }
+    hasPath = true
+    const pattern = word
+      .replaceAll('.', '\\.')
+      .replace(/\{\w+\}/g, '\\{\\w+\\}')
+      .replace('*', '.+')
+    found.push({ methods, path: new RegExp(`^${pattern}${isUnder ? '(/|$)' : '$'}`), isExact: !isUnder, scope })
+  }
+  return found
+}
+
+function scopeOf(method: string, path: string): string | undefined {
+  const matching = rules.filter((rule) => rule.methods.includes(method) && rule.path.test(path))
+  return (matching.find(({ isExact }) => isExact) ?? matching[0])?.scope
+}
+
+let stores: TestStores
+let api: TestApi
+let mine: TestWorkspace
+beforeAll(async () => {
+  stores = await freshStores()
+  api = await startApi(stores)
+  mine = await makeWorkspace(stores)
+})
+afterAll(async () => {
+  await api.close()
+  await stores.close()
+})
+
+test.each([
+  ['GET', '/v1/posts/{post_id}', 'posts:read'],
+  ['POST', '/v1/posts/preview', 'posts:read'],
+  ['POST', '/v1/posts', 'posts:write'],
+  ['PATCH', '/v1/posts/{post_id}', 'posts:write'],
+  ['POST', '/v1/posts/{post_id}/schedule', 'posts:write'],
+  ['GET', '/v1/media/{media_id}/file', 'media:read'],
+  ['POST', '/v1/links', 'links:write'],
+  ['GET', '/v1/analytics/bots', 'analytics:read'],
+  ['GET', '/v1/people/journey', 'analytics:read'],
+  ['PATCH', '/v1/company-profile/sources', 'profile:write'],
+  ['GET', '/v1/company-profile', 'profile:read'],
+  ['DELETE', '/v1/webhooks', 'webhooks:write'],
+  ['GET', '/v1/webhooks/deliveries', 'webhooks:read'],
+  ['GET', '/v1/workspaces', undefined],
+  ['POST', '/v1/workspace', undefined],
+])('the table is read rightly: %s %s needs %s', (method, path, scope) => {
+  expect(scopeOf(method, path)).toBe(scope)
+})
+
+test('the table names the scopes that a key can be granted, all of them', () => {
+  const named = new Set(rules.map(({ scope }) => scope).filter((scope) => !scope.startsWith('none')))
+  expect([...named].sort()).toEqual([...scopes].sort())
+})
+
+describe.each(operations.map(({ name, http }) => [`${http.method} ${http.path}`, name, http] as const))(
+  '%s',
+  (_, __, { method, path }) => {
+    const scope = scopeOf(method, path)
+    const ask = async (granted: readonly string[]) => {
+      const { apiKey } = await makeKey(stores, mine.workspaceId, { scopes: granted })
+      return api.ask(path.replace(/\{\w+\}/g, '1'), { method, key: apiKey })
+    }
+
+    test('is open to the scope of the table alone, and to no other', async () => {
+      expect(scopes).toContain(scope)
+      for (const granted of scopes) {
+        const { status } = await ask([granted])
+        expect([granted, status === 403]).toEqual([granted, granted !== scope])
+      }
+      const refused = await ask(scopes.filter((granted) => granted !== scope))
+      expect(await refused.json()).toEqual({ detail: `API key lacks the required scope: ${scope}` })
+    })
+  },
+)
+
+test('GET /v1/openapi.json needs no key', async () => {
+  expect(scopeOf('GET', '/v1/openapi.json')).toBe('none: public')
+  expect((await api.ask('/v1/openapi.json')).status).toBe(200)
+})

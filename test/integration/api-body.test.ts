@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { defineOperation } from '../../api/operations/define.ts'
+import { idInPath, laxInt } from '../../schemas/lax.ts'
+import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+/** An operation with every kind of input, that answers with what it got. */
+const echo = defineOperation({
+  name: 'thing.update',
+  http: { method: 'PATCH', path: '/v1/things/{thing_id}' },
+  summary: '',
+  tag: '',
+  effect: 'update',
+  scope: 'posts:write',
+  input: {
+    path: z.object({ thing_id: idInPath('thing') }),
+    query: z.object({ limit: laxInt({ ge: 1, le: 5 }) }),
+    body: z.object({ title: z.string().min(1).max(180), count: laxInt({ ge: 0, le: 9 }) }),
+  },
+  output: z.unknown(),
+  handle: async ({ path, query, body }) => ({ path, query, body }),
+})
+
+let stores: TestStores
+let api: TestApi
+let mine: TestWorkspace
+beforeAll(async () => {
+  stores = await freshStores()
+  api = await startApi(stores, { operations: [echo] })
+  mine = await makeWorkspace(stores)
+})
+afterAll(async () => {
+  await api.close()
+  await stores.close()
+})
+
+interface Sent {
+  path?: string
+  type?: string | null
+  key?: string
+}
+
+async function send(
+  body: string | Buffer | undefined,
+  { path = '/v1/things/7', type = 'application/json', key }: Sent = {},
+) {
+  const headers: Record<string, string> = type === null ? {} : { 'Content-Type': type }
+  // A Blob without a type adds no Content-Type of its own, as a string would.
+  const init = { method: 'PATCH', headers, ...(body !== undefined && { body: new Blob([body]) }) }
+  const response = await api.ask(path, { ...init, key: key ?? mine.apiKey })
+  return { status: response.status, answer: (await response.json()) as { detail?: unknown } }
+}
+
+const good = '{"title":"a","count":"3"}'
+const got = { path: { thing_id: 7 }, query: {}, body: { title: 'a', count: 3 } }
+
+test.each([
+  'application/json',
+  'APPLICATION/JSON; charset=utf-8',
+  'application/vnd.api+json',
+  'application/merge-patch+json;x=1',
+])('a body of type %s is read as JSON', async (type) => {
+  expect(await send(good, { type })).toEqual({ status: 200, answer: got })
+})
+
+test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', 'text/json', null])(
+  'a body of type %s is text, which is no object',
+  async (type) => {
+    expect(await send(good, { type })).toEqual({
+      status: 422,
+      answer: {
+        detail: [
+          {
+            type: 'model_attributes_type',
+            loc: ['body'],
+            msg: 'Input should be a valid dictionary or object to extract fields from',
+            input: good,
+          },
+        ],
+      },
+    })
+  },
+)
+
+test.each(['thing_7', '7', '+7', '7.0'])('the id may be written %s', async (id) => {
+  expect(await send(good, { path: `/v1/things/${id}` })).toEqual({ status: 200, answer: got })
+})
+
+test('errors of path, query and body come together, in this order', async () => {
+  const { status, answer } = await send('{"count":true}', { path: '/v1/things/x?limit=9' })
+  expect(status).toBe(422)
+  expect((answer.detail as { loc: unknown; type: string }[]).map(({ loc, type }) => [loc, type])).toEqual([
+    [['path', 'thing_id'], 'int_parsing'],
+    [['query', 'limit'], 'less_than_equal'],
+    [['body', 'title'], 'missing'],
+  ])
+})
+
+test('each error has its members in the order of the contract', async () => {
+  const { answer } = await send('{"title":""}')
+  expect(JSON.stringify(answer)).toBe(
+    '{"detail":[{"type":"string_too_short","loc":["body","title"],"msg":"String should have at least 1 character","input":"","ctx":{"min_length":1}}]}',
+  )
+})
+
+describe('a body that is no JSON', () => {
+  test.each([
+    ['nope', 0, 'Expecting value'],
+    ['{"a":', 5, 'Expecting value'],
+    ["{'a':1}", 1, 'Expecting property name enclosed in double quotes'],
+    ['{} {}', 3, 'Extra data'],
+    ['{"f":NaN}', 5, undefined],
+  ])('%s is 422 json_invalid alone, whatever else is wrong', async (body, position, problem) => {
+    const { status, answer } = await send(body, { path: '/v1/things/x?limit=9' })
+    expect(status).toBe(422)
+    expect(answer.detail).toEqual([
+      {
+        type: 'json_invalid',
+        loc: ['body', position],
+        msg: 'JSON decode error',
+        input: {},
+        ctx: { error: problem ?? expect.any(String) },
+      },
+    ])
+  })
+
+  test.each([
+    ['invalid UTF-8', Buffer.from('{"title":"\xff"}', 'latin1')],
+    ['nesting of 100,000', '['.repeat(100_000)],
+    ['nesting of 65', `{"title":${'['.repeat(65)}${']'.repeat(65)}}`],
+    ['a number of 5,000 digits', `{"count":${'9'.repeat(5000)}}`],
+  ])('%s is 400', async (_, body) => {
+    expect(await send(body)).toEqual({ status: 400, answer: { detail: 'There was an error parsing the body' } })
+  })
+
+  test.each([undefined, '', 'null', '\ufeffnull'])('%j is missing', async (body) => {
+    expect(await send(body)).toEqual({
+      status: 422,
+      answer: { detail: [{ type: 'missing', loc: ['body'], msg: 'Field required', input: null }] },
+    })
+  })
+
+  test('says nothing to somebody without a key', async () => {
+    expect((await send('nope', { key: 'svc_sk_x' })).status).toBe(401)
+  })
+})
+
+describe('hostile values', () => {
+  test.each([
+    ['{"title":"a\\u0000b"}', 'value_error'],
+    ['{"title":"\\ud800"}', 'string_unicode'],
+  ])('%s is 422', async (body, type) => {
+    const { status, answer } = await send(body)
+    expect([status, (answer.detail as { type: string }[])[0]!.type]).toEqual([422, type])
+  })
+
+  test('names of Object.prototype are ordinary unknown keys, and the last of two equal keys counts', async () => {
+    const body =
+      '{"__proto__":{"title":"polluted"},"constructor":{"prototype":{"x":1}},"toString":1,"title":"first","title":"a","count":3}'
+    expect(await send(body)).toEqual({ status: 200, answer: got })
+    expect(({} as { x?: number; title?: string }).x ?? ({} as { title?: string }).title).toBeUndefined()
+    expect((await send('{"__proto__":{"title":"inherited"}}')).answer.detail).toMatchObject([{ type: 'missing' }])
+    expect((await send(good, { path: '/v1/things/7?__proto__=1&constructor=2&limit=2' })).status).toBe(200)
+  })
+
+  test('180 emoji fit in 180 characters, 181 do not', async () => {
+    expect((await send(JSON.stringify({ title: '😀'.repeat(180) }))).status).toBe(200)
+    expect((await send(JSON.stringify({ title: '😀'.repeat(181) }))).status).toBe(422)
+  })
+
+  test.each(['9007199254740992', '9007199254740993', '1152921504606846976', '9'.repeat(400)])(
+    'the id %s is no neighbour’s',
+    async (id) => {
+      expect((await send(good, { path: `/v1/things/${id}` })).answer).toMatchObject({ path: { thing_id: 0 } })
+    },
+  )
+})

@@ -1,0 +1,119 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { revokeApiKey } from '../../postgres/tables/api-keys.ts'
+import { fixedClock } from '../../runtime/clock.ts'
+import { StoreUnavailable } from '../../runtime/store-error.ts'
+import { makeSecretKey } from '../../schemas/keys.ts'
+import { apiKeyCacheMs } from '../../schemas/limits.ts'
+import { makeKey, makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+let stores: TestStores
+let mine: TestWorkspace
+beforeAll(async () => {
+  stores = await freshStores()
+  mine = await makeWorkspace(stores)
+})
+afterAll(() => stores.close())
+
+const clock = fixedClock(Date.now())
+let api: TestApi
+/** What the API asked Postgres, each statement's first word. */
+let asked: string[] = []
+let isAway = false
+beforeEach(async () => {
+  asked = []
+  isAway = false
+  const pg: TestStores['pg'] = {
+    ...stores.pg,
+    query: (sql, params) => {
+      asked.push(sql.trim().split(' ')[0]!)
+      if (isAway) return Promise.reject(new StoreUnavailable('postgres', 'away for this test'))
+      return stores.pg.query(sql, params)
+    },
+  }
+  api = await startApi(stores, { pg, clock })
+})
+afterEach(() => api.close())
+
+const statusOf = async (key: string) => (await api.ask('/v1/workspace', { key })).status
+
+test('a key with a wrong checksum is refused without a look-up', async () => {
+  const good = makeSecretKey()
+  expect(await statusOf(good.slice(0, -1) + (good.endsWith('0') ? '1' : '0'))).toBe(401)
+  expect(asked).toEqual([])
+  expect(await statusOf(good)).toBe(401)
+  expect(asked).toEqual(['SELECT'])
+})
+
+test('many requests of one key at once make one look-up, and so do those that follow soon', async () => {
+  const statuses = await Promise.all(Array.from({ length: 50 }, () => statusOf(mine.apiKey)))
+  expect(new Set(statuses)).toEqual(new Set([200]))
+  clock.advance(apiKeyCacheMs - 1)
+  expect(await statusOf(mine.apiKey)).toBe(200)
+  expect(asked.filter((word) => word === 'SELECT')).toHaveLength(1)
+})
+
+test('a revoked key ends within 5 s', async () => {
+  const { id, apiKey } = await makeKey(stores, mine.workspaceId)
+  expect(await statusOf(apiKey)).toBe(200)
+  await revokeApiKey(stores.pg, id)
+  clock.advance(5_000)
+  expect(await statusOf(apiKey)).toBe(401)
+})
+
+test('a key ends at its expiry, also while it is remembered', async () => {
+  const { apiKey } = await makeKey(stores, mine.workspaceId, { expiresAt: new Date(clock.now() + 500) })
+  expect(await statusOf(apiKey)).toBe(200)
+  clock.advance(499)
+  expect(await statusOf(apiKey)).toBe(200)
+  clock.advance(1)
+  expect(await statusOf(apiKey)).toBe(401)
+})
+
+test('a clock that is set back revives nothing', async () => {
+  const { id, apiKey } = await makeKey(stores, mine.workspaceId)
+  expect(await statusOf(apiKey)).toBe(200)
+  await revokeApiKey(stores.pg, id)
+  clock.advance(-3 * 86_400_000)
+  expect(await statusOf(apiKey)).toBe(401)
+})
+
+test('with Postgres away a revoked key is refused 503, not revived, and a failed look-up is not remembered', async () => {
+  const { id, apiKey } = await makeKey(stores, mine.workspaceId)
+  expect(await statusOf(apiKey)).toBe(200)
+  await revokeApiKey(stores.pg, id)
+  isAway = true
+  clock.advance(5_000)
+  expect(await statusOf(apiKey)).toBe(503)
+  isAway = false
+  expect(await statusOf(apiKey)).toBe(401)
+  expect(await statusOf(mine.apiKey)).toBe(200)
+})
+
+test("a key's last use is written down, at most once a minute", async () => {
+  const { id, apiKey } = await makeKey(stores, mine.workspaceId)
+  const lastUse = async () => {
+    const [row] = await stores.pg.query<{ last_used_at: Date | null }>(
+      'SELECT last_used_at FROM api_keys WHERE id = $1',
+      [id],
+    )
+    return row!.last_used_at
+  }
+  expect(await lastUse()).toBeNull()
+  for (let i = 0; i < 5; i++) {
+    clock.advance(apiKeyCacheMs)
+    expect(await statusOf(apiKey)).toBe(200)
+  }
+  await expect.poll(lastUse).toBeInstanceOf(Date)
+  expect(asked.filter((word) => word === 'UPDATE')).toHaveLength(1)
+  clock.advance(60_000)
+  expect(await statusOf(apiKey)).toBe(200)
+  await expect.poll(() => asked.filter((word) => word === 'UPDATE')).toHaveLength(2)
+})
+
+test('a refused key leaves no trace of use', async () => {
+  const { id, apiKey } = await makeKey(stores, mine.workspaceId)
+  await revokeApiKey(stores.pg, id)
+  expect(await statusOf(apiKey)).toBe(401)
+  expect(asked).not.toContain('UPDATE')
+})

@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { defineOperation } from '../../api/operations/define.ts'
+import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
+import { connectPostgres, type Postgres } from '../../postgres/client.ts'
+import { postgresDeadlineMs, retryAfterSeconds } from '../../schemas/limits.ts'
+import { makeKey, makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+
+let stores: TestStores
+let toPostgres: TcpProxy
+let toClickHouse: TcpProxy
+let pg: Postgres
+let ch: ClickHouse
+let api: TestApi
+let mine: TestWorkspace
+beforeAll(async () => {
+  stores = await freshStores()
+  toPostgres = await startTcpProxy(stores.databaseUrl)
+  toClickHouse = await startTcpProxy(stores.clickhouseUrl)
+  pg = connectPostgres(toPostgres.url)
+  ch = connectClickHouse(toClickHouse.url)
+  api = await startApi({ pg, ch })
+  mine = await makeWorkspace(stores)
+})
+afterAll(async () => {
+  await api.close()
+  await Promise.all([toPostgres.close(), toClickHouse.close()])
+  await Promise.all([pg.close(), ch.close()])
+  await stores.close()
+})
+beforeEach(async () => {
+  await Promise.all([toPostgres.set('open'), toClickHouse.set('open')])
+})
+
+/** A key that the API hasn't seen yet. */
+const newKey = async () => (await makeKey(stores, mine.workspaceId)).apiKey
+/** A hang is what this must never be: a request takes the deadline of a connection and of a statement at most. */
+const hangMs = 2 * postgresDeadlineMs + 5_000
+
+async function expectAway(response: Response): Promise<void> {
+  expect(response.status).toBe(503)
+  expect(response.headers.get('retry-after')).toBe(String(retryAfterSeconds))
+  expect(await response.json()).toEqual({ detail: expect.stringMatching(/temporarily unavailable/) })
+}
+
+describe.each(['refusing', 'hanging'] as const)('a store that is %s', (mode) => {
+  test('Postgres: every operation is 503 with Retry-After within its deadline, and recovers by itself', async () => {
+    const apiKey = await newKey()
+    await toPostgres.set(mode)
+    for (const path of ['/v1/workspace', '/v1/analytics/overview']) {
+      const startedAt = performance.now()
+      await expectAway(await api.ask(path, { key: apiKey }))
+      expect(performance.now() - startedAt).toBeLessThan(hangMs)
+    }
+    await toPostgres.set('open')
+    await expect
+      .poll(async () => (await api.ask('/v1/workspace', { key: apiKey })).status, { timeout: 15_000 })
+      .toBe(200)
+  }, 90_000)
+
+  test('ClickHouse: analytics are 503, the rest goes on, and it recovers by itself', async () => {
+    const apiKey = await newKey()
+    await toClickHouse.set(mode)
+    await expectAway(await api.ask('/v1/analytics/overview', { key: apiKey }))
+    expect((await api.ask('/v1/workspace', { key: apiKey })).status).toBe(200)
+    await toClickHouse.set('open')
+    await expect
+      .poll(async () => (await api.ask('/v1/analytics/overview', { key: apiKey })).status, { timeout: 15_000 })
+      .toBe(200)
+  }, 90_000)
+})
+
+test('a bad key needs no store to be refused', async () => {
+  await toPostgres.set('refusing')
+  expect((await api.ask('/v1/workspace', { key: 'svc_sk_nothing' })).status).toBe(401)
+  expect((await api.ask('/v1/nothing')).status).toBe(404)
+})
+
+test('health says which store is away, without its address, and lives on', async () => {
+  expect(await (await api.ask('/health')).json()).toEqual({
+    status: 'ok',
+    stores: { postgres: 'ok', clickhouse: 'ok' },
+  })
+  await toClickHouse.set('refusing')
+  const response = await api.ask('/health')
+  expect(response.status).toBe(200)
+  expect(await response.json()).toEqual({
+    status: 'degraded',
+    stores: { postgres: 'ok', clickhouse: 'unreachable' },
+  })
+})
+
+test('metrics count requests by operation and status, unknown paths under one label', async () => {
+  await api.ask('/v1/workspace', { key: mine.apiKey })
+  await api.ask('/v1/workspace', { key: 'x' })
+  await api.ask('/v1/a-path-of-the-caller')
+  const response = await api.ask('/metrics')
+  const text = await response.text()
+  expect(response.headers.get('content-type')).toContain('text/plain')
+  expect(text).toMatch(/svc_api_requests_total\{operation="workspace.get",status="200",service="test"\} \d+/)
+  expect(text).toMatch(/svc_api_requests_total\{operation="workspace.get",status="401",service="test"\} \d+/)
+  expect(text).toMatch(/svc_api_requests_total\{operation="none",status="404",service="test"\} \d+/)
+  expect(text).toMatch(/svc_api_request_seconds_bucket\{le="5",service="test",operation="workspace.get"\} \d+/)
+  expect(text).not.toContain('a-path-of-the-caller')
+})
+
+describe('what an operation does wrong', () => {
+  const failing = defineOperation({
+    name: 'test.fail',
+    http: { method: 'GET', path: '/v1/fail' },
+    summary: '',
+    tag: '',
+    effect: 'read',
+    scope: 'posts:read',
+    input: {},
+    output: z.null(),
+    handle: async () => {
+      throw new Error('password=hunter2')
+    },
+  })
+
+  test('is a 500 that says nothing of it', async () => {
+    const other = await startApi(stores, { operations: [failing] })
+    try {
+      const response = await other.ask('/v1/fail', { key: mine.apiKey })
+      expect(response.status).toBe(500)
+      expect(response.headers.get('content-type')).toBe('application/json')
+      expect(await response.text()).toBe('{"detail":"Internal Server Error"}')
+    } finally {
+      await other.close()
+    }
+  })
+})

@@ -1,0 +1,87 @@
+/** The API in the test's own process, on real stores, with keys to ask it by. */
+import { makeGateway } from '../../api/gateway.ts'
+import type { Operation } from '../../api/operations/define.ts'
+import { operations as registered } from '../../api/operations/registry.ts'
+import { createApiKey } from '../../postgres/tables/api-keys.ts'
+import { createTrackingKey } from '../../postgres/tables/tracking-keys.ts'
+import { createWorkspace, type PlanKey } from '../../postgres/tables/workspaces.ts'
+import { type Clock, systemClock } from '../../runtime/clock.ts'
+import { makeLog } from '../../runtime/log.ts'
+import { makeMetrics } from '../../runtime/metrics.ts'
+import { scopes as allScopes } from '../../schemas/scopes.ts'
+import type { TestStores } from './stores.ts'
+
+export interface TestApi {
+  readonly port: number
+  /** `http://127.0.0.1:PORT` */
+  readonly url: string
+  /** Asks for a path; `key` becomes the Authorization header. Redirects aren't followed. */
+  ask(path: string, init?: RequestInit & { key?: string | undefined }): Promise<Response>
+  close(): Promise<void>
+}
+
+export interface TestApiOptions {
+  readonly operations?: readonly Operation[]
+  readonly pg?: TestStores['pg']
+  readonly ch?: TestStores['ch']
+  readonly clock?: Clock
+}
+
+export const testApiHost = 'https://api.example.com'
+
+export async function startApi(stores: Pick<TestStores, 'pg' | 'ch'>, options: TestApiOptions = {}): Promise<TestApi> {
+  const server = makeGateway({
+    operations: options.operations ?? registered,
+    pg: options.pg ?? stores.pg,
+    ch: options.ch ?? stores.ch,
+    clock: options.clock ?? systemClock,
+    log: makeLog('test', 'silent'),
+    metrics: makeMetrics('test', false),
+    apiHost: () => testApiHost,
+  })
+  const port = await server.listen('127.0.0.1', 0)
+  const url = `http://127.0.0.1:${port}`
+  return {
+    port,
+    url,
+    ask(path, { key, headers, ...init } = {}) {
+      const authorization = key === undefined ? {} : { Authorization: `Bearer ${key}` }
+      return fetch(url + path, { redirect: 'manual', ...init, headers: { ...authorization, ...headers } })
+    },
+    close: () => server.close(0),
+  }
+}
+
+export interface TestWorkspace {
+  readonly workspaceId: number
+  readonly ownerId: number
+  readonly slug: string
+  readonly trackingKey: string
+  /** A key with all scopes. */
+  readonly apiKey: string
+}
+
+let workspaces = 0
+
+export async function makeWorkspace(
+  { pg }: Pick<TestStores, 'pg'>,
+  { plan = 'growth', timezone = 'UTC' }: { plan?: PlanKey | null; timezone?: string } = {},
+): Promise<TestWorkspace> {
+  workspaces += 1
+  const name = `Workspace ${workspaces}`
+  return pg.transaction(async (tx) => {
+    const { workspaceId, ownerId, slug } = await createWorkspace(tx, { name, timezone, plan })
+    const trackingKey = await createTrackingKey(tx, workspaceId)
+    const { apiKey } = (await createApiKey(tx, { workspaceId, name: 'all', scopes: allScopes }))!
+    return { workspaceId, ownerId, slug, trackingKey, apiKey }
+  })
+}
+
+/** Another key of the workspace. */
+export async function makeKey(
+  { pg }: Pick<TestStores, 'pg'>,
+  workspaceId: number,
+  options: { scopes?: readonly string[]; expiresAt?: Date; ownerId?: number } = {},
+): Promise<{ id: number; apiKey: string }> {
+  return (await createApiKey(pg, { scopes: allScopes, ...options, workspaceId, name: 'test' }))!
+}

@@ -1,0 +1,54 @@
+/** A TCP proxy before a store, to take the store away: refusing connections, or holding them without an answer. */
+import { connect, createServer, type Socket } from 'node:net'
+
+export interface TcpProxy {
+  /** The store's URL with this proxy's address in place of its own. */
+  readonly url: string
+  /** `open` passes everything; `refusing` breaks and refuses connections; `hanging` keeps them and passes nothing. */
+  set(mode: 'open' | 'refusing' | 'hanging'): Promise<void>
+  close(): Promise<void>
+}
+
+export async function startTcpProxy(storeUrl: string): Promise<TcpProxy> {
+  const target = new URL(storeUrl)
+  const sockets = new Set<Socket>()
+  let mode: 'open' | 'refusing' | 'hanging' = 'open'
+
+  const server = createServer((client) => {
+    const store = connect(Number(target.port), target.hostname)
+    for (const socket of [client, store]) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        sockets.delete(socket)
+        client.destroy()
+        store.destroy()
+      })
+    }
+    client.on('data', (chunk) => mode === 'open' && store.write(chunk))
+    store.on('data', (chunk) => mode === 'open' && client.write(chunk))
+  })
+  const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  const stop = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve())
+      for (const socket of sockets) socket.destroy()
+    })
+
+  await listen(0)
+  const { port } = server.address() as { port: number }
+  const url = new URL(storeUrl)
+  url.host = `127.0.0.1:${port}`
+  return {
+    url: url.href,
+    async set(next) {
+      const wasListening = mode !== 'refusing'
+      mode = next
+      if (next === 'refusing' && wasListening) await stop()
+      if (next !== 'refusing' && !wasListening) await listen(port)
+    },
+    close: async () => {
+      if (mode !== 'refusing') await stop()
+    },
+  }
+}

@@ -31,7 +31,7 @@ import { makeSalts } from './salts.ts'
 import { makeIngestServer } from './server.ts'
 import { watchMetrics } from './service-metrics.ts'
 import { connectClaims } from './ship/claim.ts'
-import { openStream } from './stream.ts'
+import { openStream } from './ship/stream.ts'
 import { makeTrustedProxies } from './trusted-proxy.ts'
 
 /** What the shippers may take of an orderly stop: the rest is shipped at the next start. */

@@ -14,54 +14,24 @@
 import { closeSync } from 'node:fs'
 import type { Log } from '../../runtime/log.ts'
 import { sleep } from '../../runtime/retry.ts'
-import { groupBytesMax, segmentAgeMs, segmentBytesMax, segmentRowsMax } from '../../schemas/limits.ts'
-import type { Column, Hash64 } from '../../schemas/row.ts'
-import { rowFormat } from '../../schemas/row.ts'
+import { groupBytesMax } from '../../schemas/limits.ts'
+import { type Column, type Hash64, rowFormat } from '../../schemas/row.ts'
 import { compileRowEncoder, type RowEncoder } from '../../schemas/row-codec.ts'
 import type { SegmentNumbers } from '../ids.ts'
 import type { SidePayload } from '../outcome.ts'
 import type { DiskIo, LogFiles, OpenLogFile } from './files.ts'
-import { fileHeaderBytes, groupHeaderBytes, groupLength, indexEntryBytes, rowId, sealGroup } from './format.ts'
+import { fileHeaderBytes } from './format.ts'
+import {
+  beginSegment,
+  GatheringGroup,
+  GroupBuffer,
+  groupRowsMax,
+  isFull,
+  type OpenSegment,
+  rowBytesMax,
+  type Waiter,
+} from './group.ts'
 import type { Segment } from './segment.ts'
-
-/** No row takes more, by the bounds of its fields (about 40 KB at most). */
-const rowBytesMax = 64 * 1024
-/** A group is small beside a segment, so that a segment always has room for one more. */
-const groupRowsMax = segmentRowsMax / 8
-
-type Waiter = (isDurable: boolean) => void
-
-/** A segment that is being written. */
-interface OpenSegment {
-  readonly number: number
-  /** Where its first group went; 0 before that. */
-  file: number
-  start: number
-  /** Behind its last synced group. */
-  end: number
-  syncedRows: number
-  /** Index that the next row gets. */
-  nextRow: number
-  isDue: boolean
-  isSealed: boolean
-  timer: NodeJS.Timeout
-}
-
-interface Gathering {
-  readonly segment: OpenSegment
-  readonly buffer: GroupBuffer
-  readonly firstRow: number
-  readonly waiters: Waiter[]
-  readonly sides: string[]
-  sideLength: number
-  rows: number
-}
-
-interface GroupBuffer {
-  bytes: Buffer
-  index: Buffer
-  used: number
-}
 
 export interface LogWriterOptions {
   readonly columns: readonly Column[]
@@ -87,8 +57,8 @@ export class LogWriter<Row extends { id: number }> {
   private syncedEnd = fileHeaderBytes
   private groupNumber = 0
   private segment: OpenSegment | undefined
-  private gathering: Gathering | undefined
-  private inflight: Gathering | undefined
+  private gathering: GatheringGroup | undefined
+  private inflight: GatheringGroup | undefined
   private freeBuffers: GroupBuffer[] = []
   private isRolling = false
   /** From a failed write or sync until another file is open. */
@@ -119,15 +89,15 @@ export class LogWriter<Row extends { id: number }> {
     if (this.isClosed || this.isBroken) return false
     const gathering = this.gathering ?? this.startGroup()
     if (!gathering || gathering.rows + rows > groupRowsMax) return false
-    return gathering.rows === 0 || gathering.buffer.used + gathering.sideLength + bytes <= this.groupBytesMax
+    return gathering.rows === 0 || gathering.bytesBound + bytes <= this.groupBytesMax
   }
 
-  /** The file being written; segments in it are not all sealed yet. */
+  /** The file being written. */
   get currentFile(): number {
     return this.file?.number ?? 0
   }
 
-  /** Rows of the open segment: not yet with the shipper. */
+  /** Rows not yet with the shipper. */
   get openRows(): number {
     return this.segment?.nextRow ?? 0
   }
@@ -138,26 +108,7 @@ export class LogWriter<Row extends { id: number }> {
    */
   append(row: Row, claim: Hash64 | null, side: SidePayload | null): number {
     const gathering = this.gathering!
-    const { buffer, segment } = gathering
-    const index = segment.nextRow
-    const id = rowId(segment.number, index)
-    row.id = id
-    if (buffer.used + rowBytesMax > buffer.bytes.length) growBytes(buffer, 0)
-    const start = buffer.used
-    buffer.used = this.encode(row, buffer.bytes, start)
-    const at = gathering.rows * indexEntryBytes
-    if (at + indexEntryBytes > buffer.index.length) growIndex(buffer)
-    buffer.index.writeUInt32LE(buffer.used - start, at)
-    buffer.index.writeUInt32LE(claim === null ? 0 : claim.lo, at + 4)
-    buffer.index.writeUInt32LE(claim === null ? 0 : claim.hi, at + 8)
-    if (side) {
-      side.event_id = id
-      const line = `${JSON.stringify(side)}\n`
-      gathering.sides.push(line)
-      gathering.sideLength += line.length * 3
-    }
-    gathering.rows++
-    segment.nextRow = index + 1
+    const id = gathering.add(this.encode, row, claim, side)
     if (gathering.rows === 1 && !this.inflight) setImmediate(() => this.commit())
     return id
   }
@@ -171,17 +122,9 @@ export class LogWriter<Row extends { id: number }> {
 
   /** Calls back once the row `id`, appended earlier, is synced (at once when it is). */
   whenRowSynced(id: number, waiter: Waiter): void {
-    for (const group of [this.inflight, this.gathering]) {
-      if (
-        group &&
-        id >= rowId(group.segment.number, group.firstRow) &&
-        id < rowId(group.segment.number, group.firstRow + group.rows)
-      ) {
-        group.waiters.push(waiter)
-        return
-      }
-    }
-    waiter(true)
+    const group = [this.inflight, this.gathering].find((each) => each?.holds(id))
+    if (group) group.waiters.push(waiter)
+    else waiter(true)
   }
 
   /** The loader has finished its last insert: a segment that has waited for it can be sealed. */
@@ -199,7 +142,7 @@ export class LogWriter<Row extends { id: number }> {
     await this.options.files.settle()
   }
 
-  private startGroup(): Gathering | undefined {
+  private startGroup(): GatheringGroup | undefined {
     let segment = this.segment
     if (segment && ((segment.isDue && !this.options.isLoaderBusy()) || isFull(segment) || !this.fileHasRoom())) {
       this.retire(segment)
@@ -207,13 +150,7 @@ export class LogWriter<Row extends { id: number }> {
     }
     segment ??= this.openSegment()
     if (!segment) return undefined
-    const buffer = this.freeBuffers.pop() ?? {
-      bytes: Buffer.allocUnsafeSlow(Math.min(this.groupBytesMax, 256 * 1024) + 4 * rowBytesMax),
-      index: Buffer.allocUnsafeSlow(256 * indexEntryBytes),
-      used: 0,
-    }
-    buffer.used = groupHeaderBytes
-    this.gathering = { segment, buffer, firstRow: segment.nextRow, waiters: [], sides: [], sideLength: 0, rows: 0 }
+    this.gathering = new GatheringGroup(segment, this.freeBuffers.pop() ?? new GroupBuffer())
     return this.gathering
   }
 
@@ -225,20 +162,7 @@ export class LogWriter<Row extends { id: number }> {
       this.options.log.error({ err: error }, 'no segment number: events are refused')
       return undefined
     }
-    const segment: OpenSegment = {
-      number,
-      file: 0,
-      start: 0,
-      end: 0,
-      syncedRows: 0,
-      nextRow: 0,
-      isDue: false,
-      isSealed: false,
-      timer: setTimeout(() => {
-        segment.isDue = true
-        this.trySeal(segment)
-      }, segmentAgeMs),
-    }
+    const segment = beginSegment(number, () => this.trySeal(segment))
     this.segment = segment
     return segment
   }
@@ -260,24 +184,7 @@ export class LogWriter<Row extends { id: number }> {
       group.segment.end = this.fileEnd
     }
     const { buffer, segment } = group
-    const rowsBytes = buffer.used - groupHeaderBytes
-    const side = Buffer.from(group.sides.join(''), 'utf8')
-    const length = groupLength({ rows: group.rows, rowsBytes, sideBytes: side.length })
-    if (length > buffer.bytes.length) growBytes(buffer, length)
-    const indexAt = buffer.used
-    const sideAt = indexAt + buffer.index.copy(buffer.bytes, indexAt, 0, group.rows * indexEntryBytes)
-    const end = sideAt + side.copy(buffer.bytes, sideAt)
-    buffer.bytes.fill(0, end, length)
-    sealGroup(buffer.bytes, end, {
-      rowFormat,
-      fileNumber: this.file.number,
-      groupNumber: this.groupNumber++,
-      segment: segment.number,
-      firstRow: group.firstRow,
-      rows: group.rows,
-      rowsBytes,
-      sideBytes: side.length,
-    })
+    const length = group.finish(this.file.number, this.groupNumber++)
     const startedAt = performance.now()
     const offset = this.fileEnd
     this.fileEnd += length
@@ -309,7 +216,7 @@ export class LogWriter<Row extends { id: number }> {
   }
 
   /** The file can't be trusted beyond its last synced group: go on in another, and only then let the waiters know. */
-  private async fail(group: Gathering, error: Error): Promise<void> {
+  private async fail(group: GatheringGroup, error: Error): Promise<void> {
     this.isBroken = true
     if (this.file) this.options.files.distrust(this.file.number)
     this.options.log.error(
@@ -318,7 +225,7 @@ export class LogWriter<Row extends { id: number }> {
     )
     const lost = this.gathering && this.gathering.rows > 0 ? [group, this.gathering] : [group]
     this.gathering = undefined
-    for (const each of lost) this.forgetClaims(each)
+    for (const each of lost) each.forEachClaim(this.options.onClaimLost)
     await this.roll(this.syncedEnd, lost)
     this.inflight = undefined
     this.seal(group.segment)
@@ -327,23 +234,13 @@ export class LogWriter<Row extends { id: number }> {
     this.tellIdle()
   }
 
-  private forgetClaims(group: Gathering): void {
-    const { index } = group.buffer
-    for (let row = 0; row < group.rows; row++) {
-      const at = row * indexEntryBytes
-      const claim = { lo: index.readUInt32LE(at + 4), hi: index.readUInt32LE(at + 8) }
-      if (claim.lo !== 0 || claim.hi !== 0)
-        this.options.onClaimLost(claim, rowId(group.segment.number, group.firstRow + row))
-    }
-  }
-
   /** Whether the largest group fits behind what is written and in flight. */
   private fileHasRoom(): boolean {
     return this.fileEnd + this.groupBytesMax + rowBytesMax <= this.options.files.fileBytes
   }
 
   /** Opens the next file, trying until it succeeds; `lost` groups are told after the first try. */
-  private async roll(previousEnd: number, lost: Gathering[] = []): Promise<void> {
+  private async roll(previousEnd: number, lost: GatheringGroup[] = []): Promise<void> {
     this.isRolling = true
     if (lost.length > 0 && this.segment) this.seal(this.segment)
     const full = this.file
@@ -402,20 +299,4 @@ export class LogWriter<Row extends { id: number }> {
     if (this.inflight || (this.gathering && this.gathering.rows > 0)) return
     for (const resolve of this.idleWaiters.splice(0)) resolve()
   }
-}
-
-function isFull(segment: OpenSegment): boolean {
-  return segment.nextRow + groupRowsMax > segmentRowsMax || segment.end - segment.start >= segmentBytesMax
-}
-
-function growBytes(buffer: GroupBuffer, atLeast: number): void {
-  const grown = Buffer.allocUnsafeSlow(Math.max(buffer.bytes.length * 2, atLeast))
-  buffer.bytes.copy(grown, 0, 0, buffer.used)
-  buffer.bytes = grown
-}
-
-function growIndex(buffer: GroupBuffer): void {
-  const grown = Buffer.allocUnsafeSlow(buffer.index.length * 2)
-  buffer.index.copy(grown)
-  buffer.index = grown
 }

@@ -16,21 +16,22 @@ import type { ClickHouse } from '../../clickhouse/client.ts'
 import { InsertRefused } from '../../clickhouse/client.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { Log } from '../../runtime/log.ts'
-import { backoffMs, sleep } from '../../runtime/retry.ts'
-import { StoreUnavailable } from '../../runtime/store-error.ts'
+import { sleep } from '../../runtime/retry.ts'
 import { gatherWhileBehindMs, insertBytesMax, segmentRowsMax } from '../../schemas/limits.ts'
 import type { StreamName } from '../../schemas/row.ts'
 import type { LogFiles } from '../log/files.ts'
 import type { Recovered } from '../log/recover.ts'
 import type { Segment } from '../log/segment.ts'
 import type { SidePayload } from '../outcome.ts'
-import { type Batch, forEachRow, hasClaim, readBatch, sidesOf, workspaceHourOf } from './batch.ts'
-import { type Claims, claimBytes } from './claim.ts'
+import { type Batch, forEachRow, readBatch, sidesOf } from './batch.ts'
+import type { Claims } from './claim.ts'
 import { FileKeeper } from './file-keeper.ts'
+import { describeManifest } from './freeze.ts'
 import type { ManifestState, ShipJournal } from './journal.ts'
 import { isKept, loadOnce, settle } from './load.ts'
-import { type Manifest, manifestId, type Part } from './manifest.ts'
+import type { Part } from './manifest.ts'
 import type { SetAside } from './set-aside.ts'
+import { Stages } from './stages.ts'
 
 /** A segment on its way to a manifest; `rest` when its rows without claims are frozen already. */
 interface Waiting {
@@ -63,8 +64,8 @@ export interface ShipperOptions {
   readonly count: (what: 'loaded' | 'duplicate' | 'unclaimed' | 'settled' | 'retried', rows: number) => void
 }
 
-const retryFirstMs = 200
-const retryMaxMs = 5_000
+/** How soon claims are tried again while Redis is away. */
+const retryClaimsMs = 200
 const segmentsPerManifestMax = 512
 const rowsPerManifestMax = 4 * segmentRowsMax
 
@@ -73,15 +74,14 @@ export class Shipper {
   private readonly waiting: Waiting[] = []
   private readonly toLoad: Frozen[] = []
   private readonly toCopy: ManifestState[] = []
-  private readonly stopping = new AbortController()
-  private wakeUps: (() => void)[] = []
-  private stages: Promise<void>[] = []
+  private readonly stages: Stages
   private isLoading = false
   private isDraining = false
   private waitingBytes = 0
 
   constructor(private readonly options: ShipperOptions) {
     this.keeper = new FileKeeper(options)
+    this.stages = new Stages(options.log, () => options.count('retried', 1))
   }
 
   /** Takes over what was found at start, shipped or not. Then the stages run until `close`. */
@@ -96,18 +96,14 @@ export class Shipper {
       this.push({ segment, sealedAt: clock.now(), rest: parts.has('unclaimed') })
     }
     for (const state of journal.done()) this.keeper.manifestDone(state.manifest)
-    this.stages = [
-      this.runStage(() => this.freezeNext()),
-      this.runStage(() => this.loadNext()),
-      this.runStage(() => this.copyNext()),
-    ]
+    for (const stage of [() => this.freezeNext(), () => this.loadNext(), () => this.copyNext()]) this.stages.run(stage)
     this.keeper.start()
   }
 
   add(segment: Segment): void {
     this.keeper.addSegment(segment)
     this.push({ segment, sealedAt: this.options.clock.now(), rest: false })
-    this.wake()
+    this.stages.wake()
   }
 
   /** True while an insert runs: the open segment then grows instead of being sealed by its age. */
@@ -127,12 +123,10 @@ export class Shipper {
   /** Ships what it can within `deadlineMs`, then stops; what is left is found again at the next start. */
   async close(deadlineMs: number): Promise<void> {
     this.isDraining = true
-    this.wake()
+    this.stages.wake()
     const deadline = Date.now() + deadlineMs
     while (this.waiting.length + this.toLoad.length + this.toCopy.length > 0 && Date.now() < deadline) await sleep(20)
-    this.stopping.abort()
-    this.wake()
-    await Promise.all(this.stages)
+    await this.stages.close()
     await this.keeper.close()
     await this.options.journal.close()
   }
@@ -148,7 +142,7 @@ export class Shipper {
       this.toLoad.push(frozen)
     }
     if (!frozen.state.isCopied) this.toCopy.push(frozen.state)
-    this.wake()
+    this.stages.wake()
   }
 
   // Stage 1: freeze.
@@ -162,7 +156,7 @@ export class Shipper {
     }
     // Rests are older, but while they wait for Redis they don't hold up the rows that need no claim.
     if ((await this.freezeSome(true)) || (await this.freezeSome(false))) return 0
-    return retryFirstMs
+    return retryClaimsMs
   }
 
   /** Freezes the next segments in the state `rest`. False: there are none, or their claims can't be made now. */
@@ -170,13 +164,11 @@ export class Shipper {
     const taken = this.takeTogether(rest)
     if (taken.length === 0) return false
     const batch = await this.read(taken.map(({ segment }) => segment))
-    const decision = await this.decideClaims(batch, taken, this.options.clock.now() - taken[0]!.sealedAt)
-    if (decision === undefined) return false
-    const { part, dropped } = decision
-    const state = await this.options.journal.freeze(describe(batch, part, dropped))
-    const duplicates = Object.values(dropped).reduce((sum, indexes) => sum + indexes.length, 0)
-    if (duplicates > 0) this.options.count('duplicate', duplicates)
-    this.removeTaken(taken, part)
+    const age = this.options.clock.now() - taken[0]!.sealedAt
+    const manifest = await describeManifest(this.options, batch, rest, age)
+    if (manifest === undefined) return false
+    const state = await this.options.journal.freeze(manifest)
+    this.removeTaken(taken, manifest.part)
     const isNext = this.toLoad.length === 0
     const isUncertain = taken.some(({ segment }) => this.keeper.isRecovered(segment))
     this.enqueue({ state, batch: isNext ? batch : undefined, isUncertain })
@@ -197,43 +189,6 @@ export class Shipper {
       taken.push(each)
     }
     return taken
-  }
-
-  /**
-   * Which rows are dropped for another's claim. While Redis is away the rows without an id go ahead; the others wait for
-   * at most `claimWaitMs` and then rest on the local window alone. Undefined: nothing can be frozen now.
-   */
-  private async decideClaims(
-    batch: Batch,
-    taken: Waiting[],
-    age: number,
-  ): Promise<{ part: Part; dropped: Record<string, number[]> } | undefined> {
-    const rest = taken[0]!.rest
-    const part: Part = rest ? 'claimed' : 'all'
-    const { packed, rows } = packClaims(batch)
-    if (rows.length === 0) return { part, dropped: {} }
-    try {
-      const lost = await this.options.claims.claim(packed, this.options.clock.now())
-      const dropped: Record<string, number[]> = {}
-      for (const position of lost) {
-        const [segment, index] = rows[position]!
-        dropped[segment] ??= []
-        dropped[segment].push(index)
-      }
-      return { part, dropped }
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw error
-      if (age >= this.options.claimWaitMs) {
-        this.options.log.warn(
-          { rows: rows.length },
-          'shipping on the local dedup window alone: Redis has been away for too long',
-        )
-        this.options.count('unclaimed', rows.length)
-        return { part, dropped: {} }
-      }
-      const hasOthers = taken.reduce((sum, { segment }) => sum + segment.rows, 0) > rows.length
-      return !rest && hasOthers ? { part: 'unclaimed', dropped: {} } : undefined
-    }
   }
 
   private removeTaken(taken: Waiting[], part: Part): void {
@@ -266,7 +221,7 @@ export class Shipper {
     this.loadingSince = this.options.clock.now()
     if (state.isCopied) this.keeper.manifestDone(manifest)
     this.options.onIdle()
-    this.wake()
+    this.stages.wake()
     return 0
   }
 
@@ -312,77 +267,8 @@ export class Shipper {
   private read(segments: readonly Segment[]): Promise<Batch> {
     return readBatch((file) => this.options.files.pathOf(file), segments)
   }
-
-  /** Runs a stage until the shipper stops: `step` answers how long to wait for a wake-up before it is asked again. */
-  private async runStage(step: () => Promise<number>): Promise<void> {
-    for (let failures = 0; !this.stopping.signal.aborted; ) {
-      let pause: number
-      try {
-        pause = await step()
-        failures = 0
-      } catch (error) {
-        pause = backoffMs(failures++, retryFirstMs, retryMaxMs)
-        this.options.count('retried', 1)
-        const level = error instanceof StoreUnavailable ? 'warn' : 'error'
-        if (failures <= 3 || failures % 20 === 0)
-          this.options.log[level]({ err: error, failures }, 'shipping goes on later')
-        await sleep(pause, this.stopping.signal)
-        continue
-      }
-      if (pause > 0 && !this.stopping.signal.aborted) await this.pause(pause)
-    }
-  }
-
-  private pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = Number.isFinite(ms) ? setTimeout(resolve, ms) : undefined
-      this.wakeUps.push(() => {
-        clearTimeout(timer)
-        resolve()
-      })
-    })
-  }
-
-  private wake(): void {
-    for (const wakeUp of this.wakeUps.splice(0)) wakeUp()
-  }
 }
 
 function bytesOf(segments: readonly Segment[]): number {
   return segments.reduce((sum, { start, end }) => sum + end - start, 0)
-}
-
-/** The claims of a batch, packed for Redis, and which rows they are of. */
-function packClaims(batch: Batch): { packed: Buffer; rows: [segment: number, index: number][] } {
-  const rows: [number, number][] = []
-  let packed = Buffer.allocUnsafe(1024 * claimBytes)
-  forEachRow(batch, (row) => {
-    if (!hasClaim(row)) return
-    const at = rows.length * claimBytes
-    if (at === packed.length) packed = Buffer.concat([packed, Buffer.allocUnsafe(packed.length)])
-    packed.writeUInt32LE(row.claim.lo, at)
-    packed.writeUInt32LE(row.claim.hi, at + 4)
-    packed.writeUInt32LE(row.id >>> 0, at + 8)
-    packed.writeUInt32LE(Math.floor(row.id / 2 ** 32), at + 12)
-    rows.push([row.segment, row.index])
-  })
-  return { packed: packed.subarray(0, rows.length * claimBytes), rows }
-}
-
-function describe(batch: Batch, part: Part, dropped: Record<string, number[]>): Manifest {
-  const manifest = { id: manifestId(batch.segments[0]!.number, part), part, segments: batch.segments, dropped }
-  const kept = isKept({ ...manifest, rows: 0, hasSides: false, keys: [] })
-  const keys = new Map<number, [number, number]>()
-  let rows = 0
-  let hasSides = false
-  forEachRow(batch, (row) => {
-    if (!kept(row)) return
-    rows++
-    if (row.group.sideBytes > 0) hasSides = true
-    const [workspace, hour] = workspaceHourOf(row)
-    // Both fit into 53 bits together: an hour since 1970 has less than 21.
-    const key = workspace * 2 ** 21 + hour
-    if (!keys.has(key)) keys.set(key, [workspace, hour])
-  })
-  return { ...manifest, rows, hasSides, keys: [...keys.values()] }
 }

@@ -1,0 +1,155 @@
+/** The group of rows that gathers or is on its way to the disk, and the segment that it belongs to. */
+import { segmentAgeMs, segmentBytesMax, segmentRowsMax } from '../../schemas/limits.ts'
+import { type Hash64, rowFormat } from '../../schemas/row.ts'
+import type { RowEncoder } from '../../schemas/row-codec.ts'
+import type { SidePayload } from '../outcome.ts'
+import { groupHeaderBytes, groupLength, indexEntryBytes, rowId, sealGroup } from './format.ts'
+
+/** No row takes more, by the bounds of its fields (about 40 KB at most). */
+export const rowBytesMax = 64 * 1024
+/** A group is small beside a segment, so that a segment always has room for one more. */
+export const groupRowsMax = segmentRowsMax / 8
+const firstBytes = 512 * 1024
+const firstIndexRows = 256
+
+/** Hears whether its rows are on the disk. */
+export type Waiter = (isDurable: boolean) => void
+
+/** A segment that is being written. */
+export interface OpenSegment {
+  readonly number: number
+  /** Where its first group went; 0 before that. */
+  file: number
+  start: number
+  /** Behind its last synced group. */
+  end: number
+  syncedRows: number
+  /** Index that the next row gets. */
+  nextRow: number
+  isDue: boolean
+  isSealed: boolean
+  timer: NodeJS.Timeout
+}
+
+/** A segment without rows; `onDue` is called when it has reached the age at which it is to be sealed. */
+export function beginSegment(number: number, onDue: () => void): OpenSegment {
+  const segment: OpenSegment = {
+    ...{ number, file: 0, start: 0, end: 0, syncedRows: 0, nextRow: 0, isDue: false, isSealed: false },
+    timer: setTimeout(() => {
+      segment.isDue = true
+      onDue()
+    }, segmentAgeMs),
+  }
+  return segment
+}
+
+/** Whether a segment may not take another group. */
+export function isFull(segment: OpenSegment): boolean {
+  return segment.nextRow + groupRowsMax > segmentRowsMax || segment.end - segment.start >= segmentBytesMax
+}
+
+/** Memory of a group, used again by later ones. */
+export class GroupBuffer {
+  bytes = Buffer.allocUnsafeSlow(firstBytes)
+  index = Buffer.allocUnsafeSlow(firstIndexRows * indexEntryBytes)
+
+  growBytes(atLeast: number, used: number): void {
+    const grown = Buffer.allocUnsafeSlow(Math.max(this.bytes.length * 2, atLeast))
+    this.bytes.copy(grown, 0, 0, used)
+    this.bytes = grown
+  }
+
+  growIndex(): void {
+    const grown = Buffer.allocUnsafeSlow(this.index.length * 2)
+    this.index.copy(grown)
+    this.index = grown
+  }
+}
+
+export class GatheringGroup {
+  readonly waiters: Waiter[] = []
+  readonly firstRow: number
+  rows = 0
+  private used = groupHeaderBytes
+  private readonly sides: string[] = []
+  private sideBytesBound = 0
+
+  constructor(
+    readonly segment: OpenSegment,
+    readonly buffer: GroupBuffer,
+  ) {
+    this.firstRow = segment.nextRow
+  }
+
+  /** At least the bytes that it will take. */
+  get bytesBound(): number {
+    return this.used + this.sideBytesBound
+  }
+
+  /** Encodes a row into the group, giving it its id, which is returned. */
+  add<Row extends { id: number }>(
+    encode: RowEncoder<Row>,
+    row: Row,
+    claim: Hash64 | null,
+    side: SidePayload | null,
+  ): number {
+    const { buffer, segment } = this
+    const id = rowId(segment.number, segment.nextRow++)
+    row.id = id
+    const start = this.used
+    if (start + rowBytesMax > buffer.bytes.length) buffer.growBytes(0, start)
+    this.used = encode(row, buffer.bytes, start)
+    const at = this.rows++ * indexEntryBytes
+    if (at + indexEntryBytes > buffer.index.length) buffer.growIndex()
+    buffer.index.writeUInt32LE(this.used - start, at)
+    buffer.index.writeUInt32LE(claim === null ? 0 : claim.lo, at + 4)
+    buffer.index.writeUInt32LE(claim === null ? 0 : claim.hi, at + 8)
+    if (side) {
+      side.event_id = id
+      const line = `${JSON.stringify(side)}\n`
+      this.sides.push(line)
+      this.sideBytesBound += line.length * 3
+    }
+    return id
+  }
+
+  holds(id: number): boolean {
+    const first = rowId(this.segment.number, this.firstRow)
+    return id >= first && id < first + this.rows
+  }
+
+  forEachClaim(visit: (claim: Hash64, id: number) => void): void {
+    const { index } = this.buffer
+    for (let row = 0; row < this.rows; row++) {
+      const at = row * indexEntryBytes
+      const claim = { lo: index.readUInt32LE(at + 4), hi: index.readUInt32LE(at + 8) }
+      if (claim.lo !== 0 || claim.hi !== 0) visit(claim, rowId(this.segment.number, this.firstRow + row))
+    }
+  }
+
+  /** Puts index, side payloads and header to the rows. Returns how many of the buffer's bytes are the group. */
+  finish(fileNumber: number, groupNumber: number): number {
+    const { buffer } = this
+    const rowsBytes = this.used - groupHeaderBytes
+    const side = Buffer.from(this.sides.join(''), 'utf8')
+    const sideBytes = side.length
+    const length = groupLength({ rows: this.rows, rowsBytes, sideBytes })
+    if (length > buffer.bytes.length) buffer.growBytes(length, this.used)
+    const { bytes } = buffer
+    const sideAt = this.used + buffer.index.copy(bytes, this.used, 0, this.rows * indexEntryBytes)
+    const end = sideAt + side.copy(bytes, sideAt)
+    bytes.fill(0, end, length)
+    const { rows, firstRow, segment } = this
+    sealGroup(bytes, end, {
+      rowFormat,
+      fileNumber,
+      groupNumber,
+      segment: segment.number,
+      firstRow,
+      rows,
+      rowsBytes,
+      sideBytes,
+    })
+    return length
+  }
+}

@@ -1,0 +1,62 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sleep } from '../../runtime/retry.ts'
+import { judge, openLedger } from '../support/ledger.ts'
+import { startProduct, type TestProduct, waitUntilShipped } from '../support/product.ts'
+
+const isLong = process.env['FAULTS'] === 'long'
+const rounds = isLong ? 10 : 1
+const roundMs = isLong ? 4_000 : 2_500
+
+let dataDir: string
+let product: TestProduct
+
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'svc-kill-'))
+  product = await startProduct(dataDir)
+}, 120_000)
+afterAll(async () => {
+  await product?.stop()
+  rmSync(dataDir, { recursive: true, force: true })
+}, 120_000)
+
+/** Load for a round, with `strike` at a random moment in it. */
+async function strikeUnderLoad(strike: () => Promise<void> | void): Promise<ReturnType<typeof openLedger>> {
+  const ledger = openLedger()
+  const stop = new AbortController()
+  const running = ledger.run(product, stop.signal)
+  const at = 300 + Math.random() * (roundMs - 1_000)
+  await sleep(at)
+  await strike()
+  await sleep(roundMs - at)
+  stop.abort()
+  await running
+  return ledger
+}
+
+describe.each(['ingest', 'clickhouse', 'redis', 'postgres'] as const)('kill -9 of %s under load', (name) => {
+  it(`loses and doubles no acknowledged event, in ${rounds} rounds`, async () => {
+    for (let round = 0; round < rounds; round++) {
+      const ledger = await strikeUnderLoad(() => product.kill(name))
+      expect(ledger.acknowledged).toBeGreaterThan(100)
+      await waitUntilShipped(product)
+      expect(await judge(product, ledger)).toMatchObject({ lost: 0, doubled: 0 })
+    }
+  }, 600_000)
+})
+
+describe('kill -9 of the whole process group under load', () => {
+  it(`loses and doubles no acknowledged event, in ${rounds} rounds`, async () => {
+    for (let round = 0; round < rounds; round++) {
+      const ledger = await strikeUnderLoad(async () => {
+        await product.killGroup()
+        product = await startProduct(dataDir)
+      })
+      expect(ledger.acknowledged).toBeGreaterThan(50)
+      await waitUntilShipped(product)
+      expect(await judge(product, ledger)).toMatchObject({ lost: 0, doubled: 0 })
+    }
+  }, 900_000)
+})

@@ -1,0 +1,143 @@
+/** The whole product as `npm start` runs it, in a process group of its own, for tests that kill parts of it. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { connectClickHouse } from '../../clickhouse/client.ts'
+import { projectFile } from '../../runtime/paths.ts'
+import { sleep } from '../../runtime/retry.ts'
+import type { DevFile, ProcessName } from '../../start/dev-file.ts'
+
+const startDeadlineMs = 90_000
+
+export interface TestProduct {
+  readonly dev: DevFile
+  /** What it has printed. */
+  readonly output: string
+  kill(name: ProcessName, signal?: NodeJS.Signals): void
+  /** Kills the supervisor and all its children at once, and waits until they are gone. */
+  killGroup(): Promise<void>
+  /** Ctrl-C; resolves to the exit code. */
+  stop(): Promise<number | null>
+}
+
+/** Starts it on `dataDir` and waits until it serves. `npm test` has built what runs here. */
+export async function startProduct(dataDir: string, env: Record<string, string> = {}): Promise<TestProduct> {
+  const child = spawn(process.execPath, [projectFile('dist/start/main.js')], {
+    env: { ...process.env, NODE_ENV: 'development', PORT: '0', DATA_DIR: dataDir, ...env },
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text))
+  const exited = once(child, 'exit')
+  const devFile = join(dataDir, 'dev.json')
+  const dev = () => JSON.parse(readFileSync(devFile, 'utf8')) as DevFile
+  await waitUntilServing(
+    child,
+    () => (existsSync(devFile) ? dev() : undefined),
+    () => output,
+  )
+  return {
+    get dev() {
+      return dev()
+    },
+    get output() {
+      return output
+    },
+    kill: (name, signal = 'SIGKILL') => {
+      const pid = dev().pids[name]
+      if (pid) process.kill(pid, signal)
+    },
+    killGroup: async () => {
+      const pids = Object.values(dev().pids).filter((pid) => pid !== null)
+      process.kill(-child.pid!, 'SIGKILL')
+      for (const pid of pids) tryKill(pid)
+      await exited
+      while (pids.some(isAlive)) await sleep(20)
+    },
+    stop: async () => {
+      child.kill('SIGINT')
+      await exited
+      return child.exitCode
+    },
+  }
+}
+
+async function waitUntilServing(
+  child: ChildProcess,
+  dev: () => DevFile | undefined,
+  output: () => string,
+): Promise<void> {
+  const deadline = Date.now() + startDeadlineMs
+  while (Date.now() < deadline) {
+    if (child.exitCode !== null) throw new Error(`it ended at its start: ${output()}`)
+    const known = dev()
+    if (
+      known?.pids.ingest &&
+      (await isWell(`${known.tracking_url}/health`)) &&
+      (await isWell(`${known.base_url}/openapi.json`))
+    )
+      return
+    await sleep(50)
+  }
+  child.kill('SIGKILL')
+  throw new Error(`it didn't serve within ${startDeadlineMs} ms: ${output()}`)
+}
+
+async function isWell(url: string): Promise<boolean> {
+  return fetch(url, { signal: AbortSignal.timeout(2000) }).then(
+    (response) => response.ok,
+    () => false,
+  )
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    // A zombie that nobody has collected yet is as good as gone.
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+function tryKill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // Gone with its group already.
+  }
+}
+
+/** Waits until ingest has shipped all that it has acknowledged. */
+export async function waitUntilShipped(product: TestProduct, deadlineMs = 120_000): Promise<void> {
+  const deadline = Date.now() + deadlineMs
+  let quiet = 0
+  while (Date.now() < deadline) {
+    const health = await fetch(`${product.dev.tracking_url}/health`, { signal: AbortSignal.timeout(2000) }).then(
+      (response) => response.json() as Promise<{ backlog: Record<string, { segments: number }> }>,
+      () => undefined,
+    )
+    const isEmpty = health !== undefined && Object.values(health.backlog).every(({ segments }) => segments === 0)
+    quiet = isEmpty ? quiet + 1 : 0
+    // A segment is sealed after 250 ms: empty for longer than that is empty.
+    if (quiet >= 6) return
+    await sleep(100)
+  }
+  throw new Error('the backlog did not empty')
+}
+
+/** Asks ClickHouse of the product. */
+export async function askClickHouse<Row>(
+  product: TestProduct,
+  sql: string,
+  params: Record<string, unknown> = {},
+): Promise<Row[]> {
+  const ch = connectClickHouse(product.dev.clickhouse_url)
+  try {
+    return await ch.query<Row>(sql, params, { deadlineMs: 60_000 })
+  } finally {
+    await ch.close()
+  }
+}

@@ -13,7 +13,7 @@ interface Rule {
   readonly scope: string
 }
 
-const table = readFileSync(new URL('scopes-table.md', import.meta.url), 'utf8')
+const table = readFileSync(new URL('scopes-table.txt', import.meta.url), 'utf8')
 const rules = rulesOf(table)
 
 /** The rules of the table. A cell may hold several groups of endpoints, with as many scopes. */

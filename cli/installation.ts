@@ -26,6 +26,8 @@ export interface Installation {
   clickhouse(): ClickHouse
   /** Root of the public tracking interface, without a slash at its end. */
   trackingUrl(): string
+  /** The installation's secret: of the environment, or of the data folder; undefined where neither has one. */
+  secretKey(): string | undefined
   /** The tracking key of the running product's first workspace, if one runs. */
   runningTrackingKey(): string | undefined
   /**
@@ -71,7 +73,9 @@ export function openInstallation(config: Config): Installation {
       const ofApi = config.apiHost && `${config.apiHost.replace(/\/+$/, '')}/api/v1/growth`
       return locate('API_HOST', ofApi, 'tracking_url').replace(/\/+$/, '')
     },
-    runningTrackingKey: () => runningProduct().tracking_key,
+    secretKey: () => config.secretKey || readIfThere(join(dataDir, 'secret.key'))?.trim(),
+    // Stores of the environment are another installation than the running one.
+    runningTrackingKey: () => (config.databaseUrl ? undefined : runningProduct().tracking_key),
     workspace: async (id) => {
       const pg = installation.postgres()
       const workspace = id === undefined ? (await listWorkspaces(pg))[0] : await readWorkspace(pg, id)
@@ -90,16 +94,20 @@ export function openInstallation(config: Config): Installation {
 }
 
 function readRunning(path: string): RunningProduct {
-  let text: string
-  try {
-    text = readFileSync(path, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
-    throw new CommandFailed(`${path} can't be read: ${(error as Error).message}`)
-  }
+  const text = readIfThere(path)
+  if (text === undefined) return {}
   try {
     return JSON.parse(text) as RunningProduct
   } catch {
     throw new CommandFailed(`${path} isn't JSON: start the product again to have it written anew`)
+  }
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw new CommandFailed(`${path} can't be read: ${(error as Error).message}`)
   }
 }

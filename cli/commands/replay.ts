@@ -97,6 +97,10 @@ async function sendAll({
     }
     await sender.finish()
     return sender.counts
+  } catch (error) {
+    const resume = timing.resumeWith && `; ${timing.resumeWith} takes it up again`
+    progress.line(`${sender.counts.sent} events were sent${resume ?? ''}`)
+    throw error
   } finally {
     await sender.close()
   }

@@ -53,10 +53,11 @@ export function makeSender({ trackingUrl, trackingKey }: SendTarget, progress: P
   /** Reasons of rejections that were shown: each once. */
   const shown = new Set<string>()
   let failure: unknown
-  let lastTaken = Date.now()
+  let lastTaken = 0
 
   async function deliver(events: PageEvent[]): Promise<void> {
     const body = JSON.stringify({ tracking_key: trackingKey, events })
+    const startedAt = Date.now()
     for (let attempt = 0; ; attempt++) {
       if (signal.aborted) throw new CommandFailed('interrupted')
       const outcome = await post(body)
@@ -66,7 +67,8 @@ export function makeSender({ trackingUrl, trackingKey }: SendTarget, progress: P
         return
       }
       counts.retries++
-      if (Date.now() - lastTaken > patienceMs) throw new CommandFailed(`gave up on ${url}: ${outcome.reason}`)
+      if (Date.now() - Math.max(lastTaken, startedAt) > patienceMs)
+        throw new CommandFailed(`gave up on ${url}: ${outcome.reason}`)
       if (attempt === 0) progress.running(`waiting: ${outcome.reason}`)
       const wait = Math.max(outcome.waitMs, backoffMs(attempt, retryFirstMs, retryMaxMs))
       await delay(wait, undefined, { signal }).catch(() => {})

@@ -11,6 +11,8 @@ export interface Timing {
   occurredAt(logTime: number): number
   /** When to send it, milliseconds since 1970; 0 for at once. */
   dueAt(logTime: number): number
+  /** The options under which a repeat is counted once, where there are any. */
+  readonly resumeWith?: string
   /** For the summary. */
   readonly description: { first: string; last: string; scale: number }
 }
@@ -38,7 +40,11 @@ export function chooseTiming(
   if (shiftTo !== undefined) {
     const scale = span > shiftedSpanMaxMs ? shiftedSpanMaxMs / span : 1
     refuseOld(shiftTo - span * scale, now, isImport, 'the time of --shift-to')
-    return timing(`shift-${shiftTo}`, dueAt, (logTime) => Math.round(shiftTo - (lastTime - logTime) * scale), scale)
+    const shifted = (logTime: number) => Math.round(shiftTo - (lastTime - logTime) * scale)
+    return {
+      ...timing(`shift-${shiftTo}`, dueAt, shifted, scale),
+      resumeWith: `--shift-to ${new Date(shiftTo).toISOString()}`,
+    }
   }
   if (speed !== 'max' && !isImport)
     return timing(`live-${now}`, dueAt, (logTime) => Math.round(dueAt(logTime)), 1 / speed)

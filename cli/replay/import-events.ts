@@ -1,0 +1,201 @@
+/**
+ * The way around the public interface, for times that it refuses: events are validated and enriched by ingest's own code
+ * and inserted into ClickHouse, under segment numbers leased as any ingest node leases them.
+ *
+ * The same file imported twice changes nothing: before each insert ClickHouse is asked which `client_event_id`s it has,
+ * and only the others go in. So is an insert of unknown outcome settled: ended, asked about, and its rest sent again.
+ */
+import { randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { ClickHouse } from '../../clickhouse/client.ts'
+import { makeEnricher } from '../../ingest/enrich.ts'
+import { leaseSegments } from '../../postgres/tables/segment-leases.ts'
+import type { Workspace } from '../../postgres/tables/workspaces.ts'
+import { backoffMs } from '../../runtime/retry.ts'
+import { StoreUnavailable } from '../../runtime/store-error.ts'
+import { validateBatchEvent } from '../../schemas/event-validator.ts'
+import {
+  clickhouseInsertDeadlineMs,
+  importRowsMax,
+  retentionDaysByPlan,
+  segmentLeaseSize,
+  segmentRowsMax,
+} from '../../schemas/limits.ts'
+import { type BotVisitRow, type EventRow, noCountry, type StreamName, streams } from '../../schemas/row.ts'
+import { compileRowEncoder, rowBytesBound } from '../../schemas/row-codec.ts'
+import { CommandFailed, type Invocation } from '../command.ts'
+import type { PageEventSource } from './page-events.ts'
+import type { SendCounts } from './send.ts'
+
+const attemptsMax = 8
+const retryFirstMs = 500
+const retryMaxMs = 10_000
+const dayMs = 86_400_000
+
+interface ImportOptions extends Pick<Invocation, 'installation' | 'progress' | 'signal'> {
+  readonly source: PageEventSource
+  readonly workspace: Workspace
+  /** Called with the number of events that are dealt with. */
+  readonly showProgress: (sent: number) => void
+}
+
+export async function importEvents({
+  source,
+  installation,
+  workspace,
+  progress,
+  signal,
+  showProgress,
+}: ImportOptions): Promise<SendCounts> {
+  const secretKey = installation.secretKey()
+  if (secretKey === undefined) {
+    throw new CommandFailed('--import needs SECRET_KEY, as ingest has it: visitors are hashed with it')
+  }
+  const ch = installation.clickhouse()
+  const counts: SendCounts = { sent: 0, accepted: 0, deduplicated: 0, rejected: 0, retries: 0 }
+  const first = await leaseSegments(installation.postgres(), segmentLeaseSize)
+  const takeNumber = numbersFrom(first, first + segmentLeaseSize)
+  // Every event names its visitor, so no salt is ever used.
+  const enricher = makeEnricher({ secretKey, salts: { current: () => randomBytes(32) } })
+  const tables = {
+    events: makeLoader<EventRow>(ch, 'events', takeNumber, workspace.id, counts, signal),
+    bot_visits: makeLoader<BotVisitRow>(ch, 'bot_visits', takeNumber, workspace.id, counts, signal),
+  }
+  const readableFrom = Date.now() - readableDays(workspace) * dayMs
+  let hidden = 0
+
+  for await (const portion of source.events()) {
+    for (const { event } of portion) {
+      counts.sent++
+      const occurredAt = Date.parse(event.occurred_at)
+      // Received when it happened: an import is as old as it likes.
+      const sender = { address: '', userAgent: '', country: noCountry, receivedAt: occurredAt }
+      const enriched = validateBatchEvent(event, 0) === null ? enricher.enrich(event, sender, workspace) : undefined
+      if (enriched === undefined || enriched.stream === 'rejected') {
+        counts.rejected++
+        continue
+      }
+      counts.accepted++
+      if (occurredAt < readableFrom) hidden++
+      if (enriched.stream === 'events') await tables.events.add(enriched.row)
+      else await tables.bot_visits.add(enriched.row)
+    }
+    showProgress(counts.sent)
+  }
+  await tables.events.flush()
+  await tables.bot_visits.flush()
+  if (hidden > 0) {
+    progress.line(
+      `${hidden} events are older than the ${readableDays(workspace)} days that can be read: they will be deleted`,
+    )
+  }
+  return counts
+}
+
+function readableDays({ plan_key, retention_days }: Workspace): number {
+  const byPlan = plan_key === null ? 0 : retentionDaysByPlan[plan_key]
+  return Math.min(byPlan, retention_days ?? byPlan)
+}
+
+function numbersFrom(first: number, end: number): () => number {
+  let next = first
+  return () => {
+    if (next === end) throw new CommandFailed('the file has more rows than one import takes: split it')
+    return next++
+  }
+}
+
+interface Loader<Row> {
+  /** Takes the row's values at once: the object may be used again. */
+  add(row: Row): Promise<void>
+  flush(): Promise<void>
+}
+
+interface EncodedRow {
+  readonly clientEventId: string
+  readonly occurredAt: number
+  readonly bytes: Buffer
+}
+
+function makeLoader<Row extends EventRow | BotVisitRow>(
+  ch: ClickHouse,
+  stream: StreamName,
+  takeNumber: () => number,
+  workspaceId: number,
+  counts: SendCounts,
+  signal: AbortSignal,
+): Loader<Row> {
+  const { table, columns } = streams[stream]
+  const encode = compileRowEncoder<Row>(columns)
+  let rows: EncodedRow[] = []
+  let segment = takeNumber()
+
+  async function load(waiting: readonly EncodedRow[]): Promise<void> {
+    for (let attempt = 0; ; attempt++) {
+      if (signal.aborted) throw new CommandFailed('interrupted')
+      const queryId = `import-${segment}-${attempt}`
+      try {
+        // What is stored can only be asked once the insert before is known to have ended.
+        if (attempt > 0) await ch.killInsert(`import-${segment}-${attempt - 1}`)
+        const missing = await withoutStored(waiting)
+        if (attempt === 0) counts.deduplicated += waiting.length - missing.length
+        if (missing.length > 0) await insert(missing, queryId)
+        return
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable) || attempt + 1 >= attemptsMax) throw error
+        counts.retries++
+        await delay(backoffMs(attempt, retryFirstMs, retryMaxMs), undefined, { signal }).catch(() => {})
+      }
+    }
+  }
+
+  function insert(missing: readonly EncodedRow[], queryId: string): Promise<void> {
+    return ch.insertRows({
+      table,
+      columns: columns.map(({ name }) => name),
+      bytes: missing.map(({ bytes }) => bytes),
+      token: queryId,
+      queryId,
+      deadlineMs: clickhouseInsertDeadlineMs,
+    })
+  }
+
+  async function withoutStored(waiting: readonly EncodedRow[]): Promise<EncodedRow[]> {
+    const times = waiting.map(({ occurredAt }) => occurredAt)
+    const stored = await ch.query<{ client_event_id: string }>(
+      `SELECT client_event_id FROM {table:Identifier}
+       WHERE workspace_id = {workspaceId:UInt32} AND client_event_id IN {ids:Array(String)}
+         AND occurred_at BETWEEN fromUnixTimestamp64Milli({from:Int64}, 'UTC')
+                             AND fromUnixTimestamp64Milli({to:Int64}, 'UTC')`,
+      {
+        table,
+        workspaceId,
+        ids: waiting.map(({ clientEventId }) => clientEventId),
+        from: times.reduce((least, time) => Math.min(least, time)),
+        to: times.reduce((most, time) => Math.max(most, time)),
+      },
+    )
+    const known = new Set(stored.map((row) => row.client_event_id))
+    return waiting.filter(({ clientEventId }) => !known.has(clientEventId))
+  }
+
+  async function flush(): Promise<void> {
+    if (rows.length === 0) return
+    const loading = rows
+    rows = []
+    await load(loading)
+    segment = takeNumber()
+  }
+
+  return {
+    add: async (row) => {
+      row.id = segment * segmentRowsMax + rows.length
+      row.received_at = Date.now()
+      const bytes = Buffer.allocUnsafe(rowBytesBound(columns, row))
+      const end = encode(row, bytes, 0)
+      rows.push({ clientEventId: row.client_event_id, occurredAt: row.occurred_at, bytes: bytes.subarray(0, end) })
+      if (rows.length >= importRowsMax) await flush()
+    },
+    flush,
+  }
+}

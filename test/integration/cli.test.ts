@@ -1,0 +1,241 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { commands } from '../../cli/commands.ts'
+import { runCommandLine } from '../../cli/run.ts'
+import { findApiKey } from '../../postgres/tables/api-keys.ts'
+import { findTrackingKey } from '../../postgres/tables/tracking-keys.ts'
+import { isWellFormedSecretKey, sha256Of } from '../../schemas/keys.ts'
+import { scopes } from '../../schemas/scopes.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+let stores: TestStores
+const folder = mkdtempSync(join(tmpdir(), 'svc-cli-'))
+beforeAll(async () => {
+  stores = await freshStores()
+}, 120_000)
+afterAll(async () => {
+  await stores?.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const environment = () => ({ DATABASE_URL: stores.databaseUrl, CLICKHOUSE_URL: stores.clickhouseUrl, DATA_DIR: folder })
+
+async function svc(line: string | string[], env: Record<string, string> = environment()) {
+  let out = ''
+  let err = ''
+  const terminal = {
+    out: (text: string) => {
+      out += text
+    },
+    err: (text: string) => {
+      err += text
+    },
+    isInteractive: false,
+  }
+  const words = Array.isArray(line) ? line : line.split(' ')
+  const code = await runCommandLine(words, terminal, new AbortController().signal, env)
+  return { code, out, err, json: () => JSON.parse(out) }
+}
+
+describe('every command', () => {
+  test('has a help that names its options, on standard output', async () => {
+    for (const command of commands) {
+      const { code, out, err } = await svc(`${command.name} --help`, {})
+      expect([command.name, code, err]).toEqual([command.name, 0, ''])
+      for (const option of Object.keys(command.options)) expect(out).toContain(`--${option}`)
+      expect(out).toContain('--json')
+    }
+  })
+
+  test('refuses an unknown option, a missing value and a stray word with exit code 2, naming it', async () => {
+    for (const command of commands) {
+      const argument = command.argument ? ' 1' : ''
+      for (const [words, named] of [
+        [' --colour', '--colour'],
+        [`${argument} stray`, 'stray'],
+      ] as const) {
+        const { code, out, err } = await svc(`${command.name}${words}`)
+        // Where an option is required, it may be named before the stray word.
+        expect([command.name, code, out]).toEqual([command.name, 2, ''])
+        expect(err).toMatch(new RegExp(`${named}|is required`))
+      }
+    }
+    expect((await svc('keys create --name')).err).toContain('--name')
+  })
+
+  test('says in one line where it looked when there are no stores', async () => {
+    const { code, out, err } = await svc('workspace list', { DATA_DIR: join(folder, 'nothing') })
+    expect([code, out]).toEqual([1, ''])
+    expect(err).toMatch(/^svc workspace list: DATABASE_URL isn't set and nothing runs in .*nothing.*\n$/)
+  })
+
+  test('says in one line when a store does not answer', async () => {
+    const { code, err } = await svc('workspace list', { DATABASE_URL: 'postgres://svc:secret@127.0.0.1:1/svc' })
+    expect(code).toBe(1)
+    expect(err.trim().split('\n')).toHaveLength(1)
+    expect(err).toContain('postgres')
+    expect(err).not.toContain('secret')
+  })
+
+  test('names a setting that is wrong, with exit code 2', async () => {
+    const { code, err } = await svc('workspace list', { DATABASE_URL: 'mysql://x' })
+    expect([code, err]).toEqual([2, expect.stringContaining('DATABASE_URL')])
+  })
+})
+
+test('without a command, or with an unknown one, the commands are listed', async () => {
+  expect(await svc('--help', {})).toMatchObject({ code: 0, err: '', out: expect.stringContaining('keys create') })
+  expect(await svc('keys --help', {})).toMatchObject({ code: 0, out: expect.not.stringContaining('migrate') })
+  expect(await svc([], {})).toMatchObject({ code: 2, out: '', err: expect.stringContaining('keys create') })
+  expect(await svc('kees create', {})).toMatchObject({ code: 2, err: expect.stringContaining('`kees create`') })
+})
+
+test('finds the stores of a running data folder', async () => {
+  const running = join(folder, 'running')
+  mkdirSync(running)
+  writeFileSync(join(running, 'dev.json'), JSON.stringify({ database_url: stores.databaseUrl }))
+  expect(await svc('workspace list --json', { DATA_DIR: running })).toMatchObject({ code: 0 })
+})
+
+describe('workspaces', () => {
+  test('one is made with an owner, a plan, and two keys that work', async () => {
+    const made = await svc(['workspace', 'create', '--name', 'Café Übersee', '--timezone', 'Europe/Berlin', '--json'])
+    expect(made).toMatchObject({ code: 0, err: '' })
+    const { workspace_id, slug, tracking_key, api_key } = made.json()
+    expect(slug).toBe('cafe-ubersee')
+    const found = await findApiKey(stores.pg, sha256Of(api_key))
+    expect(found).toMatchObject({
+      workspaceId: workspace_id,
+      plan_key: 'growth',
+      isMember: true,
+      scopes: [...scopes],
+      workspace: { name: 'Café Übersee', timezone: 'Europe/Berlin', retention_days: null, suspended_at: null },
+    })
+    expect(await findTrackingKey(stores.pg, tracking_key)).toMatchObject({ workspace_id, timezone: 'Europe/Berlin' })
+  })
+
+  test('a slug that is taken gets a number, or is refused when it was asked for', async () => {
+    const make = (...more: string[]) => svc(['workspace', 'create', '--name', 'Twice', '--json', ...more])
+    expect((await make()).json().slug).toBe('twice')
+    expect((await make()).json().slug).toBe('twice-2')
+    expect(await make('--slug', 'twice')).toMatchObject({ code: 2, err: expect.stringContaining('--slug') })
+    expect((await make('--slug', 'thrice')).json().slug).toBe('thrice')
+  })
+
+  test('bad input is refused with exit code 2, naming the option, and makes nothing', async () => {
+    const count = async () => (await svc('workspace list --json')).json().length
+    const before = await count()
+    for (const [option, value] of [
+      ['--name', ''],
+      ['--name', 'x'.repeat(121)],
+      ['--name', 'a\0b'],
+      ['--slug', 'Upper'],
+      ['--slug', '-a'],
+      ['--timezone', 'Mars/Olympus'],
+      ['--timezone', '+01:00'],
+      ['--plan', 'gold'],
+    ] as const) {
+      const words = ['workspace', 'create', ...(option === '--name' ? [] : ['--name', 'x']), `${option}=${value}`]
+      expect([option, value, await svc(words)]).toEqual([
+        option,
+        value,
+        expect.objectContaining({ code: 2, out: '', err: expect.stringContaining(option) }),
+      ])
+    }
+    expect(await svc('workspace create')).toMatchObject({ code: 2, err: expect.stringContaining('--name is required') })
+    expect(await count()).toBe(before)
+  })
+
+  test('a plan is set and ended; a lower one starts the grace, a higher one does not', async () => {
+    const { workspace_id: id, api_key } = (await svc('workspace create --name P --plan none --json')).json()
+    const changedAt = async () => (await findApiKey(stores.pg, sha256Of(api_key)))!.workspace.plan_changed_at.getTime()
+    const set = (plan: string) => svc(`plan set --workspace ${id} --plan ${plan} --json`)
+    const first = await changedAt()
+    expect((await set('scale')).json()).toEqual({ workspace_id: id, plan_key: 'scale' })
+    expect(await changedAt()).toBe(first)
+    await set('starter')
+    const lowered = await changedAt()
+    expect(lowered).toBeGreaterThan(first)
+    await set('starter')
+    expect(await changedAt()).toBe(lowered)
+    expect((await set('none')).json()).toEqual({ workspace_id: id, plan_key: null })
+    expect(await changedAt()).toBeGreaterThan(lowered)
+    expect(await findApiKey(stores.pg, sha256Of(api_key))).toMatchObject({ plan_key: null })
+    expect(await set('gold')).toMatchObject({ code: 2, err: expect.stringContaining('--plan') })
+    expect(await svc('plan set --workspace 9999 --plan none')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('9999'),
+    })
+  })
+})
+
+describe('keys', () => {
+  test('one is made with its scopes and expiry, shown once, and found by its hash alone', async () => {
+    const made = await svc([
+      ...['keys', 'create', '--name', 'reader', '--scopes', 'posts:read,analytics:read', '--json'],
+      ...['--expires', '2035-01-01T00:00:00+01:00'],
+    ])
+    const { id, api_key, prefix, scopes: granted } = made.json()
+    expect(isWellFormedSecretKey(api_key)).toBe(true)
+    expect(granted).toEqual(['posts:read', 'analytics:read'])
+    expect(await findApiKey(stores.pg, sha256Of(api_key))).toMatchObject({
+      id,
+      name: 'reader',
+      scopes: granted,
+      expiresAt: new Date('2034-12-31T23:00:00Z'),
+      revokedAt: null,
+    })
+    const stored = JSON.stringify(await stores.pg.query('SELECT * FROM api_keys'))
+    expect(stored).not.toContain(api_key)
+    const listed = await svc('keys list --json')
+    expect(listed.json()[0]).toMatchObject({ id, name: 'reader', prefix, scopes: granted, revoked_at: null })
+    expect(listed.out).not.toContain(api_key)
+  })
+
+  test('all scopes are granted by one word', async () => {
+    const { scopes: granted } = (await svc('keys create --name all --scopes all --json')).json()
+    expect(granted).toEqual([...scopes])
+  })
+
+  test('one is revoked by its id, and once more is no error', async () => {
+    const { id, api_key } = (await svc('keys create --name r --scopes all --json')).json()
+    const first = (await svc(`keys revoke ${id} --json`)).json()
+    expect(first).toEqual({ id, revoked_at: expect.any(String) })
+    expect((await svc(`keys revoke ${id} --json`)).json()).toEqual(first)
+    expect((await findApiKey(stores.pg, sha256Of(api_key)))?.revokedAt?.toISOString()).toBe(first.revoked_at)
+    expect(await svc('keys revoke 99999')).toMatchObject({ code: 1, err: expect.stringContaining('99999') })
+    for (const bad of ['x', '0', '1.5', '99999999999']) {
+      expect(await svc(['keys', 'revoke', bad])).toMatchObject({ code: 2, err: expect.stringContaining('ID') })
+    }
+    expect(await svc('keys revoke')).toMatchObject({ code: 2, err: expect.stringContaining('ID is required') })
+  })
+
+  test('bad input is refused with exit code 2, naming the option', async () => {
+    for (const [option, value] of [
+      ['--scopes', 'posts:read,posts:erase'],
+      ['--scopes', ''],
+      ['--scopes', 'toString'],
+      ['--expires', 'tomorrow'],
+      ['--expires', '2035-01-01T00:00:00'],
+      ['--expires', '2020-01-01T00:00:00Z'],
+      ['--workspace', 'one'],
+      ['--workspace', '0'],
+    ] as const) {
+      const scopesGiven = option === '--scopes' ? [] : ['--scopes', 'all']
+      const result = await svc(['keys', 'create', '--name', 'x', ...scopesGiven, `${option}=${value}`])
+      expect([option, value, result]).toEqual([
+        option,
+        value,
+        expect.objectContaining({ code: 2, out: '', err: expect.stringContaining(option) }),
+      ])
+    }
+    expect(await svc('keys create --name x --scopes all --workspace 9999')).toMatchObject({ code: 1 })
+  })
+})
+
+test('migrating again changes nothing', async () => {
+  const { code, json } = await svc('migrate --json')
+  expect([code, json()]).toEqual([0, { postgres: [], clickhouse: [] }])
+})

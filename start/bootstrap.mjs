@@ -34,13 +34,11 @@ async function bootstrap(command, args) {
     )
   }
   const needsTools = isTest || command === 'bench'
-  // The tests run the sources, and those that run services compile them.
-  const needsBuild = !isTest
   // What is ready may belong to another user, and needs no lock.
-  if (command === 'build' || !isInstalled(needsTools) || (needsBuild && !isBuilt())) {
+  if (command === 'build' || !isInstalled(needsTools) || !isBuilt()) {
     underLock(() => {
       if (!isInstalled(needsTools)) install(needsTools)
-      if (command === 'build' || (needsBuild && !isBuilt())) build(command === 'build')
+      if (command === 'build' || !isBuilt()) build(command === 'build')
     })
   }
   if (command === 'build') return

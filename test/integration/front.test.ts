@@ -1,0 +1,164 @@
+/** What listens on PORT: forwarding, streaming, and what it does when a service is away or a sender misbehaves. */
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { type Front, startFront } from '../../start/front.ts'
+import { exchange } from '../support/raw-http.ts'
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void
+
+let handle: Handler
+let isAway = false
+let upstream: Server
+let upstreamPort: number
+let front: Front
+let root: string
+
+const options = {
+  host: '127.0.0.1',
+  port: 0,
+  portOf: (service: string) => (isAway || service !== 'ingest' ? undefined : upstreamPort),
+  page: async () => '<h1>well</h1>',
+  countryHeader: 'cf-ipcountry',
+  trustedProxies: ['127.0.0.0/8', '::1/128'],
+}
+
+beforeAll(async () => {
+  upstream = createServer((incoming, response) => handle(incoming, response))
+  upstream.listen(0, '127.0.0.1')
+  await once(upstream, 'listening')
+  upstreamPort = (upstream.address() as AddressInfo).port
+  front = await startFront(options)
+  root = `http://127.0.0.1:${front.port}`
+})
+afterAll(async () => {
+  await front.close()
+  upstream.closeAllConnections()
+  upstream.close()
+})
+beforeEach(() => {
+  isAway = false
+  handle = (incoming, response) => {
+    incoming.resume().on('end', () => response.end(JSON.stringify({ url: incoming.url, headers: incoming.headers })))
+  }
+})
+
+test('forwards the path as it is, the host, and the address of the sender behind those of proxies', async () => {
+  const headers = { 'x-forwarded-for': '192.0.2.1', 'cf-ipcountry': 'DE', connection: 'x-forwarded-for' }
+  const asked = request(`${root}/api/v1/growth/a%2Fb//c?d=%00&d`, { headers }).end()
+  const [response] = (await once(asked, 'response')) as [IncomingMessage]
+  const seen = JSON.parse((await response.toArray()).join(''))
+  expect(seen.url).toBe('/api/v1/growth/a%2Fb//c?d=%00&d')
+  expect(seen.headers).toMatchObject({
+    host: `127.0.0.1:${front.port}`,
+    'x-forwarded-for': '192.0.2.1, 127.0.0.1',
+    'cf-ipcountry': 'DE',
+  })
+})
+
+test('takes the country from nobody but a trusted proxy', async () => {
+  const strict = await startFront({ ...options, trustedProxies: ['192.0.2.0/24'] })
+  const answer = await fetch(`http://127.0.0.1:${strict.port}/svc.js`, { headers: { 'cf-ipcountry': 'DE' } })
+  expect(((await answer.json()) as { headers: object }).headers).not.toHaveProperty('cf-ipcountry')
+  await strict.close()
+})
+
+test('streams a body on before it has ended, and the answer back before it has', async () => {
+  const first = new Promise<string>((resolve) => {
+    handle = (incoming, response) => {
+      incoming.once('data', (data) => {
+        resolve(String(data))
+        response.write('half')
+      })
+      incoming.on('end', () => response.end(' and half'))
+    }
+  })
+  const asked = request(`${root}/api/v1/growth/track`, { method: 'POST' })
+  asked.write('begun')
+  expect(await first).toBe('begun')
+  const [response] = (await once(asked, 'response')) as [IncomingMessage]
+  const [half] = await once(response, 'data')
+  expect(String(half)).toBe('half')
+  asked.end()
+  expect((await response.toArray()).join('')).toBe(' and half')
+})
+
+test('answers 503 with Retry-After while a service is away, stops in the middle, or refuses connections', async () => {
+  const asked = async (path: string, body?: string) => {
+    const answer = await fetch(`${root}${path}`, body ? { method: 'POST', body } : {})
+    return [answer.status, Number(answer.headers.get('retry-after')) > 0, Object.keys((await answer.json()) as object)]
+  }
+  const unavailable = [503, true, ['detail']]
+  expect(await asked('/v1/workspace')).toEqual(unavailable)
+  isAway = true
+  expect(await asked('/api/v1/growth/track', 'x')).toEqual(unavailable)
+  isAway = false
+  handle = (incoming) => incoming.socket.destroy()
+  expect(await asked('/api/v1/growth/track', 'x')).toEqual(unavailable)
+  upstream.closeAllConnections()
+  await new Promise((resolve) => upstream.close(resolve))
+  expect(await asked('/api/v1/growth/track', 'x')).toEqual(unavailable)
+  upstream.listen(upstreamPort, '127.0.0.1')
+  await once(upstream, 'listening')
+})
+
+test('cuts the answer of a service that dies in the middle of it, so that it is not taken for whole', async () => {
+  handle = (incoming, response) => {
+    response.writeHead(200, { 'Content-Length': 100 })
+    response.write('half')
+    setTimeout(() => incoming.socket.destroy(), 50)
+  }
+  const answer = await fetch(`${root}/api/v1/growth/health`)
+  await expect(answer.text()).rejects.toThrow()
+})
+
+test.each([
+  ['two lengths', 'Content-Length: 1\r\nContent-Length: 2'],
+  ['a length and chunks', 'Content-Length: 1\r\nTransfer-Encoding: chunked'],
+  ['an unknown encoding', 'Transfer-Encoding: chunked, x'],
+  ['a folded header', 'X: 1\r\n\tTransfer-Encoding: chunked\r\nContent-Length: x'],
+])('refuses %s with 400 and asks no service', async (_, headers) => {
+  let isAsked = false
+  handle = (_incoming, response) => {
+    isAsked = true
+    response.end()
+  }
+  const head = `POST /api/v1/growth/track HTTP/1.1\r\nHost: x\r\n${headers}\r\n\r\n`
+  const { statuses, closedAfterMs } = await exchange(front.port, [`${head}0\r\n\r\n`])
+  expect(statuses).toEqual([400])
+  expect(closedAfterMs).toBeDefined()
+  expect(isAsked).toBe(false)
+})
+
+test('ends a connection whose body goes on after the answer', async () => {
+  handle = (_incoming, response) => response.writeHead(413, { Connection: 'close' }).end('{}')
+  const head = 'POST /api/v1/growth/track HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000\r\n\r\n'
+  const { statuses, closedAfterMs } = await exchange(front.port, [head, 'abc'], { waitMs: 10_000 })
+  expect(statuses).toEqual([413])
+  expect(closedAfterMs).toBeDefined()
+})
+
+test('lets go of a service when the sender vanishes', async () => {
+  const gone = new Promise<void>((resolve) => {
+    handle = (incoming) => incoming.on('close', () => resolve())
+  })
+  const asked = request(`${root}/api/v1/growth/track`, { method: 'POST' })
+  asked.on('error', () => {})
+  asked.write('begun')
+  await wait(100)
+  asked.destroy()
+  await gone
+})
+
+test('shows its page to browsers, with a request id, and nothing else at the root', async () => {
+  const page = await fetch(`${root}/?x`, { headers: { 'x-request-id': 'mine' } })
+  expect([page.status, page.headers.get('x-request-id'), await page.text()]).toEqual([200, 'mine', '<h1>well</h1>'])
+  expect((await fetch(`${root}/`, { method: 'HEAD' })).status).toBe(200)
+  expect((await fetch(`${root}/`, { method: 'POST' })).status).toBe(405)
+})
+
+test('says that its port is in use', async () => {
+  await expect(startFront({ ...options, port: front.port })).rejects.toThrow(/port \d+ is in use/)
+})

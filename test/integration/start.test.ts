@@ -1,0 +1,204 @@
+/** `npm start`, as its user meets it. */
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { projectFile } from '../../runtime/paths.ts'
+import { startProduct, type TestProduct } from '../support/product.ts'
+import { freshStores } from '../support/stores.ts'
+
+const startMs = 120_000
+let dataDir: string
+let product: TestProduct
+
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'svc-start-'))
+  product = await startProduct(dataDir)
+}, startMs)
+afterAll(async () => {
+  await product?.stop()
+  rmSync(dataDir, { recursive: true, force: true })
+}, startMs)
+
+const health = () => fetch(`${product.dev.tracking_url}/health`).then(({ status }) => status)
+const workspace = () =>
+  fetch(`${product.dev.base_url}/workspace`, { headers: { authorization: `Bearer ${product.dev.api_key}` } }).then(
+    ({ status }) => status,
+    () => 0,
+  )
+
+/** Runs the start that is expected to refuse; returns its exit code and its lines. */
+async function refusedStart(env: Record<string, string>): Promise<{ code: number | null; lines: string[] }> {
+  const child = spawn(process.execPath, [projectFile('dist/start/main.js')], {
+    env: { ...process.env, PORT: '0', ...env },
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text))
+  await once(child, 'close')
+  return { code: child.exitCode, lines: output.trim().split('\n') }
+}
+
+test('writes dev.json for its owner alone, with every member, and pids that live', () => {
+  const file = join(dataDir, 'dev.json')
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect(statSync(join(dataDir, 'secret.key')).mode & 0o777).toBe(0o600)
+  const dev = JSON.parse(readFileSync(file, 'utf8'))
+  const { port } = new URL(dev.base_url)
+  expect(dev).toEqual({
+    base_url: `http://localhost:${port}/v1`,
+    mcp_url: `http://localhost:${port}/mcp`,
+    tracking_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/api\/v1\/growth$/),
+    short_url_host: `http://localhost:${port}/l`,
+    tracking_key: expect.stringMatching(/^svc_pk_\w{24}$/),
+    api_key: expect.stringMatching(/^svc_sk_\w{38}$/),
+    workspace_id: expect.any(Number),
+    clickhouse_url: expect.stringMatching(/^http:/),
+    database_url: expect.stringMatching(/^postgres:/),
+    redis_url: expect.stringMatching(/^redis:/),
+    data_dir: dataDir,
+    pids: {
+      ingest: expect.any(Number),
+      api: expect.any(Number),
+      pipeline: expect.any(Number),
+      clickhouse: expect.any(Number),
+      postgres: expect.any(Number),
+      redis: expect.any(Number),
+    },
+  })
+  for (const pid of Object.values<number>(dev.pids)) expect(() => process.kill(pid, 0)).not.toThrow()
+})
+
+test('prints lines that work: an event is sent and read back as it says', async () => {
+  const commands = product.output.split('\n').filter((line) => line.trim().startsWith('curl '))
+  expect(commands).toHaveLength(2)
+  const shell = (command: string) => promisify(execFile)('bash', ['-c', command.replace('curl', 'curl -sS')])
+  const sent = JSON.parse((await shell(commands[0]!)).stdout)
+  expect(sent).toMatchObject({ accepted: true, deduplicated: false })
+  const read = async () => JSON.parse((await shell(commands[1]!)).stdout).metrics?.pageviews
+  await expect.poll(read, { timeout: 15_000 }).toBe(1)
+})
+
+test('shows a page at its root that says whether all is well and holds no secret', async () => {
+  const answer = await fetch(new URL('/', product.dev.base_url))
+  const page = await answer.text()
+  expect(answer.status).toBe(200)
+  expect(page).toContain('All is well')
+  for (const secret of [product.dev.api_key, product.dev.tracking_key, new URL(product.dev.database_url).password]) {
+    expect(page).not.toContain(secret)
+  }
+})
+
+test('refuses a second start on its folder, and one on its port, in a line each', async () => {
+  const second = await refusedStart({ DATA_DIR: dataDir })
+  expect(second).toEqual({
+    code: 1,
+    lines: [expect.stringMatching(/DATA_DIR .* is in use by another start \(process \d+\)/)],
+  })
+  const other = mkdtempSync(join(tmpdir(), 'svc-start-'))
+  const { port } = new URL(product.dev.base_url)
+  const busy = await refusedStart({ DATA_DIR: other, PORT: port })
+  expect(busy.code).toBe(1)
+  expect(busy.lines[0]).toContain(`port ${port} is in use`)
+  expect(existsSync(join(other, 'lock'))).toBe(false)
+  rmSync(other, { recursive: true })
+})
+
+test.each([
+  ['PORT', 'eighty'],
+  ['DATABASE_URL', 'mysql://localhost/x'],
+  ['TRUSTED_PROXIES', '10.0.0.0/99'],
+  ['SECRET_KEY', 'short'],
+  ['DATA_DIR', '/dev/null/data'],
+])('names the setting %s when it is wrong, in one line', async (name, value) => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-start-'))
+  const { code, lines } = await refusedStart({ DATA_DIR: folder, [name]: value })
+  expect({ code, lines }).toEqual({ code: 1, lines: [expect.stringContaining(name)] })
+  rmSync(folder, { recursive: true })
+})
+
+describe('a child that is killed', () => {
+  test.each(['ingest', 'api'] as const)('%s: the other goes on answering, and it is started again', async (name) => {
+    const before = product.dev.pids[name]
+    const [mine, other] = name === 'ingest' ? [health, workspace] : [workspace, health]
+    product.kill(name)
+    expect(await other()).toBe(200)
+    await expect.poll(() => mine().catch(() => 0), { timeout: 10_000 }).toBe(200)
+    expect(product.dev.pids[name]).not.toBe(before)
+    expect(product.dev.pids[name]).not.toBeNull()
+  })
+
+  test.each(['pipeline', 'redis', 'postgres', 'clickhouse'] as const)('%s is started again', async (name) => {
+    const before = product.dev.pids[name]
+    product.kill(name)
+    await expect.poll(() => product.dev.pids[name], { timeout: 15_000 }).not.toBe(before)
+    const page = () => fetch(new URL('/', product.dev.base_url)).then((answer) => answer.text())
+    await expect.poll(page, { timeout: 30_000 }).toContain('All is well')
+    await expect.poll(workspace, { timeout: 10_000 }).toBe(200)
+  })
+})
+
+test(
+  'starts again on its folder after everything was killed, with the same keys and data',
+  async () => {
+    const { api_key, tracking_key, workspace_id } = product.dev
+    await product.killGroup()
+    product = await startProduct(dataDir)
+    expect(product.dev).toMatchObject({ api_key, tracking_key, workspace_id })
+    expect(product.output).not.toContain(api_key)
+    expect(await workspace()).toBe(200)
+  },
+  startMs,
+)
+
+test(
+  'leaves no process behind when the supervisor alone is killed, and starts again at once',
+  async () => {
+    const pids = Object.values(product.dev.pids).filter((pid) => pid !== null)
+    const supervisor = Number(readFileSync(join(dataDir, 'lock'), 'utf8').split(' ')[0])
+    process.kill(supervisor, 'SIGKILL')
+    product = await startProduct(dataDir)
+    for (const pid of pids) expect(isAlive(pid)).toBe(false)
+  },
+  startMs,
+)
+
+test(
+  'stops in order, ends every child and lets go of the folder',
+  async () => {
+    const pids = Object.values(product.dev.pids).filter((pid) => pid !== null)
+    expect(await product.stop()).toBe(0)
+    for (const pid of pids) expect(isAlive(pid)).toBe(false)
+    expect(existsSync(join(dataDir, 'lock'))).toBe(false)
+    expect(Object.values(product.dev.pids)).toEqual([null, null, null, null, null, null])
+    product = await startProduct(dataDir)
+  },
+  startMs,
+)
+
+test(
+  'starts no store that is given by its URL',
+  async () => {
+    const stores = await freshStores()
+    const { databaseUrl, redisUrl, clickhouseUrl } = stores
+    const env = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, CLICKHOUSE_URL: clickhouseUrl }
+    const given = await startProduct(stores.dataDir, env)
+    expect(given.dev).toMatchObject({ database_url: databaseUrl, redis_url: redisUrl, clickhouse_url: clickhouseUrl })
+    expect(given.dev.pids).toMatchObject({ postgres: null, redis: null, clickhouse: null, ingest: expect.any(Number) })
+    expect(existsSync(join(stores.dataDir, 'postgres'))).toBe(false)
+    expect(await given.stop()).toBe(0)
+    await stores.close()
+  },
+  startMs,
+)
+
+function isAlive(pid: number): boolean {
+  try {
+    // Its parent may not have collected it yet.
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}

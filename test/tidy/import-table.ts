@@ -58,7 +58,7 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   httpxy: ['start/'],
   ioredis: ['ingest/ship/'],
   'ipaddr.js': ['ingest/'],
-  isbot: ['ingest/'],
+  isbot: ['schemas/reference/bots.ts'],
   'lru-cache': ['ingest/'],
   pg: ['postgres/client.ts', 'postgres/listen.ts'],
   pino: ['runtime/log.ts'],

@@ -26,23 +26,35 @@ export interface Installed {
   readonly licence: unknown
 }
 
-interface Lock {
-  readonly packages: Readonly<
-    Record<string, { dev?: boolean; devOptional?: boolean; optional?: boolean; license?: unknown }>
-  >
+interface LockEntry {
+  dev?: boolean
+  license?: unknown
+  optionalDependencies?: Record<string, string>
 }
 
-/** What runs in production, direct or not. A package for another platform isn't installed: the lock knows its licence. */
+interface Lock {
+  readonly packages: Readonly<Record<string, LockEntry>>
+}
+
+/**
+ * What runs in production, direct or not. A package for another platform isn't installed: the lock knows its licence,
+ * or else it is that of the package whose part it is.
+ */
 export function productionPackages(root: string): Installed[] {
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Lock
   return Object.entries(lock.packages)
     .filter(([path, entry]) => path !== '' && !entry.dev)
     .map(([path, entry]) => {
       const manifestPath = join(root, path, 'package.json')
-      if (!existsSync(manifestPath)) return { name: path, licence: entry.license }
+      if (!existsSync(manifestPath)) return { name: path, licence: entry.license ?? wholeOf(path, lock)?.license }
       const manifest = JSON.parse(readFileSync(manifestPath, 'utf8')) as { license?: unknown; licenses?: unknown }
       return { name: path, licence: manifest.license ?? manifest.licenses }
     })
+}
+
+function wholeOf(part: string, lock: Lock): LockEntry | undefined {
+  const name = part.slice(part.lastIndexOf('node_modules/') + 'node_modules/'.length)
+  return Object.values(lock.packages).find(({ optionalDependencies }) => optionalDependencies?.[name])
 }
 
 export function unfreeLicences(packages: readonly Installed[]): string[] {

@@ -1,0 +1,109 @@
+/**
+ * Bots by their user agents: which of the tracking endpoint's senders are some, and what is known of one.
+ * Held by test/unit/bots-reference.test.ts.
+ */
+import { createIsbotFromList, list as isbotPatterns } from 'isbot'
+import { type Bot, knownBotOf } from './known-bots.ts'
+
+/** What is stored of a visitor that says it is a bot: one of the list, or else `other` under the name that it has itself. */
+export function describeBot(userAgent: string): Bot {
+  return knownBotOf(userAgent) ?? { name: ownNameOf(userAgent), operator: '', category: 'other' }
+}
+
+const ownNameLengthMax = 40
+
+/** The word with `bot`, `crawler` or `spider` in it, or else the product that the user agent begins with. */
+function ownNameOf(userAgent: string): string {
+  const word = /[\w.-]*(?:bot|crawl|spider|scrape|fetch)[\w.-]*/i.exec(userAgent)?.[0]
+  const product = /^[\w.-]+/.exec(userAgent)?.[0]
+  const name = word ?? (product === 'Mozilla' ? undefined : product) ?? 'Unknown'
+  return name.slice(0, ownNameLengthMax)
+}
+
+/**
+ * Whether a user agent names a crawler or a headless browser: by our own list, or by isbot's patterns without those that
+ * mean HTTP libraries and plain products, from which server events come. An empty one names nothing.
+ */
+export function isBotAgent(userAgent: string): boolean {
+  if (userAgent === '') return false
+  if (knownBotOf(userAgent) !== null) return true
+  return !libraries.test(userAgent) && isNamedByIsbot(userAgent)
+}
+
+/** Patterns of isbot that say no more than "an HTTP library" or "a product with a version". */
+export const patternsLeftOut: readonly string[] = [
+  '(?<!lib)http',
+  ';\\s\\w+;$',
+  '@[a-z][\\w-]+\\.',
+  '\\(\\)',
+  '\\.com\\b',
+  '\\b\\w+/1\\.0;',
+  '\\bperl\\b',
+  '\\|',
+  '^[<\\(;]',
+  '^[\\w \\.\\-\\(?:\\):%]+(?:/v?\\d+(?:\\.\\d+)?(?:\\.\\d{1,10})*?)?(?:,|$)',
+  '^[\\w\\-]+/[\\w]+$',
+  '^[^ ]{50,}$',
+  '^\\d+\\b',
+  '^\\w+/[\\w\\(\\)]*$',
+  '^\\w+/\\d\\.\\d\\s\\([\\w@]+\\)$',
+  '^active',
+  '^apache/',
+  '^avsdevicesdk/',
+  '^azure',
+  '^client/',
+  '^custom',
+  '^dispatch/\\d',
+  '^email',
+  '^jetty/',
+  '^mozilla/\\d\\.\\d\\s[\\w\\.-]+$',
+  '^mozilla/\\d\\.\\d\\s\\((?:compatible;)?(?:\\s?[\\w\\d-.]+[\\s/]\\d+\\.\\d+)?\\)$',
+  '^offline',
+  '^php',
+  '^postman',
+  '^python',
+  '^rank',
+  '^read',
+  '^rest',
+  '^stape/',
+  '^track',
+  '^wget',
+  '^wordpress',
+  'agent\\b',
+  'java(?!;)',
+  'library',
+  'node\\b',
+  'server',
+  'tools',
+  'url',
+]
+
+/** What user agents of HTTP libraries, and of products that send events from servers, begin with. */
+const libraries = new RegExp(
+  `^(?:${[
+    ...['aiohttp', 'akka-http', 'amazonaws', 'apache-httpclient', 'appengine-google', 'asynchttpclient', 'aws-sdk'],
+    ...['axios', 'boto', 'bun/', 'cpp-httplib', 'curl', 'dart', 'deno', 'dio/', 'dotnet', 'faraday', 'fasthttp'],
+    ...['finagle', 'go-http-client', 'go-resty', 'google-api', 'google-http', 'got\\b', 'guzzlehttp', 'http\\.rb'],
+    ...[
+      'httparty',
+      'httpie',
+      'httpx',
+      'hyper/',
+      'insomnia',
+      'java/',
+      'jersey',
+      'ktor',
+      'libcurl',
+      'libwww-perl',
+      'lwp',
+    ],
+    ...['microsoft\\.net', 'node\\b', 'node-fetch', 'nodejs', 'okhttp', 'openai/', 'perl', 'php', 'postmanruntime'],
+    ...['powershell', 'python', 'reactornetty', 'req/', 'reqwest', 'requests', 'rest-client', 'restsharp', 'resty'],
+    ...['ruby', 'segment', 'sentry', 'shopify', 'spring', 'stape', 'superagent', 'swift', 'symfony', 'typhoeus'],
+    ...['undici', 'unirest', 'urllib', 'vert\\.x', 'wget', 'winhttp', 'wordpress', 'zend'],
+  ].join('|')})`,
+  'i',
+)
+
+const leftOut = new Set(patternsLeftOut)
+const isNamedByIsbot = createIsbotFromList(isbotPatterns.filter((pattern) => !leftOut.has(pattern)))

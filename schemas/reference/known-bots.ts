@@ -1,0 +1,207 @@
+/**
+ * Crawlers by what their user agents say: name, operator, and what they come for. A maintained list; the first line that
+ * fits decides, so what is more special stands first. Matched in lower case.
+ */
+import type { BotCategory } from '../row.ts'
+
+export interface Bot {
+  readonly name: string
+  /** Empty when unknown. */
+  readonly operator: string
+  readonly category: BotCategory
+}
+
+/** Lines of: name | operator | part of the user agent, the name itself where it is left out. */
+const lists: Readonly<Record<BotCategory, string>> = {
+  ai_assistant: `
+    ChatGPT-User | OpenAI
+    Claude-User | Anthropic
+    Perplexity-User | Perplexity
+    MistralAI-User | Mistral AI
+    DuckAssistBot | DuckDuckGo
+    Meta-ExternalFetcher | Meta
+    Gemini-Deep-Research | Google
+    Google-CloudVertexBot | Google
+    Amzn-User | Amazon
+    Manus-User | Manus | manus-user/`,
+  ai_search: `
+    OAI-SearchBot | OpenAI
+    Claude-SearchBot | Anthropic
+    PerplexityBot | Perplexity
+    YouBot | You.com
+    Amzn-SearchBot | Amazon
+    Meta-WebIndexer | Meta
+    Bravebot | Brave
+    PhindBot | Phind
+    ExaBot | Exa`,
+  ai_training: `
+    GPTBot | OpenAI
+    ClaudeBot | Anthropic
+    anthropic-ai | Anthropic
+    Claude-Web | Anthropic
+    CCBot | Common Crawl | ccbot/
+    Bytespider | ByteDance
+    Meta-ExternalAgent | Meta
+    FacebookBot | Meta | facebookbot/
+    Amazonbot | Amazon
+    cohere-training-data-crawler | Cohere
+    cohere-ai | Cohere
+    AI2Bot | Allen Institute for AI
+    Diffbot | Diffbot
+    Omgilibot | Webz.io | omgili
+    Webzio | Webz.io
+    Timpibot | Timpi
+    PanguBot | Huawei
+    img2dataset | img2dataset
+    GoogleOther | Google
+    ImagesiftBot | Hive
+    Kangaroo Bot | Kangaroo LLM`,
+  social_preview: `
+    facebookexternalhit | Meta
+    Facebot | Meta
+    Twitterbot | X
+    LinkedInBot | LinkedIn
+    Slackbot | Slack | slackbot
+    Slack-ImgProxy | Slack
+    Discordbot | Discord
+    TelegramBot | Telegram
+    WhatsApp | Meta | whatsapp/
+    Pinterestbot | Pinterest | pinterestbot
+    Pinterest | Pinterest | pinterest/0.
+    redditbot | Reddit
+    SkypeUriPreview | Microsoft
+    BingPreview | Microsoft
+    vkShare | VK
+    Snap URL Preview | Snap
+    Bluesky Cardyb | Bluesky
+    Mastodon | Mastodon | mastodon/
+    Iframely | Iframely
+    Embedly | Embedly`,
+  monitoring: `
+    UptimeRobot | UptimeRobot
+    Pingdom | SolarWinds
+    StatusCake | StatusCake
+    Site24x7 | Zoho
+    Better Uptime Bot | Better Stack
+    BetterStack | Better Stack
+    Uptime-Kuma | Uptime Kuma
+    DatadogSynthetics | Datadog
+    NewRelicPinger | New Relic
+    Checkly | Checkly
+    GTmetrix | GTmetrix
+    Chrome-Lighthouse | Google
+    PTST | Catchpoint | ptst/
+    Blackbox Exporter | Prometheus
+    Cloudflare-Healthchecks | Cloudflare
+    HetrixTools | HetrixTools
+    updown.io | updown.io`,
+  feed: `
+    Feedly | Feedly
+    Feedbin | Feedbin
+    NewsBlur | NewsBlur
+    Inoreader | Inoreader
+    FreshRSS | FreshRSS
+    Tiny Tiny RSS | Tiny Tiny RSS
+    FeedFetcher-Google | Google
+    AppleNewsBot | Apple
+    Superfeedr | Superfeedr
+    Miniflux | Miniflux
+    Feedspot | Feedspot
+    NetNewsWire | NetNewsWire`,
+  archiver: `
+    archive.org_bot | Internet Archive
+    ia_archiver | Internet Archive
+    heritrix | Internet Archive
+    Arquivo-web-crawler | Arquivo.pt
+    ArchiveBot | Archive Team
+    HTTrack | HTTrack`,
+  security: `
+    CensysInspect | Censys
+    Expanse | Palo Alto Networks
+    Shodan | Shodan
+    InternetMeasurement | driftnet.io | internet-measurement
+    zgrab | ZMap
+    masscan | masscan
+    Nuclei | ProjectDiscovery
+    Nmap | Nmap | nmap scripting engine
+    Nikto | Nikto
+    sqlmap | sqlmap
+    Detectify | Detectify
+    SecurityHeaders | Probely
+    LeakIX | LeakIX | l9explore
+    WatchTowr | watchTowr`,
+  seo: `
+    AhrefsSiteAudit | Ahrefs
+    AhrefsBot | Ahrefs
+    SiteAuditBot | Semrush
+    SemrushBot | Semrush
+    MJ12bot | Majestic
+    DotBot | Moz | dotbot/
+    rogerbot | Moz
+    DataForSeoBot | DataForSEO
+    Screaming Frog SEO Spider | Screaming Frog
+    SEOkicks | SEOkicks
+    BLEXBot | WebMeUp
+    serpstatbot | Serpstat
+    Barkrowler | Babbar
+    SISTRIX | SISTRIX
+    seobilitybot | Seobility`,
+  search: `
+    Google-InspectionTool | Google
+    Storebot-Google | Google
+    AdsBot-Google | Google
+    Mediapartners-Google | Google
+    APIs-Google | Google
+    Googlebot-Image | Google
+    Googlebot-Video | Google
+    Googlebot-News | Google
+    Googlebot | Google
+    bingbot | Microsoft
+    adidxbot | Microsoft
+    msnbot | Microsoft
+    DuckDuckBot | DuckDuckGo
+    YandexBot | Yandex
+    Yandex | Yandex | compatible; yandex
+    Baiduspider | Baidu
+    Applebot | Apple
+    SeznamBot | Seznam
+    PetalBot | Huawei
+    Sogou web spider | Sogou
+    360Spider | Qihoo 360
+    Yeti | Naver | yeti/
+    Daum | Kakao | daum/
+    Yahoo! Slurp | Yahoo
+    Qwantbot | Qwant | qwant
+    MojeekBot | Mojeek
+    coccocbot | Cốc Cốc
+    Exabot | Exalead | exabot/`,
+  other: `
+    HeadlessChrome | 
+    PhantomJS | 
+    Puppeteer | 
+    Playwright | 
+    Selenium | 
+    Cypress | 
+    Scrapy | Zyte`,
+}
+
+interface KnownBot {
+  readonly bot: Bot
+  readonly part: string
+}
+
+const knownBots: readonly KnownBot[] = Object.entries(lists).flatMap(([category, text]) =>
+  text
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const [name = '', operator = '', part = name] = line.split('|').map((field) => field.trim())
+      return { bot: { name, operator, category: category as BotCategory }, part: part.toLowerCase() }
+    }),
+)
+
+/** The bot of the list that a user agent names, or null. */
+export function knownBotOf(userAgent: string): Bot | null {
+  const text = userAgent.toLowerCase()
+  return knownBots.find(({ part }) => text.includes(part))?.bot ?? null
+}

@@ -12,6 +12,7 @@ import { leaseSegments, raiseLeases } from '../postgres/tables/segment-leases.ts
 import { findTrackingKey, listTrackingKeys } from '../postgres/tables/tracking-keys.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { readConfig, requireStores, SettingError } from '../runtime/config.ts'
+import { CantListen } from '../runtime/http/listen.ts'
 import { makeLog } from '../runtime/log.ts'
 import { makeMetrics } from '../runtime/metrics.ts'
 import { makeShutdown } from '../runtime/shutdown.ts'
@@ -213,6 +214,7 @@ async function readBootId(): Promise<string> {
 }
 
 main().catch((error) => {
-  process.stderr.write(`${error instanceof SettingError ? error.message : error.stack}\n`)
+  const isExpected = error instanceof SettingError || error instanceof CantListen
+  process.stderr.write(`${isExpected ? error.message : error.stack}\n`)
   process.exit(1)
 })

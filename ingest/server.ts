@@ -6,12 +6,13 @@
  * A uWebSockets.js request is valid only before the handler returns, a chunk only within its callback.
  */
 
+import { type Listening, listenAlone } from '../runtime/http/listen.ts'
 import { refusals } from '../runtime/http/refusals.ts'
 import { requestIdOf } from '../runtime/http/request-id.ts'
-import { type HttpRequest, type HttpResponse, type us_listen_socket, uws } from '../runtime/http/uws.ts'
+import { type HttpRequest, type HttpResponse, uws } from '../runtime/http/uws.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Metrics } from '../runtime/metrics.ts'
-import { batchBodyBytesMax, bodyDeadlineMs, trackBodyBytesMax } from '../schemas/limits.ts'
+import { batchBodyBytesMax, bodyDeadlineMs, retryAfterSeconds, trackBodyBytesMax } from '../schemas/limits.ts'
 import type { Answer, Endpoint, Receiver } from './receive.ts'
 import { RequestSender } from './request-sender.ts'
 import type { TrustedProxies } from './trusted-proxy.ts'
@@ -51,6 +52,9 @@ const statusLines: Record<number, string> = {
 }
 /** Beyond uWebSockets.js's own buffer an answer is written, and the connection closed, at once. */
 const cuttingBodyBytes = 16 * 1024 + 1
+
+/** The rest of a refused body up to this length is read and dropped, so that the answer reaches a client still sending. */
+const drainedBytesMax = 16 * 1024 * 1024
 
 /** What is read of a request's headers, in one pass. Used again for the next request. */
 class Head {
@@ -117,7 +121,7 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
   const { receiver, proxies, observeAnswer } = options
   const head = new Head(options.countryHeader.toLowerCase())
   const app = uws.App()
-  let listening: us_listen_socket | undefined
+  let listening: Listening | undefined
   let underWay = 0
   let isClosing = false
 
@@ -160,9 +164,9 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
       return answer({ status, body: JSON.stringify({ detail: text }).padEnd(cuttingBodyBytes) }, true)
     }
     if (head.length !== '' && Number(head.length) > bytesMax) {
-      return answer(detail(413, refusals.bodyTooLarge.detail), true)
+      return answer(detail(413, refusals.bodyTooLarge.detail), Number(head.length) > drainedBytesMax)
     }
-    if (head.isEncoded) return answer(detail(415, refusals.encoding.detail), true)
+    if (head.isEncoded) return answer(detail(415, refusals.encoding.detail))
     const sender = new RequestSender(response, proxies, head.userAgent, head.forwardedFor, head.country)
     const receive = (bytes: Buffer) => {
       try {
@@ -228,8 +232,16 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
     write(response, requestId, {
       status: isWell ? 200 : 503,
       body: JSON.stringify(body),
-      ...(isWell ? {} : { retryAfter: 5 }),
+      ...(isWell ? {} : { retryAfter: retryAfterSeconds }),
     })
+  })
+  app.head(`${root}/health`, (response, request) => {
+    const { isWell, body } = options.health()
+    response.writeStatus(statusLines[isWell ? 200 : 503]!)
+    response.writeHeader('X-Request-Id', requestIdOf(request.getHeader('x-request-id')))
+    response.writeHeader('Content-Type', 'application/json')
+    response.writeHeader('Content-Length', String(Buffer.byteLength(JSON.stringify(body))))
+    response.endWithoutBody()
   })
   app.get('/metrics', (response, request) => {
     const requestId = requestIdOf(request.getHeader('x-request-id'))
@@ -265,18 +277,13 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
   })
 
   return {
-    listen: (host, port) =>
-      new Promise((resolve, reject) => {
-        app.listen(host, port, (socket) => {
-          if (!socket) return reject(new Error(`can't listen on ${host}:${port}: is the port in use?`))
-          listening = socket
-          resolve(uws.us_socket_local_port(socket))
-        })
-      }),
+    async listen(host, port) {
+      listening = await listenAlone(app, host, port)
+      return listening.port
+    },
     async close(deadlineMs) {
       isClosing = true
-      if (listening) uws.us_listen_socket_close(listening)
-      listening = undefined
+      listening?.stop()
       const deadline = Date.now() + deadlineMs
       while (underWay > 0 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10))
       app.close()

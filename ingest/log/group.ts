@@ -94,22 +94,26 @@ export class GatheringGroup {
     side: SidePayload | null,
   ): number {
     const { buffer, segment } = this
-    const id = rowId(segment.number, segment.nextRow++)
+    const id = rowId(segment.number, segment.nextRow)
     row.id = id
     const start = this.used
     if (start + rowBytesMax > buffer.bytes.length) buffer.growBytes(0, start)
-    this.used = encode(row, buffer.bytes, start)
-    const at = this.rows++ * indexEntryBytes
+    const end = encode(row, buffer.bytes, start)
+    if (side) side.event_id = id
+    const line = side ? `${JSON.stringify(side)}\n` : ''
+    // Nothing has changed until here: a row that can't be encoded leaves the group as it was.
+    const at = this.rows * indexEntryBytes
     if (at + indexEntryBytes > buffer.index.length) buffer.growIndex()
-    buffer.index.writeUInt32LE(this.used - start, at)
+    buffer.index.writeUInt32LE(end - start, at)
     buffer.index.writeUInt32LE(claim === null ? 0 : claim.lo, at + 4)
     buffer.index.writeUInt32LE(claim === null ? 0 : claim.hi, at + 8)
-    if (side) {
-      side.event_id = id
-      const line = `${JSON.stringify(side)}\n`
+    if (line !== '') {
       this.sides.push(line)
       this.sideBytesBound += line.length * 3
     }
+    this.used = end
+    this.rows++
+    segment.nextRow++
     return id
   }
 

@@ -219,10 +219,7 @@ export class LogWriter<Row extends { id: number }> {
   private async fail(group: GatheringGroup, error: Error): Promise<void> {
     this.isBroken = true
     if (this.file) this.options.files.distrust(this.file.number)
-    this.options.log.error(
-      { err: error, file: this.file?.number },
-      'a group of the log could not be written: not acknowledged',
-    )
+    this.options.log.error({ err: error, file: this.file?.number }, 'a group could not be written: not acknowledged')
     const lost = this.gathering && this.gathering.rows > 0 ? [group, this.gathering] : [group]
     this.gathering = undefined
     for (const each of lost) each.forEachClaim(this.options.onClaimLost)

@@ -6,9 +6,10 @@
 import type { Log } from '../log.ts'
 import { readBody } from './body.ts'
 import { copyHead, type RequestHead } from './head.ts'
+import { type Listening, listenAlone } from './listen.ts'
 import { type Refusal, refusals } from './refusals.ts'
 import { type HttpReply, jsonReply, sendReply } from './reply.ts'
-import { type TemplatedApp, type us_listen_socket, uws } from './uws.ts'
+import { type TemplatedApp, uws } from './uws.ts'
 
 export interface HttpRequest extends RequestHead {
   readonly body: Buffer
@@ -47,10 +48,6 @@ export interface HttpServer {
   close(deadlineMs?: number): Promise<void>
 }
 
-export class CantListen extends Error {
-  override name = 'CantListen'
-}
-
 /** The rest of a body up to this length is read and dropped, so that the 413 reaches a client that is still sending. */
 const drainedBytesMax = 16 * 1024 * 1024
 const gatheredBytesMax = 16 * 1024
@@ -60,7 +57,7 @@ const closePollMs = 20
 export function makeHttpServer(options: HttpServerOptions): HttpServer {
   const { log, bodyDeadlineMs, route, observe } = options
   const app: TemplatedApp = uws.App()
-  let listening: us_listen_socket | undefined
+  let listening: Listening | undefined
   let underWay = 0
   let isClosing = false
 
@@ -103,38 +100,20 @@ export function makeHttpServer(options: HttpServerOptions): HttpServer {
   })
 
   return {
-    listen: (host, port) =>
-      new Promise((resolve, reject) => {
-        listenAlone(app, host, port, (socket) => {
-          if (!socket) return reject(new CantListen(`can't listen on ${host}:${port}: is the port in use?`))
-          listening = socket
-          resolve(uws.us_socket_local_port(socket))
-        })
-      }),
+    async listen(host, port) {
+      listening = await listenAlone(app, host, port)
+      return listening.port
+    },
 
     async close(deadlineMs = closeDeadlineMs) {
       isClosing = true
-      if (listening) uws.us_listen_socket_close(listening)
+      listening?.stop()
       listening = undefined
       const end = performance.now() + deadlineMs
       while (underWay > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, closePollMs))
       app.close()
     },
   }
-}
-
-/** uWebSockets.js's `LIBUS_LISTEN_EXCLUSIVE_PORT`, which its types don't declare as the value that it is. */
-const exclusivePort = 1
-
-/** Without the option a second process could listen on the same port, and each would get half of the connections. */
-function listenAlone(app: TemplatedApp, host: string, port: number, done: (socket: us_listen_socket | false) => void) {
-  const listen = app.listen.bind(app) as unknown as (
-    host: string,
-    port: number,
-    options: number,
-    done: (socket: us_listen_socket | false) => void,
-  ) => void
-  listen(host, port, exclusivePort, done)
 }
 
 /**

@@ -2,8 +2,9 @@
  * The one place where uWebSockets.js enters. Its binaries are prebuilt for a range of systems: where none fits, the
  * loader's error becomes one line that says what is needed.
  */
-import { createRequire } from 'node:module'
+
 import type * as UwsModule from 'uWebSockets.js'
+import { createRequire } from 'node:module'
 
 export type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js'
 
@@ -20,3 +21,6 @@ function load(): typeof UwsModule {
 }
 
 export const uws = load()
+
+// By default every answer names the library in a header of its own: bytes that tell nobody anything.
+;(uws as unknown as { _cfg(option: string): void })._cfg('silent')

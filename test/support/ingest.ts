@@ -1,0 +1,95 @@
+/** The ingest service as a process of its own over a test's stores, with a workspace to send to. */
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { createTrackingKey } from '../../postgres/tables/tracking-keys.ts'
+import { createWorkspace } from '../../postgres/tables/workspaces.ts'
+import { sleep } from '../../runtime/retry.ts'
+import { compileService } from './compile.ts'
+import type { TestStores } from './stores.ts'
+
+export interface TestIngest {
+  readonly port: number
+  /** Root of the tracking interface. */
+  readonly url: string
+  readonly key: string
+  readonly workspaceId: number
+  readonly child: ChildProcess
+  /** What it has logged. */
+  readonly log: string
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<{ status: number; body: any; headers: Headers }>
+  /** Waits until all that it has acknowledged is stored. */
+  shipped(): Promise<void>
+  /** Residential memory in MB. */
+  stop(signal?: NodeJS.Signals): Promise<void>
+}
+
+let compiled: Promise<string> | undefined
+
+export async function startIngest(stores: TestStores, env: Record<string, string> = {}): Promise<TestIngest> {
+  compiled ??= compileService('ingest/main.ts')
+  const workspace = await makeWorkspace(stores)
+  const child = fork(await compiled, [], {
+    env: {
+      PATH: process.env['PATH'],
+      PORT: '0',
+      DATA_DIR: stores.dataDir,
+      DATABASE_URL: stores.databaseUrl,
+      REDIS_URL: stores.redisUrl,
+      CLICKHOUSE_URL: stores.clickhouseUrl,
+      SECRET_KEY: stores.secretKey,
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    execArgv: [],
+  })
+  let log = ''
+  for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (text) => (log += text))
+  const [message] = await Promise.race([
+    once(child, 'message'),
+    once(child, 'exit').then(() => {
+      throw new Error(`ingest ended at its start: ${log}`)
+    }),
+  ])
+  const { port } = message as { port: number }
+  const url = `http://127.0.0.1:${port}/api/v1/growth`
+  return {
+    port,
+    url,
+    ...workspace,
+    child,
+    get log() {
+      return log
+    },
+    async post(path, body, headers = {}) {
+      const response = await fetch(url + path, {
+        method: 'POST',
+        body: typeof body === 'string' || Buffer.isBuffer(body) ? (body as string) : JSON.stringify(body),
+        headers: { 'Content-Type': 'application/json', ...headers },
+      })
+      const text = await response.text()
+      return { status: response.status, headers: response.headers, body: text.startsWith('{') ? JSON.parse(text) : text }
+    },
+    async shipped() {
+      for (let quiet = 0, waited = 0; quiet < 4; waited += 100) {
+        if (waited > 60_000) throw new Error(`not shipped within a minute: ${log}`)
+        const health = (await (await fetch(`${url}/health`)).json()) as { backlog: Record<string, { segments: number }> }
+        quiet = Object.values(health.backlog).every(({ segments }) => segments === 0) ? quiet + 1 : 0
+        await sleep(100)
+      }
+    },
+    async stop(signal = 'SIGTERM') {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      const exited = once(child, 'exit')
+      child.kill(signal)
+      await exited
+    },
+  }
+}
+
+async function makeWorkspace(stores: TestStores): Promise<{ key: string; workspaceId: number }> {
+  return stores.pg.transaction(async (tx) => {
+    const slug = `test-${Math.random().toString(36).slice(2, 10)}`
+    const { workspaceId } = await createWorkspace(tx, { name: slug, slug, timezone: 'Europe/Berlin', plan: 'growth' })
+    return { workspaceId, key: await createTrackingKey(tx, workspaceId) }
+  })
+}

@@ -44,27 +44,32 @@ const server = createServer({ keepAliveTimeout: 10_000, requestTimeout: 120_000 
 })
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  if (request.method === 'GET' && /^\/(?:\w+\/)?(?:ping)?$/.test(request.url ?? ''))
+  if (request.method === 'GET' && /^\/(?:\w+\/)?(?:ping)?$/.test(request.url ?? '')) {
     return send(response, 200, 'text/plain; charset=UTF-8', 'Ok.\n')
-  if (request.headers['content-encoding'])
+  }
+  if (request.headers['content-encoding']) {
     throw new EngineError(48, 'Compressed bodies are not supported here', 'NOT_IMPLEMENTED')
+  }
   const query = readHead(request)
   const insert = asRowsInsert(query.sql)
-  const format = insert ? 'TabSeparated' : undefined
-  const result = insert
-    ? await inFlight.track(query.queryId, (isWanted) => rows.load(request, query, insert, isWanted))
-    : await runText(request, query)
-  sendResult(response, query, format ?? answerFormat(query.sql, query.defaultFormat), result)
+  if (insert) {
+    const result = await inFlight.track(query.queryId, (isWanted) => rows.load(request, query, insert, isWanted))
+    return sendResult(response, query, 'TabSeparated', result)
+  }
+  const result = await runText(request, response, query)
+  sendResult(response, query, answerFormat(query.sql, query.defaultFormat), result)
 }
 
-async function runText(request: IncomingMessage, query: Query): Promise<Answer> {
+async function runText(request: IncomingMessage, response: ServerResponse, query: Query): Promise<Answer> {
   await readText(request, query)
   const killed = killedQueryId(query)
   if (killed !== undefined) {
     await inFlight.end(killed)
     return { bytes: new Uint8Array(), rowsRead: 0, bytesRead: 0, elapsedNs: 0 }
   }
-  return engine.run({ ...query, format: query.defaultFormat })
+  // Nobody waits any more for the answer of a query that lay in the queue for too long.
+  const isWanted = () => !response.destroyed
+  return engine.run({ ...query, format: query.defaultFormat, isInsert: false, isWanted })
 }
 
 const contentTypes: Record<string, string> = {

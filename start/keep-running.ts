@@ -33,9 +33,9 @@ export interface Watcher {
 
 const firstStartsMax = 3
 const firstRetryMs = 100
-const lastRetryMs = 10_000
-/** Who ran for so long is no longer failing to start: its next death is retried at once. */
-const steadyMs = 10_000
+const lastRetryMs = 5_000
+/** Who ran for so long doesn't fail by itself at its start: its next death is retried at once. */
+const steadyMs = 2_000
 /** Longer than the sum of what a service may take for its own stop. */
 const endWithinMs = 30_000
 

@@ -8,7 +8,9 @@
 import { Session } from 'chdb'
 import { EngineError, tooManyQueries } from './engine-error.ts'
 
-const sessionsMax = 4
+const querySessions = 4
+/** Of their own, so that slow questions don't keep events from being stored. */
+const insertSessions = 2
 /** Beyond so many waiting statements new ones are refused. */
 const queueMax = 200
 
@@ -19,8 +21,10 @@ export interface Statement {
   settings: ReadonlyMap<string, string>
   /** Values of `{name:Type}`, in the escaped form of ClickHouse's HTTP interface. */
   params: ReadonlyMap<string, string>
+  /** It loads rows, or prepares to. */
+  isInsert: boolean
   /** Asked when its turn comes: false and it isn't run at all. */
-  isWanted?: () => boolean
+  isWanted: () => boolean
 }
 
 export interface Answer {
@@ -46,7 +50,19 @@ export interface Engine {
 
 /** @throws when another process has the folder */
 export function openEngine(folder: string): Engine {
-  const seats: Seat[] = Array.from({ length: sessionsMax }, () => ({
+  const queries = makeLane(folder, querySessions)
+  const inserts = makeLane(folder, insertSessions)
+  return {
+    run: (statement) => (statement.isInsert ? inserts : queries).run(statement),
+    close: async () => {
+      await Promise.all([queries.close(), inserts.close()])
+    },
+  }
+}
+
+/** Sessions that take turns at one queue. */
+function makeLane(folder: string, size: number): Engine {
+  const seats: Seat[] = Array.from({ length: size }, () => ({
     session: new Session(folder),
     database: 'default',
     dirty: new Set(),
@@ -57,7 +73,7 @@ export function openEngine(folder: string): Engine {
   function takeSeat(): Promise<Seat> {
     const seat = free.pop()
     if (seat) return Promise.resolve(seat)
-    if (waiting.length >= queueMax) throw tooManyQueries(sessionsMax + queueMax)
+    if (waiting.length >= queueMax) throw tooManyQueries(size + queueMax)
     return new Promise((resolve) => waiting.push(resolve))
   }
 
@@ -71,8 +87,7 @@ export function openEngine(folder: string): Engine {
     run: async (statement) => {
       const seat = await takeSeat()
       try {
-        if (statement.isWanted && !statement.isWanted())
-          throw new EngineError(394, 'Query was cancelled', 'QUERY_WAS_CANCELLED')
+        if (!statement.isWanted()) throw new EngineError(394, 'Query was cancelled', 'QUERY_WAS_CANCELLED')
         return await runOn(seat, statement)
       } finally {
         giveBack(seat)

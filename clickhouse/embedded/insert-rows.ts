@@ -41,23 +41,25 @@ export function makeRowsLoader(engine: Engine, folder: string): RowsLoader {
     const path = join(folder, randomUUID())
     try {
       await pipeline(request, limit, createWriteStream(path, { mode: 0o600 }))
-      const { columns, structure } = await describe(query.database, insert)
+      const { columns, structure } = await describe(query.database, insert, isWanted)
       const into = columns.length > 0 ? ` (${columns.map((name) => `\`${name}\``).join(', ')})` : ''
       const settings = new Map([...query.settings, ...insertSettings])
-      settings.delete('max_insert_block_size')
-      // A block is as many rows as fit in the file: a row has at least one byte.
       const sql = `INSERT INTO ${insert.table}${into} SELECT * FROM file(${quoteText(path)}, ${insert.format}, ${quoteText(structure)})`
-      return await engine.run({ ...query, sql, format: 'TabSeparated', settings, isWanted })
+      return await engine.run({ ...query, sql, format: 'TabSeparated', settings, isInsert: true, isWanted })
     } finally {
       await rm(path, { force: true })
     }
   }
 
   /** The columns of the table that the rows hold, as the structure of the file. */
-  async function describe(database: string, insert: RowsInsert): Promise<{ columns: string[]; structure: string }> {
-    const none = new Map<string, string>()
+  async function describe(
+    database: string,
+    insert: RowsInsert,
+    isWanted: () => boolean,
+  ): Promise<{ columns: string[]; structure: string }> {
     const sql = `DESCRIBE TABLE ${insert.table}`
-    const { bytes } = await engine.run({ sql, format: 'JSONCompact', database, settings: none, params: none })
+    const plain = { settings: new Map(), params: new Map(), isInsert: true, isWanted }
+    const { bytes } = await engine.run({ sql, format: 'JSONCompact', database, ...plain })
     const rows = JSON.parse(Buffer.from(bytes).toString('utf8')).data as string[][]
     const types = new Map(rows.filter((row) => !/MATERIALIZED|ALIAS/.test(row[2]!)).map((row) => [row[0]!, row[1]!]))
     const columns = insert.columns.length > 0 ? insert.columns : [...types.keys()]

@@ -1,6 +1,7 @@
 /** Keeps a child process running: starts it, starts it again when it dies, and ends it in an orderly way. */
 import type { ChildProcess } from 'node:child_process'
 import { backoffMs, sleep } from '../runtime/retry.ts'
+import { lastLogLine } from './log-file.ts'
 
 export interface Runnable {
   readonly name: string
@@ -63,7 +64,8 @@ export function keepRunning(runnable: Runnable, watcher: Watcher): Kept {
       const lastedMs = Date.now() - startedAt
       failures = lastedMs > steadyMs ? 0 : failures + 1
       if (!wasUp && failures >= firstStartsMax) {
-        tellFirstUp.reject(new Error(`${runnable.name} doesn't start: ${how}; see ${runnable.logFile}`))
+        const why = [how, lastLogLine(runnable.logFile)].filter(Boolean).join(': ')
+        tellFirstUp.reject(new Error(`${runnable.name} doesn't start (${why}); see ${runnable.logFile}`))
         return
       }
       const waitMs = failures <= 1 ? firstRetryMs : backoffMs(failures, firstRetryMs, lastRetryMs)
@@ -75,7 +77,12 @@ export function keepRunning(runnable: Runnable, watcher: Watcher): Kept {
 
   /** Runs it until it ends; returns how it ended. */
   async function runOnce(onUp: () => void): Promise<string> {
-    const current = runnable.spawn()
+    let current: ChildProcess
+    try {
+      current = runnable.spawn()
+    } catch (error) {
+      return (error as Error).message
+    }
     child = current
     const ended = new Promise<string>((resolve) => {
       current.once('error', (error) => resolve(error.message))

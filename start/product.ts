@@ -1,4 +1,5 @@
 /** All that `npm start` runs, in the order in which it starts and stops. */
+import { join } from 'node:path'
 import { connectClickHouse } from '../clickhouse/client.ts'
 import { migrateClickHouse } from '../clickhouse/migrate.ts'
 import { connectPostgres } from '../postgres/client.ts'
@@ -41,16 +42,14 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
   const running: { front?: Front; services: Kept[]; stores: Kept[] } = { services: [], stores: [] }
   let services: Service[] = []
   const logFiles = new Set<string>()
-  let writeDev = () => {}
+  let dev: Omit<DevFile, 'pids'> | undefined
 
   const watcher: Watcher = {
-    changed: () => writeDev(),
+    changed: () => void writeDev(),
     died: (name, how, againInMs) => {
-      const log = [...logFiles].find((file) => file.endsWith(`${name}.log`))
-      const why = log && how.startsWith('exit') ? lastLogLine(log) : ''
-      say(
-        `${name} ended (${how}${why && `: ${why}`}), starting it again${againInMs > 1_000 ? ` in ${Math.round(againInMs / 1_000)} s` : ''}`,
-      )
+      const why = how.startsWith('exit') ? `: ${lastLogLine(join(folder.path, 'logs', `${name}.log`))}` : ''
+      const when = againInMs > 1_000 ? ` in ${Math.round(againInMs / 1_000)} s` : ''
+      say(`${name} ended (${how}${why}), starting it again${when}`)
     },
   }
 
@@ -84,22 +83,19 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
     })
     const first = await prepareStores(urls, earlier)
 
-    const localRoot = `http://localhost:${front.port}`
-    const apiHost = config.apiHost?.replace(/\/+$/, '') ?? localRoot
-    const shortUrlHost = config.shortUrlHost?.replace(/\/+$/, '') ?? `${apiHost}/l`
+    const addresses = addressesOf(config, front.port)
     const secretKey = config.secretKey || keptSecretKey(folder)
     const { nodeEnv } = config
-    services = await prepareServices({
-      ...urls,
-      ...{ dataDir: folder.path, secretKey, apiHost, shortUrlHost, trustedProxies, nodeEnv },
-    })
+    const around = { dataDir: folder.path, secretKey, trustedProxies, nodeEnv, ...urls, ...addresses }
+    services = await prepareServices(around)
     running.services = services.map(({ runnable }) => keep(runnable))
 
-    const dev: Omit<DevFile, 'pids'> = {
-      base_url: `${localRoot}/v1`,
-      mcp_url: `${localRoot}/mcp`,
-      tracking_url: `http://127.0.0.1:${portOf(services, 'ingest') ?? front.port}/api/v1/growth`,
-      short_url_host: shortUrlHost,
+    const ingestPort = services.find((service) => service.name === 'ingest')?.port ?? front.port
+    dev = {
+      base_url: `${addresses.localRoot}/v1`,
+      mcp_url: `${addresses.localRoot}/mcp`,
+      tracking_url: `http://127.0.0.1:${ingestPort}/api/v1/growth`,
+      short_url_host: addresses.shortUrlHost,
       tracking_key: first.trackingKey,
       api_key: first.apiKey,
       workspace_id: first.workspaceId,
@@ -108,19 +104,31 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
       redis_url: urls.redisUrl,
       data_dir: folder.path,
     }
-    const withPids = () => ({ ...dev, pids: pidsOf([...running.services, ...running.stores]) })
-    writeDev = () => writeDevFile(withPids())
-    writeDev()
+    const written = writeDev()
     setInterval(() => logFiles.forEach(boundLogFile), logCheckMs).unref()
-
     await Promise.all(running.services.map(({ firstUp }) => firstUp))
-    return { port: front.port, dev: withPids(), isNewKey: first.isNew }
+    return { port: front.port, dev: written!, isNewKey: first.isNew }
+  }
+
+  /** Once its content is known: anew whenever a process comes or goes. */
+  function writeDev(): DevFile | undefined {
+    if (!dev) return undefined
+    const content = { ...dev, pids: pidsOf([...running.services, ...running.stores]) }
+    try {
+      writeDevFile(content)
+    } catch (error) {
+      // A full disk is no reason to end what runs.
+      say(`dev.json couldn't be written: ${(error as Error).message}`)
+    }
+    return content
   }
 
   /** A supervisor that was killed leaves services that are still stopping by themselves. */
   async function endEarlierServices(earlier: Partial<DevFile>): Promise<void> {
     const pids = serviceNames.map((name) => earlier.pids?.[name] ?? 0)
     await Promise.all(pids.map((pid) => endLeftOver(pid, folder.path, 'SIGTERM')))
+    // Until it is written anew, nobody is to take the processes of the last start for those of this one.
+    if (earlier.pids) writeDevFile({ ...(earlier as DevFile), data_dir: folder.path, pids: pidsOf([]) })
   }
 
   return {
@@ -164,8 +172,12 @@ async function whenUp<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-function portOf(services: readonly Service[], name: string): number | undefined {
-  return services.find((service) => service.name === name)?.port
+/** Where the product is reached: from this machine, and by the world. */
+function addressesOf(config: Config, port: number): { localRoot: string; apiHost: string; shortUrlHost: string } {
+  const withoutSlash = (url: string | undefined) => url?.replace(/\/+$/, '')
+  const localRoot = `http://localhost:${port}`
+  const apiHost = withoutSlash(config.apiHost) ?? localRoot
+  return { localRoot, apiHost, shortUrlHost: withoutSlash(config.shortUrlHost) ?? `${apiHost}/l` }
 }
 
 function pidsOf(children: readonly Kept[]): Pids {

@@ -17,6 +17,7 @@ let product: TestProduct
 beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'svc-start-'))
   product = await startProduct(dataDir)
+  await expect.poll(() => product.output, { timeout: 30_000 }).toContain('and read it')
 }, startMs)
 afterAll(async () => {
   await product?.stop()

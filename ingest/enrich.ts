@@ -1,0 +1,74 @@
+/**
+ * From a valid event to the row that is stored: the steps of enrichment, in their order. Without I/O and without waiting;
+ * what is dear is remembered. The sender's address ends here.
+ */
+import type { TrackEvent } from '../schemas/event.ts'
+import type { BotVisitRow, EventRow } from '../schemas/row.ts'
+import type { ValidationError } from '../schemas/validation-errors.ts'
+import type { Enriched, IngestWorkspace, Sender, SidePayload } from './outcome.ts'
+import { makeAddressHash } from './steps/address-hash.ts'
+import { fillFromEvent, makeBotVisitRow } from './steps/bot-visit.ts'
+import { classifySource } from './steps/classify-source.ts'
+import { describeDevice } from './steps/describe-device.ts'
+import { isBot, makeFacts, type Step } from './steps/facts.ts'
+import { type HashIdsOptions, hashIds } from './steps/hash-ids.ts'
+import { makeSites } from './steps/hosts.ts'
+import { markBot } from './steps/mark-bot.ts'
+import { nameEvent } from './steps/name-event.ts'
+import { readLocation } from './steps/read-location.ts'
+import { readProperties } from './steps/read-properties.ts'
+import { resolveTime } from './steps/resolve-time.ts'
+import { sidePayloadOf } from './steps/side-payload.ts'
+import { makeUserAgents } from './steps/user-agents.ts'
+
+export interface Enricher {
+  /**
+   * The row of a valid event, or why it is refused after all. The row is the enricher's own and filled anew by the next
+   * call. `indexInBatch` is for the place that errors name.
+   */
+  enrich(event: TrackEvent, sender: Sender, workspace: IngestWorkspace, indexInBatch?: number): Enriched
+}
+
+export function makeEnricher({ secretKey, salts }: HashIdsOptions): Enricher {
+  const steps: readonly Step[] = [
+    resolveTime,
+    markBot(makeUserAgents()),
+    nameEvent,
+    readLocation,
+    classifySource(makeSites()),
+    describeDevice,
+    hashIds({ secretKey, salts }),
+    readProperties,
+  ]
+  const facts = makeFacts()
+  const visit = makeBotVisitRow()
+  const addressHash = makeAddressHash(salts)
+  const stored: { stream: 'events'; row: EventRow; side: SidePayload | null } = {
+    stream: 'events',
+    row: facts.row,
+    side: null,
+  }
+  const asBot: { stream: 'bot_visits'; row: BotVisitRow; side: null } = { stream: 'bot_visits', row: visit, side: null }
+
+  return {
+    enrich: (event, sender, workspace, indexInBatch) => {
+      facts.event = event
+      facts.sender = sender
+      facts.workspace = workspace
+      facts.indexInBatch = indexInBatch
+      for (const step of steps) {
+        const verdict = step(facts)
+        if (verdict === undefined) continue
+        if (verdict !== isBot) return rejected(verdict)
+        fillFromEvent(visit, facts, facts.agent.bot!, addressHash)
+        return asBot
+      }
+      stored.side = sidePayloadOf(facts)
+      return stored
+    },
+  }
+}
+
+function rejected(detail: ValidationError[]): Enriched {
+  return { stream: 'rejected', detail }
+}

@@ -1,0 +1,34 @@
+/** What is kept of a crawler's address: a hash that can't be undone once the day's salt is deleted. */
+import { createHmac } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { addressCacheMax } from '../../schemas/limits.ts'
+
+const hashBytes = 16
+/** Of an unknown address. */
+export const noAddressHash = '\0'.repeat(hashBytes)
+
+export type AddressHash = (workspaceId: number, address: string, receivedAt: number) => string
+
+/**
+ * HMAC-SHA-256 of the address under the salt of the day of receipt and the workspace, cut to 16 bytes, each a character
+ * of the text: what a FixedString(16) takes.
+ */
+export function makeAddressHash(salts: { current(ms: number): Buffer }): AddressHash {
+  const known = new LRUCache<string, string>({ max: addressCacheMax })
+  let salt: Buffer | undefined
+  return (workspaceId, address, receivedAt) => {
+    if (address === '') return noAddressHash
+    const current = salts.current(receivedAt)
+    if (current !== salt) {
+      known.clear()
+      salt = current
+    }
+    const what = `${workspaceId}\n${address}`
+    let hash = known.get(what)
+    if (hash === undefined) {
+      hash = createHmac('sha256', current).update(what).digest().subarray(0, hashBytes).toString('latin1')
+      known.set(what, hash)
+    }
+    return hash
+  }
+}

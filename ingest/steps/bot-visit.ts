@@ -1,0 +1,65 @@
+/** The row of a crawler's visit, whichever endpoint told of it. */
+import type { Bot } from '../../schemas/reference/known-bots.ts'
+import { type BotVisitRow, botCategories, botReporters, botVerified, verificationMethods } from '../../schemas/row.ts'
+import { type AddressHash, noAddressHash } from './address-hash.ts'
+import type { Facts } from './facts.ts'
+import { makePageUrl, readPageUrl, withoutClickValues } from './page-url.ts'
+
+/** Made once and used for every visit. */
+export function makeBotVisitRow(): BotVisitRow {
+  return {
+    id: 0,
+    workspace_id: 0,
+    occurred_at: 0,
+    received_at: 0,
+    category: botCategories.other,
+    verified: botVerified.unknown,
+    verification_method: verificationMethods.none,
+    reported_by: botReporters.track,
+    status_code: 0,
+    response_ms: 0,
+    ip_hash: noAddressHash,
+    client_event_id: '',
+    method: '',
+    path: '',
+    url: '',
+    referrer: '',
+    user_agent: '',
+    bot_name: '',
+    operator: '',
+  }
+}
+
+const page = makePageUrl()
+
+/** Where the visit went, without the values of click ids. */
+export function fillLocation(row: BotVisitRow, url: string, path: string, referrer: string): void {
+  readPageUrl(url || path, page)
+  row.path = (url !== '' && path.split(/[?#]/, 1)[0]) || page.path
+  row.url = url === '' ? '' : page.url
+  row.referrer = referrer === '' ? '' : withoutClickValues(referrer)
+}
+
+export function fillBot(row: BotVisitRow, { name, operator, category }: Bot): void {
+  row.bot_name = name
+  row.operator = operator
+  row.category = botCategories[category]
+}
+
+/** Fills `row` from an event of the tracking endpoint that a bot sent: its time is in the event's own row already. */
+export function fillFromEvent(
+  row: BotVisitRow,
+  { event, sender, workspace, agent, row: own }: Facts,
+  bot: Bot,
+  hash: AddressHash,
+): void {
+  row.workspace_id = workspace.id
+  row.occurred_at = own.occurred_at
+  row.received_at = own.received_at
+  row.reported_by = botReporters.track
+  row.client_event_id = event.client_event_id ?? ''
+  row.user_agent = agent.text.toWellFormed()
+  row.ip_hash = hash(workspace.id, event.ip || sender.address, sender.receivedAt)
+  fillBot(row, bot)
+  fillLocation(row, event.url ?? '', event.path ?? '', event.referrer ?? '')
+}

@@ -1,0 +1,78 @@
+/** What the steps of enrichment work on: one event with what is known of it so far, and the row that they fill. */
+import type { TrackEvent } from '../../schemas/event.ts'
+import { devices, type EventRow, noCountry } from '../../schemas/row.ts'
+import type { ValidationError } from '../../schemas/validation-errors.ts'
+import type { IngestWorkspace, Sender } from '../outcome.ts'
+import { makePageUrl, type PageUrl } from './page-url.ts'
+import { type Agent, noAgent } from './user-agents.ts'
+
+/** Made once and used for every event: nothing of it may be kept. */
+export interface Facts {
+  event: TrackEvent
+  sender: Sender
+  workspace: IngestWorkspace
+  indexInBatch: number | undefined
+  /** What the visitor came with: what a server forwards wins over its own connection's. */
+  agent: Agent
+  /** The page, as its URL says. */
+  readonly page: PageUrl
+  /** Trimmed and in lower case; empty where none was sent. */
+  email: string
+  readonly row: EventRow
+}
+
+/** The event is a crawler's: the steps end, and it becomes a bot visit. */
+export const isBot = 'bot'
+
+/** Undefined lets the event go on to the next step; errors refuse it. */
+export type Verdict = undefined | typeof isBot | ValidationError[]
+export type Step = (facts: Facts) => Verdict
+
+export function makeFacts(): Facts {
+  return {
+    event: { event_name: '' },
+    sender: { address: '', userAgent: '', country: noCountry, receivedAt: 0 },
+    workspace: { id: 0, timezone: 'UTC' },
+    indexInBatch: undefined,
+    agent: noAgent,
+    page: makePageUrl(),
+    email: '',
+    row: {
+      id: 0,
+      workspace_id: 0,
+      occurred_at: 0,
+      received_at: 0,
+      event_type: 0,
+      kind: 0,
+      visitor: { hi: 0, lo: 0 },
+      session: 0,
+      session_named: 0,
+      email_hash: { hi: 0, lo: 0 },
+      device: devices.unknown,
+      metric: 0,
+      metric_value: 0,
+      engagement_ms: 0,
+      scroll_depth: 0,
+      screen_width: 0,
+      link_id: 0,
+      post_id: 0,
+      country: noCountry,
+      event_name: '',
+      anonymous_id: '',
+      client_event_id: '',
+      path: '',
+      url: '',
+      title: '',
+      referrer: '',
+      source: '',
+      medium: '',
+      campaign: '',
+      content: '',
+      browser: '',
+      os: '',
+      language: '',
+      timezone: '',
+      properties: '',
+    },
+  }
+}

@@ -1,0 +1,154 @@
+/**
+ * Reads a page's URL without the cost of a URL object: host, path, the campaign that its parameters name and the click id
+ * of an advertising platform. What is no URL at all still has a path.
+ */
+import { identifierLengthMax } from '../../schemas/limits.ts'
+import { type ClickId, clickIds } from '../../schemas/reference/click-ids.ts'
+
+/** Made once and used for every event. Texts are empty where the URL says nothing. */
+export interface PageUrl {
+  /** Lower case, without port and credentials. */
+  host: string
+  /** Without parameters; at least `/` where there is a host. */
+  path: string
+  /** The URL without the values of click ids. */
+  url: string
+  source: string
+  medium: string
+  campaign: string
+  content: string
+  clickId: ClickId | null
+}
+
+export function makePageUrl(): PageUrl {
+  return { host: '', path: '', url: '', source: '', medium: '', campaign: '', content: '', clickId: null }
+}
+
+/** Reads `url` into `page`, which holds nothing of the one before. An empty `url` gives an empty page. */
+export function readPageUrl(url: string, page: PageUrl): void {
+  page.source = ''
+  page.medium = ''
+  page.campaign = ''
+  page.content = ''
+  page.clickId = null
+  page.url = url
+  const pathStart = readHost(url, page)
+  const hash = url.indexOf('#', pathStart)
+  const end = hash < 0 ? url.length : hash
+  const query = url.indexOf('?', pathStart)
+  if (query < 0 || query > end) {
+    page.path = pathOf(url, pathStart, end, page.host)
+    return
+  }
+  page.path = pathOf(url, pathStart, query, page.host)
+  readParameters(url, query + 1, end, page)
+}
+
+/** The URL without the values of click ids: all that is kept of a referrer. */
+export function withoutClickValues(url: string): string {
+  const query = url.indexOf('?')
+  if (query < 0) return url
+  const hash = url.indexOf('#', query)
+  readParameters(url, query + 1, hash < 0 ? url.length : hash, scratch)
+  return scratch.url
+}
+const scratch = makePageUrl()
+
+/** The host of an absolute URL in lower case, without port and credentials; empty for anything else. */
+export function hostOf(url: string): string {
+  readHost(url, scratch)
+  return scratch.host
+}
+
+/** @returns where the path begins */
+function readHost(url: string, page: PageUrl): number {
+  page.host = ''
+  const scheme = url.indexOf('://')
+  // The first slash is that of the scheme: else it stands in a path or a parameter.
+  if (scheme <= 0 || url.indexOf('/') !== scheme + 1) return 0
+  const start = scheme + 3
+  let end = start
+  let isPlain = true
+  for (; end < url.length; end++) {
+    const code = url.charCodeAt(end)
+    if (code === 0x2f || code === 0x3f || code === 0x23) break
+    // Upper case, a port, credentials, brackets of IPv6: seldom.
+    if ((code >= 0x41 && code <= 0x5b) || code === 0x3a || code === 0x40 || code > 0x7e) isPlain = false
+  }
+  const authority = url.slice(start, end)
+  page.host = isPlain ? authority : hostOfAuthority(authority)
+  return end
+}
+
+function hostOfAuthority(authority: string): string {
+  const host = authority.slice(authority.lastIndexOf('@') + 1).toLowerCase()
+  if (host.startsWith('[')) return host.slice(1, host.indexOf(']'))
+  const port = host.indexOf(':')
+  return port < 0 ? host : host.slice(0, port)
+}
+
+function pathOf(url: string, start: number, end: number, host: string): string {
+  return start === end && host !== '' ? '/' : url.slice(start, end)
+}
+
+/** The parameters that name a campaign; `utm_` wins over the bare name. */
+const campaignParameters: ReadonlyMap<string, 'source' | 'medium' | 'campaign' | 'content'> = new Map([
+  ['utm_source', 'source'],
+  ['utm_medium', 'medium'],
+  ['utm_campaign', 'campaign'],
+  ['utm_content', 'content'],
+])
+const bareParameters: ReadonlyMap<string, 'source' | 'medium' | 'campaign' | 'content'> = new Map(
+  [...campaignParameters.values()].map((name) => [name, name]),
+)
+
+/** Reads the parameters in `url[start, end)`. Of repeated ones the first that isn't empty counts. */
+function readParameters(url: string, start: number, end: number, page: PageUrl): void {
+  page.url = url
+  /** Whether a field was set by its `utm_` parameter already, in the order source, medium, campaign, content. */
+  let isCut = false
+  let kept = ''
+  let keptEnd = 0
+  const bare = { source: '', medium: '', campaign: '', content: '' }
+  for (let at = start; at < end; ) {
+    let next = url.indexOf('&', at)
+    if (next < 0 || next > end) next = end
+    const equals = url.indexOf('=', at)
+    if (equals > at && equals < next) {
+      const name = url.slice(at, equals)
+      const campaign = campaignParameters.get(name)
+      const plain = campaign === undefined ? bareParameters.get(name) : undefined
+      if (campaign !== undefined) page[campaign] ||= decode(url.slice(equals + 1, next))
+      else if (plain !== undefined) bare[plain] ||= decode(url.slice(equals + 1, next))
+      else {
+        const clickId = clickIds.get(name)
+        if (clickId !== undefined) {
+          if (page.clickId === null || (clickId.isPaid && !page.clickId.isPaid)) page.clickId = clickId
+          kept += url.slice(keptEnd, equals + 1)
+          keptEnd = next
+          isCut = true
+        }
+      }
+    }
+    at = next + 1
+  }
+  page.source ||= bare.source
+  page.medium ||= bare.medium
+  page.campaign ||= bare.campaign
+  page.content ||= bare.content
+  if (isCut) page.url = kept + url.slice(keptEnd)
+}
+
+/** A parameter's text, as long as its column takes; as it stands where it isn't well encoded. */
+function decode(value: string): string {
+  let text = value
+  if (text.includes('%') || text.includes('+')) {
+    try {
+      text = decodeURIComponent(text.replaceAll('+', ' '))
+    } catch {
+      // Not UTF-8: what was sent is all there is.
+    }
+  }
+  text = text.replaceAll('\0', '').trim()
+  return text.length <= identifierLengthMax ? text : [...text].slice(0, identifierLengthMax).join('')
+}

@@ -1,0 +1,13 @@
+import { locInBatch } from '../../schemas/event-validator.ts'
+import { explainTime, timeOf } from './event-time.ts'
+import type { Facts, Verdict } from './facts.ts'
+
+/** Refuses what is too old, and dates what comes from the future now. */
+export function resolveTime({ event, sender, workspace, indexInBatch, row }: Facts): Verdict {
+  const { receivedAt } = sender
+  const time = timeOf(event, receivedAt, workspace.timezone)
+  if (Number.isNaN(time)) return explainTime(event, indexInBatch === undefined ? ['body'] : locInBatch(indexInBatch))
+  row.occurred_at = time
+  row.received_at = receivedAt
+  return undefined
+}

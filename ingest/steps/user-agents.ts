@@ -1,0 +1,62 @@
+/** What a user agent says, worked out once for each and remembered. */
+import Bowser from 'bowser'
+import { LRUCache } from 'lru-cache'
+import { agentCacheMax, userAgentLengthMax } from '../../schemas/limits.ts'
+import { describeBot, isBotAgent } from '../../schemas/reference/bots.ts'
+import type { Bot } from '../../schemas/reference/known-bots.ts'
+import { devices } from '../../schemas/row.ts'
+
+export interface Agent {
+  /** As it was sent, cut to what is stored of a bot's. */
+  readonly text: string
+  /** Null for people and for HTTP libraries. */
+  readonly bot: Bot | null
+  /** One of `devices`. */
+  readonly device: number
+  /** Empty when unknown. */
+  readonly browser: string
+  readonly os: string
+}
+
+/** Of a request without a user agent. */
+export const noAgent: Agent = { text: '', bot: null, device: devices.unknown, browser: '', os: '' }
+
+export function makeUserAgents(): (text: string) => Agent {
+  const known = new LRUCache<string, Agent>({ max: agentCacheMax })
+  return (text) => {
+    if (text === '') return noAgent
+    let agent = known.get(text)
+    if (agent === undefined) {
+      agent = describe(text.length > userAgentLengthMax ? text.slice(0, userAgentLengthMax) : text)
+      if (text.length <= userAgentLengthMax) known.set(text, agent)
+    }
+    return agent
+  }
+}
+
+function describe(text: string): Agent {
+  if (isBotAgent(text)) return { text, bot: describeBot(text), device: devices.unknown, browser: '', os: '' }
+  const { browser, os, platform } = Bowser.parse(text)
+  const browserName = browser.name ?? ''
+  return {
+    text,
+    bot: null,
+    device: deviceOf(platform.type, os.name),
+    // Of a program that is no browser, bowser takes the first word for one.
+    browser: browsers.has(browserName) ? (shortNames.get(browserName) ?? browserName) : '',
+    os: os.name ?? '',
+  }
+}
+
+function deviceOf(type: string | undefined, os: string | undefined): number {
+  if (type === 'desktop' || type === 'mobile' || type === 'tablet') return devices[type]
+  return type === undefined && os !== undefined && desktopSystems.has(os) ? devices.desktop : devices.other
+}
+
+const desktopSystems = new Set(['Windows', 'macOS', 'Linux', 'Chrome OS'])
+const browsers = new Set<string>(Object.values(Bowser.BROWSER_MAP))
+const shortNames: ReadonlyMap<string, string> = new Map([
+  ['Microsoft Edge', 'Edge'],
+  ['Samsung Internet for Android', 'Samsung Internet'],
+  ['NAVER Whale Browser', 'Whale'],
+])

@@ -5,7 +5,13 @@
 import type { Clock } from '../runtime/clock.ts'
 import { deriveHashKey, hash64, hashed } from '../runtime/hash.ts'
 import type { TrackBody, TrackEvent } from '../schemas/event.ts'
-import { validateBatch, validateBatchEvent, validateBots, validateTrack } from '../schemas/event-validator.ts'
+import {
+  locInBatch,
+  validateBatch,
+  validateBatchEvent,
+  validateBots,
+  validateTrack,
+} from '../schemas/event-validator.ts'
 import { parseJsonBody } from '../schemas/json-body.ts'
 import { retryAfterSeconds } from '../schemas/limits.ts'
 import type { BotVisitRow, EventRow, Hash64 } from '../schemas/row.ts'
@@ -147,7 +153,7 @@ export class Receiver {
     const ids: number[] = []
     let duplicates = 0
     for (const [index, event] of body.events.entries()) {
-      const detail = validateBatchEvent(event, index) ?? this.appendEvent(event as TrackEvent, workspace, sender)
+      const detail = validateBatchEvent(event, index) ?? this.appendEvent(event as TrackEvent, index, workspace, sender)
       if (Array.isArray(detail)) rejected.push({ index, detail })
       else {
         ids.push(detail.id)
@@ -192,11 +198,18 @@ export class Receiver {
     )
   }
 
-  private appendEvent(event: TrackEvent, workspace: IngestWorkspace, sender: Sender): Appended | ValidationError[] {
+  private appendEvent(
+    event: TrackEvent,
+    index: number,
+    workspace: IngestWorkspace,
+    sender: Sender,
+  ): Appended | ValidationError[] {
     const known = this.findDuplicate(event.client_event_id, workspace)
     if (known !== 0) return { id: known, isDuplicate: true }
     const enriched = this.options.enricher.enrich(event, sender, workspace)
-    if (enriched.stream === 'rejected') return enriched.detail
+    if (enriched.stream === 'rejected') {
+      return enriched.detail.map((error) => ({ ...error, loc: [...locInBatch(index), ...error.loc.slice(1)] }))
+    }
     return { id: this.append(enriched, event.client_event_id), isDuplicate: false }
   }
 

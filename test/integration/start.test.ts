@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { projectFile } from '../../runtime/paths.ts'
 import { startProduct, type TestProduct } from '../support/product.ts'
 import { freshStores } from '../support/stores.ts'
@@ -17,7 +17,7 @@ let product: TestProduct
 beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'svc-start-'))
   product = await startProduct(dataDir)
-  await expect.poll(() => product.output, { timeout: 30_000 }).toContain('and read it')
+  await vi.waitUntil(() => product.output.includes('and read it'), { timeout: 30_000 })
 }, startMs)
 afterAll(async () => {
   await product?.stop()

@@ -98,7 +98,7 @@ const lists: Readonly<Record<string, string>> = {
     xing xing.com
     meetup meetup.com
     nextdoor nextdoor.com
-    stackoverflow stackoverflow.com stackexchange.com
+    stackoverflow stackoverflow.com stackexchange.com superuser.com askubuntu.com serverfault.com
     flipboard flipboard.com
     disqus disqus.com
     livejournal livejournal.com
@@ -169,7 +169,10 @@ const lists: Readonly<Record<string, string>> = {
 
 /** Names whose sites stand under the suffix of many a country, with the subdomains that count as the same. */
 const manySuffixes: Readonly<Record<string, { readonly subdomains: RegExp; readonly found: Source }>> = {
-  google: { subdomains: /^(|www|m|images|cse|scholar|ipv4|ipv6|search)$/, found: sourceOf('google', media.organic) },
+  google: {
+    subdomains: /^(|www|m|encrypted|images|cse|scholar|ipv4|ipv6|search)$/,
+    found: sourceOf('google', media.organic),
+  },
   yandex: { subdomains: /^(|www|m|search)$/, found: sourceOf('yandex', media.organic) },
   yahoo: { subdomains: /^(|www|m|.*\bsearch)$/, found: sourceOf('yahoo', media.organic) },
   pinterest: { subdomains: /./, found: sourceOf('pinterest', media.social) },

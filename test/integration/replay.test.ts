@@ -142,6 +142,12 @@ describe('a real log, shifted to now', () => {
       bot_visits: allRows.bots,
       bounce_rate: percent(sessions.filter(({ pages }) => pages.length === 1).length, sessions.length),
     })
+    const [first, last] = [people[0]!.time, people.at(-1)!.time]
+    const seconds = sessions.map(({ pages }) => (pages.at(-1)!.time - pages[0]!.time) / 1000)
+    const mean = seconds.reduce((sum, one) => sum + one, 0) / sessions.length
+    // The log's three and a half days are pressed into 48 hours, and sessions with them.
+    expect(last - first).toBeGreaterThan(48 * 3_600_000)
+    expect(overview.metrics).toHaveProperty('average_session_seconds', expect.closeTo(mean * summary.time_scale, 1))
     expect(overview.top_pages.map(({ path, pageviews, visitors }) => ({ path, pageviews, visitors }))).toEqual(
       topPages(people).slice(0, 10),
     )

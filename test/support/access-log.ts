@@ -81,6 +81,10 @@ export function sourceOf({ target, referrer }: LoggedPage): string {
   if (campaign !== null) return `${campaign} / ${query.get('utm_medium')}`
   const host = /^https?:\/\/(?:www\.)?([^/:]+)/.exec(referrer)?.[1]?.toLowerCase()
   if (host === undefined || host === 'semicomplete.com') return 'direct / none'
-  if (/^google\.[a-z.]+$/.test(host)) return 'google / organic'
+  if (/^(?:\w+\.)?google\.[a-z.]+$/.test(host)) return 'google / organic'
+  if (/^(?:r\.)?duckduckgo\.com$/.test(host)) return 'duckduckgo / organic'
+  if (/^(?:stackoverflow|superuser|askubuntu|serverfault)\.com$|\.stackexchange\.com$/.test(host)) {
+    return 'stackoverflow / social'
+  }
   return `${host} / referral`
 }

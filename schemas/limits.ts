@@ -147,3 +147,5 @@ export const apiKeyNameLengthMax = 120
 
 /** A longer line is no line of an access log, and is dropped. */
 export const logLineBytesMax = 64 * KiB
+/** Rows of one insert of an import: their ids are asked about in one query. */
+export const importRowsMax = 20_000

@@ -39,8 +39,10 @@ async function strikeUnderLoad(strike: () => Promise<void> | void): Promise<Retu
 describe.each(['ingest', 'clickhouse', 'redis', 'postgres'] as const)('kill -9 of %s under load', (name) => {
   it(`loses and doubles no acknowledged event, in ${rounds} rounds`, async () => {
     for (let round = 0; round < rounds; round++) {
+      const pidBefore = product.dev.pids[name]
       const ledger = await strikeUnderLoad(() => product.kill(name))
       expect(ledger.acknowledged).toBeGreaterThan(100)
+      expect(product.dev.pids[name]).not.toBe(pidBefore)
       await waitUntilShipped(product)
       expect(await judge(product, ledger)).toMatchObject({ lost: 0, doubled: 0 })
     }

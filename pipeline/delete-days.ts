@@ -19,7 +19,7 @@ const mutationDeadlineMs = 60 * 60_000
 const countDeadlineMs = 5 * 60_000
 
 export interface DayDeleter {
-  /** Drops the days before `before` (a UTC midnight), whosesoever rows they hold. Returns the number of rows. */
+  /** Drops the UTC days that lie before `before`, whosesoever rows they hold. Returns the number of rows. */
   dropDays(table: string, before: number): Promise<number>
   /** Deletes the rows of a group's workspaces before its time. Returns their number. */
   deleteOf(table: string, group: ExpiryGroup): Promise<number>
@@ -37,9 +37,10 @@ export function makeDayDeleter(ch: ClickHouse, signal: AbortSignal): DayDeleter 
     for (const [at, { day }] of days.entries()) {
       signal.throwIfAborted()
       await ch.command(
-        `ALTER TABLE {table:Identifier} DELETE IN PARTITION {day:String} WHERE workspace_id IN {ids:Array(UInt32)}
+        `ALTER TABLE {table:Identifier} DELETE IN PARTITION {day:String}
+         WHERE workspace_id IN {ids:Array(UInt32)} AND occurred_at < fromUnixTimestamp64Milli({before:Int64}, 'UTC')
          SETTINGS mutations_sync = 0`,
-        { table, day, ids },
+        { table, day, ids, before },
       )
       if ((at + 1) % mutationsMax === 0) await mutationsDone(table)
     }

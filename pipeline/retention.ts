@@ -22,11 +22,18 @@ export function keptDays({ plan_key, retention_days, plan_changed_at }: Retained
 }
 
 /**
- * The moment before which rows of the last `days` days are past their time: a UTC midnight, because tables are divided
- * by UTC days and a day is deleted once all of it is out.
+ * The moment before which rows that are kept for `days` days are past their time: a UTC midnight, because tables are
+ * divided by UTC days and a day is best deleted once, when all of it is out.
  */
 export function expiryOf(days: number, now: number): number {
   return Math.floor((now - days * dayMs) / dayMs) * dayMs
+}
+
+/** What the customer shortened is deleted to the moment: waiting for the day's end would take longer than promised. */
+function expiryOfWorkspace(workspace: Retained, now: number): number {
+  const days = keptDays(workspace, now)
+  const isShortened = days < keptDays({ ...workspace, retention_days: null }, now)
+  return isShortened ? now - days * dayMs : expiryOf(days, now)
 }
 
 export interface ExpiryGroup {
@@ -38,7 +45,7 @@ export interface ExpiryGroup {
 export function groupByExpiry(workspaces: readonly (Retained & { id: number })[], now: number): ExpiryGroup[] {
   const groups = new Map<number, number[]>()
   for (const workspace of workspaces) {
-    const before = expiryOf(keptDays(workspace, now), now)
+    const before = expiryOfWorkspace(workspace, now)
     const ids = groups.get(before)
     if (ids === undefined) groups.set(before, [workspace.id])
     else ids.push(workspace.id)

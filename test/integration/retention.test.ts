@@ -13,7 +13,7 @@ import { freshStores, type TestStores } from '../support/stores.ts'
 
 const dayMs = 86_400_000
 const now = Date.UTC(2026, 10, 20, 15)
-const ages = [0, 6.9, 9, 29, 32, 100, 179, 182, 400, 729, 735]
+const ages = [0, 6.9, 7.1, 9, 29, 32, 100, 179, 182, 400, 729, 735]
 
 let stores: TestStores
 const ids: Record<'starter' | 'growth' | 'scale' | 'short' | 'lapsed' | 'lowered', number> = {} as never
@@ -108,7 +108,7 @@ test("deletes what is past each workspace's retention, and nothing else, and a r
     [ids.starter]: upTo(31),
     [ids.growth]: upTo(181),
     [ids.scale]: upTo(731),
-    [ids.short]: upTo(8),
+    [ids.short]: upTo(7),
     [ids.lapsed]: upTo(31),
     [ids.lowered]: upTo(731),
   }
@@ -137,7 +137,7 @@ test('what a shortened setting leaves out is deleted with the next run, and a gr
   await stores.pg.query('UPDATE workspaces SET retention_days = 8 WHERE id = $1', [ids.scale])
   await stores.pg.query('UPDATE owners SET plan_changed_at = $1', [new Date(now - 31 * dayMs)])
   await expireData(context())
-  expect(await left()).toMatchObject({ [ids.scale]: upTo(9), [ids.lowered]: upTo(31) })
+  expect(await left()).toMatchObject({ [ids.scale]: upTo(8), [ids.lowered]: upTo(31) })
 }, 120_000)
 
 test('an empty Postgres is no reason to delete events', async () => {

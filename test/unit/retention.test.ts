@@ -39,6 +39,13 @@ test('the expiry is a UTC midnight that lies before everything readable, by less
   }
 })
 
+test('what the customer shortened goes to the moment, not to the day', () => {
+  const shortened = { id: 1, ...workspace('growth', 7) }
+  const sameAsPlan = { id: 2, ...workspace('starter', 30) }
+  expect(groupByExpiry([shortened], now)).toEqual([{ before: now - 7 * dayMs, workspaceIds: [1] }])
+  expect(groupByExpiry([sameAsPlan], now)).toEqual([{ before: expiryOf(30, now), workspaceIds: [2] }])
+})
+
 test('workspaces of one expiry are handled together, the longest kept first', () => {
   const workspaces = [workspace('starter'), workspace('scale'), workspace('starter')].map((w, at) => ({
     id: at + 1,

@@ -3,8 +3,15 @@
  *
  * The first try is one insert under the manifest's token; its definite success is the end. Anything else is an unknown
  * outcome, and the token alone doesn't settle it: a single ClickHouse that died inside an insert can remember the token of
- * a part that it never committed. So: make sure that the insert no longer runs, ask which ids are there, insert the missing
- * ones under a token of their own, until a success. Rows that ClickHouse refuses are found by halving and set aside alone.
+ * a part that it never committed. So:
+ *
+ *   1. make sure that the insert no longer runs, and ask which ids are there; none missing: done
+ *   2. all missing: send the whole once more under the same token. It is in ClickHouse's log from here on, so that the first
+ *      try, should it still be on its way (a server that was stopped reads its sockets when it goes on), stores nothing.
+ *      Some missing: the first try has run, and what it began it won't go on with
+ *   3. ask again; what is missing now was swallowed by a token without a part: insert it under a token of its own
+ *
+ * until a success. Rows that ClickHouse refuses are found by halving and set aside alone.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { InsertRefused } from '../../clickhouse/client.ts'
@@ -58,8 +65,19 @@ export async function settle(options: LoadOptions, manifest: Manifest, batch: Ba
   await clickhouse.killInsert(name)
   await clickhouse.killInsert(`${name}/settle`)
   const missing = await missingIds(options, manifest, batch)
-  await insertMissing(options, manifest, batch, missing, `${name}/settle/${attempt}`)
+  if (missing.length === 0) return 0
+  let left = missing
+  if (missing.length === manifest.rows) {
+    await loadOnce(options, manifest, batch).catch(unlessRefused)
+    left = await missingIds(options, manifest, batch)
+  }
+  await insertMissing(options, manifest, batch, left, `${name}/settle/${attempt}`)
   return missing.length
+}
+
+/** A row that can't be read refuses the whole insert: it is found among the rows that are missing. */
+function unlessRefused(error: unknown): void {
+  if (!(error instanceof InsertRefused)) throw error
 }
 
 /** The ids of the manifest's rows that ClickHouse doesn't hold. */

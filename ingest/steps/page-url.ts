@@ -105,7 +105,6 @@ const bareParameters: ReadonlyMap<string, 'source' | 'medium' | 'campaign' | 'co
 /** Reads the parameters in `url[start, end)`. Of repeated ones the first that isn't empty counts. */
 function readParameters(url: string, start: number, end: number, page: PageUrl): void {
   page.url = url
-  /** Whether a field was set by its `utm_` parameter already, in the order source, medium, campaign, content. */
   let isCut = false
   let kept = ''
   let keptEnd = 0
@@ -144,11 +143,11 @@ function decode(value: string): string {
   let text = value
   if (text.includes('%') || text.includes('+')) {
     try {
-      text = decodeURIComponent(text.replaceAll('+', ' '))
+      text = decodeURIComponent(text.replaceAll('+', ' ')).replaceAll('\0', '')
     } catch {
       // Not UTF-8: what was sent is all there is.
     }
+    text = text.trim()
   }
-  text = text.replaceAll('\0', '').trim()
   return text.length <= identifierLengthMax ? text : [...text].slice(0, identifierLengthMax).join('')
 }

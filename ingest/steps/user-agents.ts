@@ -23,13 +23,16 @@ export const noAgent: Agent = { text: '', bot: null, device: devices.unknown, br
 
 export function makeUserAgents(): (text: string) => Agent {
   const known = new LRUCache<string, Agent>({ max: agentCacheMax })
+  let last = noAgent
   return (text) => {
-    if (text === '') return noAgent
+    // The events of a batch have one, and hashing a text for the look-up costs more than comparing it.
+    if (text === last.text) return last
     let agent = known.get(text)
     if (agent === undefined) {
       agent = describe(text.length > userAgentLengthMax ? text.slice(0, userAgentLengthMax) : text)
       if (text.length <= userAgentLengthMax) known.set(text, agent)
     }
+    last = agent
     return agent
   }
 }

@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { sleep } from '../../runtime/retry.ts'
+import {
+  appendDurably,
+  countingNumbers,
+  makeFlakyIo,
+  makeLogFolder,
+  type OpenLog,
+  openLog,
+  readRows,
+} from '../support/log-fixture.ts'
+
+let folder: string
+let remove: () => Promise<void>
+const logs: OpenLog[] = []
+
+beforeEach(async () => {
+  ;({ folder, remove } = await makeLogFolder())
+})
+afterEach(async () => {
+  for (const log of logs.splice(0)) await log.writer.close()
+  await remove()
+})
+
+async function open(...args: Parameters<typeof openLog>): Promise<OpenLog> {
+  const log = await openLog(...args)
+  logs.push(log)
+  return log
+}
+
+describe('group commit', () => {
+  it('acknowledges nothing of a group whose sync failed, and forgets its claims, so that a retry counts', async () => {
+    const io = makeFlakyIo()
+    const log = await open(folder, countingNumbers(), io)
+    const before = await appendDurably(log, 'before')
+    io.syncFailures = 1
+    const claim = { hi: 1, lo: 2 }
+    await expect(appendDurably(log, 'failed', claim)).rejects.toThrow('not durable')
+    expect(log.lostClaims).toEqual([claim])
+    const after = await appendDurably(log, 'after', claim)
+    expect(after).toBeGreaterThan(before)
+    await log.writer.close()
+    const again = await open(folder, countingNumbers(100))
+    expect([...(await readRows(again, again.recovered.segments)).values()]).toEqual(['before', 'after'])
+  })
+
+  it('refuses rows while no file can be had, and takes them again once there is room', async () => {
+    const io = makeFlakyIo()
+    const log = await open(folder, countingNumbers(), io)
+    await appendDurably(log, 'before')
+    // The write fails, and then every try to open another file.
+    io.writeFailures = 5
+    await expect(appendDurably(log, 'failed')).rejects.toThrow('not durable')
+    expect(log.writer.hasRoom(1, 4096)).toBe(false)
+    let waited = 0
+    for (; !log.writer.hasRoom(1, 4096) && waited < 10_000; waited += 20) await sleep(20)
+    await appendDurably(log, 'after')
+    await log.writer.close()
+    const again = await open(folder, countingNumbers(100))
+    expect([...(await readRows(again, again.recovered.segments)).values()]).toEqual(['before', 'after'])
+  })
+
+  it('goes over to another file without refusing a row', async () => {
+    const log = await open(folder, countingNumbers())
+    const urls = Array.from({ length: 600 }, (_, i) => `${i}-${'x'.repeat(4000)}`)
+    const ids: number[] = []
+    for (let at = 0; at < urls.length; at += 20) {
+      ids.push(...(await Promise.all(urls.slice(at, at + 20).map((url) => appendDurably(log, url)))))
+    }
+    await log.writer.close()
+    expect(new Set(log.sealed.map(({ file }) => file)).size).toBeGreaterThan(1)
+    const rows = await readRows(log, log.sealed)
+    expect([...rows.keys()]).toEqual(ids)
+    expect([...rows.values()]).toEqual(urls)
+  })
+
+  it('takes a batch whole or not at all', async () => {
+    const log = await open(folder, countingNumbers())
+    expect(log.writer.hasRoom(1, 4096)).toBe(true)
+    log.writer.append((await import('../support/log-fixture.ts')).makeVisit('first'), null, null)
+    expect(log.writer.hasRoom(1000, 100 * 1024 * 1024)).toBe(false)
+    expect(log.writer.hasRoom(1_000_000, 1024)).toBe(false)
+  })
+
+  it('hands every row over in a sealed segment soon after it came', async () => {
+    const log = await open(folder, countingNumbers())
+    const id = await appendDurably(log, 'one')
+    for (let waited = 0; log.sealed.length === 0 && waited < 5_000; waited += 20) await sleep(20)
+    expect([...(await readRows(log, log.sealed)).keys()]).toEqual([id])
+  })
+})

@@ -1,0 +1,73 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openSegmentNumbers } from '../../ingest/ids.ts'
+import { segmentLeaseSize, segmentReserveSize } from '../../schemas/limits.ts'
+import { makeLogFolder, silent } from '../support/log-fixture.ts'
+
+let folder: string
+let remove: () => Promise<void>
+let leased: number
+beforeEach(async () => {
+  ;({ folder, remove } = await makeLogFolder())
+  leased = 0
+})
+afterEach(() => remove())
+
+function open(more: Partial<Parameters<typeof openSegmentNumbers>[0]> = {}) {
+  return openSegmentNumbers({
+    file: join(folder, 'leases.json'),
+    lease: async () => ++leased * segmentLeaseSize,
+    isUsed: async () => false,
+    log: silent,
+    ...more,
+  })
+}
+
+describe('segment numbers', () => {
+  it('are never given twice, however often the process is killed within a lease', async () => {
+    const given = new Set<number>()
+    for (let round = 0; round < 20; round++) {
+      // Nothing is closed: what stands in the file is all that the next start knows.
+      const numbers = await open()
+      for (let i = 0; i < 1 + Math.random() * 700; i++) {
+        // A reservation is written in the background: as slowly as segments come.
+        if (i % 200 === 199) await new Promise((resolve) => setTimeout(resolve, 30))
+        const number = numbers.take()
+        expect(given.has(number)).toBe(false)
+        given.add(number)
+      }
+      await new Promise((resolve) => setTimeout(resolve, 30))
+    }
+  })
+
+  it('are written before they are used', async () => {
+    const numbers = await open()
+    const first = numbers.take()
+    const { leases } = JSON.parse(await readFile(join(folder, 'leases.json'), 'utf8'))
+    expect(leases[0].next).toBeGreaterThan(first)
+    expect(leases[0].next - first).toBeLessThanOrEqual(2 * segmentReserveSize)
+    await numbers.close()
+  })
+
+  it('go on for the rest of the lease while Postgres is away', async () => {
+    await (await open()).close()
+    const numbers = await open({ lease: async () => Promise.reject(new Error('away')) })
+    expect(numbers.take()).toBeGreaterThan(0)
+    await numbers.close()
+  })
+
+  it('drop a lease that ClickHouse has rows of: a restored disk', async () => {
+    const before = await open()
+    const old = before.take()
+    await before.close()
+    const numbers = await open({ isUsed: async () => true })
+    expect(numbers.take()).toBeGreaterThanOrEqual(old + segmentLeaseSize)
+    await numbers.close()
+  })
+
+  it('refuse to start on a lease file that can’t be read', async () => {
+    await writeFile(join(folder, 'leases.json'), '{"leases":[')
+    await expect(open()).rejects.toThrow("can't be read")
+  })
+})

@@ -25,6 +25,7 @@ export function makeUserAgents(): (text: string) => Agent {
   const known = new LRUCache<string, Agent>({ max: agentCacheMax })
   let last = noAgent
   return (text) => {
+    if (text === '') return noAgent
     // The events of a batch have one, and hashing a text for the look-up costs more than comparing it.
     if (text === last.text) return last
     let agent = known.get(text)

@@ -1,0 +1,62 @@
+/** What every scenario is given, and what it gives back. */
+import type { Cores } from './cores.ts'
+import type { Latency } from './load-plan.ts'
+import type { StageShare } from './profile.ts'
+
+export interface BenchSettings {
+  readonly cores: Cores | string
+  /** Undisturbed rounds of each measurement. */
+  readonly rounds: number
+  /** Length of the sustained load. */
+  readonly sustainedSeconds: number
+  /** A few seconds for each scenario, only to see that nothing is lost: no profile, no repetition of disturbed rounds. */
+  readonly isShort: boolean
+  readonly say: (line: string) => void
+}
+
+/** One line of the table. */
+export interface Figure {
+  readonly measure: string
+  readonly value: number
+  readonly unit: 'ratio' | 'ms' | 's' | 'MB' | 'MB/s' | 'events/s'
+  /** Targets of the first stage and of the goal; a figure may have none of its own. */
+  readonly firstStage?: number
+  readonly goal?: number
+  /** Milliseconds that the requests of this figure took. */
+  readonly latency?: Latency
+  readonly eventsPerCpuSecond?: { readonly product: number; readonly reference?: number }
+}
+
+/** Lower is better for what is time or memory. */
+export function isReached(figure: Figure, target: number): boolean {
+  return figure.unit === 'ratio' || figure.unit === 'MB/s' || figure.unit === 'events/s'
+    ? figure.value >= target
+    : figure.value <= target
+}
+
+export interface ScenarioResult {
+  readonly figures: Figure[]
+  /** What was sent, acknowledged and stored over all rounds; absent where nothing is sent. */
+  readonly counts?: EventCounts
+  /** Sentences that a reader of the figures needs. */
+  readonly remarks: string[]
+  readonly settings: Readonly<Record<string, unknown>>
+  readonly stages?: readonly StageShare[]
+  /** Everything measured, also what was thrown away. */
+  readonly rounds: readonly unknown[]
+}
+
+export interface EventCounts {
+  sent: number
+  acknowledged: number
+  stored: number
+  /** Stored more than once. */
+  repeated: number
+}
+
+export type Scenario = (settings: BenchSettings) => Promise<ScenarioResult>
+
+/** Sent = acknowledged = stored, each once: else the figures beside it are void. */
+export function isComplete({ sent, acknowledged, stored, repeated }: EventCounts): boolean {
+  return sent === acknowledged && acknowledged === stored && repeated === 0
+}

@@ -1,0 +1,107 @@
+/**
+ * The events that the benches send: page views as browsers report them, of several hundred visitors, pages, campaigns
+ * and agents, so that caches and dictionaries meet what they would meet. A body is about 430 bytes.
+ */
+
+export interface EventVariant {
+  readonly userAgent: string
+  readonly event: Readonly<Record<string, unknown>>
+}
+
+export const variantCount = 512
+
+const sections = ['blog', 'docs', 'guides', 'products', 'changelog', 'pricing', 'help', 'customers']
+const subjects = [
+  'measuring-visits',
+  'first-steps',
+  'custom-events',
+  'web-vitals',
+  'importing-logs',
+  'plans',
+  'releases',
+]
+const campaigns = ['spring_launch', 'newsletter_42', 'partner_week', 'webinar_june', 'retargeting_eu', 'brand_search']
+const sources = [
+  ['newsletter', 'email'],
+  ['linkedin', 'social'],
+  ['google', 'cpc'],
+  ['partner', 'referral'],
+] as const
+const referrers = [
+  'https://www.google.com/',
+  'https://duckduckgo.com/',
+  'https://news.ycombinator.com/item?id=40123456',
+  'https://www.linkedin.com/feed/',
+  'https://t.co/a1B2c3D4e5',
+  'https://www.reddit.com/r/webdev/comments/1abcd2e/how_do_you_measure/',
+  'https://blog.partner.example/review-of-analytics',
+  '',
+]
+const plans = ['free', 'starter', 'growth', 'scale']
+const titles = [
+  'Measuring visits',
+  'First steps',
+  'Qué medir y cómo',
+  'Web vitals in the field',
+  'Importing logs – how to',
+]
+
+const agents = [
+  ...[124, 125, 126, 127, 128, 129].flatMap((version) => [
+    `Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${version}.0.0.0 Safari/537.36`,
+    `Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${version}.0.0.0 Safari/537.36`,
+    `Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${version}.0.0.0 Mobile Safari/537.36`,
+    `Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:${version}.0) Gecko/20100101 Firefox/${version}.0`,
+    `Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${version}.0.0.0 Safari/537.36 Edg/${version}.0.0.0`,
+  ]),
+  ...['16_7', '17_4', '17_5', '18_0'].map(
+    (version) =>
+      `Mozilla/5.0 (iPhone; CPU iPhone OS ${version} like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/${version.replace('_', '.')} Mobile/15E148 Safari/604.1`,
+  ),
+]
+
+export const eventVariants: readonly EventVariant[] = Array.from({ length: variantCount }, (_, at) => variant(at))
+
+function variant(at: number): EventVariant {
+  const path = `/${pick(sections, at)}/${pick(subjects, at >> 3)}-${at % 64}`
+  const [source, medium] = pick(sources, at >> 1)
+  const query =
+    at % 3 === 0 ? '' : `?utm_source=${source}&utm_medium=${medium}&utm_campaign=${pick(campaigns, at >> 2)}`
+  return {
+    userAgent: pick(agents, at * 7),
+    event: {
+      event_name: 'pageview',
+      url: `https://www.example.com${path}${query}`,
+      referrer: pick(referrers, at >> 1),
+      title: `${pick(titles, at)} ${at % 64}`,
+      anonymous_id: `${hex(at * 2_654_435_761, 8)}-6b1e-4c53-9d02-${hex(at * 40_503, 12)}`,
+      session_id: `s-${hex(at * 2_246_822_519, 8)}${hex(at, 4)}`,
+      properties: { plan: pick(plans, at), experiment: `b-${at % 5}`, signed_in: at % 4 === 0 },
+    },
+  }
+}
+
+/** The shape of the ids that browsers make; the counter is written into each request. */
+export function eventId(prefix: string, counter: number): string {
+  return `${prefix}-0000-4000-8000-${hex(counter, counterDigits)}`
+}
+
+export const counterDigits = 12
+
+export function singleBody(trackingKey: string, variant: EventVariant, id: string): string {
+  return JSON.stringify({ tracking_key: trackingKey, client_event_id: id, ...variant.event })
+}
+
+/** A batch from variant `first` on; its events have the ids of `ids`. */
+export function batchBody(trackingKey: string, first: number, ids: readonly string[]): string {
+  const events = ids.map((id, at) => ({ client_event_id: id, ...pick(eventVariants, first + at).event }))
+  return JSON.stringify({ tracking_key: trackingKey, events })
+}
+
+function pick<T>(list: readonly T[], at: number): T {
+  return list[at % list.length]!
+}
+
+function hex(value: number, digits: number): string {
+  return Math.floor(value).toString(16).padStart(digits, '0').slice(-digits)
+}

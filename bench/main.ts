@@ -1,0 +1,82 @@
+/** `npm run bench`: measures ingest, recovery and start beside their references and keeps the results. */
+import type { BenchSettings, Scenario } from './bench.ts'
+import { isComplete } from './bench.ts'
+import { cleanUp } from './clean-up.ts'
+import { findCores, moveToLoadCore } from './cores.ts'
+import { currentCommit, machineFacts } from './machine.ts'
+import { readOptions, type ScenarioName, usage } from './options.ts'
+import { keepResult, keptResults } from './results.ts'
+import { counted, writeResultsPage } from './results-page.ts'
+import { ingestBatch } from './scenarios/ingest-batch.ts'
+import { ingestSingle } from './scenarios/ingest-single.ts'
+import { recover } from './scenarios/recover.ts'
+import { start } from './scenarios/start.ts'
+import { sustained } from './scenarios/sustained.ts'
+
+const scenarios: Record<ScenarioName, Scenario> = {
+  'ingest-single': ingestSingle,
+  'ingest-batch': ingestBatch,
+  sustained,
+  recover,
+  start,
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
+
+async function main(args: string[]): Promise<number> {
+  const options = readOptions(args)
+  if (options === 'help') {
+    process.stdout.write(usage)
+    return 0
+  }
+  if (process.platform !== 'linux') throw new Error('the benches read /proc: they need Linux')
+  const cores = findCores()
+  const placement =
+    typeof cores === 'string' ? cores : `server and stores on core ${cores.server}, load on core ${cores.load}`
+  say(placement)
+  moveToLoadCore(cores)
+  const settings: BenchSettings = {
+    cores,
+    rounds: options.rounds,
+    sustainedSeconds: options.seconds,
+    isShort: options.isShort,
+    say,
+  }
+  const facts = {
+    command: ['npm run bench --', ...args].join(' '),
+    commit: currentCommit(),
+    machine: machineFacts(),
+    placement,
+  }
+  let isAllComplete = true
+  for (const name of options.scenarios) {
+    say(name)
+    const result = await scenarios[name](settings)
+    if (result.counts) {
+      say(`  ${counted(result.counts)}`)
+      isAllComplete &&= isComplete(result.counts)
+    }
+    for (const remark of result.remarks) say(`  ${remark}`)
+    if (options.isShort) continue
+    keepResult({ scenario: name, measuredAt: new Date().toISOString(), ...facts, ...result })
+    writeResultsPage(keptResults())
+  }
+  return isAllComplete ? 0 : 1
+}
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    say('ending what was started')
+    cleanUp().finally(() => process.exit(130))
+  })
+}
+
+main(process.argv.slice(2)).then(
+  (code) => process.exit(code),
+  (error: Error) => {
+    process.stderr.write(`bench: ${error.message}\n`)
+    process.exit(2)
+  },
+)

@@ -1,0 +1,90 @@
+/** bench/RESULTS.md out of the kept results. What a person has to say about them stands in bench/NOTES.md. */
+import { writeFileSync } from 'node:fs'
+import { projectFile } from '../runtime/paths.ts'
+import { type EventCounts, type Figure, isComplete, isReached } from './bench.ts'
+import type { KeptResult } from './results.ts'
+
+export function writeResultsPage(results: readonly KeptResult[]): void {
+  const text = [
+    '# Measured',
+    '',
+    'Written by `npm run bench` from `results/*.json`; notes on the figures: [NOTES.md](NOTES.md).',
+    '',
+    '**R** is a bare uWebSockets.js handler in the same run that reads the same body, parses it and answers 202: every',
+    'ratio is of two things measured side by side, alternating, the median of the undisturbed pairs of rounds. Ingest, R',
+    'and the embedded stores (Postgres, Redis, ClickHouse) run on one core, the load on another. A CPU-second is one of',
+    'the processes named, from `/proc`. A round in which others took over 10 % of a core is thrown away. "Lost" and',
+    '"twice" count events: sent = acknowledged = stored, else the figure is void.',
+    '',
+    '| bench | measure | measured | first stage | goal | p50 / p95 / p99 ms | events per CPU-second (R’s) |',
+    '|---|---|---|---|---|---|---|',
+    ...results.flatMap(({ scenario, figures }) => figures.map((figure) => line(scenario, figure))),
+    '',
+    ...results.flatMap(section),
+  ]
+  writeFileSync(projectFile('bench/RESULTS.md'), `${text.join('\n').trimEnd()}\n`)
+}
+
+function line(scenario: string, figure: Figure): string {
+  const { measure, latency, eventsPerCpuSecond } = figure
+  const took = latency ? `${latency.p50} / ${latency.p95} / ${latency.p99}` : ''
+  const { product, reference } = eventsPerCpuSecond ?? {}
+  const yields = product === undefined ? '' : `${grouped(product)}${reference ? ` (${grouped(reference)})` : ''}`
+  const cells = [
+    scenario,
+    measure,
+    shown(figure),
+    target(figure, figure.firstStage),
+    target(figure, figure.goal),
+    took,
+    yields,
+  ]
+  return `| ${cells.join(' | ')} |`
+}
+
+function target(figure: Figure, value: number | undefined): string {
+  if (value === undefined) return ''
+  return `${shown({ ...figure, value })} ${isReached(figure, value) ? '✓' : '✗'}`
+}
+
+function shown({ value, unit }: Pick<Figure, 'value' | 'unit'>): string {
+  if (unit === 'ratio') return value.toFixed(value < 0.1 ? 3 : 2)
+  const text = value >= 100 ? grouped(Math.round(value)) : String(Math.round(value * 10) / 10)
+  return `${text} ${unit}`
+}
+
+function section(result: KeptResult): string[] {
+  const { scenario, machine, commit, measuredAt, command, placement, counts, remarks, stages, settings } = result
+  return [
+    `## ${scenario}`,
+    '',
+    `- \`${command}\`, ${measuredAt.slice(0, 10)}, commit ${commit}`,
+    `- ${machine.processor}, ${machine.cores} cores, ${machine.memoryGb} GB, ${machine.kernel}, Node ${machine.node}; ${placement}`,
+    `- Settings: ${JSON.stringify(settings)}`,
+    ...(counts ? [`- ${counted(counts)}`] : []),
+    ...remarks.map((remark) => `- ${remark}`),
+    '',
+    ...(stages
+      ? [
+          'Where the time of ingest’s main thread goes at full load (V8 profile of a round of its own):',
+          '',
+          '| stage | share | files with most of it |',
+          '|---|---|---|',
+          ...stages.map(
+            ({ stage, share, files }) => `| ${stage} | ${(share * 100).toFixed(1)} % | ${files.join(', ')} |`,
+          ),
+          '',
+        ]
+      : []),
+  ]
+}
+
+export function counted(counts: EventCounts): string {
+  const { sent, acknowledged, stored, repeated } = counts
+  const text = `sent ${grouped(sent)}, acknowledged ${grouped(acknowledged)}, stored ${grouped(stored)}: lost ${grouped(Math.max(0, acknowledged - stored + repeated))}, twice ${grouped(repeated)}`
+  return isComplete(counts) ? text : `**void**: ${text}`
+}
+
+function grouped(value: number): string {
+  return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ',')
+}

@@ -24,9 +24,9 @@ import { makeUserAgents } from './steps/user-agents.ts'
 export interface Enricher {
   /**
    * The row of a valid event, or why it is refused after all. The row is the enricher's own and filled anew by the next
-   * call. `indexInBatch` is for the place that errors name.
+   * call. Errors stand at `['body', …]`.
    */
-  enrich(event: TrackEvent, sender: Sender, workspace: IngestWorkspace, indexInBatch?: number): Enriched
+  enrich(event: TrackEvent, sender: Sender, workspace: IngestWorkspace): Enriched
 }
 
 export function makeEnricher({ secretKey, salts }: HashIdsOptions): Enricher {
@@ -51,11 +51,10 @@ export function makeEnricher({ secretKey, salts }: HashIdsOptions): Enricher {
   const asBot: { stream: 'bot_visits'; row: BotVisitRow; side: null } = { stream: 'bot_visits', row: visit, side: null }
 
   return {
-    enrich: (event, sender, workspace, indexInBatch) => {
+    enrich: (event, sender, workspace) => {
       facts.event = event
       facts.sender = sender
       facts.workspace = workspace
-      facts.indexInBatch = indexInBatch
       for (const step of steps) {
         const verdict = step(facts)
         if (verdict === undefined) continue

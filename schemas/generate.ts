@@ -28,6 +28,8 @@ export async function generateValidators(): Promise<string> {
   const { outputFiles } = await build({
     stdin: { contents: `export * as fast from 'fast'\nexport * as exact from 'exact'\n`, resolveDir: projectFile() },
     bundle: true,
+    // Paths in comments are relative to it.
+    absWorkingDir: projectFile(),
     write: false,
     format: 'esm',
     target: 'es2022',

@@ -11,7 +11,6 @@ export interface Facts {
   event: TrackEvent
   sender: Sender
   workspace: IngestWorkspace
-  indexInBatch: number | undefined
   /** What the visitor came with: what a server forwards wins over its own connection's. */
   agent: Agent
   /** The page, as its URL says. */
@@ -33,7 +32,6 @@ export function makeFacts(): Facts {
     event: { event_name: '' },
     sender: { address: '', userAgent: '', country: noCountry, receivedAt: 0 },
     workspace: { id: 0, timezone: 'UTC' },
-    indexInBatch: undefined,
     agent: noAgent,
     page: makePageUrl(),
     email: '',

@@ -1,12 +1,11 @@
-import { locInBatch } from '../../schemas/event-validator.ts'
 import { explainTime, timeOf } from './event-time.ts'
 import type { Facts, Verdict } from './facts.ts'
 
 /** Refuses what is too old, and dates what comes from the future now. */
-export function resolveTime({ event, sender, workspace, indexInBatch, row }: Facts): Verdict {
+export function resolveTime({ event, sender, workspace, row }: Facts): Verdict {
   const { receivedAt } = sender
   const time = timeOf(event, receivedAt, workspace.timezone)
-  if (Number.isNaN(time)) return explainTime(event, indexInBatch === undefined ? ['body'] : locInBatch(indexInBatch))
+  if (Number.isNaN(time)) return explainTime(event, ['body'])
   row.occurred_at = time
   row.received_at = receivedAt
   return undefined

@@ -18,19 +18,17 @@ export type EventLike = Partial<TrackEvent>
 export interface Around {
   readonly sender?: Partial<Sender>
   readonly workspace?: Partial<IngestWorkspace>
-  readonly indexInBatch?: number
 }
 
 export function makeEnrich() {
   const enricher = makeEnricher({ secretKey, salts })
   /** A copy of what comes out: the enricher uses its rows again. */
-  return (event: EventLike, { sender, workspace, indexInBatch }: Around = {}): Enriched =>
+  return (event: EventLike, { sender, workspace }: Around = {}): Enriched =>
     structuredClone(
       enricher.enrich(
         { event_name: 'pageview', ...event },
         { ...defaultSender, ...sender },
         { ...defaultWorkspace, ...workspace },
-        indexInBatch,
       ),
     )
 }

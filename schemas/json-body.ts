@@ -38,12 +38,16 @@ export function parseJsonBody(bytes: Buffer): JsonBody {
   } catch {
     return refuseMalformed(text)
   }
-  // Only an escape can bring in what UTF-8 and JSON don't let through as it is.
-  if (text.includes('\\u')) {
+  if (mayHoldUnstorableText(text)) {
     const detail = findUnstorableText(value)
     if (detail.length > 0) return { ok: false, status: 422, detail }
   }
   return { ok: true, value }
+}
+
+/** Only an escape can bring in NUL or half a pair: UTF-8 and JSON don't let them through as they are. */
+function mayHoldUnstorableText(text: string): boolean {
+  return text.includes('\\u') && (text.includes('\\u0000') || text.includes('\\ud') || text.includes('\\uD'))
 }
 
 function refuseMalformed(text: string): JsonBody {

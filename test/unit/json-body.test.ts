@@ -110,6 +110,7 @@ describe('texts that can not be stored are refused where they stand', () => {
       },
     ]
     expect(parse('{"a":[1,{"b":"x\\ud800"}]}')).toEqual({ ok: false, status: 422, detail })
+    expect(parse('{"a":[1,{"b":"x\\uDfff"}]}')).toEqual({ ok: false, status: 422, detail })
   })
 
   test('NUL, in values and in keys', () => {

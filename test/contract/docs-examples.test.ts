@@ -1,0 +1,85 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createApiKey } from '../../postgres/tables/api-keys.ts'
+import { createTrackingKey } from '../../postgres/tables/tracking-keys.ts'
+import { createWorkspace } from '../../postgres/tables/workspaces.ts'
+import { scopes } from '../../schemas/scopes.ts'
+import { startApi, type TestApi } from '../support/api.ts'
+import { differences, examplesOf, makeReader, type Reader } from '../support/doc-examples.ts'
+import { readDoc } from '../support/docs.ts'
+import { startIngest, type TestIngest } from '../support/ingest.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+/** As `npm start` serves it, which the pages suppose. */
+const root = 'http://localhost:8080'
+
+let stores: TestStores
+let ingest: TestIngest
+let api: TestApi
+beforeAll(async () => {
+  stores = await freshStores()
+  ingest = await startIngest(stores)
+  api = await startApi(stores)
+})
+afterAll(async () => {
+  await api?.close()
+  await ingest?.stop()
+  await stores?.close()
+})
+
+/** A workspace as the first start makes it, for one page alone. */
+async function firstWorkspace() {
+  return stores.pg.transaction(async (tx) => {
+    await tx.query(`UPDATE workspaces SET slug = 'page-' || id WHERE slug = 'my-workspace'`)
+    const { workspaceId } = await createWorkspace(tx, { name: 'My workspace', timezone: 'UTC', plan: 'growth' })
+    const { apiKey } = (await createApiKey(tx, { workspaceId, name: 'npm start', scopes }))!
+    return { workspace_id: workspaceId, tracking_key: await createTrackingKey(tx, workspaceId), api_key: apiKey }
+  })
+}
+
+describe.each(['README.md', 'docs/tracking.md', 'docs/api.md'])('%s', (path) => {
+  const examples = examplesOf(readDoc(path))
+  const numbers = new Map<number, number>()
+  let folder: string
+  let reader: Reader
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'svc-docs-'))
+    const dev = { base_url: `${root}/v1`, tracking_url: ingest.url, ...(await firstWorkspace()) }
+    reader = makeReader(folder, dev, {
+      [`${root}/api/v1/growth`]: ingest.url,
+      [`${root}/v1`]: `${api.url}/v1`,
+      [`${root}/health`]: `${api.url}/health`,
+    })
+  })
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  test.each(examples.map((example) => ({ example, line: example.line })))(
+    'the example at line $line does what the page shows',
+    async ({ example }) => {
+      await ingest.shipped()
+      const answer = await reader.follow(example)
+      if (example.language === 'html') expect(answer?.status).toBe(202)
+      if (example.answer === undefined) return
+      expect(answer, 'nothing came back').toBeDefined()
+      expect(answer?.status).toBe(example.answer.status)
+      expect(differences(example.answer.json, JSON.parse(answer!.text), numbers)).toEqual([])
+    },
+  )
+
+  test('has examples', () => {
+    expect(examples.length).toBeGreaterThan(1)
+  })
+})
+
+test('an answer that isn’t the shown one would be found', () => {
+  const found = (shown: unknown, actual: unknown) => differences(shown, actual, new Map())
+  expect(found({ a: [1, 'x…'], id: 5 }, { a: [1, 'xyz'], id: 9, more: true })).toEqual([])
+  expect(found({ a: 1 }, { a: 2 })).toEqual(['$.a is 2 and not 1'])
+  expect(found({ a: { b: 'c' } }, { a: {} })).toEqual(['$.a.b is undefined and not "c"'])
+  expect(found([1, 2], [1])).toHaveLength(1)
+  expect(found({ event_ids: [1, 1] }, { event_ids: [7, 8] })).toHaveLength(1)
+  expect(found({ event_ids: [1, 2] }, { event_ids: [7, 7] })).toHaveLength(1)
+  expect(found('2026-11-20T09:00:00.000Z', 'now')).toHaveLength(1)
+})

@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { projectFile } from '../../runtime/paths.ts'
+import { type BodySchema, bodySchemas, dateTimeFields, type FieldSchema } from '../../schemas/event-schemas.ts'
+import * as limits from '../../schemas/limits.ts'
+import { botCategories } from '../../schemas/row.ts'
+import { readDoc, tableOf } from '../support/docs.ts'
+
+const page = readDoc('docs/tracking.md')
+const thousands = (number: number) => number.toLocaleString('en-US')
+
+/** The cells of a field's row that follow from its schema: name, type, bounds. */
+function cellsOf(name: string, schema: FieldSchema, isRequired: boolean): string[] {
+  return [`\`${name}\``, typeOf(name, schema) + (isRequired ? ', required' : ''), boundsOf(name, schema)]
+}
+
+function typeOf(name: string, { type, enum: values, not }: FieldSchema): string {
+  if (not) return 'any'
+  if (values) {
+    const shown = values.filter((value) => value !== null).map((value) => `\`${value}\``)
+    return `${shown.slice(0, -1).join(', ')} or ${shown.at(-1)}`
+  }
+  if (dateTimeFields.includes(name)) return 'date-time'
+  const plain = Array.isArray(type) ? type[0] : type
+  return plain === 'string' ? 'text' : String(plain)
+}
+
+function boundsOf(name: string, schema: FieldSchema): string {
+  if (schema.not) return 'refused'
+  if (name === 'properties') {
+    const { propertiesBytesMax, propertiesKeysMax, propertiesDepthMax } = limits
+    return `≤ ${thousands(propertiesBytesMax)} bytes of JSON, ≤ ${propertiesKeysMax} keys, ≤ ${propertiesDepthMax} levels`
+  }
+  const { minLength, maxLength, minimum, maximum } = schema
+  if (maximum !== undefined) return `${minimum}–${maximum}`
+  if (maxLength === undefined) return ''
+  return minLength === undefined ? `≤ ${maxLength}` : `${minLength}–${maxLength}`
+}
+
+function expectedFields(...schemas: BodySchema[]): string[][] {
+  return schemas.flatMap(({ properties, required }) =>
+    Object.entries(properties).map(([name, schema]) => cellsOf(name, schema, required.includes(name))),
+  )
+}
+
+const firstThree = (rows: string[][]) => rows.map((row) => row.slice(0, 3))
+
+test('the table of an event has every field that is taken, in order, with its type and bounds', () => {
+  const table = tableOf(page, '## Fields of an event')
+  expect(firstThree(table)).toEqual(expectedFields(bodySchemas.sender, bodySchemas.event))
+})
+
+test('the table of a crawler’s visit has every field that is taken, in order, with its type and bounds', () => {
+  const table = tableOf(page.slice(page.indexOf('\n## Crawlers\n')), '## Crawlers')
+  expect(firstThree(table)).toEqual(expectedFields(bodySchemas.sender, bodySchemas.visit))
+})
+
+test('every category of crawlers is named', () => {
+  for (const category of Object.keys(botCategories)) expect(page).toContain(`\`${category}\``)
+})
+
+test.each([
+  [`up to ${thousands(limits.batchEventsMax)} events`],
+  [`takes up to ${thousands(limits.botVisitsMax)}`],
+  [
+    `over ${limits.trackBodyBytesMax / 1024} KiB, a batch or crawler visits over ${limits.batchBodyBytesMax / 2 ** 20} MiB`,
+  ],
+  [`nested deeper than ${limits.jsonDepthMax}, a number of more than ${limits.jsonNumberDigitsMax} digits`],
+  [`not whole within ${limits.bodyDeadlineMs / 1000} s of its first bytes`],
+  [`Older than ${limits.eventAgeMaxMs / 3_600_000} hours is refused`],
+  [`A difference of more than ${limits.clockSkewMaxMs / 3_600_000} hours isn't believed`],
+  [`meant for at most ${limits.sessionLengthMaxMs / 3_600_000} hours`],
+  [`deleted ${limits.saltKeepMs / 3_600_000} hours after the day began`],
+  [`1–${limits.requestIdLengthMax} of letters`],
+])('the page says "%s", as the bounds do', (text) => {
+  expect(page.replaceAll('\n', ' ').replaceAll('  ', ' ')).toContain(text)
+})
+
+describe('the answers', () => {
+  const sources = [
+    'ingest/receive.ts',
+    'ingest/server.ts',
+    'ingest/capacity.ts',
+    'runtime/http/refusals.ts',
+    'schemas/json-body.ts',
+  ]
+  const code = sources.map((path) => readFileSync(projectFile(path), 'utf8')).join('\n')
+  const rows = tableOf(page, '## Answers')
+
+  test('have texts that the code has', () => {
+    const texts = rows.flatMap(([, detail]) => [...detail!.matchAll(/`([^`]+)`/g)].map(([, text]) => text!))
+    expect(texts.length).toBeGreaterThan(10)
+    expect(texts.filter((text) => !code.includes(`'${text}'`))).toEqual([])
+  })
+
+  test('are all that the code gives', () => {
+    const given = [...readFileSync(projectFile('ingest/server.ts'), 'utf8').matchAll(/^ {2}(\d{3}): '\d{3} /gm)]
+    // Health and preflight have answers of their own.
+    const statuses = new Set([...given.map(([, status]) => status!), '307'].filter((s) => s !== '200' && s !== '204'))
+    expect(new Set(rows.flatMap(([status]) => status!.split(', ')))).toEqual(statuses)
+  })
+})

@@ -10,8 +10,10 @@ const ticksPerSecond = 100
 interface ProcessTimes {
   readonly name: string
   readonly parent: number
-  /** Ticks of the process itself, all threads, and of its children that have ended. */
+  /** Of the process itself, all threads. */
   readonly ticks: number
+  /** Of its children that have ended. */
+  readonly endedTicks: number
 }
 
 export interface CpuSnapshot {
@@ -79,7 +81,10 @@ export function forgetPeak(pid: number): void {
 }
 
 function ticksOfTree(snapshot: CpuSnapshot, root: number): number {
-  return treeOf(snapshot, root).reduce((sum, pid) => sum + (snapshot.processes.get(pid)?.ticks ?? 0), 0)
+  return treeOf(snapshot, root).reduce((sum, pid) => {
+    const { ticks = 0, endedTicks = 0 } = snapshot.processes.get(pid) ?? {}
+    return sum + ticks + endedTicks
+  }, 0)
 }
 
 function treeOf({ processes }: CpuSnapshot, root: number): number[] {
@@ -94,8 +99,13 @@ function readProcess(pid: number): ProcessTimes | undefined {
     // The name, in parentheses, may hold anything; numbers follow: state, parent …, user and system time, those of children.
     const nameEnd = stat.lastIndexOf(')')
     const fields = stat.slice(nameEnd + 2).split(' ')
-    const ticks = [11, 12, 13, 14].reduce((sum, field) => sum + Number(fields[field]), 0)
-    return { name: stat.slice(stat.indexOf('(') + 1, nameEnd), parent: Number(fields[1]), ticks }
+    const [user, system, endedUser, endedSystem] = fields.slice(11, 15).map(Number)
+    return {
+      name: stat.slice(stat.indexOf('(') + 1, nameEnd),
+      parent: Number(fields[1]),
+      ticks: user! + system!,
+      endedTicks: endedUser! + endedSystem!,
+    }
   } catch {
     // It ended while we looked.
     return undefined

@@ -71,12 +71,12 @@ function variant(at: number): EventVariant {
     userAgent: pick(agents, at * 7),
     event: {
       event_name: 'pageview',
-      url: `https://www.example.com${path}${query}`,
+      url: `https://example.com${path}${query}`,
       referrer: pick(referrers, at >> 1),
       title: `${pick(titles, at)} ${at % 64}`,
       anonymous_id: `${hex(at * 2_654_435_761, 8)}-6b1e-4c53-9d02-${hex(at * 40_503, 12)}`,
       session_id: `s-${hex(at * 2_246_822_519, 8)}${hex(at, 4)}`,
-      properties: { plan: pick(plans, at), experiment: `b-${at % 5}`, signed_in: at % 4 === 0 },
+      properties: { plan: pick(plans, at), experiment: `b-${at % 5}` },
     },
   }
 }

@@ -1,17 +1,27 @@
 /**
- * Which stage of ingest takes what share of its main thread, from a V8 CPU profile. Time in built-in functions counts for
- * the code of ours that called them; what V8 can't see into (uWebSockets.js, system calls) is "native".
+ * Which stage of ingest takes what share of its main thread, from a V8 CPU profile of two seconds of full load. Time in
+ * built-in functions counts for the code of ours that called them. V8 takes for idle what uWebSockets.js does outside
+ * JavaScript (reading sockets, parsing heads); how long the thread really slept, the kernel knows.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { sleep } from '../runtime/retry.ts'
 
 export interface StageShare {
   readonly stage: string
-  /** Of the time in which the thread wasn't idle, 0 to 1. */
+  /** Of the time in which the thread didn't sleep, 0 to 1. */
   readonly share: number
   /** Files with most of it. */
   readonly files: string[]
+}
+
+/** A span of a process's main thread, in microseconds of the machine's monotonic clock, which V8 uses as well. */
+export interface WatchedSpan {
+  readonly from: number
+  readonly to: number
+  /** Microseconds of it that the thread neither ran nor waited for the core. */
+  readonly slept: number
 }
 
 interface ProfileNode {
@@ -24,63 +34,101 @@ interface Profile {
   readonly nodes: readonly ProfileNode[]
   readonly samples: readonly number[]
   readonly timeDeltas: readonly number[]
+  readonly startTime: number
 }
 
 /** By the beginning of the path in dist/; the first that fits. */
 const stages: readonly [stage: string, paths: readonly string[]][] = [
-  ['HTTP: head, body, answer', ['ingest/server', 'ingest/request-sender', 'ingest/trusted-proxy', 'runtime/http/']],
+  ['HTTP in JavaScript', ['ingest/server', 'ingest/request-sender', 'ingest/trusted-proxy', 'runtime/http/']],
   ['parse JSON', ['schemas/json']],
+  ['encode and log', ['ingest/log/', 'ingest/ids', 'schemas/row']],
   ['validate', ['schemas/']],
-  ['enrich', ['ingest/enrich', 'ingest/steps/', 'ingest/keys', 'ingest/salts', 'ingest/bots', 'node_modules/']],
-  ['hash and look for duplicates', ['ingest/log/dedup-window', 'runtime/hash']],
-  ['encode and log', ['ingest/log/', 'ingest/ids']],
+  ['enrich', ['ingest/enrich', 'ingest/steps/', 'ingest/keys', 'ingest/salts', 'ingest/bots']],
+  ['hash and look for duplicates', ['runtime/hash']],
   ['ship', ['ingest/ship/', 'clickhouse/', 'postgres/']],
   ['receive and count', ['ingest/', 'runtime/']],
 ]
-const encoders = 'schemas/row'
-const loaderPackages = /node_modules\/(@clickhouse|ioredis|pg|@ioredis|redis)/
-const nativeNames: Record<string, string> = {
-  '(program)': 'native: sockets, system calls',
-  '(garbage collector)': 'collect garbage',
-}
+const duplicateFiles = 'ingest/log/dedup-window'
+const packagesOfEnriching = /^(lru-cache|bowser|isbot|tldts|tldts-core|ipaddr\.js)$/
+const packagesOfShipping = /^(@clickhouse|ioredis|@ioredis|pg|pg-\w+|redis-\w+)$/
+const nativeStage = 'outside JavaScript: sockets, parsing HTTP'
+const ownPlaces = new Map([
+  ['(idle)', nativeStage],
+  ['(program)', nativeStage],
+  ['(garbage collector)', 'collect garbage'],
+])
 const filesShown = 4
+const shownShareMin = 0.005
+
+/** Watches the thread for a part of a load that has begun by then and goes on. */
+export async function watchThread(pid: number, afterMs: number, lengthMs: number): Promise<WatchedSpan> {
+  await sleep(afterMs)
+  const [before, from] = [busyMicroseconds(pid), monotonicMicroseconds()]
+  await sleep(lengthMs)
+  const [after, to] = [busyMicroseconds(pid), monotonicMicroseconds()]
+  return { from, to, slept: Math.max(0, to - from - (after - before)) }
+}
+
+/** Running, or waiting for the core. */
+function busyMicroseconds(pid: number): number {
+  const [ran, waited] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ').map(Number)
+  return (ran! + waited!) / 1000
+}
+
+function monotonicMicroseconds(): number {
+  return Number(process.hrtime.bigint() / 1000n)
+}
 
 /** Reads the one profile that a process left in `folder`. */
-export function readStages(folder: string): StageShare[] {
+export function readStages(folder: string, span: WatchedSpan): StageShare[] {
   const [name] = readdirSync(folder).filter((file) => file.endsWith('.cpuprofile'))
   if (!name) throw new Error('ingest left no profile')
-  return stagesOf(JSON.parse(readFileSync(join(folder, name), 'utf8')) as Profile)
+  return stagesOf(JSON.parse(readFileSync(join(folder, name), 'utf8')) as Profile, span)
 }
 
-function stagesOf({ nodes, samples, timeDeltas }: Profile): StageShare[] {
+interface StageTime {
+  time: number
+  readonly files: Map<string, number>
+}
+
+function stagesOf({ nodes, samples, timeDeltas, startTime }: Profile, span: WatchedSpan): StageShare[] {
   const places = placesOf(nodes)
-  const byStage = new Map<string, { time: number; files: Map<string, number> }>()
-  let total = 0
-  for (const [at, node] of samples.entries()) {
-    const place = places.get(node)!
-    if (place.stage === '') continue
-    const time = timeDeltas[at]!
-    total += time
-    const stage = byStage.get(place.stage) ?? { time: 0, files: new Map() }
-    stage.time += time
-    stage.files.set(place.file, (stage.files.get(place.file) ?? 0) + time)
-    byStage.set(place.stage, stage)
+  const byStage = new Map<string, StageTime>([[nativeStage, { time: -span.slept, files: new Map() }]])
+  let at = startTime
+  for (const [index, node] of samples.entries()) {
+    const time = timeDeltas[index]!
+    at += time
+    if (at < span.from || at > span.to) continue
+    const { stage, file } = places.get(node)!
+    const known = byStage.get(stage) ?? { time: 0, files: new Map() }
+    known.time += time
+    known.files.set(file, (known.files.get(file) ?? 0) + time)
+    byStage.set(stage, known)
   }
+  const total = [...byStage.values()].reduce((sum, { time }) => sum + Math.max(0, time), 0)
   return [...byStage]
     .map(([stage, { time, files }]) => ({
       stage,
-      share: Math.round((time / total) * 1000) / 1000,
-      files: [...files]
-        .sort((a, b) => b[1] - a[1])
-        .slice(0, filesShown)
-        .filter(([file, part]) => file !== '' && part / total > 0.005)
-        .map(([file, part]) => `${file} ${Math.round((part / total) * 1000) / 10} %`),
+      share: rounded(Math.max(0, time) / total),
+      files: shown(files, total),
     }))
+    .filter(({ share }) => share > 0)
     .sort((a, b) => b.share - a.share)
 }
 
+function shown(files: Map<string, number>, total: number): string[] {
+  return [...files]
+    .filter(([file, time]) => file !== '' && time / total >= shownShareMin)
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, filesShown)
+    .map(([file, time]) => `${file} ${rounded((time / total) * 100)} %`)
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 1000) / 1000
+}
+
 interface Place {
-  /** Empty: idle. */
   readonly stage: string
   readonly file: string
 }
@@ -88,30 +136,31 @@ interface Place {
 function placesOf(nodes: readonly ProfileNode[]): Map<number, Place> {
   const byId = new Map(nodes.map((node) => [node.id, node]))
   const places = new Map<number, Place>()
-  const visit = (node: ProfileNode, around: Place) => {
-    const place = placeOf(node, around)
+  const visit = (node: ProfileNode, caller: Place) => {
+    const place = placeOf(node, caller)
     places.set(node.id, place)
     for (const child of node.children ?? []) visit(byId.get(child)!, place)
   }
-  visit(nodes[0]!, { stage: 'other', file: '' })
+  visit(nodes[0]!, { stage: 'Node’s own: timers, files, streams', file: '' })
   return places
 }
 
-function placeOf({ callFrame: { functionName, url } }: ProfileNode, around: Place): Place {
-  if (functionName === '(idle)') return { stage: '', file: '' }
-  const native = nativeNames[functionName]
-  if (native) return { stage: native, file: '' }
-  // Built-in functions and Node's own work for whoever called them.
-  if (!url.startsWith('file:')) return around
+function placeOf({ callFrame: { functionName, url } }: ProfileNode, caller: Place): Place {
+  const own = ownPlaces.get(functionName)
+  if (own) return { stage: own, file: '' }
+  // Built-in functions, and what Node does for whoever called it.
+  if (!url.startsWith('file:')) return caller
   const path = fileURLToPath(url)
-  const file = path.split('/dist/').at(-1)!
-  if (path.includes('node_modules/')) {
-    return {
-      stage: loaderPackages.test(path) ? 'ship' : 'enrich',
-      file: `node_modules/${path.split('node_modules/').at(-1)!.split('/')[0]}`,
-    }
+  const [, name] = /node_modules\/([^/]+)/.exec(path) ?? []
+  if (name !== undefined) {
+    const file = `node_modules/${name}`
+    if (packagesOfEnriching.test(name)) return { stage: 'enrich', file }
+    return { stage: packagesOfShipping.test(name) ? 'ship' : caller.stage, file }
   }
-  if (file.startsWith(encoders)) return { stage: around.stage === 'ship' ? 'ship' : 'encode and log', file }
+  const file = path.split('/dist/').at(-1)!.replace(/\.js$/, '.ts')
+  if (file.startsWith(duplicateFiles)) return { stage: 'hash and look for duplicates', file }
+  // The shipper reads segments with the log's own reader.
+  if (caller.stage === 'ship' && file.startsWith('ingest/log/')) return { stage: 'ship', file }
   const stage = stages.find(([, paths]) => paths.some((start) => file.startsWith(start)))?.[0] ?? 'other'
   return { stage, file }
 }

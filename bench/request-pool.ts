@@ -50,7 +50,7 @@ function prepare(plan: LoadPlan, at: number): PreparedRequest {
     `Host: 127.0.0.1:${plan.port}`,
     `User-Agent: ${variant.userAgent}`,
     'Content-Type: text/plain;charset=UTF-8',
-    'Origin: https://www.example.com',
+    'Origin: https://example.com',
     `Content-Length: ${Buffer.byteLength(body)}`,
   ]
   const bytes = Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`)

@@ -4,7 +4,7 @@ import type { BenchSettings, EventCounts, Figure, ScenarioResult } from '../benc
 import { Installation } from '../installation.ts'
 import { median } from '../latency.ts'
 import { type PairOptions, type Pairs, ratioFigures, runCounted, runPairs } from '../pairs.ts'
-import { readStages, type StageShare } from '../profile.ts'
+import { readStages, type StageShare, watchThread } from '../profile.ts'
 import { productSide, referenceSide, startReference } from '../reference.ts'
 import type { Round, Shape } from '../round.ts'
 
@@ -108,9 +108,12 @@ async function profile(options: PairOptions, rate: number, seconds: number): Pro
   await installation.stopIngest()
   await installation.startIngest(['--cpu-prof', `--cpu-prof-dir=${folder}`])
   const watched = { ...options, product: productSide(installation, 'track') }
-  await runCounted(watched, main, Math.max(256, Math.round(rate * seconds)))
+  const [span] = await Promise.all([
+    watchThread(installation.ingest.pid, 2_000, 2_000),
+    runCounted(watched, main, Math.round(rate * seconds)),
+  ])
   await installation.stopIngest()
-  return readStages(folder)
+  return readStages(folder, span)
 }
 
 function remarksOf(measured: [name: string, pairs: Pairs][]): string[] {

@@ -1,5 +1,6 @@
 /** The sender of one request. Its address costs a call into the server and is seldom needed: it is looked up when it is. */
 import type { HttpResponse } from '../runtime/http/uws.ts'
+import { noCountry } from '../schemas/row.ts'
 import type { Sender } from './outcome.ts'
 import type { ClientOrigin, TrustedProxies } from './trusted-proxy.ts'
 
@@ -20,7 +21,7 @@ export class RequestSender implements Sender {
   }
 
   get country(): string {
-    return this.resolved().country
+    return this.countryHeader === '' ? noCountry : this.resolved().country
   }
 
   private resolved(): ClientOrigin {

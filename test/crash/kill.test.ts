@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sleep } from '../../runtime/retry.ts'
-import { judge, openLedger } from '../support/ledger.ts'
-import { startProduct, type TestProduct, waitUntilShipped } from '../support/product.ts'
+import { judge, type Ledger, openLedger, type StoredEvent, storedEventsSql, type Verdict } from '../support/ledger.ts'
+import { askClickHouse, startProduct, type TestProduct, targetOf, waitUntilShipped } from '../support/product.ts'
 
 const isLong = process.env['FAULTS'] === 'long'
 const rounds = isLong ? 10 : 1
@@ -23,10 +23,13 @@ afterAll(async () => {
 }, 120_000)
 
 /** Load for a round, with `strike` at a random moment in it. */
-async function strikeUnderLoad(strike: () => Promise<void> | void): Promise<ReturnType<typeof openLedger>> {
+async function strikeUnderLoad(strike: () => Promise<void> | void): Promise<Ledger> {
   const ledger = openLedger()
   const stop = new AbortController()
-  const running = ledger.run(product, stop.signal)
+  const running = ledger.run(
+    targetOf(() => product),
+    stop.signal,
+  )
   const at = 300 + Math.random() * (roundMs - 1_000)
   await sleep(at)
   await strike()
@@ -34,6 +37,10 @@ async function strikeUnderLoad(strike: () => Promise<void> | void): Promise<Retu
   stop.abort()
   await running
   return ledger
+}
+
+async function verdict(ledger: Ledger): Promise<Verdict> {
+  return judge(ledger, await askClickHouse<StoredEvent>(product, storedEventsSql))
 }
 
 describe.each(['ingest', 'clickhouse', 'redis', 'postgres'] as const)('kill -9 of %s under load', (name) => {
@@ -44,7 +51,7 @@ describe.each(['ingest', 'clickhouse', 'redis', 'postgres'] as const)('kill -9 o
       expect(ledger.acknowledged).toBeGreaterThan(100)
       expect(product.dev.pids[name]).not.toBe(pidBefore)
       await waitUntilShipped(product)
-      expect(await judge(product, ledger)).toMatchObject({ lost: 0, doubled: 0 })
+      expect(await verdict(ledger)).toMatchObject({ lost: 0, doubled: 0 })
     }
   }, 600_000)
 })
@@ -58,7 +65,7 @@ describe('kill -9 of the whole process group under load', () => {
       })
       expect(ledger.acknowledged).toBeGreaterThan(50)
       await waitUntilShipped(product)
-      expect(await judge(product, ledger)).toMatchObject({ lost: 0, doubled: 0 })
+      expect(await verdict(ledger)).toMatchObject({ lost: 0, doubled: 0 })
     }
   }, 900_000)
 })

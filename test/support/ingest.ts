@@ -7,6 +7,20 @@ import { sleep } from '../../runtime/retry.ts'
 import { compileService } from './compile.ts'
 import type { TestStores } from './stores.ts'
 
+export interface IngestAnswer {
+  readonly status: number
+  readonly headers: Headers
+  /** The members that answers of the tracking interface may have. */
+  readonly body: {
+    accepted?: boolean | number
+    event_id?: number
+    event_ids?: number[]
+    deduplicated?: boolean | number
+    rejected?: { index: number; detail: unknown }[]
+    detail?: unknown
+  }
+}
+
 export interface TestIngest {
   readonly port: number
   /** Root of the tracking interface. */
@@ -16,18 +30,23 @@ export interface TestIngest {
   readonly child: ChildProcess
   /** What it has logged. */
   readonly log: string
-  post(path: string, body: unknown, headers?: Record<string, string>): Promise<{ status: number; body: any; headers: Headers }>
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<IngestAnswer>
   /** Waits until all that it has acknowledged is stored. */
   shipped(): Promise<void>
-  /** Residential memory in MB. */
-  stop(signal?: NodeJS.Signals): Promise<void>
+  /** Resolves to the exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
 let compiled: Promise<string> | undefined
 
-export async function startIngest(stores: TestStores, env: Record<string, string> = {}): Promise<TestIngest> {
+/** @param node of an earlier ingest, to send to its workspace */
+export async function startIngest(
+  stores: TestStores,
+  env: Record<string, string> = {},
+  node?: Pick<TestIngest, 'key' | 'workspaceId'>,
+): Promise<TestIngest> {
   compiled ??= compileService('ingest/main.ts')
-  const workspace = await makeWorkspace(stores)
+  const workspace = node ?? (await makeWorkspace(stores))
   const child = fork(await compiled, [], {
     env: {
       PATH: process.env['PATH'],
@@ -55,7 +74,8 @@ export async function startIngest(stores: TestStores, env: Record<string, string
   return {
     port,
     url,
-    ...workspace,
+    key: workspace.key,
+    workspaceId: workspace.workspaceId,
     child,
     get log() {
       return log
@@ -67,21 +87,29 @@ export async function startIngest(stores: TestStores, env: Record<string, string
         headers: { 'Content-Type': 'application/json', ...headers },
       })
       const text = await response.text()
-      return { status: response.status, headers: response.headers, body: text.startsWith('{') ? JSON.parse(text) : text }
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: text.startsWith('{') ? JSON.parse(text) : text,
+      }
     },
     async shipped() {
       for (let quiet = 0, waited = 0; quiet < 4; waited += 100) {
         if (waited > 60_000) throw new Error(`not shipped within a minute: ${log}`)
-        const health = (await (await fetch(`${url}/health`)).json()) as { backlog: Record<string, { segments: number }> }
+        const health = (await (await fetch(`${url}/health`)).json()) as {
+          backlog: Record<string, { segments: number }>
+        }
         quiet = Object.values(health.backlog).every(({ segments }) => segments === 0) ? quiet + 1 : 0
         await sleep(100)
       }
     },
     async stop(signal = 'SIGTERM') {
-      if (child.exitCode !== null || child.signalCode !== null) return
-      const exited = once(child, 'exit')
-      child.kill(signal)
-      await exited
+      if (child.exitCode === null && child.signalCode === null) {
+        const exited = once(child, 'exit')
+        child.kill(signal)
+        await exited
+      }
+      return child.exitCode
     },
   }
 }

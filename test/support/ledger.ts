@@ -4,10 +4,12 @@
  */
 import { Agent, request } from 'undici'
 import { sleep } from '../../runtime/retry.ts'
-import { askClickHouse, type TestProduct } from './product.ts'
 
 const connections = 48
 const sendDeadlineMs = 5_000
+
+/** Where events go; asked again now and then, because it may change with a restart. */
+export type LedgerTarget = () => { readonly trackingUrl: string; readonly trackingKey: string }
 
 export interface Ledger {
   /** Acknowledged client event ids. */
@@ -19,7 +21,7 @@ export interface Ledger {
   /** Answers other than 202, by status; 0: none. */
   readonly failures: Map<number, number>
   /** Sends until `stop`, as fast as answers come; resolves when nothing is under way any more. */
-  run(product: TestProduct, stop: AbortSignal): Promise<void>
+  run(target: LedgerTarget, stop: AbortSignal): Promise<void>
 }
 
 let run = 0
@@ -33,10 +35,10 @@ export function openLedger(): Ledger {
   run++
   const prefix = `${process.pid}-${run}-${Date.now()}`
 
-  async function send(product: TestProduct, agent: Agent, clientEventId: string | null): Promise<number | null> {
-    const { tracking_url, tracking_key } = devOf(product)
+  async function send(target: LedgerTarget, agent: Agent, clientEventId: string | null): Promise<number | null> {
+    const { trackingUrl, trackingKey } = target()
     const body = {
-      tracking_key,
+      tracking_key: trackingKey,
       event_name: 'pageview',
       url: 'https://example.com/pricing?utm_source=news&utm_medium=email',
       anonymous_id: `visitor-${next % 500}`,
@@ -44,7 +46,7 @@ export function openLedger(): Ledger {
       ...(clientEventId === null ? {} : { client_event_id: clientEventId }),
     }
     try {
-      const answer = await request(`${tracking_url}/track`, {
+      const answer = await request(`${trackingUrl}/track`, {
         method: 'POST',
         body: JSON.stringify(body),
         dispatcher: agent,
@@ -67,13 +69,13 @@ export function openLedger(): Ledger {
     get acknowledged() {
       return acknowledged
     },
-    async run(product, stop) {
+    async run(target, stop) {
       const agent = new Agent({ connections, pipelining: 1, connect: { timeout: sendDeadlineMs } })
       const lanes = Array.from({ length: connections }, async (_, lane) => {
         while (!stop.aborted) {
           const clientEventId = lane % 2 === 0 ? `${prefix}-${next++}` : null
           for (;;) {
-            const id = await send(product, agent, clientEventId)
+            const id = await send(target, agent, clientEventId)
             if (id !== null) {
               acknowledged++
               if (clientEventId === null) plain.add(id)
@@ -92,15 +94,6 @@ export function openLedger(): Ledger {
   }
 }
 
-/** The product's file is replaced while it restarts children: the last good content is good enough. */
-let lastDev: { product: TestProduct; dev: TestProduct['dev']; readAt: number } | undefined
-function devOf(product: TestProduct): TestProduct['dev'] {
-  if (lastDev?.product !== product || Date.now() - lastDev.readAt > 1000) {
-    lastDev = { product, dev: product.dev, readAt: Date.now() }
-  }
-  return lastDev.dev
-}
-
 export interface Verdict {
   /** Acknowledged and not in `events`. */
   readonly lost: number
@@ -109,12 +102,11 @@ export interface Verdict {
   readonly rows: number
 }
 
-/** Compares the ledger with what is stored. */
-export async function judge(product: TestProduct, ledger: Ledger): Promise<Verdict> {
-  const rows = await askClickHouse<{ id: number; client_event_id: string }>(
-    product,
-    'SELECT id, client_event_id FROM events',
-  )
+export type StoredEvent = { id: number; client_event_id: string }
+export const storedEventsSql = 'SELECT id, client_event_id FROM events'
+
+/** Compares the ledger with what is stored: the rows of `storedEventsSql`. */
+export function judge(ledger: Ledger, rows: readonly StoredEvent[]): Verdict {
   const claimed = new Map<string, number>()
   const ids = new Map<number, number>()
   for (const { id, client_event_id } of rows) {

@@ -141,3 +141,16 @@ export async function askClickHouse<Row>(
     await ch.close()
   }
 }
+
+/** Where the product takes events; read again every so often, because its file is replaced while it restarts children. */
+export function targetOf(product: () => TestProduct): () => { trackingUrl: string; trackingKey: string } {
+  let known: { product: TestProduct; readAt: number; trackingUrl: string; trackingKey: string } | undefined
+  return () => {
+    const current = product()
+    if (known?.product !== current || Date.now() - known.readAt > 1000) {
+      const { tracking_url, tracking_key } = current.dev
+      known = { product: current, readAt: Date.now(), trackingUrl: tracking_url, trackingKey: tracking_key }
+    }
+    return known
+  }
+}

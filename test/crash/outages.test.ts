@@ -1,0 +1,189 @@
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { sleep } from '../../runtime/retry.ts'
+import { startIngest, type TestIngest } from '../support/ingest.ts'
+import { judge, type Ledger, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+
+const isLong = process.env['FAULTS'] === 'long'
+const clickhouseAwayMs = isLong ? 120_000 : 3_000
+const otherAwayMs = isLong ? 60_000 : 3_000
+const roundMs = 1_500
+
+let stores: TestStores
+let proxies: Record<'clickhouse' | 'postgres' | 'redis', TcpProxy>
+let ingest: TestIngest
+
+beforeEach(async () => {
+  stores = await freshStores()
+  const [clickhouse, postgres, redis] = await Promise.all([
+    startTcpProxy(stores.clickhouseUrl),
+    startTcpProxy(stores.databaseUrl),
+    startTcpProxy(stores.redisUrl),
+  ])
+  proxies = { clickhouse, postgres, redis }
+  ingest = await startIngest(stores, proxied())
+}, 60_000)
+afterEach(async () => {
+  await ingest.stop('SIGKILL')
+  await Promise.all(Object.values(proxies).map((proxy) => proxy.close()))
+  await stores.close()
+}, 60_000)
+
+function proxied(): Record<string, string> {
+  return { CLICKHOUSE_URL: proxies.clickhouse.url, DATABASE_URL: proxies.postgres.url, REDIS_URL: proxies.redis.url }
+}
+
+/** Load before, during and after what `meanwhile` does. */
+async function underLoad(meanwhile: () => Promise<void>): Promise<Ledger> {
+  const ledger = openLedger()
+  const stop = new AbortController()
+  const running = ledger.run(() => ({ trackingUrl: ingest.url, trackingKey: ingest.key }), stop.signal)
+  await sleep(roundMs)
+  await meanwhile()
+  await sleep(roundMs)
+  stop.abort()
+  await running
+  return ledger
+}
+
+async function expectExact(ledger: Ledger): Promise<void> {
+  await ingest.shipped()
+  const rows = await stores.ch.query<StoredEvent>(storedEventsSql)
+  expect(judge(ledger, rows)).toMatchObject({ lost: 0, doubled: 0 })
+  expect(ledger.acknowledged).toBeGreaterThan(100)
+}
+
+describe.each(['refusing', 'hanging'] as const)('ClickHouse away under load (%s)', (mode) => {
+  it(
+    'refuses no event, and all arrive once it is back',
+    async () => {
+      let during = 0
+      const ledger = await underLoad(async () => {
+        await proxies.clickhouse.set(mode)
+        await sleep(clickhouseAwayMs)
+        const health = (await (await fetch(`${ingest.url}/health`)).json()) as {
+          backlog: { events: { bytes: number } }
+        }
+        during = health.backlog.events.bytes
+        await proxies.clickhouse.set('open')
+      })
+      expect([...ledger.failures]).toEqual([])
+      expect(during).toBeGreaterThan(0)
+      await expectExact(ledger)
+    },
+    clickhouseAwayMs + 300_000,
+  )
+})
+
+describe('Postgres away under load', () => {
+  it(
+    'goes on for known keys, says 503 for others, and copies conversions when it is back',
+    async () => {
+      const identify = {
+        tracking_key: ingest.key,
+        event_type: 'identify',
+        event_name: 'identify',
+        email: 'a@example.com',
+        anonymous_id: 'v',
+      }
+      let unknown = 0
+      const ledger = await underLoad(async () => {
+        await proxies.postgres.set('refusing')
+        const answer = await ingest.post('/track', { tracking_key: 'svc_pk_000000000000000000000000', event_name: 'a' })
+        unknown = answer.status
+        expect(answer.headers.get('retry-after')).toBe('5')
+        expect((await ingest.post('/track', identify)).status).toBe(202)
+        await sleep(otherAwayMs)
+        await proxies.postgres.set('open')
+      })
+      expect(unknown).toBe(503)
+      expect([...ledger.failures]).toEqual([])
+      await expectExact(ledger)
+      for (let waited = 0; waited < 20_000; waited += 100) {
+        const rows = await stores.pg.query("SELECT 1 FROM inbox WHERE email = 'a@example.com'")
+        if (rows.length === 1) return
+        await sleep(100)
+      }
+      throw new Error('the identify never reached the inbox')
+    },
+    otherAwayMs + 120_000,
+  )
+
+  it('lets a restart within the outage go on from what is on disk', async () => {
+    await ingest.post('/track', { tracking_key: ingest.key, event_name: 'a' })
+    await proxies.postgres.set('refusing')
+    await ingest.stop('SIGKILL')
+    ingest = await startIngest(stores, proxied(), ingest)
+    const { status } = await ingest.post('/track', { tracking_key: ingest.key, event_name: 'b', anonymous_id: 'v' })
+    expect(status).toBe(202)
+    await proxies.postgres.set('open')
+    await ingest.shipped()
+    expect(await stores.ch.query('SELECT event_name FROM events ORDER BY id')).toEqual([
+      { event_name: 'a' },
+      { event_name: 'b' },
+    ])
+  }, 120_000)
+})
+
+describe('Redis away under load, then emptied', () => {
+  it(
+    'refuses no event and counts each once',
+    async () => {
+      const ledger = await underLoad(async () => {
+        await proxies.redis.set('refusing')
+        await sleep(otherAwayMs)
+        const redis = new Redis(stores.redisUrl)
+        for (const database of [0, 1]) {
+          await redis.select(Number(new URL(stores.redisUrl).pathname.slice(1)) + database)
+          await redis.flushdb()
+        }
+        redis.disconnect()
+        await proxies.redis.set('open')
+      })
+      expect([...ledger.failures]).toEqual([])
+      await expectExact(ledger)
+    },
+    otherAwayMs + 120_000,
+  )
+})
+
+describe('an orderly stop under load', () => {
+  it('loses nothing and ends in time', async () => {
+    let code: number | null = null
+    let tookMs = 0
+    const ledger = await underLoad(async () => {
+      const startedAt = Date.now()
+      code = await ingest.stop('SIGTERM')
+      tookMs = Date.now() - startedAt
+      ingest = await startIngest(stores, proxied(), ingest)
+    })
+    expect(code).toBe(0)
+    expect(tookMs).toBeLessThan(30_000)
+    await expectExact(ledger)
+  }, 120_000)
+
+  it('of two nodes in turn loses nothing and counts nothing twice', async () => {
+    const dataDirs = [stores.dataDir, join(stores.dataDir, 'other')]
+    const nodes = [ingest, await startIngest(stores, { ...proxied(), DATA_DIR: dataDirs[1]! }, ingest)]
+    const ledger = openLedger()
+    const stop = new AbortController()
+    let turn = 0
+    // A retry may reach the other node: what one has acknowledged without being heard is a repeat for the other.
+    const running = ledger.run(() => ({ trackingUrl: nodes[turn++ % 2]!.url, trackingKey: ingest.key }), stop.signal)
+    for (const index of [0, 1]) {
+      await sleep(roundMs)
+      await nodes[index]!.stop('SIGTERM')
+      nodes[index] = await startIngest(stores, { ...proxied(), DATA_DIR: dataDirs[index]! }, ingest)
+    }
+    await sleep(roundMs)
+    stop.abort()
+    await running
+    ingest = nodes[0]!
+    await nodes[1]!.shipped()
+    await nodes[1]!.stop()
+    await expectExact(ledger)
+  }, 180_000)
+})

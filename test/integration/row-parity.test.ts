@@ -9,23 +9,33 @@ beforeAll(async () => {
 afterAll(() => stores.close())
 
 describe('the canonical rows', () => {
-  it.each(Object.keys(streams) as StreamName[])('have exactly the columns of the table %s, of types with the same bytes', async (stream) => {
-    const described = await stores.ch.query<{ name: string; type: string }>(`DESCRIBE TABLE ${streams[stream].table}`)
-    const columns = described.map(({ name, type }) => ({
-      name,
-      type: type.replace(/^LowCardinality\((.*)\)$/, '$1').replace(/^Enum8\(.*\)$/, 'UInt8'),
-    }))
-    expect(columns).toEqual(streams[stream].columns.map(({ name, type }) => ({ name, type })))
-  })
+  it.each(Object.keys(streams) as StreamName[])(
+    'have exactly the columns of the table %s, of types with the same bytes',
+    async (stream) => {
+      const described = await stores.ch.query<{ name: string; type: string }>(`DESCRIBE TABLE ${streams[stream].table}`)
+      const columns = described.map(({ name, type }) => ({
+        name,
+        type: type.replace(/^LowCardinality\((.*)\)$/, '$1').replace(/^Enum8\(.*\)$/, 'UInt8'),
+      }))
+      expect(columns).toEqual(streams[stream].columns.map(({ name, type }) => ({ name, type })))
+    },
+  )
 
-  it.each(Object.keys(streams) as StreamName[])('go into a table %s that syncs and remembers tokens', async (stream) => {
-    const [row] = await stores.ch.query<{ create: string }>(
-      'SELECT create_table_query AS create FROM system.tables WHERE database = currentDatabase() AND name = {name:String}',
-      { name: streams[stream].table },
-    )
-    for (const setting of ['fsync_after_insert = 1', 'fsync_part_directory = 1', 'min_rows_to_fsync_after_merge = 1']) {
-      expect(row!.create).toContain(setting)
-    }
-    expect(row!.create).toContain('non_replicated_deduplication_window = 10000')
-  })
+  it.each(Object.keys(streams) as StreamName[])(
+    'go into a table %s that syncs and remembers tokens',
+    async (stream) => {
+      const [row] = await stores.ch.query<{ create: string }>(
+        'SELECT create_table_query AS create FROM system.tables WHERE database = currentDatabase() AND name = {name:String}',
+        { name: streams[stream].table },
+      )
+      for (const setting of [
+        'fsync_after_insert = 1',
+        'fsync_part_directory = 1',
+        'min_rows_to_fsync_after_merge = 1',
+      ]) {
+        expect(row!.create).toContain(setting)
+      }
+      expect(row!.create).toContain('non_replicated_deduplication_window = 10000')
+    },
+  )
 })

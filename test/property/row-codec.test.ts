@@ -14,17 +14,35 @@ afterAll(() => stores.close())
 const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 60 }),
   fc.string({ unit: 'grapheme-ascii', maxLength: 200 }),
-  fc.constantFrom('', 'x'.repeat(39), 'x'.repeat(40), 'x'.repeat(41), 'ü'.repeat(40), 'a'.repeat(16384), '\u2028🙂', '\t\n\\\'"'),
+  fc.constantFrom(
+    '',
+    'x'.repeat(39),
+    'x'.repeat(40),
+    'x'.repeat(41),
+    'ü'.repeat(40),
+    'a'.repeat(16384),
+    '\u2028🙂',
+    '\t\n\\\'"',
+  ),
 )
 const day2000 = Date.UTC(2000, 0, 1)
 const day2100 = Date.UTC(2100, 0, 1)
 
-const enumMaxima: Record<string, number> = { event_type: 3, kind: 7, device: 4, metric: 4, category: 11, verification_method: 2, reported_by: 2 }
+const enumMaxima: Record<string, number> = {
+  event_type: 3,
+  kind: 7,
+  device: 4,
+  metric: 4,
+  category: 11,
+  verification_method: 2,
+  reported_by: 2,
+}
 const enumsFromOne = new Set(['event_type', 'kind', 'category', 'reported_by'])
 
 function arbitraryOf({ name, type }: Column): fc.Arbitrary<unknown> {
   if (name in enumMaxima) return fc.integer({ min: enumsFromOne.has(name) ? 1 : 0, max: enumMaxima[name]! })
-  if (hashColumns.has(name)) return fc.record({ hi: fc.integer({ min: 0, max: 2 ** 32 - 1 }), lo: fc.integer({ min: 0, max: 2 ** 32 - 1 }) })
+  if (hashColumns.has(name))
+    return fc.record({ hi: fc.integer({ min: 0, max: 2 ** 32 - 1 }), lo: fc.integer({ min: 0, max: 2 ** 32 - 1 }) })
   const byType: Record<ColumnType, fc.Arbitrary<unknown>> = {
     UInt8: fc.integer({ min: 0, max: 255 }),
     UInt16: fc.integer({ min: 0, max: 65535 }),
@@ -33,7 +51,9 @@ function arbitraryOf({ name, type }: Column): fc.Arbitrary<unknown> {
     Float64: fc.double({ noNaN: true, noDefaultInfinity: true }),
     "DateTime64(3, 'UTC')": fc.integer({ min: day2000, max: day2100 }),
     'FixedString(2)': fc.constantFrom('DE', 'US', '\0\0'),
-    'FixedString(16)': fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) => Buffer.from(bytes).toString('latin1')),
+    'FixedString(16)': fc
+      .uint8Array({ minLength: 16, maxLength: 16 })
+      .map((bytes) => Buffer.from(bytes).toString('latin1')),
     String: text,
   }
   return byType[type]
@@ -92,7 +112,9 @@ describe.each(Object.entries(streams))('rows of %s', (_name, { table, columns })
       if (type === 'String' || type.startsWith('FixedString')) return `hex(${name}) AS ${name}_`
       return type === 'Float64' ? `toString(reinterpretAsUInt64(${name})) AS ${name}_` : `${name} AS ${name}_`
     })
-    const found = await stores.ch.query<Record<string, string | number>>(`SELECT ${selected.join(', ')} FROM ${table} ORDER BY id`)
+    const found = await stores.ch.query<Record<string, string | number>>(
+      `SELECT ${selected.join(', ')} FROM ${table} ORDER BY id`,
+    )
     expect(found).toHaveLength(rows.length)
     for (const [index, row] of rows.entries()) {
       const wanted = expected(columns, row)
@@ -112,5 +134,7 @@ function comparable(name: string, type: ColumnType, value: string | number | big
   }
   if (typeof value === 'bigint') return String(value)
   if (typeof value === 'number' || name in enumMaxima) return value
-  return Buffer.from(value, type === 'String' ? 'utf8' : 'latin1').toString('hex').toUpperCase()
+  return Buffer.from(value, type === 'String' ? 'utf8' : 'latin1')
+    .toString('hex')
+    .toUpperCase()
 }

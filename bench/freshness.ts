@@ -30,7 +30,7 @@ export function watchFreshness(installation: Installation): () => Promise<Sample
       const dueAt = performance.now() + everyMs
       const [newest, backlog] = await Promise.all([readNewest(installation.ch), installation.backlog()])
       const at = (performance.now() - startedAt) / 1000
-      samples.push({ at, lagMs: Date.now() - newest, backlogBytes: backlog.bytes })
+      if (newest !== undefined) samples.push({ at, lagMs: Date.now() - newest, backlogBytes: backlog.bytes })
       await sleep(Math.max(1, dueAt - performance.now()))
     }
   })()
@@ -42,9 +42,13 @@ export function watchFreshness(installation: Installation): () => Promise<Sample
   }
 }
 
-async function readNewest(ch: ClickHouse): Promise<number> {
-  const [row] = await ch.query<{ newest: number }>(newestReceived)
-  return Number(row?.newest ?? 0)
+/** Milliseconds since 1970. A part may be merged away between being named and being read: it is asked for again. */
+async function readNewest(ch: ClickHouse): Promise<number | undefined> {
+  for (let attempt = 0; attempt < 3; attempt++) {
+    const [row] = await ch.query<{ newest: number }>(newestReceived)
+    if (row && Number(row.newest) > 0) return Number(row.newest)
+  }
+  return undefined
 }
 
 export function lagOf(samples: readonly Sample[]): { p50: number; p99: number } {

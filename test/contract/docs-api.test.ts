@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { operations } from '../../api/operations/registry.ts'
+import { makeOpenApi } from '../../api/transports/openapi.ts'
+import { projectFile } from '../../runtime/paths.ts'
+import { problems } from '../../schemas/problems.ts'
+import { readDoc, tableOf } from '../support/docs.ts'
+
+const page = readDoc('docs/api.md')
+
+interface Parameter {
+  readonly name: string
+  readonly description?: string
+  readonly schema: {
+    readonly type?: string
+    readonly minimum?: number
+    readonly maximum?: number
+    readonly default?: number
+  }
+}
+
+test('docs/api.md has every operation with its scope, and no other', () => {
+  const shown = tableOf(page, '## Operations').map((row) => row.slice(0, 2))
+  expect(shown).toEqual(operations.map(({ http, scope }) => [`\`${http.method} ${http.path}\``, `\`${scope}\``]))
+})
+
+test('docs/api.md has the parameters of the overview with their bounds and defaults', () => {
+  const { paths } = makeOpenApi(operations, 'http://localhost') as {
+    paths: Record<string, { get: { parameters: Parameter[] } }>
+  }
+  const meant = paths['/v1/analytics/overview']!.get.parameters.map(({ name, schema }) => [
+    `\`${name}\``,
+    schema.maximum === undefined ? 'text' : `${schema.minimum}–${schema.maximum}`,
+    schema.default === undefined ? '' : String(schema.default),
+  ])
+  expect(tableOf(page, '## The overview').map((row) => row.slice(0, 3))).toEqual(meant)
+})
+
+test('docs/api.md has every refusal with its status and text', () => {
+  const shown = tableOf(page, '## Answers').map(([status, detail]) => `${status} ${detail!.replaceAll('`', '')}`)
+  const meant = Object.values(problems)
+    .filter(({ detail }) => detail !== problems.body_unparsable.detail)
+    .map(({ status, detail }) => `${status} ${detail}`)
+  expect(shown).toEqual(expect.arrayContaining(meant))
+  const code = ['runtime/http/refusals.ts', 'schemas/problems.ts']
+    .map((path) => readFileSync(projectFile(path), 'utf8'))
+    .join()
+  const texts = tableOf(page, '## Answers').flatMap(([, detail]) => /^`(.*)`$/.exec(detail!)?.[1] ?? [])
+  expect(texts.filter((text) => !code.includes(`'${text}'`))).toEqual([])
+})
+
+test('docs/api.md names every member of the overview', () => {
+  const { components } = makeOpenApi(operations, 'http://localhost') as {
+    components: { schemas: Record<string, { properties: Record<string, unknown> }> }
+  }
+  for (const member of Object.keys(components.schemas['AnalyticsOverview']!.properties)) {
+    expect(page).toContain(`\`${member}\``)
+  }
+})

@@ -50,6 +50,8 @@ const statusLines: Record<number, string> = {
   500: '500 Internal Server Error',
   503: '503 Service Unavailable',
 }
+/** Names and values up to the last value, which is the request's id. */
+const commonHeaders = 'Access-Control-Allow-Origin: *\r\nContent-Type: application/json\r\nX-Request-Id'
 /** Beyond uWebSockets.js's own buffer an answer is written, and the connection closed, at once. */
 const cuttingBodyBytes = 16 * 1024 + 1
 
@@ -129,9 +131,8 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
     observeAnswer(answer.status)
     response.cork(() => {
       response.writeStatus(statusLines[answer.status]!)
-      response.writeHeader('X-Request-Id', requestId)
-      response.writeHeader('Access-Control-Allow-Origin', '*')
-      response.writeHeader('Content-Type', 'application/json')
+      // One call for three headers: each call costs as much as writing the bytes. The id has none but safe characters.
+      response.writeHeader(commonHeaders, requestId)
       if (answer.retryAfter !== undefined) response.writeHeader('Retry-After', String(answer.retryAfter))
       if (allow !== '') response.writeHeader('Allow', allow)
       response.end(answer.body, closes || isClosing)

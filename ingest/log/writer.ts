@@ -1,7 +1,6 @@
 /**
  * Group commit. Rows are encoded into the gathering group; one group is in flight at a time: one write, one sync, then
- * every waiter of it is told. Meanwhile the next group gathers, so the sync's duration sets the size of groups and no
- * timer is needed.
+ * every waiter of it is told. Meanwhile the next group gathers; commit-pace.ts says when it goes.
  *
  * What holds:
  * - a waiter hears `true` only when its rows are synced;
@@ -19,6 +18,7 @@ import { type Column, type Hash64, rowFormat } from '../../schemas/row.ts'
 import { compileRowEncoder, type RowEncoder } from '../../schemas/row-codec.ts'
 import type { SegmentNumbers } from '../ids.ts'
 import type { SidePayload } from '../outcome.ts'
+import { CommitPace } from './commit-pace.ts'
 import type { DiskIo, LogFiles, OpenLogFile } from './files.ts'
 import { fileHeaderBytes } from './format.ts'
 import {
@@ -65,6 +65,10 @@ export class LogWriter<Row extends { id: number }> {
   private isBroken = false
   private isClosed = false
   private idleWaiters: (() => void)[] = []
+  private readonly pace = new CommitPace(
+    () => this.gathering?.rows ?? 0,
+    () => this.commit(),
+  )
 
   private constructor(private readonly options: LogWriterOptions) {
     this.encode = compileRowEncoder<Row>(options.columns)
@@ -109,7 +113,7 @@ export class LogWriter<Row extends { id: number }> {
   append(row: Row, claim: Hash64 | null, side: SidePayload | null): number {
     const gathering = this.gathering!
     const id = gathering.add(this.encode, row, claim, side)
-    if (gathering.rows === 1 && !this.inflight) setImmediate(() => this.commit())
+    if (gathering.rows === 1 && !this.inflight) this.pace.consider()
     return id
   }
 
@@ -179,9 +183,7 @@ export class LogWriter<Row extends { id: number }> {
     this.gathering = undefined
     this.inflight = group
     if (isFirstOfSegment) {
-      group.segment.file = this.file.number
-      group.segment.start = this.fileEnd
-      group.segment.end = this.fileEnd
+      Object.assign(group.segment, { file: this.file.number, start: this.fileEnd, end: this.fileEnd })
     }
     const { buffer, segment } = group
     const length = group.finish(this.file.number, this.groupNumber++)
@@ -204,11 +206,10 @@ export class LogWriter<Row extends { id: number }> {
       segment.end = this.fileEnd
       segment.syncedRows += group.rows
       this.inflight = undefined
-      // The next group is on its way to the disk before this one's answers are written.
-      this.commit()
       this.freeBuffers.push(buffer)
       this.options.observeSync((performance.now() - startedAt) / 1000, group.rows)
       for (const waiter of group.waiters) waiter(true)
+      if (this.gathering?.rows) this.pace.consider()
       if (segment !== this.segment) this.sealWhenDone(segment)
       else if (segment.isDue) this.trySeal(segment)
       this.tellIdle()

@@ -9,7 +9,13 @@ export interface TcpProxy {
   close(): Promise<void>
 }
 
-export async function startTcpProxy(storeUrl: string): Promise<TcpProxy> {
+/** Sees every chunk before it is passed on; one that it answers false for is swallowed. */
+export interface ProxyWatch {
+  toStore?(chunk: Buffer): boolean
+  fromStore?(chunk: Buffer): boolean
+}
+
+export async function startTcpProxy(storeUrl: string, watch: ProxyWatch = {}): Promise<TcpProxy> {
   const target = new URL(storeUrl)
   const sockets = new Set<Socket>()
   let mode: 'open' | 'refusing' | 'hanging' = 'open'
@@ -25,8 +31,8 @@ export async function startTcpProxy(storeUrl: string): Promise<TcpProxy> {
         store.destroy()
       })
     }
-    client.on('data', (chunk) => mode === 'open' && store.write(chunk))
-    store.on('data', (chunk) => mode === 'open' && client.write(chunk))
+    client.on('data', (chunk) => mode === 'open' && (watch.toStore?.(chunk) ?? true) && store.write(chunk))
+    store.on('data', (chunk) => mode === 'open' && (watch.fromStore?.(chunk) ?? true) && client.write(chunk))
   })
   const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   const stop = () =>

@@ -1,0 +1,151 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { sleep } from '../../runtime/retry.ts'
+import { startIngest, type TestIngest } from '../support/ingest.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+import { type ProxyWatch, startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+
+/** Where the process is killed: seen from the stores, between two steps of shipping. */
+type Point =
+  | 'insert not sent'
+  | 'insert under way'
+  | 'insert answered'
+  | 'copy not begun'
+  | 'commit not sent'
+  | 'commit not answered'
+const points: Point[] = [
+  'insert not sent',
+  'insert under way',
+  'insert answered',
+  'copy not begun',
+  'commit not sent',
+  'commit not answered',
+]
+const rounds = process.env['FAULTS'] === 'long' ? 8 : 1
+
+let stores: TestStores
+let ingest: TestIngest | undefined
+const proxies: TcpProxy[] = []
+
+beforeEach(async () => {
+  stores = await freshStores()
+}, 60_000)
+afterEach(async () => {
+  await ingest?.stop('SIGKILL')
+  ingest = undefined
+  for (const proxy of proxies.splice(0)) await proxy.close()
+  await stores.close()
+}, 60_000)
+
+/** Watches of both stores that call `kill` at `point`, once. */
+function watchesFor(point: Point, kill: () => void): Record<'clickhouse' | 'postgres', ProxyWatch> {
+  let isKilled = false
+  let hasInserted = false
+  let hasCommitted = false
+  const strike = () => {
+    isKilled = true
+    kill()
+    return false
+  }
+  const isInsert = (chunk: Buffer) => /INSERT(\+|%20| )INTO/.test(chunk.toString('latin1'))
+  return {
+    clickhouse: {
+      toStore: (chunk) => {
+        if (isKilled) return false
+        if (isInsert(chunk)) {
+          hasInserted = true
+          if (point === 'insert not sent') return strike()
+        }
+        return true
+      },
+      fromStore: () => {
+        if (isKilled) return false
+        if (!hasInserted) return true
+        if (point === 'insert under way') return strike()
+        if (point === 'insert answered') setImmediate(strike)
+        return true
+      },
+    },
+    postgres: {
+      toStore: (chunk) => {
+        if (isKilled) return false
+        const text = chunk.toString('latin1')
+        if (point === 'copy not begun' && text.includes('shipped_manifests')) return strike()
+        if (text.includes('COMMIT')) {
+          hasCommitted = true
+          if (point === 'commit not sent') return strike()
+        }
+        return true
+      },
+      fromStore: () => {
+        if (isKilled) return false
+        return hasCommitted && point === 'commit not answered' ? strike() : true
+      },
+    },
+  }
+}
+
+describe('kill -9 while shipping', () => {
+  it.each(points)(
+    'at the point "%s" loses and doubles nothing',
+    async (point) => {
+      for (let round = 0; round < rounds; round++) {
+        let isArmed = false
+        const watches = watchesFor(point, () => ingest!.child.kill('SIGKILL'))
+        const armed = (watch: ProxyWatch): ProxyWatch => ({
+          toStore: (chunk) => !isArmed || (watch.toStore?.(chunk) ?? true),
+          fromStore: (chunk) => !isArmed || (watch.fromStore?.(chunk) ?? true),
+        })
+        const clickhouse = await startTcpProxy(stores.clickhouseUrl, armed(watches.clickhouse))
+        const postgres = await startTcpProxy(stores.databaseUrl, armed(watches.postgres))
+        proxies.push(clickhouse, postgres)
+        ingest = await startIngest(stores, { CLICKHOUSE_URL: clickhouse.url, DATABASE_URL: postgres.url }, ingest)
+        isArmed = true
+        const event = { event_type: 'identify', event_name: `round ${round}`, anonymous_id: 'v' }
+        const events = Array.from({ length: 50 }, (_, i) => ({
+          ...event,
+          email: `${round}-${i}@example.com`,
+          client_event_id: `${round}-${i}`,
+        }))
+        const answer = await ingest.post('/track/batch', { tracking_key: ingest.key, events })
+        expect(answer.body.accepted).toBe(50)
+        for (let waited = 0; ingest.child.signalCode === null && waited < 20_000; waited += 20) await sleep(20)
+        expect(ingest.child.signalCode).toBe('SIGKILL')
+        ingest = await startIngest(stores, {}, ingest)
+        // A sender that got no answer would send again: counted once, too.
+        await ingest.post('/track/batch', { tracking_key: ingest.key, events })
+        await ingest.shipped()
+        await untilEqual(() => count(`SELECT count() AS count FROM events WHERE event_name = 'round ${round}'`), 50)
+        await untilEqual(
+          async () =>
+            (
+              await stores.pg.query<{ count: number }>('SELECT count(*) AS count FROM inbox WHERE event_name = $1', [
+                `round ${round}`,
+              ])
+            )[0]!.count,
+          50,
+        )
+        await ingest.stop()
+      }
+      const [row] = await stores.ch.query<{ rows: number; ids: number; claims: number }>(
+        'SELECT count() AS rows, uniqExact(id) AS ids, uniqExact(client_event_id) AS claims FROM events',
+      )
+      expect(row).toEqual({ rows: 50 * rounds, ids: 50 * rounds, claims: 50 * rounds })
+    },
+    60_000 * rounds,
+  )
+})
+
+async function count(sql: string): Promise<number> {
+  const [row] = await stores.ch.query<{ count: number }>(sql)
+  return row!.count
+}
+
+async function untilEqual(ask: () => Promise<number>, expected: number): Promise<void> {
+  let last = -1
+  for (let waited = 0; waited < 20_000; waited += 100) {
+    last = await ask()
+    if (last === expected) return
+    await sleep(100)
+  }
+  expect(last).toBe(expected)
+}

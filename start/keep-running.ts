@@ -22,6 +22,9 @@ export interface Kept {
   readonly isUp: boolean
   /** Resolves when it first serves; rejects when it dies a few times before that. */
   readonly firstUp: Promise<void>
+  /** From now on its death is final. */
+  letDie(): void
+  /** Ends it in an orderly way. */
   stop(): Promise<void>
 }
 
@@ -118,6 +121,7 @@ export function keepRunning(runnable: Runnable, watcher: Watcher): Kept {
       return isUp
     },
     firstUp,
+    letDie: () => stopping.abort(),
     stop: async () => {
       stopping.abort()
       const last = child

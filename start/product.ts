@@ -134,6 +134,8 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
   return {
     start,
     stop: async () => {
+      // A signal to the whole process group has reached the services too: who ends before its turn stays ended.
+      for (const kept of running.services) kept.letDie()
       await running.front?.close()
       for (const kept of running.services) await kept.stop()
       await Promise.all(running.stores.map((kept) => kept.stop()))

@@ -4,7 +4,8 @@
  * answered as a server would; held by test/integration/embedded-clickhouse.test.ts.
  *
  * The engine can't stop a running statement. KILL QUERY therefore answers when the insert has ended, and when that takes
- * too long this process ends itself, which ends the insert too: whoever started it starts it again.
+ * too long this process ends itself, which ends the insert too: whoever started it starts it again (held by
+ * test/integration/kill-insert.test.ts).
  */
 import { once } from 'node:events'
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -36,8 +37,13 @@ writeFileSync(join(folder, 'pid'), String(process.pid))
 const rows = makeRowsLoader(engine, incoming)
 const inFlight = makeInFlight(() => {
   log.error('an insert that was to be killed goes on: ending the process')
-  process.exit(70)
+  endAtOnce()
 })
+
+/** Not process.exit(): it waits for the statement that has to end. */
+function endAtOnce(): void {
+  process.kill(process.pid, 'SIGKILL')
+}
 
 const server = createServer({ keepAliveTimeout: 10_000, requestTimeout: 120_000 }, (request, response) => {
   answer(request, response).catch((error) => fail(request, response, EngineError.of(error)))
@@ -114,13 +120,20 @@ function openOrExit(path: string) {
   }
 }
 
-const shutdown = makeShutdown(log)
+let isClosed = false
+const shutdown = makeShutdown(log, (code) => {
+  if (!isClosed) endAtOnce()
+  process.exit(code)
+})
 let closed: Promise<unknown>
 shutdown.step('stop accepting', () => {
   closed = once(server, 'close')
   server.close()
 })
-shutdown.step('finish what runs', () => engine.close())
+shutdown.step('finish what runs', async () => {
+  await engine.close()
+  isClosed = true
+})
 shutdown.step('send the last answers', () => Promise.race([closed, sleep(lastAnswersMs)]) as Promise<void>)
 
 server.listen(Number(port), '127.0.0.1', () => {

@@ -17,7 +17,7 @@ export interface InFlight {
 }
 
 /** `endProcess` is the last means against an insert that doesn't end. */
-export function makeInFlight(endProcess: () => never): InFlight {
+export function makeInFlight(endProcess: () => void): InFlight {
   const running = new Map<string, Running>()
   return {
     track: (queryId, work) => {

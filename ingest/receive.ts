@@ -13,7 +13,7 @@ import {
   validateTrack,
 } from '../schemas/event-validator.ts'
 import { parseJsonBody } from '../schemas/json-body.ts'
-import { retryAfterSeconds } from '../schemas/limits.ts'
+import { rateRetryAfterSeconds, retryAfterSeconds } from '../schemas/limits.ts'
 import type { BotVisitRow, EventRow, Hash64 } from '../schemas/row.ts'
 import { missingBody, type ValidationError } from '../schemas/validation-errors.ts'
 import type { BotAnswer, BotReader } from './bots.ts'
@@ -118,7 +118,14 @@ export class Receiver {
     if (errors) return this.refuse(respond, 'invalid', 422, errors)
     const events = countOf(endpoint, body)
     if (!keyRate.allows(key, events, clock.now())) {
-      return this.refuse(respond, 'rate_limited', 429, 'Too many events for this tracking key', 1, events)
+      return this.refuse(
+        respond,
+        'rate_limited',
+        429,
+        'Too many events for this tracking key',
+        rateRetryAfterSeconds,
+        events,
+      )
     }
     const reason = capacity.refusal()
     if (reason !== null) return this.refuse(respond, 'over_capacity', 503, reason, retryAfterSeconds, events)

@@ -135,6 +135,7 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
       response.writeHeader(commonHeaders, requestId)
       if (answer.retryAfter !== undefined) response.writeHeader('Retry-After', String(answer.retryAfter))
       if (allow !== '') response.writeHeader('Allow', allow)
+      if (answer.status !== 202) response.writeHeader('Access-Control-Expose-Headers', 'Retry-After, X-Request-Id')
       response.end(answer.body, closes || isClosing)
     })
   }

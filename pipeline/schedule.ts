@@ -32,7 +32,7 @@ const retryEveryMs = 2_000
 const overdueMs = 10 * minute
 const sweepDeadlineMs = 5 * redisDeadlineMs
 
-/** A failed run is tried again after 30 s, 1 min, 2 min … and for the last time about two hours later. */
+/** A failed run is tried again after 30 s, 1 min, 2 min … and for the last time about an hour later. */
 const runOptions = {
   attempts: 8,
   backoff: { type: 'exponential', delay: 30_000 },

@@ -85,9 +85,9 @@ export const settings = {
   secretKey: text(
     'SECRET_KEY',
     '',
-    'Secret that keys hashes and encrypts stored secrets: ≥ 32 characters. Made and kept in `DATA_DIR` when embedded.',
+    'Secret that keys the hashes of ids: ≥ 32 characters, the same on all nodes. Made and kept in `DATA_DIR` when embedded.',
   ),
-  nodeEnv: text('NODE_ENV', 'development', '`production` refuses development-only settings.'),
+  nodeEnv: text('NODE_ENV', 'development', 'With `production`, `npm start` wants `SECRET_KEY` to be given.'),
   logLevel: setting('LOG_LEVEL', '`info`', '`debug`, `info`, `warn`, `error` or `silent`.', (value = 'info') => {
     if (!['debug', 'info', 'warn', 'error', 'silent'].includes(value)) throw new Error(`unknown level \`${value}\``)
     return value

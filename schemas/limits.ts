@@ -113,8 +113,9 @@ export const apiKeyTouchMs = 1 * minute
 /** How long the API's health waits for a store. */
 export const healthDeadlineMs = 2 * second
 
-/** `Retry-After` of 503 and of the per-key 429, in seconds. */
+/** `Retry-After` of 503, in seconds; a tracking key's own limit is one of a second. */
 export const retryAfterSeconds = 5
+export const rateRetryAfterSeconds = 1
 
 /** The analytics overview. */
 export const overviewDaysMax = 365

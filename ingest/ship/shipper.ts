@@ -42,6 +42,7 @@ interface Waiting {
 
 interface Frozen {
   readonly state: ManifestState
+  readonly sealedAt: number
   /** Still in memory from freezing, when the loader takes it right away. */
   batch: Batch | undefined
   /** Whether an insert of it may have been sent before. */
@@ -73,7 +74,7 @@ export class Shipper {
   private readonly keeper: FileKeeper
   private readonly waiting: Waiting[] = []
   private readonly toLoad: Frozen[] = []
-  private readonly toCopy: ManifestState[] = []
+  private readonly toCopy: Frozen[] = []
   private readonly stages: Stages
   private isLoading = false
   private isDraining = false
@@ -89,7 +90,9 @@ export class Shipper {
     const { journal, clock } = this.options
     this.keeper.adopt(files, segments, newestFile)
     const frozen = journal.frozenParts()
-    for (const state of journal.open()) this.enqueue({ state, batch: undefined, isUncertain: true })
+    for (const state of journal.open()) {
+      this.enqueue({ state, sealedAt: clock.now(), batch: undefined, isUncertain: true })
+    }
     for (const segment of segments) {
       const parts = frozen.get(segment.number) ?? new Set<Part>()
       if (parts.has('all') || parts.has('claimed')) continue
@@ -111,14 +114,19 @@ export class Shipper {
     return this.isLoading
   }
 
-  /** Bytes of log whose rows are not all stored yet, and since when the oldest of them waits (0: nothing waits). */
+  /** Bytes of log whose rows are not all stored in both stores, and since when the oldest of them waits (0: none does). */
   backlog(): { bytes: number; segments: number; since: number } {
-    const frozenBytes = this.toLoad.reduce((sum, { state }) => sum + bytesOf(state.manifest.segments), 0)
-    const since = this.toLoad[0] ? this.loadingSince : (this.waiting[0]?.sealedAt ?? 0)
-    return { bytes: this.waitingBytes + frozenBytes, segments: this.waiting.length + this.toLoad.length, since }
+    const frozen = new Map([...this.toLoad, ...this.toCopy].map((each) => [each.state.manifest.id, each]))
+    let { waitingBytes: bytes } = this
+    let segments = this.waiting.length
+    let since = this.waiting[0]?.sealedAt ?? Number.POSITIVE_INFINITY
+    for (const { state, sealedAt } of frozen.values()) {
+      bytes += bytesOf(state.manifest.segments)
+      segments += state.manifest.segments.length
+      since = Math.min(since, sealedAt)
+    }
+    return { bytes, segments, since: Number.isFinite(since) ? since : 0 }
   }
-
-  private loadingSince = 0
 
   /** Ships what it can within `deadlineMs`, then stops; what is left is found again at the next start. */
   async close(deadlineMs: number): Promise<void> {
@@ -137,11 +145,8 @@ export class Shipper {
   }
 
   private enqueue(frozen: Frozen): void {
-    if (frozen.state.loadedAt === 0) {
-      if (this.toLoad.length === 0) this.loadingSince = this.options.clock.now()
-      this.toLoad.push(frozen)
-    }
-    if (!frozen.state.isCopied) this.toCopy.push(frozen.state)
+    if (frozen.state.loadedAt === 0) this.toLoad.push(frozen)
+    if (!frozen.state.isCopied) this.toCopy.push(frozen)
     this.stages.wake()
   }
 
@@ -171,7 +176,7 @@ export class Shipper {
     this.removeTaken(taken, manifest.part)
     const isNext = this.toLoad.length === 0
     const isUncertain = taken.some(({ segment }) => this.keeper.isRecovered(segment))
-    this.enqueue({ state, batch: isNext ? batch : undefined, isUncertain })
+    this.enqueue({ state, sealedAt: taken[0]!.sealedAt, batch: isNext ? batch : undefined, isUncertain })
     return true
   }
 
@@ -218,7 +223,6 @@ export class Shipper {
       this.isLoading = false
     }
     this.toLoad.shift()
-    this.loadingSince = this.options.clock.now()
     if (state.isCopied) this.keeper.manifestDone(manifest)
     this.options.onIdle()
     this.stages.wake()
@@ -245,8 +249,9 @@ export class Shipper {
   // Stage 3: copy.
 
   private async copyNext(): Promise<number> {
-    const state = this.toCopy[0]
-    if (!state) return Number.POSITIVE_INFINITY
+    const next = this.toCopy[0]
+    if (!next) return Number.POSITIVE_INFINITY
+    const { state } = next
     const { manifest } = state
     const batch = await this.read(manifest.segments)
     const kept = isKept(manifest)

@@ -1,6 +1,6 @@
 /**
  * Bots by their user agents: which of the tracking endpoint's senders are some, and what is known of one.
- * Held by test/unit/bots-reference.test.ts.
+ * Held by test/unit/bots.test.ts.
  */
 import { createIsbotFromList, list as isbotPatterns } from 'isbot'
 import { type Bot, knownBotOf } from './known-bots.ts'

@@ -12,12 +12,14 @@ import { leaseSegments, raiseLeases } from '../postgres/tables/segment-leases.ts
 import { findTrackingKey, listTrackingKeys } from '../postgres/tables/tracking-keys.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { readConfig, requireStores, SettingError } from '../runtime/config.ts'
+import { FolderInUse, lockFolder } from '../runtime/folder-lock.ts'
 import { CantListen } from '../runtime/http/listen.ts'
 import { makeLog } from '../runtime/log.ts'
 import { makeMetrics } from '../runtime/metrics.ts'
 import { makeShutdown } from '../runtime/shutdown.ts'
 import { logFileBytes, segmentLeaseSize } from '../schemas/limits.ts'
 import type { BotVisitRow, EventRow } from '../schemas/row.ts'
+import { Appender } from './append.ts'
 import { makeBotReader } from './bots.ts'
 import { watchCapacity } from './capacity.ts'
 import { makeEnricher } from './enrich.ts'
@@ -47,6 +49,8 @@ async function main(): Promise<void> {
   const metrics = makeMetrics('ingest')
   const folder = resolve(config.dataDir, 'ingest')
   await mkdir(folder, { recursive: true, mode: 0o700 })
+  // Two processes that write and recycle the same log files would lose events.
+  const lock = lockFolder(folder)
 
   const pg = connectPostgres(databaseUrl, { max: 4 })
   const clickhouse = connectClickHouse(clickhouseUrl)
@@ -119,12 +123,9 @@ async function main(): Promise<void> {
     keys,
     enricher: makeEnricher({ secretKey, salts }),
     bots: makeBotReader({ salts }),
-    events: events.writer,
-    botVisits: botVisits.writer,
-    window,
+    appender: new Appender({ events: events.writer, botVisits: botVisits.writer, window, secretKey, clock }),
     capacity,
     keyRate: makeKeyRate(config.trackRatePerKey),
-    secretKey,
     clock,
     countAccepted: watched.countAccepted,
     countRefused: watched.countRefused,
@@ -164,6 +165,7 @@ async function main(): Promise<void> {
     capacity.close()
     await Promise.all([keys.close(), salts.close(), numbers.close()])
   })
+  shutdown.step('lock', () => lock.release())
   shutdown.step('clients', () => Promise.all([claims.close(), clickhouse.close(), pg.close()]).then(() => {}))
 
   const port = await server.listen(config.listenHost, config.port)
@@ -214,7 +216,7 @@ async function readBootId(): Promise<string> {
 }
 
 main().catch((error) => {
-  const isExpected = error instanceof SettingError || error instanceof CantListen
+  const isExpected = [SettingError, CantListen, FolderInUse].some((kind) => error instanceof kind)
   process.stderr.write(`${isExpected ? error.message : error.stack}\n`)
   process.exit(1)
 })

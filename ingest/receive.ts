@@ -3,7 +3,6 @@
  * of the request has been judged; the answer is given once everything it acknowledges is synced.
  */
 import type { Clock } from '../runtime/clock.ts'
-import { deriveHashKey, hash64, hashed } from '../runtime/hash.ts'
 import type { TrackBody, TrackEvent } from '../schemas/event.ts'
 import {
   locInBatch,
@@ -14,16 +13,14 @@ import {
 } from '../schemas/event-validator.ts'
 import { parseJsonBody } from '../schemas/json-body.ts'
 import { rateRetryAfterSeconds, retryAfterSeconds } from '../schemas/limits.ts'
-import type { BotVisitRow, EventRow, Hash64 } from '../schemas/row.ts'
 import { missingBody, type ValidationError } from '../schemas/validation-errors.ts'
+import type { Appender } from './append.ts'
 import type { BotAnswer, BotReader } from './bots.ts'
 import type { Capacity } from './capacity.ts'
 import type { Enricher } from './enrich.ts'
 import type { KeyRate } from './key-rate.ts'
 import type { KeyTable } from './keys.ts'
-import type { DedupWindow } from './log/dedup-window.ts'
-import type { LogWriter } from './log/writer.ts'
-import type { Enriched, IngestWorkspace, Sender, SidePayload } from './outcome.ts'
+import type { IngestWorkspace, Sender } from './outcome.ts'
 
 export interface Answer {
   readonly status: number
@@ -48,12 +45,9 @@ export interface ReceiveOptions {
   readonly keys: KeyTable
   readonly enricher: Enricher
   readonly bots: BotReader
-  readonly events: LogWriter<EventRow>
-  readonly botVisits: LogWriter<BotVisitRow>
-  readonly window: DedupWindow
+  readonly appender: Appender
   readonly capacity: Capacity
   readonly keyRate: KeyRate
-  readonly secretKey: string
   readonly clock: Clock
   readonly countAccepted: (events: number, deduplicated: number) => void
   readonly countRefused: (reason: Reason, events: number) => void
@@ -69,12 +63,7 @@ interface Appended {
 }
 
 export class Receiver {
-  private readonly claimKey
-  private readonly claim: Hash64 = { hi: 0, lo: 0 }
-
-  constructor(private readonly options: ReceiveOptions) {
-    this.claimKey = claimKeyOf(options.secretKey)
-  }
+  constructor(private readonly options: ReceiveOptions) {}
 
   /** Judges and stores one request. `respond` is called once, now or after the sync. `bytes` may be used again after return. */
   receive(endpoint: Endpoint, bytes: Buffer, sender: Sender, respond: Respond): void {
@@ -130,7 +119,7 @@ export class Receiver {
     const reason = capacity.refusal()
     if (reason !== null) return this.refuse(respond, 'over_capacity', 503, reason, retryAfterSeconds, events)
     const bound = bodyBytes * rowBytesPerBodyByte + events * rowBytesBeside
-    if (!this.options.events.hasRoom(events, bound) || !this.options.botVisits.hasRoom(events, bound)) {
+    if (!this.options.appender.hasRoom(events, bound)) {
       return this.refuse(respond, 'over_capacity', 503, 'The event queue is full', retryAfterSeconds, events)
     }
     if (endpoint === 'track') this.track(body as TrackBody, workspace, sender, respond)
@@ -139,16 +128,15 @@ export class Receiver {
   }
 
   private track(event: TrackBody, workspace: IngestWorkspace, sender: Sender, respond: Respond): void {
-    const known = this.findDuplicate(event.client_event_id, workspace)
+    const known = this.options.appender.findDuplicate(event.client_event_id, workspace)
     if (known !== 0) {
       this.whenRowsSynced([known], respond, 1, 1, () => trackAnswer(known, true))
       return
     }
     const enriched = this.options.enricher.enrich(event, sender, workspace)
     if (enriched.stream === 'rejected') return this.refuse(respond, 'invalid', 422, enriched.detail)
-    const id = this.append(enriched, event.client_event_id)
-    const writer = enriched.stream === 'events' ? this.options.events : this.options.botVisits
-    writer.whenSynced((isDurable) => {
+    const id = this.options.appender.append(enriched, event.client_event_id)
+    this.options.appender.whenRowSynced(enriched.stream, (isDurable) => {
       if (!isDurable) return this.refuseUnsynced(respond, 1)
       this.options.countAccepted(1, 0)
       respond({ status: 202, body: trackAnswer(id, false) })
@@ -183,9 +171,13 @@ export class Receiver {
     const bots: BotAnswer[] = []
     let duplicates = 0
     const visits = this.options.bots.read(body, sender, workspace, (row, bot) => {
-      const known = this.findDuplicate(row.client_event_id, workspace)
+      const known = this.options.appender.findDuplicate(row.client_event_id, workspace)
       if (known !== 0) duplicates++
-      ids.push(known !== 0 ? known : this.append({ stream: 'bot_visits', row, side: null }, row.client_event_id))
+      ids.push(
+        known !== 0
+          ? known
+          : this.options.appender.append({ stream: 'bot_visits', row, side: null }, row.client_event_id),
+      )
       bots.push(bot)
     })
     if (visits.rejected.length > 0) this.options.countRefused('invalid', visits.rejected.length)
@@ -211,38 +203,16 @@ export class Receiver {
     workspace: IngestWorkspace,
     sender: Sender,
   ): Appended | ValidationError[] {
-    const known = this.findDuplicate(event.client_event_id, workspace)
+    const known = this.options.appender.findDuplicate(event.client_event_id, workspace)
     if (known !== 0) return { id: known, isDuplicate: true }
     const enriched = this.options.enricher.enrich(event, sender, workspace)
     if (enriched.stream === 'rejected') {
       return enriched.detail.map((error) => ({ ...error, loc: [...locInBatch(index), ...error.loc.slice(1)] }))
     }
-    return { id: this.append(enriched, event.client_event_id), isDuplicate: false }
+    return { id: this.options.appender.append(enriched, event.client_event_id), isDuplicate: false }
   }
 
-  /** The event id that this client event id has already, or 0; leaves its hash in `claim` for `append`. */
-  private findDuplicate(clientEventId: string | null | undefined, workspace: IngestWorkspace): number {
-    if (!clientEventId) return 0
-    hash64(this.claimKey, workspace.id, clientEventId)
-    this.claim.hi = hashed.hi
-    this.claim.lo = hashed.lo
-    return this.options.window.find(this.claim)
-  }
-
-  private append(
-    enriched: Exclude<Enriched, { stream: 'rejected' }>,
-    clientEventId: string | null | undefined,
-  ): number {
-    const claim = clientEventId ? this.claim : null
-    const id =
-      enriched.stream === 'events'
-        ? this.options.events.append(enriched.row, claim, enriched.side as SidePayload | null)
-        : this.options.botVisits.append(enriched.row, claim, null)
-    if (claim) this.options.window.add(claim, id, this.options.clock.now())
-    return id
-  }
-
-  /** Answers 202 with `body()` once the rows `ids`, and all else appended for this request, are synced. */
+  /** Answers 202 with `body()` once the rows `ids` are synced. */
   private whenRowsSynced(
     ids: number[],
     respond: Respond,
@@ -250,26 +220,11 @@ export class Receiver {
     duplicates: number,
     body: () => string,
   ): void {
-    let open = 1
-    let isDurable = true
-    const done = (isSynced: boolean) => {
-      isDurable &&= isSynced
-      if (--open > 0) return
+    this.options.appender.whenSynced(ids, duplicates > 0, (isDurable) => {
       if (!isDurable) return this.refuseUnsynced(respond, accepted)
       this.options.countAccepted(accepted - duplicates, duplicates)
       respond({ status: 202, body: body() })
-    }
-    // Rows of one request are in at most two groups of each stream; a callback for each row is only for duplicates.
-    for (const writer of [this.options.events, this.options.botVisits]) {
-      open++
-      writer.whenSynced(done)
-      if (duplicates === 0) continue
-      for (const id of ids) {
-        open++
-        writer.whenRowSynced(id, done)
-      }
-    }
-    done(true)
+    })
   }
 
   private refuseUnsynced(respond: Respond, events: number): void {
@@ -287,11 +242,6 @@ export class Receiver {
     this.options.countRefused(reason, events)
     respond({ status, body: JSON.stringify({ detail }), ...(retryAfter === undefined ? {} : { retryAfter }) })
   }
-}
-
-/** The key under which client event ids are hashed, the same on every node of an installation. */
-export function claimKeyOf(secretKey: string) {
-  return deriveHashKey(secretKey, 'client event ids')
 }
 
 function trackAnswer(id: number, isDuplicate: boolean): string {

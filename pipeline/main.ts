@@ -2,7 +2,8 @@
 import { connectClickHouse } from '../clickhouse/client.ts'
 import { connectPostgres } from '../postgres/client.ts'
 import { systemClock } from '../runtime/clock.ts'
-import { readConfig, requireStores } from '../runtime/config.ts'
+import { readConfig, requireStores, SettingError } from '../runtime/config.ts'
+import { CantListen } from '../runtime/http/listen.ts'
 import { makeLog } from '../runtime/log.ts'
 import { makeMetrics } from '../runtime/metrics.ts'
 import { makeShutdown } from '../runtime/shutdown.ts'
@@ -12,26 +13,34 @@ import { schedulesOf, startSweep } from './schedule.ts'
 import { makeStatusServer } from './status-server.ts'
 import { startWorker } from './worker.ts'
 
-const config = readConfig()
-const { databaseUrl, redisUrl, clickhouseUrl } = requireStores(config)
-const log = makeLog('pipeline', config.logLevel)
-const metrics = makeMetrics('pipeline')
-const pipelineMetrics = makePipelineMetrics(metrics)
-const shutdown = makeShutdown(log)
+async function main(): Promise<void> {
+  const config = readConfig()
+  const { databaseUrl, redisUrl, clickhouseUrl } = requireStores(config)
+  const log = makeLog('pipeline', config.logLevel)
+  const metrics = makeMetrics('pipeline')
+  const pipelineMetrics = makePipelineMetrics(metrics)
+  const shutdown = makeShutdown(log)
 
-const pg = connectPostgres(databaseUrl)
-const ch = connectClickHouse(clickhouseUrl)
-const worker = startWorker(redisUrl, jobs, { pg, ch, clock: systemClock, log, metrics: pipelineMetrics })
-const sweep = startSweep({ redisUrl, schedules: schedulesOf(config), metrics: pipelineMetrics, log })
-const server = makeStatusServer(metrics, log)
+  const pg = connectPostgres(databaseUrl)
+  const ch = connectClickHouse(clickhouseUrl)
+  const worker = startWorker(redisUrl, jobs, { pg, ch, clock: systemClock, log, metrics: pipelineMetrics })
+  const sweep = startSweep({ redisUrl, schedules: schedulesOf(config), metrics: pipelineMetrics, log })
+  const server = makeStatusServer(metrics, log)
 
-shutdown.step('status server', () => server.close())
-shutdown.step('sweep', () => sweep.close())
-shutdown.step('worker', () => worker.close())
-shutdown.step('stores', async () => {
-  await Promise.all([pg.close(), ch.close()])
+  shutdown.step('status server', () => server.close())
+  shutdown.step('sweep', () => sweep.close())
+  shutdown.step('worker', () => worker.close())
+  shutdown.step('stores', async () => {
+    await Promise.all([pg.close(), ch.close()])
+  })
+
+  const port = await server.listen(config.listenHost, config.port)
+  log.info({ port }, 'the pipeline is running')
+  process.send?.({ type: 'ready', port })
+}
+
+main().catch((error) => {
+  const isExpected = error instanceof SettingError || error instanceof CantListen
+  process.stderr.write(`${isExpected ? error.message : error.stack}\n`)
+  process.exit(1)
 })
-
-const port = await server.listen(config.listenHost, config.port)
-log.info({ port }, 'the pipeline is running')
-process.send?.({ type: 'ready', port })

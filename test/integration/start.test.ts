@@ -96,7 +96,7 @@ test('refuses a second start on its folder, and one on its port, in a line each'
   const second = await refusedStart({ DATA_DIR: dataDir })
   expect(second).toEqual({
     code: 1,
-    lines: [expect.stringMatching(/DATA_DIR .* is in use by another start \(process \d+\)/)],
+    lines: [expect.stringMatching(/DATA_DIR .* is in use by another process \(\d+\)/)],
   })
   const other = mkdtempSync(join(tmpdir(), 'svc-start-'))
   const { port } = new URL(product.dev.base_url)

@@ -1,22 +1,6 @@
-/** Tells a process from a later one that got its number. */
+/** Processes that an earlier start left behind. */
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-
-/** What stays the same as long as process `pid` lives, and differs for the next of that number; undefined: none runs. */
-export function processIdentity(pid: number): string | undefined {
-  if (process.platform === 'linux') {
-    try {
-      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-      // The name, in parentheses, may hold anything; the state is the first field after it, the start time the 20th.
-      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-      return fields[0] === 'Z' ? undefined : `${pid} ${fields[19]}`
-    } catch {
-      return undefined
-    }
-  }
-  const { status, stdout } = spawnSync('ps', ['-p', String(pid), '-o', 'lstart='], { encoding: 'utf8' })
-  return status === 0 ? `${pid} ${stdout.trim()}` : undefined
-}
 
 /** True when process `pid` runs and was started with `part` in its command line. */
 export function isRunning(pid: number, part: string): boolean {

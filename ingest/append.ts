@@ -1,0 +1,81 @@
+/** Puts enriched events into the logs, each client event id once. */
+import type { Clock } from '../runtime/clock.ts'
+import { deriveHashKey, type HashKey, hash64, hashed } from '../runtime/hash.ts'
+import type { BotVisitRow, EventRow, Hash64 } from '../schemas/row.ts'
+import type { DedupWindow } from './log/dedup-window.ts'
+import type { LogWriter } from './log/writer.ts'
+import type { Enriched, IngestWorkspace } from './outcome.ts'
+
+export interface AppendOptions {
+  readonly events: LogWriter<EventRow>
+  readonly botVisits: LogWriter<BotVisitRow>
+  readonly window: DedupWindow
+  readonly secretKey: string
+  readonly clock: Clock
+}
+
+export class Appender {
+  private readonly claimKey: HashKey
+  /** The hash of the client event id that was looked up last. */
+  private readonly claim: Hash64 = { hi: 0, lo: 0 }
+
+  constructor(private readonly options: AppendOptions) {
+    this.claimKey = claimKeyOf(options.secretKey)
+  }
+
+  /** Whether `events` rows of at most `bytes` together can be taken now, whichever log they go to. */
+  hasRoom(events: number, bytes: number): boolean {
+    return this.options.events.hasRoom(events, bytes) && this.options.botVisits.hasRoom(events, bytes)
+  }
+
+  /** The event id that this client event id has already, or 0; leaves its hash in `claim` for `append`. */
+  findDuplicate(clientEventId: string | null | undefined, workspace: IngestWorkspace): number {
+    if (!clientEventId) return 0
+    hash64(this.claimKey, workspace.id, clientEventId)
+    this.claim.hi = hashed.hi
+    this.claim.lo = hashed.lo
+    return this.options.window.find(this.claim)
+  }
+
+  append(enriched: Exclude<Enriched, { stream: 'rejected' }>, clientEventId: string | null | undefined): number {
+    const claim = clientEventId ? this.claim : null
+    const id =
+      enriched.stream === 'events'
+        ? this.options.events.append(enriched.row, claim, enriched.side)
+        : this.options.botVisits.append(enriched.row, claim, null)
+    if (claim) this.options.window.add(claim, id, this.options.clock.now())
+    return id
+  }
+
+  /** Calls back once what was appended last, to the log of `stream`, is synced, or it is known that it won't be. */
+  whenRowSynced(stream: 'events' | 'bot_visits', done: (isDurable: boolean) => void): void {
+    const writer = stream === 'events' ? this.options.events : this.options.botVisits
+    writer.whenSynced(done)
+  }
+
+  /** Calls back once the rows `ids`, and all else appended so far, are synced, or it is known that they won't be. */
+  whenSynced(ids: readonly number[], hasDuplicates: boolean, done: (isDurable: boolean) => void): void {
+    let open = 1
+    let isDurable = true
+    const one = (isSynced: boolean) => {
+      isDurable &&= isSynced
+      if (--open === 0) done(isDurable)
+    }
+    for (const writer of [this.options.events, this.options.botVisits]) {
+      open++
+      writer.whenSynced(one)
+      // Rows of one request are in at most two groups of each stream; a callback for each row is only for duplicates.
+      if (!hasDuplicates) continue
+      for (const id of ids) {
+        open++
+        writer.whenRowSynced(id, one)
+      }
+    }
+    one(true)
+  }
+}
+
+/** The key under which client event ids are hashed, the same on every node of an installation. */
+export function claimKeyOf(secretKey: string) {
+  return deriveHashKey(secretKey, 'client event ids')
+}

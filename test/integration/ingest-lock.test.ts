@@ -1,0 +1,28 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startIngest, type TestIngest } from '../support/ingest.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+let stores: TestStores
+let ingest: TestIngest
+beforeAll(async () => {
+  stores = await freshStores()
+  ingest = await startIngest(stores)
+}, 60_000)
+afterAll(async () => {
+  await ingest?.stop()
+  await stores?.close()
+})
+
+describe('the folder of an ingest node', () => {
+  it('is refused to a second process, in one line', async () => {
+    await expect(startIngest(stores, {}, ingest)).rejects.toThrow(
+      /ended at its start: .* is in use by another process \(\d+\)\n$/,
+    )
+  })
+
+  it('is taken over from one that was killed', async () => {
+    await ingest.stop('SIGKILL')
+    ingest = await startIngest(stores, {}, ingest)
+    expect((await ingest.post('/track', { tracking_key: ingest.key, event_name: 'a' })).status).toBe(202)
+  })
+})

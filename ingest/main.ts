@@ -12,6 +12,7 @@ import { leaseSegments, raiseLeases } from '../postgres/tables/segment-leases.ts
 import { findTrackingKey, listTrackingKeys } from '../postgres/tables/tracking-keys.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { readConfig, requireStores, SettingError } from '../runtime/config.ts'
+import { keepStringsFast } from '../runtime/fast-strings.ts'
 import { FolderInUse, lockFolder } from '../runtime/folder-lock.ts'
 import { CantListen } from '../runtime/http/listen.ts'
 import { makeLog } from '../runtime/log.ts'
@@ -41,6 +42,7 @@ import { makeTrustedProxies } from './trusted-proxy.ts'
 const drainMs = 8_000
 
 async function main(): Promise<void> {
+  keepStringsFast()
   const config = readConfig()
   const { databaseUrl, redisUrl, clickhouseUrl, secretKey } = requireStores(config)
   const log = makeLog('ingest', config.logLevel)

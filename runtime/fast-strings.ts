@@ -1,0 +1,18 @@
+/**
+ * Keeps access to strings fast in V8 (measured on Node 20: 3 µs of the 6 µs that validating, enriching and encoding an event
+ * took).
+ *
+ * When a class extends String, V8 turns String.prototype into a dictionary, and from then on optimized code looks
+ * `length` and `charCodeAt` up at every use. ioredis has such a class. The prototype becomes fast again when a property is
+ * looked for through an ordinary object that inherits from it, which nobody does by itself.
+ */
+
+const lookUpsUntilCached = 100
+
+/** Call it once all modules are loaded. */
+export function keepStringsFast(): void {
+  const heir = Object.create(String.prototype) as { neverThere?: unknown }
+  let found = 0
+  for (let i = 0; i < lookUpsUntilCached; i++) if (heir.neverThere !== undefined) found++
+  if (found > 0) throw new Error('String.prototype has been extended')
+}

@@ -27,6 +27,7 @@ const script = `
 local packed, fresh, slice, ttl = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
 local call, sub, byte, floor = redis.call, string.sub, string.byte, math.floor
 local now, before, oldest = 'c:' .. slice .. ':', 'c:' .. (slice - 1) .. ':', 'c:' .. (slice - 2) .. ':'
+local hasBefore = call('EXISTS', 'n:' .. (slice - 1), 'n:' .. (slice - 2)) > 0
 local lost, added = {}, 0
 for n = 0, #packed / 16 - 1 do
   local at = n * 16 + 1
@@ -35,7 +36,7 @@ for n = 0, #packed / 16 - 1 do
   local field, id = sub(packed, at + 2, at + 7), sub(packed, at + 8, at + 15)
   if call('HSETNX', now .. bucket, field, id) == 1 then
     added = added + 1
-    local owner = call('HGET', before .. bucket, field) or call('HGET', oldest .. bucket, field)
+    local owner = hasBefore and (call('HGET', before .. bucket, field) or call('HGET', oldest .. bucket, field))
     if owner and owner ~= id then
       call('HSET', now .. bucket, field, owner)
       lost[#lost + 1] = n

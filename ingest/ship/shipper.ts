@@ -68,6 +68,9 @@ export interface ShipperOptions {
 /** How soon claims are tried again while Redis is away. */
 const retryClaimsMs = 200
 const segmentsPerManifestMax = 512
+/** Inserts of so many rows begin at least so far apart. */
+const pacedRowsMin = 4096
+const insertIntervalMs = 500
 const rowsPerManifestMax = 4 * segmentRowsMax
 
 export class Shipper {
@@ -215,10 +218,14 @@ export class Shipper {
     const { state } = next
     const { manifest } = state
     this.isLoading = true
+    const startedAt = performance.now()
     try {
       if (manifest.rows > 0) await this.load(next)
       await this.options.journal.markLoaded(state, this.options.clock.now())
       this.options.count('loaded', manifest.rows)
+      // Under load fewer inserts of more rows: each costs ClickHouse a part to write and to merge.
+      const isLarge = manifest.rows >= pacedRowsMin && !this.isDraining
+      if (isLarge) await sleep(Math.max(0, insertIntervalMs - (performance.now() - startedAt)))
     } finally {
       this.isLoading = false
     }

@@ -25,7 +25,10 @@ function text(name: string, fallback: string, meaning: string): Setting<string> 
 function optionalUrl(name: string, protocols: string[], shownDefault: string, meaning: string) {
   return setting(name, shownDefault, meaning, (value) => {
     if (value === undefined) return undefined
-    if (!URL.canParse(value)) throw new Error(`must be a URL, got \`${value}\``)
+    // Not shown: it may hold a password.
+    if (!URL.canParse(value)) {
+      throw new Error('must be a URL (in a user or password, `#` `/` `?` `@` are written `%23` `%2F` `%3F` `%40`)')
+    }
     const { protocol } = new URL(value)
     if (!protocols.includes(protocol)) throw new Error(`must begin with ${protocols.map((p) => `${p}//`).join(' or ')}`)
     return value
@@ -73,7 +76,12 @@ export const settings = {
   listenHost: text('LISTEN_HOST', '127.0.0.1', 'Address to listen on; `0.0.0.0` in production behind a balancer.'),
   dataDir: text('DATA_DIR', './.data', 'Folder of the event log and, when embedded, of the stores.'),
   apiHost: optionalUrl('API_HOST', ['http:', 'https:'], '`http://localhost:PORT`', 'Public root of the API host.'),
-  shortUrlHost: optionalUrl('SHORT_URL_HOST', ['http:', 'https:'], '`API_HOST/l`', 'Public root of short links.'),
+  shortUrlHost: optionalUrl(
+    'SHORT_URL_HOST',
+    ['http:', 'https:'],
+    '`API_HOST/l`',
+    'Public root of short links: so far only written to `dev.json`.',
+  ),
   databaseUrl: optionalUrl('DATABASE_URL', ['postgres:', 'postgresql:'], 'embedded', 'Postgres 15 or newer.'),
   redisUrl: optionalUrl('REDIS_URL', ['redis:', 'rediss:'], 'embedded', 'Redis 7 or newer, or Valkey.'),
   clickhouseUrl: optionalUrl(

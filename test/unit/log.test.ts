@@ -1,0 +1,35 @@
+import { ReplyError } from 'ioredis'
+import { expect, test } from 'vitest'
+import { makeLog } from '../../runtime/log.ts'
+
+function logged(error: unknown): { err: Record<string, unknown>; line: string } {
+  const lines: string[] = []
+  makeLog('test', 'info', { write: (text) => void lines.push(text) }).warn({ err: error }, 'it failed')
+  const line = lines.join('')
+  return { ...JSON.parse(line), line }
+}
+
+test('an error is logged as type, message, code and stack, without what a client hung on it', () => {
+  const refused = Object.assign(new ReplyError('WRONGPASS invalid username-password pair'), {
+    command: { name: 'hello', args: ['3', 'AUTH', 'svc', 'TOPSECRET'] },
+  })
+  const { err, line } = logged(refused)
+  expect(Object.keys(err)).toEqual(['type', 'message', 'stack'])
+  expect(err).toMatchObject({ type: 'ReplyError', message: 'WRONGPASS invalid username-password pair' })
+  expect(line).not.toContain('TOPSECRET')
+
+  const failing = { code: '23505', detail: 'Failing row contains (ada@example.com)', parameters: ['ada@example.com'] }
+  const row = logged(Object.assign(new TypeError('not unique'), failing))
+  expect(row.err).toMatchObject({ type: 'TypeError', code: '23505' })
+  expect(row.line).not.toContain('ada@')
+})
+
+test('an error’s causes are in its stack, a circle of them too, and URLs have lost their passwords', () => {
+  const cause = new Error('no way to redis://svc:TOPSECRET@db:6379/0')
+  const error = new Error('away', { cause })
+  cause.cause = error
+  const { err, line } = logged(error)
+  expect(err['stack']).toContain('caused by: Error: no way to redis://…@db:6379/0')
+  expect(line).not.toContain('TOPSECRET')
+  expect(logged('redis://svc:TOPSECRET@db').line).not.toContain('TOPSECRET')
+})

@@ -1,6 +1,7 @@
 /**
  * What listens on PORT: forwards each path to the service that serves it, streamed both ways, and answers 503 while that
- * service is away. For development and small installations; in production a balancer does this.
+ * service is away. Whether a service that died had stored what it was sent can't be known, so then the connection is cut
+ * without an answer: a 503 says that nothing was stored. For development and small installations; in production a balancer does this.
  */
 import { once } from 'node:events'
 import { Agent, createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -46,8 +47,8 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   const agent = new Agent({ keepAlive: true, maxFreeSockets: 256, timeout: idleUpstreamMs })
   const trusted = rangesOf(options.trustedProxies)
   const proxy = createProxyServer({ agent, proxyTimeout: answerWithinMs })
-  proxy.on('error', (_error, _request, response) => {
-    if (response && 'writeHead' in response) refuse(response)
+  proxy.on('error', (error, request, response) => {
+    if (response && 'writeHead' in response && hasStoredNothing(error, request)) refuse(response)
     else response?.destroy()
   })
   proxy.on('proxyRes', (answer) => {
@@ -106,6 +107,11 @@ export async function startFront(options: FrontOptions): Promise<Front> {
       agent.destroy()
     },
   }
+}
+
+/** The service wasn't reached, or the request is none that stores. */
+function hasStoredNothing(error: NodeJS.ErrnoException, { method = '' }: IncomingMessage): boolean {
+  return error.syscall === 'connect' || ['GET', 'HEAD', 'OPTIONS'].includes(method)
 }
 
 function serviceOf(path: string): ServiceName {

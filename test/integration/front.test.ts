@@ -85,7 +85,7 @@ test('streams a body on before it has ended, and the answer back before it has',
   expect((await response.toArray()).join('')).toBe(' and half')
 })
 
-test('answers 503 with Retry-After while a service is away, stops in the middle, or refuses connections', async () => {
+test('answers 503 with Retry-After while a service is away or refuses connections, and to a read that it dies in', async () => {
   const asked = async (path: string, body?: string) => {
     const answer = await fetch(`${root}${path}`, body ? { method: 'POST', body } : {})
     return [answer.status, Number(answer.headers.get('retry-after')) > 0, Object.keys((await answer.json()) as object)]
@@ -96,12 +96,24 @@ test('answers 503 with Retry-After while a service is away, stops in the middle,
   expect(await asked('/api/v1/growth/track', 'x')).toEqual(unavailable)
   isAway = false
   handle = (incoming) => incoming.socket.destroy()
-  expect(await asked('/api/v1/growth/track', 'x')).toEqual(unavailable)
+  expect(await asked('/api/v1/growth/health')).toEqual(unavailable)
   upstream.closeAllConnections()
   await new Promise((resolve) => upstream.close(resolve))
   expect(await asked('/api/v1/growth/track', 'x')).toEqual(unavailable)
   upstream.listen(upstreamPort, '127.0.0.1')
   await once(upstream, 'listening')
+})
+
+test.each([
+  ['the whole request', 'end'],
+  ['a part of the body', 'data'],
+])('cuts the connection without an answer when a service dies after it was sent %s', async (_, moment) => {
+  handle = (incoming) => incoming.resume().on(moment, () => incoming.socket.destroy())
+  const head = 'POST /api/v1/growth/track HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\n'
+  const body = moment === 'end' ? ['abc'] : ['a', 200, 'bc']
+  const { text, closedAfterMs } = await exchange(front.port, [head, ...body])
+  expect(text).toBe('')
+  expect(closedAfterMs).toBeDefined()
 })
 
 test('cuts the answer of a service that dies in the middle of it, so that it is not taken for whole', async () => {

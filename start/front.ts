@@ -110,8 +110,8 @@ export async function startFront(options: FrontOptions): Promise<Front> {
 }
 
 /** The service wasn't reached, or the request is none that stores. */
-function hasStoredNothing(error: NodeJS.ErrnoException, { method = '' }: IncomingMessage): boolean {
-  return error.syscall === 'connect' || ['GET', 'HEAD', 'OPTIONS'].includes(method)
+function hasStoredNothing(error: NodeJS.ErrnoException, request: IncomingMessage | undefined): boolean {
+  return error.syscall === 'connect' || ['GET', 'HEAD', 'OPTIONS'].includes(request?.method ?? '')
 }
 
 function serviceOf(path: string): ServiceName {

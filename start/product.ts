@@ -18,6 +18,7 @@ import { boundLogFile, lastLogLine } from './log-file.ts'
 import { say } from './say.ts'
 import { prepareServices, type Service, serviceNames } from './services.ts'
 import { statusPage } from './status-page.ts'
+import { trustedProxiesOf } from './trusted-proxies.ts'
 
 export interface Started {
   port: number
@@ -33,7 +34,6 @@ export interface Product {
   stop(): Promise<void>
 }
 
-const loopback = ['127.0.0.0/8', '::1/128']
 /** A store given by a URL may still be starting itself. */
 const storesWithinMs = 60_000
 const logCheckMs = 60_000
@@ -59,7 +59,7 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
   }
 
   async function start(): Promise<Started> {
-    const trustedProxies = config.trustedProxies.length > 0 ? config.trustedProxies : loopback
+    const trusted = trustedProxiesOf(config.trustedProxies)
     // First of all, because a busy port is the likeliest failure; it answers 503 until the services are there.
     const front = await startFront({
       host: config.listenHost,
@@ -70,7 +70,7 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
       },
       page: async () => statusPage([...running.services, ...running.stores], givenStores(config), front.port),
       countryHeader: config.countryHeader,
-      trustedProxies,
+      trustedProxies: trusted.front,
     })
     running.front = front
 
@@ -86,7 +86,7 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
     const addresses = addressesOf(config, front.port)
     const secretKey = config.secretKey || keptSecretKey(folder)
     const { nodeEnv } = config
-    const around = { dataDir: folder.path, secretKey, trustedProxies, nodeEnv, ...urls, ...addresses }
+    const around = { dataDir: folder.path, secretKey, trustedProxies: trusted.services, nodeEnv, ...urls, ...addresses }
     services = await prepareServices(around)
     running.services = services.map(({ runnable }) => keep(runnable))
 

@@ -1,7 +1,13 @@
 /** What the pipeline tells of itself at /metrics. */
 import type { Metrics } from '../runtime/metrics.ts'
 
-export type ExpiredTable = 'events' | 'bot_visits' | 'inbox' | 'shipped_manifests' | 'visitor_salts'
+export type ExpiredTable =
+  | 'events'
+  | 'bot_visits'
+  | 'inbox'
+  | 'contact_sightings'
+  | 'shipped_manifests'
+  | 'visitor_salts'
 
 export interface PipelineMetrics {
   jobEnded(job: string, outcome: 'done' | 'failed', seconds: number, nowMs: number): void

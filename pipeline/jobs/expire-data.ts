@@ -1,12 +1,15 @@
 /**
  * Deletes what is past its retention (docs/retention.md): events and inbox rows of each workspace by its plan or its own
- * shorter setting, bot visits, and manifests that no node can come back with. Idempotent; each step stands for itself.
+ * shorter setting, e-mails that none of these rows has any more, bot visits, and manifests that no node can come back
+ * with. Idempotent; each step stands for itself.
  */
+import { deleteOldSightings } from '../../postgres/tables/contact-sightings.ts'
 import { deleteOldInbox, deleteOldManifests } from '../../postgres/tables/inbox.ts'
 import { listWorkspaces } from '../../postgres/tables/workspaces.ts'
 import { botRetentionDays, shippedManifestKeepMs } from '../../schemas/limits.ts'
 import { makeDayDeleter } from '../delete-days.ts'
 import type { JobContext } from '../job.ts'
+import type { ExpiredTable } from '../pipeline-metrics.ts'
 import { expiryOf, groupByExpiry } from '../retention.ts'
 
 /** Rows of one statement in Postgres: well within its deadline. */
@@ -34,6 +37,7 @@ export async function expireData(context: JobContext): Promise<void> {
   for (const { before, workspaceIds } of groups) {
     for (const id of workspaceIds) {
       await inPortions(context, 'inbox', () => deleteOldInbox(pg, id, before, rowsPerStatement))
+      await inPortions(context, 'contact_sightings', () => deleteOldSightings(pg, id, before, rowsPerStatement))
     }
   }
   const manifestsBefore = now - shippedManifestKeepMs
@@ -43,7 +47,7 @@ export async function expireData(context: JobContext): Promise<void> {
 /** Calls `deletePortion` until it finds less than a whole portion. */
 async function inPortions(
   { metrics, signal }: Pick<JobContext, 'metrics' | 'signal'>,
-  table: 'inbox' | 'shipped_manifests',
+  table: ExpiredTable,
   deletePortion: () => Promise<number>,
 ): Promise<void> {
   for (;;) {

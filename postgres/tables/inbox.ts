@@ -1,5 +1,6 @@
 /** The inbox of people: identify and conversion events with their e-mail, as the shipper copies them from the log. */
 import type { Queryable } from '../client.ts'
+import { noteSightings, type Sighting } from './contact-sightings.ts'
 
 /** One side payload of the log. Times are milliseconds since 1970 UTC; the e-mail is trimmed and lower-cased. */
 export interface InboxRow {
@@ -47,24 +48,12 @@ export async function insertInbox(tx: Queryable, manifestId: number, rows: reado
       [JSON.stringify(rows.slice(at, at + rowsPerStatement))],
     )
   }
+  await noteSightings(tx, rows.filter(hasEmail))
   return true
 }
 
-/** E-mails whose first identify or conversion lies in [`startMs`, `endMs`). */
-export async function countNewContacts(
-  q: Queryable,
-  workspaceId: number,
-  startMs: number,
-  endMs: number,
-): Promise<number> {
-  const [row] = await q.query<{ count: number }>(
-    `SELECT count(*) AS count FROM (
-       SELECT 1 FROM inbox WHERE workspace_id = $1 AND email IS NOT NULL GROUP BY email
-       HAVING min(occurred_at) >= to_timestamp($2::float8 / 1000) AND min(occurred_at) < to_timestamp($3::float8 / 1000)
-     ) AS first_seen`,
-    [workspaceId, startMs, endMs],
-  )
-  return row!.count
+function hasEmail(row: InboxRow): row is InboxRow & Sighting {
+  return row.email !== null
 }
 
 /**

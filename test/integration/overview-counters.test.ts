@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connectClickHouse } from '../../clickhouse/client.ts'
+import { insertInbox } from '../../postgres/tables/inbox.ts'
 import { makeTestWorkspace, type TestWorkspace } from '../support/overview.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
@@ -194,12 +195,28 @@ it('keeps one workspace’s events out of another’s figures', async () => {
 
 it('counts new contacts by the first time their e-mail was seen', async () => {
   const workspace = await makeTestWorkspace(stores, {})
+  let eventId = 0
   const seen = async (email: string | null, at: string) => {
-    await stores.pg.query(
-      `INSERT INTO inbox (event_id, workspace_id, event_type, event_name, email, anonymous_id, full_name, properties,
-         source, medium, campaign, content, occurred_at, received_at)
-       SELECT coalesce(max(event_id), 0) + 1, $1, 'identify', 'login', $2, '', '', '{}', '', '', '', '', $3, $3 FROM inbox`,
-      [workspace.id, email, at],
+    eventId++
+    await stores.pg.transaction((tx) =>
+      insertInbox(tx, eventId, [
+        {
+          event_id: eventId,
+          workspace_id: workspace.id,
+          event_type: 'identify',
+          event_name: 'login',
+          email,
+          anonymous_id: '',
+          full_name: '',
+          properties: {},
+          source: '',
+          medium: '',
+          campaign: '',
+          content: '',
+          occurred_at: Date.parse(at),
+          received_at: Date.parse(at),
+        },
+      ]),
     )
   }
   await seen('ada@example.com', '2026-11-10T00:00:00Z')

@@ -50,12 +50,13 @@ beforeAll(async () => {
     insertInbox(
       tx,
       1,
-      rows.map((row) => ({
+      rows.map((row, at) => ({
         event_id: row.id,
         workspace_id: row.workspace_id,
         event_type: 'identify',
         event_name: 'identify',
-        email: 'a@example.com',
+        // One that is seen all the time, and one of each age.
+        email: at % 2 === 0 ? 'a@example.com' : `${row.occurred_at}@example.com`,
         anonymous_id: '',
         full_name: '',
         properties: {},
@@ -120,6 +121,15 @@ test("deletes what is past each workspace's retention, and nothing else, and a r
       Object.fromEntries(Object.entries(expected).map(([id, kept]) => [id, kept.length])),
     ])
   }
+  // Of an e-mail is known what is known of its last event.
+  const withoutRow = `SELECT 1 FROM contact_sightings seen WHERE NOT EXISTS (
+    SELECT 1 FROM inbox WHERE inbox.workspace_id = seen.workspace_id AND occurred_at = last_seen)`
+  expect(await stores.pg.query(withoutRow)).toEqual([])
+  const firsts = await stores.pg.query<{ first_seen: Date }>(
+    'SELECT first_seen FROM contact_sightings WHERE workspace_id = $1 ORDER BY 1 LIMIT 1',
+    [ids.starter],
+  )
+  expect(firsts).toEqual([{ first_seen: new Date(now - 729 * dayMs) }])
   const visits = await stores.ch.query<{ count: number }>('SELECT count() AS count FROM bot_visits')
   expect(visits).toEqual([{ count: upTo(181).length }])
   const manifests = await stores.pg.query('SELECT manifest_id FROM shipped_manifests ORDER BY 1')

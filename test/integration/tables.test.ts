@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectPostgres, type Postgres } from '../../postgres/client.ts'
 import { createApiKey, findApiKey, touchApiKey } from '../../postgres/tables/api-keys.ts'
-import { countNewContacts, type InboxRow, insertInbox } from '../../postgres/tables/inbox.ts'
+import { countNewContacts, deleteOldSightings } from '../../postgres/tables/contact-sightings.ts'
+import { deleteOldInbox, type InboxRow, insertInbox } from '../../postgres/tables/inbox.ts'
 import { readOrMakeSalt } from '../../postgres/tables/salts.ts'
 import { leaseSegments, raiseLeases } from '../../postgres/tables/segment-leases.ts'
 import { createTrackingKey, findTrackingKey, listTrackingKeys } from '../../postgres/tables/tracking-keys.ts'
 import { createWorkspace, listWorkspaces, readWorkspace } from '../../postgres/tables/workspaces.ts'
+import { projectFile } from '../../runtime/paths.ts'
 import { sha256Of } from '../../schemas/keys.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
@@ -126,6 +129,55 @@ describe('the inbox', () => {
     expect(await countNewContacts(pg, 78, 2000, 3001)).toBe(2)
     expect(await countNewContacts(pg, 78, 1000, 2000)).toBe(1)
     expect(await countNewContacts(pg, 78, 4000, 5000)).toBe(0)
+  })
+
+  test("remembers a contact's first event when its row is deleted, for as long as it is seen", async () => {
+    const see = (event_id: number, email: string, occurred_at: number) =>
+      pg.transaction((tx) => insertInbox(tx, event_id, [row(event_id, { email, occurred_at, workspace_id: 80 })]))
+    await see(10_001, 'stays@x.test', 1000)
+    await see(10_002, 'leaves@x.test', 1000)
+    await see(10_003, 'stays@x.test', 3000)
+    const expire = async (before: number) => {
+      await deleteOldInbox(pg, 80, before, 100)
+      return deleteOldSightings(pg, 80, before, 100)
+    }
+    expect(await countNewContacts(pg, 80, 0, 2000)).toBe(2)
+    expect(await expire(2000)).toBe(1)
+    expect(await pg.query('SELECT event_id FROM inbox WHERE workspace_id = 80')).toEqual([{ event_id: 10_003 }])
+    expect(await countNewContacts(pg, 80, 2000, 9000)).toBe(0)
+    // Of this one nothing is held any more.
+    await see(10_004, 'leaves@x.test', 4000)
+    expect(await countNewContacts(pg, 80, 2000, 9000)).toBe(1)
+    // What arrives late may lie before all that was known.
+    await see(10_005, 'leaves@x.test', 1500)
+    expect(await countNewContacts(pg, 80, 2000, 9000)).toBe(0)
+    expect(await expire(9000)).toBe(2)
+    expect(await pg.query('SELECT 1 FROM contact_sightings WHERE workspace_id = 80')).toEqual([])
+  })
+
+  test('takes the same contacts from many nodes at once', async () => {
+    const emails = Array.from({ length: 50 }, (_, at) => `many${at}@x.test`)
+    const copy = (node: number) => {
+      const mixed = node % 2 ? emails : [...emails].reverse()
+      const rows = mixed.map((email, at) =>
+        row(20_000 + node * 100 + at, { email, occurred_at: 5000 + node, workspace_id: 81 }),
+      )
+      return (node % 3 ? pg : other).transaction((tx) => insertInbox(tx, 2000 + node, rows))
+    }
+    expect(await Promise.all(Array.from({ length: 12 }, (_, node) => copy(node)))).not.toContain(false)
+    expect(await countNewContacts(pg, 81, 5000, 5001)).toBe(50)
+    expect(await countNewContacts(pg, 81, 5001, 6000)).toBe(0)
+  })
+
+  test('begins with the first events that were there before they were remembered', async () => {
+    const sql = readFileSync(projectFile('postgres/migrations/0003_contact_sightings.sql'), 'utf8')
+    const fill = /INSERT INTO[^;]+;/.exec(sql)![0]
+    const all = 'SELECT * FROM contact_sightings ORDER BY workspace_id, email_hash'
+    const known = await pg.query(all)
+    expect(known.length).toBeGreaterThan(1000)
+    await pg.query('DELETE FROM contact_sightings')
+    await pg.query(fill)
+    expect(await pg.query(all)).toEqual(known)
   })
 })
 

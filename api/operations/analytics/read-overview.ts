@@ -1,7 +1,7 @@
 /** GET /v1/analytics/overview: the figures of a range, read at once and put together. */
 import { z } from 'zod'
 import { type OverviewFigures, readOverview } from '../../../clickhouse/queries/overview/read-overview.ts'
-import { countNewContacts } from '../../../postgres/tables/inbox.ts'
+import { countNewContacts } from '../../../postgres/tables/contact-sightings.ts'
 import { currentTrackingKey } from '../../../postgres/tables/tracking-keys.ts'
 import { laxInt, laxIntOr } from '../../../schemas/lax.ts'
 import {

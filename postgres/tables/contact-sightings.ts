@@ -1,0 +1,94 @@
+/** When each e-mail was first and last seen in a workspace, by a hash of it: what `new_contacts` is counted from. */
+import { createHash } from 'node:crypto'
+import type { Queryable } from '../client.ts'
+
+/** An e-mail in an identify or conversion event; trimmed and lower-cased, times in milliseconds since 1970 UTC. */
+export interface Sighting {
+  readonly workspace_id: number
+  readonly email: string
+  readonly occurred_at: number
+}
+
+interface Seen {
+  readonly workspace_id: number
+  readonly email_hash: string
+  first: number
+  last: number
+}
+
+const rowsPerStatement = 2_000
+
+/** Widens what is known of each e-mail; a repeat changes nothing. */
+export async function noteSightings(tx: Queryable, sightings: Iterable<Sighting>): Promise<void> {
+  const seen = gather(sightings)
+  for (let at = 0; at < seen.length; at += rowsPerStatement) {
+    await tx.query(
+      `INSERT INTO contact_sightings AS known (workspace_id, email_hash, first_seen, last_seen)
+       SELECT workspace_id, decode(email_hash, 'hex'), to_timestamp(first / 1000), to_timestamp(last / 1000)
+       FROM jsonb_to_recordset($1::jsonb) AS row (workspace_id integer, email_hash text, first float8, last float8)
+       ON CONFLICT (workspace_id, email_hash) DO UPDATE
+       SET first_seen = least(known.first_seen, excluded.first_seen),
+           last_seen = greatest(known.last_seen, excluded.last_seen)
+       WHERE known.first_seen > excluded.first_seen OR known.last_seen < excluded.last_seen`,
+      [JSON.stringify(seen.slice(at, at + rowsPerStatement))],
+    )
+  }
+}
+
+/** One entry an e-mail, always in the same order: two nodes that wait for each other's rows would never end. */
+function gather(sightings: Iterable<Sighting>): Seen[] {
+  const seen = new Map<string, Seen>()
+  for (const { workspace_id, email, occurred_at } of sightings) {
+    const email_hash = hashOf(workspace_id, email)
+    const known = seen.get(email_hash)
+    if (known === undefined) {
+      seen.set(email_hash, { workspace_id, email_hash, first: occurred_at, last: occurred_at })
+    } else {
+      known.first = Math.min(known.first, occurred_at)
+      known.last = Math.max(known.last, occurred_at)
+    }
+  }
+  return [...seen.values()].sort((a, b) => (a.email_hash < b.email_hash ? -1 : 1))
+}
+
+/** As the migration that made the table hashes, too. */
+function hashOf(workspaceId: number, email: string): string {
+  return createHash('sha256').update(`${workspaceId}:${email}`).digest('hex').slice(0, 32)
+}
+
+/** E-mails whose first identify or conversion lies in [`startMs`, `endMs`). */
+export async function countNewContacts(
+  q: Queryable,
+  workspaceId: number,
+  startMs: number,
+  endMs: number,
+): Promise<number> {
+  const [row] = await q.query<{ count: number }>(
+    `SELECT count(*) AS count FROM contact_sightings
+     WHERE workspace_id = $1
+       AND first_seen >= to_timestamp($2::float8 / 1000) AND first_seen < to_timestamp($3::float8 / 1000)`,
+    [workspaceId, startMs, endMs],
+  )
+  return row!.count
+}
+
+/**
+ * Forgets the e-mails of a workspace that were last seen before `beforeMs`: the inbox holds nothing of them either.
+ * @returns how many, at most `limit`; call it again until it is fewer
+ */
+export async function deleteOldSightings(
+  q: Queryable,
+  workspaceId: number,
+  beforeMs: number,
+  limit: number,
+): Promise<number> {
+  const deleted = await q.query(
+    `DELETE FROM contact_sightings WHERE (workspace_id, email_hash) IN (
+       SELECT workspace_id, email_hash FROM contact_sightings
+       WHERE workspace_id = $1 AND last_seen < to_timestamp($2::float8 / 1000) LIMIT $3)
+       AND last_seen < to_timestamp($2::float8 / 1000)
+     RETURNING 1`,
+    [workspaceId, beforeMs, limit],
+  )
+  return deleted.length
+}

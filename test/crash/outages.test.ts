@@ -3,7 +3,7 @@ import { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sleep } from '../../runtime/retry.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
-import { judge, type Ledger, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
+import { exact, judge, type Ledger, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
@@ -52,7 +52,7 @@ async function underLoad(meanwhile: () => Promise<void>): Promise<Ledger> {
 async function expectExact(ledger: Ledger): Promise<void> {
   await ingest.shipped()
   const rows = await stores.ch.query<StoredEvent>(storedEventsSql)
-  expect(judge(ledger, rows)).toMatchObject({ lost: 0, doubled: 0 })
+  expect(judge(ledger, rows)).toEqual(exact)
   expect(ledger.acknowledged).toBeGreaterThan(100)
 }
 

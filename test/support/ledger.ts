@@ -1,6 +1,7 @@
 /**
- * A load client that remembers what it was promised. Half of its events carry a `client_event_id` and are sent again
- * until they are answered 202; the others are sent once, and count only when they are.
+ * A load client that remembers what it was told. Half of its events carry a `client_event_id` and are sent again until
+ * they are answered 202; the others are sent once. Each event is marked in its title, so that what is stored can be held
+ * against what was said of it: 202, no answer at all, or a refusal.
  */
 import { Agent, request } from 'undici'
 import { sleep } from '../../runtime/retry.ts'
@@ -11,11 +12,21 @@ const sendDeadlineMs = 5_000
 /** Where events go; asked again now and then, because it may change with a restart. */
 export type LedgerTarget = () => { readonly trackingUrl: string; readonly trackingKey: string }
 
+/** What one event was told so far. */
+interface Told {
+  /** Whether it has a client event id: its row may then be one that another answer named. */
+  readonly hasId: boolean
+  /** The id answered with 202; null: none was. */
+  id: number | null
+  /** Sent at least once without an answer: it may be stored or not. */
+  isUnanswered: boolean
+}
+
 export interface Ledger {
-  /** Acknowledged client event ids. */
-  readonly claimed: Set<string>
-  /** Ids answered for events without a client event id. */
-  readonly plain: Set<number>
+  /** Every event that was sent, by its mark. */
+  readonly told: ReadonlyMap<string, Told>
+  /** What the marks of this ledger begin with. */
+  readonly prefix: string
   /** 202s in the present run. */
   readonly acknowledged: number
   /** Answers other than 202, by status; 0: none. */
@@ -27,23 +38,26 @@ export interface Ledger {
 let run = 0
 
 export function openLedger(): Ledger {
-  const claimed = new Set<string>()
-  const plain = new Set<number>()
+  const told = new Map<string, Told>()
   const failures = new Map<number, number>()
   let acknowledged = 0
   let next = 0
   run++
-  const prefix = `${process.pid}-${run}-${Date.now()}`
+  const prefix = `${process.pid}-${run}-${Date.now()}-`
 
-  async function send(target: LedgerTarget, agent: Agent, clientEventId: string | null): Promise<number | null> {
+  /** Whether the event was acknowledged. */
+  async function send(target: LedgerTarget, agent: Agent, mark: string, hasId: boolean): Promise<boolean> {
     const { trackingUrl, trackingKey } = target()
+    const event = told.get(mark) ?? { hasId, id: null, isUnanswered: false }
+    told.set(mark, event)
     const body = {
       tracking_key: trackingKey,
       event_name: 'pageview',
       url: 'https://example.com/pricing?utm_source=news&utm_medium=email',
+      title: mark,
       anonymous_id: `visitor-${next % 500}`,
       session_id: `session-${next % 500}`,
-      ...(clientEventId === null ? {} : { client_event_id: clientEventId }),
+      ...(hasId ? { client_event_id: mark } : {}),
     }
     try {
       const answer = await request(`${trackingUrl}/track`, {
@@ -54,17 +68,21 @@ export function openLedger(): Ledger {
         bodyTimeout: sendDeadlineMs,
       })
       const content = (await answer.body.json()) as { event_id: number }
-      if (answer.statusCode === 202) return content.event_id
+      if (answer.statusCode === 202) {
+        event.id = content.event_id
+        return true
+      }
       failures.set(answer.statusCode, (failures.get(answer.statusCode) ?? 0) + 1)
     } catch {
+      event.isUnanswered = true
       failures.set(0, (failures.get(0) ?? 0) + 1)
     }
-    return null
+    return false
   }
 
   return {
-    claimed,
-    plain,
+    told,
+    prefix,
     failures,
     get acknowledged() {
       return acknowledged
@@ -73,18 +91,16 @@ export function openLedger(): Ledger {
       const agent = new Agent({ connections, pipelining: 1, connect: { timeout: sendDeadlineMs } })
       const lanes = Array.from({ length: connections }, async (_, lane) => {
         while (!stop.aborted) {
-          const clientEventId = lane % 2 === 0 ? `${prefix}-${next++}` : null
+          const mark = `${prefix}${next++}`
+          const hasId = lane % 2 === 0
           for (;;) {
-            const id = await send(target, agent, clientEventId)
-            if (id !== null) {
+            if (await send(target, agent, mark, hasId)) {
               acknowledged++
-              if (clientEventId === null) plain.add(id)
-              else claimed.add(clientEventId)
               break
             }
             await sleep(20)
-            // Without an id a repeat would be another event; with one it is sent on, after the end of the run as well.
-            if (clientEventId === null || stop.aborted) break
+            // Without an id a repeat would be another event.
+            if (!hasId || stop.aborted) break
           }
         }
       })
@@ -99,23 +115,36 @@ export interface Verdict {
   readonly lost: number
   /** Stored more than once. */
   readonly doubled: number
-  readonly rows: number
+  /** Stored, although each time that it was sent it was refused. */
+  readonly refused: number
 }
 
-export type StoredEvent = { id: number; client_event_id: string }
-export const storedEventsSql = 'SELECT id, client_event_id FROM events'
+export type StoredEvent = { id: number; title: string }
+export const storedEventsSql = 'SELECT id, title FROM events'
+export const exact: Verdict = { lost: 0, doubled: 0, refused: 0 }
 
-/** Compares the ledger with what is stored: the rows of `storedEventsSql`. */
+/** Compares the ledger with what is stored: the rows of `storedEventsSql`, those of others among them. */
 export function judge(ledger: Ledger, rows: readonly StoredEvent[]): Verdict {
-  const claimed = new Map<string, number>()
-  const ids = new Map<number, number>()
-  for (const { id, client_event_id } of rows) {
-    ids.set(id, (ids.get(id) ?? 0) + 1)
-    if (client_event_id !== '') claimed.set(client_event_id, (claimed.get(client_event_id) ?? 0) + 1)
+  const ids = new Set<number>()
+  const marks = new Map<string, number[]>()
+  let doubled = 0
+  for (const { id, title } of rows) {
+    if (ids.has(id)) doubled++
+    ids.add(id)
+    if (!title.startsWith(ledger.prefix)) continue
+    const before = marks.get(title)
+    if (before) doubled++
+    marks.set(title, [...(before ?? []), id])
   }
   let lost = 0
-  for (const id of ledger.plain) if (!ids.has(id)) lost++
-  for (const id of ledger.claimed) if (!claimed.has(id)) lost++
-  const doubled = [...ids.values(), ...claimed.values()].filter((count) => count > 1).length
-  return { lost, doubled, rows: rows.length }
+  for (const [mark, { hasId, id }] of ledger.told) {
+    const isStored = hasId ? marks.has(mark) : id !== null && marks.get(mark)?.includes(id)
+    if (id !== null && !isStored) lost++
+  }
+  let refused = 0
+  for (const mark of marks.keys()) {
+    const event = ledger.told.get(mark)
+    if (event === undefined || (event.id === null && !event.isUnanswered)) refused++
+  }
+  return { lost, doubled, refused }
 }

@@ -6,7 +6,7 @@ import { type HttpReply, jsonReply } from '../runtime/http/reply.ts'
 import { type HttpServer, makeHttpServer, type NoRoute, type Route } from '../runtime/http/server.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Metrics } from '../runtime/metrics.ts'
-import { bodyDeadlineMs } from '../schemas/limits.ts'
+import { arrivingBodiesBytesMax, bodyDeadlineMs } from '../schemas/limits.ts'
 import { makeAuthenticator } from './guards/authenticate.ts'
 import { readHealth } from './health.ts'
 import type { Operation } from './operations/define.ts'
@@ -47,9 +47,17 @@ export function makeGateway({ operations, pg, ch, clock, log, metrics, apiHost }
     ['operation'],
   )
 
+  /** Made once: zod takes milliseconds for it, and anybody may ask. */
+  let openApi: { apiHost: string; reply: HttpReply } | undefined
+  function openApiReply(): HttpReply {
+    const host = apiHost()
+    if (openApi?.apiHost !== host) openApi = { apiHost: host, reply: jsonReply(200, makeOpenApi(operations, host)) }
+    return openApi.reply
+  }
+
   /** Read by anybody who reaches this port. */
   const pages: Readonly<Record<string, Page>> = {
-    '/v1/openapi.json': () => jsonReply(200, makeOpenApi(operations, apiHost())),
+    '/v1/openapi.json': openApiReply,
     '/health': async () => jsonReply(200, await readHealth({ postgres: pg, clickhouse: ch })),
     '/metrics': async () => ({
       status: 200,
@@ -61,6 +69,7 @@ export function makeGateway({ operations, pg, ch, clock, log, metrics, apiHost }
   return makeHttpServer({
     log,
     bodyDeadlineMs,
+    arrivingBodiesBytesMax,
     route: (head) => {
       const page = Object.hasOwn(pages, head.path) ? pages[head.path] : undefined
       if (page) return routePage(head.path, head.method, page)

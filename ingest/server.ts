@@ -6,14 +6,23 @@
  * A uWebSockets.js request is valid only before the handler returns, a chunk only within its callback.
  */
 
+import { ArrivingBodies, readBody } from '../runtime/http/body.ts'
 import { type Listening, listenAlone } from '../runtime/http/listen.ts'
-import { refusals } from '../runtime/http/refusals.ts'
+import { type Refusal, refusals } from '../runtime/http/refusals.ts'
+import { type HttpReply, jsonReply, sendReply } from '../runtime/http/reply.ts'
 import { requestIdOf } from '../runtime/http/request-id.ts'
 import { type HttpRequest, type HttpResponse, uws } from '../runtime/http/uws.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Metrics } from '../runtime/metrics.ts'
-import { batchBodyBytesMax, bodyDeadlineMs, retryAfterSeconds, trackBodyBytesMax } from '../schemas/limits.ts'
+import {
+  arrivingBodiesBytesMax,
+  batchBodyBytesMax,
+  bodyDeadlineMs,
+  retryAfterSeconds,
+  trackBodyBytesMax,
+} from '../schemas/limits.ts'
 import type { Answer, Endpoint, Receiver } from './receive.ts'
+import { RequestHead } from './request-head.ts'
 import { RequestSender } from './request-sender.ts'
 import type { TrustedProxies } from './trusted-proxy.ts'
 
@@ -28,6 +37,9 @@ export interface IngestServerOptions {
   readonly log: Log
 }
 
+type Handler = (response: HttpResponse, request: HttpRequest) => void
+type Method = 'GET' | 'HEAD' | 'OPTIONS' | 'POST'
+
 const root = '/api/v1/growth'
 const bodyBytesMax: Record<Endpoint, number> = {
   track: trackBodyBytesMax,
@@ -35,9 +47,7 @@ const bodyBytesMax: Record<Endpoint, number> = {
   bots: batchBodyBytesMax,
 }
 const statusLines: Record<number, string> = {
-  200: '200 OK',
   202: '202 Accepted',
-  204: '204 No Content',
   400: '400 Bad Request',
   401: '401 Unauthorized',
   404: '404 Not Found',
@@ -52,66 +62,18 @@ const statusLines: Record<number, string> = {
 }
 /** Names and values up to the last value, which is the request's id. */
 const commonHeaders = 'Access-Control-Allow-Origin: *\r\nContent-Type: application/json\r\nX-Request-Id'
+const anyOrigin = { 'Access-Control-Allow-Origin': '*' }
+const preflightHeaders = {
+  ...anyOrigin,
+  'Access-Control-Allow-Methods': 'POST',
+  'Access-Control-Allow-Headers': 'Content-Type, X-Request-Id',
+  'Access-Control-Max-Age': '86400',
+}
 /** Beyond uWebSockets.js's own buffer an answer is written, and the connection closed, at once. */
 const cuttingBodyBytes = 16 * 1024 + 1
 
 /** The rest of a refused body up to this length is read and dropped, so that the answer reaches a client still sending. */
 const drainedBytesMax = 16 * 1024 * 1024
-
-/** What is read of a request's headers, in one pass. Used again for the next request. */
-class Head {
-  userAgent = ''
-  forwardedFor = ''
-  country = ''
-  requestId = ''
-  length = ''
-  isFramed = true
-  isEncoded = false
-  private hasTransferEncoding = false
-
-  constructor(private readonly countryHeader: string) {}
-
-  read(request: HttpRequest): void {
-    this.userAgent = ''
-    this.forwardedFor = ''
-    this.country = ''
-    this.requestId = ''
-    this.length = ''
-    this.isFramed = true
-    this.isEncoded = false
-    this.hasTransferEncoding = false
-    request.forEach(this.take)
-    if (this.length !== '' && (this.hasTransferEncoding || !/^\d{1,15}$/.test(this.length))) this.isFramed = false
-  }
-
-  private readonly take = (name: string, value: string): void => {
-    switch (name) {
-      case 'user-agent':
-        this.userAgent = value
-        break
-      case 'x-forwarded-for':
-        this.forwardedFor = this.forwardedFor === '' ? value : `${this.forwardedFor}, ${value}`
-        break
-      case 'x-request-id':
-        this.requestId = value
-        break
-      case 'content-length':
-        // uWebSockets.js takes the first of two and would run the rest as a request of its own.
-        if (this.length !== '') this.isFramed = false
-        this.length = value === '' ? 'none' : value
-        break
-      case 'transfer-encoding':
-        if (this.hasTransferEncoding || value.toLowerCase() !== 'chunked') this.isFramed = false
-        this.hasTransferEncoding = true
-        break
-      case 'content-encoding':
-        this.isEncoded = value.toLowerCase() !== 'identity'
-        break
-      default:
-        if (name === this.countryHeader) this.country = value
-    }
-  }
-}
 
 export interface IngestServer {
   listen(host: string, port: number): Promise<number>
@@ -121,8 +83,9 @@ export interface IngestServer {
 
 export function makeIngestServer(options: IngestServerOptions): IngestServer {
   const { receiver, proxies, observeAnswer } = options
-  const head = new Head(options.countryHeader.toLowerCase())
+  const head = new RequestHead(options.countryHeader.toLowerCase())
   const app = uws.App()
+  const arriving = new ArrivingBodies(arrivingBodiesBytesMax)
   let listening: Listening | undefined
   let underWay = 0
   let isClosing = false
@@ -149,6 +112,7 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
     const requestId = requestIdOf(head.requestId)
     const bytesMax = bodyBytesMax[endpoint]
     let isOver = false
+    let dropBody = () => {}
     underWay++
     const answer = (given: Answer, closes = false) => {
       if (isOver) return
@@ -156,7 +120,12 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
       underWay--
       write(response, requestId, given, closes)
     }
+    const refuse = ({ status, detail: text, closes, retryAfter }: Refusal) => {
+      const refusal = detail(status, text)
+      answer(retryAfter === undefined ? refusal : { ...refusal, retryAfter }, closes)
+    }
     response.onAborted(() => {
+      dropBody()
       if (isOver) return
       isOver = true
       underWay--
@@ -168,7 +137,7 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
     if (head.length !== '' && Number(head.length) > bytesMax) {
       return answer(detail(413, refusals.bodyTooLarge.detail), Number(head.length) > drainedBytesMax)
     }
-    if (head.isEncoded) return answer(detail(415, refusals.encoding.detail))
+    if (head.isEncoded) return refuse(refusals.encoding)
     const sender = new RequestSender(response, proxies, head.userAgent, head.forwardedFor, head.country)
     const receive = (bytes: Buffer) => {
       try {
@@ -179,103 +148,78 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
       }
     }
 
-    let chunks: Buffer[] | undefined
-    let length = 0
-    let timer: NodeJS.Timeout | undefined
-    response.onData((chunk, isLast) => {
-      if (isOver) return clearTimeout(timer)
-      length += chunk.byteLength
-      if (length > bytesMax) {
-        clearTimeout(timer)
-        chunks = undefined
-        return answer(detail(413, refusals.bodyTooLarge.detail), true)
-      }
-      if (isLast && !chunks) return receive(Buffer.from(chunk))
-      chunks ??= []
-      // A copy: the chunk's memory is used again after this call.
-      chunks.push(Buffer.from(new Uint8Array(chunk)))
-      if (isLast) {
-        clearTimeout(timer)
-        return receive(Buffer.concat(chunks))
-      }
-      timer ??= setTimeout(() => answer(detail(408, refusals.bodyLate.detail), true), bodyDeadlineMs)
+    dropBody = readBody(response, { bytesMax, deadlineMs: bodyDeadlineMs, arriving }, (body) => {
+      if (Buffer.isBuffer(body)) receive(body)
+      else refuse(body)
     })
   }
 
-  const routes: Record<string, Endpoint> = { '/track': 'track', '/track/batch': 'batch', '/bots/track': 'bots' }
-  for (const [path, endpoint] of Object.entries(routes)) {
-    app.post(root + path, (response, request) => handle(endpoint, response, request))
-    app.options(root + path, (response, request) => {
+  /** Answers from what is at hand. */
+  function page(make: () => HttpReply | Promise<HttpReply>): Handler {
+    return (response, request) => {
       const requestId = requestIdOf(request.getHeader('x-request-id'))
-      observeAnswer(204)
-      response.cork(() => {
-        response.writeStatus(statusLines[204]!)
-        response.writeHeader('X-Request-Id', requestId)
-        response.writeHeader('Access-Control-Allow-Origin', '*')
-        response.writeHeader('Access-Control-Allow-Methods', 'POST')
-        response.writeHeader('Access-Control-Allow-Headers', 'Content-Type, X-Request-Id')
-        response.writeHeader('Access-Control-Max-Age', '86400')
-        response.endWithoutBody()
+      const headOnly = request.getMethod() === 'head'
+      let isAborted = false
+      response.onAborted(() => {
+        isAborted = true
       })
-    })
-    app.any(root + path, (response, request) => {
-      write(
-        response,
-        requestIdOf(request.getHeader('x-request-id')),
-        detail(405, 'Method Not Allowed'),
-        true,
-        'OPTIONS, POST',
-      )
+      const made = (async () => make())().catch((error) => {
+        options.log.error({ err: error, requestId }, 'a page could not be made')
+        return jsonReply(500, { detail: 'Internal Server Error' })
+      })
+      void made.then((reply) => {
+        if (!isAborted) sendReply(response, reply, { requestId, headOnly, closes: isClosing })
+      })
+    }
+  }
+
+  const preflight = page(() => {
+    observeAnswer(204)
+    return { status: 204, headers: preflightHeaders }
+  })
+  const health = page(() => {
+    const { isWell, body } = options.health()
+    const status = isWell ? 200 : 503
+    observeAnswer(status)
+    return jsonReply(status, body, { ...anyOrigin, ...(isWell ? {} : { 'Retry-After': String(retryAfterSeconds) }) })
+  })
+  const metrics = page(async () => ({
+    status: 200,
+    headers: { 'Content-Type': options.metrics.contentType },
+    body: await options.metrics.text(),
+  }))
+  const receiving = (endpoint: Endpoint) => ({
+    POST: (response: HttpResponse, request: HttpRequest) => handle(endpoint, response, request),
+    OPTIONS: preflight,
+  })
+  const routes: Record<string, Partial<Record<Method, Handler>>> = {
+    [`${root}/track`]: receiving('track'),
+    [`${root}/track/batch`]: receiving('batch'),
+    [`${root}/bots/track`]: receiving('bots'),
+    [`${root}/health`]: { GET: health, HEAD: health },
+    '/metrics': { GET: metrics, HEAD: metrics },
+  }
+  for (const [path, methods] of Object.entries(routes)) {
+    for (const [method, handler] of Object.entries(methods)) {
+      app[method.toLowerCase() as Lowercase<Method>](path, handler)
+    }
+    const allow = Object.keys(methods).sort().join(', ')
+    app.any(path, (response, request) => {
+      const requestId = requestIdOf(request.getHeader('x-request-id'))
+      write(response, requestId, detail(405, 'Method Not Allowed'), true, allow)
     })
   }
-  app.get(`${root}/health`, (response, request) => {
-    const { isWell, body } = options.health()
-    const requestId = requestIdOf(request.getHeader('x-request-id'))
-    write(response, requestId, {
-      status: isWell ? 200 : 503,
-      body: JSON.stringify(body),
-      ...(isWell ? {} : { retryAfter: retryAfterSeconds }),
-    })
-  })
-  app.head(`${root}/health`, (response, request) => {
-    const { isWell, body } = options.health()
-    response.writeStatus(statusLines[isWell ? 200 : 503]!)
-    response.writeHeader('X-Request-Id', requestIdOf(request.getHeader('x-request-id')))
-    response.writeHeader('Content-Type', 'application/json')
-    response.writeHeader('Content-Length', String(Buffer.byteLength(JSON.stringify(body))))
-    response.endWithoutBody()
-  })
-  app.get('/metrics', (response, request) => {
-    const requestId = requestIdOf(request.getHeader('x-request-id'))
-    let isAborted = false
-    response.onAborted(() => {
-      isAborted = true
-    })
-    void options.metrics.text().then((text) => {
-      if (isAborted) return
-      response.cork(() => {
-        response.writeHeader('X-Request-Id', requestId)
-        response.writeHeader('Content-Type', options.metrics.contentType)
-        response.end(text)
-      })
-    })
-  })
   app.any('/*', (response, request) => {
     const path = request.getUrl()
     const requestId = requestIdOf(request.getHeader('x-request-id'))
-    const plain = path.replace(/\/+$/, '')
-    if (plain !== path && plain.slice(root.length) in routes) {
-      const query = request.getQuery()
-      response.cork(() => {
-        response.writeStatus('307 Temporary Redirect')
-        response.writeHeader('X-Request-Id', requestId)
-        response.writeHeader('Access-Control-Allow-Origin', '*')
-        response.writeHeader('Location', query ? `${plain}?${query}` : plain)
-        response.end('', true)
-      })
-      return
+    const plain = path.slice(0, -1)
+    // Only to what stands in the table: a path may look like another host's address.
+    if (!path.endsWith('/') || !Object.hasOwn(routes, plain)) {
+      return write(response, requestId, detail(404, 'Not Found'), true)
     }
-    write(response, requestId, detail(404, 'Not Found'), true)
+    const query = request.getQuery()
+    const headers = { ...anyOrigin, Location: query ? `${plain}?${query}` : plain }
+    sendReply(response, { status: 307, headers }, { requestId, headOnly: false, closes: true })
   })
 
   return {

@@ -4,7 +4,7 @@ import { type HttpReply, jsonReply } from '../runtime/http/reply.ts'
 import { type HttpServer, makeHttpServer } from '../runtime/http/server.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Metrics } from '../runtime/metrics.ts'
-import { bodyDeadlineMs } from '../schemas/limits.ts'
+import { arrivingBodiesBytesMax, bodyDeadlineMs } from '../schemas/limits.ts'
 
 export function makeStatusServer(metrics: Metrics, log: Log): HttpServer {
   const answers: Record<string, () => Promise<HttpReply> | HttpReply> = {
@@ -18,6 +18,7 @@ export function makeStatusServer(metrics: Metrics, log: Log): HttpServer {
   return makeHttpServer({
     log,
     bodyDeadlineMs,
+    arrivingBodiesBytesMax,
     route: ({ method, path }: RequestHead) => {
       const answer = Object.hasOwn(answers, path) ? answers[path] : undefined
       if (answer === undefined) return { label: 'none', reply: jsonReply(404, { detail: 'Not Found' }) }

@@ -22,6 +22,8 @@ export const jsonDepthMax = 64
 export const jsonNumberDigitsMax = 400
 /** A body must arrive whole within this time: a slow client can't hold memory for longer. */
 export const bodyDeadlineMs = 10 * second
+/** Bodies of one process that have begun to arrive and aren't whole, together; beyond it 503. */
+export const arrivingBodiesBytesMax = 64 * MiB
 
 /** Fields of an event, in Unicode code points. */
 export const eventNameLengthMax = 120
@@ -80,6 +82,9 @@ export const claimsPerCallMax = 2000
 /** One group commit; beyond it new requests get 503 until the group is synced. */
 export const groupBytesMax = 16 * MiB
 export const logFileBytes = 64 * MiB
+/** How often a new log file is tried for, and after how many tries senders of a failed group are told all the same. */
+export const logFileRetryMs = 500
+export const logFileTriesBeforeAnswer = 9
 /** A retired log file is kept so long before it is recycled: after a power loss its rows may be asked for again. */
 export const retiredFileKeepMs = 10 * minute
 /** … but of all retired files together no more than this is kept. */

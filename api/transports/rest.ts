@@ -30,8 +30,20 @@ export function makeRestRouter(operations: readonly Operation[], gateway: Gatewa
     return {
       label: operation.name,
       bodyBytesMax: apiBodyBytesMax,
+      judge: (head) => judgeKey(head, gateway),
       handle: (request) => callOperation(operation, match.path, request, gateway),
     }
+  }
+}
+
+/** Nobody without a key makes us hold a long body. */
+async function judgeKey({ headers }: RequestHead, { authenticator }: Gateway): Promise<HttpReply | undefined> {
+  try {
+    await authenticator.authenticate(headers.get('authorization'))
+    return undefined
+  } catch (error) {
+    // Whatever else is wrong, the call itself will meet it, too.
+    return error instanceof Problem ? replyOf(error) : undefined
   }
 }
 
@@ -58,14 +70,17 @@ async function callOperation(
     return jsonReply(200, result)
   } catch (error) {
     if (!(error instanceof Problem)) throw error
-    return jsonReply(error.status, { detail: error.detail }, error.headers)
+    return replyOf(error)
   }
 }
 
 /** For what is refused before there is an operation to run. */
 export function problemReply(code: Parameters<typeof problem>[0], headers?: Record<string, string>): HttpReply {
-  const refusal = problem(code)
-  return jsonReply(refusal.status, { detail: refusal.detail }, { ...refusal.headers, ...headers })
+  return replyOf(problem(code), headers)
+}
+
+function replyOf({ status, detail, headers }: Problem, more?: Record<string, string>): HttpReply {
+  return jsonReply(status, { detail }, { ...headers, ...more })
 }
 
 /** To the path without its last slash; without a host, so that it stays with the address that the caller used. */

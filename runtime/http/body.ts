@@ -1,38 +1,78 @@
-/** Reads a request's body into memory, up to a bound and within a deadline. */
+/**
+ * Reads a request's body into memory: up to a bound, within a deadline, and within what all bodies that are still
+ * arriving may take together. Held by test/integration/http-server.test.ts.
+ */
 import { type Refusal, refusals } from './refusals.ts'
 import type { HttpResponse } from './uws.ts'
 
+/** The bytes of all bodies of a process that have begun to arrive and aren't whole. */
+export class ArrivingBodies {
+  private bytes = 0
+
+  constructor(private readonly bytesMax: number) {}
+
+  /** False when there is no room. */
+  take(bytes: number): boolean {
+    if (this.bytes + bytes > this.bytesMax) return false
+    this.bytes += bytes
+    return true
+  }
+
+  giveBack(bytes: number): void {
+    this.bytes -= bytes
+  }
+}
+
+export interface BodyBounds {
+  readonly bytesMax: number
+  readonly deadlineMs: number
+  readonly arriving: ArrivingBodies
+}
+
 /**
- * Calls `done` once, with the whole body or with why there is none; never after an abort, which `isAborted` tells.
- * Must be called before the first await of the request. Nothing is allocated for a length that is only claimed.
+ * Calls `done` once, with the whole body, which is valid during that call only, or with why there is none. Must be called
+ * before the first await of the request. Nothing is allocated for a length that is only claimed.
+ * @returns what the request's abort has to call: it frees everything at once, and `done` isn't called any more
  */
 export function readBody(
   response: HttpResponse,
-  bytesMax: number,
-  deadlineMs: number,
-  isAborted: () => boolean,
+  { bytesMax, deadlineMs, arriving }: BodyBounds,
   done: (body: Buffer | Refusal) => void,
-): void {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  let isDone = false
-  // Set only when the first chunk isn't the last: most bodies arrive whole.
+): () => void {
+  // Of a body that arrives whole, as most do, there is neither a copy nor a timer.
+  let chunks: Buffer[] | undefined
   let timer: NodeJS.Timeout | undefined
+  let bytes = 0
+  let taken = 0
+  let isDone = false
 
-  function finish(result: Buffer | Refusal): void {
+  function end(): void {
     isDone = true
     clearTimeout(timer)
-    chunks.length = 0
-    if (!isAborted()) done(result)
+    arriving.giveBack(taken)
+    taken = 0
+    chunks = undefined
+  }
+  function refuse(refusal: Refusal): void {
+    end()
+    done(refusal)
   }
 
   response.onData((chunk, isLast) => {
     if (isDone) return
     bytes += chunk.byteLength
-    if (bytes > bytesMax) return finish(refusals.bodyTooLarge)
-    // The chunk's memory is uWebSockets.js's own and is reused after this call.
-    if (chunk.byteLength > 0) chunks.push(Buffer.from(Buffer.from(chunk)))
-    if (isLast) return finish(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes))
-    timer ??= setTimeout(() => finish(refusals.bodyLate), deadlineMs)
+    if (bytes > bytesMax) return refuse(refusals.bodyTooLarge)
+    if (isLast) {
+      const body = chunks ? Buffer.concat([...chunks, Buffer.from(chunk)], bytes) : Buffer.from(chunk)
+      end()
+      return done(body)
+    }
+    if (!arriving.take(chunk.byteLength)) return refuse(refusals.bodiesFull)
+    taken += chunk.byteLength
+    chunks ??= []
+    // A copy: the chunk's memory is uWebSockets.js's own and is used again after this call.
+    chunks.push(Buffer.from(new Uint8Array(chunk)))
+    timer ??= setTimeout(() => refuse(refusals.bodyLate), deadlineMs)
   })
+  return end
 }

@@ -5,10 +5,13 @@ export interface Refusal {
   readonly detail: string
   /** The rest of what the connection carries can't be trusted, or isn't worth reading. */
   readonly closes: boolean
+  /** Seconds after which to try again. */
+  readonly retryAfter?: number
 }
 
 export const refusals = {
   badFraming: { status: 400, detail: 'Invalid Content-Length or Transfer-Encoding', closes: true },
+  bodiesFull: { status: 503, detail: 'Too many request bodies are arriving', closes: true, retryAfter: 5 },
   bodyLate: { status: 408, detail: 'The request body did not arrive in time', closes: true },
   bodyTooLarge: { status: 413, detail: 'Request body is too large', closes: true },
   encoding: { status: 415, detail: 'Content-Encoding is not supported: send the body as it is', closes: false },

@@ -4,7 +4,7 @@
  * the client goes away its handler's result is dropped. Held by test/integration/http-server.test.ts.
  */
 import type { Log } from '../log.ts'
-import { readBody } from './body.ts'
+import { ArrivingBodies, readBody } from './body.ts'
 import { copyHead, type RequestHead } from './head.ts'
 import { type Listening, listenAlone } from './listen.ts'
 import { type Refusal, refusals } from './refusals.ts'
@@ -19,6 +19,11 @@ export interface Route {
   /** The request's label in metrics, from a closed list. */
   readonly label: string
   readonly bodyBytesMax: number
+  /**
+   * Judges by the head, while a body that is worth it (`judgedBodyBytes`) is still arriving: a reply refuses it, and
+   * what has arrived is dropped. What it lets pass is judged again by `handle`. Mustn't reject.
+   */
+  judge?(head: RequestHead): Promise<HttpReply | undefined>
   /** A rejection is a bug: it is logged under the request id and answered 500. */
   handle(request: HttpRequest): Promise<HttpReply> | HttpReply
 }
@@ -32,6 +37,8 @@ export interface NoRoute {
 export interface HttpServerOptions {
   readonly log: Log
   readonly bodyDeadlineMs: number
+  /** Bytes of all bodies together that have begun to arrive and aren't whole; beyond it 503. */
+  readonly arrivingBodiesBytesMax: number
   /** Chooses by the head alone. */
   route(head: RequestHead): Route | NoRoute
   /** Told of every answer that was sent, and of aborted requests with status 0. */
@@ -50,12 +57,15 @@ export interface HttpServer {
 
 /** The rest of a body up to this length is read and dropped, so that the 413 reaches a client that is still sending. */
 const drainedBytesMax = 16 * 1024 * 1024
+/** Shorter bodies aren't worth a judgement of their own. */
+const judgedBodyBytes = 4 * 1024
 const gatheredBytesMax = 16 * 1024
 const closeDeadlineMs = 10_000
 const closePollMs = 20
 
 export function makeHttpServer(options: HttpServerOptions): HttpServer {
   const { log, bodyDeadlineMs, route, observe } = options
+  const arriving = new ArrivingBodies(options.arrivingBodiesBytesMax)
   const app: TemplatedApp = uws.App()
   let listening: Listening | undefined
   let underWay = 0
@@ -67,6 +77,7 @@ export function makeHttpServer(options: HttpServerOptions): HttpServer {
     const { requestId } = head
     const found = head.isFramed ? route(head) : undefined
     let isOver = false
+    let dropBody = () => {}
     underWay += 1
 
     function over(status: number): void {
@@ -79,11 +90,13 @@ export function makeHttpServer(options: HttpServerOptions): HttpServer {
       sendReply(response, reply, { requestId, headOnly: head.method === 'HEAD', closes: closes || isClosing })
       over(reply.status)
     }
-    function refuse(refusal: Refusal, closes: boolean = refusal.closes): void {
-      send(jsonReply(refusal.status, { detail: refusal.detail }), closes)
+    function refuse({ status, detail, retryAfter, ...refusal }: Refusal, closes = refusal.closes): void {
+      const headers = retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }
+      send(jsonReply(status, { detail }, headers), closes)
     }
 
     response.onAborted(() => {
+      dropBody()
       if (!isOver) over(0)
     })
     if (found === undefined) return send(cuttingReply(refusals.badFraming), true)
@@ -92,11 +105,19 @@ export function makeHttpServer(options: HttpServerOptions): HttpServer {
       return refuse(refusals.bodyTooLarge, head.bodyLength > drainedBytesMax)
     }
     if (head.isEncoded) return refuse(refusals.encoding)
-    const isAborted = () => isOver
-    readBody(response, found.bodyBytesMax, bodyDeadlineMs, isAborted, (body) => {
+    const bounds = { bytesMax: found.bodyBytesMax, deadlineMs: bodyDeadlineMs, arriving }
+    dropBody = readBody(response, bounds, (body) => {
       if (!Buffer.isBuffer(body)) return refuse(body)
-      void answer(found, { ...head, body }, log).then((reply) => send(reply))
+      void answer(found, { ...head, body: Buffer.from(body) }, log).then((reply) => send(reply))
     })
+    const isChunked = head.headers.has('transfer-encoding')
+    if (found.judge && (isChunked || (head.bodyLength ?? 0) > judgedBodyBytes)) {
+      void found.judge(head).then((refusal) => {
+        if (refusal === undefined || isOver) return
+        dropBody()
+        send(refusal, true)
+      })
+    }
   })
 
   return {

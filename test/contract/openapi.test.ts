@@ -50,6 +50,21 @@ afterAll(async () => {
   await stores.close()
 })
 
+test('is made once, however often anybody asks for it', async () => {
+  let made = 0
+  const counted = {
+    ...operations[0]!,
+    get summary() {
+      made++
+      return 'Counted.'
+    },
+  }
+  const counting = await startApi(stores, { operations: [counted] })
+  for (let n = 0; n < 3; n++) expect((await counting.ask('/v1/openapi.json')).status).toBe(200)
+  expect(made).toBe(1)
+  await counting.close()
+})
+
 const operationAt = (method: string, path: string) => document.paths[path]![method.toLowerCase()]!
 
 test('is served to anybody as JSON, by HEAD too, and nothing else is allowed there', async () => {

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { defineOperation } from '../../api/operations/define.ts'
 import { idInPath, laxInt } from '../../schemas/lax.ts'
 import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import { exchange } from '../support/raw-http.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
 /** An operation with every kind of input, that answers with what it got. */
@@ -175,4 +176,15 @@ describe('hostile values', () => {
       expect((await send(good, { path: `/v1/things/${id}` })).answer).toMatchObject({ path: { thing_id: 0 } })
     },
   )
+})
+
+test('a long body without a good key is refused before it has arrived', async () => {
+  const head = (key: string) =>
+    `PATCH /v1/things/7 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: 9000\r\n\r\n`
+  const { statuses, text, closedAfterMs } = await exchange(api.port, [head('svc_sk_none'), '{'], { waitMs: 2_000 })
+  expect(statuses).toEqual([401])
+  expect(text).toContain('WWW-Authenticate: Bearer')
+  expect(closedAfterMs).toBeDefined()
+  const whole = [head(mine.apiKey), '{"title":"a",', 100, `"count":"3"}${' '.repeat(9000 - 25)}`]
+  expect((await exchange(api.port, whole, { until: '}}' })).statuses).toEqual([200])
 })

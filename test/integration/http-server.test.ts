@@ -2,10 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { jsonReply } from '../../runtime/http/reply.ts'
 import { makeHttpServer } from '../../runtime/http/server.ts'
 import { makeLog } from '../../runtime/log.ts'
+import { sleep } from '../../runtime/retry.ts'
 import { exchange } from '../support/raw-http.ts'
 
 const bodyBytesMax = 1000
 const bodyDeadlineMs = 400
+const arrivingBodiesBytesMax = 3000
 
 /** What the handlers got, in order: nothing that was refused may be here. */
 const handled: string[] = []
@@ -15,6 +17,7 @@ let release: () => void = () => {}
 const server = makeHttpServer({
   log: makeLog('test', 'silent'),
   bodyDeadlineMs,
+  arrivingBodiesBytesMax,
   observe: (label, status) => observed.push([label, status]),
   route: ({ path }) => {
     if (path === '/none') return { label: 'none', reply: jsonReply(404, { detail: 'Not Found' }) }
@@ -146,6 +149,53 @@ describe('bounds the body', () => {
   })
 })
 
+test('503 for a body beyond what all together may hold, and room again as soon as a sender has gone', async () => {
+  const patient = makeHttpServer({
+    log: makeLog('test', 'silent'),
+    bodyDeadlineMs: 30_000,
+    arrivingBodiesBytesMax,
+    route: () => ({ label: 'echo', bodyBytesMax, handle: ({ body }) => jsonReply(200, { bytes: body.length }) }),
+  })
+  const at = await patient.listen('127.0.0.1', 0)
+  const begun = [post('Content-Length: 1000\r\n'), 50, 'x'.repeat(900)]
+  const held = Array.from({ length: 3 }, () => exchange(at, begun, { waitMs: 600 }))
+  await sleep(300)
+  const refused = await exchange(at, begun, { until: '}' })
+  expect(refused.text).toMatch(/^HTTP\/1.1 503 [\s\S]*Retry-After: 5\r\n[\s\S]*"Too many request bodies are arriving"/)
+  expect(refused.closedAfterMs ?? 0).toBeLessThan(10_000)
+  // What arrives whole needs no room.
+  expect((await exchange(at, [post('Content-Length: 3\r\n', 'abc')], { until: '}' })).statuses).toEqual([200])
+  expect((await Promise.all(held)).map(({ statuses }) => statuses)).toEqual([[], [], []])
+  await sleep(100)
+  const again = await exchange(at, [...begun, 50, 'x'.repeat(100)], { until: '}' })
+  expect(again.text).toContain('"bytes":1000')
+  await patient.close(0)
+})
+
+test('what is refused by its head alone is refused before a long body has arrived', async () => {
+  const judging = makeHttpServer({
+    log: makeLog('test', 'silent'),
+    bodyDeadlineMs: 30_000,
+    arrivingBodiesBytesMax: 100_000,
+    route: () => ({
+      label: 'echo',
+      bodyBytesMax: 100_000,
+      judge: async ({ headers }) => (headers.has('x-key') ? undefined : jsonReply(401, { detail: 'Who?' })),
+      handle: ({ body }) => jsonReply(200, { bytes: body.length }),
+    }),
+  })
+  const at = await judging.listen('127.0.0.1', 0)
+  const part = 'x'.repeat(10_000)
+  for (const framing of ['Content-Length: 20000\r\n', 'Transfer-Encoding: chunked\r\n']) {
+    const { statuses, closedAfterMs } = await exchange(at, [post(framing), 50, '2710\r\n', part], { waitMs: 2_000 })
+    expect(statuses).toEqual([401])
+    expect(closedAfterMs).toBeDefined()
+  }
+  const known = await exchange(at, [post('X-Key: 1\r\nContent-Length: 20000\r\n'), part, 50, part], { until: '}' })
+  expect(known.text).toContain('"bytes":20000')
+  await judging.close(0)
+})
+
 describe('stays up and closes', () => {
   test.each([
     ['garbage', 'hello there\r\n\r\n'],
@@ -219,6 +269,7 @@ test('a busy port is an error, not half of the connections', async () => {
   const second = makeHttpServer({
     log: makeLog('test', 'silent'),
     bodyDeadlineMs,
+    arrivingBodiesBytesMax,
     route: () => ({ label: 'none', reply: { status: 204 } }),
   })
   await expect(second.listen('127.0.0.1', port)).rejects.toThrow(`127.0.0.1:${port}`)
@@ -228,6 +279,7 @@ test('closing waits for the answers under way and takes no new connections', asy
   const closing = makeHttpServer({
     log: makeLog('test', 'silent'),
     bodyDeadlineMs,
+    arrivingBodiesBytesMax,
     route: () => ({
       label: 'slow',
       bodyBytesMax: 0,

@@ -236,6 +236,50 @@ describe('bad input', () => {
     expect(slow.closedAfterMs).toBeLessThan(20_000)
   }, 60_000)
 
+  it('holds no more than 64 MiB of bodies that are still arriving, and lets go of them with their senders', async () => {
+    const bytes = 2 ** 20 - 10
+    const head = `POST /api/v1/growth/track/batch HTTP/1.1\r\nHost: a\r\nContent-Length: ${bytes + 10}\r\n\r\n`
+    const begin = () => exchange(ingest.port, [head, Buffer.alloc(bytes, 'x')], { until: '}', waitMs: 4_000 })
+    const answers = await Promise.all(Array.from({ length: 80 }, begin))
+    const refused = answers.filter(({ statuses }) => statuses.length > 0)
+    expect(refused.length).toBeGreaterThan(10)
+    for (const { text } of refused) {
+      expect(text).toMatch(/^HTTP\/1.1 503 [\s\S]*Retry-After: 5\r\n[\s\S]*Too many request bodies are arriving/)
+    }
+    // The others have hung up by now: all of the room is there again.
+    await sleep(200)
+    const again = await Promise.all(Array.from({ length: 60 }, begin))
+    expect(again.flatMap(({ statuses }) => statuses)).toEqual([])
+    await sleep(200)
+    expect((await ingest.post('/track', event())).status).toBe(202)
+  }, 60_000)
+
+  it('redirects to routes alone, and knows each one’s methods', async () => {
+    const ask = async (method: string, path: string) => {
+      const { text } = await exchange(ingest.port, [`${method} ${path} HTTP/1.1\r\nHost: a\r\n\r\n`], {
+        until: /\r\n\r\n/,
+      })
+      const header = (name: string) => new RegExp(`\r\n${name}: (.*)\r\n`).exec(text)?.[1]
+      return [Number(text.slice(9, 12)), header('Location') ?? header('Allow')]
+    }
+    const root = '/api/v1/growth'
+    expect(await ask('POST', `${root}/track/?a=b`)).toEqual([307, `${root}/track?a=b`])
+    expect(await ask('GET', `${root}/health/`)).toEqual([307, `${root}/health`])
+    for (const path of ['//evil.com/abc/track/', '/aaaaaaaaaaaaaconstructor/', `${root}/track//`, '/'])
+      expect(await ask('GET', path)).toEqual([404, undefined])
+    expect(await ask('GET', `${root}/track`)).toEqual([405, 'OPTIONS, POST'])
+    expect(await ask('POST', '/metrics')).toEqual([405, 'GET, HEAD'])
+    expect(await ask('POST', `${root}/health`)).toEqual([405, 'GET, HEAD'])
+    for (const path of ['/metrics', `${root}/health`]) {
+      const [get, head] = await Promise.all(
+        ['GET', 'HEAD'].map((method) => fetch(`http://127.0.0.1:${ingest.port}${path}`, { method })),
+      )
+      expect([head!.status, head!.headers.get('content-type')]).toEqual([200, get!.headers.get('content-type')])
+      expect(Number(head!.headers.get('content-length'))).toBeGreaterThan(100)
+      expect(await head!.text()).toBe('')
+    }
+  })
+
   it('survives garbage, and methods and paths that aren’t there', async () => {
     await exchange(ingest.port, ['\x16\x03\x01garbage\r\n\r\n'], { waitMs: 500 })
     await exchange(ingest.port, ['GET / HTTP/9.9\r\n\r\n'], { waitMs: 500 })

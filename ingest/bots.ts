@@ -1,6 +1,8 @@
 /** Reads the body of the bots endpoint: visits of crawlers that run no JavaScript, told of by the site's own server. */
+import { LRUCache } from 'lru-cache'
 import type { BotsBody, BotVisit } from '../schemas/event.ts'
 import { hasVisits, validateBotVisit } from '../schemas/event-validator.ts'
+import { agentCacheMax } from '../schemas/limits.ts'
 import { describeBot } from '../schemas/reference/bots.ts'
 import type { Bot } from '../schemas/reference/known-bots.ts'
 import { type BotVisitRow, botReporters } from '../schemas/row.ts'
@@ -32,7 +34,17 @@ export interface BotReader {
 
 export function makeBotReader({ salts }: { salts: { current(ms: number): Buffer } }): BotReader {
   const addressHash = makeAddressHash(salts)
+  const known = new LRUCache<string, Bot>({ max: agentCacheMax })
   const row = makeBotVisitRow()
+
+  function botOf(userAgent: string): Bot {
+    let bot = known.get(userAgent)
+    if (bot === undefined) {
+      bot = describeBot(userAgent)
+      known.set(userAgent, bot)
+    }
+    return bot
+  }
 
   /** Fills the row, or says why the visit is refused. */
   function readVisit(
@@ -43,7 +55,7 @@ export function makeBotReader({ salts }: { salts: { current(ms: number): Buffer 
   ): ValidationError[] | BotAnswer {
     const time = timeOf(visit, sender.receivedAt, workspace.timezone)
     if (Number.isNaN(time)) return explainTime(visit, loc)
-    const bot = describeBot(visit.user_agent)
+    const bot = botOf(visit.user_agent)
     row.workspace_id = workspace.id
     row.occurred_at = time
     row.received_at = sender.receivedAt

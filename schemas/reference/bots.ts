@@ -11,13 +11,22 @@ export function describeBot(userAgent: string): Bot {
 }
 
 const ownNameLengthMax = 40
+const wordCharacter = /[\w.-]/
 
 /** The word with `bot`, `crawler` or `spider` in it, or else the product that the user agent begins with. */
 function ownNameOf(userAgent: string): string {
-  const word = /[\w.-]*(?:bot|crawl|spider|scrape|fetch)[\w.-]*/i.exec(userAgent)?.[0]
   const product = /^[\w.-]+/.exec(userAgent)?.[0]
-  const name = word ?? (product === 'Mozilla' ? undefined : product) ?? 'Unknown'
+  const name = botWordOf(userAgent) ?? (product === 'Mozilla' ? undefined : product) ?? 'Unknown'
   return name.slice(0, ownNameLengthMax)
+}
+
+/** In one pass: a pattern that begins with a run of letters is tried from each of them, and user agents are anybody's. */
+function botWordOf(userAgent: string): string | undefined {
+  const keyword = userAgent.search(/bot|crawl|spider|scrape|fetch/i)
+  if (keyword < 0) return undefined
+  let start = keyword
+  while (start > 0 && wordCharacter.test(userAgent[start - 1]!)) start--
+  return /^[\w.-]+/.exec(userAgent.slice(start))![0]
 }
 
 /**

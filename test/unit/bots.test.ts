@@ -131,10 +131,26 @@ describe('a bot', () => {
     ['', 'Unknown'],
     ['()<>', 'Unknown'],
     [`${'x'.repeat(500)}bot`, 'x'.repeat(40)],
+    ['Mozilla/5.0 (x; y-Fetcher.2-bot/1 z-crawler/2)', 'y-Fetcher.2-bot'],
   ])('that nobody knows is `other`, under its own name: %s', (userAgent, name) => {
     expect(describeBot(userAgent)).toEqual({ name, operator: '', category: 'other' })
   })
 })
+
+test.each(['a', 'b', 'bo', 'a-', '1.', 'x/1 '])(
+  'a user agent of one long %s costs in proportion to its length',
+  (part) => {
+    // Not its square, as a pattern that is tried again from each place. The same number of characters each time.
+    const tests = (length: number) => {
+      const text = part.repeat(length).slice(0, length)
+      const startedAt = process.cpuUsage()
+      for (let n = 0; n < 4_000_000 / length; n++) describeBot(text)
+      return process.cpuUsage(startedAt).user
+    }
+    tests(1_000)
+    expect(tests(16_000)).toBeLessThan(tests(1_000) * 6)
+  },
+)
 
 describe('the bots endpoint', () => {
   const sender: Sender = { address: '203.0.113.5', userAgent: 'axios/1', country: noCountry, receivedAt: now }

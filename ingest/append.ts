@@ -19,12 +19,15 @@ export class Appender {
   /** The hash of the client event id that was looked up last. */
   private readonly claim: Hash64 = { hi: 0, lo: 0 }
 
+  private readonly touched = new Set<LogWriter<EventRow> | LogWriter<BotVisitRow>>()
+
   constructor(private readonly options: AppendOptions) {
     this.claimKey = claimKeyOf(options.secretKey)
   }
 
-  /** Whether `events` rows of at most `bytes` together can be taken now, whichever log they go to. */
+  /** A new request, which has written to no log yet. Whether `events` rows of at most `bytes` together can be taken now, whichever log they go to. */
   hasRoom(events: number, bytes: number): boolean {
+    this.touched.clear()
     return this.options.events.hasRoom(events, bytes) && this.options.botVisits.hasRoom(events, bytes)
   }
 
@@ -43,6 +46,7 @@ export class Appender {
       enriched.stream === 'events'
         ? this.options.events.append(enriched.row, claim, enriched.side)
         : this.options.botVisits.append(enriched.row, claim, null)
+    this.touched.add(enriched.stream === 'events' ? this.options.events : this.options.botVisits)
     if (claim) this.options.window.add(claim, id, this.options.clock.now())
     return id
   }
@@ -53,7 +57,7 @@ export class Appender {
     writer.whenSynced(done)
   }
 
-  /** Calls back once the rows `ids`, and all else appended so far, are synced, or it is known that they won't be. */
+  /** Calls back once the rows `ids`, and all else that this request has appended, are synced, or it is known that they won't be. */
   whenSynced(ids: readonly number[], hasDuplicates: boolean, done: (isDurable: boolean) => void): void {
     let open = 1
     let isDurable = true
@@ -61,11 +65,13 @@ export class Appender {
       isDurable &&= isSynced
       if (--open === 0) done(isDurable)
     }
-    for (const writer of [this.options.events, this.options.botVisits]) {
+    for (const writer of this.touched) {
       open++
       writer.whenSynced(one)
-      // Rows of one request are in at most two groups of each stream; a callback for each row is only for duplicates.
-      if (!hasDuplicates) continue
+    }
+    for (const writer of [this.options.events, this.options.botVisits]) {
+      // A repeat waits for its first: that may be another request's, and in any group of either log.
+      if (!hasDuplicates) break
       for (const id of ids) {
         open++
         writer.whenRowSynced(id, one)

@@ -11,6 +11,8 @@ import type { Log } from '../runtime/log.ts'
 import { backoffMs, sleep } from '../runtime/retry.ts'
 import { segmentLeaseSize, segmentNumberMax, segmentReserveSize } from '../schemas/limits.ts'
 
+const reserveRetryMs = 500
+
 interface Lease {
   /** Numbers from `next` up to (not including) `end` are free. */
   next: number
@@ -62,6 +64,8 @@ export async function openSegmentNumbers(options: SegmentNumbersOptions): Promis
       try {
         const first = await options.lease()
         if (first + segmentLeaseSize > segmentNumberMax) throw new Error('segment numbers are used up')
+        // A Postgres restored from a backup leases numbers again.
+        if ((await options.isUsed(first, first + segmentLeaseSize)) === true) continue
         leases.push({ next: first, end: first + segmentLeaseSize })
         return
       } catch (error) {
@@ -73,33 +77,46 @@ export async function openSegmentNumbers(options: SegmentNumbersOptions): Promis
 
   /** Takes the next reservation out of the lease, durably. */
   async function reserve(): Promise<Lease> {
+    if (left() < segmentLeaseSize / 2) leaseAhead()
     const lease = leases[0]
     if (!lease) throw new Error('no segment numbers are left: Postgres has been away for too long')
     const taken = { next: lease.next, end: Math.min(lease.next + segmentReserveSize, lease.end) }
     lease.next = taken.end
-    if (lease.next === lease.end) leases.shift()
-    await save()
-    if (left() < segmentLeaseSize / 2) {
-      leasing ??= addLease()
-        .then(save)
-        .catch((error) => log.error({ err: error }, 'the lease file could not be written'))
-        .finally(() => {
-          leasing = undefined
-        })
+    try {
+      await save()
+    } catch (error) {
+      // Nobody has got a number of it: it is taken again once the disk is well.
+      lease.next = taken.next
+      throw error
     }
+    if (lease.next === lease.end) leases.splice(leases.indexOf(lease), 1)
     return taken
+  }
+
+  function leaseAhead(): void {
+    leasing ??= addLease()
+      .then(save)
+      .catch((error) => log.error({ err: error }, 'the lease file could not be written'))
+      .finally(() => {
+        leasing = undefined
+      })
   }
 
   if (left() === 0) await addLease()
   let reserved = await reserve()
   let ahead = await reserve()
+  let reserveNotBefore = 0
 
   function reserveAhead(): void {
+    if (performance.now() < reserveNotBefore) return
     reserving ??= reserve()
       .then((next) => {
         ahead = next
       })
-      .catch((error) => log.error({ err: error }, 'segment numbers could not be reserved'))
+      .catch((error) => {
+        reserveNotBefore = performance.now() + reserveRetryMs
+        log.error({ err: error }, 'segment numbers could not be reserved')
+      })
       .finally(() => {
         reserving = undefined
       })

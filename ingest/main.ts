@@ -40,6 +40,8 @@ import { makeTrustedProxies } from './trusted-proxy.ts'
 
 /** What the shippers may take of an orderly stop: the rest is shipped at the next start. */
 const drainMs = 8_000
+/** What the start may take to ask ClickHouse about ids: events are taken without its answer, too. */
+const startQueryMs = 2_000
 
 async function main(): Promise<void> {
   keepStringsFast()
@@ -62,14 +64,13 @@ async function main(): Promise<void> {
     entriesMax: config.dedupClaimsMax,
   })
 
+  await raiseLeasesAboveStored(clickhouse, (above) => raiseLeases(pg, above, segmentLeaseSize), log)
   const numbers = await openSegmentNumbers({
     file: join(folder, 'segment-leases.json'),
     lease: () => leaseSegments(pg, segmentLeaseSize),
     isUsed: (first, end) => areNumbersUsed(clickhouse, first, end),
     log,
   })
-  await raiseLeasesAboveStored(clickhouse, (above) => raiseLeases(pg, above, segmentLeaseSize), log)
-
   const window = new DedupWindow(config.dedupLocalEntries, config.dedupWindowHours * 3_600_000, clock.now())
   const watched = watchMetrics(metrics)
   const shared = {
@@ -103,14 +104,13 @@ async function main(): Promise<void> {
     clock,
     log,
   })
-  await keys.start()
   const salts = makeSalts({
     file: join(folder, 'visitor-salts.json'),
     readOrMakeSalt: (day, newSalt) => readOrMakeSalt(pg, day, newSalt),
     clock,
     log,
   })
-  await salts.start()
+  await Promise.all([keys.start(), salts.start()])
 
   const backlogBytes = () => events.shipper.backlog().bytes + botVisits.shipper.backlog().bytes
   const capacity = watchCapacity({
@@ -129,6 +129,7 @@ async function main(): Promise<void> {
     capacity,
     keyRate: makeKeyRate(config.trackRatePerKey),
     clock,
+    log,
     countAccepted: watched.countAccepted,
     countRefused: watched.countRefused,
   })
@@ -146,9 +147,9 @@ async function main(): Promise<void> {
           status: refusal === null ? 'ok' : 'refusing',
           reason: refusal,
           backlog: Object.fromEntries(
-            Object.entries(backlog).map(([stream, { bytes, segments, since }]) => [
+            Object.entries(backlog).map(([stream, { bytes, segments, ageMs }]) => [
               stream,
-              { bytes, segments, oldest_seconds: since === 0 ? 0 : Math.max(0, (clock.now() - since) / 1000) },
+              { bytes, segments, oldest_seconds: ageMs / 1000 },
             ]),
           ),
         },
@@ -177,31 +178,36 @@ async function main(): Promise<void> {
 
 type ClickHouseClient = ReturnType<typeof connectClickHouse>
 
-/** Null while ClickHouse can't say: the lease file is believed then. */
+/** Null while ClickHouse can't say: the lease is believed then. */
 async function areNumbersUsed(clickhouse: ClickHouseClient, first: number, end: number): Promise<boolean | null> {
-  try {
-    for (const table of ['events', 'bot_visits']) {
-      const rows = await clickhouse.query(
-        `SELECT 1 FROM ${table} WHERE id >= {first:UInt64} AND id < {end:UInt64} LIMIT 1`,
-        { first: first * 2 ** 17, end: end * 2 ** 17 },
-      )
-      if (rows.length > 0) return true
-    }
-    return false
-  } catch {
-    return null
-  }
+  const ask = (table: string) =>
+    clickhouse.query(
+      `SELECT 1 FROM ${table} WHERE id >= {first:UInt64} AND id < {end:UInt64} LIMIT 1`,
+      { first: first * 2 ** 17, end: end * 2 ** 17 },
+      { deadlineMs: startQueryMs },
+    )
+  return Promise.all([ask('events'), ask('bot_visits')]).then(
+    (answers) => answers.some((rows) => rows.length > 0),
+    () => null,
+  )
 }
 
-/** A Postgres restored from a backup would lease numbers again that ClickHouse has rows of. */
+/**
+ * A Postgres restored from a backup would lease numbers again that ClickHouse has rows of. Ids grow with the time of
+ * receipt, and an event is at most three days older than that: the newest days hold the largest.
+ */
 async function raiseLeasesAboveStored(
   clickhouse: ClickHouseClient,
   raise: (above: number) => Promise<void>,
   log: ReturnType<typeof makeLog>,
 ): Promise<void> {
+  const newest = (table: string) =>
+    `(SELECT max(id) FROM ${table} WHERE occurred_at >= (SELECT max(toDate(occurred_at, 'UTC')) FROM ${table}) - 4)`
   try {
     const [row] = await clickhouse.query<{ id: number }>(
-      'SELECT greatest((SELECT max(id) FROM events), (SELECT max(id) FROM bot_visits)) AS id',
+      `SELECT greatest(${newest('events')}, ${newest('bot_visits')}) AS id`,
+      {},
+      { deadlineMs: startQueryMs },
     )
     if (row && row.id > 0) await raise(segmentOfId(row.id))
   } catch (error) {

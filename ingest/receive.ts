@@ -3,6 +3,7 @@
  * of the request has been judged; the answer is given once everything it acknowledges is synced.
  */
 import type { Clock } from '../runtime/clock.ts'
+import type { Log } from '../runtime/log.ts'
 import type { TrackBody, TrackEvent } from '../schemas/event.ts'
 import {
   locInBatch,
@@ -40,6 +41,7 @@ export type Reason =
   | 'rate_limited'
   | 'over_capacity'
   | 'not_synced'
+  | 'failed'
 
 export interface ReceiveOptions {
   readonly keys: KeyTable
@@ -49,6 +51,7 @@ export interface ReceiveOptions {
   readonly capacity: Capacity
   readonly keyRate: KeyRate
   readonly clock: Clock
+  readonly log: Log
   readonly countAccepted: (events: number, deduplicated: number) => void
   readonly countRefused: (reason: Reason, events: number) => void
 }
@@ -80,12 +83,19 @@ export class Receiver {
     const { length } = bytes
     // Looked up now: later the connection may be gone.
     void sender.address
-    this.options.keys.resolve(key).then((found) => {
+    const admit = (found: IngestWorkspace | 'unknown' | 'unavailable') => {
       if (found === 'unknown') this.refuse(respond, 'unknown_key', 401, 'Unknown tracking key')
       else if (found === 'unavailable') {
         this.refuse(respond, 'key_table_unavailable', 503, 'The tracking key can’t be checked now', retryAfterSeconds)
       } else this.admit(endpoint, value, key, found, length, sender, respond)
-    })
+    }
+    this.options.keys
+      .resolve(key)
+      .then(admit)
+      .catch((error) => {
+        this.options.log.error({ err: error }, 'an event could not be received')
+        this.refuse(respond, 'failed', 500, 'Internal Server Error')
+      })
   }
 
   private validate(endpoint: Endpoint, body: unknown): ValidationError[] | null {
@@ -103,8 +113,6 @@ export class Receiver {
     respond: Respond,
   ): void {
     const { capacity, keyRate, clock } = this.options
-    const errors = this.validate(endpoint, body)
-    if (errors) return this.refuse(respond, 'invalid', 422, errors)
     const events = countOf(endpoint, body)
     if (!keyRate.allows(key, events, clock.now())) {
       return this.refuse(
@@ -116,6 +124,8 @@ export class Receiver {
         events,
       )
     }
+    const errors = this.validate(endpoint, body)
+    if (errors) return this.refuse(respond, 'invalid', 422, errors)
     const reason = capacity.refusal()
     if (reason !== null) return this.refuse(respond, 'over_capacity', 503, reason, retryAfterSeconds, events)
     const bound = bodyBytes * rowBytesPerBodyByte + events * rowBytesBeside
@@ -250,6 +260,8 @@ function trackAnswer(id: number, isDuplicate: boolean): string {
 
 function countOf(endpoint: Endpoint, body: unknown): number {
   if (endpoint === 'track') return 1
-  const { events, visits } = body as { events?: unknown[]; visits?: unknown[] | null }
-  return (events ?? visits)?.length ?? 1
+  // Not validated yet: whatever isn't a list counts as one.
+  const { events, visits } = body as { events?: unknown; visits?: unknown }
+  const list = endpoint === 'batch' ? events : visits
+  return Array.isArray(list) ? list.length : 1
 }

@@ -56,9 +56,9 @@ export function watchMetrics(metrics: Metrics) {
       )
       const update = () => {
         for (const [stream, shipper] of Object.entries(shippers)) {
-          const { bytes, since } = shipper.backlog()
+          const { bytes, ageMs } = shipper.backlog()
           backlog.set({ stream }, bytes)
-          lag.set({ stream }, since === 0 ? 0 : Math.max(0, (clock.now() - since) / 1000))
+          lag.set({ stream }, ageMs / 1000)
         }
         claimHours.set(claims.heldHours())
         localHours.set((clock.now() - window.heldSince) / 3_600_000)

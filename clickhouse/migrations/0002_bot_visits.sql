@@ -20,7 +20,9 @@ CREATE TABLE IF NOT EXISTS bot_visits
     referrer String CODEC(ZSTD(1)),
     user_agent LowCardinality(String) CODEC(ZSTD(1)),
     bot_name LowCardinality(String) CODEC(ZSTD(1)),
-    operator LowCardinality(String) CODEC(ZSTD(1))
+    operator LowCardinality(String) CODEC(ZSTD(1)),
+    -- Ids grow with time: looking some up reads the granules of their time only.
+    INDEX ids id TYPE minmax GRANULARITY 1
 )
 ENGINE = MergeTree
 PARTITION BY toDate(occurred_at, 'UTC')

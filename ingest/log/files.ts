@@ -99,7 +99,7 @@ export class LogFiles {
   /** Lets go of a file whose rows are all stored: kept as a spare, or removed where it can't be one. */
   async release(number: number): Promise<void> {
     const path = this.pathOf(number)
-    const { size } = await stat(path)
+    const size = await stat(path).then(({ size }) => size, zeroWhenMissing)
     if (size !== this.fileBytes || this.distrusted.delete(number) || this.spares.length >= sparesMax) {
       await unlink(path).catch(ignoreMissing)
     } else {
@@ -153,6 +153,11 @@ export class LogFiles {
     this.spareCount = Math.max(this.spareCount, Number(/\d+/.exec(name)![0]))
     this.spares.push(name)
   }
+}
+
+function zeroWhenMissing(error: NodeJS.ErrnoException): number {
+  ignoreMissing(error)
+  return 0
 }
 
 function ignoreMissing(error: NodeJS.ErrnoException): void {

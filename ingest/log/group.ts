@@ -28,19 +28,30 @@ export interface OpenSegment {
   nextRow: number
   isDue: boolean
   isSealed: boolean
-  timer: NodeJS.Timeout
+  timer: NodeJS.Timeout | undefined
 }
 
-/** A segment without rows; `onDue` is called when it has reached the age at which it is to be sealed. */
-export function beginSegment(number: number, onDue: () => void): OpenSegment {
-  const segment: OpenSegment = {
-    ...{ number, file: 0, start: 0, end: 0, syncedRows: 0, nextRow: 0, isDue: false, isSealed: false },
-    timer: setTimeout(() => {
-      segment.isDue = true
-      onDue()
-    }, segmentAgeMs),
+/** A segment without rows: it may stay so for as long as none come. */
+export function beginSegment(number: number): OpenSegment {
+  return {
+    number,
+    file: 0,
+    start: 0,
+    end: 0,
+    syncedRows: 0,
+    nextRow: 0,
+    isDue: false,
+    isSealed: false,
+    timer: undefined,
   }
-  return segment
+}
+
+/** Calls `onDue` when the segment has reached the age at which it is to be sealed, counted from now. */
+export function startAge(segment: OpenSegment, onDue: () => void): void {
+  segment.timer = setTimeout(() => {
+    segment.isDue = true
+    onDue()
+  }, segmentAgeMs)
 }
 
 /** Whether a segment may not take another group. */
@@ -156,4 +167,9 @@ export class GatheringGroup {
     })
     return length
   }
+}
+
+/** Tells whoever waits for these groups that they won't be on the disk. */
+export function tellLost(groups: readonly GatheringGroup[]): void {
+  for (const group of groups) for (const waiter of group.waiters.splice(0)) waiter(false)
 }

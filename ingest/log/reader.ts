@@ -76,19 +76,37 @@ export async function readWhole(path: string, into: Buffer): Promise<Buffer> {
   }
 }
 
-/** The groups of one segment, read from its file. Damaged ones are left out: they were set aside when found. */
-export async function readSegment(path: string, segment: Segment): Promise<Group[]> {
+/** What a damaged part of a file is set aside as: the same part always under the same name. */
+export function damageName(file: number, start: number): string {
+  return `file-${file}-at-${start}`
+}
+
+export interface SegmentContent {
+  readonly groups: Group[]
+  /** Parts of the segment that were whole when it was sealed, or found at start, and aren't any more. */
+  readonly damages: { readonly name: string; readonly bytes: Buffer }[]
+}
+
+/** The groups of one segment, read from its file. */
+export async function readSegment(path: string, segment: Segment): Promise<SegmentContent> {
   const bytes = Buffer.allocUnsafe(segment.end - segment.start)
+  let length = 0
   const handle = await open(path, 'r')
   try {
-    for (let length = 0; length < bytes.length; ) {
+    while (length < bytes.length) {
       const { bytesRead } = await handle.read(bytes, length, bytes.length - length, segment.start + length)
-      if (bytesRead === 0) throw new Error(`${path} ends within segment ${segment.number}`)
+      if (bytesRead === 0) break
       length += bytesRead
     }
   } finally {
     await handle.close()
   }
-  const { groups } = findGroups(bytes, segment.file, segment.end, segment.start)
-  return groups.filter((group) => group.segment === segment.number)
+  const content = findGroups(bytes.subarray(0, length), segment.file, segment.end, segment.start)
+  const groups = content.groups.filter((group) => group.segment === segment.number)
+  if (groups.reduce((rows, group) => rows + group.rows, 0) === segment.rows) return { groups, damages: [] }
+  const damages = content.damages.map(({ start, end }) => ({
+    name: damageName(segment.file, start),
+    bytes: bytes.subarray(start - segment.start, end - segment.start),
+  }))
+  return { groups, damages: damages.length > 0 ? damages : [{ name: damageName(segment.file, segment.start), bytes }] }
 }

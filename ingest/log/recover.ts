@@ -3,12 +3,19 @@
  * aside with their reason, the torn tail of an unsynced group is cut (nothing of it was acknowledged). The claims of all
  * rows go back into the local dedup window, so that a retry after a restart is known even without Redis.
  */
-import { rm } from 'node:fs/promises'
 import type { Log } from '../../runtime/log.ts'
 import { columnsOf, type Hash64, type StreamName } from '../../schemas/row.ts'
 import type { LogFiles } from './files.ts'
-import { decodeFileHeader, fileHeaderBytes, type Group, groupLength, indexEntryBytes, rowId } from './format.ts'
-import { findGroups, readWhole } from './reader.ts'
+import {
+  decodeFileHeader,
+  type FileHeader,
+  fileHeaderBytes,
+  type Group,
+  groupLength,
+  indexEntryBytes,
+  rowId,
+} from './format.ts'
+import { damageName, findGroups, readWhole } from './reader.ts'
 import type { Segment } from './segment.ts'
 
 export interface Recovered {
@@ -34,54 +41,53 @@ export interface RecoverOptions {
 export async function recoverLog(options: RecoverOptions): Promise<Recovered> {
   const { files, numbers, log } = options
   const segments: Segment[] = []
-  const kept: number[] = []
   let newestEnd = fileHeaderBytes
   let total = 0
-  if (numbers.length === 0) return { segments, files: kept, newestEnd, bytes: total }
+  if (numbers.length === 0) return { segments, files: [], newestEnd, bytes: total }
 
-  // Newest first: a file's header says where the one before it ends.
+  const headers = new Map<number, FileHeader | null>()
+  for (const number of numbers) headers.set(number, await readHeader(files.pathOf(number), number))
+
   const buffer = Buffer.allocUnsafeSlow(files.fileBytes)
-  let knownEnd = Number.POSITIVE_INFINITY
-  let successor = 0
-  let isNewest = true
-  for (const number of [...numbers].reverse()) {
+  for (const number of numbers) {
     const bytes = await readWhole(files.pathOf(number), buffer)
-    const header = decodeFileHeader(bytes)
-    if (header?.fileNumber !== number) {
-      await options.setAside(`file-${number}`, 'the header of a log file can’t be read', bytes)
-      await rm(files.pathOf(number))
-      continue
+    if (headers.get(number) === null) {
+      // Its groups carry the file's number themselves; only where the file before it ends is lost.
+      await options.setAside(
+        `file-${number}`,
+        'the header of a log file can’t be read',
+        bytes.subarray(0, fileHeaderBytes),
+      )
     }
-    const content = findGroups(bytes, number, successor === number + 1 ? knownEnd : Number.POSITIVE_INFINITY)
+    // The next file's header says where this one ends.
+    const content = findGroups(bytes, number, headers.get(number + 1)?.previousEnd ?? Number.POSITIVE_INFINITY)
     for (const { start, end } of content.damages) {
       await options.setAside(
-        `file-${number}-at-${start}`,
+        damageName(number, start),
         'damaged bytes among the groups of the log',
         bytes.subarray(start, end),
       )
     }
     if (content.isTorn) log.info({ file: number, at: content.end }, 'cut the torn tail of an unacknowledged group')
-    if (isNewest) newestEnd = content.end
-    isNewest = false
-    const found = await segmentsOf(content.groups, number, options)
-    segments.unshift(...found)
-    kept.unshift(number)
+    segments.push(...(await segmentsOf(content.groups, number, options)))
+    newestEnd = content.end
     total += content.end
-    knownEnd = header.previousEnd
-    successor = number
   }
-  return { segments, files: kept, newestEnd, bytes: total }
+  return { segments, files: [...numbers], newestEnd, bytes: total }
+}
+
+/** Null when the file's first bytes aren't its header. */
+async function readHeader(path: string, number: number): Promise<FileHeader | null> {
+  const header = decodeFileHeader(await readWhole(path, Buffer.alloc(fileHeaderBytes)))
+  return header?.fileNumber === number ? header : null
 }
 
 async function segmentsOf(groups: Group[], file: number, options: RecoverOptions): Promise<Segment[]> {
   const segments: Segment[] = []
   for (const group of groups) {
     if (!columnsOf(options.stream, group.rowFormat)) {
-      await options.setAside(
-        `file-${file}-at-${group.offset}`,
-        `row format ${group.rowFormat} is unknown`,
-        group.rowBytes,
-      )
+      const whole = Buffer.concat([group.rowBytes, group.index, group.side])
+      await options.setAside(damageName(file, group.offset), `row format ${group.rowFormat} is unknown`, whole)
       continue
     }
     const end = group.offset + groupLength(group)

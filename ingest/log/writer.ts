@@ -5,21 +5,20 @@
  * What holds:
  * - a waiter hears `true` only when its rows are synced;
  * - a group that fails is not acknowledged, and its file is never synced again: it counts up to its last synced group,
- *   the next file says so in its header (durably, before its waiters hear `false`), and rows go on in that file;
+ *   the next file says so in its header, and rows go on in that file. Its waiters hear `false` once that is durable; when
+ *   no file can be had for seconds they hear it all the same, and a kill before one can be had may bring the rows back;
  * - a group belongs to one segment, a segment to one file; ids of a failed group are never used again.
  *
  * Held by test/unit/log-writer.test.ts and test/crash/*.
  */
 import { closeSync } from 'node:fs'
-import type { Log } from '../../runtime/log.ts'
 import { sleep } from '../../runtime/retry.ts'
-import { groupBytesMax } from '../../schemas/limits.ts'
-import { type Column, type Hash64, rowFormat } from '../../schemas/row.ts'
+import { groupBytesMax, logFileRetryMs, logFileTriesBeforeAnswer } from '../../schemas/limits.ts'
+import { type Hash64, rowFormat } from '../../schemas/row.ts'
 import { compileRowEncoder, type RowEncoder } from '../../schemas/row-codec.ts'
-import type { SegmentNumbers } from '../ids.ts'
 import type { SidePayload } from '../outcome.ts'
 import { CommitPace } from './commit-pace.ts'
-import type { DiskIo, LogFiles, OpenLogFile } from './files.ts'
+import type { OpenLogFile } from './files.ts'
 import { fileHeaderBytes } from './format.ts'
 import {
   beginSegment,
@@ -29,24 +28,11 @@ import {
   isFull,
   type OpenSegment,
   rowBytesMax,
+  startAge,
+  tellLost,
   type Waiter,
 } from './group.ts'
-import type { Segment } from './segment.ts'
-
-export interface LogWriterOptions {
-  readonly columns: readonly Column[]
-  readonly files: LogFiles
-  readonly numbers: SegmentNumbers
-  readonly io: DiskIo
-  /** Told of every segment once it is sealed, in order. */
-  readonly onSealed: (segment: Segment) => void
-  /** A segment stays open beyond its age while this answers true: larger inserts while the loader is behind. */
-  readonly isLoaderBusy: () => boolean
-  /** Told of every claim of a group that failed, so that a retry isn't taken for a duplicate. */
-  readonly onClaimLost: (claim: Hash64, id: number) => void
-  readonly observeSync: (seconds: number, rows: number) => void
-  readonly log: Log
-}
+import type { LogWriterOptions } from './writer-options.ts'
 
 export class LogWriter<Row extends { id: number }> {
   private readonly encode: RowEncoder<Row>
@@ -73,13 +59,11 @@ export class LogWriter<Row extends { id: number }> {
   private constructor(private readonly options: LogWriterOptions) {
     this.encode = compileRowEncoder<Row>(options.columns)
     this.groupBytesMax = Math.min(groupBytesMax, Math.floor((options.files.fileBytes - fileHeaderBytes) / 4))
+    if (!this.fileHasRoom()) throw new RangeError('a log file must have room for a group')
   }
 
   /** @param previousEnd where the newest file of the folder ends */
-  static async open<Row extends { id: number }>(
-    options: LogWriterOptions,
-    previousEnd: number,
-  ): Promise<LogWriter<Row>> {
+  static async open<Row extends { id: number }>(options: LogWriterOptions, previousEnd: number) {
     const writer = new LogWriter<Row>(options)
     writer.file = await options.files.openNext(previousEnd)
     return writer
@@ -96,7 +80,6 @@ export class LogWriter<Row extends { id: number }> {
     return gathering.rows === 0 || gathering.bytesBound + bytes <= this.groupBytesMax
   }
 
-  /** The file being written. */
   get currentFile(): number {
     return this.file?.number ?? 0
   }
@@ -112,7 +95,9 @@ export class LogWriter<Row extends { id: number }> {
    */
   append(row: Row, claim: Hash64 | null, side: SidePayload | null): number {
     const gathering = this.gathering!
+    const { segment } = gathering
     const id = gathering.add(this.encode, row, claim, side)
+    if (segment.nextRow === 1) startAge(segment, () => this.trySeal(segment))
     if (gathering.rows === 1 && !this.inflight) this.pace.consider()
     return id
   }
@@ -166,7 +151,7 @@ export class LogWriter<Row extends { id: number }> {
       this.options.log.error({ err: error }, 'no segment number: events are refused')
       return undefined
     }
-    const segment = beginSegment(number, () => this.trySeal(segment))
+    const segment = beginSegment(number)
     this.segment = segment
     return segment
   }
@@ -227,7 +212,6 @@ export class LogWriter<Row extends { id: number }> {
     await this.roll(this.syncedEnd, lost)
     this.inflight = undefined
     this.seal(group.segment)
-    this.isBroken = false
     for (const each of lost) this.freeBuffers.push(each.buffer)
     this.tellIdle()
   }
@@ -237,29 +221,45 @@ export class LogWriter<Row extends { id: number }> {
     return this.fileEnd + this.groupBytesMax + rowBytesMax <= this.options.files.fileBytes
   }
 
-  /** Opens the next file, trying until it succeeds; `lost` groups are told after the first try. */
+  /**
+   * Opens the next file, trying until it succeeds. Until then nothing is taken. `lost` groups hear of their loss once the
+   * new file says where the old one ends, or when that can't be had for long; a group that gathers for a file that can't be
+   * had hears of it after the first try: nothing of it is on the disk.
+   */
   private async roll(previousEnd: number, lost: GatheringGroup[] = []): Promise<void> {
     this.isRolling = true
     if (lost.length > 0 && this.segment) this.seal(this.segment)
     const full = this.file
     this.file = undefined
-    for (let attempt = 0; !this.file; attempt++) {
+    for (let attempt = 0; !this.file && !(this.isClosed && attempt > 0); attempt++) {
       try {
         this.file = await this.options.files.openNext(previousEnd)
       } catch (error) {
+        this.isBroken = true
         this.options.log.error({ err: error }, 'no new log file yet: events are refused')
-      }
-      if (attempt === 0) for (const group of lost) for (const waiter of group.waiters) waiter(false)
-      if (!this.file) {
-        if (this.isClosed) break
-        await sleep(500)
+        if (attempt === logFileTriesBeforeAnswer) tellLost(lost)
+        this.dropGathering()
+        await sleep(logFileRetryMs)
       }
     }
+    tellLost(lost)
     if (full) closeSync(full.fd)
     this.fileEnd = fileHeaderBytes
     this.syncedEnd = fileHeaderBytes
     this.groupNumber = 0
     this.isRolling = false
+    this.isBroken = false
+  }
+
+  /** Gives up the group that gathers. */
+  private dropGathering(): void {
+    const dropped = this.gathering
+    this.gathering = undefined
+    if (!dropped) return
+    dropped.forEachClaim(this.options.onClaimLost)
+    tellLost([dropped])
+    this.freeBuffers.push(dropped.buffer)
+    if (this.segment) this.seal(this.segment)
   }
 
   private trySeal(segment: OpenSegment): void {

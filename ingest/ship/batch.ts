@@ -27,9 +27,18 @@ export interface BatchRow {
 
 const hourMs = 3_600_000
 
-export async function readBatch(pathOf: (file: number) => string, segments: readonly Segment[]): Promise<Batch> {
+/** Reads segments; bytes that are no groups any more are given to `setAside`. */
+export async function readBatch(
+  pathOf: (file: number) => string,
+  segments: readonly Segment[],
+  setAside: (name: string, bytes: Buffer) => Promise<void>,
+): Promise<Batch> {
   const groups: Group[] = []
-  for (const segment of segments) groups.push(...(await readSegment(pathOf(segment.file), segment)))
+  for (const segment of segments) {
+    const content = await readSegment(pathOf(segment.file), segment)
+    groups.push(...content.groups)
+    for (const { name, bytes } of content.damages) await setAside(name, bytes)
+  }
   return { segments, groups }
 }
 

@@ -1,5 +1,4 @@
 /** Knows which log files are done with, keeps them for a while and then lets go of them, oldest first. */
-import type { Clock } from '../../runtime/clock.ts'
 import type { Log } from '../../runtime/log.ts'
 import { retiredBytesMax, retiredFileKeepMs } from '../../schemas/limits.ts'
 import type { LogFiles } from '../log/files.ts'
@@ -12,13 +11,13 @@ const sweepMs = 5_000
 interface KeptFile {
   /** Segments not done yet, with the parts of each that are. */
   readonly open: Map<number, Set<Part>>
+  /** Of the monotonic clock. */
   doneAt: number
 }
 
 export interface FileKeeperOptions {
   readonly files: LogFiles
   readonly journal: ShipJournal
-  readonly clock: Clock
   readonly log: Log
 }
 
@@ -33,7 +32,7 @@ export class FileKeeper {
 
   /** Takes over the files found at start; `newestFile` is the one that is written now. */
   adopt(files: readonly number[], segments: readonly Segment[], newestFile: number): void {
-    for (const file of files) this.kept.set(file, { open: new Map(), doneAt: this.options.clock.now() })
+    for (const file of files) this.kept.set(file, { open: new Map(), doneAt: performance.now() })
     for (const segment of segments) {
       this.addSegment(segment)
       this.recovered.add(segment.number)
@@ -66,7 +65,7 @@ export class FileKeeper {
       if (!open || !parts) continue
       parts.add(part)
       if (part === 'all' || (parts.has('claimed') && parts.has('unclaimed'))) open.delete(number)
-      if (open.size === 0) this.kept.get(file)!.doneAt = this.options.clock.now()
+      if (open.size === 0) this.kept.get(file)!.doneAt = performance.now()
     }
   }
 
@@ -82,14 +81,14 @@ export class FileKeeper {
   }
 
   private async releaseOldest(): Promise<void> {
-    const { files, journal, clock } = this.options
+    const { files, journal } = this.options
     const numbers = [...this.kept.keys()].sort((a, b) => a - b)
     let bytes = numbers.length * files.fileBytes
     for (const number of numbers) {
       const file = this.kept.get(number)!
       // Only in order: a file's header tells where the one before it ends.
       if (number >= this.writingFile || file.open.size > 0) return
-      if (clock.now() - file.doneAt < retiredFileKeepMs && bytes <= retiredBytesMax) return
+      if (performance.now() - file.doneAt < retiredFileKeepMs && bytes <= retiredBytesMax) return
       await journal.markReleased(number)
       await files.release(number)
       this.kept.delete(number)

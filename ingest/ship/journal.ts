@@ -6,7 +6,7 @@
  *   <crc32 in hex> {"t":"loaded","id":…}  {"t":"copied","id":…}    done, for ClickHouse and for Postgres
  *   <crc32 in hex> {"t":"released","file":…}            the log file is gone, and what was noted about it with it
  *
- * Only `frozen` needs a sync: a lost `loaded` or `copied` means that the store is asked again. A line that doesn't check is
+ * Only `frozen` and `released` need a sync: a lost `loaded` or `copied` means that the store is asked again. A line that doesn't check is
  * left out; what it may have said is asked of the stores, because every segment found at start is. The file is written
  * anew, with the present state, at start and whenever it has grown large. Held by test/unit/ship-journal.test.ts.
  */
@@ -27,7 +27,7 @@ type Line =
   | { t: 'released'; file: number }
 
 export interface ManifestState {
-  readonly manifest: Manifest
+  manifest: Manifest
   /** When ClickHouse was known to hold it, milliseconds since 1970; 0 before. */
   loadedAt: number
   isCopied: boolean
@@ -92,9 +92,11 @@ export class ShipJournal {
     try {
       this.append({ t: 'frozen', m: manifest })
       if (state.isCopied) this.append({ t: 'copied', id: manifest.id })
-      await new Promise<void>((resolve, reject) => fdatasync(this.fd, (error) => (error ? reject(error) : resolve())))
+      await this.sync()
     } catch (error) {
       this.states.delete(manifest.id)
+      // A file whose sync has failed isn't synced again.
+      await this.rewrite()
       throw error
     }
     return state
@@ -113,11 +115,13 @@ export class ShipJournal {
     this.append({ t: 'copied', id: state.manifest.id })
   }
 
-  /** Forgets the manifests all of whose segments lay in `file` or in files released before. */
+  /** Forgets the manifests all of whose segments lay in `file` or in files released before. Durable when it resolves. */
   async markReleased(file: number): Promise<void> {
     await this.rewriting
     this.forget(file)
     this.append({ t: 'released', file })
+    // Before the file is used again: a manifest must never point into another use of it.
+    await this.sync()
   }
 
   async close(): Promise<void> {
@@ -156,6 +160,10 @@ export class ShipJournal {
     for (const [id, { manifest }] of this.states) {
       if (manifest.segments.every((segment) => segment.file <= file)) this.states.delete(id)
     }
+  }
+
+  private sync(): Promise<void> {
+    return new Promise((resolve, reject) => fdatasync(this.fd, (error) => (error ? reject(error) : resolve())))
   }
 
   private append(line: Line): void {

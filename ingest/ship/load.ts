@@ -15,7 +15,6 @@
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { InsertRefused } from '../../clickhouse/client.ts'
-import { clickhouseInsertDeadlineMs } from '../../schemas/limits.ts'
 import type { StreamName } from '../../schemas/row.ts'
 import { columnsOf, streams } from '../../schemas/row.ts'
 import { decodeRow } from '../../schemas/row-codec.ts'
@@ -27,6 +26,8 @@ export interface LoadOptions {
   readonly stream: StreamName
   readonly clickhouse: ClickHouse
   readonly setAside: SetAside
+  /** After which the outcome of an insert counts as unknown. */
+  readonly insertDeadlineMs: number
 }
 
 /** The rows of the manifest: those of its part that aren't dropped. */
@@ -40,7 +41,11 @@ export function isKept(manifest: Manifest): (row: BatchRow) => boolean {
  * One insert of all rows under the manifest's token.
  * @throws StoreUnavailable when the outcome is unknown, InsertRefused when a row can't be read: then `settle`
  */
-export async function loadOnce({ stream, clickhouse }: LoadOptions, manifest: Manifest, batch: Batch): Promise<void> {
+export async function loadOnce(
+  { stream, clickhouse, insertDeadlineMs }: LoadOptions,
+  manifest: Manifest,
+  batch: Batch,
+): Promise<void> {
   const token = `${stream}-${manifest.id}`
   await clickhouse.insertRows({
     table: streams[stream].table,
@@ -48,7 +53,7 @@ export async function loadOnce({ stream, clickhouse }: LoadOptions, manifest: Ma
     bytes: keptRuns(batch, isKept(manifest)),
     token,
     queryId: token,
-    deadlineMs: clickhouseInsertDeadlineMs,
+    deadlineMs: insertDeadlineMs,
   })
 }
 
@@ -67,7 +72,7 @@ export async function settle(options: LoadOptions, manifest: Manifest, batch: Ba
   const missing = await missingIds(options, manifest, batch)
   if (missing.length === 0) return 0
   let left = missing
-  if (missing.length === manifest.rows) {
+  if (missing.length === countKept(manifest, batch)) {
     await loadOnce(options, manifest, batch).catch(unlessRefused)
     left = await missingIds(options, manifest, batch)
   }
@@ -78,6 +83,15 @@ export async function settle(options: LoadOptions, manifest: Manifest, batch: Ba
 /** A row that can't be read refuses the whole insert: it is found among the rows that are missing. */
 function unlessRefused(error: unknown): void {
   if (!(error instanceof InsertRefused)) throw error
+}
+
+function countKept(manifest: Manifest, batch: Batch): number {
+  const kept = isKept(manifest)
+  let count = 0
+  forEachRow(batch, (row) => {
+    if (kept(row)) count++
+  })
+  return count
 }
 
 /** The ids of the manifest's rows that ClickHouse doesn't hold. */
@@ -91,7 +105,11 @@ async function missingIds(options: LoadOptions, manifest: Manifest, batch: Batch
   return missing
 }
 
-async function presentIds({ stream, clickhouse }: LoadOptions, manifest: Manifest, batch: Batch): Promise<Set<number>> {
+async function presentIds(
+  { stream, clickhouse, insertDeadlineMs }: LoadOptions,
+  manifest: Manifest,
+  batch: Batch,
+): Promise<Set<number>> {
   const workspaces = [...new Set(manifest.keys.map(([workspace]) => workspace))]
   const hours = manifest.keys.map(([, hour]) => hour)
   const rows = await clickhouse.query<{ id: number }>(
@@ -105,7 +123,7 @@ async function presentIds({ stream, clickhouse }: LoadOptions, manifest: Manifes
       until: (Math.max(...hours) + 1) * 3_600_000,
       segments: batch.segments.map((segment) => segment.number),
     },
-    { deadlineMs: clickhouseInsertDeadlineMs },
+    { deadlineMs: insertDeadlineMs },
   )
   return new Set(rows.map((row) => row.id))
 }
@@ -119,7 +137,7 @@ async function insertMissing(
   token: string,
 ): Promise<void> {
   if (ids.length === 0) return
-  const { stream, clickhouse } = options
+  const { stream, clickhouse, insertDeadlineMs } = options
   const wanted = new Set(ids)
   try {
     await clickhouse.insertRows({
@@ -128,7 +146,7 @@ async function insertMissing(
       bytes: keptRuns(batch, (row) => wanted.has(row.id)),
       token,
       queryId: `${stream}-${manifest.id}/settle`,
-      deadlineMs: clickhouseInsertDeadlineMs,
+      deadlineMs: insertDeadlineMs,
     })
   } catch (error) {
     if (!(error instanceof InsertRefused)) throw error

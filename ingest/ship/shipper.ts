@@ -17,7 +17,7 @@ import { InsertRefused } from '../../clickhouse/client.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { Log } from '../../runtime/log.ts'
 import { sleep } from '../../runtime/retry.ts'
-import { gatherWhileBehindMs, insertBytesMax, segmentRowsMax } from '../../schemas/limits.ts'
+import { gatherWhileBehindMs, insertBytesMax } from '../../schemas/limits.ts'
 import type { StreamName } from '../../schemas/row.ts'
 import type { LogFiles } from '../log/files.ts'
 import type { Recovered } from '../log/recover.ts'
@@ -29,16 +29,10 @@ import { FileKeeper } from './file-keeper.ts'
 import { describeManifest } from './freeze.ts'
 import type { ManifestState, ShipJournal } from './journal.ts'
 import { isKept, loadOnce, settle } from './load.ts'
-import type { Part } from './manifest.ts'
+import type { Manifest, Part } from './manifest.ts'
 import type { SetAside } from './set-aside.ts'
 import { Stages } from './stages.ts'
-
-/** A segment on its way to a manifest; `rest` when its rows without claims are frozen already. */
-interface Waiting {
-  readonly segment: Segment
-  readonly sealedAt: number
-  rest: boolean
-}
+import { bytesOf, WaitingSegments, type WaitingState } from './waiting.ts'
 
 interface Frozen {
   readonly state: ManifestState
@@ -58,6 +52,7 @@ export interface ShipperOptions {
   /** Copies side payloads in one transaction that a repeat doesn't repeat. @throws StoreUnavailable */
   readonly copySides: (manifestId: number, sides: SidePayload[]) => Promise<void>
   readonly setAside: SetAside
+  readonly insertDeadlineMs: number
   readonly claimWaitMs: number
   readonly clock: Clock
   readonly log: Log
@@ -67,21 +62,23 @@ export interface ShipperOptions {
 
 /** How soon claims are tried again while Redis is away. */
 const retryClaimsMs = 200
-const segmentsPerManifestMax = 512
+const claimsPauseMs = 1_000
+/** What a stage may take to end when the shipper closes: an insert that hangs is found again at the next start. */
+const stagesEndMs = 1_000
 /** Inserts of so many rows begin at least so far apart. */
 const pacedRowsMin = 4096
 const insertIntervalMs = 500
-const rowsPerManifestMax = 4 * segmentRowsMax
 
 export class Shipper {
   private readonly keeper: FileKeeper
-  private readonly waiting: Waiting[] = []
+  private readonly waiting = new WaitingSegments()
   private readonly toLoad: Frozen[] = []
   private readonly toCopy: Frozen[] = []
   private readonly stages: Stages
   private isLoading = false
   private isDraining = false
-  private waitingBytes = 0
+  private claimsNotBefore = 0
+  private readonly damages = new Set<string>()
 
   constructor(private readonly options: ShipperOptions) {
     this.keeper = new FileKeeper(options)
@@ -90,25 +87,37 @@ export class Shipper {
 
   /** Takes over what was found at start, shipped or not. Then the stages run until `close`. */
   start({ files, segments }: Pick<Recovered, 'files' | 'segments'>, newestFile: number): void {
-    const { journal, clock } = this.options
+    const { journal } = this.options
     this.keeper.adopt(files, segments, newestFile)
     const frozen = journal.frozenParts()
+    const found = new Set(segments.map(({ number }) => number))
     for (const state of journal.open()) {
-      this.enqueue({ state, sealedAt: clock.now(), batch: undefined, isUncertain: true })
+      const isWhole = state.manifest.segments.every(({ number }) => found.has(number))
+      if (!isWhole) state.manifest = this.withoutMissing(state.manifest, found)
+      this.enqueue({ state, sealedAt: performance.now(), batch: undefined, isUncertain: true })
     }
     for (const segment of segments) {
       const parts = frozen.get(segment.number) ?? new Set<Part>()
       if (parts.has('all') || parts.has('claimed')) continue
-      this.push({ segment, sealedAt: clock.now(), rest: parts.has('unclaimed') })
+      this.waiting.push({ segment, sealedAt: performance.now(), state: parts.has('unclaimed') ? 'rest' : 'fresh' })
     }
     for (const state of journal.done()) this.keeper.manifestDone(state.manifest)
     for (const stage of [() => this.freezeNext(), () => this.loadNext(), () => this.copyNext()]) this.stages.run(stage)
     this.keeper.start()
   }
 
+  /** A manifest goes on without segments whose log file is gone, and that is told. */
+  private withoutMissing(manifest: Manifest, found: ReadonlySet<number>): Manifest {
+    const { stream, setAside } = this.options
+    const missing = manifest.segments.filter(({ number }) => !found.has(number))
+    const note = Buffer.from(JSON.stringify(missing))
+    void setAside(`${stream}-manifest-${manifest.id}-missing`, 'segments of the log are not there any more', note)
+    return { ...manifest, segments: manifest.segments.filter(({ number }) => found.has(number)) }
+  }
+
   add(segment: Segment): void {
     this.keeper.addSegment(segment)
-    this.push({ segment, sealedAt: this.options.clock.now(), rest: false })
+    this.waiting.push({ segment, sealedAt: performance.now(), state: 'fresh' })
     this.stages.wake()
   }
 
@@ -117,18 +126,18 @@ export class Shipper {
     return this.isLoading
   }
 
-  /** Bytes of log whose rows are not all stored in both stores, and since when the oldest of them waits (0: none does). */
-  backlog(): { bytes: number; segments: number; since: number } {
+  /** Bytes of log whose rows are not all stored in both stores, and for how long the oldest of them has waited. */
+  backlog(): { bytes: number; segments: number; ageMs: number } {
     const frozen = new Map([...this.toLoad, ...this.toCopy].map((each) => [each.state.manifest.id, each]))
-    let { waitingBytes: bytes } = this
+    let { bytes } = this.waiting
     let segments = this.waiting.length
-    let since = this.waiting[0]?.sealedAt ?? Number.POSITIVE_INFINITY
+    let oldest = this.waiting.oldest?.sealedAt ?? performance.now()
     for (const { state, sealedAt } of frozen.values()) {
       bytes += bytesOf(state.manifest.segments)
       segments += state.manifest.segments.length
-      since = Math.min(since, sealedAt)
+      oldest = Math.min(oldest, sealedAt)
     }
-    return { bytes, segments, since: Number.isFinite(since) ? since : 0 }
+    return { bytes, segments, ageMs: performance.now() - oldest }
   }
 
   /** Ships what it can within `deadlineMs`, then stops; what is left is found again at the next start. */
@@ -137,14 +146,20 @@ export class Shipper {
     this.stages.wake()
     const deadline = Date.now() + deadlineMs
     while (this.waiting.length + this.toLoad.length + this.toCopy.length > 0 && Date.now() < deadline) await sleep(20)
-    await this.stages.close()
+    await Promise.race([this.stages.close(), sleep(stagesEndMs)])
     await this.keeper.close()
     await this.options.journal.close()
   }
 
-  private push(waiting: Waiting): void {
-    this.waiting.push(waiting)
-    this.waitingBytes += bytesOf([waiting.segment])
+  /** The same damage is met by every stage that reads it: it is told of once. */
+  private readonly setDamageAside = async (name: string, bytes: Buffer): Promise<void> => {
+    if (this.damages.has(name)) return
+    await this.options.setAside(
+      `${this.options.stream}-${name}`,
+      'bytes of the log were damaged after they were written',
+      bytes,
+    )
+    this.damages.add(name)
   }
 
   private enqueue(frozen: Frozen): void {
@@ -156,58 +171,44 @@ export class Shipper {
   // Stage 1: freeze.
 
   private async freezeNext(): Promise<number> {
-    if (this.waiting.length === 0) return Number.POSITIVE_INFINITY
+    const { oldest } = this.waiting
+    if (!oldest) return Number.POSITIVE_INFINITY
     // Behind the loader there is no hurry: more segments make larger inserts. Side payloads don't wait for long.
-    const age = this.options.clock.now() - this.waiting[0]!.sealedAt
-    if (this.toLoad.length > 0 && age < gatherWhileBehindMs && this.waitingBytes < insertBytesMax && !this.isDraining) {
+    const age = performance.now() - oldest.sealedAt
+    if (
+      this.toLoad.length > 0 &&
+      age < gatherWhileBehindMs &&
+      this.waiting.bytes < insertBytesMax &&
+      !this.isDraining
+    ) {
       return Math.max(20, gatherWhileBehindMs - age)
     }
-    // Rests are older, but while they wait for Redis they don't hold up the rows that need no claim.
-    if ((await this.freezeSome(true)) || (await this.freezeSome(false))) return 0
+    // What waits for Redis is older, but doesn't hold up rows that need no claim.
+    for (const state of ['rest', 'claimed', 'fresh'] as const) if (await this.freezeSome(state)) return 0
     return retryClaimsMs
   }
 
-  /** Freezes the next segments in the state `rest`. False: there are none, or their claims can't be made now. */
-  private async freezeSome(rest: boolean): Promise<boolean> {
-    const taken = this.takeTogether(rest)
+  /** Freezes the next segments in `state`. False: there are none, or their claims can't be made now. */
+  private async freezeSome(state: WaitingState): Promise<boolean> {
+    // Reading segments again and again would cost more than Redis's being back a second later.
+    if (state !== 'fresh' && performance.now() < this.claimsNotBefore) return false
+    const taken = this.waiting.together(state)
     if (taken.length === 0) return false
     const batch = await this.read(taken.map(({ segment }) => segment))
-    const age = this.options.clock.now() - taken[0]!.sealedAt
-    const manifest = await describeManifest(this.options, batch, rest, age)
-    if (manifest === undefined) return false
-    const state = await this.options.journal.freeze(manifest)
-    this.removeTaken(taken, manifest.part)
+    const age = performance.now() - taken[0]!.sealedAt
+    const manifest = await describeManifest(this.options, batch, state === 'rest', age)
+    if (manifest === undefined) {
+      this.claimsNotBefore = performance.now() + claimsPauseMs
+      if (state === 'fresh') for (const each of taken) each.state = 'claimed'
+      return state === 'fresh'
+    }
+    const manifestState = await this.options.journal.freeze(manifest)
+    this.waiting.remove(taken, manifest.part)
     const isNext = this.toLoad.length === 0
     const isUncertain = taken.some(({ segment }) => this.keeper.isRecovered(segment))
-    this.enqueue({ state, sealedAt: taken[0]!.sealedAt, batch: isNext ? batch : undefined, isUncertain })
+    const { sealedAt } = taken[0]!
+    this.enqueue({ state: manifestState, sealedAt, batch: isNext ? batch : undefined, isUncertain })
     return true
-  }
-
-  /** The first segments in the state `rest` that fit into one insert and have one row format. */
-  private takeTogether(rest: boolean): Waiting[] {
-    const taken: Waiting[] = []
-    let bytes = 0
-    let rows = 0
-    for (const each of this.waiting) {
-      if (each.rest !== rest) continue
-      bytes += bytesOf([each.segment])
-      rows += each.segment.rows
-      const fits = bytes <= insertBytesMax && rows <= rowsPerManifestMax && taken.length < segmentsPerManifestMax
-      if (taken.length > 0 && (!fits || each.segment.rowFormat !== taken[0]!.segment.rowFormat)) break
-      taken.push(each)
-    }
-    return taken
-  }
-
-  private removeTaken(taken: Waiting[], part: Part): void {
-    if (part === 'unclaimed') {
-      for (const each of taken) each.rest = true
-      return
-    }
-    for (const each of taken) this.waitingBytes -= bytesOf([each.segment])
-    const gone = new Set(taken)
-    const left = this.waiting.filter((each) => !gone.has(each))
-    this.waiting.splice(0, this.waiting.length, ...left)
   }
 
   // Stage 2: load.
@@ -240,6 +241,7 @@ export class Shipper {
     const { manifest } = next.state
     const batch = next.batch ?? (await this.read(manifest.segments))
     next.batch = undefined
+    if (batch.groups.length === 0) return
     if (!next.isUncertain) {
       next.isUncertain = true
       try {
@@ -277,10 +279,6 @@ export class Shipper {
   }
 
   private read(segments: readonly Segment[]): Promise<Batch> {
-    return readBatch((file) => this.options.files.pathOf(file), segments)
+    return readBatch((file) => this.options.files.pathOf(file), segments, this.setDamageAside)
   }
-}
-
-function bytesOf(segments: readonly Segment[]): number {
-  return segments.reduce((sum, { start, end }) => sum + end - start, 0)
 }

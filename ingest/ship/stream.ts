@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { Log } from '../../runtime/log.ts'
-import { retiredFileKeepMs } from '../../schemas/limits.ts'
+import { clickhouseInsertDeadlineMs, retiredFileKeepMs } from '../../schemas/limits.ts'
 import { type StreamName, streams } from '../../schemas/row.ts'
 import type { SegmentNumbers } from '../ids.ts'
 import type { DedupWindow } from '../log/dedup-window.ts'
@@ -29,6 +29,7 @@ export interface StreamOptions {
   readonly claims: Claims
   readonly copySides: (manifestId: number, sides: SidePayload[]) => Promise<void>
   readonly claimWaitMs: number
+  readonly insertDeadlineMs?: number
   readonly clock: Clock
   readonly log: Log
   readonly countShipped: (what: string, rows: number) => void
@@ -75,6 +76,7 @@ export async function openStream<Row extends { id: number }>(options: StreamOpti
     copySides: options.copySides,
     setAside,
     claimWaitMs: options.claimWaitMs,
+    insertDeadlineMs: options.insertDeadlineMs ?? clickhouseInsertDeadlineMs,
     clock,
     log,
     onIdle: () => writer?.loaderIsIdle(),

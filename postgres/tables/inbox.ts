@@ -24,15 +24,15 @@ export interface InboxRow {
 const rowsPerStatement = 500
 
 /**
- * Copies a manifest's side payloads. Run it in a transaction: the manifest's row is what makes a repeat harmless.
- * @returns false when the manifest was there already; nothing is written then
+ * Copies a manifest's side payloads, in a transaction. Each row counts once by its event's id, so that a repeat is harmless;
+ * a manifest that had to be made again, after its journal was damaged, may hold rows that the first of its id had not.
+ * @returns false when the manifest was there already
  */
 export async function insertInbox(tx: Queryable, manifestId: number, rows: readonly InboxRow[]): Promise<boolean> {
   const marked = await tx.query(
     'INSERT INTO shipped_manifests (manifest_id) VALUES ($1) ON CONFLICT DO NOTHING RETURNING manifest_id',
     [manifestId],
   )
-  if (marked.length === 0) return false
   for (let at = 0; at < rows.length; at += rowsPerStatement) {
     await tx.query(
       `INSERT INTO inbox (event_id, workspace_id, event_type, event_name, email, anonymous_id, full_name, properties,
@@ -49,7 +49,7 @@ export async function insertInbox(tx: Queryable, manifestId: number, rows: reado
     )
   }
   await noteSightings(tx, rows.filter(hasEmail))
-  return true
+  return marked.length > 0
 }
 
 function hasEmail(row: InboxRow): row is InboxRow & Sighting {

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -117,6 +117,67 @@ describe('shipping', () => {
     clickhouse.isAway = false
     await node.shipped()
     expect(await storedUrls(stores.ch)).toEqual(['a', 'b', 'c'].flatMap((part) => urlsOf(part, 20)))
+    await node.abandon()
+  })
+})
+
+describe('a log that was damaged', () => {
+  const files = async () =>
+    (await readdir(join(stores.dataDir, 'bot_visits'))).filter((name) => /^\d+\.log$/.test(name)).sort()
+  const setAside = async () => (await readdir(join(stores.dataDir, 'set-aside'))).sort()
+
+  /** Two files with a manifest each that ClickHouse has not got. */
+  async function twoFilesWaiting(): Promise<void> {
+    clickhouse.isAway = true
+    for (const part of ['a', 'b']) {
+      const node = await open()
+      await node.append(urlsOf(part, 10))
+      await sleep(600)
+      await node.abandon()
+    }
+    clickhouse.isAway = false
+  }
+
+  it('by the loss of a file goes on with the others, and says what is missing', async () => {
+    await twoFilesWaiting()
+    await rm(join(stores.dataDir, 'bot_visits', (await files())[0]!))
+    const node = await open()
+    await node.shipped()
+    expect(await storedUrls(stores.ch)).toEqual(urlsOf('b', 10))
+    expect(node.setAside).toBe(1)
+    expect((await setAside()).join()).toMatch(/missing/)
+    await node.append(['after'])
+    await node.shipped()
+    await node.abandon()
+  })
+
+  it('in the header of a file loses no row of it', async () => {
+    await twoFilesWaiting()
+    const path = join(stores.dataDir, 'bot_visits', (await files())[0]!)
+    const bytes = await readFile(path)
+    bytes[0]! ^= 1
+    await writeFile(path, bytes)
+    const node = await open()
+    await node.shipped()
+    expect(await storedUrls(stores.ch)).toEqual([...urlsOf('a', 10), ...urlsOf('b', 10)])
+    expect(node.setAside).toBe(1)
+    await node.abandon()
+  })
+
+  it('while the process runs tells of it, and goes on', async () => {
+    clickhouse.isAway = true
+    const node = await open()
+    await node.append(urlsOf('a', 10))
+    await sleep(400)
+    const path = join(stores.dataDir, 'bot_visits', (await files()).at(-1)!)
+    const bytes = await readFile(path)
+    bytes[4096 + 200]! ^= 1
+    await writeFile(path, bytes)
+    clickhouse.isAway = false
+    await node.append(urlsOf('b', 10))
+    await node.shipped()
+    expect(await storedUrls(stores.ch)).toEqual(urlsOf('b', 10))
+    expect(node.setAside).toBe(1)
     await node.abandon()
   })
 })

@@ -129,7 +129,7 @@ describe('the event log', () => {
     await writeFile(log.pathOf(2), Buffer.alloc(10))
     log = await openLog(folder, countingNumbers(30))
     expect([...(await readRows(log, log.recovered.segments)).keys()]).toEqual([kept])
-    expect(log.setAside).toEqual(['file-2', 'file-1'])
+    expect(log.setAside).toEqual(['file-1', 'file-2'])
     await log.writer.close()
   })
 

@@ -54,18 +54,21 @@ export interface FlakyIo extends DiskIo {
   /** The next so many syncs fail. */
   syncFailures: number
   writeFailures: number
+  /** The next so many files can't be opened. */
+  headerFailures: number
 }
 
 export function makeFlakyIo(): FlakyIo {
   return {
     syncFailures: 0,
     writeFailures: 0,
+    headerFailures: 0,
     write(fd, bytes, length, offset) {
-      if (this.writeFailures > 0) {
-        this.writeFailures--
-        throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
-      }
-      diskIo.write(fd, bytes, length, offset)
+      const isHeader = offset === 0 && this.headerFailures > 0
+      if (!isHeader && this.writeFailures === 0) return diskIo.write(fd, bytes, length, offset)
+      if (isHeader) this.headerFailures--
+      else this.writeFailures--
+      throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
     },
     sync(fd, done) {
       if (this.syncFailures > 0) {
@@ -156,7 +159,8 @@ export function appendDurably(log: OpenLog, url: string, claim: Hash64 | null = 
 export async function readRows(log: OpenLog, segments: readonly Segment[]): Promise<Map<number, string>> {
   const rows = new Map<number, string>()
   for (const segment of segments) {
-    for (const group of await readSegment(log.pathOf(segment.file), segment)) {
+    const { groups } = await readSegment(log.pathOf(segment.file), segment)
+    for (const group of groups) {
       for (let at = 0; at < group.rowBytes.length; ) {
         const { row, end } = decodeRow(botVisitColumns, group.rowBytes, at)
         rows.set(Number(row.id), row.url as string)

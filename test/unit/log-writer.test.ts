@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { sleep } from '../../runtime/retry.ts'
 import {
   appendDurably,
@@ -50,14 +50,31 @@ describe('group commit', () => {
     await appendDurably(log, 'before')
     // The write fails, and then every try to open another file.
     io.writeFailures = 5
-    await expect(appendDurably(log, 'failed')).rejects.toThrow('not durable')
-    expect(log.writer.hasRoom(1, 4096)).toBe(false)
+    const failed = appendDurably(log, 'failed')
+    await vi.waitFor(() => expect(log.writer.hasRoom(1, 4096)).toBe(false))
+    await expect(failed).rejects.toThrow('not durable')
     let waited = 0
     for (; !log.writer.hasRoom(1, 4096) && waited < 10_000; waited += 20) await sleep(20)
     await appendDurably(log, 'after')
     await log.writer.close()
     const again = await open(folder, countingNumbers(100))
     expect([...(await readRows(again, again.recovered.segments)).values()]).toEqual(['before', 'after'])
+  })
+
+  it('answers rows that wait for a file that can’t be had', async () => {
+    const io = makeFlakyIo()
+    const log = await open(folder, countingNumbers(), io, 256 * 1024)
+    io.headerFailures = 3
+    const answers: string[] = []
+    for (let i = 0; i < 100; i++) {
+      await appendDurably(log, `${i}-${'x'.repeat(2000)}`, { hi: 1, lo: i + 1 }).then(
+        () => answers.push('durable'),
+        () => answers.push('refused'),
+      )
+    }
+    expect(answers).toContain('refused')
+    await vi.waitFor(() => expect(log.writer.hasRoom(1, 4096)).toBe(true), { timeout: 5_000 })
+    await appendDurably(log, 'after')
   })
 
   it('goes over to another file without refusing a row', async () => {

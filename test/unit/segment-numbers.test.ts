@@ -1,6 +1,6 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { openSegmentNumbers } from '../../ingest/ids.ts'
 import { segmentLeaseSize, segmentReserveSize } from '../../schemas/limits.ts'
 import { makeLogFolder, silent } from '../support/log-fixture.ts'
@@ -61,8 +61,28 @@ describe('segment numbers', () => {
     const before = await open()
     const old = before.take()
     await before.close()
-    const numbers = await open({ isUsed: async () => true })
+    const numbers = await open({ isUsed: async (first) => first < 2 * segmentLeaseSize })
     expect(numbers.take()).toBeGreaterThanOrEqual(old + segmentLeaseSize)
+    await numbers.close()
+  })
+
+  it('outlive a disk that can’t be written for a while, without wasting any', async () => {
+    const numbers = await open()
+    const before = numbers.take()
+    await rm(folder, { recursive: true })
+    let failed = 0
+    for (let i = 0; i < 3_000; i++) {
+      try {
+        numbers.take()
+      } catch {
+        failed++
+      }
+      if (i % 500 === 0) await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    expect(failed).toBeGreaterThan(0)
+    await mkdir(folder)
+    await vi.waitFor(() => numbers.take(), { timeout: 5_000 })
+    expect(numbers.take() - before).toBeLessThan(6 * segmentReserveSize)
     await numbers.close()
   })
 

@@ -1,0 +1,134 @@
+/** Ingest's memory under input that nobody should send: bounded, whatever comes and however much of it. */
+import { readFileSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sleep } from '../../runtime/retry.ts'
+import { batchBodyBytesMax } from '../../schemas/limits.ts'
+import { startIngest, type TestIngest } from '../support/ingest.ts'
+import { exchange } from '../support/raw-http.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+const MiB = 2 ** 20
+/** Beyond what it takes when warm. */
+const growthMax = 150 * MiB
+const unfinishedBodies = 300
+
+let stores: TestStores
+let ingest: TestIngest
+
+beforeAll(async () => {
+  stores = await freshStores()
+  ingest = await startIngest(stores)
+}, 60_000)
+afterAll(async () => {
+  await ingest?.stop('SIGKILL')
+  await stores?.close()
+})
+
+/** Bytes in memory: now, and at most since it started. */
+function memory(): { now: number; peak: number } {
+  const status = readFileSync(`/proc/${ingest.child.pid}/status`, 'latin1')
+  const read = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)![1]) * 1024
+  return { now: read('VmRSS'), peak: read('VmHWM') }
+}
+
+const head = (path: string, ...headers: string[]) =>
+  [`POST /api/v1/growth${path} HTTP/1.1`, 'Host: x', ...headers, '', ''].join('\r\n')
+const whole = (path: string, body: string | Buffer, ...headers: string[]) => [
+  head(path, `Content-Length: ${Buffer.byteLength(body)}`, ...headers),
+  body,
+]
+
+/** Requests of which nothing is stored, each for another reason. */
+function badRequests(): (readonly (string | Buffer)[])[] {
+  const envelope = (events: string) => `{"tracking_key":"${ingest.key}","events":${events}}`
+  const full = batchBodyBytesMax - 1024
+  const many = Math.floor(full / 30)
+  return [
+    whole('/track/batch', Buffer.alloc(10 * MiB, 'x')),
+    [head('/track/batch', 'Content-Length: 10485760', 'Transfer-Encoding: chunked'), Buffer.alloc(MiB, 'x')],
+    [head('/track', 'Content-Length: 5', 'Content-Length: 50000'), 'x'.repeat(50_000)],
+    [head('/track/batch', 'Transfer-Encoding: chunked'), `${(3 * MiB).toString(16)}\r\n`, Buffer.alloc(3 * MiB, 'x')],
+    whole('/track/batch', gzipSync(Buffer.alloc(50 * MiB)), 'Content-Encoding: gzip'),
+    whole('/track/batch', '['.repeat(full)),
+    whole('/track/batch', envelope(`${'['.repeat(full / 2)}`)),
+    whole('/track/batch', envelope(`[${'"x",'.repeat(full / 4 - 64)}1]`)),
+    whole(
+      '/track/batch',
+      envelope(`[${Array.from({ length: 1000 }, (_, at) => `{"a${at}":${'9'.repeat(300)}}`).join(',')}]`),
+    ),
+    whole('/track/batch', `{"tracking_key":"${'k'.repeat(full)}"}`),
+    whole('/track/batch', `{${Array.from({ length: many }, (_, at) => `"field number ${at}":${at}`).join(',')}}`),
+    whole('/track/batch', Buffer.alloc(full, 0xff)),
+    whole('/bots/track', `{"tracking_key":"${ingest.key}","visits":[${'{},'.repeat(999)}{}]}`),
+    whole('/track', '"\\ud800'.repeat(10_000)),
+    whole('/track', ''),
+    ['GET / HTTP/1.1\r\n', `X: ${'x'.repeat(200_000)}\r\n\r\n`],
+  ]
+}
+
+async function goodBatches(count: number): Promise<void> {
+  const event = { event_name: 'a', anonymous_id: 'v', title: 'x'.repeat(400), url: 'https://example.com/a?b=c' }
+  const body = { tracking_key: ingest.key, events: Array.from({ length: 1000 }, () => event) }
+  for (let at = 0; at < count; at++) expect((await ingest.post('/track/batch', body)).status).toBe(202)
+}
+
+/** A body whose last bytes never come. */
+function beginBody(): Socket {
+  const length = batchBodyBytesMax - 1
+  const socket = connect(ingest.port, '127.0.0.1', () => {
+    socket.write(head('/track/batch', `Content-Length: ${length}`))
+    socket.write(Buffer.alloc(length - 10, 'x'))
+  })
+  socket.on('error', () => {})
+  socket.resume()
+  return socket
+}
+
+test('memory stays within a bound while bad input of every kind comes in', async () => {
+  await goodBatches(30)
+  const before = memory().now
+  for (let round = 0; round < 8; round++) {
+    const statuses = await Promise.all(
+      badRequests().map(
+        async (pieces) => (await exchange(ingest.port, pieces, { until: /HTTP\/1\.1 \d+/ })).statuses[0],
+      ),
+    )
+    // A batch is answered 202 also when each of its events is rejected.
+    for (const status of statuses)
+      expect(status ?? 400).toSatisfy((code) => code === 202 || (code >= 400 && code < 500))
+  }
+  const { peak } = memory()
+  expect(peak - before).toBeLessThan(growthMax)
+  await goodBatches(1)
+  await ingest.shipped()
+  expect(await stores.ch.query('SELECT count() AS count FROM events')).toEqual([{ count: 31_000 }])
+  expect(await stores.ch.query('SELECT 1 FROM bot_visits')).toEqual([])
+}, 120_000)
+
+test('memory stays within a bound while many bodies are left unfinished, and is given back when they are given up', async () => {
+  await goodBatches(5)
+  const before = memory().now
+  const sockets = Array.from({ length: unfinishedBodies }, beginBody)
+  let most = 0
+  for (let at = 0; at < 30; at++) {
+    most = Math.max(most, memory().now)
+    await sleep(50)
+  }
+  expect(most - before).toBeLessThan(growthMax)
+  // Whoever sends something whole meanwhile is answered, if only that there is no room now.
+  const answer = await ingest.post('/track', { tracking_key: ingest.key, event_name: 'a' })
+  expect([202, 503]).toContain(answer.status)
+
+  for (const socket of sockets) socket.destroy()
+  // Again and again: what was given up may not add up.
+  for (let round = 0; round < 5; round++) {
+    const more = Array.from({ length: 100 }, beginBody)
+    await sleep(300)
+    most = Math.max(most, memory().now)
+    for (const socket of more) socket.destroy()
+  }
+  expect(most - before).toBeLessThan(growthMax)
+  await goodBatches(1)
+}, 60_000)

@@ -71,6 +71,7 @@ export interface NodeOptions {
   readonly numbers: ReturnType<typeof countingNumbers>
   readonly bootId?: string
   readonly claimWaitMs?: number
+  readonly insertDeadlineMs?: number
 }
 
 export async function openNode(options: NodeOptions): Promise<TestNode> {
@@ -91,6 +92,7 @@ export async function openNode(options: NodeOptions): Promise<TestNode> {
       await options.stores.pg.transaction((tx) => insertInbox(tx, id, sides))
     },
     claimWaitMs: options.claimWaitMs ?? 600_000,
+    ...(options.insertDeadlineMs === undefined ? {} : { insertDeadlineMs: options.insertDeadlineMs }),
     clock: systemClock,
     log: silent,
     countShipped: (what, rows) => {
@@ -139,9 +141,9 @@ export function makeFlakyClaims(claims: Claims): Claims & { isAway: boolean } {
   const flaky = {
     ...claims,
     isAway: false,
-    async claim(packed: Buffer, now: number) {
+    async claim(packed: Buffer) {
       if (flaky.isAway) throw new StoreUnavailable('redis', 'away')
-      return claims.claim(packed, now)
+      return claims.claim(packed)
     },
   }
   return flaky

@@ -4,11 +4,13 @@
  *
  *   key  c:<slice>:<bucket>   slice = time / (window / 2), bucket = the first 17 bits of the hash
  *   field = the hash's last 6 bytes, value = the event id, 8 bytes
+ *   key  n:<slice>   how many claims the slice holds
+ *   key  since       the time from which on all claims are held: of the first one, or where the last drop ended
  *
- * A claim is written into the current slice and looked for in the two before as well, so that it is known for at least
- * the window. Asking again with the same event id gives the same answer: claims may be repeated at any time.
- * When there are more claims than allowed, or Redis has no memory left, the oldest slice is dropped and the metric of the
- * window really held says so. Held by test/integration/claims.test.ts.
+ * Time is Redis's own, the same for all nodes. A claim is written into the current slice and looked for in the two before
+ * as well, so that it is known for at least the window. Asking again with the same event id gives the same answer: claims
+ * may be repeated at any time. When there are more claims than allowed, or Redis has no memory left, the oldest slice is
+ * dropped and the metric of the window really held says so. Held by test/integration/claims.test.ts.
  */
 import { type Redis, Redis as RedisClient, ReplyError } from 'ioredis'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
@@ -17,15 +19,19 @@ import { claimsPerCallMax, redisDeadlineMs } from '../../schemas/limits.ts'
 export const claimBytes = 16
 const keysPerCall = 4096
 const callsBetweenChecks = 100
-const expiryRenewalMs = 600_000
 const hourMs = 3_600_000
 const slicesPerWindow = 2
 const bucketBits = 17
 
-// ARGV: claims of 16 bytes | a byte for each: 1 where its bucket needs an expiry | slice | ttl in ms
+// ARGV: claims of 16 bytes | ms of a slice | ttl in ms. Answers {slice, since, time, positions of lost claims}.
+// A bucket gets its expiry with its first claim, in the same script: none is ever without.
 const script = `
-local packed, fresh, slice, ttl = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
+local packed, sliceMs, ttl = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local call, sub, byte, floor = redis.call, string.sub, string.byte, math.floor
+local clock = call('TIME')
+local time = clock[1] * 1000 + floor(clock[2] / 1000)
+local slice = floor(time / sliceMs)
+call('SET', 'since', time, 'NX')
 local now, before, oldest = 'c:' .. slice .. ':', 'c:' .. (slice - 1) .. ':', 'c:' .. (slice - 2) .. ':'
 local hasBefore = call('EXISTS', 'n:' .. (slice - 1), 'n:' .. (slice - 2)) > 0
 local lost, added = {}, 0
@@ -41,18 +47,18 @@ for n = 0, #packed / 16 - 1 do
       call('HSET', now .. bucket, field, owner)
       lost[#lost + 1] = n
     end
-    if byte(fresh, n + 1) == 1 then call('PEXPIRE', now .. bucket, ttl) end
+    if call('HLEN', now .. bucket) == 1 then call('PEXPIRE', now .. bucket, ttl) end
   elseif call('HGET', now .. bucket, field) ~= id then
     lost[#lost + 1] = n
   end
 end
 call('INCRBY', 'n:' .. slice, added)
 call('PEXPIRE', 'n:' .. slice, ttl)
-return lost
+return {slice, tonumber(call('GET', 'since')), time, lost}
 `
 
 type ClaimsRedis = Redis & {
-  claimIds(packed: Buffer, fresh: Buffer, slice: number, ttl: number): Promise<number[]>
+  claimIds(packed: Buffer, sliceMs: number, ttl: number): Promise<[number, number, number, number[]]>
 }
 
 export interface Claims {
@@ -61,8 +67,8 @@ export interface Claims {
    * @returns the positions whose id another event has claimed before
    * @throws StoreUnavailable
    */
-  claim(packed: Buffer, now: number): Promise<number[]>
-  /** Hours for which claims are known to be held; less than the window once slices had to be dropped. */
+  claim(packed: Buffer): Promise<number[]>
+  /** Hours for which claims are known to be held: less than the window after the first one, a drop, or a loss of Redis. */
   heldHours(): number
   close(): Promise<void>
 }
@@ -74,8 +80,8 @@ export interface ClaimsOptions {
 }
 
 export function connectClaims({ url, windowHours, entriesMax }: ClaimsOptions): Claims {
-  const redis = new RedisClient(url, {
-    db: claimsDatabaseOf(url),
+  const database = databaseOf(url) + 1
+  const redis = new RedisClient(inDatabase(url, database), {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     commandTimeout: redisDeadlineMs,
@@ -88,12 +94,29 @@ export function connectClaims({ url, windowHours, entriesMax }: ClaimsOptions): 
 
   const sliceMs = (windowHours * hourMs) / slicesPerWindow
   const ttl = sliceMs * (slicesPerWindow + 2)
-  let held = windowHours
-  let currentSlice = 0
   let callsSinceCheck = 0
-  /** Buckets of the current slice that this node has given an expiry. */
-  let expiring = new Uint8Array(2 ** bucketBits)
-  let expiringSince = 0
+  /** By Redis's clock, as of the last call. */
+  let known = { time: 0, since: 0 }
+
+  /** Rejects while the connection isn't in the database of claims: ioredis itself would go on in another one. */
+  let placed: Promise<void> = Promise.resolve()
+  redis.on('ready', () => {
+    placed = place()
+    placed.catch(() => {})
+  })
+
+  async function place(): Promise<void> {
+    await redis.select(database).catch((error) => {
+      throw new Error(`claims need the database after the one that REDIS_URL names, ${database}: ${error.message}`)
+    })
+    const time = await redisTime()
+    known = { time, since: Number((await redis.get('since')) ?? time) }
+  }
+
+  async function redisTime(): Promise<number> {
+    const [seconds, micros] = await redis.time()
+    return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
+  }
 
   async function dropSlice(slice: number): Promise<void> {
     await redis.del(`n:${slice}`)
@@ -102,12 +125,15 @@ export function connectClaims({ url, windowHours, entriesMax }: ClaimsOptions): 
   }
 
   /** Makes room: the oldest slice that holds claims goes, be it the current one. */
-  async function dropOldest(slice: number): Promise<void> {
+  async function dropOldest(): Promise<void> {
+    const time = await redisTime()
+    const slice = Math.floor(time / sliceMs)
     for (let back = slicesPerWindow; back >= 0; back--) {
       if ((await redis.exists(`n:${slice - back}`)) === 0) continue
       await dropSlice(slice - back)
-      held = Math.min(held, Math.max(0, back - 1) * (sliceMs / hourMs))
-      if (back === 0) expiring = new Uint8Array(2 ** bucketBits)
+      const since = back === 0 ? time : (slice - back + 1) * sliceMs
+      known = { time, since: Math.max(known.since, since) }
+      await redis.set('since', known.since)
       return
     }
   }
@@ -116,72 +142,49 @@ export function connectClaims({ url, windowHours, entriesMax }: ClaimsOptions): 
     if (++callsSinceCheck < callsBetweenChecks) return
     callsSinceCheck = 0
     const counts = await redis.mget(Array.from({ length: slicesPerWindow + 1 }, (_, back) => `n:${slice - back}`))
-    if (counts.reduce((sum, count) => sum + Number(count ?? 0), 0) > entriesMax) await dropOldest(slice)
+    if (counts.reduce((sum, count) => sum + Number(count ?? 0), 0) > entriesMax) await dropOldest()
   }
 
-  /** Which claims are the first that this node makes in their buckets: those are given the expiry. */
-  function markFresh(packed: Buffer): Buffer {
-    const fresh = Buffer.alloc(packed.length / claimBytes)
-    for (let n = 0; n < fresh.length; n++) {
-      const bucket = packed.readUIntBE(n * claimBytes, 3) >> (24 - bucketBits)
-      if (expiring[bucket] === 1) continue
-      expiring[bucket] = 1
-      fresh[n] = 1
-    }
-    return fresh
-  }
-
-  async function claimSome(packed: Buffer, slice: number): Promise<number[]> {
-    const fresh = markFresh(packed)
-    try {
-      return await redis.claimIds(packed, fresh, slice, ttl)
-    } catch (error) {
-      // Whether the expiries were set isn't known.
-      expiring = new Uint8Array(2 ** bucketBits)
-      if (!(error instanceof ReplyError) || !/^OOM/.test((error as Error).message)) throw error
-      await dropOldest(slice)
-      return redis.claimIds(packed, fresh, slice, ttl)
-    }
-  }
-
-  function turnTo(slice: number, now: number): void {
-    if (slice === currentSlice) {
-      // A Redis that was emptied has lost the expiries with the rest.
-      if (now - expiringSince < expiryRenewalMs) return
-      expiringSince = now
-      expiring = new Uint8Array(2 ** bucketBits)
-      return
-    }
-    // After a drop the window fills up again.
-    if (currentSlice !== 0) held = Math.min(windowHours, held + sliceMs / hourMs)
-    currentSlice = slice
-    expiring = new Uint8Array(2 ** bucketBits)
+  async function claimSome(packed: Buffer): Promise<number[]> {
+    const [slice, since, time, lost] = await redis.claimIds(packed, sliceMs, ttl).catch(async (error: Error) => {
+      if (!(error instanceof ReplyError) || !/^OOM/.test(error.message)) throw error
+      await dropOldest()
+      return redis.claimIds(packed, sliceMs, ttl)
+    })
+    known = { time, since }
+    await keepBounded(slice)
+    return lost
   }
 
   return {
-    async claim(packed, now) {
-      const slice = Math.floor(now / sliceMs)
-      turnTo(slice, now)
+    async claim(packed) {
       const lost: number[] = []
       try {
+        await placed
         for (let at = 0; at < packed.length; at += claimsPerCallMax * claimBytes) {
-          const some = await claimSome(packed.subarray(at, at + claimsPerCallMax * claimBytes), slice)
+          const some = await claimSome(packed.subarray(at, at + claimsPerCallMax * claimBytes))
           for (const position of some) lost.push(at / claimBytes + position)
         }
-        await keepBounded(slice)
       } catch (error) {
         throw new StoreUnavailable('redis', (error as Error).message, { cause: error })
       }
       return lost
     },
-    heldHours: () => held,
+    heldHours: () => Math.min(windowHours, Math.max(0, known.time - known.since) / hourMs),
     async close() {
       redis.disconnect()
     },
   }
 }
 
-/** Claims have the database after the one that the URL names: the queues' keys and theirs never meet. */
-function claimsDatabaseOf(url: string): number {
-  return Number(new URL(url).pathname.slice(1) || 0) + 1
+/** The queue's, that the URL names. Claims have the next one: the keys of the two never meet. */
+function databaseOf(url: string): number {
+  return Number(new URL(url).pathname.slice(1) || 0)
+}
+
+/** In the URL, because ioredis takes its database over the option. */
+function inDatabase(url: string, database: number): string {
+  const changed = new URL(url)
+  changed.pathname = `/${database}`
+  return changed.href
 }

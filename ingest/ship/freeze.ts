@@ -32,7 +32,7 @@ export async function describeManifest(
   const { packed, rows } = packClaims(batch)
   if (rows.length === 0) return describe(batch, part, {})
   try {
-    const lost = await options.claims.claim(packed, options.clock.now())
+    const lost = await options.claims.claim(packed)
     const dropped: Record<string, number[]> = {}
     for (const position of lost) {
       const [segment, index] = rows[position]!

@@ -4,7 +4,7 @@ import { type Claims, connectClaims } from '../../ingest/ship/claim.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
 const hourMs = 3_600_000
-const now = Date.UTC(2026, 10, 20, 12)
+const sliceMs = 12 * hourMs
 
 let stores: TestStores
 let redis: Redis
@@ -12,14 +12,24 @@ const open: Claims[] = []
 
 beforeEach(async () => {
   stores = await freshStores()
-  const url = new URL(stores.redisUrl)
-  redis = new Redis(stores.redisUrl, { db: Number(url.pathname.slice(1)) + 1 })
+  redis = new Redis(stores.redisUrl)
+  await redis.select(queueDatabase() + 1)
 })
 afterEach(async () => {
   for (const claims of open.splice(0)) await claims.close()
   redis.disconnect()
   await stores.close()
 })
+
+const queueDatabase = () => Number(new URL(stores.redisUrl).pathname.slice(1))
+
+/** As if `slices` times half the window had passed since all that is held was claimed. */
+async function age(slices: number): Promise<void> {
+  const names = await redis.keys('[cn]:*')
+  const older = (name: string) => name.replace(/\d+/, (slice) => String(Number(slice) - slices))
+  for (const name of names) await redis.rename(name, older(name))
+  await redis.decrby('since', slices * sliceMs)
+}
 
 function connect(entriesMax = 1_000_000): Claims {
   const claims = connectClaims({ url: stores.redisUrl, windowHours: 24, entriesMax })
@@ -41,8 +51,8 @@ function packed(keys: readonly number[], first: number): Buffer {
 async function untilConnected(claims: Claims): Promise<void> {
   for (;;) {
     try {
-      // In a slice of its own, which no test looks at.
-      await claims.claim(packed([1], 1), 0)
+      // Nothing that a test looks at.
+      await claims.claim(Buffer.alloc(16))
       return
     } catch {
       await new Promise((resolve) => setTimeout(resolve, 10))
@@ -56,41 +66,93 @@ describe('claims', () => {
   it('belong to who made them first, however often and in whatever order anybody asks', async () => {
     const [one, two] = [connect(), connect()]
     await Promise.all([untilConnected(one), untilConnected(two)])
-    expect(await one.claim(packed(keys, 1000), now)).toEqual([])
-    expect(await two.claim(packed(keys, 9000), now)).toEqual(keys.map((_, n) => n))
-    expect(await one.claim(packed(keys, 1000), now)).toEqual([])
-    expect(await two.claim(packed([1, 5001, 2, 5002], 20_000), now)).toEqual([0, 2])
+    expect(await one.claim(packed(keys, 1000))).toEqual([])
+    expect(await two.claim(packed(keys, 9000))).toEqual(keys.map((_, n) => n))
+    expect(await one.claim(packed(keys, 1000))).toEqual([])
+    expect(await two.claim(packed([1, 5001, 2, 5002], 20_000))).toEqual([0, 2])
   })
 
   it('within one call belong to the first of them', async () => {
     const claims = connect()
     await untilConnected(claims)
-    expect(await claims.claim(packed([7, 7, 8, 7], 100), now)).toEqual([1, 3])
+    expect(await claims.claim(packed([7, 7, 8, 7], 100))).toEqual([1, 3])
   })
 
-  it('are known for the whole window, over the turn of a slice, and give the same answers after it', async () => {
+  it('are known for the whole window, and give the same answers after the turn of a slice', async () => {
     const claims = connect()
     await untilConnected(claims)
-    await claims.claim(packed([1, 2], 100), now)
-    const later = now + 24 * hourMs - 1
-    expect(await claims.claim(packed([1, 3], 200), later)).toEqual([0])
-    expect(await claims.claim(packed([1, 3], 200), later)).toEqual([0])
-    expect(await claims.claim(packed([1, 2], 100), later)).toEqual([])
+    await claims.claim(packed([1, 2], 100))
+    await age(2)
+    expect(await claims.claim(packed([1, 3], 200))).toEqual([0])
+    expect(await claims.claim(packed([1, 3], 200))).toEqual([0])
+    expect(await claims.claim(packed([1, 2], 100))).toEqual([])
   })
 
   it('all expire by themselves', async () => {
     const claims = connect()
     await untilConnected(claims)
-    await claims.claim(packed(keys, 1), now)
-    const names = await redis.keys(`c:${Math.floor(now / (12 * hourMs))}:*`)
-    expect(names.length).toBeGreaterThan(4_000)
-    const ttls = await Promise.all(names.map((name) => redis.pttl(name)))
-    expect(ttls.every((ttl) => ttl > 0 && ttl <= 3 * 24 * hourMs)).toBe(true)
+    await claims.claim(packed(keys, 1))
+    const ttls = async () => {
+      const names = await redis.keys('[cn]:*')
+      expect(names.length).toBeGreaterThan(4_000)
+      return Promise.all(names.map((name) => redis.pttl(name)))
+    }
+    expect((await ttls()).every((ttl) => ttl > 0 && ttl <= 3 * 24 * hourMs)).toBe(true)
+    // Those made anew in a Redis that has lost them, too.
+    await redis.flushdb()
+    await claims.claim(packed(keys, 1))
+    expect((await ttls()).every((ttl) => ttl > 0 && ttl <= 3 * 24 * hourMs)).toBe(true)
+  })
+
+  it('have the database after the one that the URL names, and leave that one alone', async () => {
+    const claims = connect()
+    await untilConnected(claims)
+    await claims.claim(packed([1, 2, 3], 1))
+    const own = /db=(\d+)/.exec(await (redis.client('INFO') as Promise<string>))?.[1]
+    expect(Number(own)).toBe(queueDatabase() + 1)
+    // With that of the first connection.
+    expect(await redis.keys('c:*')).toHaveLength(4)
+    await redis.select(queueDatabase())
+    expect(await redis.keys('c:*')).toEqual([])
+  })
+
+  it('are made nowhere else where there is no such database', async () => {
+    const last = new URL(stores.redisUrl)
+    const [, databases] = (await redis.config('GET', 'databases')) as unknown as [string, string]
+    last.pathname = `/${Number(databases) - 1}`
+    const claims = connectClaims({ url: last.href, windowHours: 24, entriesMax: 1_000 })
+    open.push(claims)
+    await expect
+      .poll(() => claims.claim(packed([1], 1)).catch((error) => error.message))
+      .toMatch(/claims need the database after the one that REDIS_URL names, \d+: .*out of range/)
+    for (const number of [0, Number(databases) - 1]) {
+      await redis.select(number)
+      expect(await redis.keys('[cn]:*')).toEqual([])
+    }
+  })
+
+  it('say since when they are held: from the first one, after a loss from the next one, and not beyond the window', async () => {
+    const claims = connect()
+    await untilConnected(claims)
+    expect(claims.heldHours()).toBeLessThan(0.1)
+    await age(1)
+    await claims.claim(packed([1], 1))
+    expect(claims.heldHours()).toBeCloseTo(12, 1)
+    const another = connect()
+    await expect.poll(() => another.heldHours()).toBeCloseTo(12, 1)
+    await age(4)
+    await claims.claim(packed([2], 2))
+    expect(claims.heldHours()).toBe(24)
+    await redis.flushdb()
+    await claims.claim(packed([1], 1))
+    expect(claims.heldHours()).toBeLessThan(0.1)
   })
 
   it('stay within their bound by dropping the oldest, and say so', async () => {
     const claims = connect(2_000)
     await untilConnected(claims)
+    await redis.decrby('since', 24 * hourMs)
+    await claims.claim(packed([1], 1))
     expect(claims.heldHours()).toBe(24)
     for (let call = 0; call < 120; call++)
       await claims.claim(
@@ -98,9 +160,8 @@ describe('claims', () => {
           keys.slice(0, 50).map((key) => key + call * 50),
           1,
         ),
-        now,
       )
-    expect(claims.heldHours()).toBe(0)
+    expect(claims.heldHours()).toBeLessThan(0.1)
     expect((await redis.keys('c:*')).length).toBeLessThan(5_000)
   })
 
@@ -109,14 +170,13 @@ describe('claims', () => {
     await untilConnected(claims)
     const many = Array.from({ length: 200_000 }, (_, i) => i + 1)
     const used = async () => Number(/used_memory:(\d+)/.exec(await redis.info('memory'))![1])
-    await claims.claim(packed(many, 1), now)
+    await claims.claim(packed(many, 1))
     const before = await used()
     await claims.claim(
       packed(
         many.map((key) => key + 1_000_000),
         1_000_000,
       ),
-      now,
     )
     expect((await used()) - before).toBeLessThan(200_000 * 60)
   })

@@ -11,6 +11,7 @@ import { once } from 'node:events'
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { makeLog } from '../runtime/log.ts'
 import { sleep } from '../runtime/retry.ts'
@@ -25,6 +26,10 @@ const [folder, port = '0'] = process.argv.slice(2)
 if (!folder) throw new Error('usage: embedded-server.js FOLDER [PORT]')
 
 const lastAnswersMs = 500
+/** Merging and loading can wait, answering senders can't: on a busy machine ingest goes first. */
+const nice = 10
+// Before the engine makes its threads: they have what the process has then.
+setPriority(nice)
 const log = makeLog('clickhouse', 'info')
 const incoming = join(folder, 'incoming')
 mkdirSync(incoming, { recursive: true, mode: 0o700 })

@@ -63,7 +63,7 @@ export function makeKeyTable(options: KeyTableOptions): KeyTable {
   let reading: Promise<void> | undefined
   let isStale = false
   const lookUps = new Map<string, Promise<IngestWorkspace | 'unknown' | 'unavailable'>>()
-  /** Keys that Postgres doesn't have, each with the time until which that is believed; the oldest first. */
+  /** Keys that Postgres doesn't have, each with the time when it said so; the oldest first. */
   const unknown = new Map<string, number>()
 
   function live(entry: Entry | undefined): IngestWorkspace | undefined {
@@ -149,7 +149,13 @@ export function makeKeyTable(options: KeyTableOptions): KeyTable {
   function rememberUnknown(key: string): void {
     if (unknown.size >= unknownKeyCacheMax) unknown.delete(unknown.keys().next().value!)
     unknown.delete(key)
-    unknown.set(key, clock.now() + unknownKeyCacheMs)
+    unknown.set(key, clock.now())
+  }
+
+  function isKnownUnknown(key: string): boolean {
+    const since = unknown.get(key)
+    // Either way: a clock that was set back must not make it believed for days.
+    return since !== undefined && Math.abs(clock.now() - since) < unknownKeyCacheMs
   }
 
   function onChange(): void {
@@ -172,7 +178,7 @@ export function makeKeyTable(options: KeyTableOptions): KeyTable {
       if (!isTrackingKeyShaped(key)) return Promise.resolve('unknown')
       const known = live(entries.get(key))
       if (known !== undefined) return Promise.resolve(known)
-      if ((unknown.get(key) ?? 0) > clock.now()) return Promise.resolve('unknown')
+      if (isKnownUnknown(key)) return Promise.resolve('unknown')
       const asked = lookUps.get(key)
       if (asked !== undefined) return asked
       // A flood of made-up keys must not be a flood of queries.

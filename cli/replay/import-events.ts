@@ -3,9 +3,10 @@
  * and inserted into ClickHouse, under segment numbers leased as any ingest node leases them.
  *
  * The same file imported twice changes nothing: before each insert ClickHouse is asked which `client_event_id`s it has,
- * and only the others go in. So is an insert of unknown outcome settled: ended, asked about, and its rest sent again.
+ * and only the others go in. An insert is named by the portion of the file that it holds, so that each run over the file
+ * first ends what an earlier one, killed or still running, left under way; see `load`.
  */
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { makeEnricher } from '../../ingest/enrich.ts'
@@ -130,16 +131,24 @@ function makeLoader<Row extends EventRow | BotVisitRow>(
   let rows: EncodedRow[] = []
   let segment = takeNumber()
 
+  /**
+   * Stores a portion's rows once. The first insert of the same rows has the same token in every run, so that of two that
+   * were asked for at once one stores nothing; a server that died can remember a token without its rows, so what is
+   * missing after it goes in under a token of its own.
+   */
   async function load(waiting: readonly EncodedRow[]): Promise<void> {
+    const queryId = `import-${stream}-${workspaceId}-${hashOf(waiting.slice(0, 1))}`
     for (let attempt = 0; ; attempt++) {
       if (signal.aborted) throw new CommandFailed('interrupted')
-      const queryId = `import-${segment}-${attempt}`
       try {
         // What is stored can only be asked once the insert before is known to have ended.
-        if (attempt > 0) await ch.killInsert(`import-${segment}-${attempt - 1}`)
+        await ch.killInsert(queryId)
         const missing = await withoutStored(waiting)
         if (attempt === 0) counts.deduplicated += waiting.length - missing.length
-        if (missing.length > 0) await insert(missing, queryId)
+        if (missing.length === 0) return
+        await insert(missing, queryId, `${queryId}-${hashOf(missing)}`)
+        const left = await withoutStored(missing)
+        if (left.length > 0) await insert(left, queryId, `${queryId}-${randomBytes(8).toString('hex')}`)
         return
       } catch (error) {
         if (!(error instanceof StoreUnavailable) || attempt + 1 >= attemptsMax) throw error
@@ -149,12 +158,12 @@ function makeLoader<Row extends EventRow | BotVisitRow>(
     }
   }
 
-  function insert(missing: readonly EncodedRow[], queryId: string): Promise<void> {
+  function insert(missing: readonly EncodedRow[], queryId: string, token: string): Promise<void> {
     return ch.insertRows({
       table,
       columns: columns.map(({ name }) => name),
       bytes: missing.map(({ bytes }) => bytes),
-      token: queryId,
+      token,
       queryId,
       deadlineMs: clickhouseInsertDeadlineMs,
     })
@@ -198,4 +207,11 @@ function makeLoader<Row extends EventRow | BotVisitRow>(
     },
     flush,
   }
+}
+
+/** Names rows by their ids, which are the same in every run over a file. */
+function hashOf(rows: readonly EncodedRow[]): string {
+  const hash = createHash('sha256')
+  for (const { clientEventId } of rows) hash.update(`${clientEventId}\0`)
+  return hash.digest('hex').slice(0, 32)
 }

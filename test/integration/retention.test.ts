@@ -136,6 +136,15 @@ test("deletes what is past each workspace's retention, and nothing else, and a r
   expect(manifests).toEqual([{ manifest_id: 1 }, { manifest_id: 2 }])
 }, 120_000)
 
+test('a clock that is set back for a while deletes nothing, and leaves nothing behind once it is right', async () => {
+  const kept = await left()
+  await insertEventRows(stores.ch, [makeEventRow({ workspace_id: ids.starter, occurred_at: now - 32 * dayMs })])
+  await expireData({ ...context(), clock: fixedClock(now - 3 * dayMs) })
+  expect(await left()).toEqual({ ...kept, [ids.starter]: [...kept[ids.starter]!, 32] })
+  await expireData(context())
+  expect(await left()).toEqual(kept)
+}, 120_000)
+
 test('deleted rows are gone from the disk, not only hidden', async () => {
   const [parts] = await stores.ch.query<{ rows: number }>(
     `SELECT sum(rows) AS rows FROM system.parts WHERE database = currentDatabase() AND table = 'events' AND active`,

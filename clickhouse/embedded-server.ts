@@ -1,6 +1,6 @@
 /**
  * Serves ClickHouse's HTTP interface out of this process, for development, tests and small installations: started as
- * `node embedded-server.js FOLDER [PORT]`, on 127.0.0.1 only and without a password. What `@clickhouse/client` sends is
+ * `node embedded-server.js FOLDER [PORT]`, on 127.0.0.1 only, with the password that FOLDER/password holds. What `@clickhouse/client` sends is
  * answered as a server would; held by test/integration/embedded-clickhouse.test.ts.
  *
  * The engine can't stop a running statement. KILL QUERY therefore answers when the insert has ended, and when that takes
@@ -8,7 +8,7 @@
  * test/integration/kill-insert.test.ts).
  */
 import { once } from 'node:events'
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setPriority } from 'node:os'
@@ -16,6 +16,7 @@ import { join } from 'node:path'
 import { makeLog } from '../runtime/log.ts'
 import { sleep } from '../runtime/retry.ts'
 import { makeShutdown } from '../runtime/shutdown.ts'
+import { refuseOutside, requireAccess } from './embedded/access.ts'
 import { type Answer, openEngine } from './embedded/engine.ts'
 import { EngineError } from './embedded/engine-error.ts'
 import { makeInFlight } from './embedded/in-flight.ts'
@@ -31,6 +32,8 @@ const nice = 10
 // Before the engine makes its threads: they have what the process has then.
 setPriority(nice)
 const log = makeLog('clickhouse', 'info')
+const password = readFileSync(join(folder, 'password'), 'utf8').trim()
+if (password === '') throw new Error(`${folder}/password is empty`)
 const incoming = join(folder, 'incoming')
 mkdirSync(incoming, { recursive: true, mode: 0o700 })
 
@@ -58,6 +61,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   if (request.method === 'GET' && /^\/(?:\w+\/)?(?:ping)?$/.test(request.url ?? '')) {
     return send(response, 200, 'text/plain; charset=UTF-8', 'Ok.\n')
   }
+  requireAccess(request, password)
   if (request.headers['content-encoding']) {
     throw new EngineError(48, 'Compressed bodies are not supported here', 'NOT_IMPLEMENTED')
   }
@@ -73,6 +77,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
 
 async function runText(request: IncomingMessage, response: ServerResponse, query: Query): Promise<Answer> {
   await readText(request, query)
+  refuseOutside(query)
   const killed = killedQueryId(query)
   if (killed !== undefined) {
     await inFlight.end(killed)

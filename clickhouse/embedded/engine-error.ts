@@ -37,4 +37,6 @@ const statuses: ReadonlyMap<number, number> = new Map([
   [159, 408],
   [202, 503],
   [290, 413],
+  [497, 403],
+  [516, 401],
 ])

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ownProgram } from '../child-process.ts'
 import { endLeftOver } from '../left-over.ts'
-import { freePort, type Store } from './store.ts'
+import { freePort, keptPassword, type Store } from './store.ts'
 
 /** Statements run in threads of libuv's pool: enough for all sessions and for files beside them. */
 const poolThreads = '12'
@@ -18,6 +18,8 @@ export async function prepareClickHouse(
   mkdirSync(home, { recursive: true, mode: 0o700 })
   const pidFile = join(home, 'pid')
   if (existsSync(pidFile)) await endLeftOver(Number(readFileSync(pidFile, 'utf8')), home, 'SIGTERM')
+  // The server reads it there: so it doesn't stand in the list of processes.
+  const password = keptPassword(home)
   const port = await freePort()
   const program = ownProgram({
     name: 'clickhouse',
@@ -28,5 +30,5 @@ export async function prepareClickHouse(
     // Its start time, known to the second, tells one process from the next: they must not lie closer.
     restartAfterMs: 3_000,
   })
-  return { ...program, name: 'clickhouse', url: `http://127.0.0.1:${port}/svc` }
+  return { ...program, name: 'clickhouse', url: `http://default:${password}@127.0.0.1:${port}/svc` }
 }

@@ -2,14 +2,13 @@
  * Redis (or Valkey): the program of the system, else the distribution's package unpacked into the project's cache. It
  * holds claims and queues: nothing is evicted, and its log is synced each second.
  */
-import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import { endLeftOver } from '../left-over.ts'
 import { launch } from './launch.ts'
 import { findRedis } from './redis-package.ts'
-import { freePort, type Store, untilUp } from './store.ts'
+import { freePort, keptPassword, type Store, untilUp } from './store.ts'
 
 const readyWithinMs = 60_000
 const answerWithinMs = 1_000
@@ -21,9 +20,7 @@ export async function prepareRedis(
   const home = resolve(folder)
   const { command, env } = await findRedis(options.say ?? (() => {}))
   mkdirSync(home, { recursive: true, mode: 0o700 })
-  const passwordFile = join(home, 'password')
-  if (!existsSync(passwordFile)) writeFileSync(passwordFile, `${randomBytes(24).toString('hex')}\n`, { mode: 0o600 })
-  const password = readFileSync(passwordFile, 'utf8').trim()
+  const password = keptPassword(home)
   const pidFile = join(home, 'redis.pid')
   await clearLeftOver(pidFile, home)
 

@@ -1,7 +1,9 @@
 /** What the supervisor and the tests need of an embedded store. */
 import type { ChildProcess } from 'node:child_process'
-import { randomInt } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { join } from 'node:path'
 import type { Runnable } from '../keep-running.ts'
 
 export interface Store extends Runnable {
@@ -31,6 +33,16 @@ function canListen(port: number): Promise<boolean> {
     server.once('error', () => resolve(false))
     server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
   })
+}
+
+/** The password of the store in `home`: made at its first start, and the same ever after. */
+export function keptPassword(home: string): string {
+  const file = join(home, 'password')
+  const kept = existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
+  if (kept) return kept
+  const made = randomBytes(24).toString('hex')
+  writeFileSync(file, `${made}\n`, { mode: 0o600, flush: true })
+  return made
 }
 
 /** Asks `isUp` until it says yes; rejects when the child ends or `withinMs` have passed. */

@@ -1,8 +1,10 @@
 /** The embedded ClickHouse behind the same client as a server. */
 import { randomUUID } from 'node:crypto'
-import { request } from 'node:http'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { type IncomingMessage, request } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { InsertRefused } from '../../clickhouse/client.ts'
+import { connectClickHouse, InsertRefused } from '../../clickhouse/client.ts'
 import { migrateClickHouse } from '../../clickhouse/migrate.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
@@ -119,7 +121,7 @@ test('kills an insert that has not begun, and returns at once for one that is no
   await stores.ch.killInsert('unknown')
   const before = await count()
   const queryId = randomUUID()
-  const slow = request(insertUrl(queryId), { method: 'POST' })
+  const slow = request(insertUrl(queryId), { method: 'POST', ...credentials() })
   const answered = new Promise<number>((resolve) => slow.on('response', (response) => resolve(response.statusCode!)))
   slow.write(rows(0, 10))
   await new Promise((go) => setTimeout(go, 100))
@@ -131,6 +133,69 @@ test('kills an insert that has not begun, and returns at once for one that is no
   expect(await count()).toBe(before)
 })
 
+/** What `request` needs of a URL with a password in it. */
+function credentials(): { auth: string } {
+  const { username, password } = new URL(stores.clickhouseUrl)
+  return { auth: `${username}:${password}` }
+}
+
+async function asked(sql: string, headers: Record<string, string> = {}): Promise<{ status: number; text: string }> {
+  const { origin, pathname } = new URL(stores.clickhouseUrl)
+  const options = { method: 'POST', headers, ...credentials() }
+  const sent = request(`${origin}/?database=${pathname.slice(1)}`, options).end(sql)
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  return { status: response.statusCode!, text: (await response.toArray()).join('') }
+}
+
+test('answers nobody without the password, and no page', async () => {
+  const { origin } = new URL(stores.clickhouseUrl)
+  for (const authorization of [undefined, 'Basic', `Basic ${btoa('default:')}`, `Basic ${btoa('default:x')}`]) {
+    const answer = await fetch(origin, {
+      method: 'POST',
+      body: 'SELECT 1',
+      headers: authorization ? { authorization } : {},
+    })
+    expect([answer.status, await answer.text()]).toEqual([401, expect.stringContaining('AUTHENTICATION_FAILED')])
+  }
+  expect(await asked('SELECT 1')).toEqual({ status: 200, text: '1\n' })
+  const fromPage = await asked('SELECT 1', { Origin: 'https://evil.example' })
+  expect(fromPage).toEqual({ status: 403, text: expect.stringContaining('ACCESS_DENIED') })
+  const wrong = connectClickHouse(stores.clickhouseUrl.replace(/:\w+@/, ':wrong@'))
+  await expect(wrong.query('SELECT 1')).rejects.toBeInstanceOf(StoreUnavailable)
+  await wrong.close()
+})
+
+test.each([
+  "SELECT * FROM file('/etc/hostname', LineAsString)",
+  "SELECT * FROM `file`('/etc/hostname', LineAsString)",
+  `SELECT * FROM "file" /* ( */ ('/etc/hostname', LineAsString)`,
+  "SELECT $$'$$, x FROM FILE -- '\n ('/etc/hostname', LineAsString, 'x String') WHERE $$'$$ != ''",
+  "SELECT file('/etc/hostname')",
+  "SELECT * FROM '/etc/hostname'",
+  'SELECT * FROM default.`/etc/hostname`',
+  "SELECT 1 INTO OUTFILE '/tmp/never-written.csv'",
+  "INSERT INTO visits FROM INFILE '/etc/hostname' FORMAT CSV",
+  "INSERT INTO FUNCTION file('/tmp/never-written.csv', CSV, 'a String') VALUES ('x')",
+  "CREATE TABLE outside (a String) ENGINE = File(CSV, '/tmp/never-written.csv')",
+  "CREATE DATABASE outside ENGINE = Filesystem('/etc')",
+  "SELECT * FROM url('http://127.0.0.1:1/', CSV, 'a String')",
+  "SELECT * FROM s3Cluster('x', 'http://127.0.0.1:1/')",
+  "SELECT * FROM remote('127.0.0.1:1', system.one)",
+  "SELECT * FROM executable('x.sh', CSV, 'a String')",
+])('reaches beyond its tables for nobody: %s', async (sql) => {
+  expect(await asked(sql)).toEqual({ status: 403, text: expect.stringContaining('reaches beyond the tables') })
+  expect(existsSync('/tmp/never-written.csv')).toBe(false)
+})
+
+test('a text or a name may hold what a statement may not, and functions whose names are alike are no others', async () => {
+  const sql =
+    "SELECT 'file(''x'')' AS a, cutURLParameter('http://x/?b=1', 'b') AS `url`, domain('http://y/') AS c FROM visits WHERE n IN (0, 1) LIMIT 0"
+  expect(await asked(sql)).toEqual({ status: 200, text: '' })
+  expect(
+    await stores.ch.query('SELECT {text:String} AS text', { text: "SELECT * FROM file('/etc/hostname')" }),
+  ).toEqual([{ text: "SELECT * FROM file('/etc/hostname')" }])
+})
+
 function insertUrl(queryId: string): string {
   const { origin, pathname } = new URL(stores.clickhouseUrl)
   const query = `INSERT INTO visits (${columns.join(', ')}) FORMAT RowBinary`
@@ -139,7 +204,7 @@ function insertUrl(queryId: string): string {
 
 test('stores nothing of an insert whose sender vanished in the middle', async () => {
   const before = await count()
-  const cut = request(insertUrl(randomUUID()), { method: 'POST' })
+  const cut = request(insertUrl(randomUUID()), { method: 'POST', ...credentials() })
   cut.on('error', () => {})
   cut.write(rows(0, 1_000))
   await new Promise((go) => setTimeout(go, 100))

@@ -1,5 +1,4 @@
-/** The clock and the source of randomness of every service, replaceable so that tests can hold them. */
-import { randomBytes } from 'node:crypto'
+/** The clock of every service, replaceable so that tests can hold it. */
 
 export interface Clock {
   /** Milliseconds since 1970-01-01 UTC. */
@@ -20,25 +19,4 @@ export function fixedClock(start: number): Clock & { set(time: number): void; ad
       time += ms
     },
   }
-}
-
-const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-
-/** `length` characters of base62, each drawn without bias from the system's randomness. */
-export function randomBase62(length: number): string {
-  let text = ''
-  while (text.length < length) {
-    for (const byte of randomBytes(length * 2)) {
-      // 248 is the largest multiple of 62 in a byte: what lies above would favour the first characters.
-      if (byte < 248 && text.length < length) text += base62[byte % 62]
-    }
-  }
-  return text
-}
-
-/** `value` (a non-negative integer) in base62, left-padded with `0` to `length`. */
-export function toBase62(value: number, length: number): string {
-  let text = ''
-  for (let rest = value; text.length < length; rest = Math.floor(rest / 62)) text = base62[rest % 62] + text
-  return text
 }

@@ -1,6 +1,6 @@
 /** Waiting and backing off. */
 
-/** Resolves after `ms`, or at once when `signal` aborts. Doesn't keep the process alive. */
+/** Resolves after `ms`, or at once when `signal` aborts. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve()

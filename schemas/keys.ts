@@ -36,11 +36,6 @@ export function secretKeyPrefix(key: string): string {
   return key.slice(0, secretStart.length + shownLength)
 }
 
-/** Whether `text` means to be a secret key, well-formed or not. */
-export function isSecretKeyShaped(text: string): boolean {
-  return text.startsWith(secretStart)
-}
-
 export function makeTrackingKey(): string {
   return trackingStart + randomBase62(trackingRandomLength)
 }

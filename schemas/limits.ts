@@ -107,8 +107,6 @@ export const clickhouseQueryMemoryMax = 4 * 1024 * MiB
 export const keyPollMs = 5 * second
 export const unknownKeyCacheMs = 2 * second
 export const unknownKeyCacheMax = 10_000
-/** How long a rotated tracking key goes on. */
-export const rotatedKeyKeepMs = 30 * day
 
 /** What is known of a secret key is believed for so long: with one look-up's time it stays under the 5 s that revoking may take. */
 export const apiKeyCacheMs = 2 * second

@@ -55,20 +55,6 @@ export function wallTime(year: number, month: number, day: number, hour = 0, min
   return year < 100 ? new Date(time).setUTCFullYear(year, month - 1, day) : time
 }
 
-/** The moment at which the clocks of `timeZone` show this date and hour. `month` and `day` from 1. */
-export function localToUtc(
-  year: number,
-  month: number,
-  day: number,
-  hour: number,
-  minute: number,
-  second: number,
-  ms: number,
-  timeZone: string,
-): number {
-  return wallToUtc(wallTime(year, month, day, hour, minute, second, ms), timeZone)
-}
-
 /** The moment of a wall time; see the head of this file for impossible and ambiguous ones. */
 export function wallToUtc(wall: number, timeZone: string): number {
   const { before, after, isInGap } = offsetsAround(wall, timeZone)

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import {
-  isSecretKeyShaped,
   isTrackingKeyShaped,
   isWellFormedSecretKey,
   makeSecretKey,
@@ -49,6 +48,4 @@ test('a tracking key has its own shape, and a secret key is never taken for one'
   expect(isTrackingKeyShaped(makeTrackingKey())).toBe(true)
   expect(isTrackingKeyShaped(makeSecretKey())).toBe(false)
   expect(isTrackingKeyShaped(`${makeTrackingKey()}\n`)).toBe(false)
-  expect(isSecretKeyShaped(makeSecretKey())).toBe(true)
-  expect(isSecretKeyShaped(makeTrackingKey())).toBe(false)
 })

@@ -4,17 +4,18 @@ import {
   dayMs,
   isTimeZone,
   localDayAt,
-  localToUtc,
   nextLocalHour,
   offsetAt,
   startOfLocalDay,
+  wallTime,
+  wallToUtc,
 } from '../../schemas/time-zone.ts'
 
 const utc = (text: string) => Date.parse(text)
 const dayNumber = (date: string) => Date.parse(`${date}T00:00Z`) / dayMs
 function local(text: string, timeZone: string): string {
   const [year, month, day, hour, minute] = text.split(/\D/).map(Number) as [number, number, number, number, number]
-  return new Date(localToUtc(year, month, day, hour, minute, 0, 0, timeZone)).toISOString()
+  return new Date(wallToUtc(wallTime(year, month, day, hour, minute), timeZone)).toISOString()
 }
 
 describe('isTimeZone', () => {
@@ -31,7 +32,7 @@ describe('isTimeZone', () => {
   })
 })
 
-describe('localToUtc', () => {
+describe('wallToUtc', () => {
   it('reads a time by the offset of its day, half and quarter hours included', () => {
     expect(local('2026-01-15 12:00', 'Europe/Berlin')).toBe('2026-01-15T11:00:00.000Z')
     expect(local('2026-07-15 12:00', 'Europe/Berlin')).toBe('2026-07-15T10:00:00.000Z')
@@ -41,7 +42,7 @@ describe('localToUtc', () => {
   })
 
   it('keeps seconds and milliseconds', () => {
-    expect(localToUtc(2026, 7, 15, 12, 34, 56, 789, 'Asia/Tokyo')).toBe(utc('2026-07-15T03:34:56.789Z'))
+    expect(wallToUtc(wallTime(2026, 7, 15, 12, 34, 56, 789), 'Asia/Tokyo')).toBe(utc('2026-07-15T03:34:56.789Z'))
   })
 
   it('moves a time that the clock skipped forward by the gap', () => {
@@ -67,9 +68,11 @@ describe('localToUtc', () => {
   })
 
   it('holds from the year 1 to the year 9999', () => {
-    expect(localToUtc(1, 1, 1, 0, 0, 0, 0, 'UTC')).toBe(utc('0001-01-01T00:00:00Z'))
-    expect(localToUtc(9999, 12, 31, 23, 59, 59, 999, 'UTC')).toBe(utc('9999-12-31T23:59:59.999Z'))
-    expect(localToUtc(9999, 12, 31, 23, 0, 0, 0, 'America/New_York')).toBe(utc('9999-12-31T23:00:00Z') + 5 * 3_600_000)
+    expect(wallToUtc(wallTime(1, 1, 1, 0, 0, 0, 0), 'UTC')).toBe(utc('0001-01-01T00:00:00Z'))
+    expect(wallToUtc(wallTime(9999, 12, 31, 23, 59, 59, 999), 'UTC')).toBe(utc('9999-12-31T23:59:59.999Z'))
+    expect(wallToUtc(wallTime(9999, 12, 31, 23, 0, 0, 0), 'America/New_York')).toBe(
+      utc('9999-12-31T23:00:00Z') + 5 * 3_600_000,
+    )
   })
 })
 

@@ -131,13 +131,14 @@ export class Shipper {
     const frozen = new Map([...this.toLoad, ...this.toCopy].map((each) => [each.state.manifest.id, each]))
     let { bytes } = this.waiting
     let segments = this.waiting.length
-    let oldest = this.waiting.oldest?.sealedAt ?? performance.now()
+    const now = performance.now()
+    let oldest = this.waiting.oldest?.sealedAt ?? now
     for (const { state, sealedAt } of frozen.values()) {
       bytes += bytesOf(state.manifest.segments)
       segments += state.manifest.segments.length
       oldest = Math.min(oldest, sealedAt)
     }
-    return { bytes, segments, ageMs: performance.now() - oldest }
+    return { bytes, segments, ageMs: now - oldest }
   }
 
   /** Ships what it can within `deadlineMs`, then stops; what is left is found again at the next start. */

@@ -1,12 +1,13 @@
 -- Every human event, one row each, as ingest wrote it to its log. The columns stand in schemas/row.ts.
 -- The order key follows the questions: one workspace, a span of hours, one kind. Rows are synced before an insert
 -- answers, because the log lets go of what ClickHouse has acknowledged; repeated inserts are told by their token.
+-- Codecs by measured bytes: decisions/0006.
 CREATE TABLE IF NOT EXISTS events
 (
-    id UInt64 CODEC(Delta(8), ZSTD(1)),
+    id UInt64 CODEC(T64, ZSTD(1)),
     workspace_id UInt32 CODEC(ZSTD(1)),
-    occurred_at DateTime64(3, 'UTC') CODEC(Delta(8), ZSTD(1)),
-    received_at DateTime64(3, 'UTC') CODEC(Delta(8), ZSTD(1)),
+    occurred_at DateTime64(3, 'UTC') CODEC(T64, ZSTD(1)),
+    received_at DateTime64(3, 'UTC') CODEC(T64, ZSTD(1)),
     event_type Enum8('track' = 1, 'identify' = 2, 'conversion' = 3) CODEC(ZSTD(1)),
     kind Enum8('pageview' = 1, 'custom' = 2, 'autocapture' = 3, 'web_vital' = 4, 'page_leave' = 5, 'identify' = 6, 'conversion' = 7) CODEC(ZSTD(1)),
     visitor UInt64 CODEC(ZSTD(1)),
@@ -16,7 +17,7 @@ CREATE TABLE IF NOT EXISTS events
     device Enum8('unknown' = 0, 'desktop' = 1, 'mobile' = 2, 'tablet' = 3, 'other' = 4) CODEC(ZSTD(1)),
     metric Enum8('none' = 0, 'FCP' = 1, 'LCP' = 2, 'INP' = 3, 'CLS' = 4) CODEC(ZSTD(1)),
     metric_value Float64 CODEC(ZSTD(1)),
-    engagement_ms UInt32 CODEC(ZSTD(1)),
+    engagement_ms UInt32 CODEC(T64, ZSTD(1)),
     scroll_depth UInt8 CODEC(ZSTD(1)),
     screen_width UInt16 CODEC(ZSTD(1)),
     link_id UInt32 CODEC(ZSTD(1)),
@@ -25,8 +26,8 @@ CREATE TABLE IF NOT EXISTS events
     event_name LowCardinality(String) CODEC(ZSTD(1)),
     anonymous_id String CODEC(ZSTD(1)),
     client_event_id String CODEC(ZSTD(1)),
-    path String CODEC(ZSTD(1)),
-    url String CODEC(ZSTD(1)),
+    path String CODEC(ZSTD(3)),
+    url String CODEC(ZSTD(3)),
     title String CODEC(ZSTD(1)),
     referrer String CODEC(ZSTD(1)),
     source LowCardinality(String) CODEC(ZSTD(1)),

@@ -43,11 +43,6 @@ export interface ClickHouse {
   insertRows(insert: Insert): Promise<void>
   /** After it resolves, the insert of that id no longer runs; whether it stored its rows is for the caller to ask. */
   killInsert(queryId: string): Promise<void>
-  /**
-   * Unix seconds at which the server process started. It is known to the second only: the same process gives the same
-   * number to the same client, and may give another client its neighbour.
-   */
-  startTime(): Promise<number>
   /** Makes the database of the URL when it isn't there yet. */
   createDatabase(): Promise<void>
   ping(): Promise<boolean>
@@ -133,8 +128,6 @@ export function connectClickHouse(url: string): ClickHouse {
     )
   }
 
-  let knownStart: number | undefined
-
   return {
     query,
 
@@ -184,13 +177,6 @@ export function connectClickHouse(url: string): ClickHouse {
         if (Date.now() > deadline) throw new StoreUnavailable('clickhouse', `insert ${queryId} doesn't end`)
         await sleep(backoffMs(attempt, 50, 1_000))
       }
-    },
-
-    startTime: async () => {
-      const [row] = await query<{ start: number }>('SELECT toUnixTimestamp(now()) - uptime() AS start')
-      // Both are cut to seconds at moments of their own, so the difference wavers by one.
-      if (knownStart === undefined || Math.abs(row!.start - knownStart) > 1) knownStart = row!.start
-      return knownStart
     },
 
     createDatabase: () =>

@@ -13,15 +13,13 @@ export interface Program {
   args: string[]
   env: Record<string, string | undefined>
   logFile: string
-  restartAfterMs?: number
 }
 
-export function ownProgram({ name, file, args, env, logFile, restartAfterMs = 0 }: Program): Runnable {
+export function ownProgram({ name, file, args, env, logFile }: Program): Runnable {
   return {
     name,
     logFile,
     endSignal: 'SIGTERM',
-    restartAfterMs,
     spawn: () => {
       const output = openLogFile(logFile)
       try {

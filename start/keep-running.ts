@@ -10,8 +10,6 @@ export interface Runnable {
   /** Resolves once it serves; rejects when it can't be expected to. */
   ready(child: ChildProcess): Promise<void>
   readonly endSignal: NodeJS.Signals
-  /** Starts lie at least so far apart. */
-  readonly restartAfterMs: number
   readonly logFile: string
 }
 
@@ -72,9 +70,8 @@ export function keepRunning(runnable: Runnable, watcher: Watcher): Kept {
         return
       }
       const waitMs = failures <= 1 ? firstRetryMs : backoffMs(failures, firstRetryMs, lastRetryMs)
-      const againInMs = Math.max(waitMs, runnable.restartAfterMs - lastedMs)
-      watcher.died(runnable.name, how, againInMs)
-      await sleep(againInMs, stopping.signal)
+      watcher.died(runnable.name, how, waitMs)
+      await sleep(waitMs, stopping.signal)
     }
   }
 

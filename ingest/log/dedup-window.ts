@@ -41,7 +41,8 @@ export class DedupWindow {
   }
 
   add(hash: Hash64, id: number, now: number): void {
-    if (this.young.size >= this.entriesMax || now - this.young.startedAt > this.windowMs) this.turn(now)
+    // A clock that was set back must not keep a generation for longer.
+    if (this.young.size >= this.entriesMax || Math.abs(now - this.young.startedAt) > this.windowMs) this.turn(now)
     const { keys, ids } = this.young
     let slot = hash.lo & this.mask
     while (ids[slot] !== 0) slot = (slot + 1) & this.mask

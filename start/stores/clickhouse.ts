@@ -27,8 +27,6 @@ export async function prepareClickHouse(
     args: [home, String(port)],
     env: { UV_THREADPOOL_SIZE: poolThreads },
     logFile: join(dirname(home), 'logs', 'clickhouse.log'),
-    // Its start time, known to the second, tells one process from the next: they must not lie closer.
-    restartAfterMs: 3_000,
   })
   return { ...program, name: 'clickhouse', url: `http://default:${password}@127.0.0.1:${port}/svc` }
 }

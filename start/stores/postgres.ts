@@ -36,7 +36,6 @@ export async function preparePostgres(folder: string): Promise<Store> {
     url: urlOf(database),
     logFile,
     endSignal: 'SIGINT', // Postgres's fast shutdown: it doesn't wait for its clients.
-    restartAfterMs: 0,
     spawn: () =>
       launch({
         command: join(native, 'bin/postgres'),

@@ -56,7 +56,6 @@ export async function prepareRedis(
     url: `redis://:${password}@127.0.0.1:${port}/0`,
     logFile,
     endSignal: 'SIGTERM',
-    restartAfterMs: 0,
     spawn: () => launch({ command, args: [configFile], logFile, env, endSignal: 'SIGTERM' }),
     ready: (child) => untilUp(child, readyWithinMs, () => answers(port, password)),
   }

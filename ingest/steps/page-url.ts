@@ -82,7 +82,10 @@ function readHost(url: string, page: PageUrl): number {
 
 function hostOfAuthority(authority: string): string {
   const host = authority.slice(authority.lastIndexOf('@') + 1).toLowerCase()
-  if (host.startsWith('[')) return host.slice(1, host.indexOf(']'))
+  if (host.startsWith('[')) {
+    const close = host.indexOf(']')
+    return close < 0 ? host.slice(1) : host.slice(1, close)
+  }
   const port = host.indexOf(':')
   return port < 0 ? host : host.slice(0, port)
 }

@@ -74,7 +74,7 @@ export const segmentRowsMax = 2 ** 17
 export const segmentBytesMax = 16 * MiB
 export const segmentAgeMs = 250
 /** Segments of one insert into ClickHouse, together. */
-export const insertBytesMax = 32 * MiB
+export const insertBytesMax = 16 * MiB
 /** While the loader is behind, segments are gathered for so long into one insert. */
 export const gatherWhileBehindMs = 5 * second
 /** Claims of one call to Redis: it blocks others for about 5 ms. */

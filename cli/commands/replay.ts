@@ -97,6 +97,7 @@ async function sendAll({
       showProgress(sender.counts.sent)
     }
     await sender.finish()
+    if (timing.resumeWith) progress.line(`${timing.resumeWith} in place of --shift-to-now would count nothing twice`)
     return sender.counts
   } catch (error) {
     const resume = timing.resumeWith && `; ${timing.resumeWith} takes it up again`

@@ -53,13 +53,16 @@ export function makeSender({ trackingUrl, trackingKey }: SendTarget, progress: P
   /** Reasons of rejections that were shown: each once. */
   const shown = new Set<string>()
   let failure: unknown
+  /** Aborted when the replay has failed. */
+  const given = new AbortController()
   let lastTaken = 0
 
   async function deliver(events: PageEvent[]): Promise<void> {
     const body = JSON.stringify({ tracking_key: trackingKey, events })
     const startedAt = Date.now()
     for (let attempt = 0; ; attempt++) {
-      if (signal.aborted) throw new CommandFailed('interrupted')
+      // Once a batch has failed for good, the others are not waited for.
+      if (signal.aborted || failure !== undefined) throw new CommandFailed('interrupted')
       const outcome = await post(body)
       if ('answer' in outcome) {
         lastTaken = Date.now()
@@ -71,7 +74,7 @@ export function makeSender({ trackingUrl, trackingKey }: SendTarget, progress: P
         throw new CommandFailed(`gave up on ${url}: ${outcome.reason}`)
       if (attempt === 0) progress.running(`waiting: ${outcome.reason}`)
       const wait = Math.max(outcome.waitMs, backoffMs(attempt, retryFirstMs, retryMaxMs))
-      await delay(wait, undefined, { signal }).catch(() => {})
+      await delay(wait, undefined, { signal: AbortSignal.any([signal, given.signal]) }).catch(() => {})
     }
   }
 
@@ -124,6 +127,7 @@ export function makeSender({ trackingUrl, trackingKey }: SendTarget, progress: P
       const delivery: Promise<void> = deliver(events)
         .catch((error) => {
           failure ??= error
+          given.abort()
         })
         .finally(() => inFlight.delete(delivery))
       inFlight.add(delivery)

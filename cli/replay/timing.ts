@@ -40,6 +40,8 @@ export function chooseTiming(
   if (shiftTo !== undefined) {
     const scale = span > shiftedSpanMaxMs ? shiftedSpanMaxMs / span : 1
     refuseOld(shiftTo - span * scale, now, isImport, 'the time of --shift-to')
+    // Later than now is now to ingest: the whole log would fall on one moment.
+    if (shiftTo > now && !isImport) throw new CommandFailed('--shift-to must not be later than now')
     const shifted = (logTime: number) => Math.round(shiftTo - (lastTime - logTime) * scale)
     return {
       ...timing(`shift-${shiftTo}`, dueAt, shifted, scale),

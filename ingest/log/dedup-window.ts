@@ -3,17 +3,23 @@
  * open-addressed tables. When the younger one is full, or has covered the whole window, the older one is dropped and they
  * change places: memory is bounded, and an entry lives for between one and two generations.
  *
+ *   entry, 16 bytes so that a look-up touches one cache line: hash lo u32 | hash hi u32 | id lo u32 | id hi u32
+ *   free: id 0; removed: id hi is `removed`, and probing goes on past it
+ *
  * Entries are added when a row is appended, before it is synced; whoever appends removes them again when the group fails.
  * Held by test/unit/dedup-window.test.ts against a plain Map.
  */
 import type { Hash64 } from '../../schemas/row.ts'
 
 interface Generation {
-  readonly keys: Uint32Array
-  readonly ids: Float64Array
+  readonly entries: Uint32Array
   size: number
   startedAt: number
 }
+
+const wordsEach = 4
+/** No event's id is so large. */
+const removed = 0xffffffff
 
 export class DedupWindow {
   private readonly entriesMax: number
@@ -37,27 +43,28 @@ export class DedupWindow {
 
   /** The event id first seen with this hash, or 0. */
   find(hash: Hash64): number {
-    return this.findIn(this.young, hash) || this.findIn(this.old, hash)
+    return this.findIn(this.young.entries, hash) || this.findIn(this.old.entries, hash)
   }
 
   add(hash: Hash64, id: number, now: number): void {
     // A clock that was set back must not keep a generation for longer.
-    if (this.young.size >= this.entriesMax || Math.abs(now - this.young.startedAt) > this.windowMs) this.turn(now)
-    const { keys, ids } = this.young
-    let slot = hash.lo & this.mask
-    while (ids[slot] !== 0) slot = (slot + 1) & this.mask
-    keys[slot * 2] = hash.lo
-    keys[slot * 2 + 1] = hash.hi
-    ids[slot] = id
+    const isOver = Math.abs(now - this.young.startedAt) > this.windowMs
+    if (this.young.size >= this.entriesMax || isOver) this.turn(now)
+    const { entries } = this.young
+    let at = (hash.lo & this.mask) * wordsEach
+    while (entries[at + 2] !== 0 || entries[at + 3] !== 0) at = this.after(at)
+    entries[at] = hash.lo
+    entries[at + 1] = hash.hi
+    entries[at + 2] = id >>> 0
+    entries[at + 3] = Math.floor(id / 2 ** 32)
     this.young.size++
   }
 
   /** Forgets an entry, if it still names `id`. */
   remove(hash: Hash64, id: number): void {
-    for (const generation of [this.young, this.old]) {
-      const slot = this.slotOf(generation, hash)
-      // The slot stays taken, so that probing goes on past it; -1 is no event's id.
-      if (slot >= 0 && generation.ids[slot] === id) generation.ids[slot] = -1
+    for (const { entries } of [this.young, this.old]) {
+      const at = this.placeOf(entries, hash)
+      if (at >= 0 && idAt(entries, at) === id) entries[at + 3] = removed
     }
   }
 
@@ -66,23 +73,27 @@ export class DedupWindow {
     return this.old.startedAt
   }
 
-  private findIn(generation: Generation, hash: Hash64): number {
-    const slot = this.slotOf(generation, hash)
-    return slot < 0 ? 0 : generation.ids[slot]!
+  private findIn(entries: Uint32Array, hash: Hash64): number {
+    const at = this.placeOf(entries, hash)
+    return at < 0 ? 0 : idAt(entries, at)
   }
 
-  private slotOf({ keys, ids }: Generation, hash: Hash64): number {
-    let slot = hash.lo & this.mask
-    for (let id = ids[slot]!; id !== 0; id = ids[slot]!) {
-      if (id !== -1 && keys[slot * 2] === hash.lo && keys[slot * 2 + 1] === hash.hi) return slot
-      slot = (slot + 1) & this.mask
+  private placeOf(entries: Uint32Array, { lo, hi }: Hash64): number {
+    let at = (lo & this.mask) * wordsEach
+    while (entries[at + 2] !== 0 || entries[at + 3] !== 0) {
+      if (entries[at] === lo && entries[at + 1] === hi && entries[at + 3] !== removed) return at
+      at = this.after(at)
     }
     return -1
   }
 
+  private after(at: number): number {
+    return at + wordsEach < (this.mask + 1) * wordsEach ? at + wordsEach : 0
+  }
+
   private turn(now: number): void {
     const emptied = this.old
-    emptied.ids.fill(0)
+    emptied.entries.fill(0)
     emptied.size = 0
     emptied.startedAt = now
     this.old = this.young
@@ -90,11 +101,10 @@ export class DedupWindow {
   }
 
   private makeGeneration(now: number): Generation {
-    return {
-      keys: new Uint32Array((this.mask + 1) * 2),
-      ids: new Float64Array(this.mask + 1),
-      size: 0,
-      startedAt: now,
-    }
+    return { entries: new Uint32Array((this.mask + 1) * wordsEach), size: 0, startedAt: now }
   }
+}
+
+function idAt(entries: Uint32Array, at: number): number {
+  return entries[at + 3]! * 2 ** 32 + entries[at + 2]!
 }

@@ -9,6 +9,7 @@ import { closeSync, fdatasync, openSync, writeSync } from 'node:fs'
 import { mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncFolder } from '../../runtime/durable-file.ts'
+import { sleep } from '../../runtime/retry.ts'
 import { encodeFileHeader } from './format.ts'
 
 /** The two calls that durability rests on, apart so that tests can make them fail. */
@@ -31,10 +32,14 @@ export interface OpenLogFile {
 
 const zeros = Buffer.alloc(1024 * 1024)
 const sparesMax = 4
+/** Between two pieces of a spare: 64 of them take under a second, and a file fills up in two at the very least. */
+const sparePauseMs = 10
 
 export class LogFiles {
   private spares: string[] = []
   private preparing: Promise<void> | undefined
+  /** Somebody waits for the spare that is being prepared. */
+  private isSpareUrgent = false
   private lastNumber = 0
   private spareCount = 0
   private readonly distrusted = new Set<number>()
@@ -67,7 +72,11 @@ export class LogFiles {
 
   /** Opens the next file for writing: durable, empty, `fileBytes` long. The one before was acknowledged up to `previousEnd`. */
   async openNext(previousEnd: number): Promise<OpenLogFile> {
-    if (this.spares.length === 0) await this.prepare()
+    if (this.spares.length === 0) {
+      this.isSpareUrgent = true
+      await this.prepare()
+      this.isSpareUrgent = false
+    }
     const spare = this.spares.shift()
     if (spare === undefined) throw new Error('no log file could be prepared')
     const number = this.lastNumber + 1
@@ -131,6 +140,10 @@ export class LogFiles {
     try {
       for (let at = 0; at < this.fileBytes; at += zeros.length) {
         await handle.write(zeros, 0, Math.min(zeros.length, this.fileBytes - at), at)
+        if (this.isSpareUrgent) continue
+        // Piece by piece: a flush of the whole would hold up the syncs of groups for as long as it takes.
+        await handle.datasync()
+        await sleep(sparePauseMs)
       }
       await handle.sync()
     } catch (error) {

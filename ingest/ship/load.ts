@@ -111,7 +111,13 @@ async function presentIds(
   batch: Batch,
 ): Promise<Set<number>> {
   const workspaces = [...new Set(manifest.keys.map(([workspace]) => workspace))]
-  const hours = manifest.keys.map(([, hour]) => hour)
+  // By a loop: a manifest of many workspaces has more keys than a call may have arguments.
+  let firstHour = Number.POSITIVE_INFINITY
+  let lastHour = 0
+  for (const [, hour] of manifest.keys) {
+    firstHour = Math.min(firstHour, hour)
+    lastHour = Math.max(lastHour, hour)
+  }
   const rows = await clickhouse.query<{ id: number }>(
     `SELECT id FROM ${streams[stream].table}
      WHERE workspace_id IN {workspaces:Array(UInt32)}
@@ -119,8 +125,8 @@ async function presentIds(
        AND intDiv(id, 131072) IN {segments:Array(UInt64)}`,
     {
       workspaces,
-      from: Math.min(...hours) * 3_600_000,
-      until: (Math.max(...hours) + 1) * 3_600_000,
+      from: firstHour * 3_600_000,
+      until: (lastHour + 1) * 3_600_000,
       segments: batch.segments.map((segment) => segment.number),
     },
     { deadlineMs: insertDeadlineMs },

@@ -8,7 +8,7 @@
 
 import { ArrivingBodies, readBody } from '../runtime/http/body.ts'
 import { type Listening, listenAlone } from '../runtime/http/listen.ts'
-import { type Refusal, refusals } from '../runtime/http/refusals.ts'
+import { cuttingBody, drainedBytesMax, type Refusal, refusals } from '../runtime/http/refusals.ts'
 import { type HttpReply, jsonReply, sendReply } from '../runtime/http/reply.ts'
 import { requestIdOf } from '../runtime/http/request-id.ts'
 import { type HttpRequest, type HttpResponse, uws } from '../runtime/http/uws.ts'
@@ -69,11 +69,6 @@ const preflightHeaders = {
   'Access-Control-Allow-Headers': 'Content-Type, X-Request-Id',
   'Access-Control-Max-Age': '86400',
 }
-/** Beyond uWebSockets.js's own buffer an answer is written, and the connection closed, at once. */
-const cuttingBodyBytes = 16 * 1024 + 1
-
-/** The rest of a refused body up to this length is read and dropped, so that the answer reaches a client still sending. */
-const drainedBytesMax = 16 * 1024 * 1024
 
 export interface IngestServer {
   listen(host: string, port: number): Promise<number>
@@ -131,8 +126,8 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
       underWay--
     })
     if (!head.isFramed) {
-      const { status, detail: text } = refusals.badFraming
-      return answer({ status, body: JSON.stringify({ detail: text }).padEnd(cuttingBodyBytes) }, true)
+      const { badFraming } = refusals
+      return answer({ status: badFraming.status, body: cuttingBody(badFraming) }, true)
     }
     if (head.length !== '' && Number(head.length) > bytesMax) {
       return answer(detail(413, refusals.bodyTooLarge.detail), Number(head.length) > drainedBytesMax)

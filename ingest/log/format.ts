@@ -22,6 +22,7 @@
  * flipped bits) and test/unit/log-writer.test.ts.
  */
 import { crc32 } from 'node:zlib'
+import type { Hash64 } from '../../schemas/row.ts'
 
 export const fileHeaderBytes = 4096
 export const groupHeaderBytes = 48
@@ -141,6 +142,19 @@ export function findGroupStart(bytes: Buffer, from: number, fileNumber: number):
     if (at % groupAlignment === 0 && at + 12 <= bytes.length && bytes.readUInt32LE(at + 8) === fileNumber) return at
   }
   return -1
+}
+
+/** Calls `visit` for the rows with a claim of a group's index, which may be longer than the group's rows. */
+export function forEachClaim(
+  index: Buffer,
+  { segment, firstRow, rows }: Pick<GroupHeader, 'segment' | 'firstRow' | 'rows'>,
+  visit: (claim: Hash64, id: number) => void,
+): void {
+  for (let row = 0; row < rows; row++) {
+    const at = row * indexEntryBytes
+    const claim = { lo: index.readUInt32LE(at + 4), hi: index.readUInt32LE(at + 8) }
+    if (claim.lo !== 0 || claim.hi !== 0) visit(claim, rowId(segment, firstRow + row))
+  }
 }
 
 /** The id of a row: the segment's number and the row's index in it. */

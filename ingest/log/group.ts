@@ -3,7 +3,7 @@ import { segmentAgeMs, segmentBytesMax, segmentRowsMax } from '../../schemas/lim
 import { type Hash64, rowFormat } from '../../schemas/row.ts'
 import type { RowEncoder } from '../../schemas/row-codec.ts'
 import type { SidePayload } from '../outcome.ts'
-import { groupHeaderBytes, groupLength, indexEntryBytes, rowId, sealGroup } from './format.ts'
+import { forEachClaim, groupHeaderBytes, groupLength, indexEntryBytes, rowId, sealGroup } from './format.ts'
 
 /** No row takes more, by the bounds of its fields (about 40 KB at most). */
 export const rowBytesMax = 64 * 1024
@@ -134,12 +134,8 @@ export class GatheringGroup {
   }
 
   forEachClaim(visit: (claim: Hash64, id: number) => void): void {
-    const { index } = this.buffer
-    for (let row = 0; row < this.rows; row++) {
-      const at = row * indexEntryBytes
-      const claim = { lo: index.readUInt32LE(at + 4), hi: index.readUInt32LE(at + 8) }
-      if (claim.lo !== 0 || claim.hi !== 0) visit(claim, rowId(this.segment.number, this.firstRow + row))
-    }
+    const { firstRow, rows, segment } = this
+    forEachClaim(this.buffer.index, { segment: segment.number, firstRow, rows }, visit)
   }
 
   /** Puts index, side payloads and header to the rows. Returns how many of the buffer's bytes are the group. */

@@ -6,15 +6,7 @@
 import type { Log } from '../../runtime/log.ts'
 import { columnsOf, type Hash64, type StreamName } from '../../schemas/row.ts'
 import type { LogFiles } from './files.ts'
-import {
-  decodeFileHeader,
-  type FileHeader,
-  fileHeaderBytes,
-  type Group,
-  groupLength,
-  indexEntryBytes,
-  rowId,
-} from './format.ts'
+import { decodeFileHeader, type FileHeader, fileHeaderBytes, forEachClaim, type Group, groupLength } from './format.ts'
 import { damageName, findGroups, readWhole } from './reader.ts'
 import type { Segment } from './segment.ts'
 
@@ -104,11 +96,7 @@ async function segmentsOf(groups: Group[], file: number, options: RecoverOptions
         rowFormat: group.rowFormat,
       })
     }
-    for (let row = 0; row < group.rows; row++) {
-      const at = row * indexEntryBytes
-      const claim = { lo: group.index.readUInt32LE(at + 4), hi: group.index.readUInt32LE(at + 8) }
-      if (claim.lo !== 0 || claim.hi !== 0) options.onClaim(claim, rowId(group.segment, group.firstRow + row))
-    }
+    forEachClaim(group.index, group, options.onClaim)
   }
   return segments
 }

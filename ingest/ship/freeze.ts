@@ -1,5 +1,4 @@
 /** What a manifest will say: which rows are dropped for an earlier claim, and what the rest is. */
-import type { Clock } from '../../runtime/clock.ts'
 import type { Log } from '../../runtime/log.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { type Batch, forEachRow, hasClaim, workspaceHourOf } from './batch.ts'
@@ -10,7 +9,6 @@ import { type Manifest, manifestId, type Part } from './manifest.ts'
 export interface FreezeOptions {
   readonly claims: Claims
   readonly claimWaitMs: number
-  readonly clock: Clock
   readonly log: Log
   readonly count: (what: 'duplicate' | 'unclaimed', rows: number) => void
 }

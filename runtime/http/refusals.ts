@@ -9,6 +9,20 @@ export interface Refusal {
   readonly retryAfter?: number
 }
 
+/** The rest of a refused body up to this length is read and dropped, so that the answer reaches a client still sending. */
+export const drainedBytesMax = 16 * 1024 * 1024
+
+const gatheredBytesMax = 16 * 1024
+
+/**
+ * uWebSockets.js gathers small answers and goes on with what it has already read: it would run the rest of a badly framed
+ * body as a request before it closes. An answer larger than its 16 KiB buffer is written and the connection closed at
+ * once, so the body is filled up with blanks, which JSON allows.
+ */
+export function cuttingBody({ detail }: Refusal): string {
+  return JSON.stringify({ detail }).padEnd(gatheredBytesMax + 1)
+}
+
 export const refusals = {
   badFraming: { status: 400, detail: 'Invalid Content-Length or Transfer-Encoding', closes: true },
   bodiesFull: { status: 503, detail: 'Too many request bodies are arriving', closes: true, retryAfter: 5 },

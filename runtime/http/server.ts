@@ -7,7 +7,7 @@ import type { Log } from '../log.ts'
 import { ArrivingBodies, readBody } from './body.ts'
 import { copyHead, type RequestHead } from './head.ts'
 import { type Listening, listenAlone } from './listen.ts'
-import { type Refusal, refusals } from './refusals.ts'
+import { cuttingBody, drainedBytesMax, type Refusal, refusals } from './refusals.ts'
 import { type HttpReply, jsonReply, sendReply } from './reply.ts'
 import { type TemplatedApp, uws } from './uws.ts'
 
@@ -55,11 +55,8 @@ export interface HttpServer {
   close(deadlineMs?: number): Promise<void>
 }
 
-/** The rest of a body up to this length is read and dropped, so that the 413 reaches a client that is still sending. */
-const drainedBytesMax = 16 * 1024 * 1024
 /** Shorter bodies aren't worth a judgement of their own. */
 const judgedBodyBytes = 4 * 1024
-const gatheredBytesMax = 16 * 1024
 const closeDeadlineMs = 10_000
 const closePollMs = 20
 
@@ -99,7 +96,11 @@ export function makeHttpServer(options: HttpServerOptions): HttpServer {
       dropBody()
       if (!isOver) over(0)
     })
-    if (found === undefined) return send(cuttingReply(refusals.badFraming), true)
+    if (found === undefined) {
+      const { badFraming } = refusals
+      const headers = { 'Content-Type': 'application/json' }
+      return send({ status: badFraming.status, headers, body: cuttingBody(badFraming) }, true)
+    }
     if ('reply' in found) return send(found.reply)
     if (head.bodyLength !== undefined && head.bodyLength > found.bodyBytesMax) {
       return refuse(refusals.bodyTooLarge, head.bodyLength > drainedBytesMax)
@@ -135,16 +136,6 @@ export function makeHttpServer(options: HttpServerOptions): HttpServer {
       app.close()
     },
   }
-}
-
-/**
- * uWebSockets.js gathers small answers and goes on with what it has already read: it would run the rest of a badly framed
- * body as a request before it closes. An answer larger than its 16 KiB buffer is written and the connection closed at
- * once, so the body is filled up with blanks, which JSON allows.
- */
-function cuttingReply({ status, detail }: Refusal): HttpReply {
-  const reply = jsonReply(status, { detail })
-  return { ...reply, body: String(reply.body).padEnd(gatheredBytesMax + 1) }
 }
 
 async function answer(route: Route, request: HttpRequest, log: Log): Promise<HttpReply> {

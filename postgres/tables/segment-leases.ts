@@ -3,15 +3,33 @@
  * forward, also when it is raised, so that two nodes can't be given the same block. Every caller of one installation
  * uses the same size; number 0 belongs to no lease.
  */
-import { segmentNumberMax } from '../../schemas/limits.ts'
+import { segmentNumberMax, segmentRowsMax } from '../../schemas/limits.ts'
 import type { Queryable } from '../client.ts'
 
-/** Takes the next lease; its numbers are [answer, answer + size). */
+/** Takes the next lease; its numbers are [answer, answer + size). Nothing of it counts as shipped yet. */
 export async function leaseSegments(q: Queryable, size: number): Promise<number> {
-  const [row] = await q.query<{ lease: number }>(`SELECT nextval('segment_leases') AS lease`)
-  const first = row!.lease * size
-  if (first + size - 1 > segmentNumberMax) throw new Error('segment numbers have run out')
-  return first
+  const [row] = await q.query<{ first: number | null }>(
+    `WITH taken AS (SELECT nextval('segment_leases') * $1::bigint AS first),
+     noted AS (INSERT INTO segment_leases_taken (first_segment, end_segment, shipped_through)
+       SELECT first, first + $1, first * $2::bigint - 1 FROM taken WHERE first + $1 - 1 <= $3
+       ON CONFLICT (first_segment) DO NOTHING)
+     SELECT CASE WHEN first + $1 - 1 <= $3 THEN first END AS first FROM taken`,
+    [size, segmentRowsMax, segmentNumberMax],
+  )
+  if (row!.first === null) throw new Error('segment numbers have run out')
+  return row!.first
+}
+
+/**
+ * Says that every event of the lease with an id up to `throughId` is in ClickHouse or never will be. Never goes back.
+ * @param firstSegment of the lease
+ */
+export async function advanceMark(q: Queryable, firstSegment: number, throughId: number): Promise<void> {
+  await q.query(
+    `UPDATE segment_leases_taken SET shipped_through = $2, updated_at = now()
+     WHERE first_segment = $1 AND shipped_through < $2`,
+    [firstSegment, throughId],
+  )
 }
 
 /** Makes sure that every later lease begins above `aboveNumber`: after a restore, ClickHouse may hold numbers that Postgres forgot. */

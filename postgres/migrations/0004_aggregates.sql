@@ -1,0 +1,57 @@
+-- What the aggregates in ClickHouse are made of, and up to where: decisions/0007.
+
+-- Every lease of segment numbers, made with it. Rows of `events` of this lease with ids up to `shipped_through` are in
+-- ClickHouse or will never be: the node that holds the lease says so after the fact, so it may only be behind.
+CREATE TABLE segment_leases_taken (
+  first_segment   bigint PRIMARY KEY,
+  end_segment     bigint NOT NULL,
+  shipped_through bigint NOT NULL,
+  taken_at        timestamptz NOT NULL DEFAULT now(),
+  updated_at      timestamptz NOT NULL DEFAULT now()
+);
+
+-- Hours whose raw rows were changed behind the marks: the aggregator computes them anew. Hours since 1970.
+CREATE TABLE aggregate_repairs (
+  id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  workspace_id integer NOT NULL,
+  hour         bigint NOT NULL,
+  recorded_at  timestamptz NOT NULL DEFAULT now()
+);
+
+-- Each attempt to write aggregates takes a number, and never takes it again.
+CREATE SEQUENCE aggregate_generations AS bigint START 1;
+
+-- One row: counts the commits, and tells readers that something has changed.
+CREATE TABLE aggregate_revision (
+  only_row     boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+  revision     bigint NOT NULL,
+  committed_at timestamptz NOT NULL DEFAULT now()
+);
+INSERT INTO aggregate_revision (revision) VALUES (0);
+
+-- Of each lease, the id up to which its rows are in the generations below.
+CREATE TABLE aggregate_marks (
+  first_segment bigint PRIMARY KEY,
+  end_segment   bigint NOT NULL,
+  through       bigint NOT NULL
+);
+
+-- The generations that make up each UTC day (days since 1970), all of them together. `level` 0 was written by a delta,
+-- higher ones by merging; `is_whole`: it also has the rows of the whole day. `last_at`: no row of it is later (ms).
+CREATE TABLE aggregate_generations_live (
+  day        integer NOT NULL,
+  generation bigint NOT NULL,
+  level      smallint NOT NULL,
+  is_whole   boolean NOT NULL,
+  last_at    bigint NOT NULL,
+  written_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (day, generation)
+);
+
+-- Of these hours of a workspace, generations before this one don't count: they were computed anew in it.
+CREATE TABLE aggregate_resets (
+  workspace_id integer NOT NULL,
+  hour         bigint NOT NULL,
+  generation   bigint NOT NULL,
+  PRIMARY KEY (workspace_id, hour)
+);

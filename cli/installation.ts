@@ -8,6 +8,7 @@ import { type ClickHouse, connectClickHouse } from '../clickhouse/client.ts'
 import { connectPostgres, type Postgres } from '../postgres/client.ts'
 import { listWorkspaces, readWorkspace, type Workspace } from '../postgres/tables/workspaces.ts'
 import type { Config } from '../runtime/config.ts'
+import { isFolderInUse } from '../runtime/folder-lock.ts'
 import { CommandFailed } from './command.ts'
 
 /** What `npm start` writes to DATA_DIR/dev.json, as far as commands use it. */
@@ -16,6 +17,8 @@ interface RunningProduct {
   readonly tracking_key?: string
   readonly database_url?: string
   readonly clickhouse_url?: string
+  /** Of the processes; none where the file was written by hand. */
+  readonly pids?: Readonly<Record<string, number | null>>
 }
 
 export interface Installation {
@@ -45,12 +48,16 @@ export function openInstallation(config: Config): Installation {
   let clickhouse: ClickHouse | undefined
 
   function runningProduct(): RunningProduct {
-    running ??= readRunning(join(dataDir, 'dev.json'))
+    running ??= readRunning(dataDir)
     return running
   }
 
   /** `fromEnvironment`, else what the running product says, else a line that names both ways. */
-  function locate(setting: string, fromEnvironment: string | undefined, field: keyof RunningProduct): string {
+  function locate(
+    setting: string,
+    fromEnvironment: string | undefined,
+    field: Exclude<keyof RunningProduct, 'pids'>,
+  ): string {
     const found = fromEnvironment ?? runningProduct()[field]
     if (found !== undefined) return found
     throw new CommandFailed(
@@ -93,11 +100,14 @@ export function openInstallation(config: Config): Installation {
   return installation
 }
 
-function readRunning(path: string): RunningProduct {
+/** The file outlives what it tells of: once the start that wrote it has ended, nothing is where it says. */
+function readRunning(dataDir: string): RunningProduct {
+  const path = join(dataDir, 'dev.json')
   const text = readIfThere(path)
   if (text === undefined) return {}
   try {
-    return JSON.parse(text) as RunningProduct
+    const written = JSON.parse(text) as RunningProduct
+    return written.pids === undefined || isFolderInUse(dataDir) ? written : {}
   } catch {
     throw new CommandFailed(`${path} isn't JSON: start the product again to have it written anew`)
   }

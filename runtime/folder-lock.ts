@@ -30,6 +30,12 @@ export function lockFolder(path: string): FolderLock {
   return { release: () => rmSync(lock, { force: true }) }
 }
 
+/** Whether a process that runs on this machine has the folder. */
+export function isFolderInUse(path: string): boolean {
+  const holder = read(join(path, 'lock'))
+  return holder !== undefined && processIdentity(Number(holder.split(' ')[0])) === holder
+}
+
 function tryLink(from: string, to: string): boolean {
   try {
     linkSync(from, to)

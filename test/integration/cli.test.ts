@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -6,6 +6,7 @@ import { commands } from '../../cli/commands.ts'
 import { runCommandLine } from '../../cli/run.ts'
 import { findApiKey } from '../../postgres/tables/api-keys.ts'
 import { findTrackingKey } from '../../postgres/tables/tracking-keys.ts'
+import { lockFolder } from '../../runtime/folder-lock.ts'
 import { isWellFormedSecretKey, sha256Of } from '../../schemas/keys.ts'
 import { scopes } from '../../schemas/scopes.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
@@ -97,6 +98,25 @@ test('finds the stores of a running data folder', async () => {
   mkdirSync(running)
   writeFileSync(join(running, 'dev.json'), JSON.stringify({ database_url: stores.databaseUrl }))
   expect(await svc('workspace list --json', { DATA_DIR: running })).toMatchObject({ code: 0 })
+})
+
+test('says that nothing runs in a data folder whose product has stopped, and blames no store', async () => {
+  const stopped = join(folder, 'stopped')
+  mkdirSync(stopped)
+  const dev = { database_url: 'postgres://svc:secret@127.0.0.1:1/svc', pids: { ingest: 1, postgres: process.pid } }
+  writeFileSync(join(stopped, 'dev.json'), JSON.stringify(dev))
+  const nothingRuns = expect.stringMatching(/^svc workspace list: DATABASE_URL isn't set and nothing runs in .*stopped/)
+  expect(await svc('workspace list', { DATA_DIR: stopped })).toMatchObject({ code: 1, out: '', err: nothingRuns })
+  // A start that was killed leaves its lock behind.
+  writeFileSync(join(stopped, 'lock'), `${process.pid} 1`)
+  expect(await svc('workspace list', { DATA_DIR: stopped })).toMatchObject({ code: 1, out: '', err: nothingRuns })
+  unlinkSync(join(stopped, 'lock'))
+  const { release } = lockFolder(stopped)
+  expect(await svc('workspace list', { DATA_DIR: stopped })).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("a store doesn't answer: postgres"),
+  })
+  release()
 })
 
 describe('workspaces', () => {

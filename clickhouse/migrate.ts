@@ -18,10 +18,7 @@ export async function migrateClickHouse(ch: ClickHouse): Promise<string[]> {
   await ch.createDatabase()
   await ch.command(`CREATE TABLE IF NOT EXISTS schema_migrations (name String, checksum String, applied_at DateTime DEFAULT now())
     ENGINE = MergeTree ORDER BY name SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`)
-  const applied = await ch.query<AppliedMigration>(
-    'SELECT name, any(checksum) AS checksum FROM schema_migrations GROUP BY name ORDER BY name',
-  )
-  const pending = pendingMigrations(readMigrations(projectFile('clickhouse/migrations')), applied)
+  const pending = pendingMigrations(readMigrations(projectFile('clickhouse/migrations')), await readApplied(ch))
   for (const { name, sql, checksum } of pending) {
     for (const statement of splitStatements(sql)) await ch.command(statement, {}, { deadlineMs })
     await ch.command('INSERT INTO schema_migrations (name, checksum) SELECT {name:String}, {checksum:String}', {
@@ -30,4 +27,20 @@ export async function migrateClickHouse(ch: ClickHouse): Promise<string[]> {
     })
   }
   return pending.map(({ name }) => name)
+}
+
+/**
+ * The migrations that `migrateClickHouse` would run; changes nothing.
+ * @throws when the database has run something that this version doesn't know
+ */
+export async function pendingInClickHouse(ch: ClickHouse): Promise<string[]> {
+  const found = await ch.query(
+    `SELECT 1 FROM system.tables WHERE database = currentDatabase() AND name = 'schema_migrations'`,
+  )
+  const applied = found.length > 0 ? await readApplied(ch) : []
+  return pendingMigrations(readMigrations(projectFile('clickhouse/migrations')), applied).map(({ name }) => name)
+}
+
+function readApplied(ch: ClickHouse): Promise<AppliedMigration[]> {
+  return ch.query('SELECT name, any(checksum) AS checksum FROM schema_migrations GROUP BY name ORDER BY name')
 }

@@ -34,6 +34,18 @@ export async function migratePostgres(pg: Postgres): Promise<string[]> {
   }
 }
 
+/**
+ * The migrations that `migratePostgres` would run; changes nothing.
+ * @throws when the database has run something that this version doesn't know
+ */
+export async function pendingInPostgres(q: Queryable): Promise<string[]> {
+  const [table] = await q.query<{ found: boolean }>("SELECT to_regclass('schema_migrations') IS NOT NULL AS found")
+  const applied = table!.found
+    ? await q.query<AppliedMigration>('SELECT name, checksum FROM schema_migrations ORDER BY name')
+    : []
+  return pendingMigrations(readMigrations(projectFile('postgres/migrations')), applied).map(({ name }) => name)
+}
+
 function underLock<T>(pg: Postgres, work: (tx: Queryable) => Promise<T>): Promise<T> {
   return pg.transaction(async (tx) => {
     await tx.query('SELECT pg_advisory_xact_lock($1)', [lockId], { deadlineMs })

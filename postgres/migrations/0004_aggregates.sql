@@ -19,7 +19,7 @@ CREATE TABLE aggregate_repairs (
 );
 
 -- Each attempt to write aggregates takes a number, and never takes it again.
-CREATE SEQUENCE aggregate_generations AS bigint START 1;
+CREATE SEQUENCE aggregate_attempts AS bigint START 1;
 
 -- One row: counts the commits, and tells readers that something has changed.
 CREATE TABLE aggregate_revision (
@@ -36,17 +36,18 @@ CREATE TABLE aggregate_marks (
   through       bigint NOT NULL
 );
 
--- The generations that make up each UTC day (days since 1970), all of them together. `level` 0 was written by a delta,
--- higher ones by merging; `is_whole`: it also has the rows of the whole day. `last_at`: no row of it is later (ms).
+-- The generations that make up each UTC day (days since 1970), all of them together; a generation is the number of the
+-- attempt that wrote it × 65,536 + its day. `level` 0 was written by a delta, higher ones by merging; `is_whole`: it also
+-- has the rows of the whole day. `last_at`: no event counted in it is later (ms).
 CREATE TABLE aggregate_generations_live (
+  generation bigint PRIMARY KEY,
   day        integer NOT NULL,
-  generation bigint NOT NULL,
   level      smallint NOT NULL,
   is_whole   boolean NOT NULL,
   last_at    bigint NOT NULL,
-  written_at timestamptz NOT NULL DEFAULT now(),
-  PRIMARY KEY (day, generation)
+  written_at timestamptz NOT NULL DEFAULT now()
 );
+CREATE INDEX aggregate_generations_day ON aggregate_generations_live (day);
 
 -- Of these hours of a workspace, generations before this one don't count: they were computed anew in it.
 CREATE TABLE aggregate_resets (

@@ -1,0 +1,34 @@
+/** What raw rows add to an aggregate table, hour by hour: the columns of the table after `generation` and `is_day`. */
+import { conversionContributionsSql } from './credits.ts'
+import type { LiveRows } from './live-rows.ts'
+import { inPart, type RowScope, scopeSql } from './row-scope.ts'
+import { sessionContributionsSql } from './session-starts.ts'
+import { type AggregateName, aggregateTables, countedColumns, hourOfEvent, keysOfEvent } from './tables.ts'
+
+export interface Statement {
+  readonly sql: string
+  readonly params: Readonly<Record<string, unknown>>
+}
+
+/**
+ * @param touches where touches and conversions that were counted before are found
+ * @returns a SELECT of workspace_id, hour, the table's keys and its columns
+ */
+export function contributionsSql(name: AggregateName, scope: RowScope, counted: LiveRows): Statement {
+  if (name === 'agg_sessions') return sessionContributionsSql(scope)
+  if (name === 'agg_conversions') return conversionContributionsSql(scope, counted)
+  const table = aggregateTables[name]
+  const { inHours, uncounted, params } = scopeSql(scope)
+  const keys = ['workspace_id', `${hourOfEvent} AS hour`, ...keysOfEvent(table)]
+  const names = ['workspace_id', 'hour', ...table.keys]
+  const sql = `SELECT ${keys.join(', ')}, ${countedColumns(table)} FROM events
+    WHERE ${inHours} AND ${uncounted} AND ${table.events} AND ${inPart(scope, 'id')}
+    GROUP BY ${names.join(', ')}`
+  return { sql, params }
+}
+
+/** The columns that `contributionsSql` answers, in its order. */
+export function contributedColumns(name: AggregateName): string[] {
+  const { keys, columns } = aggregateTables[name]
+  return ['workspace_id', 'hour', ...keys, ...Object.keys(columns)]
+}

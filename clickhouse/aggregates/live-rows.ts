@@ -1,0 +1,35 @@
+/** Which rows of the aggregate tables count: those of generations that Postgres names, but for hours computed anew since. */
+import type { AggregateReset } from '../../schemas/aggregate-snapshot.ts'
+import type { Condition } from './id-ranges.ts'
+
+/** A generation is the number of the attempt that wrote it × this + its UTC day since 1970. */
+const daysPerAttempt = 65_536
+
+export function generationOf(attempt: number, day: number): number {
+  return attempt * daysPerAttempt + day
+}
+
+export function dayOfGeneration(generation: number): number {
+  return generation % daysPerAttempt
+}
+
+export interface LiveRows {
+  readonly generations: readonly number[]
+  readonly resets: readonly AggregateReset[]
+}
+
+/** SQL condition over any aggregate table. `name` tells its parameters from those of other conditions of the statement. */
+export function liveRowsIn({ generations, resets }: LiveRows, name = 'live'): Condition {
+  if (generations.length === 0) return { sql: '0', params: {} }
+  const isLive = `generation IN {${name}:Array(UInt64)}`
+  if (resets.length === 0) return { sql: isLive, params: { [name]: generations } }
+  return {
+    sql: `${isLive} AND generation >= transform(toUInt64(workspace_id) * 4294967296 + hour,
+      {${name}_reset_keys:Array(UInt64)}, {${name}_reset_to:Array(UInt64)}, toUInt64(0))`,
+    params: {
+      [name]: generations,
+      [`${name}_reset_keys`]: resets.map(({ workspaceId, hour }) => workspaceId * 2 ** 32 + hour),
+      [`${name}_reset_to`]: resets.map(({ generation }) => generation),
+    },
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * What the aggregates are made of at one moment: which events are in them, and which generations of rows count. A reader
+ * that holds an older one is as right as one that holds the newest: what was counted since then it finds among the raw rows.
+ */
+
+/** Ids of events; both ends belong to it. */
+export interface IdRange {
+  readonly from: number
+  readonly through: number
+}
+
+/** An immutable set of rows of one UTC day in the aggregate tables. */
+export interface LiveGeneration {
+  readonly generation: number
+  /** UTC, since 1970. */
+  readonly day: number
+  /** Whether it also has the rows of the whole day. */
+  readonly isWhole: boolean
+  /** No event counted in it is later; milliseconds since 1970. */
+  readonly lastAt: number
+}
+
+/** Of this hour (UTC, since 1970) of a workspace, generations below this one don't count. */
+export interface AggregateReset {
+  readonly workspaceId: number
+  readonly hour: number
+  readonly generation: number
+}
+
+export interface AggregateSnapshot {
+  /** Counts the commits. */
+  readonly revision: number
+  /** Events with other ids are in no generation. Sorted, without overlaps. */
+  readonly aggregated: readonly IdRange[]
+  readonly generations: readonly LiveGeneration[]
+  readonly resets: readonly AggregateReset[]
+}
+
+/** Nothing is aggregated: everything is among the raw rows. */
+export const emptySnapshot: AggregateSnapshot = { revision: 0, aggregated: [], generations: [], resets: [] }

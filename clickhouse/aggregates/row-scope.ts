@@ -1,6 +1,6 @@
 /** Which raw rows a computation of aggregates sees, and which of them count for the first time. */
 import type { IdRange } from '../../schemas/aggregate-snapshot.ts'
-import { type Condition, type IdRange, idMax, idsIn } from './id-ranges.ts'
+import { type Condition, idMax, idsIn } from './id-ranges.ts'
 
 /** Hours since 1970, UTC; `end` isn't in it. */
 export interface HourSpan {

@@ -109,7 +109,7 @@ export function sessionContributionsSql(
       uniqCombined64StateIf(17)(facts.${fact.visitor}, sign = 1 AND dimension != 'entry') AS visitors
     FROM (
       SELECT workspace_id, hour, side.1 AS sign, side.2 AS facts,
-        arrayJoin(if(side.1 = 0, [('retracted', '', '')], ${entriesOf('facts')})) AS entry
+        arrayJoin(if(side.1 = 0, [('retracted', toString(hour), '')], ${entriesOf('facts')})) AS entry
       FROM (
         SELECT workspace_id, hour, arrayJoin(arrayConcat(
           if(has AND ${within('facts_now', condition)}, [(1, facts_now)], []),

@@ -104,10 +104,11 @@ export const aggregateTables: Readonly<Record<AggregateName, AggregateTable>> = 
     name: 'agg_pages',
     keys: ['path'],
     hasDays: true,
-    events: "kind IN ('pageview', 'conversion')",
+    events: "kind IN ('pageview', 'conversion', 'web_vital')",
     columns: {
       pageviews: sum("countIf(kind = 'pageview')"),
       conversions: sum("countIf(kind = 'conversion')"),
+      samples: sum(`countIf(${isSample})`),
       visitors: distinct(17, 'visitor', isView),
       sessions: distinct(17, 'session', isView),
       title: newest("maxIf((occurred_at, id, title), kind = 'pageview' AND title != '')"),

@@ -40,7 +40,7 @@ SETTINGS
     min_rows_to_fsync_after_merge = 1,
     non_replicated_deduplication_window = 1000;
 
--- Pageviews and conversions by path; `title` is the newest with a pageview.
+-- Pageviews, conversions and samples of web vitals by path; `title` is the newest with a pageview.
 CREATE TABLE IF NOT EXISTS agg_pages
 (
     generation UInt64,
@@ -50,6 +50,7 @@ CREATE TABLE IF NOT EXISTS agg_pages
     path String CODEC(ZSTD(1)),
     pageviews Int64 CODEC(T64, ZSTD(1)),
     conversions Int64 CODEC(T64, ZSTD(1)),
+    samples Int64 CODEC(T64, ZSTD(1)),
     visitors AggregateFunction(uniqCombined64(17), UInt64) CODEC(ZSTD(1)),
     sessions AggregateFunction(uniqCombined64(17), UInt64) CODEC(ZSTD(1)),
     title Tuple(at DateTime64(3, 'UTC'), id UInt64, text String) CODEC(ZSTD(1))
@@ -102,6 +103,7 @@ SETTINGS
     fsync_after_insert = 1,
     fsync_part_directory = 1,
     min_rows_to_fsync_after_merge = 1,
+    index_granularity = 1024,
     non_replicated_deduplication_window = 1000;
 
 -- Sessions by the hour of their first event, whole. `retracted` rows count nothing: they say that the visitors of the hour are to be

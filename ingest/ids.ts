@@ -19,9 +19,23 @@ interface Lease {
   end: number
 }
 
-export interface SegmentNumbers {
+/** A lease that this node has: its numbers are [first, end), and those from `next` on may still be taken. */
+export interface HeldLease {
+  readonly first: number
+  readonly next: number
+  readonly end: number
+}
+
+export interface NumberSource {
   /** The next number. @throws Error when both leases are used up (Postgres away for more than a day) */
   take(): number
+}
+
+export interface SegmentNumbers extends NumberSource {
+  /** The node's leases. One that is used up stays among them until it is let go of. */
+  held(): HeldLease[]
+  /** Nothing is left to be said of the used-up lease that begins with `first`. Durable when it resolves. */
+  letGo(first: number): Promise<void>
   close(): Promise<void>
 }
 
@@ -40,12 +54,14 @@ export async function openSegmentNumbers(options: SegmentNumbersOptions): Promis
   let leases = await readLeases(file)
   const checked: Lease[] = []
   for (const lease of leases) {
-    if ((await options.isUsed(lease.next, lease.end)) === true)
+    if (lease.next < lease.end && (await options.isUsed(lease.next, lease.end)) === true)
       log.warn({ lease }, 'a lease of segment numbers is used already: dropped')
     else checked.push(lease)
   }
   leases = checked
 
+  /** The reservation that is being written, or was written last. */
+  let underWay: Lease = { next: 0, end: 0 }
   let leasing: Promise<void> | undefined
   let reserving: Promise<void> | undefined
   const stop = new AbortController()
@@ -78,10 +94,11 @@ export async function openSegmentNumbers(options: SegmentNumbersOptions): Promis
   /** Takes the next reservation out of the lease, durably. */
   async function reserve(): Promise<Lease> {
     if (left() < segmentLeaseSize / 2) leaseAhead()
-    const lease = leases[0]
+    const lease = leases.find(({ next, end }) => next < end)
     if (!lease) throw new Error('no segment numbers are left: Postgres has been away for too long')
     const taken = { next: lease.next, end: Math.min(lease.next + segmentReserveSize, lease.end) }
     lease.next = taken.end
+    underWay = taken
     try {
       await save()
     } catch (error) {
@@ -89,7 +106,6 @@ export async function openSegmentNumbers(options: SegmentNumbersOptions): Promis
       lease.next = taken.next
       throw error
     }
-    if (lease.next === lease.end) leases.splice(leases.indexOf(lease), 1)
     return taken
   }
 
@@ -132,6 +148,18 @@ export async function openSegmentNumbers(options: SegmentNumbersOptions): Promis
       if (reserved.next === reserved.end) throw new Error('no segment number is reserved')
       return reserved.next++
     },
+    held() {
+      const reservations = [reserved, ahead, underWay].filter(({ next, end }) => next < end)
+      return leases.map((lease) => {
+        const first = firstOf(lease)
+        const free = reservations.filter(({ next }) => next >= first && next < lease.end)
+        return { first, next: Math.min(lease.next, ...free.map(({ next }) => next)), end: lease.end }
+      })
+    },
+    async letGo(first) {
+      leases = leases.filter((lease) => lease.next < lease.end || firstOf(lease) !== first)
+      await save()
+    },
     async close() {
       stop.abort()
       await leasing
@@ -140,10 +168,14 @@ export async function openSegmentNumbers(options: SegmentNumbersOptions): Promis
   }
 }
 
+/** Leases are aligned, and may have been used for a while when they are read. */
+function firstOf({ end }: Lease): number {
+  return end - segmentLeaseSize
+}
+
 async function readLeases(file: string): Promise<Lease[]> {
   try {
-    const { leases } = JSON.parse(await readFile(file, 'utf8')) as { leases: Lease[] }
-    return leases.filter((lease) => lease.next < lease.end)
+    return (JSON.parse(await readFile(file, 'utf8')) as { leases: Lease[] }).leases
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
     throw new Error(`the lease file ${file} can't be read: ${(error as Error).message}`)

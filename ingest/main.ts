@@ -6,9 +6,10 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { connectClickHouse } from '../clickhouse/client.ts'
 import { connectPostgres } from '../postgres/client.ts'
+import { recordRepairs } from '../postgres/tables/aggregate-repairs.ts'
 import { insertInbox } from '../postgres/tables/inbox.ts'
 import { readOrMakeSalt } from '../postgres/tables/salts.ts'
-import { leaseSegments, raiseLeases } from '../postgres/tables/segment-leases.ts'
+import { advanceMark, leaseSegments, raiseLeases } from '../postgres/tables/segment-leases.ts'
 import { findTrackingKey, listTrackingKeys } from '../postgres/tables/tracking-keys.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { readConfig, requireStores, SettingError } from '../runtime/config.ts'
@@ -89,7 +90,19 @@ async function main(): Promise<void> {
     clock,
     log,
   }
-  const events = await openStream<EventRow>({ ...shared, stream: 'events', ...watched.streamHooks('events') })
+  const events = await openStream<EventRow>({
+    ...shared,
+    stream: 'events',
+    markStore: {
+      advance: (firstSegment, throughId) => advanceMark(pg, firstSegment, throughId),
+      recordRepairs: (keys) =>
+        recordRepairs(
+          pg,
+          keys.map(([workspaceId, hour]) => ({ workspaceId, hour })),
+        ),
+    },
+    ...watched.streamHooks('events'),
+  })
   const botVisits = await openStream<BotVisitRow>({
     ...shared,
     stream: 'bot_visits',

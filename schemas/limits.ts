@@ -93,6 +93,8 @@ export const retiredBytesMax = 4 * 1024 * MiB
 export const segmentLeaseSize = 1_000_000
 /** Numbers taken from the lease file at a time, each time with one sync. */
 export const segmentReserveSize = 256
+/** How often it is published up to where a node's events are stored: a small write to Postgres each time. */
+export const markIntervalMs = second
 /** The largest segment number whose ids stay exact in JSON. */
 export const segmentNumberMax = 2 ** 36 - 1
 

@@ -84,9 +84,10 @@ async function fill(folder: string, bytesWanted: number): Promise<number> {
     {
       columns: eventColumns,
       files,
-      numbers: { take: () => nextNumber++, close: async () => {} },
+      numbers: { take: () => nextNumber++ },
       io: diskIo,
       onSealed: () => {},
+      onUnused: () => {},
       isLoaderBusy: () => false,
       onClaimLost: () => {},
       observeSync: () => {},

@@ -151,9 +151,8 @@ export class LogWriter<Row extends { id: number }> {
       this.options.log.error({ err: error }, 'no segment number: events are refused')
       return undefined
     }
-    const segment = beginSegment(number)
-    this.segment = segment
-    return segment
+    this.segment = beginSegment(number)
+    return this.segment
   }
 
   private commit(): void {
@@ -211,8 +210,8 @@ export class LogWriter<Row extends { id: number }> {
     for (const each of lost) each.forEachClaim(this.options.onClaimLost)
     await this.roll(this.syncedEnd, lost)
     this.inflight = undefined
-    this.seal(group.segment)
-    for (const each of lost) this.freeBuffers.push(each.buffer)
+    for (const { segment } of lost) this.seal(segment)
+    this.freeBuffers.push(...lost.map(({ buffer }) => buffer))
     this.tellIdle()
   }
 
@@ -259,7 +258,7 @@ export class LogWriter<Row extends { id: number }> {
     dropped.forEachClaim(this.options.onClaimLost)
     tellLost([dropped])
     this.freeBuffers.push(dropped.buffer)
-    if (this.segment) this.seal(this.segment)
+    this.seal(dropped.segment)
   }
 
   private trySeal(segment: OpenSegment): void {
@@ -290,7 +289,8 @@ export class LogWriter<Row extends { id: number }> {
     clearTimeout(segment.timer)
     if (segment === this.segment) this.segment = undefined
     const { number, file, start, end, syncedRows } = segment
-    if (syncedRows > 0) this.options.onSealed({ number, file, start, end, rows: syncedRows, rowFormat })
+    if (syncedRows === 0) this.options.onUnused(number)
+    else this.options.onSealed({ number, file, start, end, rows: syncedRows, rowFormat })
   }
 
   private tellIdle(): void {

@@ -5,7 +5,6 @@ import { occurredAtOffset, workspaceIdOffset } from '../../schemas/row-codec.ts'
 import { type Group, indexEntryBytes, rowId } from '../log/format.ts'
 import { readSegment } from '../log/reader.ts'
 import type { Segment } from '../log/segment.ts'
-import type { SidePayload } from '../outcome.ts'
 import type { Part } from './manifest.ts'
 
 export interface Batch {
@@ -110,18 +109,6 @@ export function workspaceHourOf(row: BatchRow): [workspace: number, hour: number
   const low = rowBytes.readUInt32LE(at + occurredAtOffset)
   const high = rowBytes.readUInt32LE(at + occurredAtOffset + 4)
   return [workspace, Math.floor((high * 2 ** 32 + low) / hourMs)]
-}
-
-/** The side payloads of a batch, by event id. */
-export function sidesOf(batch: Batch): SidePayload[] {
-  const sides: SidePayload[] = []
-  for (const group of batch.groups) {
-    if (group.sideBytes === 0) continue
-    for (const line of group.side.toString('utf8').split('\n')) {
-      if (line !== '') sides.push(JSON.parse(line) as SidePayload)
-    }
-  }
-  return sides
 }
 
 /** The column names of the batch's rows: all its segments have one row format. */

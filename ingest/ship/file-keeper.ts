@@ -4,7 +4,7 @@ import { retiredBytesMax, retiredFileKeepMs } from '../../schemas/limits.ts'
 import type { LogFiles } from '../log/files.ts'
 import type { Segment } from '../log/segment.ts'
 import type { ShipJournal } from './journal.ts'
-import type { Manifest, Part } from './manifest.ts'
+import { isWhole, type Manifest, type Part } from './manifest.ts'
 
 const sweepMs = 5_000
 
@@ -64,7 +64,7 @@ export class FileKeeper {
       const parts = open?.get(number)
       if (!open || !parts) continue
       parts.add(part)
-      if (part === 'all' || (parts.has('claimed') && parts.has('unclaimed'))) open.delete(number)
+      if (isWhole(parts)) open.delete(number)
       if (open.size === 0) this.kept.get(file)!.doneAt = performance.now()
     }
   }

@@ -5,10 +5,12 @@
  *   <crc32 in hex> {"t":"frozen","m":manifest}          synced before anything of the manifest is sent
  *   <crc32 in hex> {"t":"loaded","id":…}  {"t":"copied","id":…}    done, for ClickHouse and for Postgres
  *   <crc32 in hex> {"t":"released","file":…}            the log file is gone, and what was noted about it with it
+ *   <crc32 in hex> {"t":"mark","lease":…,"through":…}   synced before a mark is published: see marks.ts
+ *   <crc32 in hex> {"t":"repair","id":…}                synced before rows are inserted behind a published mark
  *
- * Only `frozen` and `released` need a sync: a lost `loaded` or `copied` means that the store is asked again. A line that doesn't check is
- * left out; what it may have said is asked of the stores, because every segment found at start is. The file is written
- * anew, with the present state, at start and whenever it has grown large. Held by test/unit/ship-journal.test.ts.
+ * `loaded` and `copied` need no sync: a lost one means that the store is asked again. A line that doesn't check is left
+ * out; what it may have said is asked of the stores, because every segment found at start is. The file is written anew,
+ * with the present state, at start and whenever it has grown large. Held by test/unit/ship-journal.test.ts.
  */
 import { closeSync, fdatasync, openSync, writeSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -25,18 +27,26 @@ type Line =
   | { t: 'loaded'; id: number; at: number }
   | { t: 'copied'; id: number }
   | { t: 'released'; file: number }
+  | { t: 'mark'; lease: number; through: number }
+  | { t: 'repair'; id: number }
 
 export interface ManifestState {
   manifest: Manifest
   /** When ClickHouse was known to hold it, milliseconds since 1970; 0 before. */
   loadedAt: number
   isCopied: boolean
+  /** Rows of it may have been inserted behind a published mark, and nobody has been told so yet. */
+  needsRepair: boolean
 }
 
 export class ShipJournal {
   private readonly states = new Map<number, ManifestState>()
+  /** By the first segment of a lease: no mark beyond this event id was published. */
+  private readonly marks = new Map<number, number>()
+  private isUnsure = false
   private bytes = 0
   private fd = -1
+  /** While it is set nothing is appended. */
   private rewriting: Promise<void> | undefined
 
   private constructor(
@@ -58,8 +68,14 @@ export class ShipJournal {
       for (const state of states) if (state.loadedAt > newest - reopenMs) state.loadedAt = 0
       log.warn('the machine was restarted: asking for the last manifests again')
     }
+    journal.isUnsure ||= lastBoot === ''
     await journal.rewrite()
     return journal
+  }
+
+  /** Lines were lost when it was opened, or it was not there: marks may have been published that it doesn't know of. */
+  get mayLackMarks(): boolean {
+    return this.isUnsure
   }
 
   /** Manifests with something left to do, oldest first. */
@@ -85,39 +101,59 @@ export class ShipJournal {
 
   /** Durable when it resolves. */
   async freeze(manifest: Manifest): Promise<ManifestState> {
-    const state: ManifestState = { manifest, loadedAt: 0, isCopied: !manifest.hasSides }
-    await this.rewriting
+    const state: ManifestState = { manifest, loadedAt: 0, isCopied: !manifest.hasSides, needsRepair: false }
+    while (this.rewriting) await this.rewriting
     // In the state before it is in the file: a rewrite that begins meanwhile takes it along.
     this.states.set(manifest.id, state)
-    try {
-      this.append({ t: 'frozen', m: manifest })
-      if (state.isCopied) this.append({ t: 'copied', id: manifest.id })
-      await this.sync()
-    } catch (error) {
-      this.states.delete(manifest.id)
-      // A file whose sync has failed isn't synced again.
-      await this.rewrite()
-      throw error
-    }
+    const lines: Line[] = [{ t: 'frozen', m: manifest }]
+    if (state.isCopied) lines.push({ t: 'copied', id: manifest.id })
+    await this.appendSynced(lines, () => this.states.delete(manifest.id))
     return state
   }
 
+  /** The event id up to which the mark of the lease that begins with `lease` may have been published; -1: none was. */
+  markOf(lease: number): number {
+    return this.marks.get(lease) ?? -1
+  }
+
+  /** To be called before a mark is published. Durable when it resolves; an earlier, higher one stays. */
+  async noteMark(lease: number, through: number): Promise<void> {
+    while (this.rewriting) await this.rewriting
+    const before = this.markOf(lease)
+    if (through <= before) return
+    this.marks.set(lease, through)
+    await this.appendSynced([{ t: 'mark', lease, through }], () => this.marks.set(lease, before))
+  }
+
+  /** Nothing is left to be said of the lease: its marks need not be known any more. */
+  forgetMark(lease: number): void {
+    this.marks.delete(lease)
+  }
+
+  /** To be called before rows are inserted behind a published mark. Durable when it resolves. */
+  async markNeedsRepair(state: ManifestState): Promise<void> {
+    while (this.rewriting) await this.rewriting
+    state.needsRepair = true
+    await this.appendSynced([{ t: 'repair', id: state.manifest.id }], () => {})
+  }
+
   async markLoaded(state: ManifestState, now: number): Promise<void> {
-    await this.rewriting
+    while (this.rewriting) await this.rewriting
     state.loadedAt = now
+    state.needsRepair = false
     this.append({ t: 'loaded', id: state.manifest.id, at: now })
     await this.rewriteWhenLarge()
   }
 
   async markCopied(state: ManifestState): Promise<void> {
-    await this.rewriting
+    while (this.rewriting) await this.rewriting
     state.isCopied = true
     this.append({ t: 'copied', id: state.manifest.id })
   }
 
   /** Forgets the manifests all of whose segments lay in `file` or in files released before. Durable when it resolves. */
   async markReleased(file: number): Promise<void> {
-    await this.rewriting
+    while (this.rewriting) await this.rewriting
     this.forget(file)
     this.append({ t: 'released', file })
     // Before the file is used again: a manifest must never point into another use of it.
@@ -125,7 +161,7 @@ export class ShipJournal {
   }
 
   async close(): Promise<void> {
-    await this.rewriting
+    while (this.rewriting) await this.rewriting
     if (this.fd >= 0) closeSync(this.fd)
     this.fd = -1
   }
@@ -142,15 +178,19 @@ export class ShipJournal {
         continue
       }
       if (line.t === 'boot') boot = line.id
-      else if (line.t === 'frozen') this.states.set(line.m.id, { manifest: line.m, loadedAt: 0, isCopied: false })
-      else if (line.t === 'released') this.forget(line.file)
+      else if (line.t === 'frozen') {
+        this.states.set(line.m.id, { manifest: line.m, loadedAt: 0, isCopied: false, needsRepair: false })
+      } else if (line.t === 'released') this.forget(line.file)
+      else if (line.t === 'mark') this.marks.set(line.lease, line.through)
       else {
         const state = this.states.get(line.id)
         if (!state) continue
-        if (line.t === 'loaded') state.loadedAt = line.at
-        else state.isCopied = true
+        if (line.t === 'loaded') Object.assign(state, { loadedAt: line.at, needsRepair: false })
+        else if (line.t === 'copied') state.isCopied = true
+        else state.needsRepair = true
       }
     }
+    this.isUnsure = damaged > 0
     if (damaged > 0)
       this.log.warn({ damaged }, 'lines of the shipping journal don’t check: the stores are asked instead')
     return boot
@@ -159,6 +199,19 @@ export class ShipJournal {
   private forget(file: number): void {
     for (const [id, { manifest }] of this.states) {
       if (manifest.segments.every((segment) => segment.file <= file)) this.states.delete(id)
+    }
+  }
+
+  /** Appends lines that stand for a change of the state made already; `undo` takes it back. */
+  private async appendSynced(lines: readonly Line[], undo: () => void): Promise<void> {
+    try {
+      for (const line of lines) this.append(line)
+      await this.sync()
+    } catch (error) {
+      undo()
+      // A file whose sync has failed isn't synced again.
+      await this.rewrite()
+      throw error
     }
   }
 
@@ -173,21 +226,31 @@ export class ShipJournal {
   }
 
   private async rewriteWhenLarge(): Promise<void> {
-    if (this.bytes < bytesBeforeRewrite) return
-    const rewriting = this.rewrite()
-    this.rewriting = rewriting.then(
+    if (this.bytes >= bytesBeforeRewrite) await this.rewrite()
+  }
+
+  /** One at a time; lines are appended again when it is over. */
+  private rewrite(): Promise<void> {
+    const rewriting = (this.rewriting ?? Promise.resolve()).then(() => this.rewriteNow())
+    const ended = rewriting.then(
       () => {},
       () => {},
     )
-    await rewriting
+    this.rewriting = ended
+    void ended.then(() => {
+      if (this.rewriting === ended) this.rewriting = undefined
+    })
+    return rewriting
   }
 
-  private async rewrite(): Promise<void> {
+  private async rewriteNow(): Promise<void> {
     let text = encodeLine({ t: 'boot', id: this.bootId })
-    for (const { manifest, loadedAt, isCopied } of this.states.values()) {
+    for (const [lease, through] of this.marks) text += encodeLine({ t: 'mark', lease, through })
+    for (const { manifest, loadedAt, isCopied, needsRepair } of this.states.values()) {
       text += encodeLine({ t: 'frozen', m: manifest })
       if (loadedAt > 0) text += encodeLine({ t: 'loaded', id: manifest.id, at: loadedAt })
       if (isCopied) text += encodeLine({ t: 'copied', id: manifest.id })
+      if (needsRepair) text += encodeLine({ t: 'repair', id: manifest.id })
     }
     await writeFileDurably(this.path, text)
     if (this.fd >= 0) closeSync(this.fd)

@@ -60,10 +60,17 @@ export async function loadOnce(
 /**
  * Makes an uncertain manifest certain. May be repeated whenever it throws.
  * @param attempt tells the tokens of repeats apart: nothing under one of them may be there from before
+ * @param beforeInsert is waited for when rows are missing
  * @returns how many rows had been missing
  * @throws StoreUnavailable
  */
-export async function settle(options: LoadOptions, manifest: Manifest, batch: Batch, attempt: string): Promise<number> {
+export async function settle(
+  options: LoadOptions,
+  manifest: Manifest,
+  batch: Batch,
+  attempt: string,
+  beforeInsert: () => Promise<void>,
+): Promise<number> {
   const { stream, clickhouse } = options
   const name = `${stream}-${manifest.id}`
   // Every repair of a manifest runs under one query id, so that one left running by a process that died is found too.
@@ -71,6 +78,7 @@ export async function settle(options: LoadOptions, manifest: Manifest, batch: Ba
   await clickhouse.killInsert(`${name}/settle`)
   const missing = await missingIds(options, manifest, batch)
   if (missing.length === 0) return 0
+  await beforeInsert()
   let left = missing
   if (missing.length === countKept(manifest, batch)) {
     await loadOnce(options, manifest, batch).catch(unlessRefused)

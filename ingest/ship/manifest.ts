@@ -10,6 +10,11 @@ import type { Segment } from '../log/segment.ts'
  */
 export type Part = 'all' | 'unclaimed' | 'claimed'
 
+/** Whether these parts are all the rows of a segment. */
+export function isWhole(parts: ReadonlySet<Part>): boolean {
+  return parts.has('all') || (parts.has('claimed') && parts.has('unclaimed'))
+}
+
 export interface Manifest {
   /** The number of its first segment, doubled, plus one for the part `claimed`: unique, and the token of its insert. */
   readonly id: number

@@ -5,6 +5,8 @@
  *   load     manifests → ClickHouse, one insert at a time
  *   copy     side payloads of manifests → the inbox (Postgres)
  *
+ * What is loaded moves the marks (marks.ts); rows that were inserted behind one are told of in a stage of their own.
+ *
  * A segment is done when every part of it is loaded and copied; a file when all its segments are. Done files are kept a
  * while (a power loss may have taken what ClickHouse acknowledged) and are then used again, oldest first.
  *
@@ -23,15 +25,18 @@ import type { LogFiles } from '../log/files.ts'
 import type { Recovered } from '../log/recover.ts'
 import type { Segment } from '../log/segment.ts'
 import type { SidePayload } from '../outcome.ts'
-import { type Batch, forEachRow, readBatch, sidesOf } from './batch.ts'
+import { type Batch, readBatch } from './batch.ts'
 import type { Claims } from './claim.ts'
 import { FileKeeper } from './file-keeper.ts'
 import { describeManifest } from './freeze.ts'
 import type { ManifestState, ShipJournal } from './journal.ts'
-import { isKept, loadOnce, settle } from './load.ts'
-import type { Manifest, Part } from './manifest.ts'
+import { loadOnce, settle } from './load.ts'
+import type { Part } from './manifest.ts'
+import type { Marks } from './marks.ts'
 import type { SetAside } from './set-aside.ts'
+import { sidesOf } from './sides.ts'
 import { Stages } from './stages.ts'
+import { unfinishedManifests } from './unfinished.ts'
 import { bytesOf, WaitingSegments, type WaitingState } from './waiting.ts'
 
 interface Frozen {
@@ -51,6 +56,7 @@ export interface ShipperOptions {
   readonly claims: Claims
   /** Copies side payloads in one transaction that a repeat doesn't repeat. @throws StoreUnavailable */
   readonly copySides: (manifestId: number, sides: SidePayload[]) => Promise<void>
+  readonly marks: Marks | undefined
   readonly setAside: SetAside
   readonly insertDeadlineMs: number
   readonly claimWaitMs: number
@@ -73,6 +79,7 @@ export class Shipper {
   private readonly keeper: FileKeeper
   private readonly waiting = new WaitingSegments()
   private readonly toLoad: Frozen[] = []
+  private readonly toRepair: Frozen[] = []
   private readonly toCopy: Frozen[] = []
   private readonly stages: Stages
   private isLoading = false
@@ -90,10 +97,7 @@ export class Shipper {
     const { journal } = this.options
     this.keeper.adopt(files, segments, newestFile)
     const frozen = journal.frozenParts()
-    const found = new Set(segments.map(({ number }) => number))
-    for (const state of journal.open()) {
-      const isWhole = state.manifest.segments.every(({ number }) => found.has(number))
-      if (!isWhole) state.manifest = this.withoutMissing(state.manifest, found)
+    for (const state of unfinishedManifests(this.options, segments)) {
       this.enqueue({ state, sealedAt: performance.now(), batch: undefined, isUncertain: true })
     }
     for (const segment of segments) {
@@ -102,17 +106,11 @@ export class Shipper {
       this.waiting.push({ segment, sealedAt: performance.now(), state: parts.has('unclaimed') ? 'rest' : 'fresh' })
     }
     for (const state of journal.done()) this.keeper.manifestDone(state.manifest)
-    for (const stage of [() => this.freezeNext(), () => this.loadNext(), () => this.copyNext()]) this.stages.run(stage)
+    for (const stage of [this.freezeNext, this.loadNext, this.repairNext, this.copyNext]) {
+      this.stages.run(() => stage.call(this))
+    }
     this.keeper.start()
-  }
-
-  /** A manifest goes on without segments whose log file is gone, and that is told. */
-  private withoutMissing(manifest: Manifest, found: ReadonlySet<number>): Manifest {
-    const { stream, setAside } = this.options
-    const missing = manifest.segments.filter(({ number }) => !found.has(number))
-    const note = Buffer.from(JSON.stringify(missing))
-    void setAside(`${stream}-manifest-${manifest.id}-missing`, 'segments of the log are not there any more', note)
-    return { ...manifest, segments: manifest.segments.filter(({ number }) => found.has(number)) }
+    this.options.marks?.start()
   }
 
   add(segment: Segment): void {
@@ -128,12 +126,12 @@ export class Shipper {
 
   /** Bytes of log whose rows are not all stored in both stores, and for how long the oldest of them has waited. */
   backlog(): { bytes: number; segments: number; ageMs: number } {
-    const frozen = new Map([...this.toLoad, ...this.toCopy].map((each) => [each.state.manifest.id, each]))
+    const frozen = new Set([...this.toLoad, ...this.toRepair, ...this.toCopy])
     let { bytes } = this.waiting
     let segments = this.waiting.length
     const now = performance.now()
     let oldest = this.waiting.oldest?.sealedAt ?? now
-    for (const { state, sealedAt } of frozen.values()) {
+    for (const { state, sealedAt } of frozen) {
       bytes += bytesOf(state.manifest.segments)
       segments += state.manifest.segments.length
       oldest = Math.min(oldest, sealedAt)
@@ -146,10 +144,15 @@ export class Shipper {
     this.isDraining = true
     this.stages.wake()
     const deadline = Date.now() + deadlineMs
-    while (this.waiting.length + this.toLoad.length + this.toCopy.length > 0 && Date.now() < deadline) await sleep(20)
+    while (this.hasWork() && Date.now() < deadline) await sleep(20)
     await Promise.race([this.stages.close(), sleep(stagesEndMs)])
     await this.keeper.close()
+    await this.options.marks?.close()
     await this.options.journal.close()
+  }
+
+  private hasWork(): boolean {
+    return [this.waiting, this.toLoad, this.toRepair, this.toCopy].some(({ length }) => length > 0)
   }
 
   /** The same damage is met by every stage that reads it: it is told of once. */
@@ -223,7 +226,8 @@ export class Shipper {
     const startedAt = performance.now()
     try {
       if (manifest.rows > 0) await this.load(next)
-      await this.options.journal.markLoaded(state, this.options.clock.now())
+      if (state.needsRepair) this.toRepair.push(next)
+      else await this.finishLoad(state)
       this.options.count('loaded', manifest.rows)
       // Under load fewer inserts of more rows: each costs ClickHouse a part to write and to merge.
       const isLarge = manifest.rows >= pacedRowsMin && !this.isDraining
@@ -232,7 +236,6 @@ export class Shipper {
       this.isLoading = false
     }
     this.toLoad.shift()
-    if (state.isCopied) this.keeper.manifestDone(manifest)
     this.options.onIdle()
     this.stages.wake()
     return 0
@@ -252,8 +255,28 @@ export class Shipper {
         if (!(error instanceof InsertRefused)) throw error
       }
     }
-    const missing = await settle(this.options, manifest, batch, randomBytes(4).toString('hex'))
+    const isBehind = this.options.marks?.isBehind(manifest) ?? false
+    const missing = await settle(this.options, manifest, batch, randomBytes(4).toString('hex'), async () => {
+      if (isBehind && !next.state.needsRepair) await this.options.journal.markNeedsRepair(next.state)
+    })
     this.options.count('settled', missing)
+  }
+
+  private async finishLoad(state: ManifestState): Promise<void> {
+    await this.options.journal.markLoaded(state, this.options.clock.now())
+    this.options.marks?.loaded(state.manifest)
+    if (state.isCopied) this.keeper.manifestDone(state.manifest)
+  }
+
+  // Rows that are there now although a mark had said so before: nothing else waits for Postgres to hear of it.
+
+  private async repairNext(): Promise<number> {
+    const next = this.toRepair[0]
+    if (!next) return Number.POSITIVE_INFINITY
+    await this.options.marks?.recordRepairs(next.state.manifest)
+    await this.finishLoad(next.state)
+    this.toRepair.shift()
+    return 0
   }
 
   // Stage 3: copy.
@@ -264,15 +287,7 @@ export class Shipper {
     const { state } = next
     const { manifest } = state
     const batch = await this.read(manifest.segments)
-    const kept = isKept(manifest)
-    const ids = new Set<number>()
-    forEachRow(batch, (row) => {
-      if (row.group.sideBytes > 0 && kept(row)) ids.add(row.id)
-    })
-    await this.options.copySides(
-      manifest.id,
-      sidesOf(batch).filter((side) => ids.has(side.event_id)),
-    )
+    await this.options.copySides(manifest.id, sidesOf(manifest, batch))
     await this.options.journal.markCopied(state)
     this.toCopy.shift()
     if (state.loadedAt > 0) this.keeper.manifestDone(manifest)

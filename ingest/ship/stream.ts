@@ -13,6 +13,7 @@ import { LogWriter } from '../log/writer.ts'
 import type { SidePayload } from '../outcome.ts'
 import type { Claims } from './claim.ts'
 import { ShipJournal } from './journal.ts'
+import { type MarkStore, Marks } from './marks.ts'
 import { makeSetAside } from './set-aside.ts'
 import { Shipper } from './shipper.ts'
 
@@ -28,6 +29,8 @@ export interface StreamOptions {
   readonly clickhouse: ClickHouse
   readonly claims: Claims
   readonly copySides: (manifestId: number, sides: SidePayload[]) => Promise<void>
+  /** Of the stream that aggregates are built of. */
+  readonly markStore?: MarkStore
   readonly claimWaitMs: number
   readonly insertDeadlineMs?: number
   readonly clock: Clock
@@ -44,7 +47,7 @@ export interface Stream<Row extends { id: number }> {
 
 /** Recovers what the folder holds, opens a new file and starts shipping. */
 export async function openStream<Row extends { id: number }>(options: StreamOptions): Promise<Stream<Row>> {
-  const { stream, window, clock } = options
+  const { stream, window, clock, markStore } = options
   const log = options.log.child({ stream })
   const folder = join(options.folder, stream)
   const { files, numbers } = await LogFiles.open(folder, options.fileBytes, options.io)
@@ -66,6 +69,9 @@ export async function openStream<Row extends { id: number }>(options: StreamOpti
     log.info({ files: recovered.files.length, bytes: recovered.bytes, seconds }, 'read the event log')
   }
 
+  const marks = markStore && new Marks({ numbers: options.numbers, journal, store: markStore, log })
+  await marks?.adopt(recovered.segments)
+
   let writer: LogWriter<Row> | undefined
   const shipper = new Shipper({
     stream,
@@ -74,6 +80,7 @@ export async function openStream<Row extends { id: number }>(options: StreamOpti
     clickhouse: options.clickhouse,
     claims: options.claims,
     copySides: options.copySides,
+    marks,
     setAside,
     claimWaitMs: options.claimWaitMs,
     insertDeadlineMs: options.insertDeadlineMs ?? clickhouseInsertDeadlineMs,
@@ -86,9 +93,16 @@ export async function openStream<Row extends { id: number }>(options: StreamOpti
     {
       columns: streams[stream].columns,
       files,
-      numbers: options.numbers,
+      numbers: {
+        take: () => {
+          const number = options.numbers.take()
+          marks?.begin(number)
+          return number
+        },
+      },
       io: options.io,
       onSealed: (segment) => shipper.add(segment),
+      onUnused: (number) => marks?.unused(number),
       isLoaderBusy: () => shipper.isBusy,
       onClaimLost: (claim, id) => window.remove(claim, id),
       observeSync: options.observeSync,

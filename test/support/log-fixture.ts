@@ -9,6 +9,7 @@ import { type Recovered, recoverLog } from '../../ingest/log/recover.ts'
 import type { Segment } from '../../ingest/log/segment.ts'
 import { LogWriter } from '../../ingest/log/writer.ts'
 import { makeLog } from '../../runtime/log.ts'
+import { segmentLeaseSize } from '../../schemas/limits.ts'
 import { type BotVisitRow, botVisitColumns, type Hash64 } from '../../schemas/row.ts'
 import { decodeRow } from '../../schemas/row-codec.ts'
 
@@ -46,6 +47,11 @@ export function countingNumbers(first = 1): SegmentNumbers & { next: number } {
     take() {
       return this.next++
     },
+    held() {
+      const lease = Math.floor(this.next / segmentLeaseSize)
+      return [{ first: lease * segmentLeaseSize, next: this.next, end: (lease + 1) * segmentLeaseSize }]
+    },
+    letGo: async () => {},
     close: async () => {},
   }
 }
@@ -89,6 +95,8 @@ export async function makeLogFolder(): Promise<{ folder: string; remove: () => P
 export interface OpenLog {
   readonly writer: LogWriter<BotVisitRow>
   readonly sealed: Segment[]
+  /** Numbers that were taken for nothing. */
+  readonly unused: number[]
   readonly lostClaims: Hash64[]
   readonly recovered: Recovered
   readonly setAside: string[]
@@ -119,6 +127,7 @@ export async function openLog(
     log: silent,
   })
   const sealed: Segment[] = []
+  const unused: number[] = []
   const lostClaims: Hash64[] = []
   const writer = await LogWriter.open<BotVisitRow>(
     {
@@ -127,6 +136,7 @@ export async function openLog(
       numbers,
       io,
       onSealed: (segment) => sealed.push(segment),
+      onUnused: (number) => unused.push(number),
       isLoaderBusy: () => false,
       onClaimLost: (claim) => lostClaims.push(claim),
       observeSync: () => {},
@@ -137,6 +147,7 @@ export async function openLog(
   return {
     writer,
     sealed,
+    unused,
     lostClaims,
     recovered,
     setAside,

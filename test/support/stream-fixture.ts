@@ -1,14 +1,16 @@
-/** A stream of bot visits over real stores, put together as ingest does, with stores that can be made to fail. */
+/** A stream of bot visits, or of events, over real stores, put together as ingest does, with stores that can be made to fail. */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { DedupWindow } from '../../ingest/log/dedup-window.ts'
-import { diskIo } from '../../ingest/log/files.ts'
+import { type DiskIo, diskIo } from '../../ingest/log/files.ts'
 import { type Claims, connectClaims } from '../../ingest/ship/claim.ts'
+import type { MarkStore } from '../../ingest/ship/marks.ts'
 import { openStream, type Stream } from '../../ingest/ship/stream.ts'
 import { insertInbox } from '../../postgres/tables/inbox.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
-import type { BotVisitRow, Hash64 } from '../../schemas/row.ts'
+import type { BotVisitRow, EventRow, Hash64, StreamName } from '../../schemas/row.ts'
+import { makeEventRow } from './event-rows.ts'
 import { type countingNumbers, makeVisit, silent, smallFileBytes } from './log-fixture.ts'
 import type { TestStores } from './stores.ts'
 
@@ -50,8 +52,8 @@ export function makeFlakyClickHouse(ch: ClickHouse): FlakyClickHouse {
   return flaky
 }
 
-export interface TestNode {
-  readonly stream: Stream<BotVisitRow>
+export interface TestNode<Row extends { id: number } = BotVisitRow> {
+  readonly stream: Stream<Row>
   readonly window: DedupWindow
   readonly counts: Record<string, number>
   setAside: number
@@ -72,17 +74,34 @@ export interface NodeOptions {
   readonly bootId?: string
   readonly claimWaitMs?: number
   readonly insertDeadlineMs?: number
+  readonly io?: DiskIo
 }
 
-export async function openNode(options: NodeOptions): Promise<TestNode> {
+export function openNode(options: NodeOptions): Promise<TestNode> {
+  return openNodeOf('bot_visits', makeVisit, options)
+}
+
+export function openEventsNode(options: NodeOptions & { readonly markStore: MarkStore }): Promise<TestNode<EventRow>> {
+  return openNodeOf('events', (url) => makeEventRow({ url, occurred_at: eventsAt }), options)
+}
+
+/** When all events of such a node happened. */
+export const eventsAt = Date.parse('2026-09-21T13:20:00Z')
+
+async function openNodeOf<Row extends { id: number }>(
+  name: StreamName,
+  makeRow: (url: string) => Row,
+  options: NodeOptions & { readonly markStore?: MarkStore },
+): Promise<TestNode<Row>> {
   const window = new DedupWindow(10_000, 3_600_000, Date.now())
   const counts: Record<string, number> = {}
   let setAside = 0
-  const stream = await openStream<BotVisitRow>({
-    stream: 'bot_visits',
+  const stream = await openStream<Row>({
+    stream: name,
     folder: options.folder,
     fileBytes: smallFileBytes,
-    io: diskIo,
+    io: options.io ?? diskIo,
+    ...(options.markStore && { markStore: options.markStore }),
     bootId: options.bootId ?? 'boot',
     numbers: options.numbers,
     window,
@@ -112,7 +131,7 @@ export async function openNode(options: NodeOptions): Promise<TestNode> {
     },
     async append(urls, claims = []) {
       if (!stream.writer.hasRoom(urls.length, urls.length * 4096)) throw new Error('no room')
-      const ids = urls.map((url, index) => stream.writer.append(makeVisit(url), claims[index] ?? null, null))
+      const ids = urls.map((url, index) => stream.writer.append(makeRow(url), claims[index] ?? null, null))
       await new Promise<void>((resolve, reject) =>
         stream.writer.whenSynced((isDurable) => (isDurable ? resolve() : reject(new Error('not durable')))),
       )
@@ -149,7 +168,7 @@ export function makeFlakyClaims(claims: Claims): Claims & { isAway: boolean } {
   return flaky
 }
 
-export async function storedUrls(ch: ClickHouse): Promise<string[]> {
-  const rows = await ch.query<{ url: string }>('SELECT url FROM bot_visits ORDER BY url')
+export async function storedUrls(ch: ClickHouse, table: StreamName = 'bot_visits'): Promise<string[]> {
+  const rows = await ch.query<{ url: string }>('SELECT url FROM {table:Identifier} ORDER BY url', { table })
   return rows.map(({ url }) => url)
 }

@@ -44,6 +44,26 @@ describe('group commit', () => {
     expect([...(await readRows(again, again.recovered.segments)).values()]).toEqual(['before', 'after'])
   })
 
+  it('tells of every number it takes, whether rows of it count or not, whatever fails', async () => {
+    const io = makeFlakyIo()
+    const numbers = countingNumbers()
+    const log = await open(folder, numbers, io)
+    for (let round = 0; round < 40; round++) {
+      const dice = Math.random()
+      if (dice < 0.2) io.syncFailures = 1 + Math.floor(Math.random() * 2)
+      else if (dice < 0.3) io.writeFailures = 1
+      else if (dice < 0.35) io.headerFailures = 1
+      const rows = Array.from({ length: 5 }, (_, i) => appendDurably(log, `${round}-${i}`).catch(() => {}))
+      if (round % 8 === 0) await sleep(300)
+      const more = appendDurably(log, `${round}-more`).catch(() => {})
+      if (round % 3 === 0) await Promise.all([...rows, more])
+      for (let waited = 0; !log.writer.hasRoom(1, 4096) && waited < 3_000; waited += 20) await sleep(20)
+    }
+    await log.writer.close()
+    const told = [...log.sealed.map(({ number }) => number), ...log.unused].sort((a, b) => a - b)
+    expect(told).toEqual(Array.from({ length: numbers.next - 1 }, (_, i) => i + 1))
+  }, 60_000)
+
   it('refuses rows while no file can be had, and takes them again once there is room', async () => {
     const io = makeFlakyIo()
     const log = await open(folder, countingNumbers(), io)

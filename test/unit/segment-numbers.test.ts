@@ -57,6 +57,33 @@ describe('segment numbers', () => {
     await numbers.close()
   })
 
+  it('say what may still be taken of each lease, and keep a lease that is used up until it is let go of', async () => {
+    const size = segmentLeaseSize
+    await writeFile(join(folder, 'leases.json'), JSON.stringify({ leases: [{ next: 2 * size - 300, end: 2 * size }] }))
+    leased = 6
+    const numbers = await open()
+    for (let taken = 0; taken < 600; taken++) {
+      if (taken % 100 === 99) await new Promise((resolve) => setTimeout(resolve, 30))
+      const number = numbers.take()
+      for (const { first, next, end } of numbers.held()) {
+        expect([first % size, end - first]).toEqual([0, size])
+        if (number >= first && number < end) expect(next).toBe(number + 1)
+        else expect(next).toBe(number < first ? first : end)
+      }
+    }
+    const held = numbers.held()
+    expect(held.map(({ first }) => first)).toEqual([size, 7 * size])
+    await numbers.letGo(7 * size)
+    await numbers.close()
+    const again = await open({ isUsed: async (first) => first < size })
+    expect(again.held()[0]).toEqual({ first: size, next: 2 * size, end: 2 * size })
+    await again.letGo(size)
+    await again.close()
+    const last = await open()
+    expect(last.held().map(({ first }) => first)).toEqual([7 * size])
+    await last.close()
+  })
+
   it('drop a lease that ClickHouse has rows of: a restored disk', async () => {
     const before = await open()
     const old = before.take()

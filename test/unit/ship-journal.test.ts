@@ -1,4 +1,4 @@
-import { appendFile, readFile, writeFile } from 'node:fs/promises'
+import { appendFile, copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ShipJournal } from '../../ingest/ship/journal.ts'
@@ -16,8 +16,8 @@ afterEach(async () => {
   await remove()
 })
 
-async function open(bootId = 'boot'): Promise<ShipJournal> {
-  const journal = await ShipJournal.open(join(folder, 'journal'), bootId, 600_000, silent)
+async function open(bootId = 'boot', name = 'journal'): Promise<ShipJournal> {
+  const journal = await ShipJournal.open(join(folder, name), bootId, 600_000, silent)
   opened.push(journal)
   return journal
 }
@@ -94,6 +94,58 @@ describe('the shipping journal', () => {
     expect(idsOf((await open('another boot')).open())).toEqual([4, 6])
     expect(idsOf((await open('another boot')).open())).toEqual([4, 6])
   })
+
+  it('knows after a kill up to where marks may have been published, and which manifests need repair', async () => {
+    const journal = await open()
+    await journal.noteMark(1_000_000, 500)
+    await journal.noteMark(1_000_000, 400)
+    await journal.noteMark(2_000_000, 700)
+    const states = []
+    for (const number of [1, 2, 3]) states.push(await journal.freeze(manifest(number)))
+    await journal.markNeedsRepair(states[0]!)
+    await journal.markNeedsRepair(states[1]!)
+    await journal.markLoaded(states[1]!, 1000)
+    // Once read from the lines, and once as it was written anew.
+    for (let round = 0; round < 2; round++) {
+      const again = await open()
+      expect([1_000_000, 2_000_000, 3_000_000].map((lease) => again.markOf(lease))).toEqual([500, 700, -1])
+      expect(again.open().map(({ manifest: { id }, needsRepair }) => [id, needsRepair])).toEqual([
+        [2, true],
+        [6, false],
+      ])
+      expect(again.mayLackMarks).toBe(false)
+    }
+    expect((await open('another boot')).open().map(({ needsRepair }) => needsRepair)).toEqual([true, false, false])
+  })
+
+  it('says so when it may lack marks: it is new, or lines of it were damaged', async () => {
+    expect((await open()).mayLackMarks).toBe(true)
+    const journal = await open()
+    expect(journal.mayLackMarks).toBe(false)
+    await journal.noteMark(1_000_000, 500)
+    await appendFile(join(folder, 'journal'), '0123abcd {"t":"ma')
+    expect((await open()).mayLackMarks).toBe(true)
+  })
+
+  it('loses nothing that is appended while it is written anew', async () => {
+    const journal = await open()
+    const keys = Array.from({ length: 150_000 }, (_, i) => [i, 490_000] as const)
+    for (let round = 1; round <= 6; round++) {
+      // Each is half of what makes it be written anew.
+      const state = await journal.freeze({ ...manifest(round, 1, true), keys })
+      await Promise.all([
+        journal.markLoaded(state, round),
+        journal.noteMark(1_000_000, round),
+        journal.noteMark(2_000_000, 2 * round),
+        journal.markCopied(state),
+      ])
+      await copyFile(join(folder, 'journal'), join(folder, 'as-killed'))
+      const again = await open('boot', 'as-killed')
+      expect([again.markOf(1_000_000), again.markOf(2_000_000)]).toEqual([round, 2 * round])
+      expect(idsOf(again.open())).toEqual([])
+      expect(again.done()).toHaveLength(round)
+    }
+  }, 60_000)
 
   it('stays small however long it is written', async () => {
     const journal = await open()

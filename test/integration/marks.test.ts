@@ -1,0 +1,234 @@
+/** Marks: up to where a lease's events are shipped. What a mark says is true, and what changes behind one is told. */
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { diskIo } from '../../ingest/log/files.ts'
+import type { Claims } from '../../ingest/ship/claim.ts'
+import type { MarkStore } from '../../ingest/ship/marks.ts'
+import { recordRepairs } from '../../postgres/tables/aggregate-repairs.ts'
+import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
+import { sleep } from '../../runtime/retry.ts'
+import { StoreUnavailable } from '../../runtime/store-error.ts'
+import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits.ts'
+import { startIngest } from '../support/ingest.ts'
+import { countingNumbers } from '../support/log-fixture.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+import {
+  claimsOf,
+  eventsAt,
+  type FlakyClickHouse,
+  makeFlakyClaims,
+  makeFlakyClickHouse,
+  openEventsNode,
+  storedUrls,
+} from '../support/stream-fixture.ts'
+
+let stores: TestStores
+let clickhouse: FlakyClickHouse
+let claims: Claims & { isAway: boolean }
+let numbers: ReturnType<typeof countingNumbers>
+let first: number
+let isPostgresAway: boolean
+
+beforeEach(async () => {
+  stores = await freshStores()
+  clickhouse = makeFlakyClickHouse(stores.ch)
+  claims = makeFlakyClaims(claimsOf(stores))
+  first = await leaseSegments(stores.pg, segmentLeaseSize)
+  numbers = countingNumbers(first)
+  isPostgresAway = false
+})
+afterEach(async () => {
+  await claims.close()
+  await stores.close()
+})
+
+const guarded = async (work: () => Promise<void>) => {
+  if (isPostgresAway) throw new StoreUnavailable('postgres', 'away')
+  await work()
+}
+const store: MarkStore = {
+  advance: (firstSegment, throughId) => guarded(() => advanceMark(stores.pg, firstSegment, throughId)),
+  recordRepairs: (keys) =>
+    guarded(() =>
+      recordRepairs(
+        stores.pg,
+        keys.map(([workspaceId, hour]) => ({ workspaceId, hour })),
+      ),
+    ),
+}
+const open = (more: Partial<Parameters<typeof openEventsNode>[0]> = {}) =>
+  openEventsNode({ stores, folder: stores.dataDir, clickhouse, claims, numbers, markStore: store, ...more })
+
+async function marks(): Promise<number[]> {
+  const rows = await stores.pg.query<{ shipped_through: number }>(
+    'SELECT shipped_through FROM segment_leases_taken ORDER BY first_segment',
+  )
+  return rows.map(({ shipped_through }) => Number(shipped_through))
+}
+const repairs = () => stores.pg.query('SELECT DISTINCT workspace_id, hour FROM aggregate_repairs')
+const hourOfEvents = { workspace_id: 1, hour: Math.floor(eventsAt / 3_600_000) }
+const untilMark = (through: number) =>
+  vi.waitFor(async () => expect(await marks()).toEqual([through]), { timeout: 10_000, interval: 50 })
+
+describe('the mark of a lease', () => {
+  it('covers what is stored within seconds, and all that was begun once all is stored', async () => {
+    const node = await open()
+    const ids = await node.append(['a', 'b'])
+    await node.shipped()
+    await untilMark(numbers.next * segmentRowsMax - 1)
+    expect((await marks())[0]).toBeGreaterThanOrEqual(ids.at(-1)!)
+    await node.abandon()
+  })
+
+  it('stays below rows that wait for Redis while later ones without an id are stored', async () => {
+    const node = await open()
+    claims.isAway = true
+    const [, claimed] = await node.append(['plain', 'claimed'], [null, { hi: 5, lo: 35 }])
+    await vi.waitFor(async () => expect(await storedUrls(stores.ch, 'events')).toEqual(['plain']), 10_000)
+    await sleep(1_500)
+    expect((await marks())[0]).toBeLessThan(claimed!)
+    claims.isAway = false
+    await node.shipped()
+    await untilMark(numbers.next * segmentRowsMax - 1)
+    await node.abandon()
+  })
+
+  it('is published at an orderly stop, and later when Postgres was away, which nothing waited for', async () => {
+    isPostgresAway = true
+    let node = await open()
+    await node.append(['a'])
+    await node.shipped()
+    await sleep(1_500)
+    await node.abandon()
+    expect(await marks()).toEqual([first * segmentRowsMax - 1])
+    isPostgresAway = false
+    node = await open()
+    await node.append(['b'])
+    await node.shipped()
+    await node.abandon()
+    expect(await marks()).toEqual([numbers.next * segmentRowsMax - 1])
+    expect(await repairs()).toEqual([])
+  })
+
+  it('of a lease that is used up goes to its end, also when the process was killed before', async () => {
+    const second = await leaseSegments(stores.pg, segmentLeaseSize)
+    let next = second - 1
+    const twoLeases = {
+      ...numbers,
+      take: () => next++,
+      held: () =>
+        [first, second].map((from) => {
+          const end = from + segmentLeaseSize
+          return { first: from, next: Math.min(end, Math.max(from, next)), end }
+        }),
+    }
+    clickhouse.isAway = true
+    let node = await open({ numbers: twoLeases })
+    await node.append(['last of the first'])
+    await sleep(600)
+    await node.append(['first of the second'])
+    await sleep(1_500)
+    expect(await marks()).toEqual([(second - 1) * segmentRowsMax - 1, second * segmentRowsMax - 1])
+    await node.abandon()
+    clickhouse.isAway = false
+    node = await open({ numbers: twoLeases })
+    await node.shipped()
+    await node.abandon()
+    expect(await marks()).toEqual([second * segmentRowsMax - 1, next * segmentRowsMax - 1])
+  })
+})
+
+describe('rows that ClickHouse has lost with the power, behind a mark', () => {
+  beforeEach(async () => {
+    const node = await open()
+    await node.append(['a', 'b', 'c'])
+    await node.shipped()
+    await untilMark(numbers.next * segmentRowsMax - 1)
+    await node.abandon()
+  })
+
+  it('are back, and their hours told, before their manifest counts as loaded', async () => {
+    await stores.ch.command('TRUNCATE TABLE events')
+    const node = await open({ bootId: 'another boot' })
+    await node.shipped()
+    expect(await storedUrls(stores.ch, 'events')).toEqual(['a', 'b', 'c'])
+    expect(await repairs()).toEqual([hourOfEvents])
+    await node.abandon()
+  })
+
+  it('need nobody to be told of when none are missing', async () => {
+    const node = await open({ bootId: 'another boot' })
+    await node.shipped()
+    await node.abandon()
+    expect(await repairs()).toEqual([])
+  })
+
+  it('are told of at a later start when the process was killed between the insert and that, while others go on', async () => {
+    await stores.ch.command('TRUNCATE TABLE events')
+    isPostgresAway = true
+    let node = await open({ bootId: 'another boot' })
+    await node.append(['new'])
+    await vi.waitFor(async () => expect(await storedUrls(stores.ch, 'events')).toEqual(['a', 'b', 'c', 'new']), 10_000)
+    expect(node.stream.shipper.backlog().segments).toBeGreaterThan(0)
+    await node.abandon()
+    expect(await repairs()).toEqual([])
+    isPostgresAway = false
+    node = await open({ bootId: 'another boot' })
+    await node.shipped()
+    expect(await repairs()).toEqual([hourOfEvents])
+    expect(await storedUrls(stores.ch, 'events')).toEqual(['a', 'b', 'c', 'new'])
+    await node.abandon()
+  })
+
+  it('are told of as well when the journal was lost with them', async () => {
+    await stores.ch.command('TRUNCATE TABLE events')
+    await rm(join(stores.dataDir, 'events', 'shipping.journal'))
+    const node = await open({ bootId: 'another boot' })
+    await node.shipped()
+    expect(await storedUrls(stores.ch, 'events')).toEqual(['a', 'b', 'c'])
+    expect(await repairs()).toEqual([hourOfEvents])
+    await node.abandon()
+  })
+})
+
+it('rows of a group that failed, which a kill brings back behind the mark, are told of', async () => {
+  const io = { ...diskIo, isBroken: false }
+  io.sync = (fd, done) => {
+    if (io.isBroken) setImmediate(() => done(new Error('input/output error')))
+    else diskIo.sync(fd, done)
+  }
+  let node = await open({ io })
+  await node.append(['kept'])
+  await node.shipped()
+  io.isBroken = true
+  // No other file can be had, so nothing on the disk says that the group doesn't count.
+  await expect(node.append(['failed'])).rejects.toThrow('not durable')
+  await untilMark(numbers.next * segmentRowsMax - 1)
+  await node.abandon()
+  node = await open()
+  await node.shipped()
+  expect(await storedUrls(stores.ch, 'events')).toEqual(['failed', 'kept'])
+  expect(await repairs()).toEqual([hourOfEvents])
+  await node.abandon()
+})
+
+it('of the service itself: marks follow what is stored, and an orderly stop leaves none behind', async () => {
+  const ingest = await startIngest(stores)
+  const answer = await ingest.post('/track', {
+    tracking_key: ingest.key,
+    event_name: 'pageview',
+    url: 'https://example.com/',
+    anonymous_id: 'v',
+  })
+  await ingest.shipped()
+  await vi.waitFor(async () => expect((await marks()).at(-1)).toBeGreaterThanOrEqual(answer.body.event_id!), 5_000)
+  const last = await ingest.post('/track', {
+    tracking_key: ingest.key,
+    event_name: 'pageview',
+    url: 'https://example.com/',
+    anonymous_id: 'v',
+  })
+  expect(await ingest.stop()).toBe(0)
+  expect((await marks()).at(-1)).toBeGreaterThanOrEqual(last.body.event_id!)
+})

@@ -1,5 +1,6 @@
 /** What a command is, and how what was typed becomes its input: one table of options gives parsing, help and errors. */
 import { parseArgs } from 'node:util'
+import type { SettingError } from '../runtime/config.ts'
 import { parseDateTime } from '../schemas/date-time.ts'
 import type { Installation } from './installation.ts'
 
@@ -25,10 +26,18 @@ export interface Invocation {
   /** The argument of a command that takes one. */
   readonly argument: string
   readonly installation: Installation
+  readonly environment: Environment
   /** One line, or a running one, for the person: on standard error. */
   readonly progress: Progress
   /** Aborts on Ctrl-C. */
   readonly signal: AbortSignal
+}
+
+/** What the settings were read from. */
+export interface Environment {
+  readonly variables: Readonly<Record<string, string | undefined>>
+  /** Settings that can't be used, by name; only a command with `takesWrongSettings` sees any. */
+  readonly wrong: ReadonlyMap<string, SettingError>
 }
 
 export interface Progress {
@@ -44,9 +53,13 @@ export interface Command<Result = unknown> {
   /** The one positional argument, as the help names it. */
   readonly argument?: string
   readonly options: Readonly<Record<string, Option>>
+  /** It goes on with what is wrong in the environment, to tell of it. Any other command ends there. */
+  readonly takesWrongSettings?: boolean
   run(invocation: Invocation): Promise<Result>
   /** The result for a person; `--json` prints it as it is. */
   show(result: Result): string
+  /** 0 without it. */
+  exitCode?(result: Result): 0 | 1
 }
 
 /** Keeps the type of the result between `run` and `show`. */

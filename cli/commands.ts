@@ -1,5 +1,6 @@
 /** Every command there is. A new one is a file in `commands/` and a line here. */
 import type { Command } from './command.ts'
+import { doctor } from './commands/doctor.ts'
 import { createKey } from './commands/keys-create.ts'
 import { listKeys } from './commands/keys-list.ts'
 import { revokeKey } from './commands/keys-revoke.ts'
@@ -18,4 +19,5 @@ export const commands: readonly Command[] = [
   revokeKey,
   migrate,
   replay,
+  doctor,
 ]

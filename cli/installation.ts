@@ -17,6 +17,7 @@ interface RunningProduct {
   readonly tracking_key?: string
   readonly database_url?: string
   readonly clickhouse_url?: string
+  readonly redis_url?: string
   /** Of the processes; none where the file was written by hand. */
   readonly pids?: Readonly<Record<string, number | null>>
 }
@@ -27,10 +28,15 @@ export interface Installation {
   readonly dataDir: string
   postgres(): Postgres
   clickhouse(): ClickHouse
+  redisUrl(): string
   /** Root of the public tracking interface, without a slash at its end. */
   trackingUrl(): string
   /** The installation's secret: of the environment, or of the data folder; undefined where neither has one. */
   secretKey(): string | undefined
+  /** The secret that was made in the data folder, whatever the environment says. */
+  keptSecret(): string | undefined
+  /** Root of the tracking interface on ingest's own port, where the running product is that of our Postgres. */
+  runningIngestUrl(): string | undefined
   /** The tracking key of the running product's first workspace, if one runs. */
   runningTrackingKey(): string | undefined
   /**
@@ -76,11 +82,18 @@ export function openInstallation(config: Config): Installation {
       clickhouse ??= connectClickHouse(locate('CLICKHOUSE_URL', config.clickhouseUrl, 'clickhouse_url'))
       return clickhouse
     },
+    redisUrl: () => locate('REDIS_URL', config.redisUrl, 'redis_url'),
     trackingUrl: () => {
       const ofApi = config.apiHost && `${config.apiHost.replace(/\/+$/, '')}/api/v1/growth`
       return locate('API_HOST', ofApi, 'tracking_url').replace(/\/+$/, '')
     },
-    secretKey: () => config.secretKey || readIfThere(join(dataDir, 'secret.key'))?.trim(),
+    secretKey: () => config.secretKey || installation.keptSecret(),
+    keptSecret: () => readIfThere(join(dataDir, 'secret.key'))?.trim(),
+    runningIngestUrl: () => {
+      const { database_url, tracking_url } = runningProduct()
+      const isOurs = config.databaseUrl === undefined || config.databaseUrl === database_url
+      return isOurs ? tracking_url?.replace(/\/+$/, '') : undefined
+    },
     // Stores of the environment are another installation than the running one.
     runningTrackingKey: () => (config.databaseUrl ? undefined : runningProduct().tracking_key),
     workspace: async (id) => {

@@ -1,5 +1,5 @@
 /** Runs one command line: finds the command, parses, opens the stores, prints, and answers with the exit code. */
-import { readConfig, SettingError } from '../runtime/config.ts'
+import { childEnvironment, SettingError, surveyConfig } from '../runtime/config.ts'
 import { StoreUnavailable } from '../runtime/store-error.ts'
 import { type Command, CommandFailed, helpOf, type Progress, parseWords, UsageError } from './command.ts'
 import { commands } from './commands.ts'
@@ -33,13 +33,18 @@ export async function runCommandLine(
       terminal.out(`${helpOf(command)}\n`)
       return 0
     }
-    const installation = openInstallation(readConfig(environment))
+    const variables = environment ?? childEnvironment()
+    const { config, wrong } = surveyConfig(variables)
+    const [firstWrong] = wrong.values()
+    if (firstWrong !== undefined && !command.takesWrongSettings) throw firstWrong
+    const installation = openInstallation(config)
     const progress = makeProgress(terminal)
     try {
-      const result = await command.run({ options, argument, installation, progress, signal })
+      const invocation = { options, argument, installation, environment: { variables, wrong }, progress, signal }
+      const result = await command.run(invocation)
       progress.end()
       terminal.out(`${options.flag('json') ? JSON.stringify(result) : command.show(result)}\n`)
-      return 0
+      return command.exitCode?.(result) ?? 0
     } finally {
       progress.end()
       await installation.close()

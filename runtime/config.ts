@@ -14,19 +14,36 @@ export class SettingError extends Error {
  * @throws SettingError naming the first setting that is wrong
  */
 export function readConfig(environment: Record<string, string | undefined> = process.env): Config {
+  const { config, wrong } = surveyConfig(environment)
+  const [first] = wrong.values()
+  if (first !== undefined) throw first
+  return config
+}
+
+/**
+ * Reads all settings, a wrong one as if it weren't set, for a command that is to name all that is wrong.
+ * @returns with `wrong` by the setting's name
+ */
+export function surveyConfig(environment: Record<string, string | undefined> = process.env): {
+  config: Config
+  wrong: ReadonlyMap<string, SettingError>
+} {
   const config: Record<string, unknown> = {}
+  const wrong = new Map<string, SettingError>()
   for (const [key, setting] of Object.entries(settings)) {
     try {
       config[key] = setting.read(environment[setting.name] || undefined)
     } catch (error) {
-      throw new SettingError(`${setting.name} ${(error as Error).message}`)
+      config[key] = setting.read(undefined)
+      wrong.set(setting.name, new SettingError(`${setting.name} ${(error as Error).message}`))
     }
   }
-  const typed = Object.freeze(config) as Config
-  if (typed.secretKey !== '' && typed.secretKey.length < 32) {
-    throw new SettingError('SECRET_KEY must have at least 32 characters')
+  const secretKey = config['secretKey'] as string
+  if (secretKey !== '' && secretKey.length < 32) {
+    config['secretKey'] = ''
+    wrong.set('SECRET_KEY', new SettingError('SECRET_KEY must have at least 32 characters'))
   }
-  return typed
+  return { config: Object.freeze(config) as Config, wrong }
 }
 
 /**

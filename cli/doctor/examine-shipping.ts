@@ -1,0 +1,85 @@
+/** What the services keep going by themselves, seen from the stores: salts, the marks of shipping, the aggregates. */
+import type { ClickHouse } from '../../clickhouse/client.ts'
+import type { Postgres } from '../../postgres/client.ts'
+import { marksBehindWarnMs, saltSweepMs, segmentLeaseSize, segmentRowsMax } from '../../schemas/limits.ts'
+import { type Finding, ok, span, warning } from './finding.ts'
+
+const idsOfLease = segmentLeaseSize * segmentRowsMax
+/** The newest leases: a node takes one in a day at the most. */
+const leasesMax = 500
+
+/** The salts that visitors without an id are hashed with: one a UTC day, made a day ahead. */
+export async function examineSalts(pg: Postgres): Promise<Finding[]> {
+  const [row] = await pg.query<{ today: boolean; tomorrow: boolean; ms: number }>(
+    `WITH utc AS (SELECT now() AT TIME ZONE 'UTC' AS now)
+     SELECT EXISTS (SELECT FROM visitor_salts WHERE day = utc.now::date) AS today,
+       EXISTS (SELECT FROM visitor_salts WHERE day = utc.now::date + 1) AS tomorrow,
+       extract(epoch FROM utc.now - date_trunc('day', utc.now))::float8 * 1000 AS ms FROM utc`,
+  )
+  const { today, tomorrow, ms } = row!
+  const made = "ingest makes them: see whether it runs, and in its log why it can't"
+  if (!today) return [warning('salts', `the one of today isn't there; ${made}`)]
+  if (!tomorrow && ms > 2 * saltSweepMs) return [warning('salts', `the one of tomorrow isn't there yet; ${made}`)]
+  return [ok('salts', 'those of the day are there')]
+}
+
+/** A range of ids, both ends outside of it. */
+interface Gap {
+  readonly above: number
+  readonly below: number
+}
+
+/**
+ * Rows above the mark of their lease are read raw by every question until the mark has passed them. A mark that doesn't
+ * move is that of a node that is gone, or that can't reach Postgres.
+ */
+export async function examineMarks(pg: Postgres, ch: ClickHouse): Promise<Finding[]> {
+  const leases = await pg.query<{ first: number; end: number; through: number; still_ms: number }>(
+    `SELECT first_segment AS first, end_segment AS end, shipped_through AS through,
+       extract(epoch FROM now() - updated_at)::float8 * 1000 AS still_ms
+     FROM segment_leases_taken ORDER BY first_segment DESC LIMIT $1`,
+    [leasesMax],
+  )
+  const gaps = leases.map(({ end, through }) => ({ above: through, below: end * segmentRowsMax }))
+  const stuck = (await rowsIn(ch, gaps)).filter(({ oldest_ms }) => oldest_ms > marksBehindWarnMs)
+  if (stuck.length === 0) return [ok('marks', `those of ${leases.length} leases are where their rows end`)]
+  return stuck.map(({ lease, rows }) => {
+    const { first, still_ms } = leases.find((each) => Math.floor(each.first / segmentLeaseSize) === lease)!
+    const text = `that of lease ${first} hasn't moved for ${span(still_ms)}, rows above it: ${rows}`
+    return warning('marks', `${text}: start the ingest node that has it, which reads on where it ended`)
+  })
+}
+
+/** Rows that are shipped and in no aggregate: readers take them raw, exact and slower. */
+export async function examineAggregates(pg: Postgres, ch: ClickHouse): Promise<Finding[]> {
+  const behind = await pg.query<{ above: number; below: number; idle_ms: number }>(
+    `SELECT greatest(marks.through, leases.first_segment * $1::bigint - 1) AS above, leases.shipped_through + 1 AS below,
+       extract(epoch FROM now() - committed_at)::float8 * 1000 AS idle_ms
+     FROM aggregate_revision, segment_leases_taken leases LEFT JOIN aggregate_marks marks USING (first_segment)
+     WHERE leases.shipped_through > greatest(marks.through, leases.first_segment * $1::bigint - 1)
+     ORDER BY leases.first_segment DESC LIMIT $2`,
+    [segmentRowsMax, leasesMax],
+  )
+  const idleMs = behind[0]?.idle_ms ?? 0
+  const waiting = idleMs > marksBehindWarnMs ? await rowsIn(ch, behind) : []
+  const rows = waiting.reduce((sum, lease) => sum + lease.rows, 0)
+  const oldestMs = Math.max(0, ...waiting.map(({ oldest_ms }) => oldest_ms))
+  if (oldestMs <= marksBehindWarnMs) return [ok('aggregates', 'they follow the rows')]
+  const text = `rows that aren't in them yet: ${rows}, and none was added for ${span(idleMs)}`
+  return [warning('aggregates', `${text}: see whether the pipeline runs, and its log`)]
+}
+
+/** Of each lease with rows in `gaps`, how many, and how long ago the first came in. */
+async function rowsIn(
+  ch: ClickHouse,
+  gaps: readonly Gap[],
+): Promise<{ lease: number; rows: number; oldest_ms: number }[]> {
+  if (gaps.length === 0) return []
+  // Written out and not as a parameter: so the index on ids says which granules to read. The numbers are ours.
+  const within = gaps.map(({ above, below }) => `(id > ${above} AND id < ${below})`).join(' OR ')
+  return ch.query(
+    `SELECT intDiv(id, ${idsOfLease}) AS lease, count() AS rows,
+       toFloat64(toUnixTimestamp64Milli(now64(3)) - toUnixTimestamp64Milli(min(received_at))) AS oldest_ms
+     FROM events WHERE ${within} GROUP BY lease ORDER BY lease`,
+  )
+}

@@ -1,0 +1,53 @@
+/** All examinations: the stores first, then what needs those that answer, each by itself and under a deadline. */
+import { withDeadline } from '../../runtime/shutdown.ts'
+import { examinationDeadlineMs } from '../../schemas/limits.ts'
+import type { Environment } from '../command.ts'
+import type { Installation } from '../installation.ts'
+import { examineClickHouse } from './examine-clickhouse.ts'
+import { examineDisk } from './examine-disk.ts'
+import { examineIngest } from './examine-ingest.ts'
+import { examinePostgres } from './examine-postgres.ts'
+import { examineRedis } from './examine-redis.ts'
+import { examineNode, examineSettings } from './examine-settings.ts'
+import { examineAggregates, examineMarks, examineSalts } from './examine-shipping.ts'
+import { type Check, checks, type Finding, failed, lineOf } from './finding.ts'
+import { reachStores } from './reach.ts'
+
+export interface ExamineOptions {
+  readonly installation: Installation
+  readonly environment: Environment
+  /** Root of an ingest node, in place of what is found. */
+  readonly ingestUrl: string | undefined
+}
+
+/** What is wrong doesn't keep it from looking at the rest. A store that is down fails its own check; what needs it is left out. */
+export async function examineAll({ installation, environment, ingestUrl }: ExamineOptions): Promise<Finding[]> {
+  const { reached, findings } = await reachStores(installation, new Set(environment.wrong.keys()))
+  const { pg, ch, redis } = reached
+  try {
+    const rest = await Promise.all([
+      examined('node', () => [examineNode()]),
+      examined('settings', () => examineSettings(environment, installation)),
+      examined('disk', () => examineDisk(installation)),
+      examined('ingest', () => examineIngest(installation, ingestUrl)),
+      pg && examined('postgres', () => examinePostgres(pg)),
+      ch && examined('clickhouse', () => examineClickHouse(ch)),
+      redis && examined('redis', () => examineRedis(redis, installation.config)),
+      pg && examined('salts', () => examineSalts(pg)),
+      pg && ch && examined('marks', () => examineMarks(pg, ch)),
+      pg && ch && examined('aggregates', () => examineAggregates(pg, ch)),
+    ])
+    const all = [...findings, ...rest.flatMap((found) => found ?? [])]
+    return all.sort((a, b) => checks.indexOf(a.check) - checks.indexOf(b.check))
+  } finally {
+    redis?.close()
+  }
+}
+
+async function examined(check: Check, examine: () => Promise<Finding[]> | Finding[]): Promise<Finding[]> {
+  try {
+    return await withDeadline(Promise.resolve(examine()), examinationDeadlineMs, 'looking at it')
+  } catch (error) {
+    return [failed(check, `it couldn't be looked at: ${lineOf(error)}`)]
+  }
+}

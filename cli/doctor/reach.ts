@@ -1,0 +1,149 @@
+/** Whether each store answers, with which version and how fast, and how far its clock is from this machine's. */
+import type { ClickHouse } from '../../clickhouse/client.ts'
+import type { Postgres } from '../../postgres/client.ts'
+import { clockOffFailMs, clockOffWarnMs, probeDeadlineMs } from '../../schemas/limits.ts'
+import { CommandFailed } from '../command.ts'
+import type { Installation } from '../installation.ts'
+import { type Finding, failed, lineOf, ok, span, warning } from './finding.ts'
+import { connectRedis, type RedisProbe } from './redis-probe.ts'
+
+type StoreName = 'postgres' | 'clickhouse' | 'redis'
+
+/** Those that answer. */
+export interface Reached {
+  pg?: Postgres
+  ch?: ClickHouse
+  redis?: RedisProbe
+}
+
+interface Probe<Store> {
+  readonly check: StoreName
+  readonly setting: string
+  open(): Store
+  /** Where the installation doesn't close it. */
+  close?(store: Store): void
+  /** Rejects when it doesn't answer. */
+  ping(store: Store): Promise<unknown>
+  version(store: Store): Promise<string>
+  /** Undefined where the version will do. */
+  tooOld(version: string): string | undefined
+  /** Milliseconds since 1970. */
+  clock(store: Store): Promise<number>
+}
+
+const pings = 3
+const withinProbe = { deadlineMs: probeDeadlineMs }
+
+/**
+ * @param wrong settings that can't be used: a store with a wrong URL isn't looked for, and the setting's own finding says why
+ * @returns the stores that answer beside what was found of all
+ */
+export async function reachStores(
+  installation: Installation,
+  wrong: ReadonlySet<string>,
+): Promise<{ reached: Reached; findings: Finding[] }> {
+  const reached: Reached = {}
+  const postgres: Probe<Postgres> = {
+    check: 'postgres',
+    setting: 'DATABASE_URL',
+    open: installation.postgres,
+    ping: (pg) => pg.query('SELECT 1', [], withinProbe),
+    version: async (pg) => (await pg.query<{ server_version: string }>('SHOW server_version'))[0]!.server_version,
+    tooOld: (version) => (Number.parseInt(version, 10) < 15 ? '15' : undefined),
+    clock: async (pg) =>
+      (await pg.query<{ ms: number }>('SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS ms'))[0]!.ms,
+  }
+  const clickhouse: Probe<ClickHouse> = {
+    check: 'clickhouse',
+    setting: 'CLICKHOUSE_URL',
+    open: installation.clickhouse,
+    ping: (ch) => ch.query('SELECT 1', {}, withinProbe),
+    version: async (ch) => (await ch.query<{ version: string }>('SELECT version() AS version'))[0]!.version,
+    tooOld: () => undefined,
+    clock: async (ch) => (await ch.query<{ ms: number }>('SELECT toUnixTimestamp64Milli(now64(3)) AS ms'))[0]!.ms,
+  }
+  const redis: Probe<RedisProbe> = {
+    check: 'redis',
+    setting: 'REDIS_URL',
+    open: () => connectRedis(installation.redisUrl()),
+    close: (probe) => probe.close(),
+    ping: (probe) => probe.ping(),
+    version: async (probe) => {
+      const { redis_version: version, valkey_version: valkey } = await probe.info()
+      return valkey === undefined ? String(version) : `Valkey ${valkey}`
+    },
+    tooOld: (version) => (Number.parseInt(version, 10) < 7 ? '7' : undefined),
+    clock: (probe) => probe.now(),
+  }
+  const looked = await Promise.all([
+    look(postgres, wrong, (pg) => {
+      reached.pg = pg
+    }),
+    look(clickhouse, wrong, (ch) => {
+      reached.ch = ch
+    }),
+    look(redis, wrong, (probe) => {
+      reached.redis = probe
+    }),
+  ])
+  return { reached, findings: looked.flat() }
+}
+
+async function look<Store>(
+  { check, setting, open, close, ping, version, tooOld, clock }: Probe<Store>,
+  wrong: ReadonlySet<string>,
+  keep: (store: Store) => void,
+): Promise<Finding[]> {
+  if (wrong.has(setting)) return []
+  let opened: Store | undefined
+  try {
+    const store = open()
+    opened = store
+    await ping(store)
+    const latencies: number[] = []
+    for (let at = 0; at < pings; at++) {
+      const startedAt = performance.now()
+      await ping(store)
+      latencies.push(performance.now() - startedAt)
+    }
+    const found = await version(store)
+    const wanted = tooOld(found)
+    const offset = await clockOffset(() => clock(store))
+    keep(store)
+    const ms = Math.round(Math.min(...latencies) * 10) / 10
+    return [
+      wanted === undefined
+        ? ok(check, `version ${found}, answers in ${ms} ms`)
+        : failed(check, `version ${found} is too old: ${wanted} or newer is needed`),
+      judgeClock(check, offset),
+    ]
+  } catch (error) {
+    if (opened !== undefined) close?.(opened)
+    // It says itself where it looked and what to set.
+    if (error instanceof CommandFailed) return [failed(check, error.message)]
+    const line = lineOf(error)
+    if (check === 'clickhouse' && isMissingDatabase(line)) return [failed(check, `${line}: \`svc migrate\` makes it`)]
+    if (isMissingDatabase(line)) return [failed(check, `${line}: make it, then \`svc migrate\``)]
+    return [failed(check, `${line}: see whether it runs, and whether ${setting} names it`)]
+  }
+}
+
+function isMissingDatabase(line: string): boolean {
+  return /database .* (does not|doesn't) exist/i.test(line)
+}
+
+/** How far ahead of ours the clock that `read` reads is for certain: what the call took is in its favour. */
+async function clockOffset(read: () => Promise<number>): Promise<number> {
+  const before = Date.now()
+  const theirs = await read()
+  const after = Date.now()
+  if (theirs > after) return theirs - after
+  return theirs < before ? theirs - before : 0
+}
+
+function judgeClock(store: StoreName, offsetMs: number): Finding {
+  const off = Math.abs(offsetMs)
+  if (off <= clockOffWarnMs) return ok('clock', `this machine's and that of ${store} agree to a second`)
+  const text = `that of ${store} is ${span(off)} ${offsetMs > 0 ? 'ahead of' : 'behind'} this machine's: set both by NTP`
+  return off > clockOffFailMs ? failed('clock', text) : warning('clock', text)
+}

@@ -1,0 +1,403 @@
+/** `svc doctor` over real stores: nothing said of what is well, and each thing that is wrong said once. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { Finding } from '../../cli/doctor/finding.ts'
+import { connectClaims } from '../../ingest/ship/claim.ts'
+import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
+import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits.ts'
+import { runSvc } from '../support/command-line.ts'
+import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
+import { startIngest, type TestIngest } from '../support/ingest.ts'
+import { startProduct } from '../support/product.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+
+const minute = 60_000
+const nowhere = {
+  DATABASE_URL: 'postgres://svc:pa55word@127.0.0.1:1/svc',
+  REDIS_URL: 'redis://:pa55word@127.0.0.1:1/0',
+}
+
+let stores: TestStores
+let ingest: TestIngest
+
+beforeAll(async () => {
+  stores = await freshStores()
+  ingest = await startIngest(stores)
+}, 120_000)
+afterAll(async () => {
+  await ingest?.stop()
+  await stores?.close()
+})
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+const environment = (): Record<string, string> => ({
+  DATABASE_URL: stores.databaseUrl,
+  REDIS_URL: stores.redisUrl,
+  CLICKHOUSE_URL: stores.clickhouseUrl,
+  SECRET_KEY: stores.secretKey,
+  DATA_DIR: stores.dataDir,
+  // So that the disk of the testing machine will do.
+  LOG_BYTES_MAX: String(64 * 2 ** 20),
+})
+
+async function examine(env: Record<string, string> = {}, ingestUrl = new URL(ingest.url).origin) {
+  const words = ['doctor', '--json', '--ingest-url', ingestUrl]
+  const { code, out, err } = await runSvc(words, { ...environment(), ...env })
+  expect(out, err).toMatch(/^\{/)
+  const { outcome, findings } = JSON.parse(out) as { outcome: string; findings: Finding[] }
+  return {
+    code,
+    out,
+    outcome,
+    findings,
+    /** What isn't well, but for the disk of the testing machine. */
+    wrong: findings.filter((finding) => finding.outcome !== 'ok' && !finding.check.endsWith('disk')),
+    of: (check: string) => findings.filter((finding) => finding.check === check),
+  }
+}
+
+describe('an installation that is well', () => {
+  test('has nothing wrong, and exit code 0', async () => {
+    const { code, findings, wrong } = await examine()
+    expect(wrong).toEqual([])
+    expect(code).toBe(0)
+    const looked = new Set(findings.map(({ check }) => check))
+    for (const check of ['node', 'settings', 'postgres', 'clickhouse', 'redis', 'clock', 'disk', 'ingest', 'salts']) {
+      expect(looked).toContain(check)
+    }
+  })
+
+  test('is shown to a person in lines that end with the counts', async () => {
+    const { out } = await runSvc(['doctor'], environment())
+    const lines = out.trimEnd().split('\n')
+    expect(lines.at(-1)).toMatch(/^\d+ ok, \d+ warnings, 0 failed$/)
+    expect(lines).toContainEqual(expect.stringMatching(/^ok {7}postgres\.schema {2,}all migrations have run$/))
+    expect(lines).toContainEqual(expect.stringMatching(/^ok {7}redis {2,}version .* answers in [\d.]+ ms$/))
+  })
+})
+
+describe('a store that is away', () => {
+  const away = {
+    postgres: { DATABASE_URL: nowhere.DATABASE_URL },
+    redis: { REDIS_URL: nowhere.REDIS_URL },
+    clickhouse: { CLICKHOUSE_URL: 'http://svc:pa55word@127.0.0.1:1/svc' },
+  }
+  test.each(Object.entries(away))(
+    '%s fails its own check only, with exit code 1 and no password',
+    async (name, env) => {
+      const { code, out, wrong, findings } = await examine(env)
+      expect(wrong).toEqual([{ check: name, outcome: 'failed', text: expect.stringContaining('ECONNREFUSED') }])
+      expect(code).toBe(1)
+      expect(out).not.toContain('pa55word')
+      const others = Object.keys(away).filter((other) => other !== name)
+      for (const other of others)
+        expect(findings).toContainEqual(expect.objectContaining({ check: other, outcome: 'ok' }))
+    },
+  )
+
+  test('and hangs is given up within a time', async () => {
+    const urls = { DATABASE_URL: stores.databaseUrl, REDIS_URL: stores.redisUrl, CLICKHOUSE_URL: stores.clickhouseUrl }
+    const proxies: [string, TcpProxy][] = []
+    for (const [name, url] of Object.entries(urls)) proxies.push([name, await startTcpProxy(url)])
+    for (const [, proxy] of proxies) await proxy.set('hanging')
+    try {
+      const { code, wrong } = await examine(Object.fromEntries(proxies.map(([name, { url }]) => [name, url])))
+      expect(wrong.map(({ check }) => check)).toEqual(['postgres', 'clickhouse', 'redis'])
+      expect(code).toBe(1)
+    } finally {
+      for (const [, proxy] of proxies) await proxy.close()
+    }
+  }, 40_000)
+
+  test('is said of a data folder in which nothing runs, once for each store', async () => {
+    const { code, out } = await runSvc(['doctor', '--json'], { DATA_DIR: join(stores.dataDir, 'nothing') })
+    const { findings } = JSON.parse(out) as { findings: Finding[] }
+    const failed = findings.filter(({ outcome }) => outcome === 'failed')
+    expect(failed.map(({ check }) => check)).toEqual(['postgres', 'clickhouse', 'redis'])
+    for (const { text } of failed) expect(text).toContain('nothing runs in the data folder')
+    expect(code).toBe(1)
+  })
+})
+
+describe('settings', () => {
+  test('all that can not be used are named, and the rest is looked at all the same', async () => {
+    const { code, wrong, of } = await examine({ PORT: 'eighty', REDIS_URL: 'http://x', SECRET_KEY: 'short' })
+    expect(wrong.map(({ check, outcome, text }) => [check, outcome, text.split(' ')[0]])).toEqual([
+      ['settings', 'failed', 'PORT'],
+      ['settings', 'failed', 'REDIS_URL'],
+      ['settings', 'failed', 'SECRET_KEY'],
+    ])
+    expect(code).toBe(1)
+    expect(of('postgres')).toHaveLength(1)
+  })
+
+  test('that look like one of ours are named with the one that is meant, and others are left alone', async () => {
+    const { code, wrong } = await examine({
+      TRUST_PROXIES: '10.0.0.1',
+      DEDUP_WINDOW: '48',
+      DISK_FREE_MIN_BYTES: '1',
+      api_host: 'x',
+      PORTS: '1',
+      CLICKHOUSE_USER: 'x',
+      REDIS_PASSWORD: 'x',
+      NODE_OPTIONS: 'x',
+      PGHOST: 'x',
+    })
+    expect(wrong.map(({ outcome, text }) => [outcome, text])).toEqual([
+      ['warning', 'TRUST_PROXIES is none of ours: is TRUSTED_PROXIES meant?'],
+      ['warning', 'DEDUP_WINDOW is none of ours: is DEDUP_WINDOW_HOURS meant?'],
+      ['warning', 'DISK_FREE_MIN_BYTES is none of ours: is DISK_FREE_BYTES_MIN meant?'],
+      ['warning', 'api_host is none of ours: is API_HOST meant?'],
+    ])
+    expect(code).toBe(0)
+  })
+
+  test('of production are asked for, and a secret that is typed or another than the kept one is warned of', async () => {
+    const production = { NODE_ENV: 'production' }
+    const unset = await examine(production)
+    expect(unset.wrong.map(({ text }) => text.split(' ')[0])).toEqual(['TRUSTED_PROXIES', 'API_HOST'])
+    const set = { ...production, TRUSTED_PROXIES: '10.0.0.0/8', API_HOST: 'https://api.example.com' }
+    expect((await examine(set)).wrong).toEqual([])
+    expect((await examine({ ...set, API_HOST: 'http://localhost:8080' })).wrong).toHaveLength(1)
+    expect((await examine({ SECRET_KEY: 'x'.repeat(40) })).wrong).toHaveLength(1)
+    expect((await examine({ SECRET_KEY: '' })).wrong).toMatchObject([{ check: 'settings', outcome: 'failed' }])
+
+    const dataDir = mkdtempSync(join(tmpdir(), 'svc-doctor-'))
+    writeFileSync(join(dataDir, 'secret.key'), 'another-secret-of-forty-characters-abcdef\n')
+    const { of } = await examine({ DATA_DIR: dataDir })
+    expect(of('settings')).toMatchObject([{ outcome: 'warning', text: expect.stringContaining(dataDir) }])
+    rmSync(dataDir, { recursive: true })
+  })
+})
+
+describe('the stores', () => {
+  test('a migration that has not run, and one that this version does not know, fail', async () => {
+    const last = await stores.pg.query<{ name: string; checksum: string }>(
+      'DELETE FROM schema_migrations WHERE name = (SELECT max(name) FROM schema_migrations) RETURNING name, checksum',
+    )
+    const { name, checksum } = last[0]!
+    expect((await examine()).wrong).toEqual([
+      { check: 'postgres.schema', outcome: 'failed', text: expect.stringContaining(`${name}; run \`svc migrate\``) },
+    ])
+    const insert = 'INSERT INTO schema_migrations (name, checksum) VALUES ($1, $2)'
+    await stores.pg.query(insert, [name, checksum])
+    await stores.pg.query(insert, ['9999_later.sql', 'x'])
+    expect((await examine()).wrong).toEqual([
+      { check: 'postgres.schema', outcome: 'failed', text: expect.stringContaining('9999_later.sql') },
+    ])
+    await stores.pg.query("DELETE FROM schema_migrations WHERE name = '9999_later.sql'")
+  })
+
+  test('a table that does not sync, or does not know inserts again, fails with the statement that mends it', async () => {
+    await stores.ch.command(
+      'ALTER TABLE events MODIFY SETTING fsync_after_insert = 0, non_replicated_deduplication_window = 0',
+    )
+    const { wrong } = await examine()
+    expect(wrong.map(({ check, outcome }) => [check, outcome])).toEqual([
+      ['clickhouse.durability', 'failed'],
+      ['clickhouse.repeats', 'failed'],
+    ])
+    for (const { text } of wrong) await stores.ch.command(/ALTER TABLE .*$/.exec(text)![0])
+    expect((await examine()).wrong).toEqual([])
+  })
+
+  test('clocks that are a second apart are warned of, and a minute apart they fail', async () => {
+    const now = Date.now
+    const ahead = (ms: number) => vi.spyOn(Date, 'now').mockImplementation(() => now() + ms)
+    ahead(30_000)
+    const apart = await examine()
+    expect(apart.wrong.map(({ check, outcome }) => [check, outcome])).toEqual(Array(3).fill(['clock', 'warning']))
+    expect(apart.wrong[0]!.text).toContain('behind this machine')
+    ahead(-5 * minute)
+    const far = await examine()
+    expect(far.of('clock').map(({ outcome }) => outcome)).toEqual(Array(3).fill('failed'))
+    expect(far.of('clock')[0]!.text).toContain('5 minutes ahead')
+    expect(far.code).toBe(1)
+  })
+
+  test('client event ids are said to be known for as long as Redis has held them', async () => {
+    const other = await freshStores()
+    const env = { REDIS_URL: other.redisUrl, DEDUP_CLAIMS_MAX: '1000' }
+    const claims = connectClaims({ url: other.redisUrl, windowHours: 24, entriesMax: 1_000_000 })
+    const redis = new Redis(other.redisUrl)
+    const database = Number(new URL(other.redisUrl).pathname.slice(1)) + 1
+    const heldSince = async (hours: number) => {
+      await redis.select(database)
+      await redis.set('since', Date.now() - hours * 60 * minute)
+    }
+    const said = async () => (await examine(env)).of('dedup.claims')
+    try {
+      expect(await said()).toMatchObject([{ outcome: 'ok', text: expect.stringContaining('no client event id') }])
+      const packed = Buffer.alloc(16 * 500)
+      for (let at = 0; at < 500; at++) packed.writeUInt32LE(at + 1, at * 16)
+      await vi.waitFor(() => claims.claim(packed))
+      await heldSince(2)
+      const short = [{ outcome: 'warning', text: expect.stringMatching(/for 2 of 24 hours.*DEDUP_CLAIMS_MAX/) }]
+      expect(await said()).toMatchObject(short)
+      await heldSince(20)
+      expect(await said()).toMatchObject([{ outcome: 'ok', text: expect.stringContaining('for 20 of 24 hours') }])
+      await heldSince(25)
+      expect(await said()).toMatchObject([{ outcome: 'ok', text: expect.stringContaining('for 24 hours') }])
+    } finally {
+      redis.disconnect()
+      await claims.close()
+      await other.close()
+    }
+  })
+})
+
+describe('what the services keep going', () => {
+  test('a mark that stays below rows of its lease is warned of, and one that rows have just passed is not', async () => {
+    const other = await freshStores()
+    try {
+      const env = { DATABASE_URL: other.databaseUrl, CLICKHOUSE_URL: other.clickhouseUrl }
+      const said = async () => (await examine(env)).of('marks')
+      const first = await leaseSegments(other.pg, segmentLeaseSize)
+      const begin = first * segmentRowsMax
+      const cameIn = (at: number, agoMs: number) =>
+        insertEventRows(other.ch, [
+          makeEventRow({ id: begin + at, occurred_at: Date.now() - agoMs, received_at: Date.now() - agoMs }),
+        ])
+      await cameIn(7, 0)
+      expect(await said()).toMatchObject([{ outcome: 'ok' }])
+      await cameIn(3, 20 * minute)
+      await cameIn(4, 15 * minute)
+      expect(await said()).toMatchObject([
+        { outcome: 'warning', text: expect.stringMatching(new RegExp(`lease ${first} .* rows above it: 3`)) },
+      ])
+      await advanceMark(other.pg, first, begin + 4)
+      expect(await said()).toMatchObject([{ outcome: 'ok' }])
+    } finally {
+      await other.close()
+    }
+  })
+
+  test('aggregates that have stopped following the rows are warned of', async () => {
+    const other = await freshStores()
+    try {
+      const env = { DATABASE_URL: other.databaseUrl, CLICKHOUSE_URL: other.clickhouseUrl }
+      const said = async () => (await examine(env)).of('aggregates')
+      const committed = (agoMinutes: number) =>
+        other.pg.query(`UPDATE aggregate_revision SET committed_at = now() - make_interval(mins => $1)`, [agoMinutes])
+      const first = await leaseSegments(other.pg, segmentLeaseSize)
+      const id = first * segmentRowsMax + 5
+      const received = Date.now() - 20 * minute
+      await insertEventRows(other.ch, [makeEventRow({ id, occurred_at: received, received_at: received })])
+      await advanceMark(other.pg, first, id)
+      expect(await said()).toMatchObject([{ outcome: 'ok' }])
+      await committed(30)
+      expect(await said()).toMatchObject([
+        {
+          outcome: 'warning',
+          text: expect.stringContaining("rows that aren't in them yet: 1, and none was added for 30 minutes"),
+        },
+      ])
+      await other.pg.query('INSERT INTO aggregate_marks VALUES ($1, $2, $3)', [first, first + segmentLeaseSize, id])
+      expect(await said()).toMatchObject([{ outcome: 'ok' }])
+    } finally {
+      await other.close()
+    }
+  })
+
+  test('a salt of today that nobody made is warned of', async () => {
+    const other = await freshStores()
+    try {
+      const { of } = await examine({ DATABASE_URL: other.databaseUrl })
+      expect(of('salts')).toMatchObject([{ outcome: 'warning' }])
+    } finally {
+      await other.close()
+    }
+  })
+
+  test('what lies set aside, and a disk without room, are named', async () => {
+    const folder = join(stores.dataDir, 'ingest', 'set-aside')
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, 'events-row-1.json'), '{}')
+    expect((await examine()).wrong).toMatchObject([
+      {
+        check: 'ingest.set-aside',
+        outcome: 'warning',
+        text: expect.stringContaining(folder.replace(/\/set-aside$/, '')),
+      },
+    ])
+    rmSync(folder, { recursive: true })
+    const { of } = await examine({ DISK_FREE_BYTES_MIN: String(2 ** 44) })
+    expect(of('disk')).toContainEqual(expect.objectContaining({ outcome: 'failed' }))
+    const tight = await examine({ LOG_BYTES_MAX: String(2 ** 44) })
+    expect(tight.of('disk')).toContainEqual(expect.objectContaining({ outcome: 'warning' }))
+  })
+})
+
+describe('ingest', () => {
+  let server: Server | undefined
+  afterEach(() => {
+    server?.close()
+  })
+
+  /** Something that answers as ingest would, and says what it is told to. */
+  async function pretend(health: { status: number; body: unknown }, metrics = ''): Promise<string> {
+    server = createServer((request, response) => {
+      const isMetrics = request.url === '/metrics'
+      response.writeHead(isMetrics ? 200 : health.status).end(isMetrics ? metrics : JSON.stringify(health.body))
+    })
+    await new Promise<void>((resolve) => server!.listen(0, '127.0.0.1', resolve))
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  }
+
+  const backlog = (seconds: number) => ({ events: { bytes: 5e6, segments: 3, oldest_seconds: seconds } })
+  const well = { status: 200, body: { status: 'ok', reason: null, backlog: backlog(2) } }
+  const held = (hours: number, upHours: number) =>
+    `ingest_dedup_window_held_hours{service="ingest"} ${hours}\nprocess_start_time_seconds{service="ingest"} ${Date.now() / 1000 - upHours * 3600}\n`
+
+  test('that is away, refuses or lags behind is named', async () => {
+    expect((await examine({}, 'http://127.0.0.1:9')).wrong).toMatchObject([{ check: 'ingest', outcome: 'failed' }])
+    const full = { status: 503, body: { status: 'refusing', reason: 'The disk is full', backlog: backlog(0) } }
+    expect((await examine({}, await pretend(full))).wrong).toMatchObject([
+      { check: 'ingest', outcome: 'failed', text: 'refuses events: The disk is full' },
+    ])
+    server?.close()
+    const late = { status: 200, body: { status: 'ok', reason: null, backlog: backlog(600) } }
+    expect((await examine({}, await pretend(late, held(24, 30)))).wrong).toMatchObject([
+      { check: 'ingest', outcome: 'warning', text: expect.stringContaining('the oldest for 10 minutes') },
+    ])
+  })
+
+  test.each([
+    [24, 100, 'ok', 'for 24 hours'],
+    [3, 3, 'ok', 'for 3 of 24 hours, and growing since its start'],
+    [3, 50, 'warning', 'raise DEDUP_LOCAL_ENTRIES'],
+  ])('whose memory holds %s hours of %s is %s', async (hours, upHours, outcome, text) => {
+    const { of } = await examine({}, await pretend(well, held(hours, upHours)))
+    expect(of('dedup.node')).toMatchObject([{ outcome, text: expect.stringContaining(text) }])
+  })
+})
+
+test('finds what `npm start` runs through its folder, and says that nothing runs there once it has stopped', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-doctor-'))
+  const product = await startProduct(dataDir)
+  const doctor = () => runSvc(['doctor', '--json'], { DATA_DIR: dataDir, LOG_BYTES_MAX: String(64 * 2 ** 20) })
+  try {
+    const { code, out } = await doctor()
+    const { findings } = JSON.parse(out) as { findings: Finding[] }
+    expect(findings.filter(({ outcome, check }) => outcome !== 'ok' && !check.endsWith('disk'))).toEqual([])
+    expect(findings).toContainEqual(expect.objectContaining({ check: 'dedup.node', outcome: 'ok' }))
+    expect(code).toBe(0)
+  } finally {
+    await product.stop()
+  }
+  const { code, out } = await doctor()
+  const { findings } = JSON.parse(out) as { findings: Finding[] }
+  expect(code).toBe(1)
+  for (const { text } of findings.filter(({ outcome }) => outcome === 'failed')) {
+    expect(text).toContain('nothing runs in the data folder')
+  }
+  rmSync(dataDir, { recursive: true })
+}, 180_000)

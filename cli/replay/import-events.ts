@@ -5,12 +5,16 @@
  * The same file imported twice changes nothing: before each insert ClickHouse is asked which `client_event_id`s it has,
  * and only the others go in. An insert is named by the portion of the file that it holds, so that each run over the file
  * first ends what an earlier one, killed or still running, left under way; see `load`.
+ *
+ * Rows go in one insert after another, so the mark of the import's lease follows each, and is the lease's end in the end.
+ * A run that dies leaves its mark behind the rows of its last insert alone, and another run can't take it further: it
+ * doesn't know whether the first is dead. Readers then go on reading those few rows by themselves.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { makeEnricher } from '../../ingest/enrich.ts'
-import { leaseSegments } from '../../postgres/tables/segment-leases.ts'
+import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
 import type { Workspace } from '../../postgres/tables/workspaces.ts'
 import { backoffMs } from '../../runtime/retry.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
@@ -55,12 +59,16 @@ export async function importEvents({
   const ch = installation.clickhouse()
   const counts: SendCounts = { sent: 0, accepted: 0, deduplicated: 0, rejected: 0, retries: 0 }
   const first = await leaseSegments(installation.postgres(), segmentLeaseSize)
-  const takeNumber = numbersFrom(first, first + segmentLeaseSize)
+  const end = first + segmentLeaseSize
+  const takeNumber = numbersFrom(first, end)
+  /** All events of segments below `number` are stored. Where it can't be told now, the next time or the end tells it. */
+  const tellStoredBelow = (number: number) =>
+    advanceMark(installation.postgres(), first, number * segmentRowsMax - 1).catch(unlessUnavailable)
   // Every event names its visitor, so no salt is ever used.
   const enricher = makeEnricher({ secretKey, salts: { current: () => randomBytes(32) } })
   const tables = {
-    events: makeLoader<EventRow>(ch, 'events', takeNumber, workspace.id, counts, signal),
-    bot_visits: makeLoader<BotVisitRow>(ch, 'bot_visits', takeNumber, workspace.id, counts, signal),
+    events: makeLoader<EventRow>(ch, 'events', takeNumber, workspace.id, counts, signal, tellStoredBelow),
+    bot_visits: makeLoader<BotVisitRow>(ch, 'bot_visits', takeNumber, workspace.id, counts, signal, async () => {}),
   }
   const readableFrom = Date.now() - readableDays(workspace) * dayMs
   let hidden = 0
@@ -85,12 +93,24 @@ export async function importEvents({
   }
   await tables.events.flush()
   await tables.bot_visits.flush()
+  await retrying(signal, () => advanceMark(installation.postgres(), first, end * segmentRowsMax - 1))
   if (hidden > 0) {
     progress.line(
       `${hidden} events are older than the ${readableDays(workspace)} days that can be read: they will be deleted`,
     )
   }
   return counts
+}
+
+async function retrying(signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || attempt + 1 >= attemptsMax) throw error
+      await delay(backoffMs(attempt, retryFirstMs, retryMaxMs), undefined, { signal }).catch(() => {})
+    }
+  }
 }
 
 function readableDays({ plan_key, retention_days }: Workspace): number {
@@ -125,6 +145,7 @@ function makeLoader<Row extends EventRow | BotVisitRow>(
   workspaceId: number,
   counts: SendCounts,
   signal: AbortSignal,
+  afterFlush: (nextSegment: number) => Promise<void>,
 ): Loader<Row> {
   const { table, columns } = streams[stream]
   const encode = compileRowEncoder<Row>(columns)
@@ -194,6 +215,7 @@ function makeLoader<Row extends EventRow | BotVisitRow>(
     rows = []
     await load(loading)
     segment = takeNumber()
+    await afterFlush(segment)
   }
 
   return {
@@ -207,6 +229,10 @@ function makeLoader<Row extends EventRow | BotVisitRow>(
     },
     flush,
   }
+}
+
+function unlessUnavailable(error: unknown): void {
+  if (!(error instanceof StoreUnavailable)) throw error
 }
 
 /** Names rows by their ids, which are the same in every run over a file. */

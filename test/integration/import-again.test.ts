@@ -6,6 +6,7 @@ import type { PageEvent, PageEventSource } from '../../cli/replay/page-events.ts
 import type { ClickHouse, Insert } from '../../clickhouse/client.ts'
 import { createWorkspace, readWorkspace } from '../../postgres/tables/workspaces.ts'
 import { readConfig } from '../../runtime/config.ts'
+import { importRowsMax, segmentRowsMax } from '../../schemas/limits.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
 const events = 500
@@ -27,7 +28,7 @@ beforeEach(async () => {
 })
 
 /** Over several days, so that one insert has several parts. */
-function source(count = events): PageEventSource {
+function source(count = events, spacingMs = 600_000): PageEventSource {
   const made = Array.from({ length: count }, (_, at) => {
     const event: PageEvent = {
       event_name: 'pageview',
@@ -35,7 +36,7 @@ function source(count = events): PageEventSource {
       url: `https://example.com/${at}`,
       anonymous_id: `v${at % 20}`,
       session_id: `s${at % 20}`,
-      occurred_at: new Date(first + at * 600_000).toISOString(),
+      occurred_at: new Date(first + at * spacingMs).toISOString(),
     }
     return { event, logTime: first }
   })
@@ -120,6 +121,36 @@ test('two imports of a file at once, neither of which sees what the other is abo
   await Promise.all([runImport(inStep), runImport(inStep)])
   expect(await stored()).toEqual(once)
 })
+
+/** By lease, in the order in which they were taken. */
+async function marks(): Promise<{ first_segment: number; end_segment: number; shipped_through: number }[]> {
+  return stores.pg.query('SELECT * FROM segment_leases_taken ORDER BY first_segment')
+}
+
+test('its mark follows what is stored, stays behind what a killed one may have sent, and is the lease’s end at last', async () => {
+  const many = 2 * importRowsMax + events
+  let inserts = 0
+  const dying: ClickHouse = {
+    ...stores.ch,
+    insertRows: async (insert) => {
+      await stores.ch.insertRows(insert)
+      if (++inserts === 2) throw new Error('killed here')
+    },
+  }
+  await expect(runImport(dying, source(many, 10_000))).rejects.toThrow('killed here')
+  const killed = (await marks()).at(-1)!
+  const [row] = await stores.ch.query<{ below: number; above: number }>(
+    `SELECT countIf(id <= {mark:UInt64}) AS below, countIf(id > {mark:UInt64}) AS above FROM events
+     WHERE workspace_id = {workspaceId:UInt32}`,
+    { mark: killed.shipped_through, workspaceId },
+  )
+  expect(row).toEqual({ below: importRowsMax, above: importRowsMax })
+  await runImport(stores.ch, source(many, 10_000))
+  expect(await stored()).toEqual({ rows: many, events: many })
+  const [before, last] = (await marks()).slice(-2)
+  expect(before).toMatchObject({ shipped_through: killed.shipped_through })
+  expect(last).toMatchObject({ shipped_through: last!.end_segment * segmentRowsMax - 1 })
+}, 60_000)
 
 test('a repeat changes nothing, and one after all was deleted stores all again', async () => {
   await runImport(stores.ch)

@@ -10,6 +10,7 @@ import { arrivingBodiesBytesMax, bodyDeadlineMs } from '../schemas/limits.ts'
 import { makeAuthenticator } from './guards/authenticate.ts'
 import { readHealth } from './health.ts'
 import type { Operation } from './operations/define.ts'
+import { makeSnapshots } from './snapshots.ts'
 import { makeOpenApi } from './transports/openapi.ts'
 import { makeRestRouter, problemReply, redirectReply } from './transports/rest.ts'
 
@@ -35,7 +36,8 @@ export function makeGateway({ operations, pg, ch, clock, log, metrics, apiHost }
     },
   }
   const authenticator = makeAuthenticator(pg, clock, log)
-  const routeOperation = makeRestRouter(operations, { authenticator, stores: { pg, ch }, clock, log, config })
+  const stores = { pg, ch, snapshot: makeSnapshots(pg, clock) }
+  const routeOperation = makeRestRouter(operations, { authenticator, stores, clock, log, config })
   const requests = metrics.counter('svc_api_requests_total', 'Requests by operation and status.', [
     'operation',
     'status',

@@ -8,6 +8,7 @@ import type { Queryable } from '../../postgres/client.ts'
 import type { PlanKey, Workspace } from '../../postgres/tables/workspaces.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { Log } from '../../runtime/log.ts'
+import type { AggregateSnapshot } from '../../schemas/aggregate-snapshot.ts'
 import type { problems } from '../../schemas/problems.ts'
 import type { Scope } from '../../schemas/scopes.ts'
 
@@ -36,6 +37,8 @@ export interface Actor {
 export interface Stores {
   readonly pg: Queryable
   readonly ch: Pick<ClickHouse, 'query'>
+  /** What the aggregates are made of, as of a moment ago. */
+  readonly snapshot: () => Promise<AggregateSnapshot>
 }
 
 /** The part of a call that doesn't depend on the operation. */

@@ -8,11 +8,14 @@ import { inject } from 'vitest'
 import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
 import { migrateClickHouse } from '../../clickhouse/migrate.ts'
 import { connectPostgres, type Postgres } from '../../postgres/client.ts'
+import { readSnapshot } from '../../postgres/tables/aggregate-snapshot.ts'
+import type { AggregateSnapshot } from '../../schemas/aggregate-snapshot.ts'
 import type { SharedStores } from './shared-stores.ts'
 
 export interface TestStores extends SharedStores {
   pg: Postgres
   ch: ClickHouse
+  snapshot: () => Promise<AggregateSnapshot>
   secretKey: string
   /** A folder of its own, deleted by `close`. */
   dataDir: string
@@ -38,6 +41,7 @@ export async function freshStores(): Promise<TestStores> {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-data-'))
   return {
     ...{ databaseUrl, redisUrl, clickhouseUrl, pg, ch, dataDir },
+    snapshot: () => readSnapshot(pg),
     secretKey: randomBytes(32).toString('hex'),
     close: async () => {
       await ch.command(`DROP DATABASE IF EXISTS ${name} SYNC`)

@@ -64,7 +64,7 @@ export const readAnalyticsOverview = defineOperation({
     const oldest = readableFrom(workspace, now)
     const request = { workspaceId: workspace.id, range, buckets, now, readableFrom: oldest, limit: query.limit }
     const [figures, trackingKey, newContacts, previousContacts] = await Promise.all([
-      readOverview(stores.ch, request),
+      stores.snapshot().then((snapshot) => readOverview(stores.ch, snapshot, request)),
       currentTrackingKey(stores.pg, workspace.id),
       newContactsIn(stores, workspace.id, range, oldest),
       newContactsIn(stores, workspace.id, range.previous, oldest),

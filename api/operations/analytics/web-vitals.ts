@@ -1,5 +1,6 @@
 /** The members of the answer about web vitals. */
-import type { PageVitals, VitalFigures } from '../../../clickhouse/queries/overview/vitals.ts'
+import type { VitalFigures } from '../../../clickhouse/queries/overview/read-overview.ts'
+import type { PageVitals } from '../../../clickhouse/queries/overview/vitals.ts'
 import { rateVital, type VitalName, vitalNames, vitalRatings, vitals } from '../../../schemas/reference/web-vitals.ts'
 import type { AnalyticsOverview } from '../../../schemas/resources/overview.ts'
 import type { Bucket } from '../../../schemas/time-range.ts'

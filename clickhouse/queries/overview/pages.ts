@@ -1,5 +1,8 @@
 /** The pages with most pageviews in range. */
-import { inRange, type ReadableSpan, type Reader, spanParams, topPaths } from './span.ts'
+import { aggregateTables } from '../../aggregates/tables.ts'
+import { type Composition, cellsOf } from './composition.ts'
+import type { Reader } from './span.ts'
+import { shown, unitedSql } from './united.ts'
 
 export interface PageCounts {
   readonly path: string
@@ -11,18 +14,36 @@ export interface PageCounts {
   readonly conversions: number
 }
 
+const table = aggregateTables.agg_pages
+
+/**
+ * SQL subquery: the paths with most pageviews in range, as many as the parameter `limit` says.
+ * @param name tells its parameters from those of the rest of the statement
+ */
+export function topPaths(
+  composition: Composition,
+  name: string,
+): { sql: string; params: Readonly<Record<string, unknown>> } {
+  const united = unitedSql(table, cellsOf(composition, { name }), { columns: ['pageviews'] })
+  return {
+    sql: `SELECT path FROM ${united.sql} GROUP BY path HAVING sum(pageviews) > 0
+      ORDER BY sum(pageviews) DESC, path LIMIT {limit:UInt32}`,
+    params: united.params,
+  }
+}
+
 /** The paths are chosen by their sums first: distinct ids and titles are gathered for those few only. */
-export function readPages(ch: Reader, span: ReadableSpan, limit: number): Promise<PageCounts[]> {
+export function readPages(ch: Reader, composition: Composition, limit: number): Promise<PageCounts[]> {
+  const top = topPaths(composition, 'top')
+  const united = unitedSql(table, cellsOf(composition, { name: 'pages' }), {
+    columns: ['pageviews', 'conversions', 'visitors', 'sessions', 'title'],
+    where: `path IN (${top.sql})`,
+  })
   return ch.query<PageCounts>(
-    `SELECT path,
-       argMaxIf(title, (occurred_at, id), kind = 'pageview' AND title != '') AS title,
-       countIf(kind = 'pageview') AS pageviews,
-       uniqExactIf(visitor, kind = 'pageview' AND visitor != 0) AS visitors,
-       uniqExactIf(session, kind = 'pageview' AND visitor != 0) AS sessions,
-       countIf(kind = 'conversion') AS conversions
-     FROM events
-     WHERE ${inRange} AND kind IN ('pageview', 'conversion') AND path IN (${topPaths})
+    `SELECT path, max(title).3 AS title, ${shown(table, 'pageviews')} AS pageviews, ${shown(table, 'visitors')} AS visitors,
+       ${shown(table, 'sessions')} AS sessions, ${shown(table, 'conversions')} AS conversions
+     FROM (SELECT path, title AS title, pageviews, visitors, sessions, conversions FROM ${united.sql})
      GROUP BY path ORDER BY pageviews DESC, path`,
-    { ...spanParams(span), limit },
+    { ...top.params, ...united.params, limit },
   )
 }

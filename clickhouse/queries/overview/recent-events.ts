@@ -1,5 +1,6 @@
 /** The newest events of a range, as a person would look at them: without vitals and leaves of pages. */
 import { recentEventsMax } from '../../../schemas/limits.ts'
+import { hourMs } from '../../aggregates/row-scope.ts'
 import { inRange, type ReadableSpan, type Reader, spanParams } from './span.ts'
 
 /** A row as it is stored; times in milliseconds, `session` null where the client named none. */
@@ -23,9 +24,21 @@ export interface RecentEvent {
 }
 
 const shown = `${inRange} AND kind NOT IN ('web_vital', 'page_leave')`
+/** Looked through one after the other, from the end of the range, until there are enough. */
+const lookBackHours = [1, 24, 8 * 24, Number.POSITIVE_INFINITY]
+
+export async function readRecentEvents(ch: Reader, span: ReadableSpan, now: number): Promise<RecentEvent[]> {
+  const newest = Math.min(span.end, Math.max(now, span.start))
+  for (const hours of lookBackHours) {
+    const start = Math.max(span.start, newest - hours * hourMs)
+    const events = await readNewest(ch, { ...span, start })
+    if (events.length === recentEventsMax || start === span.start) return events
+  }
+  return []
+}
 
 /** Looks for the moment of the last one in narrow columns first: the wide ones are read from there on only. */
-export function readRecentEvents(ch: Reader, span: ReadableSpan): Promise<RecentEvent[]> {
+function readNewest(ch: Reader, span: ReadableSpan): Promise<RecentEvent[]> {
   return ch.query<RecentEvent>(
     `WITH (SELECT min(occurred_at) FROM (
        SELECT occurred_at FROM events WHERE ${shown} ORDER BY occurred_at DESC LIMIT ${recentEventsMax})) AS oldest

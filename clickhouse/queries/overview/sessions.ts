@@ -1,23 +1,19 @@
 /**
  * What is known of whole sessions: where they came from, with what, where they entered, whether they bounced. A session
- * belongs to the range that holds its first event. Conversions come in here too, because the credit of one without a
- * touch falls to its session's source.
+ * belongs to the range that holds its first event. They come from three places: the aggregates; what rows that the
+ * aggregates don't have change about them; and the raw rows of the hours that can't be taken from the aggregates.
  */
-import { bounceEngagementMs, creditWindowMs } from '../../../schemas/limits.ts'
-import {
-  browserKey,
-  countryKey,
-  deviceKey,
-  inRange,
-  mediumKey,
-  moment,
-  type ReadableSpan,
-  type Reader,
-  sourceKey,
-  spanParams,
-  topPaths,
-  within,
-} from './span.ts'
+import { bounceEngagementMs } from '../../../schemas/limits.ts'
+import { browserKey, countryKey, deviceKey, mediumKey, sourceKey } from '../../aggregates/event-keys.ts'
+import { idMax } from '../../aggregates/id-ranges.ts'
+import { type HourSpan, hourMs, type RowScope, sessionHours } from '../../aggregates/row-scope.ts'
+import { sessionContributionsSql } from '../../aggregates/session-starts.ts'
+import { aggregateTables } from '../../aggregates/tables.ts'
+import { type Composition, cellsOf, sessionHoursOf } from './composition.ts'
+import { conversionsSql } from './conversions.ts'
+import { topPaths } from './pages.ts'
+import { moment, type Reader } from './span.ts'
+import { shown } from './united.ts'
 
 export interface SessionTotals {
   /** Sessions that start in range. */
@@ -47,102 +43,33 @@ export interface SessionFigures {
   readonly entryPages: readonly SessionGroup[]
 }
 
-const noSessions: SessionTotals = { sessions: 0, bounces: 0, durationMs: 0 }
-
-/** Every session with an event in range, on all its events of a day around it. */
-function sessionRows(facts: string): string {
-  return `SELECT session, ${facts},
-      min(occurred_at) AS first_at,
-      dateDiff('millisecond', min(occurred_at), max(occurred_at)) AS duration,
-      countIf(kind = 'pageview') AS pageviews,
-      count() AS events,
-      countIf(kind = 'pageview') = 1 AND countIf(kind IN ('conversion', 'custom')) = 0
-        AND sum(engagement_ms) < ${bounceEngagementMs} AS is_bounce
-    FROM events
-    WHERE ${within('session_from', 'session_to')} AND visitor != 0
-      AND session IN (SELECT session FROM events WHERE ${inRange} AND visitor != 0)
-    GROUP BY session`
+interface Statement {
+  readonly sql: string
+  readonly params: Readonly<Record<string, unknown>>
 }
 
-const startsInRange = `first_at >= ${moment('from')} AND first_at < ${moment('to')}`
+const table = aggregateTables.agg_sessions
+const noSessions: SessionTotals = { sessions: 0, bounces: 0, durationMs: 0 }
+const columns =
+  'toString(dimension) AS dimension, key, toString(detail) AS detail, sessions, pageviews, events, bounces, duration_ms, visitors'
+const sums = `${shown(table, 'sessions')} AS sessions, ${shown(table, 'bounces')} AS bounces, sum(duration_ms) AS durationMs`
 
-export async function readSessionTotals(ch: Reader, span: ReadableSpan): Promise<SessionTotals> {
+export async function readSessionTotals(ch: Reader, composition: Composition): Promise<SessionTotals> {
+  const united = sessionsSql(composition, [], "dimension = 'total'")
   const [row] = await ch.query<SessionTotals>(
-    `SELECT count() AS sessions, countIf(is_bounce) AS bounces, sum(duration) AS durationMs
-     FROM (${sessionRows('1 AS one')}) WHERE ${startsInRange}`,
-    spanParams(span),
+    `SELECT ${sums} FROM (${united.sql}) WHERE dimension = 'total'`,
+    united.params,
   )
   return row ?? noSessions
 }
 
-const sessionFacts = `
-  argMin((visitor, ${sourceKey}, ${mediumKey}, ${deviceKey}, ${browserKey}, ${countryKey}), (occurred_at, id)) AS first,
-  argMinIf(path, (occurred_at, id), kind = 'pageview') AS entry_path`
-
-/**
- * Conversions of visitors in range, with the last touch up to each: all touches and conversions of those visitors in
- * their order, each row seeing the newest touch so far.
- */
-const credits = `
-  SELECT session, groupArray((has_touch, touch_source, touch_medium, device, browser, country)) AS conversions
-  FROM (
-    SELECT session, occurred_at, kind, ${deviceKey} AS device, ${browserKey} AS browser, ${countryKey} AS country,
-      source NOT IN ('', 'direct') AS is_touch,
-      maxIf(occurred_at, is_touch) OVER so_far AS touched_at,
-      countIf(is_touch) OVER so_far > 0
-        AND touched_at >= occurred_at - toIntervalMillisecond(${creditWindowMs}) AS has_touch,
-      argMaxIf(toString(source), (occurred_at, id), is_touch) OVER so_far AS touch_source,
-      argMaxIf(toString(medium), (occurred_at, id), is_touch) OVER so_far AS touch_medium
-    FROM events
-    WHERE ${within('credit_from', 'to')}
-      AND visitor IN (SELECT visitor FROM events WHERE ${inRange} AND kind = 'conversion' AND visitor != 0)
-      AND (kind = 'conversion' OR is_touch)
-    WINDOW so_far AS (PARTITION BY visitor ORDER BY occurred_at, id ROWS UNBOUNDED PRECEDING)
-  )
-  WHERE kind = 'conversion' AND occurred_at >= ${moment('from')}
-  GROUP BY session`
-
-/** Entries are (dimension, key, detail, whether it is a session's and not a conversion's). */
-const sessionEntries = `[
-  ('total', '', '', 1), ('source', first.2, first.3, 1), ('device', first.4, '', 1),
-  ('browser', first.5, '', 1), ('country', first.6, '', 1)]`
-const entryPageEntry = `if(pageviews > 0 AND entry_path IN (${topPaths}), [('entry', entry_path, '', 1)], [])`
-
-function conversionEntries(source: string, medium: string, device: string, browser: string, country: string): string {
-  return `[('source', ${source}, ${medium}, 0), ('device', ${device}, '', 0),
-    ('browser', ${browser}, '', 0), ('country', ${country}, '', 0)]`
-}
-
-const sessionConversionEntries = `arrayFlatten(arrayMap(
-  c -> ${conversionEntries('if(c.1, c.2, first.2)', 'if(c.1, c.3, first.3)', 'c.4', 'c.5', 'c.6')}, conversions))`
-
-const sessionFiguresSql = `
-  SELECT entry.1 AS dimension, entry.2 AS key, entry.3 AS detail,
-    uniqExactIf(visitor, entry.4 = 1) AS visitors,
-    countIf(entry.4 = 1) AS sessions,
-    sumIf(pageviews, entry.4 = 1) AS pageviews,
-    sumIf(events, entry.4 = 1) AS events,
-    sumIf(is_bounce, entry.4 = 1) AS bounces,
-    sumIf(duration, entry.4 = 1) AS durationMs,
-    countIf(entry.4 = 0) AS conversions
-  FROM (
-    SELECT arrayJoin(arrayConcat(
-        if(${startsInRange}, arrayConcat(${sessionEntries}, ${entryPageEntry}), []),
-        ${sessionConversionEntries})) AS entry,
-      first.1 AS visitor, pageviews, events, is_bounce, duration
-    FROM (${sessionRows(sessionFacts)}) AS sessions LEFT JOIN (${credits}) AS credits USING (session)
-    UNION ALL
-    SELECT arrayJoin(${conversionEntries(sourceKey, mediumKey, deviceKey, browserKey, countryKey)}), 0, 0, 0, 0, 0
-    FROM events WHERE ${inRange} AND kind = 'conversion' AND visitor = 0
-  )
-  GROUP BY dimension, key, detail
-  ORDER BY dimension, visitors DESC, conversions DESC, key, detail
-  LIMIT {limit:UInt32} BY dimension`
-
 /** At most `limit` groups of each dimension, by visitors, then conversions, then key. */
-export async function readSessionFigures(ch: Reader, span: ReadableSpan, limit: number): Promise<SessionFigures> {
-  const rows = await ch.query<SessionGroup & { dimension: string }>(sessionFiguresSql, { ...spanParams(span), limit })
-  const of = (dimension: string) => rows.filter((row) => row.dimension === dimension)
+export async function readSessionFigures(ch: Reader, composition: Composition, limit: number): Promise<SessionFigures> {
+  const rows = await readGroups(ch, composition, limit, [])
+  const retracted = rows.filter(({ dimension }) => dimension === 'retracted').map(({ key }) => Number(key))
+  // A session turned out to have begun otherwise than the aggregates say: its hour is counted from the raw rows instead.
+  const groups = retracted.length === 0 ? rows : await readGroups(ch, composition, limit, retracted)
+  const of = (dimension: string) => groups.filter((row) => row.dimension === dimension)
   return {
     total: of('total')[0] ?? noSessions,
     sources: of('source'),
@@ -151,4 +78,145 @@ export async function readSessionFigures(ch: Reader, span: ReadableSpan, limit: 
     countries: of('country'),
     entryPages: of('entry'),
   }
+}
+
+function readGroups(
+  ch: Reader,
+  composition: Composition,
+  limit: number,
+  cut: readonly number[],
+): Promise<(SessionGroup & { dimension: string })[]> {
+  const top = topPaths(composition, 'top')
+  const sessions = sessionsSql(composition, cut, `(dimension != 'entry' OR key IN (${top.sql}))`)
+  const conversions = conversionsSql(composition)
+  return ch.query(
+    `WITH ${conversions.with}
+     SELECT dimension, key, detail, ${sums}, ${shown(table, 'visitors')} AS visitors,
+       sum(pageviews) AS pageviews, sum(events) AS events, sum(conversions) AS conversions
+     FROM (
+       SELECT *, toInt64(0) AS conversions FROM (${sessions.sql})
+       UNION ALL
+       SELECT dimension, key, detail, toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0),
+         arrayReduce('uniqCombined64State(17)', emptyArrayUInt64()), conversions
+       FROM (${conversions.sql})
+     )
+     GROUP BY dimension, key, detail
+     HAVING sessions != 0 OR conversions != 0 OR dimension = 'retracted'
+     ORDER BY dimension, visitors DESC, conversions DESC, key, detail
+     LIMIT {limit:UInt32} BY dimension, if(dimension = 'retracted', key, '')`,
+    { ...conversions.params, ...top.params, ...sessions.params, limit },
+  )
+}
+
+/**
+ * Rows of `agg_sessions`' shape, without workspace and hour, for the sessions that start in range.
+ * @param cut hours that are counted from raw rows
+ * @param where SQL condition over the columns
+ */
+function sessionsSql(composition: Composition, cut: readonly number[], where: string): Statement {
+  const hours = sessionHoursOf(composition)
+  const cells = cellsOf(composition, { name: 'sessions', hours, cut }).aggregated
+  const parts: Statement[] = [
+    ...(cells === undefined
+      ? []
+      : [
+          {
+            sql: `SELECT ${columns} FROM agg_sessions WHERE ${cells.sql} AND dimension != 'retracted'`,
+            params: cells.params,
+          },
+        ]),
+    ...changesSql(composition, hours, cut),
+    ...rawSessionsSql(composition, hours, cut),
+  ]
+  return {
+    sql: `SELECT * FROM (${parts.map(({ sql }) => sql).join('\nUNION ALL\n')}) WHERE ${where}`,
+    params: Object.assign({}, ...parts.map(({ params }) => params)),
+  }
+}
+
+/** What pending rows change about the sessions of the hours that are taken from the aggregates. */
+function changesSql({ span, from, to, pending }: Composition, hours: HourSpan, cut: readonly number[]): Statement[] {
+  if (pending === undefined) return []
+  const start = Math.max(hours.start, pending.hours.start - sessionHours)
+  const end = Math.min(hours.end, pending.hours.end + sessionHours)
+  if (start >= end) return []
+  const scope: RowScope = {
+    visible: [{ from: 0, through: idMax }],
+    uncounted: pending.ids,
+    hours: { start, end },
+    workspaceIds: [span.workspaceId],
+  }
+  const notCut = cut.length === 0 ? '' : ' AND hour NOT IN {changes_cut:Array(UInt32)}'
+  const inRange = `first_at >= {changes_from:Int64} AND first_at < {changes_to:Int64}${notCut}`
+  const { sql, params } = sessionContributionsSql(scope, inRange, false)
+  return [
+    {
+      sql: `SELECT ${columns} FROM (${sql})`,
+      params: { ...params, changes_from: from, changes_to: to, changes_cut: cut },
+    },
+  ]
+}
+
+/** Sessions that start in what isn't taken from the aggregates, on all their events of a day around. */
+function rawSessionsSql({ span, from, to }: Composition, hours: HourSpan, cut: readonly number[]): Statement[] {
+  const lookBack = sessionHours * hourMs
+  const isAll = hours.start >= hours.end
+  const wholeFrom = hours.start * hourMs
+  const wholeTo = hours.end * hourMs
+  const fragments = (
+    isAll
+      ? [[from, to]]
+      : [
+          [from, Math.min(wholeFrom, to)],
+          ...cut.map((hour) => [Math.max(from, hour * hourMs), Math.min(to, (hour + 1) * hourMs)]),
+          [wholeTo, to],
+        ]
+  ).filter(([start, end]) => start! < end!) as [number, number][]
+  if (fragments.length === 0) return []
+  const params: Record<string, unknown> = { workspace: span.workspaceId }
+  const anyOf = (name: string, bounds: (fragment: [number, number]) => [number, number], column: string) =>
+    fragments
+      .map((fragment, at) => {
+        const [start, end] = bounds(fragment)
+        params[`${name}_from_${at}`] = start
+        params[`${name}_to_${at}`] = end
+        return `${column} >= ${moment(`${name}_from_${at}`)} AND ${column} < ${moment(`${name}_to_${at}`)}`
+      })
+      .join(' OR ')
+  const inFragment = anyOf('fragment', (fragment) => fragment, 'occurred_at')
+  const near = anyOf(
+    'near',
+    ([start, end]) => [Math.max(start - lookBack, span.readableFrom), end + lookBack],
+    'occurred_at',
+  )
+  const startsInFragment = inFragment.replaceAll('occurred_at', 'first.1')
+  return [
+    {
+      params,
+      sql: `
+    SELECT entry.1 AS dimension, entry.2 AS key, entry.3 AS detail,
+      toInt64(count()) AS sessions, toInt64(sum(session_pageviews)) AS pageviews, toInt64(sum(session_events)) AS events,
+      toInt64(sum(is_bounce)) AS bounces, toInt64(sum(duration)) AS duration_ms,
+      uniqCombined64StateIf(17)(first.3, dimension != 'entry') AS visitors
+    FROM (
+      SELECT first, session_pageviews, session_events, is_bounce, duration, arrayJoin(arrayConcat([
+          ('total', '', ''), ('source', first.4, first.5), ('device', first.6, ''), ('browser', first.7, ''), ('country', first.8, '')],
+          if(session_pageviews > 0, [('entry', entry_path, '')], []))) AS entry
+      FROM (
+        SELECT min((occurred_at, id, visitor, ${sourceKey}, ${mediumKey}, ${deviceKey}, ${browserKey}, ${countryKey})) AS first,
+          argMinIf(path, (occurred_at, id), kind = 'pageview') AS entry_path,
+          dateDiff('millisecond', min(occurred_at), max(occurred_at)) AS duration,
+          countIf(kind = 'pageview') AS session_pageviews, count() AS session_events,
+          session_pageviews = 1 AND countIf(kind IN ('conversion', 'custom')) = 0
+            AND sum(engagement_ms) < ${bounceEngagementMs} AS is_bounce
+        FROM events
+        WHERE workspace_id = {workspace:UInt32} AND (${near}) AND visitor != 0
+          AND session IN (SELECT session FROM events WHERE workspace_id = {workspace:UInt32} AND (${inFragment}) AND visitor != 0)
+        GROUP BY session
+      )
+      WHERE ${startsInFragment}
+    )
+    GROUP BY dimension, key, detail`,
+    },
+  ]
 }

@@ -45,14 +45,3 @@ export const inRange = within('from', 'to')
 
 /** SQL of a row's bucket: its begin in milliseconds. The parameter `bucket_starts` has the begin of each. */
 export const bucketStart = 'roundDown(toUnixTimestamp64Milli(occurred_at), {bucket_starts:Array(Int64)})'
-
-/** SQL of a row's source and medium, and of the keys of the breakdowns, as texts. */
-export const sourceKey = "if(source = '', 'direct', toString(source))"
-export const mediumKey = "if(source = '', 'none', toString(medium))"
-export const deviceKey = 'toString(device)'
-export const browserKey = "if(browser = '', 'unknown', toString(browser))"
-export const countryKey = "if(country = toFixedString('', 2), 'unknown', toString(country))"
-
-/** SQL subquery: the paths with most pageviews in range, as many as the parameter `limit` says. */
-export const topPaths = `SELECT path FROM events WHERE ${inRange} AND kind = 'pageview'
-  GROUP BY path ORDER BY count() DESC, path LIMIT {limit:UInt32}`

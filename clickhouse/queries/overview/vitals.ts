@@ -1,7 +1,11 @@
 /** Web vitals: of a range, of each of its buckets, and of its busiest pages. */
 import { type VitalName, vitalNames, vitals } from '../../../schemas/reference/web-vitals.ts'
 import type { Bucket } from '../../../schemas/time-range.ts'
-import { bucketStart, inRange, type ReadableSpan, type Reader, spanParams } from './span.ts'
+import { aggregateTables } from '../../aggregates/tables.ts'
+import { type Composition, cellsOf } from './composition.ts'
+import { edgesOf } from './counts.ts'
+import type { Reader } from './span.ts'
+import { unitedSql } from './united.ts'
 
 export interface VitalSample {
   readonly count: number
@@ -9,18 +13,12 @@ export interface VitalSample {
 }
 
 export interface VitalTotals extends VitalSample {
-  readonly latest: number
-  readonly average: number
   readonly p90: number
   readonly p99: number
 }
 
 /** What has no samples isn't listed. */
-export interface VitalFigures {
-  readonly total: ReadonlyMap<VitalName, VitalTotals>
-  /** One for each bucket, in order. */
-  readonly series: readonly ReadonlyMap<VitalName, VitalSample>[]
-}
+export type VitalPoint = ReadonlyMap<VitalName, VitalSample>
 
 export interface PageVital extends VitalSample {
   readonly p90: number
@@ -34,57 +32,75 @@ export interface PageVitals {
   readonly metrics: ReadonlyMap<VitalName, PageVital>
 }
 
-const isSample = "kind = 'web_vital' AND metric != 'none'"
+/** Values are in millionths. A set of buckets of values gives each percentile within half a per cent. */
+const percentiles = (...levels: number[]) =>
+  `arrayMap(value -> value / 1e6, quantilesExactWeightedInterpolated(${levels.join(', ')})(value, toUInt64(amount)))`
 
-export async function readVitals(ch: Reader, span: ReadableSpan, buckets: readonly Bucket[]): Promise<VitalFigures> {
-  const rows = await ch.query<VitalTotals & { is_total: number; metric: VitalName; bucket: number }>(
-    `SELECT grouping(bucket) AS is_total, toString(metric) AS metric, bucket,
-       count() AS count,
-       argMax(metric_value, (occurred_at, id)) AS latest,
-       avg(metric_value) AS average,
-       quantilesExactInclusive(0.75, 0.9, 0.99)(metric_value) AS percentiles,
-       percentiles[1] AS p75, percentiles[2] AS p90, percentiles[3] AS p99
-     FROM (SELECT ${bucketStart} AS bucket, metric, metric_value, occurred_at, id FROM events
-           WHERE ${inRange} AND ${isSample})
-     GROUP BY GROUPING SETS ((metric), (metric, bucket))`,
-    { ...spanParams(span), bucket_starts: buckets.map((bucket) => bucket.start) },
+/** Percentiles of the range. */
+export async function readVitals(ch: Reader, composition: Composition): Promise<ReadonlyMap<VitalName, VitalTotals>> {
+  const united = unitedSql(aggregateTables.agg_vitals, cellsOf(composition, { name: 'vitals' }), {
+    columns: ['samples'],
+  })
+  const rows = await ch.query<VitalTotals & { metric: VitalName }>(
+    `SELECT toString(metric) AS metric, sum(amount) AS count, ${percentiles(0.75, 0.9, 0.99)} AS p,
+       p[1] AS p75, p[2] AS p90, p[3] AS p99
+     FROM (SELECT metric, value, sum(samples) AS amount FROM ${united.sql} GROUP BY metric, value)
+     GROUP BY metric`,
+    united.params,
+  )
+  return new Map(rows.map((row) => [row.metric, row]))
+}
+
+/** Samples and p75 of each bucket, in order. */
+export async function readVitalSeries(
+  ch: Reader,
+  composition: Composition,
+  buckets: readonly Bucket[],
+): Promise<readonly VitalPoint[]> {
+  const cells = cellsOf(composition, { name: 'vitals', edges: edgesOf(buckets) })
+  const united = unitedSql(aggregateTables.agg_vitals, cells, { columns: ['samples'], isBucketed: true })
+  const rows = await ch.query<VitalSample & { metric: VitalName; bucket: number }>(
+    `SELECT toString(metric) AS metric, bucket, sum(amount) AS count, ${percentiles(0.75)}[1] AS p75
+     FROM (SELECT metric, bucket, value, samples AS amount FROM ${united.sql})
+     GROUP BY metric, bucket`,
+    { ...united.params, bucket_starts: buckets.map((bucket) => bucket.start) },
   )
   const byBucket = new Map(buckets.map((bucket) => [bucket.start, new Map<VitalName, VitalSample>()]))
-  const total = new Map<VitalName, VitalTotals>()
-  for (const row of rows) (row.is_total === 1 ? total : byBucket.get(row.bucket))?.set(row.metric, row)
-  return { total, series: [...byBucket.values()] }
+  for (const row of rows) byBucket.get(row.bucket)?.set(row.metric, row)
+  return [...byBucket.values()]
 }
 
 /** The `limit` paths with samples that have most pageviews in range, in that order. */
-export async function readPageVitals(ch: Reader, span: ReadableSpan, limit: number): Promise<PageVitals[]> {
-  const rows = await ch.query<PageVital & { path: string; metric: VitalName | 'none'; page_pageviews: number }>(
-    `SELECT path, if(kind = 'pageview', 'none', toString(metric)) AS metric,
-       count() AS count,
-       quantilesExactInclusive(0.75, 0.9)(metric_value) AS percentiles,
-       percentiles[1] AS p75, percentiles[2] AS p90,
-       countIf(metric_value <= transform(metric, {names:Array(String)}, {good:Array(Float64)}, 0.)) AS good,
-       countIf(metric_value > transform(metric, {names:Array(String)}, {poor:Array(Float64)}, 0.)) AS poor,
-       sum(countIf(kind = 'pageview')) OVER (PARTITION BY path) AS page_pageviews
-     FROM events
-     WHERE ${inRange} AND (kind = 'pageview' OR ${isSample}) AND path IN (
-       SELECT path FROM events WHERE ${inRange} AND (kind = 'pageview' OR ${isSample})
-       GROUP BY path HAVING countIf(kind = 'web_vital') > 0
-       ORDER BY countIf(kind = 'pageview') DESC, path LIMIT {limit:UInt32})
-     GROUP BY path, metric
-     ORDER BY page_pageviews DESC, path`,
+export async function readPageVitals(ch: Reader, composition: Composition, limit: number): Promise<PageVitals[]> {
+  const pages = unitedSql(aggregateTables.agg_pages, cellsOf(composition, { name: 'pages' }), {
+    columns: ['pageviews', 'samples'],
+  })
+  const busiest = await ch.query<{ path: string; pageviews: number }>(
+    `SELECT path, sum(views) AS pageviews FROM (SELECT path, pageviews AS views, samples FROM ${pages.sql})
+     GROUP BY path HAVING sum(samples) > 0 ORDER BY pageviews DESC, path LIMIT {limit:UInt32}`,
+    { ...pages.params, limit },
+  )
+  if (busiest.length === 0) return []
+  const united = unitedSql(aggregateTables.agg_page_vitals, cellsOf(composition, { name: 'vitals' }), {
+    columns: ['samples'],
+    where: 'path IN {paths:Array(String)}',
+  })
+  const threshold = (of: string) => `transform(metric, {names:Array(String)}, {${of}:Array(UInt64)}, toUInt64(0))`
+  const rows = await ch.query<PageVital & { path: string; metric: VitalName }>(
+    `SELECT path, metric, sum(amount) AS count, ${percentiles(0.75, 0.9)} AS p, p[1] AS p75, p[2] AS p90,
+       sumIf(amount, value <= ${threshold('good')}) AS good, sumIf(amount, value > ${threshold('poor')}) AS poor
+     FROM (SELECT path, toString(metric) AS metric, value, sum(samples) AS amount FROM ${united.sql} GROUP BY path, metric, value)
+     GROUP BY path, metric`,
     {
-      ...spanParams(span),
-      limit,
+      ...united.params,
+      paths: busiest.map(({ path }) => path),
       names: vitalNames,
-      good: vitalNames.map((name) => vitals[name].good),
-      poor: vitalNames.map((name) => vitals[name].poor),
+      good: vitalNames.map((name) => Math.round(vitals[name].good * 1e6)),
+      poor: vitalNames.map((name) => Math.round(vitals[name].poor * 1e6)),
     },
   )
-  const pages = new Map<string, { path: string; pageviews: number; metrics: Map<VitalName, PageVital> }>()
-  for (const { path, metric, page_pageviews, ...vital } of rows) {
-    const page = pages.get(path) ?? { path, pageviews: page_pageviews, metrics: new Map() }
-    pages.set(path, page)
-    if (metric !== 'none') page.metrics.set(metric, vital)
-  }
-  return [...pages.values()]
+  return busiest.map((page) => ({
+    ...page,
+    metrics: new Map(rows.filter(({ path }) => path === page.path).map((row) => [row.metric, row])),
+  }))
 }

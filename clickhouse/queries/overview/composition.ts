@@ -1,0 +1,177 @@
+/**
+ * Where the rows of a range are found: whole hours (and days) in the aggregates, everything else among the raw rows.
+ *
+ *   from        hours.start                                   hours.end        to
+ *    | raw rows  | aggregates, and raw rows that they don't have yet | raw rows  |
+ *
+ * A snapshot may be seconds old: the rows that came since then are among those that it doesn't have. Held by
+ * test/property/overview.test.ts, which asks at every stage of aggregation.
+ */
+
+import type { AggregateSnapshot, IdRange } from '../../../schemas/aggregate-snapshot.ts'
+import { type Condition, complementOf, idsIn } from '../../aggregates/id-ranges.ts'
+import { liveRowsIn } from '../../aggregates/live-rows.ts'
+import { type HourSpan, hourMs, sessionHours } from '../../aggregates/row-scope.ts'
+import { moment, type ReadableSpan, spanParams } from './span.ts'
+
+const dayHours = 24
+
+/** Raw rows that the aggregates don't have, of one workspace around a range: where the first and the last of them lie. */
+export interface PendingRows {
+  readonly ids: readonly IdRange[]
+  readonly hours: HourSpan
+}
+
+export interface Composition {
+  readonly span: ReadableSpan
+  readonly snapshot: AggregateSnapshot
+  /** The readable part of the range, in milliseconds. */
+  readonly from: number
+  readonly to: number
+  /** Taken from the aggregates; empty where `start` = `end`. */
+  readonly hours: HourSpan
+  /** Undefined when there are none. */
+  readonly pending: PendingRows | undefined
+}
+
+export function composeSpan(
+  snapshot: AggregateSnapshot,
+  span: ReadableSpan,
+  pending: PendingRows | undefined,
+): Composition {
+  const { from, to } = spanParams(span) as { from: number; to: number }
+  const start = Math.ceil(from / hourMs)
+  // Nothing lies behind `to` in its hour, mostly because it is now: then the hour can be taken whole.
+  const lastHour = Math.floor(to / hourMs)
+  const lastDay = Math.floor(lastHour / dayHours)
+  const isLastWhole = snapshot.generations.every(({ day, lastAt }) => day !== lastDay || lastAt < to)
+  const end = to % hourMs !== 0 && isLastWhole ? lastHour + 1 : lastHour
+  const isUsable = snapshot.aggregated.length > 0 && start < end
+  return { span, snapshot, from, to, hours: isUsable ? { start, end } : { start, end: start }, pending }
+}
+
+/**
+ * The hours of a composition whose sessions can be taken from the aggregates: those that may look back a whole day.
+ * An hour nearer to the first readable moment could have sessions that began in what is as if it weren't there.
+ */
+export function sessionHoursOf({ span, hours }: Composition): HourSpan {
+  const lookBack = sessionHours * hourMs
+  if (span.readableFrom <= span.start - lookBack) return hours
+  const start = Math.max(hours.start, Math.ceil((span.readableFrom + lookBack) / hourMs))
+  return { start: Math.min(start, hours.end), end: hours.end }
+}
+
+/** Rows of an additive aggregate table, and the raw rows beside them: each row of the range is in exactly one of them. */
+export interface Cells {
+  /** Over an aggregate table; undefined where nothing is taken from it. */
+  readonly aggregated: Condition | undefined
+  /** Over `events`, each for a query of its own: time and id are then both looked up. */
+  readonly raw: readonly Condition[]
+}
+
+/**
+ * @param name tells the parameters from those of other cells in a statement
+ * @param edges moments that no cell may have inside it (milliseconds)
+ * @param cut hours that aren't taken from the aggregates
+ */
+export function cellsOf(
+  composition: Composition,
+  { name, edges = [], hours = composition.hours, cut = [] }: CellOptions,
+): Cells {
+  const cutHours = [...new Set([...cut, ...edges.filter((edge) => edge % hourMs !== 0).map(hourOf)])].filter(
+    (hour) => hour >= hours.start && hour < hours.end,
+  )
+  return {
+    aggregated: aggregatedCells(composition, { name, edges, hours, cutHours }),
+    raw: rawCells(composition, { name, hours, cutHours }),
+  }
+}
+
+export interface CellOptions {
+  readonly name: string
+  readonly edges?: readonly number[]
+  readonly hours?: HourSpan
+  readonly cut?: readonly number[]
+}
+
+function aggregatedCells(
+  { span, snapshot }: Composition,
+  { name, edges, hours, cutHours }: Required<Omit<CellOptions, 'cut'>> & { cutHours: readonly number[] },
+): Condition | undefined {
+  if (hours.start >= hours.end) return undefined
+  const resets = snapshot.resets.filter(({ workspaceId }) => workspaceId === span.workspaceId)
+  const divided = new Set([
+    ...cutHours.map(dayOf),
+    ...resets.map(({ hour }) => dayOf(hour)),
+    ...edges.filter((edge) => edge % (dayHours * hourMs) !== 0).map((edge) => dayOf(hourOf(edge))),
+  ])
+  const days: number[] = []
+  const parts: number[] = []
+  for (const { day, generation, isWhole } of snapshot.generations) {
+    const isInside = day * dayHours >= hours.start && (day + 1) * dayHours <= hours.end
+    if (isWhole && isInside && !divided.has(day)) days.push(generation)
+    else if ((day + 1) * dayHours > hours.start && day * dayHours < hours.end) parts.push(generation)
+  }
+  const live = liveRowsIn({ generations: parts, resets }, `${name}_parts`)
+  const cutSql = cutHours.length === 0 ? '' : ` AND hour NOT IN {${name}_cut:Array(UInt32)}`
+  return {
+    sql: `workspace_id = {workspace:UInt32} AND (
+      is_day = 1 AND generation IN {${name}_days:Array(UInt64)}
+      OR is_day = 0 AND hour >= {${name}_start:UInt32} AND hour < {${name}_end:UInt32} AND ${live.sql}${cutSql})`,
+    params: {
+      workspace: span.workspaceId,
+      [`${name}_days`]: days,
+      [`${name}_start`]: hours.start,
+      [`${name}_end`]: hours.end,
+      ...live.params,
+      ...(cutHours.length === 0 ? {} : { [`${name}_cut`]: cutHours }),
+    },
+  }
+}
+
+function rawCells(
+  { span, from, to, pending }: Composition,
+  { name, hours, cutHours }: { name: string; hours: HourSpan; cutHours: readonly number[] },
+): Condition[] {
+  const between = (part: string, start: number, end: number, more = '', params: Record<string, unknown> = {}) => ({
+    sql: `workspace_id = {workspace:UInt32}
+      AND occurred_at >= ${moment(`${name}_${part}_from`)} AND occurred_at < ${moment(`${name}_${part}_to`)}${more}`,
+    params: {
+      workspace: span.workspaceId,
+      [`${name}_${part}_from`]: start,
+      [`${name}_${part}_to`]: Math.max(start, end),
+      ...params,
+    },
+  })
+  if (hours.start >= hours.end) return [between('all', from, to)]
+  const cells: Condition[] = []
+  const wholeFrom = hours.start * hourMs
+  const wholeTo = Math.min(to, hours.end * hourMs)
+  if (from < wholeFrom) cells.push(between('head', from, wholeFrom))
+  if (wholeTo < to) cells.push(between('tail', wholeTo, to))
+  const cutParams = { [`${name}_cut_hours`]: cutHours.map((hour) => hour * 3600) }
+  const isCut = `toUInt32(toStartOfHour(occurred_at)) IN {${name}_cut_hours:Array(UInt32)}`
+  if (cutHours.length > 0) cells.push(between('cut', wholeFrom, wholeTo, ` AND ${isCut}`, cutParams))
+  if (pending !== undefined) {
+    const start = Math.max(wholeFrom, pending.hours.start * hourMs)
+    const end = Math.min(wholeTo, pending.hours.end * hourMs)
+    const ids = idsIn(pending.ids, `${name}_pending`)
+    const notCut = cutHours.length === 0 ? '' : ` AND NOT ${isCut}`
+    const params = { ...ids.params, ...(cutHours.length === 0 ? {} : cutParams) }
+    if (start < end) cells.push(between('pending', start, end, ` AND ${ids.sql}${notCut}`, params))
+  }
+  return cells
+}
+
+/** Ids of events that a snapshot's aggregates don't have. */
+export function pendingIds(snapshot: AggregateSnapshot): IdRange[] {
+  return complementOf(snapshot.aggregated)
+}
+
+function hourOf(moment: number): number {
+  return Math.floor(moment / hourMs)
+}
+
+function dayOf(hour: number): number {
+  return Math.floor(hour / dayHours)
+}

@@ -1,0 +1,155 @@
+/**
+ * The conversions in range by what they count for: source and medium that they are credited to, device, browser, country.
+ * Those near the first readable moment are credited from the raw rows: of their session, and of touches before, only a part
+ * is readable. The others are in the aggregates, or among the rows that the aggregates don't have.
+ */
+import { creditWindowMs } from '../../../schemas/limits.ts'
+import { creditedSql } from '../../aggregates/credits.ts'
+import { browserKey, countryKey, deviceKey, mediumKey, sourceKey } from '../../aggregates/event-keys.ts'
+import { idMax } from '../../aggregates/id-ranges.ts'
+import { liveRowsIn } from '../../aggregates/live-rows.ts'
+import { hourMs, sessionHours } from '../../aggregates/row-scope.ts'
+import { type Composition, sessionHoursOf } from './composition.ts'
+import { moment } from './span.ts'
+
+const dayHours = 24
+
+/** `sql` selects dimension, key, detail, conversions; it needs the `WITH` clauses of `with`. */
+export function conversionsSql(composition: Composition): {
+  with: string
+  sql: string
+  params: Record<string, unknown>
+} {
+  const { from, to, hours } = composition
+  // Whatever is looked up in the aggregates: conversions have their exact times there, so the edges need no raw rows.
+  const isAggregated = hours.start < hours.end && composition.snapshot.aggregated.length > 0
+  const start = isAggregated ? Math.min(to, firstAggregated(composition)) : to
+  const raw = start > from ? rawCredits(composition, from, start) : undefined
+  const later = start < to ? aggregatedCredits(composition, start, to) : undefined
+  const parts = [raw, later].filter((part) => part !== undefined)
+  const entries = `arrayJoin([('source', source, medium), ('device', device, ''), ('browser', browser, ''), ('country', country, '')])`
+  return {
+    with: ['no_conversions AS (SELECT 1)', ...parts.flatMap((part) => part.with)].join(', '),
+    sql: `SELECT entry.1 AS dimension, entry.2 AS key, entry.3 AS detail, sum(amount) AS conversions
+      FROM (SELECT ${entries} AS entry, amount FROM (${parts.map(({ sql }) => sql).join('\nUNION ALL\n')}))
+      GROUP BY dimension, key, detail`,
+    params: Object.assign({}, ...parts.map(({ params }) => params)),
+  }
+}
+
+/** The first moment whose conversions can be taken from the aggregates. */
+function firstAggregated(composition: Composition): number {
+  const { span, from } = composition
+  const wholeSessionsFrom = span.readableFrom + sessionHours * hourMs
+  return span.start < wholeSessionsFrom || sessionHoursOf(composition) !== composition.hours
+    ? Math.max(from, wholeSessionsFrom)
+    : from
+}
+
+interface Part {
+  readonly with: readonly string[]
+  readonly sql: string
+  readonly params: Readonly<Record<string, unknown>>
+}
+
+/** From `agg_conversions`, and from raw rows for those that pending rows make, or change. */
+function aggregatedCredits({ span, snapshot, pending }: Composition, from: number, to: number): Part {
+  const firstHour = Math.floor(from / hourMs)
+  const lastHour = Math.ceil(to / hourMs)
+  const resets = snapshot.resets.filter(({ workspaceId }) => workspaceId === span.workspaceId)
+  const generationsOf = (first: number, last: number) =>
+    snapshot.generations
+      .filter(({ day }) => (day + 1) * dayHours > first && day * dayHours < last)
+      .map(({ generation }) => generation)
+  const live = liveRowsIn({ generations: generationsOf(firstHour, lastHour), resets }, 'conversions')
+  const columns = 'occurred_at, touched_at, source, medium, session_source, session_medium, device, browser, country'
+  const select = (amount: string, table: string) => `
+    SELECT if(touched_at >= ${moment('readable_from')} AND touched_at != fromUnixTimestamp64Milli(toInt64(0), 'UTC'), toString(source), toString(session_source)) AS source_,
+      if(touched_at >= ${moment('readable_from')} AND touched_at != fromUnixTimestamp64Milli(toInt64(0), 'UTC'), toString(medium), toString(session_medium)) AS medium_,
+      toString(device) AS device, toString(browser) AS browser, toString(country) AS country, ${amount} AS amount
+    FROM ${table} WHERE occurred_at >= ${moment('credits_from')} AND occurred_at < ${moment('credits_to')}`
+  const named = (sql: string) =>
+    `SELECT source_ AS source, medium_ AS medium, device, browser, country, toInt64(amount) AS amount FROM (${sql})`
+  const params: Record<string, unknown> = {
+    ...live.params,
+    workspace: span.workspaceId,
+    readable_from: span.readableFrom,
+    credits_from: from,
+    credits_to: to,
+    credits_first_hour: firstHour,
+    credits_last_hour: lastHour,
+  }
+  const start = Math.max(firstHour, pending?.hours.start ?? lastHour)
+  const counted = `(SELECT ${columns}, conversions FROM agg_conversions
+    WHERE workspace_id = {workspace:UInt32} AND hour >= {credits_first_hour:UInt32} AND hour < {credits_last_hour:UInt32} AND ${live.sql}`
+  if (pending === undefined || start >= lastHour) {
+    return { with: [], sql: named(select('conversions', `${counted})`)), params }
+  }
+  const credited = creditedSql(
+    {
+      visible: [{ from: 0, through: idMax }],
+      uncounted: pending.ids,
+      hours: { start, end: lastHour },
+      workspaceIds: [span.workspaceId],
+    },
+    { generations: generationsOf(firstHour - creditWindowMs / hourMs - 1, lastHour), resets },
+  )
+  return {
+    with: [credited.with],
+    sql: `${named(select('conversions', `${counted} AND id NOT IN (SELECT id FROM conversions))`))}
+      UNION ALL
+      ${named(select('1', 'credited'))}`,
+    params: { ...credited.params, ...params },
+  }
+}
+
+/**
+ * Conversions from `from` to just before `to`, credited by readable raw rows alone: all touches and conversions of their
+ * visitors in their order, each row seeing the newest touch so far; without one, the first event of their session.
+ */
+function rawCredits({ span }: Composition, from: number, to: number): Part {
+  const readable = (time: number) => Math.max(time, span.readableFrom)
+  const within = (start: string, end: string) =>
+    `workspace_id = {workspace:UInt32} AND occurred_at >= ${moment(start)} AND occurred_at < ${moment(end)}`
+  const inRange = within('raw_from', 'raw_to')
+  return {
+    params: {
+      workspace: span.workspaceId,
+      raw_from: from,
+      raw_to: to,
+      raw_touches_from: readable(from - creditWindowMs),
+      raw_sessions_from: readable(from - sessionHours * hourMs),
+      raw_sessions_to: to + sessionHours * hourMs,
+    },
+    with: [
+      `raw_conversions AS (
+        SELECT session, device, browser, country, has_touch, touch_source, touch_medium FROM (
+          SELECT session, occurred_at, kind, ${deviceKey} AS device, ${browserKey} AS browser, ${countryKey} AS country,
+            source NOT IN ('', 'direct') AS is_touch,
+            maxIf(occurred_at, is_touch) OVER so_far AS touched_at,
+            countIf(is_touch) OVER so_far > 0
+              AND touched_at >= occurred_at - toIntervalMillisecond(${creditWindowMs}) AS has_touch,
+            argMaxIf(toString(source), (occurred_at, id), is_touch) OVER so_far AS touch_source,
+            argMaxIf(toString(medium), (occurred_at, id), is_touch) OVER so_far AS touch_medium
+          FROM events
+          WHERE ${within('raw_touches_from', 'raw_to')}
+            AND visitor IN (SELECT visitor FROM events WHERE ${inRange} AND kind = 'conversion' AND visitor != 0)
+            AND (kind = 'conversion' OR is_touch)
+          WINDOW so_far AS (PARTITION BY visitor ORDER BY occurred_at, id ROWS UNBOUNDED PRECEDING)
+        )
+        WHERE kind = 'conversion' AND occurred_at >= ${moment('raw_from')}
+      )`,
+      `raw_begun AS (
+        SELECT session, argMin((${sourceKey}, ${mediumKey}), (occurred_at, id)) AS first FROM events
+        WHERE ${within('raw_sessions_from', 'raw_sessions_to')} AND visitor != 0
+          AND session IN (SELECT session FROM events WHERE ${inRange} AND kind = 'conversion' AND visitor != 0)
+        GROUP BY session
+      )`,
+    ],
+    sql: `SELECT if(has_touch, touch_source, first.1) AS source, if(has_touch, touch_medium, first.2) AS medium, device, browser, country, toInt64(1) AS amount
+      FROM raw_conversions LEFT JOIN raw_begun USING (session)
+      UNION ALL
+      SELECT ${sourceKey}, ${mediumKey}, ${deviceKey}, ${browserKey}, ${countryKey}, toInt64(1)
+      FROM events WHERE ${inRange} AND kind = 'conversion' AND visitor = 0`,
+  }
+}

@@ -1,0 +1,48 @@
+/** SQL of an aggregate table's rows and those of the raw rows beside it, in one: columns are values and states to be merged. */
+import { type AggregateTable, countedColumns, keysOfEvent } from '../../aggregates/tables.ts'
+import type { Cells } from './composition.ts'
+import { bucketStart } from './span.ts'
+
+export interface UnitedOptions {
+  /** Names of columns; the others aren't read. */
+  readonly columns: readonly string[]
+  /** Adds the column `bucket`, by the parameter `bucket_starts`. */
+  readonly isBucketed?: boolean
+  /** SQL condition over the table's keys. */
+  readonly where?: string
+}
+
+const bucketOfCell = 'roundDown(toInt64(hour) * 3600000, {bucket_starts:Array(Int64)})'
+
+/** Columns: the table's keys, `bucket` where asked for, the columns. Several rows may have equal keys. */
+export function unitedSql(
+  table: AggregateTable,
+  cells: Cells,
+  { columns, isBucketed = false, where = '1' }: UnitedOptions,
+): { sql: string; params: Readonly<Record<string, unknown>> } {
+  const narrowed = { ...table, columns: Object.fromEntries(columns.map((name) => [name, table.columns[name]!])) }
+  const names = [...table.keys, ...(isBucketed ? ['bucket'] : [])]
+  const fromCells = [...table.keys, ...(isBucketed ? [`${bucketOfCell} AS bucket`] : []), ...columns]
+  const fromEvents = [
+    ...keysOfEvent(table),
+    ...(isBucketed ? [`${bucketStart} AS bucket`] : []),
+    countedColumns(narrowed),
+  ]
+  const groupBy = names.length === 0 ? '' : ` GROUP BY ${names.join(', ')}`
+  const selects = [
+    ...(cells.aggregated === undefined
+      ? []
+      : [`SELECT ${fromCells.join(', ')} FROM ${table.name} WHERE ${cells.aggregated.sql} AND ${where}`]),
+    ...cells.raw.map(
+      ({ sql }) =>
+        `SELECT ${fromEvents.join(', ')} FROM events WHERE ${sql} AND ${table.events} AND ${where}${groupBy}`,
+    ),
+  ]
+  const params = Object.assign({}, cells.aggregated?.params, ...cells.raw.map((cell) => cell.params))
+  return { sql: `(${selects.join('\nUNION ALL\n')})`, params }
+}
+
+/** SQL of a column's merged value, or another expression over its merged state. */
+export function shown(table: AggregateTable, column: string): string {
+  return table.columns[column]!.shown.replaceAll('?', column)
+}

@@ -1,0 +1,40 @@
+/** What the aggregates are made of, as one moment's state. */
+import type { AggregateReset, AggregateSnapshot, LiveGeneration } from '../../schemas/aggregate-snapshot.ts'
+import { segmentRowsMax } from '../../schemas/limits.ts'
+import type { Queryable } from '../client.ts'
+
+interface StateRow {
+  readonly revision: number
+  readonly marks: readonly { readonly first: number; readonly through: number }[] | null
+  readonly generations: readonly LiveGeneration[] | null
+  readonly resets: readonly AggregateReset[] | null
+}
+
+/**
+ * One statement, so that all of it is of one moment.
+ * @param known answered again when nothing was committed since
+ */
+export async function readSnapshot(q: Queryable, known?: AggregateSnapshot): Promise<AggregateSnapshot> {
+  const [row] = await q.query<StateRow>(
+    `SELECT revision,
+       CASE WHEN revision != $1 THEN (SELECT jsonb_agg(jsonb_build_object('first', first_segment, 'through', through)
+         ORDER BY first_segment) FROM aggregate_marks) END AS marks,
+       CASE WHEN revision != $1 THEN (SELECT jsonb_agg(jsonb_build_object('generation', generation, 'day', day, 'isWhole', is_whole,
+         'lastAt', last_at) ORDER BY generation) FROM aggregate_generations_live) END AS generations,
+       CASE WHEN revision != $1 THEN (SELECT jsonb_agg(jsonb_build_object('workspaceId', workspace_id, 'hour', hour,
+         'generation', generation)) FROM aggregate_resets) END AS resets
+     FROM aggregate_revision`,
+    [known?.revision ?? -1],
+  )
+  const { revision, marks, generations, resets } = row!
+  if (known !== undefined && revision === known.revision) return known
+  const aggregated: { from: number; through: number }[] = []
+  for (const { first, through } of marks ?? []) {
+    const from = first * segmentRowsMax
+    const last = aggregated.at(-1)
+    if (through < from) continue
+    if (last !== undefined && from <= last.through + 1) last.through = Math.max(last.through, through)
+    else aggregated.push({ from, through })
+  }
+  return { revision, aggregated, generations: generations ?? [], resets: resets ?? [] }
+}

@@ -36,7 +36,7 @@ export type AggregateName =
   | 'agg_touches'
 
 const sum = (fromEvents?: string): ColumnOfAggregate => ({
-  ...(fromEvents === undefined ? {} : { fromEvents }),
+  ...(fromEvents === undefined ? {} : { fromEvents: `toInt64(${fromEvents})` }),
   merge: 'sum(?)',
   shown: 'sum(?)',
 })
@@ -71,7 +71,7 @@ const vitalValue = (() => {
   const millionths = 'toUInt64(ceil(greatest(metric_value, 0) * 1e6 - 1e-3))'
   const place = `toUInt64(exp10(length(toString(${millionths})) - 1))`
   const step = `greatest(intDiv(${place}, multiIf(${millionths} < 2 * ${place}, 200, ${millionths} < 5 * ${place}, 100, 40)), 1)`
-  return `intDiv(${millionths} + ${step} - 1, ${step}) * ${step}`
+  return `toUInt64(intDiv(${millionths} + ${step} - 1, ${step}) * ${step})`
 })()
 
 const isView = "kind = 'pageview' AND visitor != 0"

@@ -14,6 +14,9 @@ export interface PipelineMetrics {
   rowsExpired(table: ExpiredTable, rows: number): void
   queueIs(state: string, jobs: number): void
   redisIs(reachable: boolean): void
+  /** After a run: the rows of events that it took up, and the generations that count now. */
+  aggregated(rows: number, generations: number): void
+  aggregateLagIs(seconds: number): void
 }
 
 export function makePipelineMetrics(metrics: Metrics): PipelineMetrics {
@@ -22,6 +25,9 @@ export function makePipelineMetrics(metrics: Metrics): PipelineMetrics {
   const last = metrics.gauge('svc_job_last_success_seconds', 'Unix time of the last run that succeeded.', ['job'])
   const expired = metrics.counter('svc_expired_rows_total', 'Rows deleted at the end of their retention.', ['table'])
   const queued = metrics.gauge('svc_queue_jobs', 'Jobs in the queue, by state.', ['state'])
+  const aggregated = metrics.counter('svc_aggregated_rows_total', 'Events that were taken into the aggregates.')
+  const generations = metrics.gauge('svc_aggregate_generations', 'Generations of aggregates that count.')
+  const lag = metrics.gauge('svc_aggregate_lag_seconds', 'For how long there have been events that wait for it.')
   const redis = metrics.gauge('svc_redis_up', 'Whether Redis could be reached, 1 or 0.')
   return {
     jobEnded: (job, outcome, took, nowMs) => {
@@ -31,6 +37,11 @@ export function makePipelineMetrics(metrics: Metrics): PipelineMetrics {
     },
     rowsExpired: (table, rows) => expired.inc({ table }, rows),
     queueIs: (state, jobs) => queued.set({ state }, jobs),
+    aggregated: (rows, live) => {
+      aggregated.inc(rows)
+      generations.set(live)
+    },
+    aggregateLagIs: (behind) => lag.set(behind),
     redisIs: (reachable) => redis.set(reachable ? 1 : 0),
   }
 }

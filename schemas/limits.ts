@@ -105,6 +105,26 @@ export const clickhouseQueryDeadlineMs = 15 * second
 export const clickhouseInsertDeadlineMs = 120 * second
 export const clickhouseQueryMemoryMax = 4 * 1024 * MiB
 
+/** The aggregator: how often it looks for new rows; readers take from the raw rows what it hasn't seen yet. */
+export const aggregateEveryMs = 5 * second
+/** What it takes up in one run, and so commits together: after a long outage or an import the rest comes with the next one. */
+export const aggregateRunRowsMax = 20_000_000
+/** One statement of it: larger ones are divided. */
+export const aggregateStatementRowsMax = 2_000_000
+export const aggregateStatementDaysMax = 60
+export const aggregateDeadlineMs = 110 * second
+export const aggregateMemoryMax = 2 * 1024 * MiB
+/** Threads of one statement: readers come first. */
+export const aggregateThreadsMax = 2
+/** Whoever aggregates has the work to itself for so long after each statement. */
+export const aggregateClaimMs = 3 * minute
+/** Hours recorded to be computed anew that one run looks at. */
+export const aggregateRepairsMax = 2_000
+/** Differences between aggregates and raw rows that are listed. */
+export const aggregateDifferencesMax = 1_000
+/** With so few workspaces a statement names them, and reads their rows only. */
+export const aggregateWorkspacesNamed = 1_000
+
 /** The table of tracking keys: how often it is read anew when no notification came, and how long "no such key" is believed. */
 export const keyPollMs = 5 * second
 export const unknownKeyCacheMs = 2 * second

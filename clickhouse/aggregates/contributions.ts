@@ -10,13 +10,20 @@ export interface Statement {
   readonly params: Readonly<Record<string, unknown>>
 }
 
+/** What was counted before, for conversions. */
+export interface Counted {
+  /** Where the touches of counted rows are found. */
+  readonly touches: LiveRows
+  /** The conversions to take back where they are computed again; undefined: there are none. */
+  readonly conversions: LiveRows | undefined
+}
+
 /**
- * @param touches where touches and conversions that were counted before are found
  * @returns a SELECT of workspace_id, hour, the table's keys and its columns
  */
-export function contributionsSql(name: AggregateName, scope: RowScope, counted: LiveRows): Statement {
+export function contributionsSql(name: AggregateName, scope: RowScope, counted: Counted): Statement {
   if (name === 'agg_sessions') return sessionContributionsSql(scope)
-  if (name === 'agg_conversions') return conversionContributionsSql(scope, counted)
+  if (name === 'agg_conversions') return conversionContributionsSql(scope, counted.touches, counted.conversions)
   const table = aggregateTables[name]
   const { inHours, uncounted, params } = scopeSql(scope)
   const keys = ['workspace_id', `${hourOfEvent} AS hour`, ...keysOfEvent(table)]

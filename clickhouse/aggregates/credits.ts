@@ -18,10 +18,11 @@ const creditHours = creditWindowMs / hourMs
 /**
  * The conversions in the scope's hours that have to be computed (again). `WITH` clauses: `conversions`, and `credited`
  * with the columns of `agg_conversions`' keys besides workspace_id and hour.
+ * @param touched where the touches of counted rows are found
  */
-export function creditedSql(scope: RowScope, counted: LiveRows): { with: string; params: Record<string, unknown> } {
+export function creditedSql(scope: RowScope, touched: LiveRows): { with: string; params: Record<string, unknown> } {
   const { inHours, nearHours, visible, uncounted, params } = scopeSql(scope)
-  const touches = liveRowsIn(counted, 'touches')
+  const touches = liveRowsIn(touched, 'touches')
   const isFromScratch = scope.uncounted === 'everything'
   const isChanged = isFromScratch
     ? '1'
@@ -93,31 +94,39 @@ function nearCredit({ workspaceIds }: RowScope, visible: string): string {
   return `${workspaces} AND ${visible} AND occurred_at >= ${moment('credit_from_ms')} AND occurred_at < ${moment('hours_to')}`
 }
 
-/** What the scope's rows add to `agg_conversions`. */
+/**
+ * What the scope's rows add to `agg_conversions`.
+ * @param before the conversions that were counted before: taken back where they are computed again. With `everything`
+ *   uncounted, all of them in the scope's hours, those whose events are gone too; undefined: there are none
+ */
 export function conversionContributionsSql(
   scope: RowScope,
-  counted: LiveRows,
+  touched: LiveRows,
+  before: LiveRows | undefined,
 ): { sql: string; params: Readonly<Record<string, unknown>> } {
-  const credited = creditedSql(scope, counted)
+  const credited = creditedSql(scope, touched)
   const keys = ['workspace_id', 'hour', ...aggregateTables.agg_conversions.keys].join(', ')
   const now = `SELECT ${keys}, toInt64(1) AS sign FROM credited`
-  if (scope.uncounted === 'everything') {
+  if (before === undefined) {
     return {
       sql: `WITH ${credited.with} SELECT ${keys}, sum(sign) AS conversions FROM (${now}) GROUP BY ${keys}`,
       params: credited.params,
     }
   }
-  const before = liveRowsIn(counted, 'before')
+  const counted = liveRowsIn(before, 'before')
+  const isComputedAgain =
+    scope.uncounted !== 'everything'
+      ? '(workspace_id, id) IN (SELECT workspace_id, id FROM conversions)'
+      : `${inPart(scope, 'id')} AND ${scope.workspaceIds === undefined ? '1' : 'workspace_id IN {workspaces:Array(UInt32)}'}`
   return {
     sql: `WITH ${credited.with}
       SELECT ${keys}, sum(sign) AS conversions FROM (
         ${now}
         UNION ALL
         SELECT ${keys}, -conversions AS sign FROM agg_conversions
-        WHERE ${before.sql} AND hour >= {hour_start:UInt32} AND hour < {hour_end:UInt32}
-          AND (workspace_id, id) IN (SELECT workspace_id, id FROM conversions)
+        WHERE ${counted.sql} AND hour >= {hour_start:UInt32} AND hour < {hour_end:UInt32} AND ${isComputedAgain}
       )
       GROUP BY ${keys} HAVING conversions != 0`,
-    params: { ...credited.params, ...before.params },
+    params: { ...credited.params, ...counted.params },
   }
 }

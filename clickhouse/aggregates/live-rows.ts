@@ -13,6 +13,19 @@ export function dayOfGeneration(generation: number): number {
   return generation % daysPerAttempt
 }
 
+/** Hours since 1970 fit below it until the year 2448, and with every id of a workspace the key is exact as a number. */
+const hoursPerWorkspace = 4_194_304
+
+/** An hour of a workspace as one number. */
+export function keyOfHour({ workspaceId, hour }: { workspaceId: number; hour: number }): number {
+  return workspaceId * hoursPerWorkspace + hour
+}
+
+/** SQL of the same, over `workspace_id` and `hour`. */
+export function keyOfHourSql(hour = 'hour'): string {
+  return `toUInt64(workspace_id) * ${hoursPerWorkspace} + ${hour}`
+}
+
 export interface LiveRows {
   readonly generations: readonly number[]
   readonly resets: readonly AggregateReset[]
@@ -24,11 +37,11 @@ export function liveRowsIn({ generations, resets }: LiveRows, name = 'live'): Co
   const isLive = `generation IN {${name}:Array(UInt64)}`
   if (resets.length === 0) return { sql: isLive, params: { [name]: generations } }
   return {
-    sql: `${isLive} AND generation >= transform(toUInt64(workspace_id) * 4294967296 + hour,
+    sql: `${isLive} AND generation >= transform(${keyOfHourSql()},
       {${name}_reset_keys:Array(UInt64)}, {${name}_reset_to:Array(UInt64)}, toUInt64(0))`,
     params: {
       [name]: generations,
-      [`${name}_reset_keys`]: resets.map(({ workspaceId, hour }) => workspaceId * 2 ** 32 + hour),
+      [`${name}_reset_keys`]: resets.map(keyOfHour),
       [`${name}_reset_to`]: resets.map(({ generation }) => generation),
     },
   }

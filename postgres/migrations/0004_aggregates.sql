@@ -25,7 +25,10 @@ CREATE SEQUENCE aggregate_attempts AS bigint START 1;
 CREATE TABLE aggregate_revision (
   only_row     boolean PRIMARY KEY DEFAULT true CHECK (only_row),
   revision     bigint NOT NULL,
-  committed_at timestamptz NOT NULL DEFAULT now()
+  committed_at timestamptz NOT NULL DEFAULT now(),
+  -- Who aggregates at present. Two at once would do no harm but double work: the first to commit has done it.
+  claimed_by    text,
+  claimed_until timestamptz NOT NULL DEFAULT '-infinity'
 );
 INSERT INTO aggregate_revision (revision) VALUES (0);
 
@@ -48,6 +51,12 @@ CREATE TABLE aggregate_generations_live (
   written_at timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX aggregate_generations_day ON aggregate_generations_live (day);
+
+-- Generations that were live, and since when they aren't: their rows are deleted once no reader holds an older list.
+CREATE TABLE aggregate_generations_left (
+  generation bigint PRIMARY KEY,
+  left_at    timestamptz NOT NULL DEFAULT now()
+);
 
 -- Of these hours of a workspace, generations before this one don't count: they were computed anew in it.
 CREATE TABLE aggregate_resets (

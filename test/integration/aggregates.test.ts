@@ -23,11 +23,12 @@ test.each(names)('%s takes what raw rows add to it, from scratch and as a differ
     makeEventRow({ kind: 'web_vital', metric: 'LCP', metric_value: 2501 }),
   ])
   const hours = { start: hour - 2, end: hour + 3 }
+  const live = { generations: [5], resets: [{ workspaceId: 1, hour, generation: 7 }] }
   for (const uncounted of ['everything', [{ from: 0, through: 2 }]] as RowScope['uncounted'][]) {
     const { sql, params } = contributionsSql(
       name,
       { visible: [{ from: 0, through: idMax }], uncounted, hours },
-      { generations: [5], resets: [{ workspaceId: 1, hour, generation: 7 }] },
+      { touches: live, conversions: uncounted === 'everything' ? undefined : live },
     )
     await stores.ch.command(
       `INSERT INTO ${name} (generation, is_day, ${contributedColumns(name).join(', ')})

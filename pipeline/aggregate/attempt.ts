@@ -1,0 +1,84 @@
+/**
+ * Writes rows of aggregates under the number of one attempt. Nothing of it counts before its generations are listed in the
+ * ledger, which takes the definite success of every statement: an attempt that fails or dies is left where it is.
+ */
+
+import {
+  type Counted,
+  contributedColumns,
+  contributionsSql,
+  type Statement,
+} from '../../clickhouse/aggregates/contributions.ts'
+import { dayOfGeneration, generationOf } from '../../clickhouse/aggregates/live-rows.ts'
+import type { RowScope } from '../../clickhouse/aggregates/row-scope.ts'
+import { type AggregateName, aggregateTables } from '../../clickhouse/aggregates/tables.ts'
+import type { ClickHouse, QueryOptions } from '../../clickhouse/client.ts'
+import { aggregateDeadlineMs, aggregateMemoryMax, aggregateThreadsMax } from '../../schemas/limits.ts'
+
+export const aggregateNames = Object.keys(aggregateTables) as AggregateName[]
+
+/** Of every statement of the aggregator. What doesn't fit half of its memory goes to the disk. */
+export const heavyStatement: QueryOptions = {
+  deadlineMs: aggregateDeadlineMs,
+  settings: {
+    max_memory_usage: aggregateMemoryMax,
+    max_bytes_before_external_group_by: aggregateMemoryMax / 2,
+    max_bytes_before_external_sort: aggregateMemoryMax / 2,
+    max_threads: aggregateThreadsMax,
+  },
+}
+
+/** Few parts, whatever the rows; and equal rows of two statements are two rows: generations are told by their number. */
+const insertSettings = {
+  max_insert_threads: 1,
+  min_insert_block_size_rows: 1_000_000,
+  min_insert_block_size_bytes: 256 * 1024 * 1024,
+  max_partitions_per_insert_block: 0,
+  insert_deduplicate: 0,
+}
+
+/** Stores what the scope's rows add to a table. */
+export async function insertContributions(
+  ch: ClickHouse,
+  attempt: number,
+  name: AggregateName,
+  scope: RowScope,
+  counted: Counted,
+): Promise<void> {
+  const columns = contributedColumns(name).join(', ')
+  await insertSelected(ch, `INSERT INTO ${name} (generation, is_day, ${columns})`, {
+    sql: `SELECT toUInt64({attempt:UInt64} + intDiv(hour, 24)), 0, ${columns} FROM (${contributionsSql(name, scope, counted).sql})`,
+    params: { ...contributionsSql(name, scope, counted).params, attempt: generationOf(attempt, 0) },
+  })
+}
+
+export async function insertSelected(ch: ClickHouse, into: string, { sql, params }: Statement): Promise<void> {
+  await ch.command(`${into} ${sql}`, params, {
+    ...heavyStatement,
+    settings: { ...heavyStatement.settings, ...insertSettings },
+  })
+}
+
+/** The generations that an attempt has written rows of, ascending. */
+export async function generationsOf(ch: ClickHouse, attempt: number): Promise<{ generation: number; day: number }[]> {
+  const rows = await ch.query<{ generation: number }>(
+    `SELECT DISTINCT toUInt64(partition) AS generation FROM system.parts
+     WHERE database = currentDatabase() AND table IN {names:Array(String)} AND active
+       AND generation >= {from:UInt64} AND generation < {until:UInt64} ORDER BY generation`,
+    { names: aggregateNames, from: generationOf(attempt, 0), until: generationOf(attempt + 1, 0) },
+  )
+  return rows.map(({ generation }) => ({ generation, day: dayOfGeneration(generation) }))
+}
+
+/** Deletes the rows of generations, whole partitions at a time. Again is no error. */
+export async function dropGenerations(ch: ClickHouse, generations: readonly number[]): Promise<void> {
+  const parts = await ch.query<{ table: string; id: string }>(
+    `SELECT DISTINCT table, partition_id AS id FROM system.parts
+     WHERE database = currentDatabase() AND table IN {names:Array(String)} AND active
+       AND toUInt64(partition) IN {generations:Array(UInt64)}`,
+    { names: aggregateNames, generations },
+  )
+  for (const { table, id } of parts) {
+    await ch.command('ALTER TABLE {table:Identifier} DROP PARTITION ID {id:String}', { table, id }, heavyStatement)
+  }
+}

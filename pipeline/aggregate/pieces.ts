@@ -1,0 +1,94 @@
+/**
+ * Divides what new rows change into statements of a bounded size, by the hours that they write: each session and each
+ * conversion is evaluated by exactly one statement.
+ */
+import type { HourSpan, RowScope } from '../../clickhouse/aggregates/row-scope.ts'
+import { aggregateStatementDaysMax, aggregateStatementRowsMax } from '../../schemas/limits.ts'
+
+/** New rows of one UTC day. */
+export interface DeltaDay {
+  /** Since 1970, as the hours. */
+  readonly day: number
+  readonly rows: number
+  readonly firstHour: number
+  readonly lastHour: number
+  /** Time of the latest; milliseconds since 1970. */
+  readonly lastAt: number
+}
+
+export interface Piece extends Pick<RowScope, 'hours' | 'part'> {
+  /** None of its days has aggregates yet. */
+  readonly isNew: boolean
+}
+
+export interface Division {
+  readonly days: readonly DeltaDay[]
+  /** A new row changes what belongs to hours from so many before its own … */
+  readonly hoursBefore: number
+  /** … to so many after it. */
+  readonly hoursAfter: number
+  /** Days that have aggregates. */
+  readonly liveDays: ReadonlySet<number>
+  /** Hours between two pieces of work that may still be one statement. */
+  readonly gapMax: number
+}
+
+export function dividePieces(division: Division): Piece[] {
+  const pieces: (Piece & { rows: number })[] = []
+  for (const slice of slicesOf(division)) {
+    const open = pieces.at(-1)
+    if (slice.rows > aggregateStatementRowsMax) {
+      const of = Math.ceil(slice.rows / aggregateStatementRowsMax)
+      for (let remainder = 0; remainder < of; remainder++) pieces.push({ ...slice, part: { remainder, of } })
+    } else if (
+      open?.part === undefined &&
+      open?.isNew === slice.isNew &&
+      open.rows + slice.rows <= aggregateStatementRowsMax &&
+      slice.hours.end - open.hours.start <= aggregateStatementDaysMax * 24 &&
+      slice.hours.start - open.hours.end <= division.gapMax
+    ) {
+      pieces[pieces.length - 1] = {
+        ...open,
+        hours: { start: open.hours.start, end: slice.hours.end },
+        rows: open.rows + slice.rows,
+      }
+    } else {
+      pieces.push(slice)
+    }
+  }
+  return pieces.map(({ rows: _, ...piece }) => piece)
+}
+
+/** The hours that are written, cut by days, without days that have no row at all. */
+function slicesOf({
+  days,
+  hoursBefore,
+  hoursAfter,
+  liveDays,
+}: Division): { hours: HourSpan; isNew: boolean; rows: number }[] {
+  const rowsOf = new Map(days.map(({ day, rows }) => [day, rows]))
+  const total = days.reduce((sum, { rows }) => sum + rows, 0)
+  // Apart from the others they are cheaper, but a statement more.
+  const isWorthApart = total > aggregateStatementRowsMax / 10
+  const slices = new Map<number, { start: number; end: number }>()
+  for (const { firstHour, lastHour } of days) {
+    const end = lastHour + 1 + hoursAfter
+    for (let start = Math.max(0, firstHour - hoursBefore); start < end; ) {
+      const day = Math.floor(start / 24)
+      const until = Math.min(end, (day + 1) * 24)
+      const slice = slices.get(day)
+      if (slice === undefined) slices.set(day, { start, end: until })
+      else slices.set(day, { start: Math.min(slice.start, start), end: Math.max(slice.end, until) })
+      start = until
+    }
+  }
+  const reach = Math.min(1, hoursBefore)
+  return [...slices]
+    .filter(([day]) => liveDays.has(day) || rowsOf.has(day))
+    .sort(([a], [b]) => a - b)
+    .map(([day, hours]) => {
+      let rows = 0
+      for (let near = day - reach; near <= day + reach; near++) rows += rowsOf.get(near) ?? 0
+      return { hours, isNew: isWorthApart && !liveDays.has(day), rows }
+    })
+}

@@ -1,0 +1,187 @@
+/**
+ * The ledger of the aggregates in ClickHouse: what they are made of, and up to where. Every commit is one transaction that
+ * counts the revision up from the one that was read, so that of two that worked at once only the first has done anything.
+ */
+import type { AggregateReset, AggregateSnapshot, IdRange, LiveGeneration } from '../../schemas/aggregate-snapshot.ts'
+import { segmentRowsMax } from '../../schemas/limits.ts'
+import type { Postgres, Queryable } from '../client.ts'
+
+/** Of a lease of segment numbers, the id up to which something is done. */
+export interface LeaseMark {
+  readonly firstSegment: number
+  readonly endSegment: number
+  readonly through: number
+}
+
+export interface StoredGeneration extends LiveGeneration {
+  /** 0: written by a delta; higher ones by merging. */
+  readonly level: number
+  /** Milliseconds since 1970. */
+  readonly writtenAt: number
+}
+
+/** An hour of a workspace whose raw rows were changed behind the marks. */
+export interface Repair {
+  readonly id: number
+  readonly workspaceId: number
+  readonly hour: number
+}
+
+export interface AggregationState {
+  readonly revision: number
+  /** When it was committed; milliseconds since 1970, as all times here, by the clock of Postgres. */
+  readonly committedAt: number
+  readonly now: number
+  readonly aggregated: readonly LeaseMark[]
+  readonly shipped: readonly LeaseMark[]
+  readonly generations: readonly StoredGeneration[]
+  readonly resets: readonly AggregateReset[]
+  /** The oldest ones. */
+  readonly repairs: readonly Repair[]
+}
+
+const marks = (table: string, through: string) =>
+  `(SELECT coalesce(json_agg(json_build_object('firstSegment', first_segment, 'endSegment', end_segment, 'through', ${through})), '[]')
+    FROM ${table})`
+const milliseconds = (time: string) => `floor(extract(epoch FROM ${time}) * 1000)::bigint`
+const resets = `(SELECT coalesce(json_agg(json_build_object('workspaceId', workspace_id, 'hour', hour, 'generation', generation)), '[]')
+  FROM aggregate_resets)`
+
+/** One statement, so that all of it is of one moment. */
+export async function readSnapshot(q: Queryable): Promise<AggregateSnapshot> {
+  const [row] = await q.query<{
+    revision: number
+    marks: LeaseMark[]
+    generations: LiveGeneration[]
+    resets: AggregateReset[]
+  }>(
+    `SELECT revision, ${marks('aggregate_marks', 'through')} AS marks, ${resets} AS resets,
+       (SELECT coalesce(json_agg(json_build_object('generation', generation, 'day', day, 'isWhole', is_whole, 'lastAt', last_at)
+          ORDER BY generation), '[]') FROM aggregate_generations_live) AS generations
+     FROM aggregate_revision`,
+  )
+  const { revision, generations } = row!
+  return { revision, aggregated: rangesOf(row!.marks), generations, resets: row!.resets }
+}
+
+/** The same and all else that the aggregator goes by. */
+export async function readAggregationState(q: Queryable, repairsMax: number): Promise<AggregationState> {
+  const [row] = await q.query<AggregationState>(
+    `SELECT revision, ${milliseconds('committed_at')} AS "committedAt", ${milliseconds('now()')} AS now,
+       ${marks('aggregate_marks', 'through')} AS aggregated,
+       ${marks('segment_leases_taken', 'shipped_through')} AS shipped, ${resets} AS resets,
+       (SELECT coalesce(json_agg(json_build_object('generation', generation, 'day', day, 'isWhole', is_whole, 'lastAt', last_at,
+          'level', level, 'writtenAt', ${milliseconds('written_at')}) ORDER BY generation), '[]')
+        FROM aggregate_generations_live) AS generations,
+       (SELECT coalesce(json_agg(json_build_object('id', id, 'workspaceId', workspace_id, 'hour', hour) ORDER BY id), '[]')
+        FROM (SELECT * FROM aggregate_repairs ORDER BY id LIMIT $1) AS oldest) AS repairs
+     FROM aggregate_revision`,
+    [repairsMax],
+  )
+  return row!
+}
+
+/** The ids of marks' leases up to their marks: sorted, neighbours as one. */
+export function rangesOf(leases: readonly LeaseMark[]): IdRange[] {
+  const ranges: { from: number; through: number }[] = []
+  for (const { firstSegment, through } of [...leases].sort((a, b) => a.firstSegment - b.firstSegment)) {
+    const from = firstSegment * segmentRowsMax
+    const last = ranges.at(-1)
+    if (through < from) continue
+    if (last !== undefined && last.through + 1 === from) last.through = through
+    else ranges.push({ from, through })
+  }
+  return ranges
+}
+
+/** A number that no other attempt has or will have: greater than those of all attempts that were committed before. */
+export async function takeAttempt(q: Queryable): Promise<number> {
+  const [row] = await q.query<{ attempt: number }>(`SELECT nextval('aggregate_attempts') AS attempt`)
+  return row!.attempt
+}
+
+export interface LedgerChange {
+  /** The revision that the change was worked out from. */
+  readonly revision: number
+  readonly marks?: readonly LeaseMark[]
+  readonly added?: readonly Omit<StoredGeneration, 'writtenAt'>[]
+  readonly removed?: readonly number[]
+  readonly resets?: readonly AggregateReset[]
+  readonly repairIds?: readonly number[]
+}
+
+/**
+ * All of it or nothing.
+ * @returns false when another change was committed since the revision was read
+ */
+export function commitToLedger(pg: Postgres, change: LedgerChange): Promise<boolean> {
+  const { revision, marks: raised = [], added = [], removed = [], resets: made = [], repairIds = [] } = change
+  return pg.transaction(async (tx) => {
+    const [counted] = await tx.query(
+      `UPDATE aggregate_revision SET revision = revision + 1, committed_at = now() WHERE revision = $1 RETURNING revision`,
+      [revision],
+    )
+    if (counted === undefined) return false
+    await tx.query(
+      `INSERT INTO aggregate_marks (first_segment, end_segment, through)
+       SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[])
+       ON CONFLICT (first_segment) DO UPDATE SET through = EXCLUDED.through`,
+      [
+        raised.map((mark) => mark.firstSegment),
+        raised.map((mark) => mark.endSegment),
+        raised.map((mark) => mark.through),
+      ],
+    )
+    await tx.query(
+      `WITH gone AS (DELETE FROM aggregate_generations_live WHERE generation = ANY ($1::bigint[]) RETURNING generation)
+       INSERT INTO aggregate_generations_left (generation) SELECT generation FROM gone`,
+      [removed],
+    )
+    await tx.query(
+      `INSERT INTO aggregate_generations_live (generation, day, level, is_whole, last_at)
+       SELECT * FROM unnest($1::bigint[], $2::int[], $3::smallint[], $4::boolean[], $5::bigint[])`,
+      [
+        added.map(({ generation }) => generation),
+        added.map(({ day }) => day),
+        added.map(({ level }) => level),
+        added.map(({ isWhole }) => isWhole),
+        added.map(({ lastAt }) => lastAt),
+      ],
+    )
+    await tx.query(
+      `INSERT INTO aggregate_resets (workspace_id, hour, generation)
+       SELECT * FROM unnest($1::int[], $2::bigint[], $3::bigint[])
+       ON CONFLICT (workspace_id, hour) DO UPDATE SET generation = EXCLUDED.generation`,
+      [
+        made.map(({ workspaceId }) => workspaceId),
+        made.map(({ hour }) => hour),
+        made.map(({ generation }) => generation),
+      ],
+    )
+    // A reset has nothing to say any more once no generation of its day is older than it.
+    await tx.query(
+      `DELETE FROM aggregate_resets AS reset WHERE NOT EXISTS (
+         SELECT FROM aggregate_generations_live AS live WHERE live.day = reset.hour / 24 AND live.generation < reset.generation)`,
+    )
+    await tx.query('DELETE FROM aggregate_repairs WHERE id = ANY ($1::bigint[])', [repairIds])
+    await tx.query(`SELECT pg_notify('aggregates_changed', $1)`, [String(revision + 1)])
+    return true
+  })
+}
+
+/**
+ * Claims the work for `ms`; again by the same name prolongs it.
+ * @returns false while another has it
+ */
+export async function claimAggregation(q: Queryable, by: string, ms: number): Promise<boolean> {
+  const rows = await q.query(
+    `UPDATE aggregate_revision SET claimed_by = $1, claimed_until = now() + $2::bigint * interval '1 millisecond'
+     WHERE claimed_by = $1 OR claimed_until < now() RETURNING revision`,
+    [by, ms],
+  )
+  return rows.length > 0
+}
+
+export async function releaseAggregation(q: Queryable, by: string): Promise<void> {
+  await q.query(`UPDATE aggregate_revision SET claimed_until = '-infinity' WHERE claimed_by = $1`, [by])
+}

@@ -7,6 +7,7 @@ import { revokeKey } from './commands/keys-revoke.ts'
 import { migrate } from './commands/migrate.ts'
 import { setPlanOfWorkspace } from './commands/plan-set.ts'
 import { replay } from './commands/replay.ts'
+import { seed } from './commands/seed.ts'
 import { createWorkspaceWithKeys } from './commands/workspace-create.ts'
 import { listAllWorkspaces } from './commands/workspace-list.ts'
 
@@ -19,5 +20,6 @@ export const commands: readonly Command[] = [
   revokeKey,
   migrate,
   replay,
+  seed,
   doctor,
 ]

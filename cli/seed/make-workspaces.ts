@@ -1,0 +1,45 @@
+/** The workspaces that the events belong to, of the installation's first owner, with keys to send and to ask by. */
+import type { Postgres, Queryable } from '../../postgres/client.ts'
+import { createApiKey } from '../../postgres/tables/api-keys.ts'
+import { createTrackingKey } from '../../postgres/tables/tracking-keys.ts'
+import { createWorkspace, type PlanKey, planKeys } from '../../postgres/tables/workspaces.ts'
+import { retentionDaysByPlan } from '../../schemas/limits.ts'
+import { scopes } from '../../schemas/scopes.ts'
+
+export interface SeedWorkspace {
+  readonly workspace_id: number
+  readonly slug: string
+  readonly tracking_key: string
+  /** Of all scopes. */
+  readonly api_key: string
+}
+
+/** `Seed 1` to `Seed N`, in one transaction. The owner's plan is raised where it can't read `days`, and never lowered. */
+export function makeWorkspaces(pg: Postgres, count: number, days: number): Promise<SeedWorkspace[]> {
+  return pg.transaction(async (tx) => {
+    const made: SeedWorkspace[] = []
+    for (let number = 1; number <= count; number++) made.push(await makeWorkspace(tx, number, days))
+    return made
+  })
+}
+
+async function makeWorkspace(tx: Queryable, number: number, days: number): Promise<SeedWorkspace> {
+  // The first workspace of an empty installation makes the owner that the next ones find.
+  const [owner] = await tx.query<{ email: string; plan_key: PlanKey | null }>(
+    'SELECT email, plan_key FROM owners ORDER BY id LIMIT 1',
+  )
+  const { workspaceId, slug } = await createWorkspace(tx, {
+    name: `Seed ${number}`,
+    timezone: 'UTC',
+    plan: planFor(days, owner?.plan_key ?? null),
+    ownerEmail: owner?.email,
+  })
+  const trackingKey = await createTrackingKey(tx, workspaceId)
+  const key = await createApiKey(tx, { workspaceId, name: 'seed', scopes })
+  return { workspace_id: workspaceId, slug, tracking_key: trackingKey, api_key: key!.apiKey }
+}
+
+function planFor(days: number, present: PlanKey | null): PlanKey {
+  const needed = days > retentionDaysByPlan.growth ? 'scale' : 'growth'
+  return present !== null && planKeys.indexOf(present) > planKeys.indexOf(needed) ? present : needed
+}

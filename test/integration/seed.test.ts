@@ -1,0 +1,323 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { runCommandLine } from '../../cli/run.ts'
+import { eventsByWorkspace, planPortions, type SeedShape, wholeWeight } from '../../cli/seed/plan.ts'
+import { makeStatement } from '../../cli/seed/rows-sql.ts'
+import { insertSettings, type SeedResult } from '../../cli/seed/seed-events.ts'
+import type { TrackEvent } from '../../schemas/event.ts'
+import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits.ts'
+import { eventColumns, eventTypes, kinds } from '../../schemas/row.ts'
+import { startApi } from '../support/api.ts'
+import { rowOf } from '../support/enriching.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+const days = 10
+const until = Math.floor(Date.now() / 1000) * 1000 - 1000
+const shape = `--events 10000 --workspaces 3 --days ${days} --until ${new Date(until).toISOString()}`
+
+let stores: TestStores
+let seeded: SeedResult
+beforeAll(async () => {
+  stores = await freshStores()
+  seeded = (await svc(`seed ${shape} --json`)).json()
+}, 120_000)
+afterAll(() => stores?.close())
+
+async function svc(line: string) {
+  let out = ''
+  let err = ''
+  const terminal = {
+    out: (text: string) => {
+      out += text
+    },
+    err: (text: string) => {
+      err += text
+    },
+    isInteractive: false,
+  }
+  const env = { DATABASE_URL: stores.databaseUrl, CLICKHOUSE_URL: stores.clickhouseUrl, DATA_DIR: stores.dataDir }
+  const code = await runCommandLine(line.split(' '), terminal, new AbortController().signal, env)
+  return { code, err, json: () => JSON.parse(out) as SeedResult }
+}
+
+const idsOf = ({ workspaces }: SeedResult) => workspaces.map((made) => made.workspace_id)
+
+async function ask<Row>(
+  sql: string,
+  ids: readonly number[] = idsOf(seeded),
+  params: Record<string, number> = {},
+): Promise<Row[]> {
+  const ours = 'WITH ours AS (SELECT * FROM events WHERE workspace_id IN {ids:Array(UInt32)})'
+  return stores.ch.query<Row>(`${ours} ${sql}`, { ids, ...params })
+}
+
+/** The same for the same rows, in which workspace ever; ids count from the first. */
+async function digestOf(ids: readonly number[], withIds = true): Promise<string> {
+  const others = eventColumns.map(({ name }) => name).filter((name) => name !== 'id' && name !== 'workspace_id')
+  const [row] = await ask<{ digest: string }>(
+    `SELECT toString(groupBitXor(cityHash64(${withIds ? 'id - first, ' : ''}indexOf([${ids}], workspace_id), ${others}))) AS digest
+     FROM (SELECT *, (SELECT min(id) FROM ours) AS first FROM ours)`,
+    ids,
+  )
+  return row!.digest
+}
+
+describe('svc seed', () => {
+  test('makes as many events as were asked for, half of them in the first workspace, the others in falling shares', async () => {
+    const counts = await ask<{ id: number; count: number }>(
+      'SELECT workspace_id AS id, count() AS count FROM ours GROUP BY id ORDER BY id',
+    )
+    expect(counts.map(({ count }) => count)).toEqual([5000, 3333, 1667])
+    expect(counts.map(({ id }) => id)).toEqual(idsOf(seeded))
+    expect(seeded.workspaces.map(({ events }) => events)).toEqual([5000, 3333, 1667])
+  })
+
+  test('gives ids of one lease, each once, growing with the time of receipt, and marks the lease as shipped to its end', async () => {
+    const [lease] = await stores.pg.query<{ first: number; through: number }>(
+      'SELECT first_segment AS first, shipped_through AS through FROM segment_leases_taken ORDER BY first_segment LIMIT 1',
+    )
+    const end = (lease!.first + segmentLeaseSize) * segmentRowsMax
+    expect(lease!.through).toBe(end - 1)
+    const [ids] = await ask<Record<string, number>>(
+      `SELECT uniqExact(id) AS distinct, countIf(id < {first:UInt64} OR id >= {end:UInt64}) AS outside,
+         groupArray(received_at) AS times, arraySort(times) = times AS grow
+       FROM (SELECT * FROM ours ORDER BY id)`,
+      idsOf(seeded),
+      { first: lease!.first * segmentRowsMax, end },
+    )
+    expect(ids).toMatchObject({ distinct: 10_000, outside: 0, grow: 1 })
+  })
+
+  test('places them in the days before the end, the newest of each workspace seconds before it', async () => {
+    const rows = await ask<{ first: number; last: number; received: number; late: number; days: number }>(
+      `SELECT toUnixTimestamp64Milli(min(occurred_at)) AS first, toUnixTimestamp64Milli(max(occurred_at)) AS last,
+         toUnixTimestamp64Milli(max(received_at)) AS received, countIf(received_at < occurred_at) AS late,
+         uniqExact(toDate(occurred_at)) AS days
+       FROM ours GROUP BY workspace_id`,
+    )
+    for (const row of rows) {
+      expect(row.first).toBeGreaterThanOrEqual(until - days * 86_400_000)
+      expect(row.last).toBeGreaterThan(until - 5_000)
+      expect(row.received).toBeLessThanOrEqual(until)
+      expect(row).toMatchObject({ late: 0, days: days + 1 })
+    }
+  })
+
+  test('groups them into sessions of one visitor, of at most 12 events within a day, from one source each', async () => {
+    const [sessions] = await ask<Record<string, number>>(
+      `SELECT count() AS sessions, max(visitors) AS visitors, max(events) AS events, max(hours) AS hours,
+         max(sources) AS sources, max(session) AS session, avg(conversions > 0) AS converting
+       FROM (SELECT session, uniqExact(visitor) AS visitors, count() AS events, countIf(kind = 'conversion') AS conversions,
+           dateDiff('hour', min(occurred_at), max(occurred_at)) AS hours,
+           uniqExactIf((source, medium), source != 'direct') AS sources
+         FROM ours WHERE visitor != 0 GROUP BY workspace_id, session)`,
+    )
+    expect(sessions).toMatchObject({ visitors: 1, events: 12, sources: 1 })
+    expect(sessions!['hours']).toBeLessThan(2)
+    expect(sessions!['session']).toBeLessThan(2 ** 53)
+    expect(sessions!['sessions']).toBeGreaterThan(2_000)
+    expect(sessions!['converting']).toBeGreaterThan(0.003)
+    expect(sessions!['converting']).toBeLessThan(0.03)
+  })
+
+  test('varies them as people do', async () => {
+    const [variety] = await ask<Record<string, number>>(
+      `SELECT uniqExact(kind) AS kinds, uniqExactIf(metric, metric != 'none') AS metrics, uniqExact(browser) AS browsers,
+         uniqExact(country) AS countries, uniqExact(source, medium) AS sources, uniqExact(campaign) AS campaigns,
+         countIf(visitor = 0) AS by_servers, countIf(visitor = 0 AND kind != 'conversion') AS odd,
+         quantileIf(0.99)(metric_value, metric = 'LCP') / quantileIf(0.5)(metric_value, metric = 'LCP') AS tail,
+         (SELECT count() FROM (SELECT visitor FROM ours GROUP BY visitor HAVING uniqExact(session) > 1 AND
+           uniqExact(toDate(occurred_at)) > 1 AND uniqExactIf(source, source != 'direct') > 1)) AS returning
+       FROM ours`,
+    )
+    expect(variety).toMatchObject({ kinds: 7, metrics: 4, odd: 0 })
+    expect(variety!['browsers']).toBeGreaterThan(4)
+    expect(variety!['countries']).toBeGreaterThan(45)
+    expect(variety!['sources']).toBeGreaterThan(45)
+    expect(variety!['campaigns']).toBeGreaterThan(15)
+    expect(variety!['by_servers']).toBeGreaterThan(0)
+    expect(variety!['tail']).toBeGreaterThan(2)
+    expect(variety!['returning']).toBeGreaterThan(20)
+  })
+
+  test('fills the columns as ingest would have filled them for the same event', async () => {
+    const rows = await ask<Record<string, never>>('SELECT * FROM ours WHERE cityHash64(id) % 4 = 0')
+    expect(rows.length).toBeGreaterThan(2_000)
+    const same = [
+      ...[
+        'kind',
+        'event_type',
+        'session_named',
+        'metric',
+        'metric_value',
+        'engagement_ms',
+        'scroll_depth',
+        'screen_width',
+      ],
+      ...['event_name', 'anonymous_id', 'client_event_id', 'path', 'url', 'title', 'referrer', 'source', 'medium'],
+      ...['campaign', 'content', 'language', 'timezone', 'properties', 'link_id', 'post_id'],
+    ] as const
+    for (const row of rows) {
+      const made = rowOf(eventOf(row))
+      const expected = { ...made, kind: nameOf(kinds, made.kind), event_type: nameOf(eventTypes, made.event_type) }
+      expect({ ...row, metric: vitalNumber(row['metric']!) }).toMatchObject(
+        Object.fromEntries(same.map((name) => [name, expected[name]])),
+      )
+      expect(row['email_hash'] === 0).toBe(made.email_hash.hi === 0 && made.email_hash.lo === 0)
+      expect(row['visitor'] === 0).toBe(made.visitor.hi === 0 && made.visitor.lo === 0)
+    }
+  })
+
+  test('gives client event ids to the newest events, or to all', async () => {
+    const count = (result: SeedResult) =>
+      ask<{ newest: number; older: number; distinct: number }>(
+        `SELECT countIf(client_event_id != '' AND toUnixTimestamp64Milli(occurred_at) >= {since:Int64}) AS newest,
+           countIf(client_event_id != '') - newest AS older,
+           uniqExactIf(client_event_id, client_event_id != '') AS distinct
+         FROM ours`,
+        idsOf(result),
+        { since: until - 2 * 86_400_000 },
+      )
+    const [newest] = await count(seeded)
+    expect(newest!.newest).toBeGreaterThan(500)
+    expect(newest).toMatchObject({ older: 0, distinct: newest!.newest })
+    const [all] = await count((await svc(`seed ${shape} --client-event-ids all --json`)).json())
+    expect(all).toMatchObject({ newest: newest!.newest, older: 10_000 - newest!.newest, distinct: 10_000 })
+  })
+
+  test('makes the same events of the same seed, and others of another', async () => {
+    const again = (await svc(`seed ${shape} --json`)).json()
+    const other = (await svc(`seed ${shape} --seed 2 --json`)).json()
+    expect(await digestOf(idsOf(again))).toBe(await digestOf(idsOf(seeded)))
+    expect(await digestOf(idsOf(other))).not.toBe(await digestOf(idsOf(seeded)))
+  })
+
+  test('makes the same events however they are cut into inserts', async () => {
+    const whole: SeedShape = { events: 2_000, workspaces: 3, days: 2, largestShare: 0.5, until }
+    const make = async (firstWorkspace: number, rowsMax: number) => {
+      const workspaceIds = [0, 1, 2].map((at) => firstWorkspace + at)
+      const rows = {
+        ...{ ...whole, seed: 1, workspaceIds, eventsOf: eventsByWorkspace(whole) },
+        ...{ lease: firstWorkspace, hasAllClientEventIds: false },
+      }
+      const portions = planPortions(whole, rowsMax)
+      for (const portion of portions) {
+        await stores.ch.command(makeStatement(rows, portion), {}, { settings: insertSettings })
+      }
+      return { workspaceIds, inserts: portions.length }
+    }
+    const atOnce = await make(1_000_000, 2_000)
+    const cut = await make(2_000_000, 150)
+    expect(atOnce.inserts).toBe(1)
+    expect(cut.inserts).toBeGreaterThan(15)
+    expect(await digestOf(cut.workspaceIds, false)).toBe(await digestOf(atOnce.workspaceIds, false))
+    const [order] = await ask<{ distinct: number; grow: number }>(
+      `SELECT uniqExact(id) AS distinct, groupArray(received_at) AS times, arraySort(times) = times AS grow
+       FROM (SELECT * FROM ours ORDER BY id)`,
+      cut.workspaceIds,
+    )
+    expect(order).toMatchObject({ distinct: 2_000, grow: 1 })
+  })
+
+  test('makes workspaces whose keys read an overview with all their events', async () => {
+    const api = await startApi(stores)
+    try {
+      for (const { api_key, events } of seeded.workspaces) {
+        const answer = await api.ask(`/v1/analytics/overview?days=${days + 2}`, { key: api_key })
+        const { metrics } = (await answer.json()) as { metrics: Record<string, number> }
+        expect(metrics).toMatchObject({ events })
+        expect(metrics['bounce_rate']).toBeGreaterThan(1)
+        expect(metrics['conversion_rate']).toBeGreaterThan(0)
+      }
+    } finally {
+      await api.close()
+    }
+  })
+
+  test('raises the owner’s plan for days that it can’t read, and never lowers it', async () => {
+    const plan = async () => {
+      const [owner] = await stores.pg.query<{ plan_key: string }>('SELECT plan_key FROM owners ORDER BY id LIMIT 1')
+      return owner!.plan_key
+    }
+    expect(await plan()).toBe('growth')
+    await svc('seed --events 500 --days 200')
+    expect(await plan()).toBe('scale')
+    await svc('seed --events 500 --days 20')
+    expect(await plan()).toBe('scale')
+    const owners = await stores.pg.query('SELECT 1 FROM owners')
+    expect(owners).toHaveLength(1)
+  })
+
+  test('refuses what is beyond its bounds with exit code 2, naming the option, and makes nothing', async () => {
+    const count = async () => (await stores.pg.query('SELECT 1 FROM workspaces')).length
+    const before = await count()
+    for (const [line, named] of [
+      ['', '--events is required'],
+      ['--events 0', '--events'],
+      ['--events 1e6', '--events'],
+      ['--events 500000001', '--events'],
+      ['--events 30000000 --days 1', '--events must be at most 20000000 for each of --days'],
+      ['--events 10 --workspaces 1001', '--workspaces'],
+      ['--events 10 --days 731', '--days'],
+      ['--events 10 --largest-share 0', '--largest-share'],
+      ['--events 10 --largest-share 1.1', '--largest-share'],
+      ['--events 10 --until 2200-01-01T00:00:00Z', '--until'],
+      ['--events 10 --client-event-ids some', '--client-event-ids'],
+    ] as const) {
+      const result = await svc(`seed${line && ` ${line}`}`)
+      expect([line, result]).toEqual([line, expect.objectContaining({ code: 2, err: expect.stringContaining(named) })])
+    }
+    expect(await count()).toBe(before)
+  })
+})
+
+/** What the sender of such a row would have sent. */
+function eventOf(row: Record<string, never>): Partial<TrackEvent> {
+  const text = (name: string) => row[name] || undefined
+  return {
+    event_name: row['event_name']!,
+    event_type: row['event_type']!,
+    ...(row['email_hash'] !== 0 && { email: 'somebody@example.com' }),
+    anonymous_id: text('anonymous_id'),
+    session_id: row['session_named'] ? 'a session' : undefined,
+    client_event_id: text('client_event_id'),
+    url: text('url'),
+    title: text('title'),
+    referrer: text('referrer'),
+    language: text('language'),
+    timezone: text('timezone'),
+    screen_width: row['screen_width'] || undefined,
+    properties: row['properties'] ? JSON.parse(row['properties']) : undefined,
+  }
+}
+
+function nameOf(numbers: Readonly<Record<string, number>>, number: number): string {
+  return Object.entries(numbers).find(([, each]) => each === number)![0]
+}
+
+function vitalNumber(name: string): number {
+  return ['none', 'FCP', 'LCP', 'INP', 'CLS'].indexOf(name)
+}
+
+describe('the plan of a seed', () => {
+  const plan = (events: number, daysOf: number) =>
+    planPortions({ events, workspaces: 20, days: daysOf, largestShare: 0.5, until: Date.UTC(2026, 10, 20, 11, 7) })
+
+  test('cuts the time without gaps into inserts of a bounded size, at midnights where days fit', () => {
+    for (const [events, daysOf] of [
+      [10_000, 730],
+      [3_000_000, 30],
+      [100_000_000, 30],
+      [20_000_000, 1],
+    ] as const) {
+      const portions = plan(events, daysOf)
+      for (const [at, portion] of portions.entries()) {
+        if (at > 0) expect(portion.from).toBe(portions[at - 1]!.to)
+        if (at > 0) expect(portion.firstSegment).toBe(portions[at - 1]!.firstSegment + portions[at - 1]!.segments)
+        if (at > 0 && events < 10_000_000) expect(portion.from % 86_400_000).toBe(0)
+      }
+      expect(portions[0]!.pieces[0]!.weightBefore).toBe(0)
+      expect(portions.at(-1)!.pieces.at(-1)!.weightAfter).toBe(wholeWeight)
+      expect(portions.at(-1)!.firstSegment + portions.at(-1)!.segments).toBeLessThan(segmentLeaseSize)
+    }
+  })
+})

@@ -182,10 +182,7 @@ export class LogWriter<Row extends { id: number }> {
       return
     }
     this.options.io.sync(this.file.fd, (error) => {
-      if (error) {
-        void this.fail(group, error)
-        return
-      }
+      if (error) return void this.fail(group, error)
       this.syncedEnd = this.fileEnd
       segment.end = this.fileEnd
       segment.syncedRows += group.rows
@@ -206,11 +203,15 @@ export class LogWriter<Row extends { id: number }> {
     if (this.file) this.options.files.distrust(this.file.number)
     this.options.log.error({ err: error, file: this.file?.number }, 'a group could not be written: not acknowledged')
     const lost = this.gathering && this.gathering.rows > 0 ? [group, this.gathering] : [group]
+    const segments = [...(this.segment ? [this.segment] : []), ...lost.map(({ segment }) => segment)]
     this.gathering = undefined
+    this.segment = undefined
     for (const each of lost) each.forEachClaim(this.options.onClaimLost)
     await this.roll(this.syncedEnd, lost)
     this.inflight = undefined
-    for (const { segment } of lost) this.seal(segment)
+    // Not before it is certain where they end: a kill may bring the group back, and then its segment must not have been
+    // shipped without it. Where no file could be had before the end, that is for the next start to find.
+    if (this.file) for (const segment of segments) this.seal(segment)
     this.freeBuffers.push(...lost.map(({ buffer }) => buffer))
     this.tellIdle()
   }
@@ -227,7 +228,6 @@ export class LogWriter<Row extends { id: number }> {
    */
   private async roll(previousEnd: number, lost: GatheringGroup[] = []): Promise<void> {
     this.isRolling = true
-    if (lost.length > 0 && this.segment) this.seal(this.segment)
     const full = this.file
     this.file = undefined
     for (let attempt = 0; !this.file && !(this.isClosed && attempt > 0); attempt++) {

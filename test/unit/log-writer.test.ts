@@ -64,6 +64,21 @@ describe('group commit', () => {
     expect(told).toEqual(Array.from({ length: numbers.next - 1 }, (_, i) => i + 1))
   }, 60_000)
 
+  it('hands over the segment of a group whose sync failed only once another file says where it ends', async () => {
+    const io = makeFlakyIo()
+    const log = await open(folder, countingNumbers(), io)
+    const before = await appendDurably(log, 'before')
+    io.syncFailures = 1
+    io.headerFailures = 2
+    const failed = expect(appendDurably(log, 'failed')).rejects.toThrow('not durable')
+    await vi.waitFor(() => expect(log.writer.hasRoom(1, 4096)).toBe(false))
+    // Long past its age, and until then a kill may bring the group back.
+    for (; !log.writer.hasRoom(1, 4096); await sleep(20)) expect(log.sealed).toEqual([])
+    await failed
+    await vi.waitFor(() => expect(log.sealed).toHaveLength(1))
+    expect([...(await readRows(log, log.sealed)).keys()]).toEqual([before])
+  })
+
   it('refuses rows while no file can be had, and takes them again once there is room', async () => {
     const io = makeFlakyIo()
     const log = await open(folder, countingNumbers(), io)

@@ -1,5 +1,6 @@
 /** Every command there is. A new one is a file in `commands/` and a line here. */
 import type { Command } from './command.ts'
+import { showAggregates } from './commands/aggregates-status.ts'
 import { doctor } from './commands/doctor.ts'
 import { createKey } from './commands/keys-create.ts'
 import { listKeys } from './commands/keys-list.ts'
@@ -21,5 +22,6 @@ export const commands: readonly Command[] = [
   migrate,
   replay,
   seed,
+  showAggregates,
   doctor,
 ]

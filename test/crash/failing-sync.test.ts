@@ -1,0 +1,73 @@
+/** `fdatasync` fails under load: what was in it is not acknowledged, and what was acknowledged is there once. */
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { sleep } from '../../runtime/retry.ts'
+import { startIngest, type TestIngest } from '../support/ingest.ts'
+import { exact, judge, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+import { failCalls, leaveOut } from '../support/system-tools.ts'
+
+const isLong = process.env['FAULTS'] === 'long'
+const rounds = isLong ? 10 : 2
+const roundMs = 700
+const failure = 'a group could not be written'
+
+let stores: TestStores
+let ingest: TestIngest
+
+beforeEach(async () => {
+  stores = await freshStores()
+  ingest = await startIngest(stores)
+})
+afterEach(async () => {
+  await ingest?.stop('SIGKILL')
+  await stores.close()
+})
+
+/** Fails a sync of a group, each thread's first: of every file that syncs at the moment, the one that comes next included. */
+async function failSyncs(): Promise<string | undefined> {
+  const before = ingest.log.split(failure).length
+  const failing = await failCalls(ingest.child.pid!, 'fdatasync', 1)
+  if (typeof failing === 'string') return failing
+  for (let waited = 0; ingest.log.split(failure).length === before; waited += 10) {
+    if (waited > 20_000) throw new Error(`no sync has failed: ${ingest.log}`)
+    await sleep(10)
+  }
+  await failing.end()
+  return undefined
+}
+
+test.for([
+  ['goes on by itself', false],
+  ['is killed at once and started again', true],
+] as const)(
+  'a group whose sync failed is not acknowledged, and its retries count: ingest %s',
+  { timeout: rounds * 40_000 },
+  async ([, isKilled], context) => {
+    const ledger = openLedger()
+    for (let round = 0; round < rounds; round++) {
+      const stop = new AbortController()
+      const running = ledger.run(() => ({ trackingUrl: ingest.url, trackingKey: ingest.key }), stop.signal)
+      await sleep(roundMs)
+      const whyNot = await failSyncs()
+      if (whyNot !== undefined) {
+        stop.abort()
+        await running
+        leaveOut(context, whyNot)
+      }
+      if (isKilled) {
+        await ingest.stop('SIGKILL')
+        ingest = await startIngest(stores, {}, ingest)
+      }
+      await sleep(roundMs)
+      stop.abort()
+      await running
+    }
+    if (!isKilled) {
+      expect(ingest.child.exitCode).toBeNull()
+      expect([...ledger.failures.keys()]).toEqual([503])
+    }
+    await ingest.shipped()
+    expect(ledger.acknowledged).toBeGreaterThan(100)
+    expect(judge(ledger, await stores.ch.query<StoredEvent>(storedEventsSql))).toEqual(exact)
+  },
+)

@@ -1,0 +1,122 @@
+/** The disk of ingest's folder fills up under load and is freed again: nothing that was acknowledged is lost. */
+import { readdirSync, statfsSync, unlinkSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { sleep } from '../../runtime/retry.ts'
+import { logFileBytes } from '../../schemas/limits.ts'
+import { startIngest, type TestIngest } from '../support/ingest.ts'
+import { exact, judge, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+import { leaveOut, mountSmallDisk, unmount } from '../support/system-tools.ts'
+
+const rounds = process.env['FAULTS'] === 'long' ? 5 : 1
+const roundMs = 1_000
+const mebibyte = 2 ** 20
+/** Of each of the two streams a file in use and one to spare, and what the load may fill: its files are kept for minutes. */
+const diskBytes = 8 * logFileBytes
+const thresholdBytes = 64 * mebibyte
+/** A limit against hanging. */
+const acceptsAgainMs = 5_000
+
+let stores: TestStores
+let ingest: TestIngest | undefined
+let folder: string
+
+beforeEach(async () => {
+  stores = await freshStores()
+  folder = join(stores.dataDir, 'ingest')
+})
+afterEach(async () => {
+  await ingest?.stop('SIGKILL')
+  ingest = undefined
+  unmount(folder)
+  await stores.close()
+})
+
+const event = () => ({ tracking_key: ingest!.key, event_name: 'a' })
+
+/** Takes all free space but `leftBytes`, in a file of its own. */
+async function fillDisk(leftBytes: number): Promise<void> {
+  const file = await open(join(folder, 'filler'), 'w')
+  const piece = Buffer.alloc(mebibyte / 4)
+  try {
+    for (;;) {
+      const { bavail, bsize } = statfsSync(folder)
+      const bytes = Math.min(piece.length, bavail * bsize - leftBytes)
+      if (bytes <= 0) return
+      await file.write(piece, 0, bytes)
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+  } finally {
+    await file.close()
+  }
+}
+
+/** Both streams have the next file ready: what fills the disk now takes it from nobody but the ones after. */
+async function sparesReady(): Promise<void> {
+  const isReady = (stream: string) => readdirSync(join(folder, stream)).some((name) => /^spare-\d+\.log$/.test(name))
+  for (let waited = 0; !['events', 'bot_visits'].every(isReady); waited += 50) {
+    if (waited > 20_000) throw new Error('no spare files were made')
+    await sleep(50)
+  }
+}
+
+async function until(isSo: () => Promise<boolean>, withinMs: number, what: string): Promise<void> {
+  const startedAt = performance.now()
+  while (!(await isSo())) {
+    if (performance.now() - startedAt > withinMs) throw new Error(`${what} took longer than ${withinMs} ms`)
+    await sleep(50)
+  }
+}
+
+const cases = [
+  {
+    fills: 'below DISK_FREE_BYTES_MIN',
+    diskFreeBytesMin: thresholdBytes,
+    leftBytes: thresholdBytes / 2,
+    paddingBytes: 0,
+  },
+  // Not a byte is left: the log's next file can't be made, nor can a manifest be written.
+  { fills: 'to the last byte', diskFreeBytesMin: 0, leftBytes: 0, paddingBytes: 15_000 },
+]
+
+test.for(Array.from({ length: rounds }, () => cases).flat())(
+  'a disk that fills up $fills is answered 503 with Retry-After, and events are taken again within 5 s of room, none lost',
+  { timeout: 60_000 },
+  async ({ diskFreeBytesMin, leftBytes, paddingBytes }, context) => {
+    const whyNot = mountSmallDisk(folder, diskBytes)
+    if (whyNot !== undefined) leaveOut(context, whyNot)
+    ingest = await startIngest(stores, { DISK_FREE_BYTES_MIN: String(diskFreeBytesMin) })
+    const { url: trackingUrl, key: trackingKey } = ingest
+    await sparesReady()
+    const ledger = openLedger({ paddingBytes })
+    const stop = new AbortController()
+    const running = ledger.run(() => ({ trackingUrl, trackingKey }), stop.signal)
+    await sleep(roundMs)
+    await fillDisk(leftBytes)
+    await until(async () => (ledger.failures.get(503) ?? 0) > 0, 40_000, 'filling the log')
+    await sleep(roundMs)
+    const refused = await ingest.post('/track', event())
+    expect(refused.status).toBe(503)
+    expect(refused.headers.get('retry-after')).toBe('5')
+
+    unlinkSync(join(folder, 'filler'))
+    await until(
+      async () => (await ingest!.post('/track', event())).status === 202,
+      acceptsAgainMs,
+      'taking events again',
+    )
+    await sleep(roundMs)
+    stop.abort()
+    await running
+    // Refusals and nothing else: no connection was cut, and nothing failed in another way.
+    expect([...ledger.failures.keys()]).toEqual([503])
+    expect(ingest.child.exitCode).toBeNull()
+    expect(/ENOSPC/.test(ingest.log)).toBe(leftBytes === 0)
+    await ingest.shipped()
+    expect(ledger.acknowledged).toBeGreaterThan(100)
+    expect(judge(ledger, await stores.ch.query<StoredEvent>(storedEventsSql))).toEqual(exact)
+  },
+)

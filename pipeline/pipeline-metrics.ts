@@ -14,6 +14,8 @@ export interface PipelineMetrics {
   rowsExpired(table: ExpiredTable, rows: number): void
   queueIs(state: string, jobs: number): void
   redisIs(reachable: boolean): void
+  /** By how much the store's clock is ahead of this machine's; below 0, behind. */
+  clockIsOff(store: string, seconds: number): void
   /** After a run: the rows of events that it took up, and the generations that count now. */
   aggregated(rows: number, generations: number): void
   aggregateLagIs(seconds: number): void
@@ -28,6 +30,11 @@ export function makePipelineMetrics(metrics: Metrics): PipelineMetrics {
   const aggregated = metrics.counter('svc_aggregated_rows_total', 'Events that were taken into the aggregates.')
   const generations = metrics.gauge('svc_aggregate_generations', 'Generations of aggregates that count.')
   const lag = metrics.gauge('svc_aggregate_lag_seconds', 'For how long there have been events that wait for it.')
+  const clockOff = metrics.gauge(
+    'svc_clock_off_seconds',
+    "By how much a store's clock was ahead of this machine's when data was to be deleted.",
+    ['store'],
+  )
   const redis = metrics.gauge('svc_redis_up', 'Whether Redis could be reached, 1 or 0.')
   return {
     jobEnded: (job, outcome, took, nowMs) => {
@@ -42,6 +49,7 @@ export function makePipelineMetrics(metrics: Metrics): PipelineMetrics {
       generations.set(live)
     },
     aggregateLagIs: (behind) => lag.set(behind),
+    clockIsOff: (store, ahead) => clockOff.set({ store }, ahead),
     redisIs: (reachable) => redis.set(reachable ? 1 : 0),
   }
 }

@@ -164,6 +164,8 @@ export const retentionDaysByPlan = { starter: 30, growth: 180, scale: 730 } as c
 export const botRetentionDays = 180
 /** What a downgrade or a lapse hides is deleted only after so many days. */
 export const lapsedGraceDays = 30
+/** Nothing is deleted by age while clocks of the pipeline and the stores are further apart: one of them has run away. */
+export const deletionClockOffMaxMs = 1 * hour
 /** Visitor salts are deleted after so long. */
 export const saltKeepMs = 48 * hour
 /** How often ingest looks after its salts, and tries again while Postgres doesn't answer. */

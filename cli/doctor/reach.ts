@@ -1,6 +1,8 @@
 /** Whether each store answers, with which version and how fast, and how far its clock is from this machine's. */
 import type { ClickHouse } from '../../clickhouse/client.ts'
+import { readClickHouseClock } from '../../clickhouse/clock.ts'
 import type { Postgres } from '../../postgres/client.ts'
+import { readPostgresClock } from '../../postgres/clock.ts'
 import { clockOffFailMs, clockOffWarnMs, probeDeadlineMs } from '../../schemas/limits.ts'
 import { CommandFailed } from '../command.ts'
 import type { Installation } from '../installation.ts'
@@ -50,8 +52,7 @@ export async function reachStores(
     ping: (pg) => pg.query('SELECT 1', [], withinProbe),
     version: async (pg) => (await pg.query<{ server_version: string }>('SHOW server_version'))[0]!.server_version,
     tooOld: (version) => (Number.parseInt(version, 10) < 15 ? '15' : undefined),
-    clock: async (pg) =>
-      (await pg.query<{ ms: number }>('SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS ms'))[0]!.ms,
+    clock: (pg) => readPostgresClock(pg, withinProbe),
   }
   const clickhouse: Probe<ClickHouse> = {
     check: 'clickhouse',
@@ -60,7 +61,7 @@ export async function reachStores(
     ping: (ch) => ch.query('SELECT 1', {}, withinProbe),
     version: async (ch) => (await ch.query<{ version: string }>('SELECT version() AS version'))[0]!.version,
     tooOld: () => undefined,
-    clock: async (ch) => (await ch.query<{ ms: number }>('SELECT toUnixTimestamp64Milli(now64(3)) AS ms'))[0]!.ms,
+    clock: (ch) => readClickHouseClock(ch, withinProbe),
   }
   const redis: Probe<RedisProbe> = {
     check: 'redis',

@@ -1,12 +1,13 @@
 /**
  * Deletes what is past its retention (docs/retention.md): events and inbox rows of each workspace by its plan or its own
  * shorter setting, e-mails that none of these rows has any more, bot visits, and manifests that no node can come back
- * with. Idempotent; each step stands for itself.
+ * with. Idempotent; each step stands for itself. Where the clocks disagree nothing is deleted, and the job fails.
  */
 import { deleteOldSightings } from '../../postgres/tables/contact-sightings.ts'
 import { deleteOldInbox, deleteOldManifests } from '../../postgres/tables/inbox.ts'
 import { listWorkspaces } from '../../postgres/tables/workspaces.ts'
 import { botRetentionDays, shippedManifestKeepMs } from '../../schemas/limits.ts'
+import { agreedTime } from '../agreed-time.ts'
 import { makeDayDeleter } from '../delete-days.ts'
 import type { JobContext } from '../job.ts'
 import type { ExpiredTable } from '../pipeline-metrics.ts'
@@ -16,8 +17,8 @@ import { expiryOf, groupByExpiry } from '../retention.ts'
 const rowsPerStatement = 5_000
 
 export async function expireData(context: JobContext): Promise<void> {
-  const { pg, ch, clock, log, metrics, signal } = context
-  const now = clock.now()
+  const { pg, ch, log, metrics, signal } = context
+  const now = await agreedTime(context)
   const groups = groupByExpiry(await listWorkspaces(pg), now)
   const days = makeDayDeleter(ch, signal)
 

@@ -12,7 +12,8 @@ import { insertBotVisitRows, insertEventRows, makeBotVisitRow, makeEventRow } fr
 import { freshStores, type TestStores } from '../support/stores.ts'
 
 const dayMs = 86_400_000
-const now = Date.UTC(2026, 10, 20, 15)
+/** The stores' own clocks tell the time here: deletion compares them with the node's. */
+const now = Date.now()
 const ages = [0, 6.9, 7.1, 9, 29, 32, 100, 179, 182, 400, 729, 735]
 
 let stores: TestStores
@@ -136,13 +137,44 @@ test("deletes what is past each workspace's retention, and nothing else, and a r
   expect(manifests).toEqual([{ manifest_id: 1 }, { manifest_id: 2 }])
 }, 120_000)
 
-test('a clock that is set back for a while deletes nothing, and leaves nothing behind once it is right', async () => {
-  const kept = await left()
-  await insertEventRows(stores.ch, [makeEventRow({ workspace_id: ids.starter, occurred_at: now - 32 * dayMs })])
-  await expireData({ ...context(), clock: fixedClock(now - 3 * dayMs) })
-  expect(await left()).toEqual({ ...kept, [ids.starter]: [...kept[ids.starter]!, 32] })
-  await expireData(context())
-  expect(await left()).toEqual(kept)
+test.each([
+  ['forward', 3 * dayMs],
+  ['back', -3 * dayMs],
+])(
+  'while the clock is set %s by days nothing is deleted, and the run fails and says why',
+  async (_, byMs) => {
+    const before = { events: await left(), inbox: await inboxLeft(), salts: await saltDays() }
+    await insertEventRows(stores.ch, [makeEventRow({ workspace_id: ids.starter, occurred_at: now - 32 * dayMs })])
+    const metrics = makeMetrics('test', false)
+    const moved = { ...context(), clock: fixedClock(now + byMs), metrics: makePipelineMetrics(metrics) }
+    const says =
+      /^nothing is deleted while clocks disagree: (?=.*this machine \d{4}-)(?=.*postgres \d{4}-)(?=.*clickhouse \d{4}-)/
+    await expect(expireData(moved)).rejects.toThrow(says)
+    await expect(expireSalts(moved)).rejects.toThrow(says)
+    const kept = [...before.events[ids.starter]!, 32]
+    expect(await left()).toEqual({ ...before.events, [ids.starter]: kept })
+    expect({ inbox: await inboxLeft(), salts: await saltDays() }).toEqual({ inbox: before.inbox, salts: before.salts })
+    const off = [...(await metrics.text()).matchAll(/^svc_clock_off_seconds\{store="(\w+)".*\} (\S+)$/gm)]
+    expect(off.map(([, store]) => store)).toEqual(['postgres', 'clickhouse'])
+    for (const [, , seconds] of off) expect(Math.abs(Number(seconds) + byMs / 1000)).toBeLessThan(600)
+    // Once it is right, nothing is left behind.
+    await expireData(context())
+    expect(await left()).toEqual(before.events)
+  },
+  120_000,
+)
+
+test('clocks that differ by minutes delete by the earliest of them', async () => {
+  const before = await left()
+  const justInside = now - 7 * dayMs + 5 * 60_000
+  await insertEventRows(stores.ch, [makeEventRow({ workspace_id: ids.short, occurred_at: justInside })])
+  await expireData({ ...context(), clock: fixedClock(now + 30 * 60_000) })
+  const { [ids.short]: kept, ...others } = await left()
+  expect(kept).toEqual([...before[ids.short]!, 7])
+  expect(others).toEqual(Object.fromEntries(Object.entries(before).filter(([id]) => Number(id) !== ids.short)))
+  await stores.ch.command(
+    `ALTER TABLE events DELETE WHERE workspace_id = ${ids.short} AND occurred_at = fromUnixTimestamp64Milli(${justInside}) SETTINGS mutations_sync = 1`,
+  )
 }, 120_000)
 
 test('deleted rows are gone from the disk, not only hidden', async () => {
@@ -172,10 +204,13 @@ test('an empty Postgres is no reason to delete events', async () => {
 
 test('a salt is deleted once its day began two days ago', async () => {
   const salt = Buffer.alloc(32, 7)
-  for (const day of ['2026-11-17', '2026-11-18', '2026-11-19', '2026-11-20', '2026-11-21']) {
-    await readOrMakeSalt(stores.pg, day, salt)
-  }
+  const days = [-3, -2, -1, 0, 1].map((day) => new Date(now + day * dayMs).toISOString().slice(0, 10))
+  for (const day of days) await readOrMakeSalt(stores.pg, day, salt)
   await expireSalts(context())
-  const days = await stores.pg.query('SELECT day FROM visitor_salts ORDER BY day')
-  expect(days.map(({ day }) => day)).toEqual(['2026-11-19', '2026-11-20', '2026-11-21'])
+  expect(await saltDays()).toEqual(days.slice(2))
 })
+
+async function saltDays(): Promise<string[]> {
+  const rows = await stores.pg.query<{ day: string }>('SELECT day FROM visitor_salts ORDER BY day')
+  return rows.map(({ day }) => day)
+}

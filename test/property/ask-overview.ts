@@ -40,7 +40,7 @@ export async function placeCases(stores: TestStores, cases: readonly OverviewCas
   return done
 }
 
-function makeWorkspace(stores: TestStores, { timezone, plan, retentionDays }: OverviewCase): Promise<number> {
+export function makeWorkspace(stores: TestStores, { timezone, plan, retentionDays }: OverviewCase): Promise<number> {
   return stores.pg.transaction(async (tx) => {
     const { workspaceId } = await createWorkspace(tx, { name: `Case ${placed}`, timezone, plan })
     await tx.query('UPDATE workspaces SET retention_days = $2 WHERE id = $1', [workspaceId, retentionDays])
@@ -50,7 +50,7 @@ function makeWorkspace(stores: TestStores, { timezone, plan, retentionDays }: Ov
 }
 
 /** Every address has a companion without one, which is no contact. */
-function inboxRows({ workspaceId, emails }: PlacedCase): InboxRow[] {
+export function inboxRows({ workspaceId, emails }: PlacedCase): InboxRow[] {
   return emails.flatMap(({ email, occurredAt }, at) =>
     [email, null].map((address, which) => ({
       event_id: firstId + workspaceId * idsPerCase + at * 2 + which,

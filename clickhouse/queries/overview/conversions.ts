@@ -10,7 +10,7 @@ import { idMax } from '../../aggregates/id-ranges.ts'
 import { liveRowsIn } from '../../aggregates/live-rows.ts'
 import { hourMs, sessionHours } from '../../aggregates/row-scope.ts'
 import { type Composition, sessionHoursOf } from './composition.ts'
-import { moment } from './span.ts'
+import { moment, prefixParams } from './span.ts'
 
 const dayHours = 24
 
@@ -26,7 +26,10 @@ export function conversionsSql(composition: Composition): {
   const start = isAggregated ? Math.min(to, firstAggregated(composition)) : to
   const raw = start > from ? rawCredits(composition, from, start) : undefined
   const later = start < to ? aggregatedCredits(composition, start, to) : undefined
-  const parts = [raw, later].filter((part) => part !== undefined)
+  const parts =
+    raw === undefined && later === undefined
+      ? [rawCredits(composition, from, to)]
+      : [raw, later].filter((part) => part !== undefined)
   const entries = `arrayJoin([('source', source, medium), ('device', device, ''), ('browser', browser, ''), ('country', country, '')])`
   return {
     with: ['no_conversions AS (SELECT 1)', ...parts.flatMap((part) => part.with)].join(', '),
@@ -85,7 +88,7 @@ function aggregatedCredits({ span, snapshot, pending }: Composition, from: numbe
   if (pending === undefined || start >= lastHour) {
     return { with: [], sql: named(select('conversions', `${counted})`)), params }
   }
-  const credited = creditedSql(
+  const computed = creditedSql(
     {
       visible: [{ from: 0, through: idMax }],
       uncounted: pending.ids,
@@ -94,8 +97,9 @@ function aggregatedCredits({ span, snapshot, pending }: Composition, from: numbe
     },
     { generations: generationsOf(firstHour - creditWindowMs / hourMs - 1, lastHour), resets },
   )
+  const credited = prefixParams({ sql: computed.with, params: computed.params }, 'credited')
   return {
-    with: [credited.with],
+    with: [credited.sql],
     sql: `${named(select('conversions', `${counted} AND id NOT IN (SELECT id FROM conversions))`))}
       UNION ALL
       ${named(select('1', 'credited'))}`,

@@ -1,7 +1,7 @@
-/** Counts of distinct ids and events, and totals of web vitals: of a range, and of each of its buckets. */
-import type { VitalName } from '../../../schemas/reference/web-vitals.ts'
+/** Counts of distinct ids and events, and totals of web vitals: of a range, of each of its buckets, and of the range before. */
+import { type VitalName, vitalNames } from '../../../schemas/reference/web-vitals.ts'
 import type { Bucket } from '../../../schemas/time-range.ts'
-import { hourMs } from '../../aggregates/row-scope.ts'
+import { dayMs } from '../../../schemas/time-zone.ts'
 import { aggregateTables } from '../../aggregates/tables.ts'
 import { type Composition, cellsOf } from './composition.ts'
 import type { Reader } from './span.ts'
@@ -21,47 +21,76 @@ export interface Counts {
 export type VitalSums = ReadonlyMap<VitalName, { readonly total: number; readonly latest: number }>
 
 export interface RangeCounts {
-  readonly counts: Counts
+  readonly total: Counts
+  /** One for each bucket, in order. */
+  readonly series: readonly Counts[]
   readonly vitals: VitalSums
+  readonly previous: Counts | null
 }
+
+type CountRow = Counts & { readonly is_total: number; readonly bucket: number } & Record<
+    `${string}_vital`,
+    [number, number, number]
+  >
 
 const noCounts: Counts = { visitors: 0, sessions: 0, pageviews: 0, events: 0, conversions: 0, converting: 0 }
 const names = Object.keys(noCounts)
-const vitalColumns: Readonly<Record<VitalName, string>> = { FCP: 'fcp', LCP: 'lcp', INP: 'inp', CLS: 'cls' }
+const columnOf: Readonly<Record<VitalName, string>> = { FCP: 'fcp', LCP: 'lcp', INP: 'inp', CLS: 'cls' }
+const vitalColumns = vitalNames.flatMap((metric) => [`${columnOf[metric]}_total`, `${columnOf[metric]}_latest`])
 const table = aggregateTables.agg_traffic
 const countList = names.map((name) => `${shown(table, name)} AS ${name}`).join(', ')
+/** Sum, newest value, and the id that it came with: 0 where there is none. */
+const vitalList = vitalNames
+  .map((metric) => columnOf[metric])
+  .map((name) => `(sum(${name}_total), max(${name}_latest).3, max(${name}_latest).2) AS ${name}_vital`)
+  .join(', ')
 
-export async function readCounts(ch: Reader, composition: Composition): Promise<RangeCounts> {
-  const sums = Object.values(vitalColumns)
-  const columns = [...names, ...sums.flatMap((name) => [`${name}_total`, `${name}_latest`])]
-  const united = unitedSql(table, cellsOf(composition, { name: 'range' }), { columns })
-  const latest = (name: string) => `max(${name}_latest) AS newest_${name}, newest_${name}.2 AS ${name}_id`
-  const [row] = await ch.query<Counts & Record<string, number>>(
-    `SELECT ${countList}, ${sums.map((name) => `sum(${name}_total) AS ${name}_sum, ${latest(name)}, newest_${name}.3 AS ${name}_value`).join(', ')}
-     FROM ${united.sql}`,
-    united.params,
+/** As a bucket of its own in a pass over both ranges: no bucket begins then. */
+const previousBucket = -1
+
+/**
+ * Where no bucket cuts a UTC day, one pass over the days gives the range, its buckets and the range before; else the
+ * buckets are counted from hours, beside the range's days.
+ */
+export async function readCounts(
+  ch: Reader,
+  composition: Composition,
+  previous: Composition | null,
+  buckets: readonly Bucket[],
+): Promise<RangeCounts> {
+  if (!edgesOf(buckets).every((edge) => edge % dayMs === 0)) {
+    const [whole, series] = await Promise.all([
+      readCounts(ch, composition, previous, []),
+      readSeries(ch, composition, buckets),
+    ])
+    return { ...whole, series }
+  }
+  const columns = [...names, ...vitalColumns]
+  const current = unitedSql(table, cellsOf(composition, { name: 'range', edges: edgesOf(buckets) }), {
+    columns,
+    bucket: buckets.length === 0 ? 0 : 'each',
+  })
+  const before =
+    previous && unitedSql(table, cellsOf(previous, { name: 'before' }), { columns, bucket: previousBucket })
+  const rows = await ch.query<CountRow>(
+    `SELECT grouping(bucket) AS is_total, bucket, ${countList}, ${vitalList}
+     FROM (SELECT *, bucket = ${previousBucket} AS is_before FROM (${[current, ...(before ? [before] : [])].map(({ sql }) => `SELECT * FROM ${sql}`).join('\nUNION ALL\n')}))
+     GROUP BY GROUPING SETS ((is_before), (is_before, bucket)) HAVING is_before = 0 OR grouping(bucket) = 0`,
+    { ...current.params, ...before?.params, bucket_starts: buckets.map((bucket) => bucket.start) },
   )
-  if (row === undefined) return { counts: noCounts, vitals: new Map() }
-  const vitals = Object.entries(vitalColumns).filter(([, name]) => row[`${name}_id`] !== 0)
+  const total = rows.find(({ is_total }) => is_total === 1)
+  const byBucket = new Map(rows.filter(({ is_total }) => is_total === 0).map((row) => [row.bucket, row]))
   return {
-    counts: row,
-    vitals: new Map(
-      vitals.map(([metric, name]) => [
-        metric as VitalName,
-        { total: row[`${name}_sum`]!, latest: row[`${name}_value`]! },
-      ]),
-    ),
+    total: total ?? noCounts,
+    series: buckets.map((bucket) => byBucket.get(bucket.start) ?? noCounts),
+    vitals: total === undefined ? new Map() : vitalSumsOf(total),
+    previous: previous && (byBucket.get(previousBucket) ?? noCounts),
   }
 }
 
-/** Counts of each bucket, in order. */
-export async function readSeries(
-  ch: Reader,
-  composition: Composition,
-  buckets: readonly Bucket[],
-): Promise<readonly Counts[]> {
+async function readSeries(ch: Reader, composition: Composition, buckets: readonly Bucket[]): Promise<Counts[]> {
   const cells = cellsOf(composition, { name: 'series', edges: edgesOf(buckets) })
-  const united = unitedSql(table, cells, { columns: names, isBucketed: true })
+  const united = unitedSql(table, cells, { columns: names, bucket: 'each' })
   const rows = await ch.query<Counts & { bucket: number }>(
     `SELECT bucket, ${countList} FROM ${united.sql} GROUP BY bucket`,
     { ...united.params, bucket_starts: buckets.map((bucket) => bucket.start) },
@@ -70,12 +99,16 @@ export async function readSeries(
   return buckets.map((bucket) => byBucket.get(bucket.start) ?? noCounts)
 }
 
+function vitalSumsOf(row: CountRow): VitalSums {
+  const sums = new Map<VitalName, { total: number; latest: number }>()
+  for (const metric of vitalNames) {
+    const [total, latest, id] = row[`${columnOf[metric]}_vital`]!
+    if (id !== 0) sums.set(metric, { total, latest })
+  }
+  return sums
+}
+
 /** The moments between buckets. */
 export function edgesOf(buckets: readonly Bucket[]): number[] {
   return buckets.slice(1).map((bucket) => bucket.start)
-}
-
-/** Whether the buckets are made of whole UTC days: then one pass over the days gives the range and its buckets. */
-export function areDays(buckets: readonly Bucket[]): boolean {
-  return edgesOf(buckets).every((edge) => edge % (24 * hourMs) === 0)
 }

@@ -5,22 +5,21 @@ import type { VitalName } from '../../../schemas/reference/web-vitals.ts'
 import type { Bucket, TimeRange } from '../../../schemas/time-range.ts'
 import { dayMs } from '../../../schemas/time-zone.ts'
 import { readBotVisits } from './bot-visits.ts'
-import { type Composition, composeSpan, type PendingRows } from './composition.ts'
-import { type Counts, type RangeCounts, readCounts, readSeries } from './counts.ts'
+import { composeSpan, type PendingRows } from './composition.ts'
+import { type Counts, readCounts, type VitalSums } from './counts.ts'
 import { type PageCounts, readPages } from './pages.ts'
 import { readPending } from './pending.ts'
 import { type Presence, readPresence } from './presence.ts'
 import { type RecentEvent, readRecentEvents } from './recent-events.ts'
-import { readSessionFigures, readSessionTotals, type SessionFigures, type SessionTotals } from './sessions.ts'
-import type { Reader } from './span.ts'
 import {
-  type PageVitals,
-  readPageVitals,
-  readVitalSeries,
-  readVitals,
-  type VitalPoint,
-  type VitalTotals,
-} from './vitals.ts'
+  noSessions,
+  readSessionFigures,
+  readSessionTotals,
+  type SessionFigures,
+  type SessionTotals,
+} from './sessions.ts'
+import type { Reader } from './span.ts'
+import { type PageVitals, readPageVitals, readVitals, type VitalPoint, type VitalTotals } from './vitals.ts'
 
 export interface OverviewRequest {
   readonly workspaceId: number
@@ -77,24 +76,35 @@ export async function readOverview(
   ])
   const ofAggregates = readAround(ch, snapshot, request).then((pending) => {
     const composition = composeSpan(snapshot, span, pending)
+    const isPreviousReadable = range.previous.start >= readableFrom
+    const previous = isPreviousReadable ? composeSpan(snapshot, { ...span, ...range.previous }, pending) : null
     return Promise.all([
       readSessionFigures(ch, composition, limit),
-      readCounts(ch, composition),
-      readSeries(ch, composition, buckets),
+      readCounts(ch, composition, previous, buckets),
       readPages(ch, composition, limit),
-      readVitals(ch, composition),
-      readVitalSeries(ch, composition, buckets),
+      readVitals(ch, composition, buckets),
       readPageVitals(ch, composition, limit),
-      readPrevious(ch, snapshot, request, pending),
+      previous && readSessionTotals(ch, previous),
     ])
   })
-  const [[recentEvents, presence, bots], [sessions, totals, series, pages, percentiles, points, pageVitals, before]] =
+  const [[recentEvents, presence, bots], [sessions, counts, pages, vitals, pageVitals, sessionsBefore]] =
     await Promise.all([ofRows, ofAggregates])
   const { total, ...lists } = sessions
-  const current = { counts: totals.counts, sessions: total, botVisits: bots.current }
-  const previous = before && { ...before, botVisits: bots.previous }
-  const vitals = { total: vitalTotals(percentiles, totals), series: points }
-  return { current, previous, presence, series, lists, pages, vitals, pageVitals, recentEvents }
+  return {
+    current: { counts: counts.total, sessions: total, botVisits: bots.current },
+    previous: counts.previous && {
+      counts: counts.previous,
+      sessions: sessionsBefore ?? noSessions,
+      botVisits: bots.previous,
+    },
+    presence,
+    series: counts.series,
+    lists,
+    pages,
+    vitals: { total: vitalTotals(vitals.total, counts.vitals), series: vitals.series },
+    pageVitals,
+    recentEvents,
+  }
 }
 
 /** The pending rows of the range and the one before, and of the times around that change their figures. */
@@ -108,21 +118,9 @@ async function readAround(
   return readPending(ch, snapshot, { workspaceId, from, to: range.end + sessionLengthMaxMs })
 }
 
-async function readPrevious(
-  ch: Reader,
-  snapshot: AggregateSnapshot,
-  { workspaceId, range, readableFrom }: OverviewRequest,
-  pending: PendingRows | undefined,
-): Promise<Omit<PeriodFigures, 'botVisits'> | null> {
-  if (range.previous.start < readableFrom) return null
-  const composition: Composition = composeSpan(snapshot, { workspaceId, readableFrom, ...range.previous }, pending)
-  const [{ counts }, sessions] = await Promise.all([readCounts(ch, composition), readSessionTotals(ch, composition)])
-  return { counts, sessions }
-}
-
-function vitalTotals(percentiles: ReadonlyMap<VitalName, VitalTotals>, { vitals }: RangeCounts): VitalFigures['total'] {
+function vitalTotals(percentiles: ReadonlyMap<VitalName, VitalTotals>, sums: VitalSums): VitalFigures['total'] {
   const entries = [...percentiles].map(([metric, figures]) => {
-    const { total, latest } = vitals.get(metric) ?? { total: 0, latest: 0 }
+    const { total, latest } = sums.get(metric) ?? { total: 0, latest: 0 }
     return [metric, { ...figures, latest, average: total / figures.count }] as const
   })
   return new Map(entries)

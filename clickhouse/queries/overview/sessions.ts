@@ -12,7 +12,7 @@ import { aggregateTables } from '../../aggregates/tables.ts'
 import { type Composition, cellsOf, sessionHoursOf } from './composition.ts'
 import { conversionsSql } from './conversions.ts'
 import { topPaths } from './pages.ts'
-import { moment, type Reader } from './span.ts'
+import { moment, prefixParams, type Reader, type Statement } from './span.ts'
 import { shown } from './united.ts'
 
 export interface SessionTotals {
@@ -43,13 +43,8 @@ export interface SessionFigures {
   readonly entryPages: readonly SessionGroup[]
 }
 
-interface Statement {
-  readonly sql: string
-  readonly params: Readonly<Record<string, unknown>>
-}
-
 const table = aggregateTables.agg_sessions
-const noSessions: SessionTotals = { sessions: 0, bounces: 0, durationMs: 0 }
+export const noSessions: SessionTotals = { sessions: 0, bounces: 0, durationMs: 0 }
 const columns =
   'toString(dimension) AS dimension, key, toString(detail) AS detail, sessions, pageviews, events, bounces, duration_ms, visitors'
 const sums = `${shown(table, 'sessions')} AS sessions, ${shown(table, 'bounces')} AS bounces, sum(duration_ms) AS durationMs`
@@ -146,15 +141,11 @@ function changesSql({ span, from, to, pending }: Composition, hours: HourSpan, c
     hours: { start, end },
     workspaceIds: [span.workspaceId],
   }
-  const notCut = cut.length === 0 ? '' : ' AND hour NOT IN {changes_cut:Array(UInt32)}'
-  const inRange = `first_at >= {changes_from:Int64} AND first_at < {changes_to:Int64}${notCut}`
+  const notCut = cut.length === 0 ? '' : ' AND hour NOT IN {cut:Array(UInt32)}'
+  const inRange = `first_at >= {from:Int64} AND first_at < {to:Int64}${notCut}`
   const { sql, params } = sessionContributionsSql(scope, inRange, false)
-  return [
-    {
-      sql: `SELECT ${columns} FROM (${sql})`,
-      params: { ...params, changes_from: from, changes_to: to, changes_cut: cut },
-    },
-  ]
+  const changes = { sql: `SELECT ${columns} FROM (${sql})`, params: { ...params, from, to, cut } }
+  return [prefixParams(changes, 'changes')]
 }
 
 /** Sessions that start in what isn't taken from the aggregates, on all their events of a day around. */
@@ -172,6 +163,8 @@ function rawSessionsSql({ span, from, to }: Composition, hours: HourSpan, cut: r
           [wholeTo, to],
         ]
   ).filter(([start, end]) => start! < end!) as [number, number][]
+  // Of an empty range, one that is empty: there has to be something to select from.
+  if (isAll && fragments.length === 0) fragments.push([from, from])
   if (fragments.length === 0) return []
   const params: Record<string, unknown> = { workspace: span.workspaceId }
   const anyOf = (name: string, bounds: (fragment: [number, number]) => [number, number], column: string) =>

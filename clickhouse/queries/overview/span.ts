@@ -45,3 +45,16 @@ export const inRange = within('from', 'to')
 
 /** SQL of a row's bucket: its begin in milliseconds. The parameter `bucket_starts` has the begin of each. */
 export const bucketStart = 'roundDown(toUnixTimestamp64Milli(occurred_at), {bucket_starts:Array(Int64)})'
+
+export interface Statement {
+  readonly sql: string
+  readonly params: Readonly<Record<string, unknown>>
+}
+
+/** The same with other names of its parameters: for parts of a statement that were made apart, and name theirs alike. */
+export function prefixParams({ sql, params }: Statement, prefix: string): Statement {
+  return {
+    sql: sql.replace(/\{(\w+):/g, `{${prefix}_$1:`),
+    params: Object.fromEntries(Object.entries(params).map(([name, value]) => [`${prefix}_${name}`, value])),
+  }
+}

@@ -6,8 +6,8 @@ import { bucketStart } from './span.ts'
 export interface UnitedOptions {
   /** Names of columns; the others aren't read. */
   readonly columns: readonly string[]
-  /** Adds the column `bucket`, by the parameter `bucket_starts`. */
-  readonly isBucketed?: boolean
+  /** Adds the column `bucket`: `each` by the parameter `bucket_starts`, or this number for all rows. */
+  readonly bucket?: 'each' | number
   /** SQL condition over the table's keys. */
   readonly where?: string
 }
@@ -18,16 +18,14 @@ const bucketOfCell = 'roundDown(toInt64(hour) * 3600000, {bucket_starts:Array(In
 export function unitedSql(
   table: AggregateTable,
   cells: Cells,
-  { columns, isBucketed = false, where = '1' }: UnitedOptions,
+  { columns, bucket, where = '1' }: UnitedOptions,
 ): { sql: string; params: Readonly<Record<string, unknown>> } {
   const narrowed = { ...table, columns: Object.fromEntries(columns.map((name) => [name, table.columns[name]!])) }
-  const names = [...table.keys, ...(isBucketed ? ['bucket'] : [])]
-  const fromCells = [...table.keys, ...(isBucketed ? [`${bucketOfCell} AS bucket`] : []), ...columns]
-  const fromEvents = [
-    ...keysOfEvent(table),
-    ...(isBucketed ? [`${bucketStart} AS bucket`] : []),
-    countedColumns(narrowed),
-  ]
+  const names = [...table.keys, ...(bucket === undefined ? [] : ['bucket'])]
+  const bucketFrom = (each: string) =>
+    bucket === undefined ? [] : [`${bucket === 'each' ? each : `toInt64(${bucket})`} AS bucket`]
+  const fromCells = [...table.keys, ...bucketFrom(bucketOfCell), ...columns]
+  const fromEvents = [...keysOfEvent(table), ...bucketFrom(bucketStart), countedColumns(narrowed)]
   const groupBy = names.length === 0 ? '' : ` GROUP BY ${names.join(', ')}`
   const selects = [
     ...(cells.aggregated === undefined

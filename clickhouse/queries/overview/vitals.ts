@@ -1,6 +1,7 @@
 /** Web vitals: of a range, of each of its buckets, and of its busiest pages. */
 import { type VitalName, vitalNames, vitals } from '../../../schemas/reference/web-vitals.ts'
 import type { Bucket } from '../../../schemas/time-range.ts'
+import { dayMs } from '../../../schemas/time-zone.ts'
 import { aggregateTables } from '../../aggregates/tables.ts'
 import { type Composition, cellsOf } from './composition.ts'
 import { edgesOf } from './counts.ts'
@@ -36,38 +37,52 @@ export interface PageVitals {
 const percentiles = (...levels: number[]) =>
   `arrayMap(value -> value / 1e6, quantilesExactWeightedInterpolated(${levels.join(', ')})(value, toUInt64(amount)))`
 
-/** Percentiles of the range. */
-export async function readVitals(ch: Reader, composition: Composition): Promise<ReadonlyMap<VitalName, VitalTotals>> {
-  const united = unitedSql(aggregateTables.agg_vitals, cellsOf(composition, { name: 'vitals' }), {
-    columns: ['samples'],
-  })
-  const rows = await ch.query<VitalTotals & { metric: VitalName }>(
-    `SELECT toString(metric) AS metric, sum(amount) AS count, ${percentiles(0.75, 0.9, 0.99)} AS p,
-       p[1] AS p75, p[2] AS p90, p[3] AS p99
-     FROM (SELECT metric, value, sum(samples) AS amount FROM ${united.sql} GROUP BY metric, value)
-     GROUP BY metric`,
-    united.params,
-  )
-  return new Map(rows.map((row) => [row.metric, row]))
+export interface RangeVitals {
+  readonly total: ReadonlyMap<VitalName, VitalTotals>
+  /** One for each bucket, in order. */
+  readonly series: readonly VitalPoint[]
 }
 
-/** Samples and p75 of each bucket, in order. */
-export async function readVitalSeries(
+/** Percentiles of the range, samples and p75 of each bucket: in one pass where no bucket cuts a UTC day. */
+export async function readVitals(
   ch: Reader,
   composition: Composition,
   buckets: readonly Bucket[],
-): Promise<readonly VitalPoint[]> {
+): Promise<RangeVitals> {
+  const edges = edgesOf(buckets)
+  if (!edges.every((edge) => edge % dayMs === 0)) {
+    const [{ total }, { series }] = await Promise.all([
+      readVitals(ch, composition, []),
+      readPercentiles(ch, composition, buckets, 'metric, bucket'),
+    ])
+    return { total, series }
+  }
+  return readPercentiles(ch, composition, buckets, 'GROUPING SETS ((metric), (metric, bucket))')
+}
+
+async function readPercentiles(
+  ch: Reader,
+  composition: Composition,
+  buckets: readonly Bucket[],
+  groups: string,
+): Promise<RangeVitals> {
   const cells = cellsOf(composition, { name: 'vitals', edges: edgesOf(buckets) })
-  const united = unitedSql(aggregateTables.agg_vitals, cells, { columns: ['samples'], isBucketed: true })
-  const rows = await ch.query<VitalSample & { metric: VitalName; bucket: number }>(
-    `SELECT toString(metric) AS metric, bucket, sum(amount) AS count, ${percentiles(0.75)}[1] AS p75
-     FROM (SELECT metric, bucket, value, samples AS amount FROM ${united.sql})
-     GROUP BY metric, bucket`,
+  const united = unitedSql(aggregateTables.agg_vitals, cells, {
+    columns: ['samples'],
+    bucket: buckets.length === 0 ? 0 : 'each',
+  })
+  const isTotal = groups.startsWith('GROUPING') ? 'grouping(bucket)' : '0'
+  const rows = await ch.query<VitalTotals & { metric: VitalName; is_total: number; bucket: number }>(
+    `SELECT ${isTotal} AS is_total, toString(metric) AS metric, bucket, sum(amount) AS count, ${percentiles(0.75, 0.9, 0.99)} AS p,
+       p[1] AS p75, p[2] AS p90, p[3] AS p99
+     FROM (SELECT metric, value, bucket, sum(samples) AS amount FROM ${united.sql} GROUP BY metric, value, bucket)
+     GROUP BY ${groups}`,
     { ...united.params, bucket_starts: buckets.map((bucket) => bucket.start) },
   )
   const byBucket = new Map(buckets.map((bucket) => [bucket.start, new Map<VitalName, VitalSample>()]))
-  for (const row of rows) byBucket.get(row.bucket)?.set(row.metric, row)
-  return [...byBucket.values()]
+  const total = new Map<VitalName, VitalTotals>()
+  for (const row of rows) (row.is_total === 1 ? total : byBucket.get(row.bucket))?.set(row.metric, row)
+  return { total, series: [...byBucket.values()] }
 }
 
 /** The `limit` paths with samples that have most pageviews in range, in that order. */

@@ -1,0 +1,61 @@
+/**
+ * Every figure of the overview equals the oracle's (test/oracle) at every stage of aggregation: with rows that the
+ * aggregates have and others that they don't, in any order of arrival. `SEED=n` repeats a run, `RUNS=n` sets its length.
+ */
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { aggregate } from '../../pipeline/aggregate/run.ts'
+import { overviewCases, workspaceOf } from '../oracle/cases.ts'
+import { differences } from '../oracle/compare.ts'
+import { computeOverview } from '../oracle/overview.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+import { placeInPortions, withShortSessions } from './aggregated-cases.ts'
+import { askOverview, type PlacedCase } from './ask-overview.ts'
+
+const isLong = process.env['FAULTS'] === 'long'
+const runs = Number(process.env['RUNS'] ?? (isLong ? 600 : 24))
+const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
+/** Aggregated together. */
+const chunk = 6
+const portionsEach = 3
+
+let stores: TestStores
+beforeAll(async () => {
+  stores = await freshStores()
+})
+afterAll(() => stores.close())
+
+async function expectFigures(
+  placed: readonly PlacedCase[],
+  isThere: (event: { id: number }) => boolean,
+  stage: string,
+) {
+  for (const [at, one] of placed.entries()) {
+    const facts = { ...one, events: one.events.filter(isThere) }
+    const expected = computeOverview(facts, one.query, workspaceOf(one), one.now)
+    const actual = await askOverview(stores, one)
+    if (expected === undefined) expect(actual).toBe('refused')
+    else
+      expect(differences(expected, actual), `SEED=${seed}, case ${at}, ${stage}, ${JSON.stringify(one.query)}`).toEqual(
+        [],
+      )
+  }
+}
+
+test('every figure of the overview equals an independent computation at every stage of aggregation', {
+  timeout: isLong ? 7_200_000 : 600_000,
+}, async () => {
+  const cases = fc.sample(overviewCases, { seed, numRuns: runs }).map(withShortSessions)
+  for (let from = 0; from < cases.length; from += chunk) {
+    const { placed, portions } = await placeInPortions(stores, cases.slice(from, from + chunk), portionsEach)
+    let lastId = 0
+    for (const [at, portion] of portions.entries()) {
+      lastId = await portion.insert()
+      const isThere = (event: { id: number }) => event.id <= lastId
+      // At the first portion of the first chunk the aggregates have nothing at all.
+      await expectFigures(placed, isThere, `chunk ${from}, portion ${at} not aggregated`)
+      await aggregate({ pg: stores.pg, ch: stores.ch, beforeEach: async () => {} })
+      await expectFigures(placed, isThere, `chunk ${from}, portion ${at} aggregated`)
+    }
+  }
+})

@@ -1,12 +1,14 @@
 /** The API's HTTP server: the operations, their OpenAPI document, health and metrics. */
 import type { ClickHouse } from '../clickhouse/client.ts'
+import { rememberLasting } from '../clickhouse/queries/remember.ts'
 import type { Postgres } from '../postgres/client.ts'
 import type { Clock } from '../runtime/clock.ts'
+import { makeCoalescer } from '../runtime/coalesce.ts'
 import { type HttpReply, jsonReply } from '../runtime/http/reply.ts'
 import { type HttpServer, makeHttpServer, type NoRoute, type Route } from '../runtime/http/server.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Metrics } from '../runtime/metrics.ts'
-import { arrivingBodiesBytesMax, bodyDeadlineMs } from '../schemas/limits.ts'
+import { arrivingBodiesBytesMax, bodyDeadlineMs, overviewReuseMs } from '../schemas/limits.ts'
 import { makeAuthenticator } from './guards/authenticate.ts'
 import { readHealth } from './health.ts'
 import type { Operation } from './operations/define.ts'
@@ -36,7 +38,13 @@ export function makeGateway({ operations, pg, ch, clock, log, metrics, apiHost }
     },
   }
   const authenticator = makeAuthenticator(pg, clock, log)
-  const stores = { pg, ch, snapshot: makeSnapshots(pg, clock) }
+  const coalescer = makeCoalescer(overviewReuseMs)
+  const stores = {
+    pg,
+    ch: rememberLasting(ch),
+    snapshot: makeSnapshots(pg, clock),
+    share: <Answer>(question: string, work: () => Promise<Answer>) => coalescer.ask(question, work) as Promise<Answer>,
+  }
   const routeOperation = makeRestRouter(operations, { authenticator, stores, clock, log, config })
   const requests = metrics.counter('svc_api_requests_total', 'Requests by operation and status.', [
     'operation',

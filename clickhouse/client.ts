@@ -17,6 +17,8 @@ import { dataErrorCodes, isServersFault } from './error-codes.ts'
 export interface QueryOptions {
   deadlineMs?: number
   settings?: Record<string, string | number>
+  /** The caller knows that the answer will be the same for ever: whoever stands between may remember it. */
+  isLasting?: boolean
 }
 
 export interface Insert {
@@ -59,6 +61,10 @@ const socketsMax = 16
 const idleSocketMs = 2_500
 /** Beyond the server's own deadline, before the client gives up on the connection. */
 const graceMs = 1_000
+/** Lists of ids and hours stand in a statement's parameters. */
+const statementBytesMax = 16 * 1024 * 1024
+/** Of more, parameters don't fit the URL, into which the client puts those of a command, but not those of a query. */
+const urlParamsLengthMax = 4_000
 /** One block however many the rows, so that a token stands for all of an insert's rows in a partition. */
 const insertBlockRows = 10_000_000
 
@@ -99,6 +105,7 @@ export function connectClickHouse(url: string): ClickHouse {
     return {
       max_execution_time: deadlineMs / 1000,
       max_memory_usage: clickhouseQueryMemoryMax,
+      max_query_size: statementBytesMax,
       // The answer begins when the query has succeeded, so that a failure is never half an answer.
       wait_end_of_query: 1,
     }
@@ -135,7 +142,9 @@ export function connectClickHouse(url: string): ClickHouse {
       const deadlineMs = options.deadlineMs ?? clickhouseQueryDeadlineMs
       return within(deadlineMs + graceMs, async (abort_signal) => {
         const clickhouse_settings = { ...bounded(deadlineMs), ...options.settings }
-        await client.command({ query: sql, query_params: params, abort_signal, clickhouse_settings })
+        const statement = { query: sql, query_params: params, abort_signal, clickhouse_settings }
+        if (JSON.stringify(params).length <= urlParamsLengthMax) await client.command(statement)
+        else await (await client.query({ ...statement, format: 'JSONEachRow' })).text()
       })
     },
 

@@ -118,8 +118,11 @@ export const aggregateMemoryMax = 2 * 1024 * MiB
 export const aggregateThreadsMax = 2
 /** Whoever aggregates has the work to itself for so long after each statement. */
 export const aggregateClaimMs = 3 * minute
-/** Hours recorded to be computed anew that one run looks at. */
+/** Hours recorded to be computed anew that one run looks at, and the days that they may be of. */
 export const aggregateRepairsMax = 2_000
+export const aggregateRepairDaysMax = 30
+/** Hours of workspaces of one UTC day that are computed anew one by one: of more, all of the day is. */
+export const aggregateKeysPerDayMax = 500
 /** Differences between aggregates and raw rows that are listed. */
 export const aggregateDifferencesMax = 1_000
 /** With so few workspaces a statement names them, and reads their rows only. */
@@ -154,6 +157,11 @@ export const recentEventsMax = 50
 export const hourBucketsSpanMs = 72 * hour
 export const dayBucketsDaysMax = 120
 
+/** Equal questions for an overview within so long of each other get one answer: that much older than they could be. */
+export const overviewReuseMs = 200
+/** Answers over closed periods that an API process remembers, and the most rows of one: some ten MB together. */
+export const rememberedAnswersMax = 2_000
+export const rememberedRowsMax = 2_000
 /** Readers look for a newer snapshot of the aggregates this often, and use an old one, when Postgres is away, for so long. */
 export const snapshotRefreshMs = 500
 /** Well below the time that generations are kept after they have been replaced. */

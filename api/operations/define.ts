@@ -39,6 +39,8 @@ export interface Stores {
   readonly ch: Pick<ClickHouse, 'query'>
   /** What the aggregates are made of, as of a moment ago. */
   readonly snapshot: () => Promise<AggregateSnapshot>
+  /** Lets equal questions that are asked at about the same time share one answer, which nobody may change. */
+  readonly share: <Answer>(question: string, work: () => Promise<Answer>) => Promise<Answer>
 }
 
 /** The part of a call that doesn't depend on the operation. */

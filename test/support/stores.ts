@@ -16,6 +16,8 @@ export interface TestStores extends SharedStores {
   pg: Postgres
   ch: ClickHouse
   snapshot: () => Promise<AggregateSnapshot>
+  /** Nothing is shared: each question is answered anew. */
+  share: <Answer>(question: string, work: () => Promise<Answer>) => Promise<Answer>
   secretKey: string
   /** A folder of its own, deleted by `close`. */
   dataDir: string
@@ -42,6 +44,7 @@ export async function freshStores(): Promise<TestStores> {
   return {
     ...{ databaseUrl, redisUrl, clickhouseUrl, pg, ch, dataDir },
     snapshot: () => readSnapshot(pg),
+    share: (_, work) => work(),
     secretKey: randomBytes(32).toString('hex'),
     close: async () => {
       await ch.command(`DROP DATABASE IF EXISTS ${name} SYNC`)

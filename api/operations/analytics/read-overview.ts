@@ -14,7 +14,7 @@ import {
 import { invalid } from '../../../schemas/problems.ts'
 import { AnalyticsOverview, type OverviewMetrics } from '../../../schemas/resources/overview.ts'
 import { type Bucket, bucketsOf, resolveTimeRange, type Span, type TimeRange } from '../../../schemas/time-range.ts'
-import { type CallContext, defineOperation, type Stores } from '../define.ts'
+import { type CallContext, type Context, defineOperation, type Stores } from '../define.ts'
 import {
   breakdownRows,
   browserLabel,
@@ -43,6 +43,8 @@ const OverviewQuery = z.object({
   limit: laxIntOr(overviewRowsDefault, { ge: 1, le: overviewRowsMax, description: 'Rows of each list.' }),
 })
 
+type OverviewContext = Context<{ readonly query: typeof OverviewQuery }>
+
 export const readAnalyticsOverview = defineOperation({
   name: 'overview.read',
   http: { method: 'GET', path: '/v1/analytics/overview' },
@@ -55,29 +57,35 @@ export const readAnalyticsOverview = defineOperation({
   scope: 'analytics:read',
   input: { query: OverviewQuery },
   output: AnalyticsOverview,
-  async handle({ query, workspace, stores, clock, config }) {
-    const now = clock.now()
-    const resolved = resolveTimeRange(query, workspace.timezone, now)
-    if (!resolved.ok) throw invalid(resolved.errors)
-    const { range } = resolved
-    const buckets = bucketsOf(range)
-    const oldest = readableFrom(workspace, now)
-    const request = { workspaceId: workspace.id, range, buckets, now, readableFrom: oldest, limit: query.limit }
-    const [figures, trackingKey, newContacts, previousContacts] = await Promise.all([
-      stores.snapshot().then((snapshot) => readOverview(stores.ch, snapshot, request)),
-      currentTrackingKey(stores.pg, workspace.id),
-      newContactsIn(stores, workspace.id, range, oldest),
-      newContactsIn(stores, workspace.id, range.previous, oldest),
-    ])
-    const metrics = metricsOf(figures, range, newContacts, previousContacts)
-    return {
-      metrics,
-      ...listsOf(figures, buckets),
-      recommendations: recommend({ ...figures, metrics }),
-      snippet: snippetOf(workspace, config.apiHost, trackingKey ?? ''),
-    }
+  async handle(context) {
+    const { query, workspace, stores } = context
+    // All that the answer depends on, besides the stores and the time.
+    return stores.share(JSON.stringify(['overview', query, workspace]), () => answerOverview(context))
   },
 })
+
+async function answerOverview({ query, workspace, stores, clock, config }: OverviewContext) {
+  const now = clock.now()
+  const resolved = resolveTimeRange(query, workspace.timezone, now)
+  if (!resolved.ok) throw invalid(resolved.errors)
+  const { range } = resolved
+  const buckets = bucketsOf(range)
+  const oldest = readableFrom(workspace, now)
+  const request = { workspaceId: workspace.id, range, buckets, now, readableFrom: oldest, limit: query.limit }
+  const [figures, trackingKey, newContacts, previousContacts] = await Promise.all([
+    stores.snapshot().then((snapshot) => readOverview(stores.ch, snapshot, request)),
+    currentTrackingKey(stores.pg, workspace.id),
+    newContactsIn(stores, workspace.id, range, oldest),
+    newContactsIn(stores, workspace.id, range.previous, oldest),
+  ])
+  const metrics = metricsOf(figures, range, newContacts, previousContacts)
+  return {
+    metrics,
+    ...listsOf(figures, buckets),
+    recommendations: recommend({ ...figures, metrics }),
+    snippet: snippetOf(workspace, config.apiHost, trackingKey ?? ''),
+  }
+}
 
 function newContactsIn({ pg }: Stores, workspaceId: number, { start, end }: Span, oldest: number): Promise<number> {
   return countNewContacts(pg, workspaceId, Math.max(start, oldest), Math.max(end, oldest))

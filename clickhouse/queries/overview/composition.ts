@@ -9,7 +9,8 @@
  */
 
 import type { AggregateSnapshot, IdRange } from '../../../schemas/aggregate-snapshot.ts'
-import { type Condition, complementOf, idsIn } from '../../aggregates/id-ranges.ts'
+import type { Bucket } from '../../../schemas/time-range.ts'
+import { type Condition, idsIn } from '../../aggregates/id-ranges.ts'
 import { liveRowsIn } from '../../aggregates/live-rows.ts'
 import { type HourSpan, hourMs, sessionHours } from '../../aggregates/row-scope.ts'
 import { moment, type ReadableSpan, spanParams } from './span.ts'
@@ -46,8 +47,12 @@ export function composeSpan(
   const lastDay = Math.floor(lastHour / dayHours)
   const isLastWhole = snapshot.generations.every(({ day, lastAt }) => day !== lastDay || lastAt < to)
   const end = to % hourMs !== 0 && isLastWhole ? lastHour + 1 : lastHour
-  const isUsable = snapshot.aggregated.length > 0 && start < end
-  return { span, snapshot, from, to, hours: isUsable ? { start, end } : { start, end: start }, pending }
+  if (snapshot.aggregated.length === 0 || start >= end) {
+    return { span, snapshot, from, to, hours: { start, end: start }, pending }
+  }
+  // With all rows in the aggregates, and none behind `to` in its hour, that hour's end is as good, and asks the same for an hour.
+  const isClosed = pending === undefined && end > lastHour
+  return { span, snapshot, from, to: isClosed ? end * hourMs : to, hours: { start, end }, pending }
 }
 
 /**
@@ -163,9 +168,37 @@ function rawCells(
   return cells
 }
 
-/** Ids of events that a snapshot's aggregates don't have. */
-export function pendingIds(snapshot: AggregateSnapshot): IdRange[] {
-  return complementOf(snapshot.aggregated)
+/**
+ * The first buckets, as far as nothing can change about them any more, and the others: each with the part of the range that
+ * they divide. One part where there is nothing to divide.
+ */
+export function divideAtOpen(
+  composition: Composition,
+  buckets: readonly Bucket[],
+): { composition: Composition; buckets: readonly Bucket[] }[] {
+  const { hours, pending, from } = composition
+  const closedUntil = Math.min(hours.end, pending?.hours.start ?? hours.end) * hourMs
+  const isCut = buckets.some(({ start }, at) => at > 0 && start % hourMs !== 0)
+  const closed = buckets.filter(({ end }) => end <= closedUntil && end % hourMs === 0)
+  if (
+    isCut ||
+    from % hourMs !== 0 ||
+    hours.start >= hours.end ||
+    closed.length === 0 ||
+    closed.length === buckets.length
+  )
+    return [{ composition, buckets }]
+  const edge = closed.at(-1)!.end
+  return [
+    {
+      composition: { ...composition, to: edge, hours: { start: hours.start, end: edge / hourMs }, pending: undefined },
+      buckets: closed,
+    },
+    {
+      composition: { ...composition, from: edge, hours: { start: edge / hourMs, end: hours.end } },
+      buckets: buckets.slice(closed.length),
+    },
+  ]
 }
 
 function hourOf(moment: number): number {

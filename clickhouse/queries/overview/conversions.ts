@@ -19,6 +19,8 @@ export function conversionsSql(composition: Composition): {
   with: string
   sql: string
   params: Record<string, unknown>
+  /** Whether it reads nothing but immutable generations. */
+  isLasting: boolean
 } {
   const { from, to, hours } = composition
   // Whatever is looked up in the aggregates: conversions have their exact times there, so the edges need no raw rows.
@@ -37,6 +39,7 @@ export function conversionsSql(composition: Composition): {
       FROM (SELECT ${entries} AS entry, amount FROM (${parts.map(({ sql }) => sql).join('\nUNION ALL\n')}))
       GROUP BY dimension, key, detail`,
     params: Object.assign({}, ...parts.map(({ params }) => params)),
+    isLasting: raw === undefined && later?.isLasting === true,
   }
 }
 
@@ -53,6 +56,8 @@ interface Part {
   readonly with: readonly string[]
   readonly sql: string
   readonly params: Readonly<Record<string, unknown>>
+  /** Whether it reads nothing but immutable generations. */
+  readonly isLasting: boolean
 }
 
 /** From `agg_conversions`, and from raw rows for those that pending rows make, or change. */
@@ -76,7 +81,8 @@ function aggregatedCredits({ span, snapshot, pending }: Composition, from: numbe
   const params: Record<string, unknown> = {
     ...live.params,
     workspace: span.workspaceId,
-    readable_from: span.readableFrom,
+    // Where every touch is readable, the same from one question to the next.
+    readable_from: span.readableFrom <= from - creditWindowMs ? 0 : span.readableFrom,
     credits_from: from,
     credits_to: to,
     credits_first_hour: firstHour,
@@ -86,7 +92,7 @@ function aggregatedCredits({ span, snapshot, pending }: Composition, from: numbe
   const counted = `(SELECT ${columns}, conversions FROM agg_conversions
     WHERE workspace_id = {workspace:UInt32} AND hour >= {credits_first_hour:UInt32} AND hour < {credits_last_hour:UInt32} AND ${live.sql}`
   if (pending === undefined || start >= lastHour) {
-    return { with: [], sql: named(select('conversions', `${counted})`)), params }
+    return { with: [], sql: named(select('conversions', `${counted})`)), params, isLasting: true }
   }
   const computed = creditedSql(
     {
@@ -99,6 +105,7 @@ function aggregatedCredits({ span, snapshot, pending }: Composition, from: numbe
   )
   const credited = prefixParams({ sql: computed.with, params: computed.params }, 'credited')
   return {
+    isLasting: false,
     with: [credited.sql],
     sql: `${named(select('conversions', `${counted} AND id NOT IN (SELECT id FROM conversions))`))}
       UNION ALL
@@ -117,6 +124,7 @@ function rawCredits({ span }: Composition, from: number, to: number): Part {
     `workspace_id = {workspace:UInt32} AND occurred_at >= ${moment(start)} AND occurred_at < ${moment(end)}`
   const inRange = within('raw_from', 'raw_to')
   return {
+    isLasting: false,
     params: {
       workspace: span.workspaceId,
       raw_from: from,

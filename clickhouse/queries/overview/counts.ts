@@ -1,11 +1,11 @@
-/** Counts of distinct ids and events, and totals of web vitals: of a range, of each of its buckets, and of the range before. */
+/** Counts of distinct ids and events, and totals of web vitals: of a range, and of each of its buckets. */
 import { type VitalName, vitalNames } from '../../../schemas/reference/web-vitals.ts'
 import type { Bucket } from '../../../schemas/time-range.ts'
 import { dayMs } from '../../../schemas/time-zone.ts'
 import { aggregateTables } from '../../aggregates/tables.ts'
-import { type Composition, cellsOf } from './composition.ts'
+import { type Composition, cellsOf, divideAtOpen } from './composition.ts'
 import type { Reader } from './span.ts'
-import { shown, unitedSql } from './united.ts'
+import { isLasting, shown, unitedSql } from './united.ts'
 
 export interface Counts {
   readonly visitors: number
@@ -25,7 +25,6 @@ export interface RangeCounts {
   /** One for each bucket, in order. */
   readonly series: readonly Counts[]
   readonly vitals: VitalSums
-  readonly previous: Counts | null
 }
 
 type CountRow = Counts & { readonly is_total: number; readonly bucket: number } & Record<
@@ -45,38 +44,29 @@ const vitalList = vitalNames
   .map((name) => `(sum(${name}_total), max(${name}_latest).3, max(${name}_latest).2) AS ${name}_vital`)
   .join(', ')
 
-/** As a bucket of its own in a pass over both ranges: no bucket begins then. */
-const previousBucket = -1
-
 /**
- * Where no bucket cuts a UTC day, one pass over the days gives the range, its buckets and the range before; else the
- * buckets are counted from hours, beside the range's days.
+ * Where no bucket cuts a UTC day, one pass over the days gives the range and its buckets; else the buckets are counted from
+ * hours, beside the range's days.
+ * @param buckets none: only the range is counted
  */
 export async function readCounts(
   ch: Reader,
   composition: Composition,
-  previous: Composition | null,
   buckets: readonly Bucket[],
 ): Promise<RangeCounts> {
-  if (!edgesOf(buckets).every((edge) => edge % dayMs === 0)) {
-    const [whole, series] = await Promise.all([
-      readCounts(ch, composition, previous, []),
-      readSeries(ch, composition, buckets),
-    ])
+  const edges = edgesOf(buckets)
+  if (!edges.every((edge) => edge % dayMs === 0)) {
+    const [whole, series] = await Promise.all([readCounts(ch, composition, []), readSeries(ch, composition, buckets)])
     return { ...whole, series }
   }
+  const cells = cellsOf(composition, { name: 'range', edges })
   const columns = [...names, ...vitalColumns]
-  const current = unitedSql(table, cellsOf(composition, { name: 'range', edges: edgesOf(buckets) }), {
-    columns,
-    bucket: buckets.length === 0 ? 0 : 'each',
-  })
-  const before =
-    previous && unitedSql(table, cellsOf(previous, { name: 'before' }), { columns, bucket: previousBucket })
+  const united = unitedSql(table, cells, { columns, bucket: buckets.length === 0 ? 0 : 'each' })
   const rows = await ch.query<CountRow>(
-    `SELECT grouping(bucket) AS is_total, bucket, ${countList}, ${vitalList}
-     FROM (SELECT *, bucket = ${previousBucket} AS is_before FROM (${[current, ...(before ? [before] : [])].map(({ sql }) => `SELECT * FROM ${sql}`).join('\nUNION ALL\n')}))
-     GROUP BY GROUPING SETS ((is_before), (is_before, bucket)) HAVING is_before = 0 OR grouping(bucket) = 0`,
-    { ...current.params, ...before?.params, bucket_starts: buckets.map((bucket) => bucket.start) },
+    `SELECT ${buckets.length === 0 ? '1' : 'grouping(bucket)'} AS is_total, bucket, ${countList}, ${vitalList}
+     FROM ${united.sql} GROUP BY ${buckets.length === 0 ? 'bucket' : 'bucket WITH ROLLUP'}`,
+    { ...united.params, bucket_starts: buckets.map((bucket) => bucket.start) },
+    { isLasting: isLasting(cells) },
   )
   const total = rows.find(({ is_total }) => is_total === 1)
   const byBucket = new Map(rows.filter(({ is_total }) => is_total === 0).map((row) => [row.bucket, row]))
@@ -84,18 +74,24 @@ export async function readCounts(
     total: total ?? noCounts,
     series: buckets.map((bucket) => byBucket.get(bucket.start) ?? noCounts),
     vitals: total === undefined ? new Map() : vitalSumsOf(total),
-    previous: previous && (byBucket.get(previousBucket) ?? noCounts),
   }
 }
 
+/** Closed buckets apart from those that still change: they are asked for once. */
 async function readSeries(ch: Reader, composition: Composition, buckets: readonly Bucket[]): Promise<Counts[]> {
-  const cells = cellsOf(composition, { name: 'series', edges: edgesOf(buckets) })
-  const united = unitedSql(table, cells, { columns: names, bucket: 'each' })
-  const rows = await ch.query<Counts & { bucket: number }>(
-    `SELECT bucket, ${countList} FROM ${united.sql} GROUP BY bucket`,
-    { ...united.params, bucket_starts: buckets.map((bucket) => bucket.start) },
+  const parts = divideAtOpen(composition, buckets)
+  const rows = await Promise.all(
+    parts.map(({ composition, buckets }) => {
+      const cells = cellsOf(composition, { name: 'series', edges: edgesOf(buckets) })
+      const united = unitedSql(table, cells, { columns: names, bucket: 'each' })
+      return ch.query<Counts & { bucket: number }>(
+        `SELECT bucket, ${countList} FROM ${united.sql} GROUP BY bucket`,
+        { ...united.params, bucket_starts: buckets.map((bucket) => bucket.start) },
+        { isLasting: isLasting(cells) },
+      )
+    }),
   )
-  const byBucket = new Map(rows.map((row) => [row.bucket, row]))
+  const byBucket = new Map(rows.flat().map((row) => [row.bucket, row]))
   return buckets.map((bucket) => byBucket.get(bucket.start) ?? noCounts)
 }
 

@@ -2,7 +2,7 @@
 import { aggregateTables } from '../../aggregates/tables.ts'
 import { type Composition, cellsOf } from './composition.ts'
 import type { Reader } from './span.ts'
-import { shown, unitedSql } from './united.ts'
+import { isLasting, shown, unitedSql } from './united.ts'
 
 export interface PageCounts {
   readonly path: string
@@ -35,7 +35,8 @@ export function topPaths(
 /** The paths are chosen by their sums first: distinct ids and titles are gathered for those few only. */
 export function readPages(ch: Reader, composition: Composition, limit: number): Promise<PageCounts[]> {
   const top = topPaths(composition, 'top')
-  const united = unitedSql(table, cellsOf(composition, { name: 'pages' }), {
+  const cells = cellsOf(composition, { name: 'pages' })
+  const united = unitedSql(table, cells, {
     columns: ['pageviews', 'conversions', 'visitors', 'sessions', 'title'],
     where: `path IN (${top.sql})`,
   })
@@ -45,5 +46,6 @@ export function readPages(ch: Reader, composition: Composition, limit: number): 
      FROM (SELECT path, title AS title, pageviews, visitors, sessions, conversions FROM ${united.sql})
      GROUP BY path ORDER BY pageviews DESC, path`,
     { ...top.params, ...united.params, limit },
+    { isLasting: isLasting(cells) },
   )
 }

@@ -11,13 +11,7 @@ import { type PageCounts, readPages } from './pages.ts'
 import { readPending } from './pending.ts'
 import { type Presence, readPresence } from './presence.ts'
 import { type RecentEvent, readRecentEvents } from './recent-events.ts'
-import {
-  noSessions,
-  readSessionFigures,
-  readSessionTotals,
-  type SessionFigures,
-  type SessionTotals,
-} from './sessions.ts'
+import { readSessionFigures, readSessionTotals, type SessionFigures, type SessionTotals } from './sessions.ts'
 import type { Reader } from './span.ts'
 import { type PageVitals, readPageVitals, readVitals, type VitalPoint, type VitalTotals } from './vitals.ts'
 
@@ -80,23 +74,21 @@ export async function readOverview(
     const previous = isPreviousReadable ? composeSpan(snapshot, { ...span, ...range.previous }, pending) : null
     return Promise.all([
       readSessionFigures(ch, composition, limit),
-      readCounts(ch, composition, previous, buckets),
+      readCounts(ch, composition, buckets),
       readPages(ch, composition, limit),
       readVitals(ch, composition, buckets),
       readPageVitals(ch, composition, limit),
-      previous && readSessionTotals(ch, previous),
+      previous && Promise.all([readCounts(ch, previous, []), readSessionTotals(ch, previous)]),
     ])
   })
-  const [[recentEvents, presence, bots], [sessions, counts, pages, vitals, pageVitals, sessionsBefore]] =
-    await Promise.all([ofRows, ofAggregates])
+  const [[recentEvents, presence, bots], [sessions, counts, pages, vitals, pageVitals, before]] = await Promise.all([
+    ofRows,
+    ofAggregates,
+  ])
   const { total, ...lists } = sessions
   return {
     current: { counts: counts.total, sessions: total, botVisits: bots.current },
-    previous: counts.previous && {
-      counts: counts.previous,
-      sessions: sessionsBefore ?? noSessions,
-      botVisits: bots.previous,
-    },
+    previous: before && { counts: before[0].total, sessions: before[1], botVisits: bots.previous },
     presence,
     series: counts.series,
     lists,

@@ -44,18 +44,25 @@ export interface SessionFigures {
 }
 
 const table = aggregateTables.agg_sessions
-export const noSessions: SessionTotals = { sessions: 0, bounces: 0, durationMs: 0 }
+const noSessions: SessionTotals = { sessions: 0, bounces: 0, durationMs: 0 }
 const columns =
   'toString(dimension) AS dimension, key, toString(detail) AS detail, sessions, pageviews, events, bounces, duration_ms, visitors'
 const sums = `${shown(table, 'sessions')} AS sessions, ${shown(table, 'bounces')} AS bounces, sum(duration_ms) AS durationMs`
 
+/** Sums can be added up: those of the aggregates are asked for apart, because they can be remembered. */
 export async function readSessionTotals(ch: Reader, composition: Composition): Promise<SessionTotals> {
-  const united = sessionsSql(composition, [], "dimension = 'total'")
-  const [row] = await ch.query<SessionTotals>(
-    `SELECT ${sums} FROM (${united.sql}) WHERE dimension = 'total'`,
-    united.params,
+  const { aggregated, others } = sessionsSql(composition, [])
+  const rows = await Promise.all(
+    [aggregated, unite(others)].map(
+      (part) =>
+        part &&
+        ch.query<SessionTotals>(`SELECT ${sums} FROM (${part.sql}) WHERE dimension = 'total'`, part.params, {
+          isLasting: part === aggregated,
+        }),
+    ),
   )
-  return row ?? noSessions
+  const sumOf = (name: keyof SessionTotals) => rows.reduce((sum, part) => sum + (part?.[0]?.[name] ?? 0), 0)
+  return { sessions: sumOf('sessions'), bounces: sumOf('bounces'), durationMs: sumOf('durationMs') }
 }
 
 /** At most `limit` groups of each dimension, by visitors, then conversions, then key. */
@@ -82,7 +89,8 @@ function readGroups(
   cut: readonly number[],
 ): Promise<(SessionGroup & { dimension: string })[]> {
   const top = topPaths(composition, 'top')
-  const sessions = sessionsSql(composition, cut, `(dimension != 'entry' OR key IN (${top.sql}))`)
+  const { aggregated, others } = sessionsSql(composition, cut)
+  const sessions = unite([...(aggregated ? [aggregated] : []), ...others])!
   const conversions = conversionsSql(composition)
   return ch.query(
     `WITH ${conversions.with}
@@ -90,6 +98,7 @@ function readGroups(
        sum(pageviews) AS pageviews, sum(events) AS events, sum(conversions) AS conversions
      FROM (
        SELECT *, toInt64(0) AS conversions FROM (${sessions.sql})
+       WHERE dimension != 'entry' OR key IN (${top.sql})
        UNION ALL
        SELECT dimension, key, detail, toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0),
          arrayReduce('uniqCombined64State(17)', emptyArrayUInt64()), conversions
@@ -100,31 +109,34 @@ function readGroups(
      ORDER BY dimension, visitors DESC, conversions DESC, key, detail
      LIMIT {limit:UInt32} BY dimension, if(dimension = 'retracted', key, '')`,
     { ...conversions.params, ...top.params, ...sessions.params, limit },
+    { isLasting: others.length === 0 && conversions.isLasting },
   )
 }
 
 /**
- * Rows of `agg_sessions`' shape, without workspace and hour, for the sessions that start in range.
+ * Rows of `agg_sessions`' shape, without workspace and hour, for the sessions that start in range: those of immutable
+ * aggregates, and all others.
  * @param cut hours that are counted from raw rows
- * @param where SQL condition over the columns
  */
-function sessionsSql(composition: Composition, cut: readonly number[], where: string): Statement {
+function sessionsSql(
+  composition: Composition,
+  cut: readonly number[],
+): { aggregated: Statement | undefined; others: readonly Statement[] } {
   const hours = sessionHoursOf(composition)
   const cells = cellsOf(composition, { name: 'sessions', hours, cut }).aggregated
-  const parts: Statement[] = [
-    ...(cells === undefined
-      ? []
-      : [
-          {
-            sql: `SELECT ${columns} FROM agg_sessions WHERE ${cells.sql} AND dimension != 'retracted'`,
-            params: cells.params,
-          },
-        ]),
-    ...changesSql(composition, hours, cut),
-    ...rawSessionsSql(composition, hours, cut),
-  ]
   return {
-    sql: `SELECT * FROM (${parts.map(({ sql }) => sql).join('\nUNION ALL\n')}) WHERE ${where}`,
+    aggregated: cells && {
+      sql: `SELECT ${columns} FROM agg_sessions WHERE ${cells.sql} AND dimension != 'retracted'`,
+      params: cells.params,
+    },
+    others: [...changesSql(composition, hours, cut), ...rawSessionsSql(composition, hours, cut)],
+  }
+}
+
+function unite(parts: readonly Statement[]): Statement | undefined {
+  if (parts.length === 0) return undefined
+  return {
+    sql: parts.map(({ sql }) => sql).join('\nUNION ALL\n'),
     params: Object.assign({}, ...parts.map(({ params }) => params)),
   }
 }

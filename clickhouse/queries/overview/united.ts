@@ -14,6 +14,11 @@ export interface UnitedOptions {
 
 const bucketOfCell = 'roundDown(toInt64(hour) * 3600000, {bucket_starts:Array(Int64)})'
 
+/** Whether what the cells hold is the same for ever: they are immutable generations, and no raw rows. */
+export function isLasting(...cells: readonly Cells[]): boolean {
+  return cells.every(({ raw }) => raw.length === 0)
+}
+
 /** Columns: the table's keys, `bucket` where asked for, the columns. Several rows may have equal keys. */
 export function unitedSql(
   table: AggregateTable,

@@ -3,10 +3,10 @@ import { type VitalName, vitalNames, vitals } from '../../../schemas/reference/w
 import type { Bucket } from '../../../schemas/time-range.ts'
 import { dayMs } from '../../../schemas/time-zone.ts'
 import { aggregateTables } from '../../aggregates/tables.ts'
-import { type Composition, cellsOf } from './composition.ts'
+import { type Composition, cellsOf, divideAtOpen } from './composition.ts'
 import { edgesOf } from './counts.ts'
 import type { Reader } from './span.ts'
-import { unitedSql } from './united.ts'
+import { isLasting, unitedSql } from './united.ts'
 
 export interface VitalSample {
   readonly count: number
@@ -51,11 +51,13 @@ export async function readVitals(
 ): Promise<RangeVitals> {
   const edges = edgesOf(buckets)
   if (!edges.every((edge) => edge % dayMs === 0)) {
-    const [{ total }, { series }] = await Promise.all([
+    const [{ total }, ...parts] = await Promise.all([
       readVitals(ch, composition, []),
-      readPercentiles(ch, composition, buckets, 'metric, bucket'),
+      ...divideAtOpen(composition, buckets).map((part) =>
+        readPercentiles(ch, part.composition, part.buckets, 'metric, bucket'),
+      ),
     ])
-    return { total, series }
+    return { total, series: parts.flatMap(({ series }) => series) }
   }
   return readPercentiles(ch, composition, buckets, 'GROUPING SETS ((metric), (metric, bucket))')
 }
@@ -78,6 +80,7 @@ async function readPercentiles(
      FROM (SELECT metric, value, bucket, sum(samples) AS amount FROM ${united.sql} GROUP BY metric, value, bucket)
      GROUP BY ${groups}`,
     { ...united.params, bucket_starts: buckets.map((bucket) => bucket.start) },
+    { isLasting: isLasting(cells) },
   )
   const byBucket = new Map(buckets.map((bucket) => [bucket.start, new Map<VitalName, VitalSample>()]))
   const total = new Map<VitalName, VitalTotals>()
@@ -87,16 +90,19 @@ async function readPercentiles(
 
 /** The `limit` paths with samples that have most pageviews in range, in that order. */
 export async function readPageVitals(ch: Reader, composition: Composition, limit: number): Promise<PageVitals[]> {
-  const pages = unitedSql(aggregateTables.agg_pages, cellsOf(composition, { name: 'pages' }), {
+  const pageCells = cellsOf(composition, { name: 'pages' })
+  const pages = unitedSql(aggregateTables.agg_pages, pageCells, {
     columns: ['pageviews', 'samples'],
   })
   const busiest = await ch.query<{ path: string; pageviews: number }>(
     `SELECT path, sum(views) AS pageviews FROM (SELECT path, pageviews AS views, samples FROM ${pages.sql})
      GROUP BY path HAVING sum(samples) > 0 ORDER BY pageviews DESC, path LIMIT {limit:UInt32}`,
     { ...pages.params, limit },
+    { isLasting: isLasting(pageCells) },
   )
   if (busiest.length === 0) return []
-  const united = unitedSql(aggregateTables.agg_page_vitals, cellsOf(composition, { name: 'vitals' }), {
+  const cells = cellsOf(composition, { name: 'vitals' })
+  const united = unitedSql(aggregateTables.agg_page_vitals, cells, {
     columns: ['samples'],
     where: 'path IN {paths:Array(String)}',
   })
@@ -113,6 +119,7 @@ export async function readPageVitals(ch: Reader, composition: Composition, limit
       good: vitalNames.map((name) => Math.round(vitals[name].good * 1e6)),
       poor: vitalNames.map((name) => Math.round(vitals[name].poor * 1e6)),
     },
+    { isLasting: isLasting(cells) },
   )
   return busiest.map((page) => ({
     ...page,

@@ -15,6 +15,7 @@ export interface CapacityOptions {
   readonly logBytesMax: number
   readonly diskFreeBytesMin: number
   readonly backlogBytes: () => number
+  readonly onChange: (reason: string | null) => void
   readonly log: Log
 }
 
@@ -29,8 +30,9 @@ export function watchCapacity(options: CapacityOptions): Capacity {
       const { bavail, bsize } = await statfs(options.folder)
       reason = bavail * bsize < options.diskFreeBytesMin ? 'The disk is full' : null
     }
-    if (reason !== before)
-      options.log.warn({ reason }, reason === null ? 'events are taken again' : 'events are refused')
+    if (reason === before) return
+    options.onChange(reason)
+    options.log.warn({ reason }, reason === null ? 'events are taken again' : 'events are refused')
   }
 
   const timer = setInterval(() => {

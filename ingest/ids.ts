@@ -1,6 +1,6 @@
 /**
- * Segment numbers. A node leases a million of them at a time from a sequence in Postgres and keeps the lease in a file,
- * so that it goes on for a day without Postgres and through restarts. Numbers are taken from the lease in small
+ * Segment numbers. Each writer (a node, or a worker of one) leases a million of them at a time from a sequence in Postgres
+ * and keeps the lease in a file, so that it goes on for a day without Postgres and through restarts. Numbers are taken from the lease in small
  * reservations, each written and synced before its first number is used: a kill skips at most one reservation and
  * never uses a number twice. Held by test/unit/segment-numbers.test.ts.
  */
@@ -11,35 +11,33 @@ import type { Log } from '../runtime/log.ts'
 import { backoffMs, sleep } from '../runtime/retry.ts'
 import { segmentLeaseSize, segmentNumberMax, segmentReserveSize } from '../schemas/limits.ts'
 
-const reserveRetryMs = 500
-
-interface Lease {
-  /** Numbers from `next` up to (not including) `end` are free. */
+/** The numbers from `next` up to (not including) `end`. */
+export interface NumberRange {
   next: number
   end: number
 }
 
-/** A lease that this node has: its numbers are [first, end), and those from `next` on may still be taken. */
+/** A lease: its numbers are [first, end), and those from `next` on may still be taken. */
 export interface HeldLease {
   readonly first: number
   readonly next: number
   readonly end: number
 }
 
-export interface NumberSource {
-  /** The next number. @throws Error when both leases are used up (Postgres away for more than a day) */
-  take(): number
-}
-
-export interface SegmentNumbers extends NumberSource {
-  /** The node's leases. One that is used up stays among them until it is let go of. */
+export interface SegmentLeases {
+  /**
+   * Numbers for the writer, durably taken from the lease. Whoever has the range moves its `next` on with each number used:
+   * by that `held` knows. While there is no lease (the first start, or Postgres away for more than a day) it waits for one.
+   */
+  reserve(): Promise<NumberRange>
+  /** The writer's leases. One that is used up stays among them until it is let go of. */
   held(): HeldLease[]
   /** Nothing is left to be said of the used-up lease that begins with `first`. Durable when it resolves. */
   letGo(first: number): Promise<void>
   close(): Promise<void>
 }
 
-export interface SegmentNumbersOptions {
+export interface SegmentLeasesOptions {
   readonly file: string
   /** Leases `segmentLeaseSize` numbers and answers the first. */
   readonly lease: () => Promise<number>
@@ -48,11 +46,11 @@ export interface SegmentNumbersOptions {
   readonly log: Log
 }
 
-export async function openSegmentNumbers(options: SegmentNumbersOptions): Promise<SegmentNumbers> {
+export async function openSegmentLeases(options: SegmentLeasesOptions): Promise<SegmentLeases> {
   const { file, log } = options
   await mkdir(dirname(file), { recursive: true })
   let leases = await readLeases(file)
-  const checked: Lease[] = []
+  const checked: NumberRange[] = []
   for (const lease of leases) {
     if (lease.next < lease.end && (await options.isUsed(lease.next, lease.end)) === true)
       log.warn({ lease }, 'a lease of segment numbers is used already: dropped')
@@ -60,10 +58,9 @@ export async function openSegmentNumbers(options: SegmentNumbersOptions): Promis
   }
   leases = checked
 
-  /** The reservation that is being written, or was written last. */
-  let underWay: Lease = { next: 0, end: 0 }
+  const reserved = new Set<NumberRange>()
+  let reserving: Promise<unknown> = Promise.resolve()
   let leasing: Promise<void> | undefined
-  let reserving: Promise<void> | undefined
   const stop = new AbortController()
 
   /** Writes follow one another: each holds the state of the moment it begins. */
@@ -91,19 +88,20 @@ export async function openSegmentNumbers(options: SegmentNumbersOptions): Promis
     }
   }
 
-  /** Takes the next reservation out of the lease, durably. */
-  async function reserve(): Promise<Lease> {
+  async function reserveNow(): Promise<NumberRange> {
     if (left() < segmentLeaseSize / 2) leaseAhead()
+    if (left() === 0) await leasing
     const lease = leases.find(({ next, end }) => next < end)
-    if (!lease) throw new Error('no segment numbers are left: Postgres has been away for too long')
+    if (!lease) throw new Error('there are no segment numbers')
     const taken = { next: lease.next, end: Math.min(lease.next + segmentReserveSize, lease.end) }
     lease.next = taken.end
-    underWay = taken
+    reserved.add(taken)
     try {
       await save()
     } catch (error) {
       // Nobody has got a number of it: it is taken again once the disk is well.
       lease.next = taken.next
+      reserved.delete(taken)
       throw error
     }
     return taken
@@ -118,46 +116,26 @@ export async function openSegmentNumbers(options: SegmentNumbersOptions): Promis
       })
   }
 
-  if (left() === 0) await addLease()
-  let reserved = await reserve()
-  let ahead = await reserve()
-  let reserveNotBefore = 0
-
-  function reserveAhead(): void {
-    if (performance.now() < reserveNotBefore) return
-    reserving ??= reserve()
-      .then((next) => {
-        ahead = next
-      })
-      .catch((error) => {
-        reserveNotBefore = performance.now() + reserveRetryMs
-        log.error({ err: error }, 'segment numbers could not be reserved')
-      })
-      .finally(() => {
-        reserving = undefined
-      })
-  }
-
   return {
-    take() {
-      if (reserved.next === reserved.end) {
-        reserved = ahead
-        ahead = { next: 0, end: 0 }
-      }
-      if (ahead.next === ahead.end) reserveAhead()
-      if (reserved.next === reserved.end) throw new Error('no segment number is reserved')
-      return reserved.next++
+    reserve() {
+      // One after another: of two at once the one that fails would take back what the other has got.
+      const reservation = reserving.then(reserveNow)
+      reserving = reservation.catch(() => {})
+      return reservation
     },
     held() {
-      const reservations = [reserved, ahead, underWay].filter(({ next, end }) => next < end)
+      for (const range of reserved) if (range.next >= range.end) reserved.delete(range)
       return leases.map((lease) => {
         const first = firstOf(lease)
-        const free = reservations.filter(({ next }) => next >= first && next < lease.end)
-        return { first, next: Math.min(lease.next, ...free.map(({ next }) => next)), end: lease.end }
+        let { next } = lease
+        for (const range of reserved) if (range.next >= first && range.next < next) next = range.next
+        return { first, next, end: lease.end }
       })
     },
     async letGo(first) {
-      leases = leases.filter((lease) => lease.next < lease.end || firstOf(lease) !== first)
+      const kept = leases.filter((lease) => lease.next < lease.end || firstOf(lease) !== first)
+      if (kept.length === leases.length) return
+      leases = kept
       await save()
     },
     async close() {
@@ -169,13 +147,13 @@ export async function openSegmentNumbers(options: SegmentNumbersOptions): Promis
 }
 
 /** Leases are aligned, and may have been used for a while when they are read. */
-function firstOf({ end }: Lease): number {
+function firstOf({ end }: NumberRange): number {
   return end - segmentLeaseSize
 }
 
-async function readLeases(file: string): Promise<Lease[]> {
+async function readLeases(file: string): Promise<NumberRange[]> {
   try {
-    return (JSON.parse(await readFile(file, 'utf8')) as { leases: Lease[] }).leases
+    return (JSON.parse(await readFile(file, 'utf8')) as { leases: NumberRange[] }).leases
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
     throw new Error(`the lease file ${file} can't be read: ${(error as Error).message}`)

@@ -29,6 +29,8 @@ export interface KeyRow {
 export interface KeyTableOptions {
   /** The copy on disk. */
   readonly file: string
+  /** Of a node's threads one keeps it; the others only begin with it. */
+  readonly keepsCopy?: boolean
   readonly listKeys: () => Promise<readonly KeyRow[]>
   readonly findKey: (key: string) => Promise<KeyRow | null>
   readonly listen: (onNotify: () => void, onReconnect: () => void) => { close(): Promise<void> }
@@ -98,6 +100,7 @@ export function makeKeyTable(options: KeyTableOptions): KeyTable {
   }
 
   async function keepCopy(rows: readonly KeyRow[]): Promise<void> {
+    if (options.keepsCopy === false) return
     const copy = JSON.stringify({ keys: rows })
     if (copy === written) return
     try {

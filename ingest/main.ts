@@ -1,11 +1,12 @@
 /**
  * The ingest service: where its objects meet. Order of the start: what the disk holds, then the stores, then the port;
- * of the stop: the port, the log, the shippers, the clients.
+ * of the stop: the port, the log, the shippers, the clients. With several workers each runs this program in a thread.
  */
 import { mkdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { isMainThread, workerData } from 'node:worker_threads'
 import { connectClickHouse } from '../clickhouse/client.ts'
-import { connectPostgres } from '../postgres/client.ts'
+import { connectPostgres, type Postgres } from '../postgres/client.ts'
 import { recordRepairs } from '../postgres/tables/aggregate-repairs.ts'
 import { insertInbox } from '../postgres/tables/inbox.ts'
 import { readOrMakeSalt } from '../postgres/tables/salts.ts'
@@ -20,39 +21,26 @@ import { makeLog } from '../runtime/log.ts'
 import { makeMetrics } from '../runtime/metrics.ts'
 import { makeShutdown } from '../runtime/shutdown.ts'
 import { logFileBytes, segmentLeaseSize } from '../schemas/limits.ts'
-import type { BotVisitRow, EventRow } from '../schemas/row.ts'
-import { Appender } from './append.ts'
-import { makeBotReader } from './bots.ts'
-import { watchCapacity } from './capacity.ts'
-import { makeEnricher } from './enrich.ts'
-import { openSegmentNumbers } from './ids.ts'
-import { makeKeyRate } from './key-rate.ts'
+import { openSegmentLeases, type SegmentLeases } from './ids.ts'
 import { makeKeyTable } from './keys.ts'
-import { DedupWindow } from './log/dedup-window.ts'
 import { diskIo } from './log/files.ts'
-import { segmentOfId } from './log/format.ts'
-import { Receiver } from './receive.ts'
+import { workerFolders, writerFolder } from './log/folders.ts'
+import type { Tables, Thread } from './node.ts'
+import { receiveInOneThread } from './one-thread.ts'
 import { makeSalts } from './salts.ts'
-import { makeIngestServer } from './server.ts'
 import { watchMetrics } from './service-metrics.ts'
 import { connectClaims } from './ship/claim.ts'
-import { openStream } from './ship/stream.ts'
-import { makeTrustedProxies } from './trusted-proxy.ts'
+import type { MarkStore } from './ship/marks.ts'
+import { areNumbersUsed, raiseLeasesAboveStored } from './ship/used-numbers.ts'
+import type { WorkerData } from './threads/protocol.ts'
+import { runWorker } from './threads/worker.ts'
+import { receiveInWorkers } from './threads/workers.ts'
 
-/** What the shippers may take of an orderly stop: the rest is shipped at the next start. */
-const drainMs = 8_000
-/** What the start may take to ask ClickHouse about ids: events are taken without its answer, too. */
-const startQueryMs = 2_000
-
-async function main(): Promise<void> {
-  keepStringsFast()
-  const config = readConfig()
-  const { databaseUrl, redisUrl, clickhouseUrl, secretKey } = requireStores(config)
-  const log = makeLog('ingest', config.logLevel)
+async function runNode(): Promise<void> {
+  const thread = makeThread()
+  const { config, folder, log, clock } = thread
+  const { databaseUrl, redisUrl, clickhouseUrl } = requireStores(config)
   const shutdown = makeShutdown(log)
-  const clock = systemClock
-  const metrics = makeMetrics('ingest')
-  const folder = resolve(config.dataDir, 'ingest')
   await mkdir(folder, { recursive: true, mode: 0o700 })
   // Two processes that write and recycle the same log files would lose events.
   const lock = lockFolder(folder)
@@ -64,23 +52,27 @@ async function main(): Promise<void> {
     windowHours: config.dedupWindowHours,
     entriesMax: config.dedupClaimsMax,
   })
-
   await raiseLeasesAboveStored(clickhouse, (above) => raiseLeases(pg, above, segmentLeaseSize), log)
-  const numbers = await openSegmentNumbers({
-    file: join(folder, 'segment-leases.json'),
-    lease: () => leaseSegments(pg, segmentLeaseSize),
-    isUsed: (first, end) => areNumbersUsed(clickhouse, first, end),
-    log,
-  })
-  const window = new DedupWindow(config.dedupLocalEntries, config.dedupWindowHours * 3_600_000, clock.now())
-  const watched = watchMetrics(metrics)
-  const shared = {
-    folder,
+  const writers = Array.from({ length: config.ingestWorkers }, (_, at) => (config.ingestWorkers === 1 ? 0 : at + 1))
+  const leases = await openLeases(folder, writers, (writer) =>
+    openSegmentLeases({
+      file: join(writerFolder(folder, writer), 'segment-leases.json'),
+      lease: () => leaseSegments(pg, segmentLeaseSize),
+      isUsed: (first, end) => areNumbersUsed(clickhouse, first, end),
+      log,
+    }),
+  )
+  const shipping = {
+    nodeFolder: folder,
     fileBytes: logFileBytes,
     io: diskIo,
     bootId: await readBootId(),
-    numbers,
-    window,
+    leases: {
+      held: () => [...leases.values()].flatMap((each) => each.held()),
+      letGo: async (first: number) => {
+        await Promise.all([...leases.values()].map((each) => each.letGo(first)))
+      },
+    },
     clickhouse,
     claims,
     copySides: async (manifestId: number, sides: Parameters<typeof insertInbox>[2]) => {
@@ -90,27 +82,76 @@ async function main(): Promise<void> {
     clock,
     log,
   }
-  const events = await openStream<EventRow>({
-    ...shared,
-    stream: 'events',
-    markStore: {
-      advance: (firstSegment, throughId) => advanceMark(pg, firstSegment, throughId),
-      recordRepairs: (keys) =>
-        recordRepairs(
-          pg,
-          keys.map(([workspaceId, hour]) => ({ workspaceId, hour })),
-        ),
-    },
-    ...watched.streamHooks('events'),
-  })
-  const botVisits = await openStream<BotVisitRow>({
-    ...shared,
-    stream: 'bot_visits',
-    ...watched.streamHooks('bot_visits'),
-  })
+  const node = {
+    ...thread,
+    claims,
+    leasesOf: (writer: number) => leases.get(writer)!,
+    shippingOf: (stream: 'events' | 'bot_visits') => ({
+      ...shipping,
+      stream,
+      ...(stream === 'events' && { markStore: markStoreOf(pg) }),
+      ...thread.watched.streamHooks(stream),
+    }),
+  }
+  const receiving =
+    config.ingestWorkers === 1
+      ? await receiveInOneThread(node, () => openTables(thread, pg, true))
+      : await receiveInWorkers(node, new URL(import.meta.url))
 
+  shutdown.step('server', () => receiving.closeServer())
+  shutdown.step('log', () => receiving.closeLog())
+  shutdown.step('shippers', () => receiving.closeShippers())
+  shutdown.step('tables', async () => {
+    await receiving.closeTables()
+    await Promise.all([...leases.values()].map((each) => each.close()))
+  })
+  shutdown.step('lock', () => lock.release())
+  shutdown.step('clients', () => Promise.all([claims.close(), clickhouse.close(), pg.close()]).then(() => {}))
+
+  const port = await receiving.listen(config.listenHost, config.port)
+  log.info({ port, workers: config.ingestWorkers }, 'ingest takes events')
+  process.send?.({ type: 'ready', port })
+}
+
+async function runWorkerThread(): Promise<void> {
+  const data = workerData as WorkerData
+  const thread = makeThread(data.worker)
+  const pg = connectPostgres(requireStores(thread.config).databaseUrl, { max: 2 })
+  // Copies of the tables lie in the node's folder, once.
+  await runWorker(data, thread, () => openTables(thread, pg, data.worker === 1))
+}
+
+/** @param worker undefined in the main thread */
+function makeThread(worker?: number): Thread {
+  keepStringsFast()
+  const config = readConfig()
+  const { secretKey } = requireStores(config)
+  const log = makeLog('ingest', config.logLevel)
+  const metrics = makeMetrics('ingest', worker === undefined)
+  return {
+    config: { ...config, secretKey },
+    folder: resolve(config.dataDir, 'ingest'),
+    metrics,
+    watched: watchMetrics(metrics),
+    clock: systemClock,
+    log: worker === undefined ? log : log.child({ worker }),
+  }
+}
+
+/** Of the writers of this start, and of earlier ones: their marks go on until all that they have begun is stored. */
+async function openLeases(
+  folder: string,
+  writers: readonly number[],
+  open: (writer: number) => Promise<SegmentLeases>,
+): Promise<Map<number, SegmentLeases>> {
+  const all = [...new Set([0, ...(await workerFolders(folder)), ...writers])]
+  return new Map(await Promise.all(all.map(async (writer) => [writer, await open(writer)] as const)))
+}
+
+async function openTables({ folder, clock, log }: Thread, pg: Postgres, keepsCopy: boolean): Promise<Tables> {
   const keys = makeKeyTable({
     file: join(folder, 'tracking-keys.json'),
+    keepsCopy,
     listKeys: () => listTrackingKeys(pg),
     findKey: (key) => findTrackingKey(pg, key),
     listen: (onNotify, onReconnect) => pg.listen('keys_changed', onNotify, onReconnect),
@@ -119,112 +160,23 @@ async function main(): Promise<void> {
   })
   const salts = makeSalts({
     file: join(folder, 'visitor-salts.json'),
+    keepsCopy,
     readOrMakeSalt: (day, newSalt) => readOrMakeSalt(pg, day, newSalt),
     clock,
     log,
   })
   await Promise.all([keys.start(), salts.start()])
-
-  const backlogBytes = () => events.shipper.backlog().bytes + botVisits.shipper.backlog().bytes
-  const capacity = watchCapacity({
-    folder,
-    logBytesMax: config.logBytesMax,
-    diskFreeBytesMin: config.diskFreeBytesMin,
-    backlogBytes,
-    log,
-  })
-  watched.watch({ events: events.shipper, bot_visits: botVisits.shipper }, claims, window, clock)
-  const receiver = new Receiver({
-    keys,
-    enricher: makeEnricher({ secretKey, salts }),
-    bots: makeBotReader({ salts }),
-    appender: new Appender({ events: events.writer, botVisits: botVisits.writer, window, secretKey, clock }),
-    capacity,
-    keyRate: makeKeyRate(config.trackRatePerKey),
-    clock,
-    log,
-    countAccepted: watched.countAccepted,
-    countRefused: watched.countRefused,
-  })
-  const server = makeIngestServer({
-    receiver,
-    proxies: makeTrustedProxies(config.trustedProxies),
-    countryHeader: config.countryHeader,
-    metrics,
-    health: () => {
-      const refusal = capacity.refusal()
-      const backlog = { events: events.shipper.backlog(), bot_visits: botVisits.shipper.backlog() }
-      return {
-        isWell: refusal === null,
-        body: {
-          status: refusal === null ? 'ok' : 'refusing',
-          reason: refusal,
-          backlog: Object.fromEntries(
-            Object.entries(backlog).map(([stream, { bytes, segments, ageMs }]) => [
-              stream,
-              { bytes, segments, oldest_seconds: ageMs / 1000 },
-            ]),
-          ),
-        },
-      }
-    },
-    observeAnswer: watched.observeAnswer,
-    log,
-  })
-
-  shutdown.step('server', () => server.close(5_000))
-  shutdown.step('log', () => Promise.all([events.writer.close(), botVisits.writer.close()]).then(() => {}))
-  shutdown.step('shippers', () =>
-    Promise.all([events.shipper.close(drainMs), botVisits.shipper.close(drainMs)]).then(() => {}),
-  )
-  shutdown.step('tables', async () => {
-    capacity.close()
-    await Promise.all([keys.close(), salts.close(), numbers.close()])
-  })
-  shutdown.step('lock', () => lock.release())
-  shutdown.step('clients', () => Promise.all([claims.close(), clickhouse.close(), pg.close()]).then(() => {}))
-
-  const port = await server.listen(config.listenHost, config.port)
-  log.info({ port }, 'ingest takes events')
-  process.send?.({ type: 'ready', port })
+  return { keys, salts }
 }
 
-type ClickHouseClient = ReturnType<typeof connectClickHouse>
-
-/** Null while ClickHouse can't say: the lease is believed then. */
-async function areNumbersUsed(clickhouse: ClickHouseClient, first: number, end: number): Promise<boolean | null> {
-  const ask = (table: string) =>
-    clickhouse.query(
-      `SELECT 1 FROM ${table} WHERE id >= {first:UInt64} AND id < {end:UInt64} LIMIT 1`,
-      { first: first * 2 ** 17, end: end * 2 ** 17 },
-      { deadlineMs: startQueryMs },
-    )
-  return Promise.all([ask('events'), ask('bot_visits')]).then(
-    (answers) => answers.some((rows) => rows.length > 0),
-    () => null,
-  )
-}
-
-/**
- * A Postgres restored from a backup would lease numbers again that ClickHouse has rows of. Ids grow with the time of
- * receipt, and an event is at most three days older than that: the newest days hold the largest.
- */
-async function raiseLeasesAboveStored(
-  clickhouse: ClickHouseClient,
-  raise: (above: number) => Promise<void>,
-  log: ReturnType<typeof makeLog>,
-): Promise<void> {
-  const newest = (table: string) =>
-    `(SELECT max(id) FROM ${table} WHERE occurred_at >= (SELECT max(toDate(occurred_at, 'UTC')) FROM ${table}) - 4)`
-  try {
-    const [row] = await clickhouse.query<{ id: number }>(
-      `SELECT greatest(${newest('events')}, ${newest('bot_visits')}) AS id`,
-      {},
-      { deadlineMs: startQueryMs },
-    )
-    if (row && row.id > 0) await raise(segmentOfId(row.id))
-  } catch (error) {
-    log.warn({ err: error }, 'the lease sequence was not compared with what is stored')
+function markStoreOf(pg: Postgres): MarkStore {
+  return {
+    advance: (firstSegment, throughId) => advanceMark(pg, firstSegment, throughId),
+    recordRepairs: (keys) =>
+      recordRepairs(
+        pg,
+        keys.map(([workspaceId, hour]) => ({ workspaceId, hour })),
+      ),
   }
 }
 
@@ -236,8 +188,13 @@ async function readBootId(): Promise<string> {
   )
 }
 
-main().catch((error) => {
-  const isExpected = [SettingError, CantListen, FolderInUse].some((kind) => error instanceof kind)
-  process.stderr.write(`${isExpected ? error.message : error.stack}\n`)
-  process.exit(1)
-})
+if (isMainThread) {
+  runNode().catch((error) => {
+    const isExpected = [SettingError, CantListen, FolderInUse].some((kind) => error instanceof kind)
+    process.stderr.write(`${isExpected ? error.message : error.stack}\n`)
+    process.exit(1)
+  })
+} else {
+  // A failure reaches the main thread as the thread's error.
+  await runWorkerThread()
+}

@@ -48,7 +48,7 @@ export interface ReceiveOptions {
   readonly enricher: Enricher
   readonly bots: BotReader
   readonly appender: Appender
-  readonly capacity: Capacity
+  readonly capacity: Pick<Capacity, 'refusal'>
   readonly keyRate: KeyRate
   readonly clock: Clock
   readonly log: Log

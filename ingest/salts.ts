@@ -17,6 +17,8 @@ import { saltKeepMs, saltRetryMs, saltSweepMs } from '../schemas/limits.ts'
 export interface SaltsOptions {
   /** The copy on disk. */
   readonly file: string
+  /** Of a node's threads one keeps it; the others only begin with it. */
+  readonly keepsCopy?: boolean
   /** The salt of the day (`YYYY-MM-DD`) that all nodes share: the one in Postgres, or else `newSalt`, which then is it. */
   readonly readOrMakeSalt: (day: string, newSalt: Buffer) => Promise<Buffer>
   readonly clock: Clock
@@ -89,6 +91,7 @@ export function makeSalts(options: SaltsOptions): Salts {
   }
 
   async function keepCopy(): Promise<void> {
+    if (options.keepsCopy === false) return
     const days = [...salts].map(([day, { bytes, isShared }]) => [
       nameOf(day),
       { salt: bytes.toString('base64'), isShared },

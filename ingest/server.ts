@@ -7,7 +7,7 @@
  */
 
 import { ArrivingBodies, readBody } from '../runtime/http/body.ts'
-import { type Listening, listenAlone } from '../runtime/http/listen.ts'
+import { type Listening, listenAlone, listenBeside } from '../runtime/http/listen.ts'
 import { cuttingBody, drainedBytesMax, type Refusal, refusals } from '../runtime/http/refusals.ts'
 import { type HttpReply, jsonReply, sendReply } from '../runtime/http/reply.ts'
 import { requestIdOf } from '../runtime/http/request-id.ts'
@@ -30,11 +30,16 @@ export interface IngestServerOptions {
   readonly receiver: Receiver
   readonly proxies: TrustedProxies
   readonly countryHeader: string
-  readonly metrics: Metrics
-  /** The body of the health route and whether events are taken. */
-  readonly health: () => { isWell: boolean; body: Record<string, unknown> }
+  readonly metrics: Pick<Metrics, 'text' | 'contentType'>
+  readonly health: () => Health | Promise<Health>
   readonly observeAnswer: (status: number) => void
   readonly log: Log
+}
+
+/** The body of the health route and whether events are taken. */
+export interface Health {
+  readonly isWell: boolean
+  readonly body: Record<string, unknown>
 }
 
 type Handler = (response: HttpResponse, request: HttpRequest) => void
@@ -71,7 +76,8 @@ const preflightHeaders = {
 }
 
 export interface IngestServer {
-  listen(host: string, port: number): Promise<number>
+  /** @param isShared with other threads */
+  listen(host: string, port: number, isShared: boolean): Promise<number>
   /** Takes no more connections; answers under way are waited for up to `deadlineMs`. */
   close(deadlineMs: number): Promise<void>
 }
@@ -172,8 +178,8 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
     observeAnswer(204)
     return { status: 204, headers: preflightHeaders }
   })
-  const health = page(() => {
-    const { isWell, body } = options.health()
+  const health = page(async () => {
+    const { isWell, body } = await options.health()
     const status = isWell ? 200 : 503
     observeAnswer(status)
     return jsonReply(status, body, { ...anyOrigin, ...(isWell ? {} : { 'Retry-After': String(retryAfterSeconds) }) })
@@ -218,8 +224,8 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
   })
 
   return {
-    async listen(host, port) {
-      listening = await listenAlone(app, host, port)
+    async listen(host, port, isShared) {
+      listening = await (isShared ? listenBeside : listenAlone)(app, host, port)
       return listening.port
     },
     async close(deadlineMs) {

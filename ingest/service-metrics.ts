@@ -43,16 +43,13 @@ export function watchMetrics(metrics: Metrics) {
         },
       }
     },
-    watch(shippers: Record<StreamName, Shipper>, claims: Claims, window: DedupWindow, clock: Clock): void {
+    /** Of the thread that ships. */
+    watchShipping(shippers: Readonly<Record<StreamName, Shipper>>, claims: Claims): void {
       const backlog = metrics.gauge('ingest_backlog_bytes', 'Log bytes whose rows are not stored yet.', ['stream'])
       const lag = metrics.gauge('ingest_backlog_seconds', 'Age of the oldest rows not stored yet.', ['stream'])
       const claimHours = metrics.gauge(
         'ingest_claims_held_hours',
         'Hours for which client event ids are known over all nodes.',
-      )
-      const localHours = metrics.gauge(
-        'ingest_dedup_window_held_hours',
-        'Hours for which this node knows client event ids.',
       )
       const update = () => {
         for (const [stream, shipper] of Object.entries(shippers)) {
@@ -61,8 +58,19 @@ export function watchMetrics(metrics: Metrics) {
           lag.set({ stream }, ageMs / 1000)
         }
         claimHours.set(claims.heldHours())
-        localHours.set((clock.now() - window.heldSince) / 3_600_000)
       }
+      setInterval(update, 1000).unref()
+      update()
+    },
+    /** Of a thread that receives. */
+    watchWindow(window: DedupWindow, clock: Clock): void {
+      const localHours = metrics.gauge(
+        'ingest_dedup_window_held_hours',
+        'Hours for which this node knows client event ids.',
+        [],
+        'min',
+      )
+      const update = () => localHours.set((clock.now() - window.heldSince) / 3_600_000)
       setInterval(update, 1000).unref()
       update()
     },

@@ -110,6 +110,7 @@ export const settings = {
     'cf-ipcountry',
     'Header in which a trusted proxy names the ISO alpha-2 country.',
   ),
+  ingestWorkers: integer('INGEST_WORKERS', 1, 1, 16, 'Threads of ingest that take events; 1: one thread does all.'),
   trackRatePerKey: integer(
     'TRACK_RATE_PER_KEY',
     0,

@@ -120,6 +120,7 @@ async function readAsService(folder: string): Promise<Reading> {
   const { files, numbers } = await LogFiles.open(folder, logFileBytes, diskIo)
   const recovered = await recoverLog({
     stream,
+    folder: 0,
     files,
     numbers,
     onClaim: (claim, id) => {

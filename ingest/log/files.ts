@@ -10,7 +10,7 @@ import { mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncFolder } from '../../runtime/durable-file.ts'
 import { sleep } from '../../runtime/retry.ts'
-import { encodeFileHeader } from './format.ts'
+import { encodeFileHeader, fileHeaderBytes } from './format.ts'
 
 /** The two calls that durability rests on, apart so that tests can make them fail. */
 export interface DiskIo {
@@ -25,13 +25,17 @@ export const diskIo: DiskIo = {
   sync: fdatasync,
 }
 
+export function logFilePath(folder: string, number: number): string {
+  return join(folder, `${String(number).padStart(8, '0')}.log`)
+}
+
 export interface OpenLogFile {
   readonly number: number
   readonly fd: number
 }
 
 const zeros = Buffer.alloc(1024 * 1024)
-const sparesMax = 4
+const writersSparesMax = 4
 /** Between two pieces of a spare: 64 of them take under a second, and a file fills up in two at the very least. */
 const sparePauseMs = 10
 
@@ -48,12 +52,21 @@ export class LogFiles {
     readonly folder: string,
     readonly fileBytes: number,
     private readonly io: DiskIo,
+    private readonly sparesMax: number,
   ) {}
 
-  /** Opens the folder, making it if need be; `numbers` are the files with content, oldest first. */
-  static async open(folder: string, fileBytes: number, io: DiskIo): Promise<{ files: LogFiles; numbers: number[] }> {
+  /**
+   * Opens the folder, making it if need be; `numbers` are the files with content, oldest first.
+   * @param sparesMax so many files are kept to be used again: none where nobody writes
+   */
+  static async open(
+    folder: string,
+    fileBytes: number,
+    io: DiskIo,
+    sparesMax = writersSparesMax,
+  ): Promise<{ files: LogFiles; numbers: number[] }> {
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    const files = new LogFiles(folder, fileBytes, io)
+    const files = new LogFiles(folder, fileBytes, io, sparesMax)
     const numbers: number[] = []
     for (const name of await readdir(folder)) {
       const [, number] = /^(\d{8,})\.log$/.exec(name) ?? []
@@ -67,7 +80,7 @@ export class LogFiles {
   }
 
   pathOf(number: number): string {
-    return join(this.folder, `${String(number).padStart(8, '0')}.log`)
+    return logFilePath(this.folder, number)
   }
 
   /** Opens the next file for writing: durable, empty, `fileBytes` long. The one before was acknowledged up to `previousEnd`. */
@@ -108,8 +121,10 @@ export class LogFiles {
   /** Lets go of a file whose rows are all stored: kept as a spare, or removed where it can't be one. */
   async release(number: number): Promise<void> {
     const path = this.pathOf(number)
+    // Where nobody writes, the newest file goes too, but for its number: no later file may have it again.
+    if (this.sparesMax === 0 && number === this.lastNumber) return keepHeaderOnly(path)
     const size = await stat(path).then(({ size }) => size, zeroWhenMissing)
-    if (size !== this.fileBytes || this.distrusted.delete(number) || this.spares.length >= sparesMax) {
+    if (size !== this.fileBytes || this.distrusted.delete(number) || this.spares.length >= this.sparesMax) {
       await unlink(path).catch(ignoreMissing)
     } else {
       const name = `spare-${++this.spareCount}.log`
@@ -159,12 +174,22 @@ export class LogFiles {
   private async adoptSpare(name: string): Promise<void> {
     const path = join(this.folder, name)
     const { size } = await stat(path)
-    if (name.endsWith('.new') || size !== this.fileBytes || this.spares.length >= sparesMax) {
+    if (name.endsWith('.new') || size !== this.fileBytes || this.spares.length >= this.sparesMax) {
       await unlink(path)
       return
     }
     this.spareCount = Math.max(this.spareCount, Number(/\d+/.exec(name)![0]))
     this.spares.push(name)
+  }
+}
+
+async function keepHeaderOnly(path: string): Promise<void> {
+  const handle = await open(path, 'r+')
+  try {
+    await handle.truncate(fileHeaderBytes)
+    await handle.sync()
+  } finally {
+    await handle.close()
   }
 }
 

@@ -77,8 +77,13 @@ export async function readWhole(path: string, into: Buffer): Promise<Buffer> {
 }
 
 /** What a damaged part of a file is set aside as: the same part always under the same name. */
-export function damageName(file: number, start: number): string {
-  return `file-${file}-at-${start}`
+export function damageName(folder: number, file: number, start: number): string {
+  return `${fileName(folder, file)}-at-${start}`
+}
+
+/** A file's name among those of all the node's folders. */
+export function fileName(folder: number, file: number): string {
+  return folder === 0 ? `file-${file}` : `worker-${folder}-file-${file}`
 }
 
 export interface SegmentContent {
@@ -105,8 +110,11 @@ export async function readSegment(path: string, segment: Segment): Promise<Segme
   const groups = content.groups.filter((group) => group.segment === segment.number)
   if (groups.reduce((rows, group) => rows + group.rows, 0) === segment.rows) return { groups, damages: [] }
   const damages = content.damages.map(({ start, end }) => ({
-    name: damageName(segment.file, start),
+    name: damageName(segment.folder, segment.file, start),
     bytes: bytes.subarray(start - segment.start, end - segment.start),
   }))
-  return { groups, damages: damages.length > 0 ? damages : [{ name: damageName(segment.file, segment.start), bytes }] }
+  return {
+    groups,
+    damages: damages.length > 0 ? damages : [{ name: damageName(segment.folder, segment.file, segment.start), bytes }],
+  }
 }

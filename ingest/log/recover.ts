@@ -7,7 +7,7 @@ import type { Log } from '../../runtime/log.ts'
 import { columnsOf, type Hash64, type StreamName } from '../../schemas/row.ts'
 import type { LogFiles } from './files.ts'
 import { decodeFileHeader, type FileHeader, fileHeaderBytes, forEachClaim, type Group, groupLength } from './format.ts'
-import { damageName, findGroups, readWhole } from './reader.ts'
+import { damageName, fileName, findGroups, readWhole } from './reader.ts'
 import type { Segment } from './segment.ts'
 
 export interface Recovered {
@@ -22,6 +22,8 @@ export interface Recovered {
 
 export interface RecoverOptions {
   readonly stream: StreamName
+  /** Which of the node's folders the files are in: see folders.ts. */
+  readonly folder: number
   readonly files: LogFiles
   readonly numbers: readonly number[]
   readonly onClaim: (claim: Hash64, id: number) => void
@@ -46,7 +48,7 @@ export async function recoverLog(options: RecoverOptions): Promise<Recovered> {
     if (headers.get(number) === null) {
       // Its groups carry the file's number themselves; only where the file before it ends is lost.
       await options.setAside(
-        `file-${number}`,
+        fileName(options.folder, number),
         'the header of a log file can’t be read',
         bytes.subarray(0, fileHeaderBytes),
       )
@@ -55,7 +57,7 @@ export async function recoverLog(options: RecoverOptions): Promise<Recovered> {
     const content = findGroups(bytes, number, headers.get(number + 1)?.previousEnd ?? Number.POSITIVE_INFINITY)
     for (const { start, end } of content.damages) {
       await options.setAside(
-        damageName(number, start),
+        damageName(options.folder, number, start),
         'damaged bytes among the groups of the log',
         bytes.subarray(start, end),
       )
@@ -79,7 +81,11 @@ async function segmentsOf(groups: Group[], file: number, options: RecoverOptions
   for (const group of groups) {
     if (!columnsOf(options.stream, group.rowFormat)) {
       const whole = Buffer.concat([group.rowBytes, group.index, group.side])
-      await options.setAside(damageName(file, group.offset), `row format ${group.rowFormat} is unknown`, whole)
+      await options.setAside(
+        damageName(options.folder, file, group.offset),
+        `row format ${group.rowFormat} is unknown`,
+        whole,
+      )
       continue
     }
     const end = group.offset + groupLength(group)
@@ -89,6 +95,7 @@ async function segmentsOf(groups: Group[], file: number, options: RecoverOptions
     } else {
       segments.push({
         number: group.segment,
+        folder: options.folder,
         file,
         start: group.offset,
         end,

@@ -2,6 +2,8 @@
 export interface Segment {
   /** Gives its rows their ids: number × 2^17 + index. */
   readonly number: number
+  /** Which of the node's folders its file is in: see folders.ts. */
+  readonly folder: number
   readonly file: number
   /** The bytes [start, end) of the file. */
   readonly start: number

@@ -1,17 +1,17 @@
 /** What a log writer is given, and whom it tells. */
 import type { Log } from '../../runtime/log.ts'
 import type { Column, Hash64 } from '../../schemas/row.ts'
-import type { NumberSource } from '../ids.ts'
 import type { DiskIo, LogFiles } from './files.ts'
 import type { Segment } from './segment.ts'
+import type { SegmentNumbers } from './segment-numbers.ts'
 
 export interface LogWriterOptions {
   readonly columns: readonly Column[]
   readonly files: LogFiles
-  readonly numbers: NumberSource
+  readonly numbers: Pick<SegmentNumbers, 'take'>
   readonly io: DiskIo
   /** Told of every segment once it is sealed, in order. */
-  readonly onSealed: (segment: Segment) => void
+  readonly onSealed: (segment: Omit<Segment, 'folder'>) => void
   /** Told of every other number taken once it is known that the log holds no row of it that counts. */
   readonly onUnused: (number: number) => void
   /** A segment stays open beyond its age while this answers true: larger inserts while the loader is behind. */

@@ -28,13 +28,13 @@ const hourMs = 3_600_000
 
 /** Reads segments; bytes that are no groups any more are given to `setAside`. */
 export async function readBatch(
-  pathOf: (file: number) => string,
+  pathOf: (segment: Segment) => string,
   segments: readonly Segment[],
   setAside: (name: string, bytes: Buffer) => Promise<void>,
 ): Promise<Batch> {
   const groups: Group[] = []
   for (const segment of segments) {
-    const content = await readSegment(pathOf(segment.file), segment)
+    const content = await readSegment(pathOf(segment), segment)
     groups.push(...content.groups)
     for (const { name, bytes } of content.damages) await setAside(name, bytes)
   }

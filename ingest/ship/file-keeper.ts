@@ -1,7 +1,8 @@
-/** Knows which log files are done with, keeps them for a while and then lets go of them, oldest first. */
+/** Knows which log files of a folder are done with, keeps them for a while and then lets go of them, oldest first. */
 import type { Log } from '../../runtime/log.ts'
-import { retiredBytesMax, retiredFileKeepMs } from '../../schemas/limits.ts'
+import { retiredFileKeepMs } from '../../schemas/limits.ts'
 import type { LogFiles } from '../log/files.ts'
+import type { Recovered } from '../log/recover.ts'
 import type { Segment } from '../log/segment.ts'
 import type { ShipJournal } from './journal.ts'
 import { isWhole, type Manifest, type Part } from './manifest.ts'
@@ -15,8 +16,18 @@ interface KeptFile {
   doneAt: number
 }
 
+/** A folder of the log, as it was found at start. Its files are read here and let go of where it is written. */
+export interface ShippedFolder {
+  readonly folder: number
+  readonly files: Pick<LogFiles, 'fileBytes' | 'pathOf' | 'release'>
+  readonly recovered: Pick<Recovered, 'files' | 'segments'>
+  /** The file that is written now, which stays. Infinity: none is, and none stays. */
+  readonly newestFile: number
+}
+
 export interface FileKeeperOptions {
-  readonly files: LogFiles
+  /** Of files that are done with, so much is kept. */
+  readonly bytesMax: number
   readonly journal: ShipJournal
   readonly log: Log
 }
@@ -24,20 +35,21 @@ export interface FileKeeperOptions {
 export class FileKeeper {
   private readonly kept = new Map<number, KeptFile>()
   private readonly recovered = new Set<number>()
-  private writingFile = 0
+  private writingFile: number
   private timer: NodeJS.Timeout | undefined
   private sweeping: Promise<void> = Promise.resolve()
 
-  constructor(private readonly options: FileKeeperOptions) {}
-
-  /** Takes over the files found at start; `newestFile` is the one that is written now. */
-  adopt(files: readonly number[], segments: readonly Segment[], newestFile: number): void {
+  constructor(
+    private readonly folder: ShippedFolder,
+    private readonly options: FileKeeperOptions,
+  ) {
+    const { files, segments } = folder.recovered
+    this.writingFile = folder.newestFile
     for (const file of files) this.kept.set(file, { open: new Map(), doneAt: performance.now() })
     for (const segment of segments) {
       this.addSegment(segment)
       this.recovered.add(segment.number)
     }
-    this.writingFile = newestFile
   }
 
   start(): void {
@@ -53,13 +65,13 @@ export class FileKeeper {
     this.kept.set(segment.file, file)
   }
 
-  /** Whether a segment comes from before this process, so that it may have been sent already. */
-  isRecovered(segment: Segment): boolean {
-    return this.recovered.has(segment.number)
+  isRecovered(number: number): boolean {
+    return this.recovered.has(number)
   }
 
   manifestDone({ segments, part }: Manifest): void {
-    for (const { number, file } of segments) {
+    for (const { number, folder, file } of segments) {
+      if (folder !== this.folder.folder) continue
       const open = this.kept.get(file)?.open
       const parts = open?.get(number)
       if (!open || !parts) continue
@@ -81,15 +93,16 @@ export class FileKeeper {
   }
 
   private async releaseOldest(): Promise<void> {
-    const { files, journal } = this.options
+    const { folder, files } = this.folder
+    const { journal, bytesMax } = this.options
     const numbers = [...this.kept.keys()].sort((a, b) => a - b)
     let bytes = numbers.length * files.fileBytes
     for (const number of numbers) {
       const file = this.kept.get(number)!
       // Only in order: a file's header tells where the one before it ends.
       if (number >= this.writingFile || file.open.size > 0) return
-      if (performance.now() - file.doneAt < retiredFileKeepMs && bytes <= retiredBytesMax) return
-      await journal.markReleased(number)
+      if (performance.now() - file.doneAt < retiredFileKeepMs && bytes <= bytesMax) return
+      await journal.markReleased(folder, number)
       await files.release(number)
       this.kept.delete(number)
       bytes -= files.fileBytes

@@ -26,7 +26,7 @@ type Line =
   | { t: 'frozen'; m: Manifest }
   | { t: 'loaded'; id: number; at: number }
   | { t: 'copied'; id: number }
-  | { t: 'released'; file: number }
+  | { t: 'released'; folder?: number; file: number }
   | { t: 'mark'; lease: number; through: number }
   | { t: 'repair'; id: number }
 
@@ -151,11 +151,11 @@ export class ShipJournal {
     this.append({ t: 'copied', id: state.manifest.id })
   }
 
-  /** Forgets the manifests all of whose segments lay in `file` or in files released before. Durable when it resolves. */
-  async markReleased(file: number): Promise<void> {
+  /** Forgets segments that lay in `file` of the folder or in files released before. Durable when it resolves. */
+  async markReleased(folder: number, file: number): Promise<void> {
     while (this.rewriting) await this.rewriting
-    this.forget(file)
-    this.append({ t: 'released', file })
+    this.forget(folder, file)
+    this.append({ t: 'released', folder, file })
     // Before the file is used again: a manifest must never point into another use of it.
     await this.sync()
   }
@@ -179,8 +179,8 @@ export class ShipJournal {
       }
       if (line.t === 'boot') boot = line.id
       else if (line.t === 'frozen') {
-        this.states.set(line.m.id, { manifest: line.m, loadedAt: 0, isCopied: false, needsRepair: false })
-      } else if (line.t === 'released') this.forget(line.file)
+        this.states.set(line.m.id, { manifest: completed(line.m), loadedAt: 0, isCopied: false, needsRepair: false })
+      } else if (line.t === 'released') this.forget(line.folder ?? 0, line.file)
       else if (line.t === 'mark') this.marks.set(line.lease, line.through)
       else {
         const state = this.states.get(line.id)
@@ -196,9 +196,12 @@ export class ShipJournal {
     return boot
   }
 
-  private forget(file: number): void {
-    for (const [id, { manifest }] of this.states) {
-      if (manifest.segments.every((segment) => segment.file <= file)) this.states.delete(id)
+  private forget(folder: number, file: number): void {
+    for (const [id, state] of this.states) {
+      const { segments } = state.manifest
+      const left = segments.filter((segment) => segment.folder !== folder || segment.file > file)
+      if (left.length === 0) this.states.delete(id)
+      else if (left.length < segments.length) state.manifest = { ...state.manifest, segments: left }
     }
   }
 
@@ -258,6 +261,11 @@ export class ShipJournal {
     // The state alone may be large, with a long backlog: what counts towards the next time is what is added to it.
     this.bytes = 0
   }
+}
+
+/** A manifest of before there were workers says nothing of folders. */
+function completed(manifest: Manifest): Manifest {
+  return { ...manifest, segments: manifest.segments.map((segment) => ({ ...segment, folder: segment.folder ?? 0 })) }
 }
 
 function encodeLine(line: Line): string {

@@ -3,8 +3,7 @@
  * the largest event id W such that every row of `events` of the lease with an id up to W is in ClickHouse or never will be.
  *
  * Marks may only be behind. Where rows are inserted behind one all the same (after a power loss ClickHouse has lost what it
- * had acknowledged; a group that failed is found whole after a kill), their hours are told once the rows are there, and
- * before the manifest counts as loaded again. So that this is known whatever dies in between, two things are synced into
+ * had acknowledged; lines of the journal were damaged), their hours are told once the rows are there, and before the manifest counts as loaded again. So that this is known whatever dies in between, two things are synced into
  * the shipping journal: a mark before it is published, and that a manifest will need repair before its rows are sent.
  *
  * Nothing waits for Postgres but such a manifest. Held by test/property/marks.test.ts and test/integration/marks.test.ts.
@@ -12,7 +11,7 @@
 import type { Log } from '../../runtime/log.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { markIntervalMs, segmentRowsMax } from '../../schemas/limits.ts'
-import type { HeldLease, SegmentNumbers } from '../ids.ts'
+import type { HeldLease, SegmentLeases } from '../ids.ts'
 import type { Segment } from '../log/segment.ts'
 import type { ShipJournal } from './journal.ts'
 import { isWhole, type Manifest, type Part } from './manifest.ts'
@@ -25,7 +24,7 @@ export interface MarkStore {
 }
 
 export interface MarksOptions {
-  readonly numbers: Pick<SegmentNumbers, 'held' | 'letGo'>
+  readonly leases: Pick<SegmentLeases, 'held' | 'letGo'>
   readonly journal: ShipJournal
   readonly store: MarkStore
   readonly log: Log
@@ -76,11 +75,11 @@ export class Marks {
 
   /** Takes over what was found at start. */
   async adopt(segments: readonly Segment[]): Promise<void> {
-    const { journal, numbers } = this.options
+    const { journal, leases } = this.options
     if (journal.mayLackMarks) {
       // Whatever was given out before this start may have been published.
       const nothing = new UndoneSegments()
-      for (const lease of numbers.held()) await journal.noteMark(lease.first, nothing.throughOf(lease))
+      for (const lease of leases.held()) await journal.noteMark(lease.first, nothing.throughOf(lease))
     }
     for (const { number } of segments) this.undone.begin(number)
     for (const { loadedAt, manifest } of [...journal.open(), ...journal.done()]) {
@@ -98,6 +97,7 @@ export class Marks {
     this.undone.begin(number)
   }
 
+  /** No row of a number that was begun counts. */
   unused(number: number): void {
     this.undone.unused(number)
   }
@@ -109,7 +109,7 @@ export class Marks {
 
   /** Whether a mark may have been published that says of rows of the manifest that they are there. */
   isBehind({ segments }: Manifest): boolean {
-    const held = this.options.numbers.held()
+    const held = this.options.leases.held()
     return segments.some(({ number }) => {
       const lease = held.find(({ first, end }) => number >= first && number < end)
       // Of a lease that was let go of nothing is known any more.
@@ -146,8 +146,8 @@ export class Marks {
   }
 
   private async publishChanged(): Promise<void> {
-    const { numbers, journal, store } = this.options
-    for (const lease of numbers.held()) {
+    const { leases, journal, store } = this.options
+    for (const lease of leases.held()) {
       const { first, end } = lease
       const through = this.undone.throughOf(lease)
       if (through < first * segmentRowsMax || through <= (this.published.get(first) ?? -1)) continue
@@ -155,7 +155,7 @@ export class Marks {
       await store.advance(first, through)
       this.published.set(first, through)
       if (through < end * segmentRowsMax - 1) continue
-      await numbers.letGo(first)
+      await leases.letGo(first)
       journal.forgetMark(first)
       this.published.delete(first)
     }

@@ -1,5 +1,5 @@
 /**
- * Ships the sealed segments of one stream, in three stages with a cursor each, so that no store's outage stops the other:
+ * Ships the sealed segments of one stream, of all the node's folders, in three stages with a cursor each, so that no store's outage stops the other:
  *
  *   freeze   segments → claims (Redis) → a manifest in the journal
  *   load     manifests → ClickHouse, one insert at a time
@@ -21,19 +21,18 @@ import type { Log } from '../../runtime/log.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { gatherWhileBehindMs, insertBytesMax } from '../../schemas/limits.ts'
 import type { StreamName } from '../../schemas/row.ts'
-import type { LogFiles } from '../log/files.ts'
-import type { Recovered } from '../log/recover.ts'
 import type { Segment } from '../log/segment.ts'
 import type { SidePayload } from '../outcome.ts'
 import { type Batch, readBatch } from './batch.ts'
 import type { Claims } from './claim.ts'
-import { FileKeeper } from './file-keeper.ts'
+import type { ShippedFolder } from './file-keeper.ts'
 import { describeManifest } from './freeze.ts'
 import type { ManifestState, ShipJournal } from './journal.ts'
 import { loadOnce, settle } from './load.ts'
 import type { Part } from './manifest.ts'
 import type { Marks } from './marks.ts'
 import type { SetAside } from './set-aside.ts'
+import { ShippedFolders } from './shipped-folders.ts'
 import { sidesOf } from './sides.ts'
 import { Stages } from './stages.ts'
 import { unfinishedManifests } from './unfinished.ts'
@@ -50,19 +49,21 @@ interface Frozen {
 
 export interface ShipperOptions {
   readonly stream: StreamName
-  readonly files: LogFiles
+  readonly folders: readonly ShippedFolder[]
   readonly journal: ShipJournal
   readonly clickhouse: ClickHouse
   readonly claims: Claims
   /** Copies side payloads in one transaction that a repeat doesn't repeat. @throws StoreUnavailable */
   readonly copySides: (manifestId: number, sides: SidePayload[]) => Promise<void>
+  /** Of the stream that aggregates are built of. */
   readonly marks: Marks | undefined
   readonly setAside: SetAside
   readonly insertDeadlineMs: number
   readonly claimWaitMs: number
   readonly clock: Clock
   readonly log: Log
-  readonly onIdle: () => void
+  /** Told of each insert's begin and end: while one runs, open segments grow instead of being sealed by their age. */
+  readonly onLoading: (isLoading: boolean) => void
   readonly count: (what: 'loaded' | 'duplicate' | 'unclaimed' | 'settled' | 'retried', rows: number) => void
 }
 
@@ -76,52 +77,50 @@ const pacedRowsMin = 4096
 const insertIntervalMs = 500
 
 export class Shipper {
-  private readonly keeper: FileKeeper
+  private readonly folders: ShippedFolders
   private readonly waiting = new WaitingSegments()
   private readonly toLoad: Frozen[] = []
   private readonly toRepair: Frozen[] = []
   private readonly toCopy: Frozen[] = []
   private readonly stages: Stages
-  private isLoading = false
   private isDraining = false
   private claimsNotBefore = 0
   private readonly damages = new Set<string>()
 
   constructor(private readonly options: ShipperOptions) {
-    this.keeper = new FileKeeper(options)
+    this.folders = new ShippedFolders(options.folders, options.journal, options.log)
     this.stages = new Stages(options.log, () => options.count('retried', 1))
   }
 
   /** Takes over what was found at start, shipped or not. Then the stages run until `close`. */
-  start({ files, segments }: Pick<Recovered, 'files' | 'segments'>, newestFile: number): void {
+  start(): void {
     const { journal } = this.options
-    this.keeper.adopt(files, segments, newestFile)
     const frozen = journal.frozenParts()
-    for (const state of unfinishedManifests(this.options, segments)) {
+    for (const state of unfinishedManifests(this.options, this.folders.found)) {
       this.enqueue({ state, sealedAt: performance.now(), batch: undefined, isUncertain: true })
     }
-    for (const segment of segments) {
+    for (const segment of this.folders.found) {
       const parts = frozen.get(segment.number) ?? new Set<Part>()
       if (parts.has('all') || parts.has('claimed')) continue
       this.waiting.push({ segment, sealedAt: performance.now(), state: parts.has('unclaimed') ? 'rest' : 'fresh' })
     }
-    for (const state of journal.done()) this.keeper.manifestDone(state.manifest)
+    for (const state of journal.done()) this.folders.manifestDone(state.manifest)
     for (const stage of [this.freezeNext, this.loadNext, this.repairNext, this.copyNext]) {
       this.stages.run(() => stage.call(this))
     }
-    this.keeper.start()
+    this.folders.start()
     this.options.marks?.start()
   }
 
-  add(segment: Segment): void {
-    this.keeper.addSegment(segment)
-    this.waiting.push({ segment, sealedAt: performance.now(), state: 'fresh' })
-    this.stages.wake()
+  /** For those who take segment numbers. */
+  get marks(): Marks | undefined {
+    return this.options.marks
   }
 
-  /** True while an insert runs: the open segment then grows instead of being sealed by its age. */
-  get isBusy(): boolean {
-    return this.isLoading
+  add(segment: Segment): void {
+    this.folders.addSegment(segment)
+    this.waiting.push({ segment, sealedAt: performance.now(), state: 'fresh' })
+    this.stages.wake()
   }
 
   /** Bytes of log whose rows are not all stored in both stores, and for how long the oldest of them has waited. */
@@ -146,7 +145,7 @@ export class Shipper {
     const deadline = Date.now() + deadlineMs
     while (this.hasWork() && Date.now() < deadline) await sleep(20)
     await Promise.race([this.stages.close(), sleep(stagesEndMs)])
-    await this.keeper.close()
+    await this.folders.close()
     await this.options.marks?.close()
     await this.options.journal.close()
   }
@@ -209,7 +208,7 @@ export class Shipper {
     const manifestState = await this.options.journal.freeze(manifest)
     this.waiting.remove(taken, manifest.part)
     const isNext = this.toLoad.length === 0
-    const isUncertain = taken.some(({ segment }) => this.keeper.isRecovered(segment))
+    const isUncertain = taken.some(({ segment }) => this.folders.isRecovered(segment))
     const { sealedAt } = taken[0]!
     this.enqueue({ state: manifestState, sealedAt, batch: isNext ? batch : undefined, isUncertain })
     return true
@@ -222,7 +221,7 @@ export class Shipper {
     if (!next) return Number.POSITIVE_INFINITY
     const { state } = next
     const { manifest } = state
-    this.isLoading = true
+    this.options.onLoading(true)
     const startedAt = performance.now()
     try {
       if (manifest.rows > 0) await this.load(next)
@@ -232,11 +231,10 @@ export class Shipper {
       // Under load fewer inserts of more rows: each costs ClickHouse a part to write and to merge.
       const isLarge = manifest.rows >= pacedRowsMin && !this.isDraining
       if (isLarge) await sleep(Math.max(0, insertIntervalMs - (performance.now() - startedAt)))
+      this.toLoad.shift()
     } finally {
-      this.isLoading = false
+      this.options.onLoading(false)
     }
-    this.toLoad.shift()
-    this.options.onIdle()
     this.stages.wake()
     return 0
   }
@@ -265,7 +263,7 @@ export class Shipper {
   private async finishLoad(state: ManifestState): Promise<void> {
     await this.options.journal.markLoaded(state, this.options.clock.now())
     this.options.marks?.loaded(state.manifest)
-    if (state.isCopied) this.keeper.manifestDone(state.manifest)
+    if (state.isCopied) this.folders.manifestDone(state.manifest)
   }
 
   // Rows that are there now although a mark had said so before: nothing else waits for Postgres to hear of it.
@@ -290,11 +288,11 @@ export class Shipper {
     await this.options.copySides(manifest.id, sidesOf(manifest, batch))
     await this.options.journal.markCopied(state)
     this.toCopy.shift()
-    if (state.loadedAt > 0) this.keeper.manifestDone(manifest)
+    if (state.loadedAt > 0) this.folders.manifestDone(manifest)
     return 0
   }
 
   private read(segments: readonly Segment[]): Promise<Batch> {
-    return readBatch((file) => this.options.files.pathOf(file), segments, this.setDamageAside)
+    return readBatch((segment) => this.folders.pathOf(segment), segments, this.setDamageAside)
   }
 }

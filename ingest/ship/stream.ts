@@ -5,27 +5,29 @@ import type { Clock } from '../../runtime/clock.ts'
 import type { Log } from '../../runtime/log.ts'
 import { clickhouseInsertDeadlineMs, retiredFileKeepMs } from '../../schemas/limits.ts'
 import { type StreamName, streams } from '../../schemas/row.ts'
-import type { SegmentNumbers } from '../ids.ts'
+import type { SegmentLeases } from '../ids.ts'
 import type { DedupWindow } from '../log/dedup-window.ts'
-import { type DiskIo, LogFiles } from '../log/files.ts'
-import { recoverLog } from '../log/recover.ts'
+import type { DiskIo } from '../log/files.ts'
+import { folderOf, workerFolders } from '../log/folders.ts'
+import { openFolder } from '../log/open-folder.ts'
+import type { SegmentNumbers } from '../log/segment-numbers.ts'
 import { LogWriter } from '../log/writer.ts'
 import type { SidePayload } from '../outcome.ts'
 import type { Claims } from './claim.ts'
+import type { ShippedFolder } from './file-keeper.ts'
 import { ShipJournal } from './journal.ts'
 import { type MarkStore, Marks } from './marks.ts'
 import { makeSetAside } from './set-aside.ts'
 import { Shipper } from './shipper.ts'
 
-export interface StreamOptions {
+export interface ShippingOptions {
   readonly stream: StreamName
-  /** The node's folder: the stream has one of its own in it. */
-  readonly folder: string
+  /** The node's: each writer has one of its own in it. */
+  readonly nodeFolder: string
   readonly fileBytes: number
   readonly io: DiskIo
   readonly bootId: string
-  readonly numbers: SegmentNumbers
-  readonly window: DedupWindow
+  readonly leases: Pick<SegmentLeases, 'held' | 'letGo'>
   readonly clickhouse: ClickHouse
   readonly claims: Claims
   readonly copySides: (manifestId: number, sides: SidePayload[]) => Promise<void>
@@ -37,6 +39,11 @@ export interface StreamOptions {
   readonly log: Log
   readonly countShipped: (what: string, rows: number) => void
   readonly countSetAside: () => void
+}
+
+export interface StreamOptions extends ShippingOptions {
+  readonly numbers: SegmentNumbers
+  readonly window: DedupWindow
   readonly observeSync: (seconds: number, rows: number) => void
 }
 
@@ -45,37 +52,70 @@ export interface Stream<Row extends { id: number }> {
   readonly shipper: Shipper
 }
 
-/** Recovers what the folder holds, opens a new file and starts shipping. */
+/** Recovers what the node's folders hold, opens a new file in its own, and starts shipping. */
 export async function openStream<Row extends { id: number }>(options: StreamOptions): Promise<Stream<Row>> {
-  const { stream, window, clock, markStore } = options
+  const { stream, nodeFolder, window } = options
   const log = options.log.child({ stream })
-  const folder = join(options.folder, stream)
-  const { files, numbers } = await LogFiles.open(folder, options.fileBytes, options.io)
-  const setAside = makeSetAside(join(options.folder, 'set-aside'), log, options.countSetAside)
-  const startedAt = performance.now()
-  const recovered = await recoverLog({
-    stream,
-    files,
-    numbers,
-    onClaim: (claim, id) => {
-      if (window.find(claim) === 0) window.add(claim, id, clock.now())
+  const setAside = makeSetAside(join(nodeFolder, 'set-aside'), log, options.countSetAside)
+  const { files, recovered } = await openFolder({ ...options, folder: 0, setAside, log })
+  let shipper: Shipper | undefined
+  let isLoading = false
+  const writer = await LogWriter.open<Row>(
+    {
+      columns: streams[stream].columns,
+      files,
+      numbers: {
+        take: () => {
+          const number = options.numbers.take()
+          shipper!.marks?.begin(number)
+          return number
+        },
+      },
+      io: options.io,
+      onSealed: (segment) => shipper!.add({ ...segment, folder: 0 }),
+      onUnused: (number) => shipper!.marks?.unused(number),
+      isLoaderBusy: () => isLoading,
+      onClaimLost: (claim, id) => window.remove(claim, id),
+      observeSync: options.observeSync,
+      log,
     },
-    setAside: (name, reason, bytes) => setAside(`${stream}-${name}`, reason, bytes),
-    log,
+    recovered.newestEnd,
+  )
+  const own = { folder: 0, files, recovered, newestFile: writer.currentFile }
+  shipper = await openShipper(options, [own], (isLoadingNow) => {
+    isLoading = isLoadingNow
+    if (!isLoading) writer.loaderIsIdle()
   })
-  const journal = await ShipJournal.open(join(folder, 'shipping.journal'), options.bootId, retiredFileKeepMs, log)
-  if (recovered.bytes > 0) {
-    const seconds = (performance.now() - startedAt) / 1000
-    log.info({ files: recovered.files.length, bytes: recovered.bytes, seconds }, 'read the event log')
+  return { writer, shipper }
+}
+
+/**
+ * Ships what `folders`, which are written, hold and will hold, and what those hold that nobody writes any more.
+ * @param onLoading is told of each insert's begin and end
+ */
+export async function openShipper(
+  options: ShippingOptions,
+  folders: readonly ShippedFolder[],
+  onLoading: (isLoading: boolean) => void,
+): Promise<Shipper> {
+  const { stream, nodeFolder, leases, markStore } = options
+  const log = options.log.child({ stream })
+  const setAside = makeSetAside(join(nodeFolder, 'set-aside'), log, options.countSetAside)
+  const all = [...folders]
+  const written = new Set(folders.map(({ folder }) => folder))
+  for (const folder of [0, ...(await workerFolders(nodeFolder))]) {
+    if (written.has(folder)) continue
+    const { files, recovered } = await openFolder({ ...options, folder, window: undefined, setAside, log })
+    all.push({ folder, files, recovered, newestFile: Number.POSITIVE_INFINITY })
   }
-
-  const marks = markStore && new Marks({ numbers: options.numbers, journal, store: markStore, log })
-  await marks?.adopt(recovered.segments)
-
-  let writer: LogWriter<Row> | undefined
+  // The journal is the node's, as the shipper is: a manifest has segments of several folders.
+  const journalFile = join(folderOf(nodeFolder, 0, stream), 'shipping.journal')
+  const journal = await ShipJournal.open(journalFile, options.bootId, retiredFileKeepMs, log)
+  const marks = markStore && new Marks({ leases, journal, store: markStore, log })
+  await marks?.adopt(all.flatMap(({ recovered }) => recovered.segments))
   const shipper = new Shipper({
     stream,
-    files,
+    folders: all,
     journal,
     clickhouse: options.clickhouse,
     claims: options.claims,
@@ -84,32 +124,11 @@ export async function openStream<Row extends { id: number }>(options: StreamOpti
     setAside,
     claimWaitMs: options.claimWaitMs,
     insertDeadlineMs: options.insertDeadlineMs ?? clickhouseInsertDeadlineMs,
-    clock,
+    clock: options.clock,
     log,
-    onIdle: () => writer?.loaderIsIdle(),
+    onLoading,
     count: options.countShipped,
   })
-  writer = await LogWriter.open<Row>(
-    {
-      columns: streams[stream].columns,
-      files,
-      numbers: {
-        take: () => {
-          const number = options.numbers.take()
-          marks?.begin(number)
-          return number
-        },
-      },
-      io: options.io,
-      onSealed: (segment) => shipper.add(segment),
-      onUnused: (number) => marks?.unused(number),
-      isLoaderBusy: () => shipper.isBusy,
-      onClaimLost: (claim, id) => window.remove(claim, id),
-      observeSync: options.observeSync,
-      log,
-    },
-    recovered.newestEnd,
-  )
-  shipper.start(recovered, writer.currentFile)
-  return { writer, shipper }
+  shipper.start()
+  return shipper
 }

@@ -17,12 +17,9 @@ async function namesIn(metrics: Metrics): Promise<string[]> {
 async function metricsOfServices(): Promise<string[]> {
   const ingest = makeMetrics('ingest', false)
   const shipper = { backlog: () => ({ bytes: 0, segments: 0, since: 0 }) } as never
-  watchMetrics(ingest).watch(
-    { events: shipper, bot_visits: shipper },
-    { heldHours: () => 0 } as never,
-    { heldSince: 0 } as never,
-    systemClock,
-  )
+  const watched = watchMetrics(ingest)
+  watched.watchShipping({ events: shipper, bot_visits: shipper }, { heldHours: () => 0 } as never)
+  watched.watchWindow({ heldSince: 0 } as never, systemClock)
   const pipeline = makeMetrics('pipeline', false)
   makePipelineMetrics(pipeline)
   const api = makeMetrics('api', false)

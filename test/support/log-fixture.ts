@@ -2,11 +2,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { SegmentNumbers } from '../../ingest/ids.ts'
+import type { SegmentLeases } from '../../ingest/ids.ts'
 import { type DiskIo, diskIo, LogFiles } from '../../ingest/log/files.ts'
 import { readSegment } from '../../ingest/log/reader.ts'
 import { type Recovered, recoverLog } from '../../ingest/log/recover.ts'
 import type { Segment } from '../../ingest/log/segment.ts'
+import type { SegmentNumbers } from '../../ingest/log/segment-numbers.ts'
 import { LogWriter } from '../../ingest/log/writer.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { segmentLeaseSize } from '../../schemas/limits.ts'
@@ -41,7 +42,7 @@ export function makeVisit(url: string): BotVisitRow {
 }
 
 /** Segment numbers counted in memory, from `first` on. */
-export function countingNumbers(first = 1): SegmentNumbers & { next: number } {
+export function countingNumbers(first = 1): SegmentNumbers & Pick<SegmentLeases, 'held' | 'letGo'> & { next: number } {
   return {
     next: first,
     take() {
@@ -118,6 +119,7 @@ export async function openLog(
   const claims: [Hash64, number][] = []
   const recovered = await recoverLog({
     stream: 'bot_visits',
+    folder: 0,
     files,
     numbers: fileNumbers,
     onClaim: (claim, id) => claims.push([{ ...claim }, id]),
@@ -135,7 +137,7 @@ export async function openLog(
       files,
       numbers,
       io,
-      onSealed: (segment) => sealed.push(segment),
+      onSealed: (segment) => sealed.push({ ...segment, folder: 0 }),
       onUnused: (number) => unused.push(number),
       isLoaderBusy: () => false,
       onClaimLost: (claim) => lostClaims.push(claim),

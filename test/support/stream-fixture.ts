@@ -98,12 +98,13 @@ async function openNodeOf<Row extends { id: number }>(
   let setAside = 0
   const stream = await openStream<Row>({
     stream: name,
-    folder: options.folder,
+    nodeFolder: options.folder,
     fileBytes: smallFileBytes,
     io: options.io ?? diskIo,
     ...(options.markStore && { markStore: options.markStore }),
     bootId: options.bootId ?? 'boot',
     numbers: options.numbers,
+    leases: options.numbers,
     window,
     clickhouse: options.clickhouse,
     claims: options.claims,

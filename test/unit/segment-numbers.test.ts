@@ -1,7 +1,8 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { openSegmentNumbers } from '../../ingest/ids.ts'
+import { openSegmentLeases } from '../../ingest/ids.ts'
+import { openSegmentNumbers } from '../../ingest/log/segment-numbers.ts'
 import { segmentLeaseSize, segmentReserveSize } from '../../schemas/limits.ts'
 import { makeLogFolder, silent } from '../support/log-fixture.ts'
 
@@ -14,14 +15,20 @@ beforeEach(async () => {
 })
 afterEach(() => remove())
 
-function open(more: Partial<Parameters<typeof openSegmentNumbers>[0]> = {}) {
-  return openSegmentNumbers({
+async function open(more: Partial<Parameters<typeof openSegmentLeases>[0]> = {}) {
+  const { reserve, held, letGo, close } = await openSegmentLeases({
     file: join(folder, 'leases.json'),
     lease: async () => ++leased * segmentLeaseSize,
     isUsed: async () => false,
     log: silent,
     ...more,
   })
+  const numbers = await openSegmentNumbers(reserve, silent)
+  const closeAll = async () => {
+    await numbers.close()
+    await close()
+  }
+  return { take: numbers.take, held, letGo, close: closeAll }
 }
 
 describe('segment numbers', () => {

@@ -1,5 +1,6 @@
 import { appendFile, copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ShipJournal } from '../../ingest/ship/journal.ts'
 import type { Manifest } from '../../ingest/ship/manifest.ts'
@@ -23,7 +24,7 @@ async function open(bootId = 'boot', name = 'journal'): Promise<ShipJournal> {
 }
 
 function manifest(number: number, file = 1, hasSides = false): Manifest {
-  const segment = { number, file, start: 4096, end: 8192, rows: 10, rowFormat: 1 }
+  const segment = { number, folder: 0, file, start: 4096, end: 8192, rows: 10, rowFormat: 1 }
   return {
     id: number * 2,
     part: 'all',
@@ -82,8 +83,33 @@ describe('the shipping journal', () => {
     const journal = await open()
     await journal.markLoaded(await journal.freeze(manifest(1, 1)), 1000)
     await journal.markLoaded(await journal.freeze(manifest(2, 2)), 1000)
-    await journal.markReleased(1)
+    await journal.markReleased(0, 1)
     expect([...(await open()).frozenParts().keys()]).toEqual([2])
+  })
+
+  it('forgets of a manifest over several folders what lay in the released file of one, and keeps the rest', async () => {
+    const journal = await open()
+    const [segment] = manifest(1).segments
+    const segments = [0, 1, 2].map((folder) => ({ ...segment!, number: 1 + folder, folder }))
+    await journal.markLoaded(await journal.freeze({ ...manifest(1), segments }), 1000)
+    await journal.markReleased(1, 1)
+    for (let round = 0; round < 2; round++) expect([...(await open()).frozenParts().keys()]).toEqual([1, 3])
+    const again = await open()
+    await again.markReleased(0, 1)
+    await again.markReleased(2, 1)
+    expect((await open()).done()).toEqual([])
+  })
+
+  it('reads manifests of before there were workers as those of the node’s own folder', async () => {
+    const journal = await open()
+    await journal.freeze(manifest(1))
+    const path = join(folder, 'journal')
+    const before = (await readFile(path, 'utf8')).split('\n').map((line) => {
+      const json = line.slice(9).replace('"folder":0,', '')
+      return line === '' ? '' : `${crc32(json).toString(16).padStart(8, '0')} ${json}`
+    })
+    await writeFile(path, before.join('\n'))
+    expect((await open()).open()[0]!.manifest).toEqual(manifest(1))
   })
 
   it('counts as not loaded, after a power loss, what was loaded shortly before', async () => {

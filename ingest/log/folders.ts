@@ -1,0 +1,29 @@
+/**
+ * The folders of a node's event log. Number 0 is the node's own, as one thread writes it; number n is that of worker n.
+ * Each has the files of both streams. Whatever number of workers a start has, the folders of an earlier start are read
+ * and shipped as well.
+ */
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { StreamName } from '../../schemas/row.ts'
+
+const workerFolder = /^worker-([1-9]\d*)$/
+
+/** What belongs to one writer. */
+export function writerFolder(node: string, folder: number): string {
+  return folder === 0 ? node : join(node, `worker-${folder}`)
+}
+
+/** The files of one stream of it. */
+export function folderOf(node: string, folder: number, stream: StreamName): string {
+  return join(writerFolder(node, folder), stream)
+}
+
+/** The folders of workers that there are, in order. */
+export async function workerFolders(node: string): Promise<number[]> {
+  const names = await readdir(node)
+  return names
+    .flatMap((name) => workerFolder.exec(name)?.[1] ?? [])
+    .map(Number)
+    .sort((a, b) => a - b)
+}

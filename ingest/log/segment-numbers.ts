@@ -1,0 +1,49 @@
+/** The numbers of one thread's segments: at hand at once, from reservations of which one is always ahead. */
+import type { Log } from '../../runtime/log.ts'
+import type { NumberRange } from '../ids.ts'
+
+const reserveRetryMs = 500
+
+export interface SegmentNumbers {
+  /** The next number. @throws Error when none is reserved (the disk fails, or Postgres has been away for more than a day) */
+  take(): number
+  close(): Promise<void>
+}
+
+/** @param reserve answers numbers that nobody else has got, once that is durable */
+export async function openSegmentNumbers(reserve: () => Promise<NumberRange>, log: Log): Promise<SegmentNumbers> {
+  let reserved = await reserve()
+  let ahead = await reserve()
+  let reserving: Promise<void> | undefined
+  let reserveNotBefore = 0
+
+  function reserveAhead(): void {
+    if (performance.now() < reserveNotBefore) return
+    reserving ??= reserve()
+      .then((next) => {
+        ahead = next
+      })
+      .catch((error) => {
+        reserveNotBefore = performance.now() + reserveRetryMs
+        log.error({ err: error }, 'segment numbers could not be reserved')
+      })
+      .finally(() => {
+        reserving = undefined
+      })
+  }
+
+  return {
+    take() {
+      if (reserved.next === reserved.end) {
+        reserved = ahead
+        ahead = { next: 0, end: 0 }
+      }
+      if (ahead.next === ahead.end) reserveAhead()
+      if (reserved.next === reserved.end) throw new Error('no segment number is reserved')
+      return reserved.next++
+    },
+    async close() {
+      await reserving
+    },
+  }
+}

@@ -1,0 +1,92 @@
+/** What a node's threads are built of: made by main.ts, which alone knows the stores. */
+import type { Clock } from '../runtime/clock.ts'
+import type { Config } from '../runtime/config.ts'
+import type { Log } from '../runtime/log.ts'
+import type { Metrics } from '../runtime/metrics.ts'
+import type { StreamName } from '../schemas/row.ts'
+import { Appender, type AppendOptions } from './append.ts'
+import { makeBotReader } from './bots.ts'
+import type { Capacity } from './capacity.ts'
+import { makeEnricher } from './enrich.ts'
+import type { SegmentLeases } from './ids.ts'
+import { makeKeyRate } from './key-rate.ts'
+import type { KeyTable } from './keys.ts'
+import { Receiver } from './receive.ts'
+import type { Salts } from './salts.ts'
+import { type IngestServer, type IngestServerOptions, makeIngestServer } from './server.ts'
+import type { watchMetrics } from './service-metrics.ts'
+import type { Claims } from './ship/claim.ts'
+import type { ShippingOptions } from './ship/stream.ts'
+import { makeTrustedProxies } from './trusted-proxy.ts'
+
+/** What every thread has of its own. */
+export interface Thread {
+  readonly config: Config & { readonly secretKey: string }
+  readonly folder: string
+  readonly metrics: Metrics
+  readonly watched: ReturnType<typeof watchMetrics>
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** The tables that requests are looked up in. */
+export interface Tables {
+  readonly keys: KeyTable
+  readonly salts: Salts
+}
+
+/** What the node's shipping thread has besides. */
+export interface Node extends Thread {
+  /** Each writer has leases of its own, so that the mark of one that rests holds up no other. */
+  leasesOf(folder: number): SegmentLeases
+  readonly claims: Claims
+  shippingOf(stream: StreamName): ShippingOptions
+}
+
+/** A node that takes events, in one thread or several. The three steps of its stop follow one another. */
+export interface Receiving {
+  listen(host: string, port: number): Promise<number>
+  /** Takes no more connections and answers what is under way. */
+  closeServer(): Promise<void>
+  /** Hands over what is synced to the shippers. */
+  closeLog(): Promise<void>
+  closeShippers(): Promise<void>
+  closeTables(): Promise<void>
+}
+
+/** What an orderly stop gives answers that are under way. */
+export const answersEndMs = 5_000
+/** What the shippers may take of an orderly stop: the rest is shipped at the next start. */
+export const drainMs = 8_000
+
+/** The part that takes requests. */
+export function makeReceiver(
+  { config, watched, clock, log }: Thread,
+  { keys, salts }: Tables,
+  logs: Pick<AppendOptions, 'events' | 'botVisits' | 'window'>,
+  capacity: Pick<Capacity, 'refusal'>,
+  pages: Pick<IngestServerOptions, 'health' | 'metrics'>,
+): IngestServer {
+  const { secretKey } = config
+  watched.watchWindow(logs.window, clock)
+  const receiver = new Receiver({
+    keys,
+    enricher: makeEnricher({ secretKey, salts }),
+    bots: makeBotReader({ salts }),
+    appender: new Appender({ ...logs, secretKey, clock }),
+    capacity,
+    keyRate: makeKeyRate(config.trackRatePerKey),
+    clock,
+    log,
+    countAccepted: watched.countAccepted,
+    countRefused: watched.countRefused,
+  })
+  return makeIngestServer({
+    receiver,
+    proxies: makeTrustedProxies(config.trustedProxies),
+    countryHeader: config.countryHeader,
+    ...pages,
+    observeAnswer: watched.observeAnswer,
+    log,
+  })
+}

@@ -1,0 +1,45 @@
+/** A node whose one thread takes events, writes and ships them. */
+import type { BotVisitRow, EventRow, StreamName } from '../schemas/row.ts'
+import { watchCapacity } from './capacity.ts'
+import { describeHealth } from './health.ts'
+import { DedupWindow } from './log/dedup-window.ts'
+import { openSegmentNumbers } from './log/segment-numbers.ts'
+import { answersEndMs, drainMs, makeReceiver, type Node, type Receiving, type Tables } from './node.ts'
+import { openStream } from './ship/stream.ts'
+
+export async function receiveInOneThread(node: Node, openTables: () => Promise<Tables>): Promise<Receiving> {
+  const { config, folder, claims, metrics, watched, clock, log } = node
+  const numbers = await openSegmentNumbers(node.leasesOf(0).reserve, log)
+  const window = new DedupWindow(config.dedupLocalEntries, config.dedupWindowHours * 3_600_000, clock.now())
+  const writing = (stream: StreamName) => ({ numbers, window, ...watched.streamHooks(stream) })
+  const events = await openStream<EventRow>({ ...node.shippingOf('events'), ...writing('events') })
+  const botVisits = await openStream<BotVisitRow>({ ...node.shippingOf('bot_visits'), ...writing('bot_visits') })
+  const shippers = { events: events.shipper, bot_visits: botVisits.shipper }
+  watched.watchShipping(shippers, claims)
+  const tables = await openTables()
+  const capacity = watchCapacity({
+    folder,
+    logBytesMax: config.logBytesMax,
+    diskFreeBytesMin: config.diskFreeBytesMin,
+    backlogBytes: () => events.shipper.backlog().bytes + botVisits.shipper.backlog().bytes,
+    onChange: () => {},
+    log,
+  })
+  const logs = { events: events.writer, botVisits: botVisits.writer, window }
+  const health = () => describeHealth(capacity.refusal(), shippers)
+  const server = makeReceiver(node, tables, logs, capacity, { health, metrics })
+  return {
+    listen: (host, port) => server.listen(host, port, false),
+    closeServer: () => server.close(answersEndMs),
+    closeLog: async () => {
+      await Promise.all([events.writer.close(), botVisits.writer.close()])
+    },
+    closeShippers: async () => {
+      await Promise.all([events.shipper.close(drainMs), botVisits.shipper.close(drainMs)])
+    },
+    closeTables: async () => {
+      capacity.close()
+      await Promise.all([tables.keys.close(), tables.salts.close(), numbers.close()])
+    },
+  }
+}

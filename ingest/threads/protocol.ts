@@ -1,0 +1,53 @@
+/** What a worker and the node's main thread ask and tell each other. */
+import type { Figures } from '../../runtime/metrics.ts'
+import type { StreamName } from '../../schemas/row.ts'
+import type { NumberRange } from '../ids.ts'
+import type { Recovered } from '../log/recover.ts'
+import type { Segment } from '../log/segment.ts'
+import type { Health } from '../server.ts'
+
+/** What a worker is started with. */
+export interface WorkerData {
+  /** From 1: the number of its folder. */
+  readonly worker: number
+  readonly workers: number
+  /** One Int32 for each of `streamNames`: whether an insert of the stream runs. */
+  readonly loading: SharedArrayBuffer
+}
+
+export const streamNames: readonly StreamName[] = ['events', 'bot_visits']
+
+/** A stream of a worker's log, recovered and open for writing. */
+export interface OpenedLog {
+  readonly recovered: Recovered
+  readonly newestFile: number
+}
+
+/** Functions of the main thread. */
+export type OfMain = {
+  /** The worker's logs are open, and its other functions can be called. */
+  opened(logs: Readonly<Record<StreamName, OpenedLog>>): void
+  /** Segment numbers that no other thread gets, durably reserved. */
+  reserve(): Promise<NumberRange>
+  /** The worker has taken this number for a segment of the stream: told before any row can get it. */
+  took(stream: StreamName, number: number): void
+  sealed(stream: StreamName, segment: Segment): void
+  unused(stream: StreamName, number: number): void
+  health(): Health
+  metrics(): Promise<string>
+}
+
+/** Functions of a worker. */
+export type OfWorker = {
+  listen(host: string, port: number): Promise<void>
+  /** The insert that `loading` told of has ended. */
+  loaderIsIdle(stream: StreamName): void
+  /** Why nothing can be taken now, or null. */
+  refuse(reason: string | null): void
+  /** The rows of a log file are all stored. */
+  release(stream: StreamName, file: number): Promise<void>
+  figures(): Promise<Figures>
+  closeServer(): Promise<void>
+  closeLog(): Promise<void>
+  closeTables(): Promise<void>
+}

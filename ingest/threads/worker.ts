@@ -1,0 +1,106 @@
+/**
+ * A worker: it takes requests on the node's port and writes them to a log of its own. Everything else is the main thread's:
+ * segment numbers, shipping, room in the log. A worker that fails takes the process with it, and all is recovered.
+ */
+import { join } from 'node:path'
+import { parentPort } from 'node:worker_threads'
+import { logFileBytes } from '../../schemas/limits.ts'
+import { type BotVisitRow, type EventRow, type StreamName, streams } from '../../schemas/row.ts'
+import { DedupWindow } from '../log/dedup-window.ts'
+import { diskIo, type LogFiles } from '../log/files.ts'
+import { openFolder } from '../log/open-folder.ts'
+import { openSegmentNumbers } from '../log/segment-numbers.ts'
+import { LogWriter } from '../log/writer.ts'
+import { answersEndMs, makeReceiver, type Tables, type Thread } from '../node.ts'
+import { makeSetAside } from '../ship/set-aside.ts'
+import { connectThreads } from './calls.ts'
+import { type OfMain, type OfWorker, type OpenedLog, streamNames, type WorkerData } from './protocol.ts'
+
+interface OpenLog<Row extends { id: number }> {
+  readonly files: LogFiles
+  readonly writer: LogWriter<Row>
+  readonly opened: OpenedLog
+}
+
+/** Opens the worker's log and tables, and then does what the main thread asks for as long as the process lives. */
+export async function runWorker(
+  { worker, workers, loading }: WorkerData,
+  thread: Thread,
+  openTables: () => Promise<Tables>,
+): Promise<void> {
+  const { config, folder: nodeFolder, metrics, watched, clock, log } = thread
+  const isLoading = new Int32Array(loading)
+  let refusal: string | null = null
+  const mine: Partial<OfWorker> = {
+    // Told as soon as it is so, also while the log is still being read.
+    refuse: (reason) => {
+      refusal = reason
+    },
+  }
+  const main = connectThreads<OfMain>(parentPort!, mine)
+  const numbers = await openSegmentNumbers(() => main.ask('reserve'), log)
+  const entries = Math.ceil(config.dedupLocalEntries / workers)
+  const window = new DedupWindow(entries, config.dedupWindowHours * 3_600_000, clock.now())
+
+  async function openLog<Row extends { id: number }>(stream: StreamName): Promise<OpenLog<Row>> {
+    const streamLog = log.child({ stream })
+    const { countSetAside, observeSync } = watched.streamHooks(stream)
+    const setAside = makeSetAside(join(nodeFolder, 'set-aside'), streamLog, countSetAside)
+    const { files, recovered } = await openFolder({
+      ...{ stream, nodeFolder, folder: worker, fileBytes: logFileBytes, io: diskIo },
+      ...{ window, setAside, clock, log: streamLog },
+    })
+    const writer = await LogWriter.open<Row>(
+      {
+        columns: streams[stream].columns,
+        files,
+        numbers: {
+          take: () => {
+            const number = numbers.take()
+            main.tell('took', stream, number)
+            return number
+          },
+        },
+        io: diskIo,
+        onSealed: (segment) => main.tell('sealed', stream, { ...segment, folder: worker }),
+        onUnused: (number) => main.tell('unused', stream, number),
+        isLoaderBusy: () => Atomics.load(isLoading, streamNames.indexOf(stream)) === 1,
+        onClaimLost: (claim, id) => window.remove(claim, id),
+        observeSync,
+        log: streamLog,
+      },
+      recovered.newestEnd,
+    )
+    return { files, writer, opened: { recovered, newestFile: writer.currentFile } }
+  }
+
+  const logs = { events: await openLog<EventRow>('events'), bot_visits: await openLog<BotVisitRow>('bot_visits') }
+  const tables = await openTables()
+  const server = makeReceiver(
+    thread,
+    tables,
+    { events: logs.events.writer, botVisits: logs.bot_visits.writer, window },
+    { refusal: () => refusal },
+    {
+      health: () => main.ask('health'),
+      metrics: { text: () => main.ask('metrics'), contentType: metrics.contentType },
+    },
+  )
+  const functions: Omit<OfWorker, 'refuse'> = {
+    listen: async (host, port) => {
+      await server.listen(host, port, true)
+    },
+    loaderIsIdle: (stream) => logs[stream].writer.loaderIsIdle(),
+    release: (stream, file) => logs[stream].files.release(file),
+    figures: () => metrics.figures(),
+    closeServer: () => server.close(answersEndMs),
+    closeLog: async () => {
+      await Promise.all([logs.events.writer.close(), logs.bot_visits.writer.close()])
+    },
+    closeTables: async () => {
+      await Promise.all([tables.keys.close(), tables.salts.close(), numbers.close()])
+    },
+  }
+  Object.assign(mine, functions)
+  main.tell('opened', { events: logs.events.opened, bot_visits: logs.bot_visits.opened })
+}

@@ -1,0 +1,125 @@
+/**
+ * A node whose workers take events and write them, each to a log of its own, while this thread, the main one, ships all
+ * of them. What crosses between threads is a message a segment: rows never do, they are read from the files.
+ */
+import { Worker } from 'node:worker_threads'
+import { findPort } from '../../runtime/http/listen.ts'
+import type { StreamName } from '../../schemas/row.ts'
+import { watchCapacity } from '../capacity.ts'
+import { describeHealth } from '../health.ts'
+import type { NumberRange } from '../ids.ts'
+import { logFilePath } from '../log/files.ts'
+import { folderOf } from '../log/folders.ts'
+import { drainMs, type Node, type Receiving } from '../node.ts'
+import type { ShippedFolder } from '../ship/file-keeper.ts'
+import type { Shipper } from '../ship/shipper.ts'
+import { openShipper } from '../ship/stream.ts'
+import { type Calls, connectThreads } from './calls.ts'
+import { type OfMain, type OfWorker, type OpenedLog, streamNames, type WorkerData } from './protocol.ts'
+
+interface RunningWorker {
+  readonly worker: number
+  readonly calls: Calls<OfWorker>
+  readonly opened: Promise<Readonly<Record<StreamName, OpenedLog>>>
+}
+
+/** @param program what a worker runs: the service's own */
+export async function receiveInWorkers(node: Node, program: URL): Promise<Receiving> {
+  const { config, folder: nodeFolder, claims, metrics, watched, log } = node
+  const loading = new SharedArrayBuffer(streamNames.length * Int32Array.BYTES_PER_ELEMENT)
+  const isLoading = new Int32Array(loading)
+  let shippers: Readonly<Record<StreamName, Shipper>> | undefined
+  const workers: RunningWorker[] = []
+  const capacity = watchCapacity({
+    folder: nodeFolder,
+    logBytesMax: config.logBytesMax,
+    diskFreeBytesMin: config.diskFreeBytesMin,
+    backlogBytes: () => streamNames.reduce((bytes, stream) => bytes + (shippers?.[stream].backlog().bytes ?? 0), 0),
+    onChange: (reason) => {
+      for (const { calls } of workers) calls.tell('refuse', reason)
+    },
+    log,
+  })
+
+  function start(worker: number): RunningWorker {
+    const data: WorkerData = { worker, workers: config.ingestWorkers, loading }
+    const thread = new Worker(program, { workerData: data })
+    // Whatever it held in memory is lost: only a start of the whole node finds what its log has.
+    thread.on('error', (error) => {
+      log.fatal({ err: error, worker }, 'a worker has failed')
+      process.exit(1)
+    })
+    thread.on('exit', () => process.exit(1))
+    const ranges: NumberRange[] = []
+    let resolveOpened: (logs: Readonly<Record<StreamName, OpenedLog>>) => void
+    const opened = new Promise<Readonly<Record<StreamName, OpenedLog>>>((resolve) => {
+      resolveOpened = resolve
+    })
+    const mine: OfMain = {
+      opened: (logs) => resolveOpened(logs),
+      reserve: async () => {
+        const range = await node.leasesOf(worker).reserve()
+        ranges.push(range)
+        return { ...range }
+      },
+      took: (stream, number) => {
+        shippers![stream].marks?.begin(number)
+        // Only now: from its being taken on, a number is the shipper's or still to come.
+        for (; ranges[0]!.end <= number; ranges.shift()) ranges[0]!.next = ranges[0]!.end
+        ranges[0]!.next = number + 1
+      },
+      sealed: (stream, segment) => shippers![stream].add(segment),
+      unused: (stream, number) => shippers![stream].marks?.unused(number),
+      health: () => describeHealth(capacity.refusal(), shippers!),
+      metrics: async () => metrics.textWith(await Promise.all(workers.map(({ calls }) => calls.ask('figures')))),
+    }
+    return { worker, calls: connectThreads<OfWorker>(thread, mine), opened }
+  }
+
+  for (let worker = 1; worker <= config.ingestWorkers; worker++) workers.push(start(worker))
+  const logs = await Promise.all(
+    workers.map(async ({ worker, calls, opened }) => ({ worker, calls, logs: await opened })),
+  )
+
+  const openShipperOf = (stream: StreamName, at: number): Promise<Shipper> => {
+    const folders = logs.map(({ worker, calls, logs }): ShippedFolder => {
+      const path = folderOf(nodeFolder, worker, stream)
+      return {
+        folder: worker,
+        files: {
+          fileBytes: node.shippingOf(stream).fileBytes,
+          pathOf: (file) => logFilePath(path, file),
+          release: (file) => calls.ask('release', stream, file),
+        },
+        ...logs[stream],
+      }
+    })
+    return openShipper(node.shippingOf(stream), folders, (isLoadingNow) => {
+      Atomics.store(isLoading, at, isLoadingNow ? 1 : 0)
+      if (!isLoadingNow) for (const { calls } of workers) calls.tell('loaderIsIdle', stream)
+    })
+  }
+  const [events, bot_visits] = await Promise.all([openShipperOf('events', 0), openShipperOf('bot_visits', 1)])
+  shippers = { events: events!, bot_visits: bot_visits! }
+  watched.watchShipping(shippers, claims)
+
+  const each = async (name: 'closeServer' | 'closeLog' | 'closeTables') => {
+    await Promise.all(workers.map(({ calls }) => calls.ask(name)))
+  }
+  return {
+    listen: async (host, wanted) => {
+      const port = await findPort(host, wanted)
+      await Promise.all(workers.map(({ calls }) => calls.ask('listen', host, port)))
+      return port
+    },
+    closeServer: () => each('closeServer'),
+    closeLog: () => each('closeLog'),
+    closeShippers: async () => {
+      await Promise.all(Object.values(shippers).map((shipper) => shipper.close(drainMs)))
+    },
+    closeTables: async () => {
+      capacity.close()
+      await each('closeTables')
+    },
+  }
+}

@@ -1,0 +1,161 @@
+/** Ingest with several workers is, from the outside, one node. */
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits.ts'
+import { startIngest, type TestIngest } from '../support/ingest.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+let stores: TestStores
+let ingest: TestIngest | undefined
+
+beforeEach(async () => {
+  stores = await freshStores()
+})
+afterEach(async () => {
+  await ingest?.stop('SIGKILL')
+  ingest = undefined
+  await stores.close()
+})
+
+async function start(workers: number, env: Record<string, string> = {}): Promise<TestIngest> {
+  ingest = await startIngest(stores, { INGEST_WORKERS: String(workers), ...env }, ingest)
+  return ingest
+}
+
+/** Sends an event over a connection of its own: Linux gives each to any of the workers. */
+function post(at: TestIngest, event: Record<string, unknown>): Promise<{ status: number; id: number }> {
+  const body = JSON.stringify({ tracking_key: at.key, event_name: 'pageview', anonymous_id: 'v', ...event })
+  return new Promise((resolve, reject) => {
+    const sent = request(`${at.url}/track`, { method: 'POST', agent: false }, (response) => {
+      let text = ''
+      response.on('data', (chunk) => (text += chunk))
+      response.on('end', () => {
+        resolve({ status: response.statusCode!, id: (JSON.parse(text) as { event_id: number }).event_id })
+      })
+    })
+    sent.on('error', reject)
+    sent.end(body)
+  })
+}
+
+const send = (at: TestIngest, title: string, more = {}) => post(at, { url: 'https://example.com/', title, ...more })
+const sendAll = (at: TestIngest, titles: readonly string[]) => Promise.all(titles.map((title) => send(at, title)))
+const titlesOf = (prefix: string, count: number) => Array.from({ length: count }, (_, i) => `${prefix}-${100 + i}`)
+
+async function storedTitles(): Promise<string[]> {
+  const rows = await stores.ch.query<{ title: string }>('SELECT title FROM events ORDER BY title')
+  return rows.map(({ title }) => title)
+}
+
+const leaseOf = (id: number) => Math.floor(id / segmentRowsMax / segmentLeaseSize)
+
+/** Every event of each lease is behind its mark. */
+async function expectMarksWhole(): Promise<void> {
+  const marks = await stores.pg.query<{ first_segment: number; shipped_through: number }>(
+    'SELECT first_segment, shipped_through FROM segment_leases_taken',
+  )
+  const newest = await stores.ch.query<{ lease: number; newest: number }>(
+    `SELECT intDiv(id, {ids:UInt64}) AS lease, max(id) AS newest FROM events GROUP BY lease`,
+    { ids: segmentRowsMax * segmentLeaseSize },
+  )
+  for (const { lease, newest: id } of newest) {
+    const mark = marks.find(({ first_segment }) => first_segment === lease * segmentLeaseSize)
+    expect(mark!.shipped_through).toBeGreaterThanOrEqual(id)
+  }
+}
+
+describe('ingest with two workers', () => {
+  it('takes events with both, ships them all, counts them together, and leaves no mark behind when it stops', async () => {
+    const node = await start(2)
+    const answers = await sendAll(node, titlesOf('a', 80))
+    expect(answers.map(({ status }) => status)).toEqual(Array(80).fill(202))
+    expect(new Set(answers.map(({ id }) => leaseOf(id))).size).toBe(2)
+    expect(new Set(answers.map(({ id }) => id)).size).toBe(80)
+    await node.shipped()
+    expect(await storedTitles()).toEqual(titlesOf('a', 80))
+    await vi.waitFor(expectMarksWhole, 5_000)
+    const metrics = await (await fetch(`http://127.0.0.1:${node.port}/metrics`)).text()
+    expect(metrics).toMatch(/^ingest_events_accepted_total\{service="ingest"\} 80$/m)
+    expect(metrics).toMatch(/^ingest_rows_shipped_total\{stream="events",outcome="loaded",service="ingest"\} 80$/m)
+    expect(metrics).toMatch(/^process_resident_memory_bytes\{service="ingest"\} \d{7,10}$/m)
+    await sendAll(node, titlesOf('b', 20))
+    expect(await node.stop()).toBe(0)
+    expect(await storedTitles()).toEqual([...titlesOf('a', 80), ...titlesOf('b', 20)])
+    await expectMarksWhole()
+  })
+
+  it('counts a client_event_id once, whichever workers its repeats reach', async () => {
+    const node = await start(2)
+    const ids = titlesOf('id', 10)
+    const answers = await Promise.all(
+      ids.flatMap((id) => Array.from({ length: 12 }, () => send(node, id, { client_event_id: id }))),
+    )
+    expect(answers.every(({ status }) => status === 202)).toBe(true)
+    await node.shipped()
+    expect(await storedTitles()).toEqual(ids)
+  })
+
+  it('keeps the e-mails of both for the inbox', async () => {
+    const node = await start(2)
+    const identify = { event_type: 'identify', event_name: 'identify' }
+    const emails = Array.from({ length: 20 }, (_, i) => `${i}@example.com`)
+    const answers = await Promise.all(emails.map((email) => post(node, { ...identify, email })))
+    expect(new Set(answers.map(({ id }) => leaseOf(id))).size).toBe(2)
+    await node.shipped()
+    await vi.waitFor(async () => {
+      const [row] = await stores.pg.query<{ count: number }>('SELECT count(*) AS count FROM inbox')
+      expect(Number(row!.count)).toBe(20)
+    }, 10_000)
+  })
+
+  it('refuses with both while the disk is full, and says so', async () => {
+    const node = await start(2, { DISK_FREE_BYTES_MIN: String(2 ** 44) })
+    await vi.waitFor(async () => {
+      const answers = await sendAll(node, titlesOf('refused', 20))
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]))
+    }, 5_000)
+    const health = await fetch(`${node.url}/health`)
+    expect([health.status, await health.json()]).toMatchObject([503, { reason: 'The disk is full' }])
+  })
+
+  it('ends as a whole when a worker fails, and says why', async () => {
+    mkdirSync(join(stores.dataDir, 'ingest', 'worker-2'), { recursive: true })
+    writeFileSync(join(stores.dataDir, 'ingest', 'worker-2', 'events'), 'no folder')
+    await expect(start(2)).rejects.toThrow(/"worker":2,"msg":"a worker has failed"/)
+  })
+
+  it('shares its port with no other process', async () => {
+    const node = await start(2)
+    await expect(
+      startIngest(stores, { INGEST_WORKERS: '2', DATA_DIR: join(stores.dataDir, 'other'), PORT: String(node.port) }),
+    ).rejects.toThrow("can't listen")
+  })
+})
+
+it('whatever the number of workers was when events came in, a start with another one ships them', async () => {
+  const away = { CLICKHOUSE_URL: 'http://127.0.0.1:9/svc' }
+  const sent: string[] = []
+  for (const [round, workers] of [2, 1, 3, 1, 2].entries()) {
+    const node = await start(workers, away)
+    const titles = titlesOf(`round-${round}`, 30)
+    const answers = await sendAll(node, titles)
+    expect(answers.map(({ status }) => status)).toEqual(Array(30).fill(202))
+    sent.push(...titles)
+    await node.stop(round % 2 === 0 ? 'SIGKILL' : 'SIGTERM')
+  }
+  expect(readdirSync(join(stores.dataDir, 'ingest')).filter((name) => name.startsWith('worker-'))).toEqual([
+    'worker-1',
+    'worker-2',
+    'worker-3',
+  ])
+  const node = await start(2)
+  await node.shipped()
+  expect(await storedTitles()).toEqual(sent.sort())
+  await vi.waitFor(expectMarksWhole, 5_000)
+  // Once more: what is shipped stays shipped, and nothing is sent twice.
+  await node.stop('SIGKILL')
+  await (await start(1)).shipped()
+  expect(await storedTitles()).toEqual(sent.sort())
+}, 120_000)

@@ -7,8 +7,12 @@ export interface BenchSettings {
   readonly cores: Cores | string
   /** Undisturbed rounds of each measurement. */
   readonly rounds: number
-  /** Length of the sustained load. */
+  /** Length of the sustained loads. */
   readonly sustainedSeconds: number
+  /** Numbers of events that overviews are measured on, ascending; storage on the largest. */
+  readonly sizes: readonly number[]
+  /** Events a second of `mixed`. */
+  readonly mixedRate: number
   /** A few seconds for each scenario, only to see that nothing is lost: no profile, no repetition of disturbed rounds. */
   readonly isShort: boolean
   readonly say: (line: string) => void
@@ -18,7 +22,8 @@ export interface BenchSettings {
 export interface Figure {
   readonly measure: string
   readonly value: number
-  readonly unit: 'ratio' | 'ms' | 's' | 'MB' | 'MB/s' | 'events/s'
+  /** `times` is a ratio of which less is better. */
+  readonly unit: 'ratio' | 'times' | 'ms' | 's' | 'B' | 'MB' | 'MB/s' | 'events/s' | 'requests/s' | 'errors'
   /** Targets of the first stage and of the goal; a figure may have none of its own. */
   readonly firstStage?: number
   readonly goal?: number
@@ -27,11 +32,9 @@ export interface Figure {
   readonly eventsPerCpuSecond?: { readonly product: number; readonly reference?: number }
 }
 
-/** Lower is better for what is time or memory. */
-export function isReached(figure: Figure, target: number): boolean {
-  return figure.unit === 'ratio' || figure.unit === 'MB/s' || figure.unit === 'events/s'
-    ? figure.value >= target
-    : figure.value <= target
+export function isReached({ unit, value }: Pick<Figure, 'unit' | 'value'>, target: number): boolean {
+  // Less is better of time, room and `times`.
+  return unit === 'ratio' || unit.endsWith('/s') ? value >= target : value <= target
 }
 
 export interface ScenarioResult {

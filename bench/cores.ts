@@ -36,6 +36,12 @@ export function moveToLoadCore(cores: Cores | string): void {
   if (typeof cores !== 'string') moveTo(cores.load)
 }
 
+/** Also those that run already: threads don't follow the one that started them. */
+export function moveAllThreads(pid: number, core: number | string): void {
+  const { status, stderr } = spawnSync('taskset', ['-a', '-p', '-c', String(core), String(pid)], { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`taskset can't move ${pid} to core ${core}: ${stderr.trim()}`)
+}
+
 function moveTo(core: number | string): void {
   const { status, stderr } = spawnSync('taskset', ['-p', '-c', String(core), String(process.pid)], { encoding: 'utf8' })
   if (status !== 0) throw new Error(`taskset can't move to core ${core}: ${stderr.trim()}`)

@@ -1,11 +1,20 @@
 /**
- * The events that the benches send: page views as browsers report them, of several hundred visitors, pages, campaigns
- * and agents, so that caches and dictionaries meet what they would meet. A body is about 430 bytes.
+ * The events that the benches send: page views as browsers report them, of several hundred pages, campaigns and agents,
+ * so that caches and dictionaries meet what they would meet. A body is about 430 bytes. Visits have six events, and many
+ * of them go on at once, so that sessions and visitors are as many as such a load would have.
  */
 
 export interface EventVariant {
   readonly userAgent: string
+  /** Without the ids. */
   readonly event: Readonly<Record<string, unknown>>
+}
+
+/** What tells events, visits and visitors apart. */
+export interface EventIds {
+  readonly client_event_id: string
+  readonly anonymous_id: string
+  readonly session_id: string
 }
 
 export const variantCount = 512
@@ -74,27 +83,40 @@ function variant(at: number): EventVariant {
       url: `https://example.com${path}${query}`,
       referrer: pick(referrers, at >> 1),
       title: `${pick(titles, at)} ${at % 64}`,
-      anonymous_id: `${hex(at * 2_654_435_761, 8)}-6b1e-4c53-9d02-${hex(at * 40_503, 12)}`,
-      session_id: `s-${hex(at * 2_246_822_519, 8)}${hex(at, 4)}`,
       properties: { plan: pick(plans, at), experiment: `b-${at % 5}` },
     },
   }
 }
 
-/** The shape of the ids that browsers make; the counter is written into each request. */
-export function eventId(prefix: string, counter: number): string {
-  return `${prefix}-0000-4000-8000-${hex(counter, counterDigits)}`
-}
-
 export const counterDigits = 12
+const visitEvents = 6
+/** At 20,000 events a second a visit lasts for half a minute. */
+const visitsAtOnce = 100_000
 
-export function singleBody(trackingKey: string, variant: EventVariant, id: string): string {
-  return JSON.stringify({ tracking_key: trackingKey, client_event_id: id, ...variant.event })
+/** The numbers behind the ids of event `count` of a load. */
+export function numbersOf(count: number): { readonly event: number; readonly visit: number; readonly visitor: number } {
+  const visit = Math.floor(count / (visitsAtOnce * visitEvents)) * visitsAtOnce + (count % visitsAtOnce)
+  // Every third visitor has been here before.
+  const earlier = visit - 3 * visitsAtOnce
+  return { event: count, visit, visitor: visit % 3 === 0 && earlier >= 0 ? earlier : visit }
 }
 
-/** A batch from variant `first` on; its events have the ids of `ids`. */
-export function batchBody(trackingKey: string, first: number, ids: readonly string[]): string {
-  const events = ids.map((id, at) => ({ client_event_id: id, ...pick(eventVariants, first + at).event }))
+/** Ids that begin with the load's `prefix` and end with a counter, in the shapes that browsers give them. */
+export function idsOf(prefix: string, { event, visit, visitor }: ReturnType<typeof numbersOf>): EventIds {
+  return {
+    client_event_id: `${prefix}-0000-4000-8000-${hex(event, counterDigits)}`,
+    anonymous_id: `${prefix}-6b1e-4c53-9d02-${hex(visitor, counterDigits)}`,
+    session_id: `${prefix}${hex(visit, counterDigits)}`,
+  }
+}
+
+export function singleBody(trackingKey: string, variant: EventVariant, ids: EventIds): string {
+  return JSON.stringify({ tracking_key: trackingKey, ...ids, ...variant.event })
+}
+
+/** A batch of `count` events from variant `first` on, all with the same ids. */
+export function batchBody(trackingKey: string, first: number, count: number, ids: EventIds): string {
+  const events = Array.from({ length: count }, (_, at) => ({ ...ids, ...pick(eventVariants, first + at).event }))
   return JSON.stringify({ tracking_key: trackingKey, events })
 }
 

@@ -1,11 +1,12 @@
 /** Rows as ingest makes them of the benches' events, without ingest. */
 import { devices, type EventRow, eventColumns, eventTypes, kinds, noCountry, vitalMetrics } from '../schemas/row.ts'
 import { rowBytesBound } from '../schemas/row-codec.ts'
-import { eventId, eventVariants } from './event-bodies.ts'
+import { eventVariants, idsOf, numbersOf } from './event-bodies.ts'
 
 export function eventRow(count: number): EventRow {
   const { event } = eventVariants[count % eventVariants.length]!
   const text = (name: string) => String(event[name] ?? '')
+  const ids = idsOf('00000000', numbersOf(count))
   const now = Date.now()
   return {
     id: 0,
@@ -28,8 +29,8 @@ export function eventRow(count: number): EventRow {
     post_id: 0,
     country: noCountry,
     event_name: text('event_name'),
-    anonymous_id: text('anonymous_id'),
-    client_event_id: eventId('00000000', count),
+    anonymous_id: ids.anonymous_id,
+    client_event_id: ids.client_event_id,
     path: new URL(text('url')).pathname,
     url: text('url'),
     title: text('title'),

@@ -1,6 +1,6 @@
 /**
- * The product under test: embedded stores on a temporary folder, migrated, with one workspace; ingest as a process of
- * its own, as `npm run ingest` runs it. All of it runs on the server's core.
+ * The product under test: embedded stores on a temporary folder, migrated, with one workspace; each service as a process
+ * of its own, as `npm run ingest` runs it. All of it runs on the server's core.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ClickHouse, connectClickHouse } from '../clickhouse/client.ts'
 import { migrateClickHouse } from '../clickhouse/migrate.ts'
-import { connectPostgres } from '../postgres/client.ts'
+import { connectPostgres, type Postgres } from '../postgres/client.ts'
 import { migratePostgres } from '../postgres/migrate.ts'
 import { createTrackingKey } from '../postgres/tables/tracking-keys.ts'
 import { createWorkspace } from '../postgres/tables/workspaces.ts'
@@ -19,7 +19,7 @@ import { prepareRedis } from '../start/stores/redis.ts'
 import type { Store } from '../start/stores/store.ts'
 import { type BenchChild, startChild, stopProcess } from './child.ts'
 import { atEnd } from './clean-up.ts'
-import { type Cores, startOnCore } from './cores.ts'
+import { type Cores, moveAllThreads, startOnCore } from './cores.ts'
 import { cpuSeconds, readCpu, secondsBetween } from './cpu.ts'
 
 export interface Backlog {
@@ -32,24 +32,39 @@ export interface Stored {
   readonly distinct: number
 }
 
+export type ServiceName = 'ingest' | 'api' | 'pipeline'
+export const allServices: readonly ServiceName[] = ['ingest', 'api', 'pipeline']
+
+export interface InstallationOptions {
+  readonly services: readonly ServiceName[]
+  /** Where all of it runs. */
+  readonly side: 'server' | 'both'
+}
+
 export class Installation {
   private readonly ends: (() => Promise<void>)[] = []
-  private readonly storePids: number[] = []
-  private environment: Record<string, string> = {}
-  private running: BenchChild | undefined
+  private readonly storePids = new Map<string, number>()
+  private readonly running = new Map<ServiceName, BenchChild>()
   private clickhouse: ClickHouse | undefined
+  private postgres: Postgres | undefined
+  /** What its services and commands are told. */
+  environment: Readonly<Record<string, string>> = {}
   trackingKey = ''
 
   private constructor(
     readonly folder: string,
     private readonly cores: Cores | string,
+    private readonly side: InstallationOptions['side'],
   ) {}
 
-  static async start(cores: Cores | string): Promise<Installation> {
-    const installation = new Installation(mkdtempSync(join(tmpdir(), 'svc-bench-')), cores)
+  static async start(
+    cores: Cores | string,
+    { services = ['ingest'], side = 'server' }: Partial<InstallationOptions> = {},
+  ): Promise<Installation> {
+    const installation = new Installation(mkdtempSync(join(tmpdir(), 'svc-bench-')), cores, side)
     try {
       await installation.startStores()
-      await installation.startIngest()
+      for (const name of services) await installation.startService(name)
       return installation
     } catch (error) {
       await installation.stop()
@@ -57,37 +72,66 @@ export class Installation {
     }
   }
 
-  get ingest(): BenchChild {
-    if (!this.running) throw new Error('ingest is not running')
-    return this.running
+  service(name: ServiceName): BenchChild {
+    const child = this.running.get(name)
+    if (!child) throw new Error(`${name} is not running`)
+    return child
   }
 
-  get stores(): readonly number[] {
-    return this.storePids
+  /** Of the stores and of the services that run. */
+  get pids(): readonly number[] {
+    return [...this.storePids.values(), ...[...this.running.values()].map(({ pid }) => pid)]
+  }
+
+  /** All processes but this service's. */
+  pidsBeside(name: ServiceName): readonly number[] {
+    const { pid } = this.service(name)
+    return this.pids.filter((other) => other !== pid)
+  }
+
+  storePid(name: Store['name']): number {
+    return this.storePids.get(name)!
   }
 
   get ch(): ClickHouse {
     return this.clickhouse!
   }
 
-  async startIngest(nodeArguments: string[] = []): Promise<void> {
-    this.running = await startChild({
-      file: 'ingest/main.js',
+  get pg(): Postgres {
+    return this.postgres!
+  }
+
+  async startService(name: ServiceName, nodeArguments: string[] = []): Promise<void> {
+    const child = await startChild({
+      file: `${name}/main.js`,
       cores: this.cores,
-      side: 'server',
-      logFile: join(this.folder, 'logs', 'ingest.log'),
+      side: this.side,
+      logFile: join(this.folder, 'logs', `${name}.log`),
       env: this.environment,
       nodeArguments,
     })
+    this.running.set(name, child)
   }
 
-  async stopIngest(): Promise<void> {
-    await this.running?.stop()
-    this.running = undefined
+  async stopService(name: ServiceName): Promise<void> {
+    await this.running.get(name)?.stop()
+    this.running.delete(name)
+  }
+
+  /** Lets all of it use both cores until `work` is done: for what isn't measured. */
+  async onBothCores<T>(work: () => Promise<T>): Promise<T> {
+    const { cores } = this
+    if (typeof cores === 'string') return work()
+    for (const pid of this.pids) moveAllThreads(pid, cores.both)
+    try {
+      return await work()
+    } finally {
+      for (const pid of this.pids) moveAllThreads(pid, cores[this.side])
+    }
   }
 
   async backlog(): Promise<Backlog> {
-    const response = await fetch(`http://127.0.0.1:${this.ingest.port}/api/v1/growth/health`)
+    const response = await fetch(`http://127.0.0.1:${this.service('ingest').port}/api/v1/growth/health`)
     const { backlog } = (await response.json()) as { backlog: Record<string, Backlog> }
     const all = Object.values(backlog)
     return {
@@ -121,18 +165,18 @@ export class Installation {
 
   /** Waits until merges and shipping no longer use the core: what one side left to do must not slow the other. */
   async untilQuiet(withinMs = 20_000): Promise<void> {
-    const ours = [...this.storePids, ...(this.running ? [this.running.pid] : [])]
     for (const deadline = Date.now() + withinMs; Date.now() < deadline; ) {
       const from = readCpu()
       await sleep(500)
       const to = readCpu()
-      if (cpuSeconds(from, to, ours) / secondsBetween(from, to) < 0.05) return
+      if (cpuSeconds(from, to, this.pids) / secondsBetween(from, to) < 0.05) return
     }
   }
 
   readonly stop = atEnd(async () => {
-    await this.stopIngest()
+    for (const name of [...this.running.keys()]) await this.stopService(name)
     await this.clickhouse?.close()
+    await this.postgres?.close()
     for (const end of this.ends.reverse()) await end()
     rmSync(this.folder, { recursive: true, force: true })
   })
@@ -146,17 +190,13 @@ export class Installation {
     const [databaseUrl, redisUrl, clickhouseUrl] = await Promise.all(
       prepared.map((preparing) => preparing.then((store) => this.startStore(store))),
     )
-    const pg = connectPostgres(databaseUrl!, { max: 2 })
+    this.postgres = connectPostgres(databaseUrl!, { max: 2 })
     this.clickhouse = connectClickHouse(clickhouseUrl!)
-    try {
-      await Promise.all([migratePostgres(pg), migrateClickHouse(this.clickhouse)])
-      this.trackingKey = await pg.transaction(async (tx) => {
-        const { workspaceId } = await createWorkspace(tx, { name: 'Bench', timezone: 'UTC', plan: 'growth' })
-        return createTrackingKey(tx, workspaceId)
-      })
-    } finally {
-      await pg.close()
-    }
+    await Promise.all([migratePostgres(this.postgres), migrateClickHouse(this.clickhouse)])
+    this.trackingKey = await this.postgres.transaction(async (tx) => {
+      const { workspaceId } = await createWorkspace(tx, { name: 'Bench', timezone: 'UTC', plan: 'growth' })
+      return createTrackingKey(tx, workspaceId)
+    })
     this.environment = {
       NODE_ENV: 'production',
       PORT: '0',
@@ -170,8 +210,8 @@ export class Installation {
   }
 
   private async startStore(store: Store): Promise<string> {
-    const child = startOnCore(this.cores, 'server', () => store.spawn())
-    this.storePids.push(child.pid!)
+    const child = startOnCore(this.cores, this.side, () => store.spawn())
+    this.storePids.set(store.name, child.pid!)
     this.ends.push(() => stopProcess(child, store.endSignal))
     await store.ready(child)
     return store.url

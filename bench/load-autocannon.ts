@@ -3,7 +3,7 @@
  * `[<id>]` becomes a random 128-bit id of the connection and a counter, so that no two requests share one.
  */
 import autocannon from 'autocannon'
-import { eventVariants, singleBody } from './event-bodies.ts'
+import { eventVariants, idsOf, numbersOf, singleBody } from './event-bodies.ts'
 import type { FromLoad, LoadPlan, ToLoad } from './load-plan.ts'
 
 /** Each connection keeps a copy of each. */
@@ -20,9 +20,12 @@ function run(plan: LoadPlan): void {
     amount: plan.requests,
     timeout: plan.withinSeconds,
     idReplacement: true,
-    requests: eventVariants.slice(0, variantsUsed).map((variant) => ({
+    requests: eventVariants.slice(0, variantsUsed).map((variant, at) => ({
       headers: { 'User-Agent': variant.userAgent, 'Content-Type': 'text/plain;charset=UTF-8' },
-      body: singleBody(plan.trackingKey, variant, `${plan.idPrefix}-[<id>]`),
+      body: singleBody(plan.trackingKeys[0]!, variant, {
+        ...idsOf(plan.idPrefix, numbersOf(at)),
+        client_event_id: `${plan.idPrefix}-[<id>]`,
+      }),
     })),
   }
   const instance = autocannon(options, (error: Error | null, result: autocannon.Result) => {

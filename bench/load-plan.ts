@@ -3,7 +3,8 @@
 export interface LoadPlan {
   readonly port: number
   readonly path: string
-  readonly trackingKey: string
+  /** Requests take turns at them. */
+  readonly trackingKeys: readonly string[]
   /** Eight hexadecimal digits, another for each load: every `client_event_id` begins with them. */
   readonly idPrefix: string
   /** Each has one request under way: uWebSockets.js closes a connection that sends another before an answer that waits. */
@@ -13,7 +14,28 @@ export interface LoadPlan {
   readonly eventsPerRequest: number
   /** Requests a second, at equal distances whatever the answers do; undefined: as fast as they are answered. */
   readonly rate?: number
+  /** Leaves the core to others between requests, which are sent up to a millisecond late. */
+  readonly isSparing?: boolean
   /** After so long what is unanswered is given up. */
+  readonly withinSeconds: number
+}
+
+export interface Question {
+  readonly path: string
+  /** Secret key of the API. */
+  readonly apiKey: string
+}
+
+/** GET requests, of which only status and latency are looked at. */
+export interface AskPlan {
+  readonly port: number
+  /** Asked in turn. */
+  readonly questions: readonly Question[]
+  /** Opened as they are needed, each with one request under way. */
+  readonly connections: number
+  readonly requests: number
+  /** As in `LoadPlan`: requests are due at fixed times, and wait for a connection when all are in use. */
+  readonly rate?: number
   readonly withinSeconds: number
 }
 
@@ -39,7 +61,7 @@ export interface Latency {
 }
 
 /** Parent → child: the plan, then `go` when everything else is in place. */
-export type ToLoad = { type: 'plan'; plan: LoadPlan } | { type: 'go' }
+export type ToLoad<Plan = LoadPlan> = { type: 'plan'; plan: Plan } | { type: 'go' }
 /** Child → parent. `ended` is told at once, so that what comes after the load isn't measured with it. */
 export type FromLoad =
   | { type: 'ready' }

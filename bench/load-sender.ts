@@ -60,7 +60,9 @@ class Sender {
       const connection = this.free.shift()!
       if (!connection.isBroken) this.send(connection, this.startedAt + (this.sent * 1000) / rate)
     }
-    if (this.sent < this.plan.requests) setImmediate(() => this.sendDue(rate))
+    if (this.sent >= this.plan.requests) return
+    if (this.plan.isSparing) setTimeout(() => this.sendDue(rate), 1)
+    else setImmediate(() => this.sendDue(rate))
   }
 
   private send(connection: Connection, since: number): void {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { forkChild, stopProcess } from './child.ts'
 import type { Cores } from './cores.ts'
 import { type CpuSnapshot, readCpu } from './cpu.ts'
-import type { FromLoad, LoadOutcome, LoadPlan, ToLoad } from './load-plan.ts'
+import type { AskPlan, FromLoad, LoadOutcome, LoadPlan, ToLoad } from './load-plan.ts'
 
 export type LoadTool = 'sender' | 'autocannon'
 
@@ -14,14 +14,18 @@ export interface Load {
   readonly pid: number
 }
 
-export async function runLoad(plan: LoadPlan, tool: LoadTool, cores: Cores | string, folder: string): Promise<Load> {
-  const child = forkChild({
-    file: `bench/load-${tool}.js`,
-    cores,
-    side: 'load',
-    logFile: join(folder, 'logs', 'load.log'),
-  })
-  const send = (message: ToLoad) => child.send(message)
+export function runLoad(plan: LoadPlan, tool: LoadTool, cores: Cores | string, folder: string): Promise<Load> {
+  return runChild(`bench/load-${tool}.js`, plan, cores, folder)
+}
+
+/** Requests to the API. */
+export function runAsking(plan: AskPlan, cores: Cores | string, folder: string): Promise<Load> {
+  return runChild('bench/load-open.js', plan, cores, folder)
+}
+
+async function runChild<Plan>(file: string, plan: Plan, cores: Cores | string, folder: string): Promise<Load> {
+  const child = forkChild({ file, cores, side: 'load', logFile: join(folder, 'logs', 'load.log') })
+  const send = (message: ToLoad<Plan>) => child.send(message)
   try {
     return await new Promise<Load>((resolve, reject) => {
       let from: CpuSnapshot

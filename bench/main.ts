@@ -1,4 +1,4 @@
-/** `npm run bench`: measures ingest, recovery and start beside their references and keeps the results. */
+/** `npm run bench`: measures the product beside its references and keeps the results. */
 import type { BenchSettings, Scenario } from './bench.ts'
 import { isComplete } from './bench.ts'
 import { cleanUp } from './clean-up.ts'
@@ -7,16 +7,26 @@ import { currentCommit, machineFacts } from './machine.ts'
 import { readOptions, type ScenarioName, usage } from './options.ts'
 import { keepResult, keptResults } from './results.ts'
 import { counted, writeResultsPage } from './results-page.ts'
+import { freshness } from './scenarios/freshness.ts'
 import { ingestBatch } from './scenarios/ingest-batch.ts'
 import { ingestSingle } from './scenarios/ingest-single.ts'
+import { mixed } from './scenarios/mixed.ts'
+import { overview } from './scenarios/overview.ts'
 import { recover } from './scenarios/recover.ts'
+import { ship } from './scenarios/ship.ts'
 import { start } from './scenarios/start.ts'
+import { storage } from './scenarios/storage.ts'
 import { sustained } from './scenarios/sustained.ts'
 
 const scenarios: Record<ScenarioName, Scenario> = {
   'ingest-single': ingestSingle,
   'ingest-batch': ingestBatch,
   sustained,
+  mixed,
+  freshness,
+  ship,
+  overview,
+  storage,
   recover,
   start,
 }
@@ -41,6 +51,8 @@ async function main(args: string[]): Promise<number> {
     cores,
     rounds: options.rounds,
     sustainedSeconds: options.seconds,
+    sizes: options.sizes,
+    mixedRate: options.rate,
     isShort: options.isShort,
     say,
   }

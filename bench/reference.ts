@@ -15,13 +15,18 @@ export function startReference(folder: string, cores: Cores | string): Promise<B
 }
 
 export function referenceSide({ port, pid }: BenchChild, { folder, trackingKey }: Installation): Side {
-  return { name: 'reference', port, path: '/api/v1/growth/track', trackingKey, server: pid, stores: [], folder }
+  const trackingKeys = [trackingKey]
+  return { name: 'reference', port, path: '/api/v1/growth/track', trackingKeys, server: pid, others: [], folder }
 }
 
+/** With the stores and all services that run beside ingest. */
 export function productSide(
-  { ingest, stores, folder, trackingKey }: Installation,
+  installation: Installation,
   path: 'track' | 'track/batch',
+  trackingKeys: readonly string[] = [installation.trackingKey],
 ): Side {
-  const { port, pid } = ingest
-  return { name: 'product', port, path: `/api/v1/growth/${path}`, trackingKey, server: pid, stores, folder }
+  const { port, pid } = installation.service('ingest')
+  const others = installation.pidsBeside('ingest')
+  const { folder } = installation
+  return { name: 'product', port, path: `/api/v1/growth/${path}`, trackingKeys, server: pid, others, folder }
 }

@@ -2,13 +2,13 @@
  * Requests that are ready to be sent but for their ids, which are written in place. A request belongs to one connection
  * from its sending to its answer: until then the socket may still have to read it.
  */
-import { batchBody, counterDigits, eventId, eventVariants, singleBody } from './event-bodies.ts'
+import { batchBody, counterDigits, eventVariants, idsOf, numbersOf, singleBody } from './event-bodies.ts'
 import type { LoadPlan } from './load-plan.ts'
 
 export interface PreparedRequest {
   readonly bytes: Buffer
-  /** Where the counters of its events' ids stand. */
-  readonly counters: readonly number[]
+  /** Of each event, where the counters of its ids stand. */
+  readonly events: readonly { readonly event: number; readonly visit: number; readonly visitor: number }[]
 }
 
 export class RequestPool {
@@ -29,7 +29,12 @@ export class RequestPool {
       this.free.splice(0, this.nextFree)
       this.nextFree = 0
     }
-    for (const at of request.counters) writeCounter(request.bytes, at, this.eventCount++)
+    for (const places of request.events) {
+      const numbers = numbersOf(this.eventCount++)
+      writeCounter(request.bytes, places.event, numbers.event)
+      writeCounter(request.bytes, places.visit, numbers.visit)
+      writeCounter(request.bytes, places.visitor, numbers.visitor)
+    }
     return request
   }
 
@@ -40,11 +45,12 @@ export class RequestPool {
 
 function prepare(plan: LoadPlan, at: number): PreparedRequest {
   const variant = eventVariants[at % eventVariants.length]!
-  const placeholder = eventId(plan.idPrefix, 0)
+  const trackingKey = plan.trackingKeys[at % plan.trackingKeys.length]!
+  const placeholders = idsOf(plan.idPrefix, { event: 0, visit: 0, visitor: 0 })
   const body =
     plan.eventsPerRequest === 1
-      ? singleBody(plan.trackingKey, variant, placeholder)
-      : batchBody(plan.trackingKey, at * plan.eventsPerRequest, Array(plan.eventsPerRequest).fill(placeholder))
+      ? singleBody(trackingKey, variant, placeholders)
+      : batchBody(trackingKey, at * plan.eventsPerRequest, plan.eventsPerRequest, placeholders)
   const head = [
     `POST ${plan.path} HTTP/1.1`,
     `Host: 127.0.0.1:${plan.port}`,
@@ -54,11 +60,23 @@ function prepare(plan: LoadPlan, at: number): PreparedRequest {
     `Content-Length: ${Buffer.byteLength(body)}`,
   ]
   const bytes = Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`)
-  const counters: number[] = []
+  const visits = countersOf(bytes, placeholders.session_id)
+  const visitors = countersOf(bytes, placeholders.anonymous_id)
+  const events = countersOf(bytes, placeholders.client_event_id).map((event, place) => ({
+    event,
+    visit: visits[place]!,
+    visitor: visitors[place]!,
+  }))
+  return { bytes, events }
+}
+
+/** Where the counters of `placeholder` stand. */
+function countersOf(bytes: Buffer, placeholder: string): number[] {
+  const found: number[] = []
   for (let from = bytes.indexOf(placeholder); from >= 0; from = bytes.indexOf(placeholder, from + 1)) {
-    counters.push(from + placeholder.length - counterDigits)
+    found.push(from + placeholder.length - counterDigits)
   }
-  return { bytes, counters }
+  return found
 }
 
 function writeCounter(bytes: Buffer, at: number, counter: number): void {

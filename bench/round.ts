@@ -1,7 +1,8 @@
 /** One round: one load against one side, with what the processor did meanwhile. */
 import { randomBytes } from 'node:crypto'
 import type { BenchSettings } from './bench.ts'
-import { busiestOther, type CpuSnapshot, coreShare, cpuSeconds, forgetPeak, memoryOf, secondsBetween } from './cpu.ts'
+import { cpuSeconds, forgetPeak, memoryOf, secondsBetween } from './cpu.ts'
+import { disturbanceOf } from './disturbance.ts'
 import { type Load, type LoadTool, runLoad } from './load.ts'
 import type { LoadOutcome, LoadPlan } from './load-plan.ts'
 
@@ -9,16 +10,17 @@ export interface Side {
   readonly name: 'product' | 'reference'
   readonly port: number
   readonly path: string
-  readonly trackingKey: string
+  /** Requests take turns at them. */
+  readonly trackingKeys: readonly string[]
   /** The process that answers. */
   readonly server: number
-  /** Processes that work with it. */
-  readonly stores: readonly number[]
+  /** Processes that work with it: stores, other services. */
+  readonly others: readonly number[]
   /** For logs. */
   readonly folder: string
 }
 
-export type Shape = Pick<LoadPlan, 'connections' | 'eventsPerRequest' | 'rate'> & {
+export type Shape = Pick<LoadPlan, 'connections' | 'eventsPerRequest' | 'rate' | 'isSparing'> & {
   readonly tool?: LoadTool
 }
 
@@ -29,7 +31,7 @@ export interface Round extends LoadOutcome {
   readonly eventsPerSecond: number
   readonly acknowledged: number
   /** CPU seconds while the load ran. */
-  readonly cpu: { readonly server: number; readonly stores: number; readonly load: number }
+  readonly cpu: { readonly server: number; readonly others: number; readonly load: number }
   readonly eventsPerServerCpuSecond: number
   /** Shares of a core, 0 to 1: of the server process, of the load, and of processes outside the measurement by core. */
   readonly shares: { readonly server: number; readonly load: number; readonly others: readonly number[] }
@@ -38,8 +40,6 @@ export interface Round extends LoadOutcome {
   readonly serverMemoryPeakMb: number
 }
 
-/** A round in which others took more of a core is no measure. */
-const othersShareMax = 0.1
 const megabyte = 1_000_000
 
 export async function runRound(side: Side, shape: Shape, requests: number, settings: BenchSettings): Promise<Round> {
@@ -47,9 +47,9 @@ export async function runRound(side: Side, shape: Shape, requests: number, setti
   const idPrefix = randomBytes(4).toString('hex')
   const expectedSeconds = shape.rate ? requests / shape.rate : 0
   forgetPeak(side.server)
-  const { port, path, trackingKey } = side
+  const { port, path, trackingKeys } = side
   const load = await runLoad(
-    { ...form, port, path, trackingKey, idPrefix, requests, withinSeconds: 60 + 2 * expectedSeconds },
+    { ...form, port, path, trackingKeys, idPrefix, requests, withinSeconds: 60 + 2 * expectedSeconds },
     tool,
     settings.cores,
     side.folder,
@@ -63,13 +63,11 @@ function describe(side: Side, shape: Shape, load: Load, idPrefix: string, { core
   const acknowledged = answered * shape.eventsPerRequest
   const cpu = {
     server: cpuSeconds(from, to, [side.server]),
-    stores: cpuSeconds(from, to, side.stores),
+    others: cpuSeconds(from, to, side.others),
     load: cpuSeconds(from, to, [pid]),
   }
   const seconds = secondsBetween(from, to)
-  const others = othersShares(from, to, cpu, cores)
-  const isDisturbed = others.some((share) => share > othersShareMax)
-  const busiest = busiestOther(from, to, [side.server, ...side.stores, pid])
+  const { shares, disturbedBy } = disturbanceOf(from, to, { atServer: [side.server, ...side.others], load: pid, cores })
   return {
     ...outcome,
     side: side.name,
@@ -79,20 +77,8 @@ function describe(side: Side, shape: Shape, load: Load, idPrefix: string, { core
     acknowledged,
     cpu,
     eventsPerServerCpuSecond: acknowledged / cpu.server,
-    shares: { server: cpu.server / seconds, load: cpu.load / seconds, others },
-    disturbedBy: isDisturbed ? `others (most: ${busiest.name}, ${busiest.seconds.toFixed(1)} s)` : '',
+    shares: { server: cpu.server / seconds, load: cpu.load / seconds, others: shares },
+    disturbedBy,
     serverMemoryPeakMb: memoryOf(side.server).peak / megabyte,
   }
-}
-
-/** By core; where nothing is pinned, one share over all cores. */
-function othersShares(from: CpuSnapshot, to: CpuSnapshot, cpu: Round['cpu'], cores: BenchSettings['cores']): number[] {
-  const seconds = secondsBetween(from, to)
-  const atServer = (cpu.server + cpu.stores) / seconds
-  const atLoad = (cpu.load + to.own - from.own) / seconds
-  const shares =
-    typeof cores === 'string'
-      ? [to.busy.reduce((sum, _, core) => sum + coreShare(from, to, core), 0) - atServer - atLoad]
-      : [coreShare(from, to, cores.server) - atServer, coreShare(from, to, cores.load) - atLoad]
-  return shares.map((share) => Math.max(0, share))
 }

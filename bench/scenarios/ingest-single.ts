@@ -105,14 +105,14 @@ async function profile(options: PairOptions, rate: number, seconds: number): Pro
   const { installation, settings } = options
   settings.say('  profile')
   const folder = join(installation.folder, 'profile')
-  await installation.stopIngest()
-  await installation.startIngest(['--cpu-prof', `--cpu-prof-dir=${folder}`])
+  await installation.stopService('ingest')
+  await installation.startService('ingest', ['--cpu-prof', `--cpu-prof-dir=${folder}`])
   const watched = { ...options, product: productSide(installation, 'track') }
   const [span] = await Promise.all([
-    watchThread(installation.ingest.pid, 2_000, 2_000),
+    watchThread(installation.service('ingest').pid, 2_000, 2_000),
     runCounted(watched, main, Math.round(rate * seconds)),
   ])
-  await installation.stopIngest()
+  await installation.stopService('ingest')
   return readStages(folder, span)
 }
 

@@ -1,4 +1,6 @@
-/** A steady rate until every event can be queried: what it costs in all our processes, how fresh it is, what piles up. */
+/**
+ * A steady rate until every event is in the aggregates: what it costs in all our processes, how fresh it is, what piles up.
+ */
 
 import { sleep } from '../../runtime/retry.ts'
 import type { BenchSettings, EventCounts, ScenarioResult } from '../bench.ts'
@@ -9,6 +11,7 @@ import { median } from '../latency.ts'
 import { type PairOptions, runCounted } from '../pairs.ts'
 import { productSide, referenceSide, startReference } from '../reference.ts'
 import { type Round, runRound, type Shape } from '../round.ts'
+import { untilAggregated } from '../seeded.ts'
 
 const shape: Shape = { connections: 64, eventsPerRequest: 1 }
 const shareOfMaximum = 0.6
@@ -18,7 +21,7 @@ const rateMax = 40_000
 export async function sustained(settings: BenchSettings): Promise<ScenarioResult> {
   const { cores, isShort, say } = settings
   const seconds = isShort ? 4 : settings.sustainedSeconds
-  const installation = await Installation.start(cores)
+  const installation = await Installation.start(cores, { services: ['ingest', 'pipeline'] })
   const counts: EventCounts = { sent: 0, acknowledged: 0, stored: 0, repeated: 0 }
   try {
     const reference = await startReference(installation.folder, cores)
@@ -53,7 +56,7 @@ export async function sustained(settings: BenchSettings): Promise<ScenarioResult
     return {
       figures: [
         {
-          measure: 'events until queryable per CPU-second of all processes ÷ R’s at full load',
+          measure: 'events until aggregated per CPU-second of all processes ÷ R’s at full load',
           value: yieldOfAll / yieldOfReference,
           unit: 'ratio',
           firstStage: 0.12,
@@ -84,13 +87,13 @@ export async function sustained(settings: BenchSettings): Promise<ScenarioResult
 interface Steady {
   readonly round: Round
   readonly samples: Sample[]
-  /** CPU seconds of ingest and its stores, from the first event until the last could be queried. */
+  /** CPU seconds of ingest, the pipeline and their stores, from the first event until the last was in the aggregates. */
   readonly cpuAll: number
 }
 
 async function runSteady(options: PairOptions, rate: number, seconds: number): Promise<Steady> {
   const { installation, product } = options
-  const ours = [product.server, ...product.stores]
+  const ours = [product.server, ...product.others]
   const endWatch = watchFreshness(installation)
   const from = readCpu()
   let samples: Sample[] = []
@@ -98,6 +101,7 @@ async function runSteady(options: PairOptions, rate: number, seconds: number): P
   const round = await runCounted(options, { ...shape, rate }, Math.max(64, rate * seconds), async () => {
     samples = await endWatch()
     await untilShipped(installation)
+    await untilAggregated(installation)
     cpuAll = cpuSeconds(from, readCpu(), ours)
   })
   return { round, samples, cpuAll }

@@ -1,0 +1,122 @@
+/**
+ * Many events go in, in batches over 20 workspaces, while 16 clients ask for their overviews once a second each: errors,
+ * whether the backlog and memory stay flat, and how much slower overviews are than before. The product may use both cores,
+ * as on any machine of two.
+ */
+import { askWhateverComes } from '../asking.ts'
+import type { BenchSettings, EventCounts, ScenarioResult } from '../bench.ts'
+import { backlogCourse, lagOf, type Sample, watchFreshness } from '../freshness.ts'
+import { allServices, Installation } from '../installation.ts'
+import type { Question } from '../load-plan.ts'
+import { type MemoryCourse, watchMemory } from '../memory.ts'
+import { type PairOptions, runCounted } from '../pairs.ts'
+import { cachedQuestion, lastDays } from '../questions.ts'
+import { productSide } from '../reference.ts'
+import type { Shape } from '../round.ts'
+import { countSeeded, seed, untilAggregated, untilSettled } from '../seeded.ts'
+
+const workspaces = 20
+const days = 30
+const seededEvents = 1_000_000
+const clients = 16
+const eventsPerRequest = 20
+const month = lastDays(days)
+
+export async function mixed(settings: BenchSettings): Promise<ScenarioResult> {
+  const { cores, isShort, say, mixedRate } = settings
+  const seconds = isShort ? 4 : settings.sustainedSeconds
+  // Short: little enough for a machine that others use too.
+  const asksPerSecond = isShort ? 1 : clients
+  const installation = await Installation.start(cores, { services: allServices, side: 'both' })
+  const counts: EventCounts = { sent: 0, acknowledged: 0, stored: 0, repeated: 0 }
+  try {
+    const events = isShort ? 5_000 : seededEvents
+    const seeded = await seed(installation, { events, workspaces, days })
+    await untilSettled(installation)
+    const questions = seeded.workspaces
+      .slice(0, clients)
+      .flatMap(({ api_key }): Question[] => cachedQuestion(month, api_key))
+    const asking = (forSeconds: number) => {
+      const requests = asksPerSecond * forSeconds
+      return askWhateverComes(
+        installation,
+        { questions, connections: clients, requests, rate: asksPerSecond },
+        settings,
+      )
+    }
+    await asking(2)
+    const quiet = await asking(isShort ? 2 : 60)
+    say(`  quiet: overviews p50 ${quiet.latency.p50}, p95 ${quiet.latency.p95} ms`)
+
+    const trackingKeys = seeded.workspaces.map(({ tracking_key }) => tracking_key)
+    const product = productSide(installation, 'track/batch', trackingKeys)
+    const options: PairOptions = { installation, reference: product, product, settings, counts }
+    const rate = Math.max(1, Math.round(mixedRate / eventsPerRequest))
+    const shape: Shape = { connections: 64, eventsPerRequest, rate, isSparing: true }
+    const endWatch = watchFreshness(installation)
+    const endMemory = watchMemory(processesOf(installation))
+    let samples: Sample[] = []
+    let memory: MemoryCourse[] = []
+    const [round, busy] = await Promise.all([
+      runCounted(options, shape, rate * seconds, async () => {
+        samples = await endWatch()
+        memory = await endMemory()
+      }),
+      asking(seconds),
+    ])
+    await untilAggregated(installation)
+    const shown = await countSeeded(installation, seeded, days + 1)
+    const course = backlogCourse(samples)
+    say(
+      `  busy: ${busy.errors} errors, overviews p50 ${busy.latency.p50}, p95 ${busy.latency.p95} ms; ${describe(memory)}`,
+    )
+    return {
+      figures: [
+        {
+          measure: `p95 of overviews, 30 days, beside ${mixedRate} events/s ÷ before them`,
+          value: busy.latency.p95 / quiet.latency.p95,
+          unit: 'times',
+          goal: 2,
+        },
+        { measure: `overviews of ${busy.sent} not answered with 200`, value: busy.errors, unit: 'errors', goal: 0 },
+        { measure: 'p95 of overviews beside the events', value: busy.latency.p95, unit: 'ms', latency: busy.latency },
+        { measure: 'p95 of overviews before them', value: quiet.latency.p95, unit: 'ms', latency: quiet.latency },
+        { measure: 'events taken', value: round.eventsPerSecond, unit: 'events/s', latency: round.latency },
+        { measure: 'age of the newest visible event, p99', value: lagOf(samples).p99, unit: 'ms' },
+        { measure: 'waiting log, most', value: course.max / 1_000_000, unit: 'MB' },
+      ],
+      counts: {
+        ...counts,
+        sent: counts.sent + events,
+        acknowledged: counts.acknowledged + events,
+        // Of what was seeded and sent, what the overviews show.
+        stored: shown.acknowledged,
+      },
+      remarks: [
+        `Waiting log: ${course.isFlat ? 'flat' : 'NOT FLAT, the rate is more than is shipped'}.`,
+        `Memory: ${describe(memory)}.`,
+        'Stored are the events that the overviews of all workspaces show, those seeded before included.',
+        ...(round.eventsPerSecond < mixedRate * 0.99 ? ['The rate was not held.'] : []),
+        ...(round.disturbedBy === '' ? [] : [`Others had over 10 % of a core: ${round.disturbedBy}.`]),
+      ],
+      settings: { ...shape, seconds, workspaces, seededEvents: events, clients },
+      rounds: [quiet, busy, round, { memory, backlog: course }],
+    }
+  } finally {
+    await installation.stop()
+  }
+}
+
+function processesOf(installation: Installation): Record<string, number> {
+  const services = allServices.map((name) => [name, installation.service(name).pid] as const)
+  return { ...Object.fromEntries(services), clickhouse: installation.storePid('clickhouse') }
+}
+
+function describe(memory: readonly MemoryCourse[]): string {
+  return memory
+    .map(({ name, early, late, isFlat }) => {
+      const megabytes = `${Math.round(early)} to ${Math.round(late)} MB`
+      return `${name} ${megabytes}${isFlat ? '' : ' NOT FLAT'}`
+    })
+    .join(', ')
+}

@@ -1,0 +1,186 @@
+/**
+ * The overview of a workspace with half of all events, over a month, whole endpoint: uncached and as a dashboard asks it,
+ * by one connection and by 16, on several numbers of events.
+ */
+import type { SeedResult } from '../../cli/seed/seed-events.ts'
+import { sleep } from '../../runtime/retry.ts'
+import { apiKeyCacheMs } from '../../schemas/limits.ts'
+import { type AskRound, ask } from '../asking.ts'
+import type { BenchSettings, EventCounts, Figure, ScenarioResult } from '../bench.ts'
+import { allServices, Installation } from '../installation.ts'
+import { median } from '../latency.ts'
+import type { Question } from '../load-plan.ts'
+import { cachedQuestion, lastDays, lastHours, type Range, uncachedQuestions } from '../questions.ts'
+import { countSeeded, seed, untilSettled } from '../seeded.ts'
+import { describeSizes, readTableSizes } from '../table-sizes.ts'
+
+const shape = { workspaces: 20, days: 30 }
+const manyConnections = 16
+/** Enough to see that it works, on a machine that others use too. */
+const manyConnectionsShort = 4
+const month = lastDays(30)
+/** Half an hour off every hour of UTC. */
+const oddZone = 'Asia/Kolkata'
+const targetsBySize: Readonly<Record<number, Pick<Figure, 'firstStage' | 'goal'>>> = {
+  10000000: { firstStage: 60, goal: 25 },
+  100000000: { firstStage: 120, goal: 50 },
+}
+const growthSizes = [1_000_000, 100_000_000]
+/** A round is about so long, and has so many requests at least and at most. */
+const roundSeconds = 8
+const requestsMin = 30
+const requestsMax = 60_000
+const attemptsPerRound = 3
+
+interface SizeResult {
+  readonly events: number
+  readonly figures: Figure[]
+  /** p95 of the month, uncached, by one connection. */
+  readonly p95: number
+  readonly counts: EventCounts
+  readonly rounds: unknown[]
+  readonly remarks: string[]
+}
+
+export async function overview(settings: BenchSettings): Promise<ScenarioResult> {
+  const results: SizeResult[] = []
+  for (const events of settings.sizes) results.push(await measureSize(events, settings))
+  const [smallest, largest] = [results[0]!, results.at(-1)!]
+  const growth: Figure = {
+    measure: `growth: p95 of ${largest.events} events ÷ p95 of ${smallest.events}, 30 days, uncached`,
+    value: largest.p95 / smallest.p95,
+    unit: 'times',
+    ...(smallest.events === growthSizes[0] && largest.events === growthSizes[1] && { firstStage: 3, goal: 1.5 }),
+  }
+  const sum = (name: keyof EventCounts) => results.reduce((all, { counts }) => all + counts[name], 0)
+  return {
+    figures: [...results.flatMap(({ figures }) => figures), ...(results.length > 1 ? [growth] : [])],
+    counts: {
+      sent: sum('sent'),
+      acknowledged: sum('acknowledged'),
+      stored: sum('stored'),
+      repeated: sum('repeated'),
+    },
+    remarks: [
+      'Sent are the events seeded, acknowledged those that the overviews of all workspaces show.',
+      ...results.flatMap(({ remarks }) => remarks),
+    ],
+    settings: { sizes: settings.sizes, ...shape, manyConnections, roundSeconds },
+    rounds: results.flatMap(({ rounds }) => rounds),
+  }
+}
+
+async function measureSize(events: number, settings: BenchSettings): Promise<SizeResult> {
+  const { cores, say } = settings
+  const installation = await Installation.start(cores, { services: allServices })
+  try {
+    const seeded = await seed(installation, { events, ...shape })
+    say(`  ${events} events seeded, ${seeded.rows_per_second} a second`)
+    const startedAt = performance.now()
+    await untilSettled(installation)
+    say(`  aggregated and quiet after ${((performance.now() - startedAt) / 1000).toFixed(0)} s more`)
+    const counts = await countSeeded(installation, seeded, shape.days + 1)
+    const sizes = describeSizes(await readTableSizes(installation), events)
+    return { events, counts, ...(await askAll(installation, seeded, settings, sizes)) }
+  } finally {
+    await installation.stop()
+  }
+}
+
+async function askAll(
+  installation: Installation,
+  { workspaces, events }: SeedResult,
+  settings: BenchSettings,
+  sizes: string,
+): Promise<Omit<SizeResult, 'events' | 'counts'>> {
+  const { api_key: apiKey, workspace_id: workspaceId } = workspaces[0]!
+  const figures: Figure[] = []
+  const rounds: unknown[] = []
+  const measure = async (name: string, connections: number, questionsOf: (count: number) => Question[]) => {
+    const { kept, all } = await repeat(installation, connections, questionsOf, settings)
+    const middle = kept.toSorted((a, b) => a.latency.p95 - b.latency.p95)[(kept.length - 1) >> 1]!
+    const { latency, requestsPerSecond } = middle
+    settings.say(
+      `  ${name}: p50 ${latency.p50}, p95 ${latency.p95}, p99 ${latency.p99} ms, ${requestsPerSecond.toFixed(1)}/s`,
+    )
+    rounds.push(...all.map((round) => ({ events, name, ...round })))
+    return middle
+  }
+  const measureRange = async (range: Range, suffix = '', targets: Partial<Figure> = {}, connections = 1) => {
+    const by = connections === 1 ? '1 connection' : `${connections} connections`
+    const uncachedName = `p95 of ${range.name}${suffix}, uncached, ${by}, ${events} events`
+    const uncached = await measure(uncachedName, connections, (count) => uncachedQuestions(range, apiKey, count))
+    const cachedName = `p95 of ${range.name}${suffix}, the same again, ${by}, ${events} events`
+    const cached = await measure(cachedName, connections, () => cachedQuestion(range, apiKey))
+    figures.push(msFigure(uncachedName, uncached, targets), msFigure(cachedName, cached))
+    return { uncached, cached }
+  }
+
+  const { uncached } = await measureRange(month, '', targetsBySize[events])
+  for (const range of [lastDays(7), lastHours(24)]) await measureRange(range)
+  await measureRange(month, '', {}, settings.isShort ? manyConnectionsShort : manyConnections)
+  figures.push(...(await measureLoad(installation, apiKey, events, settings, rounds)))
+  await installation.pg.query('UPDATE workspaces SET timezone = $2 WHERE id = $1', [workspaceId, oddZone])
+  await sleep(2 * apiKeyCacheMs)
+  await measureRange(month, ` in ${oddZone}`)
+  return { figures, rounds, p95: uncached.latency.p95, remarks: [`Bytes an event of ${events}: ${sizes}.`] }
+}
+
+/** Overviews and the nearest to a constant body, side by side. */
+async function measureLoad(
+  installation: Installation,
+  apiKey: string,
+  events: number,
+  settings: BenchSettings,
+  rounds: unknown[],
+): Promise<Figure[]> {
+  const constant = [{ path: '/v1/workspace', apiKey }]
+  const connections = settings.isShort ? manyConnectionsShort : manyConnections
+  const ratios: number[] = []
+  let last: AskRound | undefined
+  for (let round = 0; round < settings.rounds; round++) {
+    const one = { ...settings, rounds: 1 }
+    const ofConstant = (await repeat(installation, connections, () => constant, one)).kept[0]!
+    const ofOverview = (await repeat(installation, connections, () => cachedQuestion(month, apiKey), one)).kept[0]!
+    ratios.push(ofOverview.requestsPerSecond / ofConstant.requestsPerSecond)
+    rounds.push({ events, ofConstant, ofOverview })
+    last = ofOverview
+    settings.say(
+      `  ${connections} connections: overview ${ofOverview.requestsPerSecond.toFixed(0)}/s, workspace ${ofConstant.requestsPerSecond.toFixed(0)}/s`,
+    )
+  }
+  return [
+    {
+      measure: `overviews a second ÷ GET /v1/workspace a second, ${connections} connections, ${events} events`,
+      value: median(ratios),
+      unit: 'ratio',
+      firstStage: 0.05,
+      goal: 0.25,
+      latency: last!.latency,
+    },
+  ]
+}
+
+/** Rounds of about `roundSeconds` each, until enough were undisturbed. */
+async function repeat(
+  installation: Installation,
+  connections: number,
+  questionsOf: (count: number) => Question[],
+  settings: BenchSettings,
+): Promise<{ kept: AskRound[]; all: AskRound[] }> {
+  const run = (requests: number) =>
+    ask(installation, { questions: questionsOf(requests), connections, requests }, settings)
+  const trial = await run(settings.isShort ? connections : 5 * connections)
+  const wanted = Math.round(trial.requestsPerSecond * roundSeconds)
+  const requests = settings.isShort ? 2 * connections : Math.min(requestsMax, Math.max(requestsMin, wanted))
+  const all: AskRound[] = []
+  const undisturbed = () => all.filter(({ disturbedBy }) => disturbedBy === '')
+  const attempts = settings.isShort ? settings.rounds : settings.rounds * attemptsPerRound
+  while (undisturbed().length < settings.rounds && all.length < attempts) all.push(await run(requests))
+  const kept = undisturbed()
+  return { kept: kept.length > 0 ? kept : all, all }
+}
+
+function msFigure(measure: string, { latency }: AskRound, targets: Partial<Figure> = {}): Figure {
+  return { measure, value: latency.p95, unit: 'ms', latency, ...targets }
+}

@@ -1,0 +1,67 @@
+/** One round of `ship`: the same segments, under new ids, into one of the two tables. */
+import { aggregate } from '../pipeline/aggregate/run.ts'
+import { advanceMark, leaseSegments } from '../postgres/tables/segment-leases.ts'
+import { segmentLeaseSize } from '../schemas/limits.ts'
+import type { Cores } from './cores.ts'
+import { type CpuSnapshot, cpuSeconds, readCpu, secondsBetween } from './cpu.ts'
+import { disturbanceOf } from './disturbance.ts'
+import type { Installation } from './installation.ts'
+import { insertSegments, type Segment, stampIds } from './segments.ts'
+
+export interface SegmentsOutcome {
+  /** Until the last row was where it should be. */
+  readonly seconds: number
+  readonly insertSeconds: number
+  /** Of the stores, and of the aggregator where there is one: it runs in this process. */
+  readonly cpuSeconds: number
+  readonly disturbedBy: string
+  /** That are where they should be. */
+  readonly rows: number
+}
+
+export async function shipBare(
+  installation: Installation,
+  segments: readonly Segment[],
+  cores: Cores | string,
+): Promise<SegmentsOutcome> {
+  const lease = await leaseSegments(installation.pg, segmentLeaseSize)
+  stampIds(segments, lease)
+  const from = readCpu()
+  await insertSegments(installation.ch, 'events_bare', segments, `bare-${lease}`)
+  const to = readCpu()
+  const rows = segments.reduce((sum, segment) => sum + segment.rows.length, 0)
+  return { ...measured(installation, from, to, cores), insertSeconds: secondsBetween(from, to), rows }
+}
+
+export async function shipAggregated(
+  installation: Installation,
+  segments: readonly Segment[],
+  cores: Cores | string,
+): Promise<SegmentsOutcome> {
+  const { pg, ch } = installation
+  const lease = await leaseSegments(pg, segmentLeaseSize)
+  const lastId = stampIds(segments, lease)
+  const from = readCpu()
+  await insertSegments(ch, 'events', segments, `ship-${lease}`)
+  const inserted = readCpu()
+  await advanceMark(pg, lease, lastId)
+  let rows = 0
+  for (let isAllTaken = false; !isAllTaken; ) {
+    const outcome = await aggregate({ pg, ch, beforeEach: async () => {} })
+    rows += outcome.rows
+    isAllTaken = outcome.isAllTaken
+  }
+  const to = readCpu()
+  return { ...measured(installation, from, to, cores), insertSeconds: secondsBetween(from, inserted), rows }
+}
+
+function measured(
+  { pids }: Installation,
+  from: CpuSnapshot,
+  to: CpuSnapshot,
+  cores: Cores | string,
+): Pick<SegmentsOutcome, 'seconds' | 'cpuSeconds' | 'disturbedBy'> {
+  const { disturbedBy } = disturbanceOf(from, to, { atServer: pids, cores })
+  const ofStores = cpuSeconds(from, to, pids)
+  return { seconds: secondsBetween(from, to), cpuSeconds: ofStores + to.own - from.own, disturbedBy }
+}

@@ -1,6 +1,8 @@
 /** Which raw rows a computation of aggregates sees, and which of them count for the first time. */
 import type { IdRange } from '../../schemas/aggregate-snapshot.ts'
 import { type Condition, idMax, idsIn } from './id-ranges.ts'
+import { keyOfHour, keyOfHourSql } from './live-rows.ts'
+import { hourOfEvent } from './tables.ts'
 
 /** Hours since 1970, UTC; `end` isn't in it. */
 export interface HourSpan {
@@ -17,6 +19,8 @@ export interface RowScope {
   readonly hours: HourSpan
   /** Undefined: all. */
   readonly workspaceIds?: readonly number[]
+  /** Only contributions to these hours of these workspaces, which `hours` and `workspaceIds` enclose; undefined: to all. */
+  readonly keys?: readonly { readonly workspaceId: number; readonly hour: number }[]
   /** A part of a large computation: sessions, and rows, with a hash of this remainder. */
   readonly part?: { readonly remainder: number; readonly of: number }
 }
@@ -33,6 +37,8 @@ export interface ScopeSql {
   readonly inHours: string
   /** The same between hours so much wider that every session of these hours is seen whole. */
   readonly nearHours: string
+  /** `hour`, and the workspace, belong to the scope's keys. */
+  readonly isKey: string
   readonly params: Readonly<Record<string, unknown>>
 }
 
@@ -46,15 +52,18 @@ export function scopeSql(scope: RowScope): ScopeSql {
   const visibleSql = isAllVisible ? '1' : visible.sql
   const between = (from: string, to: string) =>
     `${workspaces} AND ${visibleSql} AND occurred_at >= ${momentOf(from)} AND occurred_at < ${momentOf(to)}`
+  const isKeyOf = (hour: string) => (scope.keys === undefined ? '1' : `${keyOfHourSql(hour)} IN {keys:Array(UInt64)}`)
   return {
     visible: visibleSql,
     uncounted: uncounted.sql,
-    inHours: between('hours_from', 'hours_to'),
+    inHours: `${between('hours_from', 'hours_to')} AND ${isKeyOf(hourOfEvent)}`,
+    isKey: isKeyOf('hour'),
     nearHours: between('near_from', 'near_to'),
     params: {
       ...(isAllVisible ? {} : visible.params),
       ...uncounted.params,
       ...(scope.workspaceIds === undefined ? {} : { workspaces: scope.workspaceIds }),
+      ...(scope.keys === undefined ? {} : { keys: scope.keys.map(keyOfHour) }),
       hours_from: scope.hours.start * hourMs,
       hours_to: scope.hours.end * hourMs,
       near_from: Math.max(0, scope.hours.start - sessionHours) * hourMs,

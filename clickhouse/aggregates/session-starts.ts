@@ -15,7 +15,7 @@ import { hourOfEvent } from './tables.ts'
 
 /** Columns: workspace_id, session, hour, had, has, and of either side first_at (ms) and a tuple of facts. */
 export function sessionStartsSql(scope: RowScope): { sql: string; params: Readonly<Record<string, unknown>> } {
-  const { nearHours, uncounted, params } = scopeSql(scope)
+  const { nearHours, uncounted, isKey, params } = scopeSql(scope)
   const isFromScratch = scope.uncounted === 'everything'
   const changed = isFromScratch
     ? '1'
@@ -54,7 +54,7 @@ export function sessionStartsSql(scope: RowScope): { sql: string; params: Readon
         WINDOW day AS (
           PARTITION BY workspace_id, session, side ORDER BY hour RANGE BETWEEN CURRENT ROW AND ${sessionHours} FOLLOWING)
       )
-      WHERE hour >= {hour_start:Int64} AND hour < {hour_end:Int64}
+      WHERE hour >= {hour_start:Int64} AND hour < {hour_end:Int64} AND ${isKey}
         AND toUnixTimestamp64Milli(before_at) < (hour - ${sessionHours}) * 3600000
     )
     GROUP BY workspace_id, session, hour`

@@ -1,13 +1,14 @@
 /** Compares what readers see of the aggregates with what the raw rows give, hour by hour and as whole days. */
 import { contributionsSql } from '../../clickhouse/aggregates/contributions.ts'
-import { liveRowsIn } from '../../clickhouse/aggregates/live-rows.ts'
-import type { RowScope } from '../../clickhouse/aggregates/row-scope.ts'
+import { keyOfHour, keyOfHourSql, liveRowsIn } from '../../clickhouse/aggregates/live-rows.ts'
+import type { HourSpan, RowScope } from '../../clickhouse/aggregates/row-scope.ts'
 import { type AggregateName, type AggregateTable, aggregateTables } from '../../clickhouse/aggregates/tables.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
-import type { AggregateSnapshot } from '../../schemas/aggregate-snapshot.ts'
+import type { AggregateSnapshot, LiveGeneration } from '../../schemas/aggregate-snapshot.ts'
 import { aggregateDifferencesMax } from '../../schemas/limits.ts'
 import { aggregateNames, heavyStatement } from './attempt.ts'
-import { creditHours, liveRowsOf } from './delta.ts'
+import { liveRowsOf } from './live.ts'
+import { creditHours } from './recompute-plan.ts'
 
 /** An hour of a workspace, or with `isDay` its UTC day from that hour on, of which a table says something else. */
 export interface Difference {
@@ -18,21 +19,22 @@ export interface Difference {
 }
 
 /**
- * The first differences of a UTC day.
+ * The first differences of some UTC days.
  * @param workspaceIds undefined: of all
  */
-export async function checkDay(
+export async function checkDays(
   ch: ClickHouse,
   snapshot: AggregateSnapshot,
-  day: number,
+  days: { readonly first: number; readonly last: number },
   workspaceIds?: readonly number[],
 ): Promise<Difference[]> {
   const found: Difference[] = []
-  const whole = snapshot.generations.find((one) => one.day === day && one.isWhole)
+  const hours = { start: days.first * 24, end: (days.last + 1) * 24 }
+  const whole = snapshot.generations.filter(({ day, isWhole }) => isWhole && day >= days.first && day <= days.last)
   for (const name of aggregateNames) {
-    found.push(...(await compare(ch, name, { snapshot, day, workspaceIds })))
-    if (whole !== undefined && aggregateTables[name].hasDays) {
-      found.push(...(await compare(ch, name, { snapshot, day, workspaceIds, whole: whole.generation })))
+    found.push(...(await compare(ch, name, { snapshot, hours, workspaceIds })))
+    if (whole.length > 0 && aggregateTables[name].hasDays) {
+      found.push(...(await compare(ch, name, { snapshot, hours, workspaceIds, whole })))
     }
     if (found.length >= aggregateDifferencesMax) break
   }
@@ -41,19 +43,18 @@ export async function checkDay(
 
 interface Comparison {
   readonly snapshot: AggregateSnapshot
-  readonly day: number
+  readonly hours: HourSpan
   readonly workspaceIds: readonly number[] | undefined
-  /** The generation with the rows of the whole day, to compare days in place of hours. */
-  readonly whole?: number
+  /** The generations with rows of whole days, to compare their days in place of hours. */
+  readonly whole?: readonly LiveGeneration[]
 }
 
 async function compare(
   ch: ClickHouse,
   name: AggregateName,
-  { snapshot, day, workspaceIds, whole }: Comparison,
+  { snapshot, hours, workspaceIds, whole }: Comparison,
 ): Promise<Difference[]> {
   const table = aggregateTables[name]
-  const hours = { start: day * 24, end: (day + 1) * 24 }
   const scope: RowScope = {
     visible: snapshot.aggregated,
     uncounted: 'everything',
@@ -65,35 +66,27 @@ async function compare(
     conversions: undefined,
   })
   const live = liveRowsIn(liveRowsOf(snapshot, hours.start, hours.end), 'stored')
-  const isDay = whole !== undefined
   const ofWorkspaces = workspaceIds === undefined ? '1' : 'workspace_id IN {workspaces:Array(UInt32)}'
-  // Day rows stand for the hours of their generation; hours computed anew since then are told from them no more.
-  const rows = isDay
-    ? `is_day = (generation = {whole:UInt64}) AND workspace_id NOT IN {recomputed:Array(UInt32)}`
-    : 'is_day = 0'
+  const isDay = whole !== undefined
+  const hour = isDay ? 'intDiv(hour, 24) * 24' : 'hour'
+  const ofDays = isDay
+    ? `intDiv(hour, 24) IN {whole_days:Array(UInt32)} AND ${keyOfHourSql(hour)} NOT IN {recomputed:Array(UInt64)}`
+    : '1'
+  const rows = isDay ? 'is_day = (generation IN {whole:Array(UInt64)})' : 'is_day = 0'
   // As texts: the same value may have one type in the table and another where it is computed.
-  const keys = ['workspace_id', ...(isDay ? [] : ['hour']), ...table.keys]
+  const keys = ['workspace_id', hour, ...table.keys]
   const names = keys.map((_, at) => `key_${at}`).join(', ')
   const { exact, floats } = shownColumns(table)
   const side = (from: string, sign: number) =>
     `SELECT ${keys.map((key, at) => `toString(${key}) AS key_${at}`).join(', ')}, ${sign} AS side,
        toString(tuple(${exact.map(({ sql }) => sql).join(', ')})) AS exact,
        [${floats.join(', ')}]::Array(Float64) AS floats
-     FROM (${from}) GROUP BY ${names} HAVING ${hasAnything(exact)}`
-  const recomputed = isDay
-    ? snapshot.resets.filter(({ hour, generation }) => Math.floor(hour / 24) === day && generation > whole)
-    : []
+     FROM (${from}) WHERE ${ofDays} GROUP BY ${names} HAVING ${hasAnything(exact)}`
+  const stored = `SELECT * FROM ${name} WHERE ${live.sql} AND ${rows} AND ${ofWorkspaces}
+    AND hour >= {hour_start:UInt32} AND hour < {hour_end:UInt32}`
   const differing = await ch.query<{ workspaceId: number; hour: number }>(
-    `SELECT DISTINCT toUInt32(key_0) AS workspaceId, toUInt32(${isDay ? '{hour_start:UInt32}' : 'key_1'}) AS hour FROM (
-       SELECT ${names} FROM (
-         ${side(
-           `SELECT * FROM ${name} WHERE ${live.sql} AND ${rows} AND ${ofWorkspaces}
-           AND hour >= {hour_start:UInt32} AND hour < {hour_end:UInt32}`,
-           1,
-         )}
-         UNION ALL
-         ${side(`SELECT * FROM (${computed.sql})${isDay ? ' WHERE workspace_id NOT IN {recomputed:Array(UInt32)}' : ''}`, -1)}
-       )
+    `SELECT DISTINCT toUInt32(key_0) AS workspaceId, toUInt32(key_1) AS hour FROM (
+       SELECT ${names} FROM (${side(stored, 1)} UNION ALL ${side(computed.sql, -1)})
        GROUP BY ${names}
        HAVING count() != 2 OR uniqExact(exact) != 1
          OR arrayExists((now, all) -> abs(now) > 1e-6 + 1e-9 * all,
@@ -103,7 +96,7 @@ async function compare(
       ...computed.params,
       ...live.params,
       ...(workspaceIds === undefined ? {} : { workspaces: workspaceIds }),
-      ...(isDay ? { whole, recomputed: recomputed.map(({ workspaceId }) => workspaceId) } : {}),
+      ...(isDay ? daysWithRows(snapshot, whole) : {}),
       hour_start: hours.start,
       hour_end: hours.end,
       limit: aggregateDifferencesMax,
@@ -111,6 +104,19 @@ async function compare(
     heavyStatement,
   )
   return differing.map((key) => ({ table: name, ...key, isDay }))
+}
+
+/** Day rows of a workspace say nothing any more once an hour of the day was computed anew: readers take its hours. */
+function daysWithRows({ resets }: AggregateSnapshot, whole: readonly LiveGeneration[]): Record<string, number[]> {
+  const wholeOf = new Map(whole.map(({ day, generation }) => [day, generation]))
+  return {
+    whole: whole.map(({ generation }) => generation),
+    whole_days: whole.map(({ day }) => day),
+    recomputed: resets
+      .map(({ workspaceId, hour, generation }) => ({ workspaceId, day: Math.floor(hour / 24), generation }))
+      .filter(({ day, generation }) => generation > (wholeOf.get(day) ?? Number.POSITIVE_INFINITY))
+      .map(({ workspaceId, day }) => keyOfHour({ workspaceId, hour: day * 24 })),
+  }
 }
 
 interface Shown {

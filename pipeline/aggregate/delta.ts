@@ -3,15 +3,17 @@
  * bounded number of them, those with the lowest ids.
  */
 import { idsIn, uniteRanges } from '../../clickhouse/aggregates/id-ranges.ts'
-import { generationOf, type LiveRows } from '../../clickhouse/aggregates/live-rows.ts'
-import { hourMs, sessionHours } from '../../clickhouse/aggregates/row-scope.ts'
+import { generationOf } from '../../clickhouse/aggregates/live-rows.ts'
+import { sessionHours } from '../../clickhouse/aggregates/row-scope.ts'
 import { type AggregateName, hourOfEvent } from '../../clickhouse/aggregates/tables.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { type AggregationState, type LeaseMark, rangesOf } from '../../postgres/tables/aggregates.ts'
-import type { AggregateSnapshot, IdRange } from '../../schemas/aggregate-snapshot.ts'
-import { aggregateRunRowsMax, aggregateWorkspacesNamed, creditWindowMs, segmentRowsMax } from '../../schemas/limits.ts'
+import type { IdRange } from '../../schemas/aggregate-snapshot.ts'
+import { aggregateRunRowsMax, aggregateWorkspacesNamed, segmentRowsMax } from '../../schemas/limits.ts'
 import { aggregateNames, heavyStatement, insertContributions } from './attempt.ts'
+import { liveRowsOf } from './live.ts'
 import { type DeltaDay, type Division, dividePieces } from './pieces.ts'
+import { creditHours } from './recompute-plan.ts'
 
 export interface Delta {
   readonly ranges: readonly IdRange[]
@@ -30,7 +32,6 @@ export interface Delta {
 
 /** Ids in which rows are counted together to find where a run's share ends: those of eight segments. */
 const sliceIds = 8 * segmentRowsMax
-export const creditHours = creditWindowMs / hourMs
 
 /** Undefined: no mark has moved. */
 export async function findDelta(ch: ClickHouse, state: AggregationState): Promise<Delta | undefined> {
@@ -115,11 +116,12 @@ export async function writeDelta(
   beforeEach: () => Promise<void>,
 ): Promise<void> {
   const liveDays = new Set(state.generations.map(({ day }) => day))
-  const own = delta.days.map(({ day }) => generationOf(attempt, day))
+  const own = delta.days.map(({ day }) => ({ day, generation: generationOf(attempt, day) }))
+  const withOwn = { generations: [...state.generations, ...own], resets: state.resets }
   for (const name of namesInOrder) {
     for (const { hours, part, isNew } of dividePieces({ days: delta.days, liveDays, ...reachOf(name) })) {
       await beforeEach()
-      const live = liveRowsOf(state, hours.start - creditHours - 1, hours.end)
+      const near: [number, number] = [hours.start - creditHours - 1, hours.end]
       await insertContributions(
         ch,
         attempt,
@@ -132,24 +134,10 @@ export async function writeDelta(
           ...(delta.workspaceIds === undefined ? {} : { workspaceIds: delta.workspaceIds }),
         },
         {
-          touches: { ...live, generations: [...live.generations, ...own] },
-          conversions: isNew ? undefined : live,
+          touches: liveRowsOf(withOwn, ...near),
+          conversions: isNew ? undefined : liveRowsOf(state, ...near),
         },
       )
     }
-  }
-}
-
-/** What counts of the hours from `start` until before `end`. */
-export function liveRowsOf(
-  { generations, resets }: Pick<AggregateSnapshot, 'generations' | 'resets'>,
-  start: number,
-  end: number,
-): LiveRows {
-  return {
-    generations: generations
-      .filter(({ day }) => day * 24 < end && (day + 1) * 24 > start)
-      .map(({ generation }) => generation),
-    resets: resets.filter(({ hour }) => hour >= start && hour < end),
   }
 }

@@ -5,6 +5,7 @@
 import type { AggregateReset, AggregateSnapshot, IdRange, LiveGeneration } from '../../schemas/aggregate-snapshot.ts'
 import { segmentRowsMax } from '../../schemas/limits.ts'
 import type { Postgres, Queryable } from '../client.ts'
+import type { HourKey } from './aggregate-repairs.ts'
 
 /** Of a lease of segment numbers, the id up to which something is done. */
 export interface LeaseMark {
@@ -20,11 +21,11 @@ export interface StoredGeneration extends LiveGeneration {
   readonly writtenAt: number
 }
 
+export type NewGeneration = Omit<StoredGeneration, 'writtenAt'>
+
 /** An hour of a workspace whose raw rows were changed behind the marks. */
-export interface Repair {
+export interface Repair extends HourKey {
   readonly id: number
-  readonly workspaceId: number
-  readonly hour: number
 }
 
 export interface AggregationState {
@@ -104,7 +105,7 @@ export interface LedgerChange {
   /** The revision that the change was worked out from. */
   readonly revision: number
   readonly marks?: readonly LeaseMark[]
-  readonly added?: readonly Omit<StoredGeneration, 'writtenAt'>[]
+  readonly added?: readonly NewGeneration[]
   readonly removed?: readonly number[]
   readonly resets?: readonly AggregateReset[]
   readonly repairIds?: readonly number[]

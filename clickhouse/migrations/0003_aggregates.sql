@@ -6,6 +6,7 @@
 --   is_day       0: the rows of one hour (`hour`, UTC, in hours since 1970); 1: the same merged over the whole day
 --
 -- then what is counted by, then sums and states. Sums are signed: a generation may take back what an earlier one counted.
+-- A reader wants few rows of each generation, and states are read from a granule's first row on: granules are small.
 -- What each column counts stands in clickhouse/aggregates/; uniqCombined64(19) is exact to 16,000, (17) to 4,000.
 
 -- Events of all kinds, and what web vitals have besides their distribution.
@@ -38,6 +39,7 @@ SETTINGS
     fsync_after_insert = 1,
     fsync_part_directory = 1,
     min_rows_to_fsync_after_merge = 1,
+    index_granularity = 64,
     non_replicated_deduplication_window = 1000;
 
 -- Pageviews, conversions and samples of web vitals by path; `title` is the newest with a pageview.
@@ -62,6 +64,7 @@ SETTINGS
     fsync_after_insert = 1,
     fsync_part_directory = 1,
     min_rows_to_fsync_after_merge = 1,
+    index_granularity = 512,
     non_replicated_deduplication_window = 1000;
 
 -- Samples of web vitals by value; `value` in millionths, rounded up by at most half a per cent.
@@ -82,6 +85,7 @@ SETTINGS
     fsync_after_insert = 1,
     fsync_part_directory = 1,
     min_rows_to_fsync_after_merge = 1,
+    index_granularity = 1024,
     non_replicated_deduplication_window = 1000;
 
 -- The same by path.
@@ -103,7 +107,7 @@ SETTINGS
     fsync_after_insert = 1,
     fsync_part_directory = 1,
     min_rows_to_fsync_after_merge = 1,
-    index_granularity = 1024,
+    index_granularity = 512,
     non_replicated_deduplication_window = 1000;
 
 -- Sessions by the hour of their first event, whole. `retracted` rows count nothing: they say that the visitors of the hour are to be
@@ -131,6 +135,7 @@ SETTINGS
     fsync_after_insert = 1,
     fsync_part_directory = 1,
     min_rows_to_fsync_after_merge = 1,
+    index_granularity = 256,
     non_replicated_deduplication_window = 1000;
 
 -- Every conversion with what it is credited to: `source`, `medium` of the last touch at `touched_at`, or, where that is 0 or can not be read
@@ -160,6 +165,7 @@ SETTINGS
     fsync_after_insert = 1,
     fsync_part_directory = 1,
     min_rows_to_fsync_after_merge = 1,
+    index_granularity = 1024,
     non_replicated_deduplication_window = 1000;
 
 -- The last touch of each visitor in each hour, found by visitor. Hours only, and only for as long as a conversion can be credited to them.

@@ -77,6 +77,16 @@ export async function readCounts(
   }
 }
 
+/** The counts of a range alone. */
+export async function readTotals(ch: Reader, composition: Composition): Promise<Counts> {
+  const cells = cellsOf(composition, { name: 'range' })
+  const united = unitedSql(table, cells, { columns: names })
+  const [row] = await ch.query<Counts>(`SELECT ${countList} FROM ${united.sql}`, united.params, {
+    isLasting: isLasting(cells),
+  })
+  return row ?? noCounts
+}
+
 /** Closed buckets apart from those that still change: they are asked for once. */
 async function readSeries(ch: Reader, composition: Composition, buckets: readonly Bucket[]): Promise<Counts[]> {
   const parts = divideAtOpen(composition, buckets)

@@ -16,14 +16,8 @@ export interface PageCounts {
 
 const table = aggregateTables.agg_pages
 
-/**
- * SQL subquery: the paths with most pageviews in range, as many as the parameter `limit` says.
- * @param name tells its parameters from those of the rest of the statement
- */
-export function topPaths(
-  composition: Composition,
-  name: string,
-): { sql: string; params: Readonly<Record<string, unknown>> } {
+/** SQL subquery: the paths with most pageviews in range, as many as the parameter `limit` says. */
+function topPaths(composition: Composition, name: string): { sql: string; params: Readonly<Record<string, unknown>> } {
   const united = unitedSql(table, cellsOf(composition, { name }), { columns: ['pageviews'] })
   return {
     sql: `SELECT path FROM ${united.sql} GROUP BY path HAVING sum(pageviews) > 0

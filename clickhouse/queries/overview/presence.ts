@@ -9,17 +9,22 @@ export interface Presence {
   readonly hasEvents: boolean
 }
 
-export async function readPresence(
+export async function readLiveVisitors(
   ch: Reader,
   { workspaceId, now, readableFrom }: { workspaceId: number; now: number; readableFrom: number },
-): Promise<Presence> {
-  const [row] = await ch.query<{ live: number; seen: number }>(
-    `SELECT
-       (SELECT uniqExact(visitor) FROM events WHERE workspace_id = {workspace:UInt32} AND visitor != 0
-          AND occurred_at >= ${moment('live_from')} AND occurred_at <= ${moment('now')}) AS live,
-       (SELECT count() FROM (SELECT 1 FROM events WHERE workspace_id = {workspace:UInt32}
-          AND occurred_at >= ${moment('readable_from')} LIMIT 1)) AS seen`,
-    { workspace: workspaceId, now, live_from: now - liveWindowMs, readable_from: readableFrom },
+): Promise<number> {
+  const [row] = await ch.query<{ live: number }>(
+    `SELECT uniqExact(visitor) AS live FROM events WHERE workspace_id = {workspace:UInt32} AND visitor != 0
+       AND occurred_at >= ${moment('live_from')} AND occurred_at <= ${moment('now')}`,
+    { workspace: workspaceId, now, live_from: Math.max(readableFrom, now - liveWindowMs) },
   )
-  return { liveVisitors: row?.live ?? 0, hasEvents: (row?.seen ?? 0) > 0 }
+  return row?.live ?? 0
+}
+
+export async function hasEventsSince(ch: Reader, workspaceId: number, since: number): Promise<boolean> {
+  const rows = await ch.query(
+    `SELECT 1 FROM events WHERE workspace_id = {workspace:UInt32} AND occurred_at >= ${moment('since')} LIMIT 1`,
+    { workspace: workspaceId, since },
+  )
+  return rows.length > 0
 }

@@ -6,10 +6,10 @@ import type { Bucket, TimeRange } from '../../../schemas/time-range.ts'
 import { dayMs } from '../../../schemas/time-zone.ts'
 import { readBotVisits } from './bot-visits.ts'
 import { composeSpan, type PendingRows } from './composition.ts'
-import { type Counts, readCounts, type VitalSums } from './counts.ts'
+import { type Counts, readCounts, readTotals, type VitalSums } from './counts.ts'
 import { type PageCounts, readPages } from './pages.ts'
 import { readPending } from './pending.ts'
-import { type Presence, readPresence } from './presence.ts'
+import { hasEventsSince, type Presence, readLiveVisitors } from './presence.ts'
 import { type RecentEvent, readRecentEvents } from './recent-events.ts'
 import { readSessionFigures, readSessionTotals, type SessionFigures, type SessionTotals } from './sessions.ts'
 import type { Reader } from './span.ts'
@@ -65,31 +65,34 @@ export async function readOverview(
   // What needs no aggregates doesn't wait for the look at what they lack.
   const ofRows = Promise.all([
     readRecentEvents(ch, span, now),
-    readPresence(ch, { workspaceId, now, readableFrom }),
+    readLiveVisitors(ch, { workspaceId, now, readableFrom }),
     readBotVisits(ch, botSpan, range.previous.start),
   ])
   const ofAggregates = readAround(ch, snapshot, request).then((pending) => {
     const composition = composeSpan(snapshot, span, pending)
     const isPreviousReadable = range.previous.start >= readableFrom
     const previous = isPreviousReadable ? composeSpan(snapshot, { ...span, ...range.previous }, pending) : null
+    const pages = readPages(ch, composition, limit)
     return Promise.all([
-      readSessionFigures(ch, composition, limit),
+      pages.then((rows) => readSessionFigures(ch, composition, { limit, paths: rows.map(({ path }) => path) })),
       readCounts(ch, composition, buckets),
-      readPages(ch, composition, limit),
+      pages,
       readVitals(ch, composition, buckets),
       readPageVitals(ch, composition, limit),
-      previous && Promise.all([readCounts(ch, previous, []), readSessionTotals(ch, previous)]),
+      previous && Promise.all([readTotals(ch, previous), readSessionTotals(ch, previous)]),
     ])
   })
-  const [[recentEvents, presence, bots], [sessions, counts, pages, vitals, pageVitals, before]] = await Promise.all([
-    ofRows,
-    ofAggregates,
-  ])
+  const [[recentEvents, liveVisitors, bots], [sessions, counts, pages, vitals, pageVitals, before]] = await Promise.all(
+    [ofRows, ofAggregates],
+  )
   const { total, ...lists } = sessions
   return {
     current: { counts: counts.total, sessions: total, botVisits: bots.current },
-    previous: before && { counts: before[0].total, sessions: before[1], botVisits: bots.previous },
-    presence,
+    previous: before && { counts: before[0], sessions: before[1], botVisits: bots.previous },
+    presence: {
+      liveVisitors,
+      hasEvents: counts.total.events > 0 || (await hasEventsSince(ch, workspaceId, readableFrom)),
+    },
     series: counts.series,
     lists,
     pages,

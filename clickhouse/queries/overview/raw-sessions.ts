@@ -1,0 +1,90 @@
+/** Sessions that start in what isn't taken from the aggregates: by their raw rows, on all their events of a day around. */
+import { bounceEngagementMs } from '../../../schemas/limits.ts'
+import { browserKey, countryKey, deviceKey, mediumKey, sourceKey } from '../../aggregates/event-keys.ts'
+import { type HourSpan, hourMs, sessionHours } from '../../aggregates/row-scope.ts'
+import type { Composition } from './composition.ts'
+import { moment, type Statement } from './span.ts'
+
+/**
+ * Their number, bounces and durations: columns sessions, bounces, duration_ms. None where nothing is left to the raw rows.
+ * @param hours taken from the aggregates
+ */
+export function rawSessionTotalsSql(composition: Composition, hours: HourSpan): Statement[] {
+  return sessionRows(composition, hours, [], 'min((occurred_at, id)) AS first').map(({ sql, params }) => ({
+    params,
+    sql: `SELECT toInt64(count()) AS sessions, toInt64(sum(is_bounce)) AS bounces, toInt64(sum(duration)) AS duration_ms FROM (${sql})`,
+  }))
+}
+
+/**
+ * Rows of `agg_sessions`' shape, without workspace and hour. None where nothing is left to the raw rows.
+ * @param cut hours besides that are counted from raw rows
+ */
+export function rawSessionsSql(composition: Composition, hours: HourSpan, cut: readonly number[]): Statement[] {
+  const facts = `
+    min((occurred_at, id, visitor, ${sourceKey}, ${mediumKey}, ${deviceKey}, ${browserKey}, ${countryKey})) AS first,
+    argMinIf(path, (occurred_at, id), kind = 'pageview') AS entry_path`
+  return sessionRows(composition, hours, cut, facts).map(({ sql, params }) => ({
+    params,
+    sql: `
+    SELECT entry.1 AS dimension, entry.2 AS key, entry.3 AS detail,
+      toInt64(count()) AS sessions, toInt64(sum(session_pageviews)) AS pageviews, toInt64(sum(session_events)) AS events,
+      toInt64(sum(is_bounce)) AS bounces, toInt64(sum(duration)) AS duration_ms,
+      uniqCombined64StateIf(17)(visitor, dimension NOT IN ('total', 'entry')) AS visitors
+    FROM (
+      SELECT first.3 AS visitor, session_pageviews, session_events, is_bounce, duration, arrayJoin(arrayConcat([
+          ('total', '', ''), ('source', first.4, first.5), ('device', first.6, ''), ('browser', first.7, ''), ('country', first.8, '')],
+          if(session_pageviews > 0, [('entry', entry_path, '')], []))) AS entry
+      FROM (${sql})
+    )
+    GROUP BY dimension, key, detail`,
+  }))
+}
+
+/** One row a session; `facts` are columns of it, of which `first` begins with the time of its first event. */
+function sessionRows(
+  { span, from, to }: Composition,
+  hours: HourSpan,
+  cut: readonly number[],
+  facts: string,
+): Statement[] {
+  const lookBack = sessionHours * hourMs
+  const isAll = hours.start >= hours.end
+  const fragments = (
+    isAll
+      ? [[from, to]]
+      : [
+          [from, Math.min(hours.start * hourMs, to)],
+          ...cut.map((hour) => [Math.max(from, hour * hourMs), Math.min(to, (hour + 1) * hourMs)]),
+          [hours.end * hourMs, to],
+        ]
+  ).filter(([start, end]) => start! < end!) as [number, number][]
+  // Of an empty range, one that is empty: there has to be something to select from.
+  if (isAll && fragments.length === 0) fragments.push([from, from])
+  if (fragments.length === 0) return []
+
+  const params: Record<string, unknown> = { workspace: span.workspaceId }
+  const anyOf = (name: string, bounds: (fragment: [number, number]) => [number, number]) =>
+    fragments
+      .map((fragment, at) => {
+        const [start, end] = bounds(fragment)
+        params[`${name}_from_${at}`] = start
+        params[`${name}_to_${at}`] = end
+        return `occurred_at >= ${moment(`${name}_from_${at}`)} AND occurred_at < ${moment(`${name}_to_${at}`)}`
+      })
+      .join(' OR ')
+  const inFragment = anyOf('fragment', (fragment) => fragment)
+  const near = anyOf('near', ([start, end]) => [Math.max(start - lookBack, span.readableFrom), end + lookBack])
+  const sql = `
+    SELECT ${facts},
+      dateDiff('millisecond', min(occurred_at), max(occurred_at)) AS duration,
+      countIf(kind = 'pageview') AS session_pageviews, count() AS session_events,
+      session_pageviews = 1 AND countIf(kind IN ('conversion', 'custom')) = 0
+        AND sum(engagement_ms) < ${bounceEngagementMs} AS is_bounce
+    FROM events
+    WHERE workspace_id = {workspace:UInt32} AND (${near}) AND visitor != 0
+      AND session IN (SELECT session FROM events WHERE workspace_id = {workspace:UInt32} AND (${inFragment}) AND visitor != 0)
+    GROUP BY session
+    HAVING ${inFragment.replaceAll('occurred_at', 'first.1')}`
+  return [{ sql, params }]
+}

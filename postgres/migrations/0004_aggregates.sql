@@ -9,6 +9,11 @@ CREATE TABLE segment_leases_taken (
   taken_at        timestamptz NOT NULL DEFAULT now(),
   updated_at      timestamptz NOT NULL DEFAULT now()
 );
+-- Those that were taken before: a lease is one step of the sequence and has a million numbers, of 131,072 ids each
+-- (schemas/limits.ts).
+INSERT INTO segment_leases_taken (first_segment, end_segment, shipped_through)
+SELECT lease * 1000000, (lease + 1) * 1000000, lease * 1000000 * 131072 - 1
+FROM segment_leases, generate_series(1, CASE WHEN is_called THEN last_value ELSE 0 END) AS lease;
 
 -- Hours whose raw rows were changed behind the marks: the aggregator computes them anew. Hours since 1970.
 CREATE TABLE aggregate_repairs (

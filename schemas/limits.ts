@@ -123,6 +123,22 @@ export const aggregateRepairsMax = 2_000
 export const aggregateRepairDaysMax = 30
 /** Hours of workspaces of one UTC day that are computed anew one by one: of more, all of the day is. */
 export const aggregateKeysPerDayMax = 500
+/** So many generations of one level and day are merged into one of the next. */
+export const aggregateMergeWidth = 8
+/** A day gets rows of the whole day so long after its end, and again once no late rows have come for a while or too many. */
+export const aggregateDayOverMs = 2 * hour
+export const aggregateDayQuietMs = 10 * minute
+export const aggregateDayGenerationsMax = 64
+/** Of so many hours computed anew a day is merged at once: every reader goes through their list. */
+export const aggregateDayResetsMax = 200
+/** For how long a run merges before it looks for new rows again. */
+export const aggregateMergeMs = 10 * second
+/** Generations that left the list are deleted after so long, those that never were on it after … */
+export const aggregateLeftKeepMs = 10 * minute
+export const aggregateUnlistedKeepMs = 1 * hour
+/** How often, and how many partitions at a time. */
+export const aggregateSweepMs = 1 * minute
+export const aggregateSweepMax = 500
 /** Differences between aggregates and raw rows that are listed. */
 export const aggregateDifferencesMax = 1_000
 /** With so few workspaces a statement names them, and reads their rows only. */

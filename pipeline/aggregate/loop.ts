@@ -10,9 +10,11 @@ import type { Clock } from '../../runtime/clock.ts'
 import type { Log } from '../../runtime/log.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { withDeadline } from '../../runtime/shutdown.ts'
-import { aggregateClaimMs, aggregateEveryMs } from '../../schemas/limits.ts'
+import { aggregateClaimMs, aggregateEveryMs, aggregateSweepMs } from '../../schemas/limits.ts'
 import type { PipelineMetrics } from '../pipeline-metrics.ts'
-import { aggregate } from './run.ts'
+import { deleteUncounted } from './garbage.ts'
+import { mergeDue } from './merge.ts'
+import { type Aggregating, aggregate } from './run.ts'
 
 /** For a run to end between two of its statements: within the 20 s of a step of the shutdown. */
 const closeDeadlineMs = 15_000
@@ -38,9 +40,14 @@ export function startAggregator({ pg, ch, clock, log, metrics }: AggregatorOptio
   /** Since when there have been rows that wait. */
   let behindSince: number | undefined
 
-  const beforeEach = async () => {
-    signal.throwIfAborted()
-    if (!(await claimAggregation(pg, name, aggregateClaimMs))) throw new Error('another process aggregates now')
+  let sweptAt = Number.NEGATIVE_INFINITY
+  const work: Aggregating = {
+    pg,
+    ch,
+    beforeEach: async () => {
+      signal.throwIfAborted()
+      if (!(await claimAggregation(pg, name, aggregateClaimMs))) throw new Error('another process aggregates now')
+    },
   }
 
   /** Returns whether there is more to do at once. */
@@ -55,11 +62,16 @@ export function startAggregator({ pg, ch, clock, log, metrics }: AggregatorOptio
       metrics.jobEnded('aggregate', outcome, (performance.now() - startedAt) / 1000, clock.now())
     try {
       behindSince ??= clock.now()
-      const { rows, generations, isAllTaken } = await aggregate({ pg, ch, beforeEach })
+      const { rows, generations, isAllTaken } = await aggregate(work)
       if (isAllTaken) behindSince = undefined
       metrics.aggregated(rows, generations)
+      const isMergeLeft = await mergeDue(work, isAllTaken)
+      if (performance.now() - sweptAt > aggregateSweepMs) {
+        await deleteUncounted(work)
+        sweptAt = performance.now()
+      }
       ended('done')
-      return !isAllTaken
+      return !isAllTaken || isMergeLeft
     } catch (error) {
       if (!signal.aborted) ended('failed')
       throw error

@@ -186,3 +186,29 @@ export async function claimAggregation(q: Queryable, by: string, ms: number): Pr
 export async function releaseAggregation(q: Queryable, by: string): Promise<void> {
   await q.query(`UPDATE aggregate_revision SET claimed_until = '-infinity' WHERE claimed_by = $1`, [by])
 }
+
+/** Generations that left the list at least `forMs` ago, the oldest first. */
+export async function listLeftGenerations(q: Queryable, forMs: number, max: number): Promise<number[]> {
+  const rows = await q.query<{ generation: number }>(
+    `SELECT generation FROM aggregate_generations_left
+     WHERE left_at <= now() - $1::bigint * interval '1 millisecond' ORDER BY left_at LIMIT $2`,
+    [forMs, max],
+  )
+  return rows.map(({ generation }) => generation)
+}
+
+/** Of generations, those that are neither on the list nor left it: nobody has ever counted them. */
+export async function findUnlisted(q: Queryable, generations: readonly number[]): Promise<number[]> {
+  const rows = await q.query<{ generation: number }>(
+    `SELECT generation FROM unnest($1::bigint[]) AS generation
+     WHERE NOT EXISTS (SELECT FROM aggregate_generations_live AS live WHERE live.generation = generation.generation)
+       AND NOT EXISTS (SELECT FROM aggregate_generations_left AS gone WHERE gone.generation = generation.generation)`,
+    [generations],
+  )
+  return rows.map(({ generation }) => generation)
+}
+
+/** To be called once their rows are deleted. */
+export async function forgetGenerations(q: Queryable, generations: readonly number[]): Promise<void> {
+  await q.query('DELETE FROM aggregate_generations_left WHERE generation = ANY ($1::bigint[])', [generations])
+}

@@ -1,9 +1,15 @@
-/** The aggregate tables: what raw rows add to them. */
+/** The aggregate tables: what raw rows add to them, and what becomes of rows that don't count. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { contributedColumns, contributionsSql } from '../../clickhouse/aggregates/contributions.ts'
 import { idMax } from '../../clickhouse/aggregates/id-ranges.ts'
 import type { RowScope } from '../../clickhouse/aggregates/row-scope.ts'
 import { type AggregateName, aggregateTables } from '../../clickhouse/aggregates/tables.ts'
+import { deleteUncounted } from '../../pipeline/aggregate/garbage.ts'
+import { mergeDue } from '../../pipeline/aggregate/merge.ts'
+import { aggregate } from '../../pipeline/aggregate/run.ts'
+import { readSnapshot } from '../../postgres/tables/aggregates.ts'
+import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
+import { aggregateMergeWidth, segmentRowsMax } from '../../schemas/limits.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
@@ -38,4 +44,53 @@ test.each(names)('%s takes what raw rows add to it, from scratch and as a differ
   }
   const [row] = await stores.ch.query<{ rows: number }>(`SELECT count() AS rows FROM ${name}`)
   expect(row!.rows).toBeGreaterThan(0)
+})
+
+const startedAt = Date.now()
+
+/** Rows of one day that isn't over, each with the next id of a lease, and its mark behind it. */
+async function arrive(first: number, at: number): Promise<void> {
+  const id = first * segmentRowsMax + at
+  await insertEventRows(stores.ch, [{ ...makeEventRow({ occurred_at: startedAt, source: 'google' }), id }])
+  await advanceMark(stores.pg, first, id)
+}
+
+async function storedGenerations(): Promise<number[]> {
+  const rows = await stores.ch.query<{ generation: number }>(
+    'SELECT DISTINCT generation FROM agg_traffic ORDER BY generation',
+  )
+  return rows.map(({ generation }) => generation)
+}
+
+test('small generations become one, and what they were, or what a dead attempt left, is deleted after its time', async () => {
+  await stores.ch.command('TRUNCATE TABLE agg_traffic')
+  const work = { ...stores, beforeEach: async () => {} }
+  const first = await leaseSegments(stores.pg, 1_000)
+  for (let at = 0; at < aggregateMergeWidth; at++) {
+    await arrive(first, at)
+    expect(await aggregate(work)).toMatchObject({ rows: 1, isAllTaken: true })
+  }
+  await arrive(first, aggregateMergeWidth)
+  let statements = 0
+  const dying = async () => {
+    if (statements++ === 5) throw new Error('killed')
+  }
+  await expect(aggregate({ ...stores, beforeEach: dying })).rejects.toThrow('killed')
+  expect(await mergeDue(work, true)).toBe(false)
+
+  const live = async () => (await readSnapshot(stores.pg)).generations.map(({ generation }) => generation)
+  expect(await live()).toHaveLength(1)
+  expect(await storedGenerations()).toHaveLength(aggregateMergeWidth + 2)
+  expect(await deleteUncounted(work)).toBe(0)
+  expect(await storedGenerations()).toHaveLength(aggregateMergeWidth + 2)
+  await deleteUncounted(work, { leftMs: 0, unlistedMs: 0 })
+  expect(await storedGenerations()).toEqual(await live())
+})
+
+test('a run with nothing new changes nothing', async () => {
+  const work = { ...stores, beforeEach: async () => {} }
+  await aggregate(work)
+  const before = await readSnapshot(stores.pg)
+  expect(await aggregate(work)).toMatchObject({ rows: 0, isAllTaken: true })
+  expect(await readSnapshot(stores.pg)).toEqual(before)
 })

@@ -1,0 +1,98 @@
+/** Merges generations of a day into one, which takes their place in the ledger. */
+import { generationOf, liveRowsIn } from '../../clickhouse/aggregates/live-rows.ts'
+import { type AggregateName, aggregateTables } from '../../clickhouse/aggregates/tables.ts'
+import type { ClickHouse } from '../../clickhouse/client.ts'
+import {
+  type AggregationState,
+  commitToLedger,
+  readAggregationState,
+  takeAttempt,
+} from '../../postgres/tables/aggregates.ts'
+import { aggregateMergeMs } from '../../schemas/limits.ts'
+import { aggregateNames, dropGenerations, generationsOf, insertSelected } from './attempt.ts'
+import { liveRowsOf } from './live.ts'
+import { type Merge, nextMerge } from './merge-plan.ts'
+import type { Aggregating } from './run.ts'
+
+/**
+ * Merges what is due, for a bounded time.
+ * @param isAllTaken whether no rows wait to be aggregated
+ * @returns whether something is left to be merged
+ */
+export async function mergeDue(work: Aggregating, isAllTaken: boolean): Promise<boolean> {
+  const endAt = performance.now() + aggregateMergeMs
+  for (;;) {
+    const state = await readAggregationState(work.pg, 0)
+    const merge = nextMerge(state, isAllTaken)
+    if (merge === undefined) return false
+    await run(work, state, merge)
+    if (performance.now() > endAt) return true
+  }
+}
+
+async function run({ pg, ch, beforeEach }: Aggregating, state: AggregationState, merge: Merge): Promise<void> {
+  const attempt = await takeAttempt(pg)
+  for (const name of aggregateNames) {
+    await beforeEach()
+    await mergeHours(ch, attempt, name, state, merge)
+    if (merge.isWhole && aggregateTables[name].hasDays) {
+      await beforeEach()
+      await mergeDay(ch, generationOf(attempt, merge.day), name)
+    }
+  }
+  const lastAt = Math.max(...merge.from.map((one) => one.lastAt))
+  const written = await generationsOf(ch, attempt)
+  const isCommitted = await commitToLedger(pg, {
+    revision: state.revision,
+    // None, where everything in them was taken back.
+    added: written.map((one) => ({ ...one, level: merge.level, isWhole: merge.isWhole, lastAt })),
+    removed: merge.from.map(({ generation }) => generation),
+  })
+  if (isCommitted) return
+  await dropGenerations(
+    ch,
+    written.map(({ generation }) => generation),
+  )
+}
+
+/** What counts no more because its hour was computed anew is left out, and so is what came to nothing. */
+async function mergeHours(
+  ch: ClickHouse,
+  attempt: number,
+  name: AggregateName,
+  { resets }: AggregationState,
+  { day, from }: Merge,
+): Promise<void> {
+  const { keys, columns } = aggregateTables[name]
+  const live = liveRowsIn(liveRowsOf({ generations: from, resets }, day * 24, (day + 1) * 24))
+  const group = ['workspace_id', 'is_day', 'hour', ...keys].join(', ')
+  const sums = Object.entries(columns).filter(([, { merge }]) => merge === 'sum(?)')
+  const isRetraction = name === 'agg_sessions' ? "dimension = 'retracted'" : '0'
+  await insertSelected(ch, `INSERT INTO ${name} (generation, ${group}, ${Object.keys(columns).join(', ')})`, {
+    sql: `SELECT {generation:UInt64}, ${group}, ${mergedColumns(name)} FROM ${name}
+      WHERE is_day = 0 AND ${live.sql} AND NOT ${isRetraction}
+      GROUP BY ${group} ${sums.length === 0 ? '' : `HAVING ${sums.map(([column]) => `sum(${column}) != 0`).join(' OR ')}`}`,
+    params: { ...live.params, generation: generationOf(attempt, day) },
+  })
+}
+
+/** The rows of the whole day, made of the merged rows of its hours. */
+async function mergeDay(ch: ClickHouse, generation: number, name: AggregateName): Promise<void> {
+  const { keys, columns } = aggregateTables[name]
+  const group = ['workspace_id', ...keys].join(', ')
+  await insertSelected(
+    ch,
+    `INSERT INTO ${name} (generation, is_day, hour, ${group}, ${Object.keys(columns).join(', ')})`,
+    {
+      sql: `SELECT {generation:UInt64}, 1, intDiv(min(hour), 24) * 24, ${group}, ${mergedColumns(name)} FROM ${name}
+      WHERE is_day = 0 AND generation = {generation:UInt64} GROUP BY ${group}`,
+      params: { generation },
+    },
+  )
+}
+
+function mergedColumns(name: AggregateName): string {
+  return Object.entries(aggregateTables[name].columns)
+    .map(([column, { merge }]) => merge.replaceAll('?', column))
+    .join(', ')
+}

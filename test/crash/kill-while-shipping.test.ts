@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sleep } from '../../runtime/retry.ts'
+import { aggregateAll, exactAggregates, judgeAggregates } from '../support/aggregates.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 import { type ProxyWatch, startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
@@ -86,7 +87,7 @@ function watchesFor(point: Point, kill: () => void): Record<'clickhouse' | 'post
 
 describe('kill -9 while shipping', () => {
   it.each(points)(
-    'at the point "%s" loses and doubles nothing',
+    'at the point "%s" loses and doubles nothing, in rows and aggregates',
     async (point) => {
       for (let round = 0; round < rounds; round++) {
         let isArmed = false
@@ -124,6 +125,8 @@ describe('kill -9 while shipping', () => {
             )[0]!.count,
           50,
         )
+        await aggregateAll(stores)
+        expect(await judgeAggregates(stores)).toEqual(exactAggregates)
         await ingest.stop()
       }
       const [row] = await stores.ch.query<{ rows: number; ids: number; claims: number }>(

@@ -1,6 +1,7 @@
 /** kill -9 of ingest with several workers under load, and another number of them at each start. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { sleep } from '../../runtime/retry.ts'
+import { aggregateAll, exactAggregates, judgeAggregates } from '../support/aggregates.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { exact, judge, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
@@ -40,6 +41,8 @@ test(
     const answered = [...ledger.told.values()].flatMap(({ id }) => (id === null ? [] : [id]))
     expect(answered.length).toBeGreaterThan(100 * workers.length)
     expect(judge(ledger, await stores.ch.query<StoredEvent>(storedEventsSql))).toEqual(exact)
+    await aggregateAll(stores)
+    expect(await judgeAggregates(stores)).toEqual(exactAggregates)
   },
   (workers.length + 2) * 30_000,
 )

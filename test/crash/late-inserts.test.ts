@@ -3,11 +3,16 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
 import type { Claims } from '../../ingest/ship/claim.ts'
+import { aggregate } from '../../pipeline/aggregate/run.ts'
+import { leaseSegments } from '../../postgres/tables/segment-leases.ts'
 import { sleep } from '../../runtime/retry.ts'
+import { segmentLeaseSize } from '../../schemas/limits.ts'
+import type { EventRow } from '../../schemas/row.ts'
+import { aggregateAll, exactAggregates, judgeAggregates, workOn } from '../support/aggregates.ts'
 import { type Lateness, type LateProxy, startLateProxy } from '../support/late-proxy.ts'
 import { countingNumbers } from '../support/log-fixture.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
-import { claimsOf, openNode, storedUrls, type TestNode } from '../support/stream-fixture.ts'
+import { claimsOf, markStoreOf, openEventsNode, storedUrls, type TestNode } from '../support/stream-fixture.ts'
 
 const rounds = process.env['FAULTS'] === 'long' ? 20 : 2
 const insertDeadlineMs = 400
@@ -20,10 +25,11 @@ let claims: Claims
 let proxy: LateProxy
 let clickhouse: ClickHouse
 let plan: Lateness[] = []
-const numbers = countingNumbers()
+let numbers: ReturnType<typeof countingNumbers>
 
 beforeEach(async () => {
   stores = await freshStores()
+  numbers = countingNumbers(await leaseSegments(stores.pg, segmentLeaseSize))
   claims = claimsOf(stores)
   proxy = await startLateProxy(stores.clickhouseUrl, () => plan.shift() ?? onTime)
   clickhouse = connectClickHouse(proxy.url)
@@ -35,14 +41,15 @@ afterEach(async () => {
   await stores.close()
 })
 
-const open = (folder: string) => openNode({ stores, folder, clickhouse, claims, numbers, insertDeadlineMs })
+const open = (folder: string) =>
+  openEventsNode({ stores, folder, clickhouse, claims, numbers, insertDeadlineMs, markStore: markStoreOf(stores) })
 const late = (ms: number): Lateness => ({ insertMs: ms, answerMs: 0 })
 const unheard: Lateness = { insertMs: 0, answerMs: lateMs }
 
 /** Sends rows again and again with what `lateness` says of their inserts, then waits until no insert can be on its way. */
 async function shipThrough(lateness: () => Lateness[], restarts: boolean): Promise<void> {
   const sent: string[] = []
-  let node: TestNode = await open(join(stores.dataDir, 'node'))
+  let node: TestNode<EventRow> = await open(join(stores.dataDir, 'node'))
   for (let round = 0; round < rounds; round++) {
     plan = lateness()
     const planned = plan.length
@@ -58,14 +65,14 @@ async function shipThrough(lateness: () => Lateness[], restarts: boolean): Promi
       node = await open(join(stores.dataDir, 'node'))
     }
     await node.shipped()
+    // Aggregates are built while an insert may still be on its way.
+    await aggregate(workOn(stores))
   }
   await sleep(lateMs + 500)
   await node.abandon()
-  expect(await storedUrls(stores.ch)).toEqual(sent.sort())
-  const [row] = await stores.ch.query<{ rows: number; ids: number }>(
-    'SELECT count() AS rows, uniqExact(id) AS ids FROM bot_visits',
-  )
-  expect(row).toEqual({ rows: sent.length, ids: sent.length })
+  expect(await storedUrls(stores.ch, 'events')).toEqual(sent.sort())
+  await aggregateAll(stores)
+  expect(await judgeAggregates(stores)).toEqual(exactAggregates)
 }
 
 test.each([
@@ -75,7 +82,7 @@ test.each([
   ['is committed, and its answer comes too late', () => [unheard]],
   ['is late in any way, as are those that follow', () => Array.from({ length: 4 }, randomLateness)],
 ])(
-  'an insert that %s stores each row once',
+  'an insert that %s stores each row once, and aggregates count it once',
   async (_, lateness) => {
     await shipThrough(lateness, false)
     if (lateness()[0]!.insertMs >= lateMs) expect(proxy.abandoned).toBeGreaterThan(0)
@@ -84,7 +91,7 @@ test.each([
 )
 
 test(
-  'an insert that arrives after its process was replaced stores each row once',
+  'an insert that arrives after its process was replaced stores each row once, and aggregates count it once',
   async () => {
     await shipThrough(() => [late(lateMs)], true)
     expect(proxy.abandoned).toBeGreaterThan(0)

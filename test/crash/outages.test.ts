@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sleep } from '../../runtime/retry.ts'
+import { aggregateAll, exactAggregates, judgeAggregates } from '../support/aggregates.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { exact, judge, type Ledger, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
@@ -54,6 +55,8 @@ async function expectExact(ledger: Ledger): Promise<void> {
   const rows = await stores.ch.query<StoredEvent>(storedEventsSql)
   expect(judge(ledger, rows)).toEqual(exact)
   expect(ledger.acknowledged).toBeGreaterThan(100)
+  await aggregateAll(stores)
+  expect(await judgeAggregates(stores)).toEqual(exactAggregates)
 }
 
 describe.each(['refusing', 'hanging'] as const)('ClickHouse away under load (%s)', (mode) => {

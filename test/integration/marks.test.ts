@@ -5,8 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { diskIo } from '../../ingest/log/files.ts'
 import type { Claims } from '../../ingest/ship/claim.ts'
 import type { MarkStore } from '../../ingest/ship/marks.ts'
-import { recordRepairs } from '../../postgres/tables/aggregate-repairs.ts'
-import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
+import { leaseSegments } from '../../postgres/tables/segment-leases.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits.ts'
@@ -19,6 +18,7 @@ import {
   type FlakyClickHouse,
   makeFlakyClaims,
   makeFlakyClickHouse,
+  markStoreOf,
   openEventsNode,
   storedUrls,
 } from '../support/stream-fixture.ts'
@@ -48,14 +48,8 @@ const guarded = async (work: () => Promise<void>) => {
   await work()
 }
 const store: MarkStore = {
-  advance: (firstSegment, throughId) => guarded(() => advanceMark(stores.pg, firstSegment, throughId)),
-  recordRepairs: (keys) =>
-    guarded(() =>
-      recordRepairs(
-        stores.pg,
-        keys.map(([workspaceId, hour]) => ({ workspaceId, hour })),
-      ),
-    ),
+  advance: (firstSegment, throughId) => guarded(() => markStoreOf(stores).advance(firstSegment, throughId)),
+  recordRepairs: (keys) => guarded(() => markStoreOf(stores).recordRepairs(keys)),
 }
 const open = (more: Partial<Parameters<typeof openEventsNode>[0]> = {}) =>
   openEventsNode({ stores, folder: stores.dataDir, clickhouse, claims, numbers, markStore: store, ...more })

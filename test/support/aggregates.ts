@@ -1,0 +1,85 @@
+/** Aggregates held against the raw rows, in tests that don't care how they came about. */
+import { liveRowsIn } from '../../clickhouse/aggregates/live-rows.ts'
+import type { ClickHouse } from '../../clickhouse/client.ts'
+import { checkDays, type Difference } from '../../pipeline/aggregate/check.ts'
+import { liveRowsOf } from '../../pipeline/aggregate/live.ts'
+import { mergeDue } from '../../pipeline/aggregate/merge.ts'
+import { countPending } from '../../pipeline/aggregate/pending.ts'
+import { type Aggregating, aggregate } from '../../pipeline/aggregate/run.ts'
+import type { Postgres } from '../../postgres/client.ts'
+import { readSnapshot } from '../../postgres/tables/aggregate-snapshot.ts'
+import { sleep } from '../../runtime/retry.ts'
+import type { AggregateSnapshot } from '../../schemas/aggregate-snapshot.ts'
+
+export interface AggregatedStores {
+  readonly pg: Postgres
+  readonly ch: ClickHouse
+}
+
+export interface AggregatesVerdict {
+  /** Hours and days of which a table says something else than the raw rows. */
+  readonly differences: readonly Difference[]
+  /** Distinct ids of `events`, less the events that the aggregates have. */
+  readonly uncounted: number
+  /** Rows of `events`, less their distinct ids. */
+  readonly doubled: number
+}
+
+export const exactAggregates: AggregatesVerdict = { differences: [], uncounted: 0, doubled: 0 }
+
+const aggregatedWithinMs = 60_000
+const dayHours = 24
+
+/** What the aggregator is given, where nothing stops it. */
+export function workOn({ pg, ch }: AggregatedStores): Aggregating {
+  return { pg, ch, beforeEach: async () => {} }
+}
+
+/** Aggregates in this process, until the aggregates have every row that there is. */
+export async function aggregateAll(stores: AggregatedStores): Promise<void> {
+  await untilAggregated(stores, async () => {
+    const { isAllTaken } = await aggregate(workOn(stores))
+    await mergeDue(workOn(stores), isAllTaken)
+  })
+}
+
+/** Waits until the aggregates have every row that there is and nothing is to be computed anew. */
+export async function untilAggregated({ pg, ch }: AggregatedStores, meanwhile = async () => {}): Promise<void> {
+  const deadline = Date.now() + aggregatedWithinMs
+  for (;;) {
+    await meanwhile()
+    const [left] = await pg.query<{ repairs: number }>('SELECT count(*) AS repairs FROM aggregate_repairs')
+    const pending = await countPending(ch, await readSnapshot(pg))
+    if (left!.repairs === 0 && pending.rows === 0) return
+    if (Date.now() > deadline)
+      throw new Error(`${pending.rows} rows and ${left!.repairs} repairs wait to be aggregated`)
+    await sleep(200)
+  }
+}
+
+/** Compares all days of all tables. To be called when nothing comes in any more. */
+export async function judgeAggregates({ pg, ch }: AggregatedStores): Promise<AggregatesVerdict> {
+  const snapshot = await readSnapshot(pg)
+  const [raw] = await ch.query<{ rows: number; ids: number; first: number; last: number }>(
+    `SELECT count() AS rows, uniqExact(id) AS ids,
+       intDiv(toUnixTimestamp(min(occurred_at)), 86400) AS first, intDiv(toUnixTimestamp(max(occurred_at)), 86400) AS last
+     FROM events`,
+  )
+  const days = snapshot.generations.map(({ day }) => day)
+  const first = Math.min(raw!.first, ...days)
+  const last = Math.max(raw!.last, ...days)
+  return {
+    differences: await checkDays(ch, snapshot, { first, last }),
+    uncounted: raw!.ids - (await eventsIn(ch, snapshot, first, last)),
+    doubled: raw!.rows - raw!.ids,
+  }
+}
+
+async function eventsIn(ch: ClickHouse, snapshot: AggregateSnapshot, first: number, last: number): Promise<number> {
+  const live = liveRowsIn(liveRowsOf(snapshot, first * dayHours, (last + 1) * dayHours))
+  const [counted] = await ch.query<{ events: number }>(
+    `SELECT sum(events) AS events FROM agg_traffic WHERE is_day = 0 AND ${live.sql}`,
+    live.params,
+  )
+  return counted!.events
+}

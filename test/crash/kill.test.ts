@@ -3,16 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sleep } from '../../runtime/retry.ts'
-import {
-  exact,
-  judge,
-  type Ledger,
-  openLedger,
-  type StoredEvent,
-  storedEventsSql,
-  type Verdict,
-} from '../support/ledger.ts'
-import { askClickHouse, startProduct, type TestProduct, targetOf, waitUntilShipped } from '../support/product.ts'
+import { endClaim, exactAggregates, judgeAggregates, untilAggregated } from '../support/aggregates.ts'
+import { exact, judge, type Ledger, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
+import { startProduct, type TestProduct, targetOf, waitUntilShipped, withStores } from '../support/product.ts'
 
 const isLong = process.env['FAULTS'] === 'long'
 const rounds = isLong ? 10 : 1
@@ -47,33 +40,40 @@ async function strikeUnderLoad(strike: () => Promise<void> | void): Promise<Ledg
   return ledger
 }
 
-async function verdict(ledger: Ledger): Promise<Verdict> {
-  return judge(ledger, await askClickHouse<StoredEvent>(product, storedEventsSql))
+async function expectExact(ledger: Ledger): Promise<void> {
+  await waitUntilShipped(product)
+  await withStores(product, async (stores) => {
+    expect(judge(ledger, await stores.ch.query<StoredEvent>(storedEventsSql))).toEqual(exact)
+    await endClaim(stores)
+    await untilAggregated(stores)
+    expect(await judgeAggregates(stores)).toEqual(exactAggregates)
+  })
 }
 
-describe.each(['ingest', 'clickhouse', 'redis', 'postgres'] as const)('kill -9 of %s under load', (name) => {
-  it(`loses and doubles no acknowledged event, in ${rounds} rounds`, async () => {
-    for (let round = 0; round < rounds; round++) {
-      const pidBefore = product.dev.pids[name]
-      const ledger = await strikeUnderLoad(() => product.kill(name))
-      expect(ledger.acknowledged).toBeGreaterThan(100)
-      expect(product.dev.pids[name]).not.toBe(pidBefore)
-      await waitUntilShipped(product)
-      expect(await verdict(ledger)).toEqual(exact)
-    }
-  }, 600_000)
-})
+describe.each(['ingest', 'clickhouse', 'redis', 'postgres', 'pipeline'] as const)(
+  'kill -9 of %s under load',
+  (name) => {
+    it(`loses and doubles no acknowledged event, in rows and aggregates, in ${rounds} rounds`, async () => {
+      for (let round = 0; round < rounds; round++) {
+        const pidBefore = product.dev.pids[name]
+        const ledger = await strikeUnderLoad(() => product.kill(name))
+        expect(ledger.acknowledged).toBeGreaterThan(100)
+        expect(product.dev.pids[name]).not.toBe(pidBefore)
+        await expectExact(ledger)
+      }
+    }, 600_000)
+  },
+)
 
 describe('kill -9 of the whole process group under load', () => {
-  it(`loses and doubles no acknowledged event, in ${rounds} rounds`, async () => {
+  it(`loses and doubles no acknowledged event, in rows and aggregates, in ${rounds} rounds`, async () => {
     for (let round = 0; round < rounds; round++) {
       const ledger = await strikeUnderLoad(async () => {
         await product.killGroup()
         product = await startProduct(dataDir)
       })
       expect(ledger.acknowledged).toBeGreaterThan(50)
-      await waitUntilShipped(product)
-      expect(await verdict(ledger)).toEqual(exact)
+      await expectExact(ledger)
     }
   }, 900_000)
 })

@@ -57,6 +57,11 @@ export async function untilAggregated({ pg, ch }: AggregatedStores, meanwhile = 
   }
 }
 
+/** As if the time had run out for which an aggregator that was killed has the work to itself. */
+export async function endClaim({ pg }: AggregatedStores): Promise<void> {
+  await pg.query(`UPDATE aggregate_revision SET claimed_until = '-infinity'`)
+}
+
 /** Compares all days of all tables. To be called when nothing comes in any more. */
 export async function judgeAggregates({ pg, ch }: AggregatedStores): Promise<AggregatesVerdict> {
   const snapshot = await readSnapshot(pg)

@@ -4,9 +4,11 @@ import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connectClickHouse } from '../../clickhouse/client.ts'
+import { connectPostgres } from '../../postgres/client.ts'
 import { projectFile } from '../../runtime/paths.ts'
 import { sleep } from '../../runtime/retry.ts'
 import type { DevFile, ProcessName } from '../../start/dev-file.ts'
+import type { AggregatedStores } from './aggregates.ts'
 
 const startDeadlineMs = 90_000
 
@@ -126,6 +128,16 @@ export async function waitUntilShipped(product: TestProduct, deadlineMs = 120_00
     await sleep(100)
   }
   throw new Error('the backlog did not empty')
+}
+
+/** Lends the stores of the product. */
+export async function withStores<T>({ dev }: TestProduct, work: (stores: AggregatedStores) => Promise<T>): Promise<T> {
+  const stores = { pg: connectPostgres(dev.database_url), ch: connectClickHouse(dev.clickhouse_url) }
+  try {
+    return await work(stores)
+  } finally {
+    await Promise.all([stores.pg.close(), stores.ch.close()])
+  }
 }
 
 /** Asks ClickHouse of the product. */

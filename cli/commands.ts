@@ -1,5 +1,7 @@
 /** Every command there is. A new one is a file in `commands/` and a line here. */
 import type { Command } from './command.ts'
+import { checkAggregates } from './commands/aggregates-check.ts'
+import { rebuildAggregates } from './commands/aggregates-rebuild.ts'
 import { showAggregates } from './commands/aggregates-status.ts'
 import { doctor } from './commands/doctor.ts'
 import { createKey } from './commands/keys-create.ts'
@@ -23,5 +25,7 @@ export const commands: readonly Command[] = [
   replay,
   seed,
   showAggregates,
+  checkAggregates,
+  rebuildAggregates,
   doctor,
 ]

@@ -19,6 +19,8 @@ export interface PipelineMetrics {
   /** After a run: the rows of events that it took up, and the generations that count now. */
   aggregated(rows: number, generations: number): void
   aggregateLagIs(seconds: number): void
+  /** Of the days that were compared last. */
+  aggregateDifferencesAre(differences: number): void
 }
 
 export function makePipelineMetrics(metrics: Metrics): PipelineMetrics {
@@ -35,6 +37,10 @@ export function makePipelineMetrics(metrics: Metrics): PipelineMetrics {
     "By how much a store's clock was ahead of this machine's when data was to be deleted.",
     ['store'],
   )
+  const differences = metrics.gauge(
+    'pipeline_aggregate_differences',
+    'Differences between aggregates and events that the last comparison found.',
+  )
   const redis = metrics.gauge('svc_redis_up', 'Whether Redis could be reached, 1 or 0.')
   return {
     jobEnded: (job, outcome, took, nowMs) => {
@@ -50,6 +56,7 @@ export function makePipelineMetrics(metrics: Metrics): PipelineMetrics {
     },
     aggregateLagIs: (behind) => lag.set(behind),
     clockIsOff: (store, ahead) => clockOff.set({ store }, ahead),
+    aggregateDifferencesAre: (found) => differences.set(found),
     redisIs: (reachable) => redis.set(reachable ? 1 : 0),
   }
 }

@@ -36,6 +36,11 @@ function expiryOfWorkspace(workspace: Retained, now: number): number {
   return isShortened ? now - days * dayMs : expiryOf(days, now)
 }
 
+/** By workspace, the moment before which its rows are past their time: an earlier run has deleted up to there at most. */
+export function keptFromOf(workspaces: readonly (Retained & { id: number })[], now: number): Map<number, number> {
+  return new Map(workspaces.map((workspace) => [workspace.id, expiryOfWorkspace(workspace, now)]))
+}
+
 export interface ExpiryGroup {
   readonly before: number
   readonly workspaceIds: readonly number[]

@@ -22,6 +22,7 @@ export function schedulesOf({ retentionSweepMinutes }: Pick<Config, 'retentionSw
   return [
     { job: 'expire-data', everyMs: retentionSweepMinutes * minute },
     { job: 'expire-salts', everyMs: 60 * minute },
+    { job: 'check-aggregates', everyMs: 24 * 60 * minute },
   ]
 }
 

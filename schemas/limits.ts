@@ -116,8 +116,8 @@ export const aggregateDeadlineMs = 110 * second
 export const aggregateMemoryMax = 2 * 1024 * MiB
 /** Threads of one statement: readers come first. */
 export const aggregateThreadsMax = 2
-/** Whoever aggregates has the work to itself for so long after each statement. */
-export const aggregateClaimMs = 3 * minute
+/** Whoever aggregates has the work to itself; when it dies, others take it over after this. */
+export const aggregateClaimMs = 20 * second
 /** Hours recorded to be computed anew that one run looks at, and the days that they may be of. */
 export const aggregateRepairsMax = 2_000
 export const aggregateRepairDaysMax = 30

@@ -1,10 +1,15 @@
 /**
  * Deletes rows of aggregates that don't count: of generations that were replaced, once no reader can hold the list that they
- * were on, and of attempts that died. Only whoever has the work to itself calls it, between two attempts: what is on no
- * list then will never be.
+ * were on, and of attempts that died.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
-import { findUnlisted, forgetGenerations, listLeftGenerations } from '../../postgres/tables/aggregates.ts'
+import {
+  commitToLedger,
+  findUnlisted,
+  forgetGenerations,
+  listLeftGenerations,
+  readProgress,
+} from '../../postgres/tables/aggregates.ts'
 import { aggregateLeftKeepMs, aggregateSweepMax, aggregateUnlistedKeepMs } from '../../schemas/limits.ts'
 import { aggregateNames, dropGenerations } from './attempt.ts'
 import type { Aggregating } from './run.ts'
@@ -18,11 +23,18 @@ export async function deleteUncounted(
   await beforeEach()
   await dropGenerations(ch, left)
   await forgetGenerations(pg, left)
-  const unlisted = await findUnlisted(pg, await storedGenerations(ch, unlistedMs))
-  const portion = unlisted.slice(0, aggregateSweepMax)
+  const unlisted = await findDead({ pg, ch }, unlistedMs)
   await beforeEach()
-  await dropGenerations(ch, portion)
-  return left.length + portion.length
+  await dropGenerations(ch, unlisted)
+  return left.length + unlisted.length
+}
+
+/** Whoever still works on one of them finds that the revision has changed, and can't commit it any more. */
+async function findDead({ pg, ch }: Pick<Aggregating, 'pg' | 'ch'>, forMs: number): Promise<number[]> {
+  const { revision } = await readProgress(pg)
+  const unlisted = await findUnlisted(pg, await storedGenerations(ch, forMs))
+  if (unlisted.length === 0 || !(await commitToLedger(pg, { revision }))) return []
+  return unlisted.slice(0, aggregateSweepMax)
 }
 
 /** Generations of which nothing was written for `forMs`. */

@@ -47,10 +47,7 @@ export function planRecompute(retracted: readonly HourKey[], repairs: readonly H
   const whole = new Set(wholeDays)
   const single = [...byDay].flatMap(([day, ofDay]) => (whole.has(day) ? [] : ofDay))
   return {
-    units: [
-      ...wholeDays.map((day) => ({ hours: { start: day * 24, end: (day + 1) * 24 }, keys: undefined })),
-      ...gather(single),
-    ],
+    units: [...wholeDays.map(wholeDay), ...gather(single)],
     wholeDays,
     corrections: {
       spans: withoutDays(
@@ -62,6 +59,15 @@ export function planRecompute(retracted: readonly HourKey[], repairs: readonly H
       workspaceIds: [...new Set(repairs.map(({ workspaceId }) => workspaceId))],
     },
   }
+}
+
+/** Everything of a day, and nothing else. */
+export function wholeDayPlan(day: number): RecomputePlan {
+  return { units: [wholeDay(day)], wholeDays: [day], corrections: { spans: [], workspaceIds: [] } }
+}
+
+function wholeDay(day: number): Unit {
+  return { hours: { start: day * 24, end: (day + 1) * 24 }, keys: undefined }
 }
 
 /** Keys whose hours lie within a day of each other are one unit: both would read the same rows. */

@@ -129,13 +129,18 @@ async function retractedIn(ch: ClickHouse, added: readonly NewGeneration[]): Pro
   )
 }
 
-async function writtenBy(ch: ClickHouse, attempt: number, lastAtOf: (day: number) => number): Promise<NewGeneration[]> {
+/** The generations of an attempt, as the ledger takes them. */
+export async function writtenBy(
+  ch: ClickHouse,
+  attempt: number,
+  lastAtOf: (day: number) => number,
+): Promise<NewGeneration[]> {
   const written = await generationsOf(ch, attempt)
   return written.map(({ generation, day }) => ({ generation, day, level: 0, isWhole: false, lastAt: lastAtOf(day) }))
 }
 
 /** By day, the latest event that can be counted in it: of its own, and of the next day, into which its sessions reach. */
-function lastAtsOf(
+export function lastAtsOf(
   { generations }: { readonly generations: readonly NewGeneration[] },
   added: ReadonlyMap<number, number>,
 ): (day: number) => number {

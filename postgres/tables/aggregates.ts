@@ -2,7 +2,7 @@
  * The ledger of the aggregates in ClickHouse: what they are made of, and up to where. Every commit is one transaction that
  * counts the revision up from the one that was read, so that of two that worked at once only the first has done anything.
  */
-import type { AggregateReset, AggregateSnapshot, IdRange, LiveGeneration } from '../../schemas/aggregate-snapshot.ts'
+import type { AggregateReset, IdRange, LiveGeneration } from '../../schemas/aggregate-snapshot.ts'
 import { segmentRowsMax } from '../../schemas/limits.ts'
 import type { Postgres, Queryable } from '../client.ts'
 import type { HourKey } from './aggregate-repairs.ts'
@@ -48,24 +48,7 @@ const milliseconds = (time: string) => `floor(extract(epoch FROM ${time}) * 1000
 const resets = `(SELECT coalesce(json_agg(json_build_object('workspaceId', workspace_id, 'hour', hour, 'generation', generation)), '[]')
   FROM aggregate_resets)`
 
-/** One statement, so that all of it is of one moment. */
-export async function readSnapshot(q: Queryable): Promise<AggregateSnapshot> {
-  const [row] = await q.query<{
-    revision: number
-    marks: LeaseMark[]
-    generations: LiveGeneration[]
-    resets: AggregateReset[]
-  }>(
-    `SELECT revision, ${marks('aggregate_marks', 'through')} AS marks, ${resets} AS resets,
-       (SELECT coalesce(json_agg(json_build_object('generation', generation, 'day', day, 'isWhole', is_whole, 'lastAt', last_at)
-          ORDER BY generation), '[]') FROM aggregate_generations_live) AS generations
-     FROM aggregate_revision`,
-  )
-  const { revision, generations } = row!
-  return { revision, aggregated: rangesOf(row!.marks), generations, resets: row!.resets }
-}
-
-/** The same and all else that the aggregator goes by. */
+/** All that the aggregator goes by. One statement, so that it is of one moment. */
 export async function readAggregationState(q: Queryable, repairsMax: number): Promise<AggregationState> {
   const [row] = await q.query<AggregationState>(
     `SELECT revision, ${milliseconds('committed_at')} AS "committedAt", ${milliseconds('now()')} AS now,
@@ -78,6 +61,18 @@ export async function readAggregationState(q: Queryable, repairsMax: number): Pr
         FROM (SELECT * FROM aggregate_repairs ORDER BY id LIMIT $1) AS oldest) AS repairs
      FROM aggregate_revision`,
     [repairsMax],
+  )
+  return row!
+}
+
+/** Whether there are rows that wait to be aggregated, and what was committed last. */
+export async function readProgress(q: Queryable): Promise<{ revision: number; isBehind: boolean }> {
+  const [row] = await q.query<{ revision: number; isBehind: boolean }>(
+    `SELECT revision, EXISTS (SELECT FROM aggregate_repairs) OR EXISTS (
+         SELECT FROM segment_leases_taken LEFT JOIN aggregate_marks USING (first_segment)
+         WHERE shipped_through > coalesce(through, first_segment * $1::bigint - 1)) AS "isBehind"
+     FROM aggregate_revision`,
+    [segmentRowsMax],
   )
   return row!
 }

@@ -1,5 +1,5 @@
 /** The aggregate tables: what raw rows add to them, and what becomes of rows that don't count. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { contributedColumns, contributionsSql } from '../../clickhouse/aggregates/contributions.ts'
 import { idMax } from '../../clickhouse/aggregates/id-ranges.ts'
 import type { RowScope } from '../../clickhouse/aggregates/row-scope.ts'
@@ -7,9 +7,15 @@ import { type AggregateName, aggregateTables } from '../../clickhouse/aggregates
 import { deleteUncounted } from '../../pipeline/aggregate/garbage.ts'
 import { mergeDue } from '../../pipeline/aggregate/merge.ts'
 import { aggregate } from '../../pipeline/aggregate/run.ts'
-import { readSnapshot } from '../../postgres/tables/aggregates.ts'
+import { checkAggregates } from '../../pipeline/jobs/check-aggregates.ts'
+import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
+import { readSnapshot } from '../../postgres/tables/aggregate-snapshot.ts'
 import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
+import { fixedClock } from '../../runtime/clock.ts'
+import { makeLog } from '../../runtime/log.ts'
+import { makeMetrics } from '../../runtime/metrics.ts'
 import { aggregateMergeWidth, segmentRowsMax } from '../../schemas/limits.ts'
+import { runSvc } from '../support/command-line.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
@@ -93,4 +99,67 @@ test('a run with nothing new changes nothing', async () => {
   const before = await readSnapshot(stores.pg)
   expect(await aggregate(work)).toMatchObject({ rows: 0, isAllTaken: true })
   expect(await readSnapshot(stores.pg)).toEqual(before)
+})
+
+describe('aggregates that say something else than the events', () => {
+  const work = () => ({ ...stores, beforeEach: async () => {} })
+  const day = '2025-03-04'
+  const svc = async (line: string) => {
+    const environment = {
+      DATABASE_URL: stores.databaseUrl,
+      CLICKHOUSE_URL: stores.clickhouseUrl,
+      DATA_DIR: stores.dataDir,
+    }
+    const { code, out } = await runSvc([...line.split(' '), '--json'], environment)
+    return { code, ...JSON.parse(out) }
+  }
+
+  /** Counts a view twice in the hour of the event. */
+  async function falsify(): Promise<void> {
+    const hour = Date.parse(`${day}T09:00:00Z`) / 3_600_000
+    const { generations } = await readSnapshot(stores.pg)
+    const { generation } = generations.findLast((one) => one.day === Math.floor(hour / 24))!
+    await stores.ch.command(
+      'INSERT INTO agg_traffic (generation, workspace_id, hour, pageviews) SELECT {generation:UInt64}, 1, {hour:UInt32}, 1',
+      { generation, hour },
+    )
+  }
+
+  beforeAll(async () => {
+    const first = await leaseSegments(stores.pg, 1_000)
+    const id = first * segmentRowsMax
+    await insertEventRows(stores.ch, [{ ...makeEventRow({ occurred_at: `${day}T09:30:00Z` }), id }])
+    await advanceMark(stores.pg, first, id)
+    await aggregate(work())
+  })
+
+  test('are found by svc aggregates check, with exit code 1, and mended by rebuild, of a workspace or of all', async () => {
+    await stores.pg.query(`INSERT INTO owners (email, plan_key) VALUES ('a@example.com', 'scale')`)
+    await stores.pg.query(`INSERT INTO workspaces (owner_id, name, slug) SELECT id, 'w', 'w' FROM owners`)
+    for (const rebuild of ['rebuild --workspace 1', `rebuild --from ${day} --to ${day}`, 'rebuild']) {
+      expect(await svc(`aggregates check --from ${day} --to ${day}`)).toEqual({ code: 0, days: 1, differences: [] })
+      await falsify()
+      const difference = { table: 'agg_traffic', workspace_id: 1, from: `${day}T09:00:00.000Z`, of: 'hour' }
+      expect(await svc('aggregates check --workspace 1')).toMatchObject({ code: 1, differences: [difference] })
+      expect(await svc(`aggregates ${rebuild}`)).toMatchObject({ code: 0 })
+    }
+    expect(await svc('aggregates check')).toMatchObject({ code: 0, differences: [] })
+  })
+
+  test('are found by the nightly job, counted, and computed anew by the next run', async () => {
+    const metrics = makeMetrics('test', false)
+    const context = {
+      ...stores,
+      clock: fixedClock(Date.parse(`${day}T00:00:00Z`) + 86_400_000),
+      log: makeLog('test', 'silent'),
+      metrics: makePipelineMetrics(metrics),
+      signal: AbortSignal.timeout(60_000),
+    }
+    await falsify()
+    await checkAggregates(context)
+    expect(await metrics.text()).toMatch(/pipeline_aggregate_differences\S* 1\n/)
+    await aggregate(work())
+    await checkAggregates(context)
+    expect(await metrics.text()).toMatch(/pipeline_aggregate_differences\S* 0\n/)
+  })
 })

@@ -7,9 +7,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { aggregateTables } from '../../clickhouse/aggregates/tables.ts'
 import { checkDays, type Difference } from '../../pipeline/aggregate/check.ts'
 import { mergeDue } from '../../pipeline/aggregate/merge.ts'
+import { rebuildDay } from '../../pipeline/aggregate/rebuild.ts'
 import { aggregate } from '../../pipeline/aggregate/run.ts'
 import { recordRepairs } from '../../postgres/tables/aggregate-repairs.ts'
-import { readSnapshot } from '../../postgres/tables/aggregates.ts'
+import { readSnapshot } from '../../postgres/tables/aggregate-snapshot.ts'
 import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
 import { segmentRowsMax } from '../../schemas/limits.ts'
 import { overviewCases } from '../oracle/cases.ts'
@@ -140,6 +141,8 @@ test('aggregates equal the raw rows after any order of arrivals, kills, repairs 
       merge: () => mergeDue(work, random() < 0.5),
       'killed merge': () => mergeDue({ pg, ch, beforeEach: dying(random) }, true).catch(() => {}),
       'run in a merge': () => Promise.all([aggregate(work), mergeDue(work, true)]),
+      rebuild: () => rebuildDay(work, usedDays[Math.floor(random() * usedDays.length)]!),
+      'killed rebuild': () => rebuildDay({ pg, ch, beforeEach: dying(random) }, usedDays[0]!).catch(() => {}),
       'two runs': () => Promise.all([aggregate(work), aggregate(work)]),
     }
     const settle = async () => {

@@ -103,11 +103,11 @@ async function compare(
   const keys = ['workspace_id', hour, ...(name === 'agg_conversions' ? creditKeys(table.keys) : table.keys)]
   const names = keys.map((_, at) => `key_${at}`).join(', ')
   const { exact, floats } = shownColumns(table)
-  const side = (from: string, sign: number) =>
+  const side = (source: string, sign: number) =>
     `SELECT ${keys.map((key, at) => `toString(${key}) AS key_${at}`).join(', ')}, ${sign} AS side,
        toString(tuple(${exact.map(({ sql }) => sql).join(', ')})) AS exact,
        [${floats.join(', ')}]::Array(Float64) AS floats
-     FROM (${from}) WHERE ${ofDays} AND ${isWhole} GROUP BY ${names} HAVING ${hasAnything(exact)}`
+     FROM (${source}) WHERE ${ofDays} AND ${isWhole} GROUP BY ${names} HAVING ${hasAnything(exact)}`
   const stored = `SELECT * FROM ${name} WHERE ${live.sql} AND ${rows} AND ${ofWorkspaces}
     AND hour >= {hour_start:UInt32} AND hour < {hour_end:UInt32}`
   const differing = await ch.query<{ workspaceId: number; hour: number }>(

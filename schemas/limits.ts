@@ -139,6 +139,8 @@ export const aggregateUnlistedKeepMs = 1 * hour
 /** How often, and how many partitions at a time. */
 export const aggregateSweepMs = 1 * minute
 export const aggregateSweepMax = 500
+/** So many conversions are named in the statement that credits them; more are found by it. */
+export const foundConversionsMax = 10_000
 /** Differences between aggregates and raw rows that are listed. */
 export const aggregateDifferencesMax = 1_000
 /** With so few workspaces a statement names them, and reads their rows only. */

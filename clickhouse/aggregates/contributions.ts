@@ -1,5 +1,5 @@
 /** What raw rows add to an aggregate table, hour by hour: the columns of the table after `generation` and `is_day`. */
-import { conversionContributionsSql } from './credits.ts'
+import { conversionContributionsSql, type FoundConversions } from './credits.ts'
 import type { LiveRows } from './live-rows.ts'
 import { inPart, type RowScope, scopeSql } from './row-scope.ts'
 import { sessionContributionsSql } from './session-starts.ts'
@@ -16,6 +16,8 @@ export interface Counted {
   readonly touches: LiveRows
   /** The conversions to take back where they are computed again; undefined: there are none. */
   readonly conversions: LiveRows | undefined
+  /** The conversions to be computed, where they were looked for already. */
+  readonly found?: FoundConversions | undefined
 }
 
 /**
@@ -23,7 +25,9 @@ export interface Counted {
  */
 export function contributionsSql(name: AggregateName, scope: RowScope, counted: Counted): Statement {
   if (name === 'agg_sessions') return sessionContributionsSql(scope)
-  if (name === 'agg_conversions') return conversionContributionsSql(scope, counted.touches, counted.conversions)
+  if (name === 'agg_conversions') {
+    return conversionContributionsSql(scope, counted.touches, counted.conversions, counted.found)
+  }
   const table = aggregateTables[name]
   const { inHours, uncounted, params } = scopeSql(scope)
   const keys = ['workspace_id', `${hourOfEvent} AS hour`, ...keysOfEvent(table)]

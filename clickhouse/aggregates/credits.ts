@@ -7,6 +7,7 @@
  * of the visitors and sessions with uncounted rows are computed again, and what changed is taken back.
  */
 import { creditWindowMs } from '../../schemas/limits.ts'
+import type { ClickHouse, QueryOptions } from '../client.ts'
 import { browserKey, countryKey, deviceKey, mediumKey, sourceKey } from './event-keys.ts'
 import { type LiveRows, liveRowsIn } from './live-rows.ts'
 import { hourMs, inPart, type RowScope, scopeSql, sessionHours } from './row-scope.ts'
@@ -14,43 +15,117 @@ import { aggregateTables, hourOfEvent } from './tables.ts'
 
 const isTouch = "visitor != 0 AND source NOT IN ('', 'direct')"
 const creditHours = creditWindowMs / hourMs
+const isInFoundHour = 'toUInt32(toStartOfHour(occurred_at)) IN {found_hours:Array(UInt32)}'
+
+/** Conversions that have to be computed (again), by what finds them and what they are credited to. */
+export interface FoundConversions {
+  readonly ids: readonly number[]
+  /** Hours since 1970. */
+  readonly hours: readonly number[]
+  /** Hashes of 64 bits, which no number holds, as decimal texts. */
+  readonly visitors: readonly string[]
+  readonly sessions: readonly number[]
+}
+
+/**
+ * The conversions in the scope's hours that its uncounted rows make or may change: mostly none.
+ * @returns undefined where they are more than `max`: then they are found by the statement that computes them
+ */
+export async function findChangedConversions(
+  ch: Pick<ClickHouse, 'query'>,
+  scope: RowScope,
+  max: number,
+  options?: QueryOptions,
+): Promise<FoundConversions | undefined> {
+  const { params } = scopeSql(scope)
+  const rows = await ch.query<{ id: number; hour: number; visitor_text: string; session: number }>(
+    `SELECT id, ${hourOfEvent} AS hour, toString(visitor) AS visitor_text, session FROM events
+     WHERE ${isChangedConversion(scope)} LIMIT {conversions_max:UInt32}`,
+    { ...params, ...creditFrom(scope), conversions_max: max + 1 },
+    options,
+  )
+  if (rows.length > max) return undefined
+  const ofVisitors = rows.filter(({ visitor_text }) => visitor_text !== '0')
+  return {
+    ids: rows.map(({ id }) => id),
+    hours: [...new Set(rows.map(({ hour }) => hour))],
+    visitors: [...new Set(ofVisitors.map(({ visitor_text }) => visitor_text))],
+    sessions: [...new Set(ofVisitors.map(({ session }) => session))],
+  }
+}
+
+function isChangedConversion(scope: RowScope): string {
+  const { inHours, nearHours, visible, uncounted } = scopeSql(scope)
+  const isChanged =
+    scope.uncounted === 'everything'
+      ? '1'
+      : `(${uncounted}
+        OR (workspace_id, visitor) IN (SELECT workspace_id, visitor FROM events WHERE ${nearCredit(scope, visible)} AND ${uncounted} AND ${isTouch})
+        OR visitor != 0 AND (workspace_id, session) IN (SELECT workspace_id, session FROM events WHERE ${nearHours} AND ${uncounted} AND visitor != 0))`
+  return `${inHours} AND kind = 'conversion' AND ${inPart(scope, 'id')} AND ${isChanged}`
+}
+
+function creditFrom({ hours }: RowScope): Record<string, number> {
+  const start = Math.max(0, hours.start - creditHours - 1)
+  return { credit_from: start, credit_from_ms: start * hourMs }
+}
 
 /**
  * The conversions in the scope's hours that have to be computed (again). `WITH` clauses: `conversions`, and `credited`
- * with the columns of `agg_conversions`' keys besides workspace_id and hour.
+ * with the columns of `agg_conversions`' keys besides workspace_id and hour. ClickHouse puts the text of a clause wherever
+ * its name stands: with `found`, what is looked for is known, and each of them reads little.
  * @param touched where the touches of counted rows are found
+ * @param found undefined: to be found by the statement itself
  */
-export function creditedSql(scope: RowScope, touched: LiveRows): { with: string; params: Record<string, unknown> } {
+export function creditedSql(
+  scope: RowScope,
+  touched: LiveRows,
+  found?: FoundConversions,
+): { with: string; params: Record<string, unknown> } {
   const { inHours, nearHours, visible, uncounted, params } = scopeSql(scope)
   const touches = liveRowsIn(touched, 'touches')
-  const isFromScratch = scope.uncounted === 'everything'
-  const isChanged = isFromScratch
-    ? '1'
-    : `(${uncounted}
-        OR (workspace_id, visitor) IN (SELECT workspace_id, visitor FROM events WHERE ${nearCredit(scope, visible)} AND ${uncounted} AND ${isTouch})
-        OR visitor != 0 AND (workspace_id, session) IN (SELECT workspace_id, session FROM events WHERE ${nearHours} AND ${uncounted} AND visitor != 0))`
+  const isOne =
+    found === undefined
+      ? isChangedConversion(scope)
+      : `${inHours} AND ${isInFoundHour} AND id IN {found_ids:Array(UInt64)}`
+  const ofVisitor =
+    found === undefined
+      ? '(workspace_id, visitor) IN (SELECT workspace_id, visitor FROM conversions WHERE visitor != 0)'
+      : 'visitor IN arrayMap(text -> toUInt64(text), {found_visitors:Array(String)})'
+  const ofSession =
+    found === undefined
+      ? '(workspace_id, session) IN (SELECT workspace_id, session FROM conversions WHERE visitor != 0)'
+      : 'session IN {found_sessions:Array(UInt64)}'
+  const inTheirHours =
+    found === undefined
+      ? '(workspace_id, toStartOfHour(occurred_at)) IN (SELECT workspace_id, toStartOfHour(occurred_at) FROM conversions)'
+      : isInFoundHour
+  const exactTouches = (condition: string) => `
+      SELECT workspace_id, visitor, ${hourOfEvent} AS hour, 1, occurred_at, id, toString(source), toString(medium) FROM events
+      WHERE ${nearCredit(scope, visible)} AND ${isTouch} AND ${ofVisitor} AND ${condition}`
   return {
     params: {
       ...params,
       ...touches.params,
-      credit_from: Math.max(0, scope.hours.start - creditHours - 1),
-      credit_from_ms: Math.max(0, scope.hours.start - creditHours - 1) * hourMs,
+      ...creditFrom(scope),
+      ...(found && {
+        found_ids: found.ids,
+        found_hours: found.hours.map((hour) => hour * 3600),
+        found_visitors: found.visitors,
+        found_sessions: found.sessions,
+      }),
     },
     with: `
     conversions AS (
       SELECT workspace_id, ${hourOfEvent} AS hour, occurred_at, id, visitor, session, ${sourceKey} AS own_source, ${mediumKey} AS own_medium,
         ${deviceKey} AS device_key, ${browserKey} AS browser_key, ${countryKey} AS country_key
-      FROM events WHERE ${inHours} AND kind = 'conversion' AND ${inPart(scope, 'id')} AND ${isChanged}
+      FROM events WHERE ${isOne}
     ),
     touches AS (
       SELECT workspace_id, visitor, hour, 0 AS is_exact, touch.1 AS at, touch.2 AS touch_id, touch.3 AS source, touch.4 AS medium FROM agg_touches
-      WHERE ${touches.sql} AND hour >= {credit_from:UInt32} AND hour < {hour_end:UInt32}
-        AND (workspace_id, visitor) IN (SELECT workspace_id, visitor FROM conversions WHERE visitor != 0)
+      WHERE ${touches.sql} AND hour >= {credit_from:UInt32} AND hour < {hour_end:UInt32} AND ${ofVisitor}
       UNION ALL
-      SELECT workspace_id, visitor, ${hourOfEvent} AS hour, 1, occurred_at, id, toString(source), toString(medium) FROM events
-      WHERE ${nearCredit(scope, visible)} AND ${isTouch}
-        AND (${isFromScratch ? '0' : uncounted} OR (workspace_id, hour) IN (SELECT workspace_id, hour FROM conversions))
-        AND (workspace_id, visitor) IN (SELECT workspace_id, visitor FROM conversions WHERE visitor != 0)
+      ${exactTouches(inTheirHours)}${scope.uncounted === 'everything' ? '' : `\n      UNION ALL${exactTouches(uncounted)}`}
     ),
     touched AS (
       SELECT conversion.id AS id,
@@ -63,8 +138,7 @@ export function creditedSql(scope: RowScope, touched: LiveRows): { with: string;
     ),
     near_sessions AS (
       SELECT workspace_id, session, occurred_at, id, ${sourceKey} AS source_key, ${mediumKey} AS medium_key FROM events
-      WHERE ${nearHours} AND visitor != 0
-        AND (workspace_id, session) IN (SELECT workspace_id, session FROM conversions WHERE visitor != 0)
+      WHERE ${nearHours} AND visitor != 0 AND ${ofSession}
     ),
     begun AS (
       SELECT conversion.id AS id, min((near.occurred_at, near.id, near.source_key, near.medium_key)) AS first
@@ -103,8 +177,9 @@ export function conversionContributionsSql(
   scope: RowScope,
   touched: LiveRows,
   before: LiveRows | undefined,
+  found?: FoundConversions,
 ): { sql: string; params: Readonly<Record<string, unknown>> } {
-  const credited = creditedSql(scope, touched)
+  const credited = creditedSql(scope, touched, found)
   const keys = ['workspace_id', 'hour', ...aggregateTables.agg_conversions.keys].join(', ')
   const now = `SELECT ${keys}, toInt64(1) AS sign FROM credited`
   if (before === undefined) {
@@ -116,7 +191,9 @@ export function conversionContributionsSql(
   const counted = liveRowsIn(before, 'before')
   const isComputedAgain =
     scope.uncounted !== 'everything'
-      ? '(workspace_id, id) IN (SELECT workspace_id, id FROM conversions)'
+      ? found === undefined
+        ? '(workspace_id, id) IN (SELECT workspace_id, id FROM conversions)'
+        : 'id IN {found_ids:Array(UInt64)}'
       : `${inPart(scope, 'id')} AND ${scope.workspaceIds === undefined ? '1' : 'workspace_id IN {workspaces:Array(UInt32)}'}`
   return {
     sql: `WITH ${credited.with}

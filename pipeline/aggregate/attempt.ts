@@ -9,11 +9,17 @@ import {
   contributionsSql,
   type Statement,
 } from '../../clickhouse/aggregates/contributions.ts'
+import { findChangedConversions } from '../../clickhouse/aggregates/credits.ts'
 import { dayOfGeneration, generationOf } from '../../clickhouse/aggregates/live-rows.ts'
 import type { RowScope } from '../../clickhouse/aggregates/row-scope.ts'
 import { type AggregateName, aggregateTables } from '../../clickhouse/aggregates/tables.ts'
 import type { ClickHouse, QueryOptions } from '../../clickhouse/client.ts'
-import { aggregateDeadlineMs, aggregateMemoryMax, aggregateThreadsMax } from '../../schemas/limits.ts'
+import {
+  aggregateDeadlineMs,
+  aggregateMemoryMax,
+  aggregateThreadsMax,
+  foundConversionsMax,
+} from '../../schemas/limits.ts'
 
 export const aggregateNames = Object.keys(aggregateTables) as AggregateName[]
 
@@ -46,9 +52,15 @@ export async function insertContributions(
   counted: Counted,
 ): Promise<void> {
   const columns = contributedColumns(name).join(', ')
+  let found: Counted['found']
+  if (name === 'agg_conversions' && scope.uncounted !== 'everything') {
+    found = await findChangedConversions(ch, scope, foundConversionsMax, heavyStatement)
+    if (found?.ids.length === 0) return
+  }
+  const { sql, params } = contributionsSql(name, scope, { ...counted, found })
   await insertSelected(ch, `INSERT INTO ${name} (generation, is_day, ${columns})`, {
-    sql: `SELECT toUInt64({attempt:UInt64} + intDiv(hour, 24)), 0, ${columns} FROM (${contributionsSql(name, scope, counted).sql})`,
-    params: { ...contributionsSql(name, scope, counted).params, attempt: generationOf(attempt, 0) },
+    sql: `SELECT toUInt64({attempt:UInt64} + intDiv(hour, 24)), 0, ${columns} FROM (${sql})`,
+    params: { ...params, attempt: generationOf(attempt, 0) },
   })
 }
 

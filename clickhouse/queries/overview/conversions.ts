@@ -3,19 +3,22 @@
  * Those near the first readable moment are credited from the raw rows: of their session, and of touches before, only a part
  * is readable. The others are in the aggregates, or among the rows that the aggregates don't have.
  */
-import { creditWindowMs } from '../../../schemas/limits.ts'
-import { creditedSql } from '../../aggregates/credits.ts'
+import { creditWindowMs, foundConversionsMax } from '../../../schemas/limits.ts'
+import { creditedSql, type FoundConversions, findChangedConversions } from '../../aggregates/credits.ts'
 import { browserKey, countryKey, deviceKey, mediumKey, sourceKey } from '../../aggregates/event-keys.ts'
 import { idMax } from '../../aggregates/id-ranges.ts'
 import { liveRowsIn } from '../../aggregates/live-rows.ts'
-import { hourMs, sessionHours } from '../../aggregates/row-scope.ts'
-import { type Composition, sessionHoursOf } from './composition.ts'
-import { moment, prefixParams } from './span.ts'
+import { type HourSpan, hourMs, type RowScope, sessionHours } from '../../aggregates/row-scope.ts'
+import { type Composition, type PendingRows, sessionHoursOf } from './composition.ts'
+import { moment, prefixParams, type Reader } from './span.ts'
 
 const dayHours = 24
 
 /** `sql` selects dimension, key, detail, conversions; it needs the `WITH` clauses of `with`. */
-export function conversionsSql(composition: Composition): {
+export function conversionsSql(
+  composition: Composition,
+  found: FoundConversions | undefined,
+): {
   with: string
   sql: string
   params: Record<string, unknown>
@@ -27,7 +30,7 @@ export function conversionsSql(composition: Composition): {
   const isAggregated = hours.start < hours.end && composition.snapshot.aggregated.length > 0
   const start = isAggregated ? Math.min(to, firstAggregated(composition)) : to
   const raw = start > from ? rawCredits(composition, from, start) : undefined
-  const later = start < to ? aggregatedCredits(composition, start, to) : undefined
+  const later = start < to ? aggregatedCredits(composition, start, to, found) : undefined
   const parts =
     raw === undefined && later === undefined
       ? [rawCredits(composition, from, to)]
@@ -40,6 +43,28 @@ export function conversionsSql(composition: Composition): {
       GROUP BY dimension, key, detail`,
     params: Object.assign({}, ...parts.map(({ params }) => params)),
     isLasting: raw === undefined && later?.isLasting === true,
+  }
+}
+
+/** The conversions of the range that pending rows make or may change; undefined where they are not few. */
+export async function findConversions(
+  ch: Reader,
+  { span, from, to, pending }: Composition,
+): Promise<FoundConversions | undefined> {
+  const hours = { start: Math.floor(from / hourMs), end: Math.ceil(to / hourMs) }
+  const scope = changedScope(span.workspaceId, pending, hours)
+  return scope && findChangedConversions(ch, scope, foundConversionsMax)
+}
+
+/** What pending rows can change: the conversions after the first of them, and those of sessions that it belongs to. */
+function changedScope(workspaceId: number, pending: PendingRows | undefined, hours: HourSpan): RowScope | undefined {
+  const start = Math.max(hours.start, (pending?.hours.start ?? hours.end) - sessionHours)
+  if (pending === undefined || start >= hours.end) return undefined
+  return {
+    visible: [{ from: 0, through: idMax }],
+    uncounted: pending.ids,
+    hours: { start, end: hours.end },
+    workspaceIds: [workspaceId],
   }
 }
 
@@ -61,7 +86,12 @@ interface Part {
 }
 
 /** From `agg_conversions`, and from raw rows for those that pending rows make, or change. */
-function aggregatedCredits({ span, snapshot, pending }: Composition, from: number, to: number): Part {
+function aggregatedCredits(
+  { span, snapshot, pending }: Composition,
+  from: number,
+  to: number,
+  found: FoundConversions | undefined,
+): Part {
   const firstHour = Math.floor(from / hourMs)
   const lastHour = Math.ceil(to / hourMs)
   const resets = snapshot.resets.filter(({ workspaceId }) => workspaceId === span.workspaceId)
@@ -88,20 +118,16 @@ function aggregatedCredits({ span, snapshot, pending }: Composition, from: numbe
     credits_first_hour: firstHour,
     credits_last_hour: lastHour,
   }
-  const start = Math.max(firstHour, pending?.hours.start ?? lastHour)
   const counted = `(SELECT ${columns}, conversions FROM agg_conversions
     WHERE workspace_id = {workspace:UInt32} AND hour >= {credits_first_hour:UInt32} AND hour < {credits_last_hour:UInt32} AND ${live.sql}`
-  if (pending === undefined || start >= lastHour) {
-    return { with: [], sql: named(select('conversions', `${counted})`)), params, isLasting: true }
+  const scope = changedScope(span.workspaceId, pending, { start: firstHour, end: lastHour })
+  if (scope === undefined || found?.ids.length === 0) {
+    return { with: [], sql: named(select('conversions', `${counted})`)), params, isLasting: pending === undefined }
   }
   const computed = creditedSql(
-    {
-      visible: [{ from: 0, through: idMax }],
-      uncounted: pending.ids,
-      hours: { start, end: lastHour },
-      workspaceIds: [span.workspaceId],
-    },
+    scope,
     { generations: generationsOf(firstHour - creditWindowMs / hourMs - 1, lastHour), resets },
+    found,
   )
   const credited = prefixParams({ sql: computed.with, params: computed.params }, 'credited')
   return {

@@ -3,12 +3,14 @@
  * belongs to the range that holds its first event. They come from three places: the aggregates; what rows that the
  * aggregates don't have change about them; and the raw rows of the hours that can't be taken from the aggregates.
  */
+
+import type { FoundConversions } from '../../aggregates/credits.ts'
 import { idMax } from '../../aggregates/id-ranges.ts'
 import { type HourSpan, type RowScope, sessionHours } from '../../aggregates/row-scope.ts'
 import { sessionContributionsSql } from '../../aggregates/session-starts.ts'
 import { aggregateTables } from '../../aggregates/tables.ts'
 import { type Composition, cellsOf, sessionHoursOf } from './composition.ts'
-import { conversionsSql } from './conversions.ts'
+import { conversionsSql, findConversions } from './conversions.ts'
 import { rawSessionsSql, rawSessionTotalsSql } from './raw-sessions.ts'
 import { prefixParams, type Reader, type Statement } from './span.ts'
 import { shown } from './united.ts'
@@ -91,10 +93,11 @@ export async function readSessionFigures(
   composition: Composition,
   options: ListOptions,
 ): Promise<SessionFigures> {
-  const rows = await readGroups(ch, composition, options, [])
+  const found = await findConversions(ch, composition)
+  const rows = await readGroups(ch, composition, options, [], found)
   const retracted = rows.filter(({ dimension }) => dimension === 'retracted').map(({ key }) => Number(key))
   // A session turned out to have begun otherwise than the aggregates say: its hour is counted from the raw rows instead.
-  const groups = retracted.length === 0 ? rows : await readGroups(ch, composition, options, retracted)
+  const groups = retracted.length === 0 ? rows : await readGroups(ch, composition, options, retracted, found)
   const of = (dimension: string) => groups.filter((row) => row.dimension === dimension)
   return {
     total: of('total')[0] ?? noSessions,
@@ -111,10 +114,11 @@ function readGroups(
   composition: Composition,
   { limit, paths }: ListOptions,
   cut: readonly number[],
+  found: FoundConversions | undefined,
 ): Promise<(SessionGroup & { dimension: string })[]> {
   const { aggregated, others } = sessionsSql(composition, cut)
   const sessions = unite([...(aggregated ? [aggregated] : []), ...others])!
-  const conversions = conversionsSql(composition)
+  const conversions = conversionsSql(composition, found)
   return ch.query(
     `WITH ${conversions.with}
      SELECT dimension, key, detail, ${sums}, ${shown(table, 'visitors')} AS visitors,

@@ -39,7 +39,12 @@ export function nextMerge({ generations, resets, now }: AggregationState, isAllT
   // While rows of an outage or an import are still being taken up, days would be made whole again and again.
   if (!isAllTaken) return undefined
   const day = days.find((one) => isDue(one, byDay.get(one)!, now))
-  return day === undefined ? undefined : { ...mergeAll(day, byDay.get(day)!), isWhole: true }
+  return day === undefined ? undefined : wholeMerge(day, byDay.get(day)!)
+}
+
+/** Of all generations of a day one, with the rows of the whole day. */
+export function wholeMerge(day: number, from: readonly StoredGeneration[]): Merge {
+  return { ...mergeAll(day, from), isWhole: true }
 }
 
 function mergeLevel(day: number, generations: readonly StoredGeneration[]): Merge | undefined {

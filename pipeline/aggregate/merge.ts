@@ -1,4 +1,5 @@
 /** Merges generations of a day into one, which takes their place in the ledger. */
+import type { Condition } from '../../clickhouse/aggregates/id-ranges.ts'
 import { generationOf, liveRowsIn } from '../../clickhouse/aggregates/live-rows.ts'
 import { type AggregateName, aggregateTables } from '../../clickhouse/aggregates/tables.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
@@ -25,16 +26,37 @@ export async function mergeDue(work: Aggregating, isAllTaken: boolean): Promise<
     const state = await readAggregationState(work.pg, 0)
     const merge = nextMerge(state, isAllTaken)
     if (merge === undefined) return false
-    await run(work, state, merge)
+    await mergeGenerations(work, state, merge)
     if (performance.now() > endAt) return true
   }
 }
 
-async function run({ pg, ch, beforeEach }: Aggregating, state: AggregationState, merge: Merge): Promise<void> {
+/** By workspace, the hour before which nothing is kept. */
+export type KeptHours = ReadonlyMap<number, number>
+
+/** SQL condition over any aggregate table: the row is kept. */
+export function keptHoursOf(kept: KeptHours): Condition {
+  return {
+    sql: 'hour >= transform(workspace_id, {kept_workspaces:Array(UInt32)}, {kept_hours:Array(UInt32)}, toUInt32(0))',
+    params: { kept_workspaces: [...kept.keys()], kept_hours: [...kept.values()] },
+  }
+}
+
+/**
+ * Puts one generation in the place of several, without the hours that aren't kept.
+ * @param kept undefined: all are
+ * @returns false when another change was committed meanwhile; nothing is changed then
+ */
+export async function mergeGenerations(
+  { pg, ch, beforeEach }: Aggregating,
+  state: AggregationState,
+  merge: Merge,
+  kept: KeptHours = new Map(),
+): Promise<boolean> {
   const attempt = await takeAttempt(pg)
   for (const name of aggregateNames) {
     await beforeEach()
-    await mergeHours(ch, attempt, name, state, merge)
+    await mergeHours(ch, attempt, name, { state, merge, kept })
     if (merge.isWhole && aggregateTables[name].hasDays) {
       await beforeEach()
       await mergeDay(ch, generationOf(attempt, merge.day), name)
@@ -48,11 +70,13 @@ async function run({ pg, ch, beforeEach }: Aggregating, state: AggregationState,
     added: written.map((one) => ({ ...one, level: merge.level, isWhole: merge.isWhole, lastAt })),
     removed: merge.from.map(({ generation }) => generation),
   })
-  if (isCommitted) return
-  await dropGenerations(
-    ch,
-    written.map(({ generation }) => generation),
-  )
+  if (!isCommitted) {
+    await dropGenerations(
+      ch,
+      written.map(({ generation }) => generation),
+    )
+  }
+  return isCommitted
 }
 
 /** What counts no more because its hour was computed anew is left out, and so is what came to nothing. */
@@ -60,19 +84,20 @@ async function mergeHours(
   ch: ClickHouse,
   attempt: number,
   name: AggregateName,
-  { resets }: AggregationState,
-  { day, from }: Merge,
+  { state, merge, kept }: { state: AggregationState; merge: Merge; kept: KeptHours },
 ): Promise<void> {
   const { keys, columns } = aggregateTables[name]
-  const live = liveRowsIn(liveRowsOf({ generations: from, resets }, day * 24, (day + 1) * 24))
+  const { day, from } = merge
+  const live = liveRowsIn(liveRowsOf({ generations: from, resets: state.resets }, day * 24, (day + 1) * 24))
+  const isKept = kept.size === 0 ? { sql: '1', params: {} } : keptHoursOf(kept)
   const group = ['workspace_id', 'is_day', 'hour', ...keys].join(', ')
   const sums = Object.entries(columns).filter(([, { merge }]) => merge === 'sum(?)')
   const isRetraction = name === 'agg_sessions' ? "dimension = 'retracted'" : '0'
   await insertSelected(ch, `INSERT INTO ${name} (generation, ${group}, ${Object.keys(columns).join(', ')})`, {
     sql: `SELECT {generation:UInt64}, ${group}, ${mergedColumns(name)} FROM ${name}
-      WHERE is_day = 0 AND ${live.sql} AND NOT ${isRetraction}
+      WHERE is_day = 0 AND ${live.sql} AND NOT ${isRetraction} AND ${isKept.sql}
       GROUP BY ${group} ${sums.length === 0 ? '' : `HAVING ${sums.map(([column]) => `sum(${column}) != 0`).join(' OR ')}`}`,
-    params: { ...live.params, generation: generationOf(attempt, day) },
+    params: { ...live.params, ...isKept.params, generation: generationOf(attempt, day) },
   })
 }
 

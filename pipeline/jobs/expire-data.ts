@@ -1,5 +1,5 @@
 /**
- * Deletes what is past its retention (docs/retention.md): events and inbox rows of each workspace by its plan or its own
+ * Deletes what is past its retention (docs/retention.md): events, aggregates and inbox rows of each workspace by its plan or its own
  * shorter setting, e-mails that none of these rows has any more, bot visits, and manifests that no node can come back
  * with. Idempotent; each step stands for itself. Where the clocks disagree nothing is deleted, and the job fails.
  */
@@ -7,6 +7,7 @@ import { deleteOldSightings } from '../../postgres/tables/contact-sightings.ts'
 import { deleteOldInbox, deleteOldManifests } from '../../postgres/tables/inbox.ts'
 import { listWorkspaces } from '../../postgres/tables/workspaces.ts'
 import { botRetentionDays, shippedManifestKeepMs } from '../../schemas/limits.ts'
+import { expireAggregates } from '../aggregate/expire.ts'
 import { agreedTime } from '../agreed-time.ts'
 import { makeDayDeleter } from '../delete-days.ts'
 import type { JobContext } from '../job.ts'
@@ -29,6 +30,8 @@ export async function expireData(context: JobContext): Promise<void> {
     for (const group of groups) events += await days.deleteOf('events', group)
     metrics.rowsExpired('events', events)
     log.info({ rows: events, table: 'events' }, 'deleted expired rows')
+    const hours = await expireAggregates(context, groups)
+    log.info({ hours }, 'took expired hours of workspaces out of the aggregates')
   }
 
   const visits = await days.dropDays('bot_visits', expiryOf(botRetentionDays, now))

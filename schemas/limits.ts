@@ -105,8 +105,11 @@ export const clickhouseQueryDeadlineMs = 15 * second
 export const clickhouseInsertDeadlineMs = 120 * second
 export const clickhouseQueryMemoryMax = 4 * 1024 * MiB
 
-/** The aggregator: how often it looks for new rows; readers take from the raw rows what it hasn't seen yet. */
-export const aggregateEveryMs = 5 * second
+/**
+ * The aggregator: how often it looks for new rows. A run costs ClickHouse some tenths of a second of CPU however few they are;
+ * readers take from the raw rows what it hasn't seen yet.
+ */
+export const aggregateEveryMs = 15 * second
 /** What it takes up in one run, and so commits together: after a long outage or an import the rest comes with the next one. */
 export const aggregateRunRowsMax = 20_000_000
 /** One statement of it: larger ones are divided. */

@@ -2,7 +2,9 @@
 --
 --   generation   an immutable set of rows of one UTC day: the number of the attempt that wrote it × 65,536 + the day (since
 --                1970). Postgres says which generations make up a day. Each is a partition of its own: letting it go is a
---                matter of dropping it, and no merge ever mixes two.
+--                matter of dropping it.
+--   is_closed    1: of a day that is over, in one generation, with rows of the whole day. Those of 32 days share a partition,
+--                because every part that a query looks into costs it a fraction of a millisecond.
 --   is_day       0: the rows of one hour (`hour`, UTC, in hours since 1970); 1: the same merged over the whole day
 --
 -- then what is counted by, then sums and states. Sums are signed: a generation may take back what an earlier one counted.
@@ -13,6 +15,7 @@
 CREATE TABLE IF NOT EXISTS agg_traffic
 (
     generation UInt64,
+    is_closed UInt8 DEFAULT 0,
     workspace_id UInt32,
     is_day UInt8,
     hour UInt32 CODEC(T64, ZSTD(1)),
@@ -33,7 +36,7 @@ CREATE TABLE IF NOT EXISTS agg_traffic
     cls_latest Tuple(at DateTime64(3, 'UTC'), id UInt64, value Float64) CODEC(ZSTD(1))
 )
 ENGINE = MergeTree
-PARTITION BY generation
+PARTITION BY if(is_closed = 1, intDiv(generation % 65536, 32), generation)
 ORDER BY (workspace_id, is_day, hour)
 SETTINGS
     fsync_after_insert = 1,
@@ -46,6 +49,7 @@ SETTINGS
 CREATE TABLE IF NOT EXISTS agg_pages
 (
     generation UInt64,
+    is_closed UInt8 DEFAULT 0,
     workspace_id UInt32,
     is_day UInt8,
     hour UInt32 CODEC(T64, ZSTD(1)),
@@ -58,7 +62,7 @@ CREATE TABLE IF NOT EXISTS agg_pages
     title Tuple(at DateTime64(3, 'UTC'), id UInt64, text String) CODEC(ZSTD(1))
 )
 ENGINE = MergeTree
-PARTITION BY generation
+PARTITION BY if(is_closed = 1, intDiv(generation % 65536, 32), generation)
 ORDER BY (workspace_id, is_day, hour, path)
 SETTINGS
     fsync_after_insert = 1,
@@ -71,6 +75,7 @@ SETTINGS
 CREATE TABLE IF NOT EXISTS agg_vitals
 (
     generation UInt64,
+    is_closed UInt8 DEFAULT 0,
     workspace_id UInt32,
     is_day UInt8,
     hour UInt32 CODEC(T64, ZSTD(1)),
@@ -79,7 +84,7 @@ CREATE TABLE IF NOT EXISTS agg_vitals
     samples Int64 CODEC(T64, ZSTD(1))
 )
 ENGINE = MergeTree
-PARTITION BY generation
+PARTITION BY if(is_closed = 1, intDiv(generation % 65536, 32), generation)
 ORDER BY (workspace_id, is_day, hour, metric, value)
 SETTINGS
     fsync_after_insert = 1,
@@ -92,6 +97,7 @@ SETTINGS
 CREATE TABLE IF NOT EXISTS agg_page_vitals
 (
     generation UInt64,
+    is_closed UInt8 DEFAULT 0,
     workspace_id UInt32,
     is_day UInt8,
     hour UInt32 CODEC(T64, ZSTD(1)),
@@ -101,7 +107,7 @@ CREATE TABLE IF NOT EXISTS agg_page_vitals
     samples Int64 CODEC(T64, ZSTD(1))
 )
 ENGINE = MergeTree
-PARTITION BY generation
+PARTITION BY if(is_closed = 1, intDiv(generation % 65536, 32), generation)
 ORDER BY (workspace_id, is_day, hour, path, metric, value)
 SETTINGS
     fsync_after_insert = 1,
@@ -115,6 +121,7 @@ SETTINGS
 CREATE TABLE IF NOT EXISTS agg_sessions
 (
     generation UInt64,
+    is_closed UInt8 DEFAULT 0,
     workspace_id UInt32,
     is_day UInt8,
     hour UInt32 CODEC(T64, ZSTD(1)),
@@ -129,7 +136,7 @@ CREATE TABLE IF NOT EXISTS agg_sessions
     visitors AggregateFunction(uniqCombined64(17), UInt64) CODEC(ZSTD(1))
 )
 ENGINE = MergeTree
-PARTITION BY generation
+PARTITION BY if(is_closed = 1, intDiv(generation % 65536, 32), generation)
 ORDER BY (workspace_id, is_day, hour, dimension, key, detail)
 SETTINGS
     fsync_after_insert = 1,
@@ -143,6 +150,7 @@ SETTINGS
 CREATE TABLE IF NOT EXISTS agg_conversions
 (
     generation UInt64,
+    is_closed UInt8 DEFAULT 0,
     workspace_id UInt32,
     is_day UInt8,
     hour UInt32 CODEC(T64, ZSTD(1)),
@@ -159,7 +167,7 @@ CREATE TABLE IF NOT EXISTS agg_conversions
     conversions Int64 CODEC(T64, ZSTD(1))
 )
 ENGINE = MergeTree
-PARTITION BY generation
+PARTITION BY if(is_closed = 1, intDiv(generation % 65536, 32), generation)
 ORDER BY (workspace_id, is_day, hour, id)
 SETTINGS
     fsync_after_insert = 1,
@@ -172,6 +180,7 @@ SETTINGS
 CREATE TABLE IF NOT EXISTS agg_touches
 (
     generation UInt64,
+    is_closed UInt8 DEFAULT 0,
     workspace_id UInt32,
     is_day UInt8,
     hour UInt32 CODEC(T64, ZSTD(1)),
@@ -179,7 +188,7 @@ CREATE TABLE IF NOT EXISTS agg_touches
     touch Tuple(at DateTime64(3, 'UTC'), id UInt64, source String, medium String) CODEC(ZSTD(1))
 )
 ENGINE = MergeTree
-PARTITION BY generation
+PARTITION BY if(is_closed = 1, intDiv(generation % 65536, 32), generation)
 ORDER BY (workspace_id, is_day, visitor, hour)
 SETTINGS
     fsync_after_insert = 1,

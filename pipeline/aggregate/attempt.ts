@@ -71,7 +71,7 @@ export async function insertSelected(ch: ClickHouse, into: string, { sql, params
   })
 }
 
-/** The generations that an attempt has written rows of, ascending. */
+/** The generations that an attempt has written rows of, ascending; not those of closed days, which share partitions. */
 export async function generationsOf(ch: ClickHouse, attempt: number): Promise<{ generation: number; day: number }[]> {
   const rows = await ch.query<{ generation: number }>(
     `SELECT DISTINCT toUInt64(partition) AS generation FROM system.parts
@@ -82,8 +82,9 @@ export async function generationsOf(ch: ClickHouse, attempt: number): Promise<{ 
   return rows.map(({ generation }) => ({ generation, day: dayOfGeneration(generation) }))
 }
 
-/** Deletes the rows of generations, whole partitions at a time. Again is no error. */
+/** Deletes the rows of generations: whole partitions, or, of closed days, out of those that they share. Again is no error. */
 export async function dropGenerations(ch: ClickHouse, generations: readonly number[]): Promise<void> {
+  if (generations.length === 0) return
   const parts = await ch.query<{ table: string; id: string }>(
     `SELECT DISTINCT table, partition_id AS id FROM system.parts
      WHERE database = currentDatabase() AND table IN {names:Array(String)} AND active
@@ -93,4 +94,27 @@ export async function dropGenerations(ch: ClickHouse, generations: readonly numb
   for (const { table, id } of parts) {
     await ch.command('ALTER TABLE {table:Identifier} DROP PARTITION ID {id:String}', { table, id }, heavyStatement)
   }
+  for (const table of aggregateNames) {
+    const isClosed = 'is_closed = 1 AND generation IN {generations:Array(UInt64)}'
+    const there = await ch.query(`SELECT 1 FROM ${table} WHERE ${isClosed} LIMIT 1`, { generations }, heavyStatement)
+    if (there.length === 0) continue
+    await ch.command(
+      `ALTER TABLE ${table} DELETE WHERE ${isClosed}`,
+      { generations },
+      {
+        ...heavyStatement,
+        settings: { ...heavyStatement.settings, mutations_sync: 1 },
+      },
+    )
+  }
+}
+
+/** The generations of closed days that have rows. The table is the first that a merge writes. */
+export async function closedGenerations(ch: ClickHouse): Promise<number[]> {
+  const rows = await ch.query<{ generation: number }>(
+    'SELECT DISTINCT generation FROM agg_traffic WHERE is_closed = 1 ORDER BY generation',
+    {},
+    heavyStatement,
+  )
+  return rows.map(({ generation }) => generation)
 }

@@ -2,6 +2,7 @@
  * Deletes rows of aggregates that don't count: of generations that were replaced, once no reader can hold the list that they
  * were on, and of attempts that died.
  */
+import { generationOf } from '../../clickhouse/aggregates/live-rows.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import {
   commitToLedger,
@@ -11,7 +12,7 @@ import {
   readProgress,
 } from '../../postgres/tables/aggregates.ts'
 import { aggregateLeftKeepMs, aggregateSweepMax, aggregateUnlistedKeepMs } from '../../schemas/limits.ts'
-import { aggregateNames, dropGenerations } from './attempt.ts'
+import { aggregateNames, closedGenerations, dropGenerations } from './attempt.ts'
 import type { Aggregating } from './run.ts'
 
 /** Returns the number of generations whose rows were deleted. */
@@ -32,18 +33,20 @@ export async function deleteUncounted(
 /** Whoever still works on one of them finds that the revision has changed, and can't commit it any more. */
 async function findDead({ pg, ch }: Pick<Aggregating, 'pg' | 'ch'>, forMs: number): Promise<number[]> {
   const { revision } = await readProgress(pg)
-  const unlisted = await findUnlisted(pg, await storedGenerations(ch, forMs))
+  const stored = [...(await storedGenerations(ch, forMs)), ...(await closedGenerations(ch))]
+  const unlisted = await findUnlisted(pg, stored)
   if (unlisted.length === 0 || !(await commitToLedger(pg, { revision }))) return []
   return unlisted.slice(0, aggregateSweepMax)
 }
 
-/** Generations of which nothing was written for `forMs`. */
+/** Generations of which nothing was written for `forMs`, but for those of closed days, which share partitions. */
 async function storedGenerations(ch: ClickHouse, forMs: number): Promise<number[]> {
   const rows = await ch.query<{ generation: number }>(
     `SELECT toUInt64(partition) AS generation FROM system.parts
      WHERE database = currentDatabase() AND table IN {names:Array(String)} AND active
+       AND generation >= {from:UInt64}
      GROUP BY generation HAVING max(modification_time) <= now() - {seconds:UInt32} ORDER BY generation`,
-    { names: aggregateNames, seconds: Math.floor(forMs / 1000) },
+    { names: aggregateNames, from: generationOf(1, 0), seconds: Math.floor(forMs / 1000) },
   )
   return rows.map(({ generation }) => generation)
 }

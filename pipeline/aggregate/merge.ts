@@ -10,7 +10,7 @@ import {
   takeAttempt,
 } from '../../postgres/tables/aggregates.ts'
 import { aggregateMergeMs } from '../../schemas/limits.ts'
-import { aggregateNames, dropGenerations, generationsOf, insertSelected } from './attempt.ts'
+import { aggregateNames, dropGenerations, heavyStatement, insertSelected } from './attempt.ts'
 import { liveRowsOf } from './live.ts'
 import { type Merge, nextMerge } from './merge-plan.ts'
 import type { Aggregating } from './run.ts'
@@ -63,19 +63,15 @@ export async function mergeGenerations(
     }
   }
   const lastAt = Math.max(...merge.from.map((one) => one.lastAt))
-  const written = await generationsOf(ch, attempt)
+  const generation = generationOf(attempt, merge.day)
+  // None, where everything in it was taken back, or isn't kept.
+  const written = (await hasRows(ch, generation)) ? [{ generation, day: merge.day }] : []
   const isCommitted = await commitToLedger(pg, {
     revision: state.revision,
-    // None, where everything in them was taken back.
     added: written.map((one) => ({ ...one, level: merge.level, isWhole: merge.isWhole, lastAt })),
     removed: merge.from.map(({ generation }) => generation),
   })
-  if (!isCommitted) {
-    await dropGenerations(
-      ch,
-      written.map(({ generation }) => generation),
-    )
-  }
+  if (!isCommitted) await dropGenerations(ch, [generation])
   return isCommitted
 }
 
@@ -93,12 +89,21 @@ async function mergeHours(
   const group = ['workspace_id', 'is_day', 'hour', ...keys].join(', ')
   const sums = Object.entries(columns).filter(([, { merge }]) => merge === 'sum(?)')
   const isRetraction = name === 'agg_sessions' ? "dimension = 'retracted'" : '0'
-  await insertSelected(ch, `INSERT INTO ${name} (generation, ${group}, ${Object.keys(columns).join(', ')})`, {
-    sql: `SELECT {generation:UInt64}, ${group}, ${mergedColumns(name)} FROM ${name}
+  await insertSelected(
+    ch,
+    `INSERT INTO ${name} (generation, is_closed, ${group}, ${Object.keys(columns).join(', ')})`,
+    {
+      sql: `SELECT {generation:UInt64}, {closed:UInt8}, ${group}, ${mergedColumns(name)} FROM ${name}
       WHERE is_day = 0 AND ${live.sql} AND NOT ${isRetraction} AND ${isKept.sql}
       GROUP BY ${group} ${sums.length === 0 ? '' : `HAVING ${sums.map(([column]) => `sum(${column}) != 0`).join(' OR ')}`}`,
-    params: { ...live.params, ...isKept.params, generation: generationOf(attempt, day) },
-  })
+      params: {
+        ...live.params,
+        ...isKept.params,
+        generation: generationOf(attempt, day),
+        closed: merge.isWhole ? 1 : 0,
+      },
+    },
+  )
 }
 
 /** The rows of the whole day, made of the merged rows of its hours. */
@@ -107,13 +112,23 @@ async function mergeDay(ch: ClickHouse, generation: number, name: AggregateName)
   const group = ['workspace_id', ...keys].join(', ')
   await insertSelected(
     ch,
-    `INSERT INTO ${name} (generation, is_day, hour, ${group}, ${Object.keys(columns).join(', ')})`,
+    `INSERT INTO ${name} (generation, is_closed, is_day, hour, ${group}, ${Object.keys(columns).join(', ')})`,
     {
-      sql: `SELECT {generation:UInt64}, 1, intDiv(min(hour), 24) * 24, ${group}, ${mergedColumns(name)} FROM ${name}
+      sql: `SELECT {generation:UInt64}, 1, 1, intDiv(min(hour), 24) * 24, ${group}, ${mergedColumns(name)} FROM ${name}
       WHERE is_day = 0 AND generation = {generation:UInt64} GROUP BY ${group}`,
       params: { generation },
     },
   )
+}
+
+/** Whatever is counted has events, and those are in this table. */
+async function hasRows(ch: ClickHouse, generation: number): Promise<boolean> {
+  const rows = await ch.query(
+    'SELECT 1 FROM agg_traffic WHERE generation = {generation:UInt64} LIMIT 1',
+    { generation },
+    heavyStatement,
+  )
+  return rows.length > 0
 }
 
 function mergedColumns(name: AggregateName): string {

@@ -106,7 +106,7 @@ export function sessionContributionsSql(
       toInt64(sum(sign)) AS sessions, toInt64(sum(sign * facts.${fact.pageviews})) AS pageviews,
       toInt64(sum(sign * facts.${fact.events})) AS events, toInt64(sum(sign * facts.${fact.isBounce})) AS bounces,
       toInt64(sum(sign * facts.${fact.durationMs})) AS duration_ms,
-      uniqCombined64StateIf(17)(facts.${fact.visitor}, sign = 1 AND dimension NOT IN ('total', 'entry')) AS visitors
+      uniqCombinedStateIf(17)(facts.${fact.visitor}, sign = 1 AND dimension NOT IN ('total', 'entry')) AS visitors
     FROM (
       SELECT workspace_id, hour, side.1 AS sign, side.2 AS facts,
         arrayJoin(if(side.1 = 0, [('retracted', toString(hour), '')], ${entriesOf('facts')})) AS entry

@@ -44,12 +44,15 @@ const sum = (fromEvents?: string): ColumnOfAggregate => ({
 /** Sums of floats depend on their order in the last digits. */
 const total = (fromEvents: string): ColumnOfAggregate => ({ fromEvents, merge: 'sum(?)', shown: 'round(sum(?), 3)' })
 
-/** A set of distinct values; `precision` as in ClickHouse's uniqCombined64. */
-const distinct = (precision: number, column?: string, condition = '1'): ColumnOfAggregate => ({
-  ...(column === undefined ? {} : { fromEvents: `uniqCombined64StateIf(${precision})(${column}, ${condition})` }),
-  merge: `uniqCombined64MergeState(${precision})(?)`,
-  shown: `uniqCombined64Merge(${precision})(?)`,
-})
+/** A set of distinct values. Totals and series are promised exact to 10,000, lists within one per cent. */
+const distinct = (of: 'total' | 'list', column?: string, condition = '1'): ColumnOfAggregate => {
+  const [name, precision] = of === 'total' ? ['uniqCombined64', 19] : ['uniqCombined', 17]
+  return {
+    ...(column === undefined ? {} : { fromEvents: `${name}StateIf(${precision})(${column}, ${condition})` }),
+    merge: `${name}MergeState(${precision})(?)`,
+    shown: `${name}Merge(${precision})(?)`,
+  }
+}
 
 /** The value of the newest row, in a tuple behind its time and id. */
 const newest = (fromEvents?: string): ColumnOfAggregate => ({
@@ -87,9 +90,9 @@ export const aggregateTables: Readonly<Record<AggregateName, AggregateTable>> = 
       events: sum('count()'),
       conversions: sum("countIf(kind = 'conversion')"),
       shown_events: sum("countIf(kind NOT IN ('web_vital', 'page_leave'))"),
-      visitors: distinct(19, 'visitor', 'visitor != 0'),
-      sessions: distinct(19, 'session', 'visitor != 0'),
-      converting: distinct(19, 'visitor', "kind = 'conversion' AND visitor != 0"),
+      visitors: distinct('total', 'visitor', 'visitor != 0'),
+      sessions: distinct('total', 'session', 'visitor != 0'),
+      converting: distinct('total', 'visitor', "kind = 'conversion' AND visitor != 0"),
       fcp_total: vitalTotal('FCP'),
       lcp_total: vitalTotal('LCP'),
       inp_total: vitalTotal('INP'),
@@ -109,8 +112,8 @@ export const aggregateTables: Readonly<Record<AggregateName, AggregateTable>> = 
       pageviews: sum("countIf(kind = 'pageview')"),
       conversions: sum("countIf(kind = 'conversion')"),
       samples: sum(`countIf(${isSample})`),
-      visitors: distinct(17, 'visitor', isView),
-      sessions: distinct(17, 'session', isView),
+      visitors: distinct('list', 'visitor', isView),
+      sessions: distinct('list', 'session', isView),
       title: newest("maxIf((occurred_at, id, title), kind = 'pageview' AND title != '')"),
     },
   },
@@ -140,7 +143,7 @@ export const aggregateTables: Readonly<Record<AggregateName, AggregateTable>> = 
       events: sum(),
       bounces: sum(),
       duration_ms: sum(),
-      visitors: distinct(17),
+      visitors: distinct('list'),
     },
   },
   agg_conversions: {

@@ -9,7 +9,8 @@
 --
 -- then what is counted by, then sums and states. Sums are signed: a generation may take back what an earlier one counted.
 -- A reader wants few rows of each generation, and states are read from a granule's first row on: granules are small.
--- What each column counts stands in clickhouse/aggregates/; uniqCombined64(19) is exact to 16,000, (17) to 4,000.
+-- What each column counts stands in clickhouse/aggregates/; sets of totals (uniqCombined64(19)) are exact to
+-- 16,000; those of lists (uniqCombined(17), hashes of 32 bits, half the bytes) to 8,000 but for one value in a million.
 
 -- Events of all kinds, and what web vitals have besides their distribution.
 CREATE TABLE IF NOT EXISTS agg_traffic
@@ -57,8 +58,8 @@ CREATE TABLE IF NOT EXISTS agg_pages
     pageviews Int64 CODEC(T64, ZSTD(1)),
     conversions Int64 CODEC(T64, ZSTD(1)),
     samples Int64 CODEC(T64, ZSTD(1)),
-    visitors AggregateFunction(uniqCombined64(17), UInt64) CODEC(ZSTD(1)),
-    sessions AggregateFunction(uniqCombined64(17), UInt64) CODEC(ZSTD(1)),
+    visitors AggregateFunction(uniqCombined(17), UInt64) CODEC(ZSTD(1)),
+    sessions AggregateFunction(uniqCombined(17), UInt64) CODEC(ZSTD(1)),
     title Tuple(at DateTime64(3, 'UTC'), id UInt64, text String) CODEC(ZSTD(1))
 )
 ENGINE = MergeTree
@@ -133,7 +134,7 @@ CREATE TABLE IF NOT EXISTS agg_sessions
     events Int64 CODEC(T64, ZSTD(1)),
     bounces Int64 CODEC(T64, ZSTD(1)),
     duration_ms Int64 CODEC(T64, ZSTD(1)),
-    visitors AggregateFunction(uniqCombined64(17), UInt64) CODEC(ZSTD(1))
+    visitors AggregateFunction(uniqCombined(17), UInt64) CODEC(ZSTD(1))
 )
 ENGINE = MergeTree
 PARTITION BY if(is_closed = 1, intDiv(generation % 65536, 32), generation)

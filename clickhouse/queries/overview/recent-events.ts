@@ -37,15 +37,12 @@ export async function readRecentEvents(ch: Reader, span: ReadableSpan, now: numb
   return []
 }
 
-/** Looks for the moment of the last one in narrow columns first: the wide ones are read from there on only. */
 function readNewest(ch: Reader, span: ReadableSpan): Promise<RecentEvent[]> {
   return ch.query<RecentEvent>(
-    `WITH (SELECT min(occurred_at) FROM (
-       SELECT occurred_at FROM events WHERE ${shown} ORDER BY occurred_at DESC LIMIT ${recentEventsMax})) AS oldest
-     SELECT id, if(session_named = 1, session, NULL) AS session, anonymous_id, toString(event_type) AS event_type,
+    `SELECT id, if(session_named = 1, session, NULL) AS session, anonymous_id, toString(event_type) AS event_type,
        event_name, url, path, title, referrer, source, medium, campaign, content, properties,
        toUnixTimestamp64Milli(occurred_at) AS occurred_at_ms, toUnixTimestamp64Milli(received_at) AS received_at_ms
-     FROM events WHERE ${shown} AND occurred_at >= oldest
+     FROM events WHERE ${shown}
      ORDER BY occurred_at DESC, id DESC LIMIT ${recentEventsMax}`,
     spanParams(span),
   )

@@ -128,7 +128,7 @@ function readGroups(
        WHERE dimension != 'entry' OR key IN {paths:Array(String)}
        UNION ALL
        SELECT dimension, key, detail, toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0),
-         arrayReduce('uniqCombined64State(17)', emptyArrayUInt64()), conversions
+         arrayReduce('uniqCombinedState(17)', emptyArrayUInt64()), conversions
        FROM (${conversions.sql})
      )
      GROUP BY dimension, key, detail

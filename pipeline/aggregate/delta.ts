@@ -9,10 +9,10 @@ import { type AggregateName, hourOfEvent } from '../../clickhouse/aggregates/tab
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { type AggregationState, type LeaseMark, rangesOf } from '../../postgres/tables/aggregates.ts'
 import type { IdRange } from '../../schemas/aggregate-snapshot.ts'
-import { aggregateRunRowsMax, aggregateWorkspacesNamed, segmentRowsMax } from '../../schemas/limits.ts'
+import { aggregateWorkspacesNamed, segmentRowsMax } from '../../schemas/limits.ts'
 import { aggregateNames, heavyStatement, insertContributions } from './attempt.ts'
 import { liveRowsOf } from './live.ts'
-import { type DeltaDay, type Division, dividePieces } from './pieces.ts'
+import { type DeltaDay, type Division, dividePieces, type WorkSizes } from './pieces.ts'
 import { creditHours } from './recompute-plan.ts'
 
 export interface Delta {
@@ -30,14 +30,11 @@ export interface Delta {
   readonly workspaceIds: readonly number[] | undefined
 }
 
-/** Ids in which rows are counted together to find where a run's share ends: those of eight segments. */
-const sliceIds = 8 * segmentRowsMax
-
 /** Undefined: no mark has moved. */
-export async function findDelta(ch: ClickHouse, state: AggregationState): Promise<Delta | undefined> {
+export async function findDelta(ch: ClickHouse, state: AggregationState, sizes: WorkSizes): Promise<Delta | undefined> {
   const all = unaggregatedOf(state, Number.POSITIVE_INFINITY)
   if (all.marks.length === 0) return undefined
-  const end = await endOfShare(ch, all.ranges)
+  const end = await endOfShare(ch, all.ranges, sizes)
   const chosen = unaggregatedOf(state, end)
   const visible = uniteRanges([...rangesOf(state.aggregated), ...chosen.ranges])
   const { sql, params } = idsIn(chosen.ranges, 'delta')
@@ -77,7 +74,11 @@ function unaggregatedOf(state: AggregationState, throughId: number): Pick<Delta,
 }
 
 /** The id up to which a run goes, so that it has no more rows than it should: at least those of one slice. */
-async function endOfShare(ch: ClickHouse, ranges: readonly IdRange[]): Promise<number> {
+async function endOfShare(
+  ch: ClickHouse,
+  ranges: readonly IdRange[],
+  { runRows, sliceIds }: WorkSizes,
+): Promise<number> {
   const { sql, params } = idsIn(ranges, 'delta')
   const slices = await ch.query<{ slice: number; rows: number }>(
     `SELECT intDiv(id, ${sliceIds}) AS slice, count() AS rows FROM events WHERE ${sql} GROUP BY slice ORDER BY slice`,
@@ -87,13 +88,13 @@ async function endOfShare(ch: ClickHouse, ranges: readonly IdRange[]): Promise<n
   let rows = 0
   for (const [at, slice] of slices.entries()) {
     rows += slice.rows
-    if (rows > aggregateRunRowsMax && at > 0) return slice.slice * sliceIds - 1
+    if (rows > runRows && at > 0) return slice.slice * sliceIds - 1
   }
   return Number.POSITIVE_INFINITY
 }
 
 /** How far a new row reaches: the hours before and after its own whose aggregates it can change. */
-const reachOf = (name: AggregateName): Pick<Division, 'hoursBefore' | 'hoursAfter' | 'gapMax'> => {
+const reachOf = (name: AggregateName): Omit<Division, 'days' | 'liveDays' | 'rowsMax'> => {
   if (name === 'agg_sessions') return { hoursBefore: sessionHours, hoursAfter: sessionHours, gapMax: 2 * sessionHours }
   // A late touch changes later conversions, and a late first event those of its session.
   if (name === 'agg_conversions')
@@ -109,17 +110,22 @@ export const namesInOrder: readonly AggregateName[] = [
 
 /** Writes what the delta adds to all tables. `beforeEach` is awaited before every statement, and may throw. */
 export async function writeDelta(
-  ch: ClickHouse,
+  { ch, beforeEach }: { readonly ch: ClickHouse; readonly beforeEach: () => Promise<void> },
   attempt: number,
   state: AggregationState,
   delta: Delta,
-  beforeEach: () => Promise<void>,
+  { statementRows }: WorkSizes,
 ): Promise<void> {
   const liveDays = new Set(state.generations.map(({ day }) => day))
   const own = delta.days.map(({ day }) => ({ day, generation: generationOf(attempt, day) }))
   const withOwn = { generations: [...state.generations, ...own], resets: state.resets }
   for (const name of namesInOrder) {
-    for (const { hours, part, isNew } of dividePieces({ days: delta.days, liveDays, ...reachOf(name) })) {
+    for (const { hours, part, isNew } of dividePieces({
+      days: delta.days,
+      liveDays,
+      rowsMax: statementRows,
+      ...reachOf(name),
+    })) {
       await beforeEach()
       const near: [number, number] = [hours.start - creditHours - 1, hours.end]
       await insertContributions(

@@ -3,7 +3,32 @@
  * conversion is evaluated by exactly one statement.
  */
 import type { HourSpan, RowScope } from '../../clickhouse/aggregates/row-scope.ts'
-import { aggregateStatementDaysMax, aggregateStatementRowsMax } from '../../schemas/limits.ts'
+import {
+  aggregateKeysPerDayMax,
+  aggregateRunRowsMax,
+  aggregateStatementDaysMax,
+  aggregateStatementRowsMax,
+  segmentRowsMax,
+} from '../../schemas/limits.ts'
+
+/** How large a piece of work may be: smaller ones only in tests, which have few rows. */
+export interface WorkSizes {
+  /** Rows that one run takes up. */
+  readonly runRows: number
+  /** Ids among which rows are counted together to find where a run's share ends. */
+  readonly sliceIds: number
+  /** Rows that one statement has to do with. */
+  readonly statementRows: number
+  /** Hours of workspaces of one UTC day that are computed anew one by one: of more, all of the day is. */
+  readonly dayKeys: number
+}
+
+export const usualSizes: WorkSizes = {
+  runRows: aggregateRunRowsMax,
+  sliceIds: 8 * segmentRowsMax,
+  statementRows: aggregateStatementRowsMax,
+  dayKeys: aggregateKeysPerDayMax,
+}
 
 /** New rows of one UTC day. */
 export interface DeltaDay {
@@ -31,19 +56,21 @@ export interface Division {
   readonly liveDays: ReadonlySet<number>
   /** Hours between two pieces of work that may still be one statement. */
   readonly gapMax: number
+  /** Rows that one statement has to do with. */
+  readonly rowsMax: number
 }
 
 export function dividePieces(division: Division): Piece[] {
   const pieces: (Piece & { rows: number })[] = []
   for (const slice of slicesOf(division)) {
     const open = pieces.at(-1)
-    if (slice.rows > aggregateStatementRowsMax) {
-      const of = Math.ceil(slice.rows / aggregateStatementRowsMax)
+    if (slice.rows > division.rowsMax) {
+      const of = Math.ceil(slice.rows / division.rowsMax)
       for (let remainder = 0; remainder < of; remainder++) pieces.push({ ...slice, part: { remainder, of } })
     } else if (
       open?.part === undefined &&
       open?.isNew === slice.isNew &&
-      open.rows + slice.rows <= aggregateStatementRowsMax &&
+      open.rows + slice.rows <= division.rowsMax &&
       slice.hours.end - open.hours.start <= aggregateStatementDaysMax * 24 &&
       slice.hours.start - open.hours.end <= division.gapMax
     ) {
@@ -65,11 +92,12 @@ function slicesOf({
   hoursBefore,
   hoursAfter,
   liveDays,
+  rowsMax,
 }: Division): { hours: HourSpan; isNew: boolean; rows: number }[] {
   const rowsOf = new Map(days.map(({ day, rows }) => [day, rows]))
   const total = days.reduce((sum, { rows }) => sum + rows, 0)
   // Apart from the others they are cheaper, but a statement more.
-  const isWorthApart = total > aggregateStatementRowsMax / 10
+  const isWorthApart = total > rowsMax / 10
   const slices = new Map<number, { start: number; end: number }>()
   for (const { firstHour, lastHour } of days) {
     const end = lastHour + 1 + hoursAfter

@@ -5,7 +5,8 @@
 import { keyOfHour } from '../../clickhouse/aggregates/live-rows.ts'
 import { type HourSpan, hourMs, sessionHours } from '../../clickhouse/aggregates/row-scope.ts'
 import type { HourKey } from '../../postgres/tables/aggregate-repairs.ts'
-import { aggregateKeysPerDayMax, aggregateStatementDaysMax, creditWindowMs } from '../../schemas/limits.ts'
+import { aggregateStatementDaysMax, creditWindowMs } from '../../schemas/limits.ts'
+import type { WorkSizes } from './pieces.ts'
 
 export const creditHours = creditWindowMs / hourMs
 
@@ -28,7 +29,11 @@ export interface RecomputePlan {
  * @param repairs hours whose rows were changed: a row changes sessions that start up to 24 hours before and after it, and
  *   may be a touch of conversions of the next 30 days
  */
-export function planRecompute(retracted: readonly HourKey[], repairs: readonly HourKey[]): RecomputePlan {
+export function planRecompute(
+  retracted: readonly HourKey[],
+  repairs: readonly HourKey[],
+  { dayKeys }: Pick<WorkSizes, 'dayKeys'>,
+): RecomputePlan {
   const widened = repairs.flatMap(({ workspaceId, hour }) =>
     Array.from({ length: 2 * sessionHours + 1 }, (_, at) => ({
       workspaceId,
@@ -43,7 +48,7 @@ export function planRecompute(retracted: readonly HourKey[], repairs: readonly H
     if (ofDay === undefined) byDay.set(day, [key])
     else ofDay.push(key)
   }
-  const wholeDays = [...byDay].filter(([, ofDay]) => ofDay.length > aggregateKeysPerDayMax).map(([day]) => day)
+  const wholeDays = [...byDay].filter(([, ofDay]) => ofDay.length > dayKeys).map(([day]) => day)
   const whole = new Set(wholeDays)
   const single = [...byDay].flatMap(([day, ofDay]) => (whole.has(day) ? [] : ofDay))
   return {

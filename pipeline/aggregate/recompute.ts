@@ -7,10 +7,11 @@ import { type RowScope, scopeSql } from '../../clickhouse/aggregates/row-scope.t
 import { hourOfEvent } from '../../clickhouse/aggregates/tables.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { AggregateReset, IdRange } from '../../schemas/aggregate-snapshot.ts'
-import { aggregateStatementRowsMax, aggregateWorkspacesNamed } from '../../schemas/limits.ts'
+import { aggregateWorkspacesNamed } from '../../schemas/limits.ts'
 import { heavyStatement, insertContributions } from './attempt.ts'
 import { namesInOrder } from './delta.ts'
 import { type Listed, liveRowsOf, withResets } from './live.ts'
+import type { WorkSizes } from './pieces.ts'
 import { creditHours, type RecomputePlan, type Unit } from './recompute-plan.ts'
 
 export interface Recomputing {
@@ -20,6 +21,7 @@ export interface Recomputing {
   readonly listed: Listed
   readonly visible: readonly IdRange[]
   readonly beforeEach: () => Promise<void>
+  readonly sizes: WorkSizes
 }
 
 export interface Recomputed {
@@ -124,14 +126,14 @@ async function countRows(
 }
 
 async function write(
-  { ch, attempt, beforeEach }: Recomputing,
+  { ch, attempt, beforeEach, sizes }: Recomputing,
   name: (typeof namesInOrder)[number],
   scope: RowScope,
   rows: number,
   touched: Listed,
   before: Listed | undefined,
 ): Promise<void> {
-  const of = Math.max(1, Math.ceil(rows / aggregateStatementRowsMax))
+  const of = Math.max(1, Math.ceil(rows / sizes.statementRows))
   const near: [number, number] = [scope.hours.start - creditHours - 1, scope.hours.end]
   for (let remainder = 0; remainder < of; remainder++) {
     await beforeEach()

@@ -19,6 +19,7 @@ import {
 import { aggregateRepairDaysMax, aggregateRepairsMax } from '../../schemas/limits.ts'
 import { dropGenerations, generationsOf, heavyStatement } from './attempt.ts'
 import { type Delta, findDelta, writeDelta } from './delta.ts'
+import { usualSizes, type WorkSizes } from './pieces.ts'
 import { recompute } from './recompute.ts'
 import { planRecompute } from './recompute-plan.ts'
 
@@ -27,6 +28,8 @@ export interface Aggregating {
   readonly ch: ClickHouse
   /** Called before every statement; throws when the work is to end. */
   readonly beforeEach: () => Promise<void>
+  /** The usual ones when left out. */
+  readonly sizes?: WorkSizes
 }
 
 export interface RunOutcome {
@@ -40,10 +43,10 @@ export interface RunOutcome {
 
 /** What another run did meanwhile makes this one's work void: it is left out, and taken up again by the next one. */
 export async function aggregate(work: Aggregating): Promise<RunOutcome> {
-  const { pg, ch } = work
+  const { pg, ch, sizes = usualSizes } = work
   const state = await readAggregationState(pg, aggregateRepairsMax)
   const live = state.generations.length
-  const delta = await findDelta(ch, state)
+  const delta = await findDelta(ch, state, sizes)
   const repairs = shareOf(state.repairs)
   if (delta === undefined && repairs.length === 0) return { rows: 0, generations: live, isAllTaken: true }
 
@@ -79,15 +82,11 @@ function shareOf(repairs: readonly Repair[]): Repair[] {
   })
 }
 
-async function addDelta(
-  { pg, ch, beforeEach }: Aggregating,
-  state: AggregationState,
-  delta: Delta,
-): Promise<NewGeneration[]> {
-  const attempt = await takeAttempt(pg)
-  await writeDelta(ch, attempt, state, delta, beforeEach)
+async function addDelta(work: Aggregating, state: AggregationState, delta: Delta): Promise<NewGeneration[]> {
+  const attempt = await takeAttempt(work.pg)
+  await writeDelta(work, attempt, state, delta, work.sizes ?? usualSizes)
   const lastAts = lastAtsOf(state, new Map(delta.days.map(({ day, lastAt }) => [day, lastAt])))
-  return writtenBy(ch, attempt, lastAts)
+  return writtenBy(work.ch, attempt, lastAts)
 }
 
 interface Anew {
@@ -100,15 +99,15 @@ interface Anew {
 
 /** The generations to add, the delta's included, and what they replace. */
 async function computeAnew(
-  { pg, ch, beforeEach }: Aggregating,
+  { pg, ch, beforeEach, sizes = usualSizes }: Aggregating,
   { state, delta, repairs, added }: Anew,
 ): Promise<Required<Pick<LedgerChange, 'added' | 'removed' | 'resets'>>> {
-  const plan = planRecompute(await retractedIn(ch, added), repairs)
+  const plan = planRecompute(await retractedIn(ch, added), repairs, sizes)
   if (plan.units.length === 0) return { added, removed: [], resets: [] }
   const attempt = await takeAttempt(pg)
   const visible = delta?.visible ?? rangesOf(state.aggregated)
   const listed = { generations: [...state.generations, ...added], resets: state.resets }
-  const { resets, lastAts } = await recompute({ ch, attempt, listed, visible, beforeEach }, plan)
+  const { resets, lastAts } = await recompute({ ch, attempt, listed, visible, beforeEach, sizes }, plan)
   const written = await writtenBy(ch, attempt, lastAtsOf(listed, lastAts))
   const whole = new Set(plan.wholeDays)
   return {

@@ -38,7 +38,7 @@ export function makePipelineMetrics(metrics: Metrics): PipelineMetrics {
     ['store'],
   )
   const differences = metrics.gauge(
-    'pipeline_aggregate_differences',
+    'svc_aggregate_differences',
     'Differences between aggregates and events that the last comparison found.',
   )
   const redis = metrics.gauge('svc_redis_up', 'Whether Redis could be reached, 1 or 0.')

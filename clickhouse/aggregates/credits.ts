@@ -91,7 +91,7 @@ export function creditedSql(
   const ofVisitor =
     found === undefined
       ? '(workspace_id, visitor) IN (SELECT workspace_id, visitor FROM conversions WHERE visitor != 0)'
-      : 'visitor IN arrayMap(text -> toUInt64(text), {found_visitors:Array(String)})'
+      : 'visitor IN (SELECT toUInt64(arrayJoin({found_visitors:Array(String)})))'
   const ofSession =
     found === undefined
       ? '(workspace_id, session) IN (SELECT workspace_id, session FROM conversions WHERE visitor != 0)'

@@ -14,6 +14,8 @@ import { dayOfGeneration, generationOf } from '../../clickhouse/aggregates/live-
 import type { RowScope } from '../../clickhouse/aggregates/row-scope.ts'
 import { type AggregateName, aggregateTables } from '../../clickhouse/aggregates/tables.ts'
 import type { ClickHouse, QueryOptions } from '../../clickhouse/client.ts'
+import type { Queryable } from '../../postgres/client.ts'
+import { raiseAttempts, takeAttempt } from '../../postgres/tables/aggregates.ts'
 import {
   aggregateDeadlineMs,
   aggregateMemoryMax,
@@ -82,6 +84,17 @@ export async function generationsOf(ch: ClickHouse, attempt: number): Promise<{ 
   return rows.map(({ generation }) => ({ generation, day: dayOfGeneration(generation) }))
 }
 
+/** A number that no rows are stored of: a Postgres restored from a backup would give some out again. */
+export async function beginAttempt({ pg, ch }: { pg: Queryable; ch: ClickHouse }): Promise<number> {
+  const attempt = await takeAttempt(pg)
+  // The table is the first that every attempt writes.
+  const [row] = await ch.query<{ generation: number }>('SELECT max(generation) AS generation FROM agg_traffic')
+  const largest = Math.floor((row?.generation ?? 0) / generationOf(1, 0))
+  if (attempt > largest) return attempt
+  await raiseAttempts(pg, largest)
+  return takeAttempt(pg)
+}
+
 /** Deletes the rows of generations: whole partitions, or, of closed days, out of those that they share. Again is no error. */
 export async function dropGenerations(ch: ClickHouse, generations: readonly number[]): Promise<void> {
   if (generations.length === 0) return
@@ -94,19 +107,28 @@ export async function dropGenerations(ch: ClickHouse, generations: readonly numb
   for (const { table, id } of parts) {
     await ch.command('ALTER TABLE {table:Identifier} DROP PARTITION ID {id:String}', { table, id }, heavyStatement)
   }
-  for (const table of aggregateNames) {
-    const isClosed = 'is_closed = 1 AND generation IN {generations:Array(UInt64)}'
-    const there = await ch.query(`SELECT 1 FROM ${table} WHERE ${isClosed} LIMIT 1`, { generations }, heavyStatement)
-    if (there.length === 0) continue
-    await ch.command(
-      `ALTER TABLE ${table} DELETE WHERE ${isClosed}`,
-      { generations },
-      {
-        ...heavyStatement,
-        settings: { ...heavyStatement.settings, mutations_sync: 1 },
-      },
+  const shared = [...new Set(generations.map(closedPartitionOf))].map(String)
+  // The table by which they are found comes last.
+  for (const table of [...aggregateNames].reverse()) {
+    const there = await ch.query<{ id: string }>(
+      `SELECT DISTINCT _partition_id AS id FROM ${table}
+       WHERE _partition_id IN {shared:Array(String)} AND generation IN {generations:Array(UInt64)}`,
+      { shared, generations },
+      heavyStatement,
     )
+    for (const { id } of there) {
+      await ch.command(
+        `ALTER TABLE ${table} DELETE IN PARTITION ID {id:String} WHERE generation IN {generations:Array(UInt64)}`,
+        { id, generations: generations.filter((one) => String(closedPartitionOf(one)) === id) },
+        { ...heavyStatement, settings: { ...heavyStatement.settings, mutations_sync: 1 } },
+      )
+    }
   }
+}
+
+/** As the tables are divided: 32 days a partition. */
+function closedPartitionOf(generation: number): number {
+  return Math.floor(dayOfGeneration(generation) / 32)
 }
 
 /** The generations of closed days that have rows. The table is the first that a merge writes. */

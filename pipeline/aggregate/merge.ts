@@ -3,14 +3,9 @@ import type { Condition } from '../../clickhouse/aggregates/id-ranges.ts'
 import { generationOf, liveRowsIn } from '../../clickhouse/aggregates/live-rows.ts'
 import { type AggregateName, aggregateTables } from '../../clickhouse/aggregates/tables.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
-import {
-  type AggregationState,
-  commitToLedger,
-  readAggregationState,
-  takeAttempt,
-} from '../../postgres/tables/aggregates.ts'
+import { type AggregationState, commitToLedger, readAggregationState } from '../../postgres/tables/aggregates.ts'
 import { aggregateMergeMs } from '../../schemas/limits.ts'
-import { aggregateNames, dropGenerations, heavyStatement, insertSelected } from './attempt.ts'
+import { aggregateNames, beginAttempt, dropGenerations, heavyStatement, insertSelected } from './attempt.ts'
 import { liveRowsOf } from './live.ts'
 import { type Merge, nextMerge } from './merge-plan.ts'
 import type { Aggregating } from './run.ts'
@@ -53,7 +48,7 @@ export async function mergeGenerations(
   merge: Merge,
   kept: KeptHours = new Map(),
 ): Promise<boolean> {
-  const attempt = await takeAttempt(pg)
+  const attempt = await beginAttempt({ pg, ch })
   for (const name of aggregateNames) {
     await beforeEach()
     await mergeHours(ch, attempt, name, { state, merge, kept })

@@ -1,7 +1,7 @@
 /** Computes whole days from the raw rows, whatever the aggregates say of them now. */
 import { generationOf } from '../../clickhouse/aggregates/live-rows.ts'
-import { commitToLedger, rangesOf, readAggregationState, takeAttempt } from '../../postgres/tables/aggregates.ts'
-import { dropGenerations } from './attempt.ts'
+import { commitToLedger, rangesOf, readAggregationState } from '../../postgres/tables/aggregates.ts'
+import { beginAttempt, dropGenerations } from './attempt.ts'
 import { usualSizes } from './pieces.ts'
 import { recompute } from './recompute.ts'
 import { wholeDayPlan } from './recompute-plan.ts'
@@ -13,7 +13,7 @@ import { type Aggregating, lastAtsOf, writtenBy } from './run.ts'
  */
 export async function rebuildDay({ pg, ch, beforeEach, sizes = usualSizes }: Aggregating, day: number): Promise<void> {
   const state = await readAggregationState(pg, 0)
-  const attempt = await takeAttempt(pg)
+  const attempt = await beginAttempt({ pg, ch })
   const visible = rangesOf(state.aggregated)
   const { lastAts } = await recompute({ ch, attempt, listed: state, visible, beforeEach, sizes }, wholeDayPlan(day))
   const added = await writtenBy(ch, attempt, lastAtsOf(state, lastAts))

@@ -14,10 +14,9 @@ import {
   type Repair,
   rangesOf,
   readAggregationState,
-  takeAttempt,
 } from '../../postgres/tables/aggregates.ts'
 import { aggregateRepairDaysMax, aggregateRepairsMax } from '../../schemas/limits.ts'
-import { dropGenerations, generationsOf, heavyStatement } from './attempt.ts'
+import { beginAttempt, dropGenerations, generationsOf, heavyStatement } from './attempt.ts'
 import { type Delta, findDelta, writeDelta } from './delta.ts'
 import { usualSizes, type WorkSizes } from './pieces.ts'
 import { recompute } from './recompute.ts'
@@ -83,7 +82,7 @@ function shareOf(repairs: readonly Repair[]): Repair[] {
 }
 
 async function addDelta(work: Aggregating, state: AggregationState, delta: Delta): Promise<NewGeneration[]> {
-  const attempt = await takeAttempt(work.pg)
+  const attempt = await beginAttempt(work)
   await writeDelta(work, attempt, state, delta, work.sizes ?? usualSizes)
   const lastAts = lastAtsOf(state, new Map(delta.days.map(({ day, lastAt }) => [day, lastAt])))
   return writtenBy(work.ch, attempt, lastAts)
@@ -104,7 +103,7 @@ async function computeAnew(
 ): Promise<Required<Pick<LedgerChange, 'added' | 'removed' | 'resets'>>> {
   const plan = planRecompute(await retractedIn(ch, added), repairs, sizes)
   if (plan.units.length === 0) return { added, removed: [], resets: [] }
-  const attempt = await takeAttempt(pg)
+  const attempt = await beginAttempt({ pg, ch })
   const visible = delta?.visible ?? rangesOf(state.aggregated)
   const listed = { generations: [...state.generations, ...added], resets: state.resets }
   const { resets, lastAts } = await recompute({ ch, attempt, listed, visible, beforeEach, sizes }, plan)

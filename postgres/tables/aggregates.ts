@@ -96,6 +96,11 @@ export async function takeAttempt(q: Queryable): Promise<number> {
   return row!.attempt
 }
 
+/** Makes sure that later attempts have larger numbers than `attempt`: a Postgres restored from a backup counts them again. */
+export async function raiseAttempts(q: Queryable, attempt: number): Promise<void> {
+  await q.query(`SELECT setval('aggregate_attempts', $1) FROM aggregate_attempts WHERE last_value < $1`, [attempt])
+}
+
 export interface LedgerChange {
   /** The revision that the change was worked out from. */
   readonly revision: number

@@ -3,7 +3,7 @@
  * forward, also when it is raised, so that two nodes can't be given the same block. Every caller of one installation
  * uses the same size; number 0 belongs to no lease.
  */
-import { segmentNumberMax, segmentRowsMax } from '../../schemas/limits.ts'
+import { segmentLeaseSize, segmentNumberMax, segmentRowsMax } from '../../schemas/limits.ts'
 import type { Queryable } from '../client.ts'
 
 /** Takes the next lease; its numbers are [answer, answer + size). Nothing of it counts as shipped yet. */
@@ -25,10 +25,13 @@ export async function leaseSegments(q: Queryable, size: number): Promise<number>
  * @param firstSegment of the lease
  */
 export async function advanceMark(q: Queryable, firstSegment: number, throughId: number): Promise<void> {
+  // A Postgres restored from a backup has forgotten the leases since.
   await q.query(
-    `UPDATE segment_leases_taken SET shipped_through = $2, updated_at = now()
-     WHERE first_segment = $1 AND shipped_through < $2`,
-    [firstSegment, throughId],
+    `INSERT INTO segment_leases_taken AS lease (first_segment, end_segment, shipped_through)
+     VALUES ($1::bigint, $1::bigint + $3::bigint, $2::bigint)
+     ON CONFLICT (first_segment) DO UPDATE SET shipped_through = $2::bigint, updated_at = now()
+       WHERE lease.shipped_through < $2::bigint`,
+    [firstSegment, throughId, segmentLeaseSize],
   )
 }
 

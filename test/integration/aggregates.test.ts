@@ -4,8 +4,10 @@ import { contributedColumns, contributionsSql } from '../../clickhouse/aggregate
 import { idMax } from '../../clickhouse/aggregates/id-ranges.ts'
 import type { RowScope } from '../../clickhouse/aggregates/row-scope.ts'
 import { type AggregateName, aggregateTables } from '../../clickhouse/aggregates/tables.ts'
+import { checkDays } from '../../pipeline/aggregate/check.ts'
 import { deleteUncounted } from '../../pipeline/aggregate/garbage.ts'
 import { mergeDue } from '../../pipeline/aggregate/merge.ts'
+import { rebuildDay } from '../../pipeline/aggregate/rebuild.ts'
 import { aggregate } from '../../pipeline/aggregate/run.ts'
 import { checkAggregates } from '../../pipeline/jobs/check-aggregates.ts'
 import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
@@ -93,6 +95,31 @@ test('small generations become one, and what they were, or what a dead attempt l
   expect(await storedGenerations()).toEqual(await live())
 })
 
+test('of a closed day that got late rows, what it was before is deleted from the partition that days share', async () => {
+  const work = { ...stores, beforeEach: async () => {} }
+  const first = await leaseSegments(stores.pg, 1_000)
+  const rebuild = async (at: number) => {
+    const id = first * segmentRowsMax + at
+    await insertEventRows(stores.ch, [{ ...makeEventRow({ occurred_at: '2025-06-01T12:00:00Z' }), id }])
+    await advanceMark(stores.pg, first, id)
+    await aggregate(work)
+    await rebuildDay(work, day)
+    await mergeDue(work, true)
+  }
+  const day = Date.parse('2025-06-01T00:00:00Z') / 86_400_000
+  const neighbour = { ...makeEventRow({ occurred_at: '2025-06-02T12:00:00Z' }), id: first * segmentRowsMax }
+  await insertEventRows(stores.ch, [neighbour])
+  await rebuild(1)
+  await rebuild(2)
+  const stored = () =>
+    stores.ch.query('SELECT generation, count() AS rows FROM agg_traffic WHERE is_closed = 1 GROUP BY generation')
+  expect(await stored()).toHaveLength(3)
+  await deleteUncounted(work, { leftMs: 0, unlistedMs: 0 })
+  expect(await stored()).toHaveLength(2)
+  const snapshot = await readSnapshot(stores.pg)
+  expect(await checkDays(stores.ch, snapshot, { first: day, last: day + 1 })).toEqual([])
+})
+
 test('a run with nothing new changes nothing', async () => {
   const work = { ...stores, beforeEach: async () => {} }
   await aggregate(work)
@@ -157,9 +184,9 @@ describe('aggregates that say something else than the events', () => {
     }
     await falsify()
     await checkAggregates(context)
-    expect(await metrics.text()).toMatch(/pipeline_aggregate_differences\S* 1\n/)
+    expect(await metrics.text()).toMatch(/svc_aggregate_differences\S* 1\n/)
     await aggregate(work())
     await checkAggregates(context)
-    expect(await metrics.text()).toMatch(/pipeline_aggregate_differences\S* 0\n/)
+    expect(await metrics.text()).toMatch(/svc_aggregate_differences\S* 0\n/)
   })
 })

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
+import type { ClickHouse } from '../../clickhouse/client.ts'
 import { rememberLasting } from '../../clickhouse/queries/remember.ts'
 
 function setUp() {
   const asked: string[] = []
-  const query = async <Row>(sql: string): Promise<Row[]> => {
+  const query: ClickHouse['query'] = async <Row>(sql: string): Promise<Row[]> => {
     asked.push(sql)
     if (sql === 'fail') throw new Error('away')
     return [asked.length] as Row[]

@@ -15,12 +15,15 @@ import { hourOfEvent } from './tables.ts'
 
 /** Columns: workspace_id, session, hour, had, has, and of either side first_at (ms) and a tuple of facts. */
 export function sessionStartsSql(scope: RowScope): { sql: string; params: Readonly<Record<string, unknown>> } {
-  const { nearHours, uncounted, isKey, params } = scopeSql(scope)
+  const { inHours, nearHours, uncounted, isKey, params } = scopeSql(scope)
   const isFromScratch = scope.uncounted === 'everything'
-  const changed = isFromScratch
-    ? '1'
-    : `(workspace_id, session) IN (
-        SELECT workspace_id, session FROM events WHERE ${nearHours} AND ${uncounted} AND visitor != 0)`
+  // Of few hours, only the sessions are looked at that have an event there: one that starts there has.
+  const isOfFewHours = scope.keys !== undefined || scope.hours.end - scope.hours.start < sessionHours
+  const changes = isFromScratch ? inHours : `${nearHours} AND ${uncounted}`
+  const changed =
+    isFromScratch && !isOfFewHours
+      ? '1'
+      : `(workspace_id, session) IN (SELECT workspace_id, session FROM events WHERE ${changes} AND visitor != 0)`
   const sides = isFromScratch ? '1' : `arrayJoin(if(${uncounted}, [1], [0, 1]))`
   const sql = `
     SELECT workspace_id, session, hour,

@@ -1,30 +1,24 @@
 /** Compares what readers see of the aggregates with what the raw rows give, hour by hour and as whole days. */
-import { contributionsSql } from '../../clickhouse/aggregates/contributions.ts'
-import { keyOfHour, keyOfHourSql, liveRowsIn } from '../../clickhouse/aggregates/live-rows.ts'
-import { type HourSpan, hourMs, type RowScope, sessionHours } from '../../clickhouse/aggregates/row-scope.ts'
-import { type AggregateName, type AggregateTable, aggregateTables } from '../../clickhouse/aggregates/tables.ts'
+import { idsIn } from '../../clickhouse/aggregates/id-ranges.ts'
+import { type HourSpan, hourMs } from '../../clickhouse/aggregates/row-scope.ts'
+import { type AggregateName, aggregateTables, hourOfEvent } from '../../clickhouse/aggregates/tables.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Queryable } from '../../postgres/client.ts'
 import { readSnapshot } from '../../postgres/tables/aggregate-snapshot.ts'
-import type { AggregateSnapshot, LiveGeneration } from '../../schemas/aggregate-snapshot.ts'
-import { aggregateDifferencesMax } from '../../schemas/limits.ts'
+import type { AggregateSnapshot } from '../../schemas/aggregate-snapshot.ts'
+import { aggregateDifferencesMax, aggregateStatementRowsMax } from '../../schemas/limits.ts'
 import { aggregateNames, heavyStatement } from './attempt.ts'
-import { liveRowsOf } from './live.ts'
-import { creditHours } from './recompute-plan.ts'
+import { type Comparison, compareDays, compareHours, type DifferingHour } from './compare.ts'
 
 /** An hour of a workspace, or with `isDay` its UTC day from that hour on, of which a table says something else. */
-export interface Difference {
+export interface Difference extends DifferingHour {
   readonly table: AggregateName
-  readonly workspaceId: number
-  readonly hour: number
   readonly isDay: boolean
 }
 
-export interface CheckOptions {
-  /** Undefined: all. */
-  readonly workspaceIds?: readonly number[]
-  /** By workspace, the moment before which its rows may have been deleted; milliseconds since 1970. */
-  readonly keptFrom?: ReadonlyMap<number, number>
+export interface CheckOptions extends Partial<Pick<Comparison, 'workspaceIds' | 'keptFrom'>> {
+  /** Rows that one statement compares; the usual number when left out. */
+  readonly statementRows?: number
 }
 
 /**
@@ -47,141 +41,59 @@ export async function checkDays(
   ch: ClickHouse,
   snapshot: AggregateSnapshot,
   days: { readonly first: number; readonly last: number },
-  { workspaceIds, keptFrom = new Map() }: CheckOptions = {},
+  { workspaceIds, keptFrom = new Map(), statementRows = aggregateStatementRowsMax }: CheckOptions = {},
 ): Promise<Difference[]> {
   const found: Difference[] = []
-  const hours = { start: days.first * 24, end: (days.last + 1) * 24 }
+  const all: Comparison = {
+    snapshot,
+    hours: { start: days.first * 24, end: (days.last + 1) * 24 },
+    workspaceIds,
+    keptFrom,
+  }
   const whole = snapshot.generations.filter(({ day, isWhole }) => isWhole && day >= days.first && day <= days.last)
-  for (const name of aggregateNames) {
-    found.push(...(await compare(ch, name, { snapshot, hours, workspaceIds, keptFrom })))
-    if (whole.length > 0 && aggregateTables[name].hasDays) {
-      found.push(...(await compare(ch, name, { snapshot, hours, workspaceIds, keptFrom, whole })))
+  const spans = await divideHours(ch, all, statementRows)
+  for (const table of aggregateNames) {
+    for (const hours of spans) {
+      const differing = await compareHours(ch, table, { ...all, hours })
+      found.push(...differing.map((one) => ({ table, ...one, isDay: false })))
+    }
+    if (whole.length > 0 && aggregateTables[table].hasDays) {
+      const differing = await compareDays(ch, table, all, whole)
+      found.push(...differing.map((one) => ({ table, ...one, isDay: true })))
     }
     if (found.length >= aggregateDifferencesMax) break
   }
   return found.slice(0, aggregateDifferencesMax)
 }
 
-interface Comparison {
-  readonly snapshot: AggregateSnapshot
-  readonly hours: HourSpan
-  readonly workspaceIds: readonly number[] | undefined
-  readonly keptFrom: ReadonlyMap<number, number>
-  /** The generations with rows of whole days, to compare their days in place of hours. */
-  readonly whole?: readonly LiveGeneration[]
-}
-
-async function compare(
+/** All hours, cut so that none of the spans has more rows than `rowsMax`, unless it is a single hour. */
+async function divideHours(
   ch: ClickHouse,
-  name: AggregateName,
-  { snapshot, hours, workspaceIds, keptFrom, whole }: Comparison,
-): Promise<Difference[]> {
-  const table = aggregateTables[name]
-  const scope: RowScope = {
-    visible: snapshot.aggregated,
-    uncounted: 'everything',
-    hours,
-    ...(workspaceIds === undefined ? {} : { workspaceIds }),
-  }
-  const computed = contributionsSql(name, scope, {
-    touches: liveRowsOf(snapshot, hours.start - creditHours - 1, hours.end),
-    conversions: undefined,
-  })
-  const live = liveRowsIn(liveRowsOf(snapshot, hours.start, hours.end), 'stored')
-  const ofWorkspaces = workspaceIds === undefined ? '1' : 'workspace_id IN {workspaces:Array(UInt32)}'
-  const isDay = whole !== undefined
-  const hour = isDay ? 'intDiv(hour, 24) * 24' : 'hour'
-  const ofDays = isDay
-    ? `intDiv(hour, 24) IN {whole_days:Array(UInt32)} AND ${keyOfHourSql(hour)} NOT IN {recomputed:Array(UInt64)}`
-    : '1'
-  // What began in rows that are deleted by now looks different from those that are left, and no reader takes it from here.
-  const isWhole = ['agg_sessions', 'agg_conversions'].includes(name)
-    ? `toInt64(intDiv(hour, 24) * 24) * ${hourMs} >= ${keptFromSql} + ${2 * sessionHours * hourMs}`
-    : `toInt64(${hour}) * ${hourMs} >= ${keptFromSql}`
-  const rows = isDay ? 'is_day = (generation IN {whole:Array(UInt64)})' : 'is_day = 0'
-  // As texts: the same value may have one type in the table and another where it is computed.
-  const keys = ['workspace_id', hour, ...(name === 'agg_conversions' ? creditKeys(table.keys) : table.keys)]
-  const names = keys.map((_, at) => `key_${at}`).join(', ')
-  const { exact, floats } = shownColumns(table)
-  const side = (source: string, sign: number) =>
-    `SELECT ${keys.map((key, at) => `toString(${key}) AS key_${at}`).join(', ')}, ${sign} AS side,
-       toString(tuple(${exact.map(({ sql }) => sql).join(', ')})) AS exact,
-       [${floats.join(', ')}]::Array(Float64) AS floats
-     FROM (${source}) WHERE ${ofDays} AND ${isWhole} GROUP BY ${names} HAVING ${hasAnything(exact)}`
-  const stored = `SELECT * FROM ${name} WHERE ${live.sql} AND ${rows} AND ${ofWorkspaces}
-    AND hour >= {hour_start:UInt32} AND hour < {hour_end:UInt32}`
-  const differing = await ch.query<{ workspaceId: number; hour: number }>(
-    `SELECT DISTINCT toUInt32(key_0) AS workspaceId, toUInt32(key_1) AS hour FROM (
-       SELECT ${names} FROM (${side(stored, 1)} UNION ALL ${side(computed.sql, -1)})
-       GROUP BY ${names}
-       HAVING count() != 2 OR uniqExact(exact) != 1
-         OR arrayExists((now, all) -> abs(now) > 1e-6 + 1e-9 * all,
-              sumForEach(arrayMap(value -> value * side, floats)), sumForEach(arrayMap(value -> abs(value), floats)))
-     ) ORDER BY workspaceId, hour LIMIT {limit:UInt32}`,
+  { snapshot, hours, workspaceIds }: Comparison,
+  rowsMax: number,
+): Promise<HourSpan[]> {
+  const { sql, params } = idsIn(snapshot.aggregated, 'visible')
+  const rows = await ch.query<{ hour: number; rows: number }>(
+    `SELECT ${hourOfEvent} AS hour, count() AS rows FROM events
+     WHERE ${sql} AND ${workspaceIds === undefined ? '1' : 'workspace_id IN {workspaces:Array(UInt32)}'}
+       AND occurred_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND occurred_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+     GROUP BY hour ORDER BY hour`,
     {
-      ...computed.params,
-      ...live.params,
-      ...(workspaceIds === undefined ? {} : { workspaces: workspaceIds }),
-      ...(isDay ? daysWithRows(snapshot, whole) : {}),
-      kept_workspaces: [...keptFrom.keys()],
-      kept_from: [...keptFrom.values()],
-      hour_start: hours.start,
-      hour_end: hours.end,
-      limit: aggregateDifferencesMax,
+      ...params,
+      ...(workspaceIds && { workspaces: workspaceIds }),
+      from: hours.start * hourMs,
+      to: hours.end * hourMs,
     },
     heavyStatement,
   )
-  return differing.map((key) => ({ table: name, ...key, isDay }))
-}
-
-/** SQL of the moment before which rows of `workspace_id` may have been deleted. */
-const keptFromSql = 'transform(workspace_id, {kept_workspaces:Array(UInt32)}, {kept_from:Array(Int64)}, toInt64(0))'
-
-/** A touch that may have been deleted counts for no reader. */
-function creditKeys(keys: readonly string[]): string[] {
-  const isReadable = `toUnixTimestamp64Milli(touched_at) >= ${keptFromSql}`
-  return keys.map((key) =>
-    key === 'touched_at'
-      ? `if(${isReadable}, toUnixTimestamp64Milli(touched_at), 0)`
-      : key === 'source' || key === 'medium'
-        ? `if(${isReadable}, ${key}, '')`
-        : key,
-  )
-}
-
-/** Day rows of a workspace say nothing any more once an hour of the day was computed anew: readers take its hours. */
-function daysWithRows({ resets }: AggregateSnapshot, whole: readonly LiveGeneration[]): Record<string, number[]> {
-  const wholeOf = new Map(whole.map(({ day, generation }) => [day, generation]))
-  return {
-    whole: whole.map(({ generation }) => generation),
-    whole_days: whole.map(({ day }) => day),
-    recomputed: resets
-      .map(({ workspaceId, hour, generation }) => ({ workspaceId, day: Math.floor(hour / 24), generation }))
-      .filter(({ day, generation }) => generation > (wholeOf.get(day) ?? Number.POSITIVE_INFINITY))
-      .map(({ workspaceId, day }) => keyOfHour({ workspaceId, hour: day * 24 })),
+  const cuts: number[] = []
+  let sum = 0
+  for (const { hour, rows: ofHour } of rows) {
+    if (sum > 0 && sum + ofHour > rowsMax) {
+      cuts.push(hour)
+      sum = 0
+    }
+    sum += ofHour
   }
-}
-
-interface Shown {
-  readonly sql: string
-  /** Whether a 0 of it says nothing. */
-  readonly isCount: boolean
-}
-
-/** Sums of floats depend on their order in the last digits, and are compared apart. */
-function shownColumns({ columns }: AggregateTable): { exact: Shown[]; floats: string[] } {
-  const exact: Shown[] = []
-  const floats: string[] = []
-  for (const [name, { merge, shown }] of Object.entries(columns)) {
-    const sql = shown.replaceAll('?', name)
-    if (name.endsWith('_total')) floats.push(merge.replaceAll('?', name))
-    else exact.push({ sql, isCount: !shown.startsWith('max') })
-  }
-  return { exact, floats }
-}
-
-/** Rows that came to nothing are as good as none. */
-function hasAnything(exact: readonly Shown[]): string {
-  const counts = exact.filter(({ isCount }) => isCount)
-  return counts.length === 0 ? '1' : counts.map(({ sql }) => `${sql} != 0`).join(' OR ')
+  return [hours.start, ...cuts].map((start, at) => ({ start, end: cuts[at] ?? hours.end }))
 }

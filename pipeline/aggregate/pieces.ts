@@ -2,7 +2,7 @@
  * Divides what new rows change into statements of a bounded size, by the hours that they write: each session and each
  * conversion is evaluated by exactly one statement.
  */
-import type { HourSpan, RowScope } from '../../clickhouse/aggregates/row-scope.ts'
+import type { RowScope } from '../../clickhouse/aggregates/row-scope.ts'
 import {
   aggregateKeysPerDayMax,
   aggregateRunRowsMax,
@@ -61,11 +61,11 @@ export interface Division {
 }
 
 export function dividePieces(division: Division): Piece[] {
-  const pieces: (Piece & { rows: number })[] = []
+  const pieces: (Piece & Pick<Slice, 'rows'>)[] = []
   for (const slice of slicesOf(division)) {
     const open = pieces.at(-1)
-    if (slice.rows > division.rowsMax) {
-      const of = Math.ceil(slice.rows / division.rowsMax)
+    if (slice.seenRows > 2 * division.rowsMax) {
+      const of = Math.ceil(slice.seenRows / (2 * division.rowsMax))
       for (let remainder = 0; remainder < of; remainder++) pieces.push({ ...slice, part: { remainder, of } })
     } else if (
       open?.part === undefined &&
@@ -83,17 +83,17 @@ export function dividePieces(division: Division): Piece[] {
       pieces.push(slice)
     }
   }
-  return pieces.map(({ rows: _, ...piece }) => piece)
+  return pieces.map(({ hours, part, isNew }) => ({ hours, isNew, ...(part === undefined ? {} : { part }) }))
+}
+
+interface Slice extends Piece {
+  readonly rows: number
+  /** With those of neighbouring days that are looked at. */
+  readonly seenRows: number
 }
 
 /** The hours that are written, cut by days, without days that have no row at all. */
-function slicesOf({
-  days,
-  hoursBefore,
-  hoursAfter,
-  liveDays,
-  rowsMax,
-}: Division): { hours: HourSpan; isNew: boolean; rows: number }[] {
+function slicesOf({ days, hoursBefore, hoursAfter, liveDays, rowsMax }: Division): Slice[] {
   const rowsOf = new Map(days.map(({ day, rows }) => [day, rows]))
   const total = days.reduce((sum, { rows }) => sum + rows, 0)
   // Apart from the others they are cheaper, but a statement more.
@@ -115,8 +115,8 @@ function slicesOf({
     .filter(([day]) => liveDays.has(day) || rowsOf.has(day))
     .sort(([a], [b]) => a - b)
     .map(([day, hours]) => {
-      let rows = 0
-      for (let near = day - reach; near <= day + reach; near++) rows += rowsOf.get(near) ?? 0
-      return { hours, isNew: isWorthApart && !liveDays.has(day), rows }
+      let seenRows = 0
+      for (let near = day - reach; near <= day + reach; near++) seenRows += rowsOf.get(near) ?? 0
+      return { hours, isNew: isWorthApart && !liveDays.has(day), rows: rowsOf.get(day) ?? 0, seenRows }
     })
 }

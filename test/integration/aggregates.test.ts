@@ -160,7 +160,9 @@ describe('aggregates that say something else than the events', () => {
     await aggregate(work())
   })
 
-  test('are found by svc aggregates check, with exit code 1, and mended by rebuild, of a workspace or of all', async () => {
+  test('are found by svc aggregates check, with exit code 1, and mended by rebuild, of a workspace or of all', {
+    timeout: 120_000,
+  }, async () => {
     await stores.pg.query(`INSERT INTO owners (email, plan_key) VALUES ('a@example.com', 'scale')`)
     await stores.pg.query(`INSERT INTO workspaces (owner_id, name, slug) SELECT id, 'w', 'w' FROM owners`)
     for (const rebuild of ['rebuild --workspace 1', `rebuild --from ${day} --to ${day}`, 'rebuild']) {

@@ -116,14 +116,17 @@ async function mergeDay(ch: ClickHouse, generation: number, name: AggregateName)
   )
 }
 
-/** Whatever is counted has events, and those are in this table. */
+/** Whether any table has: of events after midnight the day before has but the sessions that they belong to. */
 async function hasRows(ch: ClickHouse, generation: number): Promise<boolean> {
-  const rows = await ch.query(
-    'SELECT 1 FROM agg_traffic WHERE generation = {generation:UInt64} LIMIT 1',
-    { generation },
-    heavyStatement,
-  )
-  return rows.length > 0
+  for (const name of aggregateNames) {
+    const rows = await ch.query(
+      `SELECT 1 FROM ${name} WHERE generation = {generation:UInt64} LIMIT 1`,
+      { generation },
+      heavyStatement,
+    )
+    if (rows.length > 0) return true
+  }
+  return false
 }
 
 function mergedColumns(name: AggregateName): string {

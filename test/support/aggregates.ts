@@ -44,7 +44,10 @@ export async function aggregateAll(stores: AggregatedStores): Promise<void> {
 }
 
 /** Waits until the aggregates have every row that there is and nothing is to be computed anew. */
-export async function untilAggregated({ pg, ch }: AggregatedStores, meanwhile = async () => {}): Promise<void> {
+export async function untilAggregated(
+  { pg, ch }: AggregatedStores,
+  meanwhile: () => Promise<unknown> = async () => {},
+): Promise<void> {
   const deadline = Date.now() + aggregatedWithinMs
   for (;;) {
     await meanwhile()

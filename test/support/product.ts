@@ -140,20 +140,6 @@ export async function withStores<T>({ dev }: TestProduct, work: (stores: Aggrega
   }
 }
 
-/** Asks ClickHouse of the product. */
-export async function askClickHouse<Row>(
-  product: TestProduct,
-  sql: string,
-  params: Record<string, unknown> = {},
-): Promise<Row[]> {
-  const ch = connectClickHouse(product.dev.clickhouse_url)
-  try {
-    return await ch.query<Row>(sql, params, { deadlineMs: 60_000 })
-  } finally {
-    await ch.close()
-  }
-}
-
 /** Where the product takes events; read again every so often, because its file is replaced while it restarts children. */
 export function targetOf(product: () => TestProduct): () => { trackingUrl: string; trackingKey: string } {
   let known: { product: TestProduct; readAt: number; trackingUrl: string; trackingKey: string } | undefined

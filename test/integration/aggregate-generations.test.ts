@@ -1,0 +1,77 @@
+/** Generations of aggregates: what is merged counts on, and what doesn't count is deleted. */
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { aggregateNames } from '../../pipeline/aggregate/attempt.ts'
+import { deleteUncounted } from '../../pipeline/aggregate/garbage.ts'
+import { mergeDue } from '../../pipeline/aggregate/merge.ts'
+import { aggregate } from '../../pipeline/aggregate/run.ts'
+import { readSnapshot } from '../../postgres/tables/aggregate-snapshot.ts'
+import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
+import { aggregateMergeWidth, segmentLeaseSize, segmentRowsMax } from '../../schemas/limits.ts'
+import { exactAggregates, judgeAggregates, workOn } from '../support/aggregates.ts'
+import { makeDyingStores } from '../support/dying-stores.ts'
+import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+let stores: TestStores
+let first: number
+let used: number
+
+beforeEach(async () => {
+  stores = await freshStores()
+  first = await leaseSegments(stores.pg, segmentLeaseSize)
+  used = 0
+})
+afterEach(() => stores.close())
+
+async function aggregateEvent(event: EventLike): Promise<void> {
+  const id = first * segmentRowsMax + used++
+  await insertEventRows(stores.ch, [makeEventRow({ ...event, id })])
+  await advanceMark(stores.pg, first, id)
+  await aggregate(workOn(stores))
+}
+
+/** By table, the generations that have rows and are on no list. */
+async function findUncounted(): Promise<Record<string, number[]>> {
+  const { generations } = await readSnapshot(stores.pg)
+  const live = generations.map(({ generation }) => generation)
+  const found: Record<string, number[]> = {}
+  for (const name of aggregateNames) {
+    const rows = await stores.ch.query<{ generation: number }>(
+      `SELECT DISTINCT generation FROM ${name} WHERE generation NOT IN {live:Array(UInt64)}`,
+      { live },
+    )
+    if (rows.length > 0) found[name] = rows.map(({ generation }) => generation)
+  }
+  return found
+}
+
+test('events after midnight count in sessions that began before it, also once a day has merged generations of nothing else', async () => {
+  await aggregateEvent({ occurred_at: '2026-11-02T23:50:00Z' })
+  await mergeDue(workOn(stores), true)
+  for (let event = 0; event < aggregateMergeWidth; event++) {
+    await aggregateEvent({ occurred_at: `2026-11-03T00:0${event}:00Z` })
+  }
+  expect(await judgeAggregates(stores)).toEqual(exactAggregates)
+  await mergeDue(workOn(stores), false)
+  expect(await judgeAggregates(stores)).toEqual(exactAggregates)
+})
+
+test('of a day that was made whole by a process that died nothing is left, also when its deletion is killed at any call', async () => {
+  const occurred_at = '2026-11-02T12:00:00Z'
+  await aggregateEvent({ occurred_at, kind: 'conversion', source: 'newsletter' })
+  await aggregateEvent({ occurred_at, kind: 'web_vital', metric: 'LCP', metric_value: 1200 })
+  // Killed at the last call before the commit.
+  for (let calls = 1; (await readSnapshot(stores.pg)).generations.every(({ isWhole }) => !isWhole); calls++) {
+    await mergeDue(workOn(makeDyingStores(stores, calls)), true).catch(() => {})
+  }
+  const atOnce = { leftMs: 0, unlistedMs: 0 }
+  expect(Object.keys(await findUncounted())).toEqual(aggregateNames)
+  for (let calls = 1, isDone = false; !isDone; calls++) {
+    const dying = makeDyingStores(stores, calls)
+    await deleteUncounted(workOn(dying), atOnce).catch(() => {})
+    isDone = !dying.isDead
+  }
+  await deleteUncounted(workOn(stores), atOnce)
+  expect(await findUncounted()).toEqual({})
+  expect(await judgeAggregates(stores)).toEqual(exactAggregates)
+}, 120_000)

@@ -7,6 +7,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Queue } from 'bullmq'
 import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { readSnapshot } from '../../postgres/tables/aggregate-snapshot.ts'
+import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
+import { segmentRowsMax } from '../../schemas/limits.ts'
 import { prepareRedis } from '../../start/stores/redis.ts'
 import type { Store } from '../../start/stores/store.ts'
 import { compileService } from '../support/compile.ts'
@@ -138,9 +141,42 @@ test('an emptied Redis has its schedules back, and jobs run on', async () => {
   await eventually(async () => (await oldEvents()) === 0, 50_000)
   const { hostname, port, password } = new URL(redis.url)
   const queue = new Queue('pipeline', { connection: { host: hostname, port: Number(port), password } })
-  expect((await queue.getJobSchedulers()).map(({ key }) => key).sort()).toEqual(['expire-data', 'expire-salts'])
+  expect((await queue.getJobSchedulers()).map(({ key }) => key).sort()).toEqual([
+    'check-aggregates',
+    'expire-data',
+    'expire-salts',
+  ])
   await queue.close()
 }, 70_000)
+
+test('counts new events into the aggregates, also without Redis and after a kill', async () => {
+  const first = await leaseSegments(stores.pg, 1_000)
+  let events = 0
+  const arrive = async () => {
+    const id = first * segmentRowsMax + events++
+    await insertEventRows(stores.ch, [{ ...makeEventRow({ occurred_at: Date.now() }), id }])
+    await advanceMark(stores.pg, first, id)
+  }
+  const counted = async () => {
+    const live = (await readSnapshot(stores.pg)).generations.map(({ generation }) => generation)
+    const [row] = await stores.ch.query<{ events: number }>(
+      'SELECT sum(events) AS events FROM agg_traffic WHERE is_day = 0 AND generation IN {live:Array(UInt64)}',
+      { live },
+    )
+    return row!.events
+  }
+  await end(redisProcess, 'SIGKILL')
+  await arrive()
+  const killed = await startPipeline()
+  await eventually(async () => (await counted()) === events)
+  await end(killed.child, 'SIGKILL')
+  await arrive()
+  const pipeline = await startPipeline()
+  await eventually(async () => (await counted()) === events)
+  await eventually(async () => (await pipeline.metric('svc_aggregated_rows_total')) > 0)
+  expect(await end(pipeline.child, 'SIGTERM')).toBe(0)
+  await startRedis()
+}, 120_000)
 
 test('while Redis is away it stays up without spinning, and goes on when Redis is back', async () => {
   await end(redisProcess, 'SIGKILL')

@@ -37,8 +37,16 @@ export interface Ledger {
 
 let run = 0
 
-/** @param paddingBytes that each event carries in its properties, to fill a log sooner */
-export function openLedger({ paddingBytes = 0 } = {}): Ledger {
+export interface LedgerOptions {
+  /** That each event carries in its properties, to fill a log sooner. */
+  readonly paddingBytes?: number
+  /** Events other than the ledger's own pageviews; the title is the ledger's. */
+  readonly nextEvent?: (number: number) => Record<string, unknown>
+  /** Between two events of a connection. */
+  readonly pauseMs?: number
+}
+
+export function openLedger({ paddingBytes = 0, nextEvent = plainEvent, pauseMs = 0 }: LedgerOptions = {}): Ledger {
   const told = new Map<string, Told>()
   const failures = new Map<number, number>()
   let acknowledged = 0
@@ -47,17 +55,20 @@ export function openLedger({ paddingBytes = 0 } = {}): Ledger {
   const prefix = `${process.pid}-${run}-${Date.now()}-`
 
   /** Whether the event was acknowledged. */
-  async function send(target: LedgerTarget, agent: Agent, mark: string, hasId: boolean): Promise<boolean> {
+  async function send(
+    target: LedgerTarget,
+    agent: Agent,
+    mark: string,
+    hasId: boolean,
+    content: Record<string, unknown>,
+  ): Promise<boolean> {
     const { trackingUrl, trackingKey } = target()
     const event = told.get(mark) ?? { hasId, id: null, isUnanswered: false }
     told.set(mark, event)
     const body = {
       tracking_key: trackingKey,
-      event_name: 'pageview',
-      url: 'https://example.com/pricing?utm_source=news&utm_medium=email',
+      ...content,
       title: mark,
-      anonymous_id: `visitor-${next % 500}`,
-      session_id: `session-${next % 500}`,
       ...(hasId ? { client_event_id: mark } : {}),
       ...(paddingBytes > 0 ? { properties: { padding: 'x'.repeat(paddingBytes) } } : {}),
     }
@@ -69,9 +80,9 @@ export function openLedger({ paddingBytes = 0 } = {}): Ledger {
         headersTimeout: sendDeadlineMs,
         bodyTimeout: sendDeadlineMs,
       })
-      const content = (await answer.body.json()) as { event_id: number }
+      const answered = (await answer.body.json()) as { event_id: number }
       if (answer.statusCode === 202) {
-        event.id = content.event_id
+        event.id = answered.event_id
         return true
       }
       failures.set(answer.statusCode, (failures.get(answer.statusCode) ?? 0) + 1)
@@ -95,8 +106,9 @@ export function openLedger({ paddingBytes = 0 } = {}): Ledger {
         while (!stop.aborted) {
           const mark = `${prefix}${next++}`
           const hasId = lane % 2 === 0
+          const content = nextEvent(next)
           for (;;) {
-            if (await send(target, agent, mark, hasId)) {
+            if (await send(target, agent, mark, hasId, content)) {
               acknowledged++
               break
             }
@@ -104,11 +116,21 @@ export function openLedger({ paddingBytes = 0 } = {}): Ledger {
             // Without an id a repeat would be another event.
             if (!hasId || stop.aborted) break
           }
+          if (pauseMs > 0) await sleep(pauseMs)
         }
       })
       await Promise.all(lanes)
       await agent.destroy()
     },
+  }
+}
+
+function plainEvent(number: number): Record<string, unknown> {
+  return {
+    event_name: 'pageview',
+    url: 'https://example.com/pricing?utm_source=news&utm_medium=email',
+    anonymous_id: `visitor-${number % 500}`,
+    session_id: `session-${number % 500}`,
   }
 }
 

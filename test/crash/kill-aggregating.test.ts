@@ -1,0 +1,140 @@
+/**
+ * Events that come late and in any order, while the pipeline and the stores are killed, a second aggregator works beside the
+ * pipeline's and is killed as well, and days are rebuilt; then every manifest is shipped once more, with rows that
+ * ClickHouse has lost. In the end rows are those that were acknowledged, and aggregates are what the rows give.
+ */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { mergeDue } from '../../pipeline/aggregate/merge.ts'
+import { rebuildDay } from '../../pipeline/aggregate/rebuild.ts'
+import { type Aggregating, aggregate } from '../../pipeline/aggregate/run.ts'
+import { recordRepairs } from '../../postgres/tables/aggregate-repairs.ts'
+import { sleep } from '../../runtime/retry.ts'
+import { StoreUnavailable } from '../../runtime/store-error.ts'
+import {
+  aggregateAll,
+  endClaim,
+  exactAggregates,
+  judgeAggregates,
+  untilAggregated,
+  workOn,
+} from '../support/aggregates.ts'
+import { makeDyingStores } from '../support/dying-stores.ts'
+import { drawLateEvents } from '../support/late-events.ts'
+import { exact, judge, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
+import { startProduct, type TestProduct, targetOf, waitUntilShipped, withStores } from '../support/product.ts'
+
+const isLong = process.env['FAULTS'] === 'long'
+const rounds = isLong ? 12 : 1
+const strikesEach = isLong ? 10 : 4
+const betweenStrikesMs = isLong ? 10_000 : 2_000
+/** Of each of the ledger's connections: some hundred events a second together. */
+const pauseMs = 100
+const hourMs = 3_600_000
+/** That events come late by. */
+const hours = 71
+
+let dataDir: string
+let product: TestProduct
+
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'svc-kill-aggregating-'))
+  product = await startProduct(dataDir)
+}, 120_000)
+afterAll(async () => {
+  await product?.stop()
+  rmSync(dataDir, { recursive: true, force: true })
+}, 120_000)
+
+const below = (end: number) => Math.floor(Math.random() * end)
+const pick = <T>(from: readonly T[]): T => from[below(from.length)]!
+const hourNow = () => Math.floor(Date.now() / hourMs)
+/** One of those that have events. */
+const randomDay = () => Math.floor((hourNow() - below(hours)) / 24)
+
+/**
+ * Aggregates, merges, rebuilds and asks for repairs without regard to the pipeline, and is killed now and then.
+ * @returns how much of it came to its end
+ */
+async function meddle(until: AbortSignal): Promise<number> {
+  let done = 0
+  const works: ((work: Aggregating) => Promise<unknown>)[] = [
+    aggregate,
+    (work) => mergeDue(work, true),
+    (work) => rebuildDay(work, randomDay()),
+    ({ pg }) => recordRepairs(pg, [{ workspaceId: product.dev.workspace_id, hour: hourNow() - below(hours) }]),
+  ]
+  while (!until.aborted) {
+    try {
+      await withStores(product, (stores) =>
+        pick(works)(workOn(Math.random() < 0.5 ? makeDyingStores(stores, 1 + below(60)) : stores)),
+      )
+      done++
+    } catch (error) {
+      const isTakenOver = (error as Error).message.includes('changed the aggregates meanwhile')
+      if (!isTakenOver && !(error instanceof StoreUnavailable)) throw error
+    }
+    await sleep(200)
+  }
+  return done
+}
+
+/** Of this round's rows ClickHouse loses some, and a day is computed without them; what was loaded counts as not loaded. */
+async function shipAgain(since: Date): Promise<void> {
+  await withStores(product, async (stores) => {
+    await aggregateAll(stores)
+    await stores.ch.command(
+      'ALTER TABLE events DELETE WHERE received_at >= {since:DateTime64(3)} AND id % 7 = 3',
+      { since },
+      { settings: { mutations_sync: 1 } },
+    )
+    await vi.waitFor(() => rebuildDay(workOn(stores), randomDay()), 30_000)
+    expect(await judgeAggregates(stores)).not.toEqual(exactAggregates)
+  })
+  await product.killGroup()
+  const journal = join(dataDir, 'ingest/events/shipping.journal')
+  const lines = readFileSync(journal, 'utf8').split('\n')
+  writeFileSync(journal, lines.filter((line) => !line.includes('"t":"loaded"')).join('\n'))
+  product = await startProduct(dataDir)
+}
+
+test(
+  `kills, rebuilds and manifests shipped twice leave aggregates that equal the rows, in ${rounds} rounds`,
+  async () => {
+    for (let round = 0; round < rounds; round++) {
+      const since = new Date()
+      const events = drawLateEvents(Math.random, 300)
+      const ledger = openLedger({ nextEvent: () => events.body(), pauseMs })
+      const stop = new AbortController()
+      const sending = ledger.run(
+        targetOf(() => product),
+        stop.signal,
+      )
+      const meddling = meddle(stop.signal)
+      for (let strike = 0; strike < strikesEach; strike++) {
+        await sleep(Math.random() * betweenStrikesMs)
+        product.kill((['pipeline', 'clickhouse', 'postgres', 'pipeline'] as const)[strike % 4]!)
+        await sleep(1_000)
+        await withStores(product, endClaim).catch(() => {})
+      }
+      await sleep(betweenStrikesMs)
+      stop.abort()
+      await sending
+      expect(await meddling).toBeGreaterThan(0)
+      expect(ledger.acknowledged).toBeGreaterThan(500)
+      await waitUntilShipped(product)
+      await shipAgain(since)
+      await waitUntilShipped(product)
+      await withStores(product, async (stores) => {
+        expect(judge(ledger, await stores.ch.query<StoredEvent>(storedEventsSql))).toEqual(exact)
+        await endClaim(stores)
+        // The pipeline alone does it, too, but looks for something to do every 15 seconds only.
+        await (isLong ? untilAggregated(stores) : aggregateAll(stores))
+        expect(await judgeAggregates(stores)).toEqual(exactAggregates)
+      })
+    }
+  },
+  rounds * 180_000,
+)

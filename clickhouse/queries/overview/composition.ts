@@ -169,36 +169,37 @@ function rawCells(
 }
 
 /**
- * The first buckets, as far as nothing can change about them any more, and the others: each with the part of the range that
- * they divide. One part where there is nothing to divide.
+ * The buckets that nothing can change any more, because they lie in hours of the aggregates that no pending row is in, apart
+ * from those before and after: each with the part of the range that they divide.
  */
 export function divideAtOpen(
   composition: Composition,
   buckets: readonly Bucket[],
 ): { composition: Composition; buckets: readonly Bucket[] }[] {
-  const { hours, pending, from } = composition
+  const { hours, pending } = composition
   const closedUntil = Math.min(hours.end, pending?.hours.start ?? hours.end) * hourMs
-  const isCut = buckets.some(({ start }, at) => at > 0 && start % hourMs !== 0)
-  const closed = buckets.filter(({ end }) => end <= closedUntil && end % hourMs === 0)
-  if (
-    isCut ||
-    from % hourMs !== 0 ||
-    hours.start >= hours.end ||
-    closed.length === 0 ||
-    closed.length === buckets.length
-  )
-    return [{ composition, buckets }]
-  const edge = closed.at(-1)!.end
-  return [
+  const isClosed = ({ start, end }: Bucket) =>
+    start >= hours.start * hourMs && end <= closedUntil && start % hourMs === 0 && end % hourMs === 0
+  const first = buckets.findIndex(isClosed)
+  const last = buckets.findLastIndex(isClosed)
+  // In a zone whose hours aren't those of UTC every bucket is cut.
+  const isDivisible = first >= 0 && buckets.slice(first, last + 1).every(isClosed)
+  if (!isDivisible) return [{ composition, buckets }]
+  const closed = { start: buckets[first]!.start / hourMs, end: buckets[last]!.end / hourMs }
+  const parts = [
+    { buckets: buckets.slice(0, first), to: closed.start * hourMs, hours: { start: hours.start, end: closed.start } },
     {
-      composition: { ...composition, to: edge, hours: { start: hours.start, end: edge / hourMs }, pending: undefined },
-      buckets: closed,
+      buckets: buckets.slice(first, last + 1),
+      from: closed.start * hourMs,
+      to: closed.end * hourMs,
+      hours: closed,
+      pending: undefined,
     },
-    {
-      composition: { ...composition, from: edge, hours: { start: edge / hourMs, end: hours.end } },
-      buckets: buckets.slice(closed.length),
-    },
+    { buckets: buckets.slice(last + 1), from: closed.end * hourMs, hours: { start: closed.end, end: hours.end } },
   ]
+  return parts
+    .filter((part) => part.buckets.length > 0)
+    .map(({ buckets: some, ...part }) => ({ composition: { ...composition, ...part }, buckets: some }))
 }
 
 function hourOf(moment: number): number {

@@ -1,7 +1,6 @@
 /** Counts of distinct ids and events, and totals of web vitals: of a range, and of each of its buckets. */
 import { type VitalName, vitalNames } from '../../../schemas/reference/web-vitals.ts'
 import type { Bucket } from '../../../schemas/time-range.ts'
-import { dayMs } from '../../../schemas/time-zone.ts'
 import { aggregateTables } from '../../aggregates/tables.ts'
 import { type Composition, cellsOf, divideAtOpen } from './composition.ts'
 import type { Reader } from './span.ts'
@@ -27,10 +26,7 @@ export interface RangeCounts {
   readonly vitals: VitalSums
 }
 
-type CountRow = Counts & { readonly is_total: number; readonly bucket: number } & Record<
-    `${string}_vital`,
-    [number, number, number]
-  >
+type CountRow = Counts & Record<`${string}_vital`, [number, number, number]>
 
 const noCounts: Counts = { visitors: 0, sessions: 0, pageviews: 0, events: 0, conversions: 0, converting: 0 }
 const names = Object.keys(noCounts)
@@ -44,37 +40,21 @@ const vitalList = vitalNames
   .map((name) => `(sum(${name}_total), max(${name}_latest).3, max(${name}_latest).2) AS ${name}_vital`)
   .join(', ')
 
-/**
- * Where no bucket cuts a UTC day, one pass over the days gives the range and its buckets; else the buckets are counted from
- * hours, beside the range's days.
- * @param buckets none: only the range is counted
- */
+/** The range from its days, its buckets apart from it: of those most can be remembered. */
 export async function readCounts(
   ch: Reader,
   composition: Composition,
   buckets: readonly Bucket[],
 ): Promise<RangeCounts> {
-  const edges = edgesOf(buckets)
-  if (!edges.every((edge) => edge % dayMs === 0)) {
-    const [whole, series] = await Promise.all([readCounts(ch, composition, []), readSeries(ch, composition, buckets)])
-    return { ...whole, series }
-  }
-  const cells = cellsOf(composition, { name: 'range', edges })
-  const columns = [...names, ...vitalColumns]
-  const united = unitedSql(table, cells, { columns, bucket: buckets.length === 0 ? 0 : 'each' })
-  const rows = await ch.query<CountRow>(
-    `SELECT ${buckets.length === 0 ? '1' : 'grouping(bucket)'} AS is_total, bucket, ${countList}, ${vitalList}
-     FROM ${united.sql} GROUP BY ${buckets.length === 0 ? 'bucket' : 'bucket WITH ROLLUP'}`,
-    { ...united.params, bucket_starts: buckets.map((bucket) => bucket.start) },
-    { isLasting: isLasting(cells) },
-  )
-  const total = rows.find(({ is_total }) => is_total === 1)
-  const byBucket = new Map(rows.filter(({ is_total }) => is_total === 0).map((row) => [row.bucket, row]))
-  return {
-    total: total ?? noCounts,
-    series: buckets.map((bucket) => byBucket.get(bucket.start) ?? noCounts),
-    vitals: total === undefined ? new Map() : vitalSumsOf(total),
-  }
+  const cells = cellsOf(composition, { name: 'range' })
+  const united = unitedSql(table, cells, { columns: [...names, ...vitalColumns] })
+  const [[total], series] = await Promise.all([
+    ch.query<CountRow>(`SELECT ${countList}, ${vitalList} FROM ${united.sql}`, united.params, {
+      isLasting: isLasting(cells),
+    }),
+    readSeries(ch, composition, buckets),
+  ])
+  return { total: total ?? noCounts, series, vitals: total === undefined ? new Map() : vitalSumsOf(total) }
 }
 
 /** The counts of a range alone. */

@@ -1,7 +1,6 @@
 /** Web vitals: of a range, of each of its buckets, and of its busiest pages. */
 import { type VitalName, vitalNames, vitals } from '../../../schemas/reference/web-vitals.ts'
 import type { Bucket } from '../../../schemas/time-range.ts'
-import { dayMs } from '../../../schemas/time-zone.ts'
 import { aggregateTables } from '../../aggregates/tables.ts'
 import { type Composition, cellsOf, divideAtOpen } from './composition.ts'
 import { edgesOf } from './counts.ts'
@@ -43,48 +42,38 @@ export interface RangeVitals {
   readonly series: readonly VitalPoint[]
 }
 
-/** Percentiles of the range, samples and p75 of each bucket: in one pass where no bucket cuts a UTC day. */
+/** Percentiles of the range, samples and p75 of each bucket: apart, because most buckets can be remembered. */
 export async function readVitals(
   ch: Reader,
   composition: Composition,
   buckets: readonly Bucket[],
 ): Promise<RangeVitals> {
-  const edges = edgesOf(buckets)
-  if (!edges.every((edge) => edge % dayMs === 0)) {
-    const [{ total }, ...parts] = await Promise.all([
-      readVitals(ch, composition, []),
-      ...divideAtOpen(composition, buckets).map((part) =>
-        readPercentiles(ch, part.composition, part.buckets, 'metric, bucket'),
-      ),
-    ])
-    return { total, series: parts.flatMap(({ series }) => series) }
-  }
-  return readPercentiles(ch, composition, buckets, 'GROUPING SETS ((metric), (metric, bucket))')
+  const [{ total }, ...parts] = await Promise.all([
+    readPercentiles(ch, composition, []),
+    ...divideAtOpen(composition, buckets).map((part) => readPercentiles(ch, part.composition, part.buckets)),
+  ])
+  return { total, series: parts.flatMap(({ series }) => series) }
 }
 
-async function readPercentiles(
-  ch: Reader,
-  composition: Composition,
-  buckets: readonly Bucket[],
-  groups: string,
-): Promise<RangeVitals> {
+/** Of each bucket, or, where there are none, of the range. */
+async function readPercentiles(ch: Reader, composition: Composition, buckets: readonly Bucket[]): Promise<RangeVitals> {
   const cells = cellsOf(composition, { name: 'vitals', edges: edgesOf(buckets) })
   const united = unitedSql(aggregateTables.agg_vitals, cells, {
     columns: ['samples'],
     bucket: buckets.length === 0 ? 0 : 'each',
   })
-  const isTotal = groups.startsWith('GROUPING') ? 'grouping(bucket)' : '0'
-  const rows = await ch.query<VitalTotals & { metric: VitalName; is_total: number; bucket: number }>(
-    `SELECT ${isTotal} AS is_total, toString(metric) AS metric, bucket, sum(amount) AS count, ${percentiles(0.75, 0.9, 0.99)} AS p,
+  const levels = buckets.length === 0 ? [0.75, 0.9, 0.99] : [0.75]
+  const rows = await ch.query<VitalTotals & { metric: VitalName; bucket: number }>(
+    `SELECT toString(metric) AS metric, bucket, sum(amount) AS count, ${percentiles(...levels)} AS p,
        p[1] AS p75, p[2] AS p90, p[3] AS p99
      FROM (SELECT metric, value, bucket, sum(samples) AS amount FROM ${united.sql} GROUP BY metric, value, bucket)
-     GROUP BY ${groups}`,
+     GROUP BY metric, bucket`,
     { ...united.params, bucket_starts: buckets.map((bucket) => bucket.start) },
     { isLasting: isLasting(cells) },
   )
   const byBucket = new Map(buckets.map((bucket) => [bucket.start, new Map<VitalName, VitalSample>()]))
   const total = new Map<VitalName, VitalTotals>()
-  for (const row of rows) (row.is_total === 1 ? total : byBucket.get(row.bucket))?.set(row.metric, row)
+  for (const row of rows) (buckets.length === 0 ? total : byBucket.get(row.bucket))?.set(row.metric, row)
   return { total, series: [...byBucket.values()] }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Events that come late and in any order, while the pipeline and the stores are killed, a second aggregator works beside the
- * pipeline's and is killed as well, and days are rebuilt; then every manifest is shipped once more, with rows that
+ * Events that come late and in any order, while ingest, the pipeline and the stores are killed, a second aggregator works
+ * beside the pipeline's and is killed as well, and days are rebuilt; then every manifest is shipped once more, with rows that
  * ClickHouse has lost. In the end rows are those that were acknowledged, and aggregates are what the rows give.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -81,7 +81,10 @@ async function meddle(until: AbortSignal): Promise<number> {
   return done
 }
 
-/** Of this round's rows ClickHouse loses some, and a day is computed without them; what was loaded counts as not loaded. */
+/**
+ * Of this round's rows ClickHouse loses some, and a day is computed without them; what was loaded counts as not loaded, and
+ * ingest is killed while it settles that.
+ */
 async function shipAgain(since: Date): Promise<void> {
   await withStores(product, async (stores) => {
     await aggregateAll(stores)
@@ -98,6 +101,11 @@ async function shipAgain(since: Date): Promise<void> {
   const lines = readFileSync(journal, 'utf8').split('\n')
   writeFileSync(journal, lines.filter((line) => !line.includes('"t":"loaded"')).join('\n'))
   product = await startProduct(dataDir)
+  // While manifests are settled and repairs are told.
+  for (let kill = 0; kill < 2; kill++) {
+    await sleep(Math.random() * 1_000)
+    product.kill('ingest')
+  }
 }
 
 test(
@@ -115,7 +123,7 @@ test(
       const meddling = meddle(stop.signal)
       for (let strike = 0; strike < strikesEach; strike++) {
         await sleep(Math.random() * betweenStrikesMs)
-        product.kill((['pipeline', 'clickhouse', 'postgres', 'pipeline'] as const)[strike % 4]!)
+        product.kill((['pipeline', 'clickhouse', 'postgres', 'ingest'] as const)[strike % 4]!)
         await sleep(1_000)
         await withStores(product, endClaim).catch(() => {})
       }

@@ -19,7 +19,10 @@ export function encodeSegments(rows: Iterable<EventRow>): Segment[] {
   let pieces: Buffer[] = []
   const seal = () => {
     let at = 0
-    const starts = pieces.map(({ length }) => (at += length) - length)
+    const starts = pieces.map(({ length }) => {
+      at += length
+      return at - length
+    })
     if (pieces.length > 0) segments.push({ bytes: Buffer.concat(pieces), rows: starts })
     pieces = []
   }

@@ -17,7 +17,13 @@ test('equal questions that are asked while the answer is being worked on share i
 test('an answer is no older than the time that it may be used for, however long the work takes', async () => {
   const { clock, ask } = setUp()
   let finish: (answer: number) => void = () => {}
-  const slow = ask('a', () => new Promise((resolve) => (finish = resolve)))
+  const slow = ask(
+    'a',
+    () =>
+      new Promise((resolve) => {
+        finish = resolve
+      }),
+  )
   clock.now = 199
   const sharing = ask('a')
   clock.now = 200

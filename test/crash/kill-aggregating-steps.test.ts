@@ -22,7 +22,7 @@ import { freshStores, type TestStores } from '../support/stores.ts'
 const isLong = process.env['FAULTS'] === 'long'
 const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 const callsBetweenKills = isLong ? 1 : 16
-const roundsAtOnce = isLong ? 40 : 2
+const roundsAtOnce = isLong ? 40 : 1
 const workspaces = 3
 /** With repairs in so many, whole days are computed anew. */
 const manyWorkspaces = 25
@@ -157,7 +157,7 @@ test('a dead attempt that counted would be noticed', async () => {
 
 test('what does not count is deleted in the end, also when that is killed at any call', async () => {
   const atOnce = { leftMs: 0, unlistedMs: 0 }
-  expect(await killAtCalls((work) => deleteUncounted(work, atOnce), callsBetweenKills * 4)).toBeGreaterThan(0)
+  expect(await killAtCalls((work) => deleteUncounted(work, atOnce), isLong ? 4 : 150)).toBeGreaterThan(0)
   await deleteUncounted(workOn(stores), atOnce)
   const { generations } = await readSnapshot(stores.pg)
   const live = new Set(generations.map(({ generation }) => generation))

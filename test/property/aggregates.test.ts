@@ -18,7 +18,7 @@ import { day, type EventFact, hour } from '../oracle/facts.ts'
 import { insertEventRows } from '../support/event-rows.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
-const runs = Number(process.env['RUNS'] ?? (process.env['FAULTS'] === 'long' ? 100 : 2))
+const runs = Number(process.env['RUNS'] ?? (process.env['FAULTS'] === 'long' ? 100 : 1))
 const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 
 let stores: TestStores

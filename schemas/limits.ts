@@ -123,6 +123,8 @@ export const aggregateThreadsMax = 2
 export const aggregateClaimMs = 20 * second
 /** Hours recorded to be computed anew that one run looks at, and the days that they may be of. */
 export const aggregateRepairsMax = 2_000
+/** Every manifest that comes back after a power loss tells of its hours: so many tellings are taken together. */
+export const aggregateRepairRowsMax = 100_000
 export const aggregateRepairDaysMax = 30
 /** Hours of workspaces of one UTC day that are computed anew one by one: of more, all of the day is. */
 export const aggregateKeysPerDayMax = 500

@@ -53,7 +53,7 @@ export async function aggregate(work: Aggregating): Promise<RunOutcome> {
   const anew = await computeAnew(work, { state, delta, repairs, added })
   const change: LedgerChange = {
     revision: state.revision,
-    repairIds: repairs.map(({ id }) => id),
+    repairIds: repairs.flatMap(({ ids }) => ids),
     ...(delta === undefined ? {} : { marks: delta.marks }),
     ...anew,
   }

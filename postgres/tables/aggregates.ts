@@ -3,7 +3,7 @@
  * counts the revision up from the one that was read, so that of two that worked at once only the first has done anything.
  */
 import type { AggregateReset, IdRange, LiveGeneration } from '../../schemas/aggregate-snapshot.ts'
-import { segmentRowsMax } from '../../schemas/limits.ts'
+import { aggregateRepairRowsMax, segmentRowsMax } from '../../schemas/limits.ts'
 import type { Postgres, Queryable } from '../client.ts'
 import type { HourKey } from './aggregate-repairs.ts'
 
@@ -25,7 +25,8 @@ export type NewGeneration = Omit<StoredGeneration, 'writtenAt'>
 
 /** An hour of a workspace whose raw rows were changed behind the marks. */
 export interface Repair extends HourKey {
-  readonly id: number
+  /** As often as it was told of. */
+  readonly ids: readonly number[]
 }
 
 export interface AggregationState {
@@ -57,10 +58,12 @@ export async function readAggregationState(q: Queryable, repairsMax: number): Pr
        (SELECT coalesce(json_agg(json_build_object('generation', generation, 'day', day, 'isWhole', is_whole, 'lastAt', last_at,
           'level', level, 'writtenAt', ${milliseconds('written_at')}) ORDER BY generation), '[]')
         FROM aggregate_generations_live) AS generations,
-       (SELECT coalesce(json_agg(json_build_object('id', id, 'workspaceId', workspace_id, 'hour', hour) ORDER BY id), '[]')
-        FROM (SELECT * FROM aggregate_repairs ORDER BY id LIMIT $1) AS oldest) AS repairs
+       (SELECT coalesce(json_agg(json_build_object('ids', ids, 'workspaceId', workspace_id, 'hour', hour)), '[]')
+        FROM (SELECT workspace_id, hour, array_agg(id) AS ids
+          FROM (SELECT * FROM aggregate_repairs ORDER BY id LIMIT $2) AS oldest
+          GROUP BY workspace_id, hour ORDER BY min(id) LIMIT $1) AS hours) AS repairs
      FROM aggregate_revision`,
-    [repairsMax],
+    [repairsMax, repairsMax === 0 ? 0 : aggregateRepairRowsMax],
   )
   return row!
 }

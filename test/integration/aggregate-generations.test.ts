@@ -4,9 +4,10 @@ import { aggregateNames } from '../../pipeline/aggregate/attempt.ts'
 import { deleteUncounted } from '../../pipeline/aggregate/garbage.ts'
 import { mergeDue } from '../../pipeline/aggregate/merge.ts'
 import { aggregate } from '../../pipeline/aggregate/run.ts'
+import { recordRepairs } from '../../postgres/tables/aggregate-repairs.ts'
 import { readSnapshot } from '../../postgres/tables/aggregate-snapshot.ts'
 import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
-import { aggregateMergeWidth, segmentLeaseSize, segmentRowsMax } from '../../schemas/limits.ts'
+import { aggregateMergeWidth, aggregateRepairsMax, segmentLeaseSize, segmentRowsMax } from '../../schemas/limits.ts'
 import { exactAggregates, judgeAggregates, workOn } from '../support/aggregates.ts'
 import { makeDyingStores } from '../support/dying-stores.ts'
 import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
@@ -53,6 +54,16 @@ test('events after midnight count in sessions that began before it, also once a 
   }
   expect(await judgeAggregates(stores)).toEqual(exactAggregates)
   await mergeDue(workOn(stores), false)
+  expect(await judgeAggregates(stores)).toEqual(exactAggregates)
+})
+
+test('an hour that was told of many times is computed anew once', async () => {
+  await aggregateEvent({})
+  const hour = Math.floor(Date.parse('2026-11-20T12:00:00Z') / 3_600_000)
+  const keys = Array.from({ length: 3 * aggregateRepairsMax }, () => ({ workspaceId: 1, hour }))
+  await recordRepairs(stores.pg, keys)
+  expect(await aggregate(workOn(stores))).toMatchObject({ isAllTaken: true })
+  expect(await stores.pg.query('SELECT 1 FROM aggregate_repairs')).toEqual([])
   expect(await judgeAggregates(stores)).toEqual(exactAggregates)
 })
 

@@ -157,7 +157,9 @@ test('a dead attempt that counted would be noticed', async () => {
 
 test('what does not count is deleted in the end, also when that is killed at any call', async () => {
   const atOnce = { leftMs: 0, unlistedMs: 0 }
-  expect(await killAtCalls((work) => deleteUncounted(work, atOnce), isLong ? 4 : 150)).toBeGreaterThan(0)
+  // Some hundred calls: the short form is killed at one of the first.
+  if (isLong) expect(await killAtCalls((work) => deleteUncounted(work, atOnce), 4)).toBeGreaterThan(0)
+  else expect(await killAfter(1 + below(20), (work) => deleteUncounted(work, atOnce))).toBe(true)
   await deleteUncounted(workOn(stores), atOnce)
   const { generations } = await readSnapshot(stores.pg)
   const live = new Set(generations.map(({ generation }) => generation))

@@ -14,7 +14,7 @@ import { freshStores, type TestStores } from '../support/stores.ts'
 import { askOverview, type PlacedCase, placeCases } from './ask-overview.ts'
 
 const isLong = process.env['FAULTS'] === 'long'
-const runs = Number(process.env['RUNS'] ?? (isLong ? 3000 : 80))
+const runs = Number(process.env['RUNS'] ?? (isLong ? 3000 : 50))
 const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 /** Inserted together. */
 const chunk = 150

@@ -20,6 +20,14 @@ export interface LiveGeneration {
   readonly lastAt: number
 }
 
+/** A generation with the rows of several days merged into one: what the whole generations of these days have, and no other. */
+export interface LiveBlock {
+  readonly generation: number
+  /** UTC, since 1970. */
+  readonly firstDay: number
+  readonly days: number
+}
+
 /** Of this hour (UTC, since 1970) of a workspace, generations below this one don't count. */
 export interface AggregateReset {
   readonly workspaceId: number
@@ -33,8 +41,9 @@ export interface AggregateSnapshot {
   /** Events with other ids are in no generation. Sorted, without overlaps. */
   readonly aggregated: readonly IdRange[]
   readonly generations: readonly LiveGeneration[]
+  readonly blocks: readonly LiveBlock[]
   readonly resets: readonly AggregateReset[]
 }
 
 /** Nothing is aggregated: everything is among the raw rows. */
-export const emptySnapshot: AggregateSnapshot = { revision: 0, aggregated: [], generations: [], resets: [] }
+export const emptySnapshot: AggregateSnapshot = { revision: 0, aggregated: [], generations: [], blocks: [], resets: [] }

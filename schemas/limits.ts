@@ -134,6 +134,8 @@ export const aggregateMergeWidth = 8
 export const aggregateDayOverMs = 2 * hour
 export const aggregateDayQuietMs = 10 * minute
 export const aggregateDayGenerationsMax = 64
+/** Whole days that are merged into a block, which begins at a multiple of its size; each size a multiple of the one before. */
+export const aggregateBlockDays = [4, 16, 64] as const
 /** Of so many hours computed anew a day is merged at once: every reader goes through their list. */
 export const aggregateDayResetsMax = 200
 /** For how long a run merges before it looks for new rows again. */

@@ -1,4 +1,4 @@
-/** Compares what readers see of the aggregates with what the raw rows give, hour by hour and as whole days. */
+/** Compares what readers see of the aggregates with what the raw rows give, hour by hour, as whole days, and as blocks of them. */
 import { idsIn } from '../../clickhouse/aggregates/id-ranges.ts'
 import { type HourSpan, hourMs } from '../../clickhouse/aggregates/row-scope.ts'
 import { type AggregateName, aggregateTables, hourOfEvent } from '../../clickhouse/aggregates/tables.ts'
@@ -8,9 +8,9 @@ import { readSnapshot } from '../../postgres/tables/aggregate-snapshot.ts'
 import type { AggregateSnapshot } from '../../schemas/aggregate-snapshot.ts'
 import { aggregateDifferencesMax, aggregateStatementRowsMax } from '../../schemas/limits.ts'
 import { aggregateNames, heavyStatement } from './attempt.ts'
-import { type Comparison, compareDays, compareHours, type DifferingHour } from './compare.ts'
+import { type Comparison, compareBlock, compareDays, compareHours, type DifferingHour } from './compare.ts'
 
-/** An hour of a workspace, or with `isDay` its UTC day from that hour on, of which a table says something else. */
+/** An hour of a workspace, or with `isDay` its UTC day or block of days from that hour on, of which a table says something else. */
 export interface Difference extends DifferingHour {
   readonly table: AggregateName
   readonly isDay: boolean
@@ -51,6 +51,7 @@ export async function checkDays(
     keptFrom,
   }
   const whole = snapshot.generations.filter(({ day, isWhole }) => isWhole && day >= days.first && day <= days.last)
+  const blocks = snapshot.blocks.filter(({ firstDay }) => firstDay >= days.first && firstDay <= days.last)
   const spans = await divideHours(ch, all, statementRows)
   for (const table of aggregateNames) {
     for (const hours of spans) {
@@ -59,6 +60,10 @@ export async function checkDays(
     }
     if (whole.length > 0 && aggregateTables[table].hasDays) {
       const differing = await compareDays(ch, table, all, whole)
+      found.push(...differing.map((one) => ({ table, ...one, isDay: true })))
+    }
+    for (const block of aggregateTables[table].hasDays ? blocks : []) {
+      const differing = await compareBlock(ch, table, all, block)
       found.push(...differing.map((one) => ({ table, ...one, isDay: true })))
     }
     if (found.length >= aggregateDifferencesMax) break

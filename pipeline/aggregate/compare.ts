@@ -4,7 +4,7 @@ import { keyOfHour, keyOfHourSql, liveRowsIn } from '../../clickhouse/aggregates
 import { type HourSpan, hourMs, sessionHours } from '../../clickhouse/aggregates/row-scope.ts'
 import { type AggregateName, type AggregateTable, aggregateTables } from '../../clickhouse/aggregates/tables.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
-import type { AggregateSnapshot, LiveGeneration } from '../../schemas/aggregate-snapshot.ts'
+import type { AggregateSnapshot, LiveBlock, LiveGeneration } from '../../schemas/aggregate-snapshot.ts'
 import { aggregateDifferencesMax } from '../../schemas/limits.ts'
 import { heavyStatement } from './attempt.ts'
 import { liveRowsOf } from './live.ts'
@@ -69,6 +69,25 @@ export function compareDays(
     left: storedRows(name, comparison, ofDays),
     right: storedRows(name, comparison, `is_day = 0 AND ${isCompared}`),
     params: daysWithRows(comparison.snapshot, whole),
+  })
+}
+
+/** The rows of a block with those of its whole days. */
+export function compareBlock(
+  ch: ClickHouse,
+  name: AggregateName,
+  comparison: Comparison,
+  { generation, firstDay, days }: LiveBlock,
+): Promise<DifferingHour[]> {
+  const ofWorkspaces = comparison.workspaceIds === undefined ? '1' : 'workspace_id IN {workspaces:Array(UInt32)}'
+  const whole = comparison.snapshot.generations.filter(
+    ({ day, isWhole }) => isWhole && day >= firstDay && day < firstDay + days,
+  )
+  return compare(ch, name, comparison, {
+    hour: '{first_hour:UInt32}',
+    left: `SELECT * FROM ${name} WHERE is_day = 1 AND generation = {block:UInt64} AND ${ofWorkspaces}`,
+    right: `SELECT * FROM ${name} WHERE is_day = 1 AND generation IN {whole:Array(UInt64)} AND ${ofWorkspaces}`,
+    params: { block: generation, whole: whole.map((one) => one.generation), first_hour: firstDay * 24 },
   })
 }
 

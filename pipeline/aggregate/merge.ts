@@ -1,4 +1,7 @@
-/** Merges generations of a day into one, which takes their place in the ledger. */
+/**
+ * Merges generations of a day into one, which takes their place in the ledger, and whole days into blocks, which stand beside
+ * theirs: a reader of a month takes a few rows of each key instead of one for each day.
+ */
 import type { Condition } from '../../clickhouse/aggregates/id-ranges.ts'
 import { generationOf, liveRowsIn } from '../../clickhouse/aggregates/live-rows.ts'
 import { type AggregateName, aggregateTables } from '../../clickhouse/aggregates/tables.ts'
@@ -6,6 +9,7 @@ import type { ClickHouse } from '../../clickhouse/client.ts'
 import { type AggregationState, commitToLedger, readAggregationState } from '../../postgres/tables/aggregates.ts'
 import { aggregateMergeMs } from '../../schemas/limits.ts'
 import { aggregateNames, beginAttempt, dropGenerations, heavyStatement, insertSelected } from './attempt.ts'
+import { type Block, nextBlock } from './block-plan.ts'
 import { liveRowsOf } from './live.ts'
 import { type Merge, nextMerge } from './merge-plan.ts'
 import type { Aggregating } from './run.ts'
@@ -20,8 +24,10 @@ export async function mergeDue(work: Aggregating, isAllTaken: boolean): Promise<
   for (;;) {
     const state = await readAggregationState(work.pg, 0)
     const merge = nextMerge(state, isAllTaken)
-    if (merge === undefined) return false
-    await mergeGenerations(work, state, merge)
+    const block = merge === undefined && isAllTaken ? nextBlock(state) : undefined
+    if (merge !== undefined) await mergeGenerations(work, state, merge)
+    else if (block !== undefined) await writeBlock(work, state, block)
+    else return false
     if (performance.now() > endAt) return true
   }
 }
@@ -54,7 +60,8 @@ export async function mergeGenerations(
     await mergeHours(ch, attempt, name, { state, merge, kept })
     if (merge.isWhole && aggregateTables[name].hasDays) {
       await beforeEach()
-      await mergeDay(ch, generationOf(attempt, merge.day), name)
+      const generation = generationOf(attempt, merge.day)
+      await mergeDays(ch, name, { generation, firstDay: merge.day, where: { sql: 'is_day = 0', from: [generation] } })
     }
   }
   const lastAt = Math.max(...merge.from.map((one) => one.lastAt))
@@ -66,6 +73,26 @@ export async function mergeGenerations(
     added: written.map((one) => ({ ...one, level: merge.level, isWhole: merge.isWhole, lastAt })),
     removed: merge.from.map(({ generation }) => generation),
   })
+  if (!isCommitted) await dropGenerations(ch, [generation])
+  return isCommitted
+}
+
+/**
+ * Merges the rows of whole days, beside which the new generation stands.
+ * @returns false when another change was committed meanwhile; nothing is changed then
+ */
+async function writeBlock(
+  { pg, ch, beforeEach }: Aggregating,
+  state: AggregationState,
+  block: Block,
+): Promise<boolean> {
+  const { firstDay, days, from } = block
+  const generation = generationOf(await beginAttempt({ pg, ch }), firstDay)
+  for (const name of aggregateNames.filter((one) => aggregateTables[one].hasDays)) {
+    await beforeEach()
+    await mergeDays(ch, name, { generation, firstDay, where: { sql: 'is_day = 1', from } })
+  }
+  const isCommitted = await commitToLedger(pg, { revision: state.revision, block: { generation, firstDay, days } })
   if (!isCommitted) await dropGenerations(ch, [generation])
   return isCommitted
 }
@@ -101,17 +128,25 @@ async function mergeHours(
   )
 }
 
-/** The rows of the whole day, made of the merged rows of its hours. */
-async function mergeDay(ch: ClickHouse, generation: number, name: AggregateName): Promise<void> {
+/** Writes rows of whole days: one of each key, of all rows of some generations that a condition is true of. */
+async function mergeDays(
+  ch: ClickHouse,
+  name: AggregateName,
+  {
+    generation,
+    firstDay,
+    where,
+  }: { generation: number; firstDay: number; where: { sql: string; from: readonly number[] } },
+): Promise<void> {
   const { keys, columns } = aggregateTables[name]
   const group = ['workspace_id', ...keys].join(', ')
   await insertSelected(
     ch,
     `INSERT INTO ${name} (generation, is_closed, is_day, hour, ${group}, ${Object.keys(columns).join(', ')})`,
     {
-      sql: `SELECT {generation:UInt64}, 1, 1, intDiv(min(hour), 24) * 24, ${group}, ${mergedColumns(name)} FROM ${name}
-      WHERE is_day = 0 AND generation = {generation:UInt64} GROUP BY ${group}`,
-      params: { generation },
+      sql: `SELECT {generation:UInt64}, 1, 1, {first_hour:UInt32}, ${group}, ${mergedColumns(name)} FROM ${name}
+      WHERE ${where.sql} AND generation IN {from:Array(UInt64)} GROUP BY ${group}`,
+      params: { generation, first_hour: firstDay * 24, from: where.from },
     },
   )
 }

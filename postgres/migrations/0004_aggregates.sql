@@ -57,6 +57,14 @@ CREATE TABLE aggregate_generations_live (
 );
 CREATE INDEX aggregate_generations_day ON aggregate_generations_live (day);
 
+-- Generations that have the rows of several whole days merged into one, so that a month is read from a few of them: of
+-- `days` days from `first_day` on. Each is made of the whole generations of its days and leaves with the first of them.
+CREATE TABLE aggregate_blocks_live (
+  generation bigint PRIMARY KEY,
+  first_day  integer NOT NULL,
+  days       integer NOT NULL
+);
+
 -- Generations that were live, and since when they aren't: their rows are deleted once no reader holds an older list.
 CREATE TABLE aggregate_generations_left (
   generation bigint PRIMARY KEY,

@@ -1,5 +1,5 @@
 /** What the aggregates are made of, as one moment's state. */
-import type { AggregateReset, AggregateSnapshot, LiveGeneration } from '../../schemas/aggregate-snapshot.ts'
+import type { AggregateReset, AggregateSnapshot, LiveBlock, LiveGeneration } from '../../schemas/aggregate-snapshot.ts'
 import { segmentRowsMax } from '../../schemas/limits.ts'
 import type { Queryable } from '../client.ts'
 
@@ -7,6 +7,7 @@ interface StateRow {
   readonly revision: number
   readonly marks: readonly { readonly first: number; readonly through: number }[] | null
   readonly generations: readonly LiveGeneration[] | null
+  readonly blocks: readonly LiveBlock[] | null
   readonly resets: readonly AggregateReset[] | null
 }
 
@@ -21,12 +22,14 @@ export async function readSnapshot(q: Queryable, known?: AggregateSnapshot): Pro
          ORDER BY first_segment) FROM aggregate_marks) END AS marks,
        CASE WHEN revision != $1 THEN (SELECT jsonb_agg(jsonb_build_object('generation', generation, 'day', day, 'isWhole', is_whole,
          'lastAt', last_at) ORDER BY generation) FROM aggregate_generations_live) END AS generations,
+       CASE WHEN revision != $1 THEN (SELECT jsonb_agg(jsonb_build_object('generation', generation, 'firstDay', first_day, 'days', days)
+         ORDER BY generation) FROM aggregate_blocks_live) END AS blocks,
        CASE WHEN revision != $1 THEN (SELECT jsonb_agg(jsonb_build_object('workspaceId', workspace_id, 'hour', hour,
          'generation', generation)) FROM aggregate_resets) END AS resets
      FROM aggregate_revision`,
     [known?.revision ?? -1],
   )
-  const { revision, marks, generations, resets } = row!
+  const { revision, marks, generations, blocks, resets } = row!
   if (known !== undefined && revision === known.revision) return known
   const aggregated: { from: number; through: number }[] = []
   for (const { first, through } of marks ?? []) {
@@ -36,5 +39,5 @@ export async function readSnapshot(q: Queryable, known?: AggregateSnapshot): Pro
     if (last !== undefined && from <= last.through + 1) last.through = Math.max(last.through, through)
     else aggregated.push({ from, through })
   }
-  return { revision, aggregated, generations: generations ?? [], resets: resets ?? [] }
+  return { revision, aggregated, generations: generations ?? [], blocks: blocks ?? [], resets: resets ?? [] }
 }

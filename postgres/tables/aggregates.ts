@@ -2,7 +2,7 @@
  * The ledger of the aggregates in ClickHouse: what they are made of, and up to where. Every commit is one transaction that
  * counts the revision up from the one that was read, so that of two that worked at once only the first has done anything.
  */
-import type { AggregateReset, IdRange, LiveGeneration } from '../../schemas/aggregate-snapshot.ts'
+import type { AggregateReset, IdRange, LiveBlock, LiveGeneration } from '../../schemas/aggregate-snapshot.ts'
 import { aggregateRepairRowsMax, segmentRowsMax } from '../../schemas/limits.ts'
 import type { Postgres, Queryable } from '../client.ts'
 import type { HourKey } from './aggregate-repairs.ts'
@@ -37,6 +37,7 @@ export interface AggregationState {
   readonly aggregated: readonly LeaseMark[]
   readonly shipped: readonly LeaseMark[]
   readonly generations: readonly StoredGeneration[]
+  readonly blocks: readonly LiveBlock[]
   readonly resets: readonly AggregateReset[]
   /** The oldest ones. */
   readonly repairs: readonly Repair[]
@@ -58,6 +59,8 @@ export async function readAggregationState(q: Queryable, repairsMax: number): Pr
        (SELECT coalesce(json_agg(json_build_object('generation', generation, 'day', day, 'isWhole', is_whole, 'lastAt', last_at,
           'level', level, 'writtenAt', ${milliseconds('written_at')}) ORDER BY generation), '[]')
         FROM aggregate_generations_live) AS generations,
+       (SELECT coalesce(json_agg(json_build_object('generation', generation, 'firstDay', first_day, 'days', days)), '[]')
+        FROM aggregate_blocks_live) AS blocks,
        (SELECT coalesce(json_agg(json_build_object('ids', ids, 'workspaceId', workspace_id, 'hour', hour)), '[]')
         FROM (SELECT workspace_id, hour, array_agg(id) AS ids
           FROM (SELECT * FROM aggregate_repairs ORDER BY id LIMIT $2) AS oldest
@@ -110,6 +113,7 @@ export interface LedgerChange {
   readonly marks?: readonly LeaseMark[]
   readonly added?: readonly NewGeneration[]
   readonly removed?: readonly number[]
+  readonly block?: LiveBlock
   readonly resets?: readonly AggregateReset[]
   readonly repairIds?: readonly number[]
 }
@@ -119,7 +123,7 @@ export interface LedgerChange {
  * @returns false when another change was committed since the revision was read
  */
 export function commitToLedger(pg: Postgres, change: LedgerChange): Promise<boolean> {
-  const { revision, marks: raised = [], added = [], removed = [], resets: made = [], repairIds = [] } = change
+  const { revision, marks: raised = [], added = [], removed = [], block, resets: made = [], repairIds = [] } = change
   return pg.transaction(async (tx) => {
     const [counted] = await tx.query(
       `UPDATE aggregate_revision SET revision = revision + 1, committed_at = now() WHERE revision = $1 RETURNING revision`,
@@ -136,6 +140,7 @@ export function commitToLedger(pg: Postgres, change: LedgerChange): Promise<bool
         raised.map((mark) => mark.through),
       ],
     )
+    await leaveBlocks(tx, added, removed)
     await tx.query(
       `WITH gone AS (DELETE FROM aggregate_generations_live WHERE generation = ANY ($1::bigint[]) RETURNING generation)
        INSERT INTO aggregate_generations_left (generation) SELECT generation FROM gone`,
@@ -152,6 +157,13 @@ export function commitToLedger(pg: Postgres, change: LedgerChange): Promise<bool
         added.map(({ lastAt }) => lastAt),
       ],
     )
+    if (block !== undefined) {
+      await tx.query(`INSERT INTO aggregate_blocks_live (generation, first_day, days) VALUES ($1, $2, $3)`, [
+        block.generation,
+        block.firstDay,
+        block.days,
+      ])
+    }
     await tx.query(
       `INSERT INTO aggregate_resets (workspace_id, hour, generation)
        SELECT * FROM unnest($1::int[], $2::bigint[], $3::bigint[])
@@ -171,6 +183,21 @@ export function commitToLedger(pg: Postgres, change: LedgerChange): Promise<bool
     await tx.query(`SELECT pg_notify('aggregates_changed', $1)`, [String(revision + 1)])
     return true
   })
+}
+
+/** Takes the blocks off the list that have a day whose whole generation is another one from now on. */
+async function leaveBlocks(tx: Queryable, added: readonly NewGeneration[], removed: readonly number[]): Promise<void> {
+  await tx.query(
+    `WITH changed AS (
+       SELECT day FROM aggregate_generations_live WHERE generation = ANY ($1::bigint[]) AND is_whole
+       UNION SELECT unnest($2::int[])
+     ), gone AS (
+       DELETE FROM aggregate_blocks_live WHERE EXISTS (
+         SELECT FROM changed WHERE day >= first_day AND day < first_day + days) RETURNING generation
+     )
+     INSERT INTO aggregate_generations_left (generation) SELECT generation FROM gone`,
+    [removed, added.filter(({ isWhole }) => isWhole).map(({ day }) => day)],
+  )
 }
 
 /**
@@ -205,6 +232,7 @@ export async function findUnlisted(q: Queryable, generations: readonly number[])
   const rows = await q.query<{ generation: number }>(
     `SELECT generation FROM unnest($1::bigint[]) AS generation
      WHERE NOT EXISTS (SELECT FROM aggregate_generations_live AS live WHERE live.generation = generation.generation)
+       AND NOT EXISTS (SELECT FROM aggregate_blocks_live AS block WHERE block.generation = generation.generation)
        AND NOT EXISTS (SELECT FROM aggregate_generations_left AS gone WHERE gone.generation = generation.generation)`,
     [generations],
   )

@@ -1,8 +1,9 @@
 /** Generations of aggregates: what is merged counts on, and what doesn't count is deleted. */
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { aggregateNames } from '../../pipeline/aggregate/attempt.ts'
 import { deleteUncounted } from '../../pipeline/aggregate/garbage.ts'
 import { mergeDue } from '../../pipeline/aggregate/merge.ts'
+import { rebuildDay } from '../../pipeline/aggregate/rebuild.ts'
 import { aggregate } from '../../pipeline/aggregate/run.ts'
 import { recordRepairs } from '../../postgres/tables/aggregate-repairs.ts'
 import { readSnapshot } from '../../postgres/tables/aggregate-snapshot.ts'
@@ -33,8 +34,8 @@ async function aggregateEvent(event: EventLike): Promise<void> {
 
 /** By table, the generations that have rows and are on no list. */
 async function findUncounted(): Promise<Record<string, number[]>> {
-  const { generations } = await readSnapshot(stores.pg)
-  const live = generations.map(({ generation }) => generation)
+  const { generations, blocks } = await readSnapshot(stores.pg)
+  const live = [...generations, ...blocks].map(({ generation }) => generation)
   const found: Record<string, number[]> = {}
   for (const name of aggregateNames) {
     const rows = await stores.ch.query<{ generation: number }>(
@@ -86,3 +87,65 @@ test('of a day that was made whole by a process that died nothing is left, also 
   expect(await findUncounted()).toEqual({})
   expect(await judgeAggregates(stores)).toEqual(exactAggregates)
 }, 120_000)
+
+describe('a block of days', () => {
+  const days = ['2026-11-03', '2026-11-04', '2026-11-05', '2026-11-06']
+  const firstDay = Date.parse(days[0]!) / 86_400_000
+  const blocks = async () => (await readSnapshot(stores.pg)).blocks.map(({ firstDay, days }) => ({ firstDay, days }))
+
+  async function aggregateDays(): Promise<void> {
+    for (const day of days) {
+      await aggregateEvent({ occurred_at: `${day}T12:00:00Z`, source: 'newsletter' })
+      await aggregateEvent({ occurred_at: `${day}T23:50:00Z`, kind: 'web_vital', metric: 'LCP', metric_value: 1200 })
+    }
+  }
+
+  test('stands beside its days, stays when late rows come, and is made anew with a day', async () => {
+    await aggregateDays()
+    await mergeDue(workOn(stores), false)
+    expect(await blocks()).toEqual([])
+    await mergeDue(workOn(stores), true)
+    expect(await blocks()).toEqual([{ firstDay, days: 4 }])
+    expect(await judgeAggregates(stores)).toEqual(exactAggregates)
+
+    await aggregateEvent({ occurred_at: `${days[1]}T13:00:00Z` })
+    expect(await blocks()).toEqual([{ firstDay, days: 4 }])
+    expect(await judgeAggregates(stores)).toEqual(exactAggregates)
+
+    const [before] = (await readSnapshot(stores.pg)).blocks
+    await rebuildDay(workOn(stores), firstDay + 1)
+    expect(await blocks()).toEqual([])
+    await mergeDue(workOn(stores), true)
+    expect(await blocks()).toEqual([{ firstDay, days: 4 }])
+    expect((await readSnapshot(stores.pg)).blocks[0]!.generation).toBeGreaterThan(before!.generation)
+    expect(await judgeAggregates(stores)).toEqual(exactAggregates)
+    await deleteUncounted(workOn(stores), { leftMs: 0, unlistedMs: 0 })
+    expect(await findUncounted()).toEqual({})
+    expect(await judgeAggregates(stores)).toEqual(exactAggregates)
+  })
+
+  test('is compared with its days', async () => {
+    await aggregateDays()
+    await mergeDue(workOn(stores), true)
+    const [{ generation } = { generation: 0 }] = (await readSnapshot(stores.pg)).blocks
+    await stores.ch.command(
+      'ALTER TABLE agg_pages UPDATE pageviews = pageviews + 1 WHERE generation = {generation:UInt64}',
+      { generation },
+      { settings: { mutations_sync: 1 } },
+    )
+    expect((await judgeAggregates(stores)).differences).toEqual([
+      { table: 'agg_pages', workspaceId: 1, hour: firstDay * 24, isDay: true },
+    ])
+  })
+
+  test('leaves nothing behind when whoever writes it is killed at any call', async () => {
+    await aggregateDays()
+    for (let calls = 1; (await blocks()).length === 0; calls++) {
+      await mergeDue(workOn(makeDyingStores(stores, calls)), true).catch(() => {})
+    }
+    expect(Object.keys(await findUncounted())).not.toEqual([])
+    await deleteUncounted(workOn(stores), { leftMs: 0, unlistedMs: 0 })
+    expect(await findUncounted()).toEqual({})
+    expect(await judgeAggregates(stores)).toEqual(exactAggregates)
+  }, 120_000)
+})

@@ -1,6 +1,7 @@
 /** How the aggregator divides and merges its work. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { nextBlock } from '../../pipeline/aggregate/block-plan.ts'
 import { nextMerge } from '../../pipeline/aggregate/merge-plan.ts'
 import { type DeltaDay, dividePieces } from '../../pipeline/aggregate/pieces.ts'
 import { planRecompute } from '../../pipeline/aggregate/recompute-plan.ts'
@@ -78,26 +79,28 @@ describe('pieces of a delta', () => {
   })
 })
 
+const generation = (number: number, day: number, more: Partial<StoredGeneration> = {}): StoredGeneration => ({
+  generation: number * 65_536 + day,
+  day,
+  level: 0,
+  isWhole: false,
+  lastAt: 0,
+  writtenAt: 0,
+  ...more,
+})
+const state = (generations: StoredGeneration[], now: number): AggregationState => ({
+  revision: 1,
+  committedAt: 0,
+  now,
+  aggregated: [],
+  shipped: [],
+  generations,
+  blocks: [],
+  resets: [],
+  repairs: [],
+})
+
 describe('merges', () => {
-  const generation = (number: number, day: number, more: Partial<StoredGeneration> = {}): StoredGeneration => ({
-    generation: number * 65_536 + day,
-    day,
-    level: 0,
-    isWhole: false,
-    lastAt: 0,
-    writtenAt: 0,
-    ...more,
-  })
-  const state = (generations: StoredGeneration[], now: number): AggregationState => ({
-    revision: 1,
-    committedAt: 0,
-    now,
-    aggregated: [],
-    shipped: [],
-    generations,
-    resets: [],
-    repairs: [],
-  })
   const noon = 100 * dayMs + dayMs / 2
 
   test('take so many of one level, the present day first', () => {
@@ -119,6 +122,32 @@ describe('merges', () => {
     const late = generation(4, 99, { writtenAt: noon })
     expect(nextMerge(state([whole, late], noon), true)).toBeUndefined()
     expect(nextMerge(state([whole, late], noon + aggregateDayQuietMs), true)).toMatchObject({ from: [whole, late] })
+  })
+})
+
+describe('blocks', () => {
+  const whole = (day: number) => generation(1, day, { isWhole: true })
+  const soonAfter = (day: number) => (day + 1) * dayMs + 3 * 3_600_000
+
+  test('are made of days that are over and whole, once; days without events are no obstacle', () => {
+    const days = [100, 101, 103].map(whole)
+    expect(nextBlock(state(days, soonAfter(102)))).toBeUndefined()
+    expect(nextBlock(state([...days, generation(2, 102)], soonAfter(103)))).toBeUndefined()
+    const block = nextBlock(state(days, soonAfter(103)))!
+    expect(block).toEqual({ firstDay: 100, days: 4, from: days.map(({ generation }) => generation) })
+    const made = { ...block, generation: 9 }
+    expect(nextBlock({ ...state(days, soonAfter(103)), blocks: [made] })).toBeUndefined()
+    expect(nextBlock(state([whole(100)], soonAfter(103)))).toBeUndefined()
+  })
+
+  test('are made of smaller ones', () => {
+    const days = Array.from({ length: 9 }, (_, at) => whole(96 + at))
+    const blocks = [96, 100].map((firstDay) => ({ generation: firstDay, firstDay, days: 4 }))
+    expect(nextBlock({ ...state(days, soonAfter(111)), blocks })).toEqual({
+      firstDay: 96,
+      days: 16,
+      from: [96, 100, days[8]!.generation],
+    })
   })
 })
 

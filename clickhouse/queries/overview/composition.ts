@@ -8,7 +8,7 @@
  * test/property/overview.test.ts, which asks at every stage of aggregation.
  */
 
-import type { AggregateSnapshot, IdRange } from '../../../schemas/aggregate-snapshot.ts'
+import type { AggregateSnapshot, IdRange, LiveBlock } from '../../../schemas/aggregate-snapshot.ts'
 import type { Bucket } from '../../../schemas/time-range.ts'
 import { type Condition, idsIn } from '../../aggregates/id-ranges.ts'
 import { liveRowsIn } from '../../aggregates/live-rows.ts'
@@ -110,12 +110,18 @@ function aggregatedCells(
     ...resets.map(({ hour }) => dayOf(hour)),
     ...edges.filter((edge) => edge % (dayHours * hourMs) !== 0).map((edge) => dayOf(hourOf(edge))),
   ])
-  const days: number[] = []
+  const isWholeTaken = (day: number) =>
+    day * dayHours >= hours.start && (day + 1) * dayHours <= hours.end && !divided.has(day)
+  const blocks = blocksOf(snapshot, { isTaken: isWholeTaken, edges })
+  const inBlocks = new Set(blocks.flatMap(daysOf))
+  const days = blocks.map(({ generation }) => generation)
   const parts: number[] = []
   for (const { day, generation, isWhole } of snapshot.generations) {
-    const isInside = day * dayHours >= hours.start && (day + 1) * dayHours <= hours.end
-    if (isWhole && isInside && !divided.has(day)) days.push(generation)
-    else if ((day + 1) * dayHours > hours.start && day * dayHours < hours.end) parts.push(generation)
+    if (isWhole && isWholeTaken(day)) {
+      if (!inBlocks.has(day)) days.push(generation)
+    } else if ((day + 1) * dayHours > hours.start && day * dayHours < hours.end) {
+      parts.push(generation)
+    }
   }
   const live = liveRowsIn({ generations: parts, resets }, `${name}_parts`)
   const cutSql = cutHours.length === 0 ? '' : ` AND hour NOT IN {${name}_cut:Array(UInt32)}`
@@ -132,6 +138,28 @@ function aggregatedCells(
       ...(cutHours.length === 0 ? {} : { [`${name}_cut`]: cutHours }),
     },
   }
+}
+
+/** The blocks, the largest first, that take the place of days: none of them with another's, or on both sides of an edge. */
+function blocksOf(
+  { blocks }: AggregateSnapshot,
+  { isTaken, edges }: { isTaken: (day: number) => boolean; edges: readonly number[] },
+): LiveBlock[] {
+  const edgeDays = edges.map((edge) => dayOf(hourOf(edge)))
+  const chosen: LiveBlock[] = []
+  const covered = new Set<number>()
+  for (const block of [...blocks].sort((a, b) => b.days - a.days)) {
+    const end = block.firstDay + block.days
+    const isCut = edgeDays.some((day) => day > block.firstDay && day < end)
+    if (isCut || !daysOf(block).every((day) => isTaken(day) && !covered.has(day))) continue
+    chosen.push(block)
+    for (const day of daysOf(block)) covered.add(day)
+  }
+  return chosen
+}
+
+function daysOf({ firstDay, days }: LiveBlock): number[] {
+  return Array.from({ length: days }, (_, at) => firstDay + at)
 }
 
 function rawCells(

@@ -30,7 +30,7 @@ export async function untilAggregated(installation: Installation, withinMs = 3_6
 export async function untilSettled(installation: Installation): Promise<void> {
   await installation.onBothCores(async () => {
     await untilAggregated(installation)
-    await installation.untilQuiet(120_000)
+    await installation.untilQuiet(1_800_000)
   })
 }
 

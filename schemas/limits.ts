@@ -136,6 +136,8 @@ export const aggregateDayQuietMs = 10 * minute
 export const aggregateDayGenerationsMax = 64
 /** Whole days that are merged into a block, which begins at a multiple of its size; each size a multiple of the one before. */
 export const aggregateBlockDays = [4, 16, 64] as const
+/** The last days that are over, as one block of their own: in every zone a month up to now has them all. */
+export const aggregateMonthDays = 28
 /** Of so many hours computed anew a day is merged at once: every reader goes through their list. */
 export const aggregateDayResetsMax = 200
 /** For how long a run merges before it looks for new rows again. */
@@ -148,6 +150,8 @@ export const aggregateSweepMs = 1 * minute
 export const aggregateSweepMax = 500
 /** So many conversions are named in the statement that credits them; more are found by it. */
 export const foundConversionsMax = 10_000
+/** Raw rows that one thread goes through for a statement of an overview; of more, ClickHouse takes as many threads as it likes. */
+export const overviewRowsPerThread = 200_000
 /** Differences between aggregates and raw rows that are listed. */
 export const aggregateDifferencesMax = 1_000
 /** With so few workspaces a statement names them, and reads their rows only. */

@@ -20,6 +20,7 @@ export const showAggregates = defineCommand({
       oldest_pending_seconds: pending.oldestAt === undefined ? 0 : Math.max(0, (state.now - pending.oldestAt) / 1000),
       days: days.size,
       whole_days: state.generations.filter(({ isWhole }) => isWhole).length,
+      blocks: state.blocks.length,
       generations: state.generations.length,
       resets: state.resets.length,
       repairs: state.repairs.length,

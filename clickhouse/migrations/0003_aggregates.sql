@@ -5,7 +5,8 @@
 --                matter of dropping it.
 --   is_closed    1: of a day that is over, in one generation, with rows of the whole day. Those of 32 days share a partition,
 --                because every part that a query looks into costs it a fraction of a millisecond.
---   is_day       0: the rows of one hour (`hour`, UTC, in hours since 1970); 1: the same merged over the whole day
+--   is_day       0: the rows of one hour (`hour`, UTC, in hours since 1970); 1: the same merged over the whole day, or over a
+--                block of days that begins with it
 --
 -- then what is counted by, then sums and states. Sums are signed: a generation may take back what an earlier one counted.
 -- A reader wants few rows of each generation, and states are read from a granule's first row on: granules are small.
@@ -43,7 +44,7 @@ SETTINGS
     fsync_after_insert = 1,
     fsync_part_directory = 1,
     min_rows_to_fsync_after_merge = 1,
-    index_granularity = 64,
+    index_granularity = 4,
     non_replicated_deduplication_window = 1000;
 
 -- Pageviews, conversions and samples of web vitals by path; `title` is the newest with a pageview.
@@ -69,7 +70,7 @@ SETTINGS
     fsync_after_insert = 1,
     fsync_part_directory = 1,
     min_rows_to_fsync_after_merge = 1,
-    index_granularity = 512,
+    index_granularity = 64,
     non_replicated_deduplication_window = 1000;
 
 -- Samples of web vitals by value; `value` in millionths, rounded up by at most half a per cent.
@@ -114,7 +115,7 @@ SETTINGS
     fsync_after_insert = 1,
     fsync_part_directory = 1,
     min_rows_to_fsync_after_merge = 1,
-    index_granularity = 512,
+    index_granularity = 128,
     non_replicated_deduplication_window = 1000;
 
 -- Sessions by the hour of their first event, whole. `retracted` rows count nothing: they say that the visitors of the hour are to be
@@ -143,7 +144,7 @@ SETTINGS
     fsync_after_insert = 1,
     fsync_part_directory = 1,
     min_rows_to_fsync_after_merge = 1,
-    index_granularity = 256,
+    index_granularity = 64,
     non_replicated_deduplication_window = 1000;
 
 -- Every conversion with what it is credited to: `source`, `medium` of the last touch at `touched_at`, or, where that is 0 or can not be read

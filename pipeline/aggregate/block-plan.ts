@@ -1,51 +1,51 @@
 /** Which days are to be merged into a block next: a row of each key for several days, so that long ranges are few rows. */
+import { chooseBlocks, daysOf } from '../../clickhouse/aggregates/blocks.ts'
 import type { AggregationState } from '../../postgres/tables/aggregates.ts'
 import type { LiveBlock } from '../../schemas/aggregate-snapshot.ts'
-import { aggregateBlockDays, aggregateDayOverMs } from '../../schemas/limits.ts'
+import { aggregateBlockDays, aggregateDayOverMs, aggregateMonthDays } from '../../schemas/limits.ts'
 
-export interface Block extends Omit<LiveBlock, 'generation'> {
+type Days = Pick<LiveBlock, 'firstDay' | 'days'>
+
+export interface Block extends Days {
   /** Generations that together have the rows of all its days: those of smaller blocks, and of days. */
   readonly from: readonly number[]
+  /** Blocks that it takes the place of. */
+  readonly replaced: readonly number[]
 }
 
 const dayMs = 86_400_000
 
-/** The smallest ones first, because the others are made of them; undefined: there is none to be made. */
+/**
+ * The smallest ones first, because the others are made of them; undefined: there is none to be made. Beside those that
+ * stay there is one of the last weeks, made anew each day: what dashboards ask for most is then one row of each key, and
+ * today's.
+ */
 export function nextBlock(state: AggregationState): Block | undefined {
   const days = [...new Set(state.generations.map(({ day }) => day))].sort((a, b) => b - a)
   for (const size of aggregateBlockDays) {
     for (const firstDay of new Set(days.map((day) => day - (day % size)))) {
-      const block = { firstDay, days: size, from: sourcesOf(state, firstDay, size) }
-      // A single generation is as good by itself.
-      if (isDue(state, block) && block.from.length > 1) return block
+      const block = blockOf(state, { firstDay, days: size })
+      if (block !== undefined) return block
     }
   }
-  return undefined
+  const firstDay = Math.floor((state.now - aggregateDayOverMs) / dayMs) - aggregateMonthDays
+  const earlier = state.blocks.filter((one) => one.days === aggregateMonthDays && one.firstDay !== firstDay)
+  const month = blockOf(state, { firstDay, days: aggregateMonthDays })
+  return month && { ...month, replaced: earlier.map(({ generation }) => generation) }
 }
 
-function isDue(
-  { generations, blocks, now }: AggregationState,
-  { firstDay, days }: Omit<LiveBlock, 'generation'>,
-): boolean {
+/** Undefined when it is there, can't be made yet, or would be of a single generation, which is as good by itself. */
+function blockOf({ generations, blocks, now }: AggregationState, { firstDay, days }: Days): Block | undefined {
   const end = firstDay + days
-  if (now < end * dayMs + aggregateDayOverMs) return false
-  if (blocks.some((one) => one.firstDay === firstDay && one.days === days)) return false
+  const isThere = blocks.some((one) => one.firstDay === firstDay && one.days === days)
+  if (isThere || now < end * dayMs + aggregateDayOverMs) return undefined
   const inside = generations.filter(({ day }) => day >= firstDay && day < end)
-  const whole = new Set(inside.filter(({ isWhole }) => isWhole).map(({ day }) => day))
-  return inside.every(({ day }) => whole.has(day))
-}
-
-function sourcesOf({ generations, blocks }: AggregationState, firstDay: number, days: number): number[] {
-  const smaller = blocks.filter((one) => one.days < days && one.firstDay >= firstDay && one.firstDay < firstDay + days)
-  const isWithin = (inner: LiveBlock, outer: LiveBlock) =>
-    inner.days < outer.days && inner.firstDay >= outer.firstDay && inner.firstDay < outer.firstDay + outer.days
-  const largest = smaller.filter((one) => !smaller.some((other) => isWithin(one, other)))
-  const alone = generations.filter(
-    ({ day, isWhole }) =>
-      isWhole &&
-      day >= firstDay &&
-      day < firstDay + days &&
-      !largest.some((one) => day >= one.firstDay && day < one.firstDay + one.days),
-  )
-  return [...largest, ...alone].map(({ generation }) => generation)
+  const whole = inside.filter(({ isWhole }) => isWhole)
+  const wholeDays = new Set(whole.map(({ day }) => day))
+  if (!inside.every(({ day }) => wholeDays.has(day))) return undefined
+  const smaller = chooseBlocks(blocks, (one) => one.firstDay >= firstDay && one.firstDay + one.days <= end)
+  const covered = new Set(smaller.flatMap(daysOf))
+  const sources = [...smaller, ...whole.filter(({ day }) => !covered.has(day))]
+  if (sources.length < 2) return undefined
+  return { firstDay, days, from: sources.map(({ generation }) => generation).sort((a, b) => a - b), replaced: [] }
 }

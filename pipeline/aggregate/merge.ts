@@ -61,7 +61,7 @@ export async function mergeGenerations(
     if (merge.isWhole && aggregateTables[name].hasDays) {
       await beforeEach()
       const generation = generationOf(attempt, merge.day)
-      await mergeDays(ch, name, { generation, firstDay: merge.day, where: { sql: 'is_day = 0', from: [generation] } })
+      await mergeDays(ch, name, { generation, firstDay: merge.day, from: [generation], isBlock: false })
     }
   }
   const lastAt = Math.max(...merge.from.map((one) => one.lastAt))
@@ -86,13 +86,17 @@ async function writeBlock(
   state: AggregationState,
   block: Block,
 ): Promise<boolean> {
-  const { firstDay, days, from } = block
+  const { firstDay, days, from, replaced } = block
   const generation = generationOf(await beginAttempt({ pg, ch }), firstDay)
   for (const name of aggregateNames.filter((one) => aggregateTables[one].hasDays)) {
     await beforeEach()
-    await mergeDays(ch, name, { generation, firstDay, where: { sql: 'is_day = 1', from } })
+    await mergeDays(ch, name, { generation, firstDay, from, isBlock: true })
   }
-  const isCommitted = await commitToLedger(pg, { revision: state.revision, block: { generation, firstDay, days } })
+  const isCommitted = await commitToLedger(pg, {
+    revision: state.revision,
+    block: { generation, firstDay, days },
+    removed: replaced,
+  })
   if (!isCommitted) await dropGenerations(ch, [generation])
   return isCommitted
 }
@@ -128,15 +132,19 @@ async function mergeHours(
   )
 }
 
-/** Writes rows of whole days: one of each key, of all rows of some generations that a condition is true of. */
+/**
+ * Writes rows of whole days, one of each key: of the hours of a generation, or, for a block, of the days of several. Blocks
+ * have partitions of their own: a reader that wants the one state of a month must not go through those of its days.
+ */
 async function mergeDays(
   ch: ClickHouse,
   name: AggregateName,
   {
     generation,
     firstDay,
-    where,
-  }: { generation: number; firstDay: number; where: { sql: string; from: readonly number[] } },
+    from,
+    isBlock,
+  }: { generation: number; firstDay: number; from: readonly number[]; isBlock: boolean },
 ): Promise<void> {
   const { keys, columns } = aggregateTables[name]
   const group = ['workspace_id', ...keys].join(', ')
@@ -144,9 +152,9 @@ async function mergeDays(
     ch,
     `INSERT INTO ${name} (generation, is_closed, is_day, hour, ${group}, ${Object.keys(columns).join(', ')})`,
     {
-      sql: `SELECT {generation:UInt64}, 1, 1, {first_hour:UInt32}, ${group}, ${mergedColumns(name)} FROM ${name}
-      WHERE ${where.sql} AND generation IN {from:Array(UInt64)} GROUP BY ${group}`,
-      params: { generation, first_hour: firstDay * 24, from: where.from },
+      sql: `SELECT {generation:UInt64}, {closed:UInt8}, 1, {first_hour:UInt32}, ${group}, ${mergedColumns(name)} FROM ${name}
+      WHERE is_day = {from_days:UInt8} AND generation IN {from:Array(UInt64)} GROUP BY ${group}`,
+      params: { generation, closed: isBlock ? 0 : 1, from_days: isBlock ? 1 : 0, first_hour: firstDay * 24, from },
     },
   )
 }

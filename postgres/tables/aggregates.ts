@@ -112,6 +112,7 @@ export interface LedgerChange {
   readonly revision: number
   readonly marks?: readonly LeaseMark[]
   readonly added?: readonly NewGeneration[]
+  /** Generations of days, or blocks. */
   readonly removed?: readonly number[]
   readonly block?: LiveBlock
   readonly resets?: readonly AggregateReset[]
@@ -185,7 +186,7 @@ export function commitToLedger(pg: Postgres, change: LedgerChange): Promise<bool
   })
 }
 
-/** Takes the blocks off the list that have a day whose whole generation is another one from now on. */
+/** Takes blocks off the list: the removed ones, and all that have a day whose whole generation is another one from now on. */
 async function leaveBlocks(tx: Queryable, added: readonly NewGeneration[], removed: readonly number[]): Promise<void> {
   await tx.query(
     `WITH changed AS (
@@ -193,7 +194,8 @@ async function leaveBlocks(tx: Queryable, added: readonly NewGeneration[], remov
        UNION SELECT unnest($2::int[])
      ), gone AS (
        DELETE FROM aggregate_blocks_live WHERE EXISTS (
-         SELECT FROM changed WHERE day >= first_day AND day < first_day + days) RETURNING generation
+         SELECT FROM changed WHERE day >= first_day AND day < first_day + days) OR generation = ANY ($1::bigint[])
+       RETURNING generation
      )
      INSERT INTO aggregate_generations_left (generation) SELECT generation FROM gone`,
     [removed, added.filter(({ isWhole }) => isWhole).map(({ day }) => day)],

@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { mergeDue } from '../../pipeline/aggregate/merge.ts'
 import { aggregate } from '../../pipeline/aggregate/run.ts'
+import { readSnapshot } from '../../postgres/tables/aggregate-snapshot.ts'
 import { overviewCases, workspaceOf } from '../oracle/cases.ts'
 import { differences } from '../oracle/compare.ts'
 import { computeOverview } from '../oracle/overview.ts'
@@ -65,4 +66,5 @@ test('every figure of the overview equals an independent computation at every st
       await expectFigures(placed, isThere, `chunk ${from}, portion ${at} merged`)
     }
   }
+  expect((await readSnapshot(stores.pg)).blocks.length).toBeGreaterThan(0)
 })

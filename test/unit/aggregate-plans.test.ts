@@ -6,7 +6,8 @@ import { nextMerge } from '../../pipeline/aggregate/merge-plan.ts'
 import { type DeltaDay, dividePieces } from '../../pipeline/aggregate/pieces.ts'
 import { planRecompute } from '../../pipeline/aggregate/recompute-plan.ts'
 import type { AggregationState, StoredGeneration } from '../../postgres/tables/aggregates.ts'
-import { aggregateDayQuietMs, aggregateMergeWidth } from '../../schemas/limits.ts'
+import type { LiveBlock } from '../../schemas/aggregate-snapshot.ts'
+import { aggregateDayQuietMs, aggregateMergeWidth, aggregateMonthDays } from '../../schemas/limits.ts'
 
 const dayMs = 86_400_000
 
@@ -131,10 +132,10 @@ describe('blocks', () => {
 
   test('are made of days that are over and whole, once; days without events are no obstacle', () => {
     const days = [100, 101, 103].map(whole)
-    expect(nextBlock(state(days, soonAfter(102)))).toBeUndefined()
+    expect(nextBlock(state(days, soonAfter(102)))?.days).toBe(aggregateMonthDays)
     expect(nextBlock(state([...days, generation(2, 102)], soonAfter(103)))).toBeUndefined()
     const block = nextBlock(state(days, soonAfter(103)))!
-    expect(block).toEqual({ firstDay: 100, days: 4, from: days.map(({ generation }) => generation) })
+    expect(block).toMatchObject({ firstDay: 100, days: 4, from: days.map(({ generation }) => generation) })
     const made = { ...block, generation: 9 }
     expect(nextBlock({ ...state(days, soonAfter(103)), blocks: [made] })).toBeUndefined()
     expect(nextBlock(state([whole(100)], soonAfter(103)))).toBeUndefined()
@@ -143,11 +144,28 @@ describe('blocks', () => {
   test('are made of smaller ones', () => {
     const days = Array.from({ length: 9 }, (_, at) => whole(96 + at))
     const blocks = [96, 100].map((firstDay) => ({ generation: firstDay, firstDay, days: 4 }))
-    expect(nextBlock({ ...state(days, soonAfter(111)), blocks })).toEqual({
+    expect(nextBlock({ ...state(days, soonAfter(111)), blocks })).toMatchObject({
       firstDay: 96,
       days: 16,
       from: [96, 100, days[8]!.generation],
     })
+  })
+
+  test('are also one of the last weeks, in the place of that of the day before', () => {
+    const days = Array.from({ length: 40 }, (_, at) => whole(96 + at))
+    const blocks: LiveBlock[] = []
+    const make = (now: number) => {
+      for (let block = nextBlock({ ...state(days, now), blocks }); block; ) {
+        blocks.push({ ...block, generation: 1000 + blocks.length })
+        const { replaced } = block
+        blocks.splice(0, blocks.length, ...blocks.filter(({ generation }) => !replaced.includes(generation)))
+        block = nextBlock({ ...state(days, now), blocks })
+      }
+      return blocks.filter((one) => one.days === aggregateMonthDays).map(({ firstDay }) => firstDay)
+    }
+    expect(make(soonAfter(130))).toEqual([131 - aggregateMonthDays])
+    expect(make(soonAfter(131))).toEqual([132 - aggregateMonthDays])
+    expect(make(soonAfter(131) - 2 * 3_600_000)).toEqual([131 - aggregateMonthDays])
   })
 })
 

@@ -8,8 +8,9 @@
  * test/property/overview.test.ts, which asks at every stage of aggregation.
  */
 
-import type { AggregateSnapshot, IdRange, LiveBlock } from '../../../schemas/aggregate-snapshot.ts'
+import type { AggregateSnapshot, IdRange } from '../../../schemas/aggregate-snapshot.ts'
 import type { Bucket } from '../../../schemas/time-range.ts'
+import { chooseBlocks, daysOf } from '../../aggregates/blocks.ts'
 import { type Condition, idsIn } from '../../aggregates/id-ranges.ts'
 import { liveRowsIn } from '../../aggregates/live-rows.ts'
 import { type HourSpan, hourMs, sessionHours } from '../../aggregates/row-scope.ts'
@@ -20,6 +21,7 @@ const dayHours = 24
 /** Raw rows that the aggregates don't have, of one workspace around a range: where the first and the last of them lie. */
 export interface PendingRows {
   readonly ids: readonly IdRange[]
+  readonly rows: number
   readonly hours: HourSpan
 }
 
@@ -112,13 +114,17 @@ function aggregatedCells(
   ])
   const isWholeTaken = (day: number) =>
     day * dayHours >= hours.start && (day + 1) * dayHours <= hours.end && !divided.has(day)
-  const blocks = blocksOf(snapshot, { isTaken: isWholeTaken, edges })
+  const edgeDays = edges.map((edge) => dayOf(hourOf(edge)))
+  const blocks = chooseBlocks(snapshot.blocks, (block) => {
+    const isCut = edgeDays.some((day) => day > block.firstDay && day < block.firstDay + block.days)
+    return !isCut && daysOf(block).every(isWholeTaken)
+  })
   const inBlocks = new Set(blocks.flatMap(daysOf))
-  const days = blocks.map(({ generation }) => generation)
+  const whole = blocks.map(({ generation, firstDay }) => ({ generation, day: firstDay }))
   const parts: number[] = []
   for (const { day, generation, isWhole } of snapshot.generations) {
     if (isWhole && isWholeTaken(day)) {
-      if (!inBlocks.has(day)) days.push(generation)
+      if (!inBlocks.has(day)) whole.push({ generation, day })
     } else if ((day + 1) * dayHours > hours.start && day * dayHours < hours.end) {
       parts.push(generation)
     }
@@ -127,39 +133,19 @@ function aggregatedCells(
   const cutSql = cutHours.length === 0 ? '' : ` AND hour NOT IN {${name}_cut:Array(UInt32)}`
   return {
     sql: `workspace_id = {workspace:UInt32} AND (
-      is_day = 1 AND generation IN {${name}_days:Array(UInt64)}
+      is_day = 1 AND hour IN {${name}_day_hours:Array(UInt32)} AND generation IN {${name}_days:Array(UInt64)}
       OR is_day = 0 AND hour >= {${name}_start:UInt32} AND hour < {${name}_end:UInt32} AND ${live.sql}${cutSql})`,
     params: {
       workspace: span.workspaceId,
-      [`${name}_days`]: days,
+      [`${name}_days`]: whole.map(({ generation }) => generation),
+      // They say nothing new, but where to look.
+      [`${name}_day_hours`]: whole.map(({ day }) => day * dayHours),
       [`${name}_start`]: hours.start,
       [`${name}_end`]: hours.end,
       ...live.params,
       ...(cutHours.length === 0 ? {} : { [`${name}_cut`]: cutHours }),
     },
   }
-}
-
-/** The blocks, the largest first, that take the place of days: none of them with another's, or on both sides of an edge. */
-function blocksOf(
-  { blocks }: AggregateSnapshot,
-  { isTaken, edges }: { isTaken: (day: number) => boolean; edges: readonly number[] },
-): LiveBlock[] {
-  const edgeDays = edges.map((edge) => dayOf(hourOf(edge)))
-  const chosen: LiveBlock[] = []
-  const covered = new Set<number>()
-  for (const block of [...blocks].sort((a, b) => b.days - a.days)) {
-    const end = block.firstDay + block.days
-    const isCut = edgeDays.some((day) => day > block.firstDay && day < end)
-    if (isCut || !daysOf(block).every((day) => isTaken(day) && !covered.has(day))) continue
-    chosen.push(block)
-    for (const day of daysOf(block)) covered.add(day)
-  }
-  return chosen
-}
-
-function daysOf({ firstDay, days }: LiveBlock): number[] {
-  return Array.from({ length: days }, (_, at) => firstDay + at)
 }
 
 function rawCells(

@@ -21,5 +21,9 @@ export async function readPending(
     { ...pending.params, workspace: workspaceId, from, to },
   )
   if (row === undefined || row.rows === 0) return undefined
-  return { ids, hours: { start: Math.floor(row.first / hourMs), end: Math.floor(row.last / hourMs) + 1 } }
+  return {
+    ids,
+    rows: row.rows,
+    hours: { start: Math.floor(row.first / hourMs), end: Math.floor(row.last / hourMs) + 1 },
+  }
 }

@@ -153,7 +153,8 @@ function sessionsSql(
   const cells = cellsOf(composition, { name: 'sessions', hours, cut }).aggregated
   return {
     aggregated: cells && {
-      sql: `SELECT ${columns} FROM agg_sessions WHERE ${cells.sql} AND dimension != 'retracted'`,
+      sql: `SELECT ${columns} FROM agg_sessions WHERE ${cells.sql}
+        AND (dimension NOT IN ('entry', 'retracted') OR dimension = 'entry' AND key IN {paths:Array(String)})`,
       params: cells.params,
     },
     others: [...changesSql(composition, hours, cut), ...rawSessionsSql(composition, hours, cut)],

@@ -150,6 +150,8 @@ export const aggregateSweepMs = 1 * minute
 export const aggregateSweepMax = 500
 /** So many conversions are named in the statement that credits them; more are found by it. */
 export const foundConversionsMax = 10_000
+/** Rows that the aggregates lack and an overview reads once for all its statements, and as many others of their sessions. */
+export const rowsAtHandMax = 5_000
 /** Raw rows that one thread goes through for a statement of an overview; of more, ClickHouse takes as many threads as it likes. */
 export const overviewRowsPerThread = 200_000
 /** Differences between aggregates and raw rows that are listed. */

@@ -3,15 +3,28 @@
  * one row at a time, and how it is merged. The tables themselves stand in migrations/0003_aggregates.sql; held together by
  * test/integration/aggregates.test.ts.
  */
+import type { EventRow } from './rows-at-hand.ts'
 
 export interface ColumnOfAggregate {
   /** From rows of `events`; undefined where it takes more than single rows (session-starts.ts, credits.ts). */
   readonly fromEvents?: string
+  /** What one row adds, for rows that are at hand (rows-at-hand.ts). */
+  readonly ofRow?: ValueOfRow
   /** Of several rows of the table with equal keys, one value of the same type. `?` stands for the column. */
   readonly merge: string
   /** What readers see of the merged value, to compare two computations. */
   readonly shown: string
 }
+
+export type ValueOfRow =
+  | { readonly as: 'sum'; readonly type: 'Int64' | 'Float64'; readonly of: (row: EventRow) => number }
+  /** Undefined, or '0': none. `state` makes the set of an array of values. */
+  | { readonly as: 'set'; readonly state: string; readonly of: (row: EventRow) => string | number | undefined }
+  | {
+      readonly as: 'newest'
+      readonly type: 'Float64' | 'String'
+      readonly of: (row: EventRow) => number | string | undefined
+    }
 
 export interface AggregateTable {
   readonly name: AggregateName
@@ -22,6 +35,10 @@ export interface AggregateTable {
   readonly events?: string
   /** How each key is had from a row of `events`, where it isn't a column of the same name. */
   readonly keysFromEvents?: Readonly<Record<string, string>>
+  /** The same of a row at hand. */
+  readonly isCounted?: (row: EventRow) => boolean
+  /** How a key is had from a row at hand, where it isn't the text of the same name. */
+  readonly keysOfRow?: Readonly<Record<string, { readonly type: 'UInt64'; readonly of: (row: EventRow) => number }>>
   /** Whether there are rows of whole days. */
   readonly hasDays: boolean
 }
@@ -35,49 +52,85 @@ export type AggregateName =
   | 'agg_conversions'
   | 'agg_touches'
 
-const sum = (fromEvents?: string): ColumnOfAggregate => ({
+const sum = (fromEvents?: string, of?: (row: EventRow) => number): ColumnOfAggregate => ({
   ...(fromEvents === undefined ? {} : { fromEvents: `toInt64(${fromEvents})` }),
+  ...(of && { ofRow: { as: 'sum', type: 'Int64', of } }),
   merge: 'sum(?)',
   shown: 'sum(?)',
 })
 
-/** Sums of floats depend on their order in the last digits. */
-const total = (fromEvents: string): ColumnOfAggregate => ({ fromEvents, merge: 'sum(?)', shown: 'round(sum(?), 3)' })
-
 /** A set of distinct values. Totals and series are promised exact to 10,000, lists within one per cent. */
-const distinct = (of: 'total' | 'list', column?: string, condition = '1'): ColumnOfAggregate => {
-  const [name, precision] = of === 'total' ? ['uniqCombined64', 19] : ['uniqCombined', 17]
+const distinct = (
+  kind: 'total' | 'list',
+  column?: 'visitor' | 'session',
+  condition = '1',
+  isCounted: (row: EventRow) => boolean = () => true,
+): ColumnOfAggregate => {
+  const [name, precision] = kind === 'total' ? ['uniqCombined64', 19] : ['uniqCombined', 17]
   return {
-    ...(column === undefined ? {} : { fromEvents: `${name}StateIf(${precision})(${column}, ${condition})` }),
+    ...(column && {
+      fromEvents: `${name}StateIf(${precision})(${column}, ${condition})`,
+      ofRow: {
+        as: 'set',
+        state: `${name}State(${precision})`,
+        of: (row) => (isCounted(row) ? row[column] : undefined),
+      },
+    }),
     merge: `${name}MergeState(${precision})(?)`,
     shown: `${name}Merge(${precision})(?)`,
   }
 }
 
 /** The value of the newest row, in a tuple behind its time and id. */
-const newest = (fromEvents?: string): ColumnOfAggregate => ({
-  ...(fromEvents === undefined ? {} : { fromEvents }),
+const newest = (fromEvents: string, ofRow?: Extract<ValueOfRow, { as: 'newest' }>): ColumnOfAggregate => ({
+  fromEvents,
+  ...(ofRow && { ofRow }),
   merge: 'max(?)',
   shown: 'max(?)',
 })
 
 const isSample = "kind = 'web_vital' AND metric != 'none'"
-const vitalTotal = (metric: string) => total(`sumIf(metric_value, kind = 'web_vital' AND metric = '${metric}')`)
+const isSampleRow = ({ kind, metric }: EventRow) => kind === 'web_vital' && metric !== 'none'
+const isVital = (metric: string) => `kind = 'web_vital' AND metric = '${metric}'`
+const isVitalRow = (name: string) => (row: EventRow) => isSampleRow(row) && row.metric === name
+/** Sums of floats depend on their order in the last digits. */
+const vitalTotal = (metric: string): ColumnOfAggregate => ({
+  fromEvents: `sumIf(metric_value, ${isVital(metric)})`,
+  ofRow: { as: 'sum', type: 'Float64', of: (row) => (isVitalRow(metric)(row) ? row.value : 0) },
+  merge: 'sum(?)',
+  shown: 'round(sum(?), 3)',
+})
 const vitalLatest = (metric: string) =>
-  newest(`maxIf((occurred_at, id, metric_value), kind = 'web_vital' AND metric = '${metric}')`)
+  newest(`maxIf((occurred_at, id, metric_value), ${isVital(metric)})`, {
+    as: 'newest',
+    type: 'Float64',
+    of: (row) => (isVitalRow(metric)(row) ? row.value : undefined),
+  })
 
 /**
  * SQL of a sample in millionths, rounded up to three digits or so: at most half a per cent, and never over a threshold of
- * web vitals, all of which it leaves as they are. Steps of 1/200, 1/100, 1/40 of the leading digit's place.
+ * web vitals, all of which it leaves as they are. Steps of 1/200, 1/100, 1/40 of the leading digit's place. Each part has a
+ * name, because ClickHouse takes its time for every one that is written twice.
  */
-const vitalValue = (() => {
-  const millionths = 'toUInt64(ceil(greatest(metric_value, 0) * 1e6 - 1e-3))'
-  const place = `toUInt64(exp10(length(toString(${millionths})) - 1))`
-  const step = `greatest(intDiv(${place}, multiIf(${millionths} < 2 * ${place}, 200, ${millionths} < 5 * ${place}, 100, 40)), 1)`
-  return `toUInt64(intDiv(${millionths} + ${step} - 1, ${step}) * ${step})`
-})()
+const vitalValue = `toUInt64(intDiv(
+  (toUInt64(ceil(greatest(metric_value, 0) * 1e6 - 1e-3)) AS millionths) + (greatest(intDiv(
+    (toUInt64(exp10(length(toString(millionths)) - 1)) AS place),
+    multiIf(millionths < 2 * place, 200, millionths < 5 * place, 100, 40)), 1) AS step) - 1, step) * step)`
+
+/** The same of a row at hand. */
+function vitalValueOf({ value }: EventRow): number {
+  const millionths = Math.max(0, Math.ceil(Math.max(value, 0) * 1e6 - 1e-3))
+  const place = 10 ** (String(millionths).length - 1)
+  const step = Math.max(1, Math.floor(place / (millionths < 2 * place ? 200 : millionths < 5 * place ? 100 : 40)))
+  return Math.floor((millionths + step - 1) / step) * step
+}
 
 const isView = "kind = 'pageview' AND visitor != 0"
+const isPageview = ({ kind }: EventRow) => kind === 'pageview'
+const isConversion = ({ kind }: EventRow) => kind === 'conversion'
+const hasVisitor = ({ visitor }: EventRow) => visitor !== '0'
+const isViewRow = (row: EventRow) => isPageview(row) && hasVisitor(row)
+const one = (isCounted: (row: EventRow) => boolean) => (row: EventRow) => Number(isCounted(row))
 
 export const aggregateTables: Readonly<Record<AggregateName, AggregateTable>> = {
   agg_traffic: {
@@ -85,14 +138,22 @@ export const aggregateTables: Readonly<Record<AggregateName, AggregateTable>> = 
     keys: [],
     hasDays: true,
     events: '1',
+    isCounted: () => true,
     columns: {
-      pageviews: sum("countIf(kind = 'pageview')"),
-      events: sum('count()'),
-      conversions: sum("countIf(kind = 'conversion')"),
-      shown_events: sum("countIf(kind NOT IN ('web_vital', 'page_leave'))"),
-      visitors: distinct('total', 'visitor', 'visitor != 0'),
-      sessions: distinct('total', 'session', 'visitor != 0'),
-      converting: distinct('total', 'visitor', "kind = 'conversion' AND visitor != 0"),
+      pageviews: sum("countIf(kind = 'pageview')", one(isPageview)),
+      events: sum('count()', () => 1),
+      conversions: sum("countIf(kind = 'conversion')", one(isConversion)),
+      shown_events: sum("countIf(kind NOT IN ('web_vital', 'page_leave'))", ({ kind }) =>
+        kind === 'web_vital' || kind === 'page_leave' ? 0 : 1,
+      ),
+      visitors: distinct('total', 'visitor', 'visitor != 0', hasVisitor),
+      sessions: distinct('total', 'session', 'visitor != 0', hasVisitor),
+      converting: distinct(
+        'total',
+        'visitor',
+        "kind = 'conversion' AND visitor != 0",
+        (row) => isConversion(row) && hasVisitor(row),
+      ),
       fcp_total: vitalTotal('FCP'),
       lcp_total: vitalTotal('LCP'),
       inp_total: vitalTotal('INP'),
@@ -108,13 +169,18 @@ export const aggregateTables: Readonly<Record<AggregateName, AggregateTable>> = 
     keys: ['path'],
     hasDays: true,
     events: "kind IN ('pageview', 'conversion', 'web_vital')",
+    isCounted: (row) => isPageview(row) || isConversion(row) || row.kind === 'web_vital',
     columns: {
-      pageviews: sum("countIf(kind = 'pageview')"),
-      conversions: sum("countIf(kind = 'conversion')"),
-      samples: sum(`countIf(${isSample})`),
-      visitors: distinct('list', 'visitor', isView),
-      sessions: distinct('list', 'session', isView),
-      title: newest("maxIf((occurred_at, id, title), kind = 'pageview' AND title != '')"),
+      pageviews: sum("countIf(kind = 'pageview')", one(isPageview)),
+      conversions: sum("countIf(kind = 'conversion')", one(isConversion)),
+      samples: sum(`countIf(${isSample})`, one(isSampleRow)),
+      visitors: distinct('list', 'visitor', isView, isViewRow),
+      sessions: distinct('list', 'session', isView, isViewRow),
+      title: newest("maxIf((occurred_at, id, title), kind = 'pageview' AND title != '')", {
+        as: 'newest',
+        type: 'String',
+        of: (row) => (isPageview(row) && row.title !== '' ? row.title : undefined),
+      }),
     },
   },
   agg_vitals: {
@@ -123,7 +189,9 @@ export const aggregateTables: Readonly<Record<AggregateName, AggregateTable>> = 
     keysFromEvents: { value: vitalValue },
     hasDays: true,
     events: isSample,
-    columns: { samples: sum('count()') },
+    isCounted: isSampleRow,
+    keysOfRow: { value: { type: 'UInt64', of: vitalValueOf } },
+    columns: { samples: sum('count()', () => 1) },
   },
   agg_page_vitals: {
     name: 'agg_page_vitals',
@@ -131,7 +199,9 @@ export const aggregateTables: Readonly<Record<AggregateName, AggregateTable>> = 
     keysFromEvents: { value: vitalValue },
     hasDays: true,
     events: isSample,
-    columns: { samples: sum('count()') },
+    isCounted: isSampleRow,
+    keysOfRow: { value: { type: 'UInt64', of: vitalValueOf } },
+    columns: { samples: sum('count()', () => 1) },
   },
   agg_sessions: {
     name: 'agg_sessions',

@@ -4,6 +4,7 @@
  */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { ClickHouse } from '../../clickhouse/client.ts'
 import { mergeDue } from '../../pipeline/aggregate/merge.ts'
 import { aggregate } from '../../pipeline/aggregate/run.ts'
 import { readSnapshot } from '../../postgres/tables/aggregate-snapshot.ts'
@@ -28,6 +29,18 @@ beforeAll(async () => {
 })
 afterAll(() => stores.close())
 
+/** As if the rows that the aggregates lack were too many to be taken at hand. */
+function readingEverywhere(ch: ClickHouse): ClickHouse {
+  return {
+    ...ch,
+    query: async <Row>(...[sql, params, options]: Parameters<ClickHouse['query']>) => {
+      const rows = await ch.query<Row>(sql, params, options)
+      const { rows_max } = (params ?? {}) as { rows_max?: number }
+      return rows_max === undefined || rows.length === 0 ? rows : Array<Row>(rows_max).fill(rows[0]!)
+    },
+  }
+}
+
 async function expectFigures(
   placed: readonly PlacedCase[],
   isThere: (event: { id: number }) => boolean,
@@ -36,7 +49,8 @@ async function expectFigures(
   for (const [at, one] of placed.entries()) {
     const facts = { ...one, events: one.events.filter(isThere) }
     const expected = computeOverview(facts, one.query, workspaceOf(one), one.now)
-    const actual = await askOverview(stores, one)
+    const asked = { ...stores, ch: at % 2 === 0 ? stores.ch : readingEverywhere(stores.ch) }
+    const actual = await askOverview(asked, one)
     if (expected === undefined) expect(actual).toBe('refused')
     else
       expect(differences(expected, actual), `SEED=${seed}, case ${at}, ${stage}, ${JSON.stringify(one.query)}`).toEqual(

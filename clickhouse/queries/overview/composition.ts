@@ -14,6 +14,8 @@ import { chooseBlocks, daysOf } from '../../aggregates/blocks.ts'
 import { type Condition, idsIn } from '../../aggregates/id-ranges.ts'
 import { liveRowsIn } from '../../aggregates/live-rows.ts'
 import { type HourSpan, hourMs, sessionHours } from '../../aggregates/row-scope.ts'
+import type { EventRow } from '../../aggregates/rows-at-hand.ts'
+import type { SessionRows } from '../../aggregates/session-changes.ts'
 import { moment, type ReadableSpan, spanParams } from './span.ts'
 
 const dayHours = 24
@@ -23,6 +25,8 @@ export interface PendingRows {
   readonly ids: readonly IdRange[]
   readonly rows: number
   readonly hours: HourSpan
+  /** The rows themselves with the others of their sessions; undefined where they are too many to be taken at hand. */
+  readonly atHand: SessionRows | undefined
 }
 
 export interface Composition {
@@ -74,6 +78,9 @@ export interface Cells {
   readonly aggregated: Condition | undefined
   /** Over `events`, each for a query of its own: time and id are then both looked up. */
   readonly raw: readonly Condition[]
+  readonly atHand: readonly EventRow[]
+  /** Tells what stands in a statement for these cells from what stands for others. */
+  readonly name: string
 }
 
 /**
@@ -91,6 +98,8 @@ export function cellsOf(
   return {
     aggregated: aggregatedCells(composition, { name, edges, hours, cutHours }),
     raw: rawCells(composition, { name, hours, cutHours }),
+    atHand: rowsAtHand(composition, hours, cutHours),
+    name,
   }
 }
 
@@ -171,7 +180,7 @@ function rawCells(
   const cutParams = { [`${name}_cut_hours`]: cutHours.map((hour) => hour * 3600) }
   const isCut = `toUInt32(toStartOfHour(occurred_at)) IN {${name}_cut_hours:Array(UInt32)}`
   if (cutHours.length > 0) cells.push(between('cut', wholeFrom, wholeTo, ` AND ${isCut}`, cutParams))
-  if (pending !== undefined) {
+  if (pending !== undefined && pending.atHand === undefined) {
     const start = Math.max(wholeFrom, pending.hours.start * hourMs)
     const end = Math.min(wholeTo, pending.hours.end * hourMs)
     const ids = idsIn(pending.ids, `${name}_pending`)
@@ -180,6 +189,15 @@ function rawCells(
     if (start < end) cells.push(between('pending', start, end, ` AND ${ids.sql}${notCut}`, params))
   }
   return cells
+}
+
+/** Those of the pending rows that no raw cell has. */
+function rowsAtHand({ to, pending }: Composition, hours: HourSpan, cutHours: readonly number[]): EventRow[] {
+  if (pending?.atHand === undefined || hours.start >= hours.end) return []
+  const end = Math.min(to, hours.end * hourMs)
+  return pending.atHand.uncounted.filter(
+    ({ at }) => at >= hours.start * hourMs && at < end && !cutHours.includes(hourOf(at)),
+  )
 }
 
 /**

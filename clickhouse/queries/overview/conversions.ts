@@ -9,6 +9,7 @@ import { browserKey, countryKey, deviceKey, mediumKey, sourceKey } from '../../a
 import { idMax } from '../../aggregates/id-ranges.ts'
 import { liveRowsIn } from '../../aggregates/live-rows.ts'
 import { type HourSpan, hourMs, type RowScope, sessionHours } from '../../aggregates/row-scope.ts'
+import type { SessionRows } from '../../aggregates/session-changes.ts'
 import { type Composition, type PendingRows, sessionHoursOf } from './composition.ts'
 import { moment, prefixParams, type Reader } from './span.ts'
 
@@ -53,7 +54,35 @@ export async function findConversions(
 ): Promise<FoundConversions | undefined> {
   const hours = { start: Math.floor(from / hourMs), end: Math.ceil(to / hourMs) }
   const scope = changedScope(span.workspaceId, pending, hours)
-  return scope && findChangedConversions(ch, scope, foundConversionsMax)
+  if (scope === undefined) return undefined
+  const mayChange = pending?.atHand === undefined || (await mayChangeConversions(ch, scope, pending.atHand))
+  return mayChange ? findChangedConversions(ch, scope, foundConversionsMax) : noConversions
+}
+
+const noConversions: FoundConversions = { ids: [], hours: [], visitors: [], sessions: [] }
+
+/** Whether a pending row is a conversion, or one of its visitor's or session's is there: mostly not. */
+async function mayChangeConversions(
+  ch: Reader,
+  { hours, workspaceIds }: RowScope,
+  { uncounted }: SessionRows,
+): Promise<boolean> {
+  if (uncounted.some(({ kind }) => kind === 'conversion')) return true
+  const known = uncounted.filter(({ visitor }) => visitor !== '0')
+  if (known.length === 0) return false
+  const rows = await ch.query(
+    `SELECT 1 FROM events WHERE workspace_id IN {workspaces:Array(UInt32)} AND kind = 'conversion' AND visitor != 0
+       AND occurred_at >= ${moment('hours_from')} AND occurred_at < ${moment('hours_to')}
+       AND (visitor IN {visitors:Array(UInt64)} OR session IN {sessions:Array(UInt64)}) LIMIT 1`,
+    {
+      workspaces: workspaceIds,
+      hours_from: hours.start * hourMs,
+      hours_to: hours.end * hourMs,
+      visitors: [...new Set(known.map(({ visitor }) => visitor))].map(BigInt),
+      sessions: [...new Set(known.map(({ session }) => session))],
+    },
+  )
+  return rows.length > 0
 }
 
 /** What pending rows can change: the conversions after the first of them, and those of sessions that it belongs to. */

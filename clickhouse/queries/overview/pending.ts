@@ -1,29 +1,69 @@
 /** The raw rows around a range that the aggregates of a snapshot don't have yet: mostly those of the last seconds. */
 import type { AggregateSnapshot } from '../../../schemas/aggregate-snapshot.ts'
-import { complementOf, idsIn } from '../../aggregates/id-ranges.ts'
-import { hourMs } from '../../aggregates/row-scope.ts'
+import { rowsAtHandMax } from '../../../schemas/limits.ts'
+import { type Condition, complementOf, idsIn } from '../../aggregates/id-ranges.ts'
+import { hourMs, sessionHours } from '../../aggregates/row-scope.ts'
+import { type EventRow, readRows } from '../../aggregates/rows-at-hand.ts'
 import type { PendingRows } from './composition.ts'
 import { moment, type Reader } from './span.ts'
+
+export interface PendingRange {
+  readonly workspaceId: number
+  readonly from: number
+  readonly to: number
+}
 
 /** @returns undefined when the aggregates have all of the workspace's rows from `from` to just before `to` */
 export async function readPending(
   ch: Reader,
   snapshot: AggregateSnapshot,
-  { workspaceId, from, to }: { workspaceId: number; from: number; to: number },
+  { workspaceId, from, to }: PendingRange,
 ): Promise<PendingRows | undefined> {
   const ids = complementOf(snapshot.aggregated)
   const pending = idsIn(ids, 'pending')
-  const [row] = await ch.query<{ rows: number; first: number; last: number }>(
-    `SELECT count() AS rows, toUnixTimestamp64Milli(min(occurred_at)) AS first, toUnixTimestamp64Milli(max(occurred_at)) AS last
-     FROM events
-     WHERE workspace_id = {workspace:UInt32} AND occurred_at >= ${moment('from')} AND occurred_at < ${moment('to')}
-       AND ${pending.sql}`,
-    { ...pending.params, workspace: workspaceId, from, to },
-  )
-  if (row === undefined || row.rows === 0) return undefined
-  return {
-    ids,
-    rows: row.rows,
-    hours: { start: Math.floor(row.first / hourMs), end: Math.floor(row.last / hourMs) + 1 },
+  const inRange = `workspace_id = {workspace:UInt32} AND occurred_at >= ${moment('from')} AND occurred_at < ${moment('to')}`
+  const params = { ...pending.params, workspace: workspaceId, from, to }
+  const rows = await readRows(ch, `${inRange} AND ${pending.sql}`, params, rowsAtHandMax)
+  if (rows?.length === 0) return undefined
+  if (rows === undefined) {
+    const [row] = await ch.query<{ rows: number; first: number; last: number }>(
+      `SELECT count() AS rows, toUnixTimestamp64Milli(min(occurred_at)) AS first, toUnixTimestamp64Milli(max(occurred_at)) AS last
+       FROM events WHERE ${inRange} AND ${pending.sql}`,
+      params,
+    )
+    return { ids, rows: row!.rows, hours: hoursOf(row!.first, row!.last), atHand: undefined }
   }
+  const hours = hoursOf(Math.min(...rows.map(({ at }) => at)), Math.max(...rows.map(({ at }) => at)))
+  const mates = await readMates(ch, workspaceId, rows, hours, pending)
+  return { ids, rows: rows.length, hours, atHand: mates && { uncounted: rows, counted: mates } }
+}
+
+/** The other rows of their sessions, as far as these can change with them; undefined when they are many. */
+async function readMates(
+  ch: Reader,
+  workspaceId: number,
+  rows: readonly EventRow[],
+  hours: { readonly start: number; readonly end: number },
+  pending: Condition,
+): Promise<readonly EventRow[] | undefined> {
+  const sessions = [...new Set(rows.filter(({ visitor }) => visitor !== '0').map(({ session }) => session))]
+  if (sessions.length === 0) return []
+  const reach = 2 * sessionHours
+  return readRows(
+    ch,
+    `workspace_id = {workspace:UInt32} AND occurred_at >= ${moment('near_from')} AND occurred_at < ${moment('near_to')}
+     AND visitor != 0 AND session IN {sessions:Array(UInt64)} AND NOT ${pending.sql}`,
+    {
+      ...pending.params,
+      workspace: workspaceId,
+      sessions,
+      near_from: Math.max(0, hours.start - reach) * hourMs,
+      near_to: (hours.end + reach) * hourMs,
+    },
+    rowsAtHandMax,
+  )
+}
+
+function hoursOf(first: number, last: number): { start: number; end: number } {
+  return { start: Math.floor(first / hourMs), end: Math.floor(last / hourMs) + 1 }
 }

@@ -6,7 +6,9 @@
 
 import type { FoundConversions } from '../../aggregates/credits.ts'
 import { idMax } from '../../aggregates/id-ranges.ts'
-import { type HourSpan, type RowScope, sessionHours } from '../../aggregates/row-scope.ts'
+import { type HourSpan, hourMs, type RowScope, sessionHours } from '../../aggregates/row-scope.ts'
+import type { EventRow } from '../../aggregates/rows-at-hand.ts'
+import { type SessionChanges, sessionChangesOf } from '../../aggregates/session-changes.ts'
 import { sessionContributionsSql } from '../../aggregates/session-starts.ts'
 import { aggregateTables } from '../../aggregates/tables.ts'
 import { type Composition, cellsOf, sessionHoursOf } from './composition.ts'
@@ -54,6 +56,7 @@ export async function readSessionTotals(ch: Reader, composition: Composition): P
   const hours = sessionHoursOf(composition)
   const { aggregated } = cellsOf(composition, { name: 'sessions', hours })
   const totals = 'SELECT sessions, bounces, duration_ms FROM'
+  const atHand = changesAtHand(composition, hours, [])?.changes.find(({ dimension }) => dimension === 'total')
   const parts = [
     ...(aggregated === undefined
       ? []
@@ -77,7 +80,8 @@ export async function readSessionTotals(ch: Reader, composition: Composition): P
       ch.query<SessionTotals>(`SELECT ${sums} FROM (${sql})`, params, { isLasting }),
     ),
   )
-  const sumOf = (name: keyof SessionTotals) => rows.reduce((sum, part) => sum + (part[0]?.[name] ?? 0), 0)
+  const sumOf = (name: keyof SessionTotals) =>
+    rows.reduce((sum, part) => sum + (part[0]?.[name] ?? 0), atHand?.[name] ?? 0)
   return { sessions: sumOf('sessions'), bounces: sumOf('bounces'), durationMs: sumOf('durationMs') }
 }
 
@@ -94,9 +98,10 @@ export async function readSessionFigures(
   options: ListOptions,
 ): Promise<SessionFigures> {
   const found = await findConversions(ch, composition)
-  const rows = await readGroups(ch, composition, options, [], found)
-  const retracted = rows.filter(({ dimension }) => dimension === 'retracted').map(({ key }) => Number(key))
   // A session turned out to have begun otherwise than the aggregates say: its hour is counted from the raw rows instead.
+  const known = changesAtHand(composition, sessionHoursOf(composition), [])?.retracted ?? []
+  const rows = await readGroups(ch, composition, options, known, found)
+  const retracted = rows.filter(({ dimension }) => dimension === 'retracted').map(({ key }) => Number(key))
   const groups = retracted.length === 0 ? rows : await readGroups(ch, composition, options, retracted, found)
   const of = (dimension: string) => groups.filter((row) => row.dimension === dimension)
   return {
@@ -157,7 +162,11 @@ function sessionsSql(
         AND (dimension NOT IN ('entry', 'retracted') OR dimension = 'entry' AND key IN {paths:Array(String)})`,
       params: cells.params,
     },
-    others: [...changesSql(composition, hours, cut), ...rawSessionsSql(composition, hours, cut)],
+    others: [
+      ...changesSql(composition, hours, cut),
+      ...givenSql(changesAtHand(composition, hours, cut)),
+      ...rawSessionsSql(composition, hours, cut),
+    ],
   }
 }
 
@@ -169,16 +178,61 @@ function unite(parts: readonly Statement[]): Statement | undefined {
   }
 }
 
-/** What pending rows change about the sessions of the hours that are taken from the aggregates. */
-function changesSql({ span, from, to, pending }: Composition, hours: HourSpan, cut: readonly number[]): Statement[] {
-  if (pending === undefined) return []
+/** The hours taken from the aggregates in which pending rows can change a session; undefined: there are none. */
+function changedHours({ pending }: Composition, hours: HourSpan): HourSpan | undefined {
+  if (pending === undefined) return undefined
   const start = Math.max(hours.start, pending.hours.start - sessionHours)
   const end = Math.min(hours.end, pending.hours.end + sessionHours)
-  if (start >= end) return []
+  return start < end ? { start, end } : undefined
+}
+
+/** What pending rows that are at hand change about the sessions of the hours that are taken from the aggregates. */
+function changesAtHand(composition: Composition, hours: HourSpan, cut: readonly number[]): SessionChanges | undefined {
+  const { from, to, pending } = composition
+  const changed = changedHours(composition, hours)
+  if (pending?.atHand === undefined || changed === undefined) return undefined
+  const isNear = ({ at }: EventRow) =>
+    at >= (changed.start - sessionHours) * hourMs && at < (changed.end + sessionHours) * hourMs
+  const rows = { counted: pending.atHand.counted.filter(isNear), uncounted: pending.atHand.uncounted.filter(isNear) }
+  const isAsked = (at: number) => at >= from && at < to && !cut.includes(Math.floor(at / hourMs))
+  return sessionChangesOf(rows, changed, isAsked)
+}
+
+/** Rows of `agg_sessions`' shape, without workspace and hour. */
+function givenSql(at: SessionChanges | undefined): Statement[] {
+  if (at === undefined || at.changes.length === 0) return []
+  const { changes } = at
+  const arrays: [type: string, values: unknown[]][] = [
+    ['String', changes.map(({ dimension }) => dimension)],
+    ['String', changes.map(({ key }) => key)],
+    ['String', changes.map(({ detail }) => detail)],
+    ['Int64', changes.map(({ sessions }) => sessions)],
+    ['Int64', changes.map(({ pageviews }) => pageviews)],
+    ['Int64', changes.map(({ events }) => events)],
+    ['Int64', changes.map(({ bounces }) => bounces)],
+    ['Int64', changes.map(({ durationMs }) => durationMs)],
+    ['Array(UInt64)', changes.map(({ visitors }) => [...visitors].map(BigInt))],
+  ]
+  const given = arrays.map(([type], at) => `{given_${at}:Array(${type})}`).join(', ')
+  return [
+    {
+      sql: `SELECT given.1 AS dimension, given.2 AS key, given.3 AS detail, given.4 AS sessions, given.5 AS pageviews, given.6 AS events,
+        given.7 AS bounces, given.8 AS duration_ms, arrayReduce('uniqCombinedState(17)', given.9) AS visitors
+      FROM (SELECT arrayJoin(arrayZip(${given})) AS given)`,
+      params: Object.fromEntries(arrays.map(([, values], at) => [`given_${at}`, values])),
+    },
+  ]
+}
+
+/** What pending rows that are not at hand change about the sessions of the hours that are taken from the aggregates. */
+function changesSql(composition: Composition, hours: HourSpan, cut: readonly number[]): Statement[] {
+  const { span, from, to, pending } = composition
+  const changed = changedHours(composition, hours)
+  if (pending === undefined || pending.atHand !== undefined || changed === undefined) return []
   const scope: RowScope = {
     visible: [{ from: 0, through: idMax }],
     uncounted: pending.ids,
-    hours: { start, end },
+    hours: changed,
     workspaceIds: [span.workspaceId],
   }
   const notCut = cut.length === 0 ? '' : ' AND hour NOT IN {cut:Array(UInt32)}'

@@ -1,4 +1,5 @@
 /** SQL of an aggregate table's rows and those of the raw rows beside it, in one: columns are values and states to be merged. */
+import { constantSql, type EventRow } from '../../aggregates/rows-at-hand.ts'
 import { type AggregateTable, countedColumns, keysOfEvent } from '../../aggregates/tables.ts'
 import type { Cells } from './composition.ts'
 import { bucketStart } from './span.ts'
@@ -10,20 +11,22 @@ export interface UnitedOptions {
   readonly bucket?: 'each' | number
   /** SQL condition over the table's keys. */
   readonly where?: string
+  /** Begins of buckets, where `each` is asked for. */
+  readonly starts?: readonly number[]
 }
 
 const bucketOfCell = 'roundDown(toInt64(hour) * 3600000, {bucket_starts:Array(Int64)})'
 
 /** Whether what the cells hold is the same for ever: they are immutable generations, and no raw rows. */
 export function isLasting(...cells: readonly Cells[]): boolean {
-  return cells.every(({ raw }) => raw.length === 0)
+  return cells.every(({ raw, atHand }) => raw.length === 0 && atHand.length === 0)
 }
 
 /** Columns: the table's keys, `bucket` where asked for, the columns. Several rows may have equal keys. */
 export function unitedSql(
   table: AggregateTable,
   cells: Cells,
-  { columns, bucket, where = '1' }: UnitedOptions,
+  { columns, bucket, where = '1', starts = [] }: UnitedOptions,
 ): { sql: string; params: Readonly<Record<string, unknown>> } {
   const narrowed = { ...table, columns: Object.fromEntries(columns.map((name) => [name, table.columns[name]!])) }
   const names = [...table.keys, ...(bucket === undefined ? [] : ['bucket'])]
@@ -32,6 +35,12 @@ export function unitedSql(
   const fromCells = [...table.keys, ...bucketFrom(bucketOfCell), ...columns]
   const fromEvents = [...keysOfEvent(table), ...bucketFrom(bucketStart), countedColumns(narrowed)]
   const groupBy = names.length === 0 ? '' : ` GROUP BY ${names.join(', ')}`
+  const bucketOf = bucket === 'each' ? ({ at }: EventRow) => startBefore(starts, at) : () => bucket ?? 0
+  const given = constantSql(table, cells.atHand, {
+    columns,
+    name: cells.name,
+    ...(bucket !== undefined && { bucketOf }),
+  })
   const selects = [
     ...(cells.aggregated === undefined
       ? []
@@ -40,9 +49,15 @@ export function unitedSql(
       ({ sql }) =>
         `SELECT ${fromEvents.join(', ')} FROM events WHERE ${sql} AND ${table.events} AND ${where}${groupBy}`,
     ),
+    ...(given === undefined ? [] : [`SELECT ${[...names, ...columns].join(', ')} FROM (${given.sql}) WHERE ${where}`]),
   ]
-  const params = Object.assign({}, cells.aggregated?.params, ...cells.raw.map((cell) => cell.params))
+  const params = Object.assign({}, cells.aggregated?.params, given?.params, ...cells.raw.map((cell) => cell.params))
   return { sql: `(${selects.join('\nUNION ALL\n')})`, params }
+}
+
+/** The last of `starts` that isn't after `at`; before all of them, the first: as `roundDown` has it. */
+function startBefore(starts: readonly number[], at: number): number {
+  return starts.findLast((start) => start <= at) ?? starts[0]!
 }
 
 /** SQL of a column's merged value, or another expression over its merged state. */

@@ -61,6 +61,7 @@ async function readPercentiles(ch: Reader, composition: Composition, buckets: re
   const united = unitedSql(aggregateTables.agg_vitals, cells, {
     columns: ['samples'],
     bucket: buckets.length === 0 ? 0 : 'each',
+    starts: buckets.map(({ start }) => start),
   })
   const levels = buckets.length === 0 ? [0.75, 0.9, 0.99] : [0.75]
   const rows = await ch.query<VitalTotals & { metric: VitalName; bucket: number }>(

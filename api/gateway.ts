@@ -8,7 +8,7 @@ import { type HttpReply, jsonReply } from '../runtime/http/reply.ts'
 import { type HttpServer, makeHttpServer, type NoRoute, type Route } from '../runtime/http/server.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Metrics } from '../runtime/metrics.ts'
-import { arrivingBodiesBytesMax, bodyDeadlineMs, overviewReuseMs } from '../schemas/limits.ts'
+import { arrivingBodiesBytesMax, bodyDeadlineMs, overviewReuse } from '../schemas/limits.ts'
 import { makeAuthenticator } from './guards/authenticate.ts'
 import { readHealth } from './health.ts'
 import type { Operation } from './operations/define.ts'
@@ -38,7 +38,7 @@ export function makeGateway({ operations, pg, ch, clock, log, metrics, apiHost }
     },
   }
   const authenticator = makeAuthenticator(pg, clock, log)
-  const coalescer = makeCoalescer(overviewReuseMs)
+  const coalescer = makeCoalescer(overviewReuse)
   const stores = {
     pg,
     ch: rememberLasting(ch),

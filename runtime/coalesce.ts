@@ -2,21 +2,31 @@
 
 export interface Coalescer<Answer> {
   /**
-   * The answer to `question` that is being worked on, or was begun at most `reuseMs` ago; else that of `work`.
+   * The answer to `question` that is being worked on, or was begun shortly ago; else that of `work`. Shortly is `leastMs`;
+   * where the work takes longer, twice as long as it took: then a question that is asked without a pause keeps at most half
+   * of a processor busy. No answer is begun more than `mostMs` before it is asked for.
    * A failure is given to those who wait for it, and to nobody later.
    */
   ask(question: string, work: () => Promise<Answer>): Promise<Answer>
 }
 
+export interface Reuse {
+  readonly leastMs: number
+  readonly mostMs: number
+}
+
 /** @param now milliseconds, as a clock that never jumps back; given for tests */
-export function makeCoalescer<Answer>(reuseMs: number, now: () => number = () => performance.now()): Coalescer<Answer> {
-  const asked = new Map<string, { answer: Promise<Answer>; begunAt: number; isOpen: boolean }>()
+export function makeCoalescer<Answer>(
+  { leastMs, mostMs }: Reuse,
+  now: () => number = () => performance.now(),
+): Coalescer<Answer> {
+  const asked = new Map<string, { answer: Promise<Answer>; begunAt: number; reuseMs: number }>()
 
   /** Those that were asked first stand first: what is past its time is dropped from there on. */
   function forgetOld(): void {
-    for (const [question, { begunAt, isOpen }] of asked) {
-      if (now() - begunAt < reuseMs) return
-      if (!isOpen) asked.delete(question)
+    for (const [question, { begunAt }] of asked) {
+      if (now() - begunAt < mostMs) return
+      asked.delete(question)
     }
   }
 
@@ -24,13 +34,13 @@ export function makeCoalescer<Answer>(reuseMs: number, now: () => number = () =>
     ask: (question, work) => {
       forgetOld()
       const known = asked.get(question)
-      if (known !== undefined && now() - known.begunAt < reuseMs) return known.answer
-      const entry = { answer: work(), begunAt: now(), isOpen: true }
+      if (known !== undefined && now() - known.begunAt < known.reuseMs) return known.answer
+      const entry = { answer: work(), begunAt: now(), reuseMs: mostMs }
       asked.delete(question)
       asked.set(question, entry)
       entry.answer.then(
         () => {
-          entry.isOpen = false
+          entry.reuseMs = Math.min(mostMs, Math.max(leastMs, 2 * (now() - entry.begunAt)))
         },
         () => {
           if (asked.get(question) === entry) asked.delete(question)

@@ -110,6 +110,9 @@ export const clickhouseQueryMemoryMax = 4 * 1024 * MiB
  * readers take from the raw rows what it hasn't seen yet.
  */
 export const aggregateEveryMs = 15 * second
+/** More often, where more than these rows come in that time: readers take so many in at each question. */
+export const aggregateRowsPerRun = 40_000
+export const aggregateEveryLeastMs = 2 * second
 /** What it takes up in one run, and so commits together: after a long outage or an import the rest comes with the next one. */
 export const aggregateRunRowsMax = 20_000_000
 /** One statement of it: larger ones are divided. */
@@ -189,7 +192,7 @@ export const hourBucketsSpanMs = 72 * hour
 export const dayBucketsDaysMax = 120
 
 /** Equal questions for an overview within so long of each other get one answer: that much older than they could be. */
-export const overviewReuseMs = 200
+export const overviewReuse = { leastMs: 200, mostMs: 1 * second }
 /** Answers over closed periods that an API process remembers, and the most rows of one: some ten MB together. */
 export const rememberedAnswersMax = 2_000
 export const rememberedRowsMax = 2_000

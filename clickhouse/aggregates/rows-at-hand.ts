@@ -12,7 +12,7 @@ export interface EventRow {
   readonly at: number
   readonly kind: string
   /** A hash of 64 bits, which no number holds, as decimal text; '0': none. */
-  readonly visitor: string
+  readonly visitorHash: string
   readonly session: number
   readonly path: string
   readonly title: string
@@ -21,15 +21,15 @@ export interface EventRow {
   readonly device: string
   readonly browser: string
   /** Empty where it isn't known. */
-  readonly country: string
+  readonly countryCode: string
   readonly metric: string
   readonly value: number
   readonly engagementMs: number
 }
 
-const columns = `id, toUnixTimestamp64Milli(occurred_at) AS at, toString(kind) AS kind, toString(visitor) AS visitor, session,
-  path, title, source, medium, toString(device) AS device, browser, toStringCutToZero(country) AS country,
-  toString(metric) AS metric, metric_value AS value, engagement_ms AS engagementMs`
+/** Each under a name that no column has, or as it is: the condition is over the columns. */
+const columns = `id, toUnixTimestamp64Milli(occurred_at) AS at, kind, toString(visitor) AS visitorHash, session, path, title, source,
+  medium, device, browser, toStringCutToZero(country) AS countryCode, metric, metric_value AS value, engagement_ms AS engagementMs`
 
 /**
  * @param condition SQL over `events`
@@ -41,11 +41,10 @@ export async function readRows(
   params: Readonly<Record<string, unknown>>,
   max: number,
 ): Promise<EventRow[] | undefined> {
-  // A name within is that of the selected text, and not of the column: conditions are over another level.
-  const rows = await ch.query<EventRow>(
-    `SELECT ${columns} FROM (SELECT * FROM events WHERE ${condition} LIMIT {rows_max:UInt32})`,
-    { ...params, rows_max: max + 1 },
-  )
+  const rows = await ch.query<EventRow>(`SELECT ${columns} FROM events WHERE ${condition} LIMIT {rows_max:UInt32}`, {
+    ...params,
+    rows_max: max + 1,
+  })
   return rows.length > max ? undefined : rows
 }
 

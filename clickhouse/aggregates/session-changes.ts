@@ -50,9 +50,10 @@ export function sessionChangesOf(
   isAsked: (firstAt: number) => boolean,
 ): SessionChanges {
   const sessions = new Map<number, { before: EventRow[]; now: EventRow[] }>()
-  for (const { session, visitor } of uncounted) if (visitor !== '0') sessions.set(session, { before: [], now: [] })
-  for (const row of counted) if (row.visitor !== '0') sessions.get(row.session)?.before.push(row)
-  for (const row of [...counted, ...uncounted]) if (row.visitor !== '0') sessions.get(row.session)?.now.push(row)
+  for (const { session, visitorHash } of uncounted)
+    if (visitorHash !== '0') sessions.set(session, { before: [], now: [] })
+  for (const row of counted) if (row.visitorHash !== '0') sessions.get(row.session)?.before.push(row)
+  for (const row of [...counted, ...uncounted]) if (row.visitorHash !== '0') sessions.get(row.session)?.now.push(row)
 
   const changes = new Map<string, SessionChange>()
   const retracted = new Set<number>()
@@ -72,7 +73,7 @@ export function sessionChangesOf(
       change.bounces += sign * Number(start.isBounce)
       change.durationMs += sign * start.durationMs
       const isListed = dimension !== 'total' && dimension !== 'entry'
-      if (sign === 1 && isListed) change.visitors.add(start.first.visitor)
+      if (sign === 1 && isListed) change.visitors.add(start.first.visitorHash)
     }
   }
   for (const { before, now } of sessions.values()) {
@@ -130,7 +131,7 @@ function entriesOf({ first, entryPath }: Start): [dimension: string, key: string
     ['source', first.source || 'direct', first.source === '' ? 'none' : first.medium],
     ['device', first.device, ''],
     ['browser', first.browser || 'unknown', ''],
-    ['country', first.country || 'unknown', ''],
+    ['country', first.countryCode || 'unknown', ''],
     ...(entryPath === undefined ? [] : [['entry', entryPath, ''] as [string, string, string]]),
   ]
 }
@@ -138,7 +139,7 @@ function entriesOf({ first, entryPath }: Start): [dimension: string, key: string
 /** What a session can't change without leaving sets of visitors that it is in. */
 function identityOf(start: Start): string {
   const keys = entriesOf(start).filter(([dimension]) => dimension !== 'entry')
-  return JSON.stringify([start.first.visitor, keys])
+  return JSON.stringify([start.first.visitorHash, keys])
 }
 
 function hourOf({ at }: EventRow): number {

@@ -73,7 +73,7 @@ const distinct = (
       ofRow: {
         as: 'set',
         state: `${name}State(${precision})`,
-        of: (row) => (isCounted(row) ? row[column] : undefined),
+        of: (row) => (isCounted(row) ? (column === 'visitor' ? row.visitorHash : row.session) : undefined),
       },
     }),
     merge: `${name}MergeState(${precision})(?)`,
@@ -128,7 +128,7 @@ function vitalValueOf({ value }: EventRow): number {
 const isView = "kind = 'pageview' AND visitor != 0"
 const isPageview = ({ kind }: EventRow) => kind === 'pageview'
 const isConversion = ({ kind }: EventRow) => kind === 'conversion'
-const hasVisitor = ({ visitor }: EventRow) => visitor !== '0'
+const hasVisitor = ({ visitorHash }: EventRow) => visitorHash !== '0'
 const isViewRow = (row: EventRow) => isPageview(row) && hasVisitor(row)
 const one = (isCounted: (row: EventRow) => boolean) => (row: EventRow) => Number(isCounted(row))
 

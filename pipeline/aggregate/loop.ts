@@ -9,7 +9,7 @@ import type { Clock } from '../../runtime/clock.ts'
 import type { Log } from '../../runtime/log.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { withDeadline } from '../../runtime/shutdown.ts'
-import { aggregateEveryMs, aggregateSweepMs } from '../../schemas/limits.ts'
+import { aggregateEveryLeastMs, aggregateEveryMs, aggregateRowsPerRun, aggregateSweepMs } from '../../schemas/limits.ts'
 import type { PipelineMetrics } from '../pipeline-metrics.ts'
 import { makeClaimant } from './claim.ts'
 import { deleteUncounted } from './garbage.ts'
@@ -39,10 +39,11 @@ export function startAggregator({ pg, ch, clock, log, metrics }: AggregatorOptio
   const noteLag = makeLagMeter(pg, clock, metrics)
   let isWell = true
   let sweptAt = Number.NEGATIVE_INFINITY
+  let aggregatedAt = performance.now()
 
-  /** Returns whether there is more to do at once. */
-  async function round(): Promise<boolean> {
-    if (!(await claim())) return false
+  /** Returns how long to wait for the next one. */
+  async function round(): Promise<number> {
+    if (!(await claim())) return aggregateEveryMs
     const startedAt = performance.now()
     const ended = (outcome: 'done' | 'failed') =>
       metrics.jobEnded('aggregate', outcome, (performance.now() - startedAt) / 1000, clock.now())
@@ -55,7 +56,9 @@ export function startAggregator({ pg, ch, clock, log, metrics }: AggregatorOptio
         sweptAt = performance.now()
       }
       ended('done')
-      return !isAllTaken || isMergeLeft
+      const pauseMs = pauseAfter(rows, startedAt - aggregatedAt)
+      aggregatedAt = startedAt
+      return !isAllTaken || isMergeLeft ? turnMs : pauseMs
     } catch (error) {
       if (!signal.aborted) ended('failed')
       throw error
@@ -67,9 +70,9 @@ export function startAggregator({ pg, ch, clock, log, metrics }: AggregatorOptio
 
   async function run(): Promise<void> {
     while (!signal.aborted) {
-      let isMore = false
+      let pauseMs: number = aggregateEveryMs
       try {
-        isMore = await round()
+        pauseMs = await round()
         if (!isWell) log.info('aggregates are written again')
         isWell = true
       } catch (error) {
@@ -78,7 +81,7 @@ export function startAggregator({ pg, ch, clock, log, metrics }: AggregatorOptio
         isWell = false
       }
       await noteLag()
-      await sleep(isMore ? turnMs : aggregateEveryMs, signal)
+      await sleep(pauseMs, signal)
     }
   }
 
@@ -97,6 +100,11 @@ export function startAggregator({ pg, ch, clock, log, metrics }: AggregatorOptio
 
 /** While there is more to do at once: longer than another process waits between two tries to have its turn. */
 const turnMs = 250
+
+/** As long as it takes that the rows of a run come together, of which the last had so many after `ms`. */
+function pauseAfter(rows: number, ms: number): number {
+  return Math.min(aggregateEveryMs, Math.max(aggregateEveryLeastMs, (ms * aggregateRowsPerRun) / Math.max(1, rows)))
+}
 
 /** Since when events wait: since the last commit, or since some are seen to, or nobody can say. */
 function makeLagMeter(pg: Postgres, clock: Clock, metrics: PipelineMetrics): () => Promise<void> {

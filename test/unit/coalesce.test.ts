@@ -3,7 +3,7 @@ import { makeCoalescer } from '../../runtime/coalesce.ts'
 
 function setUp() {
   const clock = { now: 0 }
-  const { ask } = makeCoalescer<number>(200, () => clock.now)
+  const { ask } = makeCoalescer<number>({ leastMs: 200, mostMs: 1000 }, () => clock.now)
   let asked = 0
   return { clock, ask: (question: string, work = async () => ++asked) => ask(question, work) }
 }
@@ -14,26 +14,38 @@ test('equal questions that are asked while the answer is being worked on share i
   expect(answers).toEqual([1, 1, 2, 1])
 })
 
-test('an answer is no older than the time that it may be used for, however long the work takes', async () => {
+test('an answer is used for 200 ms, for twice as long as it took, and for a second at most', async () => {
   const { clock, ask } = setUp()
-  let finish: (answer: number) => void = () => {}
-  const slow = ask(
-    'a',
-    () =>
-      new Promise((resolve) => {
-        finish = resolve
-      }),
-  )
-  clock.now = 199
-  const sharing = ask('a')
-  clock.now = 200
+  const taking = async (ms: number) => {
+    let finish: (answer: number) => void = () => {}
+    const begunAt = clock.now
+    const first = ask('a', () => new Promise((resolve) => (finish = resolve)))
+    clock.now = begunAt + Math.min(ms, 999)
+    const sharing = ask('a')
+    clock.now = begunAt + ms
+    finish(begunAt)
+    expect([await first, await sharing]).toEqual([begunAt, begunAt])
+    return begunAt
+  }
+  for (const [took, usedFor] of [
+    [0, 200],
+    [99, 200],
+    [300, 600],
+    [700, 1000],
+  ] as const) {
+    const begunAt = await taking(took)
+    clock.now = begunAt + usedFor - 1
+    expect(await ask('a')).toBe(begunAt)
+    clock.now = begunAt + usedFor
+  }
+})
+
+test('nobody waits for work that was begun more than a second ago', async () => {
+  const { clock, ask } = setUp()
+  const slow = ask('a', () => new Promise(() => {}))
+  clock.now = 1000
   expect(await ask('a')).toBe(1)
-  finish(7)
-  expect([await slow, await sharing]).toEqual([7, 7])
-  clock.now = 399
-  expect(await ask('a')).toBe(1)
-  clock.now = 400
-  expect(await ask('a')).toBe(2)
+  expect(await Promise.race([slow, 'still waiting'])).toBe('still waiting')
 })
 
 test('a failure is told to those who wait for it, and the next one asks anew', async () => {

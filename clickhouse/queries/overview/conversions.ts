@@ -68,7 +68,7 @@ async function mayChangeConversions(
   { uncounted }: SessionRows,
 ): Promise<boolean> {
   if (uncounted.some(({ kind }) => kind === 'conversion')) return true
-  const known = uncounted.filter(({ visitor }) => visitor !== '0')
+  const known = uncounted.filter(({ visitorHash }) => visitorHash !== '0')
   if (known.length === 0) return false
   const rows = await ch.query(
     `SELECT 1 FROM events WHERE workspace_id IN {workspaces:Array(UInt32)} AND kind = 'conversion' AND visitor != 0
@@ -78,7 +78,7 @@ async function mayChangeConversions(
       workspaces: workspaceIds,
       hours_from: hours.start * hourMs,
       hours_to: hours.end * hourMs,
-      visitors: [...new Set(known.map(({ visitor }) => visitor))].map(BigInt),
+      visitors: [...new Set(known.map(({ visitorHash }) => visitorHash))].map(BigInt),
       sessions: [...new Set(known.map(({ session }) => session))],
     },
   )

@@ -1,4 +1,4 @@
-/** The pages with most pageviews in range. */
+/** The pages with most pageviews in range, and which of them have samples of web vitals. */
 import { aggregateTables } from '../../aggregates/tables.ts'
 import { type Composition, cellsOf } from './composition.ts'
 import type { Reader } from './span.ts'
@@ -14,32 +14,56 @@ export interface PageCounts {
   readonly conversions: number
 }
 
+/** A page by its sums, which are had at once: distinct ids and titles are gathered for the chosen few only. */
+export interface BusyPage {
+  readonly path: string
+  readonly pageviews: number
+}
+
+export interface BusiestPages {
+  /** By pageviews; has one at least. */
+  readonly viewed: readonly BusyPage[]
+  /** Those with samples of web vitals, in the same order. */
+  readonly sampled: readonly BusyPage[]
+}
+
 const table = aggregateTables.agg_pages
 
-/** SQL subquery: the paths with most pageviews in range, as many as the parameter `limit` says. */
-function topPaths(composition: Composition, name: string): { sql: string; params: Readonly<Record<string, unknown>> } {
-  const united = unitedSql(table, cellsOf(composition, { name }), { columns: ['pageviews'] })
+/** The `limit` paths with most pageviews of either kind. */
+export async function readBusiestPages(ch: Reader, composition: Composition, limit: number): Promise<BusiestPages> {
+  const cells = cellsOf(composition, { name: 'busiest' })
+  const united = unitedSql(table, cells, { columns: ['pageviews', 'samples'] })
+  const pages = await ch.query<BusyPage & { is_sampled: number }>(
+    `SELECT path, sum(views) AS pageviews, sum(samples) > 0 AS is_sampled
+     FROM (SELECT path, pageviews AS views, samples FROM ${united.sql})
+     GROUP BY path HAVING pageviews > 0 OR is_sampled
+     ORDER BY pageviews DESC, path LIMIT {limit:UInt32} BY is_sampled`,
+    { ...united.params, limit },
+    { isLasting: isLasting(cells) },
+  )
   return {
-    sql: `SELECT path FROM ${united.sql} GROUP BY path HAVING sum(pageviews) > 0
-      ORDER BY sum(pageviews) DESC, path LIMIT {limit:UInt32}`,
-    params: united.params,
+    viewed: pages.filter(({ pageviews }) => pageviews > 0).slice(0, limit),
+    sampled: pages.filter((page) => page.is_sampled === 1),
   }
 }
 
-/** The paths are chosen by their sums first: distinct ids and titles are gathered for those few only. */
-export function readPages(ch: Reader, composition: Composition, limit: number): Promise<PageCounts[]> {
-  const top = topPaths(composition, 'top')
+export async function readPages(
+  ch: Reader,
+  composition: Composition,
+  busiest: readonly BusyPage[],
+): Promise<PageCounts[]> {
+  if (busiest.length === 0) return []
   const cells = cellsOf(composition, { name: 'pages' })
   const united = unitedSql(table, cells, {
     columns: ['pageviews', 'conversions', 'visitors', 'sessions', 'title'],
-    where: `path IN (${top.sql})`,
+    where: 'path IN {paths:Array(String)}',
   })
   return ch.query<PageCounts>(
     `SELECT path, max(title).3 AS title, ${shown(table, 'pageviews')} AS pageviews, ${shown(table, 'visitors')} AS visitors,
        ${shown(table, 'sessions')} AS sessions, ${shown(table, 'conversions')} AS conversions
      FROM (SELECT path, title AS title, pageviews, visitors, sessions, conversions FROM ${united.sql})
      GROUP BY path ORDER BY pageviews DESC, path`,
-    { ...top.params, ...united.params, limit },
+    { ...united.params, paths: busiest.map(({ path }) => path) },
     { isLasting: isLasting(cells) },
   )
 }

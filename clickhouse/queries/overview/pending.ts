@@ -46,7 +46,7 @@ async function readMates(
   hours: { readonly start: number; readonly end: number },
   pending: Condition,
 ): Promise<readonly EventRow[] | undefined> {
-  const sessions = [...new Set(rows.filter(({ visitor }) => visitor !== '0').map(({ session }) => session))]
+  const sessions = [...new Set(rows.filter(({ visitorHash }) => visitorHash !== '0').map(({ session }) => session))]
   if (sessions.length === 0) return []
   const reach = 2 * sessionHours
   return readRows(

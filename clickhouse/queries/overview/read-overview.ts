@@ -7,7 +7,7 @@ import { dayMs } from '../../../schemas/time-zone.ts'
 import { readBotVisits } from './bot-visits.ts'
 import { composeSpan, type PendingRows } from './composition.ts'
 import { type Counts, readCounts, readTotals, type VitalSums } from './counts.ts'
-import { type PageCounts, readPages } from './pages.ts'
+import { type PageCounts, readBusiestPages, readPages } from './pages.ts'
 import { readPending } from './pending.ts'
 import { hasEventsSince, type Presence, readLiveVisitors } from './presence.ts'
 import { type RecentEvent, readRecentEvents } from './recent-events.ts'
@@ -73,13 +73,14 @@ export async function readOverview(
     const composition = composeSpan(snapshot, span, pending)
     const isPreviousReadable = range.previous.start >= readableFrom
     const previous = isPreviousReadable ? composeSpan(snapshot, { ...span, ...range.previous }, pending) : null
-    const pages = readPages(reader, composition, limit)
+    const busiest = readBusiestPages(reader, composition, limit)
+    const paths = busiest.then(({ viewed }) => viewed.map(({ path }) => path))
     return Promise.all([
-      pages.then((rows) => readSessionFigures(reader, composition, { limit, paths: rows.map(({ path }) => path) })),
+      paths.then((some) => readSessionFigures(reader, composition, { limit, paths: some })),
       readCounts(reader, composition, buckets),
-      pages,
+      busiest.then(({ viewed }) => readPages(reader, composition, viewed)),
       readVitals(reader, composition, buckets),
-      readPageVitals(reader, composition, limit),
+      busiest.then(({ sampled }) => readPageVitals(reader, composition, sampled)),
       previous && Promise.all([readTotals(reader, previous), readSessionTotals(reader, previous)]),
     ])
   })

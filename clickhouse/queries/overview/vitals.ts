@@ -4,6 +4,7 @@ import type { Bucket } from '../../../schemas/time-range.ts'
 import { aggregateTables } from '../../aggregates/tables.ts'
 import { type Composition, cellsOf, divideAtOpen } from './composition.ts'
 import { edgesOf } from './counts.ts'
+import type { BusyPage } from './pages.ts'
 import type { Reader } from './span.ts'
 import { isLasting, unitedSql } from './united.ts'
 
@@ -78,18 +79,12 @@ async function readPercentiles(ch: Reader, composition: Composition, buckets: re
   return { total, series: [...byBucket.values()] }
 }
 
-/** The `limit` paths with samples that have most pageviews in range, in that order. */
-export async function readPageVitals(ch: Reader, composition: Composition, limit: number): Promise<PageVitals[]> {
-  const pageCells = cellsOf(composition, { name: 'pages' })
-  const pages = unitedSql(aggregateTables.agg_pages, pageCells, {
-    columns: ['pageviews', 'samples'],
-  })
-  const busiest = await ch.query<{ path: string; pageviews: number }>(
-    `SELECT path, sum(views) AS pageviews FROM (SELECT path, pageviews AS views, samples FROM ${pages.sql})
-     GROUP BY path HAVING sum(samples) > 0 ORDER BY pageviews DESC, path LIMIT {limit:UInt32}`,
-    { ...pages.params, limit },
-    { isLasting: isLasting(pageCells) },
-  )
+/** Of pages, in their order. */
+export async function readPageVitals(
+  ch: Reader,
+  composition: Composition,
+  busiest: readonly BusyPage[],
+): Promise<PageVitals[]> {
   if (busiest.length === 0) return []
   const cells = cellsOf(composition, { name: 'vitals' })
   const united = unitedSql(aggregateTables.agg_page_vitals, cells, {

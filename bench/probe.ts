@@ -80,7 +80,8 @@ async function untilKnown(installation: Installation, trackingKey: string): Prom
   throw new Error('ingest does not know the key of the probe')
 }
 
-async function send(installation: Installation, trackingKey: string): Promise<boolean> {
+/** @returns whether it was taken */
+export async function send(installation: Installation, trackingKey: string): Promise<boolean> {
   const response = await fetch(`http://127.0.0.1:${installation.service('ingest').port}/api/v1/growth/track`, {
     method: 'POST',
     body: JSON.stringify({

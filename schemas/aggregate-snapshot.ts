@@ -38,6 +38,8 @@ export interface AggregateReset {
 export interface AggregateSnapshot {
   /** Counts the commits. */
   readonly revision: number
+  /** Of the last commit; milliseconds since 1970, by the clock of Postgres. */
+  readonly committedAt: number
   /** Events with other ids are in no generation. Sorted, without overlaps. */
   readonly aggregated: readonly IdRange[]
   readonly generations: readonly LiveGeneration[]
@@ -46,4 +48,11 @@ export interface AggregateSnapshot {
 }
 
 /** Nothing is aggregated: everything is among the raw rows. */
-export const emptySnapshot: AggregateSnapshot = { revision: 0, aggregated: [], generations: [], blocks: [], resets: [] }
+export const emptySnapshot: AggregateSnapshot = {
+  revision: 0,
+  committedAt: 0,
+  aggregated: [],
+  generations: [],
+  blocks: [],
+  resets: [],
+}

@@ -5,6 +5,7 @@ import type { Queryable } from '../client.ts'
 
 interface StateRow {
   readonly revision: number
+  readonly committedAt: number
   readonly marks: readonly { readonly first: number; readonly through: number }[] | null
   readonly generations: readonly LiveGeneration[] | null
   readonly blocks: readonly LiveBlock[] | null
@@ -17,7 +18,7 @@ interface StateRow {
  */
 export async function readSnapshot(q: Queryable, known?: AggregateSnapshot): Promise<AggregateSnapshot> {
   const [row] = await q.query<StateRow>(
-    `SELECT revision,
+    `SELECT revision, floor(extract(epoch FROM committed_at) * 1000)::bigint AS "committedAt",
        CASE WHEN revision != $1 THEN (SELECT jsonb_agg(jsonb_build_object('first', first_segment, 'through', through)
          ORDER BY first_segment) FROM aggregate_marks) END AS marks,
        CASE WHEN revision != $1 THEN (SELECT jsonb_agg(jsonb_build_object('generation', generation, 'day', day, 'isWhole', is_whole,
@@ -29,7 +30,7 @@ export async function readSnapshot(q: Queryable, known?: AggregateSnapshot): Pro
      FROM aggregate_revision`,
     [known?.revision ?? -1],
   )
-  const { revision, marks, generations, blocks, resets } = row!
+  const { revision, committedAt, marks, generations, blocks, resets } = row!
   if (known !== undefined && revision === known.revision) return known
   const aggregated: { from: number; through: number }[] = []
   for (const { first, through } of marks ?? []) {
@@ -39,5 +40,12 @@ export async function readSnapshot(q: Queryable, known?: AggregateSnapshot): Pro
     if (last !== undefined && from <= last.through + 1) last.through = Math.max(last.through, through)
     else aggregated.push({ from, through })
   }
-  return { revision, aggregated, generations: generations ?? [], blocks: blocks ?? [], resets: resets ?? [] }
+  return {
+    revision,
+    committedAt,
+    aggregated,
+    generations: generations ?? [],
+    blocks: blocks ?? [],
+    resets: resets ?? [],
+  }
 }

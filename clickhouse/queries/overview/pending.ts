@@ -1,6 +1,6 @@
 /** The raw rows around a range that the aggregates of a snapshot don't have yet: mostly those of the last seconds. */
 import type { AggregateSnapshot } from '../../../schemas/aggregate-snapshot.ts'
-import { rowsAtHandMax } from '../../../schemas/limits.ts'
+import { aggregatesKeepUpMs, rowsAtHandMax } from '../../../schemas/limits.ts'
 import { type Condition, complementOf, idsIn } from '../../aggregates/id-ranges.ts'
 import { hourMs, sessionHours } from '../../aggregates/row-scope.ts'
 import { type EventRow, readRows } from '../../aggregates/rows-at-hand.ts'
@@ -11,13 +11,18 @@ export interface PendingRange {
   readonly workspaceId: number
   readonly from: number
   readonly to: number
+  readonly now: number
 }
 
-/** @returns undefined when the aggregates have all of the workspace's rows from `from` to just before `to` */
+/**
+ * Of more rows than are taken at hand, while the aggregator takes up what comes every few seconds, the figures are those of
+ * its last commit: to count here what it is counting at the same time would keep both from their work.
+ * @returns undefined when the aggregates have all of the workspace's rows from `from` to just before `to`, or soon will
+ */
 export async function readPending(
   ch: Reader,
   snapshot: AggregateSnapshot,
-  { workspaceId, from, to }: PendingRange,
+  { workspaceId, from, to, now }: PendingRange,
 ): Promise<PendingRows | undefined> {
   const ids = complementOf(snapshot.aggregated)
   const pending = idsIn(ids, 'pending')
@@ -25,6 +30,8 @@ export async function readPending(
   const params = { ...pending.params, workspace: workspaceId, from, to }
   const rows = await readRows(ch, `${inRange} AND ${pending.sql}`, params, rowsAtHandMax)
   if (rows?.length === 0) return undefined
+  const isKeepingUp = Math.abs(now - snapshot.committedAt) < aggregatesKeepUpMs
+  if (rows === undefined && isKeepingUp) return undefined
   if (rows === undefined) {
     const [row] = await ch.query<{ rows: number; first: number; last: number }>(
       `SELECT count() AS rows, toUnixTimestamp64Milli(min(occurred_at)) AS first, toUnixTimestamp64Milli(max(occurred_at)) AS last

@@ -120,11 +120,11 @@ function readerOf(ch: Reader, { aggregated }: AggregateSnapshot, pending: Pendin
 async function readAround(
   ch: Reader,
   snapshot: AggregateSnapshot,
-  { workspaceId, range, readableFrom }: OverviewRequest,
+  { workspaceId, range, readableFrom, now }: OverviewRequest,
 ): Promise<PendingRows | undefined> {
   if (snapshot.aggregated.length === 0) return undefined
   const from = Math.max(readableFrom, range.previous.start - creditWindowMs)
-  return readPending(ch, snapshot, { workspaceId, from, to: range.end + sessionLengthMaxMs })
+  return readPending(ch, snapshot, { workspaceId, from, to: range.end + sessionLengthMaxMs, now })
 }
 
 function vitalTotals(percentiles: ReadonlyMap<VitalName, VitalTotals>, sums: VitalSums): VitalFigures['total'] {

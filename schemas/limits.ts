@@ -154,7 +154,7 @@ export const aggregateSweepMax = 500
 /** So many conversions are named in the statement that credits them; more are found by it. */
 export const foundConversionsMax = 10_000
 /** Rows that the aggregates lack and an overview reads once for all its statements, and as many others of their sessions. */
-export const rowsAtHandMax = 5_000
+export const rowsAtHandMax = 1_000
 /** Of more, an overview shows what was counted last, if that is so long ago at most. */
 export const aggregatesKeepUpMs = 10 * second
 /** Raw rows that one thread goes through for a statement of an overview; of more, ClickHouse takes as many threads as it likes. */

@@ -111,7 +111,7 @@ export const clickhouseQueryMemoryMax = 4 * 1024 * MiB
  */
 export const aggregateEveryMs = 15 * second
 /** More often, where more than these rows come in that time: readers take so many in at each question. */
-export const aggregateRowsPerRun = 40_000
+export const aggregateRowsPerRun = 20_000
 export const aggregateEveryLeastMs = 2 * second
 /** What it takes up in one run, and so commits together: after a long outage or an import the rest comes with the next one. */
 export const aggregateRunRowsMax = 20_000_000
@@ -156,7 +156,7 @@ export const foundConversionsMax = 10_000
 /** Rows that the aggregates lack and an overview reads once for all its statements, and as many others of their sessions. */
 export const rowsAtHandMax = 1_000
 /** Of more, an overview shows what was counted last, if that is so long ago at most. */
-export const aggregatesKeepUpMs = 10 * second
+export const aggregatesKeepUpMs = 60 * second
 /** Raw rows that one thread goes through for a statement of an overview; of more, ClickHouse takes as many threads as it likes. */
 export const overviewRowsPerThread = 200_000
 /** Differences between aggregates and raw rows that are listed. */

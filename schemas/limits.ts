@@ -155,8 +155,12 @@ export const aggregateSweepMax = 500
 export const foundConversionsMax = 10_000
 /** Rows that the aggregates lack and an overview reads once for all its statements, and as many others of their sessions. */
 export const rowsAtHandMax = 1_000
-/** Of more, an overview shows what was counted last, if that is so long ago at most. */
+/**
+ * Of more, an overview shows what was counted last, if that is so long ago at most and overviews have had their share of the
+ * time for reading more: the aggregator is at work on them.
+ */
 export const aggregatesKeepUpMs = 60 * second
+export const rawReadShare = 0.2
 /** Raw rows that one thread goes through for a statement of an overview; of more, ClickHouse takes as many threads as it likes. */
 export const overviewRowsPerThread = 200_000
 /** Differences between aggregates and raw rows that are listed. */

@@ -32,7 +32,7 @@ export interface Front {
 }
 
 /** A request whose headers take longer is cut. Bodies have the deadline of the service that reads them. */
-const headersWithinMs = 10_000
+const headersWithinMs = 9_000
 /** An upload may last; nothing lasts longer. */
 const requestWithinMs = 15 * 60_000
 const answerWithinMs = 120_000
@@ -40,6 +40,8 @@ const answerWithinMs = 120_000
 const idleUpstreamMs = 4_000
 /** A sender who still sends after the answer may read it for so long. */
 const lingerMs = 1_000
+/** … one that was too slow has had its time. */
+const lateLingerMs = 100
 const closeWithinMs = 10_000
 
 /** @throws StartRefused when the port is taken */
@@ -70,7 +72,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   const limits = {
     headersTimeout: headersWithinMs,
     requestTimeout: requestWithinMs,
-    connectionsCheckingInterval: 1_000,
+    connectionsCheckingInterval: 500,
     keepAliveTimeout: 30_000,
   }
   const listen = async (host: string, port: number): Promise<Server> => {
@@ -152,7 +154,7 @@ function endWithAnswer(request: IncomingMessage, response: ServerResponse): void
     if (request.complete) return
     const socket: Socket = request.socket
     socket.end()
-    setTimeout(() => socket.destroy(), lingerMs)
+    setTimeout(() => socket.destroy(), response.statusCode === 408 ? lateLingerMs : lingerMs)
   })
 }
 

@@ -71,7 +71,15 @@ async function answerOverview({ query, workspace, stores, clock, config }: Overv
   const { range } = resolved
   const buckets = bucketsOf(range)
   const oldest = readableFrom(workspace, now)
-  const request = { workspaceId: workspace.id, range, buckets, now, readableFrom: oldest, limit: query.limit }
+  const request = {
+    workspaceId: workspace.id,
+    range,
+    buckets,
+    now,
+    readableFrom: oldest,
+    limit: query.limit,
+    rawReads: stores.rawReads,
+  }
   const [figures, trackingKey, newContacts, previousContacts] = await Promise.all([
     stores.snapshot().then((snapshot) => readOverview(stores.ch, snapshot, request)),
     currentTrackingKey(stores.pg, workspace.id),

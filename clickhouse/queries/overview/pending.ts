@@ -12,17 +12,19 @@ export interface PendingRange {
   readonly from: number
   readonly to: number
   readonly now: number
+  /** Asked before many rows are read that will be in the aggregates in a moment. */
+  readonly mayReadMany: () => boolean
 }
 
 /**
- * Of more rows than are taken at hand, while the aggregator takes up what comes every few seconds, the figures are those of
- * its last commit: to count here what it is counting at the same time would keep both from their work.
+ * More rows than are taken at hand are read by every statement for itself. While the aggregator is at work they are left to
+ * it where that isn't allowed: to count here all the time what it is counting would keep both from their work.
  * @returns undefined when the aggregates have all of the workspace's rows from `from` to just before `to`, or soon will
  */
 export async function readPending(
   ch: Reader,
   snapshot: AggregateSnapshot,
-  { workspaceId, from, to, now }: PendingRange,
+  { workspaceId, from, to, now, mayReadMany }: PendingRange,
 ): Promise<PendingRows | undefined> {
   const ids = complementOf(snapshot.aggregated)
   const pending = idsIn(ids, 'pending')
@@ -31,7 +33,7 @@ export async function readPending(
   const rows = await readRows(ch, `${inRange} AND ${pending.sql}`, params, rowsAtHandMax)
   if (rows?.length === 0) return undefined
   const isKeepingUp = Math.abs(now - snapshot.committedAt) < aggregatesKeepUpMs
-  if (rows === undefined && isKeepingUp) return undefined
+  if (rows === undefined && isKeepingUp && !mayReadMany()) return undefined
   if (rows === undefined) {
     const [row] = await ch.query<{ rows: number; first: number; last: number }>(
       `SELECT count() AS rows, toUnixTimestamp64Milli(min(occurred_at)) AS first, toUnixTimestamp64Milli(max(occurred_at)) AS last

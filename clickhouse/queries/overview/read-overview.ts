@@ -1,4 +1,6 @@
 /** All figures of an overview that events give, as few queries at once. Callers know nothing of how they are counted. */
+
+import type { Allowance } from '../../../runtime/allowance.ts'
 import type { AggregateSnapshot } from '../../../schemas/aggregate-snapshot.ts'
 import { botRetentionDays, creditWindowMs, overviewRowsPerThread, sessionLengthMaxMs } from '../../../schemas/limits.ts'
 import type { VitalName } from '../../../schemas/reference/web-vitals.ts'
@@ -24,6 +26,7 @@ export interface OverviewRequest {
   readonly readableFrom: number
   /** Rows of each list. */
   readonly limit: number
+  readonly rawReads: Allowance
 }
 
 export interface PeriodFigures {
@@ -58,6 +61,24 @@ export async function readOverview(
   snapshot: AggregateSnapshot,
   request: OverviewRequest,
 ): Promise<OverviewFigures> {
+  let endRawRead: (() => void) | undefined
+  const mayReadMany = () => {
+    endRawRead = request.rawReads.begin()
+    return endRawRead !== undefined
+  }
+  try {
+    return await readFigures(ch, snapshot, request, mayReadMany)
+  } finally {
+    endRawRead?.()
+  }
+}
+
+async function readFigures(
+  ch: Reader,
+  snapshot: AggregateSnapshot,
+  request: OverviewRequest,
+  mayReadMany: () => boolean,
+): Promise<OverviewFigures> {
   const { workspaceId, range, buckets, now, readableFrom, limit } = request
   const span = { workspaceId, readableFrom, start: range.start, end: range.end }
   // Bot visits are kept for a time of their own, whatever the plan.
@@ -68,7 +89,7 @@ export async function readOverview(
     readLiveVisitors(ch, { workspaceId, now, readableFrom }),
     readBotVisits(ch, botSpan, range.previous.start),
   ])
-  const ofAggregates = readAround(ch, snapshot, request).then((pending) => {
+  const ofAggregates = readAround(ch, snapshot, request, mayReadMany).then((pending) => {
     const reader = readerOf(ch, snapshot, pending)
     const composition = composeSpan(snapshot, span, pending)
     const isPreviousReadable = range.previous.start >= readableFrom
@@ -121,10 +142,11 @@ async function readAround(
   ch: Reader,
   snapshot: AggregateSnapshot,
   { workspaceId, range, readableFrom, now }: OverviewRequest,
+  mayReadMany: () => boolean,
 ): Promise<PendingRows | undefined> {
   if (snapshot.aggregated.length === 0) return undefined
   const from = Math.max(readableFrom, range.previous.start - creditWindowMs)
-  return readPending(ch, snapshot, { workspaceId, from, to: range.end + sessionLengthMaxMs, now })
+  return readPending(ch, snapshot, { workspaceId, from, to: range.end + sessionLengthMaxMs, now, mayReadMany })
 }
 
 function vitalTotals(percentiles: ReadonlyMap<VitalName, VitalTotals>, sums: VitalSums): VitalFigures['total'] {

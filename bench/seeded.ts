@@ -26,11 +26,21 @@ export async function untilAggregated(installation: Installation, withinMs = 3_6
   }
 }
 
+/** Until days that are over are whole: of today's there may be none yet. */
+async function untilMerged(installation: Installation, withinMs = 1_800_000): Promise<void> {
+  for (const deadline = Date.now() + withinMs; ; await sleep(1_000)) {
+    const status = await runCommand<{ days: number; whole_days: number }>(installation, ['aggregates', 'status'])
+    if (status.whole_days >= status.days - 1) return
+    if (Date.now() > deadline) throw new Error(`days are not whole after ${withinMs / 1000} s`)
+  }
+}
+
 /** The same, and until merges are done: what isn't measured may use both cores. */
 export async function untilSettled(installation: Installation): Promise<void> {
   await installation.onBothCores(async () => {
     await untilAggregated(installation)
-    await installation.untilQuiet(1_800_000)
+    await untilMerged(installation)
+    await installation.untilQuiet(120_000)
   })
 }
 

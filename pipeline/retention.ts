@@ -7,8 +7,8 @@
  */
 import type { Workspace } from '../postgres/tables/workspaces.ts'
 import { lapsedGraceDays, retentionDaysByPlan } from '../schemas/limits.ts'
+import { dayMs } from '../schemas/time-zone.ts'
 
-export const dayMs = 86_400_000
 const longest = Math.max(...Object.values(retentionDaysByPlan))
 const shortest = Math.min(...Object.values(retentionDaysByPlan))
 

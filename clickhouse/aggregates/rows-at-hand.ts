@@ -48,6 +48,22 @@ export async function readRows(
   return rows.length > max ? undefined : rows
 }
 
+export function hasVisitor({ visitorHash }: EventRow): boolean {
+  return visitorHash !== '0'
+}
+
+/** SQL that selects one row `given` for each place of some arrays, of equal length: a tuple of what stands there. */
+export function givenRows(
+  name: string,
+  arrays: readonly { readonly type: string; readonly values: readonly unknown[] }[],
+): { sql: string; params: Readonly<Record<string, unknown>> } {
+  const placeholders = arrays.map(({ type }, at) => `{${name}_given_${at}:Array(${type})}`)
+  return {
+    sql: `SELECT arrayJoin(arrayZip(${placeholders.join(', ')})) AS given`,
+    params: Object.fromEntries(arrays.map(({ values }, at) => [`${name}_given_${at}`, values])),
+  }
+}
+
 export interface ConstantOptions {
   /** Names of the table's columns; the others aren't given. */
   readonly columns: readonly string[]
@@ -91,11 +107,8 @@ export function constantSql(
     'UInt8',
     first.map(() => 0),
   )
-  const placeholders = arrays.map(({ type }, at) => `{${name}_given_${at}:Array(${type})}`)
-  return {
-    sql: `SELECT ${selected.join(', ')} FROM (SELECT arrayJoin(arrayZip(${placeholders.join(', ')})) AS given)`,
-    params: Object.fromEntries(arrays.map(({ values }, at) => [`${name}_given_${at}`, values])),
-  }
+  const { sql, params } = givenRows(name, arrays)
+  return { sql: `SELECT ${selected.join(', ')} FROM (${sql})`, params }
 }
 
 /** SQL of what each group adds; `nextIs` takes one value a group and says where the statement finds them. */
@@ -132,7 +145,7 @@ function valueSql(
 }
 
 /** By time, then id. */
-export function newestOf(rows: readonly EventRow[]): EventRow | undefined {
+function newestOf(rows: readonly EventRow[]): EventRow | undefined {
   return rows.reduce<EventRow | undefined>(
     (newest, row) =>
       newest === undefined || row.at > newest.at || (row.at === newest.at && row.id > newest.id) ? row : newest,

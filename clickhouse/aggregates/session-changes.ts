@@ -1,7 +1,8 @@
 /** What rows at hand change about sessions: the same as session-starts.ts, for the few sessions that they belong to. */
 import { bounceEngagementMs } from '../../schemas/limits.ts'
+import { keysOfRow } from './event-keys.ts'
 import { type HourSpan, hourMs, sessionHours } from './row-scope.ts'
-import type { EventRow } from './rows-at-hand.ts'
+import { type EventRow, hasVisitor } from './rows-at-hand.ts'
 
 /** Rows of sessions: all that the uncounted ones belong to, whole, a day to both sides of what is asked for. */
 export interface SessionRows {
@@ -9,8 +10,9 @@ export interface SessionRows {
   readonly uncounted: readonly EventRow[]
 }
 
-/** A key of a dimension and what is added to it; of a session that ceases to begin as it did, what is taken away. */
+/** A key of a dimension and what is added to it by the sessions of an hour; or taken away, of those that cease to begin as they did. */
 export interface SessionChange {
+  readonly hour: number
   readonly dimension: string
   readonly key: string
   readonly detail: string
@@ -49,22 +51,24 @@ export function sessionChangesOf(
   hours: HourSpan,
   isAsked: (firstAt: number) => boolean,
 ): SessionChanges {
-  const sessions = new Map<number, { before: EventRow[]; now: EventRow[] }>()
-  for (const { session, visitorHash } of uncounted)
-    if (visitorHash !== '0') sessions.set(session, { before: [], now: [] })
-  for (const row of counted) if (row.visitorHash !== '0') sessions.get(row.session)?.before.push(row)
-  for (const row of [...counted, ...uncounted]) if (row.visitorHash !== '0') sessions.get(row.session)?.now.push(row)
+  const sessions = new Map<number, { before: EventRow[]; added: EventRow[] }>()
+  for (const row of uncounted.filter(hasVisitor)) {
+    const known = sessions.get(row.session)
+    if (known === undefined) sessions.set(row.session, { before: [], added: [row] })
+    else known.added.push(row)
+  }
+  for (const row of counted.filter(hasVisitor)) sessions.get(row.session)?.before.push(row)
 
   const changes = new Map<string, SessionChange>()
   const retracted = new Set<number>()
   const add = (start: Start, sign: 1 | -1) => {
     if (!isAsked(start.first.at)) return
     for (const [dimension, key, detail] of entriesOf(start)) {
-      const name = JSON.stringify([dimension, key, detail])
+      const name = JSON.stringify([start.hour, dimension, key, detail])
       let change = changes.get(name)
       if (change === undefined) {
         const none = { sessions: 0, pageviews: 0, events: 0, bounces: 0, durationMs: 0 }
-        change = { dimension, key, detail, ...none, visitors: new Set() }
+        change = { hour: start.hour, dimension, key, detail, ...none, visitors: new Set() }
         changes.set(name, change)
       }
       change.sessions += sign
@@ -76,9 +80,9 @@ export function sessionChangesOf(
       if (sign === 1 && isListed) change.visitors.add(start.first.visitorHash)
     }
   }
-  for (const { before, now } of sessions.values()) {
+  for (const { before, added } of sessions.values()) {
     const had = new Map(startsOf(before, hours).map((start) => [start.hour, start]))
-    const has = new Map(startsOf(now, hours).map((start) => [start.hour, start]))
+    const has = new Map(startsOf([...before, ...added], hours).map((start) => [start.hour, start]))
     for (const start of has.values()) add(start, 1)
     for (const start of had.values()) {
       add(start, -1)
@@ -128,18 +132,14 @@ function startOf(hour: number, rows: readonly EventRow[]): Start {
 function entriesOf({ first, entryPath }: Start): [dimension: string, key: string, detail: string][] {
   return [
     ['total', '', ''],
-    ['source', first.source || 'direct', first.source === '' ? 'none' : first.medium],
-    ['device', first.device, ''],
-    ['browser', first.browser || 'unknown', ''],
-    ['country', first.countryCode || 'unknown', ''],
+    ...keysOfRow(first),
     ...(entryPath === undefined ? [] : [['entry', entryPath, ''] as [string, string, string]]),
   ]
 }
 
 /** What a session can't change without leaving sets of visitors that it is in. */
-function identityOf(start: Start): string {
-  const keys = entriesOf(start).filter(([dimension]) => dimension !== 'entry')
-  return JSON.stringify([start.first.visitorHash, keys])
+function identityOf({ first }: Start): string {
+  return JSON.stringify([first.visitorHash, keysOfRow(first)])
 }
 
 function hourOf({ at }: EventRow): number {

@@ -11,7 +11,7 @@
 import { bounceEngagementMs } from '../../schemas/limits.ts'
 import { browserKey, countryKey, deviceKey, mediumKey, sourceKey } from './event-keys.ts'
 import { inPart, type RowScope, scopeSql, sessionHours } from './row-scope.ts'
-import { hourOfEvent } from './tables.ts'
+import { hourOfEvent, setFunction } from './tables.ts'
 
 /** Columns: workspace_id, session, hour, had, has, and of either side first_at (ms) and a tuple of facts. */
 export function sessionStartsSql(scope: RowScope): { sql: string; params: Readonly<Record<string, unknown>> } {
@@ -109,7 +109,7 @@ export function sessionContributionsSql(
       toInt64(sum(sign)) AS sessions, toInt64(sum(sign * facts.${fact.pageviews})) AS pageviews,
       toInt64(sum(sign * facts.${fact.events})) AS events, toInt64(sum(sign * facts.${fact.isBounce})) AS bounces,
       toInt64(sum(sign * facts.${fact.durationMs})) AS duration_ms,
-      uniqCombinedStateIf(17)(facts.${fact.visitor}, sign = 1 AND dimension NOT IN ('total', 'entry')) AS visitors
+      ${setFunction('list', 'StateIf')}(facts.${fact.visitor}, sign = 1 AND dimension NOT IN ('total', 'entry')) AS visitors
     FROM (
       SELECT workspace_id, hour, side.1 AS sign, side.2 AS facts,
         arrayJoin(if(side.1 = 0, [('retracted', toString(hour), '')], ${entriesOf('facts')})) AS entry

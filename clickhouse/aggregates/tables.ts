@@ -3,7 +3,7 @@
  * one row at a time, and how it is merged. The tables themselves stand in migrations/0003_aggregates.sql; held together by
  * test/integration/aggregates.test.ts.
  */
-import type { EventRow } from './rows-at-hand.ts'
+import { type EventRow, hasVisitor } from './rows-at-hand.ts'
 
 export interface ColumnOfAggregate {
   /** From rows of `events`; undefined where it takes more than single rows (session-starts.ts, credits.ts). */
@@ -59,27 +59,32 @@ const sum = (fromEvents?: string, of?: (row: EventRow) => number): ColumnOfAggre
   shown: 'sum(?)',
 })
 
-/** A set of distinct values. Totals and series are promised exact to 10,000, lists within one per cent. */
+/** Sets of distinct values. Totals and series are promised exact to 10,000, lists within one per cent. */
+const sets = { total: ['uniqCombined64', 19], list: ['uniqCombined', 17] } as const
+
+/** SQL of the function over sets of a kind that has these words behind its name: `State`, `StateIf`, `Merge`, `MergeState`. */
+export function setFunction(kind: keyof typeof sets, words: string): string {
+  const [name, precision] = sets[kind]
+  return `${name}${words}(${precision})`
+}
+
 const distinct = (
-  kind: 'total' | 'list',
+  kind: keyof typeof sets,
   column?: 'visitor' | 'session',
   condition = '1',
   isCounted: (row: EventRow) => boolean = () => true,
-): ColumnOfAggregate => {
-  const [name, precision] = kind === 'total' ? ['uniqCombined64', 19] : ['uniqCombined', 17]
-  return {
-    ...(column && {
-      fromEvents: `${name}StateIf(${precision})(${column}, ${condition})`,
-      ofRow: {
-        as: 'set',
-        state: `${name}State(${precision})`,
-        of: (row) => (isCounted(row) ? (column === 'visitor' ? row.visitorHash : row.session) : undefined),
-      },
-    }),
-    merge: `${name}MergeState(${precision})(?)`,
-    shown: `${name}Merge(${precision})(?)`,
-  }
-}
+): ColumnOfAggregate => ({
+  ...(column && {
+    fromEvents: `${setFunction(kind, 'StateIf')}(${column}, ${condition})`,
+    ofRow: {
+      as: 'set',
+      state: setFunction(kind, 'State'),
+      of: (row) => (isCounted(row) ? (column === 'visitor' ? row.visitorHash : row.session) : undefined),
+    },
+  }),
+  merge: `${setFunction(kind, 'MergeState')}(?)`,
+  shown: `${setFunction(kind, 'Merge')}(?)`,
+})
 
 /** The value of the newest row, in a tuple behind its time and id. */
 const newest = (fromEvents: string, ofRow?: Extract<ValueOfRow, { as: 'newest' }>): ColumnOfAggregate => ({
@@ -128,7 +133,6 @@ function vitalValueOf({ value }: EventRow): number {
 const isView = "kind = 'pageview' AND visitor != 0"
 const isPageview = ({ kind }: EventRow) => kind === 'pageview'
 const isConversion = ({ kind }: EventRow) => kind === 'conversion'
-const hasVisitor = ({ visitorHash }: EventRow) => visitorHash !== '0'
 const isViewRow = (row: EventRow) => isPageview(row) && hasVisitor(row)
 const one = (isCounted: (row: EventRow) => boolean) => (row: EventRow) => Number(isCounted(row))
 

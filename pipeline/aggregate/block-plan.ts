@@ -3,6 +3,7 @@ import { chooseBlocks, daysOf } from '../../clickhouse/aggregates/blocks.ts'
 import type { AggregationState } from '../../postgres/tables/aggregates.ts'
 import type { LiveBlock } from '../../schemas/aggregate-snapshot.ts'
 import { aggregateBlockDays, aggregateDayOverMs, aggregateMonthDays } from '../../schemas/limits.ts'
+import { dayMs } from '../../schemas/time-zone.ts'
 
 type Days = Pick<LiveBlock, 'firstDay' | 'days'>
 
@@ -12,8 +13,6 @@ export interface Block extends Days {
   /** Blocks that it takes the place of. */
   readonly replaced: readonly number[]
 }
-
-const dayMs = 86_400_000
 
 /**
  * The smallest ones first, because the others are made of them; undefined: there is none to be made. Beside those that

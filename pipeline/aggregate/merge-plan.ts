@@ -10,6 +10,7 @@ import {
   aggregateDayResetsMax,
   aggregateMergeWidth,
 } from '../../schemas/limits.ts'
+import { dayMs } from '../../schemas/time-zone.ts'
 
 export interface Merge {
   readonly day: number
@@ -18,8 +19,6 @@ export interface Merge {
   /** All of the day, with the rows of the whole day. */
   readonly isWhole: boolean
 }
-
-const dayMs = 86_400_000
 
 /** What to merge next; the present day comes first, because it is asked for most. Undefined: nothing. */
 export function nextMerge({ generations, resets, now }: AggregationState, isAllTaken: boolean): Merge | undefined {

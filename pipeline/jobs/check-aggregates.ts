@@ -5,9 +5,10 @@
 import { recordRepairs } from '../../postgres/tables/aggregate-repairs.ts'
 import { readSnapshot } from '../../postgres/tables/aggregate-snapshot.ts'
 import { listWorkspaces } from '../../postgres/tables/workspaces.ts'
+import { dayMs } from '../../schemas/time-zone.ts'
 import { checkDayTwice } from '../aggregate/check.ts'
 import type { JobContext } from '../job.ts'
-import { dayMs, keptFromOf } from '../retention.ts'
+import { keptFromOf } from '../retention.ts'
 
 export async function checkAggregates(context: JobContext, random: () => number = Math.random): Promise<void> {
   const { pg, ch, clock, log, metrics, signal } = context

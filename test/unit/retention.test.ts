@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { dayMs, expiryOf, groupByExpiry, keptDays } from '../../pipeline/retention.ts'
+import { expiryOf, groupByExpiry, keptDays } from '../../pipeline/retention.ts'
+import { dayMs } from '../../schemas/time-zone.ts'
 
 const now = Date.UTC(2026, 10, 20, 15, 30)
 const daysAgo = (days: number) => new Date(now - days * dayMs)

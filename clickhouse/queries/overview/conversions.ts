@@ -9,9 +9,10 @@ import { browserKey, countryKey, deviceKey, mediumKey, sourceKey } from '../../a
 import { idMax } from '../../aggregates/id-ranges.ts'
 import { liveRowsIn } from '../../aggregates/live-rows.ts'
 import { type HourSpan, hourMs, type RowScope, sessionHours } from '../../aggregates/row-scope.ts'
+import { hasVisitor } from '../../aggregates/rows-at-hand.ts'
 import type { SessionRows } from '../../aggregates/session-changes.ts'
 import { type Composition, type PendingRows, sessionHoursOf } from './composition.ts'
-import { moment, prefixParams, type Reader } from './span.ts'
+import { moment, prefixParams, type Reader, within } from './span.ts'
 
 const dayHours = 24
 
@@ -55,7 +56,8 @@ export async function findConversions(
   const hours = { start: Math.floor(from / hourMs), end: Math.ceil(to / hourMs) }
   const scope = changedScope(span.workspaceId, pending, hours)
   if (scope === undefined) return undefined
-  const mayChange = pending?.atHand === undefined || (await mayChangeConversions(ch, scope, pending.atHand))
+  const mayChange =
+    pending?.atHand === undefined || (await mayChangeConversions(ch, span.workspaceId, scope.hours, pending.atHand))
   return mayChange ? findChangedConversions(ch, scope, foundConversionsMax) : noConversions
 }
 
@@ -64,18 +66,18 @@ const noConversions: FoundConversions = { ids: [], hours: [], visitors: [], sess
 /** Whether a pending row is a conversion, or one of its visitor's or session's is there: mostly not. */
 async function mayChangeConversions(
   ch: Reader,
-  { hours, workspaceIds }: RowScope,
+  workspaceId: number,
+  hours: HourSpan,
   { uncounted }: SessionRows,
 ): Promise<boolean> {
   if (uncounted.some(({ kind }) => kind === 'conversion')) return true
-  const known = uncounted.filter(({ visitorHash }) => visitorHash !== '0')
+  const known = uncounted.filter(hasVisitor)
   if (known.length === 0) return false
   const rows = await ch.query(
-    `SELECT 1 FROM events WHERE workspace_id IN {workspaces:Array(UInt32)} AND kind = 'conversion' AND visitor != 0
-       AND occurred_at >= ${moment('hours_from')} AND occurred_at < ${moment('hours_to')}
+    `SELECT 1 FROM events WHERE ${within('hours_from', 'hours_to')} AND kind = 'conversion' AND visitor != 0
        AND (visitor IN {visitors:Array(UInt64)} OR session IN {sessions:Array(UInt64)}) LIMIT 1`,
     {
-      workspaces: workspaceIds,
+      workspace: workspaceId,
       hours_from: hours.start * hourMs,
       hours_to: hours.end * hourMs,
       visitors: [...new Set(known.map(({ visitorHash }) => visitorHash))].map(BigInt),
@@ -175,8 +177,6 @@ function aggregatedCredits(
  */
 function rawCredits({ span }: Composition, from: number, to: number): Part {
   const readable = (time: number) => Math.max(time, span.readableFrom)
-  const within = (start: string, end: string) =>
-    `workspace_id = {workspace:UInt32} AND occurred_at >= ${moment(start)} AND occurred_at < ${moment(end)}`
   const inRange = within('raw_from', 'raw_to')
   return {
     isLasting: false,

@@ -75,12 +75,11 @@ async function readSeries(ch: Reader, composition: Composition, buckets: readonl
       const cells = cellsOf(composition, { name: 'series', edges: edgesOf(buckets) })
       const united = unitedSql(table, cells, {
         columns: names,
-        bucket: 'each',
-        starts: buckets.map(({ start }) => start),
+        bucket: buckets.map(({ start }) => start),
       })
       return ch.query<Counts & { bucket: number }>(
         `SELECT bucket, ${countList} FROM ${united.sql} GROUP BY bucket`,
-        { ...united.params, bucket_starts: buckets.map((bucket) => bucket.start) },
+        united.params,
         { isLasting: isLasting(cells) },
       )
     }),

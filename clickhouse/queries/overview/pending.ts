@@ -3,9 +3,9 @@ import type { AggregateSnapshot } from '../../../schemas/aggregate-snapshot.ts'
 import { aggregatesKeepUpMs, rowsAtHandMax } from '../../../schemas/limits.ts'
 import { type Condition, complementOf, idsIn } from '../../aggregates/id-ranges.ts'
 import { hourMs, sessionHours } from '../../aggregates/row-scope.ts'
-import { type EventRow, readRows } from '../../aggregates/rows-at-hand.ts'
+import { type EventRow, hasVisitor, readRows } from '../../aggregates/rows-at-hand.ts'
 import type { PendingRows } from './composition.ts'
-import { moment, type Reader } from './span.ts'
+import { inRange, type Reader, within } from './span.ts'
 
 export interface PendingRange {
   readonly workspaceId: number
@@ -28,7 +28,6 @@ export async function readPending(
 ): Promise<PendingRows | undefined> {
   const ids = complementOf(snapshot.aggregated)
   const pending = idsIn(ids, 'pending')
-  const inRange = `workspace_id = {workspace:UInt32} AND occurred_at >= ${moment('from')} AND occurred_at < ${moment('to')}`
   const params = { ...pending.params, workspace: workspaceId, from, to }
   const rows = await readRows(ch, `${inRange} AND ${pending.sql}`, params, rowsAtHandMax)
   if (rows?.length === 0) return undefined
@@ -55,12 +54,12 @@ async function readMates(
   hours: { readonly start: number; readonly end: number },
   pending: Condition,
 ): Promise<readonly EventRow[] | undefined> {
-  const sessions = [...new Set(rows.filter(({ visitorHash }) => visitorHash !== '0').map(({ session }) => session))]
+  const sessions = [...new Set(rows.filter(hasVisitor).map(({ session }) => session))]
   if (sessions.length === 0) return []
   const reach = 2 * sessionHours
   return readRows(
     ch,
-    `workspace_id = {workspace:UInt32} AND occurred_at >= ${moment('near_from')} AND occurred_at < ${moment('near_to')}
+    `${within('near_from', 'near_to')}
      AND visitor != 0 AND session IN {sessions:Array(UInt64)} AND NOT ${pending.sql}`,
     {
       ...pending.params,

@@ -2,6 +2,7 @@
 import { bounceEngagementMs } from '../../../schemas/limits.ts'
 import { browserKey, countryKey, deviceKey, mediumKey, sourceKey } from '../../aggregates/event-keys.ts'
 import { type HourSpan, hourMs, sessionHours } from '../../aggregates/row-scope.ts'
+import { setFunction } from '../../aggregates/tables.ts'
 import type { Composition } from './composition.ts'
 import { moment, type Statement } from './span.ts'
 
@@ -30,7 +31,7 @@ export function rawSessionsSql(composition: Composition, hours: HourSpan, cut: r
     SELECT entry.1 AS dimension, entry.2 AS key, entry.3 AS detail,
       toInt64(count()) AS sessions, toInt64(sum(session_pageviews)) AS pageviews, toInt64(sum(session_events)) AS events,
       toInt64(sum(is_bounce)) AS bounces, toInt64(sum(duration)) AS duration_ms,
-      uniqCombinedStateIf(17)(visitor, dimension NOT IN ('total', 'entry')) AS visitors
+      ${setFunction('list', 'StateIf')}(visitor, dimension NOT IN ('total', 'entry')) AS visitors
     FROM (
       SELECT first.3 AS visitor, session_pageviews, session_events, is_bounce, duration, arrayJoin(arrayConcat([
           ('total', '', ''), ('source', first.4, first.5), ('device', first.6, ''), ('browser', first.7, ''), ('country', first.8, '')],

@@ -7,10 +7,10 @@
 import type { FoundConversions } from '../../aggregates/credits.ts'
 import { idMax } from '../../aggregates/id-ranges.ts'
 import { type HourSpan, hourMs, type RowScope, sessionHours } from '../../aggregates/row-scope.ts'
-import type { EventRow } from '../../aggregates/rows-at-hand.ts'
+import { type EventRow, givenRows } from '../../aggregates/rows-at-hand.ts'
 import { type SessionChanges, sessionChangesOf } from '../../aggregates/session-changes.ts'
 import { sessionContributionsSql } from '../../aggregates/session-starts.ts'
-import { aggregateTables } from '../../aggregates/tables.ts'
+import { aggregateTables, setFunction } from '../../aggregates/tables.ts'
 import { type Composition, cellsOf, sessionHoursOf } from './composition.ts'
 import { conversionsSql, findConversions } from './conversions.ts'
 import { rawSessionsSql, rawSessionTotalsSql } from './raw-sessions.ts'
@@ -56,7 +56,6 @@ export async function readSessionTotals(ch: Reader, composition: Composition): P
   const hours = sessionHoursOf(composition)
   const { aggregated } = cellsOf(composition, { name: 'sessions', hours })
   const totals = 'SELECT sessions, bounces, duration_ms FROM'
-  const atHand = changesAtHand(composition, hours, [])?.changes.find(({ dimension }) => dimension === 'total')
   const parts = [
     ...(aggregated === undefined
       ? []
@@ -80,8 +79,8 @@ export async function readSessionTotals(ch: Reader, composition: Composition): P
       ch.query<SessionTotals>(`SELECT ${sums} FROM (${sql})`, params, { isLasting }),
     ),
   )
-  const sumOf = (name: keyof SessionTotals) =>
-    rows.reduce((sum, part) => sum + (part[0]?.[name] ?? 0), atHand?.[name] ?? 0)
+  const atHand = changesAtHand(composition, hours)?.changes.filter(({ dimension }) => dimension === 'total') ?? []
+  const sumOf = (name: keyof SessionTotals) => [...rows.flat(), ...atHand].reduce((sum, part) => sum + part[name], 0)
   return { sessions: sumOf('sessions'), bounces: sumOf('bounces'), durationMs: sumOf('durationMs') }
 }
 
@@ -98,11 +97,12 @@ export async function readSessionFigures(
   options: ListOptions,
 ): Promise<SessionFigures> {
   const found = await findConversions(ch, composition)
+  const atHand = changesAtHand(composition, sessionHoursOf(composition))
   // A session turned out to have begun otherwise than the aggregates say: its hour is counted from the raw rows instead.
-  const known = changesAtHand(composition, sessionHoursOf(composition), [])?.retracted ?? []
-  const rows = await readGroups(ch, composition, options, known, found)
+  const rows = await readGroups(ch, composition, options, { found, atHand, cut: atHand?.retracted ?? [] })
   const retracted = rows.filter(({ dimension }) => dimension === 'retracted').map(({ key }) => Number(key))
-  const groups = retracted.length === 0 ? rows : await readGroups(ch, composition, options, retracted, found)
+  const groups =
+    retracted.length === 0 ? rows : await readGroups(ch, composition, options, { found, atHand, cut: retracted })
   const of = (dimension: string) => groups.filter((row) => row.dimension === dimension)
   return {
     total: of('total')[0] ?? noSessions,
@@ -114,16 +114,25 @@ export async function readSessionFigures(
   }
 }
 
+/** What pending rows change. */
+interface PendingChanges {
+  /** The conversions; undefined: those that the statement finds. */
+  readonly found: FoundConversions | undefined
+  /** The sessions; undefined: those that the statement finds. */
+  readonly atHand: SessionChanges | undefined
+  /** Hours that are counted from raw rows. */
+  readonly cut: readonly number[]
+}
+
 function readGroups(
   ch: Reader,
   composition: Composition,
   { limit, paths }: ListOptions,
-  cut: readonly number[],
-  found: FoundConversions | undefined,
+  pending: PendingChanges,
 ): Promise<(SessionGroup & { dimension: string })[]> {
-  const { aggregated, others } = sessionsSql(composition, cut)
+  const { aggregated, others } = sessionsSql(composition, pending)
   const sessions = unite([...(aggregated ? [aggregated] : []), ...others])!
-  const conversions = conversionsSql(composition, found)
+  const conversions = conversionsSql(composition, pending.found)
   return ch.query(
     `WITH ${conversions.with}
      SELECT dimension, key, detail, ${sums}, ${shown(table, 'visitors')} AS visitors,
@@ -133,7 +142,7 @@ function readGroups(
        WHERE dimension != 'entry' OR key IN {paths:Array(String)}
        UNION ALL
        SELECT dimension, key, detail, toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0),
-         arrayReduce('uniqCombinedState(17)', emptyArrayUInt64()), conversions
+         arrayReduce('${setFunction('list', 'State')}', emptyArrayUInt64()), conversions
        FROM (${conversions.sql})
      )
      GROUP BY dimension, key, detail
@@ -148,11 +157,10 @@ function readGroups(
 /**
  * Rows of `agg_sessions`' shape, without workspace and hour, for the sessions that start in range: those of immutable
  * aggregates, and all others.
- * @param cut hours that are counted from raw rows
  */
 function sessionsSql(
   composition: Composition,
-  cut: readonly number[],
+  { atHand, cut }: PendingChanges,
 ): { aggregated: Statement | undefined; others: readonly Statement[] } {
   const hours = sessionHoursOf(composition)
   const cells = cellsOf(composition, { name: 'sessions', hours, cut }).aggregated
@@ -162,11 +170,7 @@ function sessionsSql(
         AND (dimension NOT IN ('entry', 'retracted') OR dimension = 'entry' AND key IN {paths:Array(String)})`,
       params: cells.params,
     },
-    others: [
-      ...changesSql(composition, hours, cut),
-      ...givenSql(changesAtHand(composition, hours, cut)),
-      ...rawSessionsSql(composition, hours, cut),
-    ],
+    others: [...changesSql(composition, hours, cut), ...givenSql(atHand), ...rawSessionsSql(composition, hours, cut)],
   }
 }
 
@@ -187,39 +191,37 @@ function changedHours({ pending }: Composition, hours: HourSpan): HourSpan | und
 }
 
 /** What pending rows that are at hand change about the sessions of the hours that are taken from the aggregates. */
-function changesAtHand(composition: Composition, hours: HourSpan, cut: readonly number[]): SessionChanges | undefined {
+function changesAtHand(composition: Composition, hours: HourSpan): SessionChanges | undefined {
   const { from, to, pending } = composition
   const changed = changedHours(composition, hours)
   if (pending?.atHand === undefined || changed === undefined) return undefined
   const isNear = ({ at }: EventRow) =>
     at >= (changed.start - sessionHours) * hourMs && at < (changed.end + sessionHours) * hourMs
   const rows = { counted: pending.atHand.counted.filter(isNear), uncounted: pending.atHand.uncounted.filter(isNear) }
-  const isAsked = (at: number) => at >= from && at < to && !cut.includes(Math.floor(at / hourMs))
-  return sessionChangesOf(rows, changed, isAsked)
+  return sessionChangesOf(rows, changed, (at) => at >= from && at < to)
 }
 
-/** Rows of `agg_sessions`' shape, without workspace and hour. */
-function givenSql(at: SessionChanges | undefined): Statement[] {
-  if (at === undefined || at.changes.length === 0) return []
-  const { changes } = at
-  const arrays: [type: string, values: unknown[]][] = [
-    ['String', changes.map(({ dimension }) => dimension)],
-    ['String', changes.map(({ key }) => key)],
-    ['String', changes.map(({ detail }) => detail)],
-    ['Int64', changes.map(({ sessions }) => sessions)],
-    ['Int64', changes.map(({ pageviews }) => pageviews)],
-    ['Int64', changes.map(({ events }) => events)],
-    ['Int64', changes.map(({ bounces }) => bounces)],
-    ['Int64', changes.map(({ durationMs }) => durationMs)],
-    ['Array(UInt64)', changes.map(({ visitors }) => [...visitors].map(BigInt))],
-  ]
-  const given = arrays.map(([type], at) => `{given_${at}:Array(${type})}`).join(', ')
+/** Rows of `agg_sessions`' shape, without workspace and hour, but of the hours that are counted from raw rows. */
+function givenSql(atHand: SessionChanges | undefined): Statement[] {
+  const changes = atHand?.changes.filter(({ hour }) => !atHand.retracted.includes(hour)) ?? []
+  if (changes.length === 0) return []
+  const { sql, params } = givenRows('sessions', [
+    { type: 'String', values: changes.map(({ dimension }) => dimension) },
+    { type: 'String', values: changes.map(({ key }) => key) },
+    { type: 'String', values: changes.map(({ detail }) => detail) },
+    { type: 'Int64', values: changes.map(({ sessions }) => sessions) },
+    { type: 'Int64', values: changes.map(({ pageviews }) => pageviews) },
+    { type: 'Int64', values: changes.map(({ events }) => events) },
+    { type: 'Int64', values: changes.map(({ bounces }) => bounces) },
+    { type: 'Int64', values: changes.map(({ durationMs }) => durationMs) },
+    { type: 'Array(UInt64)', values: changes.map(({ visitors }) => [...visitors].map(BigInt)) },
+  ])
   return [
     {
       sql: `SELECT given.1 AS dimension, given.2 AS key, given.3 AS detail, given.4 AS sessions, given.5 AS pageviews, given.6 AS events,
-        given.7 AS bounces, given.8 AS duration_ms, arrayReduce('uniqCombinedState(17)', given.9) AS visitors
-      FROM (SELECT arrayJoin(arrayZip(${given})) AS given)`,
-      params: Object.fromEntries(arrays.map(([, values], at) => [`given_${at}`, values])),
+        given.7 AS bounces, given.8 AS duration_ms, arrayReduce('${setFunction('list', 'State')}', given.9) AS visitors
+      FROM (${sql})`,
+      params,
     },
   ]
 }

@@ -1,5 +1,5 @@
 /** SQL of an aggregate table's rows and those of the raw rows beside it, in one: columns are values and states to be merged. */
-import { constantSql, type EventRow } from '../../aggregates/rows-at-hand.ts'
+import { constantSql } from '../../aggregates/rows-at-hand.ts'
 import { type AggregateTable, countedColumns, keysOfEvent } from '../../aggregates/tables.ts'
 import type { Cells } from './composition.ts'
 import { bucketStart } from './span.ts'
@@ -7,12 +7,10 @@ import { bucketStart } from './span.ts'
 export interface UnitedOptions {
   /** Names of columns; the others aren't read. */
   readonly columns: readonly string[]
-  /** Adds the column `bucket`: `each` by the parameter `bucket_starts`, or this number for all rows. */
-  readonly bucket?: 'each' | number
+  /** Adds the column `bucket`: of buckets that begin at these moments, or this number for all rows. */
+  readonly bucket?: readonly number[] | number
   /** SQL condition over the table's keys. */
   readonly where?: string
-  /** Begins of buckets, where `each` is asked for. */
-  readonly starts?: readonly number[]
 }
 
 const bucketOfCell = 'roundDown(toInt64(hour) * 3600000, {bucket_starts:Array(Int64)})'
@@ -26,20 +24,21 @@ export function isLasting(...cells: readonly Cells[]): boolean {
 export function unitedSql(
   table: AggregateTable,
   cells: Cells,
-  { columns, bucket, where = '1', starts = [] }: UnitedOptions,
+  { columns, bucket, where = '1' }: UnitedOptions,
 ): { sql: string; params: Readonly<Record<string, unknown>> } {
   const narrowed = { ...table, columns: Object.fromEntries(columns.map((name) => [name, table.columns[name]!])) }
   const names = [...table.keys, ...(bucket === undefined ? [] : ['bucket'])]
   const bucketFrom = (each: string) =>
-    bucket === undefined ? [] : [`${bucket === 'each' ? each : `toInt64(${bucket})`} AS bucket`]
+    bucket === undefined ? [] : [`${typeof bucket === 'number' ? `toInt64(${bucket})` : each} AS bucket`]
   const fromCells = [...table.keys, ...bucketFrom(bucketOfCell), ...columns]
   const fromEvents = [...keysOfEvent(table), ...bucketFrom(bucketStart), countedColumns(narrowed)]
   const groupBy = names.length === 0 ? '' : ` GROUP BY ${names.join(', ')}`
-  const bucketOf = bucket === 'each' ? ({ at }: EventRow) => startBefore(starts, at) : () => bucket ?? 0
   const given = constantSql(table, cells.atHand, {
     columns,
     name: cells.name,
-    ...(bucket !== undefined && { bucketOf }),
+    ...(bucket !== undefined && {
+      bucketOf: ({ at }) => (typeof bucket === 'number' ? bucket : startBefore(bucket, at)),
+    }),
   })
   const selects = [
     ...(cells.aggregated === undefined
@@ -51,7 +50,12 @@ export function unitedSql(
     ),
     ...(given === undefined ? [] : [`SELECT ${[...names, ...columns].join(', ')} FROM (${given.sql}) WHERE ${where}`]),
   ]
-  const params = Object.assign({}, cells.aggregated?.params, given?.params, ...cells.raw.map((cell) => cell.params))
+  const params = {
+    ...cells.aggregated?.params,
+    ...given?.params,
+    ...Object.assign({}, ...cells.raw.map((cell) => cell.params)),
+    ...(typeof bucket === 'object' && { bucket_starts: bucket }),
+  }
   return { sql: `(${selects.join('\nUNION ALL\n')})`, params }
 }
 

@@ -61,8 +61,7 @@ async function readPercentiles(ch: Reader, composition: Composition, buckets: re
   const cells = cellsOf(composition, { name: 'vitals', edges: edgesOf(buckets) })
   const united = unitedSql(aggregateTables.agg_vitals, cells, {
     columns: ['samples'],
-    bucket: buckets.length === 0 ? 0 : 'each',
-    starts: buckets.map(({ start }) => start),
+    bucket: buckets.length === 0 ? 0 : buckets.map(({ start }) => start),
   })
   const levels = buckets.length === 0 ? [0.75, 0.9, 0.99] : [0.75]
   const rows = await ch.query<VitalTotals & { metric: VitalName; bucket: number }>(
@@ -70,7 +69,7 @@ async function readPercentiles(ch: Reader, composition: Composition, buckets: re
        p[1] AS p75, p[2] AS p90, p[3] AS p99
      FROM (SELECT metric, value, bucket, sum(samples) AS amount FROM ${united.sql} GROUP BY metric, value, bucket)
      GROUP BY metric, bucket`,
-    { ...united.params, bucket_starts: buckets.map((bucket) => bucket.start) },
+    united.params,
     { isLasting: isLasting(cells) },
   )
   const byBucket = new Map(buckets.map((bucket) => [bucket.start, new Map<VitalName, VitalSample>()]))

@@ -14,11 +14,13 @@ import { isNetworkError, StoreUnavailable } from '../runtime/store-error.ts'
 import { clickhouseInsertDeadlineMs, clickhouseQueryDeadlineMs, clickhouseQueryMemoryMax } from '../schemas/limits.ts'
 import { dataErrorCodes, isServersFault } from './error-codes.ts'
 
-export interface QueryOptions {
+export interface QueryOptions<Answer = never> {
   deadlineMs?: number
   settings?: Record<string, string | number>
   /** The caller knows that the answer will be the same for ever: whoever stands between may remember it. */
   isLasting?: boolean
+  /** Makes of each row what is returned, and remembered. */
+  decode?: (row: Readonly<Record<string, unknown>>) => Answer
 }
 
 export interface Insert {
@@ -34,7 +36,7 @@ export interface Insert {
 
 export interface ClickHouse {
   /** Rows as objects. Parameters are `{name:Type}` in the SQL. 64-bit integers come as numbers: `toString()` hashes. */
-  query<Row>(sql: string, params?: Record<string, unknown>, options?: QueryOptions): Promise<Row[]>
+  query<Row>(sql: string, params?: Record<string, unknown>, options?: QueryOptions<Row>): Promise<Row[]>
   /** A statement without rows: DDL, a deletion. */
   command(sql: string, params?: Record<string, unknown>, options?: QueryOptions): Promise<void>
   /**
@@ -114,7 +116,7 @@ export function connectClickHouse(url: string): ClickHouse {
   async function query<Row>(
     sql: string,
     params: Record<string, unknown> = {},
-    options: QueryOptions = {},
+    options: QueryOptions<Row> = {},
   ): Promise<Row[]> {
     const deadlineMs = options.deadlineMs ?? clickhouseQueryDeadlineMs
     return within(deadlineMs + graceMs, (abort_signal) =>
@@ -130,7 +132,8 @@ export function connectClickHouse(url: string): ClickHouse {
             ...options.settings,
           },
         })
-        return result.json<Row>()
+        const rows = await result.json<Row>()
+        return options.decode === undefined ? rows : (rows as Record<string, unknown>[]).map(options.decode)
       }),
     )
   }

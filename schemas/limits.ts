@@ -199,9 +199,14 @@ export const dayBucketsDaysMax = 120
 
 /** Equal questions for an overview within so long of each other get one answer: that much older than they could be. */
 export const overviewReuse = { leastMs: 200, mostMs: 1 * second }
-/** Answers over closed periods that an API process remembers, and the most rows of one: some ten MB together. */
-export const rememberedAnswersMax = 2_000
-export const rememberedRowsMax = 2_000
+/**
+ * Keys of a list that are taken from one place (the aggregates of days, those of hours, raw rows), those that have most
+ * there: none of the others can come to the top.
+ */
+export const overviewKeysMax = 5_000
+/** What an API process remembers of closed periods: bytes of all answers, and of the largest one. */
+export const rememberedBytesMax = 192 * 1024 * 1024
+export const rememberedAnswerBytesMax = 48 * 1024 * 1024
 /** Readers look for a newer snapshot of the aggregates this often, and use an old one, when Postgres is away, for so long. */
 export const snapshotRefreshMs = 500
 /** Well below the time that generations are kept after they have been replaced. */

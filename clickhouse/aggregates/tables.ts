@@ -3,28 +3,21 @@
  * one row at a time, and how it is merged. The tables themselves stand in migrations/0003_aggregates.sql; held together by
  * test/integration/aggregates.test.ts.
  */
+import type { SetKind } from './distinct-set.ts'
 import { type EventRow, hasVisitor } from './rows-at-hand.ts'
 
 export interface ColumnOfAggregate {
+  /** What its values are: numbers that add up, sets of distinct values, or the newest of values with their times and ids. */
+  readonly form: 'sum' | 'newest' | SetKind
   /** From rows of `events`; undefined where it takes more than single rows (session-starts.ts, credits.ts). */
   readonly fromEvents?: string
-  /** What one row adds, for rows that are at hand (rows-at-hand.ts). */
-  readonly ofRow?: ValueOfRow
+  /** What one row adds, for rows that are at hand: a number, what goes into the set, the value. Undefined: nothing. */
+  readonly ofRow?: (row: EventRow) => number | string | undefined
   /** Of several rows of the table with equal keys, one value of the same type. `?` stands for the column. */
   readonly merge: string
   /** What readers see of the merged value, to compare two computations. */
   readonly shown: string
 }
-
-export type ValueOfRow =
-  | { readonly as: 'sum'; readonly type: 'Int64' | 'Float64'; readonly of: (row: EventRow) => number }
-  /** Undefined, or '0': none. `state` makes the set of an array of values. */
-  | { readonly as: 'set'; readonly state: string; readonly of: (row: EventRow) => string | number | undefined }
-  | {
-      readonly as: 'newest'
-      readonly type: 'Float64' | 'String'
-      readonly of: (row: EventRow) => number | string | undefined
-    }
 
 export interface AggregateTable {
   readonly name: AggregateName
@@ -38,7 +31,7 @@ export interface AggregateTable {
   /** The same of a row at hand. */
   readonly isCounted?: (row: EventRow) => boolean
   /** How a key is had from a row at hand, where it isn't the text of the same name. */
-  readonly keysOfRow?: Readonly<Record<string, { readonly type: 'UInt64'; readonly of: (row: EventRow) => number }>>
+  readonly keysOfRow?: Readonly<Record<string, (row: EventRow) => number>>
   /** Whether there are rows of whole days. */
   readonly hasDays: boolean
 }
@@ -52,42 +45,44 @@ export type AggregateName =
   | 'agg_conversions'
   | 'agg_touches'
 
-const sum = (fromEvents?: string, of?: (row: EventRow) => number): ColumnOfAggregate => ({
+const sum = (fromEvents?: string, ofRow?: (row: EventRow) => number): ColumnOfAggregate => ({
+  form: 'sum',
   ...(fromEvents === undefined ? {} : { fromEvents: `toInt64(${fromEvents})` }),
-  ...(of && { ofRow: { as: 'sum', type: 'Int64', of } }),
+  ...(ofRow && { ofRow }),
   merge: 'sum(?)',
   shown: 'sum(?)',
 })
 
 /** Sets of distinct values. Totals and series are promised exact to 10,000, lists within one per cent. */
-const sets = { total: ['uniqCombined64', 19], list: ['uniqCombined', 17] } as const
+const sets: Readonly<Record<SetKind, readonly [string, number]>> = {
+  total: ['uniqCombined64', 19],
+  list: ['uniqCombined', 17],
+}
 
 /** SQL of the function over sets of a kind that has these words behind its name: `State`, `StateIf`, `Merge`, `MergeState`. */
-export function setFunction(kind: keyof typeof sets, words: string): string {
+export function setFunction(kind: SetKind, words: string): string {
   const [name, precision] = sets[kind]
   return `${name}${words}(${precision})`
 }
 
 const distinct = (
-  kind: keyof typeof sets,
+  kind: SetKind,
   column?: 'visitor' | 'session',
   condition = '1',
   isCounted: (row: EventRow) => boolean = () => true,
 ): ColumnOfAggregate => ({
+  form: kind,
   ...(column && {
     fromEvents: `${setFunction(kind, 'StateIf')}(${column}, ${condition})`,
-    ofRow: {
-      as: 'set',
-      state: setFunction(kind, 'State'),
-      of: (row) => (isCounted(row) ? (column === 'visitor' ? row.visitorHash : row.session) : undefined),
-    },
+    ofRow: (row) => (isCounted(row) ? (column === 'visitor' ? row.visitorHash : row.session) : undefined),
   }),
   merge: `${setFunction(kind, 'MergeState')}(?)`,
   shown: `${setFunction(kind, 'Merge')}(?)`,
 })
 
 /** The value of the newest row, in a tuple behind its time and id. */
-const newest = (fromEvents: string, ofRow?: Extract<ValueOfRow, { as: 'newest' }>): ColumnOfAggregate => ({
+const newest = (fromEvents: string, ofRow?: ColumnOfAggregate['ofRow']): ColumnOfAggregate => ({
+  form: 'newest',
   fromEvents,
   ...(ofRow && { ofRow }),
   merge: 'max(?)',
@@ -100,17 +95,16 @@ const isVital = (metric: string) => `kind = 'web_vital' AND metric = '${metric}'
 const isVitalRow = (name: string) => (row: EventRow) => isSampleRow(row) && row.metric === name
 /** Sums of floats depend on their order in the last digits. */
 const vitalTotal = (metric: string): ColumnOfAggregate => ({
+  form: 'sum',
   fromEvents: `sumIf(metric_value, ${isVital(metric)})`,
-  ofRow: { as: 'sum', type: 'Float64', of: (row) => (isVitalRow(metric)(row) ? row.value : 0) },
+  ofRow: (row) => (isVitalRow(metric)(row) ? row.value : 0),
   merge: 'sum(?)',
   shown: 'round(sum(?), 3)',
 })
 const vitalLatest = (metric: string) =>
-  newest(`maxIf((occurred_at, id, metric_value), ${isVital(metric)})`, {
-    as: 'newest',
-    type: 'Float64',
-    of: (row) => (isVitalRow(metric)(row) ? row.value : undefined),
-  })
+  newest(`maxIf((occurred_at, id, metric_value), ${isVital(metric)})`, (row) =>
+    isVitalRow(metric)(row) ? row.value : undefined,
+  )
 
 /**
  * SQL of a sample in millionths, rounded up to three digits or so: at most half a per cent, and never over a threshold of
@@ -180,11 +174,9 @@ export const aggregateTables: Readonly<Record<AggregateName, AggregateTable>> = 
       samples: sum(`countIf(${isSample})`, one(isSampleRow)),
       visitors: distinct('list', 'visitor', isView, isViewRow),
       sessions: distinct('list', 'session', isView, isViewRow),
-      title: newest("maxIf((occurred_at, id, title), kind = 'pageview' AND title != '')", {
-        as: 'newest',
-        type: 'String',
-        of: (row) => (isPageview(row) && row.title !== '' ? row.title : undefined),
-      }),
+      title: newest("maxIf((occurred_at, id, title), kind = 'pageview' AND title != '')", (row) =>
+        isPageview(row) && row.title !== '' ? row.title : undefined,
+      ),
     },
   },
   agg_vitals: {
@@ -194,7 +186,7 @@ export const aggregateTables: Readonly<Record<AggregateName, AggregateTable>> = 
     hasDays: true,
     events: isSample,
     isCounted: isSampleRow,
-    keysOfRow: { value: { type: 'UInt64', of: vitalValueOf } },
+    keysOfRow: { value: vitalValueOf },
     columns: { samples: sum('count()', () => 1) },
   },
   agg_page_vitals: {
@@ -204,7 +196,7 @@ export const aggregateTables: Readonly<Record<AggregateName, AggregateTable>> = 
     hasDays: true,
     events: isSample,
     isCounted: isSampleRow,
-    keysOfRow: { value: { type: 'UInt64', of: vitalValueOf } },
+    keysOfRow: { value: vitalValueOf },
     columns: { samples: sum('count()', () => 1) },
   },
   agg_sessions: {

@@ -4,29 +4,46 @@
  */
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { rememberedAnswersMax, rememberedRowsMax } from '../../schemas/limits.ts'
-import type { ClickHouse } from '../client.ts'
-
-type Query = Pick<ClickHouse, 'query'>['query']
+import { rememberedAnswerBytesMax, rememberedBytesMax } from '../../schemas/limits.ts'
+import type { ClickHouse, QueryOptions } from '../client.ts'
 
 /** The same reader; questions that are `isLasting` go out once, also when they are asked at the same time. */
 export function rememberLasting<Reader extends Pick<ClickHouse, 'query'>>(reader: Reader): Reader {
-  const answers = new LRUCache<string, Promise<unknown[]>>({ max: rememberedAnswersMax })
-  const query: Query = async <Row>(...[sql, params = {}, options]: Parameters<Query>) => {
+  const asked = new Map<string, Promise<unknown[]>>()
+  const answers = new LRUCache<string, unknown[]>({
+    maxSize: rememberedBytesMax,
+    maxEntrySize: rememberedAnswerBytesMax,
+    sizeCalculation: sizeOf,
+  })
+  const query = async <Row>(
+    sql: string,
+    params: Record<string, unknown> = {},
+    options?: QueryOptions<Row>,
+  ): Promise<Row[]> => {
     if (options?.isLasting !== true) return reader.query<Row>(sql, params, options)
     const key = createHash('sha256').update(sql).update(JSON.stringify(params)).digest('base64')
-    const known = answers.get(key)
+    const known = answers.get(key) ?? asked.get(key)
     if (known !== undefined) return known as Promise<Row[]>
-    const asked = reader.query<Row>(sql, params, options)
-    answers.set(key, asked)
+    const asking = reader.query<Row>(sql, params, options)
+    asked.set(key, asking)
     try {
-      const rows = await asked
-      if (rows.length > rememberedRowsMax) answers.delete(key)
+      const rows = await asking
+      answers.set(key, rows)
       return rows
-    } catch (error) {
-      answers.delete(key)
-      throw error
+    } finally {
+      asked.delete(key)
     }
   }
   return { ...reader, query }
+}
+
+const objectBytes = 64
+const valueBytes = 16
+
+/** Bytes of memory, roughly. What knows its `size` is asked for it. */
+function sizeOf(value: unknown): number {
+  if (typeof value === 'string') return valueBytes + value.length
+  if (typeof value !== 'object' || value === null) return valueBytes
+  if ('size' in value && typeof value.size === 'number') return objectBytes + value.size
+  return Object.values(value).reduce<number>((sum, part) => sum + sizeOf(part), objectBytes)
 }

@@ -1,7 +1,14 @@
 /** What rows at hand add to an aggregate table is what the table's SQL counts of the same rows. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { constantSql, readRows } from '../../clickhouse/aggregates/rows-at-hand.ts'
-import { aggregateTables, countedColumns, keysOfEvent } from '../../clickhouse/aggregates/tables.ts'
+import { compareTexts, type MergedRow, MergedRows } from '../../clickhouse/aggregates/aggregate-rows.ts'
+import { readRows, rowsCounted } from '../../clickhouse/aggregates/rows-at-hand.ts'
+import {
+  type AggregateTable,
+  aggregateTables,
+  countedColumns,
+  keysOfEvent,
+} from '../../clickhouse/aggregates/tables.ts'
+import { readPlaces } from '../../clickhouse/queries/overview/united.ts'
 import { vitalNames } from '../../schemas/reference/web-vitals.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
@@ -38,24 +45,35 @@ test.each(tables)('%s', async (name) => {
   const rows = (await readRows(stores.ch, '1', {}, 1000))!
   expect(rows).toHaveLength(400)
   const columns = Object.keys(table.columns)
-  const shown = columns.map(
-    (column) => `toString(${table.columns[column]!.shown.replaceAll('?', column)}) AS ${column}_`,
-  )
   const keys = [...table.keys, 'bucket']
-  const bucketOf = (row: { at: number }) => row.at % 2
-  const given = constantSql(table, rows, { columns, name: 'test', bucketOf })!
-  const counted = `SELECT ${[...keysOfEvent(table), 'toInt64(toUnixTimestamp64Milli(occurred_at) % 2) AS bucket', countedColumns(table)].join(', ')}
-    FROM events WHERE ${table.events} GROUP BY ${keys.join(', ')}`
-  const ask = (from: string, params = {}) =>
-    stores.ch.query(
-      `SELECT ${keys.map((key) => `toString(${key}) AS ${key}_`).join(', ')}, ${shown.join(', ')}
-       FROM (${from}) GROUP BY ${keys.join(', ')} ORDER BY ${keys.map((key) => `toString(${key})`).join(', ')}`,
-      params,
-    )
-  const expected = await ask(counted)
+  const places = [true, false].map((isFirst) => ({
+    sql: `SELECT ${[...keysOfEvent(table), 'toInt64(toUnixTimestamp64Milli(occurred_at) % 2) AS bucket', countedColumns(table)].join(', ')}
+      FROM events WHERE ${table.events} AND id ${isFirst ? '<=' : '>'} 150 GROUP BY ${keys.join(', ')}`,
+    params: {},
+    isLasting: false,
+  }))
+  // All of it by SQL, or the newer part counted here.
+  const everything = await readPlaces(stores.ch, table, places, { columns, keys })
+  const older = await readPlaces(stores.ch, table, places.slice(0, 1), { columns, keys })
+  const newer = rows.filter(({ id }) => id > 150)
+  const atHand = rowsCounted(table, newer, columns, ({ at }) => at % 2)
+  const figuresOf = ({ all }: MergedRows) =>
+    all
+      .map((row) => [...Object.values(row.keys), ...columns.map((column) => figureOf(row, column, table))])
+      .sort((one, other) => compareTexts(JSON.stringify(one), JSON.stringify(other)))
+  const expected = figuresOf(everything)
   expect(expected.length).toBeGreaterThan(1)
-  expect(await ask(given.sql, given.params)).toEqual(expected)
+  expect(figuresOf(older.with(atHand))).toEqual(expected)
+  expect(figuresOf(new MergedRows(rowsCounted(table, rows, columns, ({ at }) => at % 2)))).toEqual(expected)
 })
+
+function figureOf(row: MergedRow, column: string, { columns }: AggregateTable): unknown {
+  const { form } = columns[column]!
+  if (form === 'sum') return Math.round(row.sum(column) * 1000)
+  if (form !== 'newest') return row.count(column)
+  const [at, id, value] = row.newest(column)
+  return id === 0 ? 'none' : [at, id, value]
+}
 
 test('more rows than are wanted are none at hand', async () => {
   expect(await readRows(stores.ch, '1', {}, 399)).toBeUndefined()

@@ -4,7 +4,8 @@
  */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { ClickHouse } from '../../clickhouse/client.ts'
+import type { ClickHouse, QueryOptions } from '../../clickhouse/client.ts'
+import { rememberLasting } from '../../clickhouse/queries/remember.ts'
 import { mergeDue } from '../../pipeline/aggregate/merge.ts'
 import { aggregate } from '../../pipeline/aggregate/run.ts'
 import { readSnapshot } from '../../postgres/tables/aggregate-snapshot.ts'
@@ -24,8 +25,11 @@ const chunk = 6
 const portionsEach = 3
 
 let stores: TestStores
+/** With all that they were asked before: what is remembered has to stay right. */
+let readers: readonly [ClickHouse, ClickHouse]
 beforeAll(async () => {
   stores = await freshStores()
+  readers = [rememberLasting(stores.ch), rememberLasting(readingEverywhere(stores.ch))]
 })
 afterAll(() => stores.close())
 
@@ -33,7 +37,7 @@ afterAll(() => stores.close())
 function readingEverywhere(ch: ClickHouse): ClickHouse {
   return {
     ...ch,
-    query: async <Row>(...[sql, params, options]: Parameters<ClickHouse['query']>) => {
+    query: async <Row>(sql: string, params?: Record<string, unknown>, options?: QueryOptions<Row>) => {
       const rows = await ch.query<Row>(sql, params, options)
       const { rows_max } = (params ?? {}) as { rows_max?: number }
       return rows_max === undefined || rows.length === 0 ? rows : Array<Row>(rows_max).fill(rows[0]!)
@@ -49,8 +53,7 @@ async function expectFigures(
   for (const [at, one] of placed.entries()) {
     const facts = { ...one, events: one.events.filter(isThere) }
     const expected = computeOverview(facts, one.query, workspaceOf(one), one.now)
-    const asked = { ...stores, ch: at % 2 === 0 ? stores.ch : readingEverywhere(stores.ch) }
-    const actual = await askOverview(asked, one)
+    const actual = await askOverview({ ...stores, ch: readers[at % 2]! }, one)
     if (expected === undefined) expect(actual).toBe('refused')
     else
       expect(differences(expected, actual), `SEED=${seed}, case ${at}, ${stage}, ${JSON.stringify(one.query)}`).toEqual(

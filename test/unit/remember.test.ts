@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { rememberLasting } from '../../clickhouse/queries/remember.ts'
+import { rememberedAnswerBytesMax } from '../../schemas/limits.ts'
 
 function setUp() {
   const asked: string[] = []
   const query: ClickHouse['query'] = async <Row>(sql: string): Promise<Row[]> => {
     asked.push(sql)
     if (sql === 'fail') throw new Error('away')
+    if (sql === 'large') return [{ set: { size: rememberedAnswerBytesMax } }] as Row[]
     return [asked.length] as Row[]
   }
   return { asked, reader: rememberLasting({ query }) }
@@ -30,4 +32,12 @@ test('a failure is not remembered', async () => {
   await expect(reader.query('fail', {}, { isLasting: true })).rejects.toThrow('away')
   await expect(reader.query('fail', {}, { isLasting: true })).rejects.toThrow('away')
   expect(asked).toHaveLength(2)
+})
+
+test('an answer that is too large is given, and not remembered', async () => {
+  const { asked, reader } = setUp()
+  for (const times of [1, 2]) {
+    expect(await reader.query('large', {}, { isLasting: true })).toHaveLength(1)
+    expect(asked).toHaveLength(times)
+  }
 })

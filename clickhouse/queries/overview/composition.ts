@@ -74,8 +74,9 @@ export function sessionHoursOf({ span, hours }: Composition): HourSpan {
 
 /** Rows of an additive aggregate table, and the raw rows beside them: each row of the range is in exactly one of them. */
 export interface Cells {
-  /** Over an aggregate table; undefined where nothing is taken from it. */
-  readonly aggregated: Condition | undefined
+  /** Over an aggregate table: rows of whole days that are over, and those of hours, which change with every commit. */
+  readonly days: Condition | undefined
+  readonly hours: Condition | undefined
   /** Over `events`, each for a query of its own: time and id are then both looked up. */
   readonly raw: readonly Condition[]
   readonly atHand: readonly EventRow[]
@@ -96,7 +97,7 @@ export function cellsOf(
     (hour) => hour >= hours.start && hour < hours.end,
   )
   return {
-    aggregated: aggregatedCells(composition, { name, edges, hours, cutHours }),
+    ...aggregatedCells(composition, { name, edges, hours, cutHours }),
     raw: rawCells(composition, { name, hours, cutHours }),
     atHand: rowsAtHand(composition, hours, cutHours),
     name,
@@ -113,8 +114,8 @@ export interface CellOptions {
 function aggregatedCells(
   { span, snapshot }: Composition,
   { name, edges, hours, cutHours }: Required<Omit<CellOptions, 'cut'>> & { cutHours: readonly number[] },
-): Condition | undefined {
-  if (hours.start >= hours.end) return undefined
+): Pick<Cells, 'days' | 'hours'> {
+  if (hours.start >= hours.end) return { days: undefined, hours: undefined }
   const resets = snapshot.resets.filter(({ workspaceId }) => workspaceId === span.workspaceId)
   const divided = new Set([
     ...cutHours.map(dayOf),
@@ -141,19 +142,33 @@ function aggregatedCells(
   const live = liveRowsIn({ generations: parts, resets }, `${name}_parts`)
   const cutSql = cutHours.length === 0 ? '' : ` AND hour NOT IN {${name}_cut:Array(UInt32)}`
   return {
-    sql: `workspace_id = {workspace:UInt32} AND (
-      is_day = 1 AND hour IN {${name}_day_hours:Array(UInt32)} AND generation IN {${name}_days:Array(UInt64)}
-      OR is_day = 0 AND hour >= {${name}_start:UInt32} AND hour < {${name}_end:UInt32} AND ${live.sql}${cutSql})`,
-    params: {
-      workspace: span.workspaceId,
-      [`${name}_days`]: whole.map(({ generation }) => generation),
-      // They say nothing new, but where to look.
-      [`${name}_day_hours`]: whole.map(({ day }) => day * dayHours),
-      [`${name}_start`]: hours.start,
-      [`${name}_end`]: hours.end,
-      ...live.params,
-      ...(cutHours.length === 0 ? {} : { [`${name}_cut`]: cutHours }),
-    },
+    days:
+      whole.length === 0
+        ? undefined
+        : {
+            sql: `workspace_id = {workspace:UInt32} AND is_day = 1
+        AND hour IN {${name}_day_hours:Array(UInt32)} AND generation IN {${name}_days:Array(UInt64)}`,
+            params: {
+              workspace: span.workspaceId,
+              [`${name}_days`]: whole.map(({ generation }) => generation),
+              // They say nothing new, but where to look.
+              [`${name}_day_hours`]: whole.map(({ day }) => day * dayHours),
+            },
+          },
+    hours:
+      parts.length === 0
+        ? undefined
+        : {
+            sql: `workspace_id = {workspace:UInt32} AND is_day = 0
+        AND hour >= {${name}_start:UInt32} AND hour < {${name}_end:UInt32} AND ${live.sql}${cutSql}`,
+            params: {
+              workspace: span.workspaceId,
+              [`${name}_start`]: hours.start,
+              [`${name}_end`]: hours.end,
+              ...live.params,
+              ...(cutHours.length === 0 ? {} : { [`${name}_cut`]: cutHours }),
+            },
+          },
   }
 }
 
@@ -200,38 +215,51 @@ function rowsAtHand({ to, pending }: Composition, hours: HourSpan, cutHours: rea
   )
 }
 
-/**
- * The buckets that nothing can change any more, because they lie in hours of the aggregates that no pending row is in, apart
- * from those before and after: each with the part of the range that they divide.
- */
-export function divideAtOpen(
-  composition: Composition,
-  buckets: readonly Bucket[],
-): { composition: Composition; buckets: readonly Bucket[] }[] {
+/** Some neighbouring buckets, with the part of the range that they divide. */
+export interface BucketPart {
+  readonly composition: Composition
+  readonly buckets: readonly Bucket[]
+  /** Nothing that comes changes them, as long as the aggregates of their days stay what they are. */
+  readonly isClosed: boolean
+}
+
+/** The buckets that lie where the aggregates are and no pending row is, apart from those before and after. */
+export function divideAtOpen(composition: Composition, buckets: readonly Bucket[]): BucketPart[] {
   const { hours, pending } = composition
+  if (hours.start >= hours.end) return [{ composition, buckets, isClosed: false }]
   const closedUntil = Math.min(hours.end, pending?.hours.start ?? hours.end) * hourMs
-  const isClosed = ({ start, end }: Bucket) =>
-    start >= hours.start * hourMs && end <= closedUntil && start % hourMs === 0 && end % hourMs === 0
-  const first = buckets.findIndex(isClosed)
-  const last = buckets.findLastIndex(isClosed)
-  // In a zone whose hours aren't those of UTC every bucket is cut.
-  const isDivisible = first >= 0 && buckets.slice(first, last + 1).every(isClosed)
-  if (!isDivisible) return [{ composition, buckets }]
-  const closed = { start: buckets[first]!.start / hourMs, end: buckets[last]!.end / hourMs }
-  const parts = [
-    { buckets: buckets.slice(0, first), to: closed.start * hourMs, hours: { start: hours.start, end: closed.start } },
-    {
-      buckets: buckets.slice(first, last + 1),
-      from: closed.start * hourMs,
-      to: closed.end * hourMs,
-      hours: closed,
-      pending: undefined,
-    },
-    { buckets: buckets.slice(last + 1), from: closed.end * hourMs, hours: { start: closed.end, end: hours.end } },
+  const isBefore = ({ start }: Bucket) => start < hours.start * hourMs
+  const isClosed = (bucket: Bucket) => !isBefore(bucket) && bucket.end <= closedUntil
+  const part = (some: readonly Bucket[], isClosed: boolean): BucketPart[] => {
+    if (some.length === 0) return []
+    const from = Math.max(composition.from, some[0]!.start)
+    const to = some.at(-1) === buckets.at(-1) ? composition.to : some.at(-1)!.end
+    const start = Math.max(hours.start, Math.ceil(from / hourMs))
+    const end = Math.min(hours.end, some.at(-1) === buckets.at(-1) ? hours.end : Math.floor(to / hourMs))
+    const pending = isClosed ? undefined : composition.pending
+    return [
+      {
+        composition: { ...composition, from, to, hours: { start, end: Math.max(start, end) }, pending },
+        buckets: some,
+        isClosed,
+      },
+    ]
+  }
+  return [
+    ...part(buckets.filter(isBefore), false),
+    ...part(buckets.filter(isClosed), true),
+    ...part(
+      buckets.filter((bucket) => !isBefore(bucket) && !isClosed(bucket)),
+      false,
+    ),
   ]
-  return parts
-    .filter((part) => part.buckets.length > 0)
-    .map(({ buckets: some, ...part }) => ({ composition: { ...composition, ...part }, buckets: some }))
+}
+
+/** The generations of the days of a range: as long as they are the same, and no row is pending, its raw rows are the same. */
+export function generationsIn({ snapshot, from, to }: Composition): number[] {
+  const first = dayOf(hourOf(from))
+  const last = dayOf(hourOf(to))
+  return snapshot.generations.filter(({ day }) => day >= first && day <= last).map(({ generation }) => generation)
 }
 
 function hourOf(moment: number): number {

@@ -4,6 +4,7 @@
  * is readable. The others are in the aggregates, or among the rows that the aggregates don't have.
  */
 import { creditWindowMs, foundConversionsMax } from '../../../schemas/limits.ts'
+import { dayMs } from '../../../schemas/time-zone.ts'
 import { creditedSql, type FoundConversions, findChangedConversions } from '../../aggregates/credits.ts'
 import { browserKey, countryKey, deviceKey, mediumKey, sourceKey } from '../../aggregates/event-keys.ts'
 import { idMax } from '../../aggregates/id-ranges.ts'
@@ -16,40 +17,76 @@ import { moment, prefixParams, type Reader, within } from './span.ts'
 
 const dayHours = 24
 
-/** `sql` selects dimension, key, detail, conversions; it needs the `WITH` clauses of `with`. */
-export function conversionsSql(
+/** Conversions that count for a key of a dimension. */
+export interface CreditedConversions {
+  readonly dimension: string
+  readonly key: string
+  /** The medium, where the key is a source. */
+  readonly detail: string
+  readonly total: number
+}
+
+export async function readConversions(ch: Reader, composition: Composition): Promise<CreditedConversions[]> {
+  const found = await findConversions(ch, composition)
+  const isUnchanged = composition.pending === undefined || found?.ids.length === 0
+  const parts = isUnchanged ? divideAtOpenDay(throughLastHour(composition)) : [composition]
+  const rows = await Promise.all(parts.map((part) => readPart(ch, part, found)))
+  const credited = new Map<string, CreditedConversions>()
+  for (const row of rows.flat()) {
+    const name = [row.dimension, row.key, row.detail].join('\0')
+    credited.set(name, { ...row, total: (credited.get(name)?.total ?? 0) + row.total })
+  }
+  return [...credited.values()]
+}
+
+/** Where nothing that was counted lies behind `to` in its hour, that hour's end is as good, and asks the same for an hour. */
+function throughLastHour(composition: Composition): Composition {
+  const { to, hours } = composition
+  return { ...composition, to: hours.start < hours.end ? Math.max(to, hours.end * hourMs) : to }
+}
+
+/** The days that are over apart from those after them, which change with every commit. */
+function divideAtOpenDay(composition: Composition): Composition[] {
+  const { snapshot, from, to } = composition
+  const open = snapshot.generations.filter(({ day, isWhole }) => !isWhole && day * dayMs > from && day * dayMs < to)
+  if (open.length === 0) return [composition]
+  const between = Math.min(...open.map(({ day }) => day)) * dayMs
+  return [
+    { ...composition, to: between },
+    { ...composition, from: between },
+  ]
+}
+
+async function readPart(
+  ch: Reader,
   composition: Composition,
   found: FoundConversions | undefined,
-): {
-  with: string
-  sql: string
-  params: Record<string, unknown>
-  /** Whether it reads nothing but immutable generations. */
-  isLasting: boolean
-} {
+): Promise<CreditedConversions[]> {
   const { from, to, hours } = composition
   // Whatever is looked up in the aggregates: conversions have their exact times there, so the edges need no raw rows.
   const isAggregated = hours.start < hours.end && composition.snapshot.aggregated.length > 0
   const start = isAggregated ? Math.min(to, firstAggregated(composition)) : to
   const raw = start > from ? rawCredits(composition, from, start) : undefined
   const later = start < to ? aggregatedCredits(composition, start, to, found) : undefined
-  const parts =
-    raw === undefined && later === undefined
-      ? [rawCredits(composition, from, to)]
-      : [raw, later].filter((part) => part !== undefined)
+  const parts = [raw, later].filter((part) => part !== undefined)
   const entries = `arrayJoin([('source', source, medium), ('device', device, ''), ('browser', browser, ''), ('country', country, '')])`
-  return {
-    with: ['no_conversions AS (SELECT 1)', ...parts.flatMap((part) => part.with)].join(', '),
-    sql: `SELECT entry.1 AS dimension, entry.2 AS key, entry.3 AS detail, sum(amount) AS conversions
-      FROM (SELECT ${entries} AS entry, amount FROM (${parts.map(({ sql }) => sql).join('\nUNION ALL\n')}))
-      GROUP BY dimension, key, detail`,
-    params: Object.assign({}, ...parts.map(({ params }) => params)),
-    isLasting: raw === undefined && later?.isLasting === true,
-  }
+  const answers = await Promise.all(
+    parts.map((part) =>
+      ch.query<CreditedConversions>(
+        `${part.with.length === 0 ? '' : `WITH ${part.with.join(', ')}`}
+         SELECT entry.1 AS dimension, entry.2 AS key, entry.3 AS detail, sum(amount) AS total
+         FROM (SELECT ${entries} AS entry, amount FROM (${part.sql}))
+         GROUP BY dimension, key, detail`,
+        part.params,
+        { isLasting: part.isLasting },
+      ),
+    ),
+  )
+  return answers.flat()
 }
 
 /** The conversions of the range that pending rows make or may change; undefined where they are not few. */
-export async function findConversions(
+async function findConversions(
   ch: Reader,
   { span, from, to, pending }: Composition,
 ): Promise<FoundConversions | undefined> {
@@ -153,7 +190,7 @@ function aggregatedCredits(
     WHERE workspace_id = {workspace:UInt32} AND hour >= {credits_first_hour:UInt32} AND hour < {credits_last_hour:UInt32} AND ${live.sql}`
   const scope = changedScope(span.workspaceId, pending, { start: firstHour, end: lastHour })
   if (scope === undefined || found?.ids.length === 0) {
-    return { with: [], sql: named(select('conversions', `${counted})`)), params, isLasting: pending === undefined }
+    return { with: [], sql: named(select('conversions', `${counted})`)), params, isLasting: true }
   }
   const computed = creditedSql(
     scope,

@@ -1,10 +1,11 @@
 /** Counts of distinct ids and events, and totals of web vitals: of a range, and of each of its buckets. */
 import { type VitalName, vitalNames } from '../../../schemas/reference/web-vitals.ts'
 import type { Bucket } from '../../../schemas/time-range.ts'
+import type { MergedRow } from '../../aggregates/aggregate-rows.ts'
 import { aggregateTables } from '../../aggregates/tables.ts'
-import { type Composition, cellsOf, divideAtOpen } from './composition.ts'
+import { type BucketPart, type Composition, cellsOf, divideAtOpen, generationsIn } from './composition.ts'
 import type { Reader } from './span.ts'
-import { isLasting, shown, unitedSql } from './united.ts'
+import { readUnited, shown, unitedSql } from './united.ts'
 
 export interface Counts {
   readonly visitors: number
@@ -26,19 +27,12 @@ export interface RangeCounts {
   readonly vitals: VitalSums
 }
 
-type CountRow = Counts & Record<`${string}_vital`, [number, number, number]>
-
 const noCounts: Counts = { visitors: 0, sessions: 0, pageviews: 0, events: 0, conversions: 0, converting: 0 }
-const names = Object.keys(noCounts)
+const names = Object.keys(noCounts) as (keyof Counts)[]
 const columnOf: Readonly<Record<VitalName, string>> = { FCP: 'fcp', LCP: 'lcp', INP: 'inp', CLS: 'cls' }
 const vitalColumns = vitalNames.flatMap((metric) => [`${columnOf[metric]}_total`, `${columnOf[metric]}_latest`])
 const table = aggregateTables.agg_traffic
 const countList = names.map((name) => `${shown(table, name)} AS ${name}`).join(', ')
-/** Sum, newest value, and the id that it came with: 0 where there is none. */
-const vitalList = vitalNames
-  .map((metric) => columnOf[metric])
-  .map((name) => `(sum(${name}_total), max(${name}_latest).3, max(${name}_latest).2) AS ${name}_vital`)
-  .join(', ')
 
 /** The range from its days, its buckets apart from it: of those most can be remembered. */
 export async function readCounts(
@@ -47,52 +41,61 @@ export async function readCounts(
   buckets: readonly Bucket[],
 ): Promise<RangeCounts> {
   const cells = cellsOf(composition, { name: 'range' })
-  const united = unitedSql(table, cells, { columns: [...names, ...vitalColumns] })
-  const [[total], series] = await Promise.all([
-    ch.query<CountRow>(`SELECT ${countList}, ${vitalList} FROM ${united.sql}`, united.params, {
-      isLasting: isLasting(cells),
-    }),
+  const [united, series] = await Promise.all([
+    readUnited(ch, table, cells, { columns: [...names, ...vitalColumns] }),
     readSeries(ch, composition, buckets),
   ])
-  return { total: total ?? noCounts, series, vitals: total === undefined ? new Map() : vitalSumsOf(total) }
+  const [row] = united.all
+  return { total: countsOf(row), series, vitals: row === undefined ? new Map() : vitalSumsOf(row) }
 }
 
 /** The counts of a range alone. */
 export async function readTotals(ch: Reader, composition: Composition): Promise<Counts> {
-  const cells = cellsOf(composition, { name: 'range' })
-  const united = unitedSql(table, cells, { columns: names })
-  const [row] = await ch.query<Counts>(`SELECT ${countList} FROM ${united.sql}`, united.params, {
-    isLasting: isLasting(cells),
-  })
-  return row ?? noCounts
+  const { all } = await readUnited(ch, table, cellsOf(composition, { name: 'range' }), { columns: names })
+  return countsOf(all[0])
 }
 
-/** Closed buckets apart from those that still change: they are asked for once. */
 async function readSeries(ch: Reader, composition: Composition, buckets: readonly Bucket[]): Promise<Counts[]> {
-  const parts = divideAtOpen(composition, buckets)
-  const rows = await Promise.all(
-    parts.map(({ composition, buckets }) => {
-      const cells = cellsOf(composition, { name: 'series', edges: edgesOf(buckets) })
-      const united = unitedSql(table, cells, {
-        columns: names,
-        bucket: buckets.map(({ start }) => start),
-      })
-      return ch.query<Counts & { bucket: number }>(
-        `SELECT bucket, ${countList} FROM ${united.sql} GROUP BY bucket`,
-        united.params,
-        { isLasting: isLasting(cells) },
-      )
-    }),
-  )
-  const byBucket = new Map(rows.flat().map((row) => [row.bucket, row]))
+  const parts = await Promise.all(divideAtOpen(composition, buckets).map((part) => readPart(ch, part)))
+  const byBucket = new Map(parts.flat())
   return buckets.map((bucket) => byBucket.get(bucket.start) ?? noCounts)
 }
 
-function vitalSumsOf(row: CountRow): VitalSums {
+/** Closed buckets are asked for once: their counts are remembered, and not the sets. */
+async function readPart(ch: Reader, { composition, buckets, isClosed }: BucketPart): Promise<[number, Counts][]> {
+  const cells = cellsOf(composition, { name: 'series', edges: edgesOf(buckets) })
+  const options = { columns: names, buckets: buckets.map(({ start }) => start) }
+  if (!isClosed) {
+    const { all } = await readUnited(ch, table, cells, options)
+    return all.map((row) => [row.number('bucket'), countsOf(row)])
+  }
+  const united = unitedSql(table, cells, options)
+  if (united === undefined) return []
+  const rows = await ch.query<Counts & { bucket: number }>(
+    `SELECT bucket, ${countList} FROM ${united.sql} GROUP BY bucket`,
+    { ...united.params, series_generations: generationsIn(composition) },
+    { isLasting: true },
+  )
+  return rows.map((row) => [row.bucket, row])
+}
+
+function countsOf(row: MergedRow | undefined): Counts {
+  if (row === undefined) return noCounts
+  return {
+    visitors: row.count('visitors'),
+    sessions: row.count('sessions'),
+    pageviews: row.sum('pageviews'),
+    events: row.sum('events'),
+    conversions: row.sum('conversions'),
+    converting: row.count('converting'),
+  }
+}
+
+function vitalSumsOf(row: MergedRow): VitalSums {
   const sums = new Map<VitalName, { total: number; latest: number }>()
   for (const metric of vitalNames) {
-    const [total, latest, id] = row[`${columnOf[metric]}_vital`]!
-    if (id !== 0) sums.set(metric, { total, latest })
+    const [, id, latest] = row.newest(`${columnOf[metric]}_latest`)
+    if (id !== 0) sums.set(metric, { total: row.sum(`${columnOf[metric]}_total`), latest: Number(latest) })
   }
   return sums
 }

@@ -1,8 +1,10 @@
 /** The pages with most pageviews in range, and which of them have samples of web vitals. */
+import { overviewKeysMax } from '../../../schemas/limits.ts'
+import { compareTexts } from '../../aggregates/aggregate-rows.ts'
 import { aggregateTables } from '../../aggregates/tables.ts'
 import { type Composition, cellsOf } from './composition.ts'
 import type { Reader } from './span.ts'
-import { isLasting, shown, unitedSql } from './united.ts'
+import { readUnited } from './united.ts'
 
 export interface PageCounts {
   readonly path: string
@@ -31,19 +33,16 @@ const table = aggregateTables.agg_pages
 
 /** The `limit` paths with most pageviews of either kind. */
 export async function readBusiestPages(ch: Reader, composition: Composition, limit: number): Promise<BusiestPages> {
-  const cells = cellsOf(composition, { name: 'busiest' })
-  const united = unitedSql(table, cells, { columns: ['pageviews', 'samples'] })
-  const pages = await ch.query<BusyPage & { is_sampled: number }>(
-    `SELECT path, sum(views) AS pageviews, sum(samples) > 0 AS is_sampled
-     FROM (SELECT path, pageviews AS views, samples FROM ${united.sql})
-     GROUP BY path HAVING pageviews > 0 OR is_sampled
-     ORDER BY pageviews DESC, path LIMIT {limit:UInt32} BY is_sampled`,
-    { ...united.params, limit },
-    { isLasting: isLasting(cells) },
-  )
+  const { all } = await readUnited(ch, table, cellsOf(composition, { name: 'busiest' }), {
+    columns: ['pageviews', 'samples'],
+    most: { of: 'pageviews', by: 'samples_ > 0', max: overviewKeysMax },
+  })
+  const pages = all
+    .map((row) => ({ path: row.text('path'), pageviews: row.sum('pageviews'), samples: row.sum('samples') }))
+    .sort((one, other) => other.pageviews - one.pageviews || compareTexts(one.path, other.path))
   return {
     viewed: pages.filter(({ pageviews }) => pageviews > 0).slice(0, limit),
-    sampled: pages.filter((page) => page.is_sampled === 1),
+    sampled: pages.filter(({ samples }) => samples > 0).slice(0, limit),
   }
 }
 
@@ -53,17 +52,18 @@ export async function readPages(
   busiest: readonly BusyPage[],
 ): Promise<PageCounts[]> {
   if (busiest.length === 0) return []
-  const cells = cellsOf(composition, { name: 'pages' })
-  const united = unitedSql(table, cells, {
+  const { all } = await readUnited(ch, table, cellsOf(composition, { name: 'pages' }), {
     columns: ['pageviews', 'conversions', 'visitors', 'sessions', 'title'],
-    where: 'path IN {paths:Array(String)}',
+    paths: busiest.map(({ path }) => path),
   })
-  return ch.query<PageCounts>(
-    `SELECT path, max(title).3 AS title, ${shown(table, 'pageviews')} AS pageviews, ${shown(table, 'visitors')} AS visitors,
-       ${shown(table, 'sessions')} AS sessions, ${shown(table, 'conversions')} AS conversions
-     FROM (SELECT path, title AS title, pageviews, visitors, sessions, conversions FROM ${united.sql})
-     GROUP BY path ORDER BY pageviews DESC, path`,
-    { ...united.params, paths: busiest.map(({ path }) => path) },
-    { isLasting: isLasting(cells) },
-  )
+  return all
+    .map((row) => ({
+      path: row.text('path'),
+      title: String(row.newest('title')[2]),
+      pageviews: row.sum('pageviews'),
+      visitors: row.count('visitors'),
+      sessions: row.count('sessions'),
+      conversions: row.sum('conversions'),
+    }))
+    .sort((one, other) => other.pageviews - one.pageviews || compareTexts(one.path, other.path))
 }

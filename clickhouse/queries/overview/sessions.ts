@@ -4,18 +4,26 @@
  * aggregates don't have change about them; and the raw rows of the hours that can't be taken from the aggregates.
  */
 
-import type { FoundConversions } from '../../aggregates/credits.ts'
+import { overviewKeysMax } from '../../../schemas/limits.ts'
+import {
+  type AggregateRow,
+  aggregateRow,
+  compareTexts,
+  type MergedRow,
+  type MergedRows,
+} from '../../aggregates/aggregate-rows.ts'
+import { DistinctSet } from '../../aggregates/distinct-set.ts'
 import { idMax } from '../../aggregates/id-ranges.ts'
 import { type HourSpan, hourMs, type RowScope, sessionHours } from '../../aggregates/row-scope.ts'
-import { type EventRow, givenRows } from '../../aggregates/rows-at-hand.ts'
+import type { EventRow } from '../../aggregates/rows-at-hand.ts'
 import { type SessionChanges, sessionChangesOf } from '../../aggregates/session-changes.ts'
 import { sessionContributionsSql } from '../../aggregates/session-starts.ts'
-import { aggregateTables, setFunction } from '../../aggregates/tables.ts'
+import { aggregateTables } from '../../aggregates/tables.ts'
 import { type Composition, cellsOf, sessionHoursOf } from './composition.ts'
-import { conversionsSql, findConversions } from './conversions.ts'
+import { readConversions } from './conversions.ts'
 import { rawSessionsSql, rawSessionTotalsSql } from './raw-sessions.ts'
 import { prefixParams, type Reader, type Statement } from './span.ts'
-import { shown } from './united.ts'
+import { type Place, readPlaces } from './united.ts'
 
 export interface SessionTotals {
   /** Sessions that start in range. */
@@ -47,41 +55,25 @@ export interface SessionFigures {
 
 const table = aggregateTables.agg_sessions
 const noSessions: SessionTotals = { sessions: 0, bounces: 0, durationMs: 0 }
-const columns =
-  'toString(dimension) AS dimension, key, toString(detail) AS detail, sessions, pageviews, events, bounces, duration_ms, visitors'
-const sums = `${shown(table, 'sessions')} AS sessions, ${shown(table, 'bounces')} AS bounces, sum(duration_ms) AS durationMs`
+const keys = ['dimension', 'key', 'detail']
+const sumColumns = ['sessions', 'bounces', 'duration_ms']
+const rowColumns = [...keys, ...Object.keys(table.columns)].join(', ')
+const isTotal = "dimension = 'total'"
+const isListed = "dimension NOT IN ('entry', 'retracted') OR dimension = 'entry' AND key IN {paths:Array(String)}"
 
-/** Sums can be added up: those of the aggregates are asked for apart, because they can be remembered. */
 export async function readSessionTotals(ch: Reader, composition: Composition): Promise<SessionTotals> {
   const hours = sessionHoursOf(composition)
-  const { aggregated } = cellsOf(composition, { name: 'sessions', hours })
-  const totals = 'SELECT sessions, bounces, duration_ms FROM'
-  const parts = [
-    ...(aggregated === undefined
-      ? []
-      : [
-          {
-            ...aggregated,
-            sql: `${totals} agg_sessions WHERE ${aggregated.sql} AND dimension = 'total'`,
-            isLasting: true,
-          },
-        ]),
-    ...[
-      ...changesSql(composition, hours, []).map(({ sql, params }) => ({
-        sql: `${totals} (${sql}) WHERE dimension = 'total'`,
-        params,
-      })),
-      ...rawSessionTotalsSql(composition, hours),
-    ].map((part) => ({ ...part, isLasting: false })),
+  const places = [
+    ...aggregatedPlaces(composition, [], isTotal),
+    ...changesPlaces(composition, hours, []).map((place) => ({
+      ...place,
+      sql: `SELECT * FROM (${place.sql}) WHERE ${isTotal}`,
+    })),
+    ...rawSessionTotalsSql(composition, hours).map(neverLasting),
   ]
-  const rows = await Promise.all(
-    parts.map(({ sql, params, isLasting }) =>
-      ch.query<SessionTotals>(`SELECT ${sums} FROM (${sql})`, params, { isLasting }),
-    ),
-  )
-  const atHand = changesAtHand(composition, hours)?.changes.filter(({ dimension }) => dimension === 'total') ?? []
-  const sumOf = (name: keyof SessionTotals) => [...rows.flat(), ...atHand].reduce((sum, part) => sum + part[name], 0)
-  return { sessions: sumOf('sessions'), bounces: sumOf('bounces'), durationMs: sumOf('durationMs') }
+  const given = changedRows(changesAtHand(composition, hours), []).filter((row) => row.keys.dimension === 'total')
+  const merged = await readPlaces(ch, table, places, { columns: sumColumns, keys: [] })
+  return totalsOf(merged.with(given.map(({ values }) => aggregateRow({}, values))).all[0])
 }
 
 export interface ListOptions {
@@ -94,16 +86,36 @@ export interface ListOptions {
 export async function readSessionFigures(
   ch: Reader,
   composition: Composition,
-  options: ListOptions,
+  { limit, paths }: ListOptions,
 ): Promise<SessionFigures> {
-  const found = await findConversions(ch, composition)
-  const atHand = changesAtHand(composition, sessionHoursOf(composition))
-  // A session turned out to have begun otherwise than the aggregates say: its hour is counted from the raw rows instead.
-  const rows = await readGroups(ch, composition, options, { found, atHand, cut: atHand?.retracted ?? [] })
-  const retracted = rows.filter(({ dimension }) => dimension === 'retracted').map(({ key }) => Number(key))
-  const groups =
-    retracted.length === 0 ? rows : await readGroups(ch, composition, options, { found, atHand, cut: retracted })
-  const of = (dimension: string) => groups.filter((row) => row.dimension === dimension)
+  const [rows, conversions] = await Promise.all([
+    readSessionRows(ch, composition, paths),
+    readConversions(ch, composition),
+  ])
+  const groups = new Map(rows.all.map(groupOf).map((group) => [nameOf(group), group]))
+  for (const { total, ...keys } of conversions) {
+    const group = groups.get(nameOf(keys)) ?? {
+      ...keys,
+      ...noSessions,
+      visitors: 0,
+      pageviews: 0,
+      events: 0,
+      conversions: 0,
+    }
+    groups.set(nameOf(keys), { ...group, conversions: total })
+  }
+  const all = [...groups.values()].filter(({ sessions, conversions }) => sessions !== 0 || conversions !== 0)
+  const of = (wanted: string) =>
+    all
+      .filter(({ dimension }) => dimension === wanted)
+      .sort(
+        (one, other) =>
+          other.visitors - one.visitors ||
+          other.conversions - one.conversions ||
+          compareTexts(one.key, other.key) ||
+          compareTexts(one.detail, other.detail),
+      )
+      .slice(0, limit)
   return {
     total: of('total')[0] ?? noSessions,
     sources: of('source'),
@@ -114,72 +126,88 @@ export async function readSessionFigures(
   }
 }
 
-/** What pending rows change. */
-interface PendingChanges {
-  /** The conversions; undefined: those that the statement finds. */
-  readonly found: FoundConversions | undefined
-  /** The sessions; undefined: those that the statement finds. */
-  readonly atHand: SessionChanges | undefined
-  /** Hours that are counted from raw rows. */
-  readonly cut: readonly number[]
+interface GroupKeys {
+  readonly dimension: string
+  readonly key: string
+  readonly detail: string
 }
 
-function readGroups(
-  ch: Reader,
-  composition: Composition,
-  { limit, paths }: ListOptions,
-  pending: PendingChanges,
-): Promise<(SessionGroup & { dimension: string })[]> {
-  const { aggregated, others } = sessionsSql(composition, pending)
-  const sessions = unite([...(aggregated ? [aggregated] : []), ...others])!
-  const conversions = conversionsSql(composition, pending.found)
-  return ch.query(
-    `WITH ${conversions.with}
-     SELECT dimension, key, detail, ${sums}, ${shown(table, 'visitors')} AS visitors,
-       sum(pageviews) AS pageviews, sum(events) AS events, sum(conversions) AS conversions
-     FROM (
-       SELECT *, toInt64(0) AS conversions FROM (${sessions.sql})
-       WHERE dimension != 'entry' OR key IN {paths:Array(String)}
-       UNION ALL
-       SELECT dimension, key, detail, toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0),
-         arrayReduce('${setFunction('list', 'State')}', emptyArrayUInt64()), conversions
-       FROM (${conversions.sql})
-     )
-     GROUP BY dimension, key, detail
-     HAVING sessions != 0 OR conversions != 0 OR dimension = 'retracted'
-     ORDER BY dimension, visitors DESC, conversions DESC, key, detail
-     LIMIT {limit:UInt32} BY dimension, if(dimension = 'retracted', key, '')`,
-    { ...conversions.params, ...sessions.params, limit, paths },
-    { isLasting: others.length === 0 && conversions.isLasting },
+function nameOf({ dimension, key, detail }: GroupKeys): string {
+  return [dimension, key, detail].join('\0')
+}
+
+function groupOf(row: MergedRow): SessionGroup & GroupKeys {
+  return {
+    dimension: row.text('dimension'),
+    key: row.text('key'),
+    detail: row.text('detail'),
+    ...totalsOf(row),
+    visitors: row.count('visitors'),
+    pageviews: row.sum('pageviews'),
+    events: row.sum('events'),
+    conversions: 0,
+  }
+}
+
+function totalsOf(row: MergedRow | undefined): SessionTotals {
+  if (row === undefined) return noSessions
+  return { sessions: row.sum('sessions'), bounces: row.sum('bounces'), durationMs: row.sum('duration_ms') }
+}
+
+/** Rows of all dimensions, of the sessions that start in range. */
+async function readSessionRows(ch: Reader, composition: Composition, paths: readonly string[]): Promise<MergedRows> {
+  const atHand = changesAtHand(composition, sessionHoursOf(composition))
+  // A session turned out to have begun otherwise than the aggregates say: its hour is counted from the raw rows instead.
+  const known = atHand?.retracted ?? []
+  const rows = await readAround(ch, composition, paths, known)
+  const retracted = rows.all
+    .filter((row) => row.text('dimension') === 'retracted')
+    .map((row) => Number(row.text('key')))
+  const found = retracted.length === 0 ? rows : await readAround(ch, composition, paths, retracted)
+  return found.with(
+    changedRows(atHand, known).filter(({ keys }) => keys.dimension !== 'entry' || paths.includes(String(keys.key))),
   )
 }
 
-/**
- * Rows of `agg_sessions`' shape, without workspace and hour, for the sessions that start in range: those of immutable
- * aggregates, and all others.
- */
-function sessionsSql(
+/** @param cut hours that are counted from raw rows */
+function readAround(
+  ch: Reader,
   composition: Composition,
-  { atHand, cut }: PendingChanges,
-): { aggregated: Statement | undefined; others: readonly Statement[] } {
+  paths: readonly string[],
+  cut: readonly number[],
+): Promise<MergedRows> {
   const hours = sessionHoursOf(composition)
-  const cells = cellsOf(composition, { name: 'sessions', hours, cut }).aggregated
-  return {
-    aggregated: cells && {
-      sql: `SELECT ${columns} FROM agg_sessions WHERE ${cells.sql}
-        AND (dimension NOT IN ('entry', 'retracted') OR dimension = 'entry' AND key IN {paths:Array(String)})`,
-      params: cells.params,
-    },
-    others: [...changesSql(composition, hours, cut), ...givenSql(atHand), ...rawSessionsSql(composition, hours, cut)],
-  }
+  const listed = (statement: Statement) => ({
+    sql: `SELECT * FROM (${statement.sql}) WHERE ${isListed} OR dimension = 'retracted'`,
+    params: { ...statement.params, paths },
+    isLasting: false,
+  })
+  const places = [
+    ...aggregatedPlaces(composition, cut, `(${isListed})`, { paths }),
+    ...[...changesPlaces(composition, hours, cut), ...rawSessionsSql(composition, hours, cut)].map(listed),
+  ]
+  const most = { of: 'sessions', by: 'dimension', max: overviewKeysMax }
+  return readPlaces(ch, table, places, { columns: Object.keys(table.columns), keys, most })
 }
 
-function unite(parts: readonly Statement[]): Statement | undefined {
-  if (parts.length === 0) return undefined
-  return {
-    sql: parts.map(({ sql }) => sql).join('\nUNION ALL\n'),
-    params: Object.assign({}, ...parts.map(({ params }) => params)),
-  }
+function neverLasting(statement: Statement): Place {
+  return { ...statement, isLasting: false }
+}
+
+function aggregatedPlaces(
+  composition: Composition,
+  cut: readonly number[],
+  where: string,
+  params: Statement['params'] = {},
+): Place[] {
+  const cells = cellsOf(composition, { name: 'sessions', hours: sessionHoursOf(composition), cut })
+  return [cells.days, cells.hours]
+    .filter((condition) => condition !== undefined)
+    .map((condition) => ({
+      sql: `SELECT ${rowColumns} FROM agg_sessions WHERE ${condition.sql} AND ${where}`,
+      params: { ...condition.params, ...params },
+      isLasting: true,
+    }))
 }
 
 /** The hours taken from the aggregates in which pending rows can change a session; undefined: there are none. */
@@ -201,33 +229,22 @@ function changesAtHand(composition: Composition, hours: HourSpan): SessionChange
   return sessionChangesOf(rows, changed, (at) => at >= from && at < to)
 }
 
-/** Rows of `agg_sessions`' shape, without workspace and hour, but of the hours that are counted from raw rows. */
-function givenSql(atHand: SessionChanges | undefined): Statement[] {
-  const changes = atHand?.changes.filter(({ hour }) => !atHand.retracted.includes(hour)) ?? []
-  if (changes.length === 0) return []
-  const { sql, params } = givenRows('sessions', [
-    { type: 'String', values: changes.map(({ dimension }) => dimension) },
-    { type: 'String', values: changes.map(({ key }) => key) },
-    { type: 'String', values: changes.map(({ detail }) => detail) },
-    { type: 'Int64', values: changes.map(({ sessions }) => sessions) },
-    { type: 'Int64', values: changes.map(({ pageviews }) => pageviews) },
-    { type: 'Int64', values: changes.map(({ events }) => events) },
-    { type: 'Int64', values: changes.map(({ bounces }) => bounces) },
-    { type: 'Int64', values: changes.map(({ durationMs }) => durationMs) },
-    { type: 'Array(UInt64)', values: changes.map(({ visitors }) => [...visitors].map(BigInt)) },
-  ])
-  return [
-    {
-      sql: `SELECT given.1 AS dimension, given.2 AS key, given.3 AS detail, given.4 AS sessions, given.5 AS pageviews, given.6 AS events,
-        given.7 AS bounces, given.8 AS duration_ms, arrayReduce('${setFunction('list', 'State')}', given.9) AS visitors
-      FROM (${sql})`,
-      params,
-    },
-  ]
+/** @param cut hours that are counted from raw rows, and so without what is changed in them */
+function changedRows(atHand: SessionChanges | undefined, cut: readonly number[]): AggregateRow[] {
+  const changes = atHand?.changes.filter(({ hour }) => !cut.includes(hour)) ?? []
+  return changes.map(({ dimension, key, detail, sessions, pageviews, events, bounces, durationMs, visitors }) =>
+    aggregateRow(
+      { dimension, key, detail },
+      {
+        ...{ sessions, pageviews, events, bounces, duration_ms: durationMs },
+        visitors: DistinctSet.of('list', visitors),
+      },
+    ),
+  )
 }
 
 /** What pending rows that are not at hand change about the sessions of the hours that are taken from the aggregates. */
-function changesSql(composition: Composition, hours: HourSpan, cut: readonly number[]): Statement[] {
+function changesPlaces(composition: Composition, hours: HourSpan, cut: readonly number[]): Place[] {
   const { span, from, to, pending } = composition
   const changed = changedHours(composition, hours)
   if (pending === undefined || pending.atHand !== undefined || changed === undefined) return []
@@ -240,6 +257,6 @@ function changesSql(composition: Composition, hours: HourSpan, cut: readonly num
   const notCut = cut.length === 0 ? '' : ' AND hour NOT IN {cut:Array(UInt32)}'
   const inRange = `first_at >= {from:Int64} AND first_at < {to:Int64}${notCut}`
   const { sql, params } = sessionContributionsSql(scope, inRange, false)
-  const changes = { sql: `SELECT ${columns} FROM (${sql})`, params: { ...params, from, to, cut } }
-  return [prefixParams(changes, 'changes')]
+  const changes = { sql: `SELECT ${rowColumns} FROM (${sql})`, params: { ...params, from, to, cut } }
+  return [neverLasting(prefixParams(changes, 'changes'))]
 }

@@ -1,62 +1,141 @@
-/** SQL of an aggregate table's rows and those of the raw rows beside it, in one: columns are values and states to be merged. */
-import { constantSql } from '../../aggregates/rows-at-hand.ts'
+/**
+ * Rows of an aggregate table that are found in several places: in the aggregates of whole days, in those of hours, among the
+ * raw rows. Each place is asked by a statement of its own and the answers are merged here: those of the aggregates can be
+ * remembered, and a statement over one place is planned much faster than one over all of them.
+ */
+import {
+  type AggregateRow,
+  aggregateRow,
+  decodeValue,
+  encodedSql,
+  MergedRows,
+} from '../../aggregates/aggregate-rows.ts'
+import { rowsCounted } from '../../aggregates/rows-at-hand.ts'
 import { type AggregateTable, countedColumns, keysOfEvent } from '../../aggregates/tables.ts'
 import type { Cells } from './composition.ts'
-import { bucketStart } from './span.ts'
+import { bucketStart, type Reader, type Statement } from './span.ts'
 
 export interface UnitedOptions {
   /** Names of columns; the others aren't read. */
   readonly columns: readonly string[]
-  /** Adds the column `bucket`: of buckets that begin at these moments, or this number for all rows. */
-  readonly bucket?: readonly number[] | number
-  /** SQL condition over the table's keys. */
-  readonly where?: string
+  /** Adds the key `bucket`: of buckets that begin at these moments. */
+  readonly buckets?: readonly number[]
+  /** Rows of these only, in a table that has the key `path`. */
+  readonly paths?: readonly string[]
+}
+
+/** A statement that selects rows of a table's shape. */
+export interface Place extends Statement {
+  /** Whether it selects the same for ever. */
+  readonly isLasting: boolean
 }
 
 const bucketOfCell = 'roundDown(toInt64(hour) * 3600000, {bucket_starts:Array(Int64)})'
 
-/** Whether what the cells hold is the same for ever: they are immutable generations, and no raw rows. */
-export function isLasting(...cells: readonly Cells[]): boolean {
-  return cells.every(({ raw, atHand }) => raw.length === 0 && atHand.length === 0)
+/** Each selects the table's keys, `bucket` where asked for, and the columns. Several rows may have equal keys. */
+export function placesOf(table: AggregateTable, cells: Cells, { columns, buckets, paths }: UnitedOptions): Place[] {
+  const narrowed = { ...table, columns: Object.fromEntries(columns.map((name) => [name, table.columns[name]!])) }
+  const bucketFrom = (expression: string) => (buckets === undefined ? [] : [`${expression} AS bucket`])
+  const fromCells = [...table.keys, ...bucketFrom(bucketOfCell), ...columns].join(', ')
+  const fromEvents = [...keysOfEvent(table), ...bucketFrom(bucketStart), countedColumns(narrowed)].join(', ')
+  const where = paths === undefined ? '1' : 'path IN {paths:Array(String)}'
+  const more = { ...(paths && { paths }), ...(buckets && { bucket_starts: buckets }) }
+  const aggregated = [cells.days, cells.hours].filter((condition) => condition !== undefined)
+  return [
+    ...aggregated.map((condition) => ({
+      sql: `SELECT ${fromCells} FROM ${table.name} WHERE ${condition.sql} AND ${where}`,
+      params: { ...condition.params, ...more },
+      isLasting: true,
+    })),
+    ...cells.raw.map((condition) => ({
+      sql: `SELECT ${fromEvents} FROM events WHERE ${condition.sql} AND ${table.events} AND ${where}${groupBy(keysOf(table, buckets))}`,
+      params: { ...condition.params, ...more },
+      isLasting: false,
+    })),
+  ]
 }
 
-/** Columns: the table's keys, `bucket` where asked for, the columns. Several rows may have equal keys. */
-export function unitedSql(
+/** All places in one, for what can be remembered as a whole; undefined: there are none. The cells have nothing at hand. */
+export function unitedSql(table: AggregateTable, cells: Cells, options: UnitedOptions): Statement | undefined {
+  const places = placesOf(table, cells, options)
+  if (places.length === 0) return undefined
+  return {
+    sql: `(${places.map(({ sql }) => sql).join('\nUNION ALL\n')})`,
+    params: Object.assign({}, ...places.map(({ params }) => params)),
+  }
+}
+
+/** Of all that the cells hold, one row for each combination of keys, `bucket` among them. */
+export async function readUnited(
+  ch: Reader,
   table: AggregateTable,
   cells: Cells,
-  { columns, bucket, where = '1' }: UnitedOptions,
-): { sql: string; params: Readonly<Record<string, unknown>> } {
-  const narrowed = { ...table, columns: Object.fromEntries(columns.map((name) => [name, table.columns[name]!])) }
-  const names = [...table.keys, ...(bucket === undefined ? [] : ['bucket'])]
-  const bucketFrom = (each: string) =>
-    bucket === undefined ? [] : [`${typeof bucket === 'number' ? `toInt64(${bucket})` : each} AS bucket`]
-  const fromCells = [...table.keys, ...bucketFrom(bucketOfCell), ...columns]
-  const fromEvents = [...keysOfEvent(table), ...bucketFrom(bucketStart), countedColumns(narrowed)]
-  const groupBy = names.length === 0 ? '' : ` GROUP BY ${names.join(', ')}`
-  const given = constantSql(table, cells.atHand, {
-    columns,
-    name: cells.name,
-    ...(bucket !== undefined && {
-      bucketOf: ({ at }) => (typeof bucket === 'number' ? bucket : startBefore(bucket, at)),
-    }),
-  })
-  const selects = [
-    ...(cells.aggregated === undefined
-      ? []
-      : [`SELECT ${fromCells.join(', ')} FROM ${table.name} WHERE ${cells.aggregated.sql} AND ${where}`]),
-    ...cells.raw.map(
-      ({ sql }) =>
-        `SELECT ${fromEvents.join(', ')} FROM events WHERE ${sql} AND ${table.events} AND ${where}${groupBy}`,
-    ),
-    ...(given === undefined ? [] : [`SELECT ${[...names, ...columns].join(', ')} FROM (${given.sql}) WHERE ${where}`]),
-  ]
-  const params = {
-    ...cells.aggregated?.params,
-    ...given?.params,
-    ...Object.assign({}, ...cells.raw.map((cell) => cell.params)),
-    ...(typeof bucket === 'object' && { bucket_starts: bucket }),
-  }
-  return { sql: `(${selects.join('\nUNION ALL\n')})`, params }
+  options: UnitedOptions & Pick<MergedOptions, 'most'>,
+): Promise<MergedRows> {
+  const { columns, buckets, paths } = options
+  const places = placesOf(table, cells, options)
+  const bucketOf = buckets && (({ at }: { at: number }) => startBefore(buckets, at))
+  const atHand = cells.atHand.filter(({ path }) => paths === undefined || paths.includes(path))
+  const merged = await readPlaces(ch, table, places, { ...options, keys: keysOf(table, buckets) })
+  return merged.with(rowsCounted(table, atHand, columns, bucketOf))
+}
+
+export interface MergedOptions {
+  readonly columns: readonly string[]
+  readonly keys: readonly string[]
+  /** Of each place, no more rows than a bound, those with most of a column, apart for each value of an expression. */
+  readonly most?: { readonly of: string; readonly by: string; readonly max: number }
+}
+
+/** The rows of several places. */
+export async function readPlaces(
+  ch: Reader,
+  table: AggregateTable,
+  places: readonly Place[],
+  { columns, keys, most }: MergedOptions,
+): Promise<MergedRows> {
+  const formOf = (name: string) => table.columns[name]!.form
+  const encoded = columns.map((name) =>
+    encodedSql(formOf(name), table.columns[name]!.merge.replaceAll('?', name), `${name}_`),
+  )
+  const limit = most === undefined ? '' : ` ORDER BY ${most.of}_ DESC LIMIT ${most.max} BY ${most.by}`
+  const decode = (row: Readonly<Record<string, unknown>>) =>
+    aggregateRow(
+      Object.fromEntries(keys.map((key) => [key, row[key] as string | number])),
+      Object.fromEntries(columns.map((name) => [name, decodeValue(formOf(name), row[`${name}_`])])),
+    )
+  const ask = ({ sql, params, isLasting }: Place) =>
+    ch.query(`SELECT ${[...keys, ...encoded].join(', ')} FROM (${sql})${groupBy(keys)}${limit}`, params, {
+      isLasting,
+      decode,
+    })
+  const [lasting, passing] = await Promise.all(
+    [true, false].map((wanted) => Promise.all(places.filter(({ isLasting }) => isLasting === wanted).map(ask))),
+  )
+  return mergeRemembered(lasting!).with(passing!.flat())
+}
+
+/** What some answers came to when they were merged, by the first of them. */
+const merges = new WeakMap<readonly AggregateRow[], { answers: readonly AggregateRow[][]; merged: MergedRows }>()
+
+/** Of answers that are remembered themselves: as long as they are, so is what they come to. */
+function mergeRemembered(answers: readonly AggregateRow[][]): MergedRows {
+  const [first] = answers
+  if (first === undefined) return new MergedRows([])
+  const known = merges.get(first)
+  const isSame = known?.answers.length === answers.length && known.answers.every((rows, at) => rows === answers[at])
+  if (isSame) return known.merged
+  const merged = new MergedRows(answers.flat())
+  merges.set(first, { answers, merged })
+  return merged
+}
+
+function keysOf({ keys }: AggregateTable, buckets: readonly number[] | undefined): string[] {
+  return [...keys, ...(buckets === undefined ? [] : ['bucket'])]
+}
+
+function groupBy(keys: readonly string[]): string {
+  return keys.length === 0 ? '' : ` GROUP BY ${keys.join(', ')}`
 }
 
 /** The last of `starts` that isn't after `at`; before all of them, the first: as `roundDown` has it. */

@@ -1,12 +1,13 @@
 /** Web vitals: of a range, of each of its buckets, and of its busiest pages. */
-import { type VitalName, vitalNames, vitals } from '../../../schemas/reference/web-vitals.ts'
+import { type VitalName, vitals } from '../../../schemas/reference/web-vitals.ts'
 import type { Bucket } from '../../../schemas/time-range.ts'
+import type { MergedRow, MergedRows } from '../../aggregates/aggregate-rows.ts'
 import { aggregateTables } from '../../aggregates/tables.ts'
-import { type Composition, cellsOf, divideAtOpen } from './composition.ts'
+import { type BucketPart, type Composition, cellsOf, divideAtOpen, generationsIn } from './composition.ts'
 import { edgesOf } from './counts.ts'
 import type { BusyPage } from './pages.ts'
 import type { Reader } from './span.ts'
-import { isLasting, unitedSql } from './united.ts'
+import { readUnited, unitedSql } from './united.ts'
 
 export interface VitalSample {
   readonly count: number
@@ -33,15 +34,15 @@ export interface PageVitals {
   readonly metrics: ReadonlyMap<VitalName, PageVital>
 }
 
-/** Values are in millionths. A set of buckets of values gives each percentile within half a per cent. */
-const percentiles = (...levels: number[]) =>
-  `arrayMap(value -> value / 1e6, quantilesExactWeightedInterpolated(${levels.join(', ')})(value, toUInt64(amount)))`
-
 export interface RangeVitals {
   readonly total: ReadonlyMap<VitalName, VitalTotals>
   /** One for each bucket, in order. */
   readonly series: readonly VitalPoint[]
 }
+
+const table = aggregateTables.agg_vitals
+/** The values of a table's rows are in millionths. */
+const millionths = 1e6
 
 /** Percentiles of the range, samples and p75 of each bucket: apart, because most buckets can be remembered. */
 export async function readVitals(
@@ -49,33 +50,42 @@ export async function readVitals(
   composition: Composition,
   buckets: readonly Bucket[],
 ): Promise<RangeVitals> {
-  const [{ total }, ...parts] = await Promise.all([
-    readPercentiles(ch, composition, []),
-    ...divideAtOpen(composition, buckets).map((part) => readPercentiles(ch, part.composition, part.buckets)),
+  const [united, ...parts] = await Promise.all([
+    readUnited(ch, table, cellsOf(composition, { name: 'vitals' }), { columns: ['samples'] }),
+    ...divideAtOpen(composition, buckets).map((part) => readPart(ch, part)),
   ])
-  return { total, series: parts.flatMap(({ series }) => series) }
+  const total = new Map<VitalName, VitalTotals>()
+  for (const [metric, values] of distributionsOf(united, (row) => row.text('metric'))) {
+    const [p75, p90, p99] = percentiles(values, [0.75, 0.9, 0.99])
+    total.set(metric as VitalName, { count: countOf(values), p75: p75!, p90: p90!, p99: p99! })
+  }
+  return { total, series: parts.flat() }
 }
 
-/** Of each bucket, or, where there are none, of the range. */
-async function readPercentiles(ch: Reader, composition: Composition, buckets: readonly Bucket[]): Promise<RangeVitals> {
+/** Closed buckets are asked for once: what they come to is remembered, and not their distributions. */
+async function readPart(ch: Reader, { composition, buckets, isClosed }: BucketPart): Promise<VitalPoint[]> {
   const cells = cellsOf(composition, { name: 'vitals', edges: edgesOf(buckets) })
-  const united = unitedSql(aggregateTables.agg_vitals, cells, {
-    columns: ['samples'],
-    bucket: buckets.length === 0 ? 0 : buckets.map(({ start }) => start),
-  })
-  const levels = buckets.length === 0 ? [0.75, 0.9, 0.99] : [0.75]
-  const rows = await ch.query<VitalTotals & { metric: VitalName; bucket: number }>(
-    `SELECT toString(metric) AS metric, bucket, sum(amount) AS count, ${percentiles(...levels)} AS p,
-       p[1] AS p75, p[2] AS p90, p[3] AS p99
-     FROM (SELECT metric, value, bucket, sum(samples) AS amount FROM ${united.sql} GROUP BY metric, value, bucket)
-     GROUP BY metric, bucket`,
-    united.params,
-    { isLasting: isLasting(cells) },
-  )
-  const byBucket = new Map(buckets.map((bucket) => [bucket.start, new Map<VitalName, VitalSample>()]))
-  const total = new Map<VitalName, VitalTotals>()
-  for (const row of rows) (buckets.length === 0 ? total : byBucket.get(row.bucket))?.set(row.metric, row)
-  return { total, series: [...byBucket.values()] }
+  const options = { columns: ['samples'], buckets: buckets.map(({ start }) => start) }
+  const points = new Map(buckets.map(({ start }) => [start, new Map<VitalName, VitalSample>()]))
+  if (isClosed) {
+    const united = unitedSql(table, cells, options)
+    if (united === undefined) return [...points.values()]
+    const rows = await ch.query<VitalSample & { metric: VitalName; bucket: number }>(
+      `SELECT metric, bucket, sum(amount) AS count, quantileExactWeightedInterpolated(0.75)(value, toUInt64(amount)) / ${millionths} AS p75
+       FROM (SELECT toString(metric) AS metric, value, bucket, sum(samples) AS amount FROM ${united.sql} GROUP BY metric, value, bucket)
+       GROUP BY metric, bucket`,
+      { ...united.params, vitals_generations: generationsIn(composition) },
+      { isLasting: true },
+    )
+    for (const row of rows) points.get(row.bucket)?.set(row.metric, row)
+    return [...points.values()]
+  }
+  const open = await readUnited(ch, table, cells, options)
+  for (const [name, values] of distributionsOf(open, (row) => `${row.number('bucket')} ${row.text('metric')}`)) {
+    const [start, metric] = name.split(' ') as [string, VitalName]
+    points.get(Number(start))?.set(metric, { count: countOf(values), p75: percentiles(values, [0.75])[0]! })
+  }
+  return [...points.values()]
 }
 
 /** Of pages, in their order. */
@@ -85,28 +95,68 @@ export async function readPageVitals(
   busiest: readonly BusyPage[],
 ): Promise<PageVitals[]> {
   if (busiest.length === 0) return []
-  const cells = cellsOf(composition, { name: 'vitals' })
-  const united = unitedSql(aggregateTables.agg_page_vitals, cells, {
+  const united = await readUnited(ch, aggregateTables.agg_page_vitals, cellsOf(composition, { name: 'vitals' }), {
     columns: ['samples'],
-    where: 'path IN {paths:Array(String)}',
+    paths: busiest.map(({ path }) => path),
   })
-  const threshold = (of: string) => `transform(metric, {names:Array(String)}, {${of}:Array(UInt64)}, toUInt64(0))`
-  const rows = await ch.query<PageVital & { path: string; metric: VitalName }>(
-    `SELECT path, metric, sum(amount) AS count, ${percentiles(0.75, 0.9)} AS p, p[1] AS p75, p[2] AS p90,
-       sumIf(amount, value <= ${threshold('good')}) AS good, sumIf(amount, value > ${threshold('poor')}) AS poor
-     FROM (SELECT path, toString(metric) AS metric, value, sum(samples) AS amount FROM ${united.sql} GROUP BY path, metric, value)
-     GROUP BY path, metric`,
-    {
-      ...united.params,
-      paths: busiest.map(({ path }) => path),
-      names: vitalNames,
-      good: vitalNames.map((name) => Math.round(vitals[name].good * 1e6)),
-      poor: vitalNames.map((name) => Math.round(vitals[name].poor * 1e6)),
-    },
-    { isLasting: isLasting(cells) },
-  )
-  return busiest.map((page) => ({
-    ...page,
-    metrics: new Map(rows.filter(({ path }) => path === page.path).map((row) => [row.metric, row])),
-  }))
+  const metricsOf = new Map(busiest.map(({ path }) => [path, new Map<VitalName, PageVital>()]))
+  for (const [name, values] of distributionsOf(united, (row) => `${row.text('metric')} ${row.text('path')}`)) {
+    const metric = name.slice(0, name.indexOf(' ')) as VitalName
+    const [p75, p90] = percentiles(values, [0.75, 0.9])
+    const { good, poor } = vitals[metric]
+    metricsOf.get(name.slice(metric.length + 1))?.set(metric, {
+      count: countOf(values),
+      p75: p75!,
+      p90: p90!,
+      good: countOf(values.filter(({ value }) => value <= good)),
+      poor: countOf(values.filter(({ value }) => value > poor)),
+    })
+  }
+  return busiest.map((page) => ({ ...page, metrics: metricsOf.get(page.path)! }))
+}
+
+/** How often a value occurs. */
+interface Weighted {
+  readonly value: number
+  readonly weight: number
+}
+
+/** Of the rows of each name, the values that occur at all, in ascending order. */
+function distributionsOf(rows: MergedRows, nameOf: (row: MergedRow) => string): Map<string, Weighted[]> {
+  const distributions = new Map<string, Weighted[]>()
+  for (const row of rows.all) {
+    const weight = row.sum('samples')
+    if (weight <= 0) continue
+    const name = nameOf(row)
+    const known = distributions.get(name)
+    const weighted = { value: row.number('value') / millionths, weight }
+    if (known === undefined) distributions.set(name, [weighted])
+    else known.push(weighted)
+  }
+  for (const values of distributions.values()) values.sort((one, other) => one.value - other.value)
+  return distributions
+}
+
+function countOf(values: readonly Weighted[]): number {
+  return values.reduce((sum, { weight }) => sum + weight, 0)
+}
+
+/** Interpolated between the samples on both sides of a level's place, as `quantileExactWeightedInterpolated` does. */
+export function percentiles(values: readonly Weighted[], levels: readonly number[]): number[] {
+  const count = countOf(values)
+  return levels.map((level) => {
+    const place = (count - 1) * level
+    const below = valueAt(values, Math.floor(place))
+    return below + (valueAt(values, Math.ceil(place)) - below) * (place - Math.floor(place))
+  })
+}
+
+/** The value of the sample with so many before it. */
+function valueAt(values: readonly Weighted[], place: number): number {
+  let before = 0
+  for (const { value, weight } of values) {
+    before += weight
+    if (place < before) return value
+  }
+  return Number.NaN
 }

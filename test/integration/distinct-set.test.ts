@@ -1,0 +1,74 @@
+/** Sets that are read from ClickHouse's states, united and added to here, hold what ClickHouse would say they hold. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { DistinctSet, type SetKind } from '../../clickhouse/aggregates/distinct-set.ts'
+import { setFunction } from '../../clickhouse/aggregates/tables.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+let stores: TestStores
+beforeAll(async () => {
+  stores = await freshStores()
+})
+afterAll(() => stores.close())
+
+/** As hashes are: spread over all 64 bits. */
+const spread = 'toUInt64(number) * 11400714819323198485'
+const valueAt = (number: number) => String(BigInt.asUintN(64, BigInt(number) * 11400714819323198485n))
+
+async function stateOf(kind: SetKind, from: number, count: number): Promise<DistinctSet> {
+  const [row] = await stores.ch.query<{ state: string }>(
+    `SELECT hex(${setFunction(kind, 'State')}(${spread})) AS state FROM numbers({from:UInt64}, {count:UInt64})`,
+    { from, count },
+  )
+  return DistinctSet.fromState(kind, row!.state)
+}
+
+function added(kind: SetKind, from: number, count: number, step = 1): DistinctSet {
+  return DistinctSet.of(
+    kind,
+    Array.from({ length: Math.ceil(count / step) }, (_, at) => valueAt(from + at * step)),
+  )
+}
+
+const sizeOf = (...sets: DistinctSet[]) => DistinctSet.union(sets).count()
+
+describe.each(['list', 'total'] as const)('%s', (kind) => {
+  test.each([0, 1, 2, 16, 17, 200, 8_000])('%i values are counted exactly, whoever adds them', async (count) => {
+    const read = await stateOf(kind, 0, count)
+    expect(read.count()).toBe(count)
+    // The same hashes: none is new.
+    expect(sizeOf(read, added(kind, 0, count))).toBe(count)
+    expect(sizeOf(read, added(kind, Math.floor(count / 2), count))).toBe(count + Math.floor(count / 2))
+    expect(read.count()).toBe(count)
+  })
+
+  test.each([20_000, 70_000, 300_000, 2_000_000])('%i are estimated, with the same registers', async (count) => {
+    const read = await stateOf(kind, 0, count)
+    const estimated = read.count()
+    expect(Math.abs(estimated - count) / count).toBeLessThan(0.01)
+    // What is in it already changes no register, however it comes, in whatever order.
+    const within = [added(kind, 0, count, 97), await stateOf(kind, 0, 15_000), added(kind, 500, 3_000)]
+    expect(sizeOf(read, ...within)).toBe(estimated)
+    expect(sizeOf(...within, read)).toBe(estimated)
+
+    const more = sizeOf(added(kind, count - 1_000, 3_000), read)
+    expect(more).toBeGreaterThan(estimated)
+    expect(Math.abs(more - (count + 2_000)) / count).toBeLessThan(0.01)
+  })
+
+  test('united states estimate what ClickHouse does', async () => {
+    const size = sizeOf(await stateOf(kind, 0, 60_000), await stateOf(kind, 40_000, 60_000))
+    const [row] = await stores.ch.query<{ merged: number }>(
+      `SELECT ${setFunction(kind, 'Merge')}(state) AS merged FROM (
+         SELECT ${setFunction(kind, 'State')}(${spread}) AS state FROM numbers(100000) GROUP BY number % 2)`,
+    )
+    expect(Math.abs(size - row!.merged) / row!.merged).toBeLessThan(0.004)
+  })
+})
+
+test('half a state is refused', async () => {
+  const [row] = await stores.ch.query<{ state: string }>(
+    `SELECT hex(${setFunction('list', 'State')}(number)) AS state FROM numbers(20000)`,
+  )
+  expect(() => DistinctSet.fromState('list', row!.state.slice(0, 4_000))).toThrow(RangeError)
+  expect(() => DistinctSet.fromState('list', '021000')).toThrow(RangeError)
+})

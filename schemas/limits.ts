@@ -155,6 +155,8 @@ export const aggregateSweepMax = 500
 export const foundConversionsMax = 10_000
 /** Rows that the aggregates lack and an overview reads once for all its statements, and as many others of their sessions. */
 export const rowsAtHandMax = 1_000
+/** The same for the parts of hours that a range and the one before begin and end with, their sessions' other rows included. */
+export const edgeRowsAtHandMax = 4_000
 /**
  * Of more, an overview shows what was counted last, if that is so long ago at most and overviews have had their share of the
  * time for reading more: the aggregator is at work on them.

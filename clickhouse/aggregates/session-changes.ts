@@ -1,5 +1,6 @@
 /** What rows at hand change about sessions: the same as session-starts.ts, for the few sessions that they belong to. */
 import { bounceEngagementMs } from '../../schemas/limits.ts'
+import type { Span } from '../../schemas/time-range.ts'
 import { keysOfRow } from './event-keys.ts'
 import { type HourSpan, hourMs, sessionHours } from './row-scope.ts'
 import { type EventRow, hasVisitor } from './rows-at-hand.ts'
@@ -59,8 +60,45 @@ export function sessionChangesOf(
   }
   for (const row of counted.filter(hasVisitor)) sessions.get(row.session)?.before.push(row)
 
-  const changes = new Map<string, SessionChange>()
+  const { changes, add } = collectChanges(isAsked)
   const retracted = new Set<number>()
+  for (const { before, added } of sessions.values()) {
+    const had = new Map(startsOf(before, hours).map((start) => [start.hour, start]))
+    const has = new Map(startsOf([...before, ...added], hours).map((start) => [start.hour, start]))
+    for (const start of has.values()) add(start, 1)
+    for (const start of had.values()) {
+      add(start, -1)
+      const successor = has.get(start.hour)
+      if (successor === undefined || identityOf(successor) !== identityOf(start)) retracted.add(start.hour)
+    }
+  }
+  return { changes: [...changes.values()], retracted: [...retracted] }
+}
+
+/** The sessions whose first event lies in one of some spans. `rows`: all of theirs, a day around. */
+export function sessionsBegunIn(rows: readonly EventRow[], spans: readonly Span[]): SessionChange[] {
+  const { changes, add } = collectChanges(() => true)
+  const bySession = new Map<number, EventRow[]>()
+  for (const row of rows.filter(hasVisitor)) {
+    const known = bySession.get(row.session)
+    if (known === undefined) bySession.set(row.session, [row])
+    else known.push(row)
+  }
+  const lookBack = sessionHours * hourMs
+  for (const some of bySession.values()) {
+    const sorted = inOrder(some)
+    for (const { start, end } of spans) {
+      const near = sorted.filter(({ at }) => at >= start - lookBack && at < end + lookBack)
+      const [first] = near
+      if (first !== undefined && first.at >= start && first.at < end) add(startOf(hourOf(first), near), 1)
+    }
+  }
+  return [...changes.values()]
+}
+
+/** Adds sessions up by what they count for. */
+function collectChanges(isAsked: (firstAt: number) => boolean) {
+  const changes = new Map<string, SessionChange>()
   const add = (start: Start, sign: 1 | -1) => {
     if (!isAsked(start.first.at)) return
     for (const [dimension, key, detail] of entriesOf(start)) {
@@ -80,22 +118,16 @@ export function sessionChangesOf(
       if (sign === 1 && isListed) change.visitors.add(start.first.visitorHash)
     }
   }
-  for (const { before, added } of sessions.values()) {
-    const had = new Map(startsOf(before, hours).map((start) => [start.hour, start]))
-    const has = new Map(startsOf([...before, ...added], hours).map((start) => [start.hour, start]))
-    for (const start of has.values()) add(start, 1)
-    for (const start of had.values()) {
-      add(start, -1)
-      const successor = has.get(start.hour)
-      if (successor === undefined || identityOf(successor) !== identityOf(start)) retracted.add(start.hour)
-    }
-  }
-  return { changes: [...changes.values()], retracted: [...retracted] }
+  return { changes, add }
+}
+
+function inOrder(rows: readonly EventRow[]): EventRow[] {
+  return [...rows].sort((one, other) => one.at - other.at || one.id - other.id)
 }
 
 /** The hours in which the rows of one session begin: where none of them lies in the day before. */
 function startsOf(rows: readonly EventRow[], { start, end }: HourSpan): Start[] {
-  const sorted = [...rows].sort((a, b) => a.at - b.at || a.id - b.id)
+  const sorted = inOrder(rows)
   const starts: Start[] = []
   let before = Number.NEGATIVE_INFINITY
   for (const [at, row] of sorted.entries()) {

@@ -9,7 +9,7 @@
  */
 
 import type { AggregateSnapshot, IdRange } from '../../../schemas/aggregate-snapshot.ts'
-import type { Bucket } from '../../../schemas/time-range.ts'
+import type { Span } from '../../../schemas/time-range.ts'
 import { chooseBlocks, daysOf } from '../../aggregates/blocks.ts'
 import { type Condition, idsIn } from '../../aggregates/id-ranges.ts'
 import { liveRowsIn } from '../../aggregates/live-rows.ts'
@@ -29,6 +29,13 @@ export interface PendingRows {
   readonly atHand: SessionRows | undefined
 }
 
+/** Raw rows of parts of hours that ranges begin or end with. */
+export interface EdgeRows {
+  readonly spans: readonly Span[]
+  /** All of the spans, and the others of their sessions a day around. */
+  readonly rows: readonly EventRow[]
+}
+
 export interface Composition {
   readonly span: ReadableSpan
   readonly snapshot: AggregateSnapshot
@@ -39,12 +46,15 @@ export interface Composition {
   readonly hours: HourSpan
   /** Undefined when there are none. */
   readonly pending: PendingRows | undefined
+  /** Undefined where they are too many to be taken at hand. */
+  readonly edges: EdgeRows | undefined
 }
 
 export function composeSpan(
   snapshot: AggregateSnapshot,
   span: ReadableSpan,
-  pending: PendingRows | undefined,
+  pending?: PendingRows,
+  edges?: EdgeRows,
 ): Composition {
   const { from, to } = spanParams(span) as { from: number; to: number }
   const start = Math.ceil(from / hourMs)
@@ -54,11 +64,11 @@ export function composeSpan(
   const isLastWhole = snapshot.generations.every(({ day, lastAt }) => day !== lastDay || lastAt < to)
   const end = to % hourMs !== 0 && isLastWhole ? lastHour + 1 : lastHour
   if (snapshot.aggregated.length === 0 || start >= end) {
-    return { span, snapshot, from, to, hours: { start, end: start }, pending }
+    return { span, snapshot, from, to, hours: { start, end: start }, pending, edges }
   }
   // With all rows in the aggregates, and none behind `to` in its hour, that hour's end is as good, and asks the same for an hour.
   const isClosed = pending === undefined && end > lastHour
-  return { span, snapshot, from, to: isClosed ? end * hourMs : to, hours: { start, end }, pending }
+  return { span, snapshot, from, to: isClosed ? end * hourMs : to, hours: { start, end }, pending, edges }
 }
 
 /**
@@ -173,7 +183,7 @@ function aggregatedCells(
 }
 
 function rawCells(
-  { span, from, to, pending }: Composition,
+  { span, from, to, pending, edges }: Composition,
   { name, hours, cutHours }: { name: string; hours: HourSpan; cutHours: readonly number[] },
 ): Condition[] {
   const between = (part: string, start: number, end: number, more = '', params: Record<string, unknown> = {}) => ({
@@ -186,12 +196,11 @@ function rawCells(
       ...params,
     },
   })
-  if (hours.start >= hours.end) return [between('all', from, to)]
-  const cells: Condition[] = []
+  const cells = outsideHours({ from, to }, hours)
+    .filter((outside) => !isCovered(outside, edges))
+    .map(({ start, end }, at) => between(`edge_${at}`, start, end))
   const wholeFrom = hours.start * hourMs
   const wholeTo = Math.min(to, hours.end * hourMs)
-  if (from < wholeFrom) cells.push(between('head', from, wholeFrom))
-  if (wholeTo < to) cells.push(between('tail', wholeTo, to))
   const cutParams = { [`${name}_cut_hours`]: cutHours.map((hour) => hour * 3600) }
   const isCut = `toUInt32(toStartOfHour(occurred_at)) IN {${name}_cut_hours:Array(UInt32)}`
   if (cutHours.length > 0) cells.push(between('cut', wholeFrom, wholeTo, ` AND ${isCut}`, cutParams))
@@ -206,66 +215,40 @@ function rawCells(
   return cells
 }
 
-/** Those of the pending rows that no raw cell has. */
-function rowsAtHand({ to, pending }: Composition, hours: HourSpan, cutHours: readonly number[]): EventRow[] {
-  if (pending?.atHand === undefined || hours.start >= hours.end) return []
+/** Those of the rows that were taken at hand which no raw cell has. */
+function rowsAtHand(
+  { from, to, pending, edges }: Composition,
+  hours: HourSpan,
+  cutHours: readonly number[],
+): EventRow[] {
+  const covered = outsideHours({ from, to }, hours).filter((outside) => isCovered(outside, edges))
+  const ofEdges = covered.flatMap(({ start, end }) => edges!.rows.filter(({ at }) => at >= start && at < end))
+  if (pending?.atHand === undefined || hours.start >= hours.end) return ofEdges
   const end = Math.min(to, hours.end * hourMs)
-  return pending.atHand.uncounted.filter(
-    ({ at }) => at >= hours.start * hourMs && at < end && !cutHours.includes(hourOf(at)),
-  )
+  const isInHours = ({ at }: EventRow) => at >= hours.start * hourMs && at < end && !cutHours.includes(hourOf(at))
+  return [...ofEdges, ...pending.atHand.uncounted.filter(isInHours)]
 }
 
-/** Some neighbouring buckets, with the part of the range that they divide. */
-export interface BucketPart {
-  readonly composition: Composition
-  readonly buckets: readonly Bucket[]
-  /** Nothing that comes changes them, as long as the aggregates of their days stay what they are. */
-  readonly isClosed: boolean
+/** What of a range lies before and after its whole hours; all of it where there are none. */
+export function outsideHours({ from, to }: Pick<Composition, 'from' | 'to'>, hours: HourSpan): Span[] {
+  const outside =
+    hours.start >= hours.end
+      ? [{ start: from, end: to }]
+      : [
+          { start: from, end: Math.min(to, hours.start * hourMs) },
+          { start: Math.max(from, hours.end * hourMs), end: to },
+        ]
+  return outside.filter(({ start, end }) => start < end)
 }
 
-/** The buckets that lie where the aggregates are and no pending row is, apart from those before and after. */
-export function divideAtOpen(composition: Composition, buckets: readonly Bucket[]): BucketPart[] {
-  const { hours, pending } = composition
-  if (hours.start >= hours.end) return [{ composition, buckets, isClosed: false }]
-  const closedUntil = Math.min(hours.end, pending?.hours.start ?? hours.end) * hourMs
-  const isBefore = ({ start }: Bucket) => start < hours.start * hourMs
-  const isClosed = (bucket: Bucket) => !isBefore(bucket) && bucket.end <= closedUntil
-  const part = (some: readonly Bucket[], isClosed: boolean): BucketPart[] => {
-    if (some.length === 0) return []
-    const from = Math.max(composition.from, some[0]!.start)
-    const to = some.at(-1) === buckets.at(-1) ? composition.to : some.at(-1)!.end
-    const start = Math.max(hours.start, Math.ceil(from / hourMs))
-    const end = Math.min(hours.end, some.at(-1) === buckets.at(-1) ? hours.end : Math.floor(to / hourMs))
-    const pending = isClosed ? undefined : composition.pending
-    return [
-      {
-        composition: { ...composition, from, to, hours: { start, end: Math.max(start, end) }, pending },
-        buckets: some,
-        isClosed,
-      },
-    ]
-  }
-  return [
-    ...part(buckets.filter(isBefore), false),
-    ...part(buckets.filter(isClosed), true),
-    ...part(
-      buckets.filter((bucket) => !isBefore(bucket) && !isClosed(bucket)),
-      false,
-    ),
-  ]
+export function isCovered({ start, end }: Span, edges: EdgeRows | undefined): boolean {
+  return edges?.spans.some((span) => span.start <= start && span.end >= end) === true
 }
 
-/** The generations of the days of a range: as long as they are the same, and no row is pending, its raw rows are the same. */
-export function generationsIn({ snapshot, from, to }: Composition): number[] {
-  const first = dayOf(hourOf(from))
-  const last = dayOf(hourOf(to))
-  return snapshot.generations.filter(({ day }) => day >= first && day <= last).map(({ generation }) => generation)
-}
-
-function hourOf(moment: number): number {
+export function hourOf(moment: number): number {
   return Math.floor(moment / hourMs)
 }
 
-function dayOf(hour: number): number {
+export function dayOf(hour: number): number {
   return Math.floor(hour / dayHours)
 }

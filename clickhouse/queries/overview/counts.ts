@@ -3,7 +3,8 @@ import { type VitalName, vitalNames } from '../../../schemas/reference/web-vital
 import type { Bucket } from '../../../schemas/time-range.ts'
 import type { MergedRow } from '../../aggregates/aggregate-rows.ts'
 import { aggregateTables } from '../../aggregates/tables.ts'
-import { type BucketPart, type Composition, cellsOf, divideAtOpen, generationsIn } from './composition.ts'
+import { type BucketPart, divideAtOpen, generationsIn } from './bucket-parts.ts'
+import { type Composition, cellsOf } from './composition.ts'
 import type { Reader } from './span.ts'
 import { readUnited, shown, unitedSql } from './united.ts'
 

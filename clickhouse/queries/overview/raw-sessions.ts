@@ -1,9 +1,10 @@
 /** Sessions that start in what isn't taken from the aggregates: by their raw rows, on all their events of a day around. */
 import { bounceEngagementMs } from '../../../schemas/limits.ts'
+import type { Span } from '../../../schemas/time-range.ts'
 import { browserKey, countryKey, deviceKey, mediumKey, sourceKey } from '../../aggregates/event-keys.ts'
 import { type HourSpan, hourMs, sessionHours } from '../../aggregates/row-scope.ts'
 import { setFunction } from '../../aggregates/tables.ts'
-import type { Composition } from './composition.ts'
+import { type Composition, isCovered, outsideHours } from './composition.ts'
 import { moment, type Statement } from './span.ts'
 
 /**
@@ -44,38 +45,33 @@ export function rawSessionsSql(composition: Composition, hours: HourSpan, cut: r
 
 /** One row a session; `facts` are columns of it, of which `first` begins with the time of its first event. */
 function sessionRows(
-  { span, from, to }: Composition,
+  { span, from, to, edges }: Composition,
   hours: HourSpan,
   cut: readonly number[],
   facts: string,
 ): Statement[] {
   const lookBack = sessionHours * hourMs
-  const isAll = hours.start >= hours.end
-  const fragments = (
-    isAll
-      ? [[from, to]]
-      : [
-          [from, Math.min(hours.start * hourMs, to)],
-          ...cut.map((hour) => [Math.max(from, hour * hourMs), Math.min(to, (hour + 1) * hourMs)]),
-          [hours.end * hourMs, to],
-        ]
-  ).filter(([start, end]) => start! < end!) as [number, number][]
-  // Of an empty range, one that is empty: there has to be something to select from.
-  if (isAll && fragments.length === 0) fragments.push([from, from])
+  const fragments = [
+    ...outsideHours({ from, to }, hours).filter((outside) => !isCovered(outside, edges)),
+    ...cut.map((hour) => ({ start: Math.max(from, hour * hourMs), end: Math.min(to, (hour + 1) * hourMs) })),
+  ].filter(({ start, end }) => start < end)
   if (fragments.length === 0) return []
 
   const params: Record<string, unknown> = { workspace: span.workspaceId }
-  const anyOf = (name: string, bounds: (fragment: [number, number]) => [number, number]) =>
+  const anyOf = (name: string, bounds: (fragment: Span) => Span) =>
     fragments
       .map((fragment, at) => {
-        const [start, end] = bounds(fragment)
+        const { start, end } = bounds(fragment)
         params[`${name}_from_${at}`] = start
         params[`${name}_to_${at}`] = end
         return `occurred_at >= ${moment(`${name}_from_${at}`)} AND occurred_at < ${moment(`${name}_to_${at}`)}`
       })
       .join(' OR ')
   const inFragment = anyOf('fragment', (fragment) => fragment)
-  const near = anyOf('near', ([start, end]) => [Math.max(start - lookBack, span.readableFrom), end + lookBack])
+  const near = anyOf('near', ({ start, end }) => ({
+    start: Math.max(start - lookBack, span.readableFrom),
+    end: end + lookBack,
+  }))
   const sql = `
     SELECT ${facts},
       dateDiff('millisecond', min(occurred_at), max(occurred_at)) AS duration,

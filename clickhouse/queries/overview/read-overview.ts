@@ -9,6 +9,7 @@ import { dayMs } from '../../../schemas/time-zone.ts'
 import { readBotVisits } from './bot-visits.ts'
 import { composeSpan, type PendingRows } from './composition.ts'
 import { type Counts, readCounts, readTotals, type VitalSums } from './counts.ts'
+import { readEdges } from './edges.ts'
 import { type PageCounts, readBusiestPages, readPages } from './pages.ts'
 import { readPending } from './pending.ts'
 import { hasEventsSince, type Presence, readLiveVisitors } from './presence.ts'
@@ -89,11 +90,14 @@ async function readFigures(
     readLiveVisitors(ch, { workspaceId, now, readableFrom }),
     readBotVisits(ch, botSpan, range.previous.start),
   ])
-  const ofAggregates = readAround(ch, snapshot, request, mayReadMany).then((pending) => {
+  const previousSpan = range.previous.start >= readableFrom ? { ...span, ...range.previous } : null
+  const ofAggregates = Promise.all([
+    readAround(ch, snapshot, request, mayReadMany),
+    readEdges(ch, snapshot, previousSpan ? [span, previousSpan] : [span]),
+  ]).then(([pending, edges]) => {
     const reader = readerOf(ch, snapshot, pending)
-    const composition = composeSpan(snapshot, span, pending)
-    const isPreviousReadable = range.previous.start >= readableFrom
-    const previous = isPreviousReadable ? composeSpan(snapshot, { ...span, ...range.previous }, pending) : null
+    const composition = composeSpan(snapshot, span, pending, edges)
+    const previous = previousSpan && composeSpan(snapshot, previousSpan, pending, edges)
     const busiest = readBusiestPages(reader, composition, limit)
     const paths = busiest.then(({ viewed }) => viewed.map(({ path }) => path))
     return Promise.all([

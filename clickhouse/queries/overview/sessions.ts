@@ -16,10 +16,10 @@ import { DistinctSet } from '../../aggregates/distinct-set.ts'
 import { idMax } from '../../aggregates/id-ranges.ts'
 import { type HourSpan, hourMs, type RowScope, sessionHours } from '../../aggregates/row-scope.ts'
 import type { EventRow } from '../../aggregates/rows-at-hand.ts'
-import { type SessionChanges, sessionChangesOf } from '../../aggregates/session-changes.ts'
+import { type SessionChanges, sessionChangesOf, sessionsBegunIn } from '../../aggregates/session-changes.ts'
 import { sessionContributionsSql } from '../../aggregates/session-starts.ts'
 import { aggregateTables } from '../../aggregates/tables.ts'
-import { type Composition, cellsOf, sessionHoursOf } from './composition.ts'
+import { type Composition, cellsOf, isCovered, outsideHours, sessionHoursOf } from './composition.ts'
 import { readConversions } from './conversions.ts'
 import { rawSessionsSql, rawSessionTotalsSql } from './raw-sessions.ts'
 import { prefixParams, type Reader, type Statement } from './span.ts'
@@ -71,7 +71,7 @@ export async function readSessionTotals(ch: Reader, composition: Composition): P
     })),
     ...rawSessionTotalsSql(composition, hours).map(neverLasting),
   ]
-  const given = changedRows(changesAtHand(composition, hours), []).filter((row) => row.keys.dimension === 'total')
+  const given = rowsAtHand(composition, hours, []).filter((row) => row.keys.dimension === 'total')
   const merged = await readPlaces(ch, table, places, { columns: sumColumns, keys: [] })
   return totalsOf(merged.with(given.map(({ values }) => aggregateRow({}, values))).all[0])
 }
@@ -156,16 +156,18 @@ function totalsOf(row: MergedRow | undefined): SessionTotals {
 
 /** Rows of all dimensions, of the sessions that start in range. */
 async function readSessionRows(ch: Reader, composition: Composition, paths: readonly string[]): Promise<MergedRows> {
-  const atHand = changesAtHand(composition, sessionHoursOf(composition))
+  const hours = sessionHoursOf(composition)
   // A session turned out to have begun otherwise than the aggregates say: its hour is counted from the raw rows instead.
-  const known = atHand?.retracted ?? []
+  const known = changesAtHand(composition, hours)?.retracted ?? []
   const rows = await readAround(ch, composition, paths, known)
   const retracted = rows.all
     .filter((row) => row.text('dimension') === 'retracted')
     .map((row) => Number(row.text('key')))
   const found = retracted.length === 0 ? rows : await readAround(ch, composition, paths, retracted)
   return found.with(
-    changedRows(atHand, known).filter(({ keys }) => keys.dimension !== 'entry' || paths.includes(String(keys.key))),
+    rowsAtHand(composition, hours, known).filter(
+      ({ keys }) => keys.dimension !== 'entry' || paths.includes(String(keys.key)),
+    ),
   )
 }
 
@@ -229,17 +231,23 @@ function changesAtHand(composition: Composition, hours: HourSpan): SessionChange
   return sessionChangesOf(rows, changed, (at) => at >= from && at < to)
 }
 
-/** @param cut hours that are counted from raw rows, and so without what is changed in them */
-function changedRows(atHand: SessionChanges | undefined, cut: readonly number[]): AggregateRow[] {
-  const changes = atHand?.changes.filter(({ hour }) => !cut.includes(hour)) ?? []
-  return changes.map(({ dimension, key, detail, sessions, pageviews, events, bounces, durationMs, visitors }) =>
-    aggregateRow(
-      { dimension, key, detail },
-      {
-        ...{ sessions, pageviews, events, bounces, duration_ms: durationMs },
-        visitors: DistinctSet.of('list', visitors),
-      },
-    ),
+/**
+ * The sessions that begin in the edges of the range, and what is changed about those of the hours.
+ * @param cut hours that are counted from raw rows, and so without what is changed in them
+ */
+function rowsAtHand(composition: Composition, hours: HourSpan, cut: readonly number[]): AggregateRow[] {
+  const { edges } = composition
+  const covered = outsideHours(composition, hours).filter((outside) => isCovered(outside, edges))
+  const changes = changesAtHand(composition, hours)?.changes.filter(({ hour }) => !cut.includes(hour)) ?? []
+  return [...(edges ? sessionsBegunIn(edges.rows, covered) : []), ...changes].map(
+    ({ dimension, key, detail, sessions, pageviews, events, bounces, durationMs, visitors }) =>
+      aggregateRow(
+        { dimension, key, detail },
+        {
+          ...{ sessions, pageviews, events, bounces, duration_ms: durationMs },
+          visitors: DistinctSet.of('list', visitors),
+        },
+      ),
   )
 }
 

@@ -3,7 +3,8 @@ import { type VitalName, vitals } from '../../../schemas/reference/web-vitals.ts
 import type { Bucket } from '../../../schemas/time-range.ts'
 import type { MergedRow, MergedRows } from '../../aggregates/aggregate-rows.ts'
 import { aggregateTables } from '../../aggregates/tables.ts'
-import { type BucketPart, type Composition, cellsOf, divideAtOpen, generationsIn } from './composition.ts'
+import { type BucketPart, divideAtOpen, generationsIn } from './bucket-parts.ts'
+import { type Composition, cellsOf } from './composition.ts'
 import { edgesOf } from './counts.ts'
 import type { BusyPage } from './pages.ts'
 import type { Reader } from './span.ts'
@@ -121,20 +122,25 @@ interface Weighted {
   readonly weight: number
 }
 
-/** Of the rows of each name, the values that occur at all, in ascending order. */
+const distributions = new WeakMap<MergedRows, Map<string, Weighted[]>>()
+
+/** Of the rows of each name, the values that occur at all, in ascending order. Rows are asked for one kind of names only. */
 function distributionsOf(rows: MergedRows, nameOf: (row: MergedRow) => string): Map<string, Weighted[]> {
-  const distributions = new Map<string, Weighted[]>()
+  const known = distributions.get(rows)
+  if (known !== undefined) return known
+  const found = new Map<string, Weighted[]>()
   for (const row of rows.all) {
     const weight = row.sum('samples')
     if (weight <= 0) continue
     const name = nameOf(row)
-    const known = distributions.get(name)
     const weighted = { value: row.number('value') / millionths, weight }
-    if (known === undefined) distributions.set(name, [weighted])
-    else known.push(weighted)
+    const values = found.get(name)
+    if (values === undefined) found.set(name, [weighted])
+    else values.push(weighted)
   }
-  for (const values of distributions.values()) values.sort((one, other) => one.value - other.value)
-  return distributions
+  for (const values of found.values()) values.sort((one, other) => one.value - other.value)
+  distributions.set(rows, found)
+  return found
 }
 
 function countOf(values: readonly Weighted[]): number {

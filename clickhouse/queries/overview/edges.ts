@@ -1,0 +1,37 @@
+/** The raw rows of the parts of hours that ranges begin and end with: read once for all figures, where they are few. */
+import type { AggregateSnapshot } from '../../../schemas/aggregate-snapshot.ts'
+import { edgeRowsAtHandMax } from '../../../schemas/limits.ts'
+import { hourMs, sessionHours } from '../../aggregates/row-scope.ts'
+import { readRows } from '../../aggregates/rows-at-hand.ts'
+import { composeSpan, type EdgeRows, outsideHours } from './composition.ts'
+import { moment, type ReadableSpan, type Reader } from './span.ts'
+
+/** @returns undefined where they are many, or a range has no whole hours: then each figure is counted by a statement */
+export async function readEdges(
+  ch: Reader,
+  snapshot: AggregateSnapshot,
+  ranges: readonly ReadableSpan[],
+): Promise<EdgeRows | undefined> {
+  const compositions = ranges.map((range) => composeSpan(snapshot, range))
+  if (compositions.some(({ hours }) => hours.start >= hours.end)) return undefined
+  const spans = compositions.flatMap((composition) => outsideHours(composition, composition.hours))
+  if (spans.length === 0) return { spans, rows: [] }
+
+  const { workspaceId, readableFrom } = ranges[0]!
+  const lookBack = sessionHours * hourMs
+  const params: Record<string, unknown> = { workspace: workspaceId }
+  const inAny = (name: string, around: number) =>
+    spans
+      .map(({ start, end }, at) => {
+        params[`${name}_from_${at}`] = Math.max(start - around, readableFrom)
+        params[`${name}_to_${at}`] = end + around
+        return `occurred_at >= ${moment(`${name}_from_${at}`)} AND occurred_at < ${moment(`${name}_to_${at}`)}`
+      })
+      .join(' OR ')
+  const inEdges = inAny('edge', 0)
+  const sessions = `SELECT session FROM events WHERE workspace_id = {workspace:UInt32} AND (${inEdges}) AND visitor != 0`
+  const condition = `workspace_id = {workspace:UInt32} AND (${inAny('near', lookBack)})
+    AND ((${inEdges}) OR visitor != 0 AND session IN (${sessions}))`
+  const rows = await readRows(ch, condition, params, edgeRowsAtHandMax)
+  return rows && { spans, rows }
+}

@@ -46,6 +46,6 @@ export function divideAtOpen(composition: Composition, buckets: readonly Bucket[
 /** The generations of the days of a range: as long as they are the same, and no row is pending, its raw rows are the same. */
 export function generationsIn({ snapshot, from, to }: Composition): number[] {
   const first = dayOf(hourOf(from))
-  const last = dayOf(hourOf(to))
+  const last = dayOf(hourOf(to - 1))
   return snapshot.generations.filter(({ day }) => day >= first && day <= last).map(({ generation }) => generation)
 }

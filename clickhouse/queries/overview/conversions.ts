@@ -10,7 +10,6 @@ import { browserKey, countryKey, deviceKey, mediumKey, sourceKey } from '../../a
 import { idMax } from '../../aggregates/id-ranges.ts'
 import { liveRowsIn } from '../../aggregates/live-rows.ts'
 import { type HourSpan, hourMs, type RowScope, sessionHours } from '../../aggregates/row-scope.ts'
-import { hasVisitor } from '../../aggregates/rows-at-hand.ts'
 import type { SessionRows } from '../../aggregates/session-changes.ts'
 import { type Composition, type PendingRows, sessionHoursOf } from './composition.ts'
 import { moment, prefixParams, type Reader, within } from './span.ts'
@@ -93,35 +92,15 @@ async function findConversions(
   const hours = { start: Math.floor(from / hourMs), end: Math.ceil(to / hourMs) }
   const scope = changedScope(span.workspaceId, pending, hours)
   if (scope === undefined) return undefined
-  const mayChange =
-    pending?.atHand === undefined || (await mayChangeConversions(ch, span.workspaceId, scope.hours, pending.atHand))
+  const mayChange = pending?.atHand === undefined || mayChangeConversions(pending.atHand)
   return mayChange ? findChangedConversions(ch, scope, foundConversionsMax) : noConversions
 }
 
 const noConversions: FoundConversions = { ids: [], hours: [], visitors: [], sessions: [] }
 
 /** Whether a pending row is a conversion, or one of its visitor's or session's is there: mostly not. */
-async function mayChangeConversions(
-  ch: Reader,
-  workspaceId: number,
-  hours: HourSpan,
-  { uncounted }: SessionRows,
-): Promise<boolean> {
-  if (uncounted.some(({ kind }) => kind === 'conversion')) return true
-  const known = uncounted.filter(hasVisitor)
-  if (known.length === 0) return false
-  const rows = await ch.query(
-    `SELECT 1 FROM events WHERE ${within('hours_from', 'hours_to')} AND kind = 'conversion' AND visitor != 0
-       AND (visitor IN {visitors:Array(UInt64)} OR session IN {sessions:Array(UInt64)}) LIMIT 1`,
-    {
-      workspace: workspaceId,
-      hours_from: hours.start * hourMs,
-      hours_to: hours.end * hourMs,
-      visitors: [...new Set(known.map(({ visitorHash }) => visitorHash))].map(BigInt),
-      sessions: [...new Set(known.map(({ session }) => session))],
-    },
-  )
-  return rows.length > 0
+function mayChangeConversions({ counted, uncounted }: SessionRows): boolean {
+  return [...uncounted, ...counted].some(({ kind }) => kind === 'conversion')
 }
 
 /** What pending rows can change: the conversions after the first of them, and those of sessions that it belongs to. */

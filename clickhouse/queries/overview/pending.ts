@@ -2,7 +2,7 @@
 import type { AggregateSnapshot } from '../../../schemas/aggregate-snapshot.ts'
 import { aggregatesKeepUpMs, rowsAtHandMax } from '../../../schemas/limits.ts'
 import { type Condition, complementOf, idsIn } from '../../aggregates/id-ranges.ts'
-import { hourMs, sessionHours } from '../../aggregates/row-scope.ts'
+import { type HourSpan, hourMs, sessionHours } from '../../aggregates/row-scope.ts'
 import { type EventRow, hasVisitor, readRows } from '../../aggregates/rows-at-hand.ts'
 import type { PendingRows } from './composition.ts'
 import { inRange, type Reader, within } from './span.ts'
@@ -24,8 +24,9 @@ export interface PendingRange {
 export async function readPending(
   ch: Reader,
   snapshot: AggregateSnapshot,
-  { workspaceId, from, to, now, mayReadMany }: PendingRange,
+  range: PendingRange,
 ): Promise<PendingRows | undefined> {
+  const { workspaceId, from, to, now, mayReadMany } = range
   const ids = complementOf(snapshot.aggregated)
   const pending = idsIn(ids, 'pending')
   const params = { ...pending.params, workspace: workspaceId, from, to }
@@ -42,36 +43,42 @@ export async function readPending(
     return { ids, rows: row!.rows, hours: hoursOf(row!.first, row!.last), atHand: undefined }
   }
   const hours = hoursOf(Math.min(...rows.map(({ at }) => at)), Math.max(...rows.map(({ at }) => at)))
-  const mates = await readMates(ch, workspaceId, rows, hours, pending)
+  const mates = await readMates(ch, range, rows, hours, pending)
   return { ids, rows: rows.length, hours, atHand: mates && { uncounted: rows, counted: mates } }
 }
 
-/** The other rows of their sessions, as far as these can change with them; undefined when they are many. */
+/**
+ * The other rows of their sessions, as far as these can change with them, and the conversions of their visitors that may be
+ * credited otherwise; undefined when they are many.
+ */
 async function readMates(
   ch: Reader,
-  workspaceId: number,
+  { workspaceId, to }: PendingRange,
   rows: readonly EventRow[],
-  hours: { readonly start: number; readonly end: number },
+  hours: HourSpan,
   pending: Condition,
 ): Promise<readonly EventRow[] | undefined> {
-  const sessions = [...new Set(rows.filter(hasVisitor).map(({ session }) => session))]
-  if (sessions.length === 0) return []
+  const known = rows.filter(hasVisitor)
+  if (known.length === 0) return []
   const reach = 2 * sessionHours
   return readRows(
     ch,
-    `${within('near_from', 'near_to')}
-     AND visitor != 0 AND session IN {sessions:Array(UInt64)} AND NOT ${pending.sql}`,
+    `(${within('near_from', 'near_to')} AND session IN {sessions:Array(UInt64)}
+       OR ${within('near_from', 'to')} AND kind = 'conversion' AND visitor IN {visitors:Array(UInt64)})
+     AND visitor != 0 AND NOT ${pending.sql}`,
     {
       ...pending.params,
       workspace: workspaceId,
-      sessions,
+      sessions: [...new Set(known.map(({ session }) => session))],
+      visitors: [...new Set(known.map(({ visitorHash }) => visitorHash))].map(BigInt),
       near_from: Math.max(0, hours.start - reach) * hourMs,
       near_to: (hours.end + reach) * hourMs,
+      to,
     },
     rowsAtHandMax,
   )
 }
 
-function hoursOf(first: number, last: number): { start: number; end: number } {
+function hoursOf(first: number, last: number): HourSpan {
   return { start: Math.floor(first / hourMs), end: Math.floor(last / hourMs) + 1 }
 }

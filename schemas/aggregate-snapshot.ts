@@ -16,6 +16,8 @@ export interface LiveGeneration {
   readonly day: number
   /** Whether it also has the rows of the whole day. */
   readonly isWhole: boolean
+  /** How often its rows were merged: the higher, the more rows it has, and the longer it stays. */
+  readonly level: number
   /** No event counted in it is later; milliseconds since 1970. */
   readonly lastAt: number
 }

@@ -44,16 +44,25 @@ export function decodeValue(form: ColumnForm, value: unknown): AggregateValue {
 /** What all rows of equal keys come to. Immutable, and remembers what it was asked. */
 export class MergedRow {
   readonly keys: AggregateKeys
-  readonly #parts: readonly AggregateRow['values'][]
+  readonly #added: AggregateRow['values']
+  /** What it is added to: its answers are remembered too. */
+  readonly #base: MergedRow | undefined
   readonly #merged: Record<string, AggregateValue> = {}
 
-  constructor(keys: AggregateKeys, parts: readonly AggregateRow['values'][]) {
+  constructor(keys: AggregateKeys, added: AggregateRow['values'], base?: MergedRow) {
     this.keys = keys
-    this.#parts = parts
+    this.#added = added
+    this.#base = base
   }
 
   with(values: AggregateRow['values']): MergedRow {
-    return new MergedRow(this.keys, [...this.#parts, values])
+    return new MergedRow(this.keys, values, this)
+  }
+
+  /** The rows that it is made of. */
+  get parts(): AggregateRow[] {
+    const before = this.#base === undefined ? [] : this.#base.parts
+    return [...before, aggregateRow(this.keys, this.#added)]
   }
 
   text(key: string): string {
@@ -65,20 +74,22 @@ export class MergedRow {
   }
 
   sum(column: string): number {
-    return this.#all<number>(column, (sums) => sums.reduce((one, other) => one + other, 0))
+    return this.#all<number>(column, (one, other) => one + other)
   }
 
   /** The number of distinct values. */
   count(column: string): number {
-    return this.#all<DistinctSet>(column, DistinctSet.union).count()
+    return this.#all<DistinctSet>(column, (one, other) => DistinctSet.union([one, other])).count()
   }
 
   newest(column: string): Newest {
-    return this.#all<Newest>(column, (dated) => dated.reduce(newestOf))
+    return this.#all<Newest>(column, newestOf)
   }
 
-  #all<Value extends AggregateValue>(column: string, merge: (values: Value[]) => Value): Value {
-    this.#merged[column] ??= merge(this.#parts.map((values) => values[column] as Value))
+  #all<Value extends AggregateValue>(column: string, merge: (one: Value, other: Value) => Value): Value {
+    const added = this.#added[column] as Value
+    if (this.#base === undefined) return added
+    this.#merged[column] ??= merge(this.#base.#all(column, merge), added)
     return this.#merged[column] as Value
   }
 }
@@ -95,9 +106,14 @@ export class MergedRows {
   constructor(rows: Iterable<AggregateRow>, others?: MergedRows) {
     const byGroup = new Map(others === undefined ? [] : others.#byGroup)
     for (const { group, keys, values } of rows) {
-      byGroup.set(group, byGroup.get(group)?.with(values) ?? new MergedRow(keys, [values]))
+      byGroup.set(group, byGroup.get(group)?.with(values) ?? new MergedRow(keys, values))
     }
     this.#byGroup = byGroup
+  }
+
+  /** The rows that all of them are made of. */
+  get parts(): AggregateRow[] {
+    return this.all.flatMap((row) => row.parts)
   }
 
   /** The same with more rows; what they don't touch is shared. */

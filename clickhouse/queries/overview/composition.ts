@@ -9,6 +9,7 @@
  */
 
 import type { AggregateSnapshot, IdRange } from '../../../schemas/aggregate-snapshot.ts'
+import { aggregateSettledLevel } from '../../../schemas/limits.ts'
 import type { Span } from '../../../schemas/time-range.ts'
 import { chooseBlocks, daysOf } from '../../aggregates/blocks.ts'
 import { type Condition, idsIn } from '../../aggregates/id-ranges.ts'
@@ -84,9 +85,8 @@ export function sessionHoursOf({ span, hours }: Composition): HourSpan {
 
 /** Rows of an additive aggregate table, and the raw rows beside them: each row of the range is in exactly one of them. */
 export interface Cells {
-  /** Over an aggregate table: rows of whole days that are over, and those of hours, which change with every commit. */
-  readonly days: Condition | undefined
-  readonly hours: Condition | undefined
+  /** Over an aggregate table, each row in one of them: those that stay what they are for long apart from the others. */
+  readonly aggregated: readonly Condition[]
   /** Over `events`, each for a query of its own: time and id are then both looked up. */
   readonly raw: readonly Condition[]
   readonly atHand: readonly EventRow[]
@@ -107,7 +107,7 @@ export function cellsOf(
     (hour) => hour >= hours.start && hour < hours.end,
   )
   return {
-    ...aggregatedCells(composition, { name, edges, hours, cutHours }),
+    aggregated: aggregatedCells(composition, { name, edges, hours, cutHours }),
     raw: rawCells(composition, { name, hours, cutHours }),
     atHand: rowsAtHand(composition, hours, cutHours),
     name,
@@ -124,8 +124,8 @@ export interface CellOptions {
 function aggregatedCells(
   { span, snapshot }: Composition,
   { name, edges, hours, cutHours }: Required<Omit<CellOptions, 'cut'>> & { cutHours: readonly number[] },
-): Pick<Cells, 'days' | 'hours'> {
-  if (hours.start >= hours.end) return { days: undefined, hours: undefined }
+): Condition[] {
+  if (hours.start >= hours.end) return []
   const resets = snapshot.resets.filter(({ workspaceId }) => workspaceId === span.workspaceId)
   const divided = new Set([
     ...cutHours.map(dayOf),
@@ -141,45 +141,47 @@ function aggregatedCells(
   })
   const inBlocks = new Set(blocks.flatMap(daysOf))
   const whole = blocks.map(({ generation, firstDay }) => ({ generation, day: firstDay }))
-  const parts: number[] = []
-  for (const { day, generation, isWhole } of snapshot.generations) {
+  // Small generations are replaced with every commit.
+  const settled: number[] = []
+  const fresh: number[] = []
+  for (const { day, generation, isWhole, level } of snapshot.generations) {
     if (isWhole && isWholeTaken(day)) {
       if (!inBlocks.has(day)) whole.push({ generation, day })
     } else if ((day + 1) * dayHours > hours.start && day * dayHours < hours.end) {
-      parts.push(generation)
+      if (isWhole || level >= aggregateSettledLevel) settled.push(generation)
+      else fresh.push(generation)
     }
   }
-  const live = liveRowsIn({ generations: parts, resets }, `${name}_parts`)
-  const cutSql = cutHours.length === 0 ? '' : ` AND hour NOT IN {${name}_cut:Array(UInt32)}`
-  return {
-    days:
-      whole.length === 0
-        ? undefined
-        : {
-            sql: `workspace_id = {workspace:UInt32} AND is_day = 1
-        AND hour IN {${name}_day_hours:Array(UInt32)} AND generation IN {${name}_days:Array(UInt64)}`,
-            params: {
-              workspace: span.workspaceId,
-              [`${name}_days`]: whole.map(({ generation }) => generation),
-              // They say nothing new, but where to look.
-              [`${name}_day_hours`]: whole.map(({ day }) => day * dayHours),
-            },
-          },
-    hours:
-      parts.length === 0
-        ? undefined
-        : {
-            sql: `workspace_id = {workspace:UInt32} AND is_day = 0
-        AND hour >= {${name}_start:UInt32} AND hour < {${name}_end:UInt32} AND ${live.sql}${cutSql}`,
-            params: {
-              workspace: span.workspaceId,
-              [`${name}_start`]: hours.start,
-              [`${name}_end`]: hours.end,
-              ...live.params,
-              ...(cutHours.length === 0 ? {} : { [`${name}_cut`]: cutHours }),
-            },
-          },
+  const ofDays = {
+    sql: `workspace_id = {workspace:UInt32} AND is_day = 1
+      AND hour IN {${name}_day_hours:Array(UInt32)} AND generation IN {${name}_days:Array(UInt64)}`,
+    params: {
+      workspace: span.workspaceId,
+      [`${name}_days`]: whole.map(({ generation }) => generation),
+      // They say nothing new, but where to look.
+      [`${name}_day_hours`]: whole.map(({ day }) => day * dayHours),
+    },
   }
+  const ofHours = (generations: readonly number[], kind: string) => {
+    const live = liveRowsIn({ generations, resets }, `${name}_${kind}`)
+    const cutSql = cutHours.length === 0 ? '' : ` AND hour NOT IN {${name}_cut:Array(UInt32)}`
+    return {
+      sql: `workspace_id = {workspace:UInt32} AND is_day = 0
+        AND hour >= {${name}_start:UInt32} AND hour < {${name}_end:UInt32} AND ${live.sql}${cutSql}`,
+      params: {
+        workspace: span.workspaceId,
+        [`${name}_start`]: hours.start,
+        [`${name}_end`]: hours.end,
+        ...live.params,
+        ...(cutHours.length === 0 ? {} : { [`${name}_cut`]: cutHours }),
+      },
+    }
+  }
+  return [
+    ...(whole.length === 0 ? [] : [ofDays]),
+    ...(settled.length === 0 ? [] : [ofHours(settled, 'settled')]),
+    ...(fresh.length === 0 ? [] : [ofHours(fresh, 'fresh')]),
+  ]
 }
 
 function rawCells(

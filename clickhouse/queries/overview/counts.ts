@@ -3,10 +3,10 @@ import { type VitalName, vitalNames } from '../../../schemas/reference/web-vital
 import type { Bucket } from '../../../schemas/time-range.ts'
 import type { MergedRow } from '../../aggregates/aggregate-rows.ts'
 import { aggregateTables } from '../../aggregates/tables.ts'
-import { type BucketPart, divideAtOpen, generationsIn } from './bucket-parts.ts'
-import { type Composition, cellsOf } from './composition.ts'
+import { type Cells, type Composition, cellsOf } from './composition.ts'
+import { type BucketPart, generationsIn, readSeries } from './series.ts'
 import type { Reader } from './span.ts'
-import { readUnited, shown, unitedSql } from './united.ts'
+import { readUnited, shown, type UnitedOptions, unitedSql } from './united.ts'
 
 export interface Counts {
   readonly visitors: number
@@ -35,19 +35,22 @@ const vitalColumns = vitalNames.flatMap((metric) => [`${columnOf[metric]}_total`
 const table = aggregateTables.agg_traffic
 const countList = names.map((name) => `${shown(table, name)} AS ${name}`).join(', ')
 
-/** The range from its days, its buckets apart from it: of those most can be remembered. */
 export async function readCounts(
   ch: Reader,
   composition: Composition,
   buckets: readonly Bucket[],
 ): Promise<RangeCounts> {
-  const cells = cellsOf(composition, { name: 'range' })
-  const [united, series] = await Promise.all([
-    readUnited(ch, table, cells, { columns: [...names, ...vitalColumns] }),
-    readSeries(ch, composition, buckets),
-  ])
-  const [row] = united.all
-  return { total: countsOf(row), series, vitals: row === undefined ? new Map() : vitalSumsOf(row) }
+  const { total, closed, open } = await readSeries(ch, table, composition, buckets, {
+    columns: [...names, ...vitalColumns],
+    readClosed: (cells, options, part) => readClosed(ch, cells, { ...options, columns: names }, part),
+  })
+  const [row] = total.all
+  const byBucket = new Map([...closed, ...open.all.map((row) => [row.number('bucket'), countsOf(row)] as const)])
+  return {
+    total: countsOf(row),
+    series: buckets.map(({ start }) => byBucket.get(start) ?? noCounts),
+    vitals: row === undefined ? new Map() : vitalSumsOf(row),
+  }
 }
 
 /** The counts of a range alone. */
@@ -56,20 +59,12 @@ export async function readTotals(ch: Reader, composition: Composition): Promise<
   return countsOf(all[0])
 }
 
-async function readSeries(ch: Reader, composition: Composition, buckets: readonly Bucket[]): Promise<Counts[]> {
-  const parts = await Promise.all(divideAtOpen(composition, buckets).map((part) => readPart(ch, part)))
-  const byBucket = new Map(parts.flat())
-  return buckets.map((bucket) => byBucket.get(bucket.start) ?? noCounts)
-}
-
-/** Closed buckets are asked for once: their counts are remembered, and not the sets. */
-async function readPart(ch: Reader, { composition, buckets, isClosed }: BucketPart): Promise<[number, Counts][]> {
-  const cells = cellsOf(composition, { name: 'series', edges: edgesOf(buckets) })
-  const options = { columns: names, buckets: buckets.map(({ start }) => start) }
-  if (!isClosed) {
-    const { all } = await readUnited(ch, table, cells, options)
-    return all.map((row) => [row.number('bucket'), countsOf(row)])
-  }
+async function readClosed(
+  ch: Reader,
+  cells: Cells,
+  options: UnitedOptions,
+  { composition }: BucketPart,
+): Promise<(readonly [bucket: number, Counts])[]> {
   const united = unitedSql(table, cells, options)
   if (united === undefined) return []
   const rows = await ch.query<Counts & { bucket: number }>(
@@ -99,9 +94,4 @@ function vitalSumsOf(row: MergedRow): VitalSums {
     if (id !== 0) sums.set(metric, { total: row.sum(`${columnOf[metric]}_total`), latest: Number(latest) })
   }
   return sums
-}
-
-/** The moments between buckets. */
-export function edgesOf(buckets: readonly Bucket[]): number[] {
-  return buckets.slice(1).map((bucket) => bucket.start)
 }

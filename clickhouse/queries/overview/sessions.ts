@@ -202,14 +202,12 @@ function aggregatedPlaces(
   where: string,
   params: Statement['params'] = {},
 ): Place[] {
-  const cells = cellsOf(composition, { name: 'sessions', hours: sessionHoursOf(composition), cut })
-  return [cells.days, cells.hours]
-    .filter((condition) => condition !== undefined)
-    .map((condition) => ({
-      sql: `SELECT ${rowColumns} FROM agg_sessions WHERE ${condition.sql} AND ${where}`,
-      params: { ...condition.params, ...params },
-      isLasting: true,
-    }))
+  const { aggregated } = cellsOf(composition, { name: 'sessions', hours: sessionHoursOf(composition), cut })
+  return aggregated.map((condition) => ({
+    sql: `SELECT ${rowColumns} FROM agg_sessions WHERE ${condition.sql} AND ${where}`,
+    params: { ...condition.params, ...params },
+    isLasting: true,
+  }))
 }
 
 /** The hours taken from the aggregates in which pending rows can change a session; undefined: there are none. */

@@ -40,9 +40,8 @@ export function placesOf(table: AggregateTable, cells: Cells, { columns, buckets
   const fromEvents = [...keysOfEvent(table), ...bucketFrom(bucketStart), countedColumns(narrowed)].join(', ')
   const where = paths === undefined ? '1' : 'path IN {paths:Array(String)}'
   const more = { ...(paths && { paths }), ...(buckets && { bucket_starts: buckets }) }
-  const aggregated = [cells.days, cells.hours].filter((condition) => condition !== undefined)
   return [
-    ...aggregated.map((condition) => ({
+    ...cells.aggregated.map((condition) => ({
       sql: `SELECT ${fromCells} FROM ${table.name} WHERE ${condition.sql} AND ${where}`,
       params: { ...condition.params, ...more },
       isLasting: true,
@@ -72,12 +71,31 @@ export async function readUnited(
   cells: Cells,
   options: UnitedOptions & Pick<MergedOptions, 'most'>,
 ): Promise<MergedRows> {
+  const { lasting, passing } = await readParts(ch, table, cells, options)
+  return lasting.with(passing)
+}
+
+/** Rows by how long they stay what they are. */
+export interface RowParts {
+  /** The same object as long as it is the same. */
+  readonly lasting: MergedRows
+  readonly passing: readonly AggregateRow[]
+}
+
+export async function readParts(
+  ch: Reader,
+  table: AggregateTable,
+  cells: Cells,
+  options: UnitedOptions & Pick<MergedOptions, 'most'>,
+): Promise<RowParts> {
   const { columns, buckets, paths } = options
-  const places = placesOf(table, cells, options)
   const bucketOf = buckets && (({ at }: { at: number }) => startBefore(buckets, at))
   const atHand = cells.atHand.filter(({ path }) => paths === undefined || paths.includes(path))
-  const merged = await readPlaces(ch, table, places, { ...options, keys: keysOf(table, buckets) })
-  return merged.with(rowsCounted(table, atHand, columns, bucketOf))
+  const { lasting, passing } = await askPlaces(ch, table, placesOf(table, cells, options), {
+    ...options,
+    keys: keysOf(table, buckets),
+  })
+  return { lasting, passing: [...passing, ...rowsCounted(table, atHand, columns, bucketOf)] }
 }
 
 export interface MergedOptions {
@@ -92,8 +110,18 @@ export async function readPlaces(
   ch: Reader,
   table: AggregateTable,
   places: readonly Place[],
-  { columns, keys, most }: MergedOptions,
+  options: MergedOptions,
 ): Promise<MergedRows> {
+  const { lasting, passing } = await askPlaces(ch, table, places, options)
+  return lasting.with(passing)
+}
+
+async function askPlaces(
+  ch: Reader,
+  table: AggregateTable,
+  places: readonly Place[],
+  { columns, keys, most }: MergedOptions,
+): Promise<RowParts> {
   const formOf = (name: string) => table.columns[name]!.form
   const encoded = columns.map((name) =>
     encodedSql(formOf(name), table.columns[name]!.merge.replaceAll('?', name), `${name}_`),
@@ -112,8 +140,10 @@ export async function readPlaces(
   const [lasting, passing] = await Promise.all(
     [true, false].map((wanted) => Promise.all(places.filter(({ isLasting }) => isLasting === wanted).map(ask))),
   )
-  return mergeRemembered(lasting!).with(passing!.flat())
+  return { lasting: mergeRemembered(lasting!), passing: passing!.flat() }
 }
+
+const noRows = new MergedRows([])
 
 /** What some answers came to when they were merged, by the first of them. */
 const merges = new WeakMap<readonly AggregateRow[], { answers: readonly AggregateRow[][]; merged: MergedRows }>()
@@ -121,7 +151,7 @@ const merges = new WeakMap<readonly AggregateRow[], { answers: readonly Aggregat
 /** Of answers that are remembered themselves: as long as they are, so is what they come to. */
 function mergeRemembered(answers: readonly AggregateRow[][]): MergedRows {
   const [first] = answers
-  if (first === undefined) return new MergedRows([])
+  if (first === undefined) return noRows
   const known = merges.get(first)
   const isSame = known?.answers.length === answers.length && known.answers.every((rows, at) => rows === answers[at])
   if (isSame) return known.merged

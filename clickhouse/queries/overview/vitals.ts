@@ -3,12 +3,11 @@ import { type VitalName, vitals } from '../../../schemas/reference/web-vitals.ts
 import type { Bucket } from '../../../schemas/time-range.ts'
 import type { MergedRow, MergedRows } from '../../aggregates/aggregate-rows.ts'
 import { aggregateTables } from '../../aggregates/tables.ts'
-import { type BucketPart, divideAtOpen, generationsIn } from './bucket-parts.ts'
-import { type Composition, cellsOf } from './composition.ts'
-import { edgesOf } from './counts.ts'
+import { type Cells, type Composition, cellsOf } from './composition.ts'
 import type { BusyPage } from './pages.ts'
+import { type BucketPart, generationsIn, readSeries } from './series.ts'
 import type { Reader } from './span.ts'
-import { readUnited, unitedSql } from './united.ts'
+import { readUnited, type UnitedOptions, unitedSql } from './united.ts'
 
 export interface VitalSample {
   readonly count: number
@@ -45,48 +44,45 @@ const table = aggregateTables.agg_vitals
 /** The values of a table's rows are in millionths. */
 const millionths = 1e6
 
-/** Percentiles of the range, samples and p75 of each bucket: apart, because most buckets can be remembered. */
+/** Percentiles of the range, samples and p75 of each bucket. */
 export async function readVitals(
   ch: Reader,
   composition: Composition,
   buckets: readonly Bucket[],
 ): Promise<RangeVitals> {
-  const [united, ...parts] = await Promise.all([
-    readUnited(ch, table, cellsOf(composition, { name: 'vitals' }), { columns: ['samples'] }),
-    ...divideAtOpen(composition, buckets).map((part) => readPart(ch, part)),
-  ])
-  const total = new Map<VitalName, VitalTotals>()
-  for (const [metric, values] of distributionsOf(united, (row) => row.text('metric'))) {
-    const [p75, p90, p99] = percentiles(values, [0.75, 0.9, 0.99])
-    total.set(metric as VitalName, { count: countOf(values), p75: p75!, p90: p90!, p99: p99! })
-  }
-  return { total, series: parts.flat() }
-}
-
-/** Closed buckets are asked for once: what they come to is remembered, and not their distributions. */
-async function readPart(ch: Reader, { composition, buckets, isClosed }: BucketPart): Promise<VitalPoint[]> {
-  const cells = cellsOf(composition, { name: 'vitals', edges: edgesOf(buckets) })
-  const options = { columns: ['samples'], buckets: buckets.map(({ start }) => start) }
+  const { total, closed, open } = await readSeries(ch, table, composition, buckets, {
+    columns: ['samples'],
+    readClosed: (cells, options, part) => readClosed(ch, cells, options, part),
+  })
   const points = new Map(buckets.map(({ start }) => [start, new Map<VitalName, VitalSample>()]))
-  if (isClosed) {
-    const united = unitedSql(table, cells, options)
-    if (united === undefined) return [...points.values()]
-    const rows = await ch.query<VitalSample & { metric: VitalName; bucket: number }>(
-      `SELECT metric, bucket, sum(amount) AS count, quantileExactWeightedInterpolated(0.75)(value, toUInt64(amount)) / ${millionths} AS p75
-       FROM (SELECT toString(metric) AS metric, value, bucket, sum(samples) AS amount FROM ${united.sql} GROUP BY metric, value, bucket)
-       GROUP BY metric, bucket`,
-      { ...united.params, vitals_generations: generationsIn(composition) },
-      { isLasting: true },
-    )
-    for (const row of rows) points.get(row.bucket)?.set(row.metric, row)
-    return [...points.values()]
-  }
-  const open = await readUnited(ch, table, cells, options)
+  for (const sample of closed) points.get(sample.bucket)?.set(sample.metric, sample)
   for (const [name, values] of distributionsOf(open, (row) => `${row.number('bucket')} ${row.text('metric')}`)) {
     const [start, metric] = name.split(' ') as [string, VitalName]
     points.get(Number(start))?.set(metric, { count: countOf(values), p75: percentiles(values, [0.75])[0]! })
   }
-  return [...points.values()]
+  const totals = new Map<VitalName, VitalTotals>()
+  for (const [metric, values] of distributionsOf(total, (row) => row.text('metric'))) {
+    const [p75, p90, p99] = percentiles(values, [0.75, 0.9, 0.99])
+    totals.set(metric as VitalName, { count: countOf(values), p75: p75!, p90: p90!, p99: p99! })
+  }
+  return { total: totals, series: [...points.values()] }
+}
+
+async function readClosed(
+  ch: Reader,
+  cells: Cells,
+  options: UnitedOptions,
+  { composition }: BucketPart,
+): Promise<(VitalSample & { readonly metric: VitalName; readonly bucket: number })[]> {
+  const united = unitedSql(table, cells, options)
+  if (united === undefined) return []
+  return ch.query(
+    `SELECT metric, bucket, sum(amount) AS count, quantileExactWeightedInterpolated(0.75)(value, toUInt64(amount)) / ${millionths} AS p75
+     FROM (SELECT toString(metric) AS metric, value, bucket, sum(samples) AS amount FROM ${united.sql} GROUP BY metric, value, bucket)
+     GROUP BY metric, bucket`,
+    { ...united.params, vitals_generations: generationsIn(composition) },
+    { isLasting: true },
+  )
 }
 
 /** Of pages, in their order. */

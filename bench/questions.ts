@@ -44,3 +44,13 @@ export function uncachedQuestions(range: Range, apiKey: string, count: number): 
     return { path: `${path}?start=${start}&end=${end}`, apiKey }
   })
 }
+
+/** Each as a dashboard asks, but with an end of its own a little after now, so that each is answered anew. */
+export function liveQuestions(range: Range, apiKey: string, count: number): Question[] {
+  const now = Date.now()
+  const start = new Date(range.startAt(now)).toISOString()
+  return Array.from({ length: count }, () => {
+    const end = new Date(now + (++shifts % shiftsMax) * 1_000).toISOString()
+    return { path: `${path}?start=${start}&end=${end}`, apiKey }
+  })
+}

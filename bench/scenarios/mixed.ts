@@ -4,7 +4,6 @@
  * each workspace gets an event a second, and when none comes at all. The product may use both cores, as on any machine of
  * two.
  */
-import { sleep } from '../../runtime/retry.ts'
 import { askWhateverComes } from '../asking.ts'
 import type { BenchSettings, EventCounts, ScenarioResult } from '../bench.ts'
 import { backlogCourse, lagOf, type Sample, watchFreshness } from '../freshness.ts'
@@ -12,11 +11,11 @@ import { allServices, Installation } from '../installation.ts'
 import type { Question } from '../load-plan.ts'
 import { type MemoryCourse, watchMemory } from '../memory.ts'
 import { type PairOptions, runCounted } from '../pairs.ts'
-import { send } from '../probe.ts'
 import { cachedQuestion, lastDays } from '../questions.ts'
 import { productSide } from '../reference.ts'
 import type { Shape } from '../round.ts'
 import { countSeeded, seed, untilAggregated, untilSettled } from '../seeded.ts'
+import { startTrickle } from '../trickle.ts'
 
 const workspaces = 20
 const days = 30
@@ -124,28 +123,6 @@ export async function mixed(settings: BenchSettings): Promise<ScenarioResult> {
     }
   } finally {
     await installation.stop()
-  }
-}
-
-/** An event a second into each workspace. */
-function startTrickle(
-  installation: Installation,
-  trackingKeys: readonly string[],
-): () => Promise<Pick<EventCounts, 'sent' | 'acknowledged'>> {
-  const counts = { sent: 0, acknowledged: 0 }
-  const ending = new AbortController()
-  const sending = (async () => {
-    while (!ending.signal.aborted) {
-      const results = await Promise.all(trackingKeys.map((key) => send(installation, key)))
-      counts.sent += results.length
-      counts.acknowledged += results.filter(Boolean).length
-      await sleep(1_000, ending.signal)
-    }
-  })()
-  return async () => {
-    ending.abort()
-    await sending
-    return counts
   }
 }
 

@@ -10,9 +10,10 @@ import type { BenchSettings, EventCounts, Figure, ScenarioResult } from '../benc
 import { allServices, Installation } from '../installation.ts'
 import { median } from '../latency.ts'
 import type { Question } from '../load-plan.ts'
-import { cachedQuestion, lastDays, lastHours, type Range, uncachedQuestions } from '../questions.ts'
+import { cachedQuestion, lastDays, lastHours, liveQuestions, type Range, uncachedQuestions } from '../questions.ts'
 import { countSeeded, seed, untilSettled } from '../seeded.ts'
 import { describeSizes, readTableSizes } from '../table-sizes.ts'
+import { startTrickle } from '../trickle.ts'
 
 const shape = { workspaces: 20, days: 30 }
 const manyConnections = 16
@@ -93,7 +94,7 @@ async function askAll(
   settings: BenchSettings,
   sizes: string,
 ): Promise<Omit<SizeResult, 'events' | 'counts'>> {
-  const { api_key: apiKey, workspace_id: workspaceId } = workspaces[0]!
+  const { api_key: apiKey, workspace_id: workspaceId, tracking_key: trackingKey } = workspaces[0]!
   const figures: Figure[] = []
   const rounds: unknown[] = []
   const measure = async (name: string, connections: number, questionsOf: (count: number) => Question[]) => {
@@ -117,6 +118,10 @@ async function askAll(
   }
 
   const { uncached } = await measureRange(month, '', targetsBySize[events])
+  const endTrickle = startTrickle(installation, [trackingKey])
+  const liveName = `p95 of ${month.name}, answered anew while an event a second comes, 1 connection, ${events} events`
+  figures.push(msFigure(liveName, await measure(liveName, 1, (count) => liveQuestions(month, apiKey, count))))
+  await endTrickle()
   for (const range of [lastDays(7), lastHours(24)]) await measureRange(range)
   await measureRange(month, '', {}, settings.isShort ? manyConnectionsShort : manyConnections)
   figures.push(...(await measureLoad(installation, apiKey, events, settings, rounds)))

@@ -159,6 +159,9 @@ export const foundConversionsMax = 10_000
 export const rowsAtHandMax = 1_000
 /** The same for the parts of hours that a range and the one before begin and end with, their sessions' other rows included. */
 export const edgeRowsAtHandMax = 4_000
+/** Where they were more, they aren't looked for again for so long. */
+export const crowdedForMs = 1 * minute
+export const crowdedWorkspacesMax = 10_000
 /**
  * Of more, an overview shows what was counted last, if that is so long ago at most and overviews have had their share of the
  * time for reading more: the aggregator is at work on them.

@@ -9,6 +9,10 @@ export function generationOf(attempt: number, day: number): number {
   return attempt * daysPerAttempt + day
 }
 
+export function attemptOfGeneration(generation: number): number {
+  return Math.floor(generation / daysPerAttempt)
+}
+
 export function dayOfGeneration(generation: number): number {
   return generation % daysPerAttempt
 }

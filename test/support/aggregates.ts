@@ -1,6 +1,7 @@
 /** Aggregates held against the raw rows, in tests that don't care how they came about. */
 import { liveRowsIn } from '../../clickhouse/aggregates/live-rows.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
+import { aggregateNames } from '../../pipeline/aggregate/attempt.ts'
 import { checkDays, type Difference } from '../../pipeline/aggregate/check.ts'
 import { liveRowsOf } from '../../pipeline/aggregate/live.ts'
 import { mergeDue } from '../../pipeline/aggregate/merge.ts'
@@ -90,4 +91,24 @@ async function eventsIn(ch: ClickHouse, snapshot: AggregateSnapshot, first: numb
     live.params,
   )
   return counted!.events
+}
+
+/** By table, the generations that have rows and are on no list. */
+export async function findUncounted({ pg, ch }: AggregatedStores): Promise<Record<string, number[]>> {
+  const live = (await listedGenerations(pg)).map(({ generation }) => generation)
+  const found: Record<string, number[]> = {}
+  for (const name of aggregateNames) {
+    const rows = await ch.query<{ generation: number }>(
+      `SELECT DISTINCT generation FROM ${name} WHERE generation NOT IN {live:Array(UInt64)}`,
+      { live },
+    )
+    if (rows.length > 0) found[name] = rows.map(({ generation }) => generation)
+  }
+  return found
+}
+
+/** The generations that count, those of blocks of days among them. */
+export async function listedGenerations(pg: Postgres): Promise<{ readonly generation: number }[]> {
+  const { generations, blocks } = await readSnapshot(pg)
+  return [...generations, ...blocks]
 }

@@ -59,7 +59,7 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   ioredis: ['ingest/ship/claim.ts', 'cli/doctor/redis-probe.ts'],
   'ipaddr.js': ['ingest/trusted-proxy.ts', 'ingest/steps/hash-ids.ts'],
   isbot: ['schemas/reference/bots.ts'],
-  'lru-cache': ['ingest/', 'clickhouse/queries/remember.ts'],
+  'lru-cache': ['ingest/', 'clickhouse/queries/'],
   pg: ['postgres/client.ts', 'postgres/listen.ts'],
   pino: ['runtime/log.ts'],
   'prom-client': ['runtime/metrics.ts'],

@@ -188,31 +188,32 @@ function rawCells(
   { span, from, to, pending, edges }: Composition,
   { name, hours, cutHours }: { name: string; hours: HourSpan; cutHours: readonly number[] },
 ): Condition[] {
-  const between = (part: string, start: number, end: number, more = '', params: Record<string, unknown> = {}) => ({
-    sql: `workspace_id = {workspace:UInt32}
-      AND occurred_at >= ${moment(`${name}_${part}_from`)} AND occurred_at < ${moment(`${name}_${part}_to`)}${more}`,
-    params: {
-      workspace: span.workspaceId,
-      [`${name}_${part}_from`]: start,
-      [`${name}_${part}_to`]: Math.max(start, end),
-      ...params,
-    },
-  })
-  const cells = outsideHours({ from, to }, hours)
-    .filter((outside) => !isCovered(outside, edges))
-    .map(({ start, end }, at) => between(`edge_${at}`, start, end))
+  const between = (part: string, spans: readonly Span[], more = '', params: Record<string, unknown> = {}) => {
+    const all: Record<string, unknown> = { workspace: span.workspaceId, ...params }
+    const inSpans = spans.map(({ start, end }, at) => {
+      const [first, last] = [`${name}_${part}_from_${at}`, `${name}_${part}_to_${at}`]
+      Object.assign(all, { [first]: start, [last]: Math.max(start, end) })
+      return `occurred_at >= ${moment(first)} AND occurred_at < ${moment(last)}`
+    })
+    return { sql: `workspace_id = {workspace:UInt32} AND (${inSpans.join(' OR ')})${more}`, params: all }
+  }
+  const cells: Condition[] = []
+  const outside = outsideHours({ from, to }, hours).filter((one) => !isCovered(one, edges))
+  if (outside.length > 0) cells.push(between('edges', outside))
   const wholeFrom = hours.start * hourMs
   const wholeTo = Math.min(to, hours.end * hourMs)
   const cutParams = { [`${name}_cut_hours`]: cutHours.map((hour) => hour * 3600) }
   const isCut = `toUInt32(toStartOfHour(occurred_at)) IN {${name}_cut_hours:Array(UInt32)}`
-  if (cutHours.length > 0) cells.push(between('cut', wholeFrom, wholeTo, ` AND ${isCut}`, cutParams))
+  if (cutHours.length > 0) {
+    cells.push(between('cut', [{ start: wholeFrom, end: wholeTo }], ` AND ${isCut}`, cutParams))
+  }
   if (pending !== undefined && pending.atHand === undefined) {
     const start = Math.max(wholeFrom, pending.hours.start * hourMs)
     const end = Math.min(wholeTo, pending.hours.end * hourMs)
     const ids = idsIn(pending.ids, `${name}_pending`)
     const notCut = cutHours.length === 0 ? '' : ` AND NOT ${isCut}`
     const params = { ...ids.params, ...(cutHours.length === 0 ? {} : cutParams) }
-    if (start < end) cells.push(between('pending', start, end, ` AND ${ids.sql}${notCut}`, params))
+    if (start < end) cells.push(between('pending', [{ start, end }], ` AND ${ids.sql}${notCut}`, params))
   }
   return cells
 }

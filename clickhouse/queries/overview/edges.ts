@@ -1,10 +1,14 @@
 /** The raw rows of the parts of hours that ranges begin and end with: read once for all figures, where they are few. */
+import { LRUCache } from 'lru-cache'
 import type { AggregateSnapshot } from '../../../schemas/aggregate-snapshot.ts'
-import { edgeRowsAtHandMax } from '../../../schemas/limits.ts'
+import { crowdedForMs, crowdedWorkspacesMax, edgeRowsAtHandMax } from '../../../schemas/limits.ts'
 import { hourMs, sessionHours } from '../../aggregates/row-scope.ts'
 import { readRows } from '../../aggregates/rows-at-hand.ts'
 import { composeSpan, type EdgeRows, outsideHours } from './composition.ts'
 import { moment, type ReadableSpan, type Reader } from './span.ts'
+
+/** Workspaces of which they were many: to find that out takes as long as to read few. */
+const crowded = new LRUCache<number, true>({ max: crowdedWorkspacesMax, ttl: crowdedForMs })
 
 /** @returns undefined where they are many, or a range has no whole hours: then each figure is counted by a statement */
 export async function readEdges(
@@ -18,6 +22,7 @@ export async function readEdges(
   if (spans.length === 0) return { spans, rows: [] }
 
   const { workspaceId, readableFrom } = ranges[0]!
+  if (crowded.has(workspaceId)) return undefined
   const lookBack = sessionHours * hourMs
   const params: Record<string, unknown> = { workspace: workspaceId }
   const inAny = (name: string, around: number) =>
@@ -33,5 +38,6 @@ export async function readEdges(
   const condition = `workspace_id = {workspace:UInt32} AND (${inAny('near', lookBack)})
     AND ((${inEdges}) OR visitor != 0 AND session IN (${sessions}))`
   const rows = await readRows(ch, condition, params, edgeRowsAtHandMax)
+  if (rows === undefined) crowded.set(workspaceId, true)
   return rows && { spans, rows }
 }

@@ -84,18 +84,19 @@ async function readFigures(
   const span = { workspaceId, readableFrom, start: range.start, end: range.end }
   // Bot visits are kept for a time of their own, whatever the plan.
   const botSpan = { ...span, readableFrom: now - botRetentionDays * dayMs }
+  const one = oneThread(ch)
   // What needs no aggregates doesn't wait for the look at what they lack.
   const ofRows = Promise.all([
-    readRecentEvents(ch, span, now),
-    readLiveVisitors(ch, { workspaceId, now, readableFrom }),
-    readBotVisits(ch, botSpan, range.previous.start),
+    readRecentEvents(one, span, now),
+    readLiveVisitors(one, { workspaceId, now, readableFrom }),
+    readBotVisits(one, botSpan, range.previous.start),
   ])
   const previousSpan = range.previous.start >= readableFrom ? { ...span, ...range.previous } : null
   const ofAggregates = Promise.all([
-    readAround(ch, snapshot, request, mayReadMany),
-    readEdges(ch, snapshot, previousSpan ? [span, previousSpan] : [span]),
+    readAround(one, snapshot, request, mayReadMany),
+    readEdges(one, snapshot, previousSpan ? [span, previousSpan] : [span]),
   ]).then(([pending, edges]) => {
-    const reader = readerOf(ch, snapshot, pending)
+    const reader = areManyRead(snapshot, pending) ? ch : one
     const composition = composeSpan(snapshot, span, pending, edges)
     const previous = previousSpan && composeSpan(snapshot, previousSpan, pending, edges)
     const busiest = readBusiestPages(reader, composition, limit)
@@ -133,12 +134,15 @@ async function readFigures(
  * Merging states by two threads takes a third more of the processor than by one, and the statements of an overview run
  * beside each other anyway: only where many rows have to be gone through is a statement divided.
  */
-function readerOf(ch: Reader, { aggregated }: AggregateSnapshot, pending: PendingRows | undefined): Reader {
-  if (aggregated.length === 0 || (pending?.rows ?? 0) > overviewRowsPerThread) return ch
+function oneThread(ch: Reader): Reader {
   return {
     query: (sql, params, options) =>
       ch.query(sql, params, { ...options, settings: { ...options?.settings, max_threads: 1 } }),
   }
+}
+
+function areManyRead({ aggregated }: AggregateSnapshot, pending: PendingRows | undefined): boolean {
+  return aggregated.length === 0 || (pending?.rows ?? 0) > overviewRowsPerThread
 }
 
 /** The pending rows of the range and the one before, and of the times around that change their figures. */

@@ -218,10 +218,10 @@ async function expectExact(): Promise<void> {
   ).toEqual([])
 }
 
-/** The generations that have rows of hours in `agg_traffic`. */
+/** The generations that have rows of hours in `agg_traffic`, the newest first: none of their hours was computed anew since. */
 async function generationsWithHours(): Promise<number[]> {
   const rows = await stores.ch.query<{ generation: number }>(
-    'SELECT DISTINCT generation FROM agg_traffic WHERE is_day = 0',
+    'SELECT DISTINCT generation FROM agg_traffic WHERE is_day = 0 ORDER BY generation DESC',
   )
   return rows.map(({ generation }) => generation)
 }

@@ -112,6 +112,8 @@ export const clickhouseQueryMemoryMax = 4 * 1024 * MiB
 export const aggregateEveryMs = 15 * second
 /** More often, where more than these rows come in that time: readers take so many in at each question. */
 export const aggregateRowsPerRun = 20_000
+/** So many times as long as a run took it pauses at least. */
+export const aggregatePausePerRun = 4
 export const aggregateEveryLeastMs = 2 * second
 /** What it takes up in one run, and so commits together: after a long outage or an import the rest comes with the next one. */
 export const aggregateRunRowsMax = 20_000_000

@@ -9,7 +9,13 @@ import type { Clock } from '../../runtime/clock.ts'
 import type { Log } from '../../runtime/log.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { withDeadline } from '../../runtime/shutdown.ts'
-import { aggregateEveryLeastMs, aggregateEveryMs, aggregateRowsPerRun, aggregateSweepMs } from '../../schemas/limits.ts'
+import {
+  aggregateEveryLeastMs,
+  aggregateEveryMs,
+  aggregatePausePerRun,
+  aggregateRowsPerRun,
+  aggregateSweepMs,
+} from '../../schemas/limits.ts'
 import type { PipelineMetrics } from '../pipeline-metrics.ts'
 import { makeClaimant } from './claim.ts'
 import { deleteUncounted } from './garbage.ts'
@@ -56,7 +62,8 @@ export function startAggregator({ pg, ch, clock, log, metrics }: AggregatorOptio
         sweptAt = performance.now()
       }
       ended('done')
-      const pauseMs = pauseAfter(rows, startedAt - aggregatedAt)
+      const tookMs = performance.now() - startedAt
+      const pauseMs = pauseAfter({ rows, sinceLastMs: startedAt - aggregatedAt, tookMs })
       aggregatedAt = startedAt
       return !isAllTaken || isMergeLeft ? turnMs : pauseMs
     } catch (error) {
@@ -101,9 +108,14 @@ export function startAggregator({ pg, ch, clock, log, metrics }: AggregatorOptio
 /** While there is more to do at once: longer than another process waits between two tries to have its turn. */
 const turnMs = 250
 
-/** As long as it takes that the rows of a run come together, of which the last had so many after `ms`. */
-function pauseAfter(rows: number, ms: number): number {
-  return Math.min(aggregateEveryMs, Math.max(aggregateEveryLeastMs, (ms * aggregateRowsPerRun) / Math.max(1, rows)))
+/**
+ * As long as it takes that the rows of a run come together, of which the last had so many since the one before; and so much
+ * longer than it took that the aggregator leaves most of the time to inserts and readers. A session that goes on is
+ * counted anew by each run that finds a row of it: of fewer runs each row costs less.
+ */
+function pauseAfter({ rows, sinceLastMs, tookMs }: { rows: number; sinceLastMs: number; tookMs: number }): number {
+  const untilEnoughMs = (sinceLastMs * aggregateRowsPerRun) / Math.max(1, rows)
+  return Math.min(aggregateEveryMs, Math.max(aggregateEveryLeastMs, untilEnoughMs, tookMs * aggregatePausePerRun))
 }
 
 /** Since when events wait: since the last commit, or since some are seen to, or nobody can say. */

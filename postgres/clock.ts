@@ -1,10 +1,15 @@
 /** The clock of the machine that Postgres runs on. */
 import type { Queryable, QueryOptions } from './client.ts'
 
+/** SQL of a time in whole milliseconds since 1970. */
+export function milliseconds(time: string): string {
+  return `floor(extract(epoch FROM ${time}) * 1000)::bigint`
+}
+
 /** Whole milliseconds since 1970. */
 export async function readPostgresClock(q: Queryable, options: QueryOptions = {}): Promise<number> {
   // Not now(): in a transaction that is the time of its beginning.
-  const sql = 'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS ms'
+  const sql = `SELECT ${milliseconds('clock_timestamp()')} AS ms`
   const [row] = await q.query<{ ms: number }>(sql, [], options)
   return row!.ms
 }

@@ -123,7 +123,9 @@ export const aggregateStatementDaysMax = 60
 export const aggregateDeadlineMs = 110 * second
 export const aggregateMemoryMax = 2 * 1024 * MiB
 /** Threads of one statement: readers come first. */
-export const aggregateThreadsMax = 2
+export const aggregateThreadsMax = 1
+/** How nice its threads are to others of ClickHouse's machine, where that may say so (CAP_SYS_NICE): as of `nice`, 0 to 19. */
+export const aggregateNiceness = 5
 /** Whoever aggregates has the work to itself; when it dies, others take it over after this. */
 export const aggregateClaimMs = 20 * second
 /** Hours recorded to be computed anew that one run looks at, and the days that they may be of. */
@@ -160,7 +162,7 @@ export const foundConversionsMax = 10_000
 /** Rows that the aggregates lack and an overview reads once for all its statements, and as many others of their sessions. */
 export const rowsAtHandMax = 1_000
 /** The same for the parts of hours that a range and the one before begin and end with, their sessions' other rows included. */
-export const edgeRowsAtHandMax = 4_000
+export const edgeRowsAtHandMax = 10_000
 /** Where they were more, they aren't looked for again for so long. */
 export const crowdedForMs = 1 * minute
 export const crowdedWorkspacesMax = 10_000

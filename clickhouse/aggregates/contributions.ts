@@ -1,14 +1,10 @@
 /** What raw rows add to an aggregate table, hour by hour: the columns of the table after `generation` and `is_day`. */
+import type { BoundSql } from '../bound-sql.ts'
 import { conversionContributionsSql, type FoundConversions } from './credits.ts'
 import type { LiveRows } from './live-rows.ts'
 import { inPart, type RowScope, scopeSql } from './row-scope.ts'
-import { sessionContributionsSql } from './session-starts.ts'
+import { sessionContributionsSql, sessionSidesSql } from './session-starts.ts'
 import { type AggregateName, aggregateTables, countedColumns, hourOfEvent, keysOfEvent } from './tables.ts'
-
-export interface Statement {
-  readonly sql: string
-  readonly params: Readonly<Record<string, unknown>>
-}
 
 /** What was counted before, for conversions. */
 export interface Counted {
@@ -21,10 +17,11 @@ export interface Counted {
 }
 
 /**
+ * The aggregator stores sessions by another statement (session-starts.ts); comparisons take this one for all of them.
  * @returns a SELECT of workspace_id, hour, the table's keys and its columns
  */
-export function contributionsSql(name: AggregateName, scope: RowScope, counted: Counted): Statement {
-  if (name === 'agg_sessions') return sessionContributionsSql(scope)
+export function contributionsSql(name: AggregateName, scope: RowScope, counted: Counted): BoundSql {
+  if (name === 'agg_sessions') return sessionContributionsSql(sessionSidesSql(scope))
   if (name === 'agg_conversions') {
     return conversionContributionsSql(scope, counted.touches, counted.conversions, counted.found)
   }

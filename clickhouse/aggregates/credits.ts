@@ -7,10 +7,11 @@
  * of the visitors and sessions with uncounted rows are computed again, and what changed is taken back.
  */
 import { creditWindowMs } from '../../schemas/limits.ts'
+import type { BoundSql } from '../bound-sql.ts'
 import type { ClickHouse, QueryOptions } from '../client.ts'
 import { browserKey, countryKey, deviceKey, mediumKey, sourceKey } from './event-keys.ts'
 import { type LiveRows, liveRowsIn } from './live-rows.ts'
-import { hourMs, inPart, type RowScope, scopeSql, sessionHours } from './row-scope.ts'
+import { hourMs, inPart, moment, ofWorkspaces, type RowScope, scopeSql, sessionHours } from './row-scope.ts'
 import { aggregateTables, hourOfEvent } from './tables.ts'
 
 const isTouch = "visitor != 0 AND source NOT IN ('', 'direct')"
@@ -162,10 +163,8 @@ export function creditedSql(
 }
 
 /** Where the touches that count for conversions of the scope's hours lie. */
-function nearCredit({ workspaceIds }: RowScope, visible: string): string {
-  const workspaces = workspaceIds === undefined ? '1' : 'workspace_id IN {workspaces:Array(UInt32)}'
-  const moment = (name: string) => `fromUnixTimestamp64Milli({${name}:Int64}, 'UTC')`
-  return `${workspaces} AND ${visible} AND occurred_at >= ${moment('credit_from_ms')} AND occurred_at < ${moment('hours_to')}`
+function nearCredit(scope: RowScope, visible: string): string {
+  return `${ofWorkspaces(scope)} AND ${visible} AND occurred_at >= ${moment('credit_from_ms')} AND occurred_at < ${moment('hours_to')}`
 }
 
 /**
@@ -178,7 +177,7 @@ export function conversionContributionsSql(
   touched: LiveRows,
   before: LiveRows | undefined,
   found?: FoundConversions,
-): { sql: string; params: Readonly<Record<string, unknown>> } {
+): BoundSql {
   const credited = creditedSql(scope, touched, found)
   const keys = ['workspace_id', 'hour', ...aggregateTables.agg_conversions.keys].join(', ')
   const now = `SELECT ${keys}, toInt64(1) AS sign FROM credited`
@@ -194,7 +193,7 @@ export function conversionContributionsSql(
       ? found === undefined
         ? '(workspace_id, id) IN (SELECT workspace_id, id FROM conversions)'
         : 'id IN {found_ids:Array(UInt64)}'
-      : `${inPart(scope, 'id')} AND ${scope.workspaceIds === undefined ? '1' : 'workspace_id IN {workspaces:Array(UInt32)}'}`
+      : `${inPart(scope, 'id')} AND ${ofWorkspaces(scope)}`
   return {
     sql: `WITH ${credited.with}
       SELECT ${keys}, sum(sign) AS conversions FROM (

@@ -1,5 +1,6 @@
 /** Sets of event ids, as ranges: which rows are in the aggregates, and which aren't yet. */
 import type { IdRange } from '../../schemas/aggregate-snapshot.ts'
+import type { BoundSql } from '../bound-sql.ts'
 
 /** Beyond every id (schemas/limits.ts: segmentNumberMax); exact as a number. */
 export const idMax = 2 ** 53 - 1
@@ -37,13 +38,8 @@ export function complementOf(ranges: readonly IdRange[]): IdRange[] {
   return subtractRanges([{ from: 0, through: idMax }], ranges)
 }
 
-export interface Condition {
-  readonly sql: string
-  readonly params: Readonly<Record<string, unknown>>
-}
-
 /** SQL condition: `id` is in `ranges`. `name` tells its parameters from those of other conditions of the statement. */
-export function idsIn(ranges: readonly IdRange[], name: string): Condition {
+export function idsIn(ranges: readonly IdRange[], name: string): BoundSql {
   const params: Record<string, number> = {}
   const parts = ranges.map(({ from, through }, at) => {
     params[`${name}_from_${at}`] = from

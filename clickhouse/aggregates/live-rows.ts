@@ -1,6 +1,6 @@
 /** Which rows of the aggregate tables count: those of generations that Postgres names, but for hours computed anew since. */
 import type { AggregateReset } from '../../schemas/aggregate-snapshot.ts'
-import type { Condition } from './id-ranges.ts'
+import type { BoundSql } from '../bound-sql.ts'
 
 /** A generation is the number of the attempt that wrote it × this + its UTC day since 1970. */
 const daysPerAttempt = 65_536
@@ -36,7 +36,7 @@ export interface LiveRows {
 }
 
 /** SQL condition over any aggregate table. `name` tells its parameters from those of other conditions of the statement. */
-export function liveRowsIn({ generations, resets }: LiveRows, name = 'live'): Condition {
+export function liveRowsIn({ generations, resets }: LiveRows, name = 'live'): BoundSql {
   if (generations.length === 0) return { sql: '0', params: {} }
   const isLive = `generation IN {${name}:Array(UInt64)}`
   if (resets.length === 0) return { sql: isLive, params: { [name]: generations } }

@@ -1,6 +1,7 @@
 /** Which raw rows a computation of aggregates sees, and which of them count for the first time. */
 import type { IdRange } from '../../schemas/aggregate-snapshot.ts'
-import { type Condition, idMax, idsIn } from './id-ranges.ts'
+import type { BoundSql } from '../bound-sql.ts'
+import { idMax, idsIn } from './id-ranges.ts'
 import { keyOfHour, keyOfHourSql } from './live-rows.ts'
 import { hourOfEvent } from './tables.ts'
 
@@ -45,13 +46,13 @@ export interface ScopeSql {
 export function scopeSql(scope: RowScope): ScopeSql {
   const everything: readonly IdRange[] = [{ from: 0, through: idMax }]
   const visible = idsIn(scope.visible, 'visible')
-  const uncounted: Condition =
+  const uncounted: BoundSql =
     scope.uncounted === 'everything' ? { sql: '1', params: {} } : idsIn(scope.uncounted, 'uncounted')
   const isAllVisible = JSON.stringify(scope.visible) === JSON.stringify(everything)
-  const workspaces = scope.workspaceIds === undefined ? '1' : 'workspace_id IN {workspaces:Array(UInt32)}'
+  const workspaces = ofWorkspaces(scope)
   const visibleSql = isAllVisible ? '1' : visible.sql
   const between = (from: string, to: string) =>
-    `${workspaces} AND ${visibleSql} AND occurred_at >= ${momentOf(from)} AND occurred_at < ${momentOf(to)}`
+    `${workspaces} AND ${visibleSql} AND occurred_at >= ${moment(from)} AND occurred_at < ${moment(to)}`
   const isKeyOf = (hour: string) => (scope.keys === undefined ? '1' : `${keyOfHourSql(hour)} IN {keys:Array(UInt64)}`)
   return {
     visible: visibleSql,
@@ -79,6 +80,12 @@ export function inPart({ part }: RowScope, column: string): string {
   return part === undefined ? '1' : `cityHash64(${column}) % ${part.of} = ${part.remainder}`
 }
 
-function momentOf(name: string): string {
+/** SQL condition: the row is of one of these workspaces, the parameter `workspaces`; of any where none are named. */
+export function ofWorkspaces({ workspaceIds }: { readonly workspaceIds?: readonly number[] | undefined }): string {
+  return workspaceIds === undefined ? '1' : 'workspace_id IN {workspaces:Array(UInt32)}'
+}
+
+/** SQL of the moment in the parameter `name`. */
+export function moment(name: string): string {
   return `fromUnixTimestamp64Milli({${name}:Int64}, 'UTC')`
 }

@@ -3,69 +3,25 @@
  * hours before H; its facts are taken of its events from H to 24 hours after H's end. Of a session that is no longer than a
  * day there is one such hour, and the facts are those of docs/metrics.md.
  *
- * What an uncounted row changes is the difference between the facts without and with it, so a session that got new rows is
- * computed twice: `had` and `has` say on which side it starts in the hour. Everything can be added and subtracted but the
- * set of visitors, which forgets nobody: where a session leaves an hour, or enters it as somebody else, the hour is
- * `retracted` and has to be computed from scratch. That takes a first event that arrives after later ones were counted.
+ * What an uncounted row changes is the difference between the facts without and with it, so a session that got new rows has
+ * two sides: as it was counted, and as it is. Everything can be added and subtracted but the set of visitors, which forgets
+ * nobody: where a session leaves an hour, or enters it as somebody else, the hour is `retracted` and has to be computed from
+ * scratch. That takes a first event that arrives after later ones were counted.
+ *
+ * Sides are rows of workspace_id, hour, sign (1: counts, -1: counted until now, 0: neither), facts, and mark, which is a key
+ * of `agg_sessions` that the row makes in place of those of its facts. Two statements find them: one for all sessions, hour
+ * by hour, and a much faster one for those within a day, which only marks the others.
  */
+
 import { bounceEngagementMs } from '../../schemas/limits.ts'
+import type { BoundSql } from '../bound-sql.ts'
 import { browserKey, countryKey, deviceKey, mediumKey, sourceKey } from './event-keys.ts'
-import { inPart, type RowScope, scopeSql, sessionHours } from './row-scope.ts'
+import { idMax } from './id-ranges.ts'
+import { hourMs, inPart, type RowScope, type ScopeSql, scopeSql, sessionHours } from './row-scope.ts'
 import { hourOfEvent, setFunction } from './tables.ts'
 
-/** Columns: workspace_id, session, hour, had, has, and of either side first_at (ms) and a tuple of facts. */
-export function sessionStartsSql(scope: RowScope): { sql: string; params: Readonly<Record<string, unknown>> } {
-  const { inHours, nearHours, uncounted, isKey, params } = scopeSql(scope)
-  const isFromScratch = scope.uncounted === 'everything'
-  // Of few hours, only the sessions are looked at that have an event there: one that starts there has.
-  const isOfFewHours = scope.keys !== undefined || scope.hours.end - scope.hours.start < sessionHours
-  const changes = isFromScratch ? inHours : `${nearHours} AND ${uncounted}`
-  const changed =
-    isFromScratch && !isOfFewHours
-      ? '1'
-      : `(workspace_id, session) IN (SELECT workspace_id, session FROM events WHERE ${changes} AND visitor != 0)`
-  const sides = isFromScratch ? '1' : `arrayJoin(if(${uncounted}, [1], [0, 1]))`
-  const sql = `
-    SELECT workspace_id, session, hour,
-      countIf(side = 0) > 0 AS had, countIf(side = 1) > 0 AS has,
-      anyIf(facts, side = 0) AS facts_before, anyIf(facts, side = 1) AS facts_now
-    FROM (
-      SELECT workspace_id, session, hour, side,
-        tuple(
-          toUnixTimestamp64Milli(first.1), first.3, first.4, first.5, first.6, first.7, first.8,
-          session_pageviews, session_events,
-          session_pageviews = 1 AND session_acts = 0 AND session_engagement < ${bounceEngagementMs},
-          dateDiff('millisecond', first.1, session_last), entry.3
-        ) AS facts
-      FROM (
-        SELECT workspace_id, session, hour, side, first,
-          lagInFrame(last_at) OVER (
-            PARTITION BY workspace_id, session, side ORDER BY hour ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS before_at,
-          sum(pageviews) OVER day AS session_pageviews, sum(events) OVER day AS session_events,
-          sum(acts) OVER day AS session_acts, sum(engagement) OVER day AS session_engagement,
-          max(last_at) OVER day AS session_last, minIf(hour_entry, pageviews > 0) OVER day AS entry
-        FROM (
-          SELECT workspace_id, session, ${sides} AS side, toInt64(${hourOfEvent}) AS hour,
-            min((occurred_at, id, visitor, ${sourceKey}, ${mediumKey}, ${deviceKey}, ${browserKey}, ${countryKey})) AS first,
-            max(occurred_at) AS last_at,
-            countIf(kind = 'pageview') AS pageviews, count() AS events, countIf(kind IN ('conversion', 'custom')) AS acts,
-            sum(engagement_ms) AS engagement, minIf((occurred_at, id, path), kind = 'pageview') AS hour_entry
-          FROM events
-          WHERE ${nearHours} AND visitor != 0 AND ${inPart(scope, 'session')} AND ${changed}
-          GROUP BY workspace_id, session, side, hour
-        )
-        WINDOW day AS (
-          PARTITION BY workspace_id, session, side ORDER BY hour RANGE BETWEEN CURRENT ROW AND ${sessionHours} FOLLOWING)
-      )
-      WHERE hour >= {hour_start:Int64} AND hour < {hour_end:Int64} AND ${isKey}
-        AND toUnixTimestamp64Milli(before_at) < (hour - ${sessionHours}) * 3600000
-    )
-    GROUP BY workspace_id, session, hour`
-  return { sql, params }
-}
-
 /** The facts in the order of their tuple, which begins at 1. */
-export const fact = {
+const fact = {
   firstAt: 1,
   visitor: 2,
   source: 3,
@@ -80,9 +36,149 @@ export const fact = {
   entryPath: 12,
 } as const
 
-const isRetraction = `had AND (NOT has OR
-  tuple(facts_before.2, facts_before.3, facts_before.4, facts_before.5, facts_before.6, facts_before.7)
-    != tuple(facts_now.2, facts_now.3, facts_now.4, facts_now.5, facts_now.6, facts_now.7))`
+const noMark = `('', '', '')`
+
+/** SQL of a row by which its session is no bounce. */
+export const isAct = "kind IN ('conversion', 'custom')"
+
+/** SQL: a session is a bounce, by its pageviews, its acts, and the milliseconds of its engagement (docs/metrics.md). */
+export function bounceSql(pageviews: string, acts: string, engagement: string): string {
+  return `${pageviews} = 1 AND ${acts} = 0 AND ${engagement} < ${bounceEngagementMs}`
+}
+
+/**
+ * Of all sessions.
+ * @param chosen over rows of `events`: the sessions to look at, each whole; undefined: those that uncounted rows belong to
+ * @param condition over `first_at`, milliseconds: sides that begin elsewhere are left out
+ */
+export function sessionSidesSql(scope: RowScope, chosen?: BoundSql, condition = '1'): BoundSql {
+  const near = scopeSql(scope)
+  const isRetraction = `had AND (NOT has OR ${identityOf('facts_before')} != ${identityOf('facts_now')})`
+  const within = (facts: string) => condition.replaceAll('first_at', `${facts}.${fact.firstAt}`)
+  const sql = `
+    SELECT workspace_id, hour, side.1 AS sign, side.2 AS facts, side.3 AS mark
+    FROM (
+      SELECT workspace_id, hour, arrayJoin(arrayConcat(
+        if(has AND ${within('facts_now')}, [(1, facts_now, ${noMark})], []),
+        if(had AND ${within('facts_before')}, [(-1, facts_before, ${noMark})], []),
+        if(${isRetraction}, [(0, facts_before, ('retracted', toString(hour), ''))], []))) AS side
+      FROM (
+        SELECT workspace_id, session, hour,
+          countIf(side = 0) > 0 AS had, countIf(side = 1) > 0 AS has,
+          anyIf(facts, side = 0) AS facts_before, anyIf(facts, side = 1) AS facts_now
+        FROM (
+          SELECT workspace_id, session, hour, side,
+            tuple(
+              toUnixTimestamp64Milli(first.1), first.3, first.4, first.5, first.6, first.7, first.8,
+              session_pageviews, session_events,
+              ${bounceSql('session_pageviews', 'session_acts', 'session_engagement')},
+              dateDiff('millisecond', first.1, session_last), entry.3
+            ) AS facts
+          FROM (
+            SELECT workspace_id, session, hour, side, first,
+              lagInFrame(last_at) OVER (
+                PARTITION BY workspace_id, session, side ORDER BY hour ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS before_at,
+              sum(pageviews) OVER day AS session_pageviews, sum(events) OVER day AS session_events,
+              sum(acts) OVER day AS session_acts, sum(engagement) OVER day AS session_engagement,
+              max(last_at) OVER day AS session_last, minIf(hour_entry, pageviews > 0) OVER day AS entry
+            FROM (
+              ${hoursSql(scope, near, chosen)}
+            )
+            WINDOW day AS (
+              PARTITION BY workspace_id, session, side ORDER BY hour RANGE BETWEEN CURRENT ROW AND ${sessionHours} FOLLOWING)
+          )
+          WHERE hour >= {hour_start:Int64} AND hour < {hour_end:Int64} AND ${near.isKey}
+            AND toUnixTimestamp64Milli(before_at) < (hour - ${sessionHours}) * 3600000
+        )
+        GROUP BY workspace_id, session, hour
+      )
+    )`
+  return { sql, params: { ...near.params, ...chosen?.params } }
+}
+
+/** Of each session and side, what its events of an hour come to. */
+function hoursSql(scope: RowScope, near: ScopeSql, chosen: BoundSql | undefined): string {
+  const side = scope.uncounted === 'everything' ? '1' : `arrayJoin(if(${near.uncounted}, [1], [0, 1]))`
+  return `
+    SELECT workspace_id, session, ${side} AS side, toInt64(${hourOfEvent}) AS hour,
+      min((occurred_at, id, visitor, ${sourceKey}, ${mediumKey}, ${deviceKey}, ${browserKey}, ${countryKey})) AS first,
+      max(occurred_at) AS last_at,
+      countIf(kind = 'pageview') AS pageviews, count() AS events, countIf(${isAct}) AS acts,
+      sum(engagement_ms) AS engagement, minIf((occurred_at, id, path), kind = 'pageview') AS hour_entry
+    FROM events
+    ${whereNear(scope, near, chosen?.sql)}
+    GROUP BY workspace_id, session, side, hour`
+}
+
+/**
+ * Of sessions all of whose events lie within a day: such a one starts in the hour of its first. Each of the others makes one
+ * row that counts nothing: marked `long`, with the session's number and `markedAs`, in the hour of its last uncounted event.
+ */
+export function shortSessionSidesSql(scope: RowScope, markedAs: string): BoundSql {
+  const near = scopeSql(scope)
+  const isCounted = scope.uncounted === 'everything' ? undefined : `NOT ${near.uncounted}`
+  const isRetraction = `hour_before != hour_now OR ${identityOf('facts_before')} != ${identityOf('facts_now')}`
+  const before = `,
+        if(had, [(-1, hour_before, facts_before, ${noMark})], []),
+        if(had AND (${isRetraction}), [(0, hour_before, facts_before, ('retracted', toString(hour_before), ''))], [])`
+  const columnsBefore = `,
+          countIf(${isCounted}) > 0 AS had, ${factsSql(isCounted)} AS facts_before, ${hourOf('facts_before')} AS hour_before`
+  const sql = `
+    SELECT workspace_id, side.2 AS hour, side.1 AS sign, side.3 AS facts, side.4 AS mark
+    FROM (
+      SELECT workspace_id, arrayJoin(if(last_hour > hour_now + ${sessionHours},
+        [(0, least(greatest(last_uncounted, {hour_start:Int64}), {hour_end:Int64} - 1), facts_now,
+          ('long', toString(session), {marked_as:String}))],
+        arrayConcat([(1, hour_now, facts_now, ${noMark})]${isCounted === undefined ? '' : before}))) AS side
+      FROM (
+        SELECT workspace_id, session, ${factsSql()} AS facts_now, ${hourOf('facts_now')} AS hour_now,
+          toInt64(max(${hourOfEvent})) AS last_hour, toInt64(maxIf(${hourOfEvent}, ${near.uncounted})) AS last_uncounted${isCounted === undefined ? '' : columnsBefore}
+        FROM events
+        ${whereNear(scope, near)}
+        GROUP BY workspace_id, session
+      )
+    )
+    WHERE mark.1 = 'long' OR hour >= {hour_start:Int64} AND hour < {hour_end:Int64} AND ${near.isKey}`
+  return { sql, params: { ...near.params, marked_as: markedAs } }
+}
+
+/** Rows that sides are made of: those near the scope's hours, of sessions that can have a side in them. */
+function whereNear(scope: RowScope, near: ScopeSql, chosen?: string): string {
+  const isFromScratch = scope.uncounted === 'everything'
+  // Of few hours, only the sessions are looked at that have an event there: one that starts there has.
+  const isOfFewHours = scope.keys !== undefined || scope.hours.end - scope.hours.start < sessionHours
+  const changes = isFromScratch ? near.inHours : `${near.nearHours} AND ${near.uncounted}`
+  // Pairs with their workspaces would take three times as long; one of the same number elsewhere comes to nothing new.
+  const changed = `session IN (SELECT session FROM events WHERE ${changes} AND visitor != 0)`
+  const isAll = isFromScratch && !isOfFewHours
+  const prewhere = chosen ?? (isAll ? undefined : changed)
+  return `${prewhere === undefined ? '' : `PREWHERE ${prewhere} `}WHERE ${near.nearHours} AND visitor != 0 AND ${inPart(scope, 'session')}`
+}
+
+/** The tuple of facts of a session's rows, or of those for which a condition holds. */
+function factsSql(isIn = '1'): string {
+  const moment = `toUInt128(toUnixTimestamp64Milli(occurred_at)) * ${idMax + 1} + id`
+  const ofFirst = (column: string) => `argMinIf(${column}, ${moment}, ${isIn})`
+  const isPageview = `kind = 'pageview' AND ${isIn}`
+  return `tuple(
+            toUnixTimestamp64Milli(minIf(occurred_at, ${isIn})), ${ofFirst('visitor')},
+            ${ofFirst(sourceKey)}, ${ofFirst(mediumKey)}, ${ofFirst(deviceKey)}, ${ofFirst(browserKey)}, ${ofFirst(countryKey)},
+            countIf(${isPageview}), countIf(${isIn}),
+            ${bounceSql(`countIf(${isPageview})`, `countIf(${isAct} AND ${isIn})`, `sumIf(engagement_ms, ${isIn})`)},
+            dateDiff('millisecond', minIf(occurred_at, ${isIn}), maxIf(occurred_at, ${isIn})),
+            argMinIf(path, ${moment}, ${isPageview})
+          )`
+}
+
+function hourOf(facts: string): string {
+  return `intDiv(${facts}.${fact.firstAt}, ${hourMs})`
+}
+
+/** What a session is counted as: its visitor, and the keys that come with its first event. */
+function identityOf(facts: string): string {
+  const { visitor, source, medium, device, browser, country } = fact
+  return `tuple(${[visitor, source, medium, device, browser, country].map((at) => `${facts}.${at}`).join(', ')})`
+}
 
 /** A session's entries: (dimension, key, detail). */
 function entriesOf(facts: string): string {
@@ -93,16 +189,10 @@ function entriesOf(facts: string): string {
 }
 
 /**
- * What the scope's rows add to `agg_sessions`: its key columns, `hour`, its sums with their sign, and `visitors` as a state.
- * @param condition over the columns of sessionStartsSql, for readers that want only a part
+ * What sides add to `agg_sessions`: its key columns, `hour`, its sums with their sign, and `visitors` as a state.
  * @param byHour false: all hours together, without the column
  */
-export function sessionContributionsSql(
-  scope: RowScope,
-  condition = '1',
-  byHour = true,
-): { sql: string; params: Readonly<Record<string, unknown>> } {
-  const starts = sessionStartsSql(scope)
+export function sessionContributionsSql(sides: BoundSql, byHour = true): BoundSql {
   const hour = byHour ? 'hour, ' : ''
   const sql = `
     SELECT workspace_id, ${hour}entry.1 AS dimension, entry.2 AS key, entry.3 AS detail,
@@ -111,20 +201,9 @@ export function sessionContributionsSql(
       toInt64(sum(sign * facts.${fact.durationMs})) AS duration_ms,
       ${setFunction('list', 'StateIf')}(facts.${fact.visitor}, sign = 1 AND dimension NOT IN ('total', 'entry')) AS visitors
     FROM (
-      SELECT workspace_id, hour, side.1 AS sign, side.2 AS facts,
-        arrayJoin(if(side.1 = 0, [('retracted', toString(hour), '')], ${entriesOf('facts')})) AS entry
-      FROM (
-        SELECT workspace_id, hour, arrayJoin(arrayConcat(
-          if(has AND ${within('facts_now', condition)}, [(1, facts_now)], []),
-          if(had AND ${within('facts_before', condition)}, [(-1, facts_before)], []),
-          if(${isRetraction}, [(0, facts_before)], []))) AS side
-        FROM (${starts.sql})
-      )
+      SELECT workspace_id, hour, sign, facts, arrayJoin(if(mark.1 != '', [mark], ${entriesOf('facts')})) AS entry
+      FROM (${sides.sql})
     )
     GROUP BY workspace_id, ${hour}dimension, key, detail`
-  return { sql, params: starts.params }
-}
-
-function within(facts: string, condition: string): string {
-  return condition.replaceAll('first_at', `${facts}.${fact.firstAt}`)
+  return { sql, params: sides.params }
 }

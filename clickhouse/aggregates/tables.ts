@@ -1,6 +1,6 @@
 /**
  * The aggregate tables: what their rows are counted by, how each column is counted from raw rows where that is a matter of
- * one row at a time, and how it is merged. The tables themselves stand in migrations/0003_aggregates.sql; held together by
+ * one row at a time, and how it is merged. The tables themselves stand in migrations, from 0003_aggregates.sql on; held together by
  * test/integration/aggregates.test.ts.
  */
 import type { SetKind } from './distinct-set.ts'

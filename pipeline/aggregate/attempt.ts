@@ -3,29 +3,32 @@
  * ledger, which takes the definite success of every statement: an attempt that fails or dies is left where it is.
  */
 
-import {
-  type Counted,
-  contributedColumns,
-  contributionsSql,
-  type Statement,
-} from '../../clickhouse/aggregates/contributions.ts'
+import { randomUUID } from 'node:crypto'
+import { type Counted, contributedColumns, contributionsSql } from '../../clickhouse/aggregates/contributions.ts'
 import { findChangedConversions } from '../../clickhouse/aggregates/credits.ts'
 import { dayOfGeneration, generationOf } from '../../clickhouse/aggregates/live-rows.ts'
 import type { RowScope } from '../../clickhouse/aggregates/row-scope.ts'
+import {
+  sessionContributionsSql,
+  sessionSidesSql,
+  shortSessionSidesSql,
+} from '../../clickhouse/aggregates/session-starts.ts'
 import { type AggregateName, aggregateTables } from '../../clickhouse/aggregates/tables.ts'
+import type { BoundSql } from '../../clickhouse/bound-sql.ts'
 import type { ClickHouse, QueryOptions } from '../../clickhouse/client.ts'
 import type { Queryable } from '../../postgres/client.ts'
 import { raiseAttempts, takeAttempt } from '../../postgres/tables/aggregates.ts'
 import {
   aggregateDeadlineMs,
   aggregateMemoryMax,
+  aggregateNiceness,
   aggregateThreadsMax,
   foundConversionsMax,
 } from '../../schemas/limits.ts'
 
 export const aggregateNames = Object.keys(aggregateTables) as AggregateName[]
 
-/** Of every statement of the aggregator. What doesn't fit half of its memory goes to the disk. */
+/** Of every statement of the aggregator: inserts and readers come first. What doesn't fit half of its memory goes to the disk. */
 export const heavyStatement: QueryOptions = {
   deadlineMs: aggregateDeadlineMs,
   settings: {
@@ -33,6 +36,7 @@ export const heavyStatement: QueryOptions = {
     max_bytes_before_external_group_by: aggregateMemoryMax / 2,
     max_bytes_before_external_sort: aggregateMemoryMax / 2,
     max_threads: aggregateThreadsMax,
+    os_thread_priority: aggregateNiceness,
   },
 }
 
@@ -45,28 +49,65 @@ const insertSettings = {
   insert_deduplicate: 0,
 }
 
+export interface Inserting {
+  readonly ch: ClickHouse
+  /** Awaited before every statement that takes long; may throw. */
+  readonly beforeEach: () => Promise<void>
+}
+
 /** Stores what the scope's rows add to a table. */
 export async function insertContributions(
-  ch: ClickHouse,
+  work: Inserting,
   attempt: number,
   name: AggregateName,
   scope: RowScope,
   counted: Counted,
 ): Promise<void> {
-  const columns = contributedColumns(name).join(', ')
+  const { ch, beforeEach } = work
+  if (name === 'agg_sessions') return insertSessions(work, attempt, scope)
+  await beforeEach()
   let found: Counted['found']
   if (name === 'agg_conversions' && scope.uncounted !== 'everything') {
     found = await findChangedConversions(ch, scope, foundConversionsMax, heavyStatement)
     if (found?.ids.length === 0) return
+    await beforeEach()
   }
-  const { sql, params } = contributionsSql(name, scope, { ...counted, found })
+  await insertHours(ch, attempt, name, contributionsSql(name, scope, { ...counted, found }))
+}
+
+/** Those within a day first, as nearly all are; then the ones that it marked as longer. */
+async function insertSessions({ ch, beforeEach }: Inserting, attempt: number, scope: RowScope): Promise<void> {
+  const markedAs = randomUUID()
+  await beforeEach()
+  await insertHours(ch, attempt, 'agg_sessions', sessionContributionsSql(shortSessionSidesSql(scope, markedAs)))
+  const isMarked = {
+    sql: `generation >= {attempt:UInt64} AND generation < {attempts_end:UInt64}
+      AND dimension = 'long' AND detail = {marked_as:String}`,
+    params: { attempt: generationOf(attempt, 0), attempts_end: generationOf(attempt + 1, 0), marked_as: markedAs },
+  }
+  const marked = await ch.query(
+    `SELECT 1 FROM agg_sessions WHERE ${isMarked.sql} LIMIT 1`,
+    isMarked.params,
+    heavyStatement,
+  )
+  if (marked.length === 0) return
+  await beforeEach()
+  const isLong = {
+    sql: `(workspace_id, session) IN (SELECT workspace_id, toUInt64(key) FROM agg_sessions WHERE ${isMarked.sql})`,
+    params: isMarked.params,
+  }
+  await insertHours(ch, attempt, 'agg_sessions', sessionContributionsSql(sessionSidesSql(scope, isLong)))
+}
+
+async function insertHours(ch: ClickHouse, attempt: number, name: AggregateName, hours: BoundSql): Promise<void> {
+  const columns = contributedColumns(name).join(', ')
   await insertSelected(ch, `INSERT INTO ${name} (generation, is_day, ${columns})`, {
-    sql: `SELECT toUInt64({attempt:UInt64} + intDiv(hour, 24)), 0, ${columns} FROM (${sql})`,
-    params: { ...params, attempt: generationOf(attempt, 0) },
+    sql: `SELECT toUInt64({attempt:UInt64} + intDiv(hour, 24)), 0, ${columns} FROM (${hours.sql})`,
+    params: { ...hours.params, attempt: generationOf(attempt, 0) },
   })
 }
 
-export async function insertSelected(ch: ClickHouse, into: string, { sql, params }: Statement): Promise<void> {
+export async function insertSelected(ch: ClickHouse, into: string, { sql, params }: BoundSql): Promise<void> {
   await ch.command(`${into} ${sql}`, params, {
     ...heavyStatement,
     settings: { ...heavyStatement.settings, ...insertSettings },

@@ -1,6 +1,6 @@
 /** Compares what readers see of the aggregates with what the raw rows give, hour by hour, as whole days, and as blocks of them. */
 import { idsIn } from '../../clickhouse/aggregates/id-ranges.ts'
-import { type HourSpan, hourMs } from '../../clickhouse/aggregates/row-scope.ts'
+import { type HourSpan, hourMs, moment, ofWorkspaces } from '../../clickhouse/aggregates/row-scope.ts'
 import { type AggregateName, aggregateTables, hourOfEvent } from '../../clickhouse/aggregates/tables.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Queryable } from '../../postgres/client.ts'
@@ -80,8 +80,8 @@ async function divideHours(
   const { sql, params } = idsIn(snapshot.aggregated, 'visible')
   const rows = await ch.query<{ hour: number; rows: number }>(
     `SELECT ${hourOfEvent} AS hour, count() AS rows FROM events
-     WHERE ${sql} AND ${workspaceIds === undefined ? '1' : 'workspace_id IN {workspaces:Array(UInt32)}'}
-       AND occurred_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND occurred_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+     WHERE ${sql} AND ${ofWorkspaces({ workspaceIds })}
+       AND occurred_at >= ${moment('from')} AND occurred_at < ${moment('to')}
      GROUP BY hour ORDER BY hour`,
     {
       ...params,

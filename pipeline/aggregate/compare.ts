@@ -1,7 +1,7 @@
 /** Statements that compare two computations of the same aggregates, key by key. */
 import { contributionsSql } from '../../clickhouse/aggregates/contributions.ts'
 import { keyOfHour, keyOfHourSql, liveRowsIn } from '../../clickhouse/aggregates/live-rows.ts'
-import { type HourSpan, hourMs, sessionHours } from '../../clickhouse/aggregates/row-scope.ts'
+import { type HourSpan, hourMs, ofWorkspaces, sessionHours } from '../../clickhouse/aggregates/row-scope.ts'
 import { type AggregateName, type AggregateTable, aggregateTables } from '../../clickhouse/aggregates/tables.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { AggregateSnapshot, LiveBlock, LiveGeneration } from '../../schemas/aggregate-snapshot.ts'
@@ -79,14 +79,13 @@ export function compareBlock(
   comparison: Comparison,
   { generation, firstDay, days }: LiveBlock,
 ): Promise<DifferingHour[]> {
-  const ofWorkspaces = comparison.workspaceIds === undefined ? '1' : 'workspace_id IN {workspaces:Array(UInt32)}'
   const whole = comparison.snapshot.generations.filter(
     ({ day, isWhole }) => isWhole && day >= firstDay && day < firstDay + days,
   )
   return compare(ch, name, comparison, {
     hour: '{first_hour:UInt32}',
-    left: `SELECT * FROM ${name} WHERE is_day = 1 AND generation = {block:UInt64} AND ${ofWorkspaces}`,
-    right: `SELECT * FROM ${name} WHERE is_day = 1 AND generation IN {whole:Array(UInt64)} AND ${ofWorkspaces}`,
+    left: `SELECT * FROM ${name} WHERE is_day = 1 AND generation = {block:UInt64} AND ${ofWorkspaces(comparison)}`,
+    right: `SELECT * FROM ${name} WHERE is_day = 1 AND generation IN {whole:Array(UInt64)} AND ${ofWorkspaces(comparison)}`,
     params: { block: generation, whole: whole.map((one) => one.generation), first_hour: firstDay * 24 },
   })
 }
@@ -138,8 +137,7 @@ async function compare(
 
 function storedRows(name: AggregateName, { snapshot, hours, workspaceIds }: Comparison, condition: string): string {
   const live = liveRowsIn(liveRowsOf(snapshot, hours.start, hours.end), 'stored')
-  const ofWorkspaces = workspaceIds === undefined ? '1' : 'workspace_id IN {workspaces:Array(UInt32)}'
-  return `SELECT * FROM ${name} WHERE ${live.sql} AND ${condition} AND ${ofWorkspaces}
+  return `SELECT * FROM ${name} WHERE ${live.sql} AND ${condition} AND ${ofWorkspaces({ workspaceIds })}
     AND hour >= {hour_start:UInt32} AND hour < {hour_end:UInt32}`
 }
 

@@ -10,7 +10,7 @@ import type { ClickHouse } from '../../clickhouse/client.ts'
 import { type AggregationState, type LeaseMark, rangesOf } from '../../postgres/tables/aggregates.ts'
 import type { IdRange } from '../../schemas/aggregate-snapshot.ts'
 import { aggregateWorkspacesNamed, segmentRowsMax } from '../../schemas/limits.ts'
-import { aggregateNames, heavyStatement, insertContributions } from './attempt.ts'
+import { aggregateNames, heavyStatement, type Inserting, insertContributions } from './attempt.ts'
 import { liveRowsOf } from './live.ts'
 import { type DeltaDay, type Division, dividePieces, type WorkSizes } from './pieces.ts'
 import { creditHours } from './recompute-plan.ts'
@@ -108,9 +108,9 @@ export const namesInOrder: readonly AggregateName[] = [
   'agg_conversions',
 ]
 
-/** Writes what the delta adds to all tables. `beforeEach` is awaited before every statement, and may throw. */
+/** Writes what the delta adds to all tables. */
 export async function writeDelta(
-  { ch, beforeEach }: { readonly ch: ClickHouse; readonly beforeEach: () => Promise<void> },
+  work: Inserting,
   attempt: number,
   state: AggregationState,
   delta: Delta,
@@ -126,10 +126,9 @@ export async function writeDelta(
       rowsMax: statementRows,
       ...reachOf(name),
     })) {
-      await beforeEach()
       const near: [number, number] = [hours.start - creditHours - 1, hours.end]
       await insertContributions(
-        ch,
+        work,
         attempt,
         name,
         {

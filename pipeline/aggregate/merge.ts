@@ -2,9 +2,9 @@
  * Merges generations of a day into one, which takes their place in the ledger, and whole days into blocks, which stand beside
  * theirs: a reader of a month takes a few rows of each key instead of one for each day.
  */
-import type { Condition } from '../../clickhouse/aggregates/id-ranges.ts'
 import { generationOf, liveRowsIn } from '../../clickhouse/aggregates/live-rows.ts'
 import { type AggregateName, aggregateTables } from '../../clickhouse/aggregates/tables.ts'
+import type { BoundSql } from '../../clickhouse/bound-sql.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { type AggregationState, commitToLedger, readAggregationState } from '../../postgres/tables/aggregates.ts'
 import { aggregateMergeMs } from '../../schemas/limits.ts'
@@ -36,7 +36,7 @@ export async function mergeDue(work: Aggregating, isAllTaken: boolean): Promise<
 export type KeptHours = ReadonlyMap<number, number>
 
 /** SQL condition over any aggregate table: the row is kept. */
-export function keptHoursOf(kept: KeptHours): Condition {
+export function keptHoursOf(kept: KeptHours): BoundSql {
   return {
     sql: 'hour >= transform(workspace_id, {kept_workspaces:Array(UInt32)}, {kept_hours:Array(UInt32)}, toUInt32(0))',
     params: { kept_workspaces: [...kept.keys()], kept_hours: [...kept.values()] },
@@ -114,13 +114,13 @@ async function mergeHours(
   const isKept = kept.size === 0 ? { sql: '1', params: {} } : keptHoursOf(kept)
   const group = ['workspace_id', 'is_day', 'hour', ...keys].join(', ')
   const sums = Object.entries(columns).filter(([, { merge }]) => merge === 'sum(?)')
-  const isRetraction = name === 'agg_sessions' ? "dimension = 'retracted'" : '0'
+  const isMark = name === 'agg_sessions' ? "dimension IN ('retracted', 'long')" : '0'
   await insertSelected(
     ch,
     `INSERT INTO ${name} (generation, is_closed, ${group}, ${Object.keys(columns).join(', ')})`,
     {
       sql: `SELECT {generation:UInt64}, {closed:UInt8}, ${group}, ${mergedColumns(name)} FROM ${name}
-      WHERE is_day = 0 AND ${live.sql} AND NOT ${isRetraction} AND ${isKept.sql}
+      WHERE is_day = 0 AND ${live.sql} AND NOT ${isMark} AND ${isKept.sql}
       GROUP BY ${group} ${sums.length === 0 ? '' : `HAVING ${sums.map(([column]) => `sum(${column}) != 0`).join(' OR ')}`}`,
       params: {
         ...live.params,

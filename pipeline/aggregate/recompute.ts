@@ -126,18 +126,18 @@ async function countRows(
 }
 
 async function write(
-  { ch, attempt, beforeEach, sizes }: Recomputing,
+  work: Recomputing,
   name: (typeof namesInOrder)[number],
   scope: RowScope,
   rows: number,
   touched: Listed,
   before: Listed | undefined,
 ): Promise<void> {
+  const { attempt, sizes } = work
   const of = Math.max(1, Math.ceil(rows / sizes.statementRows))
   const near: [number, number] = [scope.hours.start - creditHours - 1, scope.hours.end]
   for (let remainder = 0; remainder < of; remainder++) {
-    await beforeEach()
-    await insertContributions(ch, attempt, name, of === 1 ? scope : { ...scope, part: { remainder, of } }, {
+    await insertContributions(work, attempt, name, of === 1 ? scope : { ...scope, part: { remainder, of } }, {
       touches: liveRowsOf(touched, ...near),
       conversions: before && liveRowsOf(before, ...near),
     })

@@ -2,6 +2,7 @@
 import type { AggregateReset, AggregateSnapshot, LiveBlock, LiveGeneration } from '../../schemas/aggregate-snapshot.ts'
 import { segmentRowsMax } from '../../schemas/limits.ts'
 import type { Queryable } from '../client.ts'
+import { milliseconds } from '../clock.ts'
 
 interface StateRow {
   readonly revision: number
@@ -18,7 +19,7 @@ interface StateRow {
  */
 export async function readSnapshot(q: Queryable, known?: AggregateSnapshot): Promise<AggregateSnapshot> {
   const [row] = await q.query<StateRow>(
-    `SELECT revision, floor(extract(epoch FROM committed_at) * 1000)::bigint AS "committedAt",
+    `SELECT revision, ${milliseconds('committed_at')} AS "committedAt",
        CASE WHEN revision != $1 THEN (SELECT jsonb_agg(jsonb_build_object('first', first_segment, 'through', through)
          ORDER BY first_segment) FROM aggregate_marks) END AS marks,
        CASE WHEN revision != $1 THEN (SELECT jsonb_agg(jsonb_build_object('generation', generation, 'day', day, 'isWhole', is_whole,

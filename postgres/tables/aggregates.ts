@@ -5,6 +5,7 @@
 import type { AggregateReset, IdRange, LiveBlock, LiveGeneration } from '../../schemas/aggregate-snapshot.ts'
 import { aggregateRepairRowsMax, segmentRowsMax } from '../../schemas/limits.ts'
 import type { Postgres, Queryable } from '../client.ts'
+import { milliseconds } from '../clock.ts'
 import type { HourKey } from './aggregate-repairs.ts'
 
 /** Of a lease of segment numbers, the id up to which something is done. */
@@ -46,7 +47,6 @@ export interface AggregationState {
 const marks = (table: string, through: string) =>
   `(SELECT coalesce(json_agg(json_build_object('firstSegment', first_segment, 'endSegment', end_segment, 'through', ${through})), '[]')
     FROM ${table})`
-const milliseconds = (time: string) => `floor(extract(epoch FROM ${time}) * 1000)::bigint`
 const resets = `(SELECT coalesce(json_agg(json_build_object('workspaceId', workspace_id, 'hour', hour, 'generation', generation)), '[]')
   FROM aggregate_resets)`
 

@@ -11,7 +11,8 @@ import { rowOf } from '../support/enriching.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
 const days = 10
-const until = Math.floor(Date.now() / 1000) * 1000 - 1000
+/** A noon: near midnight the first of the days would have next to nothing. */
+const until = Math.floor(Date.now() / 86_400_000 - 0.5) * 86_400_000 + 43_200_000
 const shape = `--events 10000 --workspaces 3 --days ${days} --until ${new Date(until).toISOString()}`
 
 let stores: TestStores

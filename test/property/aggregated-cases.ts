@@ -12,8 +12,8 @@ import { inboxRows, makeWorkspace, type PlacedCase } from './ask-overview.ts'
 
 /** More ids than a case has events. */
 const idsPerCase = 1024
-/** Near the largest that JSON carries exactly. */
-const firstSegment = 2 ** 34
+/** The last portion's ids are near the largest that JSON carries exactly; those of the others begin with the first there are. */
+const lateSegments = 2 ** 34
 let placedPortions = 0
 let placedManifests = 1_000_000
 
@@ -43,7 +43,10 @@ export async function placeInPortions(
   count: number,
 ): Promise<{ placed: PlacedCase[]; portions: Portion[] }> {
   const segmentsPerPortion = Math.ceil((cases.length * idsPerCase) / segmentRowsMax)
-  const segments = Array.from({ length: count }, () => firstSegment + placedPortions++ * segmentsPerPortion)
+  const segments = Array.from({ length: count }, (_, portion) => {
+    const first = placedPortions++ * segmentsPerPortion
+    return portion === count - 1 ? lateSegments + first : first
+  })
   const placed: PlacedCase[] = []
   const rows: EventFact[][] = segments.map(() => [])
   for (const [at, one] of cases.entries()) {

@@ -16,6 +16,7 @@ import { segmentRowsMax } from '../../schemas/limits.ts'
 import { overviewCases } from '../oracle/cases.ts'
 import { day, type EventFact, hour } from '../oracle/facts.ts'
 import { insertEventRows } from '../support/event-rows.ts'
+import { makeRandom } from '../support/late-events.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
 const isLong = process.env['FAULTS'] === 'long'
@@ -50,16 +51,6 @@ function drawEvents(random: () => number, firstWorkspace: number): EventFact[] {
     .sort((a, b) => a.order - b.order)
     .map(({ event }) => event)
     .slice(0, eventsMax)
-}
-
-function makeRandom(start: number): () => number {
-  let state = start
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }
 
 async function differences(options: CheckOptions = {}): Promise<Difference[]> {

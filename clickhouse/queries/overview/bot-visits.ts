@@ -1,5 +1,6 @@
 /** Crawler visits: a count beside the figures of people, in none of them. */
-import { moment, type ReadableSpan, type Reader, spanParams, within } from './span.ts'
+import { moment } from '../../aggregates/row-scope.ts'
+import { type ReadableSpan, type Reader, spanParams, within } from './span.ts'
 
 export interface BotVisits {
   readonly current: number

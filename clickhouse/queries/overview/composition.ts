@@ -12,12 +12,13 @@ import type { AggregateSnapshot, IdRange } from '../../../schemas/aggregate-snap
 import { aggregateSettledLevel } from '../../../schemas/limits.ts'
 import type { Span } from '../../../schemas/time-range.ts'
 import { chooseBlocks, daysOf } from '../../aggregates/blocks.ts'
-import { type Condition, idsIn } from '../../aggregates/id-ranges.ts'
+import { idsIn } from '../../aggregates/id-ranges.ts'
 import { liveRowsIn } from '../../aggregates/live-rows.ts'
 import { type HourSpan, hourMs, sessionHours } from '../../aggregates/row-scope.ts'
 import type { EventRow } from '../../aggregates/rows-at-hand.ts'
 import type { SessionRows } from '../../aggregates/session-changes.ts'
-import { moment, type ReadableSpan, spanParams } from './span.ts'
+import type { BoundSql } from '../../bound-sql.ts'
+import { inAnySpan, type ReadableSpan, spanParams } from './span.ts'
 
 const dayHours = 24
 
@@ -86,12 +87,10 @@ export function sessionHoursOf({ span, hours }: Composition): HourSpan {
 /** Rows of an additive aggregate table, and the raw rows beside them: each row of the range is in exactly one of them. */
 export interface Cells {
   /** Over an aggregate table, each row in one of them: those that stay what they are for long apart from the others. */
-  readonly aggregated: readonly Condition[]
+  readonly aggregated: readonly BoundSql[]
   /** Over `events`, each for a query of its own: time and id are then both looked up. */
-  readonly raw: readonly Condition[]
+  readonly raw: readonly BoundSql[]
   readonly atHand: readonly EventRow[]
-  /** Tells what stands in a statement for these cells from what stands for others. */
-  readonly name: string
 }
 
 /**
@@ -110,7 +109,6 @@ export function cellsOf(
     aggregated: aggregatedCells(composition, { name, edges, hours, cutHours }),
     raw: rawCells(composition, { name, hours, cutHours }),
     atHand: rowsAtHand(composition, hours, cutHours),
-    name,
   }
 }
 
@@ -124,7 +122,7 @@ export interface CellOptions {
 function aggregatedCells(
   { span, snapshot }: Composition,
   { name, edges, hours, cutHours }: Required<Omit<CellOptions, 'cut'>> & { cutHours: readonly number[] },
-): Condition[] {
+): BoundSql[] {
   if (hours.start >= hours.end) return []
   const resets = snapshot.resets.filter(({ workspaceId }) => workspaceId === span.workspaceId)
   const divided = new Set([
@@ -185,21 +183,20 @@ function aggregatedCells(
 }
 
 function rawCells(
-  { span, from, to, pending, edges }: Composition,
+  composition: Composition,
   { name, hours, cutHours }: { name: string; hours: HourSpan; cutHours: readonly number[] },
-): Condition[] {
+): BoundSql[] {
   const between = (part: string, spans: readonly Span[], more = '', params: Record<string, unknown> = {}) => {
-    const all: Record<string, unknown> = { workspace: span.workspaceId, ...params }
-    const inSpans = spans.map(({ start, end }, at) => {
-      const [first, last] = [`${name}_${part}_from_${at}`, `${name}_${part}_to_${at}`]
-      Object.assign(all, { [first]: start, [last]: Math.max(start, end) })
-      return `occurred_at >= ${moment(first)} AND occurred_at < ${moment(last)}`
-    })
-    return { sql: `workspace_id = {workspace:UInt32} AND (${inSpans.join(' OR ')})${more}`, params: all }
+    const inSpans = inAnySpan(`${name}_${part}`, spans)
+    return {
+      sql: `workspace_id = {workspace:UInt32} AND ${inSpans.sql}${more}`,
+      params: { workspace: composition.span.workspaceId, ...inSpans.params, ...params },
+    }
   }
-  const cells: Condition[] = []
-  const outside = outsideHours({ from, to }, hours).filter((one) => !isCovered(one, edges))
-  if (outside.length > 0) cells.push(between('edges', outside))
+  const { to, pending } = composition
+  const cells: BoundSql[] = []
+  const { raw } = edgesOf(composition, hours)
+  if (raw.length > 0) cells.push(between('edges', raw))
   const wholeFrom = hours.start * hourMs
   const wholeTo = Math.min(to, hours.end * hourMs)
   const cutParams = { [`${name}_cut_hours`]: cutHours.map((hour) => hour * 3600) }
@@ -210,7 +207,7 @@ function rawCells(
   if (pending !== undefined && pending.atHand === undefined) {
     const start = Math.max(wholeFrom, pending.hours.start * hourMs)
     const end = Math.min(wholeTo, pending.hours.end * hourMs)
-    const ids = idsIn(pending.ids, `${name}_pending`)
+    const ids = idsIn(pending.ids, `${name}_pending_ids`)
     const notCut = cutHours.length === 0 ? '' : ` AND NOT ${isCut}`
     const params = { ...ids.params, ...(cutHours.length === 0 ? {} : cutParams) }
     if (start < end) cells.push(between('pending', [{ start, end }], ` AND ${ids.sql}${notCut}`, params))
@@ -219,33 +216,30 @@ function rawCells(
 }
 
 /** Those of the rows that were taken at hand which no raw cell has. */
-function rowsAtHand(
-  { from, to, pending, edges }: Composition,
-  hours: HourSpan,
-  cutHours: readonly number[],
-): EventRow[] {
-  const covered = outsideHours({ from, to }, hours).filter((outside) => isCovered(outside, edges))
-  const ofEdges = covered.flatMap(({ start, end }) => edges!.rows.filter(({ at }) => at >= start && at < end))
+function rowsAtHand(composition: Composition, hours: HourSpan, cutHours: readonly number[]): EventRow[] {
+  const { to, pending, edges } = composition
+  const ofEdges = edgesOf(composition, hours).atHand.flatMap(({ start, end }) =>
+    edges!.rows.filter(({ at }) => at >= start && at < end),
+  )
   if (pending?.atHand === undefined || hours.start >= hours.end) return ofEdges
   const end = Math.min(to, hours.end * hourMs)
   const isInHours = ({ at }: EventRow) => at >= hours.start * hourMs && at < end && !cutHours.includes(hourOf(at))
   return [...ofEdges, ...pending.atHand.uncounted.filter(isInHours)]
 }
 
-/** What of a range lies before and after its whole hours; all of it where there are none. */
-export function outsideHours({ from, to }: Pick<Composition, 'from' | 'to'>, hours: HourSpan): Span[] {
-  const outside =
-    hours.start >= hours.end
-      ? [{ start: from, end: to }]
-      : [
-          { start: from, end: Math.min(to, hours.start * hourMs) },
-          { start: Math.max(from, hours.end * hourMs), end: to },
-        ]
-  return outside.filter(({ start, end }) => start < end)
-}
-
-export function isCovered({ start, end }: Span, edges: EdgeRows | undefined): boolean {
-  return edges?.spans.some((span) => span.start <= start && span.end >= end) === true
+/** What of a range lies before and after its whole hours, all of it where there are none: by where its rows are found. */
+export function edgesOf(
+  { from, to, edges }: Pick<Composition, 'from' | 'to' | 'edges'>,
+  hours: HourSpan,
+): { atHand: Span[]; raw: Span[] } {
+  const isAll = hours.start >= hours.end
+  const outside = [
+    { start: from, end: isAll ? to : Math.min(to, hours.start * hourMs) },
+    { start: isAll ? to : Math.max(from, hours.end * hourMs), end: to },
+  ].filter(({ start, end }) => start < end)
+  const isAtHand = ({ start, end }: Span) =>
+    edges?.spans.some((span) => span.start <= start && span.end >= end) === true
+  return { atHand: outside.filter(isAtHand), raw: outside.filter((span) => !isAtHand(span)) }
 }
 
 export function hourOf(moment: number): number {

@@ -9,10 +9,11 @@ import { creditedSql, type FoundConversions, findChangedConversions } from '../.
 import { browserKey, countryKey, deviceKey, mediumKey, sourceKey } from '../../aggregates/event-keys.ts'
 import { idMax } from '../../aggregates/id-ranges.ts'
 import { liveRowsIn } from '../../aggregates/live-rows.ts'
-import { type HourSpan, hourMs, type RowScope, sessionHours } from '../../aggregates/row-scope.ts'
+import { type HourSpan, hourMs, moment, type RowScope, sessionHours } from '../../aggregates/row-scope.ts'
 import type { SessionRows } from '../../aggregates/session-changes.ts'
+import type { BoundSql } from '../../bound-sql.ts'
 import { type Composition, type PendingRows, sessionHoursOf } from './composition.ts'
-import { moment, prefixParams, type Reader, within } from './span.ts'
+import { prefixParams, type Reader, within } from './span.ts'
 
 const dayHours = 24
 
@@ -25,17 +26,12 @@ export interface CreditedConversions {
   readonly total: number
 }
 
+/** Several may have equal keys. */
 export async function readConversions(ch: Reader, composition: Composition): Promise<CreditedConversions[]> {
   const found = await findConversions(ch, composition)
   const isUnchanged = composition.pending === undefined || found?.ids.length === 0
-  const parts = isUnchanged ? divideAtOpenDay(throughLastHour(composition)) : [composition]
-  const rows = await Promise.all(parts.map((part) => readPart(ch, part, found)))
-  const credited = new Map<string, CreditedConversions>()
-  for (const row of rows.flat()) {
-    const name = [row.dimension, row.key, row.detail].join('\0')
-    credited.set(name, { ...row, total: (credited.get(name)?.total ?? 0) + row.total })
-  }
-  return [...credited.values()]
+  const parts = isUnchanged ? divide(throughLastHour(composition)) : [composition]
+  return (await Promise.all(parts.map((part) => readPart(ch, part, found)))).flat()
 }
 
 /** Where nothing that was counted lies behind `to` in its hour, that hour's end is as good, and asks the same for an hour. */
@@ -44,16 +40,17 @@ function throughLastHour(composition: Composition): Composition {
   return { ...composition, to: hours.start < hours.end ? Math.max(to, hours.end * hourMs) : to }
 }
 
-/** The days that are over apart from those after them, which change with every commit. */
-function divideAtOpenDay(composition: Composition): Composition[] {
+/**
+ * The days that are over apart from those after them, which change with every commit; and what lies around whole hours, which
+ * is another part of an hour with every question.
+ */
+function divide(composition: Composition): Composition[] {
   const { snapshot, from, to } = composition
-  const open = snapshot.generations.filter(({ day, isWhole }) => !isWhole && day * dayMs > from && day * dayMs < to)
-  if (open.length === 0) return [composition]
-  const between = Math.min(...open.map(({ day }) => day)) * dayMs
-  return [
-    { ...composition, to: between },
-    { ...composition, from: between },
-  ]
+  const openDays = snapshot.generations.filter(({ isWhole }) => !isWhole).map(({ day }) => day * dayMs)
+  const firstOpen = Math.min(...openDays.filter((start) => start > from))
+  const cuts = [Math.ceil(from / hourMs) * hourMs, firstOpen, Math.floor(to / hourMs) * hourMs]
+  const inside = [...new Set(cuts)].filter((cut) => cut > from && cut < to).sort((one, other) => one - other)
+  return [from, ...inside].map((start, at) => ({ ...composition, from: start, to: inside[at] ?? to }))
 }
 
 async function readPart(
@@ -124,11 +121,9 @@ function firstAggregated(composition: Composition): number {
     : from
 }
 
-interface Part {
+interface Part extends BoundSql {
   readonly with: readonly string[]
-  readonly sql: string
-  readonly params: Readonly<Record<string, unknown>>
-  /** Whether it reads nothing but immutable generations. */
+  /** Whether it reads nothing but immutable generations, and may be asked again: by whole hours. */
   readonly isLasting: boolean
 }
 
@@ -169,7 +164,12 @@ function aggregatedCredits(
     WHERE workspace_id = {workspace:UInt32} AND hour >= {credits_first_hour:UInt32} AND hour < {credits_last_hour:UInt32} AND ${live.sql}`
   const scope = changedScope(span.workspaceId, pending, { start: firstHour, end: lastHour })
   if (scope === undefined || found?.ids.length === 0) {
-    return { with: [], sql: named(select('conversions', `${counted})`)), params, isLasting: true }
+    return {
+      with: [],
+      sql: named(select('conversions', `${counted})`)),
+      params,
+      isLasting: from % hourMs === 0 && to % hourMs === 0,
+    }
   }
   const computed = creditedSql(
     scope,

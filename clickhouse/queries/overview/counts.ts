@@ -6,7 +6,7 @@ import { aggregateTables } from '../../aggregates/tables.ts'
 import { type Cells, type Composition, cellsOf } from './composition.ts'
 import { type BucketPart, generationsIn, readSeries } from './series.ts'
 import type { Reader } from './span.ts'
-import { readUnited, shown, type UnitedOptions, unitedSql } from './united.ts'
+import { mergeParts, readUnited, shown, type UnitedOptions, unitedSql } from './united.ts'
 
 export interface Counts {
   readonly visitors: number
@@ -40,15 +40,23 @@ export async function readCounts(
   composition: Composition,
   buckets: readonly Bucket[],
 ): Promise<RangeCounts> {
-  const { total, closed, open } = await readSeries(ch, table, composition, buckets, {
+  const {
+    total,
+    closed,
+    open,
+    names: bucketNames,
+  } = await readSeries(ch, table, composition, buckets, {
     columns: [...names, ...vitalColumns],
     readClosed: (cells, options, part) => readClosed(ch, cells, { ...options, columns: names }, part),
   })
-  const [row] = total.all
-  const byBucket = new Map([...closed, ...open.all.map((row) => [row.number('bucket'), countsOf(row)] as const)])
+  const [row] = mergeParts(total).all
+  const byBucket = new Map([
+    ...closed,
+    ...mergeParts(open).all.map((row) => [row.number('bucket'), countsOf(row)] as const),
+  ])
   return {
     total: countsOf(row),
-    series: buckets.map(({ start }) => byBucket.get(start) ?? noCounts),
+    series: bucketNames.map((name) => byBucket.get(name) ?? noCounts),
     vitals: row === undefined ? new Map() : vitalSumsOf(row),
   }
 }

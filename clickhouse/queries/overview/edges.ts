@@ -2,10 +2,9 @@
 import { LRUCache } from 'lru-cache'
 import type { AggregateSnapshot } from '../../../schemas/aggregate-snapshot.ts'
 import { crowdedForMs, crowdedWorkspacesMax, edgeRowsAtHandMax } from '../../../schemas/limits.ts'
-import { hourMs, sessionHours } from '../../aggregates/row-scope.ts'
 import { readRows } from '../../aggregates/rows-at-hand.ts'
-import { composeSpan, type EdgeRows, outsideHours } from './composition.ts'
-import { moment, type ReadableSpan, type Reader } from './span.ts'
+import { composeSpan, type EdgeRows, edgesOf } from './composition.ts'
+import { aroundSessions, inAnySpan, type ReadableSpan, type Reader } from './span.ts'
 
 /** Workspaces of which they were many: to find that out takes as long as to read few. */
 const crowded = new LRUCache<number, true>({ max: crowdedWorkspacesMax, ttl: crowdedForMs })
@@ -18,25 +17,17 @@ export async function readEdges(
 ): Promise<EdgeRows | undefined> {
   const compositions = ranges.map((range) => composeSpan(snapshot, range))
   if (compositions.some(({ hours }) => hours.start >= hours.end)) return undefined
-  const spans = compositions.flatMap((composition) => outsideHours(composition, composition.hours))
+  const spans = compositions.flatMap((composition) => edgesOf(composition, composition.hours).raw)
   if (spans.length === 0) return { spans, rows: [] }
 
   const { workspaceId, readableFrom } = ranges[0]!
   if (crowded.has(workspaceId)) return undefined
-  const lookBack = sessionHours * hourMs
-  const params: Record<string, unknown> = { workspace: workspaceId }
-  const inAny = (name: string, around: number) =>
-    spans
-      .map(({ start, end }, at) => {
-        params[`${name}_from_${at}`] = Math.max(start - around, readableFrom)
-        params[`${name}_to_${at}`] = end + around
-        return `occurred_at >= ${moment(`${name}_from_${at}`)} AND occurred_at < ${moment(`${name}_to_${at}`)}`
-      })
-      .join(' OR ')
-  const inEdges = inAny('edge', 0)
-  const sessions = `SELECT session FROM events WHERE workspace_id = {workspace:UInt32} AND (${inEdges}) AND visitor != 0`
-  const condition = `workspace_id = {workspace:UInt32} AND (${inAny('near', lookBack)})
-    AND ((${inEdges}) OR visitor != 0 AND session IN (${sessions}))`
+  const inEdges = inAnySpan('edge', spans)
+  const near = inAnySpan('near', aroundSessions(spans, readableFrom))
+  const sessions = `SELECT session FROM events WHERE workspace_id = {workspace:UInt32} AND ${inEdges.sql} AND visitor != 0`
+  const condition = `workspace_id = {workspace:UInt32} AND ${near.sql}
+    AND (${inEdges.sql} OR visitor != 0 AND session IN (${sessions}))`
+  const params = { workspace: workspaceId, ...inEdges.params, ...near.params }
   const rows = await readRows(ch, condition, params, edgeRowsAtHandMax)
   if (rows === undefined) crowded.set(workspaceId, true)
   return rows && { spans, rows }

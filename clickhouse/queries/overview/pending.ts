@@ -1,9 +1,10 @@
 /** The raw rows around a range that the aggregates of a snapshot don't have yet: mostly those of the last seconds. */
 import type { AggregateSnapshot } from '../../../schemas/aggregate-snapshot.ts'
 import { aggregatesKeepUpMs, rowsAtHandMax } from '../../../schemas/limits.ts'
-import { type Condition, complementOf, idsIn } from '../../aggregates/id-ranges.ts'
+import { complementOf, idsIn } from '../../aggregates/id-ranges.ts'
 import { type HourSpan, hourMs, sessionHours } from '../../aggregates/row-scope.ts'
 import { type EventRow, hasVisitor, readRows } from '../../aggregates/rows-at-hand.ts'
+import type { BoundSql } from '../../bound-sql.ts'
 import type { PendingRows } from './composition.ts'
 import { inRange, type Reader, within } from './span.ts'
 
@@ -56,7 +57,7 @@ async function readMates(
   { workspaceId, to }: PendingRange,
   rows: readonly EventRow[],
   hours: HourSpan,
-  pending: Condition,
+  pending: BoundSql,
 ): Promise<readonly EventRow[] | undefined> {
   const known = rows.filter(hasVisitor)
   if (known.length === 0) return []

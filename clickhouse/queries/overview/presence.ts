@@ -1,6 +1,7 @@
 /** Who is there now, and whether anybody ever was. */
 import { liveWindowMs } from '../../../schemas/limits.ts'
-import { moment, type Reader } from './span.ts'
+import { moment } from '../../aggregates/row-scope.ts'
+import type { Reader } from './span.ts'
 
 export interface Presence {
   /** Distinct visitors of the last minutes. */

@@ -1,17 +1,17 @@
 /** Sessions that start in what isn't taken from the aggregates: by their raw rows, on all their events of a day around. */
-import { bounceEngagementMs } from '../../../schemas/limits.ts'
-import type { Span } from '../../../schemas/time-range.ts'
 import { browserKey, countryKey, deviceKey, mediumKey, sourceKey } from '../../aggregates/event-keys.ts'
-import { type HourSpan, hourMs, sessionHours } from '../../aggregates/row-scope.ts'
+import { type HourSpan, hourMs } from '../../aggregates/row-scope.ts'
+import { bounceSql, isAct } from '../../aggregates/session-starts.ts'
 import { setFunction } from '../../aggregates/tables.ts'
-import { type Composition, isCovered, outsideHours } from './composition.ts'
-import { moment, type Statement } from './span.ts'
+import type { BoundSql } from '../../bound-sql.ts'
+import { type Composition, edgesOf } from './composition.ts'
+import { aroundSessions, inAnySpan } from './span.ts'
 
 /**
  * Their number, bounces and durations: columns sessions, bounces, duration_ms. None where nothing is left to the raw rows.
  * @param hours taken from the aggregates
  */
-export function rawSessionTotalsSql(composition: Composition, hours: HourSpan): Statement[] {
+export function rawSessionTotalsSql(composition: Composition, hours: HourSpan): BoundSql[] {
   return sessionRows(composition, hours, [], 'min((occurred_at, id)) AS first').map(({ sql, params }) => ({
     params,
     sql: `SELECT toInt64(count()) AS sessions, toInt64(sum(is_bounce)) AS bounces, toInt64(sum(duration)) AS duration_ms FROM (${sql})`,
@@ -22,7 +22,7 @@ export function rawSessionTotalsSql(composition: Composition, hours: HourSpan): 
  * Rows of `agg_sessions`' shape, without workspace and hour. None where nothing is left to the raw rows.
  * @param cut hours besides that are counted from raw rows
  */
-export function rawSessionsSql(composition: Composition, hours: HourSpan, cut: readonly number[]): Statement[] {
+export function rawSessionsSql(composition: Composition, hours: HourSpan, cut: readonly number[]): BoundSql[] {
   const facts = `
     min((occurred_at, id, visitor, ${sourceKey}, ${mediumKey}, ${deviceKey}, ${browserKey}, ${countryKey})) AS first,
     argMinIf(path, (occurred_at, id), kind = 'pageview') AS entry_path`
@@ -44,44 +44,25 @@ export function rawSessionsSql(composition: Composition, hours: HourSpan, cut: r
 }
 
 /** One row a session; `facts` are columns of it, of which `first` begins with the time of its first event. */
-function sessionRows(
-  { span, from, to, edges }: Composition,
-  hours: HourSpan,
-  cut: readonly number[],
-  facts: string,
-): Statement[] {
-  const lookBack = sessionHours * hourMs
+function sessionRows(composition: Composition, hours: HourSpan, cut: readonly number[], facts: string): BoundSql[] {
+  const { span, from, to } = composition
   const fragments = [
-    ...outsideHours({ from, to }, hours).filter((outside) => !isCovered(outside, edges)),
+    ...edgesOf(composition, hours).raw,
     ...cut.map((hour) => ({ start: Math.max(from, hour * hourMs), end: Math.min(to, (hour + 1) * hourMs) })),
   ].filter(({ start, end }) => start < end)
   if (fragments.length === 0) return []
 
-  const params: Record<string, unknown> = { workspace: span.workspaceId }
-  const anyOf = (name: string, bounds: (fragment: Span) => Span) =>
-    fragments
-      .map((fragment, at) => {
-        const { start, end } = bounds(fragment)
-        params[`${name}_from_${at}`] = start
-        params[`${name}_to_${at}`] = end
-        return `occurred_at >= ${moment(`${name}_from_${at}`)} AND occurred_at < ${moment(`${name}_to_${at}`)}`
-      })
-      .join(' OR ')
-  const inFragment = anyOf('fragment', (fragment) => fragment)
-  const near = anyOf('near', ({ start, end }) => ({
-    start: Math.max(start - lookBack, span.readableFrom),
-    end: end + lookBack,
-  }))
+  const inFragment = inAnySpan('fragment', fragments)
+  const near = inAnySpan('near', aroundSessions(fragments, span.readableFrom))
   const sql = `
     SELECT ${facts},
       dateDiff('millisecond', min(occurred_at), max(occurred_at)) AS duration,
       countIf(kind = 'pageview') AS session_pageviews, count() AS session_events,
-      session_pageviews = 1 AND countIf(kind IN ('conversion', 'custom')) = 0
-        AND sum(engagement_ms) < ${bounceEngagementMs} AS is_bounce
+      ${bounceSql('session_pageviews', `countIf(${isAct})`, 'sum(engagement_ms)')} AS is_bounce
     FROM events
-    WHERE workspace_id = {workspace:UInt32} AND (${near}) AND visitor != 0
-      AND session IN (SELECT session FROM events WHERE workspace_id = {workspace:UInt32} AND (${inFragment}) AND visitor != 0)
+    WHERE workspace_id = {workspace:UInt32} AND ${near.sql} AND visitor != 0
+      AND session IN (SELECT session FROM events WHERE workspace_id = {workspace:UInt32} AND ${inFragment.sql} AND visitor != 0)
     GROUP BY session
-    HAVING ${inFragment.replaceAll('occurred_at', 'first.1')}`
-  return [{ sql, params }]
+    HAVING ${inFragment.sql.replaceAll('occurred_at', 'first.1')}`
+  return [{ sql, params: { workspace: span.workspaceId, ...inFragment.params, ...near.params } }]
 }

@@ -17,10 +17,12 @@ export interface SeriesOptions<Closed> {
 }
 
 export interface SeriesRows<Closed> {
-  readonly total: MergedRows
+  readonly total: RowParts
   readonly closed: readonly Closed[]
-  /** With the key `bucket`: the begin of each. */
-  readonly open: MergedRows
+  /** With the key `bucket`: the name of each. */
+  readonly open: RowParts
+  /** Of the buckets, in order. */
+  readonly names: readonly number[]
 }
 
 export async function readSeries<Closed>(
@@ -31,56 +33,80 @@ export async function readSeries<Closed>(
   { columns, readClosed }: SeriesOptions<Closed>,
 ): Promise<SeriesRows<Closed>> {
   const parts = divideAtOpen(composition, buckets)
-  const optionsOf = (part: BucketPart) => ({ columns, buckets: part.buckets.map(({ start }) => start) })
+  const names = namesOf(buckets)
+  const optionsOf = (part: BucketPart) => ({ columns, buckets: part.buckets.map((bucket) => names.get(bucket)!) })
   const cellsIn = (part: BucketPart) => {
     const edges = part.buckets.slice(1).map(({ start }) => start)
     return cellsOf(part.composition, { name: 'series', edges })
   }
-  const readOpen = (part: BucketPart) => readParts(ch, table, cellsIn(part), optionsOf(part))
-  const last = parts.at(-1)
-  const isShared = last !== undefined && !last.isClosed && parts.length > 1 && last.composition.from % hourMs === 0
-  const [rest, open, ofLast, closed] = await Promise.all([
-    readParts(ch, table, cellsOf(isShared ? before(composition, last) : composition, { name: 'range' }), { columns }),
-    Promise.all(parts.filter((part) => !part.isClosed && part !== last).map(readOpen)),
-    last?.isClosed === false ? readOpen(last) : undefined,
-    Promise.all(
-      parts.filter(({ isClosed }) => isClosed).map((part) => readClosed(cellsIn(part), optionsOf(part), part)),
-    ),
+  const closed = parts.filter(({ isClosed }) => isClosed)
+  const open = parts.filter(({ isClosed }) => !isClosed)
+  // Their rows count for the range too, where whole hours lie between them.
+  const shared = closed.length === 0 ? [] : open.filter((part) => isAlignedTo(part, closed))
+  const [rest, rows, ofClosed] = await Promise.all([
+    readParts(ch, table, cellsOf(between(composition, shared), { name: 'range' }), { columns }),
+    Promise.all(open.map((part) => readParts(ch, table, cellsIn(part), optionsOf(part)))),
+    Promise.all(closed.map((part) => readClosed(cellsIn(part), optionsOf(part), part))),
   ])
-  const opened = ofLast === undefined ? open : [ofLast, ...open]
-  const [first, ...others] = opened
-  const total = isShared && ofLast ? joinBuckets(rest, ofLast) : rest
+  const [largest, ...others] = rows.toReversed()
   return {
-    total: total.lasting.with(total.passing),
-    closed: closed.flat(),
-    open: first === undefined ? new MergedRows([]) : first.lasting.with([...first.passing, ...others.flatMap(rowsOf)]),
+    total: joinBuckets(
+      rest,
+      rows.filter((_, at) => shared.includes(open[at]!)),
+    ),
+    names: [...names.values()],
+    closed: ofClosed.flat(),
+    open: {
+      lasting: largest?.lasting ?? new MergedRows([]),
+      passing: [
+        ...(largest?.passing ?? []),
+        ...others.flatMap(({ lasting, passing }) => [...lasting.parts, ...passing]),
+      ],
+    },
   }
 }
 
-function rowsOf({ lasting, passing }: RowParts): AggregateRow[] {
-  return [...lasting.parts, ...passing]
+/**
+ * What rows call buckets: by their begins, but the first by the begin of its hour. Nothing lies between, and it is the same
+ * for all ranges that begin in that hour.
+ */
+function namesOf(buckets: readonly Bucket[]): Map<Bucket, number> {
+  return new Map(buckets.map((bucket, at) => [bucket, at === 0 ? hourOf(bucket.start) * hourMs : bucket.start]))
 }
 
-/** What the rest of a range and its last buckets came to together, by the rest. */
-const joins = new WeakMap<MergedRows, { last: MergedRows; joined: MergedRows }>()
+/** What the rest of a range and its open buckets came to together, by the rest. */
+const joins = new WeakMap<MergedRows, { buckets: readonly MergedRows[]; joined: MergedRows }>()
 
-/** The rest of a range and its last buckets, as one. */
-function joinBuckets(rest: RowParts, last: RowParts): RowParts {
+/** The rest of a range and its open buckets, as one. */
+function joinBuckets(rest: RowParts, buckets: readonly RowParts[]): RowParts {
   const known = joins.get(rest.lasting)
-  const joined = known?.last === last.lasting ? known.joined : rest.lasting.with(withoutBucket(last.lasting.parts))
-  joins.set(rest.lasting, { last: last.lasting, joined })
-  return { lasting: joined, passing: [...rest.passing, ...withoutBucket(last.passing)] }
+  const isSame =
+    known?.buckets.length === buckets.length && buckets.every(({ lasting }, at) => lasting === known.buckets[at])
+  const joined = isSame
+    ? known.joined
+    : rest.lasting.with(buckets.flatMap(({ lasting }) => withoutBucket(lasting.parts)))
+  joins.set(rest.lasting, { buckets: buckets.map(({ lasting }) => lasting), joined })
+  return { lasting: joined, passing: [...rest.passing, ...buckets.flatMap(({ passing }) => withoutBucket(passing))] }
 }
 
 function withoutBucket(rows: readonly AggregateRow[]): AggregateRow[] {
   return rows.map(({ keys: { bucket: _, ...keys }, values }) => aggregateRow(keys, values))
 }
 
-/** What of a range lies before some of its last buckets. */
-function before(composition: Composition, { composition: { from } }: BucketPart): Composition {
-  const { start, end } = composition.hours
-  const hours = { start, end: Math.max(start, Math.min(end, from / hourMs)) }
-  return { ...composition, to: from, hours }
+/** Whether a part meets the closed ones at a whole hour. */
+function isAlignedTo({ composition: { from, to } }: BucketPart, closed: readonly BucketPart[]): boolean {
+  const start = closed[0]!.composition.from
+  return (to <= start ? to : from) % hourMs === 0
+}
+
+/** What of a range lies between the parts that are its first and its last buckets, or the one of both that is given. */
+function between(composition: Composition, ends: readonly BucketPart[]): Composition {
+  const isFirst = ({ composition: part }: BucketPart) => part.from === composition.from
+  const from = ends.find(isFirst)?.composition.to ?? composition.from
+  const to = ends.find((part) => !isFirst(part))?.composition.from ?? composition.to
+  const start = Math.max(composition.hours.start, Math.ceil(from / hourMs))
+  const end = Math.min(composition.hours.end, Math.ceil(to / hourMs))
+  return { ...composition, from, to, hours: { start, end: Math.max(start, end) } }
 }
 
 /** Some neighbouring buckets, with the part of the range that they divide. */

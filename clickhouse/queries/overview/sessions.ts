@@ -17,12 +17,13 @@ import { idMax } from '../../aggregates/id-ranges.ts'
 import { type HourSpan, hourMs, type RowScope, sessionHours } from '../../aggregates/row-scope.ts'
 import type { EventRow } from '../../aggregates/rows-at-hand.ts'
 import { type SessionChanges, sessionChangesOf, sessionsBegunIn } from '../../aggregates/session-changes.ts'
-import { sessionContributionsSql } from '../../aggregates/session-starts.ts'
+import { sessionContributionsSql, sessionSidesSql } from '../../aggregates/session-starts.ts'
 import { aggregateTables } from '../../aggregates/tables.ts'
-import { type Composition, cellsOf, isCovered, outsideHours, sessionHoursOf } from './composition.ts'
+import type { BoundSql } from '../../bound-sql.ts'
+import { type Composition, cellsOf, edgesOf, sessionHoursOf } from './composition.ts'
 import { readConversions } from './conversions.ts'
 import { rawSessionsSql, rawSessionTotalsSql } from './raw-sessions.ts'
-import { prefixParams, type Reader, type Statement } from './span.ts'
+import { prefixParams, type Reader } from './span.ts'
 import { type Place, readPlaces } from './united.ts'
 
 export interface SessionTotals {
@@ -59,7 +60,8 @@ const keys = ['dimension', 'key', 'detail']
 const sumColumns = ['sessions', 'bounces', 'duration_ms']
 const rowColumns = [...keys, ...Object.keys(table.columns)].join(', ')
 const isTotal = "dimension = 'total'"
-const isListed = "dimension NOT IN ('entry', 'retracted') OR dimension = 'entry' AND key IN {paths:Array(String)}"
+const isListed =
+  "dimension NOT IN ('entry', 'retracted', 'long') OR dimension = 'entry' AND key IN {paths:Array(String)}"
 
 export async function readSessionTotals(ch: Reader, composition: Composition): Promise<SessionTotals> {
   const hours = sessionHoursOf(composition)
@@ -71,7 +73,9 @@ export async function readSessionTotals(ch: Reader, composition: Composition): P
     })),
     ...rawSessionTotalsSql(composition, hours).map(neverLasting),
   ]
-  const given = rowsAtHand(composition, hours, []).filter((row) => row.keys.dimension === 'total')
+  const given = rowsAtHand(composition, changesAtHand(composition, hours), []).filter(
+    (row) => row.keys.dimension === 'total',
+  )
   const merged = await readPlaces(ch, table, places, { columns: sumColumns, keys: [] })
   return totalsOf(merged.with(given.map(({ values }) => aggregateRow({}, values))).all[0])
 }
@@ -102,7 +106,7 @@ export async function readSessionFigures(
       events: 0,
       conversions: 0,
     }
-    groups.set(nameOf(keys), { ...group, conversions: total })
+    groups.set(nameOf(keys), { ...group, conversions: group.conversions + total })
   }
   const all = [...groups.values()].filter(({ sessions, conversions }) => sessions !== 0 || conversions !== 0)
   const of = (wanted: string) =>
@@ -158,14 +162,15 @@ function totalsOf(row: MergedRow | undefined): SessionTotals {
 async function readSessionRows(ch: Reader, composition: Composition, paths: readonly string[]): Promise<MergedRows> {
   const hours = sessionHoursOf(composition)
   // A session turned out to have begun otherwise than the aggregates say: its hour is counted from the raw rows instead.
-  const known = changesAtHand(composition, hours)?.retracted ?? []
+  const atHand = changesAtHand(composition, hours)
+  const known = atHand?.retracted ?? []
   const rows = await readAround(ch, composition, paths, known)
   const retracted = rows.all
     .filter((row) => row.text('dimension') === 'retracted')
     .map((row) => Number(row.text('key')))
   const found = retracted.length === 0 ? rows : await readAround(ch, composition, paths, retracted)
   return found.with(
-    rowsAtHand(composition, hours, known).filter(
+    rowsAtHand(composition, atHand, known).filter(
       ({ keys }) => keys.dimension !== 'entry' || paths.includes(String(keys.key)),
     ),
   )
@@ -179,7 +184,7 @@ function readAround(
   cut: readonly number[],
 ): Promise<MergedRows> {
   const hours = sessionHoursOf(composition)
-  const listed = (statement: Statement) => ({
+  const listed = (statement: BoundSql) => ({
     sql: `SELECT * FROM (${statement.sql}) WHERE ${isListed} OR dimension = 'retracted'`,
     params: { ...statement.params, paths },
     isLasting: false,
@@ -192,7 +197,7 @@ function readAround(
   return readPlaces(ch, table, places, { columns: Object.keys(table.columns), keys, most })
 }
 
-function neverLasting(statement: Statement): Place {
+function neverLasting(statement: BoundSql): Place {
   return { ...statement, isLasting: false }
 }
 
@@ -200,7 +205,7 @@ function aggregatedPlaces(
   composition: Composition,
   cut: readonly number[],
   where: string,
-  params: Statement['params'] = {},
+  params: BoundSql['params'] = {},
 ): Place[] {
   const { aggregated } = cellsOf(composition, { name: 'sessions', hours: sessionHoursOf(composition), cut })
   return aggregated.map((condition) => ({
@@ -233,11 +238,14 @@ function changesAtHand(composition: Composition, hours: HourSpan): SessionChange
  * The sessions that begin in the edges of the range, and what is changed about those of the hours.
  * @param cut hours that are counted from raw rows, and so without what is changed in them
  */
-function rowsAtHand(composition: Composition, hours: HourSpan, cut: readonly number[]): AggregateRow[] {
-  const { edges } = composition
-  const covered = outsideHours(composition, hours).filter((outside) => isCovered(outside, edges))
-  const changes = changesAtHand(composition, hours)?.changes.filter(({ hour }) => !cut.includes(hour)) ?? []
-  return [...(edges ? sessionsBegunIn(edges.rows, covered) : []), ...changes].map(
+function rowsAtHand(
+  composition: Composition,
+  atHand: SessionChanges | undefined,
+  cut: readonly number[],
+): AggregateRow[] {
+  const begun = edgesOf(composition, sessionHoursOf(composition)).atHand
+  const changes = atHand?.changes.filter(({ hour }) => !cut.includes(hour)) ?? []
+  return [...sessionsBegunIn(composition.edges?.rows ?? [], begun), ...changes].map(
     ({ dimension, key, detail, sessions, pageviews, events, bounces, durationMs, visitors }) =>
       aggregateRow(
         { dimension, key, detail },
@@ -262,7 +270,7 @@ function changesPlaces(composition: Composition, hours: HourSpan, cut: readonly 
   }
   const notCut = cut.length === 0 ? '' : ' AND hour NOT IN {cut:Array(UInt32)}'
   const inRange = `first_at >= {from:Int64} AND first_at < {to:Int64}${notCut}`
-  const { sql, params } = sessionContributionsSql(scope, inRange, false)
+  const { sql, params } = sessionContributionsSql(sessionSidesSql(scope, undefined, inRange), false)
   const changes = { sql: `SELECT ${rowColumns} FROM (${sql})`, params: { ...params, from, to, cut } }
   return [neverLasting(prefixParams(changes, 'changes'))]
 }

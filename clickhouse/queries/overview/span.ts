@@ -4,6 +4,8 @@
  */
 import { creditWindowMs, sessionLengthMaxMs } from '../../../schemas/limits.ts'
 import type { Span } from '../../../schemas/time-range.ts'
+import { moment } from '../../aggregates/row-scope.ts'
+import type { BoundSql } from '../../bound-sql.ts'
 import type { ClickHouse } from '../../client.ts'
 
 export type Reader = Pick<ClickHouse, 'query'>
@@ -31,11 +33,6 @@ export function spanParams({ workspaceId, start, end, readableFrom }: ReadableSp
   }
 }
 
-/** SQL of the moment in the parameter `name`. */
-export function moment(name: string): string {
-  return `fromUnixTimestamp64Milli({${name}:Int64}, 'UTC')`
-}
-
 /** SQL condition: rows of the workspace from one parameter's moment to just before another's. */
 export function within(from: string, to: string): string {
   return `workspace_id = {workspace:UInt32} AND occurred_at >= ${moment(from)} AND occurred_at < ${moment(to)}`
@@ -43,16 +40,30 @@ export function within(from: string, to: string): string {
 
 export const inRange = within('from', 'to')
 
-/** SQL of a row's bucket: its begin in milliseconds. The parameter `bucket_starts` has the begin of each. */
+/** SQL of the last of the moments in the parameter `bucket_starts` that isn't after the row's, in milliseconds. */
 export const bucketStart = 'roundDown(toUnixTimestamp64Milli(occurred_at), {bucket_starts:Array(Int64)})'
 
-export interface Statement {
-  readonly sql: string
-  readonly params: Readonly<Record<string, unknown>>
+/** SQL condition over `events`: a row's time lies in one of some spans, at least one. `name` tells the parameters from others. */
+export function inAnySpan(name: string, spans: readonly Span[]): BoundSql {
+  const params: Record<string, number> = {}
+  const conditions = spans.map(({ start, end }, at) => {
+    const [from, to] = [`${name}_from_${at}`, `${name}_to_${at}`]
+    Object.assign(params, { [from]: start, [to]: Math.max(start, end) })
+    return `occurred_at >= ${moment(from)} AND occurred_at < ${moment(to)}`
+  })
+  return { sql: `(${conditions.join(' OR ')})`, params }
+}
+
+/** The spans so much wider that every session that begins in one of them is seen whole, as far as it is readable. */
+export function aroundSessions(spans: readonly Span[], readableFrom: number): Span[] {
+  return spans.map(({ start, end }) => ({
+    start: Math.max(start - sessionLengthMaxMs, readableFrom),
+    end: end + sessionLengthMaxMs,
+  }))
 }
 
 /** The same with other names of its parameters: for parts of a statement that were made apart, and name theirs alike. */
-export function prefixParams({ sql, params }: Statement, prefix: string): Statement {
+export function prefixParams({ sql, params }: BoundSql, prefix: string): BoundSql {
   return {
     sql: sql.replace(/\{(\w+):/g, `{${prefix}_$1:`),
     params: Object.fromEntries(Object.entries(params).map(([name, value]) => [`${prefix}_${name}`, value])),

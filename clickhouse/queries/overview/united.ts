@@ -12,20 +12,21 @@ import {
 } from '../../aggregates/aggregate-rows.ts'
 import { rowsCounted } from '../../aggregates/rows-at-hand.ts'
 import { type AggregateTable, countedColumns, keysOfEvent } from '../../aggregates/tables.ts'
+import type { BoundSql } from '../../bound-sql.ts'
 import type { Cells } from './composition.ts'
-import { bucketStart, type Reader, type Statement } from './span.ts'
+import { bucketStart, type Reader } from './span.ts'
 
 export interface UnitedOptions {
   /** Names of columns; the others aren't read. */
   readonly columns: readonly string[]
-  /** Adds the key `bucket`: of buckets that begin at these moments. */
+  /** Adds the key `bucket`: the last of these moments that isn't after the row's. */
   readonly buckets?: readonly number[]
   /** Rows of these only, in a table that has the key `path`. */
   readonly paths?: readonly string[]
 }
 
 /** A statement that selects rows of a table's shape. */
-export interface Place extends Statement {
+export interface Place extends BoundSql {
   /** Whether it selects the same for ever. */
   readonly isLasting: boolean
 }
@@ -55,7 +56,7 @@ export function placesOf(table: AggregateTable, cells: Cells, { columns, buckets
 }
 
 /** All places in one, for what can be remembered as a whole; undefined: there are none. The cells have nothing at hand. */
-export function unitedSql(table: AggregateTable, cells: Cells, options: UnitedOptions): Statement | undefined {
+export function unitedSql(table: AggregateTable, cells: Cells, options: UnitedOptions): BoundSql | undefined {
   const places = placesOf(table, cells, options)
   if (places.length === 0) return undefined
   return {
@@ -71,8 +72,7 @@ export async function readUnited(
   cells: Cells,
   options: UnitedOptions & Pick<MergedOptions, 'most'>,
 ): Promise<MergedRows> {
-  const { lasting, passing } = await readParts(ch, table, cells, options)
-  return lasting.with(passing)
+  return mergeParts(await readParts(ch, table, cells, options))
 }
 
 /** Rows by how long they stay what they are. */
@@ -80,6 +80,10 @@ export interface RowParts {
   /** The same object as long as it is the same. */
   readonly lasting: MergedRows
   readonly passing: readonly AggregateRow[]
+}
+
+export function mergeParts({ lasting, passing }: RowParts): MergedRows {
+  return lasting.with(passing)
 }
 
 export async function readParts(
@@ -112,8 +116,7 @@ export async function readPlaces(
   places: readonly Place[],
   options: MergedOptions,
 ): Promise<MergedRows> {
-  const { lasting, passing } = await askPlaces(ch, table, places, options)
-  return lasting.with(passing)
+  return mergeParts(await askPlaces(ch, table, places, options))
 }
 
 async function askPlaces(
@@ -143,15 +146,13 @@ async function askPlaces(
   return { lasting: mergeRemembered(lasting!), passing: passing!.flat() }
 }
 
-const noRows = new MergedRows([])
-
 /** What some answers came to when they were merged, by the first of them. */
 const merges = new WeakMap<readonly AggregateRow[], { answers: readonly AggregateRow[][]; merged: MergedRows }>()
 
 /** Of answers that are remembered themselves: as long as they are, so is what they come to. */
 function mergeRemembered(answers: readonly AggregateRow[][]): MergedRows {
   const [first] = answers
-  if (first === undefined) return noRows
+  if (first === undefined) return new MergedRows([])
   const known = merges.get(first)
   const isSame = known?.answers.length === answers.length && known.answers.every((rows, at) => rows === answers[at])
   if (isSame) return known.merged

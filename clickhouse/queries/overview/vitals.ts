@@ -1,13 +1,13 @@
 /** Web vitals: of a range, of each of its buckets, and of its busiest pages. */
 import { type VitalName, vitals } from '../../../schemas/reference/web-vitals.ts'
 import type { Bucket } from '../../../schemas/time-range.ts'
-import type { MergedRow, MergedRows } from '../../aggregates/aggregate-rows.ts'
+import type { AggregateKeys, MergedRows } from '../../aggregates/aggregate-rows.ts'
 import { aggregateTables } from '../../aggregates/tables.ts'
 import { type Cells, type Composition, cellsOf } from './composition.ts'
 import type { BusyPage } from './pages.ts'
 import { type BucketPart, generationsIn, readSeries } from './series.ts'
 import type { Reader } from './span.ts'
-import { readUnited, type UnitedOptions, unitedSql } from './united.ts'
+import { type RowParts, readParts, type UnitedOptions, unitedSql } from './united.ts'
 
 export interface VitalSample {
   readonly count: number
@@ -50,18 +50,18 @@ export async function readVitals(
   composition: Composition,
   buckets: readonly Bucket[],
 ): Promise<RangeVitals> {
-  const { total, closed, open } = await readSeries(ch, table, composition, buckets, {
+  const { total, closed, open, names } = await readSeries(ch, table, composition, buckets, {
     columns: ['samples'],
     readClosed: (cells, options, part) => readClosed(ch, cells, options, part),
   })
-  const points = new Map(buckets.map(({ start }) => [start, new Map<VitalName, VitalSample>()]))
+  const points = new Map(names.map((name) => [name, new Map<VitalName, VitalSample>()]))
   for (const sample of closed) points.get(sample.bucket)?.set(sample.metric, sample)
-  for (const [name, values] of distributionsOf(open, (row) => `${row.number('bucket')} ${row.text('metric')}`)) {
-    const [start, metric] = name.split(' ') as [string, VitalName]
-    points.get(Number(start))?.set(metric, { count: countOf(values), p75: percentiles(values, [0.75])[0]! })
+  for (const [name, values] of distributionsOf(open, ({ bucket, metric }) => `${bucket} ${metric}`)) {
+    const [bucket, metric] = name.split(' ') as [string, VitalName]
+    points.get(Number(bucket))?.set(metric, { count: countOf(values), p75: percentiles(values, [0.75])[0]! })
   }
   const totals = new Map<VitalName, VitalTotals>()
-  for (const [metric, values] of distributionsOf(total, (row) => row.text('metric'))) {
+  for (const [metric, values] of distributionsOf(total, ({ metric }) => `${metric}`)) {
     const [p75, p90, p99] = percentiles(values, [0.75, 0.9, 0.99])
     totals.set(metric as VitalName, { count: countOf(values), p75: p75!, p90: p90!, p99: p99! })
   }
@@ -92,12 +92,12 @@ export async function readPageVitals(
   busiest: readonly BusyPage[],
 ): Promise<PageVitals[]> {
   if (busiest.length === 0) return []
-  const united = await readUnited(ch, aggregateTables.agg_page_vitals, cellsOf(composition, { name: 'vitals' }), {
+  const parts = await readParts(ch, aggregateTables.agg_page_vitals, cellsOf(composition, { name: 'vitals' }), {
     columns: ['samples'],
     paths: busiest.map(({ path }) => path),
   })
   const metricsOf = new Map(busiest.map(({ path }) => [path, new Map<VitalName, PageVital>()]))
-  for (const [name, values] of distributionsOf(united, (row) => `${row.text('metric')} ${row.text('path')}`)) {
+  for (const [name, values] of distributionsOf(parts, ({ metric, path }) => `${metric} ${path}`)) {
     const metric = name.slice(0, name.indexOf(' ')) as VitalName
     const [p75, p90] = percentiles(values, [0.75, 0.9])
     const { good, poor } = vitals[metric]
@@ -118,25 +118,66 @@ interface Weighted {
   readonly weight: number
 }
 
-const distributions = new WeakMap<MergedRows, Map<string, Weighted[]>>()
+type NameOf = (keys: AggregateKeys) => string
 
-/** Of the rows of each name, the values that occur at all, in ascending order. Rows are asked for one kind of names only. */
-function distributionsOf(rows: MergedRows, nameOf: (row: MergedRow) => string): Map<string, Weighted[]> {
-  const known = distributions.get(rows)
-  if (known !== undefined) return known
-  const found = new Map<string, Weighted[]>()
-  for (const row of rows.all) {
-    const weight = row.sum('samples')
-    if (weight <= 0) continue
-    const name = nameOf(row)
-    const weighted = { value: row.number('value') / millionths, weight }
-    const values = found.get(name)
-    if (values === undefined) found.set(name, [weighted])
-    else values.push(weighted)
+const distributions = new WeakMap<MergedRows, ReadonlyMap<string, readonly Weighted[]>>()
+
+/** Of the rows of each name, the values that occur, in ascending order. Rows are asked for one kind of names only. */
+function distributionsOf({ lasting, passing }: RowParts, nameOf: NameOf): Map<string, readonly Weighted[]> {
+  const known =
+    distributions.get(lasting) ??
+    gather(
+      lasting.all.map((row) => [row.keys, row.sum('samples')]),
+      nameOf,
+    )
+  distributions.set(lasting, known)
+  const merged = new Map(known)
+  const added = gather(
+    passing.map(({ keys, values }) => [keys, values['samples'] as number]),
+    nameOf,
+  )
+  for (const [name, values] of added) merged.set(name, mergeAscending(merged.get(name) ?? [], values))
+  return merged
+}
+
+function gather(rows: readonly (readonly [AggregateKeys, samples: number])[], nameOf: NameOf): Map<string, Weighted[]> {
+  const found = new Map<string, Map<number, number>>()
+  for (const [keys, samples] of rows) {
+    const name = nameOf(keys)
+    const value = (keys['value'] as number) / millionths
+    const weights = found.get(name) ?? new Map<number, number>()
+    weights.set(value, (weights.get(value) ?? 0) + samples)
+    found.set(name, weights)
   }
-  for (const values of found.values()) values.sort((one, other) => one.value - other.value)
-  distributions.set(rows, found)
-  return found
+  const ascending = (weights: Map<number, number>) =>
+    [...weights]
+      .map(([value, weight]) => ({ value, weight }))
+      .filter(({ weight }) => weight > 0)
+      .sort((one, other) => one.value - other.value)
+  return new Map(
+    [...found].map(([name, weights]) => [name, ascending(weights)] as const).filter(([, values]) => values.length > 0),
+  )
+}
+
+/** Both in ascending order, each value once. */
+function mergeAscending(one: readonly Weighted[], other: readonly Weighted[]): Weighted[] {
+  const merged: Weighted[] = []
+  let [at, there] = [0, 0]
+  while (at < one.length || there < other.length) {
+    const [left, right] = [one[at], other[there]]
+    const value = Math.min(left?.value ?? Number.POSITIVE_INFINITY, right?.value ?? Number.POSITIVE_INFINITY)
+    let weight = 0
+    if (left?.value === value) {
+      weight += left.weight
+      at++
+    }
+    if (right?.value === value) {
+      weight += right.weight
+      there++
+    }
+    merged.push({ value, weight })
+  }
+  return merged
 }
 
 function countOf(values: readonly Weighted[]): number {

@@ -18,20 +18,33 @@ export function seed(installation: Installation, { events, workspaces, days }: S
 }
 
 /** Until no event is missing in the aggregates. */
-export async function untilAggregated(installation: Installation, withinMs = 3_600_000): Promise<void> {
-  for (const deadline = Date.now() + withinMs; ; await sleep(500)) {
-    const { pending_rows: pending } = await runCommand<{ pending_rows: number }>(installation, ['aggregates', 'status'])
-    if (pending === 0) return
-    if (Date.now() > deadline) throw new Error(`${pending} events aren't in the aggregates after ${withinMs / 1000} s`)
-  }
+export function untilAggregated(installation: Installation): Promise<void> {
+  return untilStatus(installation, 'no event is missing in the aggregates', (status) => status.pending_rows === 0)
 }
 
 /** Until days that are over are whole: of today's there may be none yet. */
-async function untilMerged(installation: Installation, withinMs = 1_800_000): Promise<void> {
-  for (const deadline = Date.now() + withinMs; ; await sleep(1_000)) {
-    const status = await runCommand<{ days: number; whole_days: number }>(installation, ['aggregates', 'status'])
-    if (status.whole_days >= status.days - 1) return
-    if (Date.now() > deadline) throw new Error(`days are not whole after ${withinMs / 1000} s`)
+function untilMerged(installation: Installation): Promise<void> {
+  return untilStatus(installation, 'days are whole', ({ days, whole_days }) => whole_days >= days - 1)
+}
+
+interface AggregatesStatus {
+  readonly pending_rows: number
+  readonly days: number
+  readonly whole_days: number
+}
+
+const statusEveryMs = 500
+const statusWithinMs = 3_600_000
+
+async function untilStatus(
+  installation: Installation,
+  wanted: string,
+  isReached: (status: AggregatesStatus) => boolean,
+): Promise<void> {
+  for (const deadline = Date.now() + statusWithinMs; ; await sleep(statusEveryMs)) {
+    const status = await runCommand<AggregatesStatus>(installation, ['aggregates', 'status'])
+    if (isReached(status)) return
+    if (Date.now() > deadline) throw new Error(`not within an hour: ${wanted}; ${JSON.stringify(status)}`)
   }
 }
 

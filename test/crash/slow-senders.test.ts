@@ -41,8 +41,12 @@ const slow = {
 
 /** Sends `head`, then `drip` once a second; resolves to how long the server let it. */
 function sendSlowly(port: number, { head, drip }: { head: string; drip: string }): Promise<number> {
-  const startedAt = Date.now()
-  const socket = connect(port, '127.0.0.1', () => socket.write(head))
+  let startedAt = Date.now()
+  const socket = connect(port, '127.0.0.1', () => {
+    // Of 2,000 at once some have to try again and again before they are let in.
+    startedAt = Date.now()
+    socket.write(head)
+  })
   const timer = setInterval(() => socket.write(drip), 1_000)
   return new Promise((resolve) => {
     // A reset is how a server closes on a client that is still sending.
@@ -104,5 +108,5 @@ test.each(['front', 'ingest'] as const)(
       expect(Math.max(...lasted)).toBeLessThan(cutWithinMs)
     }
   },
-  60_000 * rounds,
+  180_000 * rounds,
 )

@@ -73,7 +73,8 @@ export async function mixed(settings: BenchSettings): Promise<ScenarioResult> {
       asking(seconds),
     ])
     await untilAggregated(installation)
-    const shown = await countSeeded(installation, seeded, days + 1)
+    // A day more on either side: midnight may pass meanwhile.
+    const shown = await countSeeded(installation, seeded, days + 2)
     const course = backlogCourse(samples)
     say(
       `  busy: ${busy.errors} errors, overviews p50 ${busy.latency.p50}, p95 ${busy.latency.p95} ms; ${describe(memory)}`,

@@ -2,14 +2,13 @@
 import type { ClickHouse } from '../clickhouse/client.ts'
 import { rememberLasting } from '../clickhouse/queries/remember.ts'
 import type { Postgres } from '../postgres/client.ts'
-import { makeAllowance } from '../runtime/allowance.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { makeCoalescer } from '../runtime/coalesce.ts'
 import { type HttpReply, jsonReply } from '../runtime/http/reply.ts'
 import { type HttpServer, makeHttpServer, type NoRoute, type Route } from '../runtime/http/server.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Metrics } from '../runtime/metrics.ts'
-import { arrivingBodiesBytesMax, bodyDeadlineMs, overviewReuse, rawReadShare } from '../schemas/limits.ts'
+import { arrivingBodiesBytesMax, bodyDeadlineMs, overviewReuse } from '../schemas/limits.ts'
 import { makeAuthenticator } from './guards/authenticate.ts'
 import { readHealth } from './health.ts'
 import type { Operation } from './operations/define.ts'
@@ -40,12 +39,10 @@ export function makeGateway({ operations, pg, ch, clock, log, metrics, apiHost }
   }
   const authenticator = makeAuthenticator(pg, clock, log)
   const coalescer = makeCoalescer(overviewReuse)
-  const rawReads = makeAllowance(rawReadShare)
   const stores = {
     pg,
     ch: rememberLasting(ch),
     snapshot: makeSnapshots(pg, clock),
-    rawReads,
     share: <Answer>(question: string, work: () => Promise<Answer>) => coalescer.ask(question, work) as Promise<Answer>,
   }
   const routeOperation = makeRestRouter(operations, { authenticator, stores, clock, log, config })

@@ -167,11 +167,10 @@ export const edgeRowsAtHandMax = 10_000
 export const crowdedForMs = 1 * minute
 export const crowdedWorkspacesMax = 10_000
 /**
- * Of more, an overview shows what was counted last, if that is so long ago at most and overviews have had their share of the
- * time for reading more: the aggregator is at work on them.
+ * Of more, an overview shows what was known last of sessions (bounces, durations, sources, devices, entry pages), if that is so
+ * long ago at most: the aggregator is at work on them. Visitors, pages, events are counted to the last one all the same.
  */
 export const aggregatesKeepUpMs = 60 * second
-export const rawReadShare = 0.2
 /** Raw rows that one thread goes through for a statement of an overview; of more, ClickHouse takes as many threads as it likes. */
 export const overviewRowsPerThread = 200_000
 /** Differences between aggregates and raw rows that are listed. */

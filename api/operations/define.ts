@@ -6,7 +6,6 @@ import type { z } from 'zod'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Queryable } from '../../postgres/client.ts'
 import type { PlanKey, Workspace } from '../../postgres/tables/workspaces.ts'
-import type { Allowance } from '../../runtime/allowance.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { AggregateSnapshot } from '../../schemas/aggregate-snapshot.ts'
@@ -40,8 +39,6 @@ export interface Stores {
   readonly ch: Pick<ClickHouse, 'query'>
   /** What the aggregates are made of, as of a moment ago. */
   readonly snapshot: () => Promise<AggregateSnapshot>
-  /** For reading many raw rows that will be in the aggregates in a moment. */
-  readonly rawReads: Allowance
   /** Lets equal questions that are asked at about the same time share one answer, which nobody may change. */
   readonly share: <Answer>(question: string, work: () => Promise<Answer>) => Promise<Answer>
 }

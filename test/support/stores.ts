@@ -9,7 +9,6 @@ import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
 import { migrateClickHouse } from '../../clickhouse/migrate.ts'
 import { connectPostgres, type Postgres } from '../../postgres/client.ts'
 import { readSnapshot } from '../../postgres/tables/aggregate-snapshot.ts'
-import type { Allowance } from '../../runtime/allowance.ts'
 import type { AggregateSnapshot } from '../../schemas/aggregate-snapshot.ts'
 import type { SharedStores } from './shared-stores.ts'
 
@@ -18,7 +17,6 @@ export interface TestStores extends SharedStores {
   ch: ClickHouse
   snapshot: () => Promise<AggregateSnapshot>
   /** Always allowed. */
-  rawReads: Allowance
   /** Nothing is shared: each question is answered anew. */
   share: <Answer>(question: string, work: () => Promise<Answer>) => Promise<Answer>
   secretKey: string
@@ -47,7 +45,6 @@ export async function freshStores(): Promise<TestStores> {
   return {
     ...{ databaseUrl, redisUrl, clickhouseUrl, pg, ch, dataDir },
     snapshot: () => readSnapshot(pg),
-    rawReads: { begin: () => () => {} },
     share: (_, work) => work(),
     secretKey: randomBytes(32).toString('hex'),
     close: async () => {

@@ -78,7 +78,6 @@ async function answerOverview({ query, workspace, stores, clock, config }: Overv
     now,
     readableFrom: oldest,
     limit: query.limit,
-    rawReads: stores.rawReads,
   }
   const [figures, trackingKey, newContacts, previousContacts] = await Promise.all([
     stores.snapshot().then((snapshot) => readOverview(stores.ch, snapshot, request)),

@@ -20,7 +20,7 @@ import type { SessionRows } from '../../aggregates/session-changes.ts'
 import type { BoundSql } from '../../bound-sql.ts'
 import { inAnySpan, type ReadableSpan, spanParams } from './span.ts'
 
-const dayHours = 24
+export const dayHours = 24
 
 /** Raw rows that the aggregates don't have, of one workspace around a range: where the first and the last of them lie. */
 export interface PendingRows {
@@ -29,6 +29,8 @@ export interface PendingRows {
   readonly hours: HourSpan
   /** The rows themselves with the others of their sessions; undefined where they are too many to be taken at hand. */
   readonly atHand: SessionRows | undefined
+  /** What they change about sessions, and about the credit for conversions, is left to the aggregator. */
+  readonly areSessionsLeft: boolean
 }
 
 /** Raw rows of parts of hours that ranges begin or end with. */
@@ -86,11 +88,16 @@ export function sessionHoursOf({ span, hours }: Composition): HourSpan {
 
 /** Rows of an additive aggregate table, and the raw rows beside them: each row of the range is in exactly one of them. */
 export interface Cells {
-  /** Over an aggregate table, each row in one of them: those that stay what they are for long apart from the others. */
-  readonly aggregated: readonly BoundSql[]
+  /** Over an aggregate table, each row in one of them. */
+  readonly aggregated: readonly AggregatedCell[]
   /** Over `events`, each for a query of its own: time and id are then both looked up. */
   readonly raw: readonly BoundSql[]
   readonly atHand: readonly EventRow[]
+}
+
+export interface AggregatedCell extends BoundSql {
+  /** Others come with one of the next commits; else it stays what it is for minutes, or for good. */
+  readonly isFresh: boolean
 }
 
 /**
@@ -122,7 +129,7 @@ export interface CellOptions {
 function aggregatedCells(
   { span, snapshot }: Composition,
   { name, edges, hours, cutHours }: Required<Omit<CellOptions, 'cut'>> & { cutHours: readonly number[] },
-): BoundSql[] {
+): AggregatedCell[] {
   if (hours.start >= hours.end) return []
   const resets = snapshot.resets.filter(({ workspaceId }) => workspaceId === span.workspaceId)
   const divided = new Set([
@@ -139,15 +146,15 @@ function aggregatedCells(
   })
   const inBlocks = new Set(blocks.flatMap(daysOf))
   const whole = blocks.map(({ generation, firstDay }) => ({ generation, day: firstDay }))
-  // Small generations are replaced with every commit.
   const settled: number[] = []
   const fresh: number[] = []
-  for (const { day, generation, isWhole, level } of snapshot.generations) {
+  for (const listed of snapshot.generations) {
+    const { day, generation, isWhole } = listed
     if (isWhole && isWholeTaken(day)) {
       if (!inBlocks.has(day)) whole.push({ generation, day })
     } else if ((day + 1) * dayHours > hours.start && day * dayHours < hours.end) {
-      if (isWhole || level >= aggregateSettledLevel) settled.push(generation)
-      else fresh.push(generation)
+      if (isFresh(listed)) fresh.push(generation)
+      else settled.push(generation)
     }
   }
   const ofDays = {
@@ -159,8 +166,9 @@ function aggregatedCells(
       // They say nothing new, but where to look.
       [`${name}_day_hours`]: whole.map(({ day }) => day * dayHours),
     },
+    isFresh: false,
   }
-  const ofHours = (generations: readonly number[], kind: string) => {
+  const ofHours = (generations: readonly number[], kind: 'settled' | 'fresh') => {
     const live = liveRowsIn({ generations, resets }, `${name}_${kind}`)
     const cutSql = cutHours.length === 0 ? '' : ` AND hour NOT IN {${name}_cut:Array(UInt32)}`
     return {
@@ -173,6 +181,7 @@ function aggregatedCells(
         ...live.params,
         ...(cutHours.length === 0 ? {} : { [`${name}_cut`]: cutHours }),
       },
+      isFresh: kind === 'fresh',
     }
   }
   return [
@@ -180,6 +189,11 @@ function aggregatedCells(
     ...(settled.length === 0 ? [] : [ofHours(settled, 'settled')]),
     ...(fresh.length === 0 ? [] : [ofHours(fresh, 'fresh')]),
   ]
+}
+
+/** Whether a generation is replaced with one of the next commits. */
+export function isFresh({ isWhole, level }: AggregateSnapshot['generations'][number]): boolean {
+  return !isWhole && level < aggregateSettledLevel
 }
 
 function rawCells(

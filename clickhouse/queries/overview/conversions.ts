@@ -12,10 +12,8 @@ import { liveRowsIn } from '../../aggregates/live-rows.ts'
 import { type HourSpan, hourMs, moment, type RowScope, sessionHours } from '../../aggregates/row-scope.ts'
 import type { SessionRows } from '../../aggregates/session-changes.ts'
 import type { BoundSql } from '../../bound-sql.ts'
-import { type Composition, type PendingRows, sessionHoursOf } from './composition.ts'
+import { type Composition, dayHours, type PendingRows, sessionHoursOf } from './composition.ts'
 import { prefixParams, type Reader, within } from './span.ts'
-
-const dayHours = 24
 
 /** Conversions that count for a key of a dimension. */
 export interface CreditedConversions {

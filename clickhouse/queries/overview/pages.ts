@@ -31,6 +31,11 @@ export interface BusiestPages {
 
 const table = aggregateTables.agg_pages
 
+/** Their paths, in the order of the alphabet: when two pages change places, what is known of the same few is asked as before. */
+export function pathsOf(pages: readonly BusyPage[]): string[] {
+  return pages.map(({ path }) => path).sort()
+}
+
 /** The `limit` paths with most pageviews of either kind. */
 export async function readBusiestPages(ch: Reader, composition: Composition, limit: number): Promise<BusiestPages> {
   const { all } = await readUnited(ch, table, cellsOf(composition, { name: 'busiest' }), {
@@ -54,7 +59,7 @@ export async function readPages(
   if (busiest.length === 0) return []
   const { all } = await readUnited(ch, table, cellsOf(composition, { name: 'pages' }), {
     columns: ['pageviews', 'conversions', 'visitors', 'sessions', 'title'],
-    paths: busiest.map(({ path }) => path),
+    paths: pathsOf(busiest),
   })
   return all
     .map((row) => ({

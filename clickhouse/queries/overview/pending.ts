@@ -13,39 +13,37 @@ export interface PendingRange {
   readonly from: number
   readonly to: number
   readonly now: number
-  /** Asked before many rows are read that will be in the aggregates in a moment. */
-  readonly mayReadMany: () => boolean
 }
 
 /**
- * More rows than are taken at hand are read by every statement for itself. While the aggregator is at work they are left to
- * it where that isn't allowed: to count here all the time what it is counting would keep both from their work.
- * @returns undefined when the aggregates have all of the workspace's rows from `from` to just before `to`, or soon will
+ * More rows than are taken at hand are read by every statement for itself. What they change about sessions is left to the
+ * aggregator while it is at work: that takes most of the time, and to do here what the aggregator is doing would keep both
+ * from their work.
+ * @returns undefined when the aggregates have all of the workspace's rows from `from` to just before `to`
  */
 export async function readPending(
   ch: Reader,
   snapshot: AggregateSnapshot,
   range: PendingRange,
 ): Promise<PendingRows | undefined> {
-  const { workspaceId, from, to, now, mayReadMany } = range
+  const { workspaceId, from, to, now } = range
   const ids = complementOf(snapshot.aggregated)
   const pending = idsIn(ids, 'pending')
   const params = { ...pending.params, workspace: workspaceId, from, to }
   const rows = await readRows(ch, `${inRange} AND ${pending.sql}`, params, rowsAtHandMax)
   if (rows?.length === 0) return undefined
-  const isKeepingUp = Math.abs(now - snapshot.committedAt) < aggregatesKeepUpMs
-  if (rows === undefined && isKeepingUp && !mayReadMany()) return undefined
   if (rows === undefined) {
     const [row] = await ch.query<{ rows: number; first: number; last: number }>(
       `SELECT count() AS rows, toUnixTimestamp64Milli(min(occurred_at)) AS first, toUnixTimestamp64Milli(max(occurred_at)) AS last
        FROM events WHERE ${inRange} AND ${pending.sql}`,
       params,
     )
-    return { ids, rows: row!.rows, hours: hoursOf(row!.first, row!.last), atHand: undefined }
+    const areSessionsLeft = Math.abs(now - snapshot.committedAt) < aggregatesKeepUpMs
+    return { ids, rows: row!.rows, hours: hoursOf(row!.first, row!.last), atHand: undefined, areSessionsLeft }
   }
   const hours = hoursOf(Math.min(...rows.map(({ at }) => at)), Math.max(...rows.map(({ at }) => at)))
   const mates = await readMates(ch, range, rows, hours, pending)
-  return { ids, rows: rows.length, hours, atHand: mates && { uncounted: rows, counted: mates } }
+  return { ids, rows: rows.length, hours, atHand: mates && { uncounted: rows, counted: mates }, areSessionsLeft: false }
 }
 
 /**

@@ -1,6 +1,5 @@
 /** All figures of an overview that events give, as few queries at once. Callers know nothing of how they are counted. */
 
-import type { Allowance } from '../../../runtime/allowance.ts'
 import type { AggregateSnapshot } from '../../../schemas/aggregate-snapshot.ts'
 import { botRetentionDays, creditWindowMs, overviewRowsPerThread, sessionLengthMaxMs } from '../../../schemas/limits.ts'
 import type { VitalName } from '../../../schemas/reference/web-vitals.ts'
@@ -10,7 +9,7 @@ import { readBotVisits } from './bot-visits.ts'
 import { composeSpan, type PendingRows } from './composition.ts'
 import { type Counts, readCounts, readTotals, type VitalSums } from './counts.ts'
 import { readEdges } from './edges.ts'
-import { type PageCounts, readBusiestPages, readPages } from './pages.ts'
+import { type PageCounts, pathsOf, readBusiestPages, readPages } from './pages.ts'
 import { readPending } from './pending.ts'
 import { hasEventsSince, type Presence, readLiveVisitors } from './presence.ts'
 import { type RecentEvent, readRecentEvents } from './recent-events.ts'
@@ -27,7 +26,6 @@ export interface OverviewRequest {
   readonly readableFrom: number
   /** Rows of each list. */
   readonly limit: number
-  readonly rawReads: Allowance
 }
 
 export interface PeriodFigures {
@@ -62,24 +60,6 @@ export async function readOverview(
   snapshot: AggregateSnapshot,
   request: OverviewRequest,
 ): Promise<OverviewFigures> {
-  let endRawRead: (() => void) | undefined
-  const mayReadMany = () => {
-    endRawRead = request.rawReads.begin()
-    return endRawRead !== undefined
-  }
-  try {
-    return await readFigures(ch, snapshot, request, mayReadMany)
-  } finally {
-    endRawRead?.()
-  }
-}
-
-async function readFigures(
-  ch: Reader,
-  snapshot: AggregateSnapshot,
-  request: OverviewRequest,
-  mayReadMany: () => boolean,
-): Promise<OverviewFigures> {
   const { workspaceId, range, buckets, now, readableFrom, limit } = request
   const span = { workspaceId, readableFrom, start: range.start, end: range.end }
   // Bot visits are kept for a time of their own, whatever the plan.
@@ -93,30 +73,36 @@ async function readFigures(
   ])
   const previousSpan = range.previous.start >= readableFrom ? { ...span, ...range.previous } : null
   const ofAggregates = Promise.all([
-    readAround(one, snapshot, request, mayReadMany),
+    readAround(one, snapshot, request),
     readEdges(one, snapshot, previousSpan ? [span, previousSpan] : [span]),
   ]).then(([pending, edges]) => {
     const reader = areManyRead(snapshot, pending) ? ch : one
     const composition = composeSpan(snapshot, span, pending, edges)
     const previous = previousSpan && composeSpan(snapshot, previousSpan, pending, edges)
+    const ofSessions = withSessions(pending)
+    const forSessions = composeSpan(snapshot, span, ofSessions, edges)
+    const previousForSessions = previousSpan && composeSpan(snapshot, previousSpan, ofSessions, edges)
     const busiest = readBusiestPages(reader, composition, limit)
-    const paths = busiest.then(({ viewed }) => viewed.map(({ path }) => path))
+    const paths = busiest.then(({ viewed }) => pathsOf(viewed))
     return Promise.all([
-      paths.then((some) => readSessionFigures(reader, composition, { limit, paths: some })),
+      paths.then((some) => readSessionFigures(reader, forSessions, { limit, paths: some })),
       readCounts(reader, composition, buckets),
       busiest.then(({ viewed }) => readPages(reader, composition, viewed)),
       readVitals(reader, composition, buckets),
       busiest.then(({ sampled }) => readPageVitals(reader, composition, sampled)),
-      previous && Promise.all([readTotals(reader, previous), readSessionTotals(reader, previous)]),
+      previous && readTotals(reader, previous),
+      previousForSessions && readSessionTotals(reader, previousForSessions),
     ])
   })
-  const [[recentEvents, liveVisitors, bots], [sessions, counts, pages, vitals, pageVitals, before]] = await Promise.all(
-    [ofRows, ofAggregates],
-  )
+  const [
+    [recentEvents, liveVisitors, bots],
+    [sessions, counts, pages, vitals, pageVitals, countsBefore, sessionsBefore],
+  ] = await Promise.all([ofRows, ofAggregates])
   const { total, ...lists } = sessions
   return {
     current: { counts: counts.total, sessions: total, botVisits: bots.current },
-    previous: before && { counts: before[0], sessions: before[1], botVisits: bots.previous },
+    previous: countsBefore &&
+      sessionsBefore && { counts: countsBefore, sessions: sessionsBefore, botVisits: bots.previous },
     presence: {
       liveVisitors,
       hasEvents: counts.total.events > 0 || (await hasEventsSince(ch, workspaceId, readableFrom)),
@@ -150,11 +136,15 @@ async function readAround(
   ch: Reader,
   snapshot: AggregateSnapshot,
   { workspaceId, range, readableFrom, now }: OverviewRequest,
-  mayReadMany: () => boolean,
 ): Promise<PendingRows | undefined> {
   if (snapshot.aggregated.length === 0) return undefined
   const from = Math.max(readableFrom, range.previous.start - creditWindowMs)
-  return readPending(ch, snapshot, { workspaceId, from, to: range.end + sessionLengthMaxMs, now, mayReadMany })
+  return readPending(ch, snapshot, { workspaceId, from, to: range.end + sessionLengthMaxMs, now })
+}
+
+/** The pending rows, as far as what they change about sessions isn't left to the aggregator. */
+function withSessions(pending: PendingRows | undefined): PendingRows | undefined {
+  return pending?.areSessionsLeft ? undefined : pending
 }
 
 function vitalTotals(percentiles: ReadonlyMap<VitalName, VitalTotals>, sums: VitalSums): VitalFigures['total'] {

@@ -2,11 +2,12 @@
  * Rows of a range and of its buckets. Those that nothing changes any more are asked for once, and what they come to is
  * remembered; of the open ones all rows are read, which then also count for the range.
  */
+import type { AggregateSnapshot } from '../../../schemas/aggregate-snapshot.ts'
 import type { Bucket } from '../../../schemas/time-range.ts'
 import { type AggregateRow, aggregateRow, MergedRows } from '../../aggregates/aggregate-rows.ts'
 import { hourMs } from '../../aggregates/row-scope.ts'
 import type { AggregateTable } from '../../aggregates/tables.ts'
-import { type Cells, type Composition, cellsOf, dayOf, hourOf } from './composition.ts'
+import { type Cells, type Composition, cellsOf, dayHours, dayOf, hourOf, isFresh } from './composition.ts'
 import type { Reader } from './span.ts'
 import { type RowParts, readParts, type UnitedOptions } from './united.ts'
 
@@ -117,11 +118,12 @@ export interface BucketPart {
   readonly isClosed: boolean
 }
 
-/** The buckets that lie where the aggregates are and no pending row is, apart from those before and after. */
+/** The buckets that lie where the aggregates are settled and no pending row is, apart from those before and after. */
 export function divideAtOpen(composition: Composition, buckets: readonly Bucket[]): BucketPart[] {
   const { hours, pending } = composition
   if (hours.start >= hours.end) return [{ composition, buckets, isClosed: false }]
-  const closedUntil = Math.min(hours.end, pending?.hours.start ?? hours.end) * hourMs
+  const firstFresh = Math.min(...freshDaysIn(composition)) * dayHours
+  const closedUntil = Math.min(hours.end, pending?.hours.start ?? hours.end, firstFresh) * hourMs
   const isBefore = ({ start }: Bucket) => start < hours.start * hourMs
   const isClosed = (bucket: Bucket) => !isBefore(bucket) && bucket.end <= closedUntil
   const part = (some: readonly Bucket[], isClosed: boolean): BucketPart[] => {
@@ -150,8 +152,18 @@ export function divideAtOpen(composition: Composition, buckets: readonly Bucket[
 }
 
 /** The generations of the days of a range: as long as they are the same, and no row is pending, its raw rows are the same. */
-export function generationsIn({ snapshot, from, to }: Composition): number[] {
+export function generationsIn(composition: Composition): number[] {
+  return listedIn(composition).map(({ generation }) => generation)
+}
+
+function freshDaysIn(composition: Composition): number[] {
+  return listedIn(composition)
+    .filter(isFresh)
+    .map(({ day }) => day)
+}
+
+function listedIn({ snapshot, from, to }: Composition): AggregateSnapshot['generations'] {
   const first = dayOf(hourOf(from))
   const last = dayOf(hourOf(to - 1))
-  return snapshot.generations.filter(({ day }) => day >= first && day <= last).map(({ generation }) => generation)
+  return snapshot.generations.filter(({ day }) => day >= first && day <= last)
 }

@@ -59,17 +59,20 @@ const noSessions: SessionTotals = { sessions: 0, bounces: 0, durationMs: 0 }
 const keys = ['dimension', 'key', 'detail']
 const sumColumns = ['sessions', 'bounces', 'duration_ms']
 const rowColumns = [...keys, ...Object.keys(table.columns)].join(', ')
-const isTotal = "dimension = 'total'"
-const isListed =
-  "dimension NOT IN ('entry', 'retracted', 'long') OR dimension = 'entry' AND key IN {paths:Array(String)}"
+const isTotal: BoundSql = { sql: "dimension = 'total'", params: {} }
+const isListed: BoundSql = { sql: "dimension NOT IN ('entry', 'retracted', 'long')", params: {} }
+const isEntered = (paths: readonly string[]): BoundSql => ({
+  sql: "dimension = 'entry' AND key IN {paths:Array(String)}",
+  params: { paths },
+})
 
 export async function readSessionTotals(ch: Reader, composition: Composition): Promise<SessionTotals> {
   const hours = sessionHoursOf(composition)
   const places = [
-    ...aggregatedPlaces(composition, [], isTotal),
+    ...aggregatedPlaces(composition, [], [isTotal]),
     ...changesPlaces(composition, hours, []).map((place) => ({
       ...place,
-      sql: `SELECT * FROM (${place.sql}) WHERE ${isTotal}`,
+      sql: `SELECT * FROM (${place.sql}) WHERE ${isTotal.sql}`,
     })),
     ...rawSessionTotalsSql(composition, hours).map(neverLasting),
   ]
@@ -184,13 +187,15 @@ function readAround(
   cut: readonly number[],
 ): Promise<MergedRows> {
   const hours = sessionHoursOf(composition)
-  const listed = (statement: BoundSql) => ({
-    sql: `SELECT * FROM (${statement.sql}) WHERE ${isListed} OR dimension = 'retracted'`,
-    params: { ...statement.params, paths },
-    isLasting: false,
-  })
+  const listed = (statement: BoundSql) => {
+    const wanted = anyOf([isListed, isEntered(paths), { sql: "dimension = 'retracted'", params: {} }])
+    return neverLasting({
+      sql: `SELECT * FROM (${statement.sql}) WHERE ${wanted.sql}`,
+      params: { ...statement.params, ...wanted.params },
+    })
+  }
   const places = [
-    ...aggregatedPlaces(composition, cut, `(${isListed})`, { paths }),
+    ...aggregatedPlaces(composition, cut, [isListed, isEntered(paths)]),
     ...[...changesPlaces(composition, hours, cut), ...rawSessionsSql(composition, hours, cut)].map(listed),
   ]
   const most = { of: 'sessions', by: 'dimension', max: overviewKeysMax }
@@ -201,18 +206,23 @@ function neverLasting(statement: BoundSql): Place {
   return { ...statement, isLasting: false }
 }
 
-function aggregatedPlaces(
-  composition: Composition,
-  cut: readonly number[],
-  where: string,
-  params: BoundSql['params'] = {},
-): Place[] {
+/** @param wanted rows of any of these conditions: each is asked by itself where the answer stays right for long */
+function aggregatedPlaces(composition: Composition, cut: readonly number[], wanted: readonly BoundSql[]): Place[] {
   const { aggregated } = cellsOf(composition, { name: 'sessions', hours: sessionHoursOf(composition), cut })
-  return aggregated.map((condition) => ({
-    sql: `SELECT ${rowColumns} FROM agg_sessions WHERE ${condition.sql} AND ${where}`,
-    params: { ...condition.params, ...params },
-    isLasting: true,
-  }))
+  return aggregated.flatMap((cell) =>
+    (cell.isFresh ? [anyOf(wanted)] : wanted).map((condition) => ({
+      sql: `SELECT ${rowColumns} FROM agg_sessions WHERE ${cell.sql} AND (${condition.sql})`,
+      params: { ...cell.params, ...condition.params },
+      isLasting: true,
+    })),
+  )
+}
+
+function anyOf(conditions: readonly BoundSql[]): BoundSql {
+  return {
+    sql: conditions.map(({ sql }) => sql).join(' OR '),
+    params: Object.assign({}, ...conditions.map(({ params }) => params)),
+  }
 }
 
 /** The hours taken from the aggregates in which pending rows can change a session; undefined: there are none. */

@@ -4,7 +4,7 @@ import type { Bucket } from '../../../schemas/time-range.ts'
 import type { AggregateKeys, MergedRows } from '../../aggregates/aggregate-rows.ts'
 import { aggregateTables } from '../../aggregates/tables.ts'
 import { type Cells, type Composition, cellsOf } from './composition.ts'
-import type { BusyPage } from './pages.ts'
+import { type BusyPage, pathsOf } from './pages.ts'
 import { type BucketPart, generationsIn, readSeries } from './series.ts'
 import type { Reader } from './span.ts'
 import { type RowParts, readParts, type UnitedOptions, unitedSql } from './united.ts'
@@ -94,7 +94,7 @@ export async function readPageVitals(
   if (busiest.length === 0) return []
   const parts = await readParts(ch, aggregateTables.agg_page_vitals, cellsOf(composition, { name: 'vitals' }), {
     columns: ['samples'],
-    paths: busiest.map(({ path }) => path),
+    paths: pathsOf(busiest),
   })
   const metricsOf = new Map(busiest.map(({ path }) => [path, new Map<VitalName, PageVital>()]))
   for (const [name, values] of distributionsOf(parts, ({ metric, path }) => `${metric} ${path}`)) {

@@ -168,9 +168,11 @@ export const crowdedForMs = 1 * minute
 export const crowdedWorkspacesMax = 10_000
 /**
  * Of more, an overview shows what was known last of sessions (bounces, durations, sources, devices, entry pages), if that is so
- * long ago at most: the aggregator is at work on them. Visitors, pages, events are counted to the last one all the same.
+ * long ago at most: the aggregator is at work on them. Visitors, pages, events are counted to the last one all the same, unless
+ * even more wait: then the machine is behind, and to count them for every question would keep it there.
  */
-export const aggregatesKeepUpMs = 60 * second
+export const aggregatesKeepUpMs = 5 * minute
+export const pendingRowsCountedMax = 100_000
 /** Raw rows that one thread goes through for a statement of an overview; of more, ClickHouse takes as many threads as it likes. */
 export const overviewRowsPerThread = 200_000
 /** Differences between aggregates and raw rows that are listed. */
@@ -188,6 +190,26 @@ export const apiKeyCacheMs = 2 * second
 export const apiKeyCacheMax = 10_000
 /** How often a key's use is written down. */
 export const apiKeyTouchMs = 1 * minute
+/** Requests of a key are counted by these windows; how many it may make in one is a setting for each plan. */
+export const rateLimitWindowMs = 1 * minute
+/** A request doesn't wait longer to be counted by Redis: then it is counted here. */
+export const rateLimitDeadlineMs = 500
+export const idempotencyKeyLengthMax = 255
+/** Records that have expired are deleted so often, and so many at a time. */
+export const idempotencySweepMs = 10 * minute
+export const idempotencySweepMax = 10_000
+/** Rows of a list, where nothing else is said. */
+export const listLimitDefault = 100
+export const listLimitMax = 200
+export const auditActionLengthMax = 100
+/** Of computing a workspace's chain anew. */
+export const auditVerifyDeadlineMs = 10 * minute
+/** A tracking key that was rotated goes on for so long: it stands in pages that are cached. */
+export const trackingKeyGraceDays = 30
+export const webhookUrlLengthMax = 2048
+export const webhookDescriptionLengthMax = 500
+/** Of a workspace. */
+export const webhookEndpointsMax = 100
 /** How long the API's health waits for a store. */
 export const healthDeadlineMs = 2 * second
 
@@ -224,6 +246,8 @@ export const snapshotAgeMaxMs = 5 * minute
 
 /** Days that stored data can be read, by plan, and how long a bot visit is kept. */
 export const retentionDaysByPlan = { starter: 30, growth: 180, scale: 730 } as const
+/** The longest of them: what a workspace's own setting may say at most. */
+export const retentionDaysMax = retentionDaysByPlan.scale
 export const botRetentionDays = 180
 /** What a downgrade or a lapse hides is deleted only after so many days. */
 export const lapsedGraceDays = 30

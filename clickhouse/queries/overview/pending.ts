@@ -1,6 +1,6 @@
 /** The raw rows around a range that the aggregates of a snapshot don't have yet: mostly those of the last seconds. */
 import type { AggregateSnapshot } from '../../../schemas/aggregate-snapshot.ts'
-import { aggregatesKeepUpMs, rowsAtHandMax } from '../../../schemas/limits.ts'
+import { aggregatesKeepUpMs, pendingRowsCountedMax, rowsAtHandMax } from '../../../schemas/limits.ts'
 import { complementOf, idsIn } from '../../aggregates/id-ranges.ts'
 import { type HourSpan, hourMs, sessionHours } from '../../aggregates/row-scope.ts'
 import { type EventRow, hasVisitor, readRows } from '../../aggregates/rows-at-hand.ts'
@@ -19,7 +19,8 @@ export interface PendingRange {
  * More rows than are taken at hand are read by every statement for itself. What they change about sessions is left to the
  * aggregator while it is at work: that takes most of the time, and to do here what the aggregator is doing would keep both
  * from their work.
- * @returns undefined when the aggregates have all of the workspace's rows from `from` to just before `to`
+ * @returns undefined when the aggregates have all of the workspace's rows from `from` to just before `to`, or soon will and they
+ *   are very many
  */
 export async function readPending(
   ch: Reader,
@@ -39,6 +40,7 @@ export async function readPending(
       params,
     )
     const areSessionsLeft = Math.abs(now - snapshot.committedAt) < aggregatesKeepUpMs
+    if (areSessionsLeft && row!.rows > pendingRowsCountedMax) return undefined
     return { ids, rows: row!.rows, hours: hoursOf(row!.first, row!.last), atHand: undefined, areSessionsLeft }
   }
   const hours = hoursOf(Math.min(...rows.map(({ at }) => at)), Math.max(...rows.map(({ at }) => at)))

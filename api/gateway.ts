@@ -1,51 +1,67 @@
-/** The API's HTTP server: the operations, their OpenAPI document, health and metrics. */
+/** The API's HTTP server: the operations, their OpenAPI document (for people as well), health and metrics. */
 import type { ClickHouse } from '../clickhouse/client.ts'
 import { rememberLasting } from '../clickhouse/queries/remember.ts'
 import type { Postgres } from '../postgres/client.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { makeCoalescer } from '../runtime/coalesce.ts'
+import type { RequestHead } from '../runtime/http/head.ts'
 import { type HttpReply, jsonReply } from '../runtime/http/reply.ts'
 import { type HttpServer, makeHttpServer, type NoRoute, type Route } from '../runtime/http/server.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Metrics } from '../runtime/metrics.ts'
+import type { SecretBox } from '../runtime/secret-box.ts'
 import { arrivingBodiesBytesMax, bodyDeadlineMs, overviewReuse } from '../schemas/limits.ts'
 import { makeAuthenticator } from './guards/authenticate.ts'
+import type { RateLimiter } from './guards/rate-limit.ts'
 import { readHealth } from './health.ts'
 import type { Operation } from './operations/define.ts'
+import { makeOpenApiPage, referencePages } from './reference-page.ts'
 import { makeSnapshots } from './snapshots.ts'
-import { makeOpenApi } from './transports/openapi.ts'
 import { makeRestRouter, problemReply, redirectReply } from './transports/rest.ts'
 
 export interface GatewayOptions {
   readonly operations: readonly Operation[]
-  readonly pg: Pick<Postgres, 'query' | 'ping'>
+  readonly pg: Pick<Postgres, 'query' | 'transaction' | 'ping'>
   readonly ch: Pick<ClickHouse, 'query' | 'ping'>
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics
+  readonly rateLimiter: RateLimiter
+  readonly box: SecretBox
+  readonly idempotencyKeptMs: number
   /** The public root, known only once the port is: it may be asked for after listening. */
   apiHost(): string
+  /** The root of short links; undefined: `/l` under the API's. */
+  readonly shortUrlHost?: string | undefined
 }
 
-type Page = () => Promise<HttpReply> | HttpReply
+type Page = (head: RequestHead) => Promise<HttpReply> | HttpReply
 
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15]
 
-export function makeGateway({ operations, pg, ch, clock, log, metrics, apiHost }: GatewayOptions): HttpServer {
+export function makeGateway(options: GatewayOptions): HttpServer {
+  const { operations, pg, ch, clock, log, metrics, apiHost, rateLimiter, box, idempotencyKeptMs } = options
   const config = {
     get apiHost() {
       return apiHost()
+    },
+    get shortUrlHost() {
+      return options.shortUrlHost ?? `${apiHost()}/l`
     },
   }
   const authenticator = makeAuthenticator(pg, clock, log)
   const coalescer = makeCoalescer(overviewReuse)
   const stores = {
     pg,
+    box,
     ch: rememberLasting(ch),
     snapshot: makeSnapshots(pg, clock),
     share: <Answer>(question: string, work: () => Promise<Answer>) => coalescer.ask(question, work) as Promise<Answer>,
   }
-  const routeOperation = makeRestRouter(operations, { authenticator, stores, clock, log, config })
+  const routeOperation = makeRestRouter(operations, {
+    ...{ authenticator, rateLimiter, stores, clock, log, config, idempotencyKeptMs },
+    transaction: pg.transaction,
+  })
   const requests = metrics.counter('svc_api_requests_total', 'Requests by operation and status.', [
     'operation',
     'status',
@@ -57,17 +73,10 @@ export function makeGateway({ operations, pg, ch, clock, log, metrics, apiHost }
     ['operation'],
   )
 
-  /** Made once: zod takes milliseconds for it, and anybody may ask. */
-  let openApi: { apiHost: string; reply: HttpReply } | undefined
-  function openApiReply(): HttpReply {
-    const host = apiHost()
-    if (openApi?.apiHost !== host) openApi = { apiHost: host, reply: jsonReply(200, makeOpenApi(operations, host)) }
-    return openApi.reply
-  }
-
   /** Read by anybody who reaches this port. */
   const pages: Readonly<Record<string, Page>> = {
-    '/v1/openapi.json': openApiReply,
+    '/v1/openapi.json': makeOpenApiPage(operations, apiHost),
+    ...referencePages,
     '/health': async () => jsonReply(200, await readHealth({ postgres: pg, clickhouse: ch })),
     '/metrics': async () => ({
       status: 200,

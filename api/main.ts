@@ -1,4 +1,5 @@
 /** The API as a process of its own: reads the settings, connects the stores, serves until it is told to stop. */
+import { Redis } from 'ioredis'
 import { connectClickHouse } from '../clickhouse/client.ts'
 import { connectPostgres } from '../postgres/client.ts'
 import { systemClock } from '../runtime/clock.ts'
@@ -6,28 +7,57 @@ import { readConfig, requireStores, SettingError } from '../runtime/config.ts'
 import { CantListen } from '../runtime/http/listen.ts'
 import { makeLog } from '../runtime/log.ts'
 import { makeMetrics } from '../runtime/metrics.ts'
+import { makeSecretBox } from '../runtime/secret-box.ts'
 import { makeShutdown } from '../runtime/shutdown.ts'
+import { rateLimitDeadlineMs } from '../schemas/api-limits.ts'
+import { redisDeadlineMs } from '../schemas/limits.ts'
 import { makeGateway } from './gateway.ts'
+import { makeRateLimiter } from './guards/rate-limit.ts'
 import { operations } from './operations/registry.ts'
+
+const hourMs = 3_600_000
 
 async function main(): Promise<void> {
   const config = readConfig()
-  const { databaseUrl, clickhouseUrl } = requireStores(config)
+  const { databaseUrl, clickhouseUrl, redisUrl, secretKey } = requireStores(config)
   const log = makeLog('api', config.logLevel)
   const shutdown = makeShutdown(log)
   const pg = connectPostgres(databaseUrl)
   const ch = connectClickHouse(clickhouseUrl)
+  const redis = connectRedis(redisUrl)
+  const rateLimiter = makeRateLimiter({
+    redis,
+    limits: { starter: config.rateLimitStarter, growth: config.rateLimitGrowth, scale: config.rateLimitScale },
+    clock: systemClock,
+  })
   let port = config.port
   const server = makeGateway({
-    ...{ operations, pg, ch, log, clock: systemClock, metrics: makeMetrics('api') },
+    ...{ operations, pg, ch, log, clock: systemClock, metrics: makeMetrics('api'), rateLimiter },
+    box: makeSecretBox(secretKey, 'stored answers and webhook secrets'),
+    idempotencyKeptMs: config.idempotencyHours * hourMs,
     apiHost: () => config.apiHost?.replace(/\/+$/, '') ?? `http://localhost:${port}`,
+    shortUrlHost: config.shortUrlHost?.replace(/\/+$/, ''),
   })
   port = await server.listen(config.listenHost, config.port)
   shutdown.step('stop listening', () => server.close())
   shutdown.step('disconnect Postgres', () => pg.close())
   shutdown.step('disconnect ClickHouse', () => ch.close())
+  shutdown.step('disconnect Redis', async () => redis.disconnect())
   log.info({ port }, 'the API is ready')
   process.send?.({ type: 'ready', port })
+}
+
+/** Fails at once while it isn't connected: requests are counted here then. */
+function connectRedis(url: string): Redis {
+  const redis = new Redis(url, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: rateLimitDeadlineMs,
+    connectTimeout: redisDeadlineMs,
+  })
+  // It connects again by itself; without a listener each failure would be printed.
+  redis.on('error', () => {})
+  return redis
 }
 
 main().catch((error: Error) => {

@@ -3,6 +3,7 @@ import type { Command } from './command.ts'
 import { checkAggregates } from './commands/aggregates-check.ts'
 import { rebuildAggregates } from './commands/aggregates-rebuild.ts'
 import { showAggregates } from './commands/aggregates-status.ts'
+import { verifyAudit } from './commands/audit-verify.ts'
 import { doctor } from './commands/doctor.ts'
 import { createKey } from './commands/keys-create.ts'
 import { listKeys } from './commands/keys-list.ts'
@@ -11,16 +12,21 @@ import { migrate } from './commands/migrate.ts'
 import { setPlanOfWorkspace } from './commands/plan-set.ts'
 import { replay } from './commands/replay.ts'
 import { seed } from './commands/seed.ts'
+import { rotateTrackingKey } from './commands/tracking-key-rotate.ts'
 import { createWorkspaceWithKeys } from './commands/workspace-create.ts'
 import { listAllWorkspaces } from './commands/workspace-list.ts'
+import { setWorkspace } from './commands/workspace-set.ts'
 
 export const commands: readonly Command[] = [
   createWorkspaceWithKeys,
   listAllWorkspaces,
+  setWorkspace,
   setPlanOfWorkspace,
   createKey,
   listKeys,
   revokeKey,
+  rotateTrackingKey,
+  verifyAudit,
   migrate,
   replay,
   seed,

@@ -8,6 +8,7 @@ export type ExpiredTable =
   | 'contact_sightings'
   | 'shipped_manifests'
   | 'visitor_salts'
+  | 'idempotency_records'
 
 export interface PipelineMetrics {
   jobEnded(job: string, outcome: 'done' | 'failed', seconds: number, nowMs: number): void

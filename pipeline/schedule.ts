@@ -6,6 +6,7 @@ import { Queue } from 'bullmq'
 import type { Config } from '../runtime/config.ts'
 import type { Log } from '../runtime/log.ts'
 import { withDeadline } from '../runtime/shutdown.ts'
+import { idempotencySweepMs } from '../schemas/api-limits.ts'
 import { type JobName, pipelineQueue } from '../schemas/jobs.ts'
 import { redisDeadlineMs } from '../schemas/limits.ts'
 import type { PipelineMetrics } from './pipeline-metrics.ts'
@@ -21,6 +22,7 @@ const minute = 60_000
 export function schedulesOf({ retentionSweepMinutes }: Pick<Config, 'retentionSweepMinutes'>): Schedule[] {
   return [
     { job: 'expire-data', everyMs: retentionSweepMinutes * minute },
+    { job: 'expire-idempotency', everyMs: idempotencySweepMs },
     { job: 'expire-salts', everyMs: 60 * minute },
     { job: 'check-aggregates', everyMs: 24 * 60 * minute },
   ]

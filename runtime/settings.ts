@@ -71,6 +71,11 @@ function ranges(name: string, shownDefault: string, meaning: string): Setting<st
   })
 }
 
+function rateLimit(name: string, plan: string): Setting<number> {
+  const meaning = `Requests a minute that one API key of a workspace on the plan \`${plan}\` may make.`
+  return integer(name, 600, 1, 1_000_000_000, meaning)
+}
+
 export const settings = {
   port: integer('PORT', 8080, 0, 65535, 'Port that `npm start` or the one service listens on (0: any free one).'),
   listenHost: text('LISTEN_HOST', '127.0.0.1', 'Address to listen on; `0.0.0.0` in production behind a balancer.'),
@@ -80,7 +85,7 @@ export const settings = {
     'SHORT_URL_HOST',
     ['http:', 'https:'],
     '`API_HOST/l`',
-    'Public root of short links: so far only written to `dev.json`.',
+    'Public root of short links, with a path or without.',
   ),
   databaseUrl: optionalUrl('DATABASE_URL', ['postgres:', 'postgresql:'], 'embedded', 'Postgres 15 or newer.'),
   redisUrl: optionalUrl('REDIS_URL', ['redis:', 'rediss:'], 'embedded', 'Redis 7 or newer, or Valkey.'),
@@ -93,7 +98,7 @@ export const settings = {
   secretKey: text(
     'SECRET_KEY',
     '',
-    'Secret that keys the hashes of ids: ≥ 32 characters, the same on all nodes. Made and kept in `DATA_DIR` when embedded.',
+    'Secret that keys the hashes of ids and encrypts stored secrets: ≥ 32 characters, the same on all nodes. Made and kept in `DATA_DIR` when embedded.',
   ),
   nodeEnv: text('NODE_ENV', 'development', 'With `production`, `npm start` wants `SECRET_KEY` to be given.'),
   logLevel: setting('LOG_LEVEL', '`info`', '`debug`, `info`, `warn`, `error` or `silent`.', (value = 'info') => {
@@ -111,6 +116,16 @@ export const settings = {
     'Header in which a trusted proxy names the ISO alpha-2 country.',
   ),
   ingestWorkers: integer('INGEST_WORKERS', 1, 1, 16, 'Threads of ingest that take events; 1: one thread does all.'),
+  rateLimitStarter: rateLimit('RATE_LIMIT_STARTER', 'starter'),
+  rateLimitGrowth: rateLimit('RATE_LIMIT_GROWTH', 'growth'),
+  rateLimitScale: rateLimit('RATE_LIMIT_SCALE', 'scale'),
+  idempotencyHours: integer(
+    'IDEMPOTENCY_HOURS',
+    72,
+    1,
+    8_760,
+    'How long a retry with the same `Idempotency-Key` gets the first answer.',
+  ),
   trackRatePerKey: integer(
     'TRACK_RATE_PER_KEY',
     0,

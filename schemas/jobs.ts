@@ -9,6 +9,8 @@ export interface JobInputs {
   'check-aggregates': Record<string, never>
   /** Deletes what is past its retention. */
   'expire-data': Record<string, never>
+  /** Deletes the records of Idempotency-Keys whose time is over. */
+  'expire-idempotency': Record<string, never>
   /** Deletes the salts of cookieless visitors once they are two days old. */
   'expire-salts': Record<string, never>
 }

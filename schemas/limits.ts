@@ -1,5 +1,5 @@
 /**
- * Every bound in one place, with its unit and its reason. What an operator may change is a setting (runtime/settings.ts);
+ * Every bound in one place, with its unit and its reason; those of the customer API's mutations and lists: api-limits.ts. What an operator may change is a setting (runtime/settings.ts);
  * what stands here is part of the interface or of the durable formats.
  */
 
@@ -190,26 +190,6 @@ export const apiKeyCacheMs = 2 * second
 export const apiKeyCacheMax = 10_000
 /** How often a key's use is written down. */
 export const apiKeyTouchMs = 1 * minute
-/** Requests of a key are counted by these windows; how many it may make in one is a setting for each plan. */
-export const rateLimitWindowMs = 1 * minute
-/** A request doesn't wait longer to be counted by Redis: then it is counted here. */
-export const rateLimitDeadlineMs = 500
-export const idempotencyKeyLengthMax = 255
-/** Records that have expired are deleted so often, and so many at a time. */
-export const idempotencySweepMs = 10 * minute
-export const idempotencySweepMax = 10_000
-/** Rows of a list, where nothing else is said. */
-export const listLimitDefault = 100
-export const listLimitMax = 200
-export const auditActionLengthMax = 100
-/** Of computing a workspace's chain anew. */
-export const auditVerifyDeadlineMs = 10 * minute
-/** A tracking key that was rotated goes on for so long: it stands in pages that are cached. */
-export const trackingKeyGraceDays = 30
-export const webhookUrlLengthMax = 2048
-export const webhookDescriptionLengthMax = 500
-/** Of a workspace. */
-export const webhookEndpointsMax = 100
 /** How long the API's health waits for a store. */
 export const healthDeadlineMs = 2 * second
 

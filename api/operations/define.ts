@@ -8,9 +8,11 @@ import type { Queryable } from '../../postgres/client.ts'
 import type { PlanKey, Workspace } from '../../postgres/tables/workspaces.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { Log } from '../../runtime/log.ts'
+import type { SecretBox } from '../../runtime/secret-box.ts'
 import type { AggregateSnapshot } from '../../schemas/aggregate-snapshot.ts'
 import type { problems } from '../../schemas/problems.ts'
 import type { Scope } from '../../schemas/scopes.ts'
+import type { WebhookEventType } from '../../schemas/webhook-events.ts'
 
 /** What an operation does to the workspace: decides about idempotency, audit and the hints of tools. */
 export type Effect = 'read' | 'create' | 'update' | 'delete'
@@ -20,6 +22,9 @@ export interface OperationInput {
   readonly query?: z.ZodObject
   readonly body?: z.ZodType
 }
+
+/** How a call came in: what audit rows say. */
+export type Interface = 'rest' | 'mcp'
 
 type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
 
@@ -35,12 +40,21 @@ export interface Actor {
 
 /** What handlers may ask; `main.ts` puts the clients in. */
 export interface Stores {
+  /** For a mutation its transaction: what it writes is committed together with its audit row, and what webhooks are told. */
   readonly pg: Queryable
   readonly ch: Pick<ClickHouse, 'query'>
+  /** For what is stored and not to be read from a copy of the database. */
+  readonly box: SecretBox
   /** What the aggregates are made of, as of a moment ago. */
   readonly snapshot: () => Promise<AggregateSnapshot>
   /** Lets equal questions that are asked at about the same time share one answer, which nobody may change. */
   readonly share: <Answer>(question: string, work: () => Promise<Answer>) => Promise<Answer>
+}
+
+/** Where the public reaches the product, without a slash at the end. */
+export interface PublicHosts {
+  readonly apiHost: string
+  readonly shortUrlHost: string
 }
 
 /** The part of a call that doesn't depend on the operation. */
@@ -49,7 +63,7 @@ export interface CallContext {
   readonly actor: Actor
   readonly stores: Stores
   readonly clock: Clock
-  readonly config: { readonly apiHost: string }
+  readonly config: PublicHosts
   readonly log: Log
   readonly requestId: string
 }
@@ -75,6 +89,8 @@ export interface Operation<Input extends OperationInput = OperationInput, Output
   readonly scope: Scope
   readonly input: Input
   readonly output: Output
+  /** What webhooks are told once it is done, with its output as the object. */
+  readonly emits?: WebhookEventType
   /** The refusals of its own, beyond those of the chain. */
   readonly problems?: readonly (keyof typeof problems)[]
   handle(context: Context<Input>): Promise<z.output<Output>>

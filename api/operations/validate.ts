@@ -1,28 +1,44 @@
 /** An operation's input, from what a transport collected to what its handler gets. */
-import type { z } from 'zod'
+import { z } from 'zod'
+import { idempotencyKeyLengthMax } from '../../schemas/api-limits.ts'
 import { invalid } from '../../schemas/problems.ts'
 import type { ValidationError } from '../../schemas/validation-errors.ts'
 import { type Part, parsePart } from '../../schemas/zod-errors.ts'
-import type { OperationInput } from './define.ts'
+import type { Operation } from './define.ts'
 
 /** As sent, by a transport: texts of the path and the query, a parsed body (undefined when there was none). */
 export interface RawInput {
   readonly path: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, string>>
   readonly body: unknown
+  /** The header that makes a mutation's retry the same call. */
+  readonly idempotencyKey?: string | undefined
+  /** What a retry's body must be equal in, where that isn't the body itself: of an upload, its hash. */
+  readonly fingerprint?: unknown
 }
 
+const idempotencyHeader = z.object({
+  'idempotency-key': z
+    .string()
+    .min(1)
+    .max(idempotencyKeyLengthMax)
+    .regex(/^[\x20-\x7e]*$/),
+})
+
 export interface ValidInput {
+  readonly idempotencyKey: string | undefined
   readonly path: unknown
   readonly query: unknown
   readonly body: unknown
 }
 
+type ValidatedOperation = Pick<Operation, 'input' | 'effect'>
+
 /**
  * Checks all parts, path first, and reports everything that is wrong together.
  * @throws Problem validation_failed
  */
-export function validateInput(input: OperationInput, raw: RawInput): ValidInput {
+export function validateInput({ input, effect }: ValidatedOperation, raw: RawInput): ValidInput {
   const errors: ValidationError[] = []
   function parse(part: Part, schema: z.ZodType | undefined, value: unknown): unknown {
     if (schema === undefined) return undefined
@@ -33,7 +49,10 @@ export function validateInput(input: OperationInput, raw: RawInput): ValidInput 
   }
   const path = parse('path', input.path, raw.path)
   const query = parse('query', input.query, raw.query)
+  if (effect !== 'read' && raw.idempotencyKey !== undefined) {
+    parse('header', idempotencyHeader, { 'idempotency-key': raw.idempotencyKey })
+  }
   const body = parse('body', input.body, raw.body)
   if (errors.length > 0) throw invalid(errors)
-  return { path, query, body }
+  return { path, query, body, idempotencyKey: raw.idempotencyKey }
 }

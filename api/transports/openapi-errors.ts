@@ -1,5 +1,7 @@
 /** The refusals of the OpenAPI document: which an operation can answer, with their bodies and headers. */
+import { refusals } from '../../runtime/http/refusals.ts'
 import { problems } from '../../schemas/problems.ts'
+import { greaterThanEqual, missing } from '../../schemas/validation-errors.ts'
 import type { Operation } from '../operations/define.ts'
 
 const string = { type: 'string' }
@@ -32,11 +34,22 @@ export const requestIdHeader = {
   },
 }
 
-function error(description: string, headers: Record<string, unknown> = {}, schema = 'PublicApiError') {
+type ProblemCode = keyof typeof problems
+
+/** @param codes what can be behind it: their texts are the examples */
+function error(description: string, codes: readonly ProblemCode[], headers: Record<string, unknown> = {}) {
+  const examples = codes.map((code) => [code, { value: { detail: problems[code].detail.replace('{}', subject) } }])
+  return answer(description, 'PublicApiError', headers, Object.fromEntries(examples))
+}
+
+/** For the refusals that name what is missing. */
+const subject = 'posts:write'
+
+function answer(description: string, schema: string, headers: Record<string, unknown>, examples: object) {
   return {
     description,
     headers: { ...requestIdHeader, ...headers },
-    content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } },
+    content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, examples } },
   }
 }
 
@@ -44,27 +57,73 @@ const authenticate = {
   'WWW-Authenticate': { description: 'How to authenticate: `Bearer`.', required: true, schema: string },
 }
 const retryAfter = (description: string) => ({ 'Retry-After': { description, required: true, schema: integer } })
-const rateLimit = {
-  ...retryAfter('Seconds until the window resets.'),
+
+/** Headers of every answer to a good key. */
+export const rateLimitHeaders = {
   'X-RateLimit-Limit': { description: 'Allowed requests in the window.', schema: integer },
   'X-RateLimit-Remaining': { description: 'Requests left in the window.', schema: integer },
   'X-RateLimit-Reset': { description: 'When the window resets, as a Unix timestamp.', schema: integer },
 }
 
 /** Responses by status. */
-export function errorsOf({ input, problems: own = [] }: Operation): Record<number, unknown> {
+export function errorsOf({ input, effect, problems: own = [] }: Operation): Record<number, unknown> {
   const hasBody = input.body !== undefined
-  const hasInput = hasBody || input.path !== undefined || input.query !== undefined
+  const isMutation = effect !== 'read'
+  const hasInput = isMutation || hasBody || input.path !== undefined || input.query !== undefined
   return {
-    ...(hasBody && { 400: error('The body is not readable as UTF-8 JSON of sane depth') }),
-    401: error('The API key is missing, malformed, revoked, expired or unknown', authenticate),
-    402: error('The owner has not selected a plan'),
-    403: error('The API key lacks the required scope, or access to the workspace'),
-    ...Object.fromEntries(own.map((code) => [problems[code].status, error(problems[code].detail)])),
-    ...(hasBody && { 413: error('The body is too large'), 415: error('The body is compressed') }),
-    ...(hasInput && { 422: error('Validation Error', {}, 'HTTPValidationError') }),
-    429: error('The API key exceeded its request rate limit', rateLimit),
-    500: error('Internal Server Error'),
-    503: error('A store that the request needs is down', retryAfter('Seconds after which to try again.')),
+    ...(hasBody && { 400: error('The body is not readable as UTF-8 JSON of sane depth', ['body_unparsable']) }),
+    401: error('The API key is missing, malformed, revoked, expired or unknown', ['not_authenticated'], authenticate),
+    402: error('The owner has not selected a plan', ['plan_missing']),
+    403: error('The API key lacks the required scope, or access to the workspace', [
+      'scope_missing',
+      'workspace_access_denied',
+    ]),
+    ...(hasBody && { 413: refused('The body is too large', 'bodyTooLarge') }),
+    ...(hasBody && { 415: refused('The body is compressed', 'encoding') }),
+    ...ownErrors(own),
+    ...(isMutation && { 409: conflict(own) }),
+    ...(hasInput && { 422: answer('Validation Error', 'HTTPValidationError', {}, validationExamples) }),
+    429: error('The API key exceeded its request rate limit', ['rate_limited'], {
+      ...retryAfter('Seconds until the window resets.'),
+      ...rateLimitHeaders,
+    }),
+    500: error('Internal Server Error', ['internal']),
+    503: error(
+      'A store that the request needs is down',
+      ['store_unavailable'],
+      retryAfter('Seconds after which to try again.'),
+    ),
   }
+}
+
+/** What the server answers before there is an operation. */
+function refused(description: string, name: keyof typeof refusals) {
+  return answer(description, 'PublicApiError', {}, { [name]: { value: { detail: refusals[name].detail } } })
+}
+
+/** The operation's own, those of a status together. */
+function ownErrors(own: readonly ProblemCode[]): Record<number, unknown> {
+  const statuses = [...new Set(own.map((code) => problems[code].status))]
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const codes = own.filter((code) => problems[code].status === status)
+      return [status, error(codes.map((code) => problems[code].detail).join('; '), codes)]
+    }),
+  )
+}
+
+/** Why a mutation can be refused as it stands: by its key, or by the state of what it changes. */
+function conflict(own: readonly ProblemCode[]) {
+  const states = own.filter((code) => problems[code].status === 409)
+  const byKey = 'The Idempotency-Key was used with a different request, or the first one is still running'
+  return error(
+    [...states.map((code) => problems[code].detail), byKey].join('; '),
+    [...states, 'idempotency_key_reused', 'idempotency_in_progress'],
+    { 'Retry-After': { description: 'While the first request with the key is still running: seconds.', schema: integer } },
+  )
+}
+
+const validationExamples = {
+  missing: { value: { detail: [missing(['body', 'title'], {})] } },
+  greater_than_equal: { value: { detail: [greaterThanEqual(['query', 'limit'], '0', 1)] } },
 }

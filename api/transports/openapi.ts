@@ -3,12 +3,29 @@
  * the same schemas that check it. Held by test/contract/openapi.test.ts, which validates live answers against it.
  */
 import { z } from 'zod'
+import { idempotencyKeyLengthMax } from '../../schemas/api-limits.ts'
 import type { Operation } from '../operations/define.ts'
-import { errorSchemas, errorsOf, requestIdHeader } from './openapi-errors.ts'
+import { errorSchemas, errorsOf, rateLimitHeaders, requestIdHeader } from './openapi-errors.ts'
+import { addExamples } from './openapi-examples.ts'
+import { tagsOf } from './openapi-tags.ts'
 
 export type JsonSchema = Record<string, unknown>
 
 const securityScheme = 'HTTPBearer'
+
+const idempotencyParameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'Makes a retry safe: the same key with the same request gets the first answer again. Printable ASCII.',
+  schema: { type: 'string', minLength: 1, maxLength: idempotencyKeyLengthMax },
+}
+const replayedHeader = {
+  'Idempotent-Replayed': {
+    description: '`true` where this is the answer of an earlier request.',
+    schema: { type: 'string' },
+  },
+}
 
 export function makeOpenApi(operations: readonly Operation[], apiHost: string): Record<string, unknown> {
   const schemas: Record<string, JsonSchema> = { ...errorSchemas }
@@ -18,15 +35,18 @@ export function makeOpenApi(operations: readonly Operation[], apiHost: string): 
     paths[path] ??= {}
     paths[path][method.toLowerCase()] = describeOperation(operation, schemas)
   }
+  addExamples(paths, schemas)
   return {
     openapi: '3.1.0',
     info: {
       title: 'Customer API',
       version: '1.0.0',
-      description: 'Social publishing and web analytics of one workspace, by its secret API key.',
+      summary: 'Social publishing and web analytics of one workspace.',
+      description: 'Every request carries a secret API key, which belongs to one workspace and has scopes.',
+      license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: apiHost }],
-    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
+    tags: tagsOf(operations.map(({ tag }) => tag)),
     paths,
     components: {
       schemas,
@@ -38,9 +58,14 @@ export function makeOpenApi(operations: readonly Operation[], apiHost: string): 
 }
 
 function describeOperation(operation: Operation, schemas: Record<string, JsonSchema>): Record<string, unknown> {
-  const { input, output, summary, description, tag, scope } = operation
-  const parameters = [...parametersOf('path', input.path, schemas), ...parametersOf('query', input.query, schemas)]
-  const success = { description: 'Successful Response', headers: requestIdHeader, ...json(output, 'output', schemas) }
+  const { input, output, summary, description, tag, scope, effect } = operation
+  const parameters = [
+    ...parametersOf('path', input.path, schemas),
+    ...parametersOf('query', input.query, schemas),
+    ...(effect === 'read' ? [] : [idempotencyParameter]),
+  ]
+  const headers = { ...requestIdHeader, ...rateLimitHeaders, ...(effect !== 'read' && replayedHeader) }
+  const success = { description: 'Successful Response', headers, ...json(output, 'output', schemas) }
   return {
     operationId: operationId(operation),
     tags: [tag],

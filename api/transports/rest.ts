@@ -53,25 +53,22 @@ async function callOperation(
   request: HttpRequest,
   gateway: Gateway,
 ): Promise<HttpReply> {
-  try {
-    const result = await runCall(
-      {
-        operation,
-        requestId: request.requestId,
-        authorization: request.headers.get('authorization'),
-        readInput: () => ({
-          path,
-          query: readQuery(request.query),
-          body: operation.input.body === undefined ? undefined : readBody(request),
-        }),
-      },
-      gateway,
-    )
-    return jsonReply(200, result)
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error
-    return replyOf(error)
-  }
+  const { status, body, headers } = await runCall(
+    {
+      operation,
+      interface: 'rest',
+      requestId: request.requestId,
+      authorization: request.headers.get('authorization'),
+      readInput: () => ({
+        path,
+        query: readQuery(request.query),
+        body: operation.input.body === undefined ? undefined : readBody(request),
+        idempotencyKey: request.headers.get('idempotency-key'),
+      }),
+    },
+    gateway,
+  )
+  return jsonReply(status, body, headers)
 }
 
 /** For what is refused before there is an operation to run. */

@@ -1,6 +1,7 @@
 import { createApiKey } from '../../postgres/tables/api-keys.ts'
 import { apiKeyNameLengthMax } from '../../schemas/limits.ts'
 import { isScope, type Scope, scopes } from '../../schemas/scopes.ts'
+import { auditCommand } from '../audit-command.ts'
 import { CommandFailed, defineCommand, type OptionValues, UsageError } from '../command.ts'
 
 export const createKey = defineCommand({
@@ -18,13 +19,13 @@ export const createKey = defineCommand({
     const chosen = readScopes(options.text('scopes')!)
     const expiresAt = readExpiry(options)
     const workspace = await installation.workspace(id)
-    const key = await createApiKey(installation.postgres(), {
-      workspaceId: workspace.id,
-      name,
-      scopes: chosen,
-      expiresAt,
+    const key = await installation.postgres().transaction(async (tx) => {
+      const made = await createApiKey(tx, { workspaceId: workspace.id, name, scopes: chosen, expiresAt })
+      if (made === null) throw new CommandFailed(`there is no workspace ${workspace.id}`)
+      const metadata = { name, scopes: chosen, prefix: made.prefix, expires_at: expiresAt }
+      await auditCommand(tx, workspace.id, 'api_key.create', made.id, metadata)
+      return made
     })
-    if (key === null) throw new CommandFailed(`there is no workspace ${workspace.id}`)
     return { id: key.id, api_key: key.apiKey, prefix: key.prefix, scopes: key.scopes }
   },
   show: ({ id, api_key, scopes: granted }) => `key ${id}: ${api_key}\nscopes: ${granted.join(', ')}`,

@@ -1,4 +1,5 @@
 import { revokeApiKey } from '../../postgres/tables/api-keys.ts'
+import { auditCommand } from '../audit-command.ts'
 import { CommandFailed, defineCommand, readId } from '../command.ts'
 
 export const revokeKey = defineCommand({
@@ -8,9 +9,13 @@ export const revokeKey = defineCommand({
   options: {},
   async run({ argument, installation }) {
     const id = readId(argument, 'ID')
-    const revokedAt = await revokeApiKey(installation.postgres(), id)
-    if (revokedAt === null) throw new CommandFailed(`there is no key ${id}`)
-    return { id, revoked_at: revokedAt }
+    const revoked = await installation.postgres().transaction(async (tx) => {
+      const key = await revokeApiKey(tx, id)
+      if (key?.isNew) await auditCommand(tx, key.workspaceId, 'api_key.revoke', id, {})
+      return key
+    })
+    if (revoked === null) throw new CommandFailed(`there is no key ${id}`)
+    return { id, revoked_at: revoked.revokedAt }
   },
   show: ({ id, revoked_at }) => `key ${id} revoked at ${revoked_at.toISOString()}`,
 })

@@ -1,4 +1,5 @@
 import { setPlan } from '../../postgres/tables/workspaces.ts'
+import { auditCommand } from '../audit-command.ts'
 import { CommandFailed, defineCommand } from '../command.ts'
 import { planChoices, planOf } from '../plans.ts'
 
@@ -13,9 +14,10 @@ export const setPlanOfWorkspace = defineCommand({
     const id = options.id('workspace')
     const plan = planOf(options.oneOf('plan', planChoices)!)
     const workspace = await installation.workspace(id)
-    if (!(await installation.postgres().transaction((tx) => setPlan(tx, workspace.id, plan)))) {
-      throw new CommandFailed(`there is no workspace ${workspace.id}`)
-    }
+    await installation.postgres().transaction(async (tx) => {
+      if (!(await setPlan(tx, workspace.id, plan))) throw new CommandFailed(`there is no workspace ${workspace.id}`)
+      await auditCommand(tx, workspace.id, 'plan.set', null, { plan_key: plan })
+    })
     return { workspace_id: workspace.id, plan_key: plan }
   },
   show: ({ workspace_id, plan_key }) => `workspace ${workspace_id}: plan ${plan_key ?? 'none'}`,

@@ -4,6 +4,7 @@ import { createWorkspace, SlugTaken, slugPattern } from '../../postgres/tables/w
 import { workspaceNameLengthMax } from '../../schemas/limits.ts'
 import { scopes } from '../../schemas/scopes.ts'
 import { isTimeZone } from '../../schemas/time-zone.ts'
+import { auditCommand } from '../audit-command.ts'
 import { defineCommand, UsageError } from '../command.ts'
 import { planChoices, planOf } from '../plans.ts'
 
@@ -31,6 +32,12 @@ export const createWorkspaceWithKeys = defineCommand({
         const made = await createWorkspace(tx, { name, slug, timezone, plan })
         const trackingKey = await createTrackingKey(tx, made.workspaceId)
         const key = await createApiKey(tx, { workspaceId: made.workspaceId, name: 'first key', scopes })
+        await auditCommand(tx, made.workspaceId, 'workspace.create', made.workspaceId, { name, slug: made.slug, plan })
+        await auditCommand(tx, made.workspaceId, 'api_key.create', key!.id, {
+          name: 'first key',
+          scopes,
+          prefix: key!.prefix,
+        })
         return { workspace_id: made.workspaceId, slug: made.slug, tracking_key: trackingKey, api_key: key!.apiKey }
       })
     } catch (error) {

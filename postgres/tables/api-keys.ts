@@ -108,16 +108,25 @@ export function listApiKeys(q: Queryable, workspaceId: number): Promise<ListedAp
   )
 }
 
+export interface RevokedApiKey {
+  readonly workspaceId: number
+  readonly revokedAt: Date
+  /** It wasn't revoked before. */
+  readonly isNew: boolean
+}
+
 /**
  * Revokes a key; again is no error and keeps the first time.
- * @returns when it was revoked, or null when there is no such key
+ * @returns null when there is no such key
  */
-export async function revokeApiKey(q: Queryable, id: number): Promise<Date | null> {
-  const [row] = await q.query<{ revoked_at: Date }>(
-    'UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE id = $1 RETURNING revoked_at',
+export async function revokeApiKey(q: Queryable, id: number): Promise<RevokedApiKey | null> {
+  const [row] = await q.query<RevokedApiKey>(
+    `UPDATE api_keys k SET revoked_at = coalesce(k.revoked_at, now())
+     FROM (SELECT id, revoked_at FROM api_keys WHERE id = $1 FOR UPDATE) before WHERE k.id = before.id
+     RETURNING k.workspace_id AS "workspaceId", k.revoked_at AS "revokedAt", before.revoked_at IS NULL AS "isNew"`,
     [id],
   )
-  return row?.revoked_at ?? null
+  return row ?? null
 }
 
 /** Notes that a key was used, at most once a minute however often it is called. */

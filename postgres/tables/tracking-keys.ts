@@ -22,6 +22,19 @@ export async function createTrackingKey(tx: Queryable, workspaceId: number): Pro
   return key
 }
 
+/**
+ * Lets the live keys of a workspace end after some days; one that ends sooner keeps its time.
+ * @returns when the last of them ends, null when there are none
+ */
+export async function retireTrackingKeys(tx: Queryable, workspaceId: number, days: number): Promise<Date | null> {
+  const rows = await tx.query<{ retires_at: Date }>(
+    `UPDATE tracking_keys SET retires_at = least(retires_at, now() + $2 * interval '1 day')
+     WHERE workspace_id = $1 AND (retires_at IS NULL OR retires_at > now()) RETURNING retires_at`,
+    [workspaceId, days],
+  )
+  return rows.reduce<Date | null>((last, { retires_at }) => (last && last > retires_at ? last : retires_at), null)
+}
+
 /** All live keys. */
 export function listTrackingKeys(q: Queryable): Promise<TrackingKey[]> {
   return q.query<TrackingKey>(`${liveKeys} ORDER BY k.id`)

@@ -96,6 +96,28 @@ export async function setPlan(q: Queryable, workspaceId: number, plan: PlanKey |
   return true
 }
 
+export interface WorkspaceChanges {
+  /** Null: as long as the plan says. */
+  readonly retentionDays?: number | null | undefined
+  readonly timezone?: string | undefined
+  readonly currency?: string | undefined
+}
+
+/** What isn't given stays. @returns null when there is no such workspace */
+export async function changeWorkspace(
+  tx: Queryable,
+  id: number,
+  { retentionDays, timezone, currency }: WorkspaceChanges,
+): Promise<Workspace | null> {
+  await tx.query(
+    `UPDATE workspaces SET retention_days = CASE WHEN $2 THEN $3 ELSE retention_days END,
+       timezone = coalesce($4, timezone), currency = coalesce($5, currency), updated_at = now()
+     WHERE id = $1`,
+    [id, retentionDays !== undefined, retentionDays ?? null, timezone ?? null, currency ?? null],
+  )
+  return readWorkspace(tx, id)
+}
+
 async function findOrMakeOwner(tx: Queryable, email: string, name: string, plan: PlanKey | null): Promise<number> {
   const [owner] = await tx.query<{ id: number }>(
     `INSERT INTO owners (email, name, plan_key) VALUES (lower($1), $2, $3)

@@ -1,9 +1,9 @@
 /** The analytics overview as the API shows it. docs/metrics.md says what each figure means. */
 import { z } from 'zod'
 import { vitalNames, vitalRatings } from '../reference/web-vitals.ts'
+import { dateTime } from './date-time.ts'
 import { objectId } from './object-id.ts'
 
-const dateTime = z.string().meta({ format: 'date-time' })
 const count = z.int()
 /** Always in our answers, though the contract doesn't require it. */
 const addedCount = count.optional().meta({ default: 0 })

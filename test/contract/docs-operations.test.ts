@@ -25,7 +25,11 @@ async function metricsOfServices(): Promise<string[]> {
   const api = makeMetrics('api', false)
   const none = undefined as never
   const log = makeLog('api', 'silent')
-  makeGateway({ operations: [], pg: none, ch: none, clock: systemClock, log, metrics: api, apiHost: () => '' })
+  const pg = { transaction: none } as never
+  makeGateway({
+    ...{ operations: [], pg, ch: none, clock: systemClock, log, metrics: api, apiHost: () => '' },
+    ...{ rateLimiter: none, box: none, idempotencyKeptMs: 1 },
+  })
   return (await Promise.all([ingest, pipeline, api].map(namesIn))).flat().sort()
 }
 

@@ -114,8 +114,11 @@ test.each(operations.map((operation) => [operation.name, operation] as const))(
     expect(shown.description).toContain(operation.scope)
     expect(document.tags.map(({ name }) => name)).toContain(shown.tags[0])
     expect(shown.security).toEqual([{ HTTPBearer: [] }])
+    const isMutation = operation.effect !== 'read'
     const named = Object.keys({ ...operation.input.path?.shape, ...operation.input.query?.shape })
+    if (isMutation) named.push('Idempotency-Key')
     expect((shown.parameters ?? []).map(({ name }) => name)).toEqual(named)
+    expect('409' in shown.responses).toBe(isMutation)
     for (const { schema } of shown.parameters ?? []) expect(Object.keys(schema)).toContain('type')
     const hasInput = named.length > 0 || operation.input.body !== undefined
     const statuses = ['200', '401', '402', '403', ...(hasInput ? ['422'] : []), '429', '500', '503']

@@ -21,7 +21,7 @@ beforeAll(async () => {
   toClickHouse = await startTcpProxy(stores.clickhouseUrl)
   pg = connectPostgres(toPostgres.url)
   ch = connectClickHouse(toClickHouse.url)
-  api = await startApi({ pg, ch })
+  api = await startApi({ ...stores, pg, ch })
   mine = await makeWorkspace(stores)
 })
 afterAll(async () => {

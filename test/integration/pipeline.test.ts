@@ -144,6 +144,7 @@ test('an emptied Redis has its schedules back, and jobs run on', async () => {
   expect((await queue.getJobSchedulers()).map(({ key }) => key).sort()).toEqual([
     'check-aggregates',
     'expire-data',
+    'expire-idempotency',
     'expire-salts',
   ])
   await queue.close()

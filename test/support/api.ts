@@ -1,5 +1,6 @@
 /** The API in the test's own process, on real stores, with keys to ask it by. */
 import { makeGateway } from '../../api/gateway.ts'
+import { makeRateLimiter, type RateLimiter } from '../../api/guards/rate-limit.ts'
 import type { Operation } from '../../api/operations/define.ts'
 import { operations as registered } from '../../api/operations/registry.ts'
 import { createApiKey } from '../../postgres/tables/api-keys.ts'
@@ -25,11 +26,16 @@ export interface TestApiOptions {
   readonly pg?: TestStores['pg']
   readonly ch?: TestStores['ch']
   readonly clock?: Clock
+  readonly rateLimiter?: RateLimiter
 }
 
+const noLimit = { starter: 1e9, growth: 1e9, scale: 1e9 }
 export const testApiHost = 'https://api.example.com'
 
-export async function startApi(stores: Pick<TestStores, 'pg' | 'ch'>, options: TestApiOptions = {}): Promise<TestApi> {
+export async function startApi(
+  stores: Pick<TestStores, 'pg' | 'ch' | 'box'>,
+  options: TestApiOptions = {},
+): Promise<TestApi> {
   const server = makeGateway({
     operations: options.operations ?? registered,
     pg: options.pg ?? stores.pg,
@@ -37,6 +43,9 @@ export async function startApi(stores: Pick<TestStores, 'pg' | 'ch'>, options: T
     clock: options.clock ?? systemClock,
     log: makeLog('test', 'silent'),
     metrics: makeMetrics('test', false),
+    rateLimiter: options.rateLimiter ?? makeRateLimiter({ redis: undefined, limits: noLimit, clock: systemClock }),
+    box: stores.box,
+    idempotencyKeptMs: 72 * 3_600_000,
     apiHost: () => testApiHost,
   })
   const port = await server.listen('127.0.0.1', 0)

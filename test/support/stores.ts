@@ -9,6 +9,7 @@ import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
 import { migrateClickHouse } from '../../clickhouse/migrate.ts'
 import { connectPostgres, type Postgres } from '../../postgres/client.ts'
 import { readSnapshot } from '../../postgres/tables/aggregate-snapshot.ts'
+import { makeSecretBox, type SecretBox } from '../../runtime/secret-box.ts'
 import type { AggregateSnapshot } from '../../schemas/aggregate-snapshot.ts'
 import type { SharedStores } from './shared-stores.ts'
 
@@ -16,7 +17,7 @@ export interface TestStores extends SharedStores {
   pg: Postgres
   ch: ClickHouse
   snapshot: () => Promise<AggregateSnapshot>
-  /** Always allowed. */
+  box: SecretBox
   /** Nothing is shared: each question is answered anew. */
   share: <Answer>(question: string, work: () => Promise<Answer>) => Promise<Answer>
   secretKey: string
@@ -28,6 +29,8 @@ export interface TestStores extends SharedStores {
 /** Redis databases that belong to one caller: its URL's number and the next ones. */
 const redisDatabasesEach = 4
 const redisCallersMax = 999
+
+const sharedSecret = 'a secret of tests, of 32 letters'
 
 /** Close them in `afterAll`. */
 export async function freshStores(): Promise<TestStores> {
@@ -46,6 +49,7 @@ export async function freshStores(): Promise<TestStores> {
     ...{ databaseUrl, redisUrl, clickhouseUrl, pg, ch, dataDir },
     snapshot: () => readSnapshot(pg),
     share: (_, work) => work(),
+    box: makeSecretBox(sharedSecret, 'tests'),
     secretKey: randomBytes(32).toString('hex'),
     close: async () => {
       await ch.command(`DROP DATABASE IF EXISTS ${name} SYNC`)

@@ -1,0 +1,64 @@
+/**
+ * How many requests a key may make in a window, counted in Redis for all nodes together. While Redis is away each node counts
+ * for itself. A window begins with its first request.
+ */
+import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
+import type { FoundApiKey } from '../../postgres/tables/api-keys.ts'
+import type { PlanKey } from '../../postgres/tables/workspaces.ts'
+import type { Clock } from '../../runtime/clock.ts'
+import { rateLimitWindowMs } from '../../schemas/api-limits.ts'
+
+export interface RateLimiter {
+  /** Counts a request of the key. */
+  take(key: Pick<FoundApiKey, 'id' | 'workspace'>): Promise<RateLimit>
+}
+
+export interface RateLimit {
+  readonly isExceeded: boolean
+  /** For every answer to the key. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export interface RateLimiterOptions {
+  /** A client of ioredis that fails at once while it isn't connected. Undefined: this process counts for itself. */
+  readonly redis: unknown
+  /** Requests a window. */
+  readonly limits: Readonly<Record<PlanKey, number>>
+  readonly clock: Clock
+}
+
+export function makeRateLimiter({ redis, limits, clock }: RateLimiterOptions): RateLimiter {
+  const plans = Object.entries(limits) as [PlanKey, number][]
+  const limiters = new Map(plans.map(([plan, points]) => [plan, makeLimiter(redis, points)]))
+  return {
+    async take({ id, workspace }) {
+      // Without a plan the answer is 402 whatever the limit.
+      const plan = workspace.plan_key ?? 'starter'
+      const limit = limits[plan]
+      const { isExceeded, remaining, msToReset } = await consume(limiters.get(plan)!, String(id))
+      const headers = {
+        'X-RateLimit-Limit': String(limit),
+        'X-RateLimit-Remaining': String(remaining),
+        'X-RateLimit-Reset': String(Math.ceil((clock.now() + msToReset) / 1000)),
+      }
+      const retryAfter = { 'Retry-After': String(Math.max(1, Math.ceil(msToReset / 1000))) }
+      return { isExceeded, headers: isExceeded ? { ...headers, ...retryAfter } : headers }
+    },
+  }
+}
+
+function makeLimiter(redis: unknown, points: number): RateLimiterAbstract {
+  const options = { keyPrefix: 'svc:rate', points, duration: rateLimitWindowMs / 1000 }
+  const here = new RateLimiterMemory(options)
+  return redis === undefined ? here : new RateLimiterRedis({ ...options, storeClient: redis, insuranceLimiter: here })
+}
+
+async function consume(limiter: RateLimiterAbstract, key: string) {
+  try {
+    const { remainingPoints, msBeforeNext } = await limiter.consume(key)
+    return { isExceeded: false, remaining: remainingPoints, msToReset: msBeforeNext }
+  } catch (rejected) {
+    if (!(rejected instanceof RateLimiterRes)) throw rejected
+    return { isExceeded: true, remaining: 0, msToReset: rejected.msBeforeNext }
+  }
+}

@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import { listAuditEvents } from '../../../postgres/tables/audit.ts'
+import { auditActionLengthMax } from '../../../schemas/api-limits.ts'
+import { laxInt } from '../../../schemas/lax.ts'
+import { AuditEventResource } from '../../../schemas/resources/audit-event.ts'
+import { page } from '../../../schemas/resources/page.ts'
+import { defineOperation } from '../define.ts'
+
+export const listAudit = defineOperation({
+  name: 'audit_event.list',
+  http: { method: 'GET', path: '/v1/audit-log' },
+  summary: 'List what was changed and by whom, newest first.',
+  description: 'Rows are never changed: each holds the hash of the one before.',
+  tag: 'Audit',
+  effect: 'read',
+  scope: 'audit:read',
+  input: {
+    query: z.object({
+      ...page,
+      action: z.string().max(auditActionLengthMax).optional().meta({ description: 'Only this action, `post.create`.' }),
+      actor_id: laxInt({ ge: 1, le: Number.MAX_SAFE_INTEGER, description: 'Only what this key or user did.' }),
+    }),
+  },
+  output: z.array(AuditEventResource),
+  async handle({ query: { limit, before_id, action, actor_id }, workspace, stores: { pg } }) {
+    const events = await listAuditEvents(pg, workspace.id, { limit, beforeId: before_id, action, actorId: actor_id })
+    return events.map((event) => ({
+      ...event,
+      object_id: `audit_event_${event.id}`,
+      created_at: event.created_at.toISOString(),
+    }))
+  },
+})

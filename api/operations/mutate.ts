@@ -1,0 +1,118 @@
+/**
+ * A mutation: one transaction that holds the change, its audit row, what webhooks are told and the record that a retry with
+ * the same Idempotency-Key is answered from. A crash between them is impossible, and so is a second run of a retry.
+ *
+ *   lock the key (held by another: 409) → known: replay, or 409 where the request was another → handler → outbox
+ *   → record → audit (last: it holds the workspace's chain) → commit
+ *
+ * The handler's own refusals (404, 409, 422) are outcomes as well: what it wrote is undone, and the record is kept. Held by
+ * test/integration/idempotency.test.ts and test/crash/kill-api.test.ts.
+ */
+import { createHash } from 'node:crypto'
+import { appendAuditEvent } from '../../postgres/tables/audit.ts'
+import {
+  findIdempotencyRecord,
+  type IdempotencyRecord,
+  insertIdempotencyRecord,
+  tryLockIdempotencyKey,
+} from '../../postgres/tables/idempotency.ts'
+import { insertOutbox } from '../../postgres/tables/outbox.ts'
+import { Problem, problem } from '../../schemas/problems.ts'
+import type { Context, Interface, Operation, OperationInput } from './define.ts'
+import type { Outcome } from './outcome.ts'
+import { outcomeOf } from './outcome.ts'
+
+export interface Mutation {
+  readonly operation: Operation
+  readonly context: Context<OperationInput>
+  readonly interface: Interface
+  /** Undefined: a repeat is another call. */
+  readonly idempotencyKey: string | undefined
+  /** What a retry must be equal in, beside the operation and its path. */
+  readonly body: unknown
+  readonly keptMs: number
+}
+
+type Transaction = <Result>(work: (tx: Context<OperationInput>['stores']['pg']) => Promise<Result>) => Promise<Result>
+
+/** @throws Problem when another request has the key; whatever else the handler throws that is no Problem */
+export async function runMutation(mutation: Mutation, transaction: Transaction): Promise<Outcome> {
+  const { operation, context, idempotencyKey: key } = mutation
+  const workspaceId = context.workspace.id
+  return transaction(async (tx) => {
+    const stores = { ...context.stores, pg: tx }
+    if (key === undefined) {
+      const outcome = await runHandler(operation, { ...context, stores })
+      if (outcome.problem !== undefined) throw outcome.problem
+      await record(mutation, outcome, tx)
+      return outcome
+    }
+    if (!(await tryLockIdempotencyKey(tx, workspaceId, key))) throw problem('idempotency_in_progress')
+    const fingerprint = fingerprintOf(mutation)
+    const known = await findIdempotencyRecord(tx, workspaceId, key)
+    if (known !== null) return replay(known, fingerprint, mutation)
+    await tx.query('SAVEPOINT handler')
+    const outcome = await runHandler(operation, { ...context, stores })
+    if (outcome.problem !== undefined) await tx.query('ROLLBACK TO SAVEPOINT handler')
+    const body = stores.box.seal(JSON.stringify(outcome.body))
+    await insertIdempotencyRecord(tx, workspaceId, key, { fingerprint, status: outcome.status, body }, mutation.keptMs)
+    if (outcome.problem === undefined) await record(mutation, outcome, tx)
+    return outcome
+  })
+}
+
+/** An expected refusal is an outcome; anything else is thrown. */
+async function runHandler(operation: Operation, context: Context<OperationInput>): Promise<Outcome> {
+  try {
+    return outcomeOf(await operation.handle(context))
+  } catch (error) {
+    if (error instanceof Problem && error.status < 500) return outcomeOf(error)
+    throw error
+  }
+}
+
+function replay({ fingerprint, status, body }: IdempotencyRecord, wanted: Buffer, { context }: Mutation): Outcome {
+  if (!fingerprint.equals(wanted)) throw problem('idempotency_key_reused')
+  const text = context.stores.box.open(body)
+  return { status, body: JSON.parse(text) as unknown, headers: { 'Idempotent-Replayed': 'true' } }
+}
+
+/** SHA-256 of the method, the path and the body, whatever the order of its members. */
+function fingerprintOf({ operation, context, body }: Mutation): Buffer {
+  const { method, path } = operation.http
+  const said = JSON.stringify([method, path, context.path ?? {}, body ?? null], inOrder)
+  return createHash('sha256').update(said).digest()
+}
+
+function inOrder(_: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+}
+
+/** What webhooks are told, and the audit row. */
+async function record({ operation, context, ...mutation }: Mutation, { body }: Outcome, tx: Transactional) {
+  const { workspace, actor, requestId } = context
+  if (operation.emits !== undefined) await insertOutbox(tx, workspace.id, operation.emits, body)
+  const [resourceType] = operation.name.split('.') as [string]
+  await appendAuditEvent(tx, {
+    workspaceId: workspace.id,
+    action: operation.name,
+    ...{ actorType: actor.type, actorId: actor.id, actorName: actor.name },
+    interface: mutation.interface,
+    resourceType,
+    resourceId: (body as { id?: number }).id ?? null,
+    requestId,
+    ipHash: null,
+    metadata: { fields: fieldsOf(context.body) },
+  })
+}
+
+type Transactional = Parameters<Parameters<Transaction>[0]>[0]
+
+/** Names only: what was written may be anything, and audit rows stay for ever. */
+function fieldsOf(body: unknown): string[] {
+  if (typeof body !== 'object' || body === null) return []
+  return Object.entries(body)
+    .filter(([, value]) => value !== undefined)
+    .map(([name]) => name)
+}

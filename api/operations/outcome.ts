@@ -1,0 +1,18 @@
+/** What a call came to, whatever transport it came by. */
+import { Problem } from '../../schemas/problems.ts'
+
+export interface Outcome {
+  readonly status: number
+  /** What the handler returned, or `{detail}`. */
+  readonly body: unknown
+  readonly headers: Readonly<Record<string, string>>
+  /** The refusal, where it is one that was just met: not of a replay. */
+  readonly problem?: Problem
+}
+
+/** Of a handler's result, or of a refusal. */
+export function outcomeOf(result: unknown): Outcome {
+  if (!(result instanceof Problem)) return { status: 200, body: result, headers: {} }
+  const { status, detail, headers } = result
+  return { status, body: { detail }, headers, problem: result }
+}

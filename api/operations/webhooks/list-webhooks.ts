@@ -1,0 +1,20 @@
+import { z } from 'zod'
+import { listWebhookEndpoints } from '../../../postgres/tables/webhooks.ts'
+import { PageQuery } from '../../../schemas/resources/page.ts'
+import { WebhookEndpointResource } from '../../../schemas/resources/webhook.ts'
+import { defineOperation } from '../define.ts'
+import { shownEndpoint } from './shown.ts'
+
+export const listWebhooks = defineOperation({
+  name: 'webhook_endpoint.list',
+  http: { method: 'GET', path: '/v1/webhooks' },
+  summary: 'List the webhook endpoints, newest first.',
+  tag: 'Webhooks',
+  effect: 'read',
+  scope: 'webhooks:read',
+  input: { query: PageQuery },
+  output: z.array(WebhookEndpointResource),
+  async handle({ query: { limit, before_id }, workspace, stores: { pg } }) {
+    return (await listWebhookEndpoints(pg, workspace.id, { limit, beforeId: before_id })).map(shownEndpoint)
+  },
+})

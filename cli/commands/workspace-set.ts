@@ -1,0 +1,64 @@
+import { changeWorkspace } from '../../postgres/tables/workspaces.ts'
+import { retentionDaysMax } from '../../schemas/limits.ts'
+import { isTimeZone } from '../../schemas/time-zone.ts'
+import { auditCommand } from '../audit-command.ts'
+import { CommandFailed, defineCommand, type OptionValues, UsageError } from '../command.ts'
+
+export const setWorkspace = defineCommand({
+  name: 'workspace set',
+  summary: "Change a workspace's settings; what isn't named stays.",
+  options: {
+    workspace: { value: 'ID', meaning: 'The workspace; without it the only or first one.' },
+    'retention-days': {
+      value: 'N',
+      meaning: "Days that analytics are kept, where that is less than the plan's; `plan` for all of them.",
+    },
+    timezone: { value: 'TZ', meaning: 'IANA name in which its days begin.' },
+    currency: { value: 'C', meaning: 'ISO 4217 code of its totals.' },
+  },
+  async run({ options, installation }) {
+    const id = options.id('workspace')
+    const changes = {
+      retentionDays: readRetention(options),
+      timezone: readTimeZone(options),
+      currency: readCurrency(options),
+    }
+    if (Object.values(changes).every((value) => value === undefined)) {
+      throw new UsageError('nothing to set: name --retention-days, --timezone or --currency')
+    }
+    const workspace = await installation.workspace(id)
+    return installation.postgres().transaction(async (tx) => {
+      const changed = await changeWorkspace(tx, workspace.id, changes)
+      if (changed === null) throw new CommandFailed(`there is no workspace ${workspace.id}`)
+      const { retention_days, timezone, currency } = changed
+      const metadata = { retention_days, timezone, currency }
+      await auditCommand(tx, workspace.id, 'workspace.update', workspace.id, metadata)
+      return { workspace_id: workspace.id, ...metadata }
+    })
+  },
+  show: ({ workspace_id, retention_days, timezone, currency }) =>
+    `workspace ${workspace_id}: ${timezone}, ${currency}, analytics kept ${retention_days === null ? 'as long as the plan says' : `for ${retention_days} days`}`,
+})
+
+function readRetention(options: OptionValues): number | null | undefined {
+  const text = options.text('retention-days')
+  if (text === undefined) return undefined
+  if (text === 'plan') return null
+  const days = Number(text)
+  if (/^\d+$/.test(text) && days >= 1 && days <= retentionDaysMax) return days
+  throw new UsageError(
+    `--retention-days must be a whole number from 1 to ${retentionDaysMax}, or plan, got \`${text}\``,
+  )
+}
+
+function readTimeZone(options: OptionValues): string | undefined {
+  const timezone = options.text('timezone')
+  if (timezone === undefined || isTimeZone(timezone)) return timezone
+  throw new UsageError(`--timezone must be an IANA name such as Europe/Berlin, got \`${timezone}\``)
+}
+
+function readCurrency(options: OptionValues): string | undefined {
+  const currency = options.text('currency')?.toUpperCase()
+  if (currency === undefined || Intl.supportedValuesOf('currency').includes(currency)) return currency
+  throw new UsageError(`--currency must be an ISO 4217 code such as EUR, got \`${options.text('currency')}\``)
+}

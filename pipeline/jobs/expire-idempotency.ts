@@ -1,0 +1,12 @@
+/** Deletes records of Idempotency-Keys whose time is over: they count no more before, this only frees their room. */
+import { deleteExpiredIdempotencyRecords } from '../../postgres/tables/idempotency.ts'
+import { idempotencySweepMax } from '../../schemas/api-limits.ts'
+import type { JobContext } from '../job.ts'
+
+export async function expireIdempotency({ pg, metrics, signal }: JobContext): Promise<void> {
+  for (;;) {
+    const gone = await deleteExpiredIdempotencyRecords(pg, idempotencySweepMax)
+    metrics.rowsExpired('idempotency_records', gone)
+    if (gone < idempotencySweepMax || signal.aborted) return
+  }
+}

@@ -1,0 +1,74 @@
+-- What is published: accounts, media, posts and their targets.
+
+CREATE TABLE social_accounts (
+  id                bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  workspace_id      integer NOT NULL REFERENCES workspaces,
+  platform          text NOT NULL,
+  handle            text NOT NULL,
+  display_name      text NOT NULL,
+  status            text NOT NULL DEFAULT 'connected' CHECK (status IN ('connected', 'disconnected', 'expired')),
+  external_id       text,
+  connection_type   text NOT NULL DEFAULT 'simulated' CHECK (connection_type IN ('simulated', 'oauth', 'app_password')),
+  health_status     text NOT NULL DEFAULT 'ok' CHECK (health_status IN ('ok', 'warning', 'error')),
+  health_message    text NOT NULL DEFAULT '',
+  provider_metadata jsonb NOT NULL DEFAULT '{}',
+  created_at        timestamptz NOT NULL DEFAULT now(),
+  updated_at        timestamptz NOT NULL DEFAULT now(),
+  -- To connect an account again is to renew it.
+  UNIQUE (workspace_id, platform, handle)
+);
+
+-- The bytes lie in the media storage under the workspace and their SHA-256: equal files share them.
+CREATE TABLE media (
+  id                bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  workspace_id      integer NOT NULL REFERENCES workspaces,
+  filename          text NOT NULL,
+  original_filename text NOT NULL,
+  content_type      text NOT NULL,
+  size_bytes        bigint NOT NULL,
+  alt_text          text NOT NULL DEFAULT '',
+  sha256            bytea NOT NULL,
+  -- Pixels, where they could be read.
+  width             integer,
+  height            integer,
+  created_at        timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX media_workspace ON media (workspace_id, id);
+CREATE INDEX media_bytes ON media (workspace_id, sha256);
+
+CREATE TABLE posts (
+  id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  workspace_id integer NOT NULL REFERENCES workspaces,
+  title        text NOT NULL,
+  base_caption text NOT NULL,
+  scheduled_at timestamptz,
+  status       text NOT NULL DEFAULT 'draft'
+    CHECK (status IN ('draft', 'scheduled', 'publishing', 'published', 'failed', 'archived')),
+  tags         text[] NOT NULL DEFAULT '{}',
+  created_at   timestamptz NOT NULL DEFAULT now(),
+  updated_at   timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX posts_workspace ON posts (workspace_id, id);
+CREATE INDEX posts_due ON posts (scheduled_at) WHERE status = 'scheduled';
+
+CREATE TABLE post_media (
+  post_id  bigint NOT NULL REFERENCES posts,
+  place    smallint NOT NULL,
+  media_id bigint NOT NULL REFERENCES media,
+  PRIMARY KEY (post_id, place)
+);
+CREATE INDEX post_media_media ON post_media (media_id);
+
+CREATE TABLE post_targets (
+  id                bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  post_id           bigint NOT NULL REFERENCES posts,
+  -- In the order in which the accounts were named.
+  place             smallint NOT NULL,
+  social_account_id bigint NOT NULL REFERENCES social_accounts,
+  caption_override  text,
+  status            text NOT NULL DEFAULT 'draft'
+    CHECK (status IN ('draft', 'scheduled', 'publishing', 'published', 'failed')),
+  publish_result    jsonb NOT NULL DEFAULT '{}',
+  UNIQUE (post_id, social_account_id)
+);
+CREATE INDEX post_targets_account ON post_targets (social_account_id);

@@ -1,0 +1,29 @@
+-- Short links. `ingest` keeps them in memory and on its disk, so that redirects go on while Postgres is away.
+
+CREATE TABLE links (
+  id                bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  workspace_id      integer NOT NULL REFERENCES workspaces,
+  attribution_key   text NOT NULL UNIQUE,
+  label             text NOT NULL,
+  destination_url   text NOT NULL,
+  -- The destination with the link's parameters.
+  tracking_url      text NOT NULL,
+  tracking_params   jsonb NOT NULL,
+  post_id           bigint REFERENCES posts,
+  social_account_id bigint REFERENCES social_accounts,
+  utm_source        text NOT NULL,
+  utm_medium        text NOT NULL,
+  utm_campaign      text NOT NULL,
+  utm_content       text NOT NULL,
+  created_at        timestamptz NOT NULL DEFAULT now(),
+  updated_at        timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX links_workspace ON links (workspace_id, id);
+
+CREATE FUNCTION notify_links_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM pg_notify('links_changed', '');
+  RETURN NULL;
+END $$;
+CREATE TRIGGER links_changed AFTER INSERT OR UPDATE OR DELETE ON links
+  FOR EACH STATEMENT EXECUTE FUNCTION notify_links_changed();

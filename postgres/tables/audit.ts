@@ -1,0 +1,86 @@
+/** Audit events: rows of a workspace form a chain of hashes, made and held by the database (0005_mutations.sql). */
+import type { Queryable } from '../client.ts'
+
+export interface NewAuditEvent {
+  readonly workspaceId: number
+  /** `post.create`: the operation's name. */
+  readonly action: string
+  readonly actorType: 'api_key' | 'user' | 'system'
+  readonly actorId: number | null
+  readonly actorName: string
+  readonly interface: 'rest' | 'mcp' | 'console' | 'cli'
+  readonly resourceType: string
+  readonly resourceId: number | null
+  readonly requestId: string | null
+  readonly ipHash: string | null
+  readonly metadata: Readonly<Record<string, unknown>>
+}
+
+export interface AuditEvent {
+  readonly id: number
+  readonly action: string
+  readonly actor_type: NewAuditEvent['actorType']
+  readonly actor_id: number | null
+  readonly actor_name: string
+  readonly interface: NewAuditEvent['interface']
+  readonly resource_type: string
+  readonly resource_id: number | null
+  readonly request_id: string | null
+  readonly ip_hash: string | null
+  readonly metadata: Record<string, unknown>
+  readonly created_at: Date
+  readonly previous_hash: string
+  readonly hash: string
+}
+
+/** Appends to the workspace's chain. To be the last statement of its transaction: others of the workspace wait for its end. */
+export async function appendAuditEvent(tx: Queryable, event: NewAuditEvent): Promise<void> {
+  await tx.query('SELECT append_audit_event($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)', [
+    ...[event.workspaceId, event.action, event.actorType, event.actorId, event.actorName, event.interface],
+    ...[event.resourceType, event.resourceId, event.requestId, event.ipHash, JSON.stringify(event.metadata)],
+  ])
+}
+
+export interface AuditFilter {
+  readonly limit: number
+  readonly beforeId?: number | undefined
+  readonly action?: string | undefined
+  readonly actorId?: number | undefined
+}
+
+/** Newest first. */
+export function listAuditEvents(q: Queryable, workspaceId: number, filter: AuditFilter): Promise<AuditEvent[]> {
+  return q.query<AuditEvent>(
+    `SELECT id, action, actor_type, actor_id, actor_name, interface, resource_type, resource_id, request_id, ip_hash,
+       metadata, created_at, previous_hash, hash
+     FROM audit_events
+     WHERE workspace_id = $1 AND ($3::bigint IS NULL OR id < $3) AND ($4::text IS NULL OR action = $4)
+       AND ($5::bigint IS NULL OR actor_id = $5)
+     ORDER BY id DESC LIMIT $2`,
+    [workspaceId, filter.limit, filter.beforeId ?? null, filter.action ?? null, filter.actorId ?? null],
+  )
+}
+
+export interface ChainVerdict {
+  readonly rows: number
+  /** The first row that isn't what was written, or doesn't follow the one before; null: none. */
+  readonly firstBroken: number | null
+  /** Rows are missing at the end. */
+  readonly isCut: boolean
+}
+
+/** Computes the workspace's chain anew. */
+export async function verifyAuditChain(q: Queryable, workspaceId: number, deadlineMs: number): Promise<ChainVerdict> {
+  const [verdict] = await q.query<ChainVerdict>(
+    `WITH chain AS (
+       SELECT id, hash, previous_hash, audit_hash(event) AS computed, lag(hash, 1, repeat('0', 64)) OVER (ORDER BY id) AS expected
+       FROM audit_events event WHERE workspace_id = $1
+     )
+     SELECT count(*) AS rows, min(id) FILTER (WHERE hash <> computed OR previous_hash <> expected) AS "firstBroken",
+       coalesce((SELECT last_id <> coalesce((SELECT max(id) FROM chain), 0) FROM audit_heads WHERE workspace_id = $1), false) AS "isCut"
+     FROM chain`,
+    [workspaceId],
+    { deadlineMs },
+  )
+  return verdict!
+}

@@ -1,0 +1,60 @@
+/** What mutations with an Idempotency-Key came to: a retry gets the same answer. */
+import { createHash } from 'node:crypto'
+import type { Queryable } from '../client.ts'
+
+export interface IdempotencyRecord {
+  readonly fingerprint: Buffer
+  readonly status: number
+  /** Encrypted. */
+  readonly body: Buffer
+}
+
+/**
+ * Takes the key for the rest of the transaction. Who dies lets it go at once.
+ * @returns false while another transaction has it
+ */
+export async function tryLockIdempotencyKey(tx: Queryable, workspaceId: number, key: string): Promise<boolean> {
+  const lock = createHash('sha256').update(`idempotency ${workspaceId} ${key}`).digest().readBigInt64BE()
+  const [row] = await tx.query<{ locked: boolean }>('SELECT pg_try_advisory_xact_lock($1) AS locked', [String(lock)])
+  return row!.locked
+}
+
+export async function findIdempotencyRecord(
+  q: Queryable,
+  workspaceId: number,
+  key: string,
+): Promise<IdempotencyRecord | null> {
+  const [record] = await q.query<IdempotencyRecord>(
+    'SELECT fingerprint, status, body FROM idempotency_records WHERE workspace_id = $1 AND key = $2 AND expires_at > now()',
+    [workspaceId, key],
+  )
+  return record ?? null
+}
+
+/** Takes the place of one that has expired. */
+export async function insertIdempotencyRecord(
+  tx: Queryable,
+  workspaceId: number,
+  key: string,
+  { fingerprint, status, body }: IdempotencyRecord,
+  keptMs: number,
+): Promise<void> {
+  await tx.query(
+    `INSERT INTO idempotency_records (workspace_id, key, fingerprint, status, body, expires_at)
+     VALUES ($1, $2, $3, $4, $5, now() + $6 * interval '1 millisecond')
+     ON CONFLICT (workspace_id, key) DO UPDATE
+       SET fingerprint = EXCLUDED.fingerprint, status = EXCLUDED.status, body = EXCLUDED.body, expires_at = EXCLUDED.expires_at`,
+    [workspaceId, key, fingerprint, status, body, keptMs],
+  )
+}
+
+/** Of those that have expired, some at a time. @returns how many */
+export async function deleteExpiredIdempotencyRecords(q: Queryable, max: number): Promise<number> {
+  const gone = await q.query(
+    `DELETE FROM idempotency_records WHERE ctid IN (
+       SELECT ctid FROM idempotency_records WHERE expires_at <= now() LIMIT $1
+     ) RETURNING workspace_id`,
+    [max],
+  )
+  return gone.length
+}

@@ -1,0 +1,14 @@
+/** What webhooks are to be told of, written in the transaction of the change. */
+import { randomBytes } from 'node:crypto'
+import type { Queryable } from '../client.ts'
+
+/** @param object the resource as the API shows it */
+export async function insertOutbox(tx: Queryable, workspaceId: number, type: string, object: unknown): Promise<void> {
+  const eventId = `evt_${randomBytes(16).toString('hex')}`
+  await tx.query('INSERT INTO outbox (workspace_id, event_id, type, object) VALUES ($1, $2, $3, $4)', [
+    workspaceId,
+    eventId,
+    type,
+    JSON.stringify(object),
+  ])
+}

@@ -1,0 +1,36 @@
+/**
+ * Encrypts what is stored and must not be read from a copy of the database: AES-256-GCM under a key of its own for each
+ * purpose, derived from SECRET_KEY (HKDF-SHA-256).
+ *
+ *   sealed: format u8 (1) | nonce 12 bytes | tag 16 bytes | ciphertext
+ */
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+
+export interface SecretBox {
+  seal(text: string): Buffer
+  /** @throws Error when it was sealed with another key, or changed since */
+  open(sealed: Buffer): string
+}
+
+const format = 1
+const nonceBytes = 12
+const tagBytes = 16
+const textStart = 1 + nonceBytes + tagBytes
+
+export function makeSecretBox(secretKey: string, purpose: string): SecretBox {
+  const key = Buffer.from(hkdfSync('sha256', secretKey, '', `svc ${purpose}`, 32))
+  return {
+    seal(text) {
+      const nonce = randomBytes(nonceBytes)
+      const cipher = createCipheriv('aes-256-gcm', key, nonce)
+      const ciphertext = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+      return Buffer.concat([Buffer.of(format), nonce, cipher.getAuthTag(), ciphertext])
+    },
+    open(sealed) {
+      if (sealed[0] !== format) throw new Error('sealed in an unknown format')
+      const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(1, 1 + nonceBytes))
+      decipher.setAuthTag(sealed.subarray(1 + nonceBytes, textStart))
+      return Buffer.concat([decipher.update(sealed.subarray(textStart)), decipher.final()]).toString('utf8')
+    },
+  }
+}

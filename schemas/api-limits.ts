@@ -1,0 +1,34 @@
+/** The bounds of the customer API's resources, mutations and lists; all others stand in limits.ts. */
+
+const second = 1000
+const minute = 60 * second
+
+/** Requests of a key are counted by these windows; how many it may make in one is a setting for each plan. */
+export const rateLimitWindowMs = 1 * minute
+/** A request doesn't wait longer to be counted by Redis: then it is counted here. */
+export const rateLimitDeadlineMs = 500
+export const idempotencyKeyLengthMax = 255
+/** Records that have expired are deleted so often, and so many at a time. */
+export const idempotencySweepMs = 10 * minute
+export const idempotencySweepMax = 10_000
+/** Rows of a list, where nothing else is said. */
+export const listLimitDefault = 100
+export const listLimitMax = 200
+export const auditActionLengthMax = 100
+/** Of computing a workspace's chain anew. */
+export const auditVerifyDeadlineMs = 10 * minute
+/** A tracking key that was rotated goes on for so long: it stands in pages that are cached. */
+export const trackingKeyGraceDays = 30
+export const webhookUrlLengthMax = 2048
+export const webhookDescriptionLengthMax = 500
+/** Of a workspace. */
+export const webhookEndpointsMax = 100
+/** Short links: the contract's bounds, in Unicode code points. */
+export const linkLabelLengthMax = 160
+export const linkDestinationLengthMin = 8
+export const linkDestinationLengthMax = 2048
+export const linkUtmLengthMax = 120
+/** Links of a list without a limit: all that a workspace has, within what one answer may hold. */
+export const linksListedMax = 5_000
+/** How often another key is tried when a new link's is taken: by chance not even once. */
+export const attributionKeyTriesMax = 5

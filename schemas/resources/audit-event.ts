@@ -1,0 +1,24 @@
+/** What was changed, by whom: rows that stay as they are, each with the hash of the one before. */
+import { z } from 'zod'
+import { dateTime } from './date-time.ts'
+import { objectId } from './object-id.ts'
+
+export const AuditEventResource = z
+  .object({
+    id: z.int(),
+    object_id: objectId('audit_event'),
+    action: z.string().meta({ description: '`post.create`, `key.revoke` …' }),
+    actor_type: z.enum(['api_key', 'user', 'system']),
+    actor_id: z.int().nullable(),
+    actor_name: z.string(),
+    interface: z.enum(['rest', 'mcp', 'console', 'cli']),
+    resource_type: z.string(),
+    resource_id: z.int().nullable(),
+    request_id: z.string().nullable(),
+    ip_hash: z.string().nullable().meta({ description: 'Keyed hash of the address; the address itself is nowhere.' }),
+    metadata: z.record(z.string(), z.unknown()),
+    created_at: dateTime,
+    previous_hash: z.string(),
+    hash: z.string(),
+  })
+  .meta({ id: 'AuditEvent' })

@@ -1,0 +1,23 @@
+/** What webhooks are told of: the names of outgoing events. */
+export const webhookEventTypes = [
+  'post.created',
+  'post.updated',
+  'post.scheduled',
+  'post.unscheduled',
+  'post.archived',
+  'post.published',
+  'post.failed',
+  'media.created',
+  'link.created',
+  'contact.created',
+  'contact.updated',
+  'contact.merged',
+  'conversion.recorded',
+  'revenue.recorded',
+  'revenue.refunded',
+  'company_profile.updated',
+  'social_account.health_changed',
+  'webhook.test',
+] as const
+
+export type WebhookEventType = (typeof webhookEventTypes)[number]

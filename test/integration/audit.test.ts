@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { runCommandLine } from '../../cli/run.ts'
+import { appendAuditEvent, listAuditEvents, verifyAuditChain } from '../../postgres/tables/audit.ts'
+import { makeKey, makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+let stores: TestStores
+let api: TestApi
+let mine: TestWorkspace
+beforeAll(async () => {
+  stores = await freshStores()
+  api = await startApi(stores)
+})
+afterAll(async () => {
+  await api?.close()
+  await stores?.close()
+})
+beforeEach(async () => {
+  mine = await makeWorkspace(stores)
+})
+
+const post = (init: RequestInit = {}) =>
+  api.ask('/v1/webhooks', {
+    method: 'POST',
+    key: mine.apiKey,
+    body: JSON.stringify({ url: 'https://example.com/hook', description: 'secret words' }),
+    ...init,
+    headers: { 'Content-Type': 'application/json', 'X-Request-Id': 'request-1', ...init.headers },
+  })
+const ask = async (query = '') =>
+  (await (await api.ask(`/v1/audit-log${query}`, { key: mine.apiKey })).json()) as Record<string, unknown>[]
+const verify = (workspaceId = mine.workspaceId) => verifyAuditChain(stores.pg, workspaceId, 10_000)
+
+const event = (workspaceId: number, action: string) => ({
+  ...{ workspaceId, action, actorType: 'system' as const, actorId: null, actorName: 'test', interface: 'cli' as const },
+  ...{ resourceType: 'test', resourceId: null, requestId: null, ipHash: null, metadata: { b: 1, a: 'ü' } },
+})
+
+test('a mutation has one row, which says who did what, and not what was sent', async () => {
+  const made = (await (await post()).json()) as { id: number }
+  await post({ body: '{}' })
+  const rows = await ask()
+  expect(rows).toHaveLength(1)
+  expect(rows[0]).toMatchObject({
+    action: 'webhook_endpoint.create',
+    ...{ actor_type: 'api_key', actor_name: 'all', interface: 'rest', request_id: 'request-1' },
+    ...{ resource_type: 'webhook_endpoint', resource_id: made.id },
+    metadata: { fields: ['url', 'description'] },
+    previous_hash: '0'.repeat(64),
+  })
+  expect(rows[0]!['object_id']).toBe(`audit_event_${rows[0]!['id']}`)
+  expect(JSON.stringify(rows)).not.toContain('secret words')
+})
+
+test('the list pages back, and is narrowed by action and actor', async () => {
+  const other = await makeKey(stores, mine.workspaceId)
+  for (const key of [mine.apiKey, other.apiKey, mine.apiKey])
+    await post({ headers: { Authorization: `Bearer ${key}` } })
+  await stores.pg.transaction((tx) => appendAuditEvent(tx, event(mine.workspaceId, 'other.thing')))
+  const all = await ask()
+  expect(all.map(({ action }) => action)).toEqual(['other.thing', ...Array(3).fill('webhook_endpoint.create')])
+  expect((await ask('?limit=2')).map(({ id }) => id)).toEqual(all.slice(0, 2).map(({ id }) => id))
+  expect((await ask(`?before_id=${all[1]!['id']}`)).map(({ id }) => id)).toEqual(all.slice(2).map(({ id }) => id))
+  expect(await ask('?action=other.thing')).toHaveLength(1)
+  expect(await ask(`?actor_id=${other.id}`)).toHaveLength(1)
+})
+
+describe('the chain', () => {
+  test('holds every row of a workspace in its order, however many are written at once', async () => {
+    const others = await makeWorkspace(stores)
+    await Promise.all(
+      Array.from({ length: 60 }, (_, at) =>
+        stores.pg.transaction((tx) =>
+          appendAuditEvent(tx, event(at % 2 === 0 ? mine.workspaceId : others.workspaceId, `test.n${at}`)),
+        ),
+      ),
+    )
+    for (const { workspaceId } of [mine, others]) {
+      expect(await verify(workspaceId)).toEqual({ rows: 30, firstBroken: null, isCut: false })
+      const rows = (await listAuditEvents(stores.pg, workspaceId, { limit: 100 })).reverse()
+      expect(rows.map(({ previous_hash }) => previous_hash)).toEqual([
+        '0'.repeat(64),
+        ...rows.map(({ hash }) => hash).slice(0, -1),
+      ])
+    }
+  })
+
+  test.each([
+    "UPDATE audit_events SET action = 'x' WHERE workspace_id = $1",
+    'DELETE FROM audit_events WHERE workspace_id = $1',
+    'TRUNCATE audit_events',
+  ])('the database refuses %s', async (sql) => {
+    await post()
+    await expect(stores.pg.query(sql, sql.includes('$1') ? [mine.workspaceId] : [])).rejects.toThrow(
+      'can not be changed',
+    )
+    expect(await verify()).toMatchObject({ rows: 1, firstBroken: null })
+  })
+
+  test('`svc audit verify` names the first row that somebody changed or took away all the same', async () => {
+    for (let at = 0; at < 5; at++) await post()
+    const ids = (await listAuditEvents(stores.pg, mine.workspaceId, { limit: 5 })).map(({ id }) => id).reverse()
+    const unguarded = (sql: string, params: unknown[]) =>
+      stores.pg.transaction(async (tx) => {
+        await tx.query('SET LOCAL session_replication_role = replica')
+        await tx.query(sql, params)
+      })
+    expect(await svcVerify()).toMatchObject({ code: 0, out: { is_intact: true } })
+    await unguarded('DELETE FROM audit_events WHERE id = $1', [ids[4]])
+    expect(await svcVerify()).toMatchObject({
+      code: 1,
+      out: { chains: [{ rows: 4, first_broken: null, is_cut: true }] },
+    })
+    await unguarded(`UPDATE audit_events SET metadata = '{"fields": []}' WHERE id = $1`, [ids[3]])
+    expect(await svcVerify()).toMatchObject({ code: 1, out: { chains: [{ first_broken: ids[3] }] } })
+    await unguarded('DELETE FROM audit_events WHERE id = $1', [ids[1]])
+    expect(await svcVerify()).toMatchObject({ code: 1, out: { chains: [{ rows: 3, first_broken: ids[2] }] } })
+  })
+})
+
+async function svcVerify() {
+  let out = ''
+  const terminal = {
+    out: (text: string) => {
+      out += text
+    },
+    err: () => {},
+    isInteractive: false,
+  }
+  const code = await runCommandLine(
+    ['audit', 'verify', '--workspace', String(mine.workspaceId), '--json'],
+    terminal,
+    new AbortController().signal,
+    {
+      DATABASE_URL: stores.databaseUrl,
+      CLICKHOUSE_URL: stores.clickhouseUrl,
+      REDIS_URL: stores.redisUrl,
+      SECRET_KEY: stores.secretKey,
+    },
+  )
+  return { code, out: JSON.parse(out) as Record<string, unknown> }
+}

@@ -7,6 +7,8 @@ import { makeCoalescer } from '../runtime/coalesce.ts'
 import type { RequestHead } from '../runtime/http/head.ts'
 import { type HttpReply, jsonReply } from '../runtime/http/reply.ts'
 import { type HttpServer, makeHttpServer, type NoRoute, type Route } from '../runtime/http/server.ts'
+import type { TrustedProxies } from '../runtime/http/trusted-proxy.ts'
+import type { KeyedHash } from '../runtime/keyed-hash.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { SecretBox } from '../runtime/secret-box.ts'
@@ -29,6 +31,9 @@ export interface GatewayOptions {
   readonly rateLimiter: RateLimiter
   readonly box: SecretBox
   readonly idempotencyKeptMs: number
+  readonly hashAddress: KeyedHash
+  /** Whose word is believed on where a request comes from. */
+  readonly proxies: TrustedProxies
   /** The public root, known only once the port is: it may be asked for after listening. */
   apiHost(): string
   /** The root of short links; undefined: `/l` under the API's. */
@@ -40,7 +45,20 @@ type Page = (head: RequestHead) => Promise<HttpReply> | HttpReply
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15]
 
 export function makeGateway(options: GatewayOptions): HttpServer {
-  const { operations, pg, ch, clock, log, metrics, apiHost, rateLimiter, box, idempotencyKeptMs } = options
+  const {
+    operations,
+    pg,
+    ch,
+    clock,
+    log,
+    metrics,
+    apiHost,
+    rateLimiter,
+    box,
+    idempotencyKeptMs,
+    hashAddress,
+    proxies,
+  } = options
   const config = {
     get apiHost() {
       return apiHost()
@@ -59,7 +77,7 @@ export function makeGateway(options: GatewayOptions): HttpServer {
     share: <Answer>(question: string, work: () => Promise<Answer>) => coalescer.ask(question, work) as Promise<Answer>,
   }
   const routeOperation = makeRestRouter(operations, {
-    ...{ authenticator, rateLimiter, stores, clock, log, config, idempotencyKeptMs },
+    ...{ authenticator, rateLimiter, stores, clock, log, config, idempotencyKeptMs, hashAddress, proxies },
     transaction: pg.transaction,
   })
   const requests = metrics.counter('svc_api_requests_total', 'Requests by operation and status.', [

@@ -5,6 +5,8 @@ import { connectPostgres } from '../postgres/client.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { readConfig, requireStores, SettingError } from '../runtime/config.ts'
 import { CantListen } from '../runtime/http/listen.ts'
+import { makeTrustedProxies } from '../runtime/http/trusted-proxy.ts'
+import { makeKeyedHash } from '../runtime/keyed-hash.ts'
 import { makeLog } from '../runtime/log.ts'
 import { makeMetrics } from '../runtime/metrics.ts'
 import { makeSecretBox } from '../runtime/secret-box.ts'
@@ -35,6 +37,8 @@ async function main(): Promise<void> {
     ...{ operations, pg, ch, log, clock: systemClock, metrics: makeMetrics('api'), rateLimiter },
     box: makeSecretBox(secretKey, 'stored answers and webhook secrets'),
     idempotencyKeptMs: config.idempotencyHours * hourMs,
+    hashAddress: makeKeyedHash(secretKey, 'addresses of callers'),
+    proxies: makeTrustedProxies(config.trustedProxies),
     apiHost: () => config.apiHost?.replace(/\/+$/, '') ?? `http://localhost:${port}`,
     shortUrlHost: config.shortUrlHost?.replace(/\/+$/, ''),
   })

@@ -39,7 +39,7 @@ interface Profile {
 
 /** By the beginning of the path in dist/; the first that fits. */
 const stages: readonly [stage: string, paths: readonly string[]][] = [
-  ['HTTP in JavaScript', ['ingest/server', 'ingest/request-sender', 'ingest/trusted-proxy', 'runtime/http/']],
+  ['HTTP in JavaScript', ['ingest/server', 'ingest/request-sender', 'runtime/http/']],
   ['parse JSON', ['schemas/json']],
   ['encode and log', ['ingest/log/', 'ingest/ids', 'schemas/row']],
   ['validate', ['schemas/']],

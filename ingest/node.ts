@@ -1,6 +1,7 @@
 /** What a node's threads are built of: made by main.ts, which alone knows the stores. */
 import type { Clock } from '../runtime/clock.ts'
 import type { Config } from '../runtime/config.ts'
+import { makeTrustedProxies } from '../runtime/http/trusted-proxy.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { StreamName } from '../schemas/row.ts'
@@ -17,7 +18,6 @@ import { type IngestServer, type IngestServerOptions, makeIngestServer } from '.
 import type { watchMetrics } from './service-metrics.ts'
 import type { Claims } from './ship/claim.ts'
 import type { ShippingOptions } from './ship/stream.ts'
-import { makeTrustedProxies } from './trusted-proxy.ts'
 
 /** What every thread has of its own. */
 export interface Thread {

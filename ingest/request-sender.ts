@@ -1,8 +1,9 @@
 /** The sender of one request. Its address costs a call into the server and is seldom needed: it is looked up when it is. */
+
+import type { ClientOrigin, TrustedProxies } from '../runtime/http/trusted-proxy.ts'
 import type { HttpResponse } from '../runtime/http/uws.ts'
 import { noCountry } from '../schemas/row.ts'
 import type { Sender } from './outcome.ts'
-import type { ClientOrigin, TrustedProxies } from './trusted-proxy.ts'
 
 export class RequestSender implements Sender {
   readonly receivedAt = Date.now()
@@ -21,7 +22,7 @@ export class RequestSender implements Sender {
   }
 
   get country(): string {
-    return this.countryHeader === '' ? noCountry : this.resolved().country
+    return this.countryHeader === '' ? noCountry : (this.resolved().country ?? noCountry)
   }
 
   private resolved(): ClientOrigin {

@@ -11,6 +11,7 @@ import { type Listening, listenAlone, listenBeside } from '../runtime/http/liste
 import { cuttingBody, drainedBytesMax, type Refusal, refusals } from '../runtime/http/refusals.ts'
 import { type HttpReply, jsonReply, sendReply } from '../runtime/http/reply.ts'
 import { requestIdOf } from '../runtime/http/request-id.ts'
+import type { TrustedProxies } from '../runtime/http/trusted-proxy.ts'
 import { type HttpRequest, type HttpResponse, uws } from '../runtime/http/uws.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Metrics } from '../runtime/metrics.ts'
@@ -24,7 +25,6 @@ import {
 import type { Answer, Endpoint, Receiver } from './receive.ts'
 import { RequestHead } from './request-head.ts'
 import { RequestSender } from './request-sender.ts'
-import type { TrustedProxies } from './trusted-proxy.ts'
 
 export interface IngestServerOptions {
   readonly receiver: Receiver

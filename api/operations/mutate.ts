@@ -31,6 +31,7 @@ export interface Mutation {
   /** What a retry must be equal in, beside the operation and its path. */
   readonly body: unknown
   readonly keptMs: number
+  readonly ipHash: string | null
 }
 
 type Transaction = <Result>(work: (tx: Context<OperationInput>['stores']['pg']) => Promise<Result>) => Promise<Result>
@@ -102,7 +103,7 @@ async function record({ operation, context, ...mutation }: Mutation, { body }: O
     resourceType,
     resourceId: (body as { id?: number }).id ?? null,
     requestId,
-    ipHash: null,
+    ipHash: mutation.ipHash,
     metadata: { fields: fieldsOf(context.body) },
   })
 }

@@ -5,6 +5,7 @@
 import type { Postgres } from '../../postgres/client.ts'
 import type { FoundApiKey } from '../../postgres/tables/api-keys.ts'
 import type { Clock } from '../../runtime/clock.ts'
+import type { KeyedHash } from '../../runtime/keyed-hash.ts'
 import type { Log } from '../../runtime/log.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { Problem, problem } from '../../schemas/problems.ts'
@@ -29,6 +30,7 @@ export interface Gateway {
   readonly config: PublicHosts
   /** For how long a retry with the same Idempotency-Key gets the same answer. */
   readonly idempotencyKeptMs: number
+  readonly hashAddress: KeyedHash
 }
 
 export interface Call {
@@ -36,6 +38,8 @@ export interface Call {
   readonly interface: Interface
   readonly requestId: string
   readonly authorization: string | undefined
+  /** Where the call came from: only its keyed hash is kept. */
+  readonly address: string
   /** Read only once the caller may: nothing is said about the input to others. May throw a Problem. */
   readInput(): RawInput | Promise<RawInput>
 }
@@ -75,6 +79,7 @@ async function runChain(call: Call, gateway: Gateway, rateLimit: Record<string, 
     operation,
     context,
     interface: call.interface,
+    ipHash: call.address === '' ? null : gateway.hashAddress(workspace.id, call.address),
     idempotencyKey,
     body: raw.fingerprint ?? raw.body,
     keptMs,

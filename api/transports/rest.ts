@@ -2,6 +2,7 @@
 import type { RequestHead } from '../../runtime/http/head.ts'
 import { type HttpReply, jsonReply } from '../../runtime/http/reply.ts'
 import type { HttpRequest, NoRoute, Route } from '../../runtime/http/server.ts'
+import type { TrustedProxies } from '../../runtime/http/trusted-proxy.ts'
 import { parseJsonBody } from '../../schemas/json-body.ts'
 import { apiBodyBytesMax } from '../../schemas/limits.ts'
 import { invalid, Problem, problem } from '../../schemas/problems.ts'
@@ -13,7 +14,12 @@ import { makeRouteTable } from './route-table.ts'
 /** The label of requests that belong to no operation. */
 const noOperation = 'none'
 
-export function makeRestRouter(operations: readonly Operation[], gateway: Gateway) {
+export interface RestGateway extends Gateway {
+  /** Whose word is believed on where a request comes from. */
+  readonly proxies: TrustedProxies
+}
+
+export function makeRestRouter(operations: readonly Operation[], gateway: RestGateway) {
   const table = makeRouteTable(operations)
 
   return function route({ method, path, query }: RequestHead): Route | NoRoute {
@@ -51,7 +57,7 @@ async function callOperation(
   operation: Operation,
   path: Readonly<Record<string, string>>,
   request: HttpRequest,
-  gateway: Gateway,
+  gateway: RestGateway,
 ): Promise<HttpReply> {
   const { status, body, headers } = await runCall(
     {
@@ -59,6 +65,7 @@ async function callOperation(
       interface: 'rest',
       requestId: request.requestId,
       authorization: request.headers.get('authorization'),
+      address: addressOf(request, gateway),
       readInput: () => ({
         path,
         query: readQuery(request.query),
@@ -69,6 +76,10 @@ async function callOperation(
     gateway,
   )
   return jsonReply(status, body, headers)
+}
+
+function addressOf({ headers, socketAddress }: RequestHead, { proxies }: RestGateway): string {
+  return proxies.resolve(socketAddress, headers.get('x-forwarded-for') ?? '', '').address
 }
 
 /** For what is refused before there is an operation to run. */

@@ -4,7 +4,7 @@
  * would run the rest of the body as a request of its own, and it takes any Transfer-Encoding for `chunked`.
  */
 import { requestIdOf } from './request-id.ts'
-import type { HttpRequest as UwsRequest } from './uws.ts'
+import type { HttpResponse, HttpRequest as UwsRequest } from './uws.ts'
 
 export interface RequestHead {
   /** Upper case. */
@@ -16,6 +16,8 @@ export interface RequestHead {
   /** Names in lower case; a repeated one has its values joined by `, `. */
   readonly headers: ReadonlyMap<string, string>
   readonly requestId: string
+  /** The connection's own: mostly a balancer's. */
+  readonly socketAddress: string
   /** Content-Length; undefined when the body is chunked or there is none. */
   readonly bodyLength: number | undefined
   /** False when where the body ends can't be trusted. */
@@ -26,7 +28,7 @@ export interface RequestHead {
 
 const lengthPattern = /^\d{1,15}$/
 
-export function copyHead(request: UwsRequest): RequestHead {
+export function copyHead(request: UwsRequest, response: HttpResponse): RequestHead {
   const headers = new Map<string, string>()
   let isLengthRepeated = false
   request.forEach((name, value) => {
@@ -45,6 +47,7 @@ export function copyHead(request: UwsRequest): RequestHead {
     query: request.getQuery() ?? '',
     headers,
     requestId: requestIdOf(headers.get('x-request-id') ?? ''),
+    socketAddress: Buffer.from(response.getRemoteAddressAsText()).toString('latin1'),
     bodyLength: length === undefined ? undefined : Number(length),
     isFramed: !isLengthRepeated && isFramed(length, headers.get('transfer-encoding')),
     isEncoded: (headers.get('content-encoding') ?? 'identity').toLowerCase() !== 'identity',

@@ -70,7 +70,7 @@ export function makeHttpServer(options: HttpServerOptions): HttpServer {
 
   app.any('/*', (response, request) => {
     const startedAt = performance.now()
-    const head = copyHead(request)
+    const head = copyHead(request, response)
     const { requestId } = head
     const found = head.isFramed ? route(head) : undefined
     let isOver = false

@@ -28,7 +28,7 @@ async function metricsOfServices(): Promise<string[]> {
   const pg = { transaction: none } as never
   makeGateway({
     ...{ operations: [], pg, ch: none, clock: systemClock, log, metrics: api, apiHost: () => '' },
-    ...{ rateLimiter: none, box: none, idempotencyKeptMs: 1 },
+    ...{ rateLimiter: none, box: none, idempotencyKeptMs: 1, hashAddress: none, proxies: none },
   })
   return (await Promise.all([ingest, pipeline, api].map(namesIn))).flat().sort()
 }

@@ -52,6 +52,16 @@ test('a mutation has one row, which says who did what, and not what was sent', a
   expect(JSON.stringify(rows)).not.toContain('secret words')
 })
 
+test('a row has a keyed hash of the caller’s own address, as a trusted proxy tells it', async () => {
+  const from = (address: string) => post({ headers: { 'X-Forwarded-For': address } })
+  for (const address of ['198.51.100.7', '198.51.100.8', '192.0.2.1, 198.51.100.7']) await from(address)
+  const [again, other, first] = (await ask()).map(({ ip_hash }) => ip_hash)
+  expect(first).toMatch(/^[0-9a-f]{32}$/)
+  expect(again).toBe(first)
+  expect(other).not.toBe(first)
+  expect(JSON.stringify(await ask())).not.toContain('198.51.100')
+})
+
 test('the list pages back, and is narrowed by action and actor', async () => {
   const other = await makeKey(stores, mine.workspaceId)
   for (const key of [mine.apiKey, other.apiKey, mine.apiKey])

@@ -7,6 +7,8 @@ import { createApiKey } from '../../postgres/tables/api-keys.ts'
 import { createTrackingKey } from '../../postgres/tables/tracking-keys.ts'
 import { createWorkspace, type PlanKey } from '../../postgres/tables/workspaces.ts'
 import { type Clock, systemClock } from '../../runtime/clock.ts'
+import { makeTrustedProxies } from '../../runtime/http/trusted-proxy.ts'
+import { makeKeyedHash } from '../../runtime/keyed-hash.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { makeMetrics } from '../../runtime/metrics.ts'
 import { scopes as allScopes } from '../../schemas/scopes.ts'
@@ -46,6 +48,8 @@ export async function startApi(
     rateLimiter: options.rateLimiter ?? makeRateLimiter({ redis: undefined, limits: noLimit, clock: systemClock }),
     box: stores.box,
     idempotencyKeptMs: 72 * 3_600_000,
+    hashAddress: makeKeyedHash('a secret of tests, of 32 letters', 'tests'),
+    proxies: makeTrustedProxies(['127.0.0.1']),
     apiHost: () => testApiHost,
   })
   const port = await server.listen('127.0.0.1', 0)

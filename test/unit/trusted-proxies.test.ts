@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { makeTrustedProxies } from '../../ingest/trusted-proxy.ts'
+import { makeTrustedProxies } from '../../runtime/http/trusted-proxy.ts'
 import { trustedProxiesOf } from '../../start/trusted-proxies.ts'
 
 test.each([

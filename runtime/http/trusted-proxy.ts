@@ -7,15 +7,13 @@
  */
 import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
-import { SettingError } from '../runtime/config.ts'
-import { addressCacheMax } from '../schemas/limits.ts'
-import { noCountry } from '../schemas/row.ts'
+import { SettingError } from '../config.ts'
 
 export interface ClientOrigin {
   /** In its shortest form, an IPv4 address mapped into IPv6 as IPv4; empty when unknown. */
   readonly address: string
-  /** ISO alpha-2, or `noCountry`. */
-  readonly country: string
+  /** ISO alpha-2; undefined when unknown. */
+  readonly country: string | undefined
 }
 
 export interface TrustedProxies {
@@ -34,6 +32,9 @@ type Address = ReturnType<typeof ipaddr.process>
 const addressLengthMax = 80
 /** Longer chains of trusted proxies are cut: the header is anybody's to fill. */
 const hopsMax = 16
+
+/** Addresses that are known without being parsed again. */
+const addressCacheMax = 20_000
 
 /** @throws SettingError naming the entry that is no address and no range */
 export function makeTrustedProxies(entries: readonly string[]): TrustedProxies {
@@ -55,7 +56,7 @@ export function makeTrustedProxies(entries: readonly string[]): TrustedProxies {
   return {
     resolve: (socketAddress, forwardedFor, country) => {
       let hop = hopOf(socketAddress)
-      if (!hop.isTrusted) return { address: hop.address, country: noCountry }
+      if (!hop.isTrusted) return { address: hop.address, country: undefined }
       let end = forwardedFor.length
       for (let count = 0; hop.isTrusted && end > 0 && count < hopsMax; count++) {
         const comma = forwardedFor.lastIndexOf(',', end - 1)
@@ -68,9 +69,9 @@ export function makeTrustedProxies(entries: readonly string[]): TrustedProxies {
 }
 
 /** Proxies write `XX` and other codes for "unknown". */
-function countryOf(header: string): string {
+function countryOf(header: string): string | undefined {
   const code = header.trim().toUpperCase()
-  return /^[A-Z]{2}$/.test(code) && code !== 'XX' && code !== 'ZZ' ? code : noCountry
+  return /^[A-Z]{2}$/.test(code) && code !== 'XX' && code !== 'ZZ' ? code : undefined
 }
 
 function rangeOf(entry: string): [Address, number] {

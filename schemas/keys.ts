@@ -1,9 +1,10 @@
 /**
- * The two kinds of key: how they are made and recognised.
+ * The kinds of key: how they are made and recognised.
  *
  * Secret key: `svc_sk_` + 32 random base62 characters + the CRC-32 of all that in 6 base62 characters. A mistyped or
  * made-up key is so refused without a look-up. Only its SHA-256 and a prefix to show are ever stored.
  * Public (tracking) key: `svc_pk_` + 24 random base62 characters; it stands in web pages.
+ * Attribution key: 8 random base62 characters, the path of a short link.
  */
 import { createHash, randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -14,11 +15,13 @@ const trackingStart = 'svc_pk_'
 const secretRandomLength = 32
 const checksumLength = 6
 const trackingRandomLength = 24
+const attributionKeyLength = 8
 /** Characters of the random part that the shown prefix holds: enough to tell keys apart, nothing to guess from. */
 const shownLength = 6
 
 const secretShape = new RegExp(`^${secretStart}[0-9A-Za-z]{${secretRandomLength + checksumLength}}$`)
 const trackingShape = new RegExp(`^${trackingStart}[0-9A-Za-z]{${trackingRandomLength}}$`)
+const attributionShape = new RegExp(`^[0-9A-Za-z]{${attributionKeyLength}}$`)
 
 /** A new secret key. It is shown once: keep `sha256Of` and `secretKeyPrefix` of it, never the key. */
 export function makeSecretKey(): string {
@@ -43,6 +46,16 @@ export function makeTrackingKey(): string {
 /** Whether `text` has the shape of a tracking key. Whether there is such a key, only the key table knows. */
 export function isTrackingKeyShaped(text: string): boolean {
   return trackingShape.test(text)
+}
+
+/** What a short link ends in: 47 bits at random, so that two links seldom get the same. */
+export function makeAttributionKey(): string {
+  return randomBase62(attributionKeyLength)
+}
+
+/** Whether a short link can end in `text`. Whether one does, only the table of links knows. */
+export function isAttributionKeyShaped(text: string): boolean {
+  return attributionShape.test(text)
 }
 
 /** What is stored of a secret key and looked up by. A plain hash is enough: the key holds 190 bits of randomness. */

@@ -37,6 +37,14 @@ export function laxIntOr(fallback: number, bounds: IntBounds) {
   return z.preprocess(toInteger, boundedInt(bounds).default(fallback))
 }
 
+/** The `id` of something that a body may name: null, or left out, is none. */
+export function laxIdOrNull(description: string) {
+  return z.preprocess(toInteger, z.int().nullable().default(null).meta({ description }))
+}
+
+/** An integer that must be there, of any size that JSON carries exactly. */
+export const laxInteger = z.preprocess(toInteger, z.int())
+
 function boundedInt({ ge, le, description }: IntBounds) {
   const schema = z.int().min(ge).max(le)
   return description === undefined ? schema : schema.meta({ description })

@@ -2,6 +2,9 @@
 import { readAnalyticsOverview } from './analytics/read-overview.ts'
 import { listAudit } from './audit/list-audit-events.ts'
 import type { Operation } from './define.ts'
+import { createLink } from './links/create-link.ts'
+import { getLink } from './links/get-link.ts'
+import { listLinks } from './links/list-links.ts'
 import { createWebhook } from './webhooks/create-webhook.ts'
 import { deleteWebhook } from './webhooks/delete-webhook.ts'
 import { listDeliveries } from './webhooks/list-deliveries.ts'
@@ -11,6 +14,9 @@ import { getWorkspace } from './workspace/get-workspace.ts'
 export const operations: readonly Operation[] = [
   getWorkspace,
   readAnalyticsOverview,
+  listLinks,
+  createLink,
+  getLink,
   listAudit,
   createWebhook,
   listWebhooks,

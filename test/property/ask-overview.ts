@@ -92,7 +92,7 @@ export async function askOverview(stores: TestStores, asked: PlacedCase): Promis
       actor: { type: 'api_key', id: 1, name: 'test' },
       stores,
       clock: fixedClock(now),
-      config: { apiHost: 'http://127.0.0.1' },
+      config: { apiHost: 'http://127.0.0.1', shortUrlHost: 'http://127.0.0.1/l' },
       log: pino({ level: 'silent' }),
       requestId: 'test',
       path: undefined,

@@ -59,7 +59,7 @@ export async function makeTestWorkspace(
         actor: { type: 'api_key', id: 1, name: 'test' },
         stores,
         clock: fixedClock(Date.parse(now)),
-        config: { apiHost: 'https://api.example.com' },
+        config: { apiHost: 'https://api.example.com', shortUrlHost: 'https://api.example.com/l' },
         log: pino({ level: 'silent' }),
         requestId: 'test',
         path: undefined,

@@ -12,7 +12,10 @@ export function ratio(dividend: number, divisor: number): number {
   return divisor === 0 ? 0 : Math.round((dividend * 100) / divisor) / 100
 }
 
-export function countersOf({ counts, sessions, botVisits }: PeriodFigures, newContacts: number): OverviewCounters {
+export function countersOf(
+  { counts, sessions, botVisits, linkClicks }: PeriodFigures,
+  newContacts: number,
+): OverviewCounters {
   return {
     visitors: counts.visitors,
     pageviews: counts.pageviews,
@@ -26,6 +29,6 @@ export function countersOf({ counts, sessions, botVisits }: PeriodFigures, newCo
     pages_per_session: ratio(counts.pageviews, counts.sessions),
     new_contacts: newContacts,
     bot_visits: botVisits,
-    link_clicks: 0,
+    link_clicks: linkClicks,
   }
 }

@@ -5,6 +5,7 @@ import { botRetentionDays, creditWindowMs, overviewRowsPerThread, sessionLengthM
 import type { VitalName } from '../../../schemas/reference/web-vitals.ts'
 import type { Bucket, TimeRange } from '../../../schemas/time-range.ts'
 import { dayMs } from '../../../schemas/time-zone.ts'
+import { readClicksOfPeriods } from '../link-clicks.ts'
 import { readBotVisits } from './bot-visits.ts'
 import { composeSpan, type PendingRows } from './composition.ts'
 import { type Counts, readCounts, readTotals, type VitalSums } from './counts.ts'
@@ -32,6 +33,7 @@ export interface PeriodFigures {
   readonly counts: Counts
   readonly sessions: SessionTotals
   readonly botVisits: number
+  readonly linkClicks: number
 }
 
 /** What has no samples isn't listed. */
@@ -70,6 +72,7 @@ export async function readOverview(
     readRecentEvents(one, span, now),
     readLiveVisitors(one, { workspaceId, now, readableFrom }),
     readBotVisits(one, botSpan, range.previous.start),
+    readClicksOfPeriods(one, span, range.previous.start),
   ])
   const previousSpan = range.previous.start >= readableFrom ? { ...span, ...range.previous } : null
   const ofAggregates = Promise.all([
@@ -95,14 +98,18 @@ export async function readOverview(
     ])
   })
   const [
-    [recentEvents, liveVisitors, bots],
+    [recentEvents, liveVisitors, bots, clicks],
     [sessions, counts, pages, vitals, pageVitals, countsBefore, sessionsBefore],
   ] = await Promise.all([ofRows, ofAggregates])
   const { total, ...lists } = sessions
   return {
-    current: { counts: counts.total, sessions: total, botVisits: bots.current },
+    current: { counts: counts.total, sessions: total, botVisits: bots.current, linkClicks: clicks.current },
     previous: countsBefore &&
-      sessionsBefore && { counts: countsBefore, sessions: sessionsBefore, botVisits: bots.previous },
+      sessionsBefore && {
+        counts: countsBefore,
+        sessions: sessionsBefore,
+        ...{ botVisits: bots.previous, linkClicks: clicks.previous },
+      },
     presence: {
       liveVisitors,
       hasEvents: counts.total.events > 0 || (await hasEventsSince(ch, workspaceId, readableFrom)),

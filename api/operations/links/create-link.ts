@@ -1,0 +1,39 @@
+import { hasLinkTargets, insertLink } from '../../../postgres/tables/links.ts'
+import { invalid } from '../../../schemas/problems.ts'
+import { LinkCreate, LinkResource } from '../../../schemas/resources/link.ts'
+import { valueError } from '../../../schemas/validation-errors.ts'
+import { defineOperation } from '../define.ts'
+import { shownLink } from './shown.ts'
+
+export const createLink = defineOperation({
+  name: 'link.create',
+  http: { method: 'POST', path: '/v1/links' },
+  tool: 'svc.create_link',
+  summary: 'Create a tracked link: a short URL that leads to a destination with campaign parameters.',
+  tag: 'Links',
+  effect: 'create',
+  scope: 'links:write',
+  input: { body: LinkCreate },
+  output: LinkResource,
+  emits: 'link.created',
+  async handle({ body, workspace, stores: { pg }, config }) {
+    const targets = { postId: body.post_id, socialAccountId: body.social_account_id }
+    const { post, account } = await hasLinkTargets(pg, workspace.id, targets)
+    const errors = [
+      ...(post ? [] : [valueError(['body', 'post_id'], body.post_id, 'Post not found')]),
+      ...(account
+        ? []
+        : [valueError(['body', 'social_account_id'], body.social_account_id, 'Social account not found')]),
+    ]
+    if (errors.length > 0) throw invalid(errors)
+    const link = await insertLink(pg, {
+      workspaceId: workspace.id,
+      label: body.label,
+      destinationUrl: body.destination_url,
+      ...targets,
+      ...{ utmSource: body.utm_source, utmMedium: body.utm_medium },
+      ...{ utmCampaign: body.utm_campaign, utmContent: body.utm_content },
+    })
+    return shownLink(link, config.shortUrlHost)
+  },
+})

@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import { listLinks as readLinks } from '../../../postgres/tables/links.ts'
+import { linksListedMax, listLimitMax } from '../../../schemas/api-limits.ts'
+import { laxInt } from '../../../schemas/lax.ts'
+import { LinkResource } from '../../../schemas/resources/link.ts'
+import { page } from '../../../schemas/resources/page.ts'
+import { defineOperation } from '../define.ts'
+import { shownLink } from './shown.ts'
+
+const LinksQuery = z.object({
+  limit: laxInt({
+    ge: 1,
+    le: listLimitMax,
+    description: `Rows, at most. All links when left out, up to ${linksListedMax}.`,
+  }),
+  before_id: page.before_id,
+})
+
+export const listLinks = defineOperation({
+  name: 'link.list',
+  http: { method: 'GET', path: '/v1/links' },
+  tool: 'svc.list_links',
+  summary: 'List the tracked links, newest first.',
+  tag: 'Links',
+  effect: 'read',
+  scope: 'links:read',
+  input: { query: LinksQuery },
+  output: z.array(LinkResource),
+  async handle({ query: { limit = linksListedMax, before_id }, workspace, stores: { pg }, config }) {
+    const links = await readLinks(pg, workspace.id, { limit, beforeId: before_id })
+    return links.map((link) => shownLink(link, config.shortUrlHost))
+  },
+})

@@ -1,0 +1,13 @@
+/** Tracked links as the API shows them. */
+import type { TrackedLink } from '../../../postgres/tables/links.ts'
+
+/** @param shortUrlHost the root of short URLs, without a slash at its end */
+export function shownLink({ created_at, updated_at, ...link }: TrackedLink, shortUrlHost: string) {
+  return {
+    ...link,
+    object_id: `link_${link.id}`,
+    post_url: `${shortUrlHost}/${link.attribution_key}`,
+    created_at: created_at.toISOString(),
+    updated_at: updated_at.toISOString(),
+  }
+}

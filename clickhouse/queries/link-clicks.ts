@@ -1,0 +1,60 @@
+/**
+ * Clicks on short links. A person's click counts once for its link, visitor and UTC hour; each request is a row, so that
+ * the count is the same whatever nodes the requests came to, and in whatever order.
+ */
+import { moment } from '../aggregates/row-scope.ts'
+import { type ReadableSpan, type Reader, spanParams, within } from './overview/span.ts'
+
+/** SQL of what a person's clicks count once for. */
+const countedOnce = "(link_id, visitor, toStartOfHour(occurred_at, 'UTC'))"
+
+export interface LinkClicksOfPeriods {
+  readonly current: number
+  readonly previous: number
+}
+
+/** Of a range, and of one that ends where it begins. */
+export async function readClicksOfPeriods(
+  ch: Reader,
+  span: ReadableSpan,
+  previousStart: number,
+): Promise<LinkClicksOfPeriods> {
+  const { from: previous_from } = spanParams({ ...span, start: previousStart }) as { from: number }
+  const isCurrent = `occurred_at >= ${moment('from')}`
+  const [row] = await ch.query<LinkClicksOfPeriods>(
+    `SELECT uniqExactIf(${countedOnce}, ${isCurrent}) AS current, uniqExactIf(${countedOnce}, NOT (${isCurrent})) AS previous
+     FROM link_clicks WHERE ${within('previous_from', 'to')} AND kind = 'click'`,
+    { ...spanParams(span), previous_from },
+  )
+  return row ?? { current: 0, previous: 0 }
+}
+
+export interface LinkClickCounts {
+  readonly clicks: number
+  readonly total: number
+  readonly visitors: number
+  readonly bots: number
+  readonly previews: number
+  readonly prefetches: number
+  readonly heads: number
+  /** Milliseconds since 1970 UTC. */
+  readonly lastClickedAt: number | null
+}
+
+/** Of one link, as far back as `readableFrom`. */
+export async function readLinkClicks(
+  ch: Reader,
+  { workspaceId, linkId, readableFrom }: { workspaceId: number; linkId: number; readableFrom: number },
+): Promise<LinkClickCounts> {
+  const [row] = await ch.query<LinkClickCounts>(
+    `SELECT uniqExactIf(${countedOnce}, kind = 'click') AS clicks, countIf(kind = 'click') AS total,
+       uniqExactIf(visitor, kind = 'click') AS visitors,
+       countIf(kind = 'bot') AS bots, countIf(kind = 'preview') AS previews, countIf(kind = 'prefetch') AS prefetches,
+       countIf(kind = 'head') AS heads,
+       if(total = 0, NULL, toUnixTimestamp64Milli(maxIf(occurred_at, kind = 'click'))) AS lastClickedAt
+     FROM link_clicks
+     WHERE workspace_id = {workspace:UInt32} AND link_id = {link:UInt32} AND occurred_at >= ${moment('from')}`,
+    { workspace: workspaceId, link: linkId, from: readableFrom },
+  )
+  return row!
+}

@@ -1,0 +1,90 @@
+/** Tracked links. What a key leads to never changes: `ingest` keeps it. */
+
+import { attributionKeyTriesMax } from '../../schemas/api-limits.ts'
+import { makeAttributionKey } from '../../schemas/keys.ts'
+import { type LinkParameters, trackingParamsOf, trackingUrlOf } from '../../schemas/tracking-url.ts'
+import type { Queryable } from '../client.ts'
+
+export interface TrackedLink {
+  readonly id: number
+  readonly attribution_key: string
+  readonly label: string
+  readonly destination_url: string
+  readonly tracking_url: string
+  readonly tracking_params: Record<string, string>
+  readonly post_id: number | null
+  readonly social_account_id: number | null
+  readonly utm_source: string
+  readonly utm_medium: string
+  readonly utm_campaign: string
+  readonly utm_content: string
+  readonly created_at: Date
+  readonly updated_at: Date
+}
+
+export interface NewLink extends Omit<LinkParameters, 'linkId'> {
+  readonly workspaceId: number
+  readonly label: string
+  readonly destinationUrl: string
+  readonly socialAccountId: number | null
+}
+
+const columns = `id, attribution_key, label, destination_url, tracking_url, tracking_params, post_id, social_account_id,
+  utm_source, utm_medium, utm_campaign, utm_content, created_at, updated_at`
+
+/** @param makeKey another each time: one that is taken isn't used */
+export async function insertLink(tx: Queryable, made: NewLink, makeKey = makeAttributionKey): Promise<TrackedLink> {
+  // The URL holds the id, and is stored with it.
+  const [next] = await tx.query<{ id: number }>("SELECT nextval(pg_get_serial_sequence('links', 'id')) AS id")
+  const { id } = next!
+  const params = trackingParamsOf({ ...made, linkId: id })
+  for (let tries = 0; tries < attributionKeyTriesMax; tries++) {
+    const [link] = await tx.query<TrackedLink>(
+      `INSERT INTO links (id, workspace_id, attribution_key, label, destination_url, tracking_url, tracking_params, post_id,
+         social_account_id, utm_source, utm_medium, utm_campaign, utm_content)
+       OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+       ON CONFLICT (attribution_key) DO NOTHING RETURNING ${columns}`,
+      [
+        ...[id, made.workspaceId, makeKey(), made.label, made.destinationUrl],
+        ...[trackingUrlOf(made.destinationUrl, params), JSON.stringify(params), made.postId, made.socialAccountId],
+        ...[made.utmSource, made.utmMedium, made.utmCampaign, made.utmContent],
+      ],
+    )
+    if (link !== undefined) return link
+  }
+  throw new Error(`${attributionKeyTriesMax} attribution keys in a row were taken`)
+}
+
+/** Newest first. */
+export function listLinks(
+  q: Queryable,
+  workspaceId: number,
+  { limit, beforeId }: { limit: number; beforeId?: number | undefined },
+): Promise<TrackedLink[]> {
+  return q.query<TrackedLink>(
+    `SELECT ${columns} FROM links WHERE workspace_id = $1 AND ($3::bigint IS NULL OR id < $3) ORDER BY id DESC LIMIT $2`,
+    [workspaceId, limit, beforeId ?? null],
+  )
+}
+
+export async function findLink(q: Queryable, workspaceId: number, id: number): Promise<TrackedLink | null> {
+  const [link] = await q.query<TrackedLink>(`SELECT ${columns} FROM links WHERE workspace_id = $1 AND id = $2`, [
+    workspaceId,
+    id,
+  ])
+  return link ?? null
+}
+
+/** Which of the two the workspace has; what isn't named isn't missed. */
+export async function hasLinkTargets(
+  q: Queryable,
+  workspaceId: number,
+  { postId, socialAccountId }: Pick<NewLink, 'postId' | 'socialAccountId'>,
+): Promise<{ post: boolean; account: boolean }> {
+  const [row] = await q.query<{ post: boolean; account: boolean }>(
+    `SELECT $2::bigint IS NULL OR EXISTS (SELECT FROM posts WHERE workspace_id = $1 AND id = $2) AS post,
+       $3::bigint IS NULL OR EXISTS (SELECT FROM social_accounts WHERE workspace_id = $1 AND id = $3) AS account`,
+    [workspaceId, postId, socialAccountId],
+  )
+  return row!
+}

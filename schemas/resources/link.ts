@@ -1,0 +1,80 @@
+/** Tracked links: what creates one, how it is shown, and its clicks. */
+import { z } from 'zod'
+import {
+  linkDestinationLengthMax,
+  linkDestinationLengthMin,
+  linkLabelLengthMax,
+  linkUtmLengthMax,
+} from '../api-limits.ts'
+import { laxIdOrNull } from '../lax.ts'
+import { text } from '../text.ts'
+import { destinationProblem } from '../tracking-url.ts'
+import { dateTime } from './date-time.ts'
+import { objectId } from './object-id.ts'
+
+const destination = text({
+  min: linkDestinationLengthMin,
+  max: linkDestinationLengthMax,
+  description: 'Where the link leads: http or https, a host, no credentials.',
+}).superRefine((url, context) => {
+  const message = destinationProblem(url)
+  if (message !== null) context.addIssue({ code: 'custom', message })
+})
+
+function utm(fallback: string) {
+  return text({ max: linkUtmLengthMax }).default(fallback)
+}
+
+export const LinkCreate = z
+  .strictObject({
+    label: text({ min: 1, max: linkLabelLengthMax }),
+    destination_url: destination,
+    post_id: laxIdOrNull('The post that the link stands in.'),
+    social_account_id: laxIdOrNull('The account that it is posted from.'),
+    utm_source: utm('svc'),
+    utm_medium: utm('social'),
+    utm_campaign: utm(''),
+    utm_content: utm(''),
+  })
+  .meta({ id: 'TrackedLinkCreate' })
+
+const link = {
+  id: z.int(),
+  object_id: objectId('link'),
+  label: z.string(),
+  destination_url: z.string(),
+  tracking_url: z.string().meta({ description: 'The destination with the parameters of the link.' }),
+  post_url: z.string().meta({ description: 'The short URL: what posts contain.' }),
+  attribution_key: z.string().meta({ description: 'What the short URL ends in.' }),
+  post_id: z.int().nullable().optional(),
+  social_account_id: z.int().nullable().optional(),
+  utm_source: z.string(),
+  utm_medium: z.string(),
+  utm_campaign: z.string(),
+  utm_content: z.string(),
+  tracking_params: z
+    .record(z.string(), z.string())
+    .optional()
+    .meta({ description: 'The parameters that the link adds.' }),
+  created_at: dateTime,
+  updated_at: dateTime,
+}
+
+export const LinkResource = z.object(link).meta({ id: 'TrackedLink' })
+
+const count = z.int().min(0)
+
+export const LinkClicks = z
+  .object({
+    clicks: count.meta({ description: "People's clicks: the same visitor counts once an hour." }),
+    total: count.meta({ description: 'All requests of people, repeats included.' }),
+    visitors: count.meta({ description: 'Visitors, told apart within a day.' }),
+    bots: count,
+    previews: count.meta({ description: 'Requests that made a preview of the link.' }),
+    prefetches: count.meta({ description: 'Browsers that loaded it ahead of a click.' }),
+    heads: count.meta({ description: 'HEAD requests.' }),
+    last_clicked_at: dateTime.nullable().meta({ description: 'Of people.' }),
+  })
+  .meta({ id: 'TrackedLinkClicks' })
+
+export const LinkWithClicks = z.object({ ...link, click_counts: LinkClicks }).meta({ id: 'TrackedLinkWithClicks' })

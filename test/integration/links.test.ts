@@ -1,0 +1,234 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { insertLink } from '../../postgres/tables/links.ts'
+import { linksListedMax } from '../../schemas/api-limits.ts'
+import { makeWorkspace, startApi, type TestApi, type TestWorkspace, testApiHost } from '../support/api.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+interface Link extends Record<string, unknown> {
+  id: number
+  attribution_key: string
+  tracking_url: string
+}
+
+let stores: TestStores
+let api: TestApi
+let mine: TestWorkspace
+beforeAll(async () => {
+  stores = await freshStores()
+  api = await startApi(stores)
+})
+afterAll(async () => {
+  await api?.close()
+  await stores?.close()
+})
+beforeEach(async () => {
+  mine = await makeWorkspace(stores)
+})
+
+const valid = { label: 'Spring sale', destination_url: 'https://example.com/sale?x=1#top' }
+async function create(body: unknown, key = mine.apiKey, headers: Record<string, string> = {}) {
+  const init = { method: 'POST', key, body: JSON.stringify(body), headers }
+  const response = await api.ask('/v1/links', { ...init, headers: { 'Content-Type': 'application/json', ...headers } })
+  return { status: response.status, body: (await response.json()) as Link & { detail: unknown } }
+}
+async function list(query = '', key = mine.apiKey): Promise<Link[]> {
+  return (await (await api.ask(`/v1/links${query}`, { key })).json()) as Link[]
+}
+async function makePost(workspaceId: number): Promise<number> {
+  const sql = "INSERT INTO posts (workspace_id, title, base_caption) VALUES ($1, 'A', 'a') RETURNING id"
+  return (await stores.pg.query<{ id: number }>(sql, [workspaceId]))[0]!.id
+}
+async function makeAccount(workspaceId: number): Promise<number> {
+  const sql = `INSERT INTO social_accounts (workspace_id, platform, handle, display_name) VALUES ($1, 'x', 'a', 'A') RETURNING id`
+  return (await stores.pg.query<{ id: number }>(sql, [workspaceId]))[0]!.id
+}
+
+describe('POST /v1/links', () => {
+  test('makes a link with the defaults of the contract, and its URLs', async () => {
+    const { status, body } = await create(valid)
+    expect(status).toBe(200)
+    expect(body).toEqual({
+      ...valid,
+      ...{ id: expect.any(Number), object_id: `link_${body.id}` },
+      attribution_key: expect.stringMatching(/^[0-9A-Za-z]{8}$/),
+      tracking_url: `https://example.com/sale?x=1&utm_source=svc&utm_medium=social&svc_link_id=${body.id}#top`,
+      post_url: `${testApiHost}/l/${body.attribution_key}`,
+      ...{ post_id: null, social_account_id: null },
+      ...{ utm_source: 'svc', utm_medium: 'social', utm_campaign: '', utm_content: '' },
+      tracking_params: { utm_source: 'svc', utm_medium: 'social', svc_link_id: String(body.id) },
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      updated_at: body['created_at'],
+    })
+  })
+
+  test('names the post and the account, as numbers or digits', async () => {
+    const [post, account] = [await makePost(mine.workspaceId), await makeAccount(mine.workspaceId)]
+    const { body } = await create({ ...valid, post_id: String(post), social_account_id: account, utm_content: 'a b' })
+    expect(body).toMatchObject({ post_id: post, social_account_id: account })
+    expect(body.tracking_url).toBe(
+      `https://example.com/sale?x=1&utm_source=svc&utm_medium=social&utm_content=a%20b&svc_link_id=${body.id}&svc_post_id=${post}#top`,
+    )
+  })
+
+  test('a post or an account that the workspace doesn’t have is 422 where it is named, another workspace’s too', async () => {
+    const other = await makeWorkspace(stores)
+    const named = { post_id: await makePost(other.workspaceId), social_account_id: 2 ** 53 - 1 }
+    const { status, body } = await create({ ...valid, ...named })
+    expect(status).toBe(422)
+    const error = (field: keyof typeof named, what: string) => ({
+      ...{ type: 'value_error', loc: ['body', field], msg: `Value error, ${what} not found` },
+      ...{ input: named[field], ctx: { error: {} } },
+    })
+    expect(body.detail).toEqual([error('post_id', 'Post'), error('social_account_id', 'Social account')])
+    expect(await list()).toEqual([])
+  })
+
+  const longest = { label: '🙂'.repeat(160), destination_url: `https://example.com/${'ü'.repeat(2028)}` }
+  test('bounds are those of the contract, in code points', async () => {
+    const utm = { utm_source: '', utm_medium: 'é'.repeat(120), utm_campaign: '🙂'.repeat(120), utm_content: 'x' }
+    expect((await create({ ...longest, ...utm })).status).toBe(200)
+    expect((await create({ label: 'a', destination_url: 'http://a' })).status).toBe(200)
+  })
+
+  test.each([
+    ['label', {}, 'missing'],
+    ['label', { label: '' }, 'string_too_short'],
+    ['label', { label: `${longest.label}a` }, 'string_too_long'],
+    ['label', { label: 1 }, 'string_type'],
+    ['label', { label: 'a\0' }, 'value_error'],
+    ['destination_url', { destination_url: 'http://' }, 'string_too_short'],
+    ['destination_url', { destination_url: `${longest.destination_url}a` }, 'string_too_long'],
+    ['destination_url', { destination_url: 'ftp://example.com' }, 'value_error'],
+    ['destination_url', { destination_url: 'https://me:secret@example.com' }, 'value_error'],
+    ['utm_source', { utm_source: 'x'.repeat(121) }, 'string_too_long'],
+    ['utm_medium', { utm_medium: null }, 'string_type'],
+    ['post_id', { post_id: 'x' }, 'int_parsing'],
+    ['social_account_id', { social_account_id: 1.5 }, 'int_from_float'],
+    ['shortcode', { shortcode: 'x' }, 'extra_forbidden'],
+  ])('a bad %s is 422: %j', async (field, given, type) => {
+    const body = type === 'missing' ? { destination_url: valid.destination_url } : { ...valid, ...given }
+    const answer = await create(body)
+    expect(answer.status).toBe(422)
+    expect(answer.body.detail).toMatchObject([{ type, loc: ['body', field] }])
+    expect(await list()).toEqual([])
+  })
+
+  test('tells webhooks, and writes an audit row', async () => {
+    const { body } = await create(valid)
+    const [told] = await stores.pg.query('SELECT type, object FROM outbox WHERE workspace_id = $1', [mine.workspaceId])
+    expect(told).toEqual({ type: 'link.created', object: body })
+    const [row] = await stores.pg.query<Link>('SELECT * FROM audit_events WHERE workspace_id = $1', [mine.workspaceId])
+    expect(row).toMatchObject({ action: 'link.create', resource_type: 'link', resource_id: body.id })
+  })
+
+  test('a retry with the same key makes no second link', async () => {
+    const answers = await Promise.all([1, 2, 3].map(() => create(valid, mine.apiKey, { 'Idempotency-Key': 'k' })))
+    const again = await create(valid, mine.apiKey, { 'Idempotency-Key': 'k' })
+    const made = await list()
+    expect(made).toHaveLength(1)
+    expect(again.body).toEqual(made[0])
+    for (const { status, body } of answers) expect(status === 409 || body.id === made[0]!.id).toBe(true)
+  })
+
+  test('takes another key where one is taken, and gives up only after some', async () => {
+    const taken = (await create(valid)).body.attribution_key
+    const made = {
+      ...{ workspaceId: mine.workspaceId, label: 'a', destinationUrl: 'https://example.com' },
+      ...{ postId: null, socialAccountId: null, utmSource: '', utmMedium: '', utmCampaign: '', utmContent: '' },
+    }
+    const keys = [taken, taken, '0000000a']
+    expect(await insertLink(stores.pg, made, () => keys.shift()!)).toMatchObject({ attribution_key: '0000000a' })
+    await expect(insertLink(stores.pg, made, () => taken)).rejects.toThrow('taken')
+  })
+})
+
+describe('GET /v1/links', () => {
+  test('lists the workspace’s own, newest first, and pages back', async () => {
+    const made: number[] = []
+    for (const label of ['a', 'b', 'c']) made.unshift((await create({ ...valid, label })).body.id)
+    expect((await list()).map(({ id }) => id)).toEqual(made)
+    expect((await list('?limit=2')).map(({ id }) => id)).toEqual(made.slice(0, 2))
+    expect((await list(`?limit=2&before_id=${made[1]}`)).map(({ id }) => id)).toEqual(made.slice(2))
+    const other = await makeWorkspace(stores)
+    expect(await list('', other.apiKey)).toEqual([])
+    for (const query of ['?limit=0', '?limit=201', '?before_id=x'])
+      expect((await api.ask(`/v1/links${query}`, { key: mine.apiKey })).status).toBe(422)
+  })
+
+  test(`without a limit it has all of them up to ${linksListedMax}`, async () => {
+    await stores.pg.query(
+      `INSERT INTO links (workspace_id, attribution_key, label, destination_url, tracking_url, tracking_params, utm_source,
+         utm_medium, utm_campaign, utm_content)
+       SELECT $1, 'many' || lpad(n::text, 4, '0'), 'a', 'https://a.example', 'https://a.example/', '{}', '', '', '', ''
+       FROM generate_series(0, $2) n`,
+      [mine.workspaceId, linksListedMax],
+    )
+    const all = await list()
+    expect(all).toHaveLength(linksListedMax)
+    expect(await list(`?before_id=${all.at(-1)!.id}`)).toHaveLength(1)
+  })
+})
+
+describe('GET /v1/links/{link_id}', () => {
+  const noClicks = {
+    clicks: 0,
+    total: 0,
+    visitors: 0,
+    bots: 0,
+    previews: 0,
+    prefetches: 0,
+    heads: 0,
+    last_clicked_at: null,
+  }
+
+  test('is the link with its clicks, by its id or its object id', async () => {
+    const { body } = await create(valid)
+    for (const id of [body.id, `link_${body.id}`]) {
+      const response = await api.ask(`/v1/links/${id}`, { key: mine.apiKey })
+      expect(await response.json()).toEqual({ ...body, click_counts: noClicks })
+    }
+  })
+
+  test('another workspace’s can’t be told from none', async () => {
+    const { body } = await create(valid)
+    const other = await makeWorkspace(stores)
+    for (const id of [body.id, 2 ** 40]) {
+      const response = await api.ask(`/v1/links/${id}`, { key: other.apiKey })
+      expect([response.status, await response.json()]).toEqual([404, { detail: 'Link not found' }])
+    }
+  })
+
+  test('clicks count once for a visitor and an hour; what isn’t a person’s is apart', async () => {
+    const { id } = (await create(valid)).body
+    const hour = Math.floor(Date.now() / 3_600_000) * 3_600_000 - 2 * 3_600_000
+    const rows = [
+      ...[hour + 1, hour + 2, hour + 3_599_999, hour + 3_600_000].map((at) => ['click', 7, at]),
+      ...[hour + 5, hour + 6].map((at) => ['click', 8, at]),
+      ...[
+        ['head', 7, hour],
+        ['prefetch', 7, hour],
+        ['preview', 0, hour],
+        ['bot', 0, hour],
+        ['bot', 0, hour + 9e6],
+      ],
+      // Beyond what the plan can read.
+      ['click', 9, hour - 200 * 86_400_000],
+    ] as [string, number, number][]
+    for (const [kind, visitor, at] of rows) {
+      const values = `${mine.workspaceId}, ${id}, '${kind}', ${visitor}, fromUnixTimestamp64Milli(${at})`
+      await stores.ch.command(
+        `INSERT INTO link_clicks (workspace_id, link_id, kind, visitor, occurred_at) SELECT ${values}`,
+      )
+    }
+    const response = await api.ask(`/v1/links/${id}`, { key: mine.apiKey })
+    expect((await response.json()) as object).toMatchObject({
+      click_counts: {
+        ...{ clicks: 3, total: 6, visitors: 2, bots: 2, previews: 1, prefetches: 1, heads: 1 },
+        last_clicked_at: new Date(hour + 3_600_000).toISOString(),
+      },
+    })
+    const overview = await api.ask('/v1/analytics/overview?days=7', { key: mine.apiKey })
+    const { metrics } = (await overview.json()) as { metrics: Record<string, unknown> }
+    expect(metrics).toMatchObject({ link_clicks: 3, visitors: 0, events: 0, previous: { link_clicks: 0 } })
+  })
+})

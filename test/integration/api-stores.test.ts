@@ -46,6 +46,26 @@ async function expectAway(response: Response): Promise<void> {
 }
 
 describe.each(['refusing', 'hanging'] as const)('a store that is %s', (mode) => {
+  test('Postgres: a mutation is 503, and a retry with the same key after that is done once', async () => {
+    const { apiKey, workspaceId } = await makeWorkspace(stores)
+    const create = () =>
+      api.ask('/v1/webhooks', {
+        method: 'POST',
+        key: apiKey,
+        headers: { 'Content-Type': 'application/json', 'Idempotency-Key': `outage ${mode}` },
+        body: JSON.stringify({ url: 'https://example.com/hook' }),
+      })
+    await toPostgres.set(mode)
+    const startedAt = performance.now()
+    await expectAway(await create())
+    expect(performance.now() - startedAt).toBeLessThan(hangMs)
+    await toPostgres.set('open')
+    await expect.poll(async () => (await create()).status, { timeout: 15_000 }).toBe(200)
+    expect((await create()).headers.get('idempotent-replayed')).toBe('true')
+    const rows = await stores.pg.query('SELECT id FROM webhook_endpoints WHERE workspace_id = $1', [workspaceId])
+    expect(rows).toHaveLength(1)
+  }, 60_000)
+
   test('Postgres: every operation is 503 with Retry-After within its deadline, and recovers by itself', async () => {
     const apiKey = await newKey()
     await toPostgres.set(mode)

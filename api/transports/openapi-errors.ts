@@ -119,7 +119,12 @@ function conflict(own: readonly ProblemCode[]) {
   return error(
     [...states.map((code) => problems[code].detail), byKey].join('; '),
     [...states, 'idempotency_key_reused', 'idempotency_in_progress'],
-    { 'Retry-After': { description: 'While the first request with the key is still running: seconds.', schema: integer } },
+    {
+      'Retry-After': {
+        description: 'While the first request with the key is still running: seconds.',
+        schema: integer,
+      },
+    },
   )
 }
 

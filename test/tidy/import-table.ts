@@ -64,6 +64,7 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   pg: ['postgres/client.ts', 'postgres/listen.ts'],
   pino: ['runtime/log.ts'],
   'prom-client': ['runtime/metrics.ts'],
+  'swagger-ui-dist': ['api/reference-page.ts'],
   tldts: ['ingest/steps/hosts.ts'],
   undici: ['cli/replay/send.ts'],
   'uWebSockets.js': ['runtime/http/'],
@@ -73,8 +74,9 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
 /** Packages that are run, not imported, with the file that runs them; and those that only tests and benches import. */
 export const tools: Readonly<Record<string, string>> = {
   '@biomejs/biome': 'package.json',
+  '@redocly/cli': 'redocly.yaml',
   '@types/node': 'tsconfig.json',
   typescript: 'package.json',
   vitest: 'package.json',
 }
-export const testPackages = ['autocannon', 'fast-check', 'vitest'] as const
+export const testPackages = ['autocannon', 'fast-check', 'swagger-typescript-api', 'vitest'] as const

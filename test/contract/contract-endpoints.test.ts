@@ -1,0 +1,178 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { operations } from '../../api/operations/registry.ts'
+import { makeOpenApi } from '../../api/transports/openapi.ts'
+import { tableOf } from '../support/docs.ts'
+
+const tables = readFileSync(new URL('endpoint-tables.txt', import.meta.url), 'utf8')
+
+/** Endpoints of the contract that aren't there yet: who adds one takes it off. */
+const notYet = [
+  'GET /v1/media',
+  'POST /v1/media',
+  'GET /v1/media/{media_id}/file',
+  'GET /v1/company-profile',
+  'PATCH /v1/company-profile/sources',
+  'POST /v1/company-profile/media',
+  'DELETE /v1/company-profile/media/{media_id}',
+  'POST /v1/company-profile/refresh',
+  'GET /v1/people',
+  'GET /v1/people/journey',
+]
+
+/** What our own decisions add to the contract. */
+const added = [
+  'GET /v1/webhooks',
+  'DELETE /v1/webhooks/{webhook_id}',
+  'POST /v1/webhooks/{webhook_id}/test',
+  'POST /v1/webhooks/deliveries/{delivery_id}/redeliver',
+  'GET /v1/links/{link_id}',
+  'GET /v1/links/{link_id}/clicks',
+  'GET /v1/analytics/bots',
+]
+/** Query parameters that our decisions add. */
+const addedParameters = ['before_id', 'limit', 'action', 'actor_id']
+
+interface Parameter {
+  readonly name: string
+  readonly in: string
+  readonly required: boolean
+  readonly schema: { type?: string; enum?: unknown[]; minimum?: number; maximum?: number; default?: unknown }
+}
+interface Shown {
+  readonly parameters?: readonly Parameter[]
+  readonly requestBody?: { required: boolean; content: Record<string, { schema: unknown }> }
+  readonly responses: Record<string, { content?: Record<string, { schema: { type?: string; $ref?: string } }> }>
+}
+const document = makeOpenApi(operations, 'http://localhost') as unknown as {
+  paths: Record<string, Record<string, Shown>>
+}
+
+function shownAt(endpoint: string): Shown | undefined {
+  const [method, path] = endpoint.split(' ') as [string, string]
+  return document.paths[path]?.[method.toLowerCase()]
+}
+
+const machine = tableOf(tables, '### Defined in the machine contract').map(
+  ([method, path, parameters, body, success]) => ({
+    ...{ endpoint: `${method} ${path}`, parameters: parameters!, body: body!, success: success! },
+  }),
+)
+const guides = tableOf(tables, '### Named in the guides without a machine-contract entry')
+  .map(([method, path, notes]) => ({ endpoint: `${method} ${path}`, notes: notes! }))
+  .filter(({ endpoint }) => endpoint !== 'GET /v1/openapi.json')
+
+const registered = operations.map(({ http }) => `${http.method} ${http.path}`)
+
+test('every endpoint of the contract is there, except those that are said not to be yet', () => {
+  const wanted = [...machine, ...guides].map(({ endpoint }) => endpoint)
+  expect(wanted.length).toBe(16 + 11)
+  expect(wanted.filter((endpoint) => !registered.includes(endpoint)).sort()).toEqual([...notYet].sort())
+})
+
+test('no endpoint is there that neither the contract nor our decisions name', () => {
+  const known = [...machine, ...guides].map(({ endpoint }) => endpoint).concat(added)
+  expect(registered.filter((endpoint) => !known.includes(endpoint))).toEqual([])
+})
+
+interface Wanted {
+  readonly in: string
+  readonly name: string
+  readonly type: string | undefined
+  readonly minimum: number | undefined
+  readonly maximum: number | undefined
+  readonly default: number | undefined
+}
+
+/** `query `limit`: integer, 1 to 200, default 100; `days`: integer 1 to 365`: a place holds until the next one. */
+function wantedParameters(text: string): Wanted[] {
+  let place = 'query'
+  return text.split(';').flatMap((part) => {
+    const match =
+      /^\s*(?:(query|path) )?`(\w+)`(?:: (integer|string)(?:,? (\d+) to (\d+))?(?:, default (\d+))?(?:, optional)?)?$/.exec(
+        part,
+      )
+    if (match === null) {
+      if (part === 'none') return []
+      throw new Error(`not understood: ${part}`)
+    }
+    place = match[1] ?? place
+    const number = (digits: string | undefined) => (digits === undefined ? undefined : Number(digits))
+    const [, , name, type, minimum, maximum, fallback] = match
+    const bounds = { minimum: number(minimum), maximum: number(maximum), default: number(fallback) }
+    return [{ in: place, name: name!, type: type ?? 'integer', ...bounds }]
+  })
+}
+
+describe.each(machine.filter(({ endpoint }) => registered.includes(endpoint)))('$endpoint', (row) => {
+  const shown = shownAt(row.endpoint)!
+  const parameters = (shown.parameters ?? []).filter((parameter) => parameter.in !== 'header')
+
+  test('has the parameters of the contract with their bounds and defaults, and none but ours beside them', () => {
+    const wanted = wantedParameters(row.parameters)
+    for (const { in: place, name, type, ...bounds } of wanted) {
+      const parameter = parameters.find((one) => one.name === name)
+      expect(parameter, name).toMatchObject({ in: place, required: place === 'path' })
+      const { schema } = parameter!
+      expect(schema.type).toBe(type)
+      expect({ minimum: schema.minimum, maximum: schema.maximum, default: schema.default }).toEqual(bounds)
+    }
+    const others = parameters.map(({ name }) => name).filter((name) => !wanted.some((one) => one.name === name))
+    expect(others.filter((name) => !addedParameters.includes(name))).toEqual([])
+  })
+
+  test('takes the body of the contract', () => {
+    const types = Object.keys(shown.requestBody?.content ?? {})
+    if (row.body === 'none') expect(types).toEqual([])
+    else expect(types).toEqual([row.body.startsWith('multipart form') ? 'multipart/form-data' : 'application/json'])
+  })
+
+  test('answers 200 with what the contract says: a list, an object of a name, or bytes', () => {
+    const content = shown.responses['200']!.content!
+    if (row.success.includes('binary stream')) return expect(Object.keys(content)).not.toContain('application/json')
+    const { schema } = content['application/json']!
+    if (row.success.startsWith('array of ')) expect(schema.type).toBe('array')
+    else expect(schema.$ref).toMatch(/^#\/components\/schemas\/\w+$/)
+  })
+})
+
+describe.each(guides.filter(({ endpoint }) => registered.includes(endpoint)))('$endpoint', ({ endpoint, notes }) => {
+  test('needs the scope and takes the parameters that the guides name', () => {
+    const operation = operations.find(({ http }) => `${http.method} ${http.path}` === endpoint)!
+    const scope = /Needs `([a-z]+:[a-z]+)`/.exec(notes)?.[1]
+    if (scope !== undefined) expect(operation.scope).toBe(scope)
+    const { parameters = [] } = shownAt(endpoint)!
+    const query = /Query .*$/.exec(notes)?.[0] ?? ''
+    for (const [, name] of query.matchAll(/`(\w+)`/g)) {
+      expect(parameters.map((parameter) => parameter.name)).toContain(name)
+    }
+    const most = /`limit` \(up to (\d+)\)/.exec(notes)?.[1]
+    if (most !== undefined) {
+      const limit = parameters.find(({ name }) => name === 'limit')
+      expect(limit?.schema.maximum).toBe(Number(most))
+    }
+  })
+})
+
+test('the bounds of queries in the table of limits are those of the operations', () => {
+  const rows = tableOf(tables, '## Limits').filter(([limit]) => limit!.endsWith('` query'))
+  expect(rows.length).toBe(4)
+  for (const [limit, value, endpoints] of rows) {
+    const [, minimum, maximum, , fallback] = /^(?:(\d+) to |up to )(\d+)(, default (\d+))?$/.exec(value!)!
+    for (const endpoint of endpoints!.split(', ').filter((one) => registered.includes(one))) {
+      const name = limit!.split('`')[1]!
+      const { schema } = shownAt(endpoint)!.parameters!.find((parameter) => parameter.name === name)!
+      expect(schema.maximum).toBe(Number(maximum))
+      if (minimum !== undefined) expect(schema.minimum).toBe(Number(minimum))
+      if (fallback !== undefined) expect(schema.default).toBe(Number(fallback))
+    }
+  }
+})
+
+test('the reading of parameters can fail', () => {
+  expect(wantedParameters('query `limit`: integer, 1 to 200, default 100; `q`: string, optional')).toEqual([
+    { in: 'query', name: 'limit', type: 'integer', minimum: 1, maximum: 200, default: 100 },
+    { in: 'query', name: 'q', type: 'string', minimum: undefined, maximum: undefined, default: undefined },
+  ])
+  expect(() => wantedParameters('query limit up to 5')).toThrow('not understood')
+})

@@ -1,0 +1,182 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { operations } from '../../api/operations/registry.ts'
+import { makeOpenApi } from '../../api/transports/openapi.ts'
+import { type Field, fieldsOfProse, fieldsOfTable, objectFaults, type Schema } from '../support/contract-fields.ts'
+
+const tables = readFileSync(new URL('field-tables.txt', import.meta.url), 'utf8')
+
+interface Shown {
+  readonly requestBody?: { content: Record<string, { schema: Schema }> }
+  readonly responses: Record<string, { content?: Record<string, { schema: Schema }> }>
+}
+const document = makeOpenApi(operations, 'http://localhost') as unknown as {
+  paths: Record<string, Record<string, Shown>>
+  components: { schemas: Record<string, Schema> }
+}
+
+function resolve(schema: Schema): Schema {
+  return schema.$ref === undefined ? schema : document.components.schemas[schema.$ref.split('/').at(-1)!]!
+}
+
+/** The text under a heading, up to the next. */
+function textUnder(heading: string): string {
+  const [, text] = tables.split(`\n### ${heading}\n`)
+  if (text === undefined) throw new Error(`there is no ${heading}`)
+  return text.split('\n### ')[0]!
+}
+
+function tableUnder(heading: string): Field[] {
+  const lines = textUnder(heading)
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .map((line) =>
+      line
+        .slice(1, -1)
+        .split('|')
+        .map((cell) => cell.trim()),
+    )
+  return fieldsOfTable(lines.slice(2), lines[0]!)
+}
+
+/** `Required: a (int), b. Optional: c (string).`, the requirement behind. */
+function linkFields(): Field[] {
+  const [, required, optional] = /Required: (.+?)\. Optional: (.+?)\.\n/.exec(textUnder('Tracked link (response)'))!
+  return fieldsOfProse(`${required} required; ${optional} optional`)
+}
+
+/** Every field is optional and may be null, else as in a create. */
+function updateFields(): Field[] {
+  return tableUnder('Post create (request)').map((field) => ({ ...field, isRequired: false, isNullable: true }))
+}
+
+type Place = 'request' | 'answer' | 'item' | 'target'
+const post: readonly (readonly [string, Place])[] = [
+  ['GET /v1/posts', 'item'],
+  ['POST /v1/posts', 'answer'],
+  ['GET /v1/posts/{post_id}', 'answer'],
+  ['PATCH /v1/posts/{post_id}', 'answer'],
+  ...['schedule', 'reschedule', 'unschedule', 'archive'].map(
+    (verb) => [`POST /v1/posts/{post_id}/${verb}`, 'answer'] as const,
+  ),
+]
+
+/** What each table is about: the requests and answers of these operations. */
+const held: readonly (readonly [string, readonly Field[], readonly (readonly [string, Place])[]])[] = [
+  ['Workspace', tableUnder('Workspace (response)'), [['GET /v1/workspace', 'answer']]],
+  ['Social account', tableUnder('Social account (response)'), [['GET /v1/social-accounts', 'item']]],
+  [
+    'Media asset',
+    tableUnder('Media asset (response)'),
+    [
+      ['GET /v1/media', 'item'],
+      ['POST /v1/media', 'answer'],
+    ],
+  ],
+  ['Post', tableUnder('Post (response)'), post],
+  ['Post target', tableUnder('Post target (nested in a post)'), [['GET /v1/posts/{post_id}', 'target']]],
+  [
+    'Post create',
+    tableUnder('Post create (request)'),
+    [
+      ['POST /v1/posts', 'request'],
+      ['POST /v1/posts/preview', 'request'],
+    ],
+  ],
+  ['Post update', updateFields(), [['PATCH /v1/posts/{post_id}', 'request']]],
+  [
+    'Schedule request',
+    tableUnder('Schedule request'),
+    [
+      ['POST /v1/posts/{post_id}/schedule', 'request'],
+      ['POST /v1/posts/{post_id}/reschedule', 'request'],
+    ],
+  ],
+  ['Tracked link create', tableUnder('Tracked link create (request)'), [['POST /v1/links', 'request']]],
+  [
+    'Tracked link',
+    linkFields(),
+    [
+      ['GET /v1/links', 'item'],
+      ['POST /v1/links', 'answer'],
+      ['GET /v1/links/{link_id}', 'answer'],
+    ],
+  ],
+]
+
+/** Undefined while the operation isn't there. */
+function schemaAt(endpoint: string, place: Place): Schema | undefined {
+  const [method, path] = endpoint.split(' ') as [string, string]
+  const shown = document.paths[path]?.[method.toLowerCase()]
+  if (shown === undefined) return undefined
+  if (place === 'request') return resolve(shown.requestBody!.content['application/json']!.schema)
+  const answer = resolve(shown.responses['200']!.content!['application/json']!.schema)
+  if (place === 'target') return resolve(answer.properties!['targets']!.items!)
+  return place === 'item' ? resolve(answer.items!) : answer
+}
+
+const cases = held.flatMap(([name, fields, places]) =>
+  places.flatMap(([endpoint, place]) => {
+    const schema = schemaAt(endpoint, place)
+    return schema === undefined ? [] : [{ name, endpoint, place, fields, schema }]
+  }),
+)
+
+describe.each(cases)('$name, the $place of $endpoint', ({ name, fields, place, schema }) => {
+  test('has the fields of the contract: types, null, requirement, defaults, bounds', () => {
+    expect(objectFaults(fields, schema, resolve, place === 'request')).toEqual([])
+  })
+
+  test.runIf(name === 'Tracked link create')('rejects unknown fields', () => {
+    expect(schema.additionalProperties).toBe(false)
+  })
+})
+
+const overview = textUnder('Analytics overview (response)')
+const overviewSchema = schemaAt('GET /v1/analytics/overview', 'answer')!
+
+test('the overview has the required and the optional members of the contract, and no others', () => {
+  const [, required, optional] = /Required members: (.+?)\. Optional members: (.+?)\.\n/.exec(overview)!
+  const names = (text: string) => [...text.matchAll(/`(\w+)`/g)].map(([, name]) => name!)
+  expect([...overviewSchema.required!].sort()).toEqual(names(required!).sort())
+  expect(Object.keys(overviewSchema.properties!).sort()).toEqual([...names(required!), ...names(optional!)].sort())
+})
+
+const nested = [...overview.matchAll(/^\| ([^|]+?) \| ([^|]+) \|$/gm)].slice(1).flatMap(([, title, text]) => {
+  const members = [...title!.matchAll(/`(\w+)`/g)].map(([, member]) => member!)
+  // The one row that doesn't name its member.
+  return (members.length > 0 ? members : ['recommendations']).map((member) => [member, fieldsOfProse(text!)] as const)
+})
+
+test.each(nested)('%s of the overview has the fields of the contract', (member, fields) => {
+  const schema = resolve(overviewSchema.properties![member]!)
+  expect(fields.length).toBeGreaterThan(2)
+  expect(objectFaults(fields, schema.type === 'array' ? schema.items! : schema, resolve, false)).toEqual([])
+})
+
+describe('the check of fields can fail', () => {
+  const fields = fieldsOfTable(
+    [['a', 'string or null', 'no', '`x`', 'length 1 to 5']],
+    ['Field', 'Type', 'Required', 'Default', 'Bounds'],
+  )
+  const good = { anyOf: [{ type: 'string', minLength: 1, maxLength: 5 }, { type: 'null' }], default: 'x' }
+  const faultsOf = (a: Schema, more: Schema = {}) =>
+    objectFaults(fields, { type: 'object', properties: { a }, ...more }, resolve, true)
+
+  test('on nothing where all is well', () => {
+    expect(faultsOf(good)).toEqual([])
+  })
+
+  test.each<[string, Schema, Schema?]>([
+    ['type', { ...good, anyOf: [{ type: 'integer', minLength: 1, maxLength: 5 }, { type: 'null' }] }],
+    ['null', { type: 'string', minLength: 1, maxLength: 5, default: 'x' }],
+    ['default', { ...good, default: 'y' }],
+    ['least length', { ...good, anyOf: [{ type: 'string', maxLength: 5 }, { type: 'null' }] }],
+    ['greatest length', { ...good, anyOf: [{ type: 'string', minLength: 1, maxLength: 6 }, { type: 'null' }] }],
+    ['requirement', good, { required: ['a'] }],
+    ['another field', good, { properties: { a: good, b: good } }],
+    ['a missing field', good, { properties: {} }],
+  ])('%s', (_, schema, more) => {
+    expect(faultsOf(schema, more)).toHaveLength(1)
+  })
+})

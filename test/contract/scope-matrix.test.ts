@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Operation } from '../../api/operations/define.ts'
+import { operations } from '../../api/operations/registry.ts'
+import { revokeApiKey } from '../../postgres/tables/api-keys.ts'
+import { makeSecretKey } from '../../schemas/keys.ts'
+import { scopes } from '../../schemas/scopes.ts'
+import { makeKey, makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import {
+  type Asker,
+  exampleBody,
+  filledPath,
+  goodBody,
+  madePath,
+  makeAccount,
+  makers,
+  pathNames,
+  shownOf,
+} from '../support/api-requests.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+let stores: TestStores
+let api: TestApi
+let mine: TestWorkspace
+let others: TestWorkspace
+/** Keys of mine, by what they may. */
+const alone = new Map<string, string>()
+const allBut = new Map<string, string>()
+let bad: readonly (readonly [string, string])[]
+let unpaid: string
+
+beforeAll(async () => {
+  stores = await freshStores()
+  api = await startApi(stores)
+  mine = await makeWorkspace(stores)
+  others = await makeWorkspace(stores)
+  for (const scope of scopes) {
+    const only = await makeKey(stores, mine.workspaceId, { scopes: [scope] })
+    const rest = await makeKey(stores, mine.workspaceId, { scopes: scopes.filter((one) => one !== scope) })
+    alone.set(scope, only.apiKey)
+    allBut.set(scope, rest.apiKey)
+  }
+  const revoked = await makeKey(stores, mine.workspaceId)
+  await revokeApiKey(stores.pg, revoked.id)
+  const expired = await makeKey(stores, mine.workspaceId, { expiresAt: new Date(Date.now() - 1000) })
+  const good = mine.apiKey
+  bad = [
+    ['revoked', revoked.apiKey],
+    ['expired', expired.apiKey],
+    ['malformed', good.slice(0, -7)],
+    ['of a wrong checksum', good.slice(0, -1) + (good.endsWith('0') ? '1' : '0')],
+    ['unknown', makeSecretKey()],
+    ['a tracking key', mine.trackingKey],
+  ]
+  unpaid = (await makeWorkspace(stores, { plan: null })).apiKey
+})
+afterAll(async () => {
+  await api?.close()
+  await stores?.close()
+})
+
+const asker = ({ workspaceId, apiKey }: TestWorkspace): Asker => ({ api, stores, workspaceId, key: apiKey })
+
+/** A number that no row of any table has. */
+const nowhere = 4_000_000_000_000
+
+type Values = Readonly<Record<string, number | string>>
+
+async function send(
+  operation: Operation,
+  key: string,
+  values: Values,
+  changes: Readonly<Record<string, unknown>> = {},
+) {
+  const init = goodBody(operation, changes)
+  const response = await api.ask(filledPath(operation, values), { method: operation.http.method, key, ...init })
+  const headers = Object.fromEntries(response.headers)
+  for (const name of ['x-request-id', 'date', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'x-ratelimit-limit']) {
+    delete headers[name]
+  }
+  return { status: response.status, headers, body: await response.text() }
+}
+
+/** The path of an object that isn't there: what a good key gets for it is no matter here. */
+const nobodys = (operation: Operation) => Object.fromEntries(pathNames(operation).map((name) => [name, nowhere]))
+
+/** A new object for each call: some take it away, or are no longer possible once they were done. */
+const own = (operation: Operation) => madePath(operation, asker(mine))
+
+describe.each(operations.map((operation) => [operation.name, operation] as const))('%s', (_, operation) => {
+  test('is open to its scope alone, and done with it', async () => {
+    const { status, body } = await send(operation, alone.get(operation.scope)!, await own(operation))
+    expect([status, body]).toEqual([200, expect.anything()])
+  })
+
+  test('is closed to each other scope alone and to all of them together, with the missing one named', async () => {
+    const keys = scopes.filter((scope) => scope !== operation.scope).map((scope) => alone.get(scope)!)
+    for (const values of [await own(operation), nobodys(operation)]) {
+      const answers = [...keys, allBut.get(operation.scope)!].map((key) => send(operation, key, values))
+      for (const answer of await Promise.all(answers)) {
+        expect(answer.status).toBe(403)
+        expect(answer.body).toBe(`{"detail":"API key lacks the required scope: ${operation.scope}"}`)
+      }
+    }
+  })
+
+  test('is closed alike to every bad key, whether or not the object is there', async () => {
+    for (const values of [await own(operation), nobodys(operation)]) {
+      for (const [kind, key] of bad) {
+        const { status, body, headers } = await send(operation, key, values)
+        expect([kind, status, body]).toEqual([kind, 401, '{"detail":"Not authenticated"}'])
+        expect(headers['www-authenticate']).toBe('Bearer')
+      }
+    }
+  })
+
+  test('is 402 without a plan', async () => {
+    const { status, body } = await send(operation, unpaid, nobodys(operation))
+    expect([status, body]).toEqual([402, '{"detail":"The owner has not selected a plan"}'])
+  })
+
+  test.runIf(operation.http.path.includes('{'))(
+    "answers for another workspace's object as for none: status, body, headers",
+    async () => {
+      const theirs = await madePath(operation, asker(others))
+      for (const key of [mine.apiKey, alone.get(operation.scope)!]) {
+        const none = await send(operation, key, nobodys(operation))
+        expect(none.status).toBe(404)
+        expect(await send(operation, key, theirs)).toEqual(none)
+      }
+      // And it is there: its own workspace is answered another way.
+      expect((await send(operation, others.apiKey, theirs)).status).not.toBe(404)
+    },
+  )
+
+  test.runIf(operation.http.path.includes('{'))(
+    '404 for ids that no row can have, by number and by object id',
+    async () => {
+      const none = await send(operation, mine.apiKey, nobodys(operation))
+      for (const id of ['0', '-1', '9007199254740993', '9223372036854775808', '99999999999999999999999999']) {
+        const values = Object.fromEntries(pathNames(operation).map((name) => [name, id]))
+        expect(await send(operation, mine.apiKey, values)).toEqual(none)
+      }
+    },
+  )
+})
+
+/** Members of bodies that refer to objects, with what makes one. */
+const referring: Readonly<Record<string, (asker: Asker) => Promise<number>>> = {
+  post_id: makers['post_id']!,
+  social_account_id: makeAccount,
+  ...(operations.some(({ http }) => http.method === 'POST' && http.path === '/v1/media') && {
+    media_ids: makers['media_id']!,
+  }),
+  social_account_ids: makeAccount,
+}
+
+const references = operations.flatMap((operation) => {
+  const example = shownOf(operation).requestBody?.content['application/json']?.example
+  const names = Object.keys((example as object | undefined) ?? {}).filter((name) => Object.hasOwn(referring, name))
+  return names.map((name) => [operation.name, name, operation] as const)
+})
+
+test.each(references)(
+  "%s with the %s of another workspace's object is answered as with that of none",
+  async (_, name, operation) => {
+    const theirs = await referring[name]!(asker(others))
+    const sendWith = async (id: number) => {
+      const value = name.endsWith('s') ? [id] : id
+      const { status, headers, body } = await send(operation, mine.apiKey, await own(operation), { [name]: value })
+      delete headers['content-length']
+      return { status, headers, body: body.replaceAll(new RegExp(`\\b${id}\\b`, 'g'), 'ID') }
+    }
+    const none = await sendWith(nowhere)
+    expect(none.status === 422 || none.body.includes('"valid":false')).toBe(true)
+    expect(await sendWith(theirs)).toEqual(none)
+    expect(exampleBody(operation)).toBeDefined()
+  },
+)

@@ -1,0 +1,131 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { operations } from '../../api/operations/registry.ts'
+import { startFront } from '../../start/front.ts'
+import { startApi, type TestApi } from '../support/api.ts'
+import { exchange } from '../support/raw-http.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+import { findTool, leaveOut } from '../support/system-tools.ts'
+
+let stores: TestStores
+let api: TestApi
+beforeAll(async () => {
+  stores = await freshStores()
+  api = await startApi(stores)
+})
+afterAll(async () => {
+  await api?.close()
+  await stores?.close()
+})
+
+const files = ['/docs', '/docs/reference.js', '/docs/swagger-ui.js', '/docs/swagger-ui.css']
+
+describe.each(files)('%s', (path) => {
+  test('is served to anybody, compressed where that is understood, and again only when it has changed', async () => {
+    const response = await api.ask(path)
+    const plain = await api.ask(path, { headers: { 'Accept-Encoding': 'identity' } })
+    expect([response.status, response.headers.get('content-encoding')]).toEqual([200, 'gzip'])
+    expect([plain.status, plain.headers.get('content-encoding')]).toEqual([200, null])
+    const text = await plain.text()
+    expect(await response.text()).toBe(text)
+    expect(response.headers.get('vary')).toBe('Accept-Encoding')
+    expect(response.headers.get('cache-control')).toBe('public, max-age=3600')
+    const etag = response.headers.get('etag')!
+    for (const known of [etag, etag.replace('W/', ''), `"other", ${etag}`, '*']) {
+      const again = await api.ask(path, { headers: { 'If-None-Match': known } })
+      expect([again.status, again.headers.get('etag'), await again.text()]).toEqual([304, etag, ''])
+    }
+    expect((await api.ask(path, { headers: { 'If-None-Match': '"other"' } })).status).toBe(200)
+  })
+
+  test('loads and frames nothing of another origin, and runs no inline script', async () => {
+    const { headers } = await api.ask(path)
+    const policy = headers.get('content-security-policy')!
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'")
+    expect(policy).toContain("frame-ancestors 'none'")
+    expect(policy).not.toMatch(/unsafe|https?:|\*/)
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+  })
+
+  test('is read only, and has no slash behind it', async () => {
+    const refused = await api.ask(path, { method: 'POST' })
+    expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+    const head = await api.ask(path, { method: 'HEAD' })
+    expect([head.status, Number(head.headers.get('content-length')) > 100]).toEqual([200, true])
+    expect((await api.ask(`${path}/`)).headers.get('location')).toBe(path)
+  })
+})
+
+test('the page loads nothing but what is served beside it', async () => {
+  const page = await (await api.ask('/docs')).text()
+  const loaded = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url]) => url!).filter((url) => url !== 'data:,')
+  expect(loaded.map((url) => new URL(url, `${api.url}/docs`).pathname).sort()).toEqual(files.slice(1).sort())
+  expect(page).not.toMatch(/<script>|<style|style=|onload=|https?:/)
+  const script = await (await api.ask('/docs/reference.js')).text()
+  expect(script).toContain('v1/openapi.json')
+})
+
+test('the document has an ETag as well, and stays where it is behind a proxy under another path', async () => {
+  const first = await api.ask('/v1/openapi.json')
+  const etag = first.headers.get('etag')!
+  const again = await api.ask('/v1/openapi.json', { headers: { 'If-None-Match': etag } })
+  expect([again.status, await again.text()]).toEqual([304, ''])
+  expect((await first.json()) as object).toHaveProperty('openapi')
+})
+
+test('takes a refusal of gzip for one', async () => {
+  const ask = (encodings: string) =>
+    exchange(
+      api.port,
+      [`GET /docs HTTP/1.1\r\nHost: x\r\nAccept-Encoding: ${encodings}\r\nConnection: close\r\n\r\n`],
+      {},
+    )
+  expect((await ask('gzip;q=0, br')).text.toLowerCase()).not.toContain('content-encoding')
+  expect((await ask('br, gzip;q=0.5')).text.toLowerCase()).toContain('content-encoding: gzip')
+})
+
+test('is reached through the one port of `npm start`', async () => {
+  const front = await startFront({
+    host: '127.0.0.1',
+    port: 0,
+    portOf: (service) => (service === 'api' ? api.port : undefined),
+    page: async () => '',
+    countryHeader: 'cf-ipcountry',
+    trustedProxies: [],
+  })
+  for (const path of files) {
+    const response = await fetch(`http://127.0.0.1:${front.port}${path}`)
+    expect([path, response.status]).toEqual([path, 200])
+    expect((await response.text()).length).toBeGreaterThan(100)
+  }
+  await front.close()
+})
+
+/** Debian's name, and those of others. */
+const browsers = ['chromium', 'chromium-browser', 'google-chrome', 'chrome']
+
+test('shows every operation in a browser, without an error of a script or of the policy', async (context) => {
+  const browser = browsers.map(findTool).find((path) => path !== undefined)
+  if (browser === undefined) return leaveOut(context, `needs one of ${browsers.join(', ')}`)
+  const profile = join(stores.dataDir, 'browser')
+  const args = ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run']
+  const { stdout, stderr } = await runBrowser(browser, [
+    ...[...args, `--user-data-dir=${profile}`, '--enable-logging=stderr', '--log-level=0'],
+    ...['--virtual-time-budget=20000', '--dump-dom', `${api.url}/docs`],
+  ])
+  expect(stderr.split('\n').filter((line) => line.includes('CONSOLE'))).toEqual([])
+  for (const { http, summary } of operations) {
+    expect(stdout).toContain(http.path.split('/').at(-1)!)
+    expect(stdout).toContain(summary)
+  }
+}, 90_000)
+
+function runBrowser(browser: string, args: string[]): Promise<{ stdout: string; stderr: string }> {
+  return new Promise((resolve, reject) => {
+    execFile(browser, args, { maxBuffer: 64 * 1024 * 1024, timeout: 60_000 }, (error, stdout, stderr) => {
+      if (error) reject(error)
+      else resolve({ stdout, stderr })
+    })
+  })
+}

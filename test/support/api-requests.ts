@@ -1,0 +1,162 @@
+/**
+ * A good request of every operation, made of the OpenAPI document: objects that its path names are created through the API by
+ * a maker each, its body is the document's example without what it refers to. For tests that go over the whole registry.
+ */
+import type { Operation } from '../../api/operations/define.ts'
+import { operations } from '../../api/operations/registry.ts'
+import { makeOpenApi, operationId } from '../../api/transports/openapi.ts'
+import type { TestApi } from './api.ts'
+import type { TestStores } from './stores.ts'
+
+export interface Content {
+  readonly schema: ApiSchema
+  readonly example?: unknown
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>
+}
+export type ApiSchema = Readonly<Record<string, unknown>>
+export interface ApiParameter {
+  readonly name: string
+  readonly in: 'path' | 'query' | 'header'
+  readonly required: boolean
+  readonly schema: ApiSchema
+}
+export interface ApiResponse {
+  readonly headers?: Readonly<Record<string, { readonly required?: boolean; readonly schema: ApiSchema }>>
+  readonly content?: Readonly<Record<string, Content>>
+}
+export interface ApiOperation {
+  readonly operationId: string
+  readonly parameters?: readonly ApiParameter[]
+  readonly requestBody?: { readonly required?: boolean; readonly content: Readonly<Record<string, Content>> }
+  readonly responses: Readonly<Record<string, ApiResponse>>
+}
+export interface ApiDocument {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, ApiOperation>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, ApiSchema>> }
+}
+
+export const apiDocument = makeOpenApi(operations, 'https://api.svc.test') as unknown as ApiDocument
+
+export function shownOf({ http }: Pick<Operation, 'http'>): ApiOperation {
+  return apiDocument.paths[http.path]![http.method.toLowerCase()]!
+}
+
+/** Asks as one workspace. */
+export interface Asker {
+  readonly api: TestApi
+  readonly stores: Pick<TestStores, 'pg'>
+  readonly workspaceId: number
+  readonly key: string
+}
+
+type Maker = (asker: Asker) => Promise<number>
+
+const pixel = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+
+/** What each parameter of a path names, made anew. */
+export const makers: Readonly<Record<string, Maker>> = {
+  webhook_id: (asker) => created(asker, '/v1/webhooks', { url: 'https://example.com/hook' }),
+  link_id: (asker) => created(asker, '/v1/links', { label: 'Made', destination_url: 'https://example.com/' }),
+  post_id: async (asker) =>
+    created(asker, '/v1/posts', {
+      title: 'Made',
+      base_caption: 'Made by a test.',
+      scheduled_at: '2036-11-20T09:30:00Z',
+      social_account_ids: [await makeAccount(asker)],
+    }),
+  media_id: async (asker) => {
+    const form = new FormData()
+    form.set('file', new Blob([pixel], { type: 'image/png' }), 'pixel.png')
+    const response = await asker.api.ask('/v1/media', { method: 'POST', key: asker.key, body: form })
+    return idOf(response)
+  },
+  delivery_id: async (asker) => {
+    const endpoint = await makers['webhook_id']!(asker)
+    const [row] = await asker.stores.pg.query<{ id: number }>(
+      `INSERT INTO webhook_deliveries (workspace_id, webhook_endpoint_id, event_id, event_type, status)
+       VALUES ($1, $2, 'evt_' || $2::text, 'webhook.test', 'failed') RETURNING id`,
+      [asker.workspaceId, endpoint],
+    )
+    return Number(row!.id)
+  },
+}
+
+/** Accounts are connected by a command, not through the API. */
+export async function makeAccount({ stores, workspaceId }: Asker): Promise<number> {
+  const [row] = await stores.pg.query<{ id: number }>(
+    `INSERT INTO social_accounts (workspace_id, platform, handle, display_name) VALUES ($1, 'mastodon', '@made', 'Made')
+     ON CONFLICT (workspace_id, platform, handle) DO UPDATE SET updated_at = now() RETURNING id`,
+    [workspaceId],
+  )
+  return Number(row!.id)
+}
+
+async function created({ api, key }: Asker, path: string, body: object): Promise<number> {
+  const headers = { 'Content-Type': 'application/json' }
+  return idOf(await api.ask(path, { method: 'POST', key, headers, body: JSON.stringify(body) }))
+}
+
+async function idOf(response: Response): Promise<number> {
+  const body = (await response.json()) as { id?: number }
+  if (response.status !== 200) throw new Error(`${response.status} ${JSON.stringify(body)}`)
+  return body.id!
+}
+
+/** What has to be done to a post before it can be … */
+const preparations: Readonly<Record<string, string>> = { reschedule_post: 'schedule', unschedule_post: 'schedule' }
+
+/** The path of the operation, with an object of the asker for each parameter, in a state that allows it. */
+export async function madePath(operation: Operation, asker: Asker): Promise<Record<string, number>> {
+  const values: Record<string, number> = {}
+  for (const name of pathNames(operation)) {
+    const maker = makers[name]
+    if (maker === undefined) throw new Error(`nothing makes a ${name}: add it to the makers`)
+    values[name] = await maker(asker)
+  }
+  const before = preparations[operationId(operation)]
+  if (before !== undefined) {
+    await created(asker, `/v1/posts/${values['post_id']}/${before}`, { scheduled_at: '2036-11-20T09:30:00Z' })
+  }
+  return values
+}
+
+export function pathNames({ http }: Pick<Operation, 'http'>): string[] {
+  return [...http.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
+}
+
+export function filledPath(
+  { http }: Pick<Operation, 'http'>,
+  values: Readonly<Record<string, number | string>>,
+): string {
+  return http.path.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name]))
+}
+
+/** Members of bodies that name other objects, none of which need be there. */
+const references = ['post_id', 'social_account_id', 'media_ids', 'social_account_ids', 'platform_captions']
+
+/** The example of the body without references; undefined where there is none, or where it is a form. */
+export function exampleBody(operation: Operation): Record<string, unknown> | undefined {
+  const example = shownOf(operation).requestBody?.content['application/json']?.example
+  if (example === undefined) return undefined
+  const members = Object.entries(example as object)
+  return Object.fromEntries(members.filter(([name]) => !references.includes(name)))
+}
+
+export function takesForm(operation: Operation): boolean {
+  return shownOf(operation).requestBody?.content['multipart/form-data'] !== undefined
+}
+
+/** A good body as `fetch` takes it, and its type. */
+export function goodBody(operation: Operation, changes: Readonly<Record<string, unknown>> = {}): RequestInit {
+  if (takesForm(operation)) {
+    const form = new FormData()
+    form.set('file', new Blob([pixel], { type: 'image/png' }), 'pixel.png')
+    return { body: form }
+  }
+  const example = exampleBody(operation)
+  if (example === undefined) return {}
+  return { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ ...example, ...changes }) }
+}

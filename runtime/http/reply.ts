@@ -1,5 +1,6 @@
 /** Answers: what a handler returns, and how it is written in one piece. */
 import { STATUS_CODES } from 'node:http'
+import type { FileBody } from './file-body.ts'
 import type { HttpResponse } from './uws.ts'
 
 export interface HttpReply {
@@ -7,6 +8,8 @@ export interface HttpReply {
   /** Content-Length, Date, Connection and X-Request-Id are added. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
+  /** In place of `body`. */
+  readonly file?: FileBody
 }
 
 const statusLines = new Map(Object.entries(STATUS_CODES).map(([code, text]) => [Number(code), `${code} ${text}`]))
@@ -24,25 +27,30 @@ export interface SendOptions {
   readonly closes: boolean
 }
 
-/** Writes the reply at once. The response mustn't have been aborted or answered. */
+/** Writes the reply at once, of one with a file the head alone. The response mustn't have been aborted or answered. */
 export function sendReply(
   response: HttpResponse,
   reply: HttpReply,
   { requestId, headOnly, closes }: SendOptions,
 ): void {
   response.cork(() => {
-    response.writeStatus(statusLines.get(reply.status) ?? String(reply.status))
-    response.writeHeader('X-Request-Id', requestId)
-    for (const [name, value] of Object.entries(reply.headers ?? {})) response.writeHeader(name, value)
+    writeHead(response, reply, requestId)
     const body = reply.body ?? ''
     if (reply.status === 204 || reply.status === 304) {
       response.endWithoutBody()
     } else if (headOnly) {
       // endWithoutBody's own reported length leaves the connection waiting for a body that never comes.
-      response.writeHeader('Content-Length', String(Buffer.byteLength(body)))
+      response.writeHeader('Content-Length', String(reply.file?.bytes ?? Buffer.byteLength(body)))
       response.endWithoutBody()
     } else {
       response.end(body, closes)
     }
   })
+}
+
+/** Status and headers, save for the length. */
+export function writeHead(response: HttpResponse, { status, headers = {} }: HttpReply, requestId: string): void {
+  response.writeStatus(statusLines.get(status) ?? String(status))
+  response.writeHeader('X-Request-Id', requestId)
+  for (const [name, value] of Object.entries(headers)) response.writeHeader(name, value)
 }

@@ -1,15 +1,18 @@
 /**
- * An HTTP server over uWebSockets.js: handlers see a copied request with its whole body and return a reply. Judged here,
- * in this order: the framing, the route, the body's size, its encoding, its pace. Every reply carries X-Request-Id. When
- * the client goes away its handler's result is dropped. Held by test/integration/http-server.test.ts.
+ * An HTTP server over uWebSockets.js: handlers see a copied request with its whole body, or with a stream of it, and return
+ * a reply. Judged here, in this order: the framing, the route, the body's size, its encoding, its pace. Every reply carries
+ * X-Request-Id. When the client goes away its handler's result is dropped. Held by test/integration/http-server.test.ts and
+ * test/integration/http-streams.test.ts.
  */
 import type { Log } from '../log.ts'
+import { type Answering, makeAnswering } from './answering.ts'
 import { ArrivingBodies, readBody } from './body.ts'
 import { copyHead, type RequestHead } from './head.ts'
 import { type Listening, listenAlone } from './listen.ts'
-import { cuttingBody, drainedBytesMax, type Refusal, refusals } from './refusals.ts'
-import { type HttpReply, jsonReply, sendReply } from './reply.ts'
-import { type TemplatedApp, uws } from './uws.ts'
+import { cuttingBody, drainedBytesMax, refusals } from './refusals.ts'
+import { type HttpReply, jsonReply } from './reply.ts'
+import { BodyFailed, StreamedBody } from './streamed-body.ts'
+import { type HttpResponse, type TemplatedApp, uws } from './uws.ts'
 
 export interface HttpRequest extends RequestHead {
   readonly body: Buffer
@@ -28,6 +31,21 @@ export interface Route {
   handle(request: HttpRequest): Promise<HttpReply> | HttpReply
 }
 
+export interface StreamedRequest extends RequestHead {
+  /** Ends with a `BodyFailed` where it isn't read to its end. */
+  readonly body: StreamedBody
+}
+
+/** For bodies that are too long to be held: the handler begins before they have come. */
+export interface StreamedRoute {
+  readonly label: string
+  readonly bodyBytesMax: number
+  /** In place of the server's deadline: how long a sender may send nothing, and how long all of it may take. */
+  readonly stream: { readonly stallMs: number; readonly deadlineMs: number }
+  /** May reply before the body is whole: the rest is dropped. A rejection is as in `Route`. */
+  handle(request: StreamedRequest): Promise<HttpReply>
+}
+
 /** Answered without reading any body: no such route, another method. */
 export interface NoRoute {
   readonly label: string
@@ -40,7 +58,7 @@ export interface HttpServerOptions {
   /** Bytes of all bodies together that have begun to arrive and aren't whole; beyond it 503. */
   readonly arrivingBodiesBytesMax: number
   /** Chooses by the head alone. */
-  route(head: RequestHead): Route | NoRoute
+  route(head: RequestHead): Route | StreamedRoute | NoRoute
   /** Told of every answer that was sent, and of aborted requests with status 0. */
   observe?(label: string, status: number, seconds: number): void
 }
@@ -71,52 +89,44 @@ export function makeHttpServer(options: HttpServerOptions): HttpServer {
   app.any('/*', (response, request) => {
     const startedAt = performance.now()
     const head = copyHead(request, response)
-    const { requestId } = head
     const found = head.isFramed ? route(head) : undefined
-    let isOver = false
     let dropBody = () => {}
     underWay += 1
-
-    function over(status: number): void {
-      isOver = true
-      underWay -= 1
-      observe?.(found?.label ?? 'none', status, (performance.now() - startedAt) / 1000)
-    }
-    function send(reply: HttpReply, closes = false): void {
-      if (isOver) return
-      sendReply(response, reply, { requestId, headOnly: head.method === 'HEAD', closes: closes || isClosing })
-      over(reply.status)
-    }
-    function refuse({ status, detail, retryAfter, ...refusal }: Refusal, closes = refusal.closes): void {
-      const headers = retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }
-      send(jsonReply(status, { detail }, headers), closes)
-    }
-
-    response.onAborted(() => {
-      dropBody()
-      if (!isOver) over(0)
+    const answering = makeAnswering(response, head, {
+      log,
+      isClosing: () => isClosing,
+      over(status) {
+        underWay -= 1
+        observe?.(found?.label ?? 'none', status, (performance.now() - startedAt) / 1000)
+      },
+      gone: () => dropBody(),
     })
     if (found === undefined) {
       const { badFraming } = refusals
       const headers = { 'Content-Type': 'application/json' }
-      return send({ status: badFraming.status, headers, body: cuttingBody(badFraming) }, true)
+      return answering.send({ status: badFraming.status, headers, body: cuttingBody(badFraming) }, true)
     }
-    if ('reply' in found) return send(found.reply)
+    if ('reply' in found) return answering.send(found.reply)
+    if ('stream' in found) {
+      dropBody = serveStream(found, { head, response, answering, log })
+      return
+    }
     if (head.bodyLength !== undefined && head.bodyLength > found.bodyBytesMax) {
-      return refuse(refusals.bodyTooLarge, head.bodyLength > drainedBytesMax)
+      return answering.refuse(refusals.bodyTooLarge, head.bodyLength > drainedBytesMax)
     }
-    if (head.isEncoded) return refuse(refusals.encoding)
+    if (head.isEncoded) return answering.refuse(refusals.encoding)
     const bounds = { bytesMax: found.bodyBytesMax, deadlineMs: bodyDeadlineMs, arriving }
     dropBody = readBody(response, bounds, (body) => {
-      if (!Buffer.isBuffer(body)) return refuse(body)
-      void answer(found, { ...head, body: Buffer.from(body) }, log).then((reply) => send(reply))
+      if (!Buffer.isBuffer(body)) return answering.refuse(body)
+      const request = { ...head, body: Buffer.from(body) }
+      void answer(() => found.handle(request), request, log).then((reply) => answering.send(reply))
     })
     const isChunked = head.headers.has('transfer-encoding')
     if (found.judge && (isChunked || (head.bodyLength ?? 0) > judgedBodyBytes)) {
       void found.judge(head).then((refusal) => {
-        if (refusal === undefined || isOver) return
+        if (refusal === undefined || answering.isOver) return
         dropBody()
-        send(refusal, true)
+        answering.send(refusal, true)
       })
     }
   })
@@ -138,11 +148,41 @@ export function makeHttpServer(options: HttpServerOptions): HttpServer {
   }
 }
 
-async function answer(route: Route, request: HttpRequest, log: Log): Promise<HttpReply> {
+interface Arrival {
+  readonly head: RequestHead
+  readonly response: HttpResponse
+  readonly answering: Answering
+  readonly log: Log
+}
+
+/** @returns what the request's abort has to call */
+function serveStream(route: StreamedRoute, { head, response, answering, log }: Arrival): () => void {
+  const { bodyTooLarge, encoding } = refusals
+  const isTooLarge = head.bodyLength !== undefined && head.bodyLength > route.bodyBytesMax
+  if (isTooLarge || head.isEncoded) {
+    const { status, detail } = isTooLarge ? bodyTooLarge : encoding
+    answering.sendBesideBody(jsonReply(status, { detail }), route.bodyBytesMax)
+    return () => {}
+  }
+  const body = new StreamedBody(response, { bytesMax: route.bodyBytesMax, ...route.stream })
+  const request = { ...head, body }
+  void answer(() => route.handle(request), head, log).then((reply) => {
+    body.destroy()
+    if (body.isWhole) answering.send(reply)
+    else answering.sendBesideBody(reply, route.bodyBytesMax)
+  })
+  return () => body.destroy(new BodyFailed('gone'))
+}
+
+async function answer(
+  handle: () => Promise<HttpReply> | HttpReply,
+  { requestId }: RequestHead,
+  log: Log,
+): Promise<HttpReply> {
   try {
-    return await route.handle(request)
+    return await handle()
   } catch (error) {
-    log.error({ err: error, requestId: request.requestId }, 'a handler failed')
+    log.error({ err: error, requestId }, 'a handler failed')
     return jsonReply(500, { detail: 'Internal Server Error' })
   }
 }

@@ -1,0 +1,91 @@
+/** How one request is answered: once, in one piece or streamed, or not at all when its client has gone. */
+import type { Log } from '../log.ts'
+import { dropBody } from './dropped-body.ts'
+import { sendFile } from './file-body.ts'
+import type { RequestHead } from './head.ts'
+import { drainedBytesMax, type Refusal } from './refusals.ts'
+import { type HttpReply, jsonReply, sendReply, writeHead } from './reply.ts'
+import type { HttpResponse } from './uws.ts'
+
+export interface Answering {
+  /** Answered whole, or given up. */
+  readonly isOver: boolean
+  send(reply: HttpReply, closes?: boolean): void
+  refuse(refusal: Refusal, closes?: boolean): void
+  /** Answers while the body is still arriving: what comes of it is dropped, unless it is far beyond the route's bound. */
+  sendBesideBody(reply: HttpReply, bodyBytesMax: number): void
+}
+
+export interface AnsweringOptions {
+  readonly log: Log
+  /** Each answer is to end its connection. */
+  isClosing(): boolean
+  /** Called once: with the status that was sent, or 0 when the client went away before. */
+  over(status: number): void
+  /** Called when the client goes away. */
+  gone(): void
+}
+
+/** Must be called before the first await of the request. */
+export function makeAnswering(
+  response: HttpResponse,
+  { requestId, method, bodyLength }: Pick<RequestHead, 'requestId' | 'method' | 'bodyLength'>,
+  { log, isClosing, over, gone }: AnsweringOptions,
+): Answering {
+  let isOver = false
+  let leaving: AbortController | undefined
+
+  function end(status: number): void {
+    if (isOver) return
+    isOver = true
+    over(status)
+  }
+  /** For an answer that isn't written at once. */
+  function sendSlowly(status: number, write: (gone: AbortSignal) => Promise<void>): void {
+    leaving = new AbortController()
+    write(leaving.signal).then(
+      () => end(status),
+      (error) => {
+        log.error({ err: error, requestId }, 'an answer could not be sent')
+        if (!isOver) response.close()
+      },
+    )
+  }
+  response.onAborted(() => {
+    end(0)
+    leaving?.abort()
+    gone()
+  })
+
+  const answering = {
+    get isOver() {
+      return isOver
+    },
+    send(reply: HttpReply, closes = false): void {
+      if (isOver) return
+      const { file } = reply
+      if (file !== undefined && file.bytes > 0 && method !== 'HEAD') {
+        const head = () => writeHead(response, reply, requestId)
+        return sendSlowly(reply.status, (signal) => sendFile(response, file, head, signal))
+      }
+      sendReply(response, reply, { requestId, headOnly: method === 'HEAD', closes: closes || isClosing() })
+      end(reply.status)
+    },
+    refuse({ status, detail, retryAfter, ...refusal }: Refusal, closes = refusal.closes): void {
+      const headers = retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }
+      answering.send(jsonReply(status, { detail }, headers), closes)
+    },
+    sendBesideBody(reply: HttpReply, bodyBytesMax: number): void {
+      if (isOver) return
+      if (bodyLength !== undefined) {
+        const closes = bodyLength > Math.max(2 * bodyBytesMax, drainedBytesMax)
+        // uWebSockets.js drops the rest by itself.
+        response.resume()
+        return answering.send(reply, closes)
+      }
+      leaving = new AbortController()
+      void dropBody(response, leaving.signal).then((isWhole) => answering.send(reply, !isWhole))
+    },
+  }
+  return answering
+}

@@ -1,0 +1,224 @@
+/** Bodies that are read while they arrive, and files that are sent no faster than they are taken. */
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { jsonReply } from '../../runtime/http/reply.ts'
+import { makeHttpServer } from '../../runtime/http/server.ts'
+import type { StreamedBody } from '../../runtime/http/streamed-body.ts'
+import { makeLog } from '../../runtime/log.ts'
+import { sleep } from '../../runtime/retry.ts'
+import { exchange } from '../support/raw-http.ts'
+
+const MiB = 2 ** 20
+const bodyBytesMax = 64 * MiB
+const stallMs = 1_000
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-streams-'))
+const file = join(folder, 'file')
+const content = randomBytes(8 * MiB + 7)
+writeFileSync(file, content)
+
+/** How each body ended, and what reached the handler of it. */
+const ended: string[] = []
+const observed: [string, number][] = []
+let bytesRead = 0
+
+async function readAll(body: StreamedBody, waitMs = 0) {
+  const hash = createHash('sha256')
+  let bytes = 0
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      hash.update(chunk)
+      bytes += chunk.length
+      bytesRead += chunk.length
+      if (waitMs > 0) await sleep(waitMs)
+    }
+  } catch (error) {
+    ended.push((error as Error).message)
+    return jsonReply(408, { detail: 'late' })
+  }
+  ended.push('whole')
+  return jsonReply(200, { bytes, sha256: hash.digest('hex') })
+}
+
+const server = makeHttpServer({
+  log: makeLog('test', 'silent'),
+  bodyDeadlineMs: 400,
+  arrivingBodiesBytesMax: 1000,
+  observe: (label, status) => observed.push([label, status]),
+  route: ({ path }) => {
+    const label = path.slice(1)
+    const stream = { stallMs, deadlineMs: path === '/deadline' ? 2_000 : 60_000 }
+    if (path === '/file') {
+      const handle = () => ({ status: 200, file: { from: 0, bytes: content.length, open: () => open(file) } })
+      return { label, bodyBytesMax: 0, handle }
+    }
+    if (path === '/part') {
+      const part = { from: 5, bytes: MiB, open: () => open(file) }
+      return { label, bodyBytesMax: 0, handle: () => ({ status: 206, file: part }) }
+    }
+    if (path === '/next') return { label, bodyBytesMax: 0, handle: () => jsonReply(200, { next: true }) }
+    if (path === '/refuse') {
+      return { label, bodyBytesMax, stream, handle: async () => jsonReply(401, { detail: 'Who?' }) }
+    }
+    return { label, bodyBytesMax, stream, handle: ({ body }) => readAll(body, path === '/slow' ? 100 : 0) }
+  },
+})
+let port = 0
+let url = ''
+beforeAll(async () => {
+  port = await server.listen('127.0.0.1', 0)
+  url = `http://127.0.0.1:${port}`
+})
+afterAll(async () => {
+  await server.close(0)
+  rmSync(folder, { recursive: true })
+})
+
+const post = (path: string, headers: string) => `POST ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`
+const next = 'GET /next HTTP/1.1\r\nHost: x\r\n\r\n'
+
+test('hands on every byte of a long body, whether its length is said or not', async () => {
+  const body = randomBytes(20 * MiB)
+  const sha256 = createHash('sha256').update(body).digest('hex')
+  const answer = await fetch(`${url}/read`, { method: 'POST', body })
+  expect(await answer.json()).toEqual({ bytes: body.length, sha256 })
+  const chunked = await fetch(`${url}/read`, {
+    method: 'POST',
+    body: new Blob([body]).stream(),
+    duplex: 'half',
+  } as RequestInit)
+  expect(await chunked.json()).toEqual({ bytes: body.length, sha256 })
+})
+
+test('a body of nothing is whole at once, and the connection goes on', async () => {
+  const { text, statuses } = await exchange(port, [post('/read', 'Content-Length: 0\r\n'), 50, next], {
+    until: '"next"',
+  })
+  expect(statuses).toEqual([200, 200])
+  expect(text).toContain('"bytes":0')
+})
+
+test('reads no faster than the handler', async () => {
+  const before = bytesRead
+  const socket = connect(port, '127.0.0.1')
+  socket.on('error', () => {})
+  const bytes = 32 * MiB
+  socket.write(post('/slow', `Content-Length: ${bytes}\r\n`))
+  const sent = socket.write(Buffer.alloc(bytes))
+  expect(sent).toBe(false)
+  await sleep(700)
+  // What the handler hasn't asked for is still with the sender, save for the buffers of the connection.
+  expect(socket.writableLength).toBeGreaterThan(8 * MiB)
+  expect(bytesRead - before).toBeLessThan(8 * MiB)
+  socket.destroy()
+  await expect.poll(() => ended.at(-1)).toBe('the body was gone')
+})
+
+test('a sender who goes away ends the body at once', async () => {
+  const socket = connect(port, '127.0.0.1')
+  socket.write(`${post('/read', 'Content-Length: 1000\r\n')}abc`)
+  await sleep(100)
+  socket.destroy()
+  await expect.poll(() => ended.at(-1)).toBe('the body was gone')
+  await expect.poll(() => observed).toContainEqual(['read', 0])
+})
+
+test('a sender who stops is given up, one who drips goes on until the deadline', async () => {
+  const stuck = await exchange(port, [post('/read', 'Content-Length: 1000\r\n'), 'abc'], { until: '}' })
+  expect(stuck.statuses).toEqual([408])
+  expect(ended.at(-1)).toBe('the body was late')
+  const drips = Array.from({ length: 12 }, () => ['a', 300]).flat()
+  const slow = await exchange(port, [post('/read', 'Content-Length: 12\r\n'), ...drips], { until: '}' })
+  expect(slow.text).toContain('"bytes":12')
+  const late = await exchange(port, [post('/deadline', 'Content-Length: 12\r\n'), ...drips], { until: '}' })
+  expect(late.statuses).toEqual([408])
+})
+
+test('a slow sender is not cut by the library under it', async () => {
+  const drips = Array.from({ length: 16 }, () => ['a', 900]).flat()
+  const { text } = await exchange(port, [post('/read', 'Content-Length: 16\r\n'), ...drips], { until: '}' })
+  expect(text).toContain('"bytes":16')
+}, 30_000)
+
+test('a body beyond the bound is 413 by its length, and ends when it passes it', async () => {
+  const claimed = await exchange(port, [post('/read', `Content-Length: ${bodyBytesMax + 1}\r\n`)], { until: 'large"}' })
+  expect(claimed.statuses).toEqual([413])
+  const size = 0x100000
+  const chunk = Buffer.concat([Buffer.from(`${size.toString(16)}\r\n`), Buffer.alloc(size), Buffer.from('\r\n')])
+  const chunks = Array.from({ length: bodyBytesMax / size + 1 }, () => chunk)
+  await exchange(port, [post('/read', 'Transfer-Encoding: chunked\r\n'), ...chunks], { until: '}' })
+  expect(ended.at(-1)).toBe('the body was too large')
+})
+
+test('an early answer reaches a client that goes on sending a long body', async () => {
+  for (const bytes of [MiB, 40 * MiB]) {
+    const body = Buffer.alloc(bytes)
+    const answer = await fetch(`${url}/refuse`, { method: 'POST', body })
+    expect([answer.status, await answer.json()]).toEqual([401, { detail: 'Who?' }])
+    const { statuses } = await exchange(port, [post('/refuse', `Content-Length: ${bytes}\r\n`), body, next], {
+      until: '"next"',
+    })
+    expect(statuses).toEqual([401, 200])
+  }
+  const tooLarge = await fetch(`${url}/read`, { method: 'POST', body: Buffer.alloc(bodyBytesMax + MiB) })
+  expect([tooLarge.status, await tooLarge.json()]).toEqual([413, { detail: 'Request body is too large' }])
+})
+
+test('the connection goes on after an early answer once the rest was sent, and ends where nobody said how long it is', async () => {
+  const body = Buffer.alloc(MiB)
+  const { statuses } = await exchange(port, [post('/refuse', `Content-Length: ${MiB}\r\n`), 50, body, next], {
+    until: '"next"',
+  })
+  expect(statuses).toEqual([401, 200])
+  const chunked = await exchange(port, [post('/refuse', 'Transfer-Encoding: chunked\r\n'), '3\r\nabc\r\n'])
+  expect(chunked.statuses).toEqual([401])
+  expect(chunked.closedAfterMs).toBeDefined()
+  const whole = [post('/refuse', 'Transfer-Encoding: chunked\r\n'), 50, '3\r\nabc\r\n0\r\n\r\n', 50, next]
+  expect((await exchange(port, whole, { until: '"next"' })).statuses).toEqual([401, 200])
+  const claimed = await exchange(port, [post('/refuse', 'Content-Length: 999999999999\r\n'), 'abc'])
+  expect(claimed.statuses).toEqual([413])
+  expect(claimed.closedAfterMs).toBeDefined()
+})
+
+test('sends a file whole, a part of it, and of HEAD the length alone', async () => {
+  const whole = await fetch(`${url}/file`)
+  expect(whole.headers.get('content-length')).toBe(String(content.length))
+  expect(Buffer.from(await whole.arrayBuffer()).equals(content)).toBe(true)
+  const part = await fetch(`${url}/part`)
+  expect(part.status).toBe(206)
+  expect(Buffer.from(await part.arrayBuffer()).equals(content.subarray(5, 5 + MiB))).toBe(true)
+  const head = await exchange(port, ['HEAD /file HTTP/1.1\r\nHost: x\r\n\r\n', 50, next], { until: '"next"' })
+  expect(head.statuses).toEqual([200, 200])
+  expect(head.text).toContain(`Content-Length: ${content.length}\r\n`)
+})
+
+test('many clients get the same file at once, slow ones too', async () => {
+  const hashes = await Promise.all(
+    Array.from({ length: 20 }, async (_, at) => {
+      const hash = createHash('sha256')
+      for await (const chunk of (await fetch(`${url}/file`)).body!) {
+        hash.update(chunk)
+        if (at % 4 === 0) await sleep(2)
+      }
+      return hash.digest('hex')
+    }),
+  )
+  expect(new Set(hashes)).toEqual(new Set([createHash('sha256').update(content).digest('hex')]))
+})
+
+test('a client that goes away in the middle of a file harms nobody', async () => {
+  observed.length = 0
+  for (let count = 0; count < 10; count++) {
+    const socket = connect(port, '127.0.0.1')
+    socket.on('error', () => {})
+    socket.write('GET /file HTTP/1.1\r\nHost: x\r\n\r\n')
+    socket.once('data', () => socket.destroy())
+  }
+  await expect.poll(() => observed.filter(([, status]) => status === 0).length).toBe(10)
+  expect((await fetch(`${url}/next`)).status).toBe(200)
+})

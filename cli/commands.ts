@@ -1,5 +1,8 @@
 /** Every command there is. A new one is a file in `commands/` and a line here. */
 import type { Command } from './command.ts'
+import { connectAccount } from './commands/accounts-connect.ts'
+import { disconnectAccount } from './commands/accounts-disconnect.ts'
+import { listAccounts } from './commands/accounts-list.ts'
 import { checkAggregates } from './commands/aggregates-check.ts'
 import { rebuildAggregates } from './commands/aggregates-rebuild.ts'
 import { showAggregates } from './commands/aggregates-status.ts'
@@ -26,6 +29,9 @@ export const commands: readonly Command[] = [
   listKeys,
   revokeKey,
   rotateTrackingKey,
+  connectAccount,
+  listAccounts,
+  disconnectAccount,
   verifyAudit,
   migrate,
   replay,

@@ -32,3 +32,17 @@ export const linkUtmLengthMax = 120
 export const linksListedMax = 5_000
 /** How often another key is tried when a new link's is taken: by chance not even once. */
 export const attributionKeyTriesMax = 5
+/** Posts: title and base caption as every composer shows them; an override may be as long as the longest platform takes. */
+export const postTitleLengthMax = 180
+export const postBaseCaptionLengthMax = 2200
+export const postCaptionOverrideLengthMax = 63_206
+export const postTagsMax = 30
+export const postTagLengthMax = 60
+/** As many as the platforms that take most. */
+export const postMediaMax = 20
+export const postAccountsMax = 50
+/** Twice the platforms that there are. */
+export const postPlatformCaptionsMax = 20
+/** Of a workspace, all of them in one answer. */
+export const socialAccountsMax = 200
+export const socialAccountNameLengthMax = 120

@@ -24,6 +24,15 @@ export const problems = {
   link_not_found: { status: 404, detail: 'Link not found' },
   webhook_not_found: { status: 404, detail: 'Webhook endpoint not found' },
   method_not_allowed: { status: 405, detail: 'Method Not Allowed' },
+  post_not_editable: { status: 409, detail: 'Only draft and scheduled posts can be edited' },
+  post_not_schedulable: { status: 409, detail: 'Only draft and failed posts can be scheduled' },
+  post_not_reschedulable: { status: 409, detail: 'Only scheduled and failed posts can be rescheduled' },
+  post_not_unschedulable: { status: 409, detail: 'Only scheduled posts can be unscheduled' },
+  post_not_archivable: { status: 409, detail: 'Only draft, scheduled and failed posts can be archived' },
+  post_target_published: {
+    status: 409,
+    detail: 'An account that the post is already published to can not be taken out',
+  },
   webhooks_full: { status: 409, detail: 'The workspace has as many webhook endpoints as it may have' },
   idempotency_key_reused: { status: 409, detail: 'Idempotency-Key was used with a different request' },
   idempotency_in_progress: {

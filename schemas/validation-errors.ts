@@ -207,6 +207,11 @@ export function valueError(loc: Loc, input: unknown, text: string): ValidationEr
   return error('value_error', loc, `Value error, ${text}`, input, { error: {} })
 }
 
+/** The same, with more to tell machines by than its text. */
+export function codedValueError(loc: Loc, input: unknown, text: string, ctx: Ctx): ValidationError {
+  return error('value_error', loc, `Value error, ${text}`, input, { error: {}, ...ctx })
+}
+
 /** NUL in a string: PostgreSQL can't hold it, and no text needs it. */
 export function nulCharacter(loc: Loc, input: unknown): ValidationError {
   return valueError(loc, input, 'NUL characters are not allowed')

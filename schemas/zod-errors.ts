@@ -3,7 +3,8 @@
  * reports is only where and which check; what was sent there decides the rest, as Pydantic's errors depend on it.
  * Held by test/unit/zod-errors.test.ts against the table of the contract.
  *
- * Write integers as `z.int()`, closed sets as `z.enum()`, single values as `z.literal()`; unions have no mapping.
+ * Write integers as `z.int()`, closed sets as `z.enum()`, single values as `z.literal()`; unions have no mapping. A check of our own
+ * that has an error of its own gives its builder as `params: { build }`.
  */
 import type { z } from 'zod'
 import type { Loc, ValidationError } from './validation-errors.ts'
@@ -15,7 +16,8 @@ export type Part = 'path' | 'query' | 'header' | 'body'
 export type Parsed<Value> = { ok: true; value: Value } | { ok: false; errors: ValidationError[] }
 
 type Issue = z.core.$ZodIssue
-type Build = (loc: Loc, input: unknown) => ValidationError
+/** What a place and the value there become. */
+export type Build = (loc: Loc, input: unknown) => ValidationError
 
 /** Parses what came in as `part`; errors are in the order of the schema's fields. */
 export function parsePart<Schema extends z.ZodType>(
@@ -107,8 +109,10 @@ function buildError(issue: Issue, input: unknown): Build {
     case 'invalid_format':
       if (issue.format !== 'regex') break
       return (loc) => errors.stringPatternMismatch(loc, input, String(issue.pattern).replace(/^\/|\/[a-z]*$/g, ''))
-    case 'custom':
-      return (loc) => errors.valueError(loc, input, issue.message)
+    case 'custom': {
+      const build = issue.params?.['build'] as Build | undefined
+      return build ?? ((loc) => errors.valueError(loc, input, issue.message))
+    }
   }
   throw new Error(`the zod issue ${issue.code} has no error in the contract: write the schema another way`)
 }

@@ -66,6 +66,8 @@ export interface CallContext {
   readonly config: PublicHosts
   readonly log: Log
   readonly requestId: string
+  /** For what a tool may do beyond its route; hardly any operation asks. */
+  readonly interface: Interface
 }
 
 export interface Context<Input extends OperationInput> extends CallContext {

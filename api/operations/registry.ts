@@ -1,10 +1,20 @@
 /** All operations of the customer API. What each face shows, and what the contract tests try, comes from this list. */
+import { listSocialAccounts } from './accounts/list-social-accounts.ts'
 import { readAnalyticsOverview } from './analytics/read-overview.ts'
 import { listAudit } from './audit/list-audit-events.ts'
 import type { Operation } from './define.ts'
 import { createLink } from './links/create-link.ts'
 import { getLink } from './links/get-link.ts'
 import { listLinks } from './links/list-links.ts'
+import { archivePost } from './posts/archive-post.ts'
+import { createPost } from './posts/create-post.ts'
+import { getPost } from './posts/get-post.ts'
+import { listPosts } from './posts/list-posts.ts'
+import { previewPost } from './posts/preview-post.ts'
+import { reschedulePost } from './posts/reschedule-post.ts'
+import { schedulePost } from './posts/schedule-post.ts'
+import { unschedulePost } from './posts/unschedule-post.ts'
+import { updatePost } from './posts/update-post.ts'
 import { createWebhook } from './webhooks/create-webhook.ts'
 import { deleteWebhook } from './webhooks/delete-webhook.ts'
 import { listDeliveries } from './webhooks/list-deliveries.ts'
@@ -13,6 +23,16 @@ import { getWorkspace } from './workspace/get-workspace.ts'
 
 export const operations: readonly Operation[] = [
   getWorkspace,
+  listSocialAccounts,
+  listPosts,
+  createPost,
+  previewPost,
+  getPost,
+  updatePost,
+  schedulePost,
+  reschedulePost,
+  unschedulePost,
+  archivePost,
   readAnalyticsOverview,
   listLinks,
   createLink,

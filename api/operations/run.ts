@@ -73,6 +73,7 @@ async function runChain(call: Call, gateway: Gateway, rateLimit: Record<string, 
     log,
     config,
     requestId,
+    interface: call.interface,
   } as Context<OperationInput>
   if (operation.effect === 'read') return outcomeOf(await operation.handle(context))
   const mutation = {

@@ -48,7 +48,9 @@ CREATE TABLE posts (
   created_at   timestamptz NOT NULL DEFAULT now(),
   updated_at   timestamptz NOT NULL DEFAULT now()
 );
-CREATE INDEX posts_workspace ON posts (workspace_id, id);
+-- Lists leave archived posts out, or ask for one status.
+CREATE INDEX posts_workspace ON posts (workspace_id, id) WHERE status <> 'archived';
+CREATE INDEX posts_status ON posts (workspace_id, status, id);
 CREATE INDEX posts_due ON posts (scheduled_at) WHERE status = 'scheduled';
 
 CREATE TABLE post_media (

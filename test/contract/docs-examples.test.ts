@@ -39,7 +39,7 @@ async function firstWorkspace() {
   })
 }
 
-describe.each(['README.md', 'docs/tracking.md', 'docs/api.md', 'docs/operations.md'])('%s', (path) => {
+describe.each(['README.md', 'docs/tracking.md', 'docs/api.md', 'docs/posts.md', 'docs/operations.md'])('%s', (path) => {
   const examples = examplesOf(readDoc(path))
   const numbers = new Map<number, number>()
   let folder: string

@@ -90,6 +90,7 @@ export async function askOverview(stores: TestStores, asked: PlacedCase): Promis
         plan_changed_at: new Date(0),
       },
       actor: { type: 'api_key', id: 1, name: 'test' },
+      interface: 'rest',
       stores,
       clock: fixedClock(now),
       config: { apiHost: 'http://127.0.0.1', shortUrlHost: 'http://127.0.0.1/l' },

@@ -57,6 +57,7 @@ export async function makeTestWorkspace(
       const answer = await readAnalyticsOverview.handle({
         workspace: { ...workspace!, plan_key: workspace!.plan_key! },
         actor: { type: 'api_key', id: 1, name: 'test' },
+        interface: 'rest',
         stores,
         clock: fixedClock(Date.parse(now)),
         config: { apiHost: 'https://api.example.com', shortUrlHost: 'https://api.example.com/l' },

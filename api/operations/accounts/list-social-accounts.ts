@@ -1,0 +1,21 @@
+import { z } from 'zod'
+import { listSocialAccounts as readAll } from '../../../postgres/tables/social-accounts.ts'
+import { SocialAccountResource } from '../../../schemas/resources/social-account.ts'
+import { defineOperation } from '../define.ts'
+import { shownAccount } from './shown.ts'
+
+export const listSocialAccounts = defineOperation({
+  name: 'social_account.list',
+  http: { method: 'GET', path: '/v1/social-accounts' },
+  tool: 'svc.list_social_accounts',
+  summary: 'List the social accounts that posts can be published to, newest first.',
+  description: 'Those that were disconnected are among them, with that status.',
+  tag: 'Social accounts',
+  effect: 'read',
+  scope: 'accounts:read',
+  input: {},
+  output: z.array(SocialAccountResource),
+  async handle({ workspace, stores: { pg } }) {
+    return (await readAll(pg, workspace.id)).map(shownAccount)
+  },
+})

@@ -1,0 +1,26 @@
+import { z } from 'zod'
+import { markPostArchived } from '../../../postgres/tables/posts.ts'
+import { idInPath } from '../../../schemas/lax.ts'
+import { PostResource } from '../../../schemas/resources/post.ts'
+import { defineOperation } from '../define.ts'
+import { holdPost, readHeld } from './held.ts'
+import { shownPost } from './shown.ts'
+
+export const archivePost = defineOperation({
+  name: 'post.archive',
+  http: { method: 'POST', path: '/v1/posts/{post_id}/archive' },
+  tool: 'svc.archive_post',
+  summary: 'Archive a draft, scheduled or failed post: it is not published, and lists leave it out.',
+  tag: 'Posts',
+  effect: 'update',
+  scope: 'posts:write',
+  input: { path: z.object({ post_id: idInPath('post') }) },
+  output: PostResource,
+  problems: ['post_not_found', 'post_not_archivable'],
+  emits: 'post.archived',
+  async handle({ path: { post_id }, workspace, stores: { pg } }) {
+    const post = await holdPost(pg, workspace.id, post_id, ['draft', 'scheduled', 'failed'], 'post_not_archivable')
+    await markPostArchived(pg, post.id)
+    return shownPost(await readHeld(pg, workspace.id, post.id))
+  },
+})

@@ -1,0 +1,40 @@
+import { insertPost, setPostMedia, setPostTargets } from '../../../postgres/tables/posts.ts'
+import { invalid } from '../../../schemas/problems.ts'
+import { PostCreate, PostResource } from '../../../schemas/resources/post.ts'
+import { momentOf } from '../../../schemas/written-time.ts'
+import { defineOperation } from '../define.ts'
+import { readChoice, targetsOf } from './choice.ts'
+import { readHeld } from './held.ts'
+import { refusalOf } from './issue.ts'
+import { shownPost } from './shown.ts'
+
+export const createPost = defineOperation({
+  name: 'post.create',
+  http: { method: 'POST', path: '/v1/posts' },
+  tool: 'svc.create_post',
+  summary: 'Create a post as a draft.',
+  description: 'A `scheduled_at` that is sent here is a proposal: nothing is published until the post is scheduled.',
+  tag: 'Posts',
+  effect: 'create',
+  scope: 'posts:write',
+  input: { body: PostCreate },
+  output: PostResource,
+  emits: 'post.created',
+  async handle({ body, workspace, stores: { pg } }) {
+    const { title, base_caption, scheduled_at = null, tags = [] } = body
+    const { media_ids = [], social_account_ids = [], platform_captions = {} } = body
+    const time = scheduled_at && momentOf(scheduled_at, workspace.timezone, ['body', 'scheduled_at'])
+    const named = { mediaIds: media_ids, accountIds: social_account_ids, captions: platform_captions }
+    const choice = await readChoice(pg, workspace.id, named)
+    const errors = [...(time && 'error' in time ? [time.error] : []), ...choice.unknown.map(refusalOf)]
+    if (errors.length > 0) throw invalid(errors)
+    const id = await insertPost(pg, {
+      ...{ workspaceId: workspace.id, title, baseCaption: base_caption, tags },
+      scheduledAt: time && 'moment' in time ? new Date(time.moment) : null,
+    })
+    const mediaIds = choice.media.map((asset) => asset.id)
+    await setPostMedia(pg, id, mediaIds)
+    await setPostTargets(pg, id, targetsOf(choice), 'draft')
+    return shownPost(await readHeld(pg, workspace.id, id))
+  },
+})

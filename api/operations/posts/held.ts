@@ -1,0 +1,29 @@
+/** The post that a mutation is about, held until its transaction ends, so that its state stays what was checked. */
+import type { Queryable } from '../../../postgres/client.ts'
+import { lockPost, type Post, type PostStatus, readPost } from '../../../postgres/tables/posts.ts'
+import { type problem as makeProblem, problem } from '../../../schemas/problems.ts'
+
+type StateProblem = Extract<Parameters<typeof makeProblem>[0], `post_not_${string}able`>
+
+/**
+ * @throws Problem post_not_found, the same for another workspace's; `refusal` where its status isn't among `allowed`
+ */
+export async function holdPost(
+  tx: Queryable,
+  workspaceId: number,
+  id: number,
+  allowed: readonly PostStatus[],
+  refusal: StateProblem,
+): Promise<Post> {
+  const post = await lockPost(tx, workspaceId, id)
+  if (post === null) throw problem('post_not_found')
+  if (!allowed.includes(post.status)) throw problem(refusal)
+  return post
+}
+
+/** As it is after the change. */
+export async function readHeld(tx: Queryable, workspaceId: number, id: number): Promise<Post> {
+  const post = await readPost(tx, workspaceId, id)
+  if (post === null) throw new Error(`post ${id} is gone while it is held`)
+  return post
+}

@@ -1,0 +1,64 @@
+/** What stands in the way of a post: the issues of a preview, and what a refused call is told. */
+import type { Platform } from '../../../schemas/reference/providers.ts'
+import { codedValueError, type Loc, type ValidationError } from '../../../schemas/validation-errors.ts'
+
+/** Errors first, then warnings, which stop nothing. */
+export const issueCodes = [
+  'account_not_found',
+  'media_not_found',
+  'platform_not_chosen',
+  'scheduled_in_past',
+  'no_connected_account',
+  'caption_too_long',
+  'media_missing',
+  'image_missing',
+  'video_missing',
+  'too_many_images',
+  'too_many_videos',
+  'too_many_media',
+  'media_mixed',
+  'media_kind',
+  'media_too_large',
+  'alt_text_too_long',
+  'account_not_connected',
+  'account_unhealthy',
+  'alt_text_missing',
+  'image_cropped',
+] as const
+export type IssueCode = (typeof issueCodes)[number]
+
+const warnings: ReadonlySet<IssueCode> = new Set<IssueCode>([
+  'account_not_connected',
+  'account_unhealthy',
+  'alt_text_missing',
+  'image_cropped',
+])
+
+export interface Issue {
+  readonly loc: Loc
+  readonly code: IssueCode
+  readonly message: string
+  readonly platform: Platform | null
+  readonly accountId: number | null
+  /** What stands at `loc`. */
+  readonly input: unknown
+}
+
+export function severityOf(code: IssueCode): 'error' | 'warning' {
+  return warnings.has(code) ? 'warning' : 'error'
+}
+
+export function errorsAmong(issues: readonly Issue[]): Issue[] {
+  return issues.filter(({ code }) => severityOf(code) === 'error')
+}
+
+/** As a member of a preview. */
+export function shownIssue({ loc, code, message, platform, accountId }: Issue) {
+  return { loc: [...loc], severity: severityOf(code), code, message, platform, social_account_id: accountId }
+}
+
+/** As a member of a 422. */
+export function refusalOf({ loc, code, message, platform, accountId, input }: Issue): ValidationError {
+  const of = platform === null ? {} : { platform, social_account_id: accountId }
+  return codedValueError(loc, input, message, { code, ...of })
+}

@@ -1,0 +1,172 @@
+/**
+ * Whether a post can be published as it is, by the table of providers. Decides only; who asks has read what it needs.
+ * Held by test/unit/readiness.test.ts and test/property/readiness.test.ts; docs/posts.md says the same to users.
+ */
+import type { PostedMedia } from '../../../postgres/tables/posts.ts'
+import type { SocialAccount } from '../../../postgres/tables/social-accounts.ts'
+import { kindOf, type MediaKind, type Provider, providers } from '../../../schemas/reference/providers.ts'
+import type { Choice, Placed } from './choice.ts'
+import { errorsAmong, type Issue, type IssueCode } from './issue.ts'
+
+export interface Content extends Pick<Choice, 'media' | 'accounts' | 'captions'> {
+  readonly baseCaption: string
+}
+
+export interface JudgedTarget {
+  readonly account: SocialAccount
+  readonly caption: string
+  readonly characterCount: number
+  readonly isValid: boolean
+}
+
+export interface Readiness {
+  readonly issues: readonly Issue[]
+  readonly targets: readonly JudgedTarget[]
+}
+
+export function judgeReadiness(content: Content): Readiness {
+  const { accounts } = content
+  const judged = accounts.map((account) => judgeTarget(account, content))
+  const isAnyConnected = accounts.some(({ status }) => status === 'connected')
+  const none: Issue = {
+    loc: ['body', 'social_account_ids'],
+    code: 'no_connected_account',
+    message: 'At least one connected account is needed',
+    ...{ platform: null, accountId: null, input: accounts.map(({ id }) => id) },
+  }
+  return {
+    issues: [...(isAnyConnected ? [] : [none]), ...judged.flatMap(({ issues }) => issues)],
+    targets: judged.map(({ target }) => target),
+  }
+}
+
+/** The time of a post that is to be published by itself. */
+export function judgeTime(scheduledAt: number, now: number, input: unknown): Issue[] {
+  if (scheduledAt > now) return []
+  const message = 'The time must lie in the future'
+  return [
+    {
+      loc: ['body', 'scheduled_at'],
+      ...{ code: 'scheduled_in_past', message, platform: null, accountId: null, input },
+    },
+  ]
+}
+
+/** Code points, as everywhere. */
+export function lengthOf(text: string): number {
+  let length = 0
+  for (const _ of text) length++
+  return length
+}
+
+type Report = (code: IssueCode, path: readonly (string | number)[], message: string, input: unknown) => void
+
+function judgeTarget(account: Placed<SocialAccount>, { baseCaption, captions, media }: Content) {
+  const provider = providers[account.platform]
+  const issues: Issue[] = []
+  const report: Report = (code, path, message, input) => {
+    const of = { platform: account.platform, accountId: account.id }
+    issues.push({ loc: ['body', ...path], code, message, ...of, input })
+  }
+  judgeAccount(account, report)
+  const override = captions.get(account.platform)
+  const caption = override ?? baseCaption
+  const characterCount = lengthOf(caption)
+  if (characterCount > provider.captionLengthMax) {
+    const path = override === undefined ? ['base_caption'] : ['platform_captions', account.platform]
+    const message = `${provider.label} takes captions of at most ${provider.captionLengthMax} characters, this one has ${characterCount}`
+    report('caption_too_long', path, message, caption)
+  }
+  judgeCounts(provider, media, report)
+  for (const asset of media) judgeAsset(provider, asset, report)
+  const isValid = account.status === 'connected' && errorsAmong(issues).length === 0
+  return { issues, target: { account, caption, characterCount, isValid } }
+}
+
+function judgeAccount({ at, id, status, health_status, health_message }: Placed<SocialAccount>, report: Report): void {
+  const path = ['social_account_ids', at]
+  if (status !== 'connected') report('account_not_connected', path, `The account is ${status}`, id)
+  else if (health_status === 'error') {
+    report('account_unhealthy', path, health_message || 'The last calls for this account failed', id)
+  }
+}
+
+const missingCodes = { media: 'media_missing', image: 'image_missing', video: 'video_missing' } as const
+const missingTexts = { media: 'an image or a video', image: 'an image', video: 'a video' } as const
+
+function judgeCounts(
+  { label, needs, image, video, mixedMax }: Provider,
+  media: readonly PostedMedia[],
+  report: Report,
+): void {
+  const ids = media.map(({ id }) => id)
+  const path = ['media_ids']
+  const count = (kind: MediaKind) => media.filter(({ content_type }) => kindOf(content_type) === kind).length
+  const [images, videos] = [count('image'), count('video')]
+  const needed = { media: images + videos, image: images, video: videos }
+  if (needs !== null && needed[needs] === 0) {
+    report(missingCodes[needs], path, `${label} needs ${missingTexts[needs]}`, ids)
+  }
+  // Kinds that it doesn't take at all are told of each asset.
+  if (image !== null && images > image.countMax) {
+    report(
+      'too_many_images',
+      path,
+      `${label} takes at most ${counted(image.countMax, 'image')}, these are ${images}`,
+      ids,
+    )
+  }
+  if (video !== null && videos > video.countMax) {
+    report(
+      'too_many_videos',
+      path,
+      `${label} takes at most ${counted(video.countMax, 'video')}, these are ${videos}`,
+      ids,
+    )
+  }
+  if (image === null || video === null || images === 0 || videos === 0) return
+  if (mixedMax === null) report('media_mixed', path, `${label} takes images or videos, not both in one post`, ids)
+  else if (images + videos > mixedMax) {
+    const message = `${label} takes at most ${mixedMax} images and videos together, these are ${images + videos}`
+    report('too_many_media', path, message, ids)
+  }
+}
+
+function judgeAsset(provider: Provider, asset: Placed<PostedMedia>, report: Report): void {
+  const { at, id, content_type, size_bytes, alt_text } = asset
+  const { label, altTextLengthMax } = provider
+  const kind = kindOf(content_type)
+  const limits = provider[kind]
+  const path = ['media_ids', at]
+  if (!limits?.contentTypes.includes(content_type)) {
+    report('media_kind', path, `${label} takes no ${limits === null ? `${kind}s` : content_type}`, id)
+    return
+  }
+  if (size_bytes > limits.bytesMax) {
+    const message = `${label} takes ${kind}s of at most ${limits.bytesMax} bytes, this one has ${size_bytes}`
+    report('media_too_large', path, message, id)
+  }
+  if (altTextLengthMax !== null) {
+    const length = lengthOf(alt_text)
+    if (length > altTextLengthMax) {
+      const message = `${label} takes alternative texts of at most ${altTextLengthMax} characters, this one has ${length}`
+      report('alt_text_too_long', path, message, id)
+    }
+    if (kind === 'image' && length === 0) {
+      report('alt_text_missing', path, 'The image has no alternative text', id)
+    }
+  }
+  if (kind === 'image' && isCropped(provider, asset)) {
+    report('image_cropped', path, `${label} crops images of this shape`, id)
+  }
+}
+
+function isCropped({ aspectRatio }: Provider, { width, height }: PostedMedia): boolean {
+  if (aspectRatio === null || !width || !height) return false
+  const ratio = width / height
+  return ratio < aspectRatio.min || ratio > aspectRatio.max
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}

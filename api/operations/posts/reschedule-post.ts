@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import { markPostScheduled } from '../../../postgres/tables/posts.ts'
+import { idInPath } from '../../../schemas/lax.ts'
+import { invalid } from '../../../schemas/problems.ts'
+import { PostResource, ScheduleRequest } from '../../../schemas/resources/post.ts'
+import { defineOperation } from '../define.ts'
+import { holdPost, readHeld } from './held.ts'
+import { refusalOf } from './issue.ts'
+import { requireMoment } from './moment.ts'
+import { judgeTime } from './readiness.ts'
+import { shownPost } from './shown.ts'
+
+export const reschedulePost = defineOperation({
+  name: 'post.reschedule',
+  http: { method: 'POST', path: '/v1/posts/{post_id}/reschedule' },
+  tool: 'svc.reschedule_post',
+  summary: 'Move a scheduled or failed post to another time in the future.',
+  description: 'Only the time is checked. Of a failed post, what is published already is not published again.',
+  tag: 'Posts',
+  effect: 'update',
+  scope: 'posts:write',
+  input: { path: z.object({ post_id: idInPath('post') }), body: ScheduleRequest },
+  output: PostResource,
+  problems: ['post_not_found', 'post_not_reschedulable'],
+  emits: 'post.scheduled',
+  async handle({ path: { post_id }, body: { scheduled_at }, workspace, clock, stores: { pg } }) {
+    const post = await holdPost(pg, workspace.id, post_id, ['scheduled', 'failed'], 'post_not_reschedulable')
+    const moment = requireMoment(scheduled_at, workspace.timezone)
+    const issues = judgeTime(moment, clock.now(), scheduled_at.sent)
+    if (issues.length > 0) throw invalid(issues.map(refusalOf))
+    await markPostScheduled(pg, post.id, new Date(moment))
+    return shownPost(await readHeld(pg, workspace.id, post.id))
+  },
+})

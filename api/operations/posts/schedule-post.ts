@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import { markPostScheduled } from '../../../postgres/tables/posts.ts'
+import { idInPath } from '../../../schemas/lax.ts'
+import { PostResource, ScheduleRequest } from '../../../schemas/resources/post.ts'
+import { defineOperation } from '../define.ts'
+import { holdPost, readHeld } from './held.ts'
+import { requireMoment } from './moment.ts'
+import { judgeTime } from './readiness.ts'
+import { shownPost } from './shown.ts'
+import { requireReady } from './stored.ts'
+
+export const schedulePost = defineOperation({
+  name: 'post.schedule',
+  http: { method: 'POST', path: '/v1/posts/{post_id}/schedule' },
+  tool: 'svc.schedule_post',
+  summary: 'Schedule a draft or failed post for a time in the future.',
+  description:
+    'The post must be ready: see `POST /v1/posts/preview`. Of a failed post, what is published already is not published again. As a tool, it reschedules a scheduled post as well.',
+  tag: 'Posts',
+  effect: 'update',
+  scope: 'posts:write',
+  input: { path: z.object({ post_id: idInPath('post') }), body: ScheduleRequest },
+  output: PostResource,
+  problems: ['post_not_found', 'post_not_schedulable'],
+  emits: 'post.scheduled',
+  async handle({ path: { post_id }, body: { scheduled_at }, workspace, clock, interface: by, stores: { pg } }) {
+    const allowed = by === 'mcp' ? (['draft', 'failed', 'scheduled'] as const) : (['draft', 'failed'] as const)
+    const post = await holdPost(pg, workspace.id, post_id, allowed, 'post_not_schedulable')
+    const moment = requireMoment(scheduled_at, workspace.timezone)
+    await requireReady(pg, workspace.id, post, judgeTime(moment, clock.now(), scheduled_at.sent))
+    await markPostScheduled(pg, post.id, new Date(moment))
+    return shownPost(await readHeld(pg, workspace.id, post.id))
+  },
+})

@@ -1,0 +1,13 @@
+/** Posts as the API shows them. */
+import type { Post } from '../../../postgres/tables/posts.ts'
+
+export function shownPost({ id, targets, scheduled_at, created_at, updated_at, ...post }: Post) {
+  return {
+    ...{ id, object_id: `post_${id}` },
+    ...post,
+    scheduled_at: scheduled_at?.toISOString() ?? null,
+    targets: targets.map((target) => ({ ...target, object_id: `post_target_${target.id}` })),
+    created_at: created_at.toISOString(),
+    updated_at: updated_at.toISOString(),
+  }
+}

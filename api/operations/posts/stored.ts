@@ -1,0 +1,32 @@
+/** What a stored post names, and whether it is ready as it stands. */
+import type { Queryable } from '../../../postgres/client.ts'
+import type { Post } from '../../../postgres/tables/posts.ts'
+import { invalid } from '../../../schemas/problems.ts'
+import { type Choice, type Named, readChoice } from './choice.ts'
+import { errorsAmong, type Issue, refusalOf } from './issue.ts'
+import { judgeReadiness } from './readiness.ts'
+
+/** The post's own media, accounts and captions. */
+export function namedBy({ media_ids, targets }: Post): Named {
+  return {
+    mediaIds: media_ids,
+    accountIds: targets.map(({ social_account_id }) => social_account_id),
+    captions: Object.fromEntries(targets.map(({ platform, caption_override }) => [platform, caption_override ?? ''])),
+  }
+}
+
+/** The errors of readiness. What is published already isn't published again, and not judged. */
+export function judgePost(post: Post, baseCaption: string, { media, accounts, captions }: Choice): Issue[] {
+  const published = new Set(
+    post.targets.filter(({ status }) => status === 'published').map(({ social_account_id }) => social_account_id),
+  )
+  const waiting = accounts.filter(({ id }) => !published.has(id))
+  return errorsAmong(judgeReadiness({ baseCaption, media, accounts: waiting, captions }).issues)
+}
+
+/** @throws Problem with all that keeps the post from being published */
+export async function requireReady(pg: Queryable, workspaceId: number, post: Post, more: readonly Issue[]) {
+  const choice = await readChoice(pg, workspaceId, namedBy(post))
+  const issues = [...more, ...judgePost(post, post.base_caption, choice)]
+  if (issues.length > 0) throw invalid(issues.map(refusalOf))
+}

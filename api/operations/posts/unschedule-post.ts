@@ -1,0 +1,26 @@
+import { z } from 'zod'
+import { markPostDraft } from '../../../postgres/tables/posts.ts'
+import { idInPath } from '../../../schemas/lax.ts'
+import { PostResource } from '../../../schemas/resources/post.ts'
+import { defineOperation } from '../define.ts'
+import { holdPost, readHeld } from './held.ts'
+import { shownPost } from './shown.ts'
+
+export const unschedulePost = defineOperation({
+  name: 'post.unschedule',
+  http: { method: 'POST', path: '/v1/posts/{post_id}/unschedule' },
+  tool: 'svc.unschedule_post',
+  summary: 'Make a scheduled post a draft again, without a time.',
+  tag: 'Posts',
+  effect: 'update',
+  scope: 'posts:write',
+  input: { path: z.object({ post_id: idInPath('post') }) },
+  output: PostResource,
+  problems: ['post_not_found', 'post_not_unschedulable'],
+  emits: 'post.unscheduled',
+  async handle({ path: { post_id }, workspace, stores: { pg } }) {
+    const post = await holdPost(pg, workspace.id, post_id, ['scheduled'], 'post_not_unschedulable')
+    await markPostDraft(pg, post.id)
+    return shownPost(await readHeld(pg, workspace.id, post.id))
+  },
+})

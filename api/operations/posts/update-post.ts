@@ -1,0 +1,109 @@
+import { z } from 'zod'
+import type { Queryable } from '../../../postgres/client.ts'
+import { type Post, setPostMedia, setPostTargets, updatePostFields } from '../../../postgres/tables/posts.ts'
+import { idInPath } from '../../../schemas/lax.ts'
+import { invalid, problem } from '../../../schemas/problems.ts'
+import { PostResource, PostUpdate } from '../../../schemas/resources/post.ts'
+import { type ValidationError, valueError } from '../../../schemas/validation-errors.ts'
+import { momentOf } from '../../../schemas/written-time.ts'
+import { defineOperation } from '../define.ts'
+import { type Choice, type Named, readChoice, targetsOf } from './choice.ts'
+import { holdPost, readHeld } from './held.ts'
+import { refusalOf } from './issue.ts'
+import { judgeTime } from './readiness.ts'
+import { shownPost } from './shown.ts'
+import { judgePost, namedBy } from './stored.ts'
+
+type Body = z.output<typeof PostUpdate>
+
+export const updatePost = defineOperation({
+  name: 'post.update',
+  http: { method: 'PATCH', path: '/v1/posts/{post_id}' },
+  tool: 'svc.update_post',
+  summary: 'Change a draft or scheduled post.',
+  description:
+    'What is not sent stays. Null clears `scheduled_at`, `tags`, `media_ids`, `social_account_ids` and `platform_captions`, and is ignored for `title` and `base_caption`. A scheduled post must stay ready to be published.',
+  tag: 'Posts',
+  effect: 'update',
+  scope: 'posts:write',
+  input: { path: z.object({ post_id: idInPath('post') }), body: PostUpdate },
+  output: PostResource,
+  problems: ['post_not_found', 'post_not_editable', 'post_target_published'],
+  emits: 'post.updated',
+  async handle({ path: { post_id }, body, workspace, clock, stores: { pg } }) {
+    const post = await holdPost(pg, workspace.id, post_id, ['draft', 'scheduled'], 'post_not_editable')
+    requirePublishedKept(post, body)
+    const time = readNewTime(post, body, workspace.timezone, clock.now())
+    const choice = await readChoice(pg, workspace.id, namedAfter(post, body))
+    const errors = [...time.errors, ...choice.unknown.map(refusalOf)]
+    if (errors.length > 0) throw invalid(errors)
+    requireStaysReady(post, body, choice)
+    await updatePostFields(pg, post.id, {
+      title: body.title ?? post.title,
+      baseCaption: body.base_caption ?? post.base_caption,
+      scheduledAt: time.scheduledAt,
+      tags: body.tags === undefined ? post.tags : (body.tags ?? []),
+    })
+    await replaceChosen(pg, post, body, choice)
+    return shownPost(await readHeld(pg, workspace.id, post.id))
+  },
+})
+
+/** What is published can't be unsaid. */
+function requirePublishedKept({ targets }: Post, { social_account_ids }: Body): void {
+  if (social_account_ids === undefined) return
+  const kept = new Set(social_account_ids ?? [])
+  const isTakenOut = targets.some(({ status, social_account_id: id }) => status === 'published' && !kept.has(id))
+  if (isTakenOut) throw problem('post_target_published')
+}
+
+/** A draft's time is a proposal; that of a scheduled post is moved as by rescheduling, and can't be taken away. */
+function readNewTime(
+  { status, scheduled_at }: Post,
+  { scheduled_at: written }: Body,
+  timeZone: string,
+  now: number,
+): { scheduledAt: Date | null; errors: readonly ValidationError[] } {
+  const loc = ['body', 'scheduled_at']
+  if (written === undefined) return { scheduledAt: scheduled_at, errors: [] }
+  if (written === null) {
+    const errors = status === 'scheduled' ? [valueError(loc, null, 'A scheduled post needs a time: unschedule it')] : []
+    return { scheduledAt: null, errors }
+  }
+  const time = momentOf(written, timeZone, loc)
+  if ('error' in time) return { scheduledAt: null, errors: [time.error] }
+  const issues = status === 'scheduled' ? judgeTime(time.moment, now, written.sent) : []
+  return { scheduledAt: new Date(time.moment), errors: issues.map(refusalOf) }
+}
+
+/** Overrides belong to platforms: those of accounts that stay go on, also for another account of the platform. */
+function namedAfter(post: Post, { media_ids, social_account_ids, platform_captions }: Body): Named {
+  const stored = namedBy(post)
+  return {
+    mediaIds: media_ids === undefined ? stored.mediaIds : (media_ids ?? []),
+    accountIds: social_account_ids === undefined ? stored.accountIds : (social_account_ids ?? []),
+    captions: platform_captions === undefined ? stored.captions : (platform_captions ?? {}),
+    isCaptionKept: platform_captions === undefined,
+  }
+}
+
+function requireStaysReady(post: Post, body: Body, choice: Choice): void {
+  if (post.status !== 'scheduled') return
+  const { base_caption, media_ids, social_account_ids, platform_captions } = body
+  const isTouched =
+    (base_caption ?? undefined) !== undefined ||
+    [media_ids, social_account_ids, platform_captions].some((sent) => sent !== undefined)
+  if (!isTouched) return
+  const issues = judgePost(post, base_caption ?? post.base_caption, choice)
+  if (issues.length > 0) throw invalid(issues.map(refusalOf))
+}
+
+async function replaceChosen(pg: Queryable, post: Post, body: Body, choice: Choice): Promise<void> {
+  if (body.media_ids !== undefined) {
+    const mediaIds = choice.media.map(({ id }) => id)
+    await setPostMedia(pg, post.id, mediaIds)
+  }
+  if (body.social_account_ids !== undefined || body.platform_captions !== undefined) {
+    await setPostTargets(pg, post.id, targetsOf(choice), post.status === 'scheduled' ? 'scheduled' : 'draft')
+  }
+}

@@ -1,0 +1,192 @@
+/**
+ * Posts with their media and targets. Whoever changes a post takes its row first (`lockPost`): the state that was read is
+ * the state that is changed. Held by test/integration/post-schedule.test.ts.
+ */
+import type { Queryable } from '../client.ts'
+
+export interface PostTarget {
+  readonly id: number
+  readonly social_account_id: number
+  readonly platform: string
+  readonly caption_override: string | null
+  readonly status: 'draft' | 'scheduled' | 'publishing' | 'published' | 'failed'
+  readonly publish_result: Record<string, unknown>
+}
+
+export type PostStatus = 'draft' | 'scheduled' | 'publishing' | 'published' | 'failed' | 'archived'
+
+export interface Post {
+  readonly id: number
+  readonly title: string
+  readonly base_caption: string
+  readonly scheduled_at: Date | null
+  readonly status: PostStatus
+  readonly tags: string[]
+  readonly media_ids: number[]
+  readonly targets: PostTarget[]
+  readonly created_at: Date
+  readonly updated_at: Date
+}
+
+/** With media and targets in their order, in one statement however many posts: ids are JSON, so that they are numbers. */
+const columns = `p.id, p.title, p.base_caption, p.scheduled_at, p.status, p.tags, p.created_at, p.updated_at,
+  (SELECT coalesce(jsonb_agg(m.media_id ORDER BY m.place), '[]') FROM post_media m WHERE m.post_id = p.id) AS media_ids,
+  (SELECT coalesce(jsonb_agg(jsonb_build_object(
+      'id', t.id, 'social_account_id', t.social_account_id, 'platform', a.platform,
+      'caption_override', t.caption_override, 'status', t.status, 'publish_result', t.publish_result
+    ) ORDER BY t.place), '[]')
+   FROM post_targets t JOIN social_accounts a ON a.id = t.social_account_id WHERE t.post_id = p.id) AS targets`
+
+export interface PostFilter {
+  readonly limit: number
+  readonly beforeId?: number | undefined
+  /** Without one, all but the archived. */
+  readonly status?: PostStatus | undefined
+}
+
+/** Newest first. */
+export function listPosts(q: Queryable, workspaceId: number, filter: PostFilter): Promise<Post[]> {
+  const { limit, beforeId = null, status = null } = filter
+  // The index of the list without archived posts is taken only where the statement itself leaves them out.
+  const wanted = status === null ? `p.status <> 'archived' AND $4::text IS NULL` : 'p.status = $4'
+  return q.query<Post>(
+    `SELECT ${columns} FROM posts p
+     WHERE p.workspace_id = $1 AND ${wanted} AND ($3::bigint IS NULL OR p.id < $3) ORDER BY p.id DESC LIMIT $2`,
+    [workspaceId, limit, beforeId, status],
+  )
+}
+
+export async function readPost(q: Queryable, workspaceId: number, id: number): Promise<Post | null> {
+  const [post] = await q.query<Post>(`SELECT ${columns} FROM posts p WHERE p.workspace_id = $1 AND p.id = $2`, [
+    workspaceId,
+    id,
+  ])
+  return post ?? null
+}
+
+/** The post as it is once nobody else changes it, held until the end of the transaction. */
+export async function lockPost(tx: Queryable, workspaceId: number, id: number): Promise<Post | null> {
+  // Not in one statement with its targets: having waited, it would have them as of before.
+  await tx.query('SELECT 1 FROM posts WHERE workspace_id = $1 AND id = $2 FOR UPDATE', [workspaceId, id])
+  return readPost(tx, workspaceId, id)
+}
+
+export interface NewPost {
+  readonly workspaceId: number
+  readonly title: string
+  readonly baseCaption: string
+  readonly scheduledAt: Date | null
+  readonly tags: readonly string[]
+}
+
+/** A draft, without media and targets yet. @returns its id */
+export async function insertPost(tx: Queryable, post: NewPost): Promise<number> {
+  const [row] = await tx.query<{ id: number }>(
+    `INSERT INTO posts (workspace_id, title, base_caption, scheduled_at, tags) VALUES ($1, $2, $3, $4, $5) RETURNING id`,
+    [post.workspaceId, post.title, post.baseCaption, post.scheduledAt, post.tags],
+  )
+  return row!.id
+}
+
+export type PostFields = Omit<NewPost, 'workspaceId'>
+
+export async function updatePostFields(tx: Queryable, id: number, fields: PostFields): Promise<void> {
+  await tx.query(
+    `UPDATE posts SET title = $2, base_caption = $3, scheduled_at = $4, tags = $5, updated_at = clock_timestamp()
+     WHERE id = $1`,
+    [id, fields.title, fields.baseCaption, fields.scheduledAt, fields.tags],
+  )
+}
+
+/** Replaces the post's media. */
+export async function setPostMedia(tx: Queryable, id: number, mediaIds: readonly number[]): Promise<void> {
+  await tx.query('DELETE FROM post_media WHERE post_id = $1', [id])
+  await tx.query(
+    `INSERT INTO post_media (post_id, place, media_id)
+     SELECT $1, place, media_id FROM unnest($2::bigint[]) WITH ORDINALITY AS given (media_id, place)`,
+    [id, mediaIds],
+  )
+}
+
+export interface ChosenTarget {
+  readonly accountId: number
+  readonly captionOverride: string | null
+}
+
+/**
+ * Replaces the post's targets; an account that stays keeps its target. What is published keeps the caption that it was
+ * published with.
+ * @param status of targets that are new
+ */
+export async function setPostTargets(
+  tx: Queryable,
+  id: number,
+  targets: readonly ChosenTarget[],
+  status: 'draft' | 'scheduled',
+): Promise<void> {
+  const accountIds = targets.map(({ accountId }) => accountId)
+  const overrides = targets.map(({ captionOverride }) => captionOverride)
+  await tx.query('DELETE FROM post_targets WHERE post_id = $1 AND NOT social_account_id = ANY($2::bigint[])', [
+    id,
+    accountIds,
+  ])
+  await tx.query(
+    `INSERT INTO post_targets (post_id, place, social_account_id, caption_override, status)
+     SELECT $1, place, account_id, override, $4
+     FROM unnest($2::bigint[], $3::text[]) WITH ORDINALITY AS given (account_id, override, place)
+     ON CONFLICT (post_id, social_account_id) DO UPDATE SET place = EXCLUDED.place,
+       caption_override = CASE WHEN post_targets.status = 'published' THEN post_targets.caption_override
+         ELSE EXCLUDED.caption_override END`,
+    [id, accountIds, overrides, status],
+  )
+}
+
+/** To be published at `at`: of a post that had failed, where it isn't published yet. */
+export async function markPostScheduled(tx: Queryable, id: number, at: Date): Promise<void> {
+  await tx.query(
+    `UPDATE posts SET status = 'scheduled', scheduled_at = $2, updated_at = clock_timestamp() WHERE id = $1`,
+    [id, at],
+  )
+  await tx.query(
+    `UPDATE post_targets SET status = 'scheduled', publish_result = '{}' WHERE post_id = $1 AND status <> 'published'`,
+    [id],
+  )
+}
+
+/** A draft again, without a time. */
+export async function markPostDraft(tx: Queryable, id: number): Promise<void> {
+  await tx.query(
+    `UPDATE posts SET status = 'draft', scheduled_at = NULL, updated_at = clock_timestamp() WHERE id = $1`,
+    [id],
+  )
+  await endWaiting(tx, id)
+}
+
+/** Out of lists; its time and what came of its targets stay to be read. */
+export async function markPostArchived(tx: Queryable, id: number): Promise<void> {
+  await tx.query(`UPDATE posts SET status = 'archived', updated_at = clock_timestamp() WHERE id = $1`, [id])
+  await endWaiting(tx, id)
+}
+
+async function endWaiting(tx: Queryable, postId: number): Promise<void> {
+  await tx.query(`UPDATE post_targets SET status = 'draft' WHERE post_id = $1 AND status = 'scheduled'`, [postId])
+}
+
+/** What readiness asks of a media asset. */
+export interface PostedMedia {
+  readonly id: number
+  readonly content_type: string
+  readonly size_bytes: number
+  readonly alt_text: string
+  readonly width: number | null
+  readonly height: number | null
+}
+
+/** Those of `ids` that there are, in no order. */
+export function readPostedMedia(q: Queryable, workspaceId: number, ids: readonly number[]): Promise<PostedMedia[]> {
+  return q.query<PostedMedia>(
+    `SELECT id, content_type, size_bytes, alt_text, width, height FROM media
+     WHERE workspace_id = $1 AND id = ANY($2::bigint[])`,
+    [workspaceId, ids],
+  )
+}

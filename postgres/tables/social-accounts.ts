@@ -1,0 +1,103 @@
+/** Accounts on social platforms. One that is disconnected stays: posts were published to it. */
+import type { Platform } from '../../schemas/reference/providers.ts'
+import type { Queryable } from '../client.ts'
+
+export interface SocialAccount {
+  readonly id: number
+  readonly platform: Platform
+  readonly handle: string
+  readonly display_name: string
+  readonly status: 'connected' | 'disconnected' | 'expired'
+  readonly external_id: string | null
+  readonly connection_type: 'simulated' | 'oauth' | 'app_password'
+  readonly health_status: 'ok' | 'warning' | 'error'
+  readonly health_message: string
+  readonly provider_metadata: Record<string, unknown>
+}
+
+const columns = `id, platform, handle, display_name, status, external_id, connection_type, health_status, health_message,
+  provider_metadata`
+
+/** All of the workspace, newest first: `connectSocialAccount` bounds them. */
+export function listSocialAccounts(q: Queryable, workspaceId: number): Promise<SocialAccount[]> {
+  return q.query<SocialAccount>(`SELECT ${columns} FROM social_accounts WHERE workspace_id = $1 ORDER BY id DESC`, [
+    workspaceId,
+  ])
+}
+
+/** Those of `ids` that there are, in no order. */
+export function readSocialAccounts(
+  q: Queryable,
+  workspaceId: number,
+  ids: readonly number[],
+): Promise<SocialAccount[]> {
+  return q.query<SocialAccount>(
+    `SELECT ${columns} FROM social_accounts WHERE workspace_id = $1 AND id = ANY($2::bigint[])`,
+    [workspaceId, ids],
+  )
+}
+
+/** The account, held until the end of the transaction. */
+export async function lockSocialAccount(
+  tx: Queryable,
+  workspaceId: number,
+  platform: Platform,
+  handle: string,
+): Promise<SocialAccount | null> {
+  const [account] = await tx.query<SocialAccount>(
+    `SELECT ${columns} FROM social_accounts WHERE workspace_id = $1 AND platform = $2 AND handle = $3 FOR UPDATE`,
+    [workspaceId, platform, handle],
+  )
+  return account ?? null
+}
+
+export interface ConnectedAccount {
+  readonly workspaceId: number
+  readonly platform: Platform
+  readonly handle: string
+  /** Stays what it was, or is the handle, when left out. */
+  readonly displayName: string | undefined
+  readonly connectionType: SocialAccount['connection_type']
+}
+
+/** Makes the account, or renews the connection of the one that there is. */
+export async function connectSocialAccount(
+  tx: Queryable,
+  { workspaceId, platform, handle, displayName, connectionType }: ConnectedAccount,
+): Promise<SocialAccount> {
+  const [account] = await tx.query<SocialAccount>(
+    `INSERT INTO social_accounts (workspace_id, platform, handle, display_name, connection_type)
+     VALUES ($1, $2, $3, coalesce($4, $3), $5)
+     ON CONFLICT (workspace_id, platform, handle) DO UPDATE SET
+       display_name = coalesce($4, social_accounts.display_name), connection_type = $5, status = 'connected',
+       health_status = 'ok', health_message = '', updated_at = clock_timestamp()
+     RETURNING ${columns}`,
+    [workspaceId, platform, handle, displayName ?? null, connectionType],
+  )
+  return account!
+}
+
+export async function countSocialAccounts(q: Queryable, workspaceId: number): Promise<number> {
+  const [row] = await q.query<{ count: number }>('SELECT count(*) FROM social_accounts WHERE workspace_id = $1', [
+    workspaceId,
+  ])
+  return row!.count
+}
+
+/** @returns null when there is no such account; `isNew` is false where it was disconnected before */
+export async function disconnectSocialAccount(
+  tx: Queryable,
+  id: number,
+): Promise<{ account: SocialAccount; workspaceId: number; isNew: boolean } | null> {
+  const [before] = await tx.query<{ workspace_id: number; status: string }>(
+    'SELECT workspace_id, status FROM social_accounts WHERE id = $1 FOR UPDATE',
+    [id],
+  )
+  if (before === undefined) return null
+  const [account] = await tx.query<SocialAccount>(
+    `UPDATE social_accounts SET status = 'disconnected', updated_at = clock_timestamp() WHERE id = $1
+     RETURNING ${columns}`,
+    [id],
+  )
+  return { account: account!, workspaceId: before.workspace_id, isNew: before.status !== 'disconnected' }
+}

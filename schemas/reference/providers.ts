@@ -1,0 +1,156 @@
+/**
+ * What each platform takes: the one table that readiness, previews and docs/posts.md go by. Figures are those that the
+ * platforms publish for their APIs (2026); captions and alternative texts are counted in code points.
+ */
+const MB = 1_000_000
+const GB = 1_000 * MB
+
+export const platforms = [
+  'x',
+  'bluesky',
+  'threads',
+  'mastodon',
+  'instagram',
+  'facebook',
+  'linkedin',
+  'pinterest',
+  'youtube',
+  'tiktok',
+] as const
+export type Platform = (typeof platforms)[number]
+
+export type MediaKind = 'image' | 'video'
+
+/** Images or videos of one post. */
+export interface KindLimits {
+  readonly countMax: number
+  readonly bytesMax: number
+  readonly contentTypes: readonly string[]
+}
+
+export interface Provider {
+  readonly label: string
+  readonly captionLengthMax: number
+  /** What a post can't be without. */
+  readonly needs: MediaKind | 'media' | null
+  /** Null: takes none. */
+  readonly image: KindLimits | null
+  readonly video: KindLimits | null
+  /** Images and videos of one post together; null: it holds either or. */
+  readonly mixedMax: number | null
+  /** Null: alternative texts aren't passed on. */
+  readonly altTextLengthMax: number | null
+  /** Width by height of an image; others are cropped. */
+  readonly aspectRatio: { readonly min: number; readonly max: number } | null
+}
+
+const pictures = ['image/jpeg', 'image/png']
+const films = ['video/mp4', 'video/quicktime']
+
+export const providers: Readonly<Record<Platform, Provider>> = {
+  x: {
+    label: 'X',
+    captionLengthMax: 280,
+    needs: null,
+    image: { countMax: 4, bytesMax: 5 * MB, contentTypes: pictures },
+    video: { countMax: 4, bytesMax: 512 * MB, contentTypes: films },
+    mixedMax: 4,
+    altTextLengthMax: 1000,
+    aspectRatio: null,
+  },
+  bluesky: {
+    label: 'Bluesky',
+    captionLengthMax: 300,
+    needs: null,
+    image: { countMax: 4, bytesMax: 1 * MB, contentTypes: pictures },
+    video: { countMax: 1, bytesMax: 100 * MB, contentTypes: ['video/mp4'] },
+    mixedMax: null,
+    altTextLengthMax: 1000,
+    aspectRatio: null,
+  },
+  threads: {
+    label: 'Threads',
+    captionLengthMax: 500,
+    needs: null,
+    image: { countMax: 20, bytesMax: 8 * MB, contentTypes: pictures },
+    video: { countMax: 20, bytesMax: 1 * GB, contentTypes: films },
+    mixedMax: 20,
+    altTextLengthMax: 1000,
+    aspectRatio: null,
+  },
+  mastodon: {
+    label: 'Mastodon',
+    captionLengthMax: 500,
+    needs: null,
+    image: { countMax: 4, bytesMax: 16 * MB, contentTypes: pictures },
+    video: { countMax: 1, bytesMax: 99 * MB, contentTypes: films },
+    mixedMax: null,
+    altTextLengthMax: 1500,
+    aspectRatio: null,
+  },
+  instagram: {
+    label: 'Instagram',
+    captionLengthMax: 2200,
+    needs: 'media',
+    image: { countMax: 10, bytesMax: 8 * MB, contentTypes: pictures },
+    video: { countMax: 10, bytesMax: 300 * MB, contentTypes: films },
+    mixedMax: 10,
+    altTextLengthMax: 1000,
+    aspectRatio: { min: 0.8, max: 1.91 },
+  },
+  facebook: {
+    label: 'Facebook',
+    captionLengthMax: 63_206,
+    needs: null,
+    image: { countMax: 10, bytesMax: 10 * MB, contentTypes: pictures },
+    video: { countMax: 1, bytesMax: 2 * GB, contentTypes: films },
+    mixedMax: null,
+    altTextLengthMax: 1000,
+    aspectRatio: null,
+  },
+  linkedin: {
+    label: 'LinkedIn',
+    captionLengthMax: 3000,
+    needs: null,
+    image: { countMax: 20, bytesMax: 8 * MB, contentTypes: pictures },
+    video: { countMax: 1, bytesMax: 500 * MB, contentTypes: films },
+    mixedMax: null,
+    altTextLengthMax: 4086,
+    aspectRatio: null,
+  },
+  pinterest: {
+    label: 'Pinterest',
+    captionLengthMax: 500,
+    needs: 'image',
+    image: { countMax: 5, bytesMax: 20 * MB, contentTypes: pictures },
+    // Its image is the cover.
+    video: { countMax: 1, bytesMax: 2 * GB, contentTypes: films },
+    mixedMax: 2,
+    altTextLengthMax: 500,
+    aspectRatio: null,
+  },
+  youtube: {
+    label: 'YouTube',
+    captionLengthMax: 5000,
+    needs: 'video',
+    image: null,
+    video: { countMax: 1, bytesMax: 256 * GB, contentTypes: films },
+    mixedMax: null,
+    altTextLengthMax: null,
+    aspectRatio: null,
+  },
+  tiktok: {
+    label: 'TikTok',
+    captionLengthMax: 2200,
+    needs: 'video',
+    image: null,
+    video: { countMax: 1, bytesMax: 4 * GB, contentTypes: films },
+    mixedMax: null,
+    altTextLengthMax: null,
+    aspectRatio: null,
+  },
+}
+
+export function kindOf(contentType: string): MediaKind {
+  return contentType.startsWith('video/') ? 'video' : 'image'
+}

@@ -1,0 +1,142 @@
+/** Posts, their targets, and what a post would come to. docs/posts.md has the states and the rules of readiness. */
+import { z } from 'zod'
+import {
+  postAccountsMax,
+  postBaseCaptionLengthMax,
+  postCaptionOverrideLengthMax,
+  postMediaMax,
+  postPlatformCaptionsMax,
+  postTagLengthMax,
+  postTagsMax,
+  postTitleLengthMax,
+} from '../api-limits.ts'
+import { laxInteger } from '../lax.ts'
+import { platforms } from '../reference/providers.ts'
+import { dictTooLong } from '../validation-errors.ts'
+import { writtenTime } from '../written-time.ts'
+import { dateTime } from './date-time.ts'
+import { objectId } from './object-id.ts'
+
+export const postStatuses = ['draft', 'scheduled', 'publishing', 'published', 'failed', 'archived'] as const
+export type PostStatus = (typeof postStatuses)[number]
+export const targetStatuses = ['draft', 'scheduled', 'publishing', 'published', 'failed'] as const
+export type TargetStatus = (typeof targetStatuses)[number]
+
+const title = z.string().min(1).max(postTitleLengthMax)
+const baseCaption = z.string().min(1).max(postBaseCaptionLengthMax)
+
+/** The `#` in front is how tags are written, not a part of them. */
+const tag = z.preprocess(
+  (value) => (typeof value === 'string' ? value.replace(/^#+/, '') : value),
+  z.string().min(1).max(postTagLengthMax),
+)
+const tags = z
+  .array(tag)
+  .max(postTagsMax)
+  .transform(withoutRepeats)
+  .meta({ description: 'A leading `#` and repeats are dropped.' })
+
+/** Repeats stay here, so that errors found later name the place that was sent. */
+const mediaIds = z.array(laxInteger).max(postMediaMax).meta({ description: 'In the order in which they are shown.' })
+const accountIds = z.array(laxInteger).max(postAccountsMax).meta({ description: 'The accounts to publish to.' })
+
+const platformCaptions = z
+  .record(z.string(), z.string().max(postCaptionOverrideLengthMax))
+  .superRefine((captions, context) => {
+    const count = Object.keys(captions).length
+    if (count <= postPlatformCaptionsMax) return
+    const build = (loc: readonly (string | number)[], input: unknown) =>
+      dictTooLong(loc, input, postPlatformCaptionsMax, count)
+    context.addIssue({ code: 'custom', params: { build } })
+  })
+  .meta({ description: 'Captions in place of the base caption, by platform of the chosen accounts; empty: none.' })
+
+export const PostCreate = z
+  .object({
+    title,
+    base_caption: baseCaption,
+    scheduled_at: writtenTime.nullable().optional(),
+    tags: tags.optional(),
+    media_ids: mediaIds.optional(),
+    social_account_ids: accountIds.optional(),
+    platform_captions: platformCaptions.optional(),
+  })
+  .meta({ id: 'PostCreate' })
+
+export const PostUpdate = z
+  .object({
+    title: title.nullable().optional(),
+    base_caption: baseCaption.nullable().optional(),
+    scheduled_at: writtenTime.nullable().optional(),
+    tags: tags.nullable().optional(),
+    media_ids: mediaIds.nullable().optional(),
+    social_account_ids: accountIds.nullable().optional(),
+    platform_captions: platformCaptions.nullable().optional(),
+  })
+  .meta({ id: 'PostUpdate' })
+
+export const ScheduleRequest = z.object({ scheduled_at: writtenTime }).meta({ id: 'ScheduleRequest' })
+
+const PostTarget = z
+  .object({
+    id: z.int(),
+    object_id: objectId('post_target'),
+    social_account_id: z.int(),
+    platform: z.string(),
+    caption_override: z.string().nullable(),
+    status: z.enum(targetStatuses),
+    publish_result: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'PostTarget' })
+
+export const PostResource = z
+  .object({
+    id: z.int(),
+    object_id: objectId('post'),
+    title: z.string(),
+    base_caption: z.string(),
+    scheduled_at: dateTime.nullable(),
+    status: z.enum(postStatuses),
+    tags: z.array(z.string()),
+    media_ids: z.array(z.int()),
+    targets: z.array(PostTarget),
+    created_at: dateTime,
+    updated_at: dateTime,
+  })
+  .meta({ id: 'Post' })
+
+const PostIssue = z
+  .object({
+    loc: z.array(z.union([z.string(), z.int()])),
+    severity: z.enum(['error', 'warning']),
+    code: z.string(),
+    message: z.string(),
+    platform: z.string().nullable(),
+    social_account_id: z.int().nullable(),
+  })
+  .meta({ id: 'PostIssue' })
+
+const PreviewedTarget = z
+  .object({
+    social_account_id: z.int(),
+    platform: z.enum(platforms),
+    caption: z.string(),
+    character_count: z.int(),
+    character_limit: z.int(),
+    media_count: z.int(),
+    valid: z.boolean(),
+  })
+  .meta({ id: 'PreviewedTarget' })
+
+export const PostPreview = z
+  .object({
+    valid: z.boolean().meta({ description: 'No issue is an error.' }),
+    issues: z.array(PostIssue),
+    targets: z.array(PreviewedTarget),
+    scheduled_at: dateTime.nullable(),
+  })
+  .meta({ id: 'PostPreview' })
+
+function withoutRepeats(values: string[]): string[] {
+  return [...new Set(values)]
+}

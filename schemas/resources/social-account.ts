@@ -1,0 +1,24 @@
+/** Accounts on social platforms that posts are published to. */
+import { z } from 'zod'
+import { platforms } from '../reference/providers.ts'
+import { objectId } from './object-id.ts'
+
+export const accountStatuses = ['connected', 'disconnected', 'expired'] as const
+export const healthStatuses = ['ok', 'warning', 'error'] as const
+export const connectionTypes = ['simulated', 'oauth', 'app_password'] as const
+
+export const SocialAccountResource = z
+  .object({
+    id: z.int(),
+    object_id: objectId('social_account'),
+    platform: z.enum(platforms),
+    handle: z.string(),
+    display_name: z.string(),
+    status: z.enum(accountStatuses),
+    external_id: z.string().nullable().optional().meta({ description: 'The id that the platform has for it.' }),
+    connection_type: z.enum(connectionTypes).optional().meta({ default: 'simulated' }),
+    health_status: z.enum(healthStatuses).optional().meta({ default: 'ok' }),
+    health_message: z.string().optional().meta({ default: '' }),
+    provider_metadata: z.record(z.string(), z.unknown()).optional(),
+  })
+  .meta({ id: 'SocialAccount' })

@@ -1,0 +1,391 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import { asking, type Fault, makeAccount, makeMedia, type ShownPost } from '../support/publishing.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+let stores: TestStores
+let api: TestApi
+let mine: TestWorkspace
+let ask: ReturnType<typeof asking>
+beforeAll(async () => {
+  stores = await freshStores()
+  api = await startApi(stores)
+  ask = asking(api, () => mine.apiKey)
+})
+afterAll(async () => {
+  await api?.close()
+  await stores?.close()
+})
+beforeEach(async () => {
+  mine = await makeWorkspace(stores)
+})
+
+const plain = { title: 'A title', base_caption: 'A caption' }
+const create = async (body: object = plain) => {
+  const { status, body: post } = await ask<ShownPost>('POST', '/v1/posts', body)
+  expect([status, post]).toEqual([200, expect.anything()])
+  return post
+}
+const inWorkspace = async (options: { timezone: string }) => {
+  mine = await makeWorkspace(stores, options)
+}
+
+describe('creating a post', () => {
+  test('answers the draft, with all that it was made of, in its order', async () => {
+    const [x, other, bluesky] = [
+      await makeAccount(stores, mine.workspaceId, 'x'),
+      await makeAccount(stores, mine.workspaceId, 'x'),
+      await makeAccount(stores, mine.workspaceId, 'bluesky'),
+    ]
+    const [one, two] = [await makeMedia(stores, mine.workspaceId), await makeMedia(stores, mine.workspaceId)]
+    const post = await create({
+      ...plain,
+      scheduled_at: '2030-06-01T12:00:00+02:00',
+      tags: ['#news', 'b', 'news', '##c'],
+      media_ids: [two, one, two],
+      social_account_ids: [bluesky, x, other, String(x)],
+      platform_captions: { x: 'Short', bluesky: '' },
+    })
+    const target = (account: number, platform: string, caption: string | null) => ({
+      ...{ id: expect.any(Number), object_id: expect.stringMatching(/^post_target_\d+$/) },
+      ...{ social_account_id: account, platform, caption_override: caption, status: 'draft', publish_result: {} },
+    })
+    expect(post).toEqual({
+      id: expect.any(Number),
+      object_id: `post_${post.id}`,
+      ...plain,
+      scheduled_at: '2030-06-01T10:00:00.000Z',
+      status: 'draft',
+      tags: ['news', 'b', 'c'],
+      media_ids: [two, one],
+      targets: [target(bluesky, 'bluesky', null), target(x, 'x', 'Short'), target(other, 'x', 'Short')],
+      created_at: expect.stringMatching(/Z$/),
+      updated_at: expect.stringMatching(/Z$/),
+    })
+    expect((await ask('GET', `/v1/posts/${post.id}`)).body).toEqual(post)
+    expect((await ask('GET', `/v1/posts/post_${post.id}`)).body).toEqual(post)
+  })
+
+  test('needs a title and a base caption only', async () => {
+    expect(await create()).toMatchObject({ scheduled_at: null, tags: [], media_ids: [], targets: [], status: 'draft' })
+  })
+
+  test('takes 180 characters of title, counted in code points, and whatever time', async () => {
+    const title = '🙂'.repeat(180)
+    expect(await create({ ...plain, title, scheduled_at: '2001-01-01T00:00:00Z' })).toMatchObject({
+      title,
+      status: 'draft',
+      scheduled_at: '2001-01-01T00:00:00.000Z',
+    })
+  })
+
+  test.each<[object, object]>([
+    [{}, { type: 'missing', loc: ['body', 'title'] }],
+    [
+      { ...plain, title: '' },
+      { type: 'string_too_short', ctx: { min_length: 1 } },
+    ],
+    [
+      { ...plain, title: '🙂'.repeat(181) },
+      { type: 'string_too_long', ctx: { max_length: 180 } },
+    ],
+    [{ ...plain, title: null }, { type: 'string_type' }],
+    [
+      { ...plain, base_caption: 'a'.repeat(2201) },
+      { type: 'string_too_long', ctx: { max_length: 2200 } },
+    ],
+    [
+      { ...plain, scheduled_at: true },
+      { type: 'datetime_type', loc: ['body', 'scheduled_at'] },
+    ],
+    [
+      { ...plain, scheduled_at: 'soon' },
+      { type: 'datetime_from_date_parsing', ctx: { error: 'input is too short' } },
+    ],
+    [{ ...plain, scheduled_at: '9999-12-31T23:59:59-12:00' }, { type: 'datetime_parsing' }],
+    [
+      { ...plain, tags: null },
+      { type: 'list_type', loc: ['body', 'tags'] },
+    ],
+    [
+      { ...plain, tags: ['ok', '#'] },
+      { type: 'string_too_short', loc: ['body', 'tags', 1], input: '#' },
+    ],
+    [
+      { ...plain, tags: ['a'.repeat(61)] },
+      { type: 'string_too_long', ctx: { max_length: 60 } },
+    ],
+    [
+      { ...plain, tags: Array(31).fill('a') },
+      { type: 'too_long', loc: ['body', 'tags'] },
+    ],
+    [
+      { ...plain, tags: [1] },
+      { type: 'string_type', loc: ['body', 'tags', 0] },
+    ],
+    [
+      { ...plain, media_ids: [1.5] },
+      { type: 'int_from_float', loc: ['body', 'media_ids', 0] },
+    ],
+    [
+      { ...plain, media_ids: Array(21).fill(1) },
+      { type: 'too_long', loc: ['body', 'media_ids'] },
+    ],
+    [{ ...plain, social_account_ids: Array(51).fill(1) }, { type: 'too_long' }],
+    [
+      { ...plain, platform_captions: [] },
+      { type: 'dict_type', loc: ['body', 'platform_captions'] },
+    ],
+    [
+      { ...plain, platform_captions: { x: 1 } },
+      { type: 'string_type', loc: ['body', 'platform_captions', 'x'] },
+    ],
+    [
+      { ...plain, platform_captions: Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`p${at}`, ''])) },
+      { type: 'too_long', ctx: { field_type: 'Dictionary', max_length: 20, actual_length: 21 } },
+    ],
+  ])('%j is 422', async (body, expected) => {
+    const answer = await ask('POST', '/v1/posts', body)
+    expect([answer.status, answer.body.detail[0]]).toEqual([422, expect.objectContaining(expected)])
+  })
+
+  test('names accounts, media and captions that the workspace does not have, at their places, all together', async () => {
+    const theirs = await makeWorkspace(stores)
+    const [foreignAccount, foreignMedia] = [
+      await makeAccount(stores, theirs.workspaceId, 'x'),
+      await makeMedia(stores, theirs.workspaceId),
+    ]
+    const [account, media] = [
+      await makeAccount(stores, mine.workspaceId, 'x'),
+      await makeMedia(stores, mine.workspaceId),
+    ]
+    const { status, body } = await ask('POST', '/v1/posts', {
+      ...plain,
+      media_ids: [media, foreignMedia, Number.MAX_SAFE_INTEGER],
+      social_account_ids: [foreignAccount, account, -1],
+      platform_captions: { x: 'a', tiktok: 'b' },
+    })
+    expect(status).toBe(422)
+    expect(body.detail.map(({ loc, input, type }: Fault) => [loc, input, type])).toEqual([
+      [['body', 'media_ids', 1], foreignMedia, 'value_error'],
+      [['body', 'media_ids', 2], Number.MAX_SAFE_INTEGER, 'value_error'],
+      [['body', 'social_account_ids', 0], foreignAccount, 'value_error'],
+      [['body', 'social_account_ids', 2], -1, 'value_error'],
+      [['body', 'platform_captions', 'tiktok'], 'b', 'value_error'],
+    ])
+    expect(body.detail[0].msg).toBe('Value error, Media asset not found')
+    expect((await ask('GET', '/v1/posts')).body).toEqual([])
+  })
+
+  test.each([
+    ['2030-03-31T02:30:00', 'Europe/Berlin', '2030-03-31T01:30:00.000Z'],
+    ['2030-07-01 09:00', 'Europe/Berlin', '2030-07-01T07:00:00.000Z'],
+    ['2030-07-01T09:00:00+05:30', 'Europe/Berlin', '2030-07-01T03:30:00.000Z'],
+    ['2030-07-01', 'America/New_York', '2030-07-01T04:00:00.000Z'],
+    [1_900_000_000, 'America/New_York', '2030-03-17T17:46:40.000Z'],
+    ['1900000000000', 'America/New_York', '2030-03-17T17:46:40.000Z'],
+  ])('%s in %s is %s', async (scheduled_at, timezone, moment) => {
+    await inWorkspace({ timezone })
+    expect((await create({ ...plain, scheduled_at })).scheduled_at).toBe(moment)
+  })
+})
+
+describe('the list', () => {
+  const ids = async (query = '') => (await ask<ShownPost[]>('GET', `/v1/posts${query}`)).body.map(({ id }) => id)
+
+  test('is newest first, pages back, and shows each post as it is alone', async () => {
+    const account = await makeAccount(stores, mine.workspaceId, 'x')
+    const media = await makeMedia(stores, mine.workspaceId)
+    const made = []
+    for (let n = 0; n < 4; n++) {
+      made.unshift(await create({ ...plain, tags: [`t${n}`], media_ids: [media], social_account_ids: [account] }))
+    }
+    expect((await ask('GET', '/v1/posts')).body).toEqual(made)
+    const all = made.map(({ id }) => id)
+    expect(await ids('?limit=2')).toEqual(all.slice(0, 2))
+    expect(await ids(`?limit=2&before_id=${all[1]}`)).toEqual(all.slice(2))
+  })
+
+  test('leaves archived posts out, unless they are asked for, and takes every status', async () => {
+    const [draft, archived] = [await create(), await create()]
+    await ask('POST', `/v1/posts/${archived.id}/archive`)
+    expect(await ids()).toEqual([draft.id])
+    expect(await ids('?status=draft')).toEqual([draft.id])
+    expect(await ids('?status=archived')).toEqual([archived.id])
+    for (const status of ['scheduled', 'publishing', 'published', 'failed']) {
+      expect(await ids(`?status=${status}`)).toEqual([])
+    }
+  })
+
+  test.each(['deleted', '', 'Draft'])('refuses the status %j', async (status) => {
+    const answer = await ask('GET', `/v1/posts?status=${status}`)
+    expect(answer.status).toBe(422)
+    expect(answer.body.detail).toEqual([
+      {
+        type: 'enum',
+        loc: ['query', 'status'],
+        msg: "Input should be 'draft', 'scheduled', 'publishing', 'published', 'failed' or 'archived'",
+        input: status,
+        ctx: { expected: "'draft', 'scheduled', 'publishing', 'published', 'failed' or 'archived'" },
+      },
+    ])
+  })
+
+  test('takes no more statements for many posts than for one', async () => {
+    const account = await makeAccount(stores, mine.workspaceId, 'x')
+    for (let n = 0; n < 8; n++) await create({ ...plain, social_account_ids: [account] })
+    let asked = 0
+    const counting = {
+      ...stores.pg,
+      query: ((...of) => {
+        asked += 1
+        return stores.pg.query(...of)
+      }) as typeof stores.pg.query,
+    }
+    const counted = await startApi(stores, { pg: counting })
+    const list = asking(counted, () => mine.apiKey)
+    await list('GET', '/v1/posts?limit=1')
+    const before = asked
+    expect((await list('GET', '/v1/posts?limit=8')).body).toHaveLength(8)
+    expect(asked - before).toBeLessThanOrEqual(before)
+    await counted.close()
+  })
+})
+
+describe('changing a post', () => {
+  const change = async (id: number, body: object) => {
+    const answer = await ask<ShownPost>('PATCH', `/v1/posts/${id}`, body)
+    expect([answer.status, answer.body]).toEqual([200, expect.anything()])
+    return answer.body
+  }
+
+  test('leaves what is not sent, and null clears all but title and base caption', async () => {
+    const [account, media] = [
+      await makeAccount(stores, mine.workspaceId, 'x'),
+      await makeMedia(stores, mine.workspaceId),
+    ]
+    const made = await create({
+      ...plain,
+      scheduled_at: '2030-01-01T00:00:00Z',
+      tags: ['a'],
+      media_ids: [media],
+      social_account_ids: [account],
+      platform_captions: { x: 'Short' },
+    })
+    const same = await change(made.id, {})
+    expect({ ...same, updated_at: '' }).toEqual({ ...made, updated_at: '' })
+    expect(Date.parse(same.updated_at)).toBeGreaterThanOrEqual(Date.parse(made.updated_at))
+    const nulls = await change(made.id, { title: null, base_caption: null, platform_captions: null })
+    expect(nulls).toMatchObject({ ...plain, tags: ['a'], targets: [{ caption_override: null }] })
+    expect(
+      await change(made.id, { scheduled_at: null, tags: null, media_ids: null, social_account_ids: null }),
+    ).toMatchObject({ ...plain, scheduled_at: null, tags: [], media_ids: [], targets: [] })
+  })
+
+  test('keeps the targets of accounts that stay, and their captions', async () => {
+    const [x, y, b] = [
+      await makeAccount(stores, mine.workspaceId, 'x'),
+      await makeAccount(stores, mine.workspaceId, 'x'),
+      await makeAccount(stores, mine.workspaceId, 'bluesky'),
+    ]
+    const made = await create({
+      ...plain,
+      social_account_ids: [x, b],
+      platform_captions: { x: 'For X', bluesky: 'For Bluesky' },
+    })
+    const changed = await change(made.id, { social_account_ids: [y, x] })
+    expect(
+      changed.targets.map(({ social_account_id, caption_override }) => [social_account_id, caption_override]),
+    ).toEqual([
+      [y, 'For X'],
+      [x, 'For X'],
+    ])
+    expect(changed.targets[1]!.id).toBe(made.targets[0]!.id)
+    const emptied = await change(made.id, { platform_captions: { x: '' } })
+    expect(emptied.targets.map(({ caption_override }) => caption_override)).toEqual([null, null])
+  })
+
+  test('replaces what is sent, in its order', async () => {
+    const [one, two] = [await makeMedia(stores, mine.workspaceId), await makeMedia(stores, mine.workspaceId)]
+    const made = await create({ ...plain, media_ids: [one, two], tags: ['a', 'b'] })
+    expect(await change(made.id, { title: 'T', base_caption: 'C', media_ids: [two, one], tags: ['#c'] })).toMatchObject(
+      { title: 'T', base_caption: 'C', media_ids: [two, one], tags: ['c'] },
+    )
+  })
+
+  test('refuses captions of platforms that are not chosen and ids that are not there, and then changes nothing', async () => {
+    const made = await create()
+    const answer = await ask('PATCH', `/v1/posts/${made.id}`, {
+      title: 'Other',
+      media_ids: [1e9],
+      platform_captions: { x: 'a' },
+    })
+    expect(answer.status).toBe(422)
+    expect(answer.body.detail.map(({ loc }: Fault) => loc)).toEqual([
+      ['body', 'media_ids', 0],
+      ['body', 'platform_captions', 'x'],
+    ])
+    expect((await ask('GET', `/v1/posts/${made.id}`)).body).toEqual(made)
+  })
+
+  test.each(['publishing', 'published', 'failed', 'archived'])('is 409 for a post that is %s', async (status) => {
+    const { id } = await create()
+    await stores.pg.query('UPDATE posts SET status = $2 WHERE id = $1', [id, status])
+    expect(await ask('PATCH', `/v1/posts/${id}`, { title: 'T' })).toEqual({
+      status: 409,
+      body: { detail: 'Only draft and scheduled posts can be edited' },
+    })
+  })
+})
+
+test("another workspace's post can not be told from one that there isn't, whatever is asked of it", async () => {
+  const theirs = await makeWorkspace(stores)
+  const { body: foreign } = await asking(api, () => theirs.apiKey)<ShownPost>('POST', '/v1/posts', plain)
+  const at = { scheduled_at: '2999-01-01T00:00:00Z' }
+  const calls: [string, string, object?][] = [
+    ['GET', ''],
+    ['PATCH', '', {}],
+    ['POST', '/schedule', at],
+    ['POST', '/reschedule', at],
+    ['POST', '/unschedule'],
+    ['POST', '/archive'],
+  ]
+  for (const [method, path, body] of calls) {
+    for (const id of [foreign.id, `post_${foreign.id}`, 999_999_999, '9'.repeat(30)]) {
+      const answer = await ask(method, `/v1/posts/${id}${path}`, body)
+      expect([path, id, answer]).toEqual([path, id, { status: 404, body: { detail: 'Post not found' } }])
+    }
+  }
+  expect((await ask('GET', '/v1/posts')).body).toEqual([])
+})
+
+test('each change is audited and told to webhooks, with the post as it was answered', async () => {
+  const account = await makeAccount(stores, mine.workspaceId, 'x')
+  const { id } = await create({ ...plain, social_account_ids: [account] })
+  const at = { scheduled_at: '2999-01-01T00:00:00Z' }
+  const answers = [
+    await ask('PATCH', `/v1/posts/${id}`, { title: 'New' }),
+    await ask('POST', `/v1/posts/${id}/schedule`, at),
+    await ask('POST', `/v1/posts/${id}/reschedule`, { scheduled_at: '2999-02-01T00:00:00Z' }),
+    await ask('POST', `/v1/posts/${id}/unschedule`),
+    await ask('POST', `/v1/posts/${id}/archive`),
+  ]
+  expect(answers.map(({ status }) => status)).toEqual(Array(5).fill(200))
+  const told = await stores.pg.query<{ type: string; object: object }>(
+    'SELECT type, object FROM outbox WHERE workspace_id = $1 ORDER BY id',
+    [mine.workspaceId],
+  )
+  expect(told.map(({ type }) => type)).toEqual([
+    'post.created',
+    'post.updated',
+    'post.scheduled',
+    'post.scheduled',
+    'post.unscheduled',
+    'post.archived',
+  ])
+  expect(told.slice(1).map(({ object }) => object)).toEqual(answers.map(({ body }) => body))
+  const { body: audit } = await ask('GET', '/v1/audit-log')
+  expect(
+    audit.map(({ action, resource_id }: { action: string; resource_id: number }) => [action, resource_id]).reverse(),
+  ).toEqual(['create', 'update', 'schedule', 'reschedule', 'unschedule', 'archive'].map((verb) => [`post.${verb}`, id]))
+})

@@ -1,0 +1,77 @@
+/** Accounts and media to post with, and the API asked as JSON. */
+import { randomBytes } from 'node:crypto'
+import { connectSocialAccount } from '../../postgres/tables/social-accounts.ts'
+import type { Platform } from '../../schemas/reference/providers.ts'
+import type { TestApi } from './api.ts'
+import type { TestStores } from './stores.ts'
+
+/** A member of a 422's `detail`. */
+export interface Fault {
+  readonly type: string
+  readonly loc: (string | number)[]
+  readonly msg: string
+  readonly input: unknown
+  readonly ctx?: Record<string, unknown>
+}
+
+export interface ShownTarget {
+  readonly id: number
+  readonly object_id: string
+  readonly social_account_id: number
+  readonly platform: string
+  readonly caption_override: string | null
+  readonly status: string
+  readonly publish_result: object
+}
+
+export interface ShownPost {
+  readonly id: number
+  readonly title: string
+  readonly base_caption: string
+  readonly scheduled_at: string | null
+  readonly status: string
+  readonly tags: string[]
+  readonly media_ids: number[]
+  readonly targets: ShownTarget[]
+  readonly updated_at: string
+}
+
+/** Asks with a key; what is sent, and what comes back, is JSON. */
+export function asking(api: TestApi, key: () => string) {
+  // biome-ignore lint/suspicious/noExplicitAny: what a refusal holds is what a test looks at
+  return async <Body = any>(method: string, path: string, body?: unknown): Promise<{ status: number; body: Body }> => {
+    const response = await api.ask(path, {
+      method,
+      key: key(),
+      ...(body !== undefined && { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
+    })
+    return { status: response.status, body: (await response.json()) as Body }
+  }
+}
+
+let handles = 0
+
+export async function makeAccount({ pg }: Pick<TestStores, 'pg'>, workspaceId: number, platform: Platform) {
+  handles += 1
+  const made = { workspaceId, platform, handle: `handle-${handles}`, displayName: undefined }
+  return (await connectSocialAccount(pg, { ...made, connectionType: 'simulated' })).id
+}
+
+export interface MadeMedia {
+  readonly contentType?: string
+  readonly sizeBytes?: number
+  readonly altText?: string
+  readonly width?: number
+  readonly height?: number
+}
+
+/** A row without its bytes: nothing of posts reads them. */
+export async function makeMedia({ pg }: Pick<TestStores, 'pg'>, workspaceId: number, made: MadeMedia = {}) {
+  const { contentType = 'image/png', sizeBytes = 1000, altText = 'A picture', width = 100, height = 100 } = made
+  const [row] = await pg.query<{ id: number }>(
+    `INSERT INTO media (workspace_id, filename, original_filename, content_type, size_bytes, alt_text, sha256, width, height)
+     VALUES ($1, 'a', 'a', $2, $3, $4, $5, $6, $7) RETURNING id`,
+    [workspaceId, contentType, sizeBytes, altText, randomBytes(32), width, height],
+  )
+  return row!.id
+}

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { idempotencyKeyLengthMax } from '../../schemas/api-limits.ts'
 import { invalid } from '../../schemas/problems.ts'
-import type { ValidationError } from '../../schemas/validation-errors.ts'
+import { nulCharacter, type ValidationError } from '../../schemas/validation-errors.ts'
 import { type Part, parsePart } from '../../schemas/zod-errors.ts'
 import type { Operation } from './define.ts'
 
@@ -49,10 +49,22 @@ export function validateInput({ input, effect }: ValidatedOperation, raw: RawInp
   }
   const path = parse('path', input.path, raw.path)
   const query = parse('query', input.query, raw.query)
+  errors.push(...unreadableTexts(input.query, raw.query, errors))
   if (effect !== 'read' && raw.idempotencyKey !== undefined) {
     parse('header', idempotencyHeader, { 'idempotency-key': raw.idempotencyKey })
   }
   const body = parse('body', input.body, raw.body)
   if (errors.length > 0) throw invalid(errors)
   return { path, query, body, idempotencyKey: raw.idempotencyKey }
+}
+
+/** Of bodies the parser has looked for NUL, which PostgreSQL can't be asked for either. */
+function unreadableTexts(
+  schema: z.ZodObject | undefined,
+  sent: RawInput['query'],
+  found: readonly ValidationError[],
+): ValidationError[] {
+  const known = Object.keys(schema?.shape ?? {}).filter((name) => sent[name]?.includes('\0'))
+  const isSaid = (name: string) => found.some(({ loc }) => loc[0] === 'query' && loc[1] === name)
+  return known.filter((name) => !isSaid(name)).map((name) => nulCharacter(['query', name], sent[name]))
 }

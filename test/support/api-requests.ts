@@ -135,7 +135,7 @@ export function filledPath(
 }
 
 /** Members of bodies that name other objects, none of which need be there. */
-const references = ['post_id', 'social_account_id', 'media_ids', 'social_account_ids', 'platform_captions']
+export const references = ['post_id', 'social_account_id', 'media_ids', 'social_account_ids', 'platform_captions']
 
 /** The example of the body without references; undefined where there is none, or where it is a form. */
 export function exampleBody(operation: Operation): Record<string, unknown> | undefined {

@@ -1,0 +1,136 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { operations } from '../../api/operations/registry.ts'
+import { operationId as idOf } from '../../api/transports/openapi.ts'
+import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import { anyRequest, type FuzzedBody, type FuzzedRequest } from '../support/api-arbitraries.ts'
+import { type ApiOperation, apiDocument, filledPath, makeAccount, makers, shownOf } from '../support/api-requests.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+const isLong = process.env['FAULTS'] === 'long'
+/** Requests that are sent at once, and how often that is done. */
+const together = 8
+const rounds = isLong ? 5_000 : 60
+const deadlineMs = 20_000
+
+let stores: TestStores
+let api: TestApi
+let mine: TestWorkspace
+beforeAll(async () => {
+  stores = await freshStores()
+  api = await startApi(stores)
+  mine = await makeWorkspace(stores)
+  const asker = { api, stores, workspaceId: mine.workspaceId, key: mine.apiKey }
+  await makeAccount(asker)
+  for (const [name, make] of Object.entries(makers)) {
+    if (operations.some(({ http }) => http.path.includes(`{${name}}`))) await make(asker)
+  }
+})
+afterAll(async () => {
+  await api?.close()
+  await stores?.close()
+})
+
+const byId = new Map(operations.map((operation) => [idOf(operation), operation]))
+
+const ajv = new Ajv2020({
+  strict: false,
+  formats: { 'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, binary: true },
+})
+const validators = new Map<object, ValidateFunction>()
+function validatorOf(schema: object): ValidateFunction {
+  const known = validators.get(schema)
+  if (known !== undefined) return known
+  const made = ajv.compile({ ...schema, components: apiDocument.components })
+  validators.set(schema, made)
+  return made
+}
+
+/** What any path may be answered, whatever stands in the document: no such path, no such method, a badly framed request. */
+const atAnyPath = ['307', '400', '404', '405', '413', '415']
+
+/** What is wrong with the answer; nothing, where it is as the document says. */
+async function faultOf(response: Response, shown: ApiOperation): Promise<string | undefined> {
+  const said = shown.responses[String(response.status)]
+  const text = await response.text()
+  if (response.status >= 500) return `${response.status} ${text}`
+  if (said === undefined)
+    return atAnyPath.includes(String(response.status)) ? undefined : `undocumented ${response.status} ${text}`
+  if (said.content === undefined) return undefined
+  for (const [name, { required }] of Object.entries(said.headers ?? {})) {
+    if (required && !response.headers.has(name)) return `${response.status} without ${name}`
+  }
+  const type = (response.headers.get('content-type') ?? '').split(';')[0]!
+  const content = said.content[type] ?? (said.content['application/json'] === undefined ? {} : undefined)
+  if (content === undefined) return `${response.status} as ${type}`
+  if (type !== 'application/json' || !('schema' in content)) return undefined
+  const validate = validatorOf(content.schema)
+  return validate(JSON.parse(text)) ? undefined : `${response.status} ${text} ${JSON.stringify(validate.errors)}`
+}
+
+async function send(request: FuzzedRequest): Promise<string | undefined> {
+  const operation = byId.get(request.operationId)!
+  const path = Object.fromEntries(Object.entries(request.path).map(([name, value]) => [name, encoded(value)]))
+  const query = request.query.map(([name, value]) => `${encoded(name)}=${encoded(value)}`).join('&')
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (name === 'Content-Type' && (value === '' || request.body.kind !== 'text')) continue
+    headers.set(name, value)
+  }
+  const { method } = operation.http
+  const response = await api.ask(filledPath(operation, path) + (query === '' ? '' : `?${query}`), {
+    method,
+    key: mine.apiKey,
+    headers: Object.fromEntries(headers),
+    ...(method === 'GET' ? {} : { body: bodyOf(request.body) }),
+    signal: AbortSignal.timeout(deadlineMs),
+  })
+  return faultOf(response, shownOf(operation))
+}
+
+/** Lone surrogates have no bytes: they are sent as what a careless client makes of them. */
+function encoded(text: string): string {
+  return encodeURIComponent(text.toWellFormed())
+}
+
+function bodyOf(body: FuzzedBody): BodyInit | null {
+  if (body.kind === 'none') return null
+  if (body.kind === 'text') return typeof body.text === 'string' ? body.text : new Uint8Array(body.text)
+  const form = new FormData()
+  for (const [name, value] of body.fields) {
+    if (typeof value === 'string') form.append(name, value)
+    else form.append(name, new Blob([new Uint8Array(value)]), 'file.png')
+  }
+  return form
+}
+
+test(
+  'whatever is asked is answered within the deadline, as the document says, and never by 5xx',
+  async () => {
+    const asked = new Set<string>()
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyRequest, { minLength: 1, maxLength: together, size: 'max' }), async (requests) => {
+        const faults = await Promise.all(requests.map((request) => send(request).catch((error) => `${error}`)))
+        expect(faults.filter((fault) => fault !== undefined)).toEqual([])
+        for (const { operationId } of requests) asked.add(operationId)
+      }),
+      { numRuns: rounds },
+    )
+    // Chance leaves no operation out.
+    expect([...asked].sort()).toEqual([...byId.keys()].sort())
+  },
+  isLong ? 3_600_000 : 120_000,
+)
+
+test('and the judgement of an answer can fail', async () => {
+  const shown = shownOf(byId.get('get_workspace')!)
+  const headers = { 'Content-Type': 'application/json' }
+  const good = await api.ask('/v1/workspace', { key: mine.apiKey })
+  expect(await faultOf(good, shown)).toBeUndefined()
+  expect(await faultOf(new Response('{}', { status: 200, headers }), shown)).toContain('required')
+  expect(await faultOf(new Response('{"detail":""}', { status: 500, headers }), shown)).toContain('500')
+  expect(await faultOf(new Response('{"detail":""}', { status: 418, headers }), shown)).toContain('undocumented')
+  expect(await faultOf(new Response('{"detail":""}', { status: 401, headers }), shown)).toContain('WWW-Authenticate')
+  expect(await faultOf(new Response('x', { status: 200 }), shown)).toContain('as text/plain')
+})

@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { fixedClock } from '../../runtime/clock.ts'
+import { makeKey, makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import { asking, makeAccount, makeMedia } from '../support/publishing.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+interface Preview {
+  readonly valid: boolean
+  readonly issues: { loc: unknown[]; severity: string; code: string; social_account_id: number | null }[]
+  readonly targets: { social_account_id: number; valid: boolean }[]
+  readonly scheduled_at: string | null
+}
+
+const clock = fixedClock(Date.parse('2030-01-10T12:00:00Z'))
+
+let stores: TestStores
+let api: TestApi
+let mine: TestWorkspace
+let ask: ReturnType<typeof asking>
+beforeAll(async () => {
+  stores = await freshStores()
+  api = await startApi(stores, { clock })
+  ask = asking(api, () => mine.apiKey)
+})
+afterAll(async () => {
+  await api?.close()
+  await stores?.close()
+})
+beforeEach(async () => {
+  mine = await makeWorkspace(stores)
+})
+
+const plain = { title: 'T', base_caption: 'Caption' }
+const preview = async (body: object) => {
+  const answer = await ask<Preview>('POST', '/v1/posts/preview', { ...plain, ...body })
+  expect([answer.status, answer.body]).toEqual([200, expect.anything()])
+  return answer.body
+}
+const codes = ({ issues }: Preview) => issues.map(({ code }) => code)
+
+test('shows each target with the caption that it would get, and that nothing is wrong', async () => {
+  const [x, bluesky] = [
+    await makeAccount(stores, mine.workspaceId, 'x'),
+    await makeAccount(stores, mine.workspaceId, 'bluesky'),
+  ]
+  const media = await makeMedia(stores, mine.workspaceId)
+  expect(
+    await preview({
+      scheduled_at: '2030-02-01T00:00:00+01:00',
+      media_ids: [media],
+      social_account_ids: [x, bluesky, x],
+      platform_captions: { bluesky: 'Für 🦋' },
+    }),
+  ).toEqual({
+    valid: true,
+    issues: [],
+    targets: [
+      {
+        ...{ social_account_id: x, platform: 'x', caption: 'Caption', character_count: 7, character_limit: 280 },
+        ...{ media_count: 1, valid: true },
+      },
+      {
+        ...{ social_account_id: bluesky, platform: 'bluesky', caption: 'Für 🦋', character_count: 5 },
+        ...{ character_limit: 300, media_count: 1, valid: true },
+      },
+    ],
+    scheduled_at: '2030-01-31T23:00:00.000Z',
+  })
+})
+
+test('reports all that is wrong at the place in the body that it is about', async () => {
+  const theirs = await makeWorkspace(stores)
+  const foreign = await makeAccount(stores, theirs.workspaceId, 'x')
+  const tiktok = await makeAccount(stores, mine.workspaceId, 'tiktok')
+  const x = await makeAccount(stores, mine.workspaceId, 'x')
+  const image = await makeMedia(stores, mine.workspaceId, { altText: '' })
+  const shown = await preview({
+    base_caption: 'a'.repeat(281),
+    scheduled_at: '2030-01-10T12:00:00Z',
+    media_ids: [1e12, image],
+    social_account_ids: [foreign, tiktok, x],
+    platform_captions: { tiktok: 'b'.repeat(2201), mastodon: 'c' },
+  })
+  expect(shown.valid).toBe(false)
+  expect(
+    shown.issues.map(({ loc, severity, code, social_account_id }) => [loc, severity, code, social_account_id]),
+  ).toEqual([
+    [['body', 'scheduled_at'], 'error', 'scheduled_in_past', null],
+    [['body', 'media_ids', 0], 'error', 'media_not_found', null],
+    [['body', 'social_account_ids', 0], 'error', 'account_not_found', null],
+    [['body', 'platform_captions', 'mastodon'], 'error', 'platform_not_chosen', null],
+    [['body', 'platform_captions', 'tiktok'], 'error', 'caption_too_long', tiktok],
+    [['body', 'media_ids'], 'error', 'video_missing', tiktok],
+    [['body', 'media_ids', 1], 'error', 'media_kind', tiktok],
+    [['body', 'base_caption'], 'error', 'caption_too_long', x],
+    [['body', 'media_ids', 1], 'warning', 'alt_text_missing', x],
+  ])
+  expect(shown.targets.map(({ social_account_id, valid }) => [social_account_id, valid])).toEqual([
+    [tiktok, false],
+    [x, false],
+  ])
+})
+
+test('needs one connected account; another that is not is a warning', async () => {
+  const gone = await makeAccount(stores, mine.workspaceId, 'x')
+  await stores.pg.query(`UPDATE social_accounts SET status = 'disconnected' WHERE id = $1`, [gone])
+  expect(codes(await preview({}))).toEqual(['no_connected_account'])
+  const alone = await preview({ social_account_ids: [gone] })
+  expect([alone.valid, codes(alone)]).toEqual([false, ['no_connected_account', 'account_not_connected']])
+  const here = await makeAccount(stores, mine.workspaceId, 'x')
+  const both = await preview({ social_account_ids: [gone, here] })
+  expect([both.valid, both.targets.map(({ valid }) => valid), codes(both)]).toEqual([
+    true,
+    [false, true],
+    ['account_not_connected'],
+  ])
+})
+
+test('what it finds valid can be created and scheduled, and what it does not can not', async () => {
+  const instagram = await makeAccount(stores, mine.workspaceId, 'instagram')
+  const media = await makeMedia(stores, mine.workspaceId)
+  for (const [media_ids, status] of [
+    [[media], 200],
+    [[], 422],
+  ] as const) {
+    const body = { media_ids, social_account_ids: [instagram] }
+    expect((await preview(body)).valid).toBe(status === 200)
+    const { body: post } = await ask('POST', '/v1/posts', { ...plain, ...body })
+    const at = { scheduled_at: '2030-02-01T00:00:00Z' }
+    expect((await ask('POST', `/v1/posts/${post.id}/schedule`, at)).status).toBe(status)
+  }
+})
+
+describe('is a read', () => {
+  test('writes nothing, with an Idempotency-Key either', async () => {
+    const account = await makeAccount(stores, mine.workspaceId, 'x')
+    const count = async () =>
+      stores.pg.query(
+        `SELECT (SELECT count(*) FROM posts) AS posts, (SELECT count(*) FROM post_targets) AS targets,
+           (SELECT count(*) FROM audit_events) AS audits, (SELECT count(*) FROM outbox) AS told,
+           (SELECT count(*) FROM idempotency_records) AS records`,
+      )
+    const before = await count()
+    for (let n = 0; n < 2; n++) {
+      const response = await api.ask('/v1/posts/preview', {
+        method: 'POST',
+        key: mine.apiKey,
+        headers: { 'Content-Type': 'application/json', 'Idempotency-Key': 'k' },
+        body: JSON.stringify({ ...plain, social_account_ids: [account] }),
+      })
+      expect([response.status, response.headers.get('idempotent-replayed')]).toEqual([200, null])
+    }
+    expect(await count()).toEqual(before)
+  })
+
+  test('needs posts:read alone', async () => {
+    const { apiKey } = await makeKey(stores, mine.workspaceId, { scopes: ['posts:read'] })
+    expect((await asking(api, () => apiKey)('POST', '/v1/posts/preview', plain)).status).toBe(200)
+  })
+
+  test('refuses a body that creation refuses', async () => {
+    for (const body of [{}, { ...plain, title: '' }, { ...plain, tags: null }, { ...plain, media_ids: ['x'] }]) {
+      const [here, there] = [await ask('POST', '/v1/posts/preview', body), await ask('POST', '/v1/posts', body)]
+      expect([here.status, here.body]).toEqual([422, there.body])
+    }
+  })
+})

@@ -1,0 +1,366 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { schedulePost } from '../../api/operations/posts/schedule-post.ts'
+import { readWorkspace } from '../../postgres/tables/workspaces.ts'
+import { fixedClock } from '../../runtime/clock.ts'
+import { makeLog } from '../../runtime/log.ts'
+import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import { asking, type Fault, makeAccount, makeMedia, type ShownPost } from '../support/publishing.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+const now = Date.parse('2030-01-10T12:00:00Z')
+const clock = fixedClock(now)
+const later = '2030-02-01T09:00:00.000Z'
+
+let stores: TestStores
+let api: TestApi
+let mine: TestWorkspace
+let account: number
+let ask: ReturnType<typeof asking>
+beforeAll(async () => {
+  stores = await freshStores()
+  api = await startApi(stores, { clock })
+  ask = asking(api, () => mine.apiKey)
+})
+afterAll(async () => {
+  await api?.close()
+  await stores?.close()
+})
+beforeEach(async () => {
+  mine = await makeWorkspace(stores)
+  account = await makeAccount(stores, mine.workspaceId, 'x')
+})
+
+async function create(more: object = {}): Promise<ShownPost> {
+  const body = { title: 'T', base_caption: 'C', social_account_ids: [account], ...more }
+  const answer = await ask<ShownPost>('POST', '/v1/posts', body)
+  expect([answer.status, answer.body]).toEqual([200, expect.anything()])
+  return answer.body
+}
+const move = (id: number, verb: string, body?: object) => ask<ShownPost>('POST', `/v1/posts/${id}/${verb}`, body)
+const schedule = (id: number, scheduled_at: unknown = later) => move(id, 'schedule', { scheduled_at })
+const read = async (id: number) => (await ask<ShownPost>('GET', `/v1/posts/${id}`)).body
+
+async function scheduled(more: object = {}): Promise<ShownPost> {
+  const { status, body } = await schedule((await create(more)).id)
+  expect(status).toBe(200)
+  return body
+}
+
+/** As the publisher leaves it: one account reached, the other not. */
+async function failedInPart() {
+  const other = await makeAccount(stores, mine.workspaceId, 'bluesky')
+  const post = await create({ social_account_ids: [account, other], platform_captions: { x: 'For X' } })
+  await stores.pg.query(`UPDATE posts SET status = 'failed', scheduled_at = $2 WHERE id = $1`, [post.id, new Date(now)])
+  const [reached, missed] = post.targets as [ShownPost['targets'][0], ShownPost['targets'][0]]
+  await stores.pg.query(`UPDATE post_targets SET status = 'published', publish_result = '{"url": "u"}' WHERE id = $1`, [
+    reached.id,
+  ])
+  await stores.pg.query(`UPDATE post_targets SET status = 'failed', publish_result = '{"error": {}}' WHERE id = $1`, [
+    missed.id,
+  ])
+  return { id: post.id, other }
+}
+
+/** What the contract's table says of each state: the state after, or 409. */
+const transitions: [string, string, string | 409, object?][] = [
+  ['draft', 'schedule', 'scheduled', { scheduled_at: later }],
+  ['failed', 'schedule', 'scheduled', { scheduled_at: later }],
+  ['scheduled', 'reschedule', 'scheduled', { scheduled_at: later }],
+  ['failed', 'reschedule', 'scheduled', { scheduled_at: later }],
+  ['scheduled', 'unschedule', 'draft'],
+  ['draft', 'archive', 'archived'],
+  ['scheduled', 'archive', 'archived'],
+  ['failed', 'archive', 'archived'],
+]
+const statuses = ['draft', 'scheduled', 'publishing', 'published', 'failed', 'archived']
+const refusals: Record<string, string> = {
+  schedule: 'Only draft and failed posts can be scheduled',
+  reschedule: 'Only scheduled and failed posts can be rescheduled',
+  unschedule: 'Only scheduled posts can be unscheduled',
+  archive: 'Only draft, scheduled and failed posts can be archived',
+}
+const cells = statuses.flatMap((from) =>
+  Object.keys(refusals).map((verb) => {
+    const [, , to = 409 as const] = transitions.find(([state, by]) => state === from && by === verb) ?? []
+    return { from, verb, to }
+  }),
+)
+
+test.each(cells)('a post that is $from comes to $to by $verb', async ({ from, verb, to }) => {
+  const { id } = await create()
+  await stores.pg.query('UPDATE posts SET status = $2 WHERE id = $1', [id, from])
+  const body = verb.endsWith('schedule') && verb !== 'unschedule' ? { scheduled_at: later } : undefined
+  const answer = await move(id, verb, body)
+  if (to === 409) expect(answer).toEqual({ status: 409, body: { detail: refusals[verb] } })
+  else expect([answer.status, answer.body.status]).toEqual([200, to])
+  expect((await read(id)).status).toBe(to === 409 ? from : to)
+})
+
+describe('scheduling', () => {
+  test('sets the time, and the targets with the post', async () => {
+    const post = await scheduled()
+    expect(post).toMatchObject({ status: 'scheduled', scheduled_at: later, targets: [{ status: 'scheduled' }] })
+    expect(await read(post.id)).toEqual(post)
+  })
+
+  test('reads a time without an offset in the timezone of the workspace', async () => {
+    mine = await makeWorkspace(stores, { timezone: 'America/New_York' })
+    account = await makeAccount(stores, mine.workspaceId, 'x')
+    const { id } = await create()
+    expect((await schedule(id, '2030-03-10T02:30:00')).body.scheduled_at).toBe('2030-03-10T07:30:00.000Z')
+  })
+
+  test.each(['2030-01-10T12:00:00Z', '2030-01-10T11:59:59.999Z', '2030-01-10T12:00:00', '1970-01-01', -1])(
+    'refuses %s: it must lie in the future',
+    async (scheduled_at) => {
+      const { id } = await create()
+      const answer = await schedule(id, scheduled_at)
+      expect(answer).toEqual({
+        status: 422,
+        body: {
+          detail: [
+            {
+              type: 'value_error',
+              loc: ['body', 'scheduled_at'],
+              msg: 'Value error, The time must lie in the future',
+              input: scheduled_at,
+              ctx: { error: {}, code: 'scheduled_in_past' },
+            },
+          ],
+        },
+      })
+      expect((await read(id)).status).toBe('draft')
+    },
+  )
+
+  test('takes the next millisecond', async () => {
+    expect((await schedule((await create()).id, '2030-01-10T12:00:00.001Z')).status).toBe(200)
+  })
+
+  test.each<[unknown, string]>([
+    [undefined, 'missing'],
+    [{}, 'missing'],
+    [{ scheduled_at: null }, 'datetime_type'],
+    [{ scheduled_at: [] }, 'datetime_type'],
+    [{ scheduled_at: '2030-02-30T00:00:00Z' }, 'datetime_from_date_parsing'],
+    [{ scheduled_at: 1e300 }, 'datetime_parsing'],
+  ])('of a body %j is 422 %s', async (body, type) => {
+    const answer = await ask('POST', '/v1/posts/1/schedule', body)
+    expect([answer.status, answer.body.detail[0].type]).toEqual([422, type])
+  })
+
+  test('needs a post that is ready, and says all that it lacks', async () => {
+    const instagram = await makeAccount(stores, mine.workspaceId, 'instagram')
+    const large = await makeMedia(stores, mine.workspaceId, { sizeBytes: 6_000_000 })
+    const { id } = await create({ base_caption: 'a'.repeat(300), social_account_ids: [account] })
+    const first = await schedule(id)
+    expect(first.status).toBe(422)
+    expect((first.body as unknown as { detail: Fault[] }).detail).toEqual([
+      {
+        type: 'value_error',
+        loc: ['body', 'base_caption'],
+        msg: 'Value error, X takes captions of at most 280 characters, this one has 300',
+        input: 'a'.repeat(300),
+        ctx: { error: {}, code: 'caption_too_long', platform: 'x', social_account_id: account },
+      },
+    ])
+    await ask('PATCH', `/v1/posts/${id}`, { social_account_ids: [account, instagram] })
+    const second = await schedule(id, '2030-01-01T00:00:00Z')
+    expect((second.body as unknown as { detail: Fault[] }).detail.map(({ ctx }) => ctx!['code'])).toEqual([
+      'scheduled_in_past',
+      'caption_too_long',
+      'media_missing',
+    ])
+    await ask('PATCH', `/v1/posts/${id}`, { media_ids: [large], platform_captions: { x: 'Short' } })
+    const third = await schedule(id)
+    expect((third.body as unknown as { detail: Fault[] }).detail.map(({ loc, ctx }) => [loc, ctx!['code']])).toEqual([
+      [['body', 'media_ids', 0], 'media_too_large'],
+    ])
+    await ask('PATCH', `/v1/posts/${id}`, { media_ids: [await makeMedia(stores, mine.workspaceId)] })
+    expect((await schedule(id)).status).toBe(200)
+  })
+
+  test('needs a connected account', async () => {
+    const { id } = await create({ social_account_ids: [] })
+    expect((await schedule(id)).status).toBe(422)
+    const { id: alone } = await create()
+    await stores.pg.query(`UPDATE social_accounts SET status = 'expired' WHERE id = $1`, [account])
+    const refused = await schedule(alone)
+    expect(refused.body).toMatchObject({
+      detail: [{ loc: ['body', 'social_account_ids'], msg: 'Value error, At least one connected account is needed' }],
+    })
+    const other = await makeAccount(stores, mine.workspaceId, 'x')
+    await ask('PATCH', `/v1/posts/${alone}`, { social_account_ids: [account, other] })
+    expect((await schedule(alone)).status).toBe(200)
+  })
+
+  test('of a post that failed in part publishes only what is not published yet', async () => {
+    for (const verb of ['schedule', 'reschedule']) {
+      const { id } = await failedInPart()
+      const { status, body } = await move(id, verb, { scheduled_at: later })
+      expect(status).toBe(200)
+      expect(body.targets.map((target) => [target.status, target.publish_result])).toEqual([
+        ['published', { url: 'u' }],
+        ['scheduled', {}],
+      ])
+    }
+  })
+
+  test('a retry with the same Idempotency-Key is the same call, also of what was not ready', async () => {
+    const post = async (id: number, key: string) => {
+      const response = await api.ask(`/v1/posts/${id}/schedule`, {
+        method: 'POST',
+        key: mine.apiKey,
+        headers: { 'Content-Type': 'application/json', 'Idempotency-Key': key },
+        body: JSON.stringify({ scheduled_at: later }),
+      })
+      return [response.status, response.headers.get('idempotent-replayed')]
+    }
+    const [{ id }, { id: bare }] = [await create(), await create({ social_account_ids: [] })]
+    for (const [of, status] of [
+      [id, 200],
+      [bare, 422],
+    ] as const) {
+      const key = randomUUID()
+      expect([await post(of, key), await post(of, key)]).toEqual([
+        [status, null],
+        [status, 'true'],
+      ])
+    }
+  })
+
+  test('moves a scheduled post as well when it is called as a tool, and only then', async () => {
+    const { id } = await scheduled()
+    const workspace = (await readWorkspace(stores.pg, mine.workspaceId))!
+    const context = {
+      ...{ workspace: { ...workspace, plan_key: workspace.plan_key! }, clock, stores, requestId: 'r' },
+      actor: { type: 'api_key', id: 1, name: 'test' },
+      config: { apiHost: '', shortUrlHost: '' },
+      log: makeLog('test', 'silent'),
+      ...{ path: { post_id: id }, query: undefined },
+      body: { scheduled_at: { sent: '', time: now + 1, isLocal: false } },
+    } as const
+    const moved = await schedulePost.handle({ ...context, interface: 'mcp' } as never)
+    expect(moved).toMatchObject({ status: 'scheduled', scheduled_at: new Date(now + 1).toISOString() })
+    await expect(schedulePost.handle({ ...context, interface: 'rest' } as never)).rejects.toThrow(
+      'post_not_schedulable',
+    )
+  })
+})
+
+test('rescheduling looks at the time alone', async () => {
+  const { id } = await scheduled()
+  await stores.pg.query(`UPDATE social_accounts SET status = 'disconnected' WHERE id = $1`, [account])
+  expect((await move(id, 'reschedule', { scheduled_at: '2030-03-01T00:00:00Z' })).body).toMatchObject({
+    status: 'scheduled',
+    scheduled_at: '2030-03-01T00:00:00.000Z',
+  })
+  expect((await move(id, 'reschedule', { scheduled_at: new Date(now).toISOString() })).status).toBe(422)
+})
+
+test('unscheduling clears the time, of the targets too', async () => {
+  const { id } = await scheduled()
+  expect((await move(id, 'unschedule')).body).toMatchObject({
+    ...{ status: 'draft', scheduled_at: null },
+    targets: [{ status: 'draft' }],
+  })
+})
+
+test('archiving keeps the time and what came of targets, and leaves nothing waiting', async () => {
+  const { id } = await scheduled()
+  expect((await move(id, 'archive')).body).toMatchObject({ scheduled_at: later, targets: [{ status: 'draft' }] })
+  const failed = await failedInPart()
+  expect((await move(failed.id, 'archive')).body.targets.map(({ status }) => status)).toEqual(['published', 'failed'])
+})
+
+describe('a change of a scheduled post', () => {
+  const change = (id: number, body: object) => ask<ShownPost>('PATCH', `/v1/posts/${id}`, body)
+
+  test('must leave it ready, where it touches captions, media or accounts', async () => {
+    const { id } = await scheduled()
+    for (const body of [
+      { base_caption: 'a'.repeat(281) },
+      { platform_captions: { x: 'a'.repeat(281) } },
+      { social_account_ids: null },
+      { media_ids: [await makeMedia(stores, mine.workspaceId, { sizeBytes: 1e9 })] },
+    ]) {
+      expect((await change(id, body)).status).toBe(422)
+    }
+    expect(await change(id, { base_caption: 'b', title: 'New', tags: ['t'] })).toMatchObject({
+      status: 200,
+      body: { status: 'scheduled', base_caption: 'b', title: 'New', scheduled_at: later },
+    })
+    await stores.pg.query(`UPDATE social_accounts SET status = 'disconnected' WHERE id = $1`, [account])
+    expect((await change(id, { title: 'Newer', tags: null })).status).toBe(200)
+    expect((await change(id, { base_caption: 'c' })).status).toBe(422)
+  })
+
+  test('adds targets that are scheduled too', async () => {
+    const { id } = await scheduled()
+    const other = await makeAccount(stores, mine.workspaceId, 'bluesky')
+    const { body } = await change(id, { social_account_ids: [account, other] })
+    expect(body.targets.map(({ status }) => status)).toEqual(['scheduled', 'scheduled'])
+  })
+
+  test('moves the time into the future only, and can not take it away', async () => {
+    const { id } = await scheduled()
+    for (const scheduled_at of [null, new Date(now).toISOString()]) {
+      expect((await change(id, { scheduled_at })).body).toMatchObject({ detail: [{ loc: ['body', 'scheduled_at'] }] })
+    }
+    expect((await change(id, { scheduled_at: '2030-05-01T00:00:00Z' })).body).toMatchObject({
+      ...{ status: 'scheduled', scheduled_at: '2030-05-01T00:00:00.000Z' },
+    })
+  })
+
+  test('is not judged by accounts that it was published to already, which stay as they were', async () => {
+    const { id, other } = await failedInPart()
+    await move(id, 'reschedule', { scheduled_at: later })
+    const long = 'a'.repeat(290)
+    const { status, body } = await change(id, { platform_captions: { x: 'Else' }, base_caption: long })
+    expect([status, body.targets.map(({ caption_override }) => caption_override)]).toEqual([200, ['For X', null]])
+    expect(await change(id, { social_account_ids: [other] })).toEqual({
+      status: 409,
+      body: { detail: 'An account that the post is already published to can not be taken out' },
+    })
+  })
+})
+
+describe('of calls at once', () => {
+  const atOnce = async (calls: (() => Promise<{ status: number }>)[]) =>
+    (await Promise.all(calls.map((call) => call()))).map(({ status }) => status)
+
+  test('to schedule one post, one is done and the others are 409', async () => {
+    const { id } = await create()
+    const statuses = await atOnce(Array.from({ length: 8 }, () => () => schedule(id)))
+    expect(statuses.sort()).toEqual([200, ...Array(7).fill(409)])
+  })
+
+  test('to schedule and to archive, what is archived is never scheduled afterwards', async () => {
+    for (let n = 0; n < 10; n++) {
+      const { id } = await create()
+      const calls = [() => schedule(id), () => move(id, 'archive')]
+      const statuses = await atOnce(n % 2 === 0 ? calls : calls.reverse())
+      const [scheduling, archiving] = n % 2 === 0 ? statuses : statuses.reverse()
+      expect(archiving).toBe(200)
+      expect([200, 409]).toContain(scheduling)
+      expect(await read(id)).toMatchObject({ status: 'archived', targets: [{ status: 'draft' }] })
+    }
+  })
+
+  test('to unschedule and to archive a scheduled post, and to change it, each sees what the other did', async () => {
+    for (let n = 0; n < 10; n++) {
+      const { id } = await scheduled()
+      const other = await makeAccount(stores, mine.workspaceId, 'bluesky')
+      const [unscheduling, changing] = await atOnce([
+        () => move(id, 'unschedule'),
+        () => ask('PATCH', `/v1/posts/${id}`, { social_account_ids: [account, other] }),
+        () => move(id, 'unschedule'),
+      ])
+      expect([200, 409]).toContain(unscheduling)
+      expect(changing).toBe(200)
+      const post = await read(id)
+      expect([post.status, post.targets.map(({ status }) => status)]).toEqual(['draft', ['draft', 'draft']])
+    }
+  })
+})

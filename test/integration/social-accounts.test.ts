@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { socialAccountsMax } from '../../schemas/api-limits.ts'
+import { platforms } from '../../schemas/reference/providers.ts'
+import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import { runSvc } from '../support/command-line.ts'
+import { asking } from '../support/publishing.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+let stores: TestStores
+let api: TestApi
+let mine: TestWorkspace
+let ask: ReturnType<typeof asking>
+beforeAll(async () => {
+  stores = await freshStores()
+  api = await startApi(stores)
+  ask = asking(api, () => mine.apiKey)
+})
+afterAll(async () => {
+  await api?.close()
+  await stores?.close()
+})
+beforeEach(async () => {
+  mine = await makeWorkspace(stores)
+})
+
+async function svc(...words: string[]) {
+  const { code, out, err } = await runSvc([...words, '--json'], {
+    DATABASE_URL: stores.databaseUrl,
+    CLICKHOUSE_URL: stores.clickhouseUrl,
+  })
+  return { code, err, json: out === '' ? undefined : JSON.parse(out) }
+}
+const connect = async (...words: string[]) =>
+  svc('accounts', 'connect', '--workspace', String(mine.workspaceId), ...words)
+const audited = async () =>
+  (await ask('GET', '/v1/audit-log')).body.map(({ action, resource_id, interface: by }: Record<string, unknown>) => [
+    ...[action, resource_id, by],
+  ])
+
+test('an account that was connected is shown by the API and the command line alike', async () => {
+  const { code, json } = await connect('--platform', 'mastodon', '--handle', '@shop', '--display-name', 'My shop')
+  expect(code).toBe(0)
+  expect(json).toEqual({
+    id: expect.any(Number),
+    object_id: `social_account_${json.id}`,
+    ...{ platform: 'mastodon', handle: '@shop', display_name: 'My shop', status: 'connected', external_id: null },
+    ...{ connection_type: 'simulated', health_status: 'ok', health_message: '', provider_metadata: {} },
+  })
+  expect((await ask('GET', '/v1/social-accounts')).body).toEqual([json])
+  expect((await svc('accounts', 'list', '--workspace', String(mine.workspaceId))).json).toEqual([json])
+  expect(await audited()).toEqual([['social_account.connect', json.id, 'cli']])
+})
+
+test('every platform can be connected, by the slug of the workspace where no handle is given', async () => {
+  for (const platform of platforms) {
+    expect((await connect('--platform', platform)).json).toMatchObject({ handle: mine.slug, display_name: mine.slug })
+  }
+  const { body } = await ask('GET', '/v1/social-accounts')
+  expect(body.map(({ platform }: { platform: string }) => platform)).toEqual([...platforms].reverse())
+})
+
+test("another workspace's accounts are not shown", async () => {
+  await connect('--platform', 'x')
+  mine = await makeWorkspace(stores)
+  expect((await ask('GET', '/v1/social-accounts')).body).toEqual([])
+})
+
+describe('disconnecting', () => {
+  test('leaves the account in the list, and again is no error and no other row in the log', async () => {
+    const { json } = await connect('--platform', 'x')
+    for (let n = 0; n < 2; n++) {
+      expect(await svc('accounts', 'disconnect', String(json.id))).toMatchObject({
+        code: 0,
+        json: { id: json.id, status: 'disconnected' },
+      })
+    }
+    expect((await ask('GET', '/v1/social-accounts')).body).toEqual([{ ...json, status: 'disconnected' }])
+    expect(await audited()).toEqual([
+      ['social_account.disconnect', json.id, 'cli'],
+      ['social_account.connect', json.id, 'cli'],
+    ])
+  })
+
+  test('of an account that there is not says so', async () => {
+    expect(await svc('accounts', 'disconnect', '999999')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('999999'),
+    })
+  })
+})
+
+test('connecting again renews the account, keeps its name, and tells webhooks when its health changed', async () => {
+  const { json } = await connect('--platform', 'x', '--handle', 'shop', '--display-name', 'My shop')
+  await svc('accounts', 'disconnect', String(json.id))
+  expect((await connect('--platform', 'x', '--handle', 'shop')).json).toEqual(json)
+  await stores.pg.query(`UPDATE social_accounts SET health_status = 'error', health_message = 'm' WHERE id = $1`, [
+    json.id,
+  ])
+  expect((await connect('--platform', 'x', '--handle', 'shop', '--display-name', 'Other')).json).toEqual({
+    ...json,
+    display_name: 'Other',
+  })
+  const told = await stores.pg.query<{ type: string; object: { id: number } }>(
+    'SELECT type, object FROM outbox WHERE workspace_id = $1',
+    [mine.workspaceId],
+  )
+  expect(told.map(({ type, object }) => [type, object.id])).toEqual([['social_account.health_changed', json.id]])
+})
+
+test.each(['oauth', 'app_password'])('%s is refused: nothing could be published by it', async (type) => {
+  const { code, err } = await connect('--platform', 'x', '--type', type)
+  expect([code, err]).toEqual([1, expect.stringContaining('--type simulated')])
+  expect((await ask('GET', '/v1/social-accounts')).body).toEqual([])
+})
+
+test.each([
+  [['--platform', 'myspace'], '--platform'],
+  [[], '--platform'],
+  [['--platform', 'x', '--type', 'magic'], '--type'],
+  [['--platform', 'x', '--handle', 'a'.repeat(121)], '--handle'],
+])('%j is not understood', async (words, named) => {
+  expect(await connect(...words)).toMatchObject({ code: 2, err: expect.stringContaining(named) })
+})
+
+test('a workspace has so many accounts at most', async () => {
+  await stores.pg.query(
+    `INSERT INTO social_accounts (workspace_id, platform, handle, display_name)
+     SELECT $1, 'x', 'h' || n, 'n' FROM generate_series(1, $2::int) AS n`,
+    [mine.workspaceId, socialAccountsMax],
+  )
+  expect((await connect('--platform', 'x', '--handle', 'another')).code).toBe(1)
+  expect((await connect('--platform', 'x', '--handle', 'h1')).code).toBe(0)
+})

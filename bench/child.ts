@@ -22,6 +22,7 @@ export interface ChildOptions {
   readonly logFile: string
   readonly env?: Record<string, string>
   readonly nodeArguments?: string[]
+  readonly programArguments?: string[]
 }
 
 const readyWithinMs = 120_000
@@ -33,7 +34,7 @@ export function forkChild(options: ChildOptions): ChildProcess {
   const output = openLogFile(options.logFile)
   try {
     return startOnCore(options.cores, options.side, () =>
-      fork(fileURLToPath(new URL(`../${options.file}`, import.meta.url)), [], {
+      fork(fileURLToPath(new URL(`../${options.file}`, import.meta.url)), options.programArguments ?? [], {
         env: childEnvironment(options.env),
         stdio: ['ignore', output, output, 'ipc'],
         execArgv: options.nodeArguments ?? [],

@@ -1,8 +1,9 @@
 /**
- * The load child that asks the API: GET requests over plain sockets to 127.0.0.1, bounded in number and time. With a rate
+ * The load child that asks the API: requests over plain sockets to 127.0.0.1, bounded in number and time. With a rate
  * it is an open loop: requests are due at fixed times whatever the answers do, connections are opened as they are needed,
  * and latency counts from when a request was due. Without one, every connection asks again when it is answered.
  */
+import { randomUUID } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { AnswerReader } from './answer-reader.ts'
 import { latencyOf } from './latency.ts'
@@ -33,6 +34,7 @@ class Asker {
   /** A request is due and has no connection: the next answer goes on with it. */
   private isHeldUp = false
   private isOver = false
+  private readonly keyPrefix = randomUUID()
 
   constructor(private readonly plan: AskPlan) {
     this.latencies = new Float32Array(plan.requests)
@@ -69,12 +71,16 @@ class Asker {
 
   private send(connection: Connection, since: number): void {
     const { questions, port } = this.plan
-    const { path, apiKey } = questions[this.sent % questions.length]!
+    const { path, apiKey, body } = questions[this.sent % questions.length]!
     this.sent++
     connection.isWaiting = true
     connection.since = since
+    const more =
+      body === undefined
+        ? ''
+        : `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nIdempotency-Key: ${this.keyPrefix}-${this.sent}\r\n`
     connection.socket.write(
-      `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${apiKey}\r\nAccept: application/json\r\n\r\n`,
+      `${body === undefined ? 'GET' : 'POST'} ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${apiKey}\r\nAccept: application/json\r\n${more}\r\n${body ?? ''}`,
     )
   }
 

@@ -24,9 +24,11 @@ export interface Question {
   readonly path: string
   /** Secret key of the API. */
   readonly apiKey: string
+  /** With one, JSON, it is a POST, each under an Idempotency-Key of its own. */
+  readonly body?: string
 }
 
-/** GET requests, of which only status and latency are looked at. */
+/** Requests, of which only status and latency are looked at. */
 export interface AskPlan {
   readonly port: number
   /** Asked in turn. */

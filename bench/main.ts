@@ -7,6 +7,7 @@ import { currentCommit, machineFacts } from './machine.ts'
 import { readOptions, type ScenarioName, usage } from './options.ts'
 import { keepResult, keptResults } from './results.ts'
 import { counted, writeResultsPage } from './results-page.ts'
+import { api } from './scenarios/api.ts'
 import { freshness } from './scenarios/freshness.ts'
 import { ingestBatch } from './scenarios/ingest-batch.ts'
 import { ingestSingle } from './scenarios/ingest-single.ts'
@@ -27,6 +28,7 @@ const scenarios: Record<ScenarioName, Scenario> = {
   ship,
   overview,
   storage,
+  api,
   recover,
   start,
 }

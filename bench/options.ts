@@ -9,6 +9,7 @@ export const scenarioNames = [
   'ship',
   'overview',
   'storage',
+  'api',
   'recover',
   'start',
 ] as const

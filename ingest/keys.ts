@@ -15,7 +15,8 @@ import type { Clock } from '../runtime/clock.ts'
 import { writeFileDurably } from '../runtime/durable-file.ts'
 import type { Log } from '../runtime/log.ts'
 import { isTrackingKeyShaped } from '../schemas/keys.ts'
-import { keyLookupsMax, keyPollMs, unknownKeyCacheMax, unknownKeyCacheMs } from '../schemas/limits.ts'
+import { keyPollMs } from '../schemas/limits.ts'
+import { makeLookUps } from './look-ups.ts'
 import type { IngestWorkspace } from './outcome.ts'
 
 /** A live key, as Postgres holds it. */
@@ -64,9 +65,16 @@ export function makeKeyTable(options: KeyTableOptions): KeyTable {
   let timer: NodeJS.Timeout | undefined
   let reading: Promise<void> | undefined
   let isStale = false
-  const lookUps = new Map<string, Promise<IngestWorkspace | 'unknown' | 'unavailable'>>()
-  /** Keys that Postgres doesn't have, each with the time when it said so; the oldest first. */
-  const unknown = new Map<string, number>()
+  const lookUps = makeLookUps({
+    find: async (key: string) => {
+      const row = await options.findKey(key)
+      if (row === null) return null
+      const entry = entryOf(row)
+      entries.set(key, entry)
+      return entry.workspace
+    },
+    ...{ clock, log },
+  })
 
   function live(entry: Entry | undefined): IngestWorkspace | undefined {
     if (entry === undefined) return undefined
@@ -133,36 +141,8 @@ export function makeKeyTable(options: KeyTableOptions): KeyTable {
     timer.unref()
   }
 
-  async function lookUp(key: string): Promise<IngestWorkspace | 'unknown' | 'unavailable'> {
-    try {
-      const row = await options.findKey(key)
-      if (row === null) {
-        rememberUnknown(key)
-        return 'unknown'
-      }
-      const entry = entryOf(row)
-      entries.set(key, entry)
-      return entry.workspace
-    } catch (error) {
-      log.debug({ err: error }, 'a tracking key could not be looked up')
-      return 'unavailable'
-    }
-  }
-
-  function rememberUnknown(key: string): void {
-    if (unknown.size >= unknownKeyCacheMax) unknown.delete(unknown.keys().next().value!)
-    unknown.delete(key)
-    unknown.set(key, clock.now())
-  }
-
-  function isKnownUnknown(key: string): boolean {
-    const since = unknown.get(key)
-    // Either way: a clock that was set back must not make it believed for days.
-    return since !== undefined && Math.abs(clock.now() - since) < unknownKeyCacheMs
-  }
-
   function onChange(): void {
-    unknown.clear()
+    lookUps.forget()
     void refresh()
   }
 
@@ -180,15 +160,7 @@ export function makeKeyTable(options: KeyTableOptions): KeyTable {
       // What can't be a key needs no question, and a secret key in the wrong place isn't passed on.
       if (!isTrackingKeyShaped(key)) return Promise.resolve('unknown')
       const known = live(entries.get(key))
-      if (known !== undefined) return Promise.resolve(known)
-      if (isKnownUnknown(key)) return Promise.resolve('unknown')
-      const asked = lookUps.get(key)
-      if (asked !== undefined) return asked
-      // A flood of made-up keys must not be a flood of queries.
-      if (lookUps.size >= keyLookupsMax) return Promise.resolve('unavailable')
-      const lookingUp = lookUp(key).finally(() => lookUps.delete(key))
-      lookUps.set(key, lookingUp)
-      return lookingUp
+      return known === undefined ? lookUps.ask(key) : Promise.resolve(known)
     },
 
     close: async () => {

@@ -9,6 +9,7 @@ import { connectClickHouse } from '../clickhouse/client.ts'
 import { connectPostgres, type Postgres } from '../postgres/client.ts'
 import { recordRepairs } from '../postgres/tables/aggregate-repairs.ts'
 import { insertInbox } from '../postgres/tables/inbox.ts'
+import { findRedirect, listRedirects } from '../postgres/tables/links.ts'
 import { readOrMakeSalt } from '../postgres/tables/salts.ts'
 import { advanceMark, leaseSegments, raiseLeases } from '../postgres/tables/segment-leases.ts'
 import { findTrackingKey, listTrackingKeys } from '../postgres/tables/tracking-keys.ts'
@@ -21,8 +22,10 @@ import { makeLog } from '../runtime/log.ts'
 import { makeMetrics } from '../runtime/metrics.ts'
 import { makeShutdown } from '../runtime/shutdown.ts'
 import { logFileBytes, segmentLeaseSize } from '../schemas/limits.ts'
+import type { StreamName } from '../schemas/row.ts'
 import { openSegmentLeases, type SegmentLeases } from './ids.ts'
 import { makeKeyTable } from './keys.ts'
+import { makeLinkTable } from './links.ts'
 import { diskIo } from './log/files.ts'
 import { workerFolders, writerFolder } from './log/folders.ts'
 import type { Tables, Thread } from './node.ts'
@@ -86,7 +89,7 @@ async function runNode(): Promise<void> {
     ...thread,
     claims,
     leasesOf: (writer: number) => leases.get(writer)!,
-    shippingOf: (stream: 'events' | 'bot_visits') => ({
+    shippingOf: (stream: StreamName) => ({
       ...shipping,
       stream,
       ...(stream === 'events' && { markStore: markStoreOf(pg) }),
@@ -165,8 +168,17 @@ async function openTables({ folder, clock, log }: Thread, pg: Postgres, keepsCop
     clock,
     log,
   })
-  await Promise.all([keys.start(), salts.start()])
-  return { keys, salts }
+  const links = makeLinkTable({
+    file: join(folder, 'links.jsonl'),
+    keepsCopy,
+    listChanged: (since, limit) => listRedirects(pg, since, limit),
+    findLink: (key) => findRedirect(pg, key),
+    listen: (onNotify, onReconnect) => pg.listen('links_changed', onNotify, onReconnect),
+    clock,
+    log,
+  })
+  await Promise.all([keys.start(), links.start(), salts.start()])
+  return { keys, links, salts }
 }
 
 function markStoreOf(pg: Postgres): MarkStore {

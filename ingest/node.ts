@@ -4,15 +4,19 @@ import type { Config } from '../runtime/config.ts'
 import { makeTrustedProxies } from '../runtime/http/trusted-proxy.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Metrics } from '../runtime/metrics.ts'
-import type { StreamName } from '../schemas/row.ts'
+import type { LinkClickRow, StreamName } from '../schemas/row.ts'
 import { Appender, type AppendOptions } from './append.ts'
 import { makeBotReader } from './bots.ts'
 import type { Capacity } from './capacity.ts'
+import { makeClickReader } from './clicks.ts'
 import { makeEnricher } from './enrich.ts'
 import type { SegmentLeases } from './ids.ts'
 import { makeKeyRate } from './key-rate.ts'
 import type { KeyTable } from './keys.ts'
+import type { LinkTable } from './links.ts'
+import type { LogWriter } from './log/writer.ts'
 import { Receiver } from './receive.ts'
+import { makeRedirect } from './redirect.ts'
 import type { Salts } from './salts.ts'
 import { type IngestServer, type IngestServerOptions, makeIngestServer } from './server.ts'
 import type { watchMetrics } from './service-metrics.ts'
@@ -32,8 +36,12 @@ export interface Thread {
 /** The tables that requests are looked up in. */
 export interface Tables {
   readonly keys: KeyTable
+  readonly links: LinkTable
   readonly salts: Salts
 }
+
+/** The logs that requests are written to. */
+type Logs = Pick<AppendOptions, 'events' | 'botVisits' | 'window'> & { readonly linkClicks: LogWriter<LinkClickRow> }
 
 /** What the node's shipping thread has besides. */
 export interface Node extends Thread {
@@ -62,8 +70,8 @@ export const drainMs = 8_000
 /** The part that takes requests. */
 export function makeReceiver(
   { config, watched, clock, log }: Thread,
-  { keys, salts }: Tables,
-  logs: Pick<AppendOptions, 'events' | 'botVisits' | 'window'>,
+  { keys, links, salts }: Tables,
+  { linkClicks, ...logs }: Logs,
   capacity: Pick<Capacity, 'refusal'>,
   pages: Pick<IngestServerOptions, 'health' | 'metrics'>,
 ): IngestServer {
@@ -81,12 +89,21 @@ export function makeReceiver(
     countAccepted: watched.countAccepted,
     countRefused: watched.countRefused,
   })
-  return makeIngestServer({
-    receiver,
-    proxies: makeTrustedProxies(config.trustedProxies),
-    countryHeader: config.countryHeader,
-    ...pages,
-    observeAnswer: watched.observeAnswer,
-    log,
+  const proxies = makeTrustedProxies(config.trustedProxies)
+  const { countryHeader } = config
+  const { observeAnswer } = watched
+  const redirect = makeRedirect({
+    ...{ links, capacity, proxies, countryHeader, observeAnswer, log },
+    clicks: makeClickReader({ salts }),
+    writer: linkClicks,
+    countRequest: watched.countLinkRequest,
   })
+  const shortLinks = { redirect, paths: shortLinkPaths(config.shortUrlHost) }
+  return makeIngestServer({ receiver, shortLinks, proxies, countryHeader, ...pages, observeAnswer, log })
+}
+
+/** What short links begin with behind the host: `/l`, and the path of their own root where that has another. */
+function shortLinkPaths(shortUrlHost: string | undefined): string[] {
+  const own = shortUrlHost === undefined ? [] : [new URL(shortUrlHost).pathname.replace(/\/+$/, '')]
+  return [...new Set(['/l', ...own])]
 }

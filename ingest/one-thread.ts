@@ -1,5 +1,5 @@
 /** A node whose one thread takes events, writes and ships them. */
-import type { BotVisitRow, EventRow, StreamName } from '../schemas/row.ts'
+import type { BotVisitRow, EventRow, LinkClickRow, StreamName } from '../schemas/row.ts'
 import { watchCapacity } from './capacity.ts'
 import { describeHealth } from './health.ts'
 import { DedupWindow } from './log/dedup-window.ts'
@@ -14,32 +14,33 @@ export async function receiveInOneThread(node: Node, openTables: () => Promise<T
   const writing = (stream: StreamName) => ({ numbers, window, ...watched.streamHooks(stream) })
   const events = await openStream<EventRow>({ ...node.shippingOf('events'), ...writing('events') })
   const botVisits = await openStream<BotVisitRow>({ ...node.shippingOf('bot_visits'), ...writing('bot_visits') })
-  const shippers = { events: events.shipper, bot_visits: botVisits.shipper }
+  const linkClicks = await openStream<LinkClickRow>({ ...node.shippingOf('link_clicks'), ...writing('link_clicks') })
+  const shippers = { events: events.shipper, bot_visits: botVisits.shipper, link_clicks: linkClicks.shipper }
   watched.watchShipping(shippers, claims)
   const tables = await openTables()
   const capacity = watchCapacity({
     folder,
     logBytesMax: config.logBytesMax,
     diskFreeBytesMin: config.diskFreeBytesMin,
-    backlogBytes: () => events.shipper.backlog().bytes + botVisits.shipper.backlog().bytes,
+    backlogBytes: () => Object.values(shippers).reduce((bytes, shipper) => bytes + shipper.backlog().bytes, 0),
     onChange: () => {},
     log,
   })
-  const logs = { events: events.writer, botVisits: botVisits.writer, window }
+  const logs = { events: events.writer, botVisits: botVisits.writer, linkClicks: linkClicks.writer, window }
   const health = () => describeHealth(capacity.refusal(), shippers)
   const server = makeReceiver(node, tables, logs, capacity, { health, metrics })
   return {
     listen: (host, port) => server.listen(host, port, false),
     closeServer: () => server.close(answersEndMs),
     closeLog: async () => {
-      await Promise.all([events.writer.close(), botVisits.writer.close()])
+      await Promise.all([events.writer.close(), botVisits.writer.close(), linkClicks.writer.close()])
     },
     closeShippers: async () => {
-      await Promise.all([events.shipper.close(drainMs), botVisits.shipper.close(drainMs)])
+      await Promise.all(Object.values(shippers).map((shipper) => shipper.close(drainMs)))
     },
     closeTables: async () => {
       capacity.close()
-      await Promise.all([tables.keys.close(), tables.salts.close(), numbers.close()])
+      await Promise.all([tables.keys.close(), tables.links.close(), tables.salts.close(), numbers.close()])
     },
   }
 }

@@ -23,11 +23,14 @@ import {
   trackBodyBytesMax,
 } from '../schemas/limits.ts'
 import type { Answer, Endpoint, Receiver } from './receive.ts'
+import type { Redirect } from './redirect.ts'
 import { RequestHead } from './request-head.ts'
 import { RequestSender } from './request-sender.ts'
 
 export interface IngestServerOptions {
   readonly receiver: Receiver
+  /** `paths`: what short links begin with, without a slash at the end. */
+  readonly shortLinks: { readonly redirect: Redirect; readonly paths: readonly string[] }
   readonly proxies: TrustedProxies
   readonly countryHeader: string
   readonly metrics: Pick<Metrics, 'text' | 'contentType'>
@@ -193,12 +196,14 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
     POST: (response: HttpResponse, request: HttpRequest) => handle(endpoint, response, request),
     OPTIONS: preflight,
   })
+  const follow: Handler = (response, request) => options.shortLinks.redirect(response, request, () => isClosing)
   const routes: Record<string, Partial<Record<Method, Handler>>> = {
     [`${root}/track`]: receiving('track'),
     [`${root}/track/batch`]: receiving('batch'),
     [`${root}/bots/track`]: receiving('bots'),
     [`${root}/health`]: { GET: health, HEAD: health },
     '/metrics': { GET: metrics, HEAD: metrics },
+    ...Object.fromEntries(options.shortLinks.paths.map((path) => [`${path}/:key`, { GET: follow, HEAD: follow }])),
   }
   for (const [path, methods] of Object.entries(routes)) {
     for (const [method, handler] of Object.entries(methods)) {

@@ -4,6 +4,7 @@ import type { Metrics } from '../runtime/metrics.ts'
 import type { StreamName } from '../schemas/row.ts'
 import type { DedupWindow } from './log/dedup-window.ts'
 import type { Reason } from './receive.ts'
+import type { LinkOutcome } from './redirect.ts'
 import type { Claims } from './ship/claim.ts'
 import type { Shipper } from './ship/shipper.ts'
 
@@ -14,6 +15,9 @@ export function watchMetrics(metrics: Metrics) {
   const deduplicated = metrics.counter('ingest_events_deduplicated_total', 'Events answered 202 as repeats.')
   const refused = metrics.counter('ingest_events_refused_total', 'Events not accepted, by reason.', ['reason'])
   const answers = metrics.counter('ingest_answers_total', 'HTTP answers by status.', ['status'])
+  const linkRequests = metrics.counter('ingest_link_requests_total', 'Requests for short links, by outcome.', [
+    'outcome',
+  ])
   const shipped = metrics.counter('ingest_rows_shipped_total', 'Rows by what became of them when shipped.', [
     'stream',
     'outcome',
@@ -32,6 +36,7 @@ export function watchMetrics(metrics: Metrics) {
     countRefused(reason: Reason, events: number): void {
       if (events > 0) refused.inc({ reason }, events)
     },
+    countLinkRequest: (outcome: LinkOutcome) => linkRequests.inc({ outcome }),
     observeAnswer: makeAnswerCount((status, count) => answers.inc({ status }, count)),
     streamHooks(stream: StreamName) {
       return {

@@ -4,6 +4,7 @@ import type { Metrics } from '../runtime/metrics.ts'
 export type ExpiredTable =
   | 'events'
   | 'bot_visits'
+  | 'link_clicks'
   | 'inbox'
   | 'contact_sightings'
   | 'shipped_manifests'

@@ -180,6 +180,15 @@ export const aggregateDifferencesMax = 1_000
 /** With so few workspaces a statement names them, and reads their rows only. */
 export const aggregateWorkspacesNamed = 1_000
 
+/**
+ * Short links that a thread of ingest keeps at hand, the newest: some hundred bytes each. Of changes those of so long before
+ * the last known are read again: a transaction that began earlier may have been committed later.
+ */
+export const linkTableMax = 100_000
+export const linkOverlapMs = 1 * minute
+/** What the row of a click takes in the log, at most: its referrer, and names that are short. */
+export const linkClickBytesMax = 16 * KiB
+
 /** The table of tracking keys: how often it is read anew when no notification came, and how long "no such key" is believed. */
 export const keyPollMs = 5 * second
 export const unknownKeyCacheMs = 2 * second

@@ -1,5 +1,5 @@
 /**
- * The canonical rows: the columns of `events` and `bot_visits`, once, in the order in which their RowBinary bytes lie in
+ * The canonical rows: the columns of `events`, `bot_visits` and `link_clicks`, once, in the order in which their RowBinary bytes lie in
  * the log and are loaded by ClickHouse. Columns of fixed width stand first, so that a segment can be read without
  * decoding its texts.
  *
@@ -120,6 +120,23 @@ export const botVisitColumns = [
   { name: 'operator', type: 'String' },
 ] as const satisfies readonly Column[]
 
+export const linkClickColumns = [
+  { name: 'id', type: 'UInt64' },
+  { name: 'workspace_id', type: 'UInt32' },
+  { name: 'occurred_at', type: "DateTime64(3, 'UTC')" },
+  { name: 'kind', type: 'UInt8' },
+  { name: 'visitor', type: 'UInt64' },
+  { name: 'link_id', type: 'UInt32' },
+  { name: 'post_id', type: 'UInt32' },
+  { name: 'device', type: 'UInt8' },
+  { name: 'country', type: 'FixedString(2)' },
+  { name: 'event_name', type: 'String' },
+  { name: 'referrer', type: 'String' },
+  { name: 'browser', type: 'String' },
+  { name: 'os', type: 'String' },
+  { name: 'bot_name', type: 'String' },
+] as const satisfies readonly Column[]
+
 type Value<T extends ColumnType> = T extends 'String' | `FixedString(${number})` ? string : number
 /** A row as an object: 64-bit integers are numbers below 2^53 or, where they are hashes, see `Hash64`. */
 type RowOf<Columns extends readonly Column[]> = {
@@ -138,23 +155,28 @@ export const hashColumns: ReadonlySet<string> = new Set<HashColumn>(['visitor', 
 
 export type EventRow = RowOf<typeof eventColumns>
 export type BotVisitRow = RowOf<typeof botVisitColumns>
+export type LinkClickRow = RowOf<typeof linkClickColumns>
 
 /** The tables that are loaded from the log, each with a stream of its own. */
 export const streams = {
   events: { table: 'events', columns: eventColumns },
   bot_visits: { table: 'bot_visits', columns: botVisitColumns },
+  link_clicks: { table: 'link_clicks', columns: linkClickColumns },
 } as const
 export type StreamName = keyof typeof streams
 
 /** The column lists of every row format that a log may still hold, the current one included. */
 const columnsByFormat: Readonly<Record<number, Readonly<Record<StreamName, readonly Column[]>>>> = {
-  1: { events: eventColumns, bot_visits: botVisitColumns },
+  1: { events: eventColumns, bot_visits: botVisitColumns, link_clicks: linkClickColumns },
 }
 
 /** The columns of rows in `format`; undefined for one that this version doesn't know. */
 export function columnsOf(stream: StreamName, format: number): readonly Column[] | undefined {
   return columnsByFormat[format]?.[stream]
 }
+
+/** What a request for a short link was; only `click` is a person's. */
+export const linkClickKinds = { click: 1, head: 2, prefetch: 3, preview: 4, bot: 5 } as const
 
 /** Bot categories and verification as their columns hold them; 255 of `verified` is "nothing to check by". */
 export const botCategories = {

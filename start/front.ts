@@ -18,6 +18,8 @@ export interface FrontOptions {
   port: number
   /** Where the service listens, or undefined while it is away. */
   portOf(service: ServiceName): number | undefined
+  /** The path of short links behind the host, without a slash at its end; undefined: `/l`. */
+  shortLinkPath?: string
   /** The page at `/`. */
   page(): Promise<string>
   /** Headers that only a trusted proxy may set, and the ranges of such proxies. */
@@ -48,6 +50,7 @@ const closeWithinMs = 10_000
 export async function startFront(options: FrontOptions): Promise<Front> {
   const agent = new Agent({ keepAlive: true, maxFreeSockets: 256, timeout: idleUpstreamMs })
   const trusted = rangesOf(options.trustedProxies)
+  const shortLink = shortLinkPattern(options.shortLinkPath ?? '/l')
   const proxy = createProxyServer({ agent, proxyTimeout: answerWithinMs })
   proxy.on('error', (error, request, response) => {
     if (response && 'writeHead' in response && hasStoredNothing(error, request)) refuse(response)
@@ -63,7 +66,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     endWithAnswer(request, response)
     const path = request.url?.split('?', 1)[0] ?? ''
     if (path === '/') return sendPage(request, response, options)
-    const port = options.portOf(serviceOf(path))
+    const port = options.portOf(shortLink.test(path) ? 'ingest' : serviceOf(path))
     if (port === undefined) return refuse(response)
     prepareHeaders(request, options.countryHeader, trusted)
     await proxy.web(request, response, { target: { host: '127.0.0.1', port } })
@@ -114,6 +117,11 @@ export async function startFront(options: FrontOptions): Promise<Front> {
 /** The service wasn't reached, or the request is none that stores. */
 function hasStoredNothing(error: NodeJS.ErrnoException, request: IncomingMessage | undefined): boolean {
   return error.syscall === 'connect' || ['GET', 'HEAD', 'OPTIONS'].includes(request?.method ?? '')
+}
+
+/** Of a root of their own only what can be a key: beside them stands all the rest. */
+function shortLinkPattern(path: string): RegExp {
+  return new RegExp(`^${path.replace(/[^\w/]/g, '\\$&')}/[0-9A-Za-z]{8}$`)
 }
 
 function serviceOf(path: string): ServiceName {

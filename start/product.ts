@@ -69,6 +69,7 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
         return isUp ? services.find((service) => service.name === name)?.port : undefined
       },
       page: async () => statusPage([...running.services, ...running.stores], givenStores(config), front.port),
+      ...(config.shortUrlHost !== undefined && { shortLinkPath: pathOf(config.shortUrlHost) }),
       countryHeader: config.countryHeader,
       trustedProxies: trusted.front,
     })
@@ -180,6 +181,10 @@ function addressesOf(config: Config, port: number): { localRoot: string; apiHost
   const localRoot = `http://localhost:${port}`
   const apiHost = withoutSlash(config.apiHost) ?? localRoot
   return { localRoot, apiHost, shortUrlHost: withoutSlash(config.shortUrlHost) ?? `${apiHost}/l` }
+}
+
+function pathOf(url: string): string {
+  return new URL(url).pathname.replace(/\/+$/, '')
 }
 
 function pidsOf(children: readonly Kept[]): Pids {

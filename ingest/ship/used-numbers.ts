@@ -2,10 +2,14 @@
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Log } from '../../runtime/log.ts'
 import { segmentRowsMax } from '../../schemas/limits.ts'
+import { streams } from '../../schemas/row.ts'
 import { segmentOfId } from '../log/format.ts'
 
 /** What the start may take to ask ClickHouse about ids: events are taken without its answer, too. */
 const startQueryMs = 2_000
+
+/** Ids are of one sequence, whichever table they are in. */
+const tables = Object.values(streams).map(({ table }) => table)
 
 /** Null while ClickHouse can't say: the lease is believed then. */
 export async function areNumbersUsed(clickhouse: ClickHouse, first: number, end: number): Promise<boolean | null> {
@@ -15,7 +19,7 @@ export async function areNumbersUsed(clickhouse: ClickHouse, first: number, end:
       { first: first * segmentRowsMax, end: end * segmentRowsMax },
       { deadlineMs: startQueryMs },
     )
-  return Promise.all([ask('events'), ask('bot_visits')]).then(
+  return Promise.all(tables.map(ask)).then(
     (answers) => answers.some((rows) => rows.length > 0),
     () => null,
   )
@@ -34,7 +38,7 @@ export async function raiseLeasesAboveStored(
     `(SELECT max(id) FROM ${table} WHERE occurred_at >= (SELECT max(toDate(occurred_at, 'UTC')) FROM ${table}) - 4)`
   try {
     const [row] = await clickhouse.query<{ id: number }>(
-      `SELECT greatest(${newest('events')}, ${newest('bot_visits')}) AS id`,
+      `SELECT greatest(${tables.map(newest).join(', ')}) AS id`,
       {},
       { deadlineMs: startQueryMs },
     )

@@ -77,10 +77,10 @@ function makeDaySessions(key: ReturnType<typeof deriveHashKey>): (row: EventRow)
   }
 }
 
-type CookielessVisitors = (workspaceId: number, address: string, userAgent: string, receivedAt: number) => Hash64
+export type CookielessVisitors = (workspaceId: number, address: string, userAgent: string, receivedAt: number) => Hash64
 
 /** Remembers the day's visitors, as SHA-256 is dear; salt, address and agent are in no hash that outlives the salt. */
-function makeCookielessVisitors(salts: { current(ms: number): Buffer }): CookielessVisitors {
+export function makeCookielessVisitors(salts: { current(ms: number): Buffer }): CookielessVisitors {
   const known = new LRUCache<string, Hash64>({ max: visitorCacheMax })
   let salt: Buffer | undefined
   return (workspaceId, address, userAgent, receivedAt) => {

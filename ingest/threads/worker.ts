@@ -5,7 +5,7 @@
 import { join } from 'node:path'
 import { parentPort } from 'node:worker_threads'
 import { logFileBytes } from '../../schemas/limits.ts'
-import { type BotVisitRow, type EventRow, type StreamName, streams } from '../../schemas/row.ts'
+import { type BotVisitRow, type EventRow, type LinkClickRow, type StreamName, streams } from '../../schemas/row.ts'
 import { DedupWindow } from '../log/dedup-window.ts'
 import { diskIo, type LogFiles } from '../log/files.ts'
 import { openFolder } from '../log/open-folder.ts'
@@ -74,12 +74,19 @@ export async function runWorker(
     return { files, writer, opened: { recovered, newestFile: writer.currentFile } }
   }
 
-  const logs = { events: await openLog<EventRow>('events'), bot_visits: await openLog<BotVisitRow>('bot_visits') }
+  const logs = {
+    events: await openLog<EventRow>('events'),
+    bot_visits: await openLog<BotVisitRow>('bot_visits'),
+    link_clicks: await openLog<LinkClickRow>('link_clicks'),
+  }
   const tables = await openTables()
   const server = makeReceiver(
     thread,
     tables,
-    { events: logs.events.writer, botVisits: logs.bot_visits.writer, window },
+    {
+      ...{ events: logs.events.writer, botVisits: logs.bot_visits.writer, linkClicks: logs.link_clicks.writer },
+      window,
+    },
     { refusal: () => refusal },
     {
       health: () => main.ask('health'),
@@ -95,12 +102,14 @@ export async function runWorker(
     figures: () => metrics.figures(),
     closeServer: () => server.close(answersEndMs),
     closeLog: async () => {
-      await Promise.all([logs.events.writer.close(), logs.bot_visits.writer.close()])
+      await Promise.all(Object.values(logs).map(({ writer }) => writer.close()))
     },
     closeTables: async () => {
-      await Promise.all([tables.keys.close(), tables.salts.close(), numbers.close()])
+      await Promise.all([tables.keys.close(), tables.links.close(), tables.salts.close(), numbers.close()])
     },
   }
   Object.assign(mine, functions)
-  main.tell('opened', { events: logs.events.opened, bot_visits: logs.bot_visits.opened })
+  main.tell('opened', {
+    ...{ events: logs.events.opened, bot_visits: logs.bot_visits.opened, link_clicks: logs.link_clicks.opened },
+  })
 }

@@ -99,8 +99,8 @@ export async function receiveInWorkers(node: Node, program: URL): Promise<Receiv
       if (!isLoadingNow) for (const { calls } of workers) calls.tell('loaderIsIdle', stream)
     })
   }
-  const [events, bot_visits] = await Promise.all([openShipperOf('events', 0), openShipperOf('bot_visits', 1)])
-  shippers = { events: events!, bot_visits: bot_visits! }
+  const [events, bot_visits, link_clicks] = await Promise.all(streamNames.map(openShipperOf))
+  shippers = { events: events!, bot_visits: bot_visits!, link_clicks: link_clicks! }
   watched.watchShipping(shippers, claims)
 
   const each = async (name: 'closeServer' | 'closeLog' | 'closeTables') => {

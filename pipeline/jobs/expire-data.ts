@@ -1,5 +1,5 @@
 /**
- * Deletes what is past its retention (docs/retention.md): events, aggregates and inbox rows of each workspace by its plan or its own
+ * Deletes what is past its retention (docs/retention.md): events, clicks on links, aggregates and inbox rows of each workspace by its plan or its own
  * shorter setting, e-mails that none of these rows has any more, bot visits, and manifests that no node can come back
  * with. Idempotent; each step stands for itself. Where the clocks disagree nothing is deleted, and the job fails.
  */
@@ -26,10 +26,12 @@ export async function expireData(context: JobContext): Promise<void> {
   // Without any workspace nothing is known of the events: an empty Postgres is no reason to delete them.
   const [earliest] = groups
   if (earliest !== undefined) {
-    let events = await days.dropDays('events', earliest.before)
-    for (const group of groups) events += await days.deleteOf('events', group)
-    metrics.rowsExpired('events', events)
-    log.info({ rows: events, table: 'events' }, 'deleted expired rows')
+    for (const table of ['events', 'link_clicks'] as const) {
+      let rows = await days.dropDays(table, earliest.before)
+      for (const group of groups) rows += await days.deleteOf(table, group)
+      metrics.rowsExpired(table, rows)
+      log.info({ rows, table }, 'deleted expired rows')
+    }
     const hours = await expireAggregates(context, groups)
     log.info({ hours }, 'took expired hours of workspaces out of the aggregates')
   }

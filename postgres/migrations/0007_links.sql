@@ -19,6 +19,7 @@ CREATE TABLE links (
   updated_at        timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX links_workspace ON links (workspace_id, id);
+CREATE INDEX links_changed ON links (updated_at, id);
 
 CREATE FUNCTION notify_links_changed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

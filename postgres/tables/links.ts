@@ -88,3 +88,25 @@ export async function hasLinkTargets(
   )
   return row!
 }
+
+/** What a redirect needs to know of a link. */
+export interface Redirect
+  extends Pick<TrackedLink, 'id' | 'attribution_key' | 'post_id' | 'tracking_url' | 'updated_at'> {
+  readonly workspace_id: number
+}
+
+const redirectColumns = 'id, attribution_key, workspace_id, post_id, tracking_url, updated_at'
+
+/** Of all workspaces, those that changed last, the last first; where a moment is given, only those that changed since. */
+export function listRedirects(q: Queryable, since: Date | null, limit: number): Promise<Redirect[]> {
+  return q.query<Redirect>(
+    `SELECT ${redirectColumns} FROM links WHERE $1::timestamptz IS NULL OR updated_at >= $1
+     ORDER BY updated_at DESC, id DESC LIMIT $2`,
+    [since, limit],
+  )
+}
+
+export async function findRedirect(q: Queryable, key: string): Promise<Redirect | null> {
+  const [row] = await q.query<Redirect>(`SELECT ${redirectColumns} FROM links WHERE attribution_key = $1`, [key])
+  return row ?? null
+}

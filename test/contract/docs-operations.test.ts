@@ -18,7 +18,7 @@ async function metricsOfServices(): Promise<string[]> {
   const ingest = makeMetrics('ingest', false)
   const shipper = { backlog: () => ({ bytes: 0, segments: 0, since: 0 }) } as never
   const watched = watchMetrics(ingest)
-  watched.watchShipping({ events: shipper, bot_visits: shipper }, { heldHours: () => 0 } as never)
+  watched.watchShipping({ events: shipper, bot_visits: shipper, link_clicks: shipper }, { heldHours: () => 0 } as never)
   watched.watchWindow({ heldSince: 0 } as never, systemClock)
   const pipeline = makeMetrics('pipeline', false)
   makePipelineMetrics(pipeline)
@@ -29,6 +29,7 @@ async function metricsOfServices(): Promise<string[]> {
   makeGateway({
     ...{ operations: [], pg, ch: none, clock: systemClock, log, metrics: api, apiHost: () => '' },
     ...{ rateLimiter: none, box: none, idempotencyKeptMs: 1, hashAddress: none, proxies: none },
+    ...{ media: none, mediaLimits: { imageBytesMax: 1, videoBytesMax: 1 } },
   })
   return (await Promise.all([ingest, pipeline, api].map(namesIn))).flat().sort()
 }

@@ -13,8 +13,8 @@ import { leaveOut, mountSmallDisk, unmount } from '../support/system-tools.ts'
 const rounds = process.env['FAULTS'] === 'long' ? 5 : 1
 const roundMs = 1_000
 const mebibyte = 2 ** 20
-/** Of each of the two streams a file in use and one to spare, and what the load may fill: its files are kept for minutes. */
-const diskBytes = 8 * logFileBytes
+/** Of each of the three streams a file in use and one to spare, and what the load may fill: its files are kept for minutes. */
+const diskBytes = 10 * logFileBytes
 const thresholdBytes = 64 * mebibyte
 /** A limit against hanging. */
 const acceptsAgainMs = 5_000
@@ -54,10 +54,10 @@ async function fillDisk(leftBytes: number): Promise<void> {
   }
 }
 
-/** Both streams have the next file ready: what fills the disk now takes it from nobody but the ones after. */
+/** All streams have the next file ready: what fills the disk now takes it from nobody but the ones after. */
 async function sparesReady(): Promise<void> {
   const isReady = (stream: string) => readdirSync(join(folder, stream)).some((name) => /^spare-\d+\.log$/.test(name))
-  for (let waited = 0; !['events', 'bot_visits'].every(isReady); waited += 50) {
+  for (let waited = 0; !['events', 'bot_visits', 'link_clicks'].every(isReady); waited += 50) {
     if (waited > 20_000) throw new Error('no spare files were made')
     await sleep(50)
   }

@@ -1,0 +1,66 @@
+/** The row of a request for a short link: what the request was, and whose. */
+import { urlLengthMax } from '../schemas/limits.ts'
+import { type LinkClickRow, linkClickKinds, noCountry } from '../schemas/row.ts'
+import type { LinkTarget } from './links.ts'
+import type { Sender } from './outcome.ts'
+import { makeCookielessVisitors } from './steps/hash-ids.ts'
+import { withoutClickValues } from './steps/page-url.ts'
+import { type Agent, makeUserAgents } from './steps/user-agents.ts'
+
+export interface LinkRequest {
+  readonly isHead: boolean
+  /** The browser says that nobody has clicked yet. */
+  readonly isPrefetch: boolean
+  readonly referrer: string
+  readonly sender: Sender
+}
+
+export interface ClickReader {
+  /** The row is the reader's own and filled anew by the next call; `id` is not set yet. */
+  read(link: LinkTarget, request: LinkRequest): LinkClickRow
+}
+
+export const clickEventName = 'link_click_through'
+
+export function makeClickReader({ salts }: { salts: { current(ms: number): Buffer } }): ClickReader {
+  const userAgents = makeUserAgents()
+  const visitorOf = makeCookielessVisitors(salts)
+  const row = makeLinkClickRow()
+
+  return {
+    read: (link, request) => {
+      const { sender } = request
+      const agent = userAgents(sender.userAgent)
+      const visitor = visitorOf(link.workspaceId, sender.address, agent.text, sender.receivedAt)
+      row.workspace_id = link.workspaceId
+      row.occurred_at = sender.receivedAt
+      row.kind = kindOf(agent, request)
+      row.visitor.hi = visitor.hi
+      row.visitor.lo = visitor.lo
+      row.link_id = link.id
+      row.post_id = link.postId ?? 0
+      row.device = agent.device
+      row.country = sender.country
+      row.referrer = withoutClickValues(request.referrer.slice(0, urlLengthMax).toWellFormed())
+      row.browser = agent.browser
+      row.os = agent.os
+      row.bot_name = agent.bot?.name ?? ''
+      return row
+    },
+  }
+}
+
+/** A bot is one whatever its method, and so is what makes a preview. */
+function kindOf({ bot }: Agent, { isHead, isPrefetch }: LinkRequest): number {
+  if (bot !== null) return bot.category === 'social_preview' ? linkClickKinds.preview : linkClickKinds.bot
+  if (isPrefetch) return linkClickKinds.prefetch
+  return isHead ? linkClickKinds.head : linkClickKinds.click
+}
+
+function makeLinkClickRow(): LinkClickRow {
+  return {
+    ...{ id: 0, workspace_id: 0, occurred_at: 0, kind: linkClickKinds.click, visitor: { hi: 0, lo: 0 } },
+    ...{ link_id: 0, post_id: 0, device: 0, country: noCountry, event_name: clickEventName },
+    ...{ referrer: '', browser: '', os: '', bot_name: '' },
+  }
+}

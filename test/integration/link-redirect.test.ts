@@ -1,0 +1,201 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { insertLink, type TrackedLink } from '../../postgres/tables/links.ts'
+import { sleep } from '../../runtime/retry.ts'
+import { startIngest, type TestIngest } from '../support/ingest.ts'
+import { exchange } from '../support/raw-http.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+
+let stores: TestStores
+let ingest: TestIngest
+let proxy: TcpProxy
+beforeAll(async () => {
+  stores = await freshStores()
+  proxy = await startTcpProxy(stores.databaseUrl)
+  ingest = await start()
+})
+afterEach(() => proxy.set('open'))
+afterAll(async () => {
+  await ingest?.stop()
+  await proxy?.close()
+  await stores?.close()
+})
+
+const env = { SHORT_URL_HOST: 'https://go.example.com/to/' }
+const atRoot = { SHORT_URL_HOST: 'https://go.example.com' }
+const start = () => startIngest(stores, { ...env, DATABASE_URL: proxy.url }, ingest)
+const person = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
+
+function makeLink(destinationUrl = 'https://example.com/sale?x=1#top'): Promise<TrackedLink> {
+  const utm = { utmSource: 'svc', utmMedium: 'social', utmCampaign: '', utmContent: '' }
+  const { workspaceId } = ingest
+  return insertLink(stores.pg, { workspaceId, label: 'a', destinationUrl, postId: null, socialAccountId: null, ...utm })
+}
+
+/** Not by `fetch`, which sets headers of its own. */
+async function follow(key: string, headers: Record<string, string> = {}, method = 'GET', at = '/l') {
+  const lines = Object.entries({ Host: 'a', 'User-Agent': person, ...headers }).map(
+    ([name, value]) => `${name}: ${value}`,
+  )
+  const head = [`${method} ${at}/${key} HTTP/1.1`, ...lines, '', ''].join('\r\n')
+  const { text } = await exchange(ingest.port, [head], { until: /\r\n\r\n/, waitMs: 15_000 })
+  const header = (name: string) => new RegExp(`\r\n${name}: (.*)\r\n`, 'i').exec(text)?.[1]
+  return { status: Number(text.slice(9, 12)), header, text }
+}
+
+async function clicksOf({ id }: TrackedLink): Promise<Record<string, unknown>[]> {
+  await ingest.shipped()
+  return stores.ch.query('SELECT * FROM link_clicks WHERE link_id = {id:UInt32} ORDER BY id', { id })
+}
+
+async function requests(): Promise<Record<string, number>> {
+  const text = await (await fetch(`http://127.0.0.1:${ingest.port}/metrics`)).text()
+  const found = text.matchAll(/^ingest_link_requests_total\{.*outcome="(\w+)".*\} (\d+)/gm)
+  return Object.fromEntries([...found].map(([, outcome, count]) => [outcome!, Number(count)]))
+}
+
+test('GET leads to the tracking URL by 302, which nobody stores, and the click is stored as a person’s', async () => {
+  const link = await makeLink()
+  const { status, header } = await follow(link.attribution_key, { Referer: 'https://x.com/post?gclid=secret' })
+  expect(status).toBe(302)
+  expect(header('Location')).toBe(link.tracking_url)
+  expect(header('Cache-Control')).toBe('private, no-store')
+  expect(header('Referrer-Policy')).toBe('unsafe-url')
+  expect(header('X-Request-Id')).toMatch(/^[\w.:-]+$/)
+  const [row] = await clicksOf(link)
+  expect(row).toMatchObject({
+    ...{ workspace_id: ingest.workspaceId, link_id: link.id, post_id: 0, kind: 'click' },
+    ...{ event_name: 'link_click_through', device: 'desktop', browser: 'Firefox', os: 'Linux', bot_name: '' },
+  })
+  expect(row!['referrer']).not.toContain('secret')
+  expect(row!['visitor']).not.toBe(0)
+  expect(await stores.ch.query('SELECT 1 FROM events')).toEqual([])
+})
+
+test('it is the same under the path of the root of short links', async () => {
+  const link = await makeLink()
+  expect((await follow(link.attribution_key, {}, 'GET', '/to')).header('Location')).toBe(link.tracking_url)
+})
+
+test('HEAD, bots, previews and prefetches are redirected, and kept apart from people’s clicks', async () => {
+  const link = await makeLink()
+  const { attribution_key: key } = link
+  const ask = [
+    await follow(key, {}, 'HEAD'),
+    await follow(key, { 'Sec-Purpose': 'prefetch;prerender' }),
+    await follow(key, { Purpose: 'prefetch' }),
+    await follow(key, { 'User-Agent': 'facebookexternalhit/1.1' }),
+    await follow(
+      key,
+      { 'User-Agent': 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)' },
+      'HEAD',
+    ),
+    await follow(key),
+    await follow(key, { 'X-Forwarded-For': '192.0.2.1' }),
+  ]
+  for (const { status, header } of ask) expect([status, header('Location')]).toEqual([302, link.tracking_url])
+  const rows = await clicksOf(link)
+  const kinds = ['head', 'prefetch', 'prefetch', 'preview', 'bot', 'click', 'click']
+  expect(rows.map(({ kind }) => kind)).toEqual(kinds)
+  // The same browser at the same address is one visitor; no proxy is trusted here.
+  expect(new Set(rows.slice(-2).map(({ visitor }) => visitor)).size).toBe(1)
+})
+
+test('a link is found at once after it was made, though it wasn’t there a moment before', async () => {
+  const key = 'aaaaaaaa'
+  expect((await follow(key)).status).toBe(404)
+  const link = await makeLink()
+  await stores.pg.query('UPDATE links SET attribution_key = $1 WHERE id = $2', [key, link.id])
+  for (let waited = 0; (await follow(key)).status !== 302; waited += 50) {
+    if (waited > 10_000) throw new Error('not found within 10 s')
+    await sleep(50)
+  }
+})
+
+test('an unknown key is a 404 page, whatever it looks like', async () => {
+  for (const key of ['00000000', 'short', 'far-too-long-a-key', '%2e%2e%2f', '../metrics', 'a'.repeat(500)]) {
+    const { status, header, text } = await follow(key)
+    expect(status).toBe(404)
+    if (/^\w+$/.test(key))
+      expect([header('Content-Type'), text]).toEqual(['text/html; charset=utf-8', expect.any(String)])
+    expect(header('Location')).toBeUndefined()
+  }
+  expect((await follow('00000000')).header('Cache-Control')).toBe('no-store')
+})
+
+test('other methods are 405', async () => {
+  const link = await makeLink()
+  for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
+    const { status, header } = await follow(link.attribution_key, { 'Content-Length': '0' }, method)
+    expect([status, header('Allow')]).toEqual([405, 'GET, HEAD'])
+  }
+})
+
+test('a destination with every odd character stands in the header as it is stored', async () => {
+  const link = await makeLink('https://bücher.example:8443/straße/a b?q=ö&q=%zz&x="<>"#ü')
+  expect((await follow(link.attribution_key)).header('Location')).toBe(link.tracking_url)
+})
+
+test('redirects go on while Postgres is away, also after a restart; what can’t be looked up is 503 and never 404', async () => {
+  const known = await makeLink()
+  expect((await follow(known.attribution_key)).status).toBe(302)
+  // Read by the table, whose copy is then on the disk.
+  await sleep(6_000)
+  await proxy.set('refusing')
+  const unseen = await makeLink()
+  const answers = async () => {
+    const [one, other, none] = [
+      await follow(known.attribution_key),
+      await follow(unseen.attribution_key),
+      await follow('zzzzzzzz'),
+    ]
+    expect([one.status, one.header('Location')]).toEqual([302, known.tracking_url])
+    expect([other.status, none.status]).toEqual([503, 503])
+    expect(other.header('Retry-After')).toBe('5')
+    expect((await follow('none')).status).toBe(404)
+  }
+  await answers()
+  expect(await clicksOf(known)).toHaveLength(2)
+  await ingest.stop('SIGKILL')
+  await proxy.set('hanging')
+  ingest = await start()
+  const [one] = [await follow(known.attribution_key)]
+  expect([one.status, one.header('Location')]).toEqual([302, known.tracking_url])
+  expect((await follow(unseen.attribution_key)).status).toBe(503)
+
+  await proxy.set('refusing')
+  await proxy.set('open')
+  for (let waited = 0; (await follow(unseen.attribution_key)).status !== 302; waited += 100) {
+    if (waited > 20_000) throw new Error('not found within 20 s')
+    await sleep(100)
+  }
+}, 90_000)
+
+test('a full log loses clicks and no redirect, and the loss is counted', async () => {
+  const link = await makeLink()
+  await ingest.stop()
+  ingest = await startIngest(stores, { ...env, DISK_FREE_BYTES_MIN: String(2 ** 43) }, ingest)
+  for (let waited = 0; (await fetch(`${ingest.url}/health`)).status !== 503; waited += 100) {
+    if (waited > 10_000) throw new Error('not full within 10 s')
+    await sleep(100)
+  }
+  expect((await follow(link.attribution_key)).header('Location')).toBe(link.tracking_url)
+  expect(await requests()).toMatchObject({ not_stored: 1 })
+  await ingest.stop()
+  ingest = await start()
+  expect((await follow(link.attribution_key)).status).toBe(302)
+  await ingest.shipped()
+  expect(await requests()).toMatchObject({ stored: 1 })
+  expect(await clicksOf(link)).toHaveLength(1)
+}, 60_000)
+
+test('with several workers, and links right under the host, clicks are stored as well', async () => {
+  const link = await makeLink()
+  await ingest.stop()
+  ingest = await startIngest(stores, { ...atRoot, INGEST_WORKERS: '2' }, ingest)
+  for (let click = 0; click < 6; click++) expect((await follow(link.attribution_key, {}, 'GET', '')).status).toBe(302)
+  expect(await clicksOf(link)).toHaveLength(6)
+  // What stands beside links under the root is as it was.
+  expect((await follow('metrics', {}, 'GET', '')).text).toContain('ingest_link_requests_total')
+  expect((await ingest.post('/track', { tracking_key: ingest.key, event_name: 'a' })).status).toBe(202)
+}, 60_000)

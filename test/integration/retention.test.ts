@@ -56,6 +56,7 @@ beforeAll(async () => {
     ch,
     ages.map((age) => makeBotVisitRow({ workspace_id: ids.starter, occurred_at: now - age * dayMs })),
   )
+  await ch.command('INSERT INTO link_clicks (workspace_id, occurred_at) SELECT workspace_id, occurred_at FROM events')
   await pg.transaction((tx) =>
     insertInbox(
       tx,
@@ -97,10 +98,10 @@ const context = () => ({
 })
 
 /** Ages in days of what is left, by workspace. */
-async function left(): Promise<Record<string, number[]>> {
+async function left(table = 'events'): Promise<Record<string, number[]>> {
   const rows = await stores.ch.query<{ workspace_id: number; ages: number[] }>(
     `SELECT workspace_id, arraySort(groupArray(round((${now} - toUnixTimestamp64Milli(occurred_at)) / ${dayMs}, 1))) AS ages
-     FROM events GROUP BY workspace_id`,
+     FROM ${table} GROUP BY workspace_id`,
   )
   return Object.fromEntries(rows.map((row) => [row.workspace_id, row.ages]))
 }
@@ -145,6 +146,7 @@ test("deletes what is past each workspace's retention, and nothing else, and a r
   for (const run of ['first', 'again']) {
     await expireData(context())
     expect([run, await left()]).toEqual([run, expected])
+    expect([run, await left('link_clicks')]).toEqual([run, expected])
     const counts = Object.fromEntries(Object.entries(expected).map(([id, kept]) => [id, kept.length]))
     expect([run, await inboxLeft()]).toEqual([run, counts])
     expect([run, await aggregatedLeft()]).toEqual([run, counts])

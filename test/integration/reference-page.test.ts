@@ -110,11 +110,14 @@ test('shows every operation in a browser, without an error of a script or of the
   if (browser === undefined) return leaveOut(context, `needs one of ${browsers.join(', ')}`)
   const profile = join(stores.dataDir, 'browser')
   const args = ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run']
-  const { stdout, stderr } = await runBrowser(browser, [
-    ...[...args, `--user-data-dir=${profile}`, '--enable-logging=stderr', '--log-level=0'],
-    ...['--virtual-time-budget=20000', '--dump-dom', `${api.url}/docs`],
-  ])
-  expect(stderr.split('\n').filter((line) => line.includes('CONSOLE'))).toEqual([])
+  const show = async (url: string) => {
+    const logged = ['--enable-logging=stderr', '--log-level=0', '--virtual-time-budget=20000', '--dump-dom', url]
+    const { stdout, stderr } = await runBrowser(browser, [...args, `--user-data-dir=${profile}`, ...logged])
+    return { stdout, complaints: stderr.split('\n').filter((line) => line.includes('CONSOLE')) }
+  }
+  const { stdout, complaints } = await show(`${api.url}/docs`)
+  expect(complaints).toEqual([])
+  expect((await show('data:text/html,<script>nothing()</script>')).complaints).toHaveLength(1)
   for (const { http, summary } of operations) {
     expect(stdout).toContain(http.path.split('/').at(-1)!)
     expect(stdout).toContain(summary)

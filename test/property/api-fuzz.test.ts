@@ -3,6 +3,8 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { operations } from '../../api/operations/registry.ts'
 import { operationId as idOf } from '../../api/transports/openapi.ts'
+import { refusals } from '../../runtime/http/refusals.ts'
+import { problems } from '../../schemas/problems.ts'
 import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
 import { anyRequest, type FuzzedBody, type FuzzedRequest } from '../support/api-arbitraries.ts'
 import { type ApiOperation, apiDocument, filledPath, makeAccount, makers, shownOf } from '../support/api-requests.ts'
@@ -47,8 +49,10 @@ function validatorOf(schema: object): ValidateFunction {
   return made
 }
 
-/** What any path may be answered, whatever stands in the document: no such path, no such method, a badly framed request. */
-const atAnyPath = ['307', '400', '404', '405', '413', '415']
+/** What any path may be answered, whatever stands in the document: what is said before there is an operation. */
+const atAnyPath = [
+  ...[problems.not_found, problems.method_not_allowed, refusals.badFraming, refusals.bodyTooLarge, refusals.encoding],
+].map(({ status, detail }) => `${status} ${JSON.stringify({ detail })}`)
 
 /** What is wrong with the answer; nothing, where it is as the document says. */
 async function faultOf(response: Response, shown: ApiOperation): Promise<string | undefined> {
@@ -56,15 +60,17 @@ async function faultOf(response: Response, shown: ApiOperation): Promise<string 
   const text = await response.text()
   if (response.status >= 500) return `${response.status} ${text}`
   if (said === undefined)
-    return atAnyPath.includes(String(response.status)) ? undefined : `undocumented ${response.status} ${text}`
-  if (said.content === undefined) return undefined
+    return atAnyPath.includes(`${response.status} ${text.trimEnd()}`)
+      ? undefined
+      : `undocumented ${response.status} ${text}`
   for (const [name, { required }] of Object.entries(said.headers ?? {})) {
     if (required && !response.headers.has(name)) return `${response.status} without ${name}`
   }
+  if (said.content === undefined) return text === '' ? undefined : `${response.status} with a body`
   const type = (response.headers.get('content-type') ?? '').split(';')[0]!
-  const content = said.content[type] ?? (said.content['application/json'] === undefined ? {} : undefined)
+  const content = said.content[type] ?? said.content[type.replace(/\/.*/, '/*')]
   if (content === undefined) return `${response.status} as ${type}`
-  if (type !== 'application/json' || !('schema' in content)) return undefined
+  if (type !== 'application/json') return undefined
   const validate = validatorOf(content.schema)
   return validate(JSON.parse(text)) ? undefined : `${response.status} ${text} ${JSON.stringify(validate.errors)}`
 }
@@ -94,7 +100,7 @@ function encoded(text: string): string {
   return encodeURIComponent(text.toWellFormed())
 }
 
-function bodyOf(body: FuzzedBody): BodyInit | null {
+function bodyOf(body: FuzzedBody): NonNullable<RequestInit['body']> | null {
   if (body.kind === 'none') return null
   if (body.kind === 'text') return typeof body.text === 'string' ? body.text : new Uint8Array(body.text)
   const form = new FormData()

@@ -26,7 +26,7 @@ export async function runTests(args, isLong) {
   const report = join(root, '.cache', `test-report-${process.pid}.json`)
   mkdirSync(join(root, '.cache'), { recursive: true })
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
-  const files = isLong && args.length === 0 ? ['test/crash'] : args
+  const files = isLong && args.length === 0 ? ['test/crash', 'test/property/api-fuzz.test.ts'] : args
   const env = isLong ? { FAULTS: 'long' } : {}
   const code = await run([node, 'node_modules/vitest/vitest.mjs', 'run', ...reporters, ...files], env)
   const { tests, isWhole } = readReport(report)

@@ -4,6 +4,7 @@ import { rememberLasting } from '../clickhouse/queries/remember.ts'
 import type { Postgres } from '../postgres/client.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { makeCoalescer } from '../runtime/coalesce.ts'
+import type { FileStorage } from '../runtime/file-storage.ts'
 import type { RequestHead } from '../runtime/http/head.ts'
 import { type HttpReply, jsonReply } from '../runtime/http/reply.ts'
 import { type HttpServer, makeHttpServer, type NoRoute, type Route } from '../runtime/http/server.ts'
@@ -13,12 +14,15 @@ import type { Log } from '../runtime/log.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { SecretBox } from '../runtime/secret-box.ts'
 import { arrivingBodiesBytesMax, bodyDeadlineMs, overviewReuse } from '../schemas/limits.ts'
+import { formOverheadBytesMax } from '../schemas/media-limits.ts'
 import { makeAuthenticator } from './guards/authenticate.ts'
 import type { RateLimiter } from './guards/rate-limit.ts'
 import { readHealth } from './health.ts'
+import type { MediaLimits } from './media/receive.ts'
 import type { Operation } from './operations/define.ts'
 import { makeOpenApiPage, referencePages } from './reference-page.ts'
 import { makeSnapshots } from './snapshots.ts'
+import { makeFormReader } from './transports/form.ts'
 import { makeRestRouter, problemReply, redirectReply } from './transports/rest.ts'
 
 export interface GatewayOptions {
@@ -34,6 +38,8 @@ export interface GatewayOptions {
   readonly hashAddress: KeyedHash
   /** Whose word is believed on where a request comes from. */
   readonly proxies: TrustedProxies
+  readonly media: FileStorage
+  readonly mediaLimits: MediaLimits
   /** The public root, known only once the port is: it may be asked for after listening. */
   apiHost(): string
   /** The root of short links; undefined: `/l` under the API's. */
@@ -58,6 +64,8 @@ export function makeGateway(options: GatewayOptions): HttpServer {
     idempotencyKeptMs,
     hashAddress,
     proxies,
+    media,
+    mediaLimits,
   } = options
   const config = {
     get apiHost() {
@@ -72,6 +80,7 @@ export function makeGateway(options: GatewayOptions): HttpServer {
   const stores = {
     pg,
     box,
+    media,
     ch: rememberLasting(ch),
     snapshot: makeSnapshots(pg, clock),
     share: <Answer>(question: string, work: () => Promise<Answer>) => coalescer.ask(question, work) as Promise<Answer>,
@@ -79,6 +88,8 @@ export function makeGateway(options: GatewayOptions): HttpServer {
   const routeOperation = makeRestRouter(operations, {
     ...{ authenticator, rateLimiter, stores, clock, log, config, idempotencyKeptMs, hashAddress, proxies },
     transaction: pg.transaction,
+    forms: makeFormReader(media, mediaLimits),
+    formBytesMax: Math.max(mediaLimits.imageBytesMax, mediaLimits.videoBytesMax) + formOverheadBytesMax,
   })
   const requests = metrics.counter('svc_api_requests_total', 'Requests by operation and status.', [
     'operation',

@@ -1,9 +1,11 @@
 /** The API as a process of its own: reads the settings, connects the stores, serves until it is told to stop. */
+import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { connectClickHouse } from '../clickhouse/client.ts'
 import { connectPostgres } from '../postgres/client.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { readConfig, requireStores, SettingError } from '../runtime/config.ts'
+import { makeFileStorage } from '../runtime/file-storage.ts'
 import { CantListen } from '../runtime/http/listen.ts'
 import { makeTrustedProxies } from '../runtime/http/trusted-proxy.ts'
 import { makeKeyedHash } from '../runtime/keyed-hash.ts'
@@ -15,6 +17,7 @@ import { rateLimitDeadlineMs } from '../schemas/api-limits.ts'
 import { redisDeadlineMs } from '../schemas/limits.ts'
 import { makeGateway } from './gateway.ts'
 import { makeRateLimiter } from './guards/rate-limit.ts'
+import { keepMediaSwept } from './media/sweep.ts'
 import { operations } from './operations/registry.ts'
 
 const hourMs = 3_600_000
@@ -32,6 +35,7 @@ async function main(): Promise<void> {
     limits: { starter: config.rateLimitStarter, growth: config.rateLimitGrowth, scale: config.rateLimitScale },
     clock: systemClock,
   })
+  const media = makeFileStorage(config.mediaDir || join(config.dataDir, 'media'))
   let port = config.port
   const server = makeGateway({
     ...{ operations, pg, ch, log, clock: systemClock, metrics: makeMetrics('api'), rateLimiter },
@@ -39,11 +43,15 @@ async function main(): Promise<void> {
     idempotencyKeptMs: config.idempotencyHours * hourMs,
     hashAddress: makeKeyedHash(secretKey, 'addresses of callers'),
     proxies: makeTrustedProxies(config.trustedProxies),
+    media,
+    mediaLimits: { imageBytesMax: config.mediaImageBytesMax, videoBytesMax: config.mediaVideoBytesMax },
     apiHost: () => config.apiHost?.replace(/\/+$/, '') ?? `http://localhost:${port}`,
     shortUrlHost: config.shortUrlHost?.replace(/\/+$/, ''),
   })
   port = await server.listen(config.listenHost, config.port)
+  const sweeping = keepMediaSwept(media, pg, log)
   shutdown.step('stop listening', () => server.close())
+  shutdown.step('stop sweeping', () => sweeping.stop())
   shutdown.step('disconnect Postgres', () => pg.close())
   shutdown.step('disconnect ClickHouse', () => ch.close())
   shutdown.step('disconnect Redis', async () => redis.disconnect())

@@ -126,6 +126,13 @@ export const settings = {
     8_760,
     'How long a retry with the same `Idempotency-Key` gets the first answer.',
   ),
+  mediaDir: text(
+    'MEDIA_DIR',
+    '',
+    'Folder of uploaded media, one for all nodes of the API. `DATA_DIR/media` when not set.',
+  ),
+  mediaImageBytesMax: integer('MEDIA_IMAGE_BYTES_MAX', 25 * 2 ** 20, 1, 2 ** 31, 'Largest image that is accepted.'),
+  mediaVideoBytesMax: integer('MEDIA_VIDEO_BYTES_MAX', 512 * 2 ** 20, 1, 2 ** 40, 'Largest video that is accepted.'),
   trackRatePerKey: integer(
     'TRACK_RATE_PER_KEY',
     0,

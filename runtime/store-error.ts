@@ -1,6 +1,6 @@
 /** What a store that can't be asked now looks like to its callers, whichever store and client it was. */
 
-export type StoreName = 'clickhouse' | 'postgres' | 'redis'
+export type StoreName = 'clickhouse' | 'postgres' | 'redis' | 'media'
 
 /**
  * The store didn't answer: connection refused or broken, deadline passed, starting or stopping, out of room. Whether it

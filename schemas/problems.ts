@@ -14,6 +14,8 @@ interface ProblemEntry {
 
 export const problems = {
   body_unparsable: { status: 400, detail: 'There was an error parsing the body' },
+  boundary_missing: { status: 400, detail: 'Missing boundary in multipart.' },
+  multipart_invalid: { status: 400, detail: 'Invalid multipart data.' },
   not_authenticated: { status: 401, detail: 'Not authenticated', headers: { 'WWW-Authenticate': 'Bearer' } },
   plan_missing: { status: 402, detail: 'The owner has not selected a plan' },
   workspace_access_denied: { status: 403, detail: 'Workspace access denied' },
@@ -24,6 +26,7 @@ export const problems = {
   link_not_found: { status: 404, detail: 'Link not found' },
   webhook_not_found: { status: 404, detail: 'Webhook endpoint not found' },
   method_not_allowed: { status: 405, detail: 'Method Not Allowed' },
+  body_late: { status: 408, detail: 'The request body did not arrive in time' },
   post_not_editable: { status: 409, detail: 'Only draft and scheduled posts can be edited' },
   post_not_schedulable: { status: 409, detail: 'Only draft and failed posts can be scheduled' },
   post_not_reschedulable: { status: 409, detail: 'Only scheduled and failed posts can be rescheduled' },
@@ -40,8 +43,19 @@ export const problems = {
     detail: 'A request with this Idempotency-Key is still in progress',
     headers: { 'Retry-After': '1' },
   },
+  body_too_large: { status: 413, detail: 'Request body is too large' },
+  image_too_large: { status: 413, detail: 'Images may have at most {} bytes' },
+  video_too_large: { status: 413, detail: 'Videos may have at most {} bytes' },
+  media_type_unsupported: { status: 415, detail: 'Only JPG, PNG, MP4 and MOV files are accepted' },
+  media_type_mismatch: { status: 415, detail: 'The name or the declared type is not that of the file, which is {}' },
+  range_unsatisfiable: { status: 416, detail: 'Range Not Satisfiable' },
   rate_limited: { status: 429, detail: 'Rate limit exceeded' },
   internal: { status: 500, detail: 'Internal Server Error' },
+  uploads_full: {
+    status: 503,
+    detail: 'Too many files are being uploaded',
+    headers: { 'Retry-After': String(retryAfterSeconds) },
+  },
   store_unavailable: {
     status: 503,
     detail: 'Service temporarily unavailable: a store that this request needs does not answer',

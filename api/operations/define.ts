@@ -7,6 +7,7 @@ import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Queryable } from '../../postgres/client.ts'
 import type { PlanKey, Workspace } from '../../postgres/tables/workspaces.ts'
 import type { Clock } from '../../runtime/clock.ts'
+import type { FileStorage } from '../../runtime/file-storage.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { SecretBox } from '../../runtime/secret-box.ts'
 import type { AggregateSnapshot } from '../../schemas/aggregate-snapshot.ts'
@@ -21,6 +22,8 @@ export interface OperationInput {
   readonly path?: z.ZodObject
   readonly query?: z.ZodObject
   readonly body?: z.ZodType
+  /** In place of `body`: the fields of a multipart form, of which `file` is an `UploadedFile`. */
+  readonly form?: z.ZodObject
 }
 
 /** How a call came in: what audit rows say. */
@@ -43,6 +46,7 @@ export interface Stores {
   /** For a mutation its transaction: what it writes is committed together with its audit row, and what webhooks are told. */
   readonly pg: Queryable
   readonly ch: Pick<ClickHouse, 'query'>
+  readonly media: FileStorage
   /** For what is stored and not to be read from a copy of the database. */
   readonly box: SecretBox
   /** What the aggregates are made of, as of a moment ago. */
@@ -73,7 +77,8 @@ export interface CallContext {
 export interface Context<Input extends OperationInput> extends CallContext {
   readonly path: Parsed<Input['path']>
   readonly query: Parsed<Input['query']>
-  readonly body: Parsed<Input['body']>
+  /** Of a form its fields. */
+  readonly body: Parsed<Input['form'] extends z.ZodType ? Input['form'] : Input['body']>
 }
 
 export interface Operation<Input extends OperationInput = OperationInput, Output extends z.ZodType = z.ZodType> {

@@ -6,6 +6,9 @@ import type { Operation } from './define.ts'
 import { createLink } from './links/create-link.ts'
 import { getLink } from './links/get-link.ts'
 import { listLinks } from './links/list-links.ts'
+import { listMedia } from './media/list-media.ts'
+import { readMediaFile } from './media/read-media-file.ts'
+import { uploadMedia } from './media/upload-media.ts'
 import { archivePost } from './posts/archive-post.ts'
 import { createPost } from './posts/create-post.ts'
 import { getPost } from './posts/get-post.ts'
@@ -24,6 +27,9 @@ import { getWorkspace } from './workspace/get-workspace.ts'
 export const operations: readonly Operation[] = [
   getWorkspace,
   listSocialAccounts,
+  listMedia,
+  uploadMedia,
+  readMediaFile,
   listPosts,
   createPost,
   previewPost,

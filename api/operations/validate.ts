@@ -10,6 +10,7 @@ import type { Operation } from './define.ts'
 export interface RawInput {
   readonly path: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, string>>
+  /** Of a form its fields. */
   readonly body: unknown
   /** The header that makes a mutation's retry the same call. */
   readonly idempotencyKey?: string | undefined
@@ -53,7 +54,7 @@ export function validateInput({ input, effect }: ValidatedOperation, raw: RawInp
   if (effect !== 'read' && raw.idempotencyKey !== undefined) {
     parse('header', idempotencyHeader, { 'idempotency-key': raw.idempotencyKey })
   }
-  const body = parse('body', input.body, raw.body)
+  const body = input.form ? parse('form', input.form, raw.body) : parse('body', input.body, raw.body)
   if (errors.length > 0) throw invalid(errors)
   return { path, query, body, idempotencyKey: raw.idempotencyKey }
 }

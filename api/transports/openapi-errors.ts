@@ -38,14 +38,26 @@ type ProblemCode = keyof typeof problems
 
 /** @param codes what can be behind it: their texts are the examples */
 function error(description: string, codes: readonly ProblemCode[], headers: Record<string, unknown> = {}) {
-  const examples = codes.map((code) => [code, { value: { detail: problems[code].detail.replace('{}', subject) } }])
-  return answer(description, 'PublicApiError', headers, Object.fromEntries(examples))
+  return answer(description, 'PublicApiError', headers, examplesOf(codes))
 }
 
-/** For the refusals that name what is missing. */
-const subject = 'posts:write'
+function examplesOf(codes: readonly ProblemCode[]): Examples {
+  const detailOf = (code: ProblemCode) => problems[code].detail.replace('{}', subjects[code] ?? '')
+  return Object.fromEntries(codes.map((code) => [code, { value: { detail: detailOf(code) } }]))
+}
 
-function answer(description: string, schema: string, headers: Record<string, unknown>, examples: object) {
+/** What the texts name that name something. */
+const subjects: Partial<Record<ProblemCode, string>> = {
+  scope_missing: 'posts:write',
+  image_too_large: '26214400',
+  video_too_large: '536870912',
+  media_type_mismatch: 'image/png',
+}
+
+type Examples = Record<string, { value: { detail: unknown } }>
+type Answer = ReturnType<typeof answer>
+
+function answer(description: string, schema: string, headers: Record<string, unknown>, examples: Examples) {
   return {
     description,
     headers: { ...requestIdHeader, ...headers },
@@ -70,7 +82,8 @@ export function errorsOf({ input, effect, problems: own = [] }: Operation): Reco
   const hasBody = input.body !== undefined
   const isMutation = effect !== 'read'
   const hasInput = isMutation || hasBody || input.path !== undefined || input.query !== undefined
-  return {
+  const takesBytes = hasBody || input.form !== undefined
+  const ofChain: Record<number, Answer> = {
     ...(hasBody && { 400: error('The body is not readable as UTF-8 JSON of sane depth', ['body_unparsable']) }),
     401: error('The API key is missing, malformed, revoked, expired or unknown', ['not_authenticated'], authenticate),
     402: error('The owner has not selected a plan', ['plan_missing']),
@@ -78,11 +91,12 @@ export function errorsOf({ input, effect, problems: own = [] }: Operation): Reco
       'scope_missing',
       'workspace_access_denied',
     ]),
-    ...(hasBody && { 413: refused('The body is too large', 'bodyTooLarge') }),
-    ...(hasBody && { 415: refused('The body is compressed', 'encoding') }),
-    ...ownErrors(own),
-    ...(isMutation && { 409: conflict(own) }),
-    ...(hasInput && { 422: answer('Validation Error', 'HTTPValidationError', {}, validationExamples) }),
+    ...(isMutation && {
+      409: error(conflicts, ['idempotency_key_reused', 'idempotency_in_progress'], conflictHeaders),
+    }),
+    ...(takesBytes && { 413: refused('The body is too large', 'bodyTooLarge') }),
+    ...(takesBytes && { 415: refused('The body is compressed', 'encoding') }),
+    ...((hasInput || takesBytes) && { 422: answer('Validation Error', 'HTTPValidationError', {}, validationExamples) }),
     429: error('The API key exceeded its request rate limit', ['rate_limited'], {
       ...retryAfter('Seconds until the window resets.'),
       ...rateLimitHeaders,
@@ -94,38 +108,37 @@ export function errorsOf({ input, effect, problems: own = [] }: Operation): Reco
       retryAfter('Seconds after which to try again.'),
     ),
   }
+  return withOwn(ofChain, own)
+}
+
+const conflicts = 'The Idempotency-Key was used with a different request, or the first one is still running'
+const conflictHeaders = {
+  'Retry-After': { description: 'While the first request with the key is still running: seconds.', schema: integer },
+}
+
+/** The operation's own refusals, beside those of the chain that have their status. */
+function withOwn(ofChain: Record<number, Answer>, own: readonly ProblemCode[]): Record<number, Answer> {
+  const all = { ...ofChain }
+  for (const status of new Set(own.map((code) => problems[code].status))) {
+    const codes = own.filter((code) => problems[code].status === status)
+    const before = ofChain[status]
+    const texts = codes.map((code) => problems[code].detail)
+    if (before === undefined) {
+      all[status] = error(texts.join('; '), codes)
+      continue
+    }
+    const { schema, examples } = before.content['application/json']
+    all[status] = {
+      ...{ description: [...texts, before.description].join('; '), headers: before.headers },
+      content: { 'application/json': { schema, examples: { ...examplesOf(codes), ...examples } } },
+    }
+  }
+  return all
 }
 
 /** What the server answers before there is an operation. */
 function refused(description: string, name: keyof typeof refusals) {
   return answer(description, 'PublicApiError', {}, { [name]: { value: { detail: refusals[name].detail } } })
-}
-
-/** The operation's own, those of a status together. */
-function ownErrors(own: readonly ProblemCode[]): Record<number, unknown> {
-  const statuses = [...new Set(own.map((code) => problems[code].status))]
-  return Object.fromEntries(
-    statuses.map((status) => {
-      const codes = own.filter((code) => problems[code].status === status)
-      return [status, error(codes.map((code) => problems[code].detail).join('; '), codes)]
-    }),
-  )
-}
-
-/** Why a mutation can be refused as it stands: by its key, or by the state of what it changes. */
-function conflict(own: readonly ProblemCode[]) {
-  const states = own.filter((code) => problems[code].status === 409)
-  const byKey = 'The Idempotency-Key was used with a different request, or the first one is still running'
-  return error(
-    [...states.map((code) => problems[code].detail), byKey].join('; '),
-    [...states, 'idempotency_key_reused', 'idempotency_in_progress'],
-    {
-      'Retry-After': {
-        description: 'While the first request with the key is still running: seconds.',
-        schema: integer,
-      },
-    },
-  )
 }
 
 const validationExamples = {

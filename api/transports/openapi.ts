@@ -5,8 +5,10 @@
 import { z } from 'zod'
 import { idempotencyKeyLengthMax } from '../../schemas/api-limits.ts'
 import type { Operation } from '../operations/define.ts'
+import { isFileOutput } from '../operations/file-output.ts'
 import { errorSchemas, errorsOf, rateLimitHeaders, requestIdHeader } from './openapi-errors.ts'
 import { addExamples } from './openapi-examples.ts'
+import { fileResponses, showFile } from './openapi-files.ts'
 import { tagsOf } from './openapi-tags.ts'
 
 export type JsonSchema = Record<string, unknown>
@@ -18,7 +20,7 @@ const idempotencyParameter = {
   in: 'header',
   required: false,
   description: 'Makes a retry safe: the same key with the same request gets the first answer again. Printable ASCII.',
-  schema: { type: 'string', minLength: 1, maxLength: idempotencyKeyLengthMax },
+  schema: { type: 'string', minLength: 1, maxLength: idempotencyKeyLengthMax, pattern: '^[\\x20-\\x7e]*$' },
 }
 const replayedHeader = {
   'Idempotent-Replayed': {
@@ -65,7 +67,10 @@ function describeOperation(operation: Operation, schemas: Record<string, JsonSch
     ...(effect === 'read' ? [] : [idempotencyParameter]),
   ]
   const headers = { ...requestIdHeader, ...rateLimitHeaders, ...(effect !== 'read' && replayedHeader) }
-  const success = { description: 'Successful Response', headers, ...json(output, 'output', schemas) }
+  const success = isFileOutput(output)
+    ? fileResponses(headers)
+    : { 200: { description: 'Successful Response', headers, ...json(output, 'output', schemas) } }
+  const sent = input.form ? form(input.form, schemas) : input.body && json(input.body, 'input', schemas)
   return {
     operationId: operationId(operation),
     tags: [tag],
@@ -73,8 +78,8 @@ function describeOperation(operation: Operation, schemas: Record<string, JsonSch
     description: `${description === undefined ? '' : `${description}\n\n`}Needs the scope \`${scope}\`.`,
     security: [{ [securityScheme]: [] }],
     ...(parameters.length > 0 && { parameters }),
-    ...(input.body && { requestBody: { required: true, ...json(input.body, 'input', schemas) } }),
-    responses: { 200: success, ...errorsOf(operation) },
+    ...(sent && { requestBody: { required: true, ...sent } }),
+    responses: { ...success, ...errorsOf(operation) },
   }
 }
 
@@ -102,9 +107,23 @@ function json(schema: z.ZodType, io: 'input' | 'output', schemas: Record<string,
   return { content: { 'application/json': { schema: toJsonSchema(schema, io, schemas) } } }
 }
 
+function form(schema: z.ZodType, schemas: Record<string, JsonSchema>) {
+  return { content: { 'multipart/form-data': { schema: toJsonSchema(schema, 'input', schemas) } } }
+}
+
 /** Schemas with an `id` go to the components, under it; the same id with another content is a mistake of ours. */
 function toJsonSchema(schema: z.ZodType, io: 'input' | 'output', schemas: Record<string, JsonSchema>): JsonSchema {
-  const { $schema: _, $defs, ...root } = z.toJSONSchema(schema, { io, target: 'draft-2020-12', override: simplify(io) })
+  const {
+    $schema: _,
+    $defs,
+    ...root
+  } = z.toJSONSchema(schema, {
+    ...{ io, target: 'draft-2020-12', unrepresentable: 'any' },
+    override: (about) => {
+      simplify(io)(about)
+      showFile(about)
+    },
+  })
   for (const [id, definition] of Object.entries($defs ?? {})) {
     const named = withComponentRefs(definition)
     const before = schemas[id]

@@ -1,14 +1,19 @@
 /** Operations over HTTP: finds the operation, collects its input, and turns what comes of it into a reply. */
 import type { RequestHead } from '../../runtime/http/head.ts'
 import { type HttpReply, jsonReply } from '../../runtime/http/reply.ts'
-import type { HttpRequest, NoRoute, Route } from '../../runtime/http/server.ts'
+import type { HttpRequest, NoRoute, Route, StreamedRequest, StreamedRoute } from '../../runtime/http/server.ts'
 import type { TrustedProxies } from '../../runtime/http/trusted-proxy.ts'
 import { parseJsonBody } from '../../schemas/json-body.ts'
 import { apiBodyBytesMax } from '../../schemas/limits.ts'
+import { uploadDeadlineMs, uploadStallMs } from '../../schemas/media-limits.ts'
 import { invalid, Problem, problem } from '../../schemas/problems.ts'
 import { modelAttributesType } from '../../schemas/validation-errors.ts'
 import type { Operation } from '../operations/define.ts'
+import { type FileContent, isFileOutput } from '../operations/file-output.ts'
 import { type Gateway, runCall } from '../operations/run.ts'
+import type { RawInput } from '../operations/validate.ts'
+import { fileReply } from './file-reply.ts'
+import type { Form, FormReader } from './form.ts'
 import { makeRouteTable } from './route-table.ts'
 
 /** The label of requests that belong to no operation. */
@@ -17,12 +22,15 @@ const noOperation = 'none'
 export interface RestGateway extends Gateway {
   /** Whose word is believed on where a request comes from. */
   readonly proxies: TrustedProxies
+  readonly forms: FormReader
+  /** Of a form with its file. */
+  readonly formBytesMax: number
 }
 
 export function makeRestRouter(operations: readonly Operation[], gateway: RestGateway) {
   const table = makeRouteTable(operations)
 
-  return function route({ method, path, query }: RequestHead): Route | NoRoute {
+  return function route({ method, path, query }: RequestHead): Route | StreamedRoute | NoRoute {
     const match = table.find(path)
     if (match === undefined) {
       const isKnownWithoutSlash = path.endsWith('/') && table.find(path.slice(0, -1)) !== undefined
@@ -32,6 +40,14 @@ export function makeRestRouter(operations: readonly Operation[], gateway: RestGa
     if (operation === undefined) {
       const allow = [...match.operations.keys()].sort().join(', ')
       return { label: noOperation, reply: problemReply('method_not_allowed', { Allow: allow }) }
+    }
+    if (operation.input.form) {
+      return {
+        label: operation.name,
+        bodyBytesMax: gateway.formBytesMax,
+        stream: { stallMs: uploadStallMs, deadlineMs: uploadDeadlineMs },
+        handle: (request: StreamedRequest) => callWithForm(operation, match.path, request, gateway),
+      }
     }
     return {
       label: operation.name,
@@ -53,29 +69,65 @@ async function judgeKey({ headers }: RequestHead, { authenticator }: Gateway): P
   }
 }
 
-async function callOperation(
+type Path = Readonly<Record<string, string>>
+
+function callOperation(
   operation: Operation,
-  path: Readonly<Record<string, string>>,
+  path: Path,
   request: HttpRequest,
   gateway: RestGateway,
 ): Promise<HttpReply> {
-  const { status, body, headers } = await runCall(
+  const body = () => (operation.input.body === undefined ? undefined : readBody(request))
+  return call(operation, path, request, gateway, () => ({ body: body() }))
+}
+
+/** The form is read by the chain, once the caller may: nobody else makes us write anything down. */
+async function callWithForm(
+  operation: Operation,
+  path: Path,
+  request: StreamedRequest,
+  gateway: RestGateway,
+): Promise<HttpReply> {
+  let form: Form | undefined
+  try {
+    return await call(operation, path, request, gateway, async () => {
+      form = await gateway.forms.read(request)
+      return { body: form.fields, fingerprint: form.fingerprint }
+    })
+  } finally {
+    await form?.discard()
+  }
+}
+
+type SentBody = Pick<RawInput, 'body' | 'fingerprint'>
+
+async function call(
+  operation: Operation,
+  path: Path,
+  request: RequestHead,
+  gateway: RestGateway,
+  readSent: () => SentBody | Promise<SentBody>,
+): Promise<HttpReply> {
+  const { requestId, headers: sent } = request
+  const outcome = await runCall(
     {
       operation,
       interface: 'rest',
-      requestId: request.requestId,
-      authorization: request.headers.get('authorization'),
+      requestId,
+      authorization: sent.get('authorization'),
       address: addressOf(request, gateway),
-      readInput: () => ({
+      readInput: async () => ({
         path,
         query: readQuery(request.query),
-        body: operation.input.body === undefined ? undefined : readBody(request),
-        idempotencyKey: request.headers.get('idempotency-key'),
+        idempotencyKey: sent.get('idempotency-key'),
+        ...(await readSent()),
       }),
     },
     gateway,
   )
-  return jsonReply(status, body, headers)
+  const { status, body, headers } = outcome
+  const isFile = outcome.problem === undefined && isFileOutput(operation.output)
+  return isFile ? fileReply(body as FileContent, request, headers) : jsonReply(status, body, headers)
 }
 
 function addressOf({ headers, socketAddress }: RequestHead, { proxies }: RestGateway): string {

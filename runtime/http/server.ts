@@ -22,6 +22,7 @@ export interface Route {
   /** The request's label in metrics, from a closed list. */
   readonly label: string
   readonly bodyBytesMax: number
+  readonly stream?: undefined
   /**
    * Judges by the head, while a body that is worth it (`judgedBodyBytes`) is still arriving: a reply refuses it, and
    * what has arrived is dropped. What it lets pass is judged again by `handle`. Mustn't reject.
@@ -50,6 +51,7 @@ export interface StreamedRoute {
 export interface NoRoute {
   readonly label: string
   readonly reply: HttpReply
+  readonly stream?: undefined
 }
 
 export interface HttpServerOptions {
@@ -107,7 +109,7 @@ export function makeHttpServer(options: HttpServerOptions): HttpServer {
       return answering.send({ status: badFraming.status, headers, body: cuttingBody(badFraming) }, true)
     }
     if ('reply' in found) return answering.send(found.reply)
-    if ('stream' in found) {
+    if (found.stream !== undefined) {
       dropBody = serveStream(found, { head, response, answering, log })
       return
     }

@@ -65,8 +65,10 @@ export class StreamedBody extends Readable {
   }
 
   #take(chunk: ArrayBuffer, isLast: boolean): void {
-    this.isWhole = isLast
     if (this.destroyed) return
+    this.isWhole = isLast
+    // The connection's next request is no part of it.
+    if (isLast) this.#response.resume()
     this.#bytes += chunk.byteLength
     if (this.#bytes > this.#bounds.bytesMax) return void this.destroy(new BodyFailed('too large'))
     if (this.#waitedSince !== undefined) this.#waitedSince = performance.now()

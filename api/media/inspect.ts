@@ -1,0 +1,90 @@
+/**
+ * Looks at a file while it passes, in pieces of any size and without keeping it: whether it is whole, and how many pixels it
+ * has. A format is read by a generator that asks for the next bytes or has some passed over; what it returns is the size.
+ */
+import { readIsoMedia } from './read-iso-media.ts'
+import { readJpeg } from './read-jpeg.ts'
+import { readPng } from './read-png.ts'
+import type { MediaType } from './types.ts'
+
+export interface Size {
+  readonly width: number
+  readonly height: number
+}
+
+/** `take`: these bytes, next; `skip`: what comes after so many; `find`: what comes after the first such byte. */
+export type Wish = { readonly take: number } | { readonly skip: number } | { readonly find: number }
+
+/** @returns the size, where it can be read; null: the bytes are none of the format's */
+export type FormatReader = Generator<Wish, Size | undefined | null, Buffer>
+
+export type Finding = { readonly isWhole: true; readonly size: Size | undefined } | { readonly isWhole: false }
+
+export interface Inspection {
+  push(chunk: Buffer): void
+  /** When there is nothing more. */
+  end(): Finding
+}
+
+const readers: Record<MediaType['contentType'], (state: ReaderState) => FormatReader> = {
+  'image/jpeg': readJpeg,
+  'image/png': readPng,
+  'video/mp4': readIsoMedia,
+  'video/quicktime': readIsoMedia,
+}
+
+/** What the end of the file may find: a reader that waits for more says here that nothing more has to come. */
+export interface ReaderState {
+  mayEnd: boolean
+  /** Read so far. */
+  size: Size | undefined
+}
+
+const nothing: Buffer = Buffer.alloc(0)
+
+export function inspect({ contentType }: MediaType): Inspection {
+  const state: ReaderState = { mayEnd: false, size: undefined }
+  const reader = readers[contentType](state)
+  let step = reader.next()
+  let held = nothing
+
+  /** Takes what it can of the wish from `held`. False: more is needed. */
+  function serve(wish: Wish): Buffer | undefined {
+    if ('take' in wish) {
+      if (held.length < wish.take) return undefined
+      const taken = held.subarray(0, wish.take)
+      held = held.subarray(wish.take)
+      return taken
+    }
+    if ('find' in wish) {
+      const at = held.indexOf(wish.find)
+      held = at < 0 ? nothing : held.subarray(at + 1)
+      return at < 0 ? undefined : nothing
+    }
+    return nothing
+  }
+  let toSkip = 0
+
+  return {
+    push(chunk) {
+      held = held.length === 0 ? chunk : Buffer.concat([held, chunk])
+      while (!step.done) {
+        const passed = Math.min(toSkip, held.length)
+        toSkip -= passed
+        held = held.subarray(passed)
+        if (toSkip > 0) break
+        const answer = serve(step.value)
+        if (answer === undefined) break
+        if ('skip' in step.value) toSkip = step.value.skip
+        step = reader.next(answer)
+      }
+      // Few bytes that wait for the rest of their wish: not a view of a whole chunk.
+      held = step.done ? nothing : Buffer.from(held)
+    },
+    end() {
+      if (step.done) return step.value === null ? { isWhole: false } : { isWhole: true, size: step.value }
+      const isBetween = state.mayEnd && held.length === 0 && toSkip === 0
+      return isBetween ? { isWhole: true, size: state.size } : { isWhole: false }
+    },
+  }
+}

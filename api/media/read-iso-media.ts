@@ -1,0 +1,73 @@
+/**
+ * MP4 and MOV: boxes, size u32 | type | data, where size 1 has the real one as u64 behind the type and 0 is up to the end of the
+ * file. Each `trak` in `moov` has a `tkhd` that ends with width and height, of sound 0, as 16.16. A file is whole where it ends
+ * with its last box.
+ */
+import type { FormatReader, ReaderState, Wish } from './inspect.ts'
+
+interface Box {
+  readonly type: string
+  /** Of its data; infinite: up to the end of the file. */
+  readonly bytes: number
+  readonly all: number
+}
+
+const typePattern = /^[\w ©-]{4}$/
+const trackHeaderBytes = { 0: 84, 1: 96 } as Record<number, number>
+
+export function* readIsoMedia(state: ReaderState): FormatReader {
+  for (;;) {
+    const box = yield* readBox()
+    if (box === undefined) return null
+    state.mayEnd = false
+    if (box.bytes === Number.POSITIVE_INFINITY) {
+      state.mayEnd = true
+      return state.size
+    }
+    if (box.type === 'moov') {
+      if (!(yield* readMovie(box.bytes, state))) return null
+    } else {
+      yield { skip: box.bytes }
+    }
+    state.mayEnd = true
+  }
+}
+
+function* readMovie(bytes: number, state: ReaderState): Generator<Wish, boolean, Buffer> {
+  for (let left = bytes; left > 0; ) {
+    const box = yield* readBox()
+    if (box === undefined || box.all > left) return false
+    left -= box.all
+    if (box.type === 'trak') {
+      if (!(yield* readMovie(box.bytes, state))) return false
+    } else if (box.type === 'tkhd' && box.bytes <= 4096) {
+      const data = yield { take: box.bytes }
+      state.size ??= sizeOf(data)
+    } else {
+      yield { skip: box.bytes }
+    }
+  }
+  return true
+}
+
+function* readBox(): Generator<Wish, Box | undefined, Buffer> {
+  const head = yield { take: 8 }
+  const type = head.toString('latin1', 4, 8)
+  const size = head.readUInt32BE(0)
+  // Padding of zeros is a box up to the end, too.
+  if (size === 0) return { type, bytes: Number.POSITIVE_INFINITY, all: Number.POSITIVE_INFINITY }
+  if (!typePattern.test(type)) return undefined
+  if (size === 1) {
+    const large = Number((yield { take: 8 }).readBigUInt64BE(0))
+    return large < 16 ? undefined : { type, bytes: large - 16, all: large }
+  }
+  return size < 8 ? undefined : { type, bytes: size - 8, all: size }
+}
+
+function sizeOf(trackHeader: Buffer): { width: number; height: number } | undefined {
+  const bytes = trackHeaderBytes[trackHeader[0] ?? -1]
+  if (bytes === undefined || trackHeader.length < bytes) return undefined
+  const width = trackHeader.readUInt16BE(bytes - 8)
+  const height = trackHeader.readUInt16BE(bytes - 4)
+  return width > 0 && height > 0 ? { width, height } : undefined
+}

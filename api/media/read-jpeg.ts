@@ -1,0 +1,54 @@
+/**
+ * JPEG: markers FF xx, most with a length u16 and data; a frame (SOF) has height and width; after each start of scan (SOS) comes
+ * coded data up to the next marker, in which FF is followed by 00 or a restart. It ends with EOI; cameras append more behind it.
+ */
+import type { FormatReader, ReaderState, Wish } from './inspect.ts'
+
+const marker = 0xff
+const endOfImage = 0xd9
+const startOfScan = 0xda
+/** SOF0 to SOF15, without those of their numbers that are tables. */
+const isFrame = (code: number) => code >= 0xc0 && code <= 0xcf && code !== 0xc4 && code !== 0xc8 && code !== 0xcc
+const isRestart = (code: number) => code >= 0xd0 && code <= 0xd7
+
+export function* readJpeg(state: ReaderState): FormatReader {
+  yield { skip: 2 }
+  let hasScan = false
+  for (;;) {
+    const code: number | undefined = hasScan ? yield* nextAfterScan() : yield* nextMarker()
+    if (code === undefined) return null
+    if (code === endOfImage) return hasScan ? state.size : null
+    const length = (yield { take: 2 }).readUInt16BE(0)
+    if (length < 2) return null
+    if (!isFrame(code)) {
+      if (code === startOfScan && state.size === undefined) return null
+      hasScan ||= code === startOfScan
+      yield { skip: length - 2 }
+      continue
+    }
+    if (length < 8) return null
+    const frame = yield { take: 6 }
+    const size = { height: frame.readUInt16BE(1), width: frame.readUInt16BE(3) }
+    if (size.width === 0 || size.height === 0) return null
+    state.size ??= size
+    yield { skip: length - 8 }
+  }
+}
+
+/** The code behind FF, which may be repeated; undefined where something else stands. */
+function* nextMarker(): Generator<Wish, number | undefined, Buffer> {
+  let code = (yield { take: 1 })[0]!
+  if (code !== marker) return undefined
+  while (code === marker) code = (yield { take: 1 })[0]!
+  return code === 0 ? undefined : code
+}
+
+/** The next code that isn't part of coded data. */
+function* nextAfterScan(): Generator<Wish, number, Buffer> {
+  for (;;) {
+    yield { find: marker }
+    let code = (yield { take: 1 })[0]!
+    while (code === marker) code = (yield { take: 1 })[0]!
+    if (code !== 0 && !isRestart(code)) return code
+  }
+}

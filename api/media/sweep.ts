@@ -1,0 +1,75 @@
+/**
+ * Deletes what nothing refers to: drafts of killed processes, and files whose row was never committed. Who uploads the same bytes
+ * at that moment holds their lock, so that a file isn't deleted under a row.
+ */
+import type { Postgres } from '../../postgres/client.ts'
+import { findMediaBytes, lockMediaBytes } from '../../postgres/tables/media.ts'
+import type { FileStorage } from '../../runtime/file-storage.ts'
+import type { Log } from '../../runtime/log.ts'
+import { mediaDraftAgeMs, mediaOrphanAgeMs, mediaSweepFilesEach, mediaSweepMs } from '../../schemas/media-limits.ts'
+
+export interface Swept {
+  readonly drafts: number
+  readonly files: number
+}
+
+/** @param orphanAgeMs how long a file without a row must have been there */
+export async function sweepMedia(
+  storage: FileStorage,
+  pg: Pick<Postgres, 'query' | 'transaction'>,
+  orphanAgeMs = mediaOrphanAgeMs,
+): Promise<Swept> {
+  const drafts = await storage.sweepDrafts(mediaDraftAgeMs)
+  let files = 0
+  for (const workspaceId of await storage.owners()) {
+    const older = await storage.olderFiles(workspaceId, orphanAgeMs)
+    for (let at = 0; at < older.length; at += mediaSweepFilesEach) {
+      const some = older.slice(at, at + mediaSweepFilesEach)
+      const known = await findMediaBytes(pg, workspaceId, some)
+      for (const orphan of some.filter((file) => !known.some((other) => other.equals(file)))) {
+        if (await removeOrphan(storage, pg, workspaceId, orphan)) files += 1
+      }
+    }
+  }
+  return { drafts, files }
+}
+
+function removeOrphan(
+  storage: FileStorage,
+  pg: Pick<Postgres, 'transaction'>,
+  workspaceId: number,
+  sha256: Buffer,
+): Promise<boolean> {
+  return pg.transaction(async (tx) => {
+    await lockMediaBytes(tx, workspaceId, sha256)
+    if ((await findMediaBytes(tx, workspaceId, [sha256])).length > 0) return false
+    await storage.remove(workspaceId, sha256)
+    return true
+  })
+}
+
+/** Sweeps at once and then every so often, until it is stopped. */
+export function keepMediaSwept(
+  storage: FileStorage,
+  pg: Pick<Postgres, 'query' | 'transaction'>,
+  log: Log,
+): { stop(): Promise<void> } {
+  let running = Promise.resolve()
+  const sweep = () => {
+    running = sweepMedia(storage, pg).then(
+      (swept) => {
+        if (swept.drafts + swept.files > 0) log.info(swept, 'deleted media that nothing refers to')
+      },
+      // It is tried again the next time.
+      (error) => log.warn({ err: error }, 'media could not be swept'),
+    )
+  }
+  sweep()
+  const timer = setInterval(sweep, mediaSweepMs)
+  return {
+    stop: () => {
+      clearInterval(timer)
+      return running
+    },
+  }
+}

@@ -1,0 +1,72 @@
+/** The four types of media: what they are called, and which first bytes tell them. What a file is called is never believed. */
+
+export interface MediaType {
+  readonly contentType: 'image/jpeg' | 'image/png' | 'video/mp4' | 'video/quicktime'
+  readonly kind: 'image' | 'video'
+  /** Endings of names; the first is given to files without one. */
+  readonly extensions: readonly string[]
+  /** Other names of the type that clients use. */
+  readonly aliases: readonly string[]
+}
+
+const jpeg: MediaType = {
+  contentType: 'image/jpeg',
+  kind: 'image',
+  extensions: ['jpg', 'jpeg', 'jpe', 'jfif'],
+  aliases: ['image/jpg', 'image/pjpeg'],
+}
+const png: MediaType = { contentType: 'image/png', kind: 'image', extensions: ['png'], aliases: ['image/x-png'] }
+const mp4: MediaType = {
+  contentType: 'video/mp4',
+  kind: 'video',
+  extensions: ['mp4', 'm4v'],
+  aliases: ['video/x-m4v', 'application/mp4'],
+}
+const mov: MediaType = { contentType: 'video/quicktime', kind: 'video', extensions: ['mov', 'qt'], aliases: [] }
+
+/** So many bytes tell the type of any file that has as many. */
+export const signatureBytes = 16
+
+const pngSignature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
+/** Brands of ISO media files that are films in an MP4; others are pictures, sound or what phones made before. */
+const mp4Brand = /^(iso[m2-9a-c]|mp4[12]|mp71|avc1|dash|M4V[ HP]|MSNV|XAVC|mmp4|cmf[2cfs]|[fF]4[vV] |hvc1|hev1)$/
+/** What old QuickTime files begin with, which have no brand. */
+const quickTimeBoxes = ['moov', 'mdat', 'wide', 'free', 'skip', 'pnot']
+
+/** The type that the first bytes tell; undefined: none of the four. */
+export function typeOf(head: Buffer): MediaType | undefined {
+  if (head[0] === 0xff && head[1] === 0xd8 && head[2] === 0xff) return jpeg
+  if (head.subarray(0, 8).equals(pngSignature)) return png
+  const box = head.toString('latin1', 4, 8)
+  const brand = head.toString('latin1', 8, 12)
+  if (box === 'ftyp') return brand === 'qt  ' ? mov : mp4Brand.test(brand) ? mp4 : undefined
+  return quickTimeBoxes.includes(box) ? mov : undefined
+}
+
+/** An ending of a name: letters and digits that begin with a letter, so that `v1.2` has none. */
+const extensionPattern = /\.([a-z][a-z0-9]{0,9})$/i
+/** What is said of files of which nothing is known. */
+const unknownTypes = ['', 'application/octet-stream', 'binary/octet-stream', 'text/plain']
+
+/** Whether the name and the declared type may be of a file of this type: neither has to say anything. */
+export function isDeclared({ contentType, aliases, extensions }: MediaType, name: string, declared: string): boolean {
+  const extension = extensionPattern.exec(name)?.[1]?.toLowerCase()
+  if (extension !== undefined && !extensions.includes(extension)) return false
+  const type = declared.toLowerCase()
+  return type === contentType || aliases.includes(type) || unknownTypes.includes(type)
+}
+
+const unsafe = /[\p{C}"`<>:|?*\\/]+/gu
+
+/** A name without folders, control characters and what means something to systems of files or HTML; it ends as its type does. */
+export function safeName(name: string, { kind, extensions }: MediaType, lengthMax: number): string {
+  const base = name.split(/[\\/]/).at(-1)!
+  const extension = extensionPattern.exec(base)?.[1]
+  const stem = (extension === undefined ? base : base.slice(0, -extension.length - 1))
+    .normalize('NFC')
+    .replace(unsafe, '-')
+    .replace(/\p{Z}+/gu, ' ')
+    .replace(/^[-. ]+|[-. ]+$/g, '')
+  const ending = `.${extension?.toLowerCase() ?? extensions[0]}`
+  return `${[...stem].slice(0, lengthMax - ending.length).join('') || kind}${ending}`
+}

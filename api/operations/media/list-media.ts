@@ -1,0 +1,23 @@
+import { z } from 'zod'
+import { listMedia as readMedia } from '../../../postgres/tables/media.ts'
+import { mediaTitlesMax } from '../../../schemas/media-limits.ts'
+import { MediaAsset } from '../../../schemas/resources/media.ts'
+import { PageQuery } from '../../../schemas/resources/page.ts'
+import { defineOperation } from '../define.ts'
+import { shownMedia } from './shown.ts'
+
+export const listMedia = defineOperation({
+  name: 'media.list',
+  http: { method: 'GET', path: '/v1/media' },
+  tool: 'svc.list_media',
+  summary: 'List the media assets of the workspace, newest first.',
+  tag: 'Media',
+  effect: 'read',
+  scope: 'media:read',
+  input: { query: PageQuery },
+  output: z.array(MediaAsset),
+  async handle({ query: { limit, before_id }, workspace, stores: { pg }, config }) {
+    const media = await readMedia(pg, workspace.id, { limit, beforeId: before_id, titlesMax: mediaTitlesMax })
+    return media.map((asset) => shownMedia(asset, config.apiHost))
+  },
+})

@@ -1,0 +1,30 @@
+/** Files in the OpenAPI document: forms that bring them, and answers that are their bytes. */
+
+/** As of any binary string: what the bytes are is told by the answer's own type. */
+const bytes = { type: 'string', contentMediaType: 'application/octet-stream' }
+
+/** For a schema that zod can't show: of ours only files are such. */
+export function showFile({ zodSchema, jsonSchema }: { zodSchema: unknown; jsonSchema: Record<string, unknown> }): void {
+  const { def } = (zodSchema as { _zod: { def: { type: string } } })._zod
+  if (def.type === 'custom') Object.assign(jsonSchema, bytes)
+}
+
+const content = { 'image/*': { schema: bytes }, 'video/*': { schema: bytes } }
+const text = { type: 'string' }
+const etag = { ETag: { description: 'Another one for other bytes.', required: true, schema: text } }
+const contentRange = {
+  'Content-Range': { description: 'Which of all bytes these are.', required: true, schema: text },
+}
+
+/** @param headers those of any answer */
+export function fileResponses(headers: Record<string, unknown>): Record<number, unknown> {
+  return {
+    200: { description: 'The bytes of the file', headers: { ...headers, ...etag }, content },
+    206: {
+      description: 'The bytes that `Range` asks for: one range of them',
+      headers: { ...headers, ...etag, ...contentRange },
+      content,
+    },
+    304: { description: 'The bytes are those that `If-None-Match` names', headers: { ...headers, ...etag } },
+  }
+}

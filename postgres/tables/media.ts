@@ -1,0 +1,92 @@
+/** Media assets. Their bytes lie in the media storage, under the workspace and their SHA-256. */
+import { createHash } from 'node:crypto'
+import type { Queryable } from '../client.ts'
+
+export interface Media {
+  readonly id: number
+  readonly filename: string
+  readonly original_filename: string
+  readonly content_type: string
+  readonly size_bytes: number
+  readonly alt_text: string
+  readonly sha256: Buffer
+  readonly created_at: Date
+}
+
+export interface UsedMedia extends Media {
+  /** Posts that show it and aren't archived. */
+  readonly usage_count: number
+  /** Newest first. */
+  readonly used_post_titles: string[]
+  readonly last_used_at: Date | null
+}
+
+export interface NewMedia {
+  readonly workspaceId: number
+  readonly filename: string
+  readonly originalFilename: string
+  readonly contentType: string
+  readonly bytes: number
+  readonly altText: string
+  readonly sha256: Buffer
+  readonly width: number | null
+  readonly height: number | null
+}
+
+const columns = 'id, filename, original_filename, content_type, size_bytes, alt_text, sha256, created_at'
+
+/** Until the end of the transaction nobody else puts these bytes of the workspace in their place, or deletes them. */
+export async function lockMediaBytes(tx: Queryable, workspaceId: number, sha256: Buffer): Promise<void> {
+  const lock = createHash('sha256').update(`media ${workspaceId} `).update(sha256).digest().readBigInt64BE()
+  await tx.query('SELECT pg_advisory_xact_lock($1)', [String(lock)])
+}
+
+export async function insertMedia(tx: Queryable, made: NewMedia): Promise<Media> {
+  const { workspaceId, filename, originalFilename, contentType, bytes, altText, sha256, width, height } = made
+  const [media] = await tx.query<Media>(
+    `INSERT INTO media (workspace_id, filename, original_filename, content_type, size_bytes, alt_text, sha256, width, height)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING ${columns}`,
+    [workspaceId, filename, originalFilename, contentType, bytes, altText, sha256, width, height],
+  )
+  return media!
+}
+
+export async function findMedia(q: Queryable, workspaceId: number, id: number): Promise<Media | null> {
+  const [media] = await q.query<Media>(`SELECT ${columns} FROM media WHERE workspace_id = $1 AND id = $2`, [
+    workspaceId,
+    id,
+  ])
+  return media ?? null
+}
+
+/** Newest first, with the posts that show them. */
+export function listMedia(
+  q: Queryable,
+  workspaceId: number,
+  { limit, beforeId, titlesMax }: { limit: number; beforeId?: number | undefined; titlesMax: number },
+): Promise<UsedMedia[]> {
+  return q.query<UsedMedia>(
+    `SELECT m.*, used.usage_count, used.used_post_titles, used.last_used_at
+     FROM (
+       SELECT ${columns} FROM media
+       WHERE workspace_id = $1 AND ($3::bigint IS NULL OR id < $3) ORDER BY id DESC LIMIT $2
+     ) m
+     CROSS JOIN LATERAL (
+       SELECT count(*) AS usage_count, max(p.updated_at) AS last_used_at,
+         coalesce((array_agg(p.title ORDER BY p.id DESC))[1:$4], '{}') AS used_post_titles
+       FROM posts p
+       WHERE p.status <> 'archived' AND p.id IN (SELECT post_id FROM post_media WHERE media_id = m.id)
+     ) used
+     ORDER BY m.id DESC`,
+    [workspaceId, limit, beforeId ?? null, titlesMax],
+  )
+}
+
+/** Which of these files of the workspace are of some asset. */
+export async function findMediaBytes(q: Queryable, workspaceId: number, files: readonly Buffer[]): Promise<Buffer[]> {
+  const rows = await q.query<{ sha256: Buffer }>(
+    'SELECT DISTINCT sha256 FROM media WHERE workspace_id = $1 AND sha256 = ANY($2)',
+    [workspaceId, files],
+  )
+  return rows.map(({ sha256 }) => sha256)
+}

@@ -1,0 +1,30 @@
+/** Bounds of media and of the forms that bring them. How large an image and a video may be is a setting each. */
+
+const KiB = 1024
+const second = 1000
+const minute = 60 * second
+const hour = 60 * minute
+
+export const altTextLengthMax = 1000
+export const originalFilenameLengthMax = 1000
+/** The name that we give a file: some systems take no more. */
+export const filenameLengthMax = 200
+/** A picture of more takes a reader's memory: 250 megapixels are a gigabyte. The largest cameras of phones have 200. */
+export const imagePixelsMax = 250_000_000
+/** Titles of posts that are shown of one asset, the newest. */
+export const mediaTitlesMax = 20
+/** A form: all but its file, its parts, one field. */
+export const formOverheadBytesMax = 256 * KiB
+export const formPartsMax = 20
+export const formFieldBytesMax = 16 * KiB
+/** A sender of a file may send nothing for so long, and take so long altogether. */
+export const uploadStallMs = 10 * second
+export const uploadDeadlineMs = 15 * minute
+/** Files that one process takes at a time, each with about a megabyte of memory; beyond it 503. */
+export const uploadsAtOnceMax = 32
+/** Files that nothing refers to are deleted so often, so many with one question, once they have been there for so long. */
+export const mediaSweepMs = 1 * hour
+export const mediaSweepFilesEach = 500
+export const mediaOrphanAgeMs = 1 * hour
+/** A file that another machine was writing is given up after so long without a byte. */
+export const mediaDraftAgeMs = 1 * hour

@@ -1,0 +1,59 @@
+/** Media assets, and the form that uploads one. docs/media.md has the rules of files. */
+import { z } from 'zod'
+import { altTextLengthMax } from '../media-limits.ts'
+import type { ValidationError } from '../validation-errors.ts'
+import type { Build } from '../zod-errors.ts'
+import { dateTime } from './date-time.ts'
+import { objectId } from './object-id.ts'
+
+/** A file that a form brought: on our disk, and seen by nobody until it is kept. */
+export interface UploadedFile {
+  /** As it was sent. */
+  readonly originalFilename: string
+  readonly filename: string
+  /** By its content. */
+  readonly contentType: string
+  readonly bytes: number
+  readonly sha256: Buffer
+  readonly size: { readonly width: number; readonly height: number } | undefined
+  /** Why it can't be accepted. */
+  readonly fault: ((loc: readonly (string | number)[]) => ValidationError) | undefined
+  /** Before what refers to it is committed. */
+  keep(workspaceId: number): Promise<void>
+}
+
+const isUploadedFile = (value: unknown) => typeof value === 'object' && value !== null && 'sha256' in value
+
+/** The file of a form: a text in its place, as a plain field brings it, is none. */
+const file = z
+  .custom<UploadedFile>(isUploadedFile, "Expected UploadFile, received: <class 'str'>")
+  .superRefine(({ fault }, context) => {
+    if (fault === undefined) return
+    const build: Build = (loc) => fault(loc)
+    context.addIssue({ code: 'custom', params: { build } })
+  })
+  .meta({ description: 'JPG, PNG, MP4 or MOV.' })
+
+export const MediaUpload = z
+  .object({
+    file,
+    alt_text: z.string().max(altTextLengthMax).default('').meta({ description: 'What the picture shows, in words.' }),
+  })
+  .meta({ id: 'MediaUpload' })
+
+export const MediaAsset = z
+  .object({
+    id: z.int(),
+    object_id: objectId('media'),
+    filename: z.string().meta({ description: 'A safe name, without folders.' }),
+    original_filename: z.string().meta({ description: 'As it was sent.' }),
+    content_type: z.enum(['image/jpeg', 'image/png', 'video/mp4', 'video/quicktime']),
+    size_bytes: z.int(),
+    alt_text: z.string(),
+    usage_count: z.int().meta({ description: 'Posts that show it, archived ones left out.' }),
+    used_post_titles: z.array(z.string()).meta({ description: 'Of these posts, the newest first.' }),
+    last_used_at: dateTime.nullable().meta({ description: 'When one of them was last changed.' }),
+    url: z.string().meta({ description: 'Where the bytes are, for the same key.' }),
+    created_at: dateTime,
+  })
+  .meta({ id: 'MediaAsset' })

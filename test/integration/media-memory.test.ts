@@ -1,0 +1,132 @@
+/** Memory of the API while large films come and go: bounded, however large they are. */
+import { type ChildProcess, fork } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { makeWorkspace, type TestWorkspace } from '../support/api.ts'
+import { compileService } from '../support/compile.ts'
+import { boundary, filmHead, formType, partHead } from '../support/media-files.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+const MiB = 2 ** 20
+const growthMax = 64 * MiB
+
+let stores: TestStores
+let mine: TestWorkspace
+let file: string
+let child: ChildProcess
+let port = 0
+beforeAll(async () => {
+  stores = await freshStores()
+  mine = await makeWorkspace(stores)
+  file = await compileService('api/main.ts')
+  await start()
+}, 60_000)
+afterAll(async () => {
+  child?.kill('SIGKILL')
+  await stores?.close()
+})
+
+async function start(): Promise<void> {
+  const { databaseUrl, redisUrl, clickhouseUrl, secretKey, dataDir } = stores
+  child = fork(file, {
+    env: {
+      ...{ PORT: '0', LOG_LEVEL: 'warn', DATA_DIR: dataDir, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl },
+      ...{ CLICKHOUSE_URL: clickhouseUrl, SECRET_KEY: secretKey },
+    },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+  const [message] = (await once(child, 'message')) as [{ port: number }]
+  port = message.port
+}
+
+/** Bytes in memory: now, and at most since it started. */
+function memory(): { now: number; peak: number } {
+  const status = readFileSync(`/proc/${child.pid}/status`, 'latin1')
+  const read = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)![1]) * 1024
+  return { now: read('VmRSS'), peak: read('VmHWM') }
+}
+
+const filler = Buffer.alloc(MiB, 'film')
+
+/** The pieces of a form with a film of so many bytes of data. */
+function* formWith(data: number): Generator<Buffer> {
+  yield partHead({ name: 'file', filename: 'film.mp4', type: 'video/mp4' })
+  yield filmHead({ data })
+  for (let left = data; left > 0; left -= MiB) yield filler.subarray(0, Math.min(left, MiB))
+  yield Buffer.from(`\r\n--${boundary}--\r\n`)
+}
+
+/** Sends the first `bytes` of the form with a film of `data` bytes, or all of it. */
+async function send(data: number, bytes = Number.POSITIVE_INFINITY): Promise<Socket> {
+  const length = [...formWith(0)].reduce((sum, piece) => sum + piece.length, 0) + data
+  const socket = connect(port, '127.0.0.1')
+  socket.on('error', () => {})
+  socket.write(
+    `POST /v1/media HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${mine.apiKey}\r\nContent-Type: ${formType}\r\nContent-Length: ${length}\r\n\r\n`,
+  )
+  let sent = 0
+  for (const piece of formWith(data)) {
+    if (sent > bytes || socket.destroyed) break
+    sent += piece.length
+    if (!socket.write(piece)) await Promise.race([once(socket, 'drain'), once(socket, 'close')])
+  }
+  return socket
+}
+
+async function answerOf(socket: Socket): Promise<{ id: number; size_bytes: number }> {
+  let text = ''
+  socket.on('data', (chunk) => {
+    text += chunk.toString('latin1')
+  })
+  await expect.poll(() => text, { timeout: 30_000 }).toMatch(/\}$/)
+  socket.destroy()
+  expect(text).toMatch(/^HTTP\/1\.1 200 /)
+  return JSON.parse(text.slice(text.indexOf('{')))
+}
+
+const drafts = () => {
+  const folder = join(stores.dataDir, 'media', 'drafts')
+  return existsSync(folder) ? readdirSync(folder) : []
+}
+
+test('a film of 500 MB comes and goes in constant memory', async () => {
+  await answerOf(await send(8 * MiB))
+  const before = memory()
+  const data = 500 * MiB
+  const { id, size_bytes } = await answerOf(await send(data))
+  expect(size_bytes).toBe(data + filmHead().length)
+  expect(memory().peak - before.now).toBeLessThan(growthMax)
+
+  const response = await fetch(`http://127.0.0.1:${port}/v1/media/${id}/file`, {
+    headers: { Authorization: `Bearer ${mine.apiKey}` },
+  })
+  const [got, sent] = [createHash('sha256'), createHash('sha256')]
+  for await (const chunk of response.body!) got.update(chunk)
+  for (const piece of [...formWith(data)].slice(1, -1)) sent.update(piece)
+  expect(got.digest('hex')).toBe(sent.digest('hex'))
+  expect(memory().peak - before.now).toBeLessThan(growthMax)
+}, 120_000)
+
+test('films of many senders that stop in the middle take little memory, and nothing once they have gone', async () => {
+  const before = memory().now
+  const sockets = await Promise.all(Array.from({ length: 12 }, () => send(50 * MiB, 4 * MiB)))
+  await expect.poll(() => drafts().length).toBe(12)
+  expect(memory().now - before).toBeLessThan(growthMax)
+  for (const socket of sockets) socket.destroy()
+  await expect.poll(drafts).toEqual([])
+})
+
+test('what a killed process was writing is gone after the next start', async () => {
+  const socket = await send(50 * MiB, 4 * MiB)
+  await expect.poll(drafts).toHaveLength(1)
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  socket.destroy()
+  expect(drafts()).toHaveLength(1)
+  await start()
+  await expect.poll(drafts).toEqual([])
+}, 30_000)

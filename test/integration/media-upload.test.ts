@@ -1,0 +1,374 @@
+/** Uploads through the front door: what is taken, what is refused, and that nothing is left of what wasn't taken. */
+import { createHash, randomUUID } from 'node:crypto'
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { sweepMedia } from '../../api/media/sweep.ts'
+import { listMedia } from '../../api/operations/media/list-media.ts'
+import { readMediaFile } from '../../api/operations/media/read-media-file.ts'
+import { uploadMedia } from '../../api/operations/media/upload-media.ts'
+import { makeKey, makeWorkspace, startApi, type TestApi, type TestWorkspace, testApiHost } from '../support/api.ts'
+import { boundary, type FormPart, film, formOf, formType, jpeg, partHead, png } from '../support/media-files.ts'
+import { exchange } from '../support/raw-http.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+const imageBytesMax = 100_000
+const videoBytesMax = 300_000
+
+let stores: TestStores
+let api: TestApi
+let mine: TestWorkspace
+beforeAll(async () => {
+  stores = await freshStores()
+  const operations = [uploadMedia, listMedia, readMediaFile]
+  api = await startApi(stores, { operations, mediaLimits: { imageBytesMax, videoBytesMax } })
+})
+beforeEach(async () => {
+  mine = await makeWorkspace(stores)
+})
+afterAll(async () => {
+  await api.close()
+  await stores.close()
+})
+
+interface Sent {
+  type?: string
+  key?: string | undefined
+  idempotencyKey?: string
+}
+
+async function send(body: Buffer | string | undefined, { type = formType, idempotencyKey, ...sent }: Sent = {}) {
+  const key = 'key' in sent ? sent.key : mine.apiKey
+  const headers: Record<string, string> = { ...(type && { 'Content-Type': type }) }
+  if (idempotencyKey !== undefined) headers['Idempotency-Key'] = idempotencyKey
+  const response = await api.ask('/v1/media', {
+    method: 'POST',
+    headers,
+    key,
+    ...(body !== undefined && { body: new Blob([body]) }),
+  })
+  const answer = (await response.json()) as Record<string, unknown> & { id: number; detail?: unknown }
+  return { status: response.status, answer, replayed: response.headers.get('idempotent-replayed') }
+}
+
+const filePart = (value: Buffer | string, filename?: string, type?: string): FormPart => ({
+  name: 'file',
+  value,
+  filename: filename ?? 'a.png',
+  ...(type !== undefined && { type }),
+})
+const upload = (value: Buffer | string, filename?: string, type?: string) =>
+  send(formOf(filePart(value, filename, type)))
+
+/** Files below the media folder of the workspace, and drafts of everybody. */
+function stored(): string[] {
+  const root = join(stores.dataDir, 'media')
+  const below = ['drafts', String(mine.workspaceId)].map((name) => join(root, name)).filter((path) => existsSync(path))
+  return below.flatMap((path) =>
+    readdirSync(path, { recursive: true, encoding: 'utf8' }).filter((name) => statSync(join(path, name)).isFile()),
+  )
+}
+const rows = async () =>
+  (await stores.pg.query('SELECT width, height FROM media WHERE workspace_id = $1 ORDER BY id', [
+    mine.workspaceId,
+  ])) as {
+    width: number | null
+    height: number | null
+  }[]
+
+async function expectNothing(): Promise<void> {
+  await expect.poll(stored).toEqual([])
+  expect(await rows()).toEqual([])
+}
+
+describe('what is taken', () => {
+  test.each([
+    ['photo.jpg', 'image/jpeg', 'image/jpeg', jpeg({ width: 40, height: 30 }), 40, 30],
+    ['photo.JPEG', 'image/jpg', 'image/jpeg', jpeg({ behind: Buffer.from('what cameras append') }), 1, 1],
+    ['drawing.png', 'image/png', 'image/png', png(), 3, 2],
+    ['film.mp4', 'video/mp4', 'video/mp4', film(), 640, 360],
+    ['film.mov', 'video/quicktime', 'video/quicktime', film({ brand: 'qt  ' }), 640, 360],
+    ['of no type.png', undefined, 'image/png', png(), 3, 2],
+    ['unknown.png', 'application/octet-stream', 'image/png', png(), 3, 2],
+  ])('%s as %s is %s, with its pixels', async (name, type, contentType, bytes, width, height) => {
+    const { status, answer } = await upload(bytes, name, type)
+    expect([status, answer]).toEqual([
+      200,
+      {
+        id: expect.any(Number),
+        object_id: `media_${answer.id}`,
+        filename: name.replace('JPEG', 'jpeg'),
+        original_filename: name,
+        content_type: contentType,
+        size_bytes: bytes.length,
+        alt_text: '',
+        usage_count: 0,
+        used_post_titles: [],
+        last_used_at: null,
+        url: `${testApiHost}/v1/media/${answer.id}/file`,
+        created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      },
+    ])
+    expect(await rows()).toEqual([{ width, height }])
+    expect(stored()).toEqual([expect.stringContaining(createHash('sha256').update(bytes).digest('hex'))])
+  })
+
+  test('an alt text before the file or behind it, of 1000 characters', async () => {
+    const alt = { name: 'alt_text', value: '😀'.repeat(1000) }
+    for (const parts of [
+      [alt, filePart(png())],
+      [filePart(png()), alt],
+    ]) {
+      expect((await send(formOf(...parts))).answer['alt_text']).toBe(alt.value)
+    }
+  })
+
+  test.each([
+    ['../../etc/passwd.png', 'passwd.png'],
+    ['C:\\\\Users\\\\me\\\\photo.png', 'photo.png'],
+    ['.png', 'image.png'],
+    ['photo', 'photo.png'],
+    ['v1.2', 'v1.2.png'],
+    ['<b>&"x.png', 'b-&-x.png'],
+    ['Grüße aus 東京.png', 'Grüße aus 東京.png'],
+    ['... .png', 'image.png'],
+    [`${'n'.repeat(900)}.png`, `${'n'.repeat(196)}.png`],
+  ])('the name %s becomes %s, and is kept as it was sent', async (name, filename) => {
+    const sent = name.replaceAll('"', '\\"')
+    const { status, answer } = await upload(png(), sent)
+    expect([status, answer['filename']]).toEqual([200, filename])
+    expect(answer['original_filename']).toBe(name.replaceAll('\\\\', '\\'))
+  })
+
+  test('equal bytes of a workspace share storage, those of another one do not', async () => {
+    const first = await upload(png(), 'one.png')
+    const second = await upload(png(), 'two.png')
+    expect(second.answer.id).not.toBe(first.answer.id)
+    expect(stored()).toHaveLength(1)
+    const other = await makeWorkspace(stores)
+    await send(formOf(filePart(png())), { key: other.apiKey })
+    expect(existsSync(join(stores.dataDir, 'media', String(other.workspaceId)))).toBe(true)
+  })
+
+  test('an audit row and what webhooks are told, with the asset as it was answered', async () => {
+    const { answer } = await upload(png())
+    const audits = await stores.pg.query(
+      'SELECT action, resource_id, metadata FROM audit_events WHERE workspace_id = $1',
+      [mine.workspaceId],
+    )
+    const metadata = { fields: expect.arrayContaining(['file', 'alt_text']) }
+    expect(audits).toEqual([{ action: 'media.create', resource_id: answer.id, metadata }])
+    const told = await stores.pg.query('SELECT type, object FROM outbox WHERE workspace_id = $1', [mine.workspaceId])
+    expect(told).toEqual([{ type: 'media.created', object: answer }])
+  })
+})
+
+describe('what is refused, leaving nothing', () => {
+  const gif = Buffer.concat([Buffer.from('GIF89a/*<html><script>alert(1)</script>*/='), Buffer.alloc(100)])
+  test.each([
+    ['a GIF', gif, 'a.png', 'image/png'],
+    [
+      'an SVG',
+      Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>'),
+      'a.svg',
+      'image/svg+xml',
+    ],
+    ['HTML called a picture', Buffer.from('<!doctype html><script>alert(1)</script>'), 'a.jpg', 'image/jpeg'],
+    ['a PNG called a film', png(), 'a.mp4', 'video/mp4'],
+    ['a PNG declared as a JPG', png(), 'a.png', 'image/jpeg'],
+    ['a PNG declared as HTML', png(), 'a.png', 'text/html'],
+    ['a PNG called HTML', png(), 'a.html', 'image/png'],
+    ['a film called MOV', film(), 'a.mov', 'video/quicktime'],
+    ['HEIC', film({ brand: 'heic' }), 'a.mp4', 'video/mp4'],
+    ['one byte', Buffer.from('x'), 'a.png', 'image/png'],
+  ])('%s: 415', async (_, bytes, name, type) => {
+    const { status, answer } = await upload(bytes, name, type)
+    expect([status, answer.detail]).toEqual([415, expect.any(String)])
+    await expectNothing()
+  })
+
+  test.each([
+    ['nothing', Buffer.alloc(0), 'a.png', 'The file is empty'],
+    ['half a PNG', png({ padTo: 5000 }).subarray(0, 2500), 'a.png', 'The file is damaged or not whole'],
+    ['a PNG without its last byte', png().subarray(0, -1), 'a.png', 'The file is damaged or not whole'],
+    [
+      'a PNG with more behind it',
+      Buffer.concat([png(), Buffer.from('<html>')]),
+      'a.png',
+      'The file is damaged or not whole',
+    ],
+    ['half a JPG', jpeg().subarray(0, 150), 'a.jpg', 'The file is damaged or not whole'],
+    ['a JPG without its end', jpeg().subarray(0, -2), 'a.jpg', 'The file is damaged or not whole'],
+    ['half a film', film().subarray(0, -50), 'a.mp4', 'The file is damaged or not whole'],
+    ['a film and HTML', Buffer.concat([film(), Buffer.from('<html>')]), 'a.mp4', 'The file is damaged or not whole'],
+    [
+      '30,000 × 30,000 pixels',
+      png({ width: 30_000, height: 30_000 }),
+      'a.png',
+      'The picture has more than 250000000 pixels',
+    ],
+    ['no pixels', png({ width: 0 }), 'a.png', 'The file is damaged or not whole'],
+  ])('%s: 422', async (_, bytes, name, text) => {
+    const { status, answer } = await upload(bytes, name)
+    const loc = ['body', 'file']
+    const error = { type: 'value_error', loc, msg: `Value error, ${text}`, input: name, ctx: { error: {} } }
+    expect([status, answer.detail]).toEqual([422, [error]])
+    await expectNothing()
+  })
+
+  test('an image and a film beyond their sizes are 413, one of exactly the size is taken', async () => {
+    expect((await upload(png({ padTo: imageBytesMax + 1 }))).status).toBe(413)
+    const head = film({ data: 0 }).length
+    expect((await upload(film({ data: videoBytesMax + 1 - head }), 'a.mp4')).status).toBe(413)
+    await expectNothing()
+    expect((await upload(png({ padTo: imageBytesMax }))).status).toBe(200)
+    expect((await upload(film({ data: videoBytesMax - head }), 'a.mp4')).status).toBe(200)
+  })
+
+  test('a length beyond the largest film is 413 before the key is looked at', async () => {
+    const head = `POST /v1/media HTTP/1.1\r\nHost: x\r\nContent-Type: ${formType}\r\nContent-Length: 2000000\r\n\r\n`
+    expect((await exchange(api.port, [head], { until: '}' })).statuses).toEqual([413])
+  })
+})
+
+describe('forms that are none', () => {
+  const missing = [{ type: 'missing', loc: ['body', 'file'], msg: 'Field required', input: null }]
+  const alt = { name: 'alt_text', value: 'x' }
+  const cut = Buffer.concat([partHead(filePart(png())), png().subarray(0, 20)])
+  test.each([
+    ['a form without it', formOf(alt), formType],
+    ['urlencoded', 'file=abc', 'application/x-www-form-urlencoded'],
+    ['JSON', '{"file":"abc"}', 'application/json'],
+    ['no body', undefined, ''],
+    ['no body of a form', Buffer.alloc(0), formType],
+    ['a form that ends in its file', cut, formType],
+    [
+      'an input without a choice',
+      formOf({ name: 'file', filename: '', value: '', type: 'application/octet-stream' }),
+      formType,
+    ],
+  ])('%s: 422', async (name, body, type) => {
+    const { status, answer } = await send(body, { type })
+    expect(status).toBe(422)
+    if (name !== 'an input without a choice') expect(answer.detail).toEqual(missing)
+    await expectNothing()
+  })
+
+  test('a file as a plain field is 422 in the words of the contract', async () => {
+    const { status, answer } = await send(formOf({ name: 'file', value: 'abc' }))
+    const msg = "Value error, Expected UploadFile, received: <class 'str'>"
+    const error = { type: 'value_error', loc: ['body', 'file'], msg, input: 'abc', ctx: { error: {} } }
+    expect([status, answer.detail]).toEqual([422, [error]])
+  })
+
+  test.each([
+    ['no boundary', 'multipart/form-data', 'Missing boundary in multipart.'],
+    ['garbage', formType, 'Invalid multipart data.'],
+  ])('%s: 400', async (_, type, detail) => {
+    expect(await send('garbage', { type })).toMatchObject({ status: 400, answer: { detail } })
+  })
+
+  test('two files, too many parts, a file as alt text', async () => {
+    expect((await send(formOf(filePart(png()), filePart(png(), 'b.png')))).status).toBe(422)
+    const many = Array.from({ length: 30 }, (_, at) => ({ name: `n${at}`, value: 'x' }))
+    expect((await send(formOf(...many, filePart(png())))).status).toBe(400)
+    expect((await send(formOf(filePart(png()), { name: 'alt_text', filename: 'x.txt', value: 'x' }))).status).toBe(422)
+    await expectNothing()
+  })
+
+  test('all that is wrong comes together, in the order of the fields', async () => {
+    const { status, answer } = await send(formOf(filePart(''), { name: 'alt_text', value: 'x'.repeat(1001) }))
+    const shown = (answer.detail as { loc: unknown; type: string }[]).map(({ loc, type }) => [loc, type])
+    expect([status, shown]).toEqual([
+      422,
+      [
+        [['body', 'file'], 'value_error'],
+        [['body', 'alt_text'], 'string_too_long'],
+      ],
+    ])
+    expect((await send(formOf(filePart(png()), { name: 'alt_text', value: 'a\0b' }))).status).toBe(422)
+    await expectNothing()
+  })
+
+  test('NUL in a name is refused', async () => {
+    const encoded = Buffer.from(
+      `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename*=utf-8''a%00b.png\r\n\r\n`,
+    )
+    const form = Buffer.concat([encoded, png(), Buffer.from(`\r\n--${boundary}--\r\n`)])
+    expect((await send(form)).status).toBe(422)
+    expect((await upload(png(), 'a\0b.png')).status).toBeGreaterThanOrEqual(400)
+    await expectNothing()
+  })
+})
+
+describe('who may', () => {
+  test('nothing is written for a caller without a key or the scope, whatever is sent', async () => {
+    const { apiKey } = await makeKey(stores, mine.workspaceId, { scopes: ['media:read'] })
+    const form = formOf(filePart(png()))
+    expect((await send(form, { key: undefined })).status).toBe(401)
+    expect((await send('garbage', { key: 'svc_sk_x' })).status).toBe(401)
+    expect((await send(form, { key: apiKey })).status).toBe(403)
+    await expectNothing()
+  })
+})
+
+describe('a retry', () => {
+  test('of the same upload gets the same answer; another file, name, type or text is 409', async () => {
+    const idempotencyKey = randomUUID()
+    const parts = (bytes = png(), name = 'a.png', type = 'image/png', alt = 'x') =>
+      formOf(filePart(bytes, name, type), { name: 'alt_text', value: alt })
+    const first = await send(parts(), { idempotencyKey })
+    const again = await send(parts(), { idempotencyKey })
+    expect(again).toEqual({ ...first, replayed: 'true' })
+    for (const other of [
+      parts(png({ width: 4 })),
+      parts(png(), 'b.png'),
+      parts(png(), 'a.png', 'application/octet-stream'),
+      parts(png(), 'a.png', 'image/png', 'y'),
+    ]) {
+      expect((await send(other, { idempotencyKey })).status).toBe(409)
+    }
+    expect(await rows()).toHaveLength(1)
+    expect(stored()).toHaveLength(1)
+  })
+
+  test('ten equal uploads at once make one asset', async () => {
+    const idempotencyKey = randomUUID()
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => send(formOf(filePart(png())), { idempotencyKey })),
+    )
+    for (const { status } of answers) expect([200, 409]).toContain(status)
+    expect(await rows()).toHaveLength(1)
+    await expect.poll(stored).toHaveLength(1)
+  })
+})
+
+describe('what is left behind', () => {
+  const head = (bytes: number) =>
+    `POST /v1/media HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${mine.apiKey}\r\nContent-Type: ${formType}\r\nContent-Length: ${bytes}\r\n\r\n`
+
+  test('is nothing, when the sender goes away in the middle of the file', async () => {
+    const form = formOf(filePart(film({ data: 200_000 }), 'a.mp4'))
+    const sent = exchange(api.port, [head(form.length), form.subarray(0, 100_000)], { waitMs: 500 })
+    await expect.poll(stored).toHaveLength(1)
+    await sent
+    await expectNothing()
+  })
+
+  test('is swept: drafts of a killed process, and files whose row was never committed, but no others', async () => {
+    const { answer } = await upload(png())
+    const root = join(stores.dataDir, 'media')
+    writeFileSync(join(root, 'drafts', `${hostname()}~999999999~1~abc`), 'left')
+    writeFileSync(join(root, 'drafts', 'another-host~1~1~abc'), 'of another machine, at work')
+    const [kept] = stored().filter((name) => /[0-9a-f]{64}$/.test(name))
+    const orphan = kept!.replace(/[0-9a-f]{4}$/, (end) => (end === 'aaaa' ? 'bbbb' : 'aaaa'))
+    writeFileSync(join(root, String(mine.workspaceId), orphan), 'left')
+    expect(await sweepMedia(stores.media, stores.pg)).toEqual({ drafts: 1, files: 0 })
+    const swept = await sweepMedia(stores.media, stores.pg, 0)
+    expect(swept.files).toBeGreaterThanOrEqual(1)
+    expect(stored().sort()).toEqual(['another-host~1~1~abc', kept].sort())
+    const file = await api.ask(`/v1/media/${answer.id}/file`, { key: mine.apiKey })
+    expect(Buffer.from(await file.arrayBuffer()).equals(png())).toBe(true)
+  })
+})

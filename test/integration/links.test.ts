@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { insertLink } from '../../postgres/tables/links.ts'
 import { linksListedMax } from '../../schemas/api-limits.ts'
@@ -232,3 +233,49 @@ describe('GET /v1/links/{link_id}', () => {
     expect(metrics).toMatchObject({ link_clicks: 3, visitors: 0, events: 0, previous: { link_clicks: 0 } })
   })
 })
+
+test('the overview’s link_clicks are those of the range and the one before, to the millisecond', async () => {
+  const minute = 60_000
+  const hour = 60 * minute
+  const now = Math.floor(Date.now() / hour) * hour
+  const click = fc.record({
+    kind: fc.constantFrom('click', 'click', 'click', 'bot', 'head'),
+    link: fc.integer({ min: 1, max: 2 }),
+    visitor: fc.integer({ min: 1, max: 2 }),
+    // Often at the very edges of hours.
+    at: fc.tuple(fc.integer({ min: -12, max: -1 }), fc.constantFrom(0, 1, 30 * minute, 30 * minute - 1, hour - 1)),
+  })
+  const asked = fc.record({
+    clicks: fc.array(click, { maxLength: 40 }),
+    start: fc.integer({ min: -11, max: -2 }),
+    halves: fc.integer({ min: 1, max: 8 }),
+  })
+  await fc.assert(
+    fc.asyncProperty(asked, async ({ clicks, start, halves }) => {
+      const workspace = await makeWorkspace(stores)
+      const rows = clicks.map(({ at: [hours, more], ...rest }) => ({ ...rest, at: now + hours * hour + more }))
+      const values = rows.map(
+        ({ kind, link, visitor, at }) =>
+          `(${workspace.workspaceId}, ${link}, '${kind}', ${visitor}, fromUnixTimestamp64Milli(${at}))`,
+      )
+      const columns = 'workspace_id, link_id, kind, visitor, occurred_at'
+      if (rows.length > 0) await stores.ch.command(`INSERT INTO link_clicks (${columns}) VALUES ${values.join()}`)
+      const [from, length] = [now + start * hour, halves * 30 * minute]
+      const countIn = (begin: number) =>
+        new Set(
+          rows
+            .filter(({ kind, at }) => kind === 'click' && at >= begin && at < begin + length)
+            .map(({ link, visitor, at }) => `${link} ${visitor} ${Math.floor(at / hour)}`),
+        ).size
+      const query = `start=${new Date(from).toISOString()}&end=${new Date(from + length).toISOString()}`
+      const response = await api.ask(`/v1/analytics/overview?${query}`, { key: workspace.apiKey })
+      const { metrics } = (await response.json()) as { metrics: Record<string, unknown> }
+      expect(metrics).toMatchObject({
+        link_clicks: countIn(from),
+        previous: { link_clicks: countIn(from - length) },
+        ...{ visitors: 0, events: 0 },
+      })
+    }),
+    { numRuns: 15 },
+  )
+}, 60_000)

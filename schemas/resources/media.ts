@@ -50,9 +50,9 @@ export const MediaAsset = z
     content_type: z.enum(['image/jpeg', 'image/png', 'video/mp4', 'video/quicktime']),
     size_bytes: z.int(),
     alt_text: z.string(),
-    usage_count: z.int().meta({ description: 'Posts that show it, archived ones left out.' }),
-    used_post_titles: z.array(z.string()).meta({ description: 'Of these posts, the newest first.' }),
-    last_used_at: dateTime.nullable().meta({ description: 'When one of them was last changed.' }),
+    usage_count: z.int().optional().meta({ default: 0, description: 'Posts that show it, archived ones left out.' }),
+    used_post_titles: z.array(z.string()).optional().meta({ description: 'Of these posts, the newest first.' }),
+    last_used_at: dateTime.nullable().optional().meta({ description: 'When one of them was last changed.' }),
     url: z.string().meta({ description: 'Where the bytes are, for the same key.' }),
     created_at: dateTime,
   })

@@ -60,10 +60,14 @@ function sendPart(
       send(part)
     })
     if (isSent) return resolve()
-    gone.addEventListener('abort', () => resolve(), { once: true })
+    const end = () => {
+      gone.removeEventListener('abort', end)
+      resolve()
+    }
+    gone.addEventListener('abort', end)
     response.onWritable((offset) => {
       const isTaken = isSent || send(part.subarray(offset - at))
-      if (isSent) resolve()
+      if (isSent) end()
       return isTaken
     })
   })

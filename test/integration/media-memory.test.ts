@@ -6,6 +6,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sleep } from '../../runtime/retry.ts'
+import { startFront } from '../../start/front.ts'
 import { makeWorkspace, type TestWorkspace } from '../support/api.ts'
 import { compileService } from '../support/compile.ts'
 import { boundary, filmHead, formType, partHead } from '../support/media-files.ts'
@@ -13,6 +15,8 @@ import { freshStores, type TestStores } from '../support/stores.ts'
 
 const MiB = 2 ** 20
 const growthMax = 64 * MiB
+/** Longer than idle connections are kept between the front and a service, and shorter than a stalled sender is. */
+const pauseMs = 5_000
 
 let stores: TestStores
 let mine: TestWorkspace
@@ -60,13 +64,24 @@ function* formWith(data: number): Generator<Buffer> {
   yield Buffer.from(`\r\n--${boundary}--\r\n`)
 }
 
-/** Sends the first `bytes` of the form with a film of `data` bytes, or all of it. */
-async function send(data: number, bytes = Number.POSITIVE_INFINITY): Promise<Socket> {
+interface Sending {
+  /** The first ones of the form; all of it when left out. */
+  readonly bytes?: number
+  readonly to?: number
+  readonly key?: string
+}
+
+/** Sends the form with a film of `data` bytes. */
+async function send(
+  data: number,
+  { bytes = Number.POSITIVE_INFINITY, to = port, key = mine.apiKey }: Sending = {},
+): Promise<Socket> {
   const length = [...formWith(0)].reduce((sum, piece) => sum + piece.length, 0) + data
-  const socket = connect(port, '127.0.0.1')
+  const socket = connect(to, '127.0.0.1')
   socket.on('error', () => {})
+  socket.setMaxListeners(0)
   socket.write(
-    `POST /v1/media HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${mine.apiKey}\r\nContent-Type: ${formType}\r\nContent-Length: ${length}\r\n\r\n`,
+    `POST /v1/media HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: ${formType}\r\nContent-Length: ${length}\r\n\r\n`,
   )
   let sent = 0
   for (const piece of formWith(data)) {
@@ -77,14 +92,14 @@ async function send(data: number, bytes = Number.POSITIVE_INFINITY): Promise<Soc
   return socket
 }
 
-async function answerOf(socket: Socket): Promise<{ id: number; size_bytes: number }> {
+async function answerOf(socket: Socket, status = 200): Promise<{ id: number; size_bytes: number }> {
   let text = ''
   socket.on('data', (chunk) => {
     text += chunk.toString('latin1')
   })
   await expect.poll(() => text, { timeout: 30_000 }).toMatch(/\}$/)
   socket.destroy()
-  expect(text).toMatch(/^HTTP\/1\.1 200 /)
+  expect(text.slice(0, 13)).toBe(`HTTP/1.1 ${status} `)
   return JSON.parse(text.slice(text.indexOf('{')))
 }
 
@@ -113,15 +128,42 @@ test('a film of 500 MB comes and goes in constant memory', async () => {
 
 test('films of many senders that stop in the middle take little memory, and nothing once they have gone', async () => {
   const before = memory().now
-  const sockets = await Promise.all(Array.from({ length: 12 }, () => send(50 * MiB, 4 * MiB)))
+  const sockets = await Promise.all(Array.from({ length: 12 }, () => send(50 * MiB, { bytes: 4 * MiB })))
   await expect.poll(() => drafts().length).toBe(12)
   expect(memory().now - before).toBeLessThan(growthMax)
   for (const socket of sockets) socket.destroy()
   await expect.poll(drafts).toEqual([])
 })
 
+test('a film goes through the front of `npm start`, in pieces as well, and a refusal of a large one comes back', async () => {
+  const front = await startFront({
+    ...{ host: '127.0.0.1', port: 0, countryHeader: 'x-country', trustedProxies: [] },
+    portOf: () => port,
+    page: async () => '',
+  })
+  try {
+    const { size_bytes } = await answerOf(await send(100 * MiB, { to: front.port }))
+    expect(size_bytes).toBe(100 * MiB + filmHead().length)
+    await answerOf(await send(100 * MiB, { to: front.port, key: 'svc_sk_none' }), 401)
+
+    const pieces = [...formWith(1000)]
+    const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+    const socket = connect(front.port, '127.0.0.1')
+    socket.write(
+      `POST /v1/media HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${mine.apiKey}\r\nContent-Type: ${formType}\r\nContent-Length: ${length}\r\n\r\n`,
+    )
+    for (const piece of pieces) {
+      await sleep(pauseMs)
+      socket.write(piece)
+    }
+    await answerOf(socket)
+  } finally {
+    await front.close()
+  }
+}, 60_000)
+
 test('what a killed process was writing is gone after the next start', async () => {
-  const socket = await send(50 * MiB, 4 * MiB)
+  const socket = await send(50 * MiB, { bytes: 4 * MiB })
   await expect.poll(drafts).toHaveLength(1)
   child.kill('SIGKILL')
   await once(child, 'exit')

@@ -35,7 +35,7 @@ async function main(): Promise<void> {
     limits: { starter: config.rateLimitStarter, growth: config.rateLimitGrowth, scale: config.rateLimitScale },
     clock: systemClock,
   })
-  const media = makeFileStorage(config.mediaDir || join(config.dataDir, 'media'))
+  const media = makeFileStorage(config.mediaDir || join(config.dataDir, 'media'), config.diskFreeBytesMin)
   let port = config.port
   const server = makeGateway({
     ...{ operations, pg, ch, log, clock: systemClock, metrics: makeMetrics('api'), rateLimiter },

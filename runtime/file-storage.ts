@@ -11,14 +11,19 @@
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { syncFolder } from './durable-file.ts'
 import { processIdentity } from './folder-lock.ts'
 
+/** The disk has less free than others need. */
+export class NoRoom extends Error {
+  override name = 'NoRoom'
+}
+
 export interface FileStorage {
-  /** @throws Error of the file system: no room, no right */
+  /** @throws NoRoom, or an error of the file system: no right */
   begin(): Promise<Draft>
   find(owner: number, sha256: Buffer): Promise<StoredFile | undefined>
   remove(owner: number, sha256: Buffer): Promise<void>
@@ -36,6 +41,7 @@ export interface StoredFile {
 
 /** A file that is being written. */
 export interface Draft {
+  /** @throws NoRoom, or an error of the file system */
   write(chunk: Buffer): Promise<void>
   /** Syncs what was written. */
   finish(): Promise<{ bytes: number; sha256: Buffer }>
@@ -47,8 +53,11 @@ export interface Draft {
 
 const draftsFolder = 'drafts'
 const separator = '~'
+/** The room is looked at again after so many bytes. */
+const roomCheckBytes = 8 * 1024 * 1024
 
-export function makeFileStorage(root: string): FileStorage {
+/** @param diskFreeBytesMin what drafts leave free on the disk, for what else is on it */
+export function makeFileStorage(root: string, diskFreeBytesMin = 0): FileStorage {
   const drafts = join(root, draftsFolder)
   const own = [hostname(), ...(processIdentity(process.pid) ?? String(process.pid)).split(' ')].join(separator)
   const folderOf = (owner: number, hex: string) => join(root, String(owner), hex.slice(0, 2))
@@ -57,12 +66,18 @@ export function makeFileStorage(root: string): FileStorage {
     return join(folderOf(owner, hex), hex)
   }
 
+  async function requireRoom(): Promise<void> {
+    const { bavail, bsize } = await statfs(drafts)
+    if (bavail * bsize < diskFreeBytesMin) throw new NoRoom('too little disk space is free')
+  }
+
   return {
     async begin() {
       await mkdir(drafts, { recursive: true, mode: 0o700 })
+      await requireRoom()
       const path = join(drafts, [own, randomBytes(12).toString('hex')].join(separator))
       const file = await open(path, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o600)
-      return makeDraft(path, file, async (owner, sha256) => {
+      return makeDraft(path, file, requireRoom, async (owner, sha256) => {
         const hex = sha256.toString('hex')
         const folder = folderOf(owner, hex)
         if ((await mkdir(folder, { recursive: true, mode: 0o700 })) !== undefined) {
@@ -120,7 +135,12 @@ function isAbandoned(name: string): boolean {
   return host === hostname() && processIdentity(Number(pid)) !== `${pid} ${startedAt}`
 }
 
-function makeDraft(path: string, file: FileHandle, place: (owner: number, sha256: Buffer) => Promise<void>): Draft {
+function makeDraft(
+  path: string,
+  file: FileHandle,
+  requireRoom: () => Promise<void>,
+  place: (owner: number, sha256: Buffer) => Promise<void>,
+): Draft {
   const hash = createHash('sha256')
   let bytes = 0
   let sha256: Buffer | undefined
@@ -136,7 +156,9 @@ function makeDraft(path: string, file: FileHandle, place: (owner: number, sha256
     async write(chunk) {
       hash.update(chunk)
       for (let at = 0; at < chunk.length; ) at += (await file.write(chunk, at)).bytesWritten
+      const before = bytes
       bytes += chunk.length
+      if (Math.floor(before / roomCheckBytes) !== Math.floor(bytes / roomCheckBytes)) await requireRoom()
     },
     async finish() {
       await file.sync()

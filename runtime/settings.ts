@@ -152,7 +152,7 @@ export const settings = {
     256 * 2 ** 20,
     0,
     2 ** 44,
-    'Free disk space below which ingest answers 503.',
+    'Free disk space below which ingest answers 503, and so do uploads.',
   ),
   dedupWindowHours: integer('DEDUP_WINDOW_HOURS', 24, 1, 168, 'How long a `client_event_id` is remembered.'),
   dedupLocalEntries: integer(

@@ -3,7 +3,7 @@
  * then its size, and at its end whether it is whole. Nothing is left of one that isn't returned. Held by
  * test/integration/media-upload.test.ts and test/integration/media-memory.test.ts.
  */
-import type { Draft, FileStorage } from '../../runtime/file-storage.ts'
+import { type Draft, type FileStorage, NoRoom } from '../../runtime/file-storage.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { filenameLengthMax, imagePixelsMax, originalFilenameLengthMax } from '../../schemas/media-limits.ts'
 import { problem } from '../../schemas/problems.ts'
@@ -143,7 +143,7 @@ async function onDisk<Value>(work: Promise<Value>): Promise<Value> {
   try {
     return await work
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error
+    if (!(error instanceof NoRoom) && (error as NodeJS.ErrnoException).syscall === undefined) throw error
     throw new StoreUnavailable('media', (error as Error).message, { cause: error })
   }
 }

@@ -8,6 +8,7 @@ import { sweepMedia } from '../../api/media/sweep.ts'
 import { listMedia } from '../../api/operations/media/list-media.ts'
 import { readMediaFile } from '../../api/operations/media/read-media-file.ts'
 import { uploadMedia } from '../../api/operations/media/upload-media.ts'
+import { makeFileStorage } from '../../runtime/file-storage.ts'
 import { makeKey, makeWorkspace, startApi, type TestApi, type TestWorkspace, testApiHost } from '../support/api.ts'
 import { boundary, type FormPart, film, formOf, formType, jpeg, partHead, png } from '../support/media-files.ts'
 import { exchange } from '../support/raw-http.ts'
@@ -353,6 +354,21 @@ describe('what is left behind', () => {
     const sent = exchange(api.port, [head(form.length), form.subarray(0, 100_000)], { waitMs: 500 })
     await expect.poll(stored).toHaveLength(1)
     await sent
+    await expectNothing()
+  })
+
+  test('is nothing, when the disk has too little room: 503', async () => {
+    const full = makeFileStorage(join(stores.dataDir, 'media'), 2 ** 60)
+    const operations = [uploadMedia]
+    const other = await startApi({ ...stores, media: full }, { operations })
+    try {
+      const headers = { 'Content-Type': formType }
+      const body = new Blob([formOf(filePart(png()))])
+      const response = await other.ask('/v1/media', { method: 'POST', headers, key: mine.apiKey, body })
+      expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5'])
+    } finally {
+      await other.close()
+    }
     await expectNothing()
   })
 

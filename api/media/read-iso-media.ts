@@ -17,9 +17,8 @@ const trackHeaderBytes = { 0: 84, 1: 96 } as Record<number, number>
 
 export function* readIsoMedia(state: ReaderState): FormatReader {
   for (;;) {
-    const box = yield* readBox()
+    const box = yield* readBox(state)
     if (box === undefined) return null
-    state.mayEnd = false
     if (box.bytes === Number.POSITIVE_INFINITY) {
       state.mayEnd = true
       return state.size
@@ -35,7 +34,7 @@ export function* readIsoMedia(state: ReaderState): FormatReader {
 
 function* readMovie(bytes: number, state: ReaderState): Generator<Wish, boolean, Buffer> {
   for (let left = bytes; left > 0; ) {
-    const box = yield* readBox()
+    const box = yield* readBox(state)
     if (box === undefined || box.all > left) return false
     left -= box.all
     if (box.type === 'trak') {
@@ -50,8 +49,9 @@ function* readMovie(bytes: number, state: ReaderState): Generator<Wish, boolean,
   return true
 }
 
-function* readBox(): Generator<Wish, Box | undefined, Buffer> {
+function* readBox(state: ReaderState): Generator<Wish, Box | undefined, Buffer> {
   const head = yield { take: 8 }
+  state.mayEnd = false
   const type = head.toString('latin1', 4, 8)
   const size = head.readUInt32BE(0)
   // Padding of zeros is a box up to the end, too.

@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest'
+import { inspect } from '../../api/media/inspect.ts'
+import { typeOf } from '../../api/media/types.ts'
+import { film, jpeg, png } from '../support/media-files.ts'
+
+const files: [string, Buffer, { width: number; height: number }][] = [
+  ['a JPG', jpeg({ width: 40, height: 30 }), { width: 40, height: 30 }],
+  ['a PNG', png({ width: 7, height: 5, padTo: 500 }), { width: 7, height: 5 }],
+  ['an MP4', film({ width: 320, height: 240 }), { width: 320, height: 240 }],
+  ['a MOV', film({ brand: 'qt  ' }), { width: 640, height: 360 }],
+]
+
+function findingIn(bytes: Buffer, pieceBytes: number) {
+  const inspection = inspect(typeOf(bytes)!)
+  for (let at = 0; at < bytes.length; at += pieceBytes) inspection.push(bytes.subarray(at, at + pieceBytes))
+  return inspection.end()
+}
+
+describe.each(files)('%s', (_, bytes, size) => {
+  test('is read the same in pieces of any size', () => {
+    for (let pieceBytes = 1; pieceBytes <= bytes.length; pieceBytes++) {
+      expect([pieceBytes, findingIn(bytes, pieceBytes)]).toEqual([pieceBytes, { isWhole: true, size }])
+    }
+  })
+
+  test('is not whole when it is cut at any byte, save where one box ends and another would begin', () => {
+    const whole: number[] = []
+    for (let length = 16; length < bytes.length; length++) {
+      if (findingIn(bytes.subarray(0, length), 50).isWhole) whole.push(length)
+    }
+    expect(whole.length).toBeLessThanOrEqual(2)
+  })
+
+  test('changed at any byte, it is judged and nothing is thrown', () => {
+    for (let at = 12; at < bytes.length; at++) {
+      for (const value of [0, 1, 0xff]) {
+        const changed = Buffer.from(bytes)
+        changed[at] = value
+        expect(typeof findingIn(changed, 64).isWhole).toBe('boolean')
+      }
+    }
+  })
+})
+
+test.each([
+  [
+    'a film up to the end of the file',
+    Buffer.concat([film().subarray(0, 28), Buffer.from('\0\0\0\0mdat and more')]),
+    true,
+  ],
+  ['a box smaller than its own head', Buffer.concat([film().subarray(0, 28), Buffer.from('\0\0\0\x04mdat')]), false],
+  [
+    'a box of 2^64 bytes',
+    Buffer.concat([film().subarray(0, 28), Buffer.from('0000000166726565ffffffffffffffff', 'hex')]),
+    false,
+  ],
+])('%s', (_, bytes, isWhole) => {
+  expect(findingIn(bytes, 1000).isWhole).toBe(isWhole)
+})

@@ -9,6 +9,7 @@ import { listMedia } from '../../api/operations/media/list-media.ts'
 import { readMediaFile } from '../../api/operations/media/read-media-file.ts'
 import { uploadMedia } from '../../api/operations/media/upload-media.ts'
 import { makeFileStorage } from '../../runtime/file-storage.ts'
+import { uploadsAtOnceMax } from '../../schemas/media-limits.ts'
 import { makeKey, makeWorkspace, startApi, type TestApi, type TestWorkspace, testApiHost } from '../support/api.ts'
 import { boundary, type FormPart, film, formOf, formType, jpeg, partHead, png } from '../support/media-files.ts'
 import { exchange } from '../support/raw-http.ts'
@@ -355,6 +356,18 @@ describe('what is left behind', () => {
     await expect.poll(stored).toHaveLength(1)
     await sent
     await expectNothing()
+  })
+
+  test('503 for a file beyond those that are taken at a time, and room again once their senders have gone', async () => {
+    const form = formOf(filePart(film({ data: 200_000 }), 'a.mp4'))
+    const begun = [head(form.length), form.subarray(0, 1000)]
+    const held = Array.from({ length: uploadsAtOnceMax }, () => exchange(api.port, begun, { waitMs: 2_000 }))
+    await expect.poll(stored).toHaveLength(uploadsAtOnceMax)
+    const refused = await upload(png())
+    expect([refused.status, refused.answer.detail]).toEqual([503, 'Too many files are being uploaded'])
+    await Promise.all(held)
+    await expectNothing()
+    await expect.poll(async () => (await upload(png())).status).toBe(200)
   })
 
   test('is nothing, when the disk has too little room: 503', async () => {

@@ -7,7 +7,8 @@ import { createTrackingKey } from '../../postgres/tables/tracking-keys.ts'
 import { createWorkspace } from '../../postgres/tables/workspaces.ts'
 import { scopes } from '../../schemas/scopes.ts'
 import { startApi, type TestApi } from '../support/api.ts'
-import { differences, examplesOf, makeReader, type Reader } from '../support/doc-examples.ts'
+import { compileService } from '../support/compile.ts'
+import { differences, examplesOf, makeReader, type Reader, type SvcProgram } from '../support/doc-examples.ts'
 import { readDoc } from '../support/docs.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
@@ -18,10 +19,19 @@ const root = 'http://localhost:8080'
 let stores: TestStores
 let ingest: TestIngest
 let api: TestApi
+let svc: SvcProgram
 beforeAll(async () => {
   stores = await freshStores()
   ingest = await startIngest(stores)
   api = await startApi(stores)
+  const {
+    databaseUrl: DATABASE_URL,
+    clickhouseUrl: CLICKHOUSE_URL,
+    redisUrl: REDIS_URL,
+    secretKey: SECRET_KEY,
+  } = stores
+  const environment = { DATABASE_URL, CLICKHOUSE_URL, REDIS_URL, SECRET_KEY }
+  svc = { file: await compileService('cli/svc.ts'), environment }
 })
 afterAll(async () => {
   await api?.close()
@@ -39,7 +49,16 @@ async function firstWorkspace() {
   })
 }
 
-describe.each(['README.md', 'docs/tracking.md', 'docs/api.md', 'docs/posts.md', 'docs/operations.md'])('%s', (path) => {
+describe.each([
+  'README.md',
+  'docs/tracking.md',
+  'docs/api.md',
+  'docs/tour.md',
+  'docs/posts.md',
+  'docs/links.md',
+  'docs/webhooks.md',
+  'docs/operations.md',
+])('%s', (path) => {
   const examples = examplesOf(readDoc(path))
   const numbers = new Map<number, number>()
   let folder: string
@@ -47,11 +66,16 @@ describe.each(['README.md', 'docs/tracking.md', 'docs/api.md', 'docs/posts.md', 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'svc-docs-'))
     const dev = { base_url: `${root}/v1`, tracking_url: ingest.url, ...(await firstWorkspace()) }
-    reader = makeReader(folder, dev, {
-      [`${root}/api/v1/growth`]: ingest.url,
-      [`${root}/v1`]: `${api.url}/v1`,
-      [`${root}/health`]: `${api.url}/health`,
-    })
+    reader = makeReader(
+      folder,
+      dev,
+      {
+        [`${root}/api/v1/growth`]: ingest.url,
+        [`${root}/v1`]: `${api.url}/v1`,
+        [`${root}/health`]: `${api.url}/health`,
+      },
+      svc,
+    )
   })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 

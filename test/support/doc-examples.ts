@@ -48,8 +48,19 @@ export interface Reader {
   follow(example: Example): Promise<Answer | undefined>
 }
 
+/** How `npx svc` is run. */
+export interface SvcProgram {
+  readonly file: string
+  readonly environment: Readonly<Record<string, string>>
+}
+
 /** @param dev what stands in `.data/dev.json`  @param addresses from those of the page to those of the test */
-export function makeReader(folder: string, dev: Record<string, unknown>, addresses: Record<string, string>): Reader {
+export function makeReader(
+  folder: string,
+  dev: Record<string, unknown>,
+  addresses: Record<string, string>,
+  svc: SvcProgram,
+): Reader {
   const programs = join(folder, 'bin')
   const answers = join(folder, 'answers')
   mkdirSync(join(folder, '.data'), { recursive: true })
@@ -60,6 +71,11 @@ export function makeReader(folder: string, dev: Record<string, unknown>, address
     `#!/bin/sh\nexec "${process.execPath}" "${projectFile('test/support/curl.mjs')}" "$@"\n`,
   )
   chmodSync(join(programs, 'curl'), 0o755)
+  // The page's workspace is the only one of its reader, but not of the test.
+  const settings = Object.entries(svc.environment).map(([name, value]) => `${name}='${value}'`)
+  const words = `shift; exec "${process.execPath}" "${svc.file}" "$@" --workspace ${dev['workspace_id']}`
+  writeFileSync(join(programs, 'npx'), `#!/bin/sh\nexport ${settings.join(' ')}\n${words}\n`)
+  chmodSync(join(programs, 'npx'), 0o755)
   const env = {
     PATH: [programs, dirname(process.execPath), process.env['PATH']].join(delimiter),
     DOC_ADDRESSES: JSON.stringify(addresses),

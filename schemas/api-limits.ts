@@ -32,10 +32,12 @@ export const linkUtmLengthMax = 120
 export const linksListedMax = 5_000
 /** How often another key is tried when a new link's is taken: by chance not even once. */
 export const attributionKeyTriesMax = 5
-/** Posts: title and base caption as every composer shows them; an override may be as long as the longest platform takes. */
+/** Posts. A caption for a platform may be longer than any takes, so that it can be told by how much; those of all targets together
+ * are bounded because a list shows them all. */
 export const postTitleLengthMax = 180
 export const postBaseCaptionLengthMax = 2200
-export const postCaptionOverrideLengthMax = 63_206
+export const postCaptionOverrideLengthMax = 70_000
+export const postCaptionOverridesLengthMax = 200_000
 export const postTagsMax = 30
 export const postTagLengthMax = 60
 /** As many as the platforms that take most. */

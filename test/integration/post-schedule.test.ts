@@ -162,7 +162,7 @@ describe('scheduling', () => {
         loc: ['body', 'base_caption'],
         msg: 'Value error, X takes captions of at most 280 characters, this one has 300',
         input: 'a'.repeat(300),
-        ctx: { error: {}, code: 'caption_too_long', platform: 'x', social_account_id: account },
+        ctx: { error: {}, code: 'caption_too_long', platform: 'x' },
       },
     ])
     await ask('PATCH', `/v1/posts/${id}`, { social_account_ids: [account, instagram] })

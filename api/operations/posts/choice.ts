@@ -2,6 +2,10 @@
 import type { Queryable } from '../../../postgres/client.ts'
 import { type ChosenTarget, type PostedMedia, readPostedMedia } from '../../../postgres/tables/posts.ts'
 import { readSocialAccounts, type SocialAccount } from '../../../postgres/tables/social-accounts.ts'
+import { postCaptionOverridesLengthMax } from '../../../schemas/api-limits.ts'
+import { lengthOf } from '../../../schemas/code-points.ts'
+import { invalid } from '../../../schemas/problems.ts'
+import { valueError } from '../../../schemas/validation-errors.ts'
 import type { Issue, IssueCode } from './issue.ts'
 
 export interface Named {
@@ -26,7 +30,10 @@ export interface Choice {
 
 const strayText = 'None of the chosen accounts is of this platform'
 
-/** Repeats are dropped, the first one counts. */
+/**
+ * Repeats are dropped, the first one counts.
+ * @throws Problem where the captions of all targets together are longer than a list could show
+ */
 export async function readChoice(pg: Queryable, workspaceId: number, named: Named): Promise<Choice> {
   const { mediaIds, accountIds, captions } = named
   const [media, accounts] = [
@@ -37,10 +44,14 @@ export async function readChoice(pg: Queryable, workspaceId: number, named: Name
   const chosenAccounts = inOrder(accountIds, accounts)
   const platforms = new Set<string>(accounts.map(({ platform }) => platform))
   const strays = named.isCaptionKept ? [] : Object.keys(captions).filter((platform) => !platforms.has(platform))
+  const chosenCaptions = new Map(
+    Object.entries(captions).filter(([platform, text]) => text !== '' && platforms.has(platform)),
+  )
+  requireShortTogether(chosenAccounts.found, chosenCaptions, captions)
   return {
     media: chosenMedia.found,
     accounts: chosenAccounts.found,
-    captions: new Map(Object.entries(captions).filter(([platform, text]) => text !== '' && platforms.has(platform))),
+    captions: chosenCaptions,
     unknown: [
       ...chosenMedia.missing.map((at) =>
         notThere(['media_ids', at], 'media_not_found', 'Media asset not found', mediaIds[at]),
@@ -58,6 +69,18 @@ export async function readChoice(pg: Queryable, workspaceId: number, named: Name
 /** A target for each account, with the caption of its platform. */
 export function targetsOf({ accounts, captions }: Choice): ChosenTarget[] {
   return accounts.map(({ id, platform }) => ({ accountId: id, captionOverride: captions.get(platform) ?? null }))
+}
+
+function requireShortTogether(
+  accounts: readonly SocialAccount[],
+  captions: ReadonlyMap<string, string>,
+  input: unknown,
+): void {
+  const lengths = new Map([...captions].map(([platform, text]) => [platform, lengthOf(text)]))
+  const length = accounts.reduce((sum, { platform }) => sum + (lengths.get(platform) ?? 0), 0)
+  if (length <= postCaptionOverridesLengthMax) return
+  const text = `The captions of all targets together must have at most ${postCaptionOverridesLengthMax} characters, these have ${length}`
+  throw invalid([valueError(['body', 'platform_captions'], input, text)])
 }
 
 function inOrder<Thing extends { readonly id: number }>(ids: readonly number[], things: readonly Thing[]) {

@@ -5,7 +5,7 @@ import { momentOf } from '../../../schemas/written-time.ts'
 import { defineOperation } from '../define.ts'
 import { readChoice, targetsOf } from './choice.ts'
 import { readHeld } from './held.ts'
-import { refusalOf } from './issue.ts'
+import { refusalsOf } from './issue.ts'
 import { shownPost } from './shown.ts'
 
 export const createPost = defineOperation({
@@ -26,7 +26,7 @@ export const createPost = defineOperation({
     const time = scheduled_at && momentOf(scheduled_at, workspace.timezone, ['body', 'scheduled_at'])
     const named = { mediaIds: media_ids, accountIds: social_account_ids, captions: platform_captions }
     const choice = await readChoice(pg, workspace.id, named)
-    const errors = [...(time && 'error' in time ? [time.error] : []), ...choice.unknown.map(refusalOf)]
+    const errors = [...(time && 'error' in time ? [time.error] : []), ...refusalsOf(choice.unknown)]
     if (errors.length > 0) throw invalid(errors)
     const id = await insertPost(pg, {
       ...{ workspaceId: workspace.id, title, baseCaption: base_caption, tags },

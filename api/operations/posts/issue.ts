@@ -57,8 +57,13 @@ export function shownIssue({ loc, code, message, platform, accountId }: Issue) {
   return { loc: [...loc], severity: severityOf(code), code, message, platform, social_account_id: accountId }
 }
 
-/** As a member of a 422. */
-export function refusalOf({ loc, code, message, platform, accountId, input }: Issue): ValidationError {
-  const of = platform === null ? {} : { platform, social_account_id: accountId }
-  return codedValueError(loc, input, message, { code, ...of })
+/** As members of a 422: what several accounts of a platform have in common is said once, as it shows what was sent. */
+export function refusalsOf(issues: readonly Issue[]): ValidationError[] {
+  const said = new Map<string, ValidationError>()
+  for (const { loc, code, message, platform, input } of issues) {
+    const key = JSON.stringify([loc, code, platform])
+    const ctx = platform === null ? { code } : { code, platform }
+    if (!said.has(key)) said.set(key, codedValueError(loc, input, message, ctx))
+  }
+  return [...said.values()]
 }

@@ -1,14 +1,13 @@
 import { z } from 'zod'
 import { markPostScheduled } from '../../../postgres/tables/posts.ts'
 import { idInPath } from '../../../schemas/lax.ts'
-import { invalid } from '../../../schemas/problems.ts'
 import { PostResource, ScheduleRequest } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
 import { holdPost, readHeld } from './held.ts'
-import { refusalOf } from './issue.ts'
 import { requireMoment } from './moment.ts'
 import { judgeTime } from './readiness.ts'
 import { shownPost } from './shown.ts'
+import { requireNone } from './stored.ts'
 
 export const reschedulePost = defineOperation({
   name: 'post.reschedule',
@@ -26,8 +25,7 @@ export const reschedulePost = defineOperation({
   async handle({ path: { post_id }, body: { scheduled_at }, workspace, clock, stores: { pg } }) {
     const post = await holdPost(pg, workspace.id, post_id, ['scheduled', 'failed'], 'post_not_reschedulable')
     const moment = requireMoment(scheduled_at, workspace.timezone)
-    const issues = judgeTime(moment, clock.now(), scheduled_at.sent)
-    if (issues.length > 0) throw invalid(issues.map(refusalOf))
+    requireNone(judgeTime(moment, clock.now(), scheduled_at.sent))
     await markPostScheduled(pg, post.id, new Date(moment))
     return shownPost(await readHeld(pg, workspace.id, post.id))
   },

@@ -7,7 +7,7 @@ import { holdPost, readHeld } from './held.ts'
 import { requireMoment } from './moment.ts'
 import { judgeTime } from './readiness.ts'
 import { shownPost } from './shown.ts'
-import { requireReady } from './stored.ts'
+import { requireNone, requireReady } from './stored.ts'
 
 export const schedulePost = defineOperation({
   name: 'post.schedule',
@@ -27,7 +27,9 @@ export const schedulePost = defineOperation({
     const allowed = by === 'mcp' ? (['draft', 'failed', 'scheduled'] as const) : (['draft', 'failed'] as const)
     const post = await holdPost(pg, workspace.id, post_id, allowed, 'post_not_schedulable')
     const moment = requireMoment(scheduled_at, workspace.timezone)
-    await requireReady(pg, workspace.id, post, judgeTime(moment, clock.now(), scheduled_at.sent))
+    const late = judgeTime(moment, clock.now(), scheduled_at.sent)
+    if (post.status === 'scheduled') requireNone(late)
+    else await requireReady(pg, workspace.id, post, late)
     await markPostScheduled(pg, post.id, new Date(moment))
     return shownPost(await readHeld(pg, workspace.id, post.id))
   },

@@ -3,7 +3,7 @@ import type { Queryable } from '../../../postgres/client.ts'
 import type { Post } from '../../../postgres/tables/posts.ts'
 import { invalid } from '../../../schemas/problems.ts'
 import { type Choice, type Named, readChoice } from './choice.ts'
-import { errorsAmong, type Issue, refusalOf } from './issue.ts'
+import { errorsAmong, type Issue, refusalsOf } from './issue.ts'
 import { judgeReadiness } from './readiness.ts'
 
 /** The post's own media, accounts and captions. */
@@ -27,6 +27,10 @@ export function judgePost(post: Post, baseCaption: string, { media, accounts, ca
 /** @throws Problem with all that keeps the post from being published */
 export async function requireReady(pg: Queryable, workspaceId: number, post: Post, more: readonly Issue[]) {
   const choice = await readChoice(pg, workspaceId, namedBy(post))
-  const issues = [...more, ...judgePost(post, post.base_caption, choice)]
-  if (issues.length > 0) throw invalid(issues.map(refusalOf))
+  requireNone([...more, ...judgePost(post, post.base_caption, choice)])
+}
+
+/** @throws Problem with all of `issues`, where there are any */
+export function requireNone(issues: readonly Issue[]): void {
+  if (issues.length > 0) throw invalid(refusalsOf(issues))
 }

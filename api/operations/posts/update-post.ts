@@ -9,10 +9,10 @@ import { momentOf } from '../../../schemas/written-time.ts'
 import { defineOperation } from '../define.ts'
 import { type Choice, type Named, readChoice, targetsOf } from './choice.ts'
 import { holdPost, readHeld } from './held.ts'
-import { refusalOf } from './issue.ts'
+import { refusalsOf } from './issue.ts'
 import { judgeTime } from './readiness.ts'
 import { shownPost } from './shown.ts'
-import { judgePost, namedBy } from './stored.ts'
+import { judgePost, namedBy, requireNone } from './stored.ts'
 
 type Body = z.output<typeof PostUpdate>
 
@@ -35,7 +35,7 @@ export const updatePost = defineOperation({
     requirePublishedKept(post, body)
     const time = readNewTime(post, body, workspace.timezone, clock.now())
     const choice = await readChoice(pg, workspace.id, namedAfter(post, body))
-    const errors = [...time.errors, ...choice.unknown.map(refusalOf)]
+    const errors = [...time.errors, ...refusalsOf(choice.unknown)]
     if (errors.length > 0) throw invalid(errors)
     requireStaysReady(post, body, choice)
     await updatePostFields(pg, post.id, {
@@ -73,7 +73,7 @@ function readNewTime(
   const time = momentOf(written, timeZone, loc)
   if ('error' in time) return { scheduledAt: null, errors: [time.error] }
   const issues = status === 'scheduled' ? judgeTime(time.moment, now, written.sent) : []
-  return { scheduledAt: new Date(time.moment), errors: issues.map(refusalOf) }
+  return { scheduledAt: new Date(time.moment), errors: refusalsOf(issues) }
 }
 
 /** Overrides belong to platforms: those of accounts that stay go on, also for another account of the platform. */
@@ -94,8 +94,7 @@ function requireStaysReady(post: Post, body: Body, choice: Choice): void {
     (base_caption ?? undefined) !== undefined ||
     [media_ids, social_account_ids, platform_captions].some((sent) => sent !== undefined)
   if (!isTouched) return
-  const issues = judgePost(post, base_caption ?? post.base_caption, choice)
-  if (issues.length > 0) throw invalid(issues.map(refusalOf))
+  requireNone(judgePost(post, base_caption ?? post.base_caption, choice))
 }
 
 async function replaceChosen(pg: Queryable, post: Post, body: Body, choice: Choice): Promise<void> {

@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'vitest'
+import { judgeReadiness, judgeTime, lengthOf } from '../../api/operations/posts/readiness.ts'
+import { type Platform, platforms, providers } from '../../schemas/reference/providers.ts'
+
+const asset = (at: number, more: object = {}) => ({
+  ...{ at, id: 100 + at, content_type: 'image/png', size_bytes: 1000, alt_text: 'Text', width: 100, height: 100 },
+  ...more,
+})
+const film = (at: number, more: object = {}) => asset(at, { content_type: 'video/mp4', ...more })
+const many = (count: number, make = asset) => Array.from({ length: count }, (_, at) => make(at))
+
+const account = (platform: Platform, more: object = {}) =>
+  ({
+    ...{ at: 0, id: 1, platform, handle: 'h', display_name: 'n', status: 'connected', external_id: null },
+    ...{ connection_type: 'simulated', health_status: 'ok', health_message: '', provider_metadata: {} },
+    ...more,
+  }) as Parameters<typeof judgeReadiness>[0]['accounts'][0]
+
+function codes(platform: Platform, media: ReturnType<typeof asset>[], baseCaption = 'a', captions = {}) {
+  const { issues } = judgeReadiness({
+    ...{ baseCaption, media, accounts: [account(platform)] },
+    captions: new Map(Object.entries(captions)),
+  })
+  return issues.map(({ code }) => code)
+}
+
+/** Media that make the platform content. */
+const enough = (platform: Platform) =>
+  ({ media: [asset(0)], image: [asset(0)], video: [film(0)], none: [] })[providers[platform].needs ?? 'none']
+
+describe.each(platforms)('%s', (platform) => {
+  const { captionLengthMax: max, needs, image, video, mixedMax, altTextLengthMax } = providers[platform]
+
+  test('takes a caption of its length in code points, and no longer one', () => {
+    expect(codes(platform, enough(platform), '🙂'.repeat(max))).toEqual([])
+    expect(codes(platform, enough(platform), '🙂'.repeat(max + 1))).toEqual(['caption_too_long'])
+    expect(codes(platform, enough(platform), 'a'.repeat(max + 1), { [platform]: 'short' })).toEqual([])
+    expect(codes(platform, enough(platform), 'short', { [platform]: 'a'.repeat(max + 1) })).toEqual([
+      'caption_too_long',
+    ])
+  })
+
+  test('takes a post without media, or says what it needs', () => {
+    expect(codes(platform, [])).toEqual(needs === null ? [] : [`${needs}_missing`])
+  })
+
+  test('takes as many images and videos as it says, each no larger', () => {
+    for (const [kind, limits, make] of [
+      ['image', image, asset],
+      ['video', video, film],
+    ] as const) {
+      const lacking = needs === null || needs === 'media' || needs === kind ? [] : [`${needs}_missing`]
+      if (limits === null) {
+        expect(codes(platform, [make(0)])).toEqual([...lacking, 'media_kind'])
+        continue
+      }
+      expect(codes(platform, many(limits.countMax, make))).toEqual(lacking)
+      expect(codes(platform, many(limits.countMax + 1, make))).toEqual([...lacking, `too_many_${kind}s`])
+      expect(codes(platform, [make(0, { size_bytes: limits.bytesMax })])).toEqual(lacking)
+      expect(codes(platform, [make(0, { size_bytes: limits.bytesMax + 1 })])).toEqual([...lacking, 'media_too_large'])
+      for (const type of ['image/jpeg', 'image/png', 'video/mp4', 'video/quicktime'].filter((it) =>
+        it.startsWith(kind),
+      )) {
+        const isTaken = limits.contentTypes.includes(type)
+        expect(codes(platform, [make(0, { content_type: type })])).toEqual(
+          isTaken ? lacking : [...lacking, 'media_kind'],
+        )
+      }
+    }
+  })
+
+  test.runIf(image && video)('takes images and videos together as it says', () => {
+    const both = codes(platform, [asset(0), film(1)])
+    expect(both).toEqual(mixedMax === null ? ['media_mixed'] : [])
+    if (mixedMax === null || mixedMax < 3) return
+    const mixed = (images: number) => [...many(images), film(images)]
+    expect(codes(platform, mixed(mixedMax - 1))).toEqual([])
+    expect(codes(platform, mixed(mixedMax))).toEqual(['too_many_media'])
+  })
+
+  test.runIf(image && altTextLengthMax !== null)('takes alternative texts as long as it says, and misses one', () => {
+    expect(codes(platform, [asset(0, { alt_text: '🙂'.repeat(altTextLengthMax!) })])).toEqual([])
+    const tooLong = asset(0, { alt_text: 'a'.repeat(altTextLengthMax! + 1) })
+    expect(codes(platform, [tooLong])).toEqual(['alt_text_too_long'])
+    expect(codes(platform, [asset(0, { alt_text: '' })])).toEqual(['alt_text_missing'])
+  })
+})
+
+test('images that Instagram would crop are told of, those of unknown size are not', () => {
+  const of = (width: number | null, height: number | null) => codes('instagram', [asset(0, { width, height })])
+  expect([of(400, 500), of(191, 100), of(100, 100), of(null, null)]).toEqual([[], [], [], []])
+  expect([of(399, 500), of(192, 100)]).toEqual([['image_cropped'], ['image_cropped']])
+})
+
+test('an account whose calls fail is told of with what it says, and stops nothing', () => {
+  const { issues, targets } = judgeReadiness({
+    ...{ baseCaption: 'a', media: [], captions: new Map() },
+    accounts: [account('x', { health_status: 'error', health_message: 'Token expired', at: 3, id: 9 })],
+  })
+  expect(issues).toEqual([
+    {
+      loc: ['body', 'social_account_ids', 3],
+      ...{ code: 'account_unhealthy', message: 'Token expired', platform: 'x', accountId: 9, input: 9 },
+    },
+  ])
+  expect(targets.map(({ isValid }) => isValid)).toEqual([true])
+})
+
+test('a time is in the future from the next millisecond on', () => {
+  expect(judgeTime(1000, 1000, 'x').map(({ code }) => code)).toEqual(['scheduled_in_past'])
+  expect(judgeTime(1001, 1000, 'x')).toEqual([])
+})
+
+test('lengths are code points', () => {
+  expect(['', 'abc', 'é', '🙂', '👩‍👩‍👧'].map(lengthOf)).toEqual([0, 3, 1, 1, 5])
+})

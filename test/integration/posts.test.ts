@@ -31,6 +31,21 @@ const inWorkspace = async (options: { timezone: string }) => {
 }
 
 describe('creating a post', () => {
+  test('bounds what the captions of all its targets come to together', async () => {
+    const accounts: number[] = []
+    for (let at = 0; at < 4; at++) accounts.push(await makeAccount(stores, mine.workspaceId, 'facebook'))
+    const post = (length: number) => ({
+      ...plain,
+      social_account_ids: accounts,
+      platform_captions: { facebook: '🙂'.repeat(length) },
+    })
+    expect((await create(post(50_000))).targets).toHaveLength(4)
+    const { status, body } = await ask('POST', '/v1/posts', post(50_001))
+    expect(status).toBe(422)
+    expect(body.detail).toMatchObject([{ type: 'value_error', loc: ['body', 'platform_captions'] }])
+    expect(body.detail[0].msg).toContain('at most 200000 characters, these have 200004')
+  })
+
   test('answers the draft, with all that it was made of, in its order', async () => {
     const [x, other, bluesky] = [
       await makeAccount(stores, mine.workspaceId, 'x'),

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { judgeReadiness, judgeTime, lengthOf } from '../../api/operations/posts/readiness.ts'
+import { judgeReadiness, judgeTime } from '../../api/operations/posts/readiness.ts'
+import { lengthOf } from '../../schemas/code-points.ts'
 import { type Platform, platforms, providers } from '../../schemas/reference/providers.ts'
 
 const asset = (at: number, more: object = {}) => ({

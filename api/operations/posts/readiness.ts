@@ -1,9 +1,10 @@
 /**
  * Whether a post can be published as it is, by the table of providers. Decides only; who asks has read what it needs.
- * Held by test/unit/readiness.test.ts and test/property/readiness.test.ts; docs/posts.md says the same to users.
+ * Held by test/unit/readiness.test.ts and test/property/post-input.test.ts; docs/posts.md says the same to users.
  */
 import type { PostedMedia } from '../../../postgres/tables/posts.ts'
 import type { SocialAccount } from '../../../postgres/tables/social-accounts.ts'
+import { lengthOf } from '../../../schemas/code-points.ts'
 import { kindOf, type MediaKind, type Provider, providers } from '../../../schemas/reference/providers.ts'
 import type { Choice, Placed } from './choice.ts'
 import { errorsAmong, type Issue, type IssueCode } from './issue.ts'
@@ -50,13 +51,6 @@ export function judgeTime(scheduledAt: number, now: number, input: unknown): Iss
       ...{ code: 'scheduled_in_past', message, platform: null, accountId: null, input },
     },
   ]
-}
-
-/** Code points, as everywhere. */
-export function lengthOf(text: string): number {
-  let length = 0
-  for (const _ of text) length++
-  return length
 }
 
 type Report = (code: IssueCode, path: readonly (string | number)[], message: string, input: unknown) => void

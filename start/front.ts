@@ -45,6 +45,8 @@ const lingerMs = 1_000
 /** … one that was too slow has had its time. */
 const lateLingerMs = 100
 const closeWithinMs = 10_000
+/** Connections that the kernel holds until they are accepted: beyond them it drops them without a word. */
+const waitingConnectionsMax = 4_096
 
 /** @throws StartRefused when the port is taken */
 export async function startFront(options: FrontOptions): Promise<Front> {
@@ -82,7 +84,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     const server = createServer(limits, (request, response) => {
       answer(request, response).catch(() => refuse(response))
     })
-    server.listen(port, host)
+    server.listen({ port, host, backlog: waitingConnectionsMax })
     await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE')
         throw new StartRefused(`port ${port} is in use: set PORT to another one, or 0 for any`)

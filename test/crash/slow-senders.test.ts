@@ -2,6 +2,7 @@
  * Senders that drip or say nothing, two thousand at a time, at the front port and at ingest's own: they are cut, and nobody
  * else notices. How much slower the others' answers are is printed, not asserted.
  */
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -12,6 +13,8 @@ import { startProduct, type TestProduct } from '../support/product.ts'
 
 const rounds = process.env['FAULTS'] === 'long' ? 5 : 1
 const connections = 2_000
+/** At a time, so that the kernel's queue of connections to accept (uSockets asks for 512) never overflows. */
+const connectionsAtOnce = 200
 /** Headers and a body have 10 s to arrive; the check for it comes once a second, on a machine that may be busy. */
 const cutWithinMs = 13_000
 /** A limit against hanging. */
@@ -39,24 +42,44 @@ const slow = {
   chunks: { head: `${begin}Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`, drip: '1\r\n \r\n' },
 }
 
-/** Sends `head`, then `drip` once a second; resolves to how long the server let it. */
-function sendSlowly(port: number, { head, drip }: { head: string; drip: string }): Promise<number> {
+interface SlowSender {
+  /** Resolves once the kernel has let it in, or refused it. */
+  readonly connected: Promise<unknown>
+  /** How long the server let it, in milliseconds. */
+  readonly lasted: Promise<number>
+}
+
+/** Sends `head`, then `drip` once a second. */
+function sendSlowly(port: number, { head, drip }: { head: string; drip: string }): SlowSender {
   let startedAt = Date.now()
-  const socket = connect(port, '127.0.0.1', () => {
-    // Of 2,000 at once some have to try again and again before they are let in.
+  // A sender of nothing hears only by probes that the server knows no connection of its.
+  const socket = connect({ port, host: '127.0.0.1', keepAlive: true, keepAliveInitialDelay: 1_000 }, () => {
     startedAt = Date.now()
     socket.write(head)
   })
   const timer = setInterval(() => socket.write(drip), 1_000)
-  return new Promise((resolve) => {
-    // A reset is how a server closes on a client that is still sending.
-    socket.on('error', () => {})
+  // A reset is how a server closes on a client that is still sending.
+  socket.on('error', () => {})
+  const lasted = new Promise<number>((resolve) => {
     socket.on('close', () => {
       clearInterval(timer)
       resolve(Date.now() - startedAt)
     })
     socket.resume()
   })
+  return { connected: Promise.race([once(socket, 'connect').catch(() => {}), lasted]), lasted }
+}
+
+/** @returns how long the server let each of them, in milliseconds */
+async function sendAllSlowly(port: number): Promise<number[]> {
+  const kinds = Object.values(slow)
+  const lasted: Promise<number>[] = []
+  while (lasted.length < connections) {
+    const senders = Array.from({ length: connectionsAtOnce }, (_, at) => sendSlowly(port, kinds[at % kinds.length]!))
+    lasted.push(...senders.map((sender) => sender.lasted))
+    await Promise.all(senders.map((sender) => sender.connected))
+  }
+  return Promise.all(lasted)
 }
 
 /** Sends events until `isOver`, a few at a time; answers their statuses and how long they took. */
@@ -92,11 +115,8 @@ test.each(['front', 'ingest'] as const)(
     const quietUntil = Date.now() + 2_000
     const quiet = await sendEvents(port, () => Date.now() > quietUntil)
     for (let round = 0; round < rounds; round++) {
-      const kinds = Object.values(slow)
       let isOver = false
-      const dripping = Promise.all(
-        Array.from({ length: connections }, (_, at) => sendSlowly(port, kinds[at % kinds.length]!)),
-      ).finally(() => {
+      const dripping = sendAllSlowly(port).finally(() => {
         isOver = true
       })
       const others = await sendEvents(port, () => isOver)

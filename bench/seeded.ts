@@ -1,8 +1,9 @@
 /** Made-up events in an installation, and waiting until the aggregates have all that is stored. */
 import { runCommandLine } from '../cli/run.ts'
 import type { SeedResult } from '../cli/seed/seed-events.ts'
+import { listLeftGenerations } from '../postgres/tables/aggregates.ts'
 import { sleep } from '../runtime/retry.ts'
-import { aggregateDayOverMs } from '../schemas/limits.ts'
+import { aggregateDayOverMs, aggregateLeftKeepMs, aggregateSweepMs } from '../schemas/limits.ts'
 import { dayMs } from '../schemas/time-zone.ts'
 import type { EventCounts } from './bench.ts'
 import type { Installation } from './installation.ts'
@@ -58,6 +59,17 @@ export async function untilSettled(installation: Installation): Promise<void> {
     await untilMerged(installation)
     await installation.untilQuiet(120_000)
   })
+}
+
+/** The same, and until the rows of generations that were replaced are deleted, which are kept for readers for a while. */
+export async function untilSwept(installation: Installation): Promise<void> {
+  await untilSettled(installation)
+  const deadline = Date.now() + 2 * (aggregateLeftKeepMs + aggregateSweepMs)
+  while ((await listLeftGenerations(installation.pg, 0, 1)).length > 0) {
+    if (Date.now() > deadline) throw new Error('generations that were replaced are still there')
+    await sleep(statusEveryMs)
+  }
+  await installation.untilQuiet(120_000)
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Bytes an event on disk, aggregates included, of a month of made-up events. */
 import type { BenchSettings, Figure, ScenarioResult } from '../bench.ts'
 import { allServices, Installation } from '../installation.ts'
-import { countSeeded, seed, untilSettled } from '../seeded.ts'
+import { countSeeded, seed, untilSwept } from '../seeded.ts'
 import { bytesOf, describeSizes, readTableSizes } from '../table-sizes.ts'
 
 const shape = { workspaces: 20, days: 30 }
@@ -14,7 +14,7 @@ export async function storage({ cores, sizes, say }: BenchSettings): Promise<Sce
   try {
     const seeded = await seed(installation, { events, ...shape })
     say(`  ${events} events seeded, ${seeded.rows_per_second} a second`)
-    await untilSettled(installation)
+    await untilSwept(installation)
     const tables = await readTableSizes(installation)
     const raw = tables.filter(({ table }) => table === 'events')
     const aggregates = tables.filter(({ table }) => table !== 'events' && table !== 'bot_visits')

@@ -1,10 +1,11 @@
 /**
  * Encrypts what is stored and must not be read from a copy of the database: AES-256-GCM under a key of its own for each
- * purpose, derived from SECRET_KEY (HKDF-SHA-256).
+ * purpose.
  *
  *   sealed: format u8 (1) | nonce 12 bytes | tag 16 bytes | ciphertext
  */
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { deriveKey } from './derived-key.ts'
 
 export interface SecretBox {
   seal(text: string): Buffer
@@ -18,7 +19,7 @@ const tagBytes = 16
 const textStart = 1 + nonceBytes + tagBytes
 
 export function makeSecretBox(secretKey: string, purpose: string): SecretBox {
-  const key = Buffer.from(hkdfSync('sha256', secretKey, '', `svc ${purpose}`, 32))
+  const key = deriveKey(secretKey, purpose)
   return {
     seal(text) {
       const nonce = randomBytes(nonceBytes)

@@ -108,8 +108,8 @@ test('an account whose calls fail is told of with what it says, and stops nothin
 })
 
 test('a time is in the future from the next millisecond on', () => {
-  expect(judgeTime(1000, 1000, 'x').map(({ code }) => code)).toEqual(['scheduled_in_past'])
-  expect(judgeTime(1001, 1000, 'x')).toEqual([])
+  expect(judgeTime(new Date(1000), 1000, 'x').map(({ code }) => code)).toEqual(['scheduled_in_past'])
+  expect(judgeTime(new Date(1001), 1000, 'x')).toEqual([])
 })
 
 test('lengths are code points', () => {

@@ -1,10 +1,12 @@
 /** The accounts, media and captions that a post names, as far as the workspace has them. */
+import type { z } from 'zod'
 import type { Queryable } from '../../../postgres/client.ts'
 import { type ChosenTarget, type PostedMedia, readPostedMedia } from '../../../postgres/tables/posts.ts'
 import { readSocialAccounts, type SocialAccount } from '../../../postgres/tables/social-accounts.ts'
 import { postCaptionOverridesLengthMax } from '../../../schemas/api-limits.ts'
 import { lengthOf } from '../../../schemas/code-points.ts'
 import { invalid } from '../../../schemas/problems.ts'
+import type { PostCreate } from '../../../schemas/resources/post.ts'
 import { valueError } from '../../../schemas/validation-errors.ts'
 import type { Issue, IssueCode } from './issue.ts'
 
@@ -15,6 +17,11 @@ export interface Named {
   readonly captions: Readonly<Record<string, string>>
   /** The captions are those of before: one whose platform isn't chosen any more goes, and is no mistake. */
   readonly isCaptionKept?: boolean
+}
+
+/** By a body; what it leaves out is none. */
+export function namedIn({ media_ids, social_account_ids, platform_captions }: z.output<typeof PostCreate>): Named {
+  return { mediaIds: media_ids ?? [], accountIds: social_account_ids ?? [], captions: platform_captions ?? {} }
 }
 
 /** `at`: the place in the list that was sent. */

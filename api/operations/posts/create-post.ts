@@ -1,9 +1,9 @@
 import { insertPost, setPostMedia, setPostTargets } from '../../../postgres/tables/posts.ts'
 import { invalid } from '../../../schemas/problems.ts'
 import { PostCreate, PostResource } from '../../../schemas/resources/post.ts'
-import { momentOf } from '../../../schemas/written-time.ts'
 import { defineOperation } from '../define.ts'
-import { readChoice, targetsOf } from './choice.ts'
+import { namedIn, readChoice, targetsOf } from './choice.ts'
+import { readGivenTime } from './given-time.ts'
 import { readHeld } from './held.ts'
 import { refusalsOf } from './issue.ts'
 import { shownPost } from './shown.ts'
@@ -21,16 +21,14 @@ export const createPost = defineOperation({
   output: PostResource,
   emits: 'post.created',
   async handle({ body, workspace, stores: { pg } }) {
-    const { title, base_caption, scheduled_at = null, tags = [] } = body
-    const { media_ids = [], social_account_ids = [], platform_captions = {} } = body
-    const time = scheduled_at && momentOf(scheduled_at, workspace.timezone, ['body', 'scheduled_at'])
-    const named = { mediaIds: media_ids, accountIds: social_account_ids, captions: platform_captions }
-    const choice = await readChoice(pg, workspace.id, named)
-    const errors = [...(time && 'error' in time ? [time.error] : []), ...refusalsOf(choice.unknown)]
+    const { title, base_caption, tags = [] } = body
+    const time = readGivenTime(body.scheduled_at, workspace.timezone)
+    const choice = await readChoice(pg, workspace.id, namedIn(body))
+    const errors = [...time.errors, ...refusalsOf(choice.unknown)]
     if (errors.length > 0) throw invalid(errors)
     const id = await insertPost(pg, {
       ...{ workspaceId: workspace.id, title, baseCaption: base_caption, tags },
-      scheduledAt: time && 'moment' in time ? new Date(time.moment) : null,
+      scheduledAt: time.scheduledAt,
     })
     const mediaIds = choice.media.map((asset) => asset.id)
     await setPostMedia(pg, id, mediaIds)

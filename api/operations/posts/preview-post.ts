@@ -1,9 +1,9 @@
 import { invalid } from '../../../schemas/problems.ts'
 import { providers } from '../../../schemas/reference/providers.ts'
 import { PostCreate, PostPreview } from '../../../schemas/resources/post.ts'
-import { momentOf } from '../../../schemas/written-time.ts'
 import { defineOperation } from '../define.ts'
-import { readChoice } from './choice.ts'
+import { namedIn, readChoice } from './choice.ts'
+import { readGivenTime } from './given-time.ts'
 import { errorsAmong, shownIssue } from './issue.ts'
 import { judgeReadiness, judgeTime } from './readiness.ts'
 
@@ -20,13 +20,11 @@ export const previewPost = defineOperation({
   input: { body: PostCreate },
   output: PostPreview,
   async handle({ body, workspace, clock, stores: { pg } }) {
-    const { base_caption, scheduled_at, media_ids = [], social_account_ids = [], platform_captions = {} } = body
-    const time = scheduled_at && momentOf(scheduled_at, workspace.timezone, ['body', 'scheduled_at'])
-    if (time && 'error' in time) throw invalid([time.error])
-    const named = { mediaIds: media_ids, accountIds: social_account_ids, captions: platform_captions }
-    const choice = await readChoice(pg, workspace.id, named)
-    const { issues: found, targets } = judgeReadiness({ baseCaption: base_caption, ...choice })
-    const late = time ? judgeTime(time.moment, clock.now(), scheduled_at.sent) : []
+    const { scheduledAt, errors } = readGivenTime(body.scheduled_at, workspace.timezone)
+    if (errors.length > 0) throw invalid(errors)
+    const choice = await readChoice(pg, workspace.id, namedIn(body))
+    const { issues: found, targets } = judgeReadiness({ baseCaption: body.base_caption, ...choice })
+    const late = scheduledAt ? judgeTime(scheduledAt, clock.now(), body.scheduled_at?.sent) : []
     const issues = [...late, ...choice.unknown, ...found]
     return {
       valid: errorsAmong(issues).length === 0,
@@ -40,7 +38,7 @@ export const previewPost = defineOperation({
         media_count: choice.media.length,
         valid: isValid,
       })),
-      scheduled_at: time ? new Date(time.moment).toISOString() : null,
+      scheduled_at: scheduledAt?.toISOString() ?? null,
     }
   },
 })

@@ -42,8 +42,8 @@ export function judgeReadiness(content: Content): Readiness {
 }
 
 /** The time of a post that is to be published by itself. */
-export function judgeTime(scheduledAt: number, now: number, input: unknown): Issue[] {
-  if (scheduledAt > now) return []
+export function judgeTime(scheduledAt: Date, now: number, input: unknown): Issue[] {
+  if (scheduledAt.getTime() > now) return []
   const message = 'The time must lie in the future'
   return [
     {

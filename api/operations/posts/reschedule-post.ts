@@ -3,8 +3,8 @@ import { markPostScheduled } from '../../../postgres/tables/posts.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { PostResource, ScheduleRequest } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
+import { requireTime } from './given-time.ts'
 import { holdPost, readHeld } from './held.ts'
-import { requireMoment } from './moment.ts'
 import { judgeTime } from './readiness.ts'
 import { shownPost } from './shown.ts'
 import { requireNone } from './stored.ts'
@@ -24,9 +24,9 @@ export const reschedulePost = defineOperation({
   emits: 'post.scheduled',
   async handle({ path: { post_id }, body: { scheduled_at }, workspace, clock, stores: { pg } }) {
     const post = await holdPost(pg, workspace.id, post_id, ['scheduled', 'failed'], 'post_not_reschedulable')
-    const moment = requireMoment(scheduled_at, workspace.timezone)
-    requireNone(judgeTime(moment, clock.now(), scheduled_at.sent))
-    await markPostScheduled(pg, post.id, new Date(moment))
+    const time = requireTime(scheduled_at, workspace.timezone)
+    requireNone(judgeTime(time, clock.now(), scheduled_at.sent))
+    await markPostScheduled(pg, post.id, time)
     return shownPost(await readHeld(pg, workspace.id, post.id))
   },
 })

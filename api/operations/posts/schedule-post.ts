@@ -3,8 +3,8 @@ import { markPostScheduled } from '../../../postgres/tables/posts.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { PostResource, ScheduleRequest } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
+import { requireTime } from './given-time.ts'
 import { holdPost, readHeld } from './held.ts'
-import { requireMoment } from './moment.ts'
 import { judgeTime } from './readiness.ts'
 import { shownPost } from './shown.ts'
 import { requireNone, requireReady } from './stored.ts'
@@ -26,11 +26,11 @@ export const schedulePost = defineOperation({
   async handle({ path: { post_id }, body: { scheduled_at }, workspace, clock, interface: by, stores: { pg } }) {
     const allowed = by === 'mcp' ? (['draft', 'failed', 'scheduled'] as const) : (['draft', 'failed'] as const)
     const post = await holdPost(pg, workspace.id, post_id, allowed, 'post_not_schedulable')
-    const moment = requireMoment(scheduled_at, workspace.timezone)
-    const late = judgeTime(moment, clock.now(), scheduled_at.sent)
+    const time = requireTime(scheduled_at, workspace.timezone)
+    const late = judgeTime(time, clock.now(), scheduled_at.sent)
     if (post.status === 'scheduled') requireNone(late)
     else await requireReady(pg, workspace.id, post, late)
-    await markPostScheduled(pg, post.id, new Date(moment))
+    await markPostScheduled(pg, post.id, time)
     return shownPost(await readHeld(pg, workspace.id, post.id))
   },
 })

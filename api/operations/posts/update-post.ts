@@ -4,10 +4,10 @@ import { type Post, setPostMedia, setPostTargets, updatePostFields } from '../..
 import { idInPath } from '../../../schemas/lax.ts'
 import { invalid, problem } from '../../../schemas/problems.ts'
 import { PostResource, PostUpdate } from '../../../schemas/resources/post.ts'
-import { type ValidationError, valueError } from '../../../schemas/validation-errors.ts'
-import { momentOf } from '../../../schemas/written-time.ts'
+import { valueError } from '../../../schemas/validation-errors.ts'
 import { defineOperation } from '../define.ts'
 import { type Choice, type Named, readChoice, targetsOf } from './choice.ts'
+import { type GivenTime, readGivenTime } from './given-time.ts'
 import { holdPost, readHeld } from './held.ts'
 import { refusalsOf } from './issue.ts'
 import { judgeTime } from './readiness.ts'
@@ -63,17 +63,16 @@ function readNewTime(
   { scheduled_at: written }: Body,
   timeZone: string,
   now: number,
-): { scheduledAt: Date | null; errors: readonly ValidationError[] } {
-  const loc = ['body', 'scheduled_at']
+): GivenTime {
   if (written === undefined) return { scheduledAt: scheduled_at, errors: [] }
-  if (written === null) {
-    const errors = status === 'scheduled' ? [valueError(loc, null, 'A scheduled post needs a time: unschedule it')] : []
-    return { scheduledAt: null, errors }
-  }
-  const time = momentOf(written, timeZone, loc)
-  if ('error' in time) return { scheduledAt: null, errors: [time.error] }
-  const issues = status === 'scheduled' ? judgeTime(time.moment, now, written.sent) : []
-  return { scheduledAt: new Date(time.moment), errors: refusalsOf(issues) }
+  const time = readGivenTime(written, timeZone)
+  if (status !== 'scheduled' || time.errors.length > 0) return time
+  const { scheduledAt } = time
+  const errors =
+    scheduledAt === null
+      ? [valueError(['body', 'scheduled_at'], null, 'A scheduled post needs a time: unschedule it')]
+      : refusalsOf(judgeTime(scheduledAt, now, written?.sent))
+  return { scheduledAt, errors }
 }
 
 /** Overrides belong to platforms: those of accounts that stay go on, also for another account of the platform. */

@@ -1,0 +1,24 @@
+/** The time that a body gives a post. */
+import { invalid } from '../../../schemas/problems.ts'
+import type { ValidationError } from '../../../schemas/validation-errors.ts'
+import { momentOf, type WrittenTime } from '../../../schemas/written-time.ts'
+
+export interface GivenTime {
+  /** Null where none is given, or no calendar has it. */
+  readonly scheduledAt: Date | null
+  readonly errors: readonly ValidationError[]
+}
+
+export function readGivenTime(written: WrittenTime | null | undefined, timeZone: string): GivenTime {
+  if (!written) return { scheduledAt: null, errors: [] }
+  const time = momentOf(written, timeZone, ['body', 'scheduled_at'])
+  if ('error' in time) return { scheduledAt: null, errors: [time.error] }
+  return { scheduledAt: new Date(time.moment), errors: [] }
+}
+
+/** @throws Problem where no calendar has it */
+export function requireTime(written: WrittenTime, timeZone: string): Date {
+  const { scheduledAt, errors } = readGivenTime(written, timeZone)
+  if (scheduledAt === null) throw invalid(errors)
+  return scheduledAt
+}

@@ -7,27 +7,27 @@ import {
   linkUtmLengthMax,
 } from '../api-limits.ts'
 import { laxIdOrNull } from '../lax.ts'
-import { text } from '../text.ts'
 import { destinationProblem } from '../tracking-url.ts'
 import { dateTime } from './date-time.ts'
 import { objectId } from './object-id.ts'
 
-const destination = text({
-  min: linkDestinationLengthMin,
-  max: linkDestinationLengthMax,
-  description: 'Where the link leads: http or https, a host, no credentials.',
-}).superRefine((url, context) => {
-  const message = destinationProblem(url)
-  if (message !== null) context.addIssue({ code: 'custom', message })
-})
+const destination = z
+  .string()
+  .min(linkDestinationLengthMin)
+  .max(linkDestinationLengthMax)
+  .superRefine((url, context) => {
+    const message = destinationProblem(url)
+    if (message !== null) context.addIssue({ code: 'custom', message })
+  })
+  .meta({ description: 'Where the link leads: http or https, a host, no credentials.' })
 
 function utm(fallback: string) {
-  return text({ max: linkUtmLengthMax }).default(fallback)
+  return z.string().max(linkUtmLengthMax).default(fallback)
 }
 
 export const LinkCreate = z
   .strictObject({
-    label: text({ min: 1, max: linkLabelLengthMax }),
+    label: z.string().min(1).max(linkLabelLengthMax),
     destination_url: destination,
     post_id: laxIdOrNull('The post that the link stands in.'),
     social_account_id: laxIdOrNull('The account that it is posted from.'),

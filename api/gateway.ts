@@ -2,42 +2,39 @@
 import type { ClickHouse } from '../clickhouse/client.ts'
 import { rememberLasting } from '../clickhouse/queries/remember.ts'
 import type { Postgres } from '../postgres/client.ts'
-import type { Clock } from '../runtime/clock.ts'
 import { makeCoalescer } from '../runtime/coalesce.ts'
 import type { FileStorage } from '../runtime/file-storage.ts'
 import type { RequestHead } from '../runtime/http/head.ts'
 import { type HttpReply, jsonReply } from '../runtime/http/reply.ts'
-import { type HttpServer, makeHttpServer, type NoRoute, type Route } from '../runtime/http/server.ts'
-import type { TrustedProxies } from '../runtime/http/trusted-proxy.ts'
-import type { KeyedHash } from '../runtime/keyed-hash.ts'
-import type { Log } from '../runtime/log.ts'
+import {
+  type HttpServer,
+  type HttpServerOptions,
+  makeHttpServer,
+  type NoRoute,
+  type Route,
+} from '../runtime/http/server.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { SecretBox } from '../runtime/secret-box.ts'
 import { arrivingBodiesBytesMax, bodyDeadlineMs, overviewReuse } from '../schemas/limits.ts'
 import { formOverheadBytesMax } from '../schemas/media-limits.ts'
 import { makeAuthenticator } from './guards/authenticate.ts'
-import type { RateLimiter } from './guards/rate-limit.ts'
 import { readHealth } from './health.ts'
 import type { MediaLimits } from './media/receive.ts'
 import type { Operation } from './operations/define.ts'
 import { makeOpenApiPage, referencePages } from './reference-page.ts'
 import { makeSnapshots } from './snapshots.ts'
 import { makeFormReader } from './transports/form.ts'
-import { makeRestRouter, problemReply, redirectReply } from './transports/rest.ts'
+import { makeRestRouter, problemReply, type RestGateway, redirectReply } from './transports/rest.ts'
 
-export interface GatewayOptions {
+/** Passed on as they are. */
+type Passed = 'clock' | 'log' | 'rateLimiter' | 'idempotencyKeptMs' | 'hashAddress' | 'proxies'
+
+export interface GatewayOptions extends Pick<RestGateway, Passed> {
   readonly operations: readonly Operation[]
   readonly pg: Pick<Postgres, 'query' | 'transaction' | 'ping'>
   readonly ch: Pick<ClickHouse, 'query' | 'ping'>
-  readonly clock: Clock
-  readonly log: Log
   readonly metrics: Metrics
-  readonly rateLimiter: RateLimiter
   readonly box: SecretBox
-  readonly idempotencyKeptMs: number
-  readonly hashAddress: KeyedHash
-  /** Whose word is believed on where a request comes from. */
-  readonly proxies: TrustedProxies
   readonly media: FileStorage
   readonly mediaLimits: MediaLimits
   /** The public root, known only once the port is: it may be asked for after listening. */
@@ -51,46 +48,64 @@ type Page = (head: RequestHead) => Promise<HttpReply> | HttpReply
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15]
 
 export function makeGateway(options: GatewayOptions): HttpServer {
-  const {
-    operations,
-    pg,
-    ch,
-    clock,
-    log,
-    metrics,
-    apiHost,
-    rateLimiter,
-    box,
-    idempotencyKeptMs,
-    hashAddress,
-    proxies,
-    media,
-    mediaLimits,
-  } = options
-  const config = {
-    get apiHost() {
-      return apiHost()
+  const routeOperation = makeRestRouter(options.operations, restGatewayOf(options))
+  const pages = pagesOf(options)
+  return makeHttpServer({
+    log: options.log,
+    bodyDeadlineMs,
+    arrivingBodiesBytesMax,
+    route: (head) => {
+      const page = Object.hasOwn(pages, head.path) ? pages[head.path] : undefined
+      if (page) return routePage(head.path, head.method, page)
+      const isPageWithSlash = head.path.endsWith('/') && Object.hasOwn(pages, head.path.slice(0, -1))
+      return isPageWithSlash ? { label: 'none', reply: redirectReply(head.path, head.query) } : routeOperation(head)
     },
-    get shortUrlHost() {
-      return options.shortUrlHost ?? `${apiHost()}/l`
-    },
-  }
-  const authenticator = makeAuthenticator(pg, clock, log)
+    observe: makeObserver(options.metrics),
+  })
+}
+
+function restGatewayOf(options: GatewayOptions): RestGateway {
+  const { pg, ch, clock, log, box, media, mediaLimits, apiHost } = options
   const coalescer = makeCoalescer(overviewReuse)
-  const stores = {
-    pg,
-    box,
-    media,
-    ch: rememberLasting(ch),
-    snapshot: makeSnapshots(pg, clock),
-    share: <Answer>(question: string, work: () => Promise<Answer>) => coalescer.ask(question, work) as Promise<Answer>,
-  }
-  const routeOperation = makeRestRouter(operations, {
-    ...{ authenticator, rateLimiter, stores, clock, log, config, idempotencyKeptMs, hashAddress, proxies },
+  return {
+    ...options,
+    authenticator: makeAuthenticator(pg, clock, log),
     transaction: pg.transaction,
+    stores: {
+      ...{ pg, box, media },
+      ch: rememberLasting(ch),
+      snapshot: makeSnapshots(pg, clock),
+      share: <Answer>(question: string, work: () => Promise<Answer>) =>
+        coalescer.ask(question, work) as Promise<Answer>,
+    },
+    config: {
+      get apiHost() {
+        return apiHost()
+      },
+      get shortUrlHost() {
+        return options.shortUrlHost ?? `${apiHost()}/l`
+      },
+    },
     forms: makeFormReader(media, mediaLimits),
     formBytesMax: Math.max(mediaLimits.imageBytesMax, mediaLimits.videoBytesMax) + formOverheadBytesMax,
-  })
+  }
+}
+
+/** Read by anybody who reaches this port. */
+function pagesOf({ operations, pg, ch, metrics, apiHost }: GatewayOptions): Readonly<Record<string, Page>> {
+  return {
+    '/v1/openapi.json': makeOpenApiPage(operations, apiHost),
+    ...referencePages,
+    '/health': async () => jsonReply(200, await readHealth({ postgres: pg, clickhouse: ch })),
+    '/metrics': async () => ({
+      status: 200,
+      headers: { 'Content-Type': metrics.contentType },
+      body: await metrics.text(),
+    }),
+  }
+}
+
+function makeObserver(metrics: Metrics): NonNullable<HttpServerOptions['observe']> {
   const requests = metrics.counter('svc_api_requests_total', 'Requests by operation and status.', [
     'operation',
     'status',
@@ -101,35 +116,11 @@ export function makeGateway(options: GatewayOptions): HttpServer {
     durationBuckets,
     ['operation'],
   )
-
-  /** Read by anybody who reaches this port. */
-  const pages: Readonly<Record<string, Page>> = {
-    '/v1/openapi.json': makeOpenApiPage(operations, apiHost),
-    ...referencePages,
-    '/health': async () => jsonReply(200, await readHealth({ postgres: pg, clickhouse: ch })),
-    '/metrics': async () => ({
-      status: 200,
-      headers: { 'Content-Type': metrics.contentType },
-      body: await metrics.text(),
-    }),
+  return (label, status, seconds) => {
+    // 0: the caller went away before there was an answer.
+    requests.inc({ operation: label, status: status === 0 ? 'aborted' : String(status) })
+    durations.observe({ operation: label }, seconds)
   }
-
-  return makeHttpServer({
-    log,
-    bodyDeadlineMs,
-    arrivingBodiesBytesMax,
-    route: (head) => {
-      const page = Object.hasOwn(pages, head.path) ? pages[head.path] : undefined
-      if (page) return routePage(head.path, head.method, page)
-      const isPageWithSlash = head.path.endsWith('/') && Object.hasOwn(pages, head.path.slice(0, -1))
-      return isPageWithSlash ? { label: 'none', reply: redirectReply(head.path, head.query) } : routeOperation(head)
-    },
-    observe(label, status, seconds) {
-      // 0: the caller went away before there was an answer.
-      requests.inc({ operation: label, status: status === 0 ? 'aborted' : String(status) })
-      durations.observe({ operation: label }, seconds)
-    },
-  })
 }
 
 function routePage(path: string, method: string, page: Page): Route | NoRoute {

@@ -9,6 +9,7 @@
  * test/integration/idempotency.test.ts and test/crash/kill-api.test.ts.
  */
 import { createHash } from 'node:crypto'
+import type { Postgres, Queryable } from '../../postgres/client.ts'
 import { appendAuditEvent } from '../../postgres/tables/audit.ts'
 import {
   findIdempotencyRecord,
@@ -18,14 +19,12 @@ import {
 } from '../../postgres/tables/idempotency.ts'
 import { insertOutbox } from '../../postgres/tables/outbox.ts'
 import { Problem, problem } from '../../schemas/problems.ts'
-import type { Context, Interface, Operation, OperationInput } from './define.ts'
-import type { Outcome } from './outcome.ts'
-import { outcomeOf } from './outcome.ts'
+import type { Context, Operation, OperationInput } from './define.ts'
+import { type Outcome, outcomeOf } from './outcome.ts'
 
 export interface Mutation {
   readonly operation: Operation
   readonly context: Context<OperationInput>
-  readonly interface: Interface
   /** Undefined: a repeat is another call. */
   readonly idempotencyKey: string | undefined
   /** What a retry must be equal in, beside the operation and its path. */
@@ -34,10 +33,8 @@ export interface Mutation {
   readonly ipHash: string | null
 }
 
-type Transaction = <Result>(work: (tx: Context<OperationInput>['stores']['pg']) => Promise<Result>) => Promise<Result>
-
 /** @throws Problem when another request has the key; whatever else the handler throws that is no Problem */
-export async function runMutation(mutation: Mutation, transaction: Transaction): Promise<Outcome> {
+export async function runMutation(mutation: Mutation, transaction: Postgres['transaction']): Promise<Outcome> {
   const { operation, context, idempotencyKey: key } = mutation
   const workspaceId = context.workspace.id
   return transaction(async (tx) => {
@@ -91,7 +88,7 @@ function inOrder(_: string, value: unknown): unknown {
 }
 
 /** What webhooks are told, and the audit row. */
-async function record({ operation, context, ...mutation }: Mutation, { body }: Outcome, tx: Transactional) {
+async function record({ operation, context, ipHash }: Mutation, { body }: Outcome, tx: Queryable): Promise<void> {
   const { workspace, actor, requestId } = context
   if (operation.emits !== undefined) await insertOutbox(tx, workspace.id, operation.emits, body)
   const [resourceType] = operation.name.split('.') as [string]
@@ -99,16 +96,14 @@ async function record({ operation, context, ...mutation }: Mutation, { body }: O
     workspaceId: workspace.id,
     action: operation.name,
     ...{ actorType: actor.type, actorId: actor.id, actorName: actor.name },
-    interface: mutation.interface,
+    interface: context.interface,
     resourceType,
     resourceId: (body as { id?: number }).id ?? null,
     requestId,
-    ipHash: mutation.ipHash,
+    ipHash,
     metadata: { fields: fieldsOf(context.body) },
   })
 }
-
-type Transactional = Parameters<Parameters<Transaction>[0]>[0]
 
 /** Names only: what was written may be anything, and audit rows stay for ever. */
 function fieldsOf(body: unknown): string[] {

@@ -79,7 +79,6 @@ async function runChain(call: Call, gateway: Gateway, rateLimit: Record<string, 
   const mutation = {
     operation,
     context,
-    interface: call.interface,
     ipHash: call.address === '' ? null : gateway.hashAddress(workspace.id, call.address),
     idempotencyKey,
     body: raw.fingerprint ?? raw.body,

@@ -1,23 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { runCommandLine } from '../../cli/run.ts'
 import { appendAuditEvent, listAuditEvents, verifyAuditChain } from '../../postgres/tables/audit.ts'
-import { makeKey, makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { makeKey, makeWorkspace, setUpApi } from '../support/api.ts'
 
-let stores: TestStores
-let api: TestApi
-let mine: TestWorkspace
-beforeAll(async () => {
-  stores = await freshStores()
-  api = await startApi(stores)
-})
-afterAll(async () => {
-  await api?.close()
-  await stores?.close()
-})
-beforeEach(async () => {
-  mine = await makeWorkspace(stores)
-})
+const { stores, api, mine } = setUpApi()
 
 const post = (init: RequestInit = {}) =>
   api.ask('/v1/webhooks', {

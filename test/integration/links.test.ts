@@ -1,9 +1,8 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { insertLink } from '../../postgres/tables/links.ts'
 import { linksListedMax } from '../../schemas/api-limits.ts'
-import { makeWorkspace, startApi, type TestApi, type TestWorkspace, testApiHost } from '../support/api.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { makeWorkspace, setUpApi, testApiHost } from '../support/api.ts'
 
 interface Link extends Record<string, unknown> {
   id: number
@@ -11,20 +10,7 @@ interface Link extends Record<string, unknown> {
   tracking_url: string
 }
 
-let stores: TestStores
-let api: TestApi
-let mine: TestWorkspace
-beforeAll(async () => {
-  stores = await freshStores()
-  api = await startApi(stores)
-})
-afterAll(async () => {
-  await api?.close()
-  await stores?.close()
-})
-beforeEach(async () => {
-  mine = await makeWorkspace(stores)
-})
+const { stores, api, mine } = setUpApi()
 
 const valid = { label: 'Spring sale', destination_url: 'https://example.com/sale?x=1#top' }
 async function create(body: unknown, key = mine.apiKey, headers: Record<string, string> = {}) {

@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { fixedClock } from '../../runtime/clock.ts'
-import { makeKey, makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import { makeKey, makeWorkspace, setUpApi } from '../support/api.ts'
 import { asking, makeAccount, makeMedia } from '../support/publishing.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
 
 interface Preview {
   readonly valid: boolean
@@ -13,22 +12,8 @@ interface Preview {
 
 const clock = fixedClock(Date.parse('2030-01-10T12:00:00Z'))
 
-let stores: TestStores
-let api: TestApi
-let mine: TestWorkspace
-let ask: ReturnType<typeof asking>
-beforeAll(async () => {
-  stores = await freshStores()
-  api = await startApi(stores, { clock })
-  ask = asking(api, () => mine.apiKey)
-})
-afterAll(async () => {
-  await api?.close()
-  await stores?.close()
-})
-beforeEach(async () => {
-  mine = await makeWorkspace(stores)
-})
+const { stores, api, mine } = setUpApi({ clock })
+const ask = asking(api, () => mine.apiKey)
 
 const plain = { title: 'T', base_caption: 'Caption' }
 const preview = async (body: object) => {

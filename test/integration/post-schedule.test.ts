@@ -1,33 +1,20 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { schedulePost } from '../../api/operations/posts/schedule-post.ts'
 import { readWorkspace } from '../../postgres/tables/workspaces.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { makeLog } from '../../runtime/log.ts'
-import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import { makeWorkspace, setUpApi } from '../support/api.ts'
 import { asking, type Fault, makeAccount, makeMedia, type ShownPost } from '../support/publishing.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
 
 const now = Date.parse('2030-01-10T12:00:00Z')
 const clock = fixedClock(now)
 const later = '2030-02-01T09:00:00.000Z'
 
-let stores: TestStores
-let api: TestApi
-let mine: TestWorkspace
+const { stores, api, mine } = setUpApi({ clock })
+const ask = asking(api, () => mine.apiKey)
 let account: number
-let ask: ReturnType<typeof asking>
-beforeAll(async () => {
-  stores = await freshStores()
-  api = await startApi(stores, { clock })
-  ask = asking(api, () => mine.apiKey)
-})
-afterAll(async () => {
-  await api?.close()
-  await stores?.close()
-})
 beforeEach(async () => {
-  mine = await makeWorkspace(stores)
   account = await makeAccount(stores, mine.workspaceId, 'x')
 })
 
@@ -105,7 +92,7 @@ describe('scheduling', () => {
   })
 
   test('reads a time without an offset in the timezone of the workspace', async () => {
-    mine = await makeWorkspace(stores, { timezone: 'America/New_York' })
+    Object.assign(mine, await makeWorkspace(stores, { timezone: 'America/New_York' }))
     account = await makeAccount(stores, mine.workspaceId, 'x')
     const { id } = await create()
     expect((await schedule(id, '2030-03-10T02:30:00')).body.scheduled_at).toBe('2030-03-10T07:30:00.000Z')

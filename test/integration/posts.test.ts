@@ -1,24 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import { describe, expect, test } from 'vitest'
+import { makeWorkspace, setUpApi, startApi } from '../support/api.ts'
 import { asking, type Fault, makeAccount, makeMedia, type ShownPost } from '../support/publishing.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
 
-let stores: TestStores
-let api: TestApi
-let mine: TestWorkspace
-let ask: ReturnType<typeof asking>
-beforeAll(async () => {
-  stores = await freshStores()
-  api = await startApi(stores)
-  ask = asking(api, () => mine.apiKey)
-})
-afterAll(async () => {
-  await api?.close()
-  await stores?.close()
-})
-beforeEach(async () => {
-  mine = await makeWorkspace(stores)
-})
+const { stores, api, mine } = setUpApi()
+const ask = asking(api, () => mine.apiKey)
 
 const plain = { title: 'A title', base_caption: 'A caption' }
 const create = async (body: object = plain) => {
@@ -27,7 +12,7 @@ const create = async (body: object = plain) => {
   return post
 }
 const inWorkspace = async (options: { timezone: string }) => {
-  mine = await makeWorkspace(stores, options)
+  Object.assign(mine, await makeWorkspace(stores, options))
 }
 
 describe('creating a post', () => {

@@ -1,27 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { socialAccountsMax } from '../../schemas/api-limits.ts'
 import { platforms } from '../../schemas/reference/providers.ts'
-import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import { makeWorkspace, setUpApi } from '../support/api.ts'
 import { runSvc } from '../support/command-line.ts'
 import { asking } from '../support/publishing.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
 
-let stores: TestStores
-let api: TestApi
-let mine: TestWorkspace
-let ask: ReturnType<typeof asking>
-beforeAll(async () => {
-  stores = await freshStores()
-  api = await startApi(stores)
-  ask = asking(api, () => mine.apiKey)
-})
-afterAll(async () => {
-  await api?.close()
-  await stores?.close()
-})
-beforeEach(async () => {
-  mine = await makeWorkspace(stores)
-})
+const { stores, api, mine } = setUpApi()
+const ask = asking(api, () => mine.apiKey)
 
 async function svc(...words: string[]) {
   const { code, out, err } = await runSvc([...words, '--json'], {
@@ -61,7 +46,7 @@ test('every platform can be connected, by the slug of the workspace where no han
 
 test("another workspace's accounts are not shown", async () => {
   await connect('--platform', 'x')
-  mine = await makeWorkspace(stores)
+  Object.assign(mine, await makeWorkspace(stores))
   expect((await ask('GET', '/v1/social-accounts')).body).toEqual([])
 })
 

@@ -1,4 +1,5 @@
 /** The API in the test's own process, on real stores, with keys to ask it by. */
+import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { makeGateway } from '../../api/gateway.ts'
 import { makeRateLimiter, type RateLimiter } from '../../api/guards/rate-limit.ts'
 import type { MediaLimits } from '../../api/media/receive.ts'
@@ -13,7 +14,7 @@ import { makeKeyedHash } from '../../runtime/keyed-hash.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { makeMetrics } from '../../runtime/metrics.ts'
 import { scopes as allScopes } from '../../schemas/scopes.ts'
-import type { TestStores } from './stores.ts'
+import { freshStores, type TestStores } from './stores.ts'
 
 export interface TestApi {
   readonly port: number
@@ -92,6 +93,32 @@ export async function makeWorkspace(
     const { apiKey } = (await createApiKey(tx, { workspaceId, name: 'all', scopes: allScopes }))!
     return { workspaceId, ownerId, slug, trackingKey, apiKey }
   })
+}
+
+/**
+ * For the tests of a file the API on stores of its own, and for each test a workspace of its own. All of it is filled in
+ * before a test begins, so nothing can be taken out of it at the top of a file.
+ */
+export function setUpApi(options: TestApiOptions = {}): {
+  readonly stores: TestStores
+  readonly api: TestApi
+  readonly mine: TestWorkspace
+} {
+  const stores = {} as TestStores
+  const api = {} as TestApi
+  const mine = {} as TestWorkspace
+  beforeAll(async () => {
+    Object.assign(stores, await freshStores())
+    Object.assign(api, await startApi(stores, options))
+  })
+  beforeEach(async () => {
+    Object.assign(mine, await makeWorkspace(stores))
+  })
+  afterAll(async () => {
+    await api.close?.()
+    await stores.close?.()
+  })
+  return { stores, api, mine }
 }
 
 /** Another key of the workspace. */

@@ -14,8 +14,10 @@ import standalone from 'ajv/dist/standalone/index.js'
 import { build } from 'esbuild'
 import { projectFile } from '../runtime/paths.ts'
 import { bodySchemas } from './event-schemas.ts'
+import { generateCrawlers } from './generate-crawlers.ts'
 
 export const generatedFile = projectFile('schemas/generated/validators.js')
+export const crawlersFile = projectFile('schemas/generated/crawlers.js')
 
 const header = `// Made by schemas/generate.ts from schemas/event-schemas.ts: change those and run \`npm run generate\`.\n`
 
@@ -68,4 +70,5 @@ function compile(options: { unicode: boolean; allErrors: boolean }): string {
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
   await writeFile(generatedFile, await generateValidators())
+  await writeFile(crawlersFile, generateCrawlers())
 }

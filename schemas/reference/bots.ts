@@ -2,12 +2,24 @@
  * Bots by their user agents: which of the tracking endpoint's senders are some, and what is known of one.
  * Held by test/unit/bots.test.ts.
  */
-import { createIsbotFromList, list as isbotPatterns } from 'isbot'
+import { createIsbotFromList, isbot, list as isbotPatterns } from 'isbot'
+import { crawlerOf } from './crawlers.ts'
 import { type Bot, knownBotOf } from './known-bots.ts'
 
-/** What is stored of a visitor that says it is a bot: one of the list, or else `other` under the name that it has itself. */
+/** What is stored of a visitor that says it is a bot: a known one, or else `other` under the name that it has itself. */
 export function describeBot(userAgent: string): Bot {
-  return knownBotOf(userAgent) ?? { name: ownNameOf(userAgent), operator: '', category: 'other' }
+  return namedBotOf(userAgent) ?? { name: ownNameOf(userAgent), operator: '', category: 'other' }
+}
+
+/**
+ * The known bot that a user agent names, or null. Of the table of crawlers only what isbot takes for a bot too: some of its
+ * parts stand in user agents of people's programs as well.
+ */
+export function namedBotOf(userAgent: string): Bot | null {
+  const known = knownBotOf(userAgent)
+  if (known !== null) return known
+  const crawler = crawlerOf(userAgent)
+  return crawler !== null && isbot(userAgent) ? crawler : null
 }
 
 const ownNameLengthMax = 40
@@ -30,13 +42,15 @@ function botWordOf(userAgent: string): string | undefined {
 }
 
 /**
- * Whether a user agent names a crawler or a headless browser: by our own list, or by isbot's patterns without those that
- * mean HTTP libraries and plain products, from which server events come. An empty one names nothing.
+ * Whether a user agent names a crawler or a headless browser: by our own list, by isbot's patterns without those that mean
+ * HTTP libraries and plain products, from which server events come, or by the table of crawlers where it looks like a
+ * browser's. An empty one names nothing.
  */
 export function isBotAgent(userAgent: string): boolean {
   if (userAgent === '') return false
   if (knownBotOf(userAgent) !== null) return true
-  return !libraries.test(userAgent) && isNamedByIsbot(userAgent)
+  if (libraries.test(userAgent)) return false
+  return isNamedByIsbot(userAgent) || (userAgent.startsWith('Mozilla/') && namedBotOf(userAgent) !== null)
 }
 
 /** Patterns of isbot that say no more than "an HTTP library" or "a product with a version". */

@@ -1,6 +1,7 @@
 /**
- * Crawlers by what their user agents say: name, operator, and what they come for. A maintained list; the first line that
- * fits decides, so what is more special stands first. Matched in lower case.
+ * Crawlers by what their user agents say: name, operator, and what they come for, where we know better than the table of
+ * crawlers.ts, which has all the others. The first line that fits decides, so what is more special stands first. Matched in
+ * lower case.
  */
 import type { BotCategory } from '../row.ts'
 
@@ -23,7 +24,12 @@ const lists: Readonly<Record<BotCategory, string>> = {
     Gemini-Deep-Research | Google
     Google-CloudVertexBot | Google
     Amzn-User | Amazon
-    Manus-User | Manus | manus-user/`,
+    Manus-User | Manus | manus-user/
+    Google-NotebookLM | Google
+    GoogleAgent-Mariner | Google
+    Google-Gemini-CLI | Google
+    kagi-fetcher | Kagi
+    LinerBot | LINER | linerbot/`,
   ai_search: `
     OAI-SearchBot | OpenAI
     Claude-SearchBot | Anthropic
@@ -31,6 +37,9 @@ const lists: Readonly<Record<BotCategory, string>> = {
     YouBot | You.com
     Amzn-SearchBot | Amazon
     Meta-WebIndexer | Meta
+    AzureAI-SearchBot | Microsoft
+    TavilyBot | Tavily
+    LinkupBot | Linkup
     Bravebot | Brave
     PhindBot | Phind
     ExaBot | Exa`,
@@ -102,7 +111,11 @@ const lists: Readonly<Record<BotCategory, string>> = {
     Inoreader | Inoreader
     FreshRSS | FreshRSS
     Tiny Tiny RSS | Tiny Tiny RSS
+    FeedBurner | Google
     FeedFetcher-Google | Google
+    UniversalFeedParser | Universal Feed Parser
+    Digg Feed Fetcher | Digg
+    LiveJournal | LiveJournal | livejournal.com (
     AppleNewsBot | Apple
     Superfeedr | Superfeedr
     Miniflux | Miniflux
@@ -137,6 +150,7 @@ const lists: Readonly<Record<BotCategory, string>> = {
     SemrushBot | Semrush
     MJ12bot | Majestic
     DotBot | Moz | dotbot/
+    Ezooms | Moz
     rogerbot | Moz
     DataForSeoBot | DataForSEO
     Screaming Frog SEO Spider | Screaming Frog
@@ -152,6 +166,7 @@ const lists: Readonly<Record<BotCategory, string>> = {
     AdsBot-Google | Google
     Mediapartners-Google | Google
     APIs-Google | Google
+    Googlebot-Mobile | Google
     Googlebot-Image | Google
     Googlebot-Video | Google
     Googlebot-News | Google
@@ -160,8 +175,18 @@ const lists: Readonly<Record<BotCategory, string>> = {
     adidxbot | Microsoft
     msnbot | Microsoft
     DuckDuckBot | DuckDuckGo
+    YandexImages | Yandex
+    YandexVideo | Yandex
+    YandexDirect | Yandex
+    YandexMetrika | Yandex
+    YandexFavicons | Yandex
+    YandexRenderResourcesBot | Yandex
     YandexBot | Yandex
     Yandex | Yandex | compatible; yandex
+    Mail.RU_Bot | VK
+    EasouSpider | Easou
+    YisouSpider | Shenma
+    VoilaBot | Orange
     Baiduspider | Baidu
     Applebot | Apple
     SeznamBot | Seznam

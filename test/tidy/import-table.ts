@@ -66,8 +66,8 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   pino: ['runtime/log.ts'],
   'prom-client': ['runtime/metrics.ts'],
   'swagger-ui-dist': ['api/reference-page.ts'],
-  tldts: ['ingest/steps/hosts.ts'],
-  undici: ['cli/replay/send.ts'],
+  tldts: ['ingest/steps/hosts.ts', 'schemas/generate-crawlers.ts'],
+  undici: ['cli/replay/send.ts', 'cli/bots/fetch-text.ts'],
   'uWebSockets.js': ['runtime/http/'],
   zod: ['schemas/', 'api/'],
 }
@@ -81,3 +81,5 @@ export const tools: Readonly<Record<string, string>> = {
   vitest: 'package.json',
 }
 export const testPackages = ['autocannon', 'fast-check', 'swagger-typescript-api', 'vitest'] as const
+  // Its index asks for a module kind that Node 20 warns of: its list is loaded as JSON.
+  'crawler-user-agents': 'schemas/generate-crawlers.ts',

@@ -7,6 +7,7 @@ import type { Metrics } from '../runtime/metrics.ts'
 import type { LinkClickRow, StreamName } from '../schemas/row.ts'
 import { Appender, type AppendOptions } from './append.ts'
 import { makeBotReader } from './bots.ts'
+import { makeBrowserScript } from './browser-script.ts'
 import type { Capacity } from './capacity.ts'
 import { makeClickReader } from './clicks.ts'
 import { makeEnricher } from './enrich.ts'
@@ -99,7 +100,9 @@ export function makeReceiver(
     countRequest: watched.countLinkRequest,
   })
   const shortLinks = { redirect, paths: shortLinkPaths(config.shortUrlHost) }
-  return makeIngestServer({ receiver, shortLinks, proxies, countryHeader, ...pages, observeAnswer, log })
+  const apiHost = (config.apiHost ?? `http://localhost:${config.port}`).replace(/\/+$/, '')
+  const browserScript = makeBrowserScript({ keys, apiHost })
+  return makeIngestServer({ receiver, shortLinks, browserScript, proxies, countryHeader, ...pages, observeAnswer, log })
 }
 
 /** What short links begin with behind the host: `/l`, and the path of their own root where that has another. */

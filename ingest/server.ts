@@ -22,6 +22,7 @@ import {
   retryAfterSeconds,
   trackBodyBytesMax,
 } from '../schemas/limits.ts'
+import type { BrowserScript } from './browser-script.ts'
 import type { Answer, Endpoint, Receiver } from './receive.ts'
 import type { Redirect } from './redirect.ts'
 import { RequestHead } from './request-head.ts'
@@ -31,6 +32,7 @@ export interface IngestServerOptions {
   readonly receiver: Receiver
   /** `paths`: what short links begin with, without a slash at the end. */
   readonly shortLinks: { readonly redirect: Redirect; readonly paths: readonly string[] }
+  readonly browserScript: BrowserScript
   readonly proxies: TrustedProxies
   readonly countryHeader: string
   readonly metrics: Pick<Metrics, 'text' | 'contentType'>
@@ -158,8 +160,8 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
     })
   }
 
-  /** Answers from what is at hand. */
-  function page(make: () => HttpReply | Promise<HttpReply>): Handler {
+  /** Answers from what is at hand. The request is to be read before anything is waited for. */
+  function page(make: (request: HttpRequest) => HttpReply | Promise<HttpReply>): Handler {
     return (response, request) => {
       const requestId = requestIdOf(request.getHeader('x-request-id'))
       const headOnly = request.getMethod() === 'head'
@@ -167,7 +169,7 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
       response.onAborted(() => {
         isAborted = true
       })
-      const made = (async () => make())().catch((error) => {
+      const made = (async () => make(request))().catch((error) => {
         options.log.error({ err: error, requestId }, 'a page could not be made')
         return jsonReply(500, { detail: 'Internal Server Error' })
       })
@@ -192,6 +194,15 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
     headers: { 'Content-Type': options.metrics.contentType },
     body: await options.metrics.text(),
   }))
+  const script = page(async (request) => {
+    const reply = await options.browserScript({
+      query: request.getQuery() ?? '',
+      acceptEncoding: request.getHeader('accept-encoding'),
+      ifNoneMatch: request.getHeader('if-none-match'),
+    })
+    observeAnswer(reply.status)
+    return reply
+  })
   const receiving = (endpoint: Endpoint) => ({
     POST: (response: HttpResponse, request: HttpRequest) => handle(endpoint, response, request),
     OPTIONS: preflight,
@@ -203,6 +214,7 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
     [`${root}/bots/track`]: receiving('bots'),
     [`${root}/health`]: { GET: health, HEAD: health },
     '/metrics': { GET: metrics, HEAD: metrics },
+    '/svc.js': { GET: script, HEAD: script },
     ...Object.fromEntries(options.shortLinks.paths.map((path) => [`${path}/:key`, { GET: follow, HEAD: follow }])),
   }
   for (const [path, methods] of Object.entries(routes)) {

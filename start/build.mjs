@@ -34,9 +34,19 @@ export function build(isStrict) {
   }
   if (errors.length > 0)
     say(`${errors.length} type errors, going on without regard to them (\`npm run types\` shows all)`)
+  bundleScript(fresh)
   writeFileSync(join(fresh, '.sources'), stamp)
   rmSync(dist, { recursive: true, force: true })
   renameSync(fresh, dist)
+}
+
+/** The script that browsers get. It is committed: where it can't be made or written, that one is served. */
+function bundleScript(fresh) {
+  const { status } = spawnSync(process.execPath, [join(fresh, 'web/bundle/generate.js')], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+  })
+  if (status !== 0) say('the browser script was not made anew')
 }
 
 function stampOfSources() {
@@ -47,7 +57,7 @@ function stampOfSources() {
     hash.update(`${path} ${mtimeMs} ${size}\n`)
   }
   for (const path of [configFile, 'tsconfig.json', 'package-lock.json']) add(path)
-  for (const room of include) {
+  for (const room of [...include, 'web/script']) {
     if (!existsSync(join(root, room))) continue
     for (const entry of readdirSync(join(root, room), { recursive: true }).sort()) {
       if (/\.(ts|js|json)$/.test(entry)) add(join(room, entry))

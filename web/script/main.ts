@@ -1,0 +1,128 @@
+/**
+ * The browser script, `GET /svc.js?key=…`. Its parts:
+ *
+ *   config.ts    what the server writes into it: key, address, flags
+ *   main.ts      `Svc`, consent, the start
+ *   pages.ts     pageviews, routes, the back-forward cache, page_leave
+ *   events.ts    an event, its visitor and its session
+ *   sessions.ts  ids, sessions, journeys between sites (pure)
+ *   touches.ts   first and last touch
+ *   outbox.ts    queue, sending, retries
+ *   storage.ts   what the browser keeps
+ *   late.ts      the second file, `GET /svc.js?late=…`: vitals, and
+ *   clicks.ts    what clicks were
+ *   svc.d.ts     types for sites
+ *
+ * `npm run build` bundles it into web/generated/, which is committed; web/bundle/ says how. docs/browser.md has all
+ * that sites may rely on. Held by test/unit/browser-*.test.ts and, in real browsers, by test/browser.
+ */
+import type { Seen } from './clicks.ts'
+import { isAutocaptureOff, isConsentNeeded, isSignalIgnored, lateFile } from './config.ts'
+import { addressOf, begin, browserId, end, isOpen, record, sessionNow } from './events.ts'
+import { guard, on } from './listen.ts'
+import { send } from './outbox.ts'
+import { land, landing, page, pageSoon, view, watchPages } from './pages.ts'
+import { sessionIdOf } from './sessions.ts'
+import { readJson } from './storage.ts'
+
+type Call = [name: keyof SvcApi, args: Iterable<unknown>]
+type Stub = Partial<SvcApi> & { q?: Iterable<Call> & { push(...calls: Call[]): void } }
+
+const { globalPrivacyControl, doNotTrack } = navigator as Navigator & { globalPrivacyControl?: boolean }
+let isGiven = !isConsentNeeded && (!!isSignalIgnored || !(globalPrivacyControl || doNotTrack === '1'))
+let isShown = false
+let isLoading = false
+const early: Seen[] = []
+let takeClick = (seen: Seen): unknown => early.push(seen)
+
+const api: SvcApi = {
+  page,
+  track: (name, properties) => act(name, properties),
+  identify: (email, properties) =>
+    email && act('identify', properties, { event_type: 'identify', email, full_name: properties?.['full_name'] }),
+  conversion: (name, properties) => act(name, properties, { event_type: 'conversion' }),
+  webVital: (metric, value, extra) => record(view, 'web_vital', { ...extra, metric, value }, {}, true),
+  consent: (given) => {
+    isGiven = given === true
+    if (isGiven) allow()
+    else {
+      end()
+      land(addressOf(document.referrer))
+    }
+  },
+  anonymousId: () => (isOpen ? browserId() : null),
+  sessionId: () => (isOpen ? sessionIdOf(sessionNow()) : null),
+  link: (url) => {
+    try {
+      const target = new URL(url, location.href)
+      if (isOpen) target.searchParams.set('svc_j', `${browserId()}.${sessionNow()}`)
+      return target.href
+    } catch {
+      return url
+    }
+  },
+  journey: () => ({
+    anonymous_id: api.anonymousId(),
+    session_id: api.sessionId(),
+    first_touch: readJson<SvcTouch>('svc_first') || null,
+    last_touch: readJson<SvcTouch>('svc_last') || null,
+  }),
+}
+
+function act(name: string, properties?: object, more?: object): void {
+  page()
+  if (name) record(view, name, properties, more)
+}
+
+function start(): void {
+  isShown = true
+  watchPages()
+  // One listener for the whole page, which sees what the page's own ones stop.
+  if (!isAutocaptureOff) {
+    for (const type of ['click', 'auxclick', 'submit'] as const) {
+      on(type, (event) => isOpen && takeClick([event, event.composedPath()]), true)
+    }
+  }
+  on('load', loadLate)
+  on('pointerdown', loadLate)
+  on('online', () => void send())
+  // Another tab's visitor has withdrawn consent.
+  on('storage', ({ key, newValue }) => key === 'svc_aid' && !newValue && api.consent(false))
+  pageSoon()
+  allow()
+}
+
+function allow(): void {
+  if (isOpen || !isGiven || !isShown) return
+  begin()
+  pageSoon()
+  if (document.readyState === 'complete') loadLate()
+}
+
+function loadLate(): void {
+  if (!isOpen || isLoading) return
+  isLoading = true
+  import(lateFile)
+    .then(({ default: watch }) => {
+      takeClick = watch(act, (vital: object) => record(landing, 'web_vital', vital, {}, true))
+      early.forEach(takeClick)
+    })
+    .catch(() => {})
+}
+
+try {
+  const page = window as { Svc?: Stub }
+  page.Svc ||= {}
+  const target = page.Svc
+  // Unless the script stands in the page twice.
+  if (!target.journey) {
+    for (const [name, run] of Object.entries(api)) target[name as 'page'] = guard(run)
+    if (document.prerendering) document.addEventListener('prerenderingchange', guard(start))
+    else start()
+    const call = (...calls: Call[]) => {
+      for (const [name, args] of calls) (target[name] as (...args: unknown[]) => void)(...args)
+    }
+    call(...(target.q || []))
+    Object.assign(target, { q: { push: call } })
+  }
+} catch {}

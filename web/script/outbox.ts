@@ -1,0 +1,113 @@
+/**
+ * Events on their way. Each is in one place: the queue in memory, a request under way, or, once the page is hidden and
+ * sending has failed, `svc_queue` in the browser's storage, from which the next page (of any tab) takes it. An event keeps
+ * its `client_event_id` over all retries, so that it is counted once whichever of them arrives.
+ */
+import { base, key } from './config.ts'
+import { isOpen } from './events.ts'
+import { readJson, write } from './storage.ts'
+
+export interface Sent {
+  event_name: string
+  client_event_id: string
+  occurred_at: string
+  url: string
+  referrer: string
+  title: string
+  properties: object
+  event_type?: string
+  anonymous_id?: string
+  session_id?: string
+  sent_at?: string
+  [field: string]: unknown
+}
+
+const queueMax = 1000
+const storedMax = 50
+const batchMax = 20
+/** What was set in motion together goes together. */
+const delayMs = 50
+const deadlineMs = 3e4
+const backoffSecondsMax = 300
+/** Browsers hold requests that outlive their page to 64 KiB together: 20,000 characters are at most 60,000 bytes. */
+const keepaliveCharactersMax = 2e4
+
+export let queue: Sent[] = []
+let isBusy = false
+let failures = 0
+let timer: ReturnType<typeof setTimeout> | undefined
+
+/** Forgets all that waits. */
+export function clear(): void {
+  queue = []
+}
+
+export function put(event: Sent): void {
+  if (queue.push(event) > queueMax) queue.shift()
+  schedule(delayMs)
+}
+
+/** Other tabs' events are among what was stored: whoever takes them deletes them first. */
+export function takeStored(): void {
+  const stored = readJson<Sent[]>('svc_queue') || []
+  write('svc_queue', '')
+  queue.unshift(...stored)
+  schedule(delayMs)
+}
+
+export async function send(): Promise<void> {
+  clearTimeout(timer)
+  timer = undefined
+  if (!isOpen || isBusy || !queue[0]) return
+  isBusy = true
+  const from = queue
+  const batch = queue.splice(0, batchMax)
+  // Seconds, where it has to be repeated: as without any answer.
+  let wait = 1
+  try {
+    const [url, body] = requestOf(batch)
+    const { status, headers } = await fetch(url, {
+      method: 'POST',
+      body,
+      credentials: 'omit',
+      keepalive: body.length < keepaliveCharactersMax,
+      signal: AbortSignal.timeout?.(deadlineMs),
+    })
+    wait = status > 499 || status === 429 || status === 408 ? Number(headers.get('Retry-After')) || 1 : 0
+  } catch {}
+  isBusy = false
+  failures = wait && failures + 1
+  if (wait) {
+    // Without consent there is another queue by now.
+    from.unshift(...batch)
+    if (document.hidden) store()
+    wait += Math.min(2 ** failures, backoffSecondsMax) * Math.random()
+  }
+  schedule(wait * 1000)
+}
+
+/** The page is going, perhaps for good. */
+export function sendAtEnd(): void {
+  while (isOpen && queue[0]) {
+    if (failures || !navigator.onLine || !navigator.sendBeacon(...requestOf(queue.slice(0, batchMax)))) return store()
+    queue.splice(0, batchMax)
+  }
+}
+
+function schedule(ms: number): void {
+  if (isOpen && !isBusy && queue[0]) timer ??= setTimeout(send, ms)
+}
+
+function requestOf(events: Sent[]): [url: string, body: string] {
+  for (const event of events) event.sent_at = new Date().toISOString()
+  const isOne = !events[1]
+  return [
+    `${base}api/v1/growth/track${isOne ? '' : '/batch'}`,
+    JSON.stringify({ tracking_key: key, ...(isOne ? events[0] : { events }) }),
+  ]
+}
+
+function store(): void {
+  const stored = readJson<Sent[]>('svc_queue') || []
+  write('svc_queue', JSON.stringify([...stored, ...queue.splice(0, storedMax - stored.length)]))
+}

@@ -1,0 +1,48 @@
+/**
+ * Ids, and when one session ends and the next begins. Pure.
+ *
+ * A session is stored as `start.random.last`, the times in milliseconds since 1970. Its id is `start.random`.
+ * Held by test/unit/browser-sessions.test.ts.
+ */
+
+const idleMsMax = 18e5
+const lengthMsMax = 864e5
+/** A link that was copied and passed on must not make two people one. */
+const journeyMsMax = 12e4
+
+/** 128 random bits. `randomUUID` is for secure contexts only. */
+export function makeId(): string {
+  return crypto.getRandomValues(new Uint32Array(4)).join('')
+}
+
+/** The session to store for activity at `now`: the stored one, or another after 30 idle minutes, 24 hours, or where `isNew`. */
+export function nextSession(stored: string | null | undefined, now: number, isNew?: boolean): string {
+  const [start, random, last] = (stored || '').split('.') as [string, string?, string?]
+  const goesOn = !isNew && isNear(last, now, idleMsMax) && isNear(start, now, lengthMsMax)
+  return `${goesOn ? `${start}.${random}` : `${now}.${makeId()}`}.${now}`
+}
+
+export function sessionIdOf(stored: string): string {
+  return stored.replace(/\.\d*$/, '')
+}
+
+/** Whether the session may have events at `now`. */
+export function isWithinLength(stored: string, now: number): boolean {
+  return isNear(stored, now, lengthMsMax)
+}
+
+/** A journey in a URL is `browser.start.random.last`. Undefined for what is none, or too old. */
+export function readJourney(url: string, now: number): { browser: string; session: string } | undefined {
+  const [, browser, session, last] = /[?&]svc_j=(\d{20,40})\.(\d+\.\d{20,40}\.(\d+))/.exec(url) ?? []
+  if (isNear(last, now, journeyMsMax)) return { browser: browser!, session: session! }
+}
+
+/** The URL without a journey: what is recorded names no browser. */
+export function withoutJourney(url: string): string {
+  return url.replace(/([?&])svc_j=[^&#]*(&?)/, (_, before, after) => after && before)
+}
+
+/** In both directions: a clock that was wrong by days must not keep a session alive for as long. False for what is no time. */
+function isNear(time: string | undefined, now: number, distance: number): boolean {
+  return Math.abs(now - Number.parseInt(time!, 10)) < distance
+}

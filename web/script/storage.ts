@@ -1,0 +1,37 @@
+/**
+ * What the browser keeps for us. Every access may throw (blocked storage, a full disk, a page that took it away): then it
+ * is kept for as long as the page lives.
+ */
+
+export type Key = 'svc_aid' | 'svc_sid' | 'svc_first' | 'svc_last' | 'svc_queue'
+
+let memory: { [key in Key]?: string } = {}
+
+export function read(key: Key): string | undefined {
+  try {
+    return localStorage[key] || memory[key]
+  } catch {
+    return memory[key]
+  }
+}
+
+export function write(key: Key, value: string): void {
+  memory[key] = value
+  try {
+    localStorage[key] = value
+  } catch {}
+}
+
+export function eraseAll(): void {
+  memory = {}
+  try {
+    for (const key of ['svc_aid', 'svc_sid', 'svc_first', 'svc_last', 'svc_queue']) delete localStorage[key]
+  } catch {}
+}
+
+/** What was written by us; undefined where it is missing or isn't JSON. */
+export function readJson<Value>(key: Key): Value | undefined {
+  try {
+    return JSON.parse(read(key)!)
+  } catch {}
+}

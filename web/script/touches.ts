@@ -1,0 +1,37 @@
+/**
+ * How visits began. `svc_first` is written once; `svc_last` by every later landing from a campaign or another site, and
+ * never by a direct one. Held by test/unit/browser-touches.test.ts.
+ */
+import { readJson, write } from './storage.ts'
+
+/** The parameters of a landing URL that name a campaign; for the first four `utm_` wins over the bare name. */
+const names = ['source', 'medium', 'campaign', 'content', 'svc_link_id', 'svc_post_id'] as const
+
+export type Touch = { [name in (typeof names)[number]]?: string } & { referrer?: string; url: string; at: string }
+
+/**
+ * Keeps the touch that a pageview is, if it is one.
+ * @returns true where its campaign isn't that of the last touch: then another session begins
+ */
+export function keepTouch(url: string, referrer: string, at: string): boolean {
+  const { searchParams, origin } = new URL(url)
+  const last = readJson<Touch>('svc_last')
+  const touch: Touch = { url, at }
+  let isTouch = !last
+  let isNew = false
+  for (const name of names) {
+    const value = searchParams.get(`utm_${name}`) || searchParams.get(name)
+    if (value) {
+      touch[name] = value
+      isTouch = true
+      isNew ||= value !== last?.[name]
+    }
+  }
+  if (referrer && !referrer.startsWith(`${origin}/`)) {
+    touch.referrer = referrer
+    isTouch = true
+  }
+  if (!readJson('svc_first')) write('svc_first', JSON.stringify(touch))
+  if (isTouch) write('svc_last', JSON.stringify(touch))
+  return isNew
+}

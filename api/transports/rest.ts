@@ -7,7 +7,6 @@ import { parseJsonBody } from '../../schemas/json-body.ts'
 import { apiBodyBytesMax } from '../../schemas/limits.ts'
 import { uploadDeadlineMs, uploadStallMs } from '../../schemas/media-limits.ts'
 import { invalid, Problem, problem } from '../../schemas/problems.ts'
-import { modelAttributesType } from '../../schemas/validation-errors.ts'
 import type { Operation } from '../operations/define.ts'
 import { type FileContent, isFileOutput } from '../operations/file-output.ts'
 import { type Gateway, runCall } from '../operations/run.ts'
@@ -159,14 +158,12 @@ function readQuery(query: string): Record<string, string> {
 const jsonType = /^application\/(?:[^;\s]+\+)?json\s*(?:;|$)/i
 
 /**
- * The body as JSON; undefined when there is none.
- * @throws Problem when it isn't JSON, or isn't said to be
+ * The body as JSON; undefined when there is none. What isn't said to be JSON is a text, which no schema takes for a body.
+ * @throws Problem when it isn't JSON
  */
 function readBody({ headers, body }: HttpRequest): unknown {
   if (body.length === 0) return undefined
-  if (!jsonType.test(headers.get('content-type') ?? '')) {
-    throw invalid([modelAttributesType(['body'], body.toString('utf8'))])
-  }
+  if (!jsonType.test(headers.get('content-type') ?? '')) return body.toString('utf8')
   const parsed = parseJsonBody(body)
   if (parsed.ok) return parsed.value
   throw parsed.status === 400 ? problem('body_unparsable') : invalid(parsed.detail)

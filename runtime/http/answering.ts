@@ -1,10 +1,10 @@
 /** How one request is answered: once, in one piece or streamed, or not at all when its client has gone. */
 import type { Log } from '../log.ts'
-import { dropBody } from './dropped-body.ts'
+import { type DroppedBody, dropBody } from './dropped-body.ts'
 import { sendFile } from './file-body.ts'
 import type { RequestHead } from './head.ts'
-import { drainedBytesMax, type Refusal } from './refusals.ts'
-import { type HttpReply, jsonReply, sendReply, writeHead } from './reply.ts'
+import { drainedBytesMax, type Refusal, refusalReply } from './refusals.ts'
+import { type HttpReply, sendReply, writeHead } from './reply.ts'
 import type { HttpResponse } from './uws.ts'
 
 export interface Answering {
@@ -14,6 +14,8 @@ export interface Answering {
   refuse(refusal: Refusal, closes?: boolean): void
   /** Answers while the body is still arriving: what comes of it is dropped, unless it is far beyond the route's bound. */
   sendBesideBody(reply: HttpReply, bodyBytesMax: number): void
+  /** Answers once the rest of the body has come and was dropped; where that takes long, the connection ends with the answer. */
+  sendAfterBody(reply: HttpReply, rest: DroppedBody): void
 }
 
 export interface AnsweringOptions {
@@ -71,9 +73,8 @@ export function makeAnswering(
       sendReply(response, reply, { requestId, headOnly: method === 'HEAD', closes: closes || isClosing() })
       end(reply.status)
     },
-    refuse({ status, detail, retryAfter, ...refusal }: Refusal, closes = refusal.closes): void {
-      const headers = retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }
-      answering.send(jsonReply(status, { detail }, headers), closes)
+    refuse(refusal: Refusal, closes = refusal.closes): void {
+      answering.send(refusalReply(refusal), closes)
     },
     sendBesideBody(reply: HttpReply, bodyBytesMax: number): void {
       if (isOver) return
@@ -83,8 +84,12 @@ export function makeAnswering(
         response.resume()
         return answering.send(reply, closes)
       }
+      answering.sendAfterBody(reply, dropBody(response))
+    },
+    sendAfterBody(reply: HttpReply, rest: DroppedBody): void {
+      if (isOver) return
       leaving = new AbortController()
-      void dropBody(response, leaving.signal).then((isWhole) => answering.send(reply, !isWhole))
+      void rest.end(leaving.signal).then((isWhole) => answering.send(reply, !isWhole))
     },
   }
   return answering

@@ -2,6 +2,7 @@
  * Reads a request's body into memory: up to a bound, within a deadline, and within what all bodies that are still
  * arriving may take together. Held by test/integration/http-server.test.ts.
  */
+import { DroppedBody } from './dropped-body.ts'
 import { type Refusal, refusals } from './refusals.ts'
 import type { HttpResponse } from './uws.ts'
 
@@ -30,21 +31,22 @@ export interface BodyBounds {
 }
 
 /**
- * Calls `done` once, with the whole body, which is valid during that call only, or with why there is none. Must be called
- * before the first await of the request. Nothing is allocated for a length that is only claimed.
+ * Calls `done` once, with the whole body, which is valid during that call only, or with why there is none and what still comes
+ * of it. Must be called before the first await of the request. Nothing is allocated for a length that is only claimed.
  * @returns what the request's abort has to call: it frees everything at once, and `done` isn't called any more
  */
 export function readBody(
   response: HttpResponse,
   { bytesMax, deadlineMs, arriving }: BodyBounds,
-  done: (body: Buffer | Refusal) => void,
-): () => void {
+  done: (body: Buffer | Refusal, rest?: DroppedBody) => void,
+): () => DroppedBody {
   // Of a body that arrives whole, as most do, there is neither a copy nor a timer.
   let chunks: Buffer[] | undefined
   let timer: NodeJS.Timeout | undefined
   let bytes = 0
   let taken = 0
   let isDone = false
+  let rest: DroppedBody | undefined
 
   function end(): void {
     isDone = true
@@ -53,15 +55,21 @@ export function readBody(
     taken = 0
     chunks = undefined
   }
-  function refuse(refusal: Refusal): void {
+  function drop(): DroppedBody {
     end()
-    done(refusal)
+    rest ??= new DroppedBody()
+    return rest
+  }
+  function refuse(refusal: Refusal, isLast = false): void {
+    const dropped = drop()
+    dropped.take(0, isLast)
+    done(refusal, dropped)
   }
 
   response.onData((chunk, isLast) => {
-    if (isDone) return
+    if (isDone) return rest?.take(chunk.byteLength, isLast)
     bytes += chunk.byteLength
-    if (bytes > bytesMax) return refuse(refusals.bodyTooLarge)
+    if (bytes > bytesMax) return refuse(refusals.bodyTooLarge, isLast)
     if (isLast) {
       const body = chunks ? Buffer.concat([...chunks, Buffer.from(chunk)], bytes) : Buffer.from(chunk)
       end()
@@ -74,5 +82,5 @@ export function readBody(
     chunks.push(Buffer.from(new Uint8Array(chunk)))
     timer ??= setTimeout(() => refuse(refusals.bodyLate), deadlineMs)
   })
-  return end
+  return drop
 }

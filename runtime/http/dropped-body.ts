@@ -1,27 +1,50 @@
-/** The rest of a body that nobody wants, of which nobody said how long it is. */
+/** The rest of a body that nobody wants. */
 import { drainedBytesMax } from './refusals.ts'
 import type { HttpResponse } from './uws.ts'
 
 const droppedWithinMs = 1_000
 
 /**
- * Reads and drops it for a moment: a connection that is closed with unread data is reset, and the answer may be lost with it.
- * @param gone aborts when the client has gone
- * @returns whether all of it has come
+ * What comes of it is read and dropped for a moment: a connection that is closed with unread data is reset, and the answer may
+ * be lost with it; behind a proxy it mostly is.
  */
-export function dropBody(response: HttpResponse, gone: AbortSignal): Promise<boolean> {
-  return new Promise((resolve) => {
-    let bytes = 0
-    const timer = setTimeout(() => end(false), droppedWithinMs)
-    function end(isWhole: boolean): void {
-      clearTimeout(timer)
-      resolve(isWhole)
-    }
-    gone.addEventListener('abort', () => end(false), { once: true })
-    response.onData((chunk, isLast) => {
-      bytes += chunk.byteLength
-      if (isLast || bytes > drainedBytesMax) end(isLast)
+export class DroppedBody {
+  #bytes = 0
+  #isWhole = false
+  #ended: (() => void) | undefined
+
+  take(bytes: number, isLast: boolean): void {
+    this.#bytes += bytes
+    this.#isWhole ||= isLast
+    if (this.#isOver) this.#ended?.()
+  }
+
+  /**
+   * @param gone aborts when the client has gone
+   * @returns whether all of it has come; false where that takes too long
+   */
+  end(gone: AbortSignal): Promise<boolean> {
+    if (this.#isOver) return Promise.resolve(this.#isWhole)
+    return new Promise((resolve) => {
+      const end = () => {
+        clearTimeout(timer)
+        resolve(this.#isWhole)
+      }
+      const timer = setTimeout(end, droppedWithinMs)
+      gone.addEventListener('abort', end, { once: true })
+      this.#ended = end
     })
-    response.resume()
-  })
+  }
+
+  get #isOver(): boolean {
+    return this.#isWhole || this.#bytes > drainedBytesMax
+  }
+}
+
+/** Of a body that was held back. Not to be called while a part of it is being handled. */
+export function dropBody(response: HttpResponse): DroppedBody {
+  const dropped = new DroppedBody()
+  response.onData((chunk, isLast) => dropped.take(chunk.byteLength, isLast))
+  response.resume()
+  return dropped
 }

@@ -1,4 +1,5 @@
 /** What is refused before any route's own code runs: the closed list, with the answers. */
+import { type HttpReply, jsonReply } from './reply.ts'
 
 export interface Refusal {
   readonly status: number
@@ -30,3 +31,7 @@ export const refusals = {
   bodyTooLarge: { status: 413, detail: 'Request body is too large', closes: true },
   encoding: { status: 415, detail: 'Content-Encoding is not supported: send the body as it is', closes: false },
 } as const satisfies Record<string, Refusal>
+
+export function refusalReply({ status, detail, retryAfter }: Refusal): HttpReply {
+  return jsonReply(status, { detail }, retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) })
+}

@@ -9,7 +9,7 @@ import { type Answering, makeAnswering } from './answering.ts'
 import { ArrivingBodies, readBody } from './body.ts'
 import { copyHead, type RequestHead } from './head.ts'
 import { type Listening, listenAlone } from './listen.ts'
-import { cuttingBody, drainedBytesMax, refusals } from './refusals.ts'
+import { cuttingBody, drainedBytesMax, refusalReply, refusals } from './refusals.ts'
 import { type HttpReply, jsonReply } from './reply.ts'
 import { BodyFailed, StreamedBody } from './streamed-body.ts'
 import { type HttpResponse, type TemplatedApp, uws } from './uws.ts'
@@ -118,17 +118,23 @@ export function makeHttpServer(options: HttpServerOptions): HttpServer {
     }
     if (head.isEncoded) return answering.refuse(refusals.encoding)
     const bounds = { bytesMax: found.bodyBytesMax, deadlineMs: bodyDeadlineMs, arriving }
-    dropBody = readBody(response, bounds, (body) => {
-      if (!Buffer.isBuffer(body)) return answering.refuse(body)
+    let isArriving = true
+    const drop = readBody(response, bounds, (body, rest) => {
+      isArriving = false
+      // Who was late has had the time.
+      if (body === refusals.bodyLate) return answering.refuse(body)
+      if (!Buffer.isBuffer(body)) return answering.sendAfterBody(refusalReply(body), rest!)
       const request = { ...head, body: Buffer.from(body) }
       void answer(() => found.handle(request), request, log).then((reply) => answering.send(reply))
     })
+    dropBody = drop
     const isChunked = head.headers.has('transfer-encoding')
     if (found.judge && (isChunked || (head.bodyLength ?? 0) > judgedBodyBytes)) {
       void found.judge(head).then((refusal) => {
-        if (refusal === undefined || answering.isOver) return
-        dropBody()
-        answering.send(refusal, true)
+        // Of what has arrived, `handle` says the same.
+        if (refusal === undefined || !isArriving || answering.isOver) return
+        isArriving = false
+        answering.sendAfterBody(refusal, drop())
       })
     }
   })

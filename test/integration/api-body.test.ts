@@ -98,6 +98,12 @@ test('errors of path, query and body come together, in this order', async () => 
   ])
 })
 
+test('a body that is text is refused beside what else is wrong', async () => {
+  const { status, answer } = await send(good, { type: 'text/plain', path: '/v1/things/x?limit=9' })
+  const types = (answer.detail as { type: string }[]).map(({ type }) => type)
+  expect([status, types]).toEqual([422, ['int_parsing', 'less_than_equal', 'model_attributes_type']])
+})
+
 test('each error has its members in the order of the contract', async () => {
   const { answer } = await send('{"title":""}')
   expect(JSON.stringify(answer)).toBe(
@@ -188,3 +194,24 @@ test('a long body without a good key is refused before it has arrived', async ()
   const whole = [head(mine.apiKey), '{"title":"a",', 100, `"count":"3"}${' '.repeat(9000 - 25)}`]
   expect((await exchange(api.port, whole, { until: '}}' })).statuses).toEqual([200])
 })
+
+test.each([
+  ['too long', 413, () => mine.apiKey, 1_200_000],
+  ['of nobody', 401, () => 'svc_sk_none', 500_000],
+])(
+  'a body that is %s is read to its end before it is refused: what follows it is the next request',
+  async (_, status, key, bytes) => {
+    const head = (more: string) =>
+      `PATCH /v1/things/7 HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${more}\r\n`
+    const chunk = `8000\r\n${' '.repeat(0x8000)}\r\n`
+    const sent = [
+      head(`Authorization: Bearer ${key()}\r\nTransfer-Encoding: chunked\r\n`),
+      ...Array.from({ length: Math.ceil(bytes / 0x8000) }, () => chunk),
+      20,
+      '0\r\n\r\n',
+      head(`Authorization: Bearer ${mine.apiKey}\r\nContent-Length: ${good.length}\r\n`) + good,
+    ]
+    const { statuses } = await exchange(api.port, sent, { until: '}}' })
+    expect(statuses).toEqual([status, 200])
+  },
+)

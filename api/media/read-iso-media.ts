@@ -1,7 +1,7 @@
 /**
  * MP4 and MOV: boxes, size u32 | type | data, where size 1 has the real one as u64 behind the type and 0 is up to the end of the
- * file. Each `trak` in `moov` has a `tkhd` that ends with width and height, of sound 0, as 16.16. A file is whole where it ends
- * with its last box.
+ * file. Each `trak` in `moov` has a `tkhd` that ends with width and height, of sound 0, as 16.16. A file is whole where it has a
+ * `moov`, which many have behind everything else, and ends with its last box.
  */
 import type { FormatReader, ReaderState, Wish } from './inspect.ts'
 
@@ -14,36 +14,41 @@ interface Box {
 
 const typePattern = /^[\w ©-]{4}$/
 const trackHeaderBytes = { 0: 84, 1: 96 } as Record<number, number>
+/** What is held of one, at most; longer ones are none. */
+const trackHeaderBytesMax = 4096
 
 export function* readIsoMedia(state: ReaderState): FormatReader {
+  let hasMovie = false
   for (;;) {
     const box = yield* readBox(state)
     if (box === undefined) return null
-    if (box.bytes === Number.POSITIVE_INFINITY) {
-      state.mayEnd = true
-      return state.size
-    }
+    if (box.bytes === Number.POSITIVE_INFINITY) return hasMovie ? state.size : null
     if (box.type === 'moov') {
-      if (!(yield* readMovie(box.bytes, state))) return null
+      if (!(yield* readParts('trak', box.bytes, state))) return null
+      hasMovie = true
     } else {
       yield { skip: box.bytes }
     }
-    state.mayEnd = true
+    state.mayEnd = hasMovie
   }
 }
 
-function* readMovie(bytes: number, state: ReaderState): Generator<Wish, boolean, Buffer> {
+/**
+ * The boxes of `moov` or, where `wanted` is what a track has, of a `trak`. No deeper: boxes of any depth fit in a small file.
+ * @returns false where they are none
+ */
+function* readParts(wanted: 'trak' | 'tkhd', bytes: number, state: ReaderState): Generator<Wish, boolean, Buffer> {
   for (let left = bytes; left > 0; ) {
     const box = yield* readBox(state)
     if (box === undefined || box.all > left) return false
     left -= box.all
-    if (box.type === 'trak') {
-      if (!(yield* readMovie(box.bytes, state))) return false
-    } else if (box.type === 'tkhd' && box.bytes <= 4096) {
+    if (box.type !== wanted || (wanted === 'tkhd' && box.bytes > trackHeaderBytesMax)) {
+      yield { skip: box.bytes }
+    } else if (wanted === 'trak') {
+      if (!(yield* readParts('tkhd', box.bytes, state))) return false
+    } else {
       const data = yield { take: box.bytes }
       state.size ??= sizeOf(data)
-    } else {
-      yield { skip: box.bytes }
     }
   }
   return true

@@ -3,13 +3,13 @@
  * then its size, and at its end whether it is whole. Nothing is left of one that isn't returned. Held by
  * test/integration/media-upload.test.ts and test/integration/media-memory.test.ts.
  */
-import { type Draft, type FileStorage, NoRoom } from '../../runtime/file-storage.ts'
-import { StoreUnavailable } from '../../runtime/store-error.ts'
+import type { Draft, FileStorage } from '../../runtime/file-storage.ts'
 import { filenameLengthMax, imagePixelsMax, originalFilenameLengthMax } from '../../schemas/media-limits.ts'
 import { problem } from '../../schemas/problems.ts'
 import type { UploadedFile } from '../../schemas/resources/media.ts'
 import { nulCharacter, stringTooLong, stringUnicode, valueError } from '../../schemas/validation-errors.ts'
 import { type Inspection, inspect, type Size } from './inspect.ts'
+import { onDisk } from './on-disk.ts'
 import { isDeclared, type MediaType, safeName, signatureBytes, typeOf } from './types.ts'
 
 export interface MediaLimits {
@@ -135,15 +135,5 @@ function makeReceived(draft: Draft, { type, ...received }: Received): ReceivedFi
     contentType: type?.contentType ?? '',
     keep: (workspaceId) => onDisk(draft.keep(workspaceId)),
     discard: () => draft.discard(),
-  }
-}
-
-/** Whatever the disk can't do now is a store that is away, as others may be. */
-async function onDisk<Value>(work: Promise<Value>): Promise<Value> {
-  try {
-    return await work
-  } catch (error) {
-    if (!(error instanceof NoRoom) && (error as NodeJS.ErrnoException).syscall === undefined) throw error
-    throw new StoreUnavailable('media', (error as Error).message, { cause: error })
   }
 }

@@ -73,9 +73,14 @@ async function readMultipart(body: StreamedRequest['body'], contentType: string,
     hasParts = true
     // It may end in the middle before anybody reads it.
     file.on('error', () => {})
-    if (name !== fileField || received !== undefined) {
+    if (name !== fileField) {
+      // Of a field that there isn't it is ignored, as texts are; in the place of a text its schema refuses it.
+      fields[name ?? ''] = { filename }
+      return void file.resume()
+    }
+    if (received !== undefined) {
       file.resume()
-      return parser.destroy(name === fileField ? invalid([secondFile(filename)]) : invalid([notAText(name, filename)]))
+      return parser.destroy(invalid([secondFile(filename)]))
     }
     declared = { filename, contentType: mimeType }
     received = receive(file as AsyncIterable<Buffer>, declared)
@@ -150,8 +155,4 @@ function checkTexts(fields: Readonly<Record<string, unknown>>): void {
 
 function secondFile(filename: string): ValidationError {
   return valueError(['body', fileField], filename, 'One file at a time')
-}
-
-function notAText(name: string, filename: string): ValidationError {
-  return valueError(['body', name], filename, 'Expected a text, received a file')
 }

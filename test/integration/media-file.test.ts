@@ -1,5 +1,5 @@
 /** Media as they are listed and downloaded: ranges, conditions, what browsers are told, and whose they are. */
-import { rmSync } from 'node:fs'
+import { renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listMedia } from '../../api/operations/media/list-media.ts'
@@ -155,6 +155,20 @@ describe('the bytes', () => {
     const again = await upload(png(), 'again.png', other)
     expect((await get({}, { of: again, key: other.apiKey })).status).toBe(200)
     expect((await get({}, { of: lost, key: other.apiKey })).status).toBe(200)
+  })
+
+  test('are 503 while their disk can not be read: they may be there', async () => {
+    const other = await makeWorkspace(stores)
+    const unread = await upload(png(), 'unread.png', other)
+    const folder = join(stores.dataDir, 'media', String(other.workspaceId))
+    renameSync(folder, `${folder}-away`)
+    // Whoever follows it gets an error of the file system, which isn't that nothing is there.
+    symlinkSync(folder, folder)
+    const refused = await get({}, { of: unread, key: other.apiKey })
+    expect([refused.status, refused.headers.has('retry-after')]).toEqual([503, true])
+    rmSync(folder)
+    renameSync(`${folder}-away`, folder)
+    expect((await get({}, { of: unread, key: other.apiKey })).status).toBe(200)
   })
 })
 

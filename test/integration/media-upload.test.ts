@@ -279,6 +279,14 @@ describe('forms that are none', () => {
     await expectNothing()
   })
 
+  test('a file in a field that there is not is ignored, as a text is, whichever comes first', async () => {
+    const other = { name: 'other', filename: 'x.txt', value: 'x'.repeat(100_000) }
+    for (const form of [formOf(other, filePart(png())), formOf(filePart(png()), other)]) {
+      expect(await send(form)).toMatchObject({ status: 200, answer: { size_bytes: png().length } })
+    }
+    expect(stored()).toHaveLength(1)
+  })
+
   test('all that is wrong comes together, in the order of the fields', async () => {
     const { status, answer } = await send(formOf(filePart(''), { name: 'alt_text', value: 'x'.repeat(1001) }))
     const shown = (answer.detail as { loc: unknown; type: string }[]).map(({ loc, type }) => [loc, type])

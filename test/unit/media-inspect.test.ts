@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { inspect } from '../../api/media/inspect.ts'
 import { typeOf } from '../../api/media/types.ts'
-import { film, jpeg, png } from '../support/media-files.ts'
+import { film, filmHead, jpeg, png } from '../support/media-files.ts'
 
 const files: [string, Buffer, { width: number; height: number }][] = [
   ['a JPG', jpeg({ width: 40, height: 30 }), { width: 40, height: 30 }],
@@ -45,9 +45,11 @@ describe.each(files)('%s', (_, bytes, size) => {
 test.each([
   [
     'a film up to the end of the file',
-    Buffer.concat([film().subarray(0, 28), Buffer.from('\0\0\0\0mdat and more')]),
+    Buffer.concat([filmHead().subarray(0, -16), Buffer.from('\0\0\0\0mdat and more')]),
     true,
   ],
+  ['a film whose moov was cut off', Buffer.concat([film().subarray(0, 28), box('mdat', 100)]), false],
+  ['a film that is all data', Buffer.concat([film().subarray(0, 28), Buffer.from('\0\0\0\0mdat and more')]), false],
   ['a box smaller than its own head', Buffer.concat([film().subarray(0, 28), Buffer.from('\0\0\0\x04mdat')]), false],
   [
     'a box of 2^64 bytes',
@@ -57,3 +59,21 @@ test.each([
 ])('%s', (_, bytes, isWhole) => {
   expect(findingIn(bytes, 1000).isWhole).toBe(isWhole)
 })
+
+test('boxes in boxes, however deep, are judged as any others', () => {
+  const depth = 50_000
+  const nested = Buffer.alloc(8 * depth)
+  for (let at = 0; at < depth; at++) {
+    nested.writeUInt32BE(8 * (depth - at), 8 * at)
+    nested.write(at === 0 ? 'moov' : 'trak', 8 * at + 4, 'latin1')
+  }
+  const bytes = Buffer.concat([film().subarray(0, 28), nested])
+  expect(findingIn(bytes, 65_536)).toEqual({ isWhole: true, size: undefined })
+})
+
+function box(type: string, bytes: number): Buffer {
+  const made = Buffer.alloc(8 + bytes)
+  made.writeUInt32BE(8 + bytes, 0)
+  made.write(type, 4, 'latin1')
+  return made
+}

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { findMedia } from '../../../postgres/tables/media.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { problem } from '../../../schemas/problems.ts'
+import { onDisk } from '../../media/on-disk.ts'
 import { defineOperation } from '../define.ts'
 import { fileOutput } from '../file-output.ts'
 
@@ -19,7 +20,7 @@ export const readMediaFile = defineOperation({
     const media = await findMedia(pg, workspace.id, media_id)
     if (media === null) throw problem('media_not_found')
     const { filename, content_type, size_bytes, sha256 } = media
-    const file = await storage.find(workspace.id, sha256)
+    const file = await onDisk(storage.find(workspace.id, sha256))
     if (file?.bytes !== size_bytes) {
       log.error({ requestId, media: media.id, bytes: file?.bytes ?? null }, 'the file of a media asset is missing')
       throw problem('media_not_found')

@@ -94,6 +94,7 @@ export function errorsOf({ input, effect, problems: own = [] }: Operation): Reco
     ...(isMutation && {
       409: error(conflicts, ['idempotency_key_reused', 'idempotency_in_progress'], conflictHeaders),
     }),
+    ...(hasBody && { 408: refused('The body did not arrive in time', 'bodyLate') }),
     ...(takesBytes && { 413: refused('The body is too large', 'bodyTooLarge') }),
     ...(takesBytes && { 415: refused('The body is compressed', 'encoding') }),
     ...((hasInput || takesBytes) && { 422: answer('Validation Error', 'HTTPValidationError', {}, validationExamples) }),
@@ -102,18 +103,32 @@ export function errorsOf({ input, effect, problems: own = [] }: Operation): Reco
       ...rateLimitHeaders,
     }),
     500: error('Internal Server Error', ['internal']),
-    503: error(
-      'A store that the request needs is down',
-      ['store_unavailable'],
-      retryAfter('Seconds after which to try again.'),
-    ),
+    503: unavailable(hasBody),
   }
   return withOwn(ofChain, own)
+}
+
+/** @param hasBody one that is held in memory until it is whole */
+function unavailable(hasBody: boolean): Answer {
+  const examples = { ...examplesOf(['store_unavailable']), ...(hasBody && exampleOf('bodiesFull')) }
+  const headers = retryAfter('Seconds after which to try again.')
+  return answer(
+    'A store that the request needs is down, or there is no room for it',
+    'PublicApiError',
+    headers,
+    examples,
+  )
 }
 
 const conflicts = 'The Idempotency-Key was used with a different request, or the first one is still running'
 const conflictHeaders = {
   'Retry-After': { description: 'While the first request with the key is still running: seconds.', schema: integer },
+}
+
+const ownHeaders: Partial<Record<number, Record<string, unknown>>> = {
+  416: {
+    'Content-Range': { description: 'How many bytes there are: `bytes */1024`.', required: true, schema: string },
+  },
 }
 
 /** The operation's own refusals, beside those of the chain that have their status. */
@@ -124,7 +139,7 @@ function withOwn(ofChain: Record<number, Answer>, own: readonly ProblemCode[]): 
     const before = ofChain[status]
     const texts = codes.map((code) => problems[code].detail)
     if (before === undefined) {
-      all[status] = error(texts.join('; '), codes)
+      all[status] = error(texts.join('; '), codes, ownHeaders[status])
       continue
     }
     const { schema, examples } = before.content['application/json']
@@ -138,7 +153,11 @@ function withOwn(ofChain: Record<number, Answer>, own: readonly ProblemCode[]): 
 
 /** What the server answers before there is an operation. */
 function refused(description: string, name: keyof typeof refusals) {
-  return answer(description, 'PublicApiError', {}, { [name]: { value: { detail: refusals[name].detail } } })
+  return answer(description, 'PublicApiError', {}, exampleOf(name))
+}
+
+function exampleOf(name: keyof typeof refusals): Examples {
+  return { [name]: { value: { detail: refusals[name].detail } } }
 }
 
 const validationExamples = {

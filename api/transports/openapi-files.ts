@@ -16,6 +16,26 @@ const contentRange = {
   'Content-Range': { description: 'Which of all bytes these are.', required: true, schema: text },
 }
 
+/** What may be asked of a file (RFC 9110). */
+export const fileParameters = [
+  headerParameter(
+    'Range',
+    'One range of the bytes: `bytes=0-1023`, `bytes=1024-`, `bytes=-500`. Of several, all are sent.',
+  ),
+  headerParameter(
+    'If-None-Match',
+    'An `ETag` that is known: where it is still that of the bytes, they are not sent again.',
+  ),
+  headerParameter(
+    'If-Range',
+    'An `ETag`: where it is not that of the bytes any more, all are sent, whatever the range.',
+  ),
+]
+
+function headerParameter(name: string, description: string) {
+  return { name, in: 'header', required: false, description, schema: text }
+}
+
 /** @param headers those of any answer */
 export function fileResponses(headers: Record<string, unknown>): Record<number, unknown> {
   return {

@@ -8,7 +8,7 @@ import type { Operation } from '../operations/define.ts'
 import { isFileOutput } from '../operations/file-output.ts'
 import { errorSchemas, errorsOf, rateLimitHeaders, requestIdHeader } from './openapi-errors.ts'
 import { addExamples } from './openapi-examples.ts'
-import { fileResponses, showFile } from './openapi-files.ts'
+import { fileParameters, fileResponses, showFile } from './openapi-files.ts'
 import { tagsOf } from './openapi-tags.ts'
 
 export type JsonSchema = Record<string, unknown>
@@ -65,6 +65,7 @@ function describeOperation(operation: Operation, schemas: Record<string, JsonSch
     ...parametersOf('path', input.path, schemas),
     ...parametersOf('query', input.query, schemas),
     ...(effect === 'read' ? [] : [idempotencyParameter]),
+    ...(isFileOutput(output) ? fileParameters : []),
   ]
   const headers = { ...requestIdHeader, ...rateLimitHeaders, ...(effect !== 'read' && replayedHeader) }
   const success = isFileOutput(output)

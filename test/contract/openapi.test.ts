@@ -1,5 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { isFileOutput } from '../../api/operations/file-output.ts'
 import { operations } from '../../api/operations/registry.ts'
 import { operationId } from '../../api/transports/openapi.ts'
 import { connectPostgres } from '../../postgres/client.ts'
@@ -117,6 +118,7 @@ test.each(operations.map((operation) => [operation.name, operation] as const))(
     const isMutation = operation.effect !== 'read'
     const named = Object.keys({ ...operation.input.path?.shape, ...operation.input.query?.shape })
     if (isMutation) named.push('Idempotency-Key')
+    if (isFileOutput(operation.output)) named.push('Range', 'If-None-Match', 'If-Range')
     expect((shown.parameters ?? []).map(({ name }) => name)).toEqual(named)
     expect('409' in shown.responses).toBe(isMutation)
     for (const { schema } of shown.parameters ?? []) expect(Object.keys(schema)).toContain('type')
@@ -124,6 +126,9 @@ test.each(operations.map((operation) => [operation.name, operation] as const))(
     const statuses = ['200', '401', '402', '403', ...(hasInput ? ['422'] : []), '429', '500', '503']
     expect(Object.keys(shown.responses)).toEqual(expect.arrayContaining(statuses))
     expect('422' in shown.responses).toBe(hasInput)
+    const { body, form } = operation.input
+    expect('408' in shown.responses).toBe(body !== undefined || form !== undefined)
+    if ('416' in shown.responses) expect(Object.keys(shown.responses['416']!.headers!)).toContain('Content-Range')
     for (const [status, { description, headers, content }] of Object.entries(shown.responses)) {
       expect(description).not.toBe('')
       expect(headers).toHaveProperty('X-Request-Id')

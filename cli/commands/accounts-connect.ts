@@ -8,6 +8,7 @@ import {
   lockSocialAccount,
   type SocialAccount,
 } from '../../postgres/tables/social-accounts.ts'
+import { holdWorkspace } from '../../postgres/tables/workspaces.ts'
 import { socialAccountNameLengthMax, socialAccountsMax } from '../../schemas/api-limits.ts'
 import { platforms } from '../../schemas/reference/providers.ts'
 import { connectionTypes } from '../../schemas/resources/social-account.ts'
@@ -44,6 +45,7 @@ export const connectAccount = defineCommand({
 
 async function connect(tx: Queryable, wanted: ConnectedAccount) {
   const { workspaceId, platform, handle } = wanted
+  await holdWorkspace(tx, workspaceId)
   const before = await lockSocialAccount(tx, workspaceId, platform, handle)
   if (before === null && (await countSocialAccounts(tx, workspaceId)) >= socialAccountsMax) {
     throw new CommandFailed(`the workspace has ${socialAccountsMax} accounts, as many as it may have`)

@@ -80,6 +80,11 @@ export async function readWorkspace(q: Queryable, id: number): Promise<Workspace
   return workspace ?? null
 }
 
+/** Held until the end of the transaction, so that what is counted of it isn't counted by two at once. */
+export async function holdWorkspace(tx: Queryable, id: number): Promise<void> {
+  await tx.query('SELECT 1 FROM workspaces WHERE id = $1 FOR NO KEY UPDATE', [id])
+}
+
 /**
  * Sets the plan of the workspace's owner; null for none. A lower one starts the grace that what it hides is kept for.
  * @returns false when there is no such workspace

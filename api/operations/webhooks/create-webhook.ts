@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { countWebhookEndpoints, insertWebhookEndpoint } from '../../../postgres/tables/webhooks.ts'
+import { holdWorkspace } from '../../../postgres/tables/workspaces.ts'
 import { webhookEndpointsMax } from '../../../schemas/api-limits.ts'
 import { problem } from '../../../schemas/problems.ts'
 import { CreatedWebhookEndpoint, WebhookCreate } from '../../../schemas/resources/webhook.ts'
@@ -18,6 +19,7 @@ export const createWebhook = defineOperation({
   output: CreatedWebhookEndpoint,
   problems: ['webhooks_full'],
   async handle({ body: { url, events = [], description }, workspace, stores: { pg, box } }) {
+    await holdWorkspace(pg, workspace.id)
     if ((await countWebhookEndpoints(pg, workspace.id)) >= webhookEndpointsMax) throw problem('webhooks_full')
     const secret = `whsec_${randomBytes(32).toString('base64')}`
     const endpoint = await insertWebhookEndpoint(pg, {

@@ -1,0 +1,129 @@
+/** Webhook endpoints as they are registered, listed and deleted, and the list of deliveries. What is delivered is held elsewhere. */
+import { describe, expect, test } from 'vitest'
+import { webhookEndpointsMax } from '../../schemas/api-limits.ts'
+import { webhookEventTypes } from '../../schemas/webhook-events.ts'
+import { makeWorkspace, setUpApi } from '../support/api.ts'
+import { asking } from '../support/publishing.ts'
+
+const { stores, api, mine } = setUpApi()
+
+const ask = (method: string, path: string, body?: unknown) => asking(api, () => mine.apiKey)(method, path, body)
+const url = 'https://example.com/hooks'
+const register = (more: object = {}) => ask('POST', '/v1/webhooks', { url, ...more })
+
+describe('registering', () => {
+  test('answers the endpoint with all events where none is named, and its secret this once', async () => {
+    const { status, body } = await register()
+    expect([status, body]).toEqual([
+      200,
+      {
+        id: expect.any(Number),
+        object_id: `webhook_endpoint_${body.id}`,
+        url,
+        events: [...webhookEventTypes],
+        description: '',
+        status: 'enabled',
+        secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
+        created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+        updated_at: body.created_at,
+      },
+    ])
+    const { secret, ...shown } = body
+    const listed = await ask('GET', '/v1/webhooks')
+    expect(listed.body).toEqual([shown])
+    const sql = 'SELECT secret FROM webhook_endpoints WHERE id = $1'
+    const [kept] = await stores.pg.query<{ secret: Buffer }>(sql, [body.id])
+    expect(kept!.secret.includes(secret)).toBe(false)
+    expect(stores.box.open(kept!.secret)).toBe(secret)
+  })
+
+  test('names the events once each, in the order in which they were sent', async () => {
+    const { body } = await register({ events: ['post.failed', 'post.created', 'post.failed'], description: 'Chat' })
+    expect(body).toMatchObject({ events: ['post.failed', 'post.created'], description: 'Chat' })
+  })
+
+  test.each([
+    [{ url: `https://example.com/${'x'.repeat(2028)}`, description: '😀'.repeat(500) }, 200, undefined],
+    [{ url: `https://example.com/${'x'.repeat(2029)}` }, 422, 'string_too_long'],
+    [{ url: '' }, 422, 'string_too_short'],
+    [{ url: null }, 422, 'string_type'],
+    [{ url: 'example.com/hooks' }, 422, 'value_error'],
+    [{ url: 'ftp://example.com/' }, 422, 'value_error'],
+    [{ url: 'https://me@example.com/' }, 422, 'value_error'],
+    [{ url: 'https://' }, 422, 'value_error'],
+    [{ description: 'x'.repeat(501) }, 422, 'string_too_long'],
+    [{ description: null }, 422, 'string_type'],
+    [{ events: [] }, 422, 'too_short'],
+    [{ events: null }, 422, 'list_type'],
+    [{ events: ['post.created', 'post.deleted'] }, 422, 'enum'],
+  ])('%j: %i %s', async (sent, status, type) => {
+    const { status: answered, body } = await register(sent)
+    expect([answered, body.detail?.[0].type]).toEqual([status, type])
+  })
+
+  test(`takes ${webhookEndpointsMax} of a workspace, also where several come at once for the last place`, async () => {
+    await stores.pg.query(
+      `INSERT INTO webhook_endpoints (workspace_id, url, events, secret)
+       SELECT $1, 'https://example.com/' || n, '{}', '' FROM generate_series(1, $2::int) AS n`,
+      [mine.workspaceId, webhookEndpointsMax - 1],
+    )
+    const answers = await Promise.all(Array.from({ length: 8 }, () => register()))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 7 }, () => 409)])
+    const made = answers.find(({ status }) => status === 200)!.body.id
+    expect((await ask('DELETE', `/v1/webhooks/${made}`)).status).toBe(200)
+    expect((await register()).status).toBe(200)
+  })
+})
+
+test('the list is newest first and pages back', async () => {
+  const ids: number[] = []
+  for (let at = 0; at < 5; at++) ids.unshift((await register()).body.id)
+  const idsOf = async (query: string) =>
+    (await ask('GET', `/v1/webhooks?${query}`)).body.map(({ id }: { id: number }) => id)
+  expect(await idsOf('')).toEqual(ids)
+  expect(await idsOf('limit=2')).toEqual(ids.slice(0, 2))
+  expect(await idsOf(`limit=2&before_id=${ids[1]}`)).toEqual(ids.slice(2, 4))
+})
+
+test('what is deleted is in no list, can not be deleted again, and another workspace can not tell it from none', async () => {
+  const { id } = (await register()).body
+  const theirs = await makeWorkspace(stores)
+  const notFound = { status: 404, body: { detail: 'Webhook endpoint not found' } }
+  expect(await asking(api, () => theirs.apiKey)('DELETE', `/v1/webhooks/${id}`)).toEqual(notFound)
+  expect((await ask('DELETE', `/v1/webhooks/webhook_endpoint_${id}`)).body).toMatchObject({ id, status: 'disabled' })
+  expect((await ask('GET', '/v1/webhooks')).body).toEqual([])
+  expect(await ask('DELETE', `/v1/webhooks/${id}`)).toEqual(notFound)
+})
+
+test('deliveries are listed newest first, of the workspace alone, with every member, also of an endpoint that is gone', async () => {
+  const { id } = (await register()).body
+  const [first, last] = await stores.pg.query<{ id: number }>(
+    `INSERT INTO webhook_deliveries (workspace_id, webhook_endpoint_id, event_id, event_type, status, attempt_count,
+       response_status, response_body, duration_ms, delivered_at, next_attempt_at, error)
+     VALUES ($1, $2, 'evt_1', 'post.created', 'delivered', 1, 200, 'ok', 12, '2026-11-20T09:30:00Z', NULL, NULL),
+       ($1, $2, 'evt_2', 'post.updated', 'pending', 2, 500, '', 7, NULL, '2026-11-20T09:30:05.25Z', 'answered 500')
+     RETURNING id`,
+    [mine.workspaceId, id],
+  )
+  await ask('DELETE', `/v1/webhooks/${id}`)
+  const { body } = await ask('GET', '/v1/webhooks/deliveries')
+  const created_at = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+  const about = { webhook_endpoint_id: id, created_at }
+  expect(body).toEqual([
+    {
+      ...{ id: last!.id, object_id: `webhook_delivery_${last!.id}`, ...about },
+      ...{ event_id: 'evt_2', event_type: 'post.updated', status: 'pending', attempt_count: 2 },
+      ...{ response_status: 500, response_body: '', error: 'answered 500', duration_ms: 7 },
+      ...{ next_attempt_at: '2026-11-20T09:30:05.250Z', delivered_at: null },
+    },
+    {
+      ...{ id: first!.id, object_id: `webhook_delivery_${first!.id}`, ...about },
+      ...{ event_id: 'evt_1', event_type: 'post.created', status: 'delivered', attempt_count: 1 },
+      ...{ response_status: 200, response_body: 'ok', error: null, duration_ms: 12 },
+      ...{ next_attempt_at: null, delivered_at: '2026-11-20T09:30:00.000Z' },
+    },
+  ])
+  expect((await ask('GET', `/v1/webhooks/deliveries?limit=1&before_id=${last!.id}`)).body).toEqual([body[1]])
+  const theirs = await makeWorkspace(stores)
+  expect((await asking(api, () => theirs.apiKey)('GET', '/v1/webhooks/deliveries')).body).toEqual([])
+})

@@ -9,7 +9,8 @@ import { connectClickHouse } from '../clickhouse/client.ts'
 import { connectPostgres, type Postgres } from '../postgres/client.ts'
 import { recordRepairs } from '../postgres/tables/aggregate-repairs.ts'
 import { insertInbox } from '../postgres/tables/inbox.ts'
-import { findRedirect, listRedirects } from '../postgres/tables/links.ts'
+import { findRedirect, findRedirectOfId, listRedirects } from '../postgres/tables/links.ts'
+import { findPostOwner, listPostOwners } from '../postgres/tables/posts.ts'
 import { readOrMakeSalt } from '../postgres/tables/salts.ts'
 import { advanceMark, leaseSegments, raiseLeases } from '../postgres/tables/segment-leases.ts'
 import { findTrackingKey, listTrackingKeys } from '../postgres/tables/tracking-keys.ts'
@@ -23,6 +24,7 @@ import { makeMetrics } from '../runtime/metrics.ts'
 import { makeShutdown } from '../runtime/shutdown.ts'
 import { logFileBytes, segmentLeaseSize } from '../schemas/limits.ts'
 import type { StreamName } from '../schemas/row.ts'
+import { openCountries } from './countries.ts'
 import { openSegmentLeases, type SegmentLeases } from './ids.ts'
 import { makeKeyTable } from './keys.ts'
 import { makeLinkTable } from './links.ts'
@@ -30,6 +32,7 @@ import { diskIo } from './log/files.ts'
 import { workerFolders, writerFolder } from './log/folders.ts'
 import type { Tables, Thread } from './node.ts'
 import { receiveInOneThread } from './one-thread.ts'
+import { makePostTable } from './posts.ts'
 import { makeSalts } from './salts.ts'
 import { watchMetrics } from './service-metrics.ts'
 import { connectClaims } from './ship/claim.ts'
@@ -151,7 +154,7 @@ async function openLeases(
   return new Map(await Promise.all(all.map(async (writer) => [writer, await open(writer)] as const)))
 }
 
-async function openTables({ folder, clock, log }: Thread, pg: Postgres, keepsCopy: boolean): Promise<Tables> {
+async function openTables({ config, folder, clock, log }: Thread, pg: Postgres, keepsCopy: boolean): Promise<Tables> {
   const keys = makeKeyTable({
     file: join(folder, 'tracking-keys.json'),
     keepsCopy,
@@ -173,12 +176,24 @@ async function openTables({ folder, clock, log }: Thread, pg: Postgres, keepsCop
     keepsCopy,
     listChanged: (since, limit) => listRedirects(pg, since, limit),
     findLink: (key) => findRedirect(pg, key),
+    findLinkOfId: (id) => findRedirectOfId(pg, id),
     listen: (onNotify, onReconnect) => pg.listen('links_changed', onNotify, onReconnect),
     clock,
     log,
   })
-  await Promise.all([keys.start(), links.start(), salts.start()])
-  return { keys, links, salts }
+  const posts = makePostTable({
+    file: join(folder, 'posts.txt'),
+    keepsCopy,
+    listPosts: (afterId, limit) => listPostOwners(pg, afterId, limit),
+    findPost: (id) => findPostOwner(pg, id),
+    clock,
+    log,
+  })
+  const [countries] = await Promise.all([
+    openCountries(config.countryDatabase),
+    ...[keys, links, posts, salts].map((table) => table.start()),
+  ])
+  return { keys, links, posts, salts, countries }
 }
 
 function markStoreOf(pg: Postgres): MarkStore {

@@ -10,12 +10,14 @@ import { makeBotReader } from './bots.ts'
 import { makeBrowserScript } from './browser-script.ts'
 import type { Capacity } from './capacity.ts'
 import { makeClickReader } from './clicks.ts'
+import type { Countries } from './countries.ts'
 import { makeEnricher } from './enrich.ts'
 import type { SegmentLeases } from './ids.ts'
 import { makeKeyRate } from './key-rate.ts'
 import type { KeyTable } from './keys.ts'
 import type { LinkTable } from './links.ts'
 import type { LogWriter } from './log/writer.ts'
+import type { PostTable } from './posts.ts'
 import { Receiver } from './receive.ts'
 import { makeRedirect } from './redirect.ts'
 import type { Salts } from './salts.ts'
@@ -23,6 +25,7 @@ import { type IngestServer, type IngestServerOptions, makeIngestServer } from '.
 import type { watchMetrics } from './service-metrics.ts'
 import type { Claims } from './ship/claim.ts'
 import type { ShippingOptions } from './ship/stream.ts'
+import type { Ownership } from './steps/match-link.ts'
 
 /** What every thread has of its own. */
 export interface Thread {
@@ -38,7 +41,10 @@ export interface Thread {
 export interface Tables {
   readonly keys: KeyTable
   readonly links: LinkTable
+  readonly posts: PostTable
   readonly salts: Salts
+  /** Null: no address is looked up. */
+  readonly countries: Countries | null
 }
 
 /** The logs that requests are written to. */
@@ -71,7 +77,7 @@ export const drainMs = 8_000
 /** The part that takes requests. */
 export function makeReceiver(
   { config, watched, clock, log }: Thread,
-  { keys, links, salts }: Tables,
+  { keys, links, posts, salts, countries }: Tables,
   { linkClicks, ...logs }: Logs,
   capacity: Pick<Capacity, 'refusal'>,
   pages: Pick<IngestServerOptions, 'health' | 'metrics'>,
@@ -80,7 +86,7 @@ export function makeReceiver(
   watched.watchWindow(logs.window, clock)
   const receiver = new Receiver({
     keys,
-    enricher: makeEnricher({ secretKey, salts }),
+    enricher: makeEnricher({ ...{ secretKey, salts, countries }, ownership: ownershipOf(links, posts) }),
     bots: makeBotReader({ salts }),
     appender: new Appender({ ...logs, secretKey, clock }),
     capacity,
@@ -95,7 +101,7 @@ export function makeReceiver(
   const { observeAnswer } = watched
   const redirect = makeRedirect({
     ...{ links, capacity, proxies, countryHeader, observeAnswer, log },
-    clicks: makeClickReader({ salts }),
+    clicks: makeClickReader({ salts, countries }),
     writer: linkClicks,
     countRequest: watched.countLinkRequest,
   })
@@ -103,6 +109,10 @@ export function makeReceiver(
   const apiHost = (config.apiHost ?? `http://localhost:${config.port}`).replace(/\/+$/, '')
   const browserScript = makeBrowserScript({ keys, apiHost })
   return makeIngestServer({ receiver, shortLinks, browserScript, proxies, countryHeader, ...pages, observeAnswer, log })
+}
+
+function ownershipOf(links: LinkTable, posts: PostTable): Ownership {
+  return { linkOfId: (id) => links.ofId(id), workspaceOfPost: (id) => posts.workspaceOf(id) }
 }
 
 /** What short links begin with behind the host: `/l`, and the path of their own root where that has another. */

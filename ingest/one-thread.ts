@@ -40,7 +40,8 @@ export async function receiveInOneThread(node: Node, openTables: () => Promise<T
     },
     closeTables: async () => {
       capacity.close()
-      await Promise.all([tables.keys.close(), tables.links.close(), tables.salts.close(), numbers.close()])
+      const { keys, links, posts, salts } = tables
+      await Promise.all([keys, links, posts, salts, numbers].map((each) => each.close()))
     },
   }
 }

@@ -115,6 +115,11 @@ export const settings = {
     'cf-ipcountry',
     'Header in which a trusted proxy names the ISO alpha-2 country.',
   ),
+  countryDatabase: text(
+    'COUNTRY_DATABASE',
+    '',
+    'File (MaxMind DB) that tells countries by address, in place of the one that is installed; `off`: addresses are not looked up.',
+  ),
   ingestWorkers: integer('INGEST_WORKERS', 1, 1, 16, 'Threads of ingest that take events; 1: one thread does all.'),
   rateLimitStarter: rateLimit('RATE_LIMIT_STARTER', 'starter'),
   rateLimitGrowth: rateLimit('RATE_LIMIT_GROWTH', 'growth'),

@@ -47,11 +47,12 @@ export const statusCodeMin = 100
 export const statusCodeMax = 599
 export const responseMsMax = 2 ** 32 - 1
 
-/** Entries of the memories that ingest keeps of what it has worked out: agents, hosts, proxies, cookieless visitors. */
+/** Entries of the memories that ingest keeps of what it has worked out: agents, hosts, proxies, cookieless visitors, countries of addresses. */
 export const agentCacheMax = 20_000
 export const hostCacheMax = 20_000
 export const addressCacheMax = 20_000
 export const visitorCacheMax = 100_000
+export const countryCacheMax = 100_000
 /** Look-ups of unknown tracking keys at one time; beyond it 503. */
 export const keyLookupsMax = 16
 
@@ -186,6 +187,12 @@ export const aggregateWorkspacesNamed = 1_000
  */
 export const linkTableMax = 100_000
 export const linkOverlapMs = 1 * minute
+/**
+ * Posts whose workspace a thread of ingest keeps at hand, the newest. So many ids before the last known are read again: a
+ * transaction that took its id earlier may have been committed later.
+ */
+export const postTableMax = 100_000
+export const postOverlap = 1_000
 /** What the row of a click takes in the log, at most: its referrer, and names that are short. */
 export const linkClickBytesMax = 16 * KiB
 

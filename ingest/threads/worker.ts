@@ -105,7 +105,8 @@ export async function runWorker(
       await Promise.all(Object.values(logs).map(({ writer }) => writer.close()))
     },
     closeTables: async () => {
-      await Promise.all([tables.keys.close(), tables.links.close(), tables.salts.close(), numbers.close()])
+      const { keys, links, posts, salts } = tables
+      await Promise.all([keys, links, posts, salts, numbers].map((each) => each.close()))
     },
   }
   Object.assign(mine, functions)

@@ -52,6 +52,7 @@ export const companions: Readonly<Record<string, string>> = { '@embedded-postgre
 /** Where each package enters; tests and benches besides. */
 export const vendors: Readonly<Record<string, readonly string[]>> = {
   '@clickhouse/client': ['clickhouse/client.ts'],
+  '@ip-location-db/geo-whois-asn-country-mmdb': ['ingest/countries.ts'],
   ajv: ['schemas/generate.ts'],
   bowser: ['ingest/steps/user-agents.ts'],
   bullmq: ['pipeline/'],
@@ -61,10 +62,11 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   esbuild: ['schemas/generate.ts', 'web/bundle/generate.ts'],
   httpxy: ['start/front.ts'],
   ioredis: ['api/main.ts', 'ingest/ship/claim.ts', 'cli/doctor/redis-probe.ts'],
-  'ipaddr.js': ['runtime/http/trusted-proxy.ts', 'ingest/steps/hash-ids.ts'],
+  'ipaddr.js': ['runtime/http/trusted-proxy.ts', 'ingest/countries.ts', 'ingest/steps/hash-ids.ts'],
   isbot: ['schemas/reference/bots.ts'],
   'rate-limiter-flexible': ['api/guards/rate-limit.ts'],
   'lru-cache': ['runtime/http/trusted-proxy.ts', 'ingest/', 'clickhouse/queries/'],
+  'mmdb-lib': ['ingest/countries.ts'],
   pg: ['postgres/client.ts', 'postgres/listen.ts'],
   pino: ['runtime/log.ts'],
   'prom-client': ['runtime/metrics.ts'],
@@ -81,9 +83,9 @@ export const tools: Readonly<Record<string, string>> = {
   '@biomejs/biome': 'package.json',
   '@redocly/cli': 'redocly.yaml',
   '@types/node': 'tsconfig.json',
+  // Its index asks for a module kind that Node 20 warns of: its list is loaded as JSON.
+  'crawler-user-agents': 'schemas/generate-crawlers.ts',
   typescript: 'package.json',
   vitest: 'package.json',
 }
 export const testPackages = ['autocannon', 'fast-check', 'swagger-typescript-api', 'vitest'] as const
-  // Its index asks for a module kind that Node 20 warns of: its list is loaded as JSON.
-  'crawler-user-agents': 'schemas/generate-crawlers.ts',

@@ -12,13 +12,12 @@
  * of `agg_sessions` that the row makes in place of those of its facts. Two statements find them: one for all sessions, hour
  * by hour, and a much faster one for those within a day, which only marks the others.
  */
-
-import { bounceEngagementMs } from '../../schemas/limits.ts'
 import type { BoundSql } from '../bound-sql.ts'
 import { browserKey, countryKey, deviceKey, mediumKey, sourceKey } from './event-keys.ts'
 import { idMax } from './id-ranges.ts'
 import { hourMs, inPart, type RowScope, type ScopeSql, scopeSql, sessionHours } from './row-scope.ts'
-import { hourOfEvent, setFunction } from './tables.ts'
+import { bounceSql, firstOfSession, isAct, ofFirst, sessionEntriesSql, sessionSumsSql } from './session-facts.ts'
+import { hourOfEvent } from './tables.ts'
 
 /** The facts in the order of their tuple, which begins at 1. */
 const fact = {
@@ -36,15 +35,9 @@ const fact = {
   entryPath: 12,
 } as const
 
+type FactsSql = Record<keyof typeof fact, string>
+
 const noMark = `('', '', '')`
-
-/** SQL of a row by which its session is no bounce. */
-export const isAct = "kind IN ('conversion', 'custom')"
-
-/** SQL: a session is a bounce, by its pageviews, its acts, and the milliseconds of its engagement (docs/metrics.md). */
-export function bounceSql(pageviews: string, acts: string, engagement: string): string {
-  return `${pageviews} = 1 AND ${acts} = 0 AND ${engagement} < ${bounceEngagementMs}`
-}
 
 /**
  * Of all sessions.
@@ -69,7 +62,7 @@ export function sessionSidesSql(scope: RowScope, chosen?: BoundSql, condition = 
         FROM (
           SELECT workspace_id, session, hour, side,
             tuple(
-              toUnixTimestamp64Milli(first.1), first.3, first.4, first.5, first.6, first.7, first.8,
+              toUnixTimestamp64Milli(first.1), ${Object.values(ofFirst).join(', ')},
               session_pageviews, session_events,
               ${bounceSql('session_pageviews', 'session_acts', 'session_engagement')},
               dateDiff('millisecond', first.1, session_last), entry.3
@@ -101,7 +94,7 @@ function hoursSql(scope: RowScope, near: ScopeSql, chosen: BoundSql | undefined)
   const side = scope.uncounted === 'everything' ? '1' : `arrayJoin(if(${near.uncounted}, [1], [0, 1]))`
   return `
     SELECT workspace_id, session, ${side} AS side, toInt64(${hourOfEvent}) AS hour,
-      min((occurred_at, id, visitor, ${sourceKey}, ${mediumKey}, ${deviceKey}, ${browserKey}, ${countryKey})) AS first,
+      ${firstOfSession} AS first,
       max(occurred_at) AS last_at,
       countIf(kind = 'pageview') AS pageviews, count() AS events, countIf(${isAct}) AS acts,
       sum(engagement_ms) AS engagement, minIf((occurred_at, id, path), kind = 'pageview') AS hour_entry
@@ -180,28 +173,17 @@ function identityOf(facts: string): string {
   return `tuple(${[visitor, source, medium, device, browser, country].map((at) => `${facts}.${at}`).join(', ')})`
 }
 
-/** A session's entries: (dimension, key, detail). */
-function entriesOf(facts: string): string {
-  return `arrayConcat([
-    ('total', '', ''), ('source', ${facts}.${fact.source}, ${facts}.${fact.medium}),
-    ('device', ${facts}.${fact.device}, ''), ('browser', ${facts}.${fact.browser}, ''), ('country', ${facts}.${fact.country}, '')],
-    if(${facts}.${fact.pageviews} > 0, [('entry', ${facts}.${fact.entryPath}, '')], []))`
-}
-
 /**
  * What sides add to `agg_sessions`: its key columns, `hour`, its sums with their sign, and `visitors` as a state.
  * @param byHour false: all hours together, without the column
  */
 export function sessionContributionsSql(sides: BoundSql, byHour = true): BoundSql {
   const hour = byHour ? 'hour, ' : ''
+  const facts = Object.fromEntries(Object.entries(fact).map(([name, at]) => [name, `facts.${at}`])) as FactsSql
   const sql = `
-    SELECT workspace_id, ${hour}entry.1 AS dimension, entry.2 AS key, entry.3 AS detail,
-      toInt64(sum(sign)) AS sessions, toInt64(sum(sign * facts.${fact.pageviews})) AS pageviews,
-      toInt64(sum(sign * facts.${fact.events})) AS events, toInt64(sum(sign * facts.${fact.isBounce})) AS bounces,
-      toInt64(sum(sign * facts.${fact.durationMs})) AS duration_ms,
-      ${setFunction('list', 'StateIf')}(facts.${fact.visitor}, sign = 1 AND dimension NOT IN ('total', 'entry')) AS visitors
+    SELECT workspace_id, ${hour}${sessionSumsSql(facts, 'sign')}
     FROM (
-      SELECT workspace_id, hour, sign, facts, arrayJoin(if(mark.1 != '', [mark], ${entriesOf('facts')})) AS entry
+      SELECT workspace_id, hour, sign, facts, arrayJoin(if(mark.1 != '', [mark], ${sessionEntriesSql(facts)})) AS entry
       FROM (${sides.sql})
     )
     GROUP BY workspace_id, ${hour}dimension, key, detail`

@@ -1,8 +1,13 @@
 /** Sessions that start in what isn't taken from the aggregates: by their raw rows, on all their events of a day around. */
-import { browserKey, countryKey, deviceKey, mediumKey, sourceKey } from '../../aggregates/event-keys.ts'
 import { type HourSpan, hourMs } from '../../aggregates/row-scope.ts'
-import { bounceSql, isAct } from '../../aggregates/session-starts.ts'
-import { setFunction } from '../../aggregates/tables.ts'
+import {
+  bounceSql,
+  firstOfSession,
+  isAct,
+  ofFirst,
+  sessionEntriesSql,
+  sessionSumsSql,
+} from '../../aggregates/session-facts.ts'
 import type { BoundSql } from '../../bound-sql.ts'
 import { type Composition, edgesOf } from './composition.ts'
 import { aroundSessions, inAnySpan } from './span.ts'
@@ -23,20 +28,18 @@ export function rawSessionTotalsSql(composition: Composition, hours: HourSpan): 
  * @param cut hours besides that are counted from raw rows
  */
 export function rawSessionsSql(composition: Composition, hours: HourSpan, cut: readonly number[]): BoundSql[] {
-  const facts = `
-    min((occurred_at, id, visitor, ${sourceKey}, ${mediumKey}, ${deviceKey}, ${browserKey}, ${countryKey})) AS first,
-    argMinIf(path, (occurred_at, id), kind = 'pageview') AS entry_path`
+  const facts = `${firstOfSession} AS first, argMinIf(path, (occurred_at, id), kind = 'pageview') AS entry_path`
+  const entries = sessionEntriesSql({ ...ofFirst, pageviews: 'session_pageviews', entryPath: 'entry_path' })
+  const sums = sessionSumsSql({
+    ...{ visitor: 'visitor', pageviews: 'session_pageviews', events: 'session_events' },
+    ...{ isBounce: 'is_bounce', durationMs: 'duration' },
+  })
   return sessionRows(composition, hours, cut, facts).map(({ sql, params }) => ({
     params,
     sql: `
-    SELECT entry.1 AS dimension, entry.2 AS key, entry.3 AS detail,
-      toInt64(count()) AS sessions, toInt64(sum(session_pageviews)) AS pageviews, toInt64(sum(session_events)) AS events,
-      toInt64(sum(is_bounce)) AS bounces, toInt64(sum(duration)) AS duration_ms,
-      ${setFunction('list', 'StateIf')}(visitor, dimension NOT IN ('total', 'entry')) AS visitors
+    SELECT ${sums}
     FROM (
-      SELECT first.3 AS visitor, session_pageviews, session_events, is_bounce, duration, arrayJoin(arrayConcat([
-          ('total', '', ''), ('source', first.4, first.5), ('device', first.6, ''), ('browser', first.7, ''), ('country', first.8, '')],
-          if(session_pageviews > 0, [('entry', entry_path, '')], []))) AS entry
+      SELECT ${ofFirst.visitor} AS visitor, session_pageviews, session_events, is_bounce, duration, arrayJoin(${entries}) AS entry
       FROM (${sql})
     )
     GROUP BY dimension, key, detail`,

@@ -3,30 +3,16 @@
  * the count is the same whatever nodes the requests came to, and in whatever order.
  */
 import { moment } from '../aggregates/row-scope.ts'
-import { type ReadableSpan, type Reader, spanParams, within } from './overview/span.ts'
+import { type PeriodCounts, readPeriodCounts } from './overview/periods.ts'
+import type { ReadableSpan, Reader } from './overview/span.ts'
 
 /** SQL of what a person's clicks count once for. */
 const countedOnce = "(link_id, visitor, toStartOfHour(occurred_at, 'UTC'))"
 
-export interface LinkClicksOfPeriods {
-  readonly current: number
-  readonly previous: number
-}
-
 /** Of a range, and of one that ends where it begins. */
-export async function readClicksOfPeriods(
-  ch: Reader,
-  span: ReadableSpan,
-  previousStart: number,
-): Promise<LinkClicksOfPeriods> {
-  const { from: previous_from } = spanParams({ ...span, start: previousStart }) as { from: number }
-  const isCurrent = `occurred_at >= ${moment('from')}`
-  const [row] = await ch.query<LinkClicksOfPeriods>(
-    `SELECT uniqExactIf(${countedOnce}, ${isCurrent}) AS current, uniqExactIf(${countedOnce}, NOT (${isCurrent})) AS previous
-     FROM link_clicks WHERE ${within('previous_from', 'to')} AND kind = 'click'`,
-    { ...spanParams(span), previous_from },
-  )
-  return row ?? { current: 0, previous: 0 }
+export function readClicksOfPeriods(ch: Reader, span: ReadableSpan, previousStart: number): Promise<PeriodCounts> {
+  const countIf = (condition: string) => `uniqExactIf(${countedOnce}, ${condition})`
+  return readPeriodCounts(ch, span, previousStart, { table: 'link_clicks', where: "kind = 'click'", countIf })
 }
 
 export interface LinkClickCounts {

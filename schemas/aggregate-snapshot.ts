@@ -48,13 +48,3 @@ export interface AggregateSnapshot {
   readonly blocks: readonly LiveBlock[]
   readonly resets: readonly AggregateReset[]
 }
-
-/** Nothing is aggregated: everything is among the raw rows. */
-export const emptySnapshot: AggregateSnapshot = {
-  revision: 0,
-  committedAt: 0,
-  aggregated: [],
-  generations: [],
-  blocks: [],
-  resets: [],
-}

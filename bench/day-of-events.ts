@@ -3,6 +3,7 @@
  * ids, kinds and times as a day has. The same seed gives the same day.
  */
 import { makeEnricher } from '../ingest/enrich.ts'
+import { noOwnership } from '../ingest/steps/match-link.ts'
 import type { TrackEvent } from '../schemas/event.ts'
 import { segmentRowsMax } from '../schemas/limits.ts'
 import type { EventRow } from '../schemas/row.ts'
@@ -52,7 +53,11 @@ export function* dayOfEvents({ events, workspaces, seed, start }: DayOptions): G
       .slice(0, digits)
   const uuid = () => `${hex(8)}-${hex(4)}-4${hex(3)}-9${hex(3)}-${hex(12)}`
   const salt = Buffer.alloc(32, 7)
-  const enricher = makeEnricher({ secretKey, salts: { current: () => salt } })
+  const enricher = makeEnricher({
+    ...{ secretKey, salts: { current: () => salt } },
+    countries: null,
+    ownership: noOwnership,
+  })
 
   function newVisit(): Visit {
     const variant = Math.floor(random() * eventVariants.length)

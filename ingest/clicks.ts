@@ -1,8 +1,10 @@
 /** The row of a request for a short link: what the request was, and whose. */
 import { urlLengthMax } from '../schemas/limits.ts'
 import { type LinkClickRow, linkClickKinds, noCountry } from '../schemas/row.ts'
+import type { Countries } from './countries.ts'
 import type { LinkTarget } from './links.ts'
 import type { Sender } from './outcome.ts'
+import { countryOfSender } from './steps/find-country.ts'
 import { makeCookielessVisitors } from './steps/hash-ids.ts'
 import { withoutClickValues } from './steps/page-url.ts'
 import { type Agent, makeUserAgents } from './steps/user-agents.ts'
@@ -22,7 +24,13 @@ export interface ClickReader {
 
 export const clickEventName = 'link_click_through'
 
-export function makeClickReader({ salts }: { salts: { current(ms: number): Buffer } }): ClickReader {
+export interface ClickReaderOptions {
+  readonly salts: { current(ms: number): Buffer }
+  /** Null: no address is looked up. */
+  readonly countries: Countries | null
+}
+
+export function makeClickReader({ salts, countries }: ClickReaderOptions): ClickReader {
   const userAgents = makeUserAgents()
   const visitorOf = makeCookielessVisitors(salts)
   const row = makeLinkClickRow()
@@ -40,7 +48,7 @@ export function makeClickReader({ salts }: { salts: { current(ms: number): Buffe
       row.link_id = link.id
       row.post_id = link.postId ?? 0
       row.device = agent.device
-      row.country = sender.country
+      row.country = countryOfSender(sender, countries)
       row.referrer = withoutClickValues(request.referrer.slice(0, urlLengthMax).toWellFormed())
       row.browser = agent.browser
       row.os = agent.os

@@ -5,15 +5,18 @@
 import type { TrackEvent } from '../schemas/event.ts'
 import type { BotVisitRow, EventRow } from '../schemas/row.ts'
 import type { ValidationError } from '../schemas/validation-errors.ts'
+import type { Countries } from './countries.ts'
 import type { Enriched, IngestWorkspace, Sender, SidePayload } from './outcome.ts'
 import { makeAddressHash } from './steps/address-hash.ts'
 import { fillFromEvent, makeBotVisitRow } from './steps/bot-visit.ts'
 import { classifySource } from './steps/classify-source.ts'
 import { describeDevice } from './steps/describe-device.ts'
 import { isBot, makeFacts, type Step } from './steps/facts.ts'
+import { findCountry } from './steps/find-country.ts'
 import { type HashIdsOptions, hashIds } from './steps/hash-ids.ts'
 import { makeSites } from './steps/hosts.ts'
 import { markBot } from './steps/mark-bot.ts'
+import { matchLink, type Ownership } from './steps/match-link.ts'
 import { nameEvent } from './steps/name-event.ts'
 import { readLocation } from './steps/read-location.ts'
 import { readProperties } from './steps/read-properties.ts'
@@ -29,14 +32,22 @@ export interface Enricher {
   enrich(event: TrackEvent, sender: Sender, workspace: IngestWorkspace): Enriched
 }
 
-export function makeEnricher({ secretKey, salts }: HashIdsOptions): Enricher {
+export interface EnricherOptions extends HashIdsOptions {
+  /** Null: no address is looked up. */
+  readonly countries: Countries | null
+  readonly ownership: Ownership
+}
+
+export function makeEnricher({ secretKey, salts, countries, ownership }: EnricherOptions): Enricher {
   const steps: readonly Step[] = [
     resolveTime,
     markBot(makeUserAgents()),
     nameEvent,
     readLocation,
+    matchLink(ownership),
     classifySource(makeSites()),
     describeDevice,
+    findCountry(countries),
     hashIds({ secretKey, salts }),
     readProperties,
   ]

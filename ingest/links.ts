@@ -13,6 +13,7 @@ import { writeFileDurably } from '../runtime/durable-file.ts'
 import { isAttributionKeyShaped } from '../schemas/keys.ts'
 import { linkOverlapMs, linkTableMax } from '../schemas/limits.ts'
 import { type FreshTable, type FreshTableOptions, keepFresh } from './fresh-table.ts'
+import { makeLookUps } from './look-ups.ts'
 
 /** A link, as Postgres holds it. */
 export interface LinkRow {
@@ -36,17 +37,28 @@ export interface LinkTableOptions extends FreshTableOptions {
   /** The newest changes, newest first; since the beginning where no moment is given. */
   readonly listChanged: (since: Date | null, limit: number) => Promise<readonly LinkRow[]>
   readonly findLink: (key: string) => Promise<LinkRow | null>
+  readonly findLinkOfId: (id: number) => Promise<LinkRow | null>
   /** Links at hand. */
   readonly max?: number
 }
 
-export type LinkTable = FreshTable<LinkTarget>
+export interface LinkTable extends FreshTable<LinkTarget> {
+  /** Undefined for one that isn't at hand. It is looked up then, behind whoever asked, if it may be an older one. */
+  ofId(id: number): LinkTarget | undefined
+}
 
 type Line = readonly [key: string, id: number, workspaceId: number, postId: number | null, url: string]
 
 export function makeLinkTable(options: LinkTableOptions): LinkTable {
-  const { log, file, max = linkTableMax, keepsCopy = true } = options
-  const links = new LRUCache<string, LinkTarget>({ max })
+  const { clock, log, file, max = linkTableMax, keepsCopy = true } = options
+  const keyOfId = new Map<number, string>()
+  const links = new LRUCache<string, LinkTarget>({
+    max,
+    onInsert: ({ id }, key) => keyOfId.set(id, key),
+    dispose: ({ id }, key) => {
+      if (keyOfId.get(id) === key) keyOfId.delete(id)
+    },
+  })
   /** Of the newest change that was read; null before the first. */
   let readThrough: Date | null = null
   /** Keys of links that the copy lacks, be it that they were looked up. */
@@ -109,7 +121,7 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
     })
   }
 
-  return keepFresh(options, {
+  const table = keepFresh(options, {
     name: 'links',
     size: () => links.size,
     find: (key) => links.get(key),
@@ -126,6 +138,24 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
       }
     },
   })
+  const olderLinks = makeLookUps({
+    find: async (id: string) => {
+      const row = await options.findLinkOfId(Number(id))
+      return row === null ? null : take(row)
+    },
+    ...{ clock, log },
+  })
+
+  return {
+    ...table,
+    ofId: (id) => {
+      const key = keyOfId.get(id)
+      if (key !== undefined) return links.get(key)
+      // While there is room for more, all links are at hand.
+      if (links.size >= max) void olderLinks.ask(String(id))
+      return undefined
+    },
+  }
 }
 
 function targetOf({ id, workspace_id, post_id, tracking_url }: LinkRow): LinkTarget {

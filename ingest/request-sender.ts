@@ -2,6 +2,7 @@
 
 import type { ClientOrigin, TrustedProxies } from '../runtime/http/trusted-proxy.ts'
 import type { HttpResponse } from '../runtime/http/uws.ts'
+import { isCountryCode } from '../schemas/reference/country-zones.ts'
 import { noCountry } from '../schemas/row.ts'
 import type { Sender } from './outcome.ts'
 
@@ -22,7 +23,9 @@ export class RequestSender implements Sender {
   }
 
   get country(): string {
-    return this.countryHeader === '' ? noCountry : (this.resolved().country ?? noCountry)
+    if (this.countryHeader === '') return noCountry
+    const { country } = this.resolved()
+    return country !== undefined && isCountryCode(country) ? country : noCountry
   }
 
   private resolved(): ClientOrigin {

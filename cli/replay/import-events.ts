@@ -14,6 +14,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { makeEnricher } from '../../ingest/enrich.ts'
+import { noOwnership } from '../../ingest/steps/match-link.ts'
 import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
 import type { Workspace } from '../../postgres/tables/workspaces.ts'
 import { backoffMs } from '../../runtime/retry.ts'
@@ -64,8 +65,9 @@ export async function importEvents({
   /** All events of segments below `number` are stored. Where it can't be told now, the next time or the end tells it. */
   const tellStoredBelow = (number: number) =>
     advanceMark(installation.postgres(), first, number * segmentRowsMax - 1).catch(unlessUnavailable)
-  // Every event names its visitor, so no salt is ever used.
-  const enricher = makeEnricher({ secretKey, salts: { current: () => randomBytes(32) } })
+  // Every event names its visitor, so no salt is ever used; a log's addresses aren't in its events.
+  const salts = { current: () => randomBytes(32) }
+  const enricher = makeEnricher({ ...{ secretKey, salts }, countries: null, ownership: noOwnership })
   const tables = {
     events: makeLoader<EventRow>(ch, 'events', takeNumber, workspace.id, counts, signal, tellStoredBelow),
     bot_visits: makeLoader<BotVisitRow>(ch, 'bot_visits', takeNumber, workspace.id, counts, signal, async () => {}),

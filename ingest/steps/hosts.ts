@@ -28,13 +28,6 @@ const hostLengthMax = 253
 
 function siteOf(host: string): Site | null {
   // Sites under one suffix of a hosting company, such as github.io, are different owners'.
-  const { hostname, domain, subdomain, domainWithoutSuffix, publicSuffix } = parse(host, { allowPrivateDomains: true })
-  if (hostname === null) return null
-  const source = sourceOfHost({
-    hostname,
-    subdomain: subdomain ?? '',
-    name: domainWithoutSuffix ?? '',
-    suffix: publicSuffix ?? '',
-  })
-  return { domain: domain ?? hostname, source }
+  const { hostname, domain } = parse(host, { allowPrivateDomains: true })
+  return hostname === null ? null : { domain: domain ?? hostname, source: sourceOfHost(hostname) }
 }

@@ -1,9 +1,9 @@
 /**
- * Reads a page's URL without the cost of a URL object: host, path, the campaign that its parameters name and the click id
- * of an advertising platform. What is no URL at all still has a path.
+ * Reads a page's URL without the cost of a URL object: host, path, the campaign that its parameters name, the link and post
+ * that were followed and the click id of an advertising platform. What is no URL at all still has a path.
  */
 import { identifierLengthMax } from '../../schemas/limits.ts'
-import { type ClickId, clickIds } from '../../schemas/reference/click-ids.ts'
+import { type ClickId, clickIdOf } from '../../schemas/reference/click-ids.ts'
 
 /** Made once and used for every event. Texts are empty where the URL says nothing. */
 export interface PageUrl {
@@ -18,10 +18,16 @@ export interface PageUrl {
   campaign: string
   content: string
   clickId: ClickId | null
+  /** Of `svc_link_id` and `svc_post_id`; 0 for none. */
+  linkId: number
+  postId: number
 }
 
 export function makePageUrl(): PageUrl {
-  return { host: '', path: '', url: '', source: '', medium: '', campaign: '', content: '', clickId: null }
+  return {
+    ...{ host: '', path: '', url: '', source: '', medium: '', campaign: '', content: '' },
+    ...{ clickId: null, linkId: 0, postId: 0 },
+  }
 }
 
 /** Reads `url` into `page`, which holds nothing of the one before. An empty `url` gives an empty page. */
@@ -31,6 +37,8 @@ export function readPageUrl(url: string, page: PageUrl): void {
   page.campaign = ''
   page.content = ''
   page.clickId = null
+  page.linkId = 0
+  page.postId = 0
   page.url = url
   const pathStart = readHost(url, page)
   const hash = url.indexOf('#', pathStart)
@@ -122,8 +130,10 @@ function readParameters(url: string, start: number, end: number, page: PageUrl):
       const plain = campaign === undefined ? bareParameters.get(name) : undefined
       if (campaign !== undefined) page[campaign] ||= decode(url.slice(equals + 1, next))
       else if (plain !== undefined) bare[plain] ||= decode(url.slice(equals + 1, next))
+      else if (name === 'svc_link_id') page.linkId ||= idOf(url.slice(equals + 1, next))
+      else if (name === 'svc_post_id') page.postId ||= idOf(url.slice(equals + 1, next))
       else {
-        const clickId = clickIds.get(name)
+        const clickId = clickIdOf(name)
         if (clickId !== undefined) {
           if (page.clickId === null || (clickId.isPaid && !page.clickId.isPaid)) page.clickId = clickId
           kept += url.slice(keptEnd, equals + 1)
@@ -140,6 +150,14 @@ function readParameters(url: string, start: number, end: number, page: PageUrl):
   page.content ||= bare.content
   if (isCut) page.url = kept + url.slice(keptEnd)
 }
+
+/** 0 for what is no id of ours. */
+function idOf(text: string): number {
+  const id = /^\d{1,10}$/.test(text) ? Number(text) : 0
+  return id <= idMax ? id : 0
+}
+/** What its column holds. */
+const idMax = 2 ** 32 - 1
 
 /** A parameter's text, as long as its column takes; as it stands where it isn't well encoded. */
 function decode(value: string): string {

@@ -2,6 +2,7 @@
 import Bowser from 'bowser'
 import { LRUCache } from 'lru-cache'
 import { agentCacheMax, userAgentLengthMax } from '../../schemas/limits.ts'
+import { androidApps, browserMarks, markIn, otherDevices, systemMarks } from '../../schemas/reference/agent-marks.ts'
 import { describeBot, isBotAgent } from '../../schemas/reference/bots.ts'
 import type { Bot } from '../../schemas/reference/known-bots.ts'
 import { devices } from '../../schemas/row.ts'
@@ -41,23 +42,35 @@ export function makeUserAgents(): (text: string) => Agent {
 function describe(text: string): Agent {
   if (isBotAgent(text)) return { text, bot: describeBot(text), device: devices.unknown, browser: '', os: '' }
   const { browser, os, platform } = Bowser.parse(text)
-  const browserName = browser.name ?? ''
+  const system = markIn(systemMarks, text) ?? os.name ?? ''
   return {
     text,
     bot: null,
-    device: deviceOf(platform.type, os.name),
-    // Of a program that is no browser, bowser takes the first word for one.
-    browser: browsers.has(browserName) ? (shortNames.get(browserName) ?? browserName) : '',
-    os: os.name ?? '',
+    device: deviceOf(text, platform.type, system),
+    browser: browserOf(text, browser.name ?? '', system),
+    os: system,
   }
 }
 
-function deviceOf(type: string | undefined, os: string | undefined): number {
+function deviceOf(text: string, type: string | undefined, system: string): number {
+  if (otherDevices.test(text)) return devices.other
+  // An app's runtime says no more of its device.
+  if (androidApps.test(text)) return devices.mobile
   if (type === 'desktop' || type === 'mobile' || type === 'tablet') return devices[type]
-  return type === undefined && os !== undefined && desktopSystems.has(os) ? devices.desktop : devices.other
+  return type === undefined && desktopSystems.has(system) ? devices.desktop : devices.other
 }
 
-const desktopSystems = new Set(['Windows', 'macOS', 'Linux', 'Chrome OS'])
+function browserOf(text: string, name: string, system: string): string {
+  const marked = markIn(browserMarks, text)
+  if (marked !== undefined) return marked
+  if (androidApps.test(text)) return ''
+  if (name === 'Chrome' && text.includes('; wv)')) return 'Android WebView'
+  if (name === 'Safari' && system === 'iOS' && !text.includes('Safari/')) return 'iOS WebView'
+  // Of a program that is no browser, bowser takes the first word for one.
+  return browsers.has(name) ? (shortNames.get(name) ?? name) : ''
+}
+
+const desktopSystems = new Set(['Windows', 'macOS', 'Linux', 'Chrome OS', 'FreeBSD', 'OpenBSD', 'NetBSD'])
 const browsers = new Set<string>(Object.values(Bowser.BROWSER_MAP))
 const shortNames: ReadonlyMap<string, string> = new Map([
   ['Microsoft Edge', 'Edge'],

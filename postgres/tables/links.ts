@@ -106,6 +106,11 @@ export function listRedirects(q: Queryable, since: Date | null, limit: number): 
   )
 }
 
+export async function findRedirectOfId(q: Queryable, id: number): Promise<Redirect | null> {
+  const [row] = await q.query<Redirect>(`SELECT ${redirectColumns} FROM links WHERE id = $1`, [id])
+  return row ?? null
+}
+
 export async function findRedirect(q: Queryable, key: string): Promise<Redirect | null> {
   const [row] = await q.query<Redirect>(`SELECT ${redirectColumns} FROM links WHERE attribution_key = $1`, [key])
   return row ?? null

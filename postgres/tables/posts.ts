@@ -190,3 +190,22 @@ export function readPostedMedia(q: Queryable, workspaceId: number, ids: readonly
     [workspaceId, ids],
   )
 }
+
+/** Whose a post is: what ingest needs to know of one. */
+export interface PostOwner {
+  readonly id: number
+  readonly workspace_id: number
+}
+
+/** Of all workspaces, those with a greater id, the newest first. */
+export function listPostOwners(q: Queryable, afterId: number, limit: number): Promise<PostOwner[]> {
+  return q.query<PostOwner>('SELECT id, workspace_id FROM posts WHERE id > $1 ORDER BY id DESC LIMIT $2', [
+    afterId,
+    limit,
+  ])
+}
+
+export async function findPostOwner(q: Queryable, id: number): Promise<PostOwner | null> {
+  const [row] = await q.query<PostOwner>('SELECT id, workspace_id FROM posts WHERE id = $1', [id])
+  return row ?? null
+}

@@ -1,6 +1,7 @@
 /** One event through the enricher, for tests: what they don't say is a plain pageview of a browser. */
-import { makeEnricher } from '../../ingest/enrich.ts'
+import { type EnricherOptions, makeEnricher } from '../../ingest/enrich.ts'
 import type { Enriched, IngestWorkspace, Sender } from '../../ingest/outcome.ts'
+import { noOwnership } from '../../ingest/steps/match-link.ts'
 import type { TrackEvent } from '../../schemas/event.ts'
 import { type BotVisitRow, type EventRow, noCountry } from '../../schemas/row.ts'
 
@@ -20,8 +21,9 @@ export interface Around {
   readonly workspace?: Partial<IngestWorkspace>
 }
 
-export function makeEnrich() {
-  const enricher = makeEnricher({ secretKey, salts })
+/** Without more, no address is looked up, and no link or post is anybody's. */
+export function makeEnrich(more: Partial<EnricherOptions> = {}) {
+  const enricher = makeEnricher({ ...{ secretKey, salts, countries: null, ownership: noOwnership }, ...more })
   /** A copy of what comes out: the enricher uses its rows again. */
   return (event: EventLike, { sender, workspace }: Around = {}): Enriched =>
     structuredClone(

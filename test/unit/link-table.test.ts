@@ -46,6 +46,7 @@ function makeStore(rows: LinkRow[]) {
       if (store.isDown) throw new Error('connection refused')
       return store.rows.find((row) => row.attribution_key === key) ?? null
     },
+    findLinkOfId: async (id: number) => store.rows.find((row) => row.id === id) ?? null,
     listen: (onNotify: () => void) => {
       store.notify = onNotify
       return { close: async () => {} }
@@ -139,6 +140,17 @@ test('holds no more than its bound: the newest at first, then those that are use
   expect([1, 2, 3, 4].map((id) => urlOf(table, id) !== undefined)).toEqual([false, true, true, true])
   expect(await table.resolve(keyOf(1))).toMatchObject({ id: 1 })
   expect([2, 3].map((id) => urlOf(table, id) !== undefined)).toEqual([false, true])
+})
+
+test('finds links by their ids, too, and looks up an older one behind whoever asks for it', async () => {
+  const store = makeStore([1, 2, 3].map((id) => rowOf(id, now + id)))
+  const { table } = await startTable(store, { max: 2 })
+  expect([2, 3].map((id) => table.ofId(id)?.url)).toEqual(['https://example.com/2', 'https://example.com/3'])
+  expect(table.ofId(1)).toBeUndefined()
+  while (table.ofId(1) === undefined) await new Promise((resolve) => setTimeout(resolve, 1))
+  expect(urlOf(table, 1)).toBe('https://example.com/1')
+  expect(table.ofId(2)).toBeUndefined()
+  expect(table.ofId(99)).toBeUndefined()
 })
 
 test('its copy grows by what changes and not beyond its bound; of several threads one keeps it', async () => {

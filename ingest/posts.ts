@@ -1,0 +1,105 @@
+/**
+ * Whose posts are: the workspace of each of the newest, so that an event's `svc_post_id` is told apart from another's.
+ *
+ * It follows Postgres as fresh-table.ts says, by looking for newer posts every few seconds: nobody visits a post sooner. A
+ * post's workspace never changes. One that is older than those at hand is looked up once it is asked for, behind the event
+ * that asked, and kept in place of the one that was longest unused. The copy on disk has a line a post.
+ *
+ * Held by test/unit/post-table.test.ts.
+ */
+import { appendFile, readFile } from 'node:fs/promises'
+import { LRUCache } from 'lru-cache'
+import { writeFileDurably } from '../runtime/durable-file.ts'
+import { postOverlap, postTableMax } from '../schemas/limits.ts'
+import { type FreshTableOptions, keepFresh } from './fresh-table.ts'
+
+/** A post, as Postgres holds it. */
+export interface PostRow {
+  readonly id: number
+  readonly workspace_id: number
+}
+
+export interface PostTableOptions extends Omit<FreshTableOptions, 'listen'> {
+  /** Those with a greater id, the newest first. */
+  readonly listPosts: (afterId: number, limit: number) => Promise<readonly PostRow[]>
+  readonly findPost: (id: number) => Promise<PostRow | null>
+  /** Posts at hand. */
+  readonly max?: number
+}
+
+export interface PostTable {
+  /** Reads the table, from Postgres or else from disk, and keeps it fresh from then on. */
+  start(): Promise<void>
+  /** Undefined for what isn't at hand. */
+  workspaceOf(id: number): number | undefined
+  close(): Promise<void>
+}
+
+export function makePostTable(options: PostTableOptions): PostTable {
+  const { file, log, keepsCopy = true, max = postTableMax } = options
+  const workspaces = new LRUCache<number, number>({ max })
+  let newest: number | null = null
+  let linesAppended = 0
+
+  async function read(): Promise<void> {
+    const isFirst = newest === null
+    // A transaction that took its id earlier may have been committed later.
+    const rows = await options.listPosts(Math.max(0, (newest ?? 0) - postOverlap), max)
+    const unknown = rows.toReversed().filter(({ id }) => isFirst || !workspaces.has(id))
+    if (isFirst) workspaces.clear()
+    for (const { id, workspace_id } of unknown) workspaces.set(id, workspace_id)
+    newest = rows[0]?.id ?? newest ?? 0
+    await keepCopy(unknown, isFirst)
+  }
+
+  async function keepCopy(added: readonly PostRow[], isFirst: boolean): Promise<void> {
+    if (!keepsCopy || (added.length === 0 && !isFirst)) return
+    linesAppended += added.length
+    const isAnew = isFirst || linesAppended > max
+    // From the longest unused to the last used, as they are read again.
+    const all = () => Array.from(workspaces.rkeys(), (id) => ({ id, workspace_id: workspaces.peek(id)! }))
+    const written = isAnew ? writeFileDurably(file, linesOf(all())) : appendFile(file, linesOf(added))
+    if (isAnew) linesAppended = 0
+    await written.catch((error) => {
+      linesAppended = max
+      log.error({ err: error }, 'the copy of the posts could not be written')
+    })
+  }
+
+  const table = keepFresh<number>(
+    { ...options, listen: () => ({ close: async () => {} }) },
+    {
+      name: 'posts',
+      size: () => workspaces.size,
+      find: (id) => workspaces.get(Number(id)),
+      isShaped: (id) => /^\d{1,10}$/.test(id),
+      lookUp: async (id) => {
+        const row = await options.findPost(Number(id))
+        if (row !== null) workspaces.set(row.id, row.workspace_id)
+        return row?.workspace_id ?? null
+      },
+      read,
+      readCopy: async () => {
+        for (const line of (await readFile(file, 'utf8')).split('\n')) {
+          const [, id, workspaceId] = /^(\d+) (\d+)$/.exec(line) ?? []
+          if (id !== undefined) workspaces.set(Number(id), Number(workspaceId))
+        }
+      },
+    },
+  )
+
+  return {
+    start: table.start,
+    workspaceOf: (id) => {
+      const workspaceId = workspaces.get(id)
+      // While there is room for more, all posts are at hand.
+      if (workspaceId === undefined && workspaces.size >= max) void table.resolve(String(id))
+      return workspaceId
+    },
+    close: table.close,
+  }
+}
+
+function linesOf(posts: readonly PostRow[]): string {
+  return posts.map(({ id, workspace_id }) => `${id} ${workspace_id}\n`).join('')
+}

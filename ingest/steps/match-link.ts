@@ -1,0 +1,32 @@
+import type { Facts, Step, Verdict } from './facts.ts'
+
+/** Whose links and posts are. Nothing here waits: what isn't known at once isn't known. */
+export interface Ownership {
+  linkOfId(id: number): { readonly workspaceId: number; readonly postId: number | null } | undefined
+  workspaceOfPost(id: number): number | undefined
+}
+
+/** For whoever has no tables of them. */
+export const noOwnership: Ownership = { linkOfId: () => undefined, workspaceOfPost: () => undefined }
+
+/**
+ * Which of the workspace's links, and posts, the page's URL says that the visitor followed. What another workspace has is
+ * as if it weren't named. The post is the one that is named, or else the link's own.
+ */
+export function matchLink(ownership: Ownership): Step {
+  return ({ page, workspace, row }: Facts): Verdict => {
+    row.link_id = 0
+    row.post_id = 0
+    if (page.linkId !== 0) {
+      const link = ownership.linkOfId(page.linkId)
+      if (link !== undefined && link.workspaceId === workspace.id) {
+        row.link_id = page.linkId
+        row.post_id = link.postId ?? 0
+      }
+    }
+    if (page.postId !== 0 && page.postId !== row.post_id && ownership.workspaceOfPost(page.postId) === workspace.id) {
+      row.post_id = page.postId
+    }
+    return undefined
+  }
+}

@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { devices } from '../../schemas/row.ts'
+import { rowOf } from '../support/enriching.ts'
+
+const cases = readFileSync(new URL('user-agent-cases.txt', import.meta.url), 'utf8')
+  .split('\n')
+  .filter((line) => line !== '' && !line.startsWith('#'))
+  .map((line) => line.split(' | ') as [device: string, browser: string, system: string, agent: string])
+
+describe('device, browser and system are those of the table', () => {
+  test.each(cases)('%s | %s | %s | %s', (device, browser, system, userAgent) => {
+    const row = rowOf({}, { sender: { userAgent } })
+    const named = Object.entries(devices).find(([, number]) => number === row.device)?.[0]
+    expect([named, row.browser || '-', row.os || '-']).toEqual([device, browser, system])
+  })
+})
+
+test('the table holds at least 150 user agents, none twice', () => {
+  const agents = cases.map(([, , , agent]) => agent)
+  expect(new Set(agents).size).toBe(agents.length)
+  expect(agents.length).toBeGreaterThanOrEqual(150)
+})

@@ -13,7 +13,7 @@ import { makeLog } from '../runtime/log.ts'
 import { makeMetrics } from '../runtime/metrics.ts'
 import { makeSecretBox } from '../runtime/secret-box.ts'
 import { makeShutdown } from '../runtime/shutdown.ts'
-import { rateLimitDeadlineMs } from '../schemas/api-limits.ts'
+import { apiPostgresDeadlineMs, rateLimitDeadlineMs } from '../schemas/api-limits.ts'
 import { redisDeadlineMs } from '../schemas/limits.ts'
 import { makeGateway } from './gateway.ts'
 import { makeRateLimiter } from './guards/rate-limit.ts'
@@ -27,7 +27,7 @@ async function main(): Promise<void> {
   const { databaseUrl, clickhouseUrl, redisUrl, secretKey } = requireStores(config)
   const log = makeLog('api', config.logLevel)
   const shutdown = makeShutdown(log)
-  const pg = connectPostgres(databaseUrl)
+  const pg = connectPostgres(databaseUrl, { deadlineMs: apiPostgresDeadlineMs })
   const ch = connectClickHouse(clickhouseUrl)
   const redis = connectRedis(redisUrl)
   const rateLimiter = makeRateLimiter({
@@ -59,13 +59,17 @@ async function main(): Promise<void> {
   process.send?.({ type: 'ready', port })
 }
 
-/** Fails at once while it isn't connected: requests are counted here then. */
+/**
+ * Fails at once while it isn't connected: requests are counted here then. A connection on which nothing comes back is given up,
+ * so that requests don't wait for it one after another.
+ */
 function connectRedis(url: string): Redis {
   const redis = new Redis(url, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     commandTimeout: rateLimitDeadlineMs,
     connectTimeout: redisDeadlineMs,
+    socketTimeout: redisDeadlineMs,
   })
   // It connects again by itself; without a listener each failure would be printed.
   redis.on('error', () => {})

@@ -30,22 +30,35 @@ export interface Postgres extends Queryable {
   close(): Promise<void>
 }
 
+export interface PostgresOptions {
+  /** Connections. */
+  max?: number
+  /** Of a statement, and of getting a connection to send it by. */
+  deadlineMs?: number
+}
+
 /** Beyond the server's own deadline, before the client gives up on the connection. */
-const graceMs = 1_000
+const graceMs = 500
 const idleInTransactionMs = 30_000
+/** So often the server looks, in the middle of a statement, whether who sent it is still there: a dead one's locks are free then. */
+const peerCheckMs = 1_000
 const connectionsMax = 10
 
-export function connectPostgres(url: string, options: { max?: number } = {}): Postgres {
+export function connectPostgres(url: string, options: PostgresOptions = {}): Postgres {
+  const usualMs = options.deadlineMs ?? postgresDeadlineMs
   const config: pg.PoolConfig = {
     connectionString: url,
     max: options.max ?? connectionsMax,
     application_name: 'svc',
-    connectionTimeoutMillis: postgresDeadlineMs,
-    statement_timeout: postgresDeadlineMs,
+    connectionTimeoutMillis: usualMs,
+    statement_timeout: usualMs,
+    query_timeout: usualMs + graceMs,
     idle_in_transaction_session_timeout: idleInTransactionMs,
+    options: `-c client_connection_check_interval=${peerCheckMs}`,
     keepAlive: true,
     types: { getTypeParser },
   }
+  const ask = makeAsk(usualMs)
   const pool = new pg.Pool(config)
   // An idle connection that breaks (a restart of the server) is replaced by the pool; without a listener it would throw.
   pool.on('error', () => {})
@@ -100,27 +113,32 @@ export function connectPostgres(url: string, options: { max?: number } = {}): Po
   }
 }
 
-async function ask<Row>(
-  client: pg.PoolClient,
-  sql: string,
-  params: unknown[] = [],
-  options: QueryOptions = {},
-): Promise<Row[]> {
-  const { deadlineMs } = options
-  try {
+/** @param usualMs the deadline of a statement that has none of its own */
+function makeAsk(usualMs: number) {
+  return async function ask<Row>(
+    client: pg.PoolClient,
+    sql: string,
+    params: unknown[] = [],
+    { deadlineMs }: QueryOptions = {},
+  ): Promise<Row[]> {
     // Not a prepared parameter: SET takes none. The number is ours.
-    if (deadlineMs !== undefined) await client.query(`SET statement_timeout = ${Math.ceil(deadlineMs)}`)
-    const result = await client.query({
-      text: sql,
-      // Without parameters the simple protocol is used, which takes several statements at once.
-      ...(params.length > 0 && { values: params }),
-      query_timeout: (deadlineMs ?? postgresDeadlineMs) + graceMs,
-    } as pg.QueryConfig)
-    if (deadlineMs !== undefined) await client.query(`SET statement_timeout = ${postgresDeadlineMs}`)
-    return (Array.isArray(result) ? result.at(-1)?.rows : result.rows) as Row[]
-  } catch (error) {
-    if (deadlineMs !== undefined) await client.query(`SET statement_timeout = ${postgresDeadlineMs}`).catch(() => {})
-    throw toStoreError(error)
+    const setDeadline = (ms: number) => client.query(`SET statement_timeout = ${Math.ceil(ms)}`)
+    try {
+      if (deadlineMs !== undefined) await setDeadline(deadlineMs)
+      const result = await client.query({
+        text: sql,
+        // Without parameters the simple protocol is used, which takes several statements at once.
+        ...(params.length > 0 && { values: params }),
+        query_timeout: (deadlineMs ?? usualMs) + graceMs,
+      } as pg.QueryConfig)
+      if (deadlineMs !== undefined) await setDeadline(usualMs)
+      return (Array.isArray(result) ? result.at(-1)?.rows : result.rows) as Row[]
+    } catch (error) {
+      const known = toStoreError(error)
+      // The connection of a store that is away is thrown away.
+      if (deadlineMs !== undefined && !(known instanceof StoreUnavailable)) await setDeadline(usualMs).catch(() => {})
+      throw known
+    }
   }
 }
 

@@ -7,6 +7,8 @@ const minute = 60 * second
 export const rateLimitWindowMs = 1 * minute
 /** A request doesn't wait longer to be counted by Redis: then it is counted here. */
 export const rateLimitDeadlineMs = 500
+/** Of one statement of the API, and of getting a connection for it: whoever asks while Postgres hangs hears 503 soon after. */
+export const apiPostgresDeadlineMs = 2.5 * second
 export const idempotencyKeyLengthMax = 255
 /** Records that have expired are deleted so often, and so many at a time. */
 export const idempotencySweepMs = 10 * minute
@@ -28,6 +30,8 @@ export const linkLabelLengthMax = 160
 export const linkDestinationLengthMin = 8
 export const linkDestinationLengthMax = 2048
 export const linkUtmLengthMax = 120
+/** What a link leads to, in a header: each code point may take twelve bytes there, and the names of parameters come to it. */
+export const trackingUrlBytesMax = 12 * (linkDestinationLengthMax + 4 * linkUtmLengthMax) + 200
 /** Links of a list without a limit: all that a workspace has, within what one answer may hold. */
 export const linksListedMax = 5_000
 /** How often another key is tried when a new link's is taken: by chance not even once. */

@@ -4,6 +4,7 @@ import { connectPostgres } from '../../postgres/client.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { freePort } from '../../start/stores/store.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
+import { startTcpProxy } from '../support/tcp-proxy.ts'
 
 let stores: TestStores
 beforeAll(async () => {
@@ -77,4 +78,43 @@ test('hears notifications, and listens again after its connection is cut', async
   await stores.pg.query("SELECT pg_notify('things_changed', 'second')")
   await expect.poll(() => heard).toEqual(['first', 'second'])
   await listener.close()
+})
+
+test('a client that is gone holds no lock, though its statement would wait for minutes', async () => {
+  const proxy = await startTcpProxy(stores.databaseUrl)
+  const vanishing = connectPostgres(proxy.url, { deadlineMs: 120_000 })
+  const [first, second] = [101, 102]
+  const lock = 'SELECT pg_advisory_xact_lock($1)'
+  await stores.pg.transaction(async (tx) => {
+    await tx.query(lock, [first])
+    const lost = vanishing.transaction(async (other) => {
+      await other.query(lock, [second])
+      await other.query(lock, [first])
+    })
+    const locks = `SELECT count(*) AS waiting FROM pg_locks WHERE locktype = 'advisory' AND objid = ${first} AND NOT granted`
+    await expect.poll(() => stores.pg.query(locks)).toEqual([{ waiting: 1 }])
+    await proxy.set('refusing')
+    await expect(lost).rejects.toBeInstanceOf(StoreUnavailable)
+    const isFree = () => stores.pg.query('SELECT pg_try_advisory_xact_lock($1) AS free', [second])
+    await expect.poll(isFree, { timeout: 10_000 }).toEqual([{ free: true }])
+  })
+  await vanishing.close()
+  await proxy.close()
+})
+
+test('gives up in time on a server that hangs, whatever it was asked, and on statements with a deadline of their own', async () => {
+  const proxy = await startTcpProxy(stores.databaseUrl)
+  const hung = connectPostgres(proxy.url, { deadlineMs: 500 })
+  await hung.query('SELECT 1')
+  await proxy.set('hanging')
+  const asked = [
+    hung.query('SELECT 1'),
+    hung.query('SELECT 1', [], { deadlineMs: 100 }),
+    hung.transaction((tx) => tx.query('SELECT 1')),
+  ]
+  for (const { status } of await Promise.allSettled(asked)) expect(status).toBe('rejected')
+  await proxy.set('open')
+  await expect.poll(() => hung.ping(), { timeout: 10_000 }).toBe(true)
+  await hung.close()
+  await proxy.close()
 })

@@ -4,10 +4,19 @@
  * without an answer: a 503 says that nothing was stored. For development and small installations; in production a balancer does this.
  */
 import { once } from 'node:events'
-import { Agent, createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import {
+  Agent,
+  type AgentOptions,
+  type ClientRequest,
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import { type AddressInfo, BlockList, isIPv6, type Socket } from 'node:net'
 import { createProxyServer } from 'httpxy'
 import { requestIdOf } from '../runtime/http/request-id.ts'
+import { trackingUrlBytesMax } from '../schemas/api-limits.ts'
 import { retryAfterSeconds } from '../schemas/limits.ts'
 import { StartRefused } from './data-folder.ts'
 
@@ -45,12 +54,14 @@ const lingerMs = 1_000
 /** … one that was too slow has had its time. */
 const lateLingerMs = 100
 const closeWithinMs = 10_000
+/** The headers of an answer: where a short link leads to stands in one. Node's own bound is 16 KiB. */
+const answerHeadBytesMax = 16 * 1024 + trackingUrlBytesMax
 /** Connections that the kernel holds until they are accepted: beyond them it drops them without a word. */
 const waitingConnectionsMax = 4_096
 
 /** @throws StartRefused when the port is taken */
 export async function startFront(options: FrontOptions): Promise<Front> {
-  const agent = new Agent({ keepAlive: true, maxFreeSockets: 256, timeout: idleUpstreamMs })
+  const agent = makeAgent({ keepAlive: true, maxFreeSockets: 256, timeout: idleUpstreamMs })
   const trusted = rangesOf(options.trustedProxies)
   const shortLink = shortLinkPattern(options.shortLinkPath ?? '/l')
   const proxy = createProxyServer({ agent, proxyTimeout: answerWithinMs })
@@ -114,6 +125,18 @@ export async function startFront(options: FrontOptions): Promise<Front> {
       agent.destroy()
     },
   }
+}
+
+/** Each request gets its bound here, because httpxy has no option for it; the method is what Node calls, and not in its types. */
+function makeAgent(options: AgentOptions): Agent {
+  type AddRequest = (request: ClientRequest & { maxHeaderSize?: number }, ...rest: unknown[]) => void
+  const agent = new Agent(options) as Agent & { addRequest: AddRequest }
+  const addRequest = agent.addRequest.bind(agent)
+  agent.addRequest = (request, ...rest) => {
+    request.maxHeaderSize = answerHeadBytesMax
+    addRequest(request, ...rest)
+  }
+  return agent
 }
 
 /** The service wasn't reached, or the request is none that stores. */

@@ -1,0 +1,85 @@
+/** A link to the longest destination that is taken, with the longest parameters, all the way to the visitor. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { linkDestinationLengthMax, linkUtmLengthMax, trackingUrlBytesMax } from '../../schemas/api-limits.ts'
+import { type Front, startFront } from '../../start/front.ts'
+import { makeKey, startApi, type TestApi } from '../support/api.ts'
+import { startIngest, type TestIngest } from '../support/ingest.ts'
+import { exchange } from '../support/raw-http.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+let stores: TestStores
+let api: TestApi
+let ingest: TestIngest
+let front: Front
+let apiKey: string
+beforeAll(async () => {
+  stores = await freshStores()
+  ingest = await startIngest(stores)
+  api = await startApi(stores)
+  apiKey = (await makeKey(stores, ingest.workspaceId)).apiKey
+  front = await startFront({
+    ...{ host: '127.0.0.1', port: 0, countryHeader: 'x-country', trustedProxies: [], page: async () => '' },
+    portOf: (service) => (service === 'ingest' ? ingest.port : api.port),
+  })
+})
+afterAll(async () => {
+  await front?.close()
+  await api?.close()
+  await ingest?.stop()
+  await stores?.close()
+})
+
+interface Link {
+  readonly id: number
+  readonly attribution_key: string
+  readonly destination_url: string
+  readonly tracking_url: string
+}
+
+const start = 'https://example.com/'
+const emoji = (count: number) => '😀'.repeat(count)
+
+async function create(destination: string): Promise<Link> {
+  const utm = emoji(linkUtmLengthMax)
+  const body = { label: 'Long', destination_url: destination, utm_source: utm, utm_medium: utm }
+  const response = await fetch(`http://127.0.0.1:${front.port}/v1/links`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${apiKey}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ ...body, utm_campaign: utm, utm_content: utm }),
+  })
+  expect(response.status).toBe(200)
+  return (await response.json()) as Link
+}
+
+/** By bytes, since clients have bounds of their own. */
+async function follow(port: number, key: string, method: string): Promise<readonly [number, string | undefined]> {
+  const head = `${method} /l/${key} HTTP/1.1\r\nHost: a\r\nUser-Agent: Mozilla/5.0 Firefox/140.0\r\n\r\n`
+  const { text, statuses } = await exchange(port, [head], { until: /\r\n\r\n/, waitMs: 15_000 })
+  return [statuses[0]!, /\r\nLocation: (.*)\r\n/i.exec(text)?.[1]]
+}
+
+test.each([
+  ['path', start + emoji(linkDestinationLengthMax - start.length)],
+  ['query', `${start}?${emoji(linkDestinationLengthMax - start.length - 1)}`],
+  ['fragment', `${start}#${emoji(linkDestinationLengthMax - start.length - 1)}`],
+])(
+  'a destination with a %s of the longest kind is taken, shown as it was sent, and redirected to, by ingest and by the front',
+  async (_, destination) => {
+    expect([...destination]).toHaveLength(linkDestinationLengthMax)
+    const { id, attribution_key, destination_url, tracking_url } = await create(destination)
+    expect(destination_url).toBe(destination)
+    const bytes = Buffer.byteLength(tracking_url)
+    expect([bytes > 30_000, bytes <= trackingUrlBytesMax]).toEqual([true, true])
+    expect(new URL(tracking_url).searchParams.get('svc_link_id')).toBe(String(id))
+    for (const port of [ingest.port, front.port]) {
+      for (const method of ['GET', 'HEAD']) {
+        expect(await follow(port, attribution_key, method)).toEqual([302, tracking_url])
+      }
+    }
+  },
+)
+
+test('and destinations of ordinary length go on as before', async () => {
+  const { attribution_key, tracking_url } = await create('https://example.com/a?b=c#d')
+  expect(await follow(front.port, attribution_key, 'GET')).toEqual([302, tracking_url])
+})

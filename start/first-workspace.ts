@@ -1,6 +1,10 @@
-/** The workspace, owner and keys that a first start makes, so that there is something to send events to. */
-import type { Postgres } from '../postgres/client.ts'
+/**
+ * The workspace, owner and keys that a first start makes, so that there is something to send events to. What is made has its
+ * audit rows. Held by test/integration/first-workspace.test.ts.
+ */
+import type { Postgres, Queryable } from '../postgres/client.ts'
 import { createApiKey, findApiKey } from '../postgres/tables/api-keys.ts'
+import { appendAuditEvent } from '../postgres/tables/audit.ts'
 import { createTrackingKey, listTrackingKeys } from '../postgres/tables/tracking-keys.ts'
 import { createWorkspace, listWorkspaces } from '../postgres/tables/workspaces.ts'
 import { sha256Of } from '../schemas/keys.ts'
@@ -15,12 +19,16 @@ export interface FirstWorkspace {
   isNew: boolean
 }
 
+const name = 'My workspace'
+const keyName = 'npm start'
+const plan = 'growth'
+
 /** `earlier` holds the secret key of an earlier start: the database can't tell it. Without it another one is made. */
 export function firstWorkspace(pg: Postgres, earlier: Partial<DevFile>): Promise<FirstWorkspace> {
   return pg.transaction(async (tx) => {
     const [existing] = await listWorkspaces(tx)
-    const workspaceId =
-      existing?.id ?? (await createWorkspace(tx, { name: 'My workspace', timezone: 'UTC', plan: 'growth' })).workspaceId
+    const made = existing === undefined ? await createWorkspace(tx, { name, timezone: 'UTC', plan }) : undefined
+    const workspaceId = existing?.id ?? made!.workspaceId
     const keys = await listTrackingKeys(tx)
     const trackingKey =
       keys.find((key) => key.workspace_id === workspaceId)?.key ?? (await createTrackingKey(tx, workspaceId))
@@ -30,7 +38,24 @@ export function firstWorkspace(pg: Postgres, earlier: Partial<DevFile>): Promise
     if (known && found && found.workspaceId === workspaceId && !found.revokedAt) {
       return { workspaceId, trackingKey, apiKey: known, isNew: false }
     }
-    const made = await createApiKey(tx, { workspaceId, name: 'npm start', scopes })
-    return { workspaceId, trackingKey, apiKey: made!.apiKey, isNew: true }
+    const { id, apiKey, prefix } = (await createApiKey(tx, { workspaceId, name: keyName, scopes }))!
+    if (made) await audit(tx, workspaceId, 'workspace.create', workspaceId, { name, slug: made.slug, plan })
+    await audit(tx, workspaceId, 'api_key.create', id, { name: keyName, scopes, prefix })
+    return { workspaceId, trackingKey, apiKey, isNew: true }
+  })
+}
+
+/** As `svc` audits what it makes; at the end of the transaction, since others of the workspace wait for it from here on. */
+function audit(
+  tx: Queryable,
+  workspaceId: number,
+  action: `${string}.${string}`,
+  resourceId: number,
+  metadata: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  return appendAuditEvent(tx, {
+    ...{ workspaceId, action, resourceId, metadata },
+    ...{ actorType: 'system', actorId: null, actorName: 'npm start', interface: 'cli' },
+    ...{ resourceType: action.split('.')[0]!, requestId: null, ipHash: null },
   })
 }

@@ -5,6 +5,7 @@ import { createTrackingKey } from '../../postgres/tables/tracking-keys.ts'
 import { createWorkspace, type PlanKey, planKeys } from '../../postgres/tables/workspaces.ts'
 import { retentionDaysByPlan } from '../../schemas/limits.ts'
 import { scopes } from '../../schemas/scopes.ts'
+import { auditCommand } from '../audit-command.ts'
 
 export interface SeedWorkspace {
   readonly workspace_id: number
@@ -28,14 +29,13 @@ async function makeWorkspace(tx: Queryable, number: number, days: number): Promi
   const [owner] = await tx.query<{ email: string; plan_key: PlanKey | null }>(
     'SELECT email, plan_key FROM owners ORDER BY id LIMIT 1',
   )
-  const { workspaceId, slug } = await createWorkspace(tx, {
-    name: `Seed ${number}`,
-    timezone: 'UTC',
-    plan: planFor(days, owner?.plan_key ?? null),
-    ownerEmail: owner?.email,
-  })
+  const name = `Seed ${number}`
+  const plan = planFor(days, owner?.plan_key ?? null)
+  const { workspaceId, slug } = await createWorkspace(tx, { name, timezone: 'UTC', plan, ownerEmail: owner?.email })
   const trackingKey = await createTrackingKey(tx, workspaceId)
   const key = await createApiKey(tx, { workspaceId, name: 'seed', scopes })
+  await auditCommand(tx, workspaceId, 'workspace.create', workspaceId, { name, slug, plan })
+  await auditCommand(tx, workspaceId, 'api_key.create', key!.id, { name: 'seed', scopes, prefix: key!.prefix })
   return { workspace_id: workspaceId, slug, tracking_key: trackingKey, api_key: key!.apiKey }
 }
 

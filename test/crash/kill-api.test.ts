@@ -1,79 +1,97 @@
 /** kill -9 of the API under mutations with Idempotency-Keys, each of which is repeated until it is answered. */
-import { type ChildProcess, fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { verifyAuditChain } from '../../postgres/tables/audit.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { makeWorkspace, type TestWorkspace } from '../support/api.ts'
-import { compileService } from '../support/compile.ts'
+import { type ApiProcess, startApiProcess } from '../support/api-process.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
-const rounds = process.env['FAULTS'] === 'long' ? 50 : 10
+const isLong = process.env['FAULTS'] === 'long'
+const rounds = isLong ? 50 : 10
+const burstRounds = isLong ? 50 : 3
 const roundMs = 1_000
 const clients = 8
 
 let stores: TestStores
 let mine: TestWorkspace
-let file: string
-let api: { child: ChildProcess; url: string } | undefined
+let api: ApiProcess
+const started: ApiProcess[] = []
 beforeAll(async () => {
   stores = await freshStores()
-  mine = await makeWorkspace(stores)
-  file = await compileService('api/main.ts')
 })
-afterEach(() => api?.child.kill('SIGKILL'))
+beforeEach(async () => {
+  mine = await makeWorkspace(stores)
+})
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((one) => one.kill()))
+})
 afterAll(() => stores.close())
 
-async function start(): Promise<void> {
-  const child = fork(file, {
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    env: {
-      ...{ PORT: '0', LOG_LEVEL: 'error', RATE_LIMIT_GROWTH: '1000000000', DATA_DIR: stores.dataDir },
-      ...{ DATABASE_URL: stores.databaseUrl, CLICKHOUSE_URL: stores.clickhouseUrl },
-      ...{ REDIS_URL: stores.redisUrl, SECRET_KEY: stores.secretKey },
-    },
-  })
-  const [{ port }] = (await once(child, 'message')) as [{ port: number }]
-  api = { child, url: `http://127.0.0.1:${port}` }
+async function start(): Promise<ApiProcess> {
+  const made = await startApiProcess(stores)
+  started.push(made)
+  return made
 }
 
-async function kill(): Promise<void> {
-  const { child } = api!
-  const ended = once(child, 'exit')
-  child.kill('SIGKILL')
-  await ended
-}
+const createPost = (key: string, signal: AbortSignal) =>
+  fetch(`${api.url}/v1/posts`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${mine.apiKey}`, 'Content-Type': 'application/json', 'Idempotency-Key': key },
+    body: JSON.stringify({ title: key, base_caption: 'killed' }),
+    signal,
+  })
 
 /** Asks again with the same key, of whichever process lives, until there is an answer. @returns the post's id */
 async function create(key: string, signal: AbortSignal): Promise<number | undefined> {
   while (!signal.aborted) {
-    try {
-      const response = await fetch(`${api!.url}/v1/posts`, {
-        method: 'POST',
-        headers: {
-          Authorization: `Bearer ${mine.apiKey}`,
-          'Content-Type': 'application/json',
-          'Idempotency-Key': key,
-        },
-        body: JSON.stringify({ title: key, base_caption: 'killed' }),
-        signal: AbortSignal.timeout(20_000),
-      })
-      const body = (await response.json()) as { id: number }
-      if (response.status === 200) return body.id
-      expect([409, 503]).toContain(response.status)
-    } catch {
-      // The process died: its successor is asked.
-    }
+    const answer = await answerOf(createPost(key, AbortSignal.timeout(20_000)))
+    if (answer?.status === 200) return (JSON.parse(answer.text) as { id: number }).id
+    if (answer !== undefined) expect([409, 503]).toContain(answer.status)
     await sleep(20)
   }
   return undefined
 }
 
+/** Undefined where the process died before it had answered: its successor is to be asked. */
+function answerOf(asked: Promise<Response>) {
+  return asked
+    .then(async (response) => ({ status: response.status, headers: response.headers, text: await response.text() }))
+    .catch(() => undefined)
+}
+
+/** Every post by its key: how many there are, with how many audit rows and records of answers. */
+async function stored() {
+  const posts = await stores.pg.query<{ id: number; title: string; audits: number; records: number }>(
+    `SELECT id, title,
+       (SELECT count(*) FROM audit_events WHERE action = 'post.create' AND resource_id = posts.id) AS audits,
+       (SELECT count(*) FROM idempotency_records WHERE key = posts.title) AS records
+     FROM posts WHERE workspace_id = $1`,
+    [mine.workspaceId],
+  )
+  return posts
+}
+
+/** One post of each key, one audit row and one record of each post, and the chain of as many rows. */
+async function expectOnce(told: ReadonlyMap<string, number>): Promise<void> {
+  const posts = await stored()
+  expect(new Map(posts.map(({ title, id }) => [title, id]))).toEqual(told)
+  expect(posts).toHaveLength(told.size)
+  expect(posts.filter(({ audits, records }) => audits !== 1 || records !== 1)).toEqual([])
+  const [outbox] = await stores.pg.query<{ told: number; objects: number }>(
+    `SELECT count(*) AS told, count(DISTINCT object->>'id') AS objects FROM outbox
+     WHERE type = 'post.created' AND workspace_id = $1`,
+    [mine.workspaceId],
+  )
+  expect(outbox).toEqual({ told: told.size, objects: told.size })
+  const verdict = await verifyAuditChain(stores.pg, mine.workspaceId, 30_000)
+  expect(verdict).toEqual({ rows: told.size, firstBroken: null, isCut: false })
+}
+
 test(
   `makes one post a key and one audit row a post, over ${rounds} kills in flight, with the chain unbroken`,
   async () => {
-    await start()
+    api = await start()
     const told = new Map<string, number>()
     const stop = new AbortController()
     const giveUp = new AbortController()
@@ -86,33 +104,101 @@ test(
     })
     for (let round = 0; round < rounds; round++) {
       await sleep(roundMs / 2 + Math.random() * roundMs)
-      await kill()
-      await start()
+      await api.kill()
+      api = await start()
     }
     stop.abort()
     await Promise.all(running)
     giveUp.abort()
-
-    const posts = await stores.pg.query<{ id: number; title: string; audits: number; records: number }>(
-      `SELECT id, title,
-         (SELECT count(*) FROM audit_events WHERE action = 'post.create' AND resource_id = posts.id) AS audits,
-         (SELECT count(*) FROM idempotency_records WHERE key = posts.title) AS records
-       FROM posts WHERE workspace_id = $1`,
-      [mine.workspaceId],
-    )
     expect(told.size).toBeGreaterThan(10 * rounds)
-    expect(new Map(posts.map(({ title, id }) => [title, id]))).toEqual(told)
-    expect(posts).toHaveLength(told.size)
-    expect(posts.filter(({ audits, records }) => audits !== 1 || records !== 1)).toEqual([])
-    const [outbox] = await stores.pg.query<{ told: number; objects: number }>(
-      `SELECT count(*) AS told, count(DISTINCT object->>'id') AS objects FROM outbox WHERE type = 'post.created'`,
-    )
-    expect(outbox).toEqual({ told: told.size, objects: told.size })
-    expect(await verifyAuditChain(stores.pg, mine.workspaceId, 30_000)).toEqual({
-      rows: told.size,
-      firstBroken: null,
-      isCut: false,
-    })
+    await expectOnce(told)
   },
   (rounds + 5) * 20_000,
 )
+
+const inProgress = '{"detail":"A request with this Idempotency-Key is still in progress"}'
+
+interface Burst {
+  /** Bodies of 200, each with whether it is a replay. */
+  readonly done: readonly (readonly [body: string, isReplay: boolean])[]
+  readonly cut: number
+}
+
+/** A hundred equal requests at once, which are answered as they may be, or cut. */
+async function burst(key: string): Promise<Burst> {
+  const done: [string, boolean][] = []
+  let cut = 0
+  await Promise.all(
+    Array.from({ length: 100 }, async () => {
+      const answer = await answerOf(createPost(key, AbortSignal.timeout(20_000)))
+      if (answer === undefined) cut += 1
+      else if (answer.status === 200) done.push([answer.text, answer.headers.get('idempotent-replayed') === 'true'])
+      else expect([answer.status, answer.headers.get('retry-after'), answer.text]).toEqual([409, '1', inProgress])
+    }),
+  )
+  return { done, cut }
+}
+
+test(
+  `of a hundred equal requests at once one is the original, the others equal replays or 409, over ${burstRounds} rounds, with a kill in flight in each`,
+  async () => {
+    api = await start()
+    const told = new Map<string, number>()
+    let cut = 0
+    for (let round = 0; round < burstRounds; round++) {
+      const whole = await burst(`whole ${round}`)
+      expect(whole.done.filter(([, isReplay]) => !isReplay)).toHaveLength(1)
+      expect([new Set(whole.done.map(([body]) => body)).size, whole.cut]).toEqual([1, 0])
+      told.set(`whole ${round}`, (JSON.parse(whole.done[0]![0]) as { id: number }).id)
+
+      const key = `killed ${round}`
+      const killed = burst(key)
+      await sleep(Math.random() * 60)
+      await api.kill()
+      api = await start()
+      const again = await burst(key)
+      const { done: before, cut: cutInFlight } = await killed
+      cut += cutInFlight
+      const done = [...before, ...again.done]
+      // The original may have been cut from its answer; its successors are replays of it all the same.
+      expect(done.filter(([, isReplay]) => !isReplay).length).toBeLessThanOrEqual(1)
+      expect([new Set(done.map(([body]) => body)).size, again.cut]).toEqual([1, 0])
+      told.set(key, (JSON.parse(done[0]![0]) as { id: number }).id)
+    }
+    expect(cut).toBeGreaterThan(0)
+    await expectOnce(told)
+  },
+  burstRounds * 20_000 + 30_000,
+)
+
+/** Who waits to append to a chain. */
+const waitingSql = `SELECT 1 FROM pg_stat_activity
+  WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%append_audit_event%'`
+
+test('a holder that is killed at the last statement of its work leaves nothing of it, and its key free', async () => {
+  const survivor = await start()
+  const holder = await start()
+  api = survivor
+  const first = await create('first', AbortSignal.timeout(20_000))
+  await stores.pg.transaction(async (tx) => {
+    // The chain is ours until the end of this transaction.
+    await tx.query('SELECT 1 FROM audit_heads WHERE workspace_id = $1 FOR UPDATE', [mine.workspaceId])
+    api = holder
+    const cut = createPost('held', AbortSignal.timeout(20_000)).catch(() => 'cut')
+    await expect.poll(async () => (await stores.pg.query(waitingSql)).length, { interval: 20 }).toBe(1)
+    api = survivor
+    expect((await createPost('held', AbortSignal.timeout(20_000))).status).toBe(409)
+    await holder.kill()
+    expect(await cut).toBe('cut')
+  })
+  let answer: Response | undefined
+  await expect
+    .poll(async () => {
+      answer = await createPost('held', AbortSignal.timeout(20_000))
+      return answer.status
+    })
+    .toBe(200)
+  expect(answer!.headers.get('idempotent-replayed')).toBeNull()
+  const { id } = (await answer!.json()) as { id: number }
+  await expectOnce(new Map([['first', first!]]).set('held', id))
+})

@@ -1,11 +1,16 @@
 /** A TCP proxy before a store, to take the store away: refusing connections, or holding them without an answer. */
 import { connect, createServer, type Socket } from 'node:net'
 
+export type ProxyMode = 'open' | 'refusing' | 'hanging' | 'stalled'
+
 export interface TcpProxy {
   /** The store's URL with this proxy's address in place of its own. */
   readonly url: string
-  /** `open` passes everything; `refusing` breaks and refuses connections; `hanging` keeps them and passes nothing. */
-  set(mode: 'open' | 'refusing' | 'hanging'): Promise<void>
+  /**
+   * `open` passes everything; `refusing` breaks and refuses connections; `hanging` keeps them and loses what is sent; `stalled`
+   * keeps them as well, and passes what was sent once it is open again: as a store that is stopped, and then goes on.
+   */
+  set(mode: ProxyMode): Promise<void>
   close(): Promise<void>
 }
 
@@ -18,7 +23,7 @@ export interface ProxyWatch {
 export async function startTcpProxy(storeUrl: string, watch: ProxyWatch = {}): Promise<TcpProxy> {
   const target = new URL(storeUrl)
   const sockets = new Set<Socket>()
-  let mode: 'open' | 'refusing' | 'hanging' = 'open'
+  let mode: ProxyMode = 'open'
 
   const server = createServer((client) => {
     const store = connect(Number(target.port), target.hostname)
@@ -33,6 +38,7 @@ export async function startTcpProxy(storeUrl: string, watch: ProxyWatch = {}): P
     }
     client.on('data', (chunk) => mode === 'open' && (watch.toStore?.(chunk) ?? true) && store.write(chunk))
     store.on('data', (chunk) => mode === 'open' && (watch.fromStore?.(chunk) ?? true) && client.write(chunk))
+    if (mode === 'stalled') for (const socket of [client, store]) socket.pause()
   })
   const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   const stop = () =>
@@ -50,6 +56,10 @@ export async function startTcpProxy(storeUrl: string, watch: ProxyWatch = {}): P
     async set(next) {
       const wasListening = mode !== 'refusing'
       mode = next
+      for (const socket of sockets) {
+        if (next === 'stalled') socket.pause()
+        else socket.resume()
+      }
       if (next === 'refusing' && wasListening) await stop()
       if (next !== 'refusing' && !wasListening) await listen(port)
     },

@@ -72,7 +72,7 @@ function goodValue(schema: ApiSchema, depth: number): fc.Arbitrary<unknown> {
     additionalProperties,
   } = schema as {
     $ref?: string
-    type?: string
+    type?: string | string[]
     enum?: unknown[]
     anyOf?: ApiSchema[]
     properties?: Record<string, ApiSchema>
@@ -82,6 +82,7 @@ function goodValue(schema: ApiSchema, depth: number): fc.Arbitrary<unknown> {
   if ($ref !== undefined) return goodValue(apiDocument.components.schemas[$ref.split('/').at(-1)!]!, depth)
   if (closed !== undefined) return fc.constantFrom(...closed)
   if (anyOf !== undefined) return fc.oneof(...anyOf.map((branch) => goodValue(branch, depth)))
+  if (Array.isArray(type)) return fc.oneof(...type.map((one) => goodValue({ ...schema, type: one }, depth)))
   switch (type) {
     case 'object': {
       const values = typeof additionalProperties === 'object' ? additionalProperties : {}

@@ -77,7 +77,7 @@ export const makers: Readonly<Record<string, Maker>> = {
     const endpoint = await makers['webhook_id']!(asker)
     const [row] = await asker.stores.pg.query<{ id: number }>(
       `INSERT INTO webhook_deliveries (workspace_id, webhook_endpoint_id, event_id, event_type, status)
-       VALUES ($1, $2, 'evt_' || $2::text, 'webhook.test', 'failed') RETURNING id`,
+       VALUES ($1, $2, 'evt_' || $2::bigint, 'webhook.test', 'failed') RETURNING id`,
       [asker.workspaceId, endpoint],
     )
     return Number(row!.id)

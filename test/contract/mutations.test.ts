@@ -1,0 +1,201 @@
+/** What every mutation promises, whatever it does: once a key, one audit row, all of it or nothing. */
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Operation } from '../../api/operations/define.ts'
+import { operations } from '../../api/operations/registry.ts'
+import { verifyAuditChain } from '../../postgres/tables/audit.ts'
+import { readConfig } from '../../runtime/config.ts'
+import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import { type Asker, exampleBody, filledPath, goodBody, madePath, takesForm } from '../support/api-requests.ts'
+import { formOf, formType, jpeg } from '../support/media-files.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+let stores: TestStores
+let api: TestApi
+let mine: TestWorkspace
+let others: TestWorkspace
+beforeAll(async () => {
+  stores = await freshStores()
+  api = await startApi(stores)
+  await stores.pg.query(`
+    CREATE FUNCTION fail_for_a_test() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      RAISE EXCEPTION 'this row can not be written' USING ERRCODE = 'data_exception';
+    END $$;
+    CREATE TRIGGER failing BEFORE INSERT ON audit_events FOR EACH ROW
+      WHEN (NEW.request_id = 'fail-the-audit') EXECUTE FUNCTION fail_for_a_test();
+  `)
+})
+beforeEach(async () => {
+  mine = await makeWorkspace(stores)
+  others = await makeWorkspace(stores)
+})
+afterAll(async () => {
+  await api.close()
+  await stores.close()
+})
+
+const asker = ({ workspaceId, apiKey }: TestWorkspace): Asker => ({ api, stores, workspaceId, key: apiKey })
+type Values = Readonly<Record<string, number>>
+
+interface Sent {
+  readonly from?: TestWorkspace
+  readonly init?: RequestInit
+  readonly requestId?: string
+}
+
+async function send(
+  operation: Operation,
+  values: Values,
+  idempotencyKey: string | undefined,
+  { from = mine, init = goodBody(operation), requestId }: Sent = {},
+) {
+  const headers = new Headers(init.headers)
+  if (idempotencyKey !== undefined) headers.set('Idempotency-Key', idempotencyKey)
+  if (requestId !== undefined) headers.set('X-Request-Id', requestId)
+  const { method } = operation.http
+  const path = filledPath(operation, values)
+  const response = await api.ask(path, { method, key: from.apiKey, ...init, headers: Object.fromEntries(headers) })
+  const body = await response.text()
+  return { status: response.status, body, replayed: response.headers.get('idempotent-replayed') }
+}
+
+const reused = { status: 409, body: '{"detail":"Idempotency-Key was used with a different request"}', replayed: null }
+
+/** How many audit rows and messages to webhooks the workspace has. */
+async function counts({ workspaceId } = mine): Promise<{ audits: number; told: number; records: number }> {
+  const [row] = await stores.pg.query<{ audits: number; told: number; records: number }>(
+    `SELECT (SELECT count(*) FROM audit_events WHERE workspace_id = $1) AS audits,
+       (SELECT count(*) FROM outbox WHERE workspace_id = $1) AS told,
+       (SELECT count(*) FROM idempotency_records WHERE workspace_id = $1) AS records`,
+    [workspaceId],
+  )
+  return row!
+}
+
+/** All that the database holds, a line a table; without `last_used_at` of keys, which is written by itself. */
+async function everything(): Promise<string[]> {
+  const tables = await stores.pg.query<{ name: string }>(
+    `SELECT table_name AS name FROM information_schema.tables
+     WHERE table_schema = 'public' AND table_type = 'BASE TABLE' AND table_name <> 'api_keys' ORDER BY 1`,
+  )
+  const held: string[] = []
+  for (const { name } of tables) {
+    const all = `SELECT md5(coalesce(string_agg(t::text, '|' ORDER BY t::text), '')) AS hash FROM "${name}" t`
+    held.push(`${name} ${(await stores.pg.query<{ hash: string }>(all))[0]!.hash}`)
+  }
+  return held
+}
+
+/** Makes the workspace's records so many minutes older. */
+async function agedBy(minutes: number): Promise<void> {
+  await stores.pg.query(
+    `UPDATE idempotency_records SET expires_at = expires_at - $2 * interval '1 minute' WHERE workspace_id = $1`,
+    [mine.workspaceId, minutes],
+  )
+}
+
+/** A good body that differs in one member, or in one byte of its file; undefined for what takes none. */
+function otherBody(operation: Operation): RequestInit | undefined {
+  if (takesForm(operation)) return formWith('b')
+  const member = Object.entries(exampleBody(operation) ?? {}).find(([, value]) => typeof value === 'string')
+  if (member === undefined) return undefined
+  const [name, value] = member as [string, string]
+  const isTime = /^\d{4}-\d\d-\d\dT/.test(value)
+  return goodBody(operation, {
+    [name]: isTime ? value.replace(/^\d{4}/, (year) => String(Number(year) + 1)) : `${value}2`,
+  })
+}
+
+/** Pictures that have one byte for themselves. */
+function formWith(byte: string): RequestInit {
+  const value = jpeg({ behind: Buffer.from(byte) })
+  const body = new Blob([formOf({ name: 'file', filename: 'a.jpg', value })])
+  return { headers: { 'Content-Type': formType }, body }
+}
+const firstBody = (operation: Operation) => (takesForm(operation) ? formWith('a') : goodBody(operation))
+
+const mutations = operations.filter(({ effect }) => effect !== 'read')
+
+describe.each(mutations.map((operation) => [operation.name, operation] as const))('%s', (_, operation) => {
+  test('has one audit row, and so has a repeat without a key; a replay is the same answer and has none', async () => {
+    const values = await madePath(operation, asker(mine))
+    const before = await counts()
+    const key = randomUUID()
+    const first = await send(operation, values, key)
+    expect([first.status, first.replayed]).toEqual([200, null])
+    const once = {
+      audits: before.audits + 1,
+      told: before.told + (operation.emits ? 1 : 0),
+      records: before.records + 1,
+    }
+    expect(await counts()).toEqual(once)
+    for (let at = 0; at < 2; at++) expect(await send(operation, values, key)).toEqual({ ...first, replayed: 'true' })
+    expect(await counts()).toEqual(once)
+
+    const again = await send(operation, await madePath(operation, asker(mine)), undefined)
+    expect([again.status, again.replayed]).toEqual([200, null])
+    const [last] = await stores.pg.query(
+      'SELECT action FROM audit_events WHERE workspace_id = $1 ORDER BY id DESC LIMIT 1',
+      [mine.workspaceId],
+    )
+    expect(last).toEqual({ action: operation.name })
+    const verdict = await verifyAuditChain(stores.pg, mine.workspaceId, 10_000)
+    expect(verdict).toMatchObject({ firstBroken: null, isCut: false })
+  })
+
+  test('is 409, and does nothing, under the key of another body, another object or another operation', async () => {
+    const values = await madePath(operation, asker(mine))
+    const key = randomUUID()
+    expect((await send(operation, values, key, { init: firstBody(operation) })).status).toBe(200)
+    const before = await everything()
+
+    const changed = otherBody(operation)
+    if (changed !== undefined) expect(await send(operation, values, key, { init: changed })).toEqual(reused)
+    expect(await everything()).toEqual(before)
+    if (Object.keys(values).length > 0) {
+      const another = await madePath(operation, asker(mine))
+      expect(await send(operation, another, key, { init: firstBody(operation) })).toEqual(reused)
+    }
+    const next = mutations[(mutations.indexOf(operation) + 1) % mutations.length]!
+    const nexts = await madePath(next, asker(mine))
+    const made = await everything()
+    expect(await send(next, nexts, key)).toEqual(reused)
+    expect(await everything()).toEqual(made)
+  })
+
+  test('of two workspaces never meets under one key', async () => {
+    const key = randomUUID()
+    const first = await send(operation, await madePath(operation, asker(mine)), key)
+    const theirs = await send(operation, await madePath(operation, asker(others)), key, { from: others })
+    expect([first, theirs].map(({ status, replayed }) => [status, replayed])).toEqual([
+      [200, null],
+      [200, null],
+    ])
+    expect(theirs.body).not.toBe(first.body)
+  })
+
+  test('is replayed for 72 hours, and is another request after that', async () => {
+    const values = await madePath(operation, asker(mine))
+    const key = randomUUID()
+    const first = await send(operation, values, key)
+    const minutes = readConfig({}).idempotencyHours * 60
+    expect(minutes).toBe(72 * 60)
+    await agedBy(minutes - 1)
+    expect(await send(operation, values, key)).toEqual({ ...first, replayed: 'true' })
+    await agedBy(1)
+    expect((await send(operation, values, key)).replayed).toBeNull()
+  })
+
+  test('leaves nothing when its audit row can’t be written, and is done under the same key after that', async () => {
+    const values = await madePath(operation, asker(mine))
+    const before = await everything()
+    for (const key of [undefined, 'again']) {
+      const failed = await send(operation, values, key, { requestId: 'fail-the-audit' })
+      expect([failed.status, failed.body]).toEqual([500, '{"detail":"Internal Server Error"}'])
+    }
+    expect(await everything()).toEqual(before)
+    expect((await send(operation, values, 'again')).status).toBe(200)
+    expect(await everything()).not.toEqual(before)
+  })
+})

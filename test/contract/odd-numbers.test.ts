@@ -1,0 +1,175 @@
+/** Numbers that no row can have, and NUL, wherever a request takes a number: never another row's answer, never a 500. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Operation } from '../../api/operations/define.ts'
+import { operations } from '../../api/operations/registry.ts'
+import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import {
+  type ApiSchema,
+  type Asker,
+  apiDocument,
+  exampleBody,
+  filledPath,
+  goodBody,
+  makers,
+  pathNames,
+  shownOf,
+} from '../support/api-requests.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+/** Where the ids come from that paths and bodies name. */
+const tables = ['posts', 'links', 'media', 'webhook_endpoints', 'webhook_deliveries', 'social_accounts']
+/** Beyond it readers of JSON round. */
+const largest = Number.MAX_SAFE_INTEGER
+
+let stores: TestStores
+let api: TestApi
+let mine: TestWorkspace
+
+/** There are objects of the first ids, and of the largest that JSON carries exactly: both near to what is asked for. */
+beforeAll(async () => {
+  stores = await freshStores()
+  api = await startApi(stores)
+  mine = await makeWorkspace(stores)
+  const asker: Asker = { api, stores, workspaceId: mine.workspaceId, key: mine.apiKey }
+  for (const first of [1, largest - 20]) {
+    for (const table of tables)
+      await stores.pg.query(`SELECT setval(pg_get_serial_sequence('${table}', 'id'), ${first}, false)`)
+    for (const make of Object.values(makers)) await make(asker)
+  }
+  for (const table of tables)
+    await stores.pg.query(`SELECT setval(pg_get_serial_sequence('${table}', 'id'), 1000, false)`)
+}, 60_000)
+afterAll(async () => {
+  await api?.close()
+  await stores?.close()
+})
+
+async function ask(operation: Operation, path: string, init: RequestInit = goodBody(operation)) {
+  const response = await api.ask(path, { method: operation.http.method, key: mine.apiKey, ...init })
+  return { status: response.status, text: await response.text() }
+}
+
+const objectTypes: Readonly<Record<string, string>> = {
+  webhook_id: 'webhook_endpoint',
+  delivery_id: 'webhook_delivery',
+}
+const typeOf = (name: string) => objectTypes[name] ?? name.replace(/_id$/, '')
+
+const named = operations.map((operation) => [operation.name, operation] as const)
+const withPath = named.filter(([, operation]) => pathNames(operation).length > 0)
+
+/** 2^53 and what lies beyond, what wraps to 1 in 32 and 64 bits, and no ids at all. */
+const nobodys = [
+  ...['9007199254740992', '9007199254740993', '9007199254740995', '4294967297', '9223372036854775807'],
+  ...['9223372036854775808', '18446744073709551617', '99999999999999999999', '-0', '0', '-1', '-9007199254740991'],
+]
+const noNumbers = ['1e400', '1e0', 'Infinity', 'NaN', '1.5', '0x1', '%00', '1%00', '%001']
+
+describe.each(withPath)('the path of %s', (_, operation) => {
+  const [name] = pathNames(operation) as [string]
+  const pathOf = (id: string) => filledPath(operation, Object.fromEntries(pathNames(operation).map((one) => [one, id])))
+
+  test('with a number that no row can have is that of no object, by number and by object id', async () => {
+    const none = await ask(operation, pathOf('4000000000000'))
+    expect(none.status).toBe(404)
+    for (const id of nobodys) {
+      expect([id, await ask(operation, pathOf(id))]).toEqual([id, none])
+      expect([id, await ask(operation, pathOf(`${typeOf(name)}_${id}`))]).toEqual([id, none])
+    }
+  })
+
+  test('with what is no number is 422', async () => {
+    for (const id of noNumbers.flatMap((text) => [text, `${typeOf(name)}_${text}`])) {
+      const { status, text } = await ask(operation, pathOf(id))
+      expect([id, status]).toEqual([id, 422])
+      expect(text).toContain(`"loc":["path","${name}"]`)
+    }
+  })
+
+  test.runIf(operation.effect === 'read')('and its neighbours are there', async () => {
+    const ids = await stores.pg.query<{ id: number }>(`SELECT id FROM ${tableOf(name)} ORDER BY id`)
+    expect([ids[0]!.id, ids.at(-1)!.id >= largest - 20]).toEqual([1, true])
+    const found = await api.ask(pathOf(String(ids.at(-1)!.id)), { key: mine.apiKey })
+    expect(found.status).toBe(200)
+  })
+})
+
+function tableOf(name: string): string {
+  return tables.find((table) => table.startsWith(typeOf(name)))!
+}
+
+interface Place {
+  readonly name: string
+  readonly isList: boolean
+}
+
+/** The members of the operation's body that are integers, or lists of them. */
+function integersOf(operation: Operation): Place[] {
+  const schema = shownOf(operation).requestBody?.content['application/json']?.schema
+  if (schema === undefined) return []
+  const { properties = {} } = resolved(schema) as { properties?: Record<string, ApiSchema> }
+  return Object.entries(properties).flatMap(([name, member]): Place[] => {
+    const kinds = ((member['anyOf'] as ApiSchema[] | undefined) ?? [member]).map(resolved)
+    if (kinds.some(isInteger)) return [{ name, isList: false }]
+    const isList = kinds.some(({ items }) => items !== undefined && isInteger(resolved(items as ApiSchema)))
+    return isList ? [{ name, isList }] : []
+  })
+}
+
+function isInteger({ type }: ApiSchema): boolean {
+  return [type].flat().includes('integer')
+}
+
+function resolved(schema: ApiSchema): ApiSchema {
+  const { $ref } = schema
+  return typeof $ref === 'string' ? apiDocument.components.schemas[$ref.split('/').at(-1)!]! : schema
+}
+
+const places = operations.flatMap((operation) =>
+  integersOf(operation).map((place) => [operation.name, place.name, operation, place] as const),
+)
+
+describe.each(places)('%s with the %s', (_, name, operation, { isList }) => {
+  const literals = [
+    ...nobodys,
+    ...['1e400', '-1e400', '1.5', '"\\u0000"', '"1\\u0000"', '"99999999999999999999"', '"1e400"', '{}', '[[1]]'],
+  ]
+  test.each(literals)('%s is refused there, or is nothing', async (literal) => {
+    const marked = { ...exampleBody(operation), [name]: isList ? ['MARK'] : 'MARK' }
+    const body = JSON.stringify(marked).replace('"MARK"', literal)
+    const path = filledPath(operation, { post_id: 1 })
+    const { status, text } = await ask(operation, path, { headers: { 'Content-Type': 'application/json' }, body })
+    if (status === 200) expect(JSON.parse(text)).toMatchObject({ valid: false })
+    else expect([status, text]).toEqual([422, expect.stringContaining(`"loc":["body","${name}"`)])
+  })
+})
+
+test('there are such members', () => {
+  const names = new Set<string>(places.map(([, name]) => name))
+  expect([...names].sort()).toEqual(['media_ids', 'post_id', 'social_account_id', 'social_account_ids'])
+})
+
+const parameters = operations.flatMap((operation) => {
+  const { parameters: all = [] } = shownOf(operation)
+  return all.filter(({ in: part }) => part === 'query').map(({ name }) => [operation.name, name, operation] as const)
+})
+
+test.each(parameters)('%s ?%s with NUL is 422', async (_, name, operation) => {
+  for (const value of ['%00', '1%00', '%00a']) {
+    const path = filledPath(operation, Object.fromEntries(pathNames(operation).map((one) => [one, 1])))
+    const { status, text } = await ask(operation, `${path}?${name}=${value}`)
+    expect([value, status]).toEqual([value, 422])
+    expect(text).toContain(`"loc":["query","${name}"]`)
+  }
+})
+
+test.each(named)(
+  '%s goes on with NUL in the value, and in the name, of a parameter that it does not know',
+  async (_, operation) => {
+    const path = filledPath(operation, Object.fromEntries(pathNames(operation).map((one) => [one, 4_000_000_000_000])))
+    const plain = await ask(operation, path)
+    const odd = await ask(operation, `${path}?nothing=%00&%00=1&a%00b`)
+    expect(odd.status).toBe(plain.status)
+    expect(odd.status).toBeLessThan(500)
+  },
+)

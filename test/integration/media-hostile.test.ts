@@ -1,0 +1,155 @@
+/** Files that are made to be taken for something else: what is stored, under which name, and how browsers are told to treat it. */
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import { boundary, film, filmHead, formOf, formType, jpeg, png } from '../support/media-files.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+let stores: TestStores
+let api: TestApi
+let mine: TestWorkspace
+beforeAll(async () => {
+  stores = await freshStores()
+  api = await startApi(stores)
+})
+beforeEach(async () => {
+  mine = await makeWorkspace(stores)
+})
+afterAll(async () => {
+  await api.close()
+  await stores.close()
+})
+
+interface Asset {
+  readonly id: number
+  readonly filename: string
+  readonly content_type: string
+}
+
+async function send(form: Buffer): Promise<{ status: number; asset: Asset }> {
+  const headers = { 'Content-Type': formType }
+  const response = await api.ask('/v1/media', { method: 'POST', headers, key: mine.apiKey, body: new Blob([form]) })
+  return { status: response.status, asset: (await response.json()) as Asset }
+}
+const upload = (value: Buffer, filename: string, type?: string) =>
+  send(formOf({ name: 'file', filename, value, ...(type !== undefined && { type }) }))
+
+/** The name as RFC 5987 has it, in which any character can stand. */
+function formNamed(name: string, value: Buffer): Buffer {
+  const encoded = encodeURIComponent(name).replaceAll("'", '%27')
+  const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename*=utf-8''${encoded}\r\n\r\n`
+  return Buffer.concat([Buffer.from(head), value, Buffer.from(`\r\n--${boundary}--\r\n`)])
+}
+
+const download = (id: number) => api.ask(`/v1/media/${id}/file`, { key: mine.apiKey })
+
+/** All files below the data folder. */
+function allFiles(): string[] {
+  return readdirSync(stores.dataDir, { recursive: true, encoding: 'utf8' })
+    .filter((name) => statSync(join(stores.dataDir, name)).isFile())
+    .sort()
+}
+
+/** What no browser shows in the place of a page, whatever it thinks the bytes are. */
+async function expectHarmless(asset: Asset, contentType: string, bytes: Buffer): Promise<void> {
+  const response = await download(asset.id)
+  expect(Object.fromEntries(response.headers)).toMatchObject({
+    ...{ 'content-type': contentType, 'x-content-type-options': 'nosniff' },
+    'content-security-policy': "default-src 'none'; sandbox",
+    'content-disposition': expect.stringMatching(/^attachment; /),
+  })
+  expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true)
+}
+
+const script = Buffer.from('<svg onload=alert(1)><script>alert(1)</script></svg>')
+
+/** In a chunk of its own, as editors write their notes. */
+function pngWithNote(note: Buffer): Buffer {
+  const bytes = png({ padTo: 1_000 })
+  const at = bytes.indexOf('teSt')
+  note.copy(bytes, at + 4)
+  const end = at + 4 + bytes.readUInt32BE(at - 4)
+  bytes.writeUInt32BE(crc32(bytes.subarray(at, end)), end)
+  return bytes
+}
+
+describe('a file whose bytes hold a script is served as what it is, and never as a page', () => {
+  test.each([
+    ['a PNG with one in a note', pngWithNote(script), 'a.png', 'image/png'],
+    ['a JPG with one behind its end', jpeg({ behind: script }), 'a.jpg', 'image/jpeg'],
+    ['a film with one in its data', Buffer.concat([filmHead({ data: script.length }), script]), 'a.mp4', 'video/mp4'],
+  ])('%s', async (_, bytes, name, type) => {
+    const { status, asset } = await upload(bytes, name)
+    expect([status, asset.content_type]).toEqual([200, type])
+    expect(bytes.includes('<script>')).toBe(true)
+    await expectHarmless(asset, type, bytes)
+  })
+})
+
+describe('what is something else than it says is refused, and nothing of it is kept', () => {
+  let known = new Set<string>()
+  beforeEach(() => {
+    known = new Set(allFiles())
+  })
+  const gif = Buffer.concat([Buffer.from('GIF89a=1;/*'), Buffer.alloc(100), Buffer.from('*/;alert(1)')])
+  test.each([
+    ['an SVG named .png', Buffer.from(`<?xml version="1.0"?>${script}`), 'a.png', 'image/png', 415],
+    ['HTML named .png', Buffer.from('<!doctype html><script>alert(1)</script>'), 'a.png', 'image/png', 415],
+    ['a GIF that is JavaScript, named .png', gif, 'a.png', 'image/png', 415],
+    ['a GIF that says so', gif, 'a.gif', 'image/gif', 415],
+    ['a MOV named .mp4', film({ brand: 'qt  ' }), 'a.mp4', 'video/mp4', 415],
+    ['a MOV that is declared as an MP4', film({ brand: 'qt  ' }), 'a.mov', 'video/mp4', 415],
+    ['a PNG and a script behind it', Buffer.concat([png(), script]), 'a.png', 'image/png', 422],
+    ['a PNG behind a script', Buffer.concat([script, png()]), 'a.png', 'image/png', 415],
+    ['a PNG named .svg', png(), 'a.svg', 'image/png', 415],
+    ['a PNG named .png.html', png(), 'a.png.html', 'image/png', 415],
+    ['a JPG of 30,000 × 30,000 pixels', jpeg({ width: 30_000, height: 30_000 }), 'a.jpg', 'image/jpeg', 422],
+    ['a PNG of 30,000 × 30,000 pixels', png({ width: 30_000, height: 30_000 }), 'a.png', 'image/png', 422],
+    ['a PNG of 2^31 − 1 pixels in a row', png({ width: 2 ** 31 - 1, height: 1 }), 'a.png', 'image/png', 422],
+  ])('%s', async (_, bytes, name, type, expected) => {
+    expect((await upload(bytes, name, type)).status).toBe(expected)
+    await expect.poll(() => allFiles().filter((file) => !known.has(file))).toEqual([])
+  })
+})
+
+const names = [
+  ...['../../x.png', '..\\..\\x.png', '/etc/cron.d/x.png', 'C:\\x.png', '....//x.png', '%2e%2e%2fx.png', '~/x.png'],
+  ...[
+    'a"; filename="evil.html.png',
+    'a\r\nSet-Cookie: x=1\r\n.png',
+    "a'b;c=d,e.png",
+    'a\\".png',
+    '-rf.png',
+    '.htaccess.png',
+  ],
+  ...[
+    '\u202egnp.exe.png',
+    'a\u2028b.png',
+    '\ufeff.png',
+    'con.png',
+    `${'é'.repeat(500)}.png`,
+    '<img src=x onerror=1>.png',
+  ],
+]
+
+describe.each(names)('the name %j', (name) => {
+  test('names no file of ours, and stays within its header', async () => {
+    const before = allFiles()
+    const bytes = png({ width: 3 + names.indexOf(name) })
+    const { status, asset } = await send(formNamed(name, bytes))
+    expect(status).toBe(200)
+    const [made, ...more] = allFiles().filter((file) => !before.includes(file))
+    expect([made, more]).toEqual([
+      expect.stringMatching(new RegExp(`^media/${mine.workspaceId}/[0-9a-f]{2}/[0-9a-f]{64}$`)),
+      [],
+    ])
+    expect(asset.filename).toMatch(/^[^\p{C}/\\"<>:|?*]+\.png$/u)
+    const { headers } = await download(asset.id)
+    expect(headers.get('content-disposition')).toMatch(
+      /^attachment; filename="[\x20-\x21\x23-\x5b\x5d-\x7e]+\.png"; filename\*=UTF-8''[A-Za-z0-9%._~!-]+\.png$/,
+    )
+    expect([headers.get('set-cookie'), headers.get('content-type')]).toEqual([null, 'image/png'])
+  })
+})

@@ -1,0 +1,154 @@
+/**
+ * What a bad bearer's time says of it. Each kind is asked in turn, in an order by chance, and two kinds are compared by how
+ * often an answer to the one took longer than one to the other: half the time, where nothing tells them apart. The limits are
+ * far from that, since the machine has other work.
+ */
+import { randomInt } from 'node:crypto'
+import { Agent, request } from 'node:http'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { revokeApiKey } from '../../postgres/tables/api-keys.ts'
+import { makeSecretKey, secretKeyPrefix, sha256Of } from '../../schemas/keys.ts'
+import { makeKey, makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+const each = process.env['FAULTS'] === 'long' ? 2_000 : 400
+const warmUp = 50
+const furthest = 0.2
+
+let stores: TestStores
+let api: TestApi
+let mine: TestWorkspace
+const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+beforeAll(async () => {
+  stores = await freshStores()
+  api = await startApi(stores)
+  mine = await makeWorkspace(stores)
+})
+afterAll(async () => {
+  agent.destroy()
+  await api.close()
+  await stores.close()
+})
+
+interface Answer {
+  readonly status: number
+  readonly headers: object
+  readonly body: string
+  readonly nanoseconds: number
+}
+
+function ask(key: string): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const startedAt = process.hrtime.bigint()
+    const headers = { Authorization: `Bearer ${key}`, 'X-Request-Id': 'the-same' }
+    const asked = request(`${api.url}/v1/workspace`, { agent, headers }, (response) => {
+      let body = ''
+      response.on('data', (chunk) => {
+        body += chunk
+      })
+      response.on('end', () => {
+        const nanoseconds = Number(process.hrtime.bigint() - startedAt)
+        const { date: _, ...same } = response.headers
+        resolve({ status: response.statusCode!, headers: same, body, nanoseconds })
+      })
+    })
+    asked.on('error', reject)
+    asked.end()
+  })
+}
+
+function shuffled<Item>(items: readonly Item[]): Item[] {
+  const left = [...items]
+  return items.map(() => left.splice(randomInt(left.length), 1)[0]!)
+}
+
+/** Asks for each kind so often, and holds all answers to be one. @param keyOf the key of a kind for the round */
+async function timesOf<Kind extends string>(kinds: readonly Kind[], keyOf: (kind: Kind, round: number) => string) {
+  const times = new Map<Kind, number[]>(kinds.map((kind) => [kind, []]))
+  const { nanoseconds: _, ...expected } = await ask('svc_sk_short')
+  expect(expected).toMatchObject({ status: 401, body: '{"detail":"Not authenticated"}' })
+  for (let round = -warmUp; round < each; round++) {
+    for (const kind of shuffled(kinds)) {
+      const { nanoseconds, ...shown } = await ask(keyOf(kind, round + warmUp))
+      expect([kind, shown]).toEqual([kind, expected])
+      if (round >= 0) times.get(kind)!.push(nanoseconds)
+    }
+  }
+  return times
+}
+
+/** How often one of the first took longer than one of the second: 0.5 where they are alike (Mann and Whitney's U over all pairs). */
+function oftenLonger(first: readonly number[], second: readonly number[]): number {
+  const sorted = [...second].sort((one, other) => one - other)
+  const below = (time: number) => {
+    let [from, to] = [0, sorted.length]
+    while (from < to) {
+      const middle = (from + to) >> 1
+      if (sorted[middle]! < time) from = middle + 1
+      else to = middle
+    }
+    return from
+  }
+  return first.reduce((sum, time) => sum + below(time), 0) / (first.length * second.length)
+}
+
+function expectAlike(times: ReadonlyMap<string, readonly number[]>): void {
+  const kinds = [...times.keys()]
+  const pairs = kinds.flatMap((one, at) => kinds.slice(at + 1).map((other) => [one, other] as const))
+  const compared = pairs.map(([one, other]) => ({ one, other, often: oftenLonger(times.get(one)!, times.get(other)!) }))
+  const said = compared.map(({ one, other, often }) => `${often.toFixed(3)} ${one} / ${other}`)
+  process.stdout.write(`${said.join('\n')}\n`)
+  expect(compared.filter(({ often }) => Math.abs(often - 0.5) > furthest)).toEqual([])
+}
+
+test('keys that are no good, whatever is wrong with them, get one answer and are not told apart by its time', async () => {
+  const good = mine.apiKey
+  const revoked = await makeKey(stores, mine.workspaceId)
+  await revokeApiKey(stores.pg, revoked.id)
+  const expired = await makeKey(stores, mine.workspaceId, { expiresAt: new Date(Date.now() - 1_000) })
+  const keys = {
+    'of a wrong length': good.slice(0, -1),
+    'with a wrong character': `${good.slice(0, 20)}-${good.slice(21)}`,
+    'of a wrong checksum': good.slice(0, -1) + (good.endsWith('0') ? '1' : '0'),
+    unknown: makeSecretKey(),
+    revoked: revoked.apiKey,
+    expired: expired.apiKey,
+  }
+  const kinds = Object.keys(keys) as (keyof typeof keys)[]
+  expectAlike(await timesOf(kinds, (kind) => keys[kind]))
+}, 300_000)
+
+test('nor are keys that never were told from those that were, when each is asked for the first time', async () => {
+  const count = each + warmUp
+  const made = { unknown: many(count), revoked: many(count), expired: many(count) }
+  await insertKeys(made.revoked, { revokedAt: new Date() })
+  await insertKeys(made.expired, { expiresAt: new Date(Date.now() - 1_000) })
+  const kinds = ['unknown', 'revoked', 'expired'] as const
+  expectAlike(await timesOf(kinds, (kind, round) => made[kind][round]!))
+}, 300_000)
+
+test('and the comparison can fail', () => {
+  const some = Array.from({ length: 100 }, () => 100 + Math.random())
+  expect(oftenLonger(some, some)).toBeCloseTo(0.5, 1)
+  expect(() =>
+    expectAlike(
+      new Map([
+        ['one', some],
+        ['other', some.map((time) => time + 2)],
+      ]),
+    ),
+  ).toThrow()
+})
+
+const many = (count: number) => Array.from({ length: count }, makeSecretKey)
+
+async function insertKeys(
+  keys: readonly string[],
+  { revokedAt = null, expiresAt = null }: { revokedAt?: Date | null; expiresAt?: Date | null },
+): Promise<void> {
+  await stores.pg.query(
+    `INSERT INTO api_keys (workspace_id, owner_id, name, prefix, hash, scopes, expires_at, revoked_at)
+     SELECT $1, $2, 'many', prefix, hash, '{}', $5, $6 FROM unnest($3::text[], $4::bytea[]) AS key (prefix, hash)`,
+    [mine.workspaceId, mine.ownerId, keys.map(secretKeyPrefix), keys.map(sha256Of), expiresAt, revokedAt],
+  )
+}

@@ -176,8 +176,10 @@ test('the comparison can fail: it tells a single value of any table that is off'
   const { generations, resets } = await readSnapshot(stores.pg)
   // Each comparison takes seconds: the short form alters two of the tables, others each time.
   const tables = Object.values(aggregateTables)
-  const altered = isLong ? tables : tables.filter((_, at) => [0, 3].includes((at + seed) % tables.length))
-  for (const { name, columns } of altered) {
+  const inTurn = [...tables.slice(seed % tables.length), ...tables.slice(0, seed % tables.length)]
+  let altered = 0
+  for (const { name, columns } of inTurn) {
+    if (!isLong && altered === 2) break
     const [column, { merge }] = Object.entries(columns)[0]!
     const change = merge.startsWith('sum')
       ? `${column} + 1`
@@ -193,6 +195,9 @@ test('the comparison can fail: it tells a single value of any table that is off'
         reset: resets.map(({ workspaceId, hour }) => workspaceId * 65_536 + Math.floor(hour / 24)),
       },
     )
+    // By chance all of a table's days may have been computed anew.
+    if (row === undefined) continue
+    altered++
     await ch.command(
       `ALTER TABLE ${name} UPDATE ${column} = ${change}
        WHERE generation = toUInt64({generation:String}) AND workspace_id = {workspaceId:UInt32} AND hour = {hour:UInt32} AND is_day = {isDay:UInt8}`,
@@ -201,9 +206,10 @@ test('the comparison can fail: it tells a single value of any table that is off'
     )
     expect(await differences()).toContainEqual({
       table: name,
-      workspaceId: row!.workspaceId,
-      hour: row!.hour,
-      isDay: row!.isDay === 1,
+      workspaceId: row.workspaceId,
+      hour: row.hour,
+      isDay: row.isDay === 1,
     })
   }
+  expect(altered).toBeGreaterThan(1)
 })

@@ -54,6 +54,9 @@ const byName: Readonly<Record<string, unknown>> = {
   tracking_url: 'https://example.com/pricing?utm_source=svc&utm_medium=social&svc_link_id=12',
   url: 'https://example.com/pricing',
   utm_campaign: 'launch',
+  utm_content: 'first-picture',
+  utm_medium: 'social',
+  utm_source: 'svc',
   workspace_slug: 'example',
 }
 

@@ -84,9 +84,11 @@ function describeOperation(operation: Operation, schemas: Record<string, JsonSch
   }
 }
 
-/** `create_link`: the tool's name where there is one, else the operation's with the verb first. */
+/** `create_link`: the tool's name where there is one, else the operation's with the verb first. What is listed is several. */
 export function operationId({ tool, name }: Operation): string {
-  return tool?.slice('svc.'.length) ?? name.split('.').reverse().join('_')
+  if (tool !== undefined) return tool.slice('svc.'.length)
+  const [noun, verb] = name.split('.') as [string, string]
+  return verb === 'list' ? `list_${noun.replace(/y$/, 'ie')}s` : `${verb}_${noun}`
 }
 
 function parametersOf(place: 'path' | 'query', schema: z.ZodObject | undefined, schemas: Record<string, JsonSchema>) {

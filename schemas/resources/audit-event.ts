@@ -7,7 +7,7 @@ export const AuditEventResource = z
   .object({
     id: z.int(),
     object_id: objectId('audit_event'),
-    action: z.string().meta({ description: '`post.create`, `key.revoke` …' }),
+    action: z.string().meta({ description: '`post.create`, `api_key.revoke` …' }),
     actor_type: z.enum(['api_key', 'user', 'system']),
     actor_id: z.int().nullable(),
     actor_name: z.string(),

@@ -49,7 +49,10 @@ const platformCaptions = z
       dictTooLong(loc, input, postPlatformCaptionsMax, count)
     context.addIssue({ code: 'custom', params: { build } })
   })
-  .meta({ description: 'Captions in place of the base caption, by platform of the chosen accounts; empty: none.' })
+  .meta({
+    maxProperties: postPlatformCaptionsMax,
+    description: 'Captions in place of the base caption, by platform of the chosen accounts; empty: none.',
+  })
 
 export const PostCreate = z
   .object({

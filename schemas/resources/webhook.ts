@@ -13,8 +13,8 @@ export const WebhookCreate = z
       .string()
       .min(1)
       .max(webhookUrlLengthMax)
-      .refine(isHttpsUrl, 'The URL must begin with https://, and have a host and no credentials')
-      .meta({ description: 'Where deliveries are sent: https, a public host, no credentials.' }),
+      .refine(isHttpsUrl, 'The URL must begin with https://, and have a host, no credentials and no blanks')
+      .meta({ description: 'Where deliveries are sent: https, a public host, no credentials, no blanks.' }),
     events: z.array(eventType).min(1).optional().meta({ description: 'All events when left out.' }),
     description: z.string().max(webhookDescriptionLengthMax).default(''),
   })
@@ -60,7 +60,8 @@ export const WebhookDeliveryResource = z
   .meta({ id: 'WebhookDelivery' })
 
 function isHttpsUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false
+  // A reader of URLs would drop them, or write them otherwise: another URL than the one that is shown.
+  if (/[\s\p{Cc}]/u.test(text) || !URL.canParse(text)) return false
   const { protocol, hostname, username, password } = new URL(text)
   return protocol === 'https:' && hostname !== '' && username === '' && password === ''
 }

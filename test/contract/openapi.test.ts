@@ -4,6 +4,7 @@ import { isFileOutput } from '../../api/operations/file-output.ts'
 import { operations } from '../../api/operations/registry.ts'
 import { operationId } from '../../api/transports/openapi.ts'
 import { connectPostgres } from '../../postgres/client.ts'
+import { postPlatformCaptionsMax } from '../../schemas/api-limits.ts'
 import { makeSecretKey } from '../../schemas/keys.ts'
 import { overviewDaysDefault, overviewDaysMax, overviewHoursMax } from '../../schemas/limits.ts'
 import { makeKey, makeWorkspace, startApi, type TestApi, type TestWorkspace, testApiHost } from '../support/api.ts'
@@ -98,6 +99,17 @@ test('shows every operation once, and nothing else', () => {
   const ids = Object.values(document.paths).flatMap((byMethod) => Object.values(byMethod).map((it) => it.operationId))
   expect(new Set(ids).size).toBe(ids.length)
   for (const id of ids) expect(id).toMatch(/^[a-z]+(_[a-z]+)*$/)
+})
+
+test('what is listed without being a tool is named as several', () => {
+  const named = ['/v1/audit-log', '/v1/webhooks', '/v1/webhooks/deliveries'].map((path) => operationAt('GET', path))
+  const ids = named.map(({ operationId: id }) => id)
+  expect(ids).toEqual(['list_audit_events', 'list_webhook_endpoints', 'list_webhook_deliveries'])
+})
+
+test('bodies show how many members a dictionary may have', () => {
+  const { properties } = document.components.schemas['PostCreate'] as { properties: Record<string, object> }
+  expect(properties['platform_captions']).toMatchObject({ maxProperties: postPlatformCaptionsMax })
 })
 
 test('every reference leads to a component, and every component is used', () => {

@@ -219,7 +219,7 @@ describe('svc seed', () => {
     expect(order).toMatchObject({ distinct: 2_000, grow: 1 })
   })
 
-  test('makes workspaces whose keys read an overview with all their events', async () => {
+  test('makes workspaces that are audited, and whose keys read an overview with all their events', async () => {
     const api = await startApi(stores)
     try {
       for (const { api_key, events } of seeded.workspaces) {
@@ -228,6 +228,9 @@ describe('svc seed', () => {
         expect(metrics).toMatchObject({ events })
         expect(metrics['bounce_rate']).toBeGreaterThan(1)
         expect(metrics['conversion_rate']).toBeGreaterThan(0)
+        const audited = await api.ask('/v1/audit-log', { key: api_key })
+        const actions = ((await audited.json()) as { action: string }[]).map(({ action }) => action)
+        expect(actions).toEqual(['api_key.create', 'workspace.create'])
       }
     } finally {
       await api.close()

@@ -92,6 +92,16 @@ test('shows a page at its root that says whether all is well and holds no secret
   }
 })
 
+test('what it made is in the audit log: the workspace, and the secret key once', async () => {
+  const authorization = `Bearer ${product.dev.api_key}`
+  const answer = await fetch(`${product.dev.base_url}/audit-log`, { headers: { authorization } })
+  const by = { actor_type: 'system', actor_id: null, actor_name: 'npm start', interface: 'cli' }
+  expect(await answer.json()).toEqual([
+    expect.objectContaining({ ...by, action: 'api_key.create', resource_type: 'api_key' }),
+    expect.objectContaining({ ...by, action: 'workspace.create', resource_id: product.dev.workspace_id }),
+  ])
+})
+
 test('refuses a second start on its folder, and one on its port, in a line each', async () => {
   const second = await refusedStart({ DATA_DIR: dataDir })
   expect(second).toEqual({

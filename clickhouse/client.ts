@@ -11,7 +11,7 @@ import {
 } from '@clickhouse/client'
 import { backoffMs, sleep } from '../runtime/retry.ts'
 import { isNetworkError, StoreUnavailable } from '../runtime/store-error.ts'
-import { clickhouseInsertDeadlineMs, clickhouseQueryDeadlineMs, clickhouseQueryMemoryMax } from '../schemas/limits.ts'
+import { clickhouseQueryDeadlineMs, clickhouseQueryMemoryMax } from '../schemas/limits.ts'
 import { dataErrorCodes, isServersFault } from './error-codes.ts'
 
 export interface QueryOptions<Answer = never> {
@@ -80,8 +80,8 @@ export function connectClickHouse(url: string): ClickHouse {
     database,
     application: 'svc',
     max_open_connections: socketsMax,
-    // Our own deadline ends a request; this one is only the last resort.
-    request_timeout: clickhouseInsertDeadlineMs + 2 * graceMs,
+    // None: our own deadline ends every request, and a socket's would cut before it those that take minutes to answer.
+    request_timeout: 0,
     keep_alive: { enabled: true, idle_socket_ttl: idleSocketMs, eagerly_destroy_stale_sockets: true },
     clickhouse_settings: Object.fromEntries(searchParams),
     use_multipart_params_auto: true,

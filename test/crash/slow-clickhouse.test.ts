@@ -1,0 +1,30 @@
+/** Statements that ClickHouse takes its time for, with nothing on the connection meanwhile. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { StoreUnavailable } from '../../runtime/store-error.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+/** In the long form longer than any deadline of an insert. */
+const seconds = process.env['FAULTS'] === 'long' ? 150 : 3
+
+let stores: TestStores
+beforeAll(async () => {
+  stores = await freshStores()
+})
+afterAll(() => stores.close())
+
+/** One row a second: a block may sleep for three seconds at most. */
+const takingSeconds = (count: number) =>
+  `SELECT sum(sleepEachRow(1)) AS slept FROM numbers(${count}) SETTINGS max_block_size = 1`
+
+test(
+  `a statement of ${seconds} s is waited for where its deadline is later`,
+  async () => {
+    const answer = await stores.ch.query(takingSeconds(seconds), {}, { deadlineMs: (seconds + 60) * 1000 })
+    expect(answer).toEqual([{ slept: 0 }])
+  },
+  (seconds + 90) * 1000,
+)
+
+test('a statement is given up at its deadline', async () => {
+  await expect(stores.ch.query(takingSeconds(30), {}, { deadlineMs: 500 })).rejects.toThrow(StoreUnavailable)
+}, 20_000)

@@ -3,11 +3,11 @@
  * from elsewhere, no request is tried out from it (a secret key does not belong in a browser), and all of it may be cached.
  * Held by test/integration/reference-page.test.ts.
  */
-import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import { etagOf, isKnownEtag } from '../runtime/http/etag.ts'
 import type { RequestHead } from '../runtime/http/head.ts'
 import { type HttpReply, jsonReply } from '../runtime/http/reply.ts'
 import type { Operation } from './operations/define.ts'
@@ -109,24 +109,15 @@ export function makeOpenApiPage(operations: readonly Operation[], apiHost: () =>
         reply: { ...reply, headers: { ...headers, ETag: etag, 'Cache-Control': 'public, max-age=60' } },
       }
     }
-    return isKnown(head, made.etag) ? { status: 304, headers: { ETag: made.etag } } : made.reply
+    return isKnownEtag(head.headers.get('if-none-match'), made.etag)
+      ? { status: 304, headers: { ETag: made.etag } }
+      : made.reply
   }
-}
-
-/** Of these bytes, whatever they are sent as: a weak one. */
-function etagOf(body: string | Buffer): string {
-  return `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
-}
-
-/** Whether the caller has it already. */
-function isKnown({ headers }: RequestHead, etag: string): boolean {
-  const known = headers.get('if-none-match')?.split(/\s*,\s*/) ?? []
-  return known.some((one) => one === '*' || one.replace(/^W\//, '') === etag.replace(/^W\//, ''))
 }
 
 function replyTo(head: RequestHead, { type, body, gzipped, etag }: Awaited<ReturnType<typeof prepare>>): HttpReply {
   const headers = { ETag: etag, 'Cache-Control': 'public, max-age=3600', Vary: 'Accept-Encoding' }
-  if (isKnown(head, etag)) return { status: 304, headers }
+  if (isKnownEtag(head.headers.get('if-none-match'), etag)) return { status: 304, headers }
   const safe = {
     'Content-Security-Policy': policy,
     'X-Content-Type-Options': 'nosniff',

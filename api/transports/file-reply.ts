@@ -1,4 +1,5 @@
 /** A file over HTTP: ranges and conditions (RFC 9110). A list of ranges is answered with the whole file, as may be. */
+import { isKnownEtag } from '../../runtime/http/etag.ts'
 import type { RequestHead } from '../../runtime/http/head.ts'
 import type { HttpReply } from '../../runtime/http/reply.ts'
 import { problem } from '../../schemas/problems.ts'
@@ -14,7 +15,7 @@ export function fileReply(
   const etag = `"${tag}"`
   // Asked for again each time, because the key may have ended; the answer is mostly 304.
   const about = { ...more, ETag: etag, 'Cache-Control': 'private, no-cache' }
-  if (isKnown(headers.get('if-none-match'), etag)) return { status: 304, headers: about }
+  if (isKnownEtag(headers.get('if-none-match'), etag)) return { status: 304, headers: about }
   const all = {
     ...about,
     'Accept-Ranges': 'bytes',
@@ -33,13 +34,6 @@ export function fileReply(
   const { first, last } = range
   const part = { ...all, 'Content-Range': `bytes ${first}-${last}/${bytes}` }
   return { status: 206, headers: part, file: { from: first, bytes: last - first + 1, open } }
-}
-
-/** By the weak comparison, in which `W/` says nothing. */
-function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
-  if (ifNoneMatch === undefined) return false
-  const tags = ifNoneMatch.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
-  return tags.includes('*') || tags.includes(etag)
 }
 
 /** Undefined: the whole file, also for what isn't understood. */

@@ -1,0 +1,18 @@
+/** Names of bytes (RFC 9110), so that who has them isn't sent them again. */
+import { createHash } from 'node:crypto'
+
+/** Of these bytes, whatever they are sent as: a weak one. */
+export function etagOf(body: string | Uint8Array): string {
+  return `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
+}
+
+/** Whether a request's `If-None-Match` names it, by the weak comparison, in which `W/` says nothing. */
+export function isKnownEtag(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false
+  const tags = ifNoneMatch.split(',').map(withoutWeakness)
+  return tags.includes('*') || tags.includes(withoutWeakness(etag))
+}
+
+function withoutWeakness(tag: string): string {
+  return tag.trim().replace(/^W\//, '')
+}

@@ -19,6 +19,7 @@ import { requestIdOf } from '../runtime/http/request-id.ts'
 import { trackingUrlBytesMax } from '../schemas/api-limits.ts'
 import { retryAfterSeconds } from '../schemas/limits.ts'
 import { StartRefused } from './data-folder.ts'
+import type { DemoSite } from './demo-site.ts'
 
 export type ServiceName = 'ingest' | 'api'
 
@@ -31,6 +32,8 @@ export interface FrontOptions {
   shortLinkPath?: string
   /** The page at `/`. */
   page(): Promise<string>
+  /** What stands at `/demo/`. */
+  demo?: DemoSite
   /** Headers that only a trusted proxy may set, and the ranges of such proxies. */
   countryHeader: string
   trustedProxies: readonly string[]
@@ -79,6 +82,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     endWithAnswer(request, response)
     const path = request.url?.split('?', 1)[0] ?? ''
     if (path === '/') return sendPage(request, response, options)
+    if (options.demo && /^\/demo(\/|$)/.test(path)) return sendDemo(request, response, options.demo, path)
     const port = options.portOf(shortLink.test(path) ? 'ingest' : serviceOf(path))
     if (port === undefined) return refuse(response)
     prepareHeaders(request, options.countryHeader, trusted)
@@ -192,36 +196,52 @@ function endWithAnswer(request: IncomingMessage, response: ServerResponse): void
 }
 
 async function sendPage(request: IncomingMessage, response: ServerResponse, { page }: FrontOptions): Promise<void> {
-  if (request.method !== 'GET' && request.method !== 'HEAD') {
-    return send(request, response, 405, 'application/json', '{"detail":"Method Not Allowed"}', { Allow: 'GET, HEAD' })
-  }
-  send(request, response, 200, 'text/html; charset=utf-8', await page(), {
+  if (isNoRead(request)) return refuseMethod(request, response)
+  const headers = {
+    'Content-Type': 'text/html; charset=utf-8',
     'Cache-Control': 'no-store',
     'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'",
     'X-Content-Type-Options': 'nosniff',
-  })
+  }
+  send(request, response, 200, headers, await page())
+}
+
+async function sendDemo(
+  request: IncomingMessage,
+  response: ServerResponse,
+  demo: DemoSite,
+  path: string,
+): Promise<void> {
+  if (isNoRead(request)) return refuseMethod(request, response)
+  const { status, headers, body } = await demo.answer(path, request.headers['if-none-match'])
+  send(request, response, status, headers, body)
+}
+
+function isNoRead({ method }: IncomingMessage): boolean {
+  return method !== 'GET' && method !== 'HEAD'
+}
+
+function refuseMethod(request: IncomingMessage, response: ServerResponse): void {
+  const headers = { 'Content-Type': 'application/json', Allow: 'GET, HEAD' }
+  send(request, response, 405, headers, '{"detail":"Method Not Allowed"}')
 }
 
 function refuse(response: ServerResponse): void {
   if (response.headersSent) return void response.destroy()
-  const detail = '{"detail":"Service temporarily unavailable"}'
-  send(response.req, response, 503, 'application/json', detail, { 'Retry-After': String(retryAfterSeconds) })
+  const headers = { 'Content-Type': 'application/json', 'Retry-After': String(retryAfterSeconds) }
+  send(response.req, response, 503, headers, '{"detail":"Service temporarily unavailable"}')
 }
 
 function send(
   request: IncomingMessage,
   response: ServerResponse,
   status: number,
-  type: string,
+  headers: Readonly<Record<string, string>>,
   body: string,
-  headers: Record<string, string>,
 ): void {
   const id = requestIdOf(String(request.headers['x-request-id'] ?? ''))
-  response.writeHead(status, {
-    'Content-Type': type,
-    'Content-Length': Buffer.byteLength(body),
-    'X-Request-Id': id,
-    ...headers,
-  })
+  // A 304 has no body, and its length would be taken for that of the one which isn't sent.
+  const length = status === 304 ? {} : { 'Content-Length': Buffer.byteLength(body) }
+  response.writeHead(status, { ...length, 'X-Request-Id': id, ...headers })
   response.end(body)
 }

@@ -8,6 +8,7 @@ import type { Config } from '../runtime/config.ts'
 import { sleep } from '../runtime/retry.ts'
 import { StoreUnavailable } from '../runtime/store-error.ts'
 import { type DataFolder, keptSecretKey } from './data-folder.ts'
+import { makeDemoSite } from './demo-site.ts'
 import { type DevFile, type Pids, processNames, readDevFile, writeDevFile } from './dev-file.ts'
 import { embeddedStores, type StoreUrls } from './embedded-stores.ts'
 import { type FirstWorkspace, firstWorkspace } from './first-workspace.ts'
@@ -69,6 +70,7 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
         return isUp ? services.find((service) => service.name === name)?.port : undefined
       },
       page: async () => statusPage([...running.services, ...running.stores], givenStores(config), front.port),
+      demo: makeDemoSite(() => dev && `${addressesOf(config, front.port).apiHost}/svc.js?key=${dev.tracking_key}`),
       ...(config.shortUrlHost !== undefined && { shortLinkPath: pathOf(config.shortUrlHost) }),
       countryHeader: config.countryHeader,
       trustedProxies: trusted.front,

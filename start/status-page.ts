@@ -23,6 +23,7 @@ export function statusPage(children: readonly Kept[], extern: readonly string[],
 <p>Web analytics and publishing. <strong class="${isWell ? 'well' : 'ill'}">${isWell ? 'All is well.' : 'Not everything is up.'}</strong></p>
 <table>${rows.join('')}</table>
 <ul>
+  <li><a href="/demo/">The demo site</a>, which has the script: click about, and read its visits in the overview</li>
   <li><a href="/v1/openapi.json">The API's description</a> (OpenAPI 3.1); the API itself is at <code>http://localhost:${port}/v1</code></li>
   <li><a href="/api/v1/growth/health">Health of event ingest</a>; events go to <code>http://localhost:${port}/api/v1/growth/track</code></li>
 </ul>

@@ -1,12 +1,10 @@
-import { execFile } from 'node:child_process'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operations } from '../../api/operations/registry.ts'
 import { startFront } from '../../start/front.ts'
 import { startApi, type TestApi } from '../support/api.ts'
+import { browserWithinMs, demand, sharedBrowser } from '../support/browser.ts'
 import { exchange } from '../support/raw-http.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
-import { findTool, leaveOut } from '../support/system-tools.ts'
 
 let stores: TestStores
 let api: TestApi
@@ -102,33 +100,25 @@ test('is reached through the one port of `npm start`', async () => {
   await front.close()
 })
 
-/** Debian's name, and those of others. */
-const browsers = ['chromium', 'chromium-browser', 'google-chrome', 'chrome']
-
-test('shows every operation in a browser, without an error of a script or of the policy', async (context) => {
-  const browser = browsers.map(findTool).find((path) => path !== undefined)
-  if (browser === undefined) return leaveOut(context, `needs one of ${browsers.join(', ')}`)
-  const profile = join(stores.dataDir, 'browser')
-  const args = ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run']
-  const show = async (url: string) => {
-    const logged = ['--enable-logging=stderr', '--log-level=0', '--virtual-time-budget=20000', '--dump-dom', url]
-    const { stdout, stderr } = await runBrowser(browser, [...args, `--user-data-dir=${profile}`, ...logged])
-    return { stdout, complaints: stderr.split('\n').filter((line) => line.includes('CONSOLE')) }
-  }
-  const { stdout, complaints } = await show(`${api.url}/docs`)
-  expect(complaints).toEqual([])
-  expect((await show('data:text/html,<script>nothing()</script>')).complaints).toHaveLength(1)
-  for (const { http, summary } of operations) {
-    expect(stdout).toContain(http.path.split('/').at(-1)!)
-    expect(stdout).toContain(summary)
-  }
-}, 90_000)
-
-function runBrowser(browser: string, args: string[]): Promise<{ stdout: string; stderr: string }> {
-  return new Promise((resolve, reject) => {
-    execFile(browser, args, { maxBuffer: 64 * 1024 * 1024, timeout: 60_000 }, (error, stdout, stderr) => {
-      if (error) reject(error)
-      else resolve({ stdout, stderr })
+test(
+  'shows every operation in a browser, without an error of a script or of the policy',
+  async (context) => {
+    const browser = demand(await sharedBrowser(), context)
+    context.onTestFinished(() => browser.close())
+    const page = await browser.newPage()
+    const complaints: string[] = []
+    page.on('pageerror', ({ message }) => complaints.push(message))
+    page.on('console', (message) => {
+      if (message.type() === 'error') complaints.push(message.text())
     })
-  })
-}
+    await page.goto(`${api.url}/docs`)
+    for (const { http, summary } of operations) {
+      await expect.poll(() => page.content(), { timeout: 20_000 }).toContain(summary)
+      expect(await page.content()).toContain(http.path.split('/').at(-1)!)
+    }
+    expect(complaints).toEqual([])
+    await page.goto('data:text/html,<script>nothing()</script>')
+    await expect.poll(() => complaints).toHaveLength(1)
+  },
+  browserWithinMs,
+)

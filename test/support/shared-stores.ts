@@ -1,7 +1,7 @@
 /**
- * Vitest's global setup: one Postgres, one Redis and one ClickHouse for a whole run, started when the first test file
- * asks for them (so that a run of unit tests alone starts none) and ended after the last. Test files, which are other
- * processes, ask by HTTP; see stores.ts.
+ * Vitest's global setup: one Postgres, one Redis, one ClickHouse and one browser for a whole run, started when the first
+ * test file asks for them (so that a run of unit tests alone starts none) and ended after the last. Test files, which are
+ * other processes, ask by HTTP; see stores.ts and browser.ts.
  */
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -18,6 +18,7 @@ import { prepareClickHouse } from '../../start/stores/clickhouse.ts'
 import { preparePostgres } from '../../start/stores/postgres.ts'
 import { prepareRedis } from '../../start/stores/redis.ts'
 import type { Store } from '../../start/stores/store.ts'
+import type { RunningBrowser } from './browser.ts'
 import { compileService } from './compile.ts'
 
 declare module 'vitest' {
@@ -38,10 +39,14 @@ const redisDatabases = 4_000
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const ends: (() => Promise<void>)[] = []
   let starting: Promise<SharedStores> | undefined
-  const server = createServer((_request, response) => {
-    starting ??= startStores(ends)
-    starting.then(
-      (stores) => response.end(JSON.stringify(stores)),
+  let browser: Promise<RunningBrowser> | undefined
+  const server = createServer((request, response) => {
+    // Loaded here, because playwright is large, and most runs need none.
+    if (request.url === '/browser') browser ??= import('./browser.ts').then(({ startBrowser }) => startBrowser())
+    else starting ??= startStores(ends)
+    const asked = request.url === '/browser' ? browser?.then(({ answer }) => answer) : starting
+    asked?.then(
+      (answer) => response.end(JSON.stringify(answer)),
       (error) => response.writeHead(500).end(String(error)),
     )
   })
@@ -50,6 +55,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('sharedStoresPort', (server.address() as AddressInfo).port)
   return async () => {
     server.close()
+    await browser?.then((running) => running.close()).catch(() => {})
     await starting?.catch(() => {})
     for (const end of ends) await end()
     rmSync(projectFile('.cache/test', String(process.pid)), { recursive: true, force: true })

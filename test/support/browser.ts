@@ -1,0 +1,68 @@
+/**
+ * One browser for all test files of a run, started when the first of them asks. Each takes a context of its own, which
+ * shares nothing with others.
+ */
+import { type Browser, chromium } from 'playwright-core'
+import { inject, type TestContext } from 'vitest'
+import { type FoundBrowser, findBrowser } from './find-browser.ts'
+
+/** What the run's first process tells the others: where the browser listens, or why there is none. */
+export type BrowserAnswer = { readonly endpoint: string; readonly executable: string } | { readonly missing: string }
+
+/** Finding it may mean to fetch it. */
+export const browserWithinMs = 330_000
+
+/** Asks for it; tests are left out by `withBrowser` where there is none. */
+export async function sharedBrowser(): Promise<Browser | undefined> {
+  const response = await fetch(`http://127.0.0.1:${inject('sharedStoresPort')}/browser`)
+  const answer = (await response.json()) as BrowserAnswer
+  return 'missing' in answer ? undefined : chromium.connect(answer.endpoint)
+}
+
+/** The browser as a test needs it. Without one the test ends as one that wasn't run; why was said once for all. */
+export function demand(browser: Browser | undefined, { skip }: Pick<TestContext, 'skip'>): Browser {
+  return browser ?? skip('needs Chrome or Chromium')
+}
+
+export interface RunningBrowser {
+  readonly answer: BrowserAnswer
+  close(): Promise<void>
+}
+
+/** Finds the browser and starts it: once a run, in its first process. */
+export async function startBrowser(): Promise<RunningBrowser> {
+  const found = await findBrowser((line) => process.stderr.write(`browser tests: ${line}\n`))
+  if (typeof found === 'string') {
+    process.stderr.write(`not run: the tests in a browser: ${found}\n`)
+    return { answer: { missing: found }, close: async () => {} }
+  }
+  const server = await chromium.launchServer(launchOptions(found))
+  return {
+    answer: { endpoint: server.wsEndpoint(), executable: found.executable },
+    close: () => server.close(),
+  }
+}
+
+/** As people's browsers call themselves; one without a screen says that it is headless. */
+export function userAgentOf(majorVersion: number | string, name: 'Chrome' | 'HeadlessChrome' = 'Chrome'): string {
+  return `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) ${name}/${majorVersion}.0.0.0 Safari/537.36`
+}
+
+/** As people's browsers are: with a back-forward cache, and without a mark of being driven. */
+function launchOptions({ executable, env, majorVersion }: FoundBrowser) {
+  return {
+    executablePath: executable,
+    env: { ...process.env, ...env } as Record<string, string>,
+    // A browser of playwright's own would be a headless shell, which has neither cache nor prerendering.
+    channel: 'chromium',
+    headless: true,
+    ignoreDefaultArgs: ['--disable-back-forward-cache', '--enable-automation'],
+    args: [
+      '--disable-blink-features=AutomationControlled',
+      '--disable-dev-shm-usage',
+      '--disable-gpu',
+      // Here and not in a context, whose own name is missing from what a page sends while it is left.
+      `--user-agent=${userAgentOf(majorVersion)}`,
+    ],
+  }
+}

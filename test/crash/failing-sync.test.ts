@@ -44,23 +44,18 @@ test.for([
   { timeout: rounds * 40_000 },
   async ([, isKilled], context) => {
     const ledger = openLedger()
+    const target = () => ({ trackingUrl: ingest.url, trackingKey: ingest.key })
     for (let round = 0; round < rounds; round++) {
-      const stop = new AbortController()
-      const running = ledger.run(() => ({ trackingUrl: ingest.url, trackingKey: ingest.key }), stop.signal)
-      await sleep(roundMs)
-      const whyNot = await failSyncs()
-      if (whyNot !== undefined) {
-        stop.abort()
-        await running
-        leaveOut(context, whyNot)
-      }
-      if (isKilled) {
-        await ingest.stop('SIGKILL')
-        ingest = await startIngest(stores, {}, ingest)
-      }
-      await sleep(roundMs)
-      stop.abort()
-      await running
+      await ledger.runDuring(target, async () => {
+        await sleep(roundMs)
+        const whyNot = await failSyncs()
+        if (whyNot !== undefined) leaveOut(context, whyNot)
+        if (isKilled) {
+          await ingest.stop('SIGKILL')
+          ingest = await startIngest(stores, {}, ingest)
+        }
+        await sleep(roundMs)
+      })
     }
     if (!isKilled) {
       expect(ingest.child.exitCode).toBeNull()

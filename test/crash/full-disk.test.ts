@@ -88,34 +88,33 @@ test.for(Array.from({ length: rounds }, () => cases).flat())(
   async ({ diskFreeBytesMin, leftBytes, paddingBytes }, context) => {
     const whyNot = mountSmallDisk(folder, diskBytes)
     if (whyNot !== undefined) leaveOut(context, whyNot)
-    ingest = await startIngest(stores, { DISK_FREE_BYTES_MIN: String(diskFreeBytesMin) })
-    const { url: trackingUrl, key: trackingKey } = ingest
+    const node = await startIngest(stores, { DISK_FREE_BYTES_MIN: String(diskFreeBytesMin) })
+    ingest = node
     await sparesReady()
     const ledger = openLedger({ paddingBytes })
-    const stop = new AbortController()
-    const running = ledger.run(() => ({ trackingUrl, trackingKey }), stop.signal)
-    await sleep(roundMs)
-    await fillDisk(leftBytes)
-    await until(async () => (ledger.failures.get(503) ?? 0) > 0, 40_000, 'filling the log')
-    await sleep(roundMs)
-    const refused = await ingest.post('/track', event())
-    expect(refused.status).toBe(503)
-    expect(refused.headers.get('retry-after')).toBe('5')
+    const target = () => ({ trackingUrl: node.url, trackingKey: node.key })
+    await ledger.runDuring(target, async () => {
+      await sleep(roundMs)
+      await fillDisk(leftBytes)
+      await until(async () => (ledger.failures.get(503) ?? 0) > 0, 40_000, 'filling the log')
+      await sleep(roundMs)
+      const refused = await node.post('/track', event())
+      expect(refused.status).toBe(503)
+      expect(refused.headers.get('retry-after')).toBe('5')
 
-    unlinkSync(join(folder, 'filler'))
-    await until(
-      async () => (await ingest!.post('/track', event())).status === 202,
-      acceptsAgainMs,
-      'taking events again',
-    )
-    await sleep(roundMs)
-    stop.abort()
-    await running
+      unlinkSync(join(folder, 'filler'))
+      await until(
+        async () => (await node.post('/track', event())).status === 202,
+        acceptsAgainMs,
+        'taking events again',
+      )
+      await sleep(roundMs)
+    })
     // Refusals and nothing else: no connection was cut, and nothing failed in another way.
     expect([...ledger.failures.keys()]).toEqual([503])
-    expect(ingest.child.exitCode).toBeNull()
-    expect(/ENOSPC/.test(ingest.log)).toBe(leftBytes === 0)
-    await ingest.shipped()
+    expect(node.child.exitCode).toBeNull()
+    expect(/ENOSPC/.test(node.log)).toBe(leftBytes === 0)
+    await node.shipped()
     expect(ledger.acknowledged).toBeGreaterThan(100)
     expect(judge(ledger, await stores.ch.query<StoredEvent>(storedEventsSql))).toEqual(exact)
   },

@@ -3,10 +3,9 @@
  * beside the pipeline's and is killed as well, and days are rebuilt; then every manifest is shipped once more, with rows that
  * ClickHouse has lost. In the end rows are those that were acknowledged, and aggregates are what the rows give.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { mergeDue } from '../../pipeline/aggregate/merge.ts'
 import { rebuildDay } from '../../pipeline/aggregate/rebuild.ts'
 import { type Aggregating, aggregate } from '../../pipeline/aggregate/run.ts'
@@ -24,7 +23,7 @@ import {
 import { makeDyingStores } from '../support/dying-stores.ts'
 import { drawLateEvents } from '../support/late-events.ts'
 import { exact, judge, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
-import { startProduct, type TestProduct, targetOf, waitUntilShipped, withStores } from '../support/product.ts'
+import { setUpProduct, targetOf, waitUntilShipped, withStores } from '../support/product.ts'
 
 const isLong = process.env['FAULTS'] === 'long'
 const rounds = isLong ? 12 : 1
@@ -36,17 +35,7 @@ const hourMs = 3_600_000
 /** That events come late by. */
 const hours = 71
 
-let dataDir: string
-let product: TestProduct
-
-beforeAll(async () => {
-  dataDir = mkdtempSync(join(tmpdir(), 'svc-kill-aggregating-'))
-  product = await startProduct(dataDir)
-}, 120_000)
-afterAll(async () => {
-  await product?.stop()
-  rmSync(dataDir, { recursive: true, force: true })
-}, 120_000)
+const running = setUpProduct('kill-aggregating')
 
 const below = (end: number) => Math.floor(Math.random() * end)
 const pick = <T>(from: readonly T[]): T => from[below(from.length)]!
@@ -64,11 +53,11 @@ async function meddle(until: AbortSignal): Promise<number> {
     aggregate,
     (work) => mergeDue(work, true),
     (work) => rebuildDay(work, randomDay()),
-    ({ pg }) => recordRepairs(pg, [{ workspaceId: product.dev.workspace_id, hour: hourNow() - below(hours) }]),
+    ({ pg }) => recordRepairs(pg, [{ workspaceId: running.product.dev.workspace_id, hour: hourNow() - below(hours) }]),
   ]
   while (!until.aborted) {
     try {
-      await withStores(product, (stores) =>
+      await withStores(running.product, (stores) =>
         pick(works)(workOn(Math.random() < 0.5 ? makeDyingStores(stores, 1 + below(60)) : stores)),
       )
       done++
@@ -81,12 +70,22 @@ async function meddle(until: AbortSignal): Promise<number> {
   return done
 }
 
+async function strikeAgainAndAgain(): Promise<void> {
+  for (let strike = 0; strike < strikesEach; strike++) {
+    await sleep(Math.random() * betweenStrikesMs)
+    running.product.kill((['pipeline', 'clickhouse', 'postgres', 'ingest'] as const)[strike % 4]!)
+    await sleep(1_000)
+    await withStores(running.product, endClaim).catch(() => {})
+  }
+  await sleep(betweenStrikesMs)
+}
+
 /**
  * Of this round's rows ClickHouse loses some, and a day is computed without them; what was loaded counts as not loaded, and
  * ingest is killed while it settles that.
  */
 async function shipAgain(since: Date): Promise<void> {
-  await withStores(product, async (stores) => {
+  await withStores(running.product, async (stores) => {
     await aggregateAll(stores)
     await stores.ch.command(
       'ALTER TABLE events DELETE WHERE received_at >= {since:DateTime64(3)} AND id % 7 = 3',
@@ -96,15 +95,15 @@ async function shipAgain(since: Date): Promise<void> {
     await vi.waitFor(() => rebuildDay(workOn(stores), randomDay()), 30_000)
     expect(await judgeAggregates(stores)).not.toEqual(exactAggregates)
   })
-  await product.killGroup()
-  const journal = join(dataDir, 'ingest/events/shipping.journal')
-  const lines = readFileSync(journal, 'utf8').split('\n')
-  writeFileSync(journal, lines.filter((line) => !line.includes('"t":"loaded"')).join('\n'))
-  product = await startProduct(dataDir)
+  await running.restart(() => {
+    const journal = join(running.dataDir, 'ingest/events/shipping.journal')
+    const lines = readFileSync(journal, 'utf8').split('\n')
+    writeFileSync(journal, lines.filter((line) => !line.includes('"t":"loaded"')).join('\n'))
+  })
   // While manifests are settled and repairs are told.
   for (let kill = 0; kill < 2; kill++) {
     await sleep(Math.random() * 1_000)
-    product.kill('ingest')
+    running.product.kill('ingest')
   }
 }
 
@@ -116,26 +115,15 @@ test(
       const events = drawLateEvents(Math.random, 300)
       const ledger = openLedger({ nextEvent: () => events.body(), pauseMs })
       const stop = new AbortController()
-      const sending = ledger.run(
-        targetOf(() => product),
-        stop.signal,
-      )
       const meddling = meddle(stop.signal)
-      for (let strike = 0; strike < strikesEach; strike++) {
-        await sleep(Math.random() * betweenStrikesMs)
-        product.kill((['pipeline', 'clickhouse', 'postgres', 'ingest'] as const)[strike % 4]!)
-        await sleep(1_000)
-        await withStores(product, endClaim).catch(() => {})
-      }
-      await sleep(betweenStrikesMs)
-      stop.abort()
-      await sending
+      const target = targetOf(() => running.product)
+      await ledger.runDuring(target, strikeAgainAndAgain).finally(() => stop.abort())
       expect(await meddling).toBeGreaterThan(0)
       expect(ledger.acknowledged).toBeGreaterThan(500)
-      await waitUntilShipped(product)
+      await waitUntilShipped(running.product)
       await shipAgain(since)
-      await waitUntilShipped(product)
-      await withStores(product, async (stores) => {
+      await waitUntilShipped(running.product)
+      await withStores(running.product, async (stores) => {
         expect(judge(ledger, await stores.ch.query<StoredEvent>(storedEventsSql))).toEqual(exact)
         await endClaim(stores)
         // The pipeline alone does it, too, but looks for something to do every 15 seconds only.

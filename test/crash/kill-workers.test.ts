@@ -27,16 +27,15 @@ test(
   async () => {
     ingest = await start(2)
     const ledger = openLedger()
-    const stop = new AbortController()
-    const running = ledger.run(() => ({ trackingUrl: ingest.url, trackingKey: ingest.key }), stop.signal)
-    for (const count of workers) {
-      await sleep(roundMs / 2 + Math.random() * roundMs)
-      await ingest.stop('SIGKILL')
-      ingest = await start(count)
-    }
-    await sleep(roundMs)
-    stop.abort()
-    await running
+    const target = () => ({ trackingUrl: ingest.url, trackingKey: ingest.key })
+    await ledger.runDuring(target, async () => {
+      for (const count of workers) {
+        await sleep(roundMs / 2 + Math.random() * roundMs)
+        await ingest.stop('SIGKILL')
+        ingest = await start(count)
+      }
+      await sleep(roundMs)
+    })
     await ingest.shipped()
     const answered = [...ledger.told.values()].flatMap(({ id }) => (id === null ? [] : [id]))
     expect(answered.length).toBeGreaterThan(100 * workers.length)

@@ -1,48 +1,31 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { sleep } from '../../runtime/retry.ts'
 import { aggregateAll, exactAggregates, judgeAggregates } from '../support/aggregates.ts'
 import { exact, judge, type Ledger, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
-import { startProduct, type TestProduct, targetOf, waitUntilShipped, withStores } from '../support/product.ts'
+import { setUpProduct, targetOf, waitUntilShipped, withStores } from '../support/product.ts'
 
 const isLong = process.env['FAULTS'] === 'long'
 const rounds = isLong ? 10 : 1
 const roundMs = isLong ? 4_000 : 2_500
 
-let dataDir: string
-let product: TestProduct
-
-beforeAll(async () => {
-  dataDir = mkdtempSync(join(tmpdir(), 'svc-kill-'))
-  product = await startProduct(dataDir)
-}, 120_000)
-afterAll(async () => {
-  await product?.stop()
-  rmSync(dataDir, { recursive: true, force: true })
-}, 120_000)
+const running = setUpProduct('kill')
+const target = targetOf(() => running.product)
 
 /** Load for a round, with `strike` at a random moment in it. */
 async function strikeUnderLoad(strike: () => Promise<void> | void): Promise<Ledger> {
   const ledger = openLedger()
-  const stop = new AbortController()
-  const running = ledger.run(
-    targetOf(() => product),
-    stop.signal,
-  )
   const at = 300 + Math.random() * (roundMs - 1_000)
-  await sleep(at)
-  await strike()
-  await sleep(roundMs - at)
-  stop.abort()
-  await running
+  await ledger.runDuring(target, async () => {
+    await sleep(at)
+    await strike()
+    await sleep(roundMs - at)
+  })
   return ledger
 }
 
 async function expectExact(ledger: Ledger): Promise<void> {
-  await waitUntilShipped(product)
-  await withStores(product, async (stores) => {
+  await waitUntilShipped(running.product)
+  await withStores(running.product, async (stores) => {
     expect(judge(ledger, await stores.ch.query<StoredEvent>(storedEventsSql))).toEqual(exact)
     // Beside the pipeline, which does the same every few seconds.
     await aggregateAll(stores)
@@ -55,10 +38,10 @@ describe.each(['ingest', 'clickhouse', 'redis', 'postgres', 'pipeline'] as const
   (name) => {
     it(`loses and doubles no acknowledged event, in rows and aggregates, in ${rounds} rounds`, async () => {
       for (let round = 0; round < rounds; round++) {
-        const pidBefore = product.dev.pids[name]
-        const ledger = await strikeUnderLoad(() => product.kill(name))
+        const pidBefore = running.product.dev.pids[name]
+        const ledger = await strikeUnderLoad(() => running.product.kill(name))
         expect(ledger.acknowledged).toBeGreaterThan(100)
-        expect(product.dev.pids[name]).not.toBe(pidBefore)
+        expect(running.product.dev.pids[name]).not.toBe(pidBefore)
         await expectExact(ledger)
       }
     }, 600_000)
@@ -68,10 +51,7 @@ describe.each(['ingest', 'clickhouse', 'redis', 'postgres', 'pipeline'] as const
 describe('kill -9 of the whole process group under load', () => {
   it(`loses and doubles no acknowledged event, in rows and aggregates, in ${rounds} rounds`, async () => {
     for (let round = 0; round < rounds; round++) {
-      const ledger = await strikeUnderLoad(async () => {
-        await product.killGroup()
-        product = await startProduct(dataDir)
-      })
+      const ledger = await strikeUnderLoad(() => running.restart())
       expect(ledger.acknowledged).toBeGreaterThan(50)
       await expectExact(ledger)
     }

@@ -40,13 +40,12 @@ function proxied(): Record<string, string> {
 /** Load before, during and after what `meanwhile` does. */
 async function underLoad(meanwhile: () => Promise<void>): Promise<Ledger> {
   const ledger = openLedger()
-  const stop = new AbortController()
-  const running = ledger.run(() => ({ trackingUrl: ingest.url, trackingKey: ingest.key }), stop.signal)
-  await sleep(roundMs)
-  await meanwhile()
-  await sleep(roundMs)
-  stop.abort()
-  await running
+  const target = () => ({ trackingUrl: ingest.url, trackingKey: ingest.key })
+  await ledger.runDuring(target, async () => {
+    await sleep(roundMs)
+    await meanwhile()
+    await sleep(roundMs)
+  })
   return ledger
 }
 
@@ -178,18 +177,17 @@ describe('an orderly stop under load', () => {
     const dataDirs = [stores.dataDir, join(stores.dataDir, 'other')]
     const nodes = [ingest, await startIngest(stores, { ...proxied(), DATA_DIR: dataDirs[1]! }, ingest)]
     const ledger = openLedger()
-    const stop = new AbortController()
     let turn = 0
     // A retry may reach the other node: what one has acknowledged without being heard is a repeat for the other.
-    const running = ledger.run(() => ({ trackingUrl: nodes[turn++ % 2]!.url, trackingKey: ingest.key }), stop.signal)
-    for (const index of [0, 1]) {
+    const target = () => ({ trackingUrl: nodes[turn++ % 2]!.url, trackingKey: ingest.key })
+    await ledger.runDuring(target, async () => {
+      for (const index of [0, 1]) {
+        await sleep(roundMs)
+        await nodes[index]!.stop('SIGTERM')
+        nodes[index] = await startIngest(stores, { ...proxied(), DATA_DIR: dataDirs[index]! }, ingest)
+      }
       await sleep(roundMs)
-      await nodes[index]!.stop('SIGTERM')
-      nodes[index] = await startIngest(stores, { ...proxied(), DATA_DIR: dataDirs[index]! }, ingest)
-    }
-    await sleep(roundMs)
-    stop.abort()
-    await running
+    })
     ingest = nodes[0]!
     await nodes[1]!.shipped()
     await nodes[1]!.stop()

@@ -27,18 +27,17 @@ test(
   `no id is given twice, over ${kills} kills under load`,
   async () => {
     const ledger = openLedger()
-    const stop = new AbortController()
-    const running = ledger.run(() => ({ trackingUrl: ingest.url, trackingKey: ingest.key }), stop.signal)
+    const target = () => ({ trackingUrl: ingest.url, trackingKey: ingest.key })
     const leases = new Set<number>()
-    for (let kill = 0; kill < kills; kill++) {
-      await sleep(roundMs + Math.random() * roundMs)
-      for (const { end } of leasesOnDisk()) leases.add(end)
-      await ingest.stop('SIGKILL')
-      ingest = await startIngest(stores, {}, ingest)
-    }
-    await sleep(roundMs)
-    stop.abort()
-    await running
+    await ledger.runDuring(target, async () => {
+      for (let kill = 0; kill < kills; kill++) {
+        await sleep(roundMs + Math.random() * roundMs)
+        for (const { end } of leasesOnDisk()) leases.add(end)
+        await ingest.stop('SIGKILL')
+        ingest = await startIngest(stores, {}, ingest)
+      }
+      await sleep(roundMs)
+    })
     await ingest.shipped()
 
     // Restarts didn't take a lease each: they went on within one.

@@ -3,13 +3,10 @@
  * else notices. How much slower the others' answers are is printed, not asserted.
  */
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sleep } from '../../runtime/retry.ts'
-import { startProduct, type TestProduct } from '../support/product.ts'
+import { setUpProduct } from '../support/product.ts'
 
 const rounds = process.env['FAULTS'] === 'long' ? 5 : 1
 const connections = 2_000
@@ -21,17 +18,7 @@ const cutWithinMs = 13_000
 const answerWithinMs = 5_000
 const lanes = 8
 
-let dataDir: string
-let product: TestProduct
-
-beforeAll(async () => {
-  dataDir = mkdtempSync(join(tmpdir(), 'svc-slow-'))
-  product = await startProduct(dataDir)
-}, 120_000)
-afterAll(async () => {
-  await product?.stop()
-  rmSync(dataDir, { recursive: true, force: true })
-}, 120_000)
+const running = setUpProduct('slow')
 
 const begin = 'POST /api/v1/growth/track HTTP/1.1\r\nHost: x\r\n'
 const slow = {
@@ -90,7 +77,7 @@ async function sendEvents(port: number, isOver: () => boolean): Promise<{ status
     const startedAt = performance.now()
     const answer = await fetch(`http://127.0.0.1:${port}/api/v1/growth/track`, {
       method: 'POST',
-      body: JSON.stringify({ tracking_key: product.dev.tracking_key, event_name: 'pageview', anonymous_id }),
+      body: JSON.stringify({ tracking_key: running.product.dev.tracking_key, event_name: 'pageview', anonymous_id }),
       signal: AbortSignal.timeout(answerWithinMs),
     })
     await answer.arrayBuffer()
@@ -111,7 +98,8 @@ async function sendEvents(port: number, isOver: () => boolean): Promise<{ status
 test.each(['front', 'ingest'] as const)(
   `%s cuts ${connections} senders at a byte a second by their deadline, and answers all others meanwhile`,
   async (where) => {
-    const port = Number(new URL(where === 'front' ? product.dev.base_url : product.dev.tracking_url).port)
+    const { dev } = running.product
+    const port = Number(new URL(where === 'front' ? dev.base_url : dev.tracking_url).port)
     const quietUntil = Date.now() + 2_000
     const quiet = await sendEvents(port, () => Date.now() > quietUntil)
     for (let round = 0; round < rounds; round++) {

@@ -31,8 +31,8 @@ export interface Ledger {
   readonly acknowledged: number
   /** Answers other than 202, by status; 0: none. */
   readonly failures: Map<number, number>
-  /** Sends until `stop`, as fast as answers come; resolves when nothing is under way any more. */
-  run(target: LedgerTarget, stop: AbortSignal): Promise<void>
+  /** Sends while `work` goes on, as fast as answers come; settles when nothing is under way any more. */
+  runDuring(target: LedgerTarget, work: () => Promise<void>): Promise<void>
 }
 
 let run = 0
@@ -93,6 +93,29 @@ export function openLedger({ paddingBytes = 0, nextEvent = plainEvent, pauseMs =
     return false
   }
 
+  async function sendUntil(stop: AbortSignal, target: LedgerTarget): Promise<void> {
+    const agent = new Agent({ connections, pipelining: 1, connect: { timeout: sendDeadlineMs } })
+    const lanes = Array.from({ length: connections }, async (_, lane) => {
+      while (!stop.aborted) {
+        const mark = `${prefix}${next++}`
+        const hasId = lane % 2 === 0
+        const content = nextEvent(next)
+        for (;;) {
+          if (await send(target, agent, mark, hasId, content)) {
+            acknowledged++
+            break
+          }
+          await sleep(20)
+          // Without an id a repeat would be another event.
+          if (!hasId || stop.aborted) break
+        }
+        if (pauseMs > 0) await sleep(pauseMs)
+      }
+    })
+    await Promise.all(lanes)
+    await agent.destroy()
+  }
+
   return {
     told,
     prefix,
@@ -100,27 +123,13 @@ export function openLedger({ paddingBytes = 0, nextEvent = plainEvent, pauseMs =
     get acknowledged() {
       return acknowledged
     },
-    async run(target, stop) {
-      const agent = new Agent({ connections, pipelining: 1, connect: { timeout: sendDeadlineMs } })
-      const lanes = Array.from({ length: connections }, async (_, lane) => {
-        while (!stop.aborted) {
-          const mark = `${prefix}${next++}`
-          const hasId = lane % 2 === 0
-          const content = nextEvent(next)
-          for (;;) {
-            if (await send(target, agent, mark, hasId, content)) {
-              acknowledged++
-              break
-            }
-            await sleep(20)
-            // Without an id a repeat would be another event.
-            if (!hasId || stop.aborted) break
-          }
-          if (pauseMs > 0) await sleep(pauseMs)
-        }
+    async runDuring(target, work) {
+      const stop = new AbortController()
+      const sending = sendUntil(stop.signal, target)
+      await work().finally(() => {
+        stop.abort()
+        return sending
       })
-      await Promise.all(lanes)
-      await agent.destroy()
     },
   }
 }

@@ -1,8 +1,10 @@
 /** The whole product as `npm start` runs it, in a process group of its own, for tests that kill parts of it. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterAll, beforeAll } from 'vitest'
 import { connectClickHouse } from '../../clickhouse/client.ts'
 import { connectPostgres } from '../../postgres/client.ts'
 import { projectFile } from '../../runtime/paths.ts'
@@ -11,6 +13,7 @@ import type { DevFile, ProcessName } from '../../start/dev-file.ts'
 import type { AggregatedStores } from './aggregates.ts'
 
 const startDeadlineMs = 90_000
+const setUpMs = 120_000
 
 export interface TestProduct {
   readonly dev: DevFile
@@ -21,6 +24,41 @@ export interface TestProduct {
   killGroup(): Promise<void>
   /** Ctrl-C; resolves to the exit code. */
   stop(): Promise<number | null>
+}
+
+export interface RunningProduct {
+  readonly dataDir: string
+  /** The one that was started last. */
+  readonly product: TestProduct
+  /** Kills all of it at once, does what there is to do meanwhile, and starts it again on the same folder. */
+  restart(meanwhile?: () => void): Promise<void>
+}
+
+/** The product for the tests of a file, in a folder of its own; there once they begin. */
+export function setUpProduct(name: string): RunningProduct {
+  let dataDir: string
+  let product: TestProduct
+  beforeAll(async () => {
+    dataDir = mkdtempSync(join(tmpdir(), `svc-${name}-`))
+    product = await startProduct(dataDir)
+  }, setUpMs)
+  afterAll(async () => {
+    await product?.stop()
+    rmSync(dataDir, { recursive: true, force: true })
+  }, setUpMs)
+  return {
+    get dataDir() {
+      return dataDir
+    },
+    get product() {
+      return product
+    },
+    restart: async (meanwhile) => {
+      await product.killGroup()
+      meanwhile?.()
+      product = await startProduct(dataDir)
+    },
+  }
 }
 
 /** Starts it on `dataDir` and waits until it serves. `npm test` has built what runs here. */

@@ -10,8 +10,9 @@
 import { appendFile, readFile } from 'node:fs/promises'
 import { LRUCache } from 'lru-cache'
 import { writeFileDurably } from '../runtime/durable-file.ts'
+import { trackingUrlBytesMax } from '../schemas/api-limits.ts'
 import { isAttributionKeyShaped } from '../schemas/keys.ts'
-import { linkOverlapMs, linkTableMax } from '../schemas/limits.ts'
+import { linkOverlapMs, linkTableBytesMax, linkTableMax } from '../schemas/limits.ts'
 import { type FreshTable, type FreshTableOptions, keepFresh } from './fresh-table.ts'
 import { makeLookUps } from './look-ups.ts'
 
@@ -40,6 +41,8 @@ export interface LinkTableOptions extends FreshTableOptions {
   readonly findLinkOfId: (id: number) => Promise<LinkRow | null>
   /** Links at hand. */
   readonly max?: number
+  /** Of what they lead to, all together. */
+  readonly bytesMax?: number
 }
 
 export interface LinkTable extends FreshTable<LinkTarget> {
@@ -50,10 +53,12 @@ export interface LinkTable extends FreshTable<LinkTarget> {
 type Line = readonly [key: string, id: number, workspaceId: number, postId: number | null, url: string]
 
 export function makeLinkTable(options: LinkTableOptions): LinkTable {
-  const { clock, log, file, max = linkTableMax, keepsCopy = true } = options
+  const { clock, log, file, max = linkTableMax, bytesMax = linkTableBytesMax, keepsCopy = true } = options
   const keyOfId = new Map<number, string>()
   const links = new LRUCache<string, LinkTarget>({
     max,
+    maxSize: bytesMax,
+    sizeCalculation: ({ url }) => url.length,
     onInsert: ({ id }, key) => keyOfId.set(id, key),
     dispose: ({ id }, key) => {
       if (keyOfId.get(id) === key) keyOfId.delete(id)
@@ -63,7 +68,8 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
   let readThrough: Date | null = null
   /** Keys of links that the copy lacks, be it that they were looked up. */
   const unsaved = new Set<string>()
-  let linesAppended = 0
+  /** Since the copy was last written as a whole. */
+  let appended = { lines: 0, bytes: 0 }
 
   function take(row: LinkRow): LinkTarget {
     const target = targetOf(row)
@@ -90,16 +96,15 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
   }
 
   async function addToCopy(): Promise<void> {
-    linesAppended += unsaved.size
-    if (linesAppended > max) return writeCopy()
-    if (unsaved.size === 0) return
-    const lines = linesOf(unsaved)
+    const text = linesOf(unsaved)
+    appended = { lines: appended.lines + unsaved.size, bytes: appended.bytes + text.length }
+    if (appended.lines > max || appended.bytes > bytesMax) return writeCopy()
     unsaved.clear()
-    await copying(appendFile(file, lines))
+    if (text !== '') await copying(appendFile(file, text))
   }
 
   async function writeCopy(): Promise<void> {
-    linesAppended = 0
+    appended = { lines: 0, bytes: 0 }
     unsaved.clear()
     // From the longest unused to the last used, as they are read again.
     if (keepsCopy) await copying(writeFileDurably(file, linesOf(links.rkeys())))
@@ -116,7 +121,7 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
   /** After a failure the next time writes all of it anew. */
   async function copying(written: Promise<void>): Promise<void> {
     await written.catch((error) => {
-      linesAppended = max + 1
+      appended = { lines: max + 1, bytes: 0 }
       log.error({ err: error }, 'the copy of the links could not be written')
     })
   }
@@ -151,8 +156,8 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
     ofId: (id) => {
       const key = keyOfId.get(id)
       if (key !== undefined) return links.get(key)
-      // While there is room for more, all links are at hand.
-      if (links.size >= max) void olderLinks.ask(String(id))
+      // While there is room for any other, all links are at hand.
+      if (links.size >= max || links.calculatedSize > bytesMax - trackingUrlBytesMax) void olderLinks.ask(String(id))
       return undefined
     },
   }

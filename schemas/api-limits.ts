@@ -32,6 +32,8 @@ export const linkDestinationLengthMax = 2048
 export const linkUtmLengthMax = 120
 /** What a link leads to, in a header: each code point may take twelve bytes there, and the names of parameters come to it. */
 export const trackingUrlBytesMax = 12 * (linkDestinationLengthMax + 4 * linkUtmLengthMax) + 200
+/** Ingest reads so many links with one statement: up to 30 MB. */
+export const redirectsReadEach = 1_000
 /** Links of a list without a limit: all that a workspace has, within what one answer may hold. */
 export const linksListedMax = 5_000
 /** How often another key is tried when a new link's is taken: by chance not even once. */

@@ -182,10 +182,12 @@ export const aggregateDifferencesMax = 1_000
 export const aggregateWorkspacesNamed = 1_000
 
 /**
- * Short links that a thread of ingest keeps at hand, the newest: some hundred bytes each. Of changes those of so long before
- * the last known are read again: a transaction that began earlier may have been committed later.
+ * Short links that a thread of ingest keeps at hand, the newest: some hundred bytes each, and of all that they lead to no more
+ * than these bytes, since one may take 30 KB. Of changes those of so long before the last known are read again: a transaction
+ * that began earlier may have been committed later.
  */
 export const linkTableMax = 100_000
+export const linkTableBytesMax = 64 * MiB
 export const linkOverlapMs = 1 * minute
 /**
  * Posts whose workspace a thread of ingest keeps at hand, the newest. So many ids before the last known are read again: a

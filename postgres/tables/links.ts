@@ -1,7 +1,8 @@
 /** Tracked links. What a key leads to never changes: `ingest` keeps it. */
 
-import { attributionKeyTriesMax } from '../../schemas/api-limits.ts'
+import { attributionKeyTriesMax, redirectsReadEach } from '../../schemas/api-limits.ts'
 import { makeAttributionKey } from '../../schemas/keys.ts'
+import { linkTableBytesMax } from '../../schemas/limits.ts'
 import { type LinkParameters, trackingParamsOf, trackingUrlOf } from '../../schemas/tracking-url.ts'
 import type { Queryable } from '../client.ts'
 
@@ -97,13 +98,37 @@ export interface Redirect
 
 const redirectColumns = 'id, attribution_key, workspace_id, post_id, tracking_url, updated_at'
 
-/** Of all workspaces, those that changed last, the last first; where a moment is given, only those that changed since. */
-export function listRedirects(q: Queryable, since: Date | null, limit: number): Promise<Redirect[]> {
-  return q.query<Redirect>(
-    `SELECT ${redirectColumns} FROM links WHERE $1::timestamptz IS NULL OR updated_at >= $1
-     ORDER BY updated_at DESC, id DESC LIMIT $2`,
-    [since, limit],
-  )
+/**
+ * Of all workspaces, those that changed last, the last first; where a moment is given, only those that changed since. What they
+ * lead to is bounded as well, so that nobody's long ones fill a node's memory.
+ */
+export async function listRedirects(
+  q: Queryable,
+  since: Date | null,
+  limit: number,
+  bytesMax = linkTableBytesMax,
+): Promise<Redirect[]> {
+  const all: Redirect[] = []
+  let bytes = 0
+  // With its microseconds, which a Date hasn't got.
+  let last: { updatedAt: string | null; id: number | null } = { updatedAt: null, id: null }
+  for (;;) {
+    const rowsMax = Math.min(limit - all.length, redirectsReadEach)
+    const rows = await q.query<Redirect & { changed: string }>(
+      `SELECT ${redirectColumns}, updated_at::text AS changed FROM links
+       WHERE ($1::timestamptz IS NULL OR updated_at >= $1)
+         AND ($2::timestamptz IS NULL OR (updated_at, id) < ($2::timestamptz, $3::bigint))
+       ORDER BY updated_at DESC, id DESC LIMIT $4`,
+      [since, last.updatedAt, last.id, rowsMax],
+    )
+    for (const { changed, ...redirect } of rows) {
+      bytes += redirect.tracking_url.length
+      if (bytes > bytesMax) return all
+      all.push(redirect)
+      last = { updatedAt: changed, id: redirect.id }
+    }
+    if (rows.length < rowsMax || all.length >= limit) return all
+  }
 }
 
 export async function findRedirectOfId(q: Queryable, id: number): Promise<Redirect | null> {

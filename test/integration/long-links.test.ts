@@ -1,6 +1,12 @@
 /** A link to the longest destination that is taken, with the longest parameters, all the way to the visitor. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { linkDestinationLengthMax, linkUtmLengthMax, trackingUrlBytesMax } from '../../schemas/api-limits.ts'
+import { listRedirects } from '../../postgres/tables/links.ts'
+import {
+  linkDestinationLengthMax,
+  linkUtmLengthMax,
+  redirectsReadEach,
+  trackingUrlBytesMax,
+} from '../../schemas/api-limits.ts'
 import { type Front, startFront } from '../../start/front.ts'
 import { makeKey, startApi, type TestApi } from '../support/api.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
@@ -82,4 +88,27 @@ test.each([
 test('and destinations of ordinary length go on as before', async () => {
   const { attribution_key, tracking_url } = await create('https://example.com/a?b=c#d')
   expect(await follow(front.port, attribution_key, 'GET')).toEqual([302, tracking_url])
+})
+
+test('what ingest reads of links is all of them in their order, up to its number and its bytes', async () => {
+  // Of one moment, by the hundred: their ids alone tell where the next reading begins.
+  const count = 2 * redirectsReadEach + 500
+  await stores.pg.query(
+    `INSERT INTO links (workspace_id, attribution_key, label, destination_url, tracking_url, tracking_params, utm_source, utm_medium,
+       utm_campaign, utm_content, updated_at)
+     SELECT $1, lpad(n::text, 8, '0'), 'a', 'a', rpad('https://example.com/' || n, 100, 'x'), '{}', '', '', '', '',
+       now() + (n / 700) * interval '1 microsecond' FROM generate_series(1, $2::int) n`,
+    [ingest.workspaceId, count],
+  )
+  const sql = 'SELECT id FROM links ORDER BY updated_at DESC, id DESC'
+  const ids = (await stores.pg.query<{ id: number }>(sql)).map(({ id }) => id)
+  const read = async (limit: number, bytesMax?: number) =>
+    (await listRedirects(stores.pg, null, limit, bytesMax)).map(({ id }) => id)
+  expect(await read(100_000)).toEqual(ids)
+  expect(await read(redirectsReadEach)).toEqual(ids.slice(0, redirectsReadEach))
+  expect(await read(redirectsReadEach + 1)).toEqual(ids.slice(0, redirectsReadEach + 1))
+  expect(await read(100_000, 120_050)).toEqual(ids.slice(0, 1_200))
+  const [newest] = await stores.pg.query<{ at: Date }>('SELECT max(updated_at) AS at FROM links')
+  expect((await listRedirects(stores.pg, newest!.at, 100_000)).length).toBeGreaterThanOrEqual(1)
+  expect(await listRedirects(stores.pg, new Date(Date.now() + 60_000), 100_000)).toEqual([])
 })

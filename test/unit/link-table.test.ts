@@ -55,7 +55,10 @@ function makeStore(rows: LinkRow[]) {
   return store
 }
 
-async function startTable(store: ReturnType<typeof makeStore>, more: { max?: number; keepsCopy?: boolean } = {}) {
+async function startTable(
+  store: ReturnType<typeof makeStore>,
+  more: { max?: number; bytesMax?: number; keepsCopy?: boolean } = {},
+) {
   const clock = fixedClock(now)
   const log = makeLog('test', 'silent')
   const table = makeLinkTable({ ...store, file: join(folder, 'links.jsonl'), clock, log, ...more })
@@ -140,6 +143,27 @@ test('holds no more than its bound: the newest at first, then those that are use
   expect([1, 2, 3, 4].map((id) => urlOf(table, id) !== undefined)).toEqual([false, true, true, true])
   expect(await table.resolve(keyOf(1))).toMatchObject({ id: 1 })
   expect([2, 3].map((id) => urlOf(table, id) !== undefined)).toEqual([false, true])
+})
+
+test('holds no more than its bytes, in memory and in its copy, however few links they are', async () => {
+  const long = (id: number) => ({
+    ...rowOf(id, now + id),
+    tracking_url: `https://example.com/${id}?${'x'.repeat(1_000)}`,
+  })
+  const store = makeStore([1, 2, 3, 4].map(long))
+  const { table } = await startTable(store, { bytesMax: 3_500 })
+  const held = () => Array.from({ length: 20 }, (_, at) => at + 1).filter((id) => urlOf(table, id) !== undefined)
+  expect(held()).toEqual([2, 3, 4])
+  for (let id = 5; id <= 20; id++) {
+    store.rows.push(long(id))
+    await change(store)
+    expect((await stat(join(folder, 'links.jsonl'))).size).toBeLessThan(2 * 3_500 + 500)
+  }
+  expect(held()).toEqual([18, 19, 20])
+  expect(await table.resolve(keyOf(1))).toMatchObject({ id: 1 })
+  expect(held()).toHaveLength(3)
+  expect(table.ofId(5)).toBeUndefined()
+  while (table.ofId(5) === undefined) await new Promise((resolve) => setTimeout(resolve, 1))
 })
 
 test('finds links by their ids, too, and looks up an older one behind whoever asks for it', async () => {

@@ -154,9 +154,11 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
       }
     }
 
-    dropBody = readBody(response, { bytesMax, deadlineMs: bodyDeadlineMs, arriving }, (body) => {
+    dropBody = readBody(response, { bytesMax, deadlineMs: bodyDeadlineMs, arriving }, (body, rest) => {
       if (Buffer.isBuffer(body)) receive(body)
-      else refuse(body)
+      // Who was late has had the time.
+      else if (body === refusals.bodyLate) refuse(body)
+      else void rest!.end().then(() => refuse(body))
     })
   }
 

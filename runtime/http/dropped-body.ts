@@ -20,10 +20,10 @@ export class DroppedBody {
   }
 
   /**
-   * @param gone aborts when the client has gone
+   * @param gone aborts when the client has gone; without it, nobody minds the wait
    * @returns whether all of it has come; false where that takes too long
    */
-  end(gone: AbortSignal): Promise<boolean> {
+  end(gone?: AbortSignal): Promise<boolean> {
     if (this.#isOver) return Promise.resolve(this.#isWhole)
     return new Promise((resolve) => {
       const end = () => {
@@ -31,7 +31,7 @@ export class DroppedBody {
         resolve(this.#isWhole)
       }
       const timer = setTimeout(end, droppedWithinMs)
-      gone.addEventListener('abort', end, { once: true })
+      gone?.addEventListener('abort', end, { once: true })
       this.#ended = end
     })
   }

@@ -236,6 +236,15 @@ describe('bad input', () => {
     expect(slow.closedAfterMs).toBeLessThan(20_000)
   }, 60_000)
 
+  it('reads a body that is too long to its end before it refuses it, so that no reset takes the answer away', async () => {
+    const pauseMs = 300
+    const chunk = `8000\r\n${'x'.repeat(0x8000)}\r\n`
+    const head = 'POST /api/v1/growth/track HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'
+    const sent = await exchange(ingest.port, [head, chunk, chunk, chunk, pauseMs, chunk, '0\r\n\r\n'])
+    expect(sent.statuses).toEqual([413])
+    expect(sent.closedAfterMs).toBeGreaterThanOrEqual(pauseMs - 1)
+  })
+
   it('holds no more than 64 MiB of bodies that are still arriving, and lets go of them with their senders', async () => {
     const bytes = 2 ** 20 - 10
     const head = `POST /api/v1/growth/track/batch HTTP/1.1\r\nHost: a\r\nContent-Length: ${bytes + 10}\r\n\r\n`

@@ -2,6 +2,7 @@
 import { createHmac } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { addressCacheMax } from '../../schemas/limits.ts'
+import { networkOf } from './hash-ids.ts'
 
 const hashBytes = 16
 /** Of an unknown address. */
@@ -10,8 +11,8 @@ export const noAddressHash = '\0'.repeat(hashBytes)
 export type AddressHash = (workspaceId: number, address: string, receivedAt: number) => string
 
 /**
- * HMAC-SHA-256 of the address under the salt of the day of receipt and the workspace, cut to 16 bytes, each a character
- * of the text: what a FixedString(16) takes.
+ * HMAC-SHA-256 of the address (of an IPv6 address, of its /64) under the salt of the day of receipt and the workspace, cut
+ * to 16 bytes, each a character of the text: what a FixedString(16) takes.
  */
 export function makeAddressHash(salts: { current(ms: number): Buffer }): AddressHash {
   const known = new LRUCache<string, string>({ max: addressCacheMax })
@@ -23,11 +24,12 @@ export function makeAddressHash(salts: { current(ms: number): Buffer }): Address
       known.clear()
       salt = current
     }
-    const what = `${workspaceId}\n${address}`
-    let hash = known.get(what)
+    const who = `${workspaceId}\n${address}`
+    let hash = known.get(who)
     if (hash === undefined) {
+      const what = `${workspaceId}\n${networkOf(address)}`
       hash = createHmac('sha256', current).update(what).digest().subarray(0, hashBytes).toString('latin1')
-      known.set(what, hash)
+      known.set(who, hash)
     }
     return hash
   }

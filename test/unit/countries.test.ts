@@ -128,7 +128,7 @@ function tinyDatabase(codes: Record<string, string>): Buffer {
       if (bit === 0) nodes[node]![side] = -2 - dataBytes
       else {
         if (nodes[node]![side] === -1) nodes[node]![side] = nodes.push([-1, -1]) - 1
-        node = nodes[node]![side]
+        node = nodes[node]![side]!
       }
     }
     data.push(record)

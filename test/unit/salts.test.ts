@@ -1,10 +1,11 @@
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { makeSalts, type Salts } from '../../ingest/salts.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { makeLog } from '../../runtime/log.ts'
+import { saltSweepMs } from '../../schemas/limits.ts'
 
 const day = 86_400_000
 const now = Date.UTC(2026, 10, 20, 12)
@@ -105,6 +106,39 @@ test('a salt is forgotten in memory and on disk two days after its day began', a
   expect(copy).not.toContain(salt.toString('base64'))
   table.days.clear()
   expect(later.current(now)).not.toEqual(salt)
+})
+
+test('a node that runs on makes the next day’s salt a day ahead, and forgets what is two days old', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    const table = makeTable()
+    const clock = fixedClock(now)
+    const salts = await startSalts(table, { clock })
+    const first = salts.current(now)
+    for (const hours of [13, 25, 37]) {
+      clock.set(now + hours * 3_600_000)
+      const tomorrow = new Date(clock.now() + day).toISOString().slice(0, 10)
+      while (!table.days.has(tomorrow)) {
+        await vi.advanceTimersByTimeAsync(saltSweepMs)
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+    }
+    await salts.close()
+    expect(await readFile(join(folder, 'a.json'), 'utf8')).not.toContain(first.toString('base64'))
+    table.days.clear()
+    // Asked for once more, that day has another: nothing can make its hashes again.
+    expect(salts.current(now)).not.toEqual(first)
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+test('salts are drawn by lot: two installations never have the same', async () => {
+  const drawn = await Promise.all(['a', 'b', 'c'].map((node) => startSalts(makeTable(), { node })))
+  const all = drawn.flatMap((salts) =>
+    [salts.current(now), salts.current(now + day)].map((salt) => salt.toString('hex')),
+  )
+  expect(new Set(all).size).toBe(all.length)
 })
 
 test('the copy can be read by its owner only', async () => {

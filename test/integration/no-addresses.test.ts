@@ -1,0 +1,356 @@
+/** No raw address in any file, table, queue or log, whichever way it came in. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ipv4Of, ipv6Of, type Trace, tracesIn, tracesInFiles } from '../support/address-traces.ts'
+import { startProduct, type TestProduct, waitUntilShipped, withStores } from '../support/product.ts'
+import { bytesOfClickHouse, bytesOfPostgres, bytesOfRedis, type StoredBytes } from '../support/store-bytes.ts'
+
+const longMs = 240_000
+const chrome =
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36'
+const googlebot = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)'
+
+let dataDir: string
+let product: TestProduct
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'svc-addresses-'))
+  product = await startProduct(dataDir, {
+    LOG_LEVEL: 'debug',
+    TRUSTED_PROXIES: '127.0.0.1,::1',
+    BOT_DNS_SERVERS: 'off',
+  })
+}, longMs)
+afterAll(async () => {
+  await product?.stop()
+  rmSync(dataDir, { recursive: true, force: true })
+}, longMs)
+
+const front = () => product.dev.base_url.replace(/\/v1$/, '')
+const growth = '/api/v1/growth'
+
+/** Addresses that a way in is tried with. Four bytes may be found by chance; those of three addresses aren't. */
+interface Way {
+  readonly name: string
+  readonly send: (address: string) => Promise<number[]>
+  readonly statuses: readonly number[]
+}
+
+async function send(
+  method: string,
+  url: string,
+  {
+    address,
+    agent = chrome,
+    body,
+    headers = {},
+  }: { address?: string; agent?: string; body?: unknown; headers?: object },
+): Promise<number> {
+  const response = await fetch(url, {
+    method,
+    redirect: 'manual',
+    headers: {
+      'User-Agent': agent,
+      ...(address !== undefined && { 'X-Forwarded-For': address }),
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  })
+  await response.arrayBuffer()
+  return response.status
+}
+
+const tracked = (more: object = {}) => ({
+  ...{ tracking_key: product.dev.tracking_key, event_name: 'pageview', url: 'https://www.example.com/' },
+  ...more,
+})
+const bearer = () => ({ Authorization: `Bearer ${product.dev.api_key}` })
+let events = 0
+const clientEventId = () => `event-${events++}`
+const post = (path: string, address: string | undefined, body: unknown, agent = chrome) =>
+  send('POST', front() + growth + path, { ...(address !== undefined && { address }), body, agent })
+
+const ways: readonly Way[] = [
+  {
+    name: 'an event, through the front',
+    send: async (address) => [await post('/track', address, tracked())],
+    statuses: [202],
+  },
+  {
+    name: 'an event, straight to ingest',
+    send: async (address) => [await send('POST', `${product.dev.tracking_url}/track`, { address, body: tracked() })],
+    statuses: [202],
+  },
+  {
+    name: 'an event’s `ip`',
+    send: async (ip) => [await post('/track', undefined, tracked({ ip, user_agent: chrome }))],
+    statuses: [202],
+  },
+  {
+    name: 'a batch of events with `ip`',
+    send: async (ip) => [
+      await post('/track/batch', undefined, {
+        tracking_key: product.dev.tracking_key,
+        events: [
+          { event_name: 'pageview', ip, client_event_id: clientEventId() },
+          { event_name: 'old', ip, occurred_at: '2020-01-01T00:00:00Z' },
+          { event_name: 'odd', ip, email: 7 },
+          { event_name: 'crawled', ip, user_agent: googlebot },
+        ],
+      }),
+    ],
+    statuses: [202],
+  },
+  {
+    name: 'people: identify, conversion, a repeat',
+    send: async (ip) => {
+      const id = clientEventId()
+      const person = { email: 'ada@example.com', anonymous_id: 'a-1', ip, client_event_id: id }
+      return [
+        await post('/track', ip, tracked({ event_type: 'identify', event_name: 'identify', ...person })),
+        await post('/track', ip, tracked({ event_type: 'identify', event_name: 'identify', ...person })),
+        await post(
+          '/track',
+          ip,
+          tracked({ event_type: 'conversion', event_name: 'signup', email: 'ada@example.com', ip }),
+        ),
+      ]
+    },
+    statuses: [202, 202, 202],
+  },
+  {
+    name: 'a crawler on the events’ endpoint',
+    send: async (address) => [await post('/track', address, tracked(), googlebot)],
+    statuses: [202],
+  },
+  {
+    name: 'crawlers that a server tells of',
+    send: async (ip) => {
+      const visit = { url: 'https://www.example.com/x', user_agent: googlebot, ip }
+      const key = { tracking_key: product.dev.tracking_key }
+      return [
+        await post('/bots/track', ip, { ...key, ...visit }),
+        await post('/bots/track', undefined, { ...key, visits: [visit, { ...visit, status_code: 7 }] }),
+        await post('/bots/track', undefined, { ...key, ...visit, user_agent: undefined }),
+      ]
+    },
+    statuses: [202, 202, 422],
+  },
+  {
+    name: 'refused events',
+    send: async (ip) => [
+      await post('/track', ip, { tracking_key: 'svc_pk_000000000000000000000000', event_name: 'x', ip }),
+      await post('/track', ip, tracked({ event_name: '', ip })),
+      await post('/track', ip, tracked({ ip: `${ip}${' '.repeat(64)}` })),
+      await post('/track', ip, `{"tracking_key": "${product.dev.tracking_key}", "ip": "${ip}"`),
+      await post('/track', ip, `"${ip}"`),
+      await post('/track', ip, tracked({ ip, properties: { long: 'x'.repeat(70_000) } })),
+      await send('GET', `${front()}${growth}/track`, { address: ip }),
+      await send('GET', `${front()}${growth}/none`, { address: ip }),
+    ],
+    statuses: [401, 422, 422, 422, 422, 413, 405, 404],
+  },
+  {
+    name: 'short links',
+    send: async (address) => {
+      const key = await shortLinkKey()
+      return [
+        await send('GET', `${front()}/l/${key}`, { address }),
+        await send('HEAD', `${front()}/l/${key}`, { address }),
+        await send('GET', `${front()}/l/${key}`, { address, agent: googlebot }),
+        await send('GET', `${front()}/l/zzzzzzzz`, { address }),
+      ]
+    },
+    statuses: [302, 302, 302, 404],
+  },
+  {
+    name: 'questions to the API',
+    send: async (address) => [
+      await send('GET', `${front()}/v1/workspace`, { address, headers: bearer() }),
+      await send('GET', `${front()}/v1/analytics/overview?days=1`, { address, headers: bearer() }),
+      await send('GET', `${front()}/v1/posts/999999`, { address, headers: bearer() }),
+      await send('GET', `${front()}/v1/posts?limit=x`, { address, headers: bearer() }),
+      await send('GET', `${front()}/v1/workspace`, { address, headers: { Authorization: 'Bearer none' } }),
+      await send('GET', `${front()}/v1/none`, { address, headers: bearer() }),
+    ],
+    statuses: [200, 200, 404, 422, 401, 404],
+  },
+  {
+    name: 'changes by the API',
+    send: async (address) => {
+      const body = { title: 'A post', base_caption: 'Hello' }
+      const headers = { ...bearer(), 'Idempotency-Key': clientEventId() }
+      return [
+        await send('POST', `${front()}/v1/posts`, { address, headers, body }),
+        await send('POST', `${front()}/v1/posts`, { address, headers, body }),
+        await send('POST', `${front()}/v1/posts`, { address, headers: bearer(), body: { title: '' } }),
+        await send('POST', `${front()}/v1/posts/999999/archive`, { address, headers: bearer() }),
+      ]
+    },
+    statuses: [200, 200, 422, 404],
+  },
+  {
+    name: 'pages',
+    send: async (address) => [
+      await send('GET', `${front()}/`, { address }),
+      await send('GET', `${front()}/docs`, { address }),
+      await send('GET', `${front()}/svc.js?key=${product.dev.tracking_key}`, { address }),
+      await send('GET', `${front()}/demo/`, { address }),
+      await send('GET', `${front()}/v1/openapi.json`, { address }),
+      await send('GET', `${front()}${growth}/health`, { address }),
+    ],
+    statuses: [200, 200, 200, 200, 200, 200],
+  },
+]
+
+let linkKey: string | undefined
+async function shortLinkKey(): Promise<string> {
+  if (linkKey !== undefined) return linkKey
+  const response = await fetch(`${front()}/v1/links`, {
+    method: 'POST',
+    headers: { ...bearer(), 'Content-Type': 'application/json' },
+    body: JSON.stringify({ label: 'a', destination_url: 'https://www.example.com/sale' }),
+  })
+  const { attribution_key } = (await response.json()) as { attribution_key: string }
+  linkKey = attribution_key
+  return attribution_key
+}
+
+const perWay = 3
+const lastBytesOf = (way: number) => Array.from({ length: perWay }, (_, at) => 16 + way * perWay + at)
+const wayOfByte = (last: number) => Math.floor((last - 16) / perWay)
+
+/** What the whole product holds of the addresses. */
+async function look(): Promise<{ traces: Trace[]; places: string[] }> {
+  const traces: Trace[] = []
+  const places: string[] = []
+  const take = ({ place, bytes }: StoredBytes) => {
+    places.push(place)
+    traces.push(...tracesIn(bytes, place))
+  }
+  await withStores(product, async ({ pg, ch }) => {
+    for await (const stored of bytesOfPostgres(pg)) take(stored)
+    for await (const stored of bytesOfClickHouse(ch)) take(stored)
+  })
+  for await (const stored of bytesOfRedis(product.dev.redis_url)) take(stored)
+  const { traces: inFiles, files } = tracesInFiles(dataDir)
+  traces.push(...inFiles, ...tracesIn(Buffer.from(product.output), 'what was printed'))
+  return { traces, places: [...places, `${files} files`] }
+}
+
+/** Those that are none of chance: four bytes count where they are found of every address of a way. */
+function leaks(traces: readonly Trace[]): string[] {
+  const bare = new Set(traces.map((trace) => trace.bare))
+  return traces
+    .filter(({ bare: last }) => last === null || lastBytesOf(wayOfByte(last)).every((each) => bare.has(each)))
+    .map(({ place, found }) => `${place}: ${found}`)
+}
+
+test(
+  'no way in leaves an address in any file, table, queue or log',
+  async () => {
+    for (const [at, way] of ways.entries()) {
+      const last = lastBytesOf(at)
+      for (const address of [...last.map(ipv4Of), ipv6Of(last[0]!), `::ffff:${ipv4Of(last[0]!)}`]) {
+        expect([way.name, await way.send(address)]).toEqual([way.name, way.statuses])
+      }
+    }
+    // What fails leaves nothing, either: with a store away, and with ingest killed under it.
+    const away = lastBytesOf(ways.length)
+    for (const name of ['postgres', 'clickhouse', 'redis', 'ingest'] as const) {
+      product.kill(name)
+      for (const address of [...away.map(ipv4Of), ipv6Of(away[0]!)]) await failing(address)
+      await serves()
+    }
+    await waitUntilShipped(product)
+    const { traces, places } = await look()
+    expect(leaks(traces)).toEqual([])
+    for (const place of [
+      'Postgres public.inbox',
+      'Postgres public.audit_events',
+      'ClickHouse svc.events',
+      'ClickHouse svc.bot_visits',
+    ]) {
+      expect(
+        places.some((each) => each.startsWith(place)),
+        place,
+      ).toBe(true)
+    }
+  },
+  longMs,
+)
+
+/** Whatever becomes of it. */
+async function failing(address: string): Promise<void> {
+  const body = { tracking_key: `svc_pk_${address.length}`.padEnd(31, 'a'), event_name: 'x', ip: address }
+  const sent = [
+    post('/track', address, tracked({ ip: address })),
+    post('/track', address, body),
+    send('GET', `${front()}/v1/analytics/overview`, { address, headers: bearer() }),
+    send('POST', `${front()}/v1/posts`, { address, headers: bearer(), body: { title: 'A', base_caption: 'B' } }),
+  ]
+  await Promise.allSettled(sent)
+}
+
+async function serves(): Promise<void> {
+  const isWell = async () =>
+    (await send('GET', `${front()}/v1/analytics/overview?days=1`, { headers: bearer() }).catch(() => 0)) === 200 &&
+    (await post('/track', undefined, tracked()).catch(() => 0)) === 202
+  for (let waited = 0; !(await isWell()); waited += 200) {
+    if (waited > 60_000) throw new Error('it does not serve again')
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+}
+
+test(
+  'the look finds an address in each of these places, in every form',
+  async () => {
+    const text = ipv4Of(7)
+    await post('/track', undefined, tracked({ url: `https://www.example.com/?from=${text}` }))
+    await post(
+      '/track',
+      undefined,
+      tracked({ event_type: 'identify', event_name: 'i', email: 'a@b.example', properties: { text } }),
+    )
+    const redis = new Redis(product.dev.redis_url)
+    await redis.hset('planted', 'field', ipv6Of(7))
+    redis.disconnect()
+    await waitUntilShipped(product)
+    await withStores(product, ({ pg }) =>
+      pg.query('CREATE TABLE planted AS SELECT $1::inet AS address, $2::bytea AS bytes', [
+        text,
+        Buffer.from('5b11cb07', 'hex'),
+      ]),
+    )
+    const found = leaks((await look()).traces)
+    for (const place of [
+      'ClickHouse svc.events',
+      'Postgres public.inbox',
+      'Postgres public.planted',
+      'Redis 0 planted',
+      dataDir,
+    ]) {
+      expect(
+        found.some((each) => each.startsWith(place)),
+        place,
+      ).toBe(true)
+    }
+    const bytes = (hex: string) => Buffer.from(hex, 'hex')
+    const forms = [
+      ...[text, ipv6Of(7), ipv6Of(7).toUpperCase(), `x${1527892743}y`].map((form) => Buffer.from(form)),
+      ...[bytes('5b11cb07'), bytes('07cb115b'), Buffer.from('5b11cb07'), Buffer.from('5B11CB07')],
+      ...[bytes('2a0280705e1b93c7'), bytes('c7931b5e7080022a'), Buffer.from('2a0280705e1b93c7')],
+    ]
+    for (const form of forms) expect(tracesIn(form, 'a form'), form.toString('latin1')).not.toEqual([])
+    expect(
+      leaks([7, 20, 30].flatMap((last) => tracesIn(bytes(`5b11cb${last.toString(16).padStart(2, '0')}`), ''))),
+    ).toEqual([])
+    expect(leaks(lastBytesOf(0).flatMap((last) => tracesIn(bytes(`5b11cb${last.toString(16)}`), '')))).toHaveLength(
+      perWay,
+    )
+  },
+  longMs,
+)

@@ -7,6 +7,7 @@ import { checkAggregates } from './commands/aggregates-check.ts'
 import { rebuildAggregates } from './commands/aggregates-rebuild.ts'
 import { showAggregates } from './commands/aggregates-status.ts'
 import { verifyAudit } from './commands/audit-verify.ts'
+import { updateBots } from './commands/bots-update.ts'
 import { doctor } from './commands/doctor.ts'
 import { createKey } from './commands/keys-create.ts'
 import { listKeys } from './commands/keys-list.ts'
@@ -33,6 +34,7 @@ export const commands: readonly Command[] = [
   listAccounts,
   disconnectAccount,
   verifyAudit,
+  updateBots,
   migrate,
   replay,
   seed,

@@ -2,24 +2,27 @@
 import { LRUCache } from 'lru-cache'
 import type { BotsBody, BotVisit } from '../schemas/event.ts'
 import { hasVisits, validateBotVisit } from '../schemas/event-validator.ts'
-import { agentCacheMax } from '../schemas/limits.ts'
+import { agentCacheMax, ipLengthMax, userAgentLengthMax } from '../schemas/limits.ts'
 import { describeBot } from '../schemas/reference/bots.ts'
 import type { Bot } from '../schemas/reference/known-bots.ts'
-import { type BotVisitRow, botReporters } from '../schemas/row.ts'
+import { type BotVisitRow, botReporters, botVerified, verificationMethods } from '../schemas/row.ts'
 import type { Loc, ValidationError } from '../schemas/validation-errors.ts'
 import type { IngestWorkspace, Sender } from './outcome.ts'
 import { makeAddressHash } from './steps/address-hash.ts'
 import { fillBot, fillLocation, makeBotVisitRow } from './steps/bot-visit.ts'
 import { explainTime, timeOf } from './steps/event-time.ts'
+import type { BotVerifier, Claim, Verification } from './verify/verify-bot.ts'
 
 /** What the answer says of a visit's bot. */
 export interface BotAnswer extends Bot {
   /** Null: nothing to check by. */
-  readonly verified: boolean | null
-  readonly verification_method: 'none' | 'ip_range' | 'reverse_dns'
+  readonly verified: Verification['verified']
+  readonly verification_method: Verification['method']
 }
 
 export interface BotReader {
+  /** Begins what only others can tell of the visits of a body; null: nothing has to be waited for before they are read. */
+  prepare(body: BotsBody): Promise<void> | null
   /**
    * Gives each valid visit of a valid body to `take`, in order; the row is the reader's own and filled anew for the next.
    * @returns which visits are refused, and whether the body held many
@@ -32,7 +35,12 @@ export interface BotReader {
   ): { isBatch: boolean; rejected: { index: number; detail: ValidationError[] }[] }
 }
 
-export function makeBotReader({ salts }: { salts: { current(ms: number): Buffer } }): BotReader {
+export interface BotReaderOptions {
+  readonly salts: { current(ms: number): Buffer }
+  readonly verifier: BotVerifier
+}
+
+export function makeBotReader({ salts, verifier }: BotReaderOptions): BotReader {
   const addressHash = makeAddressHash(salts)
   const known = new LRUCache<string, Bot>({ max: agentCacheMax })
   const row = makeBotVisitRow()
@@ -56,6 +64,7 @@ export function makeBotReader({ salts }: { salts: { current(ms: number): Buffer 
     const time = timeOf(visit, sender.receivedAt, workspace.timezone)
     if (Number.isNaN(time)) return explainTime(visit, loc)
     const bot = botOf(visit.user_agent)
+    const { verified, method } = verifier.verify({ botName: bot.name, address: visit.ip ?? '' }, sender.receivedAt)
     row.workspace_id = workspace.id
     row.occurred_at = time
     row.received_at = sender.receivedAt
@@ -67,13 +76,27 @@ export function makeBotReader({ salts }: { salts: { current(ms: number): Buffer 
     row.client_event_id = visit.client_event_id ?? ''
     row.method = (visit.method || 'GET').toUpperCase()
     row.user_agent = visit.user_agent
+    row.verified = verified === null ? botVerified.unknown : botVerified[verified ? 'yes' : 'no']
+    row.verification_method = verificationMethods[method]
     fillBot(row, bot)
     fillLocation(row, visit.url, '', visit.referrer ?? '')
     const { name, operator, category } = bot
-    return { name, operator, category, verified: null, verification_method: 'none' }
+    return { name, operator, category, verified, verification_method: method }
+  }
+
+  /** What visits say of themselves, before each is validated. */
+  function* claimsOf(body: BotsBody): Generator<Claim> {
+    for (const visit of hasVisits(body) ? body.visits : [body]) {
+      const { user_agent: userAgent, ip } = (visit ?? {}) as { user_agent?: unknown; ip?: unknown }
+      if (typeof userAgent !== 'string' || typeof ip !== 'string') continue
+      if (userAgent.length <= userAgentLengthMax && ip.length <= ipLengthMax) {
+        yield { botName: botOf(userAgent).name, address: ip }
+      }
+    }
   }
 
   return {
+    prepare: (body) => verifier.askFor(claimsOf(body)),
     read: (body, sender, workspace, take) => {
       const isBatch = hasVisits(body)
       const visits: readonly unknown[] = isBatch ? body.visits : [body]

@@ -22,6 +22,7 @@ import { CantListen } from '../runtime/http/listen.ts'
 import { makeLog } from '../runtime/log.ts'
 import { makeMetrics } from '../runtime/metrics.ts'
 import { makeShutdown } from '../runtime/shutdown.ts'
+import { botListsFolder } from '../schemas/bot-limits.ts'
 import { logFileBytes, segmentLeaseSize } from '../schemas/limits.ts'
 import type { StreamName } from '../schemas/row.ts'
 import { openCountries } from './countries.ts'
@@ -41,6 +42,7 @@ import { areNumbersUsed, raiseLeasesAboveStored } from './ship/used-numbers.ts'
 import type { WorkerData } from './threads/protocol.ts'
 import { runWorker } from './threads/worker.ts'
 import { receiveInWorkers } from './threads/workers.ts'
+import { openBotChecks } from './verify/open-checks.ts'
 
 async function runNode(): Promise<void> {
   const thread = makeThread()
@@ -189,11 +191,13 @@ async function openTables({ config, folder, clock, log }: Thread, pg: Postgres, 
     clock,
     log,
   })
-  const [countries] = await Promise.all([
+  const botLists = resolve(config.dataDir, botListsFolder)
+  const [countries, botChecks] = await Promise.all([
     openCountries(config.countryDatabase),
+    openBotChecks({ folder: botLists, servers: config.botDnsServers, clock, log }),
     ...[keys, links, posts, salts].map((table) => table.start()),
   ])
-  return { keys, links, posts, salts, countries }
+  return { keys, links, posts, salts, countries, botChecks }
 }
 
 function markStoreOf(pg: Postgres): MarkStore {

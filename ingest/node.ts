@@ -26,6 +26,7 @@ import type { watchMetrics } from './service-metrics.ts'
 import type { Claims } from './ship/claim.ts'
 import type { ShippingOptions } from './ship/stream.ts'
 import type { Ownership } from './steps/match-link.ts'
+import type { BotChecks } from './verify/open-checks.ts'
 
 /** What every thread has of its own. */
 export interface Thread {
@@ -45,6 +46,8 @@ export interface Tables {
   readonly salts: Salts
   /** Null: no address is looked up. */
   readonly countries: Countries | null
+  /** By which crawlers are verified. */
+  readonly botChecks: BotChecks
 }
 
 /** The logs that requests are written to. */
@@ -77,7 +80,7 @@ export const drainMs = 8_000
 /** The part that takes requests. */
 export function makeReceiver(
   { config, watched, clock, log }: Thread,
-  { keys, links, posts, salts, countries }: Tables,
+  { keys, links, posts, salts, countries, botChecks }: Tables,
   { linkClicks, ...logs }: Logs,
   capacity: Pick<Capacity, 'refusal'>,
   pages: Pick<IngestServerOptions, 'health' | 'metrics'>,
@@ -87,7 +90,7 @@ export function makeReceiver(
   const receiver = new Receiver({
     keys,
     enricher: makeEnricher({ ...{ secretKey, salts, countries }, ownership: ownershipOf(links, posts) }),
-    bots: makeBotReader({ salts }),
+    bots: makeBotReader({ salts, verifier: botChecks.verifier }),
     appender: new Appender({ ...logs, secretKey, clock }),
     capacity,
     keyRate: makeKeyRate(config.trackRatePerKey),

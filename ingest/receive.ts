@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../runtime/clock.ts'
 import type { Log } from '../runtime/log.ts'
-import type { TrackBody, TrackEvent } from '../schemas/event.ts'
+import type { BotsBody, TrackBody, TrackEvent } from '../schemas/event.ts'
 import {
   locInBatch,
   validateBatch,
@@ -59,6 +59,7 @@ export interface ReceiveOptions {
 /** Upper bounds of what a row takes in the log, given the bytes of the request that it came in. */
 const rowBytesPerBodyByte = 6
 const rowBytesBeside = 1024
+const queueFull = 'The event queue is full'
 
 interface Appended {
   readonly id: number
@@ -92,10 +93,12 @@ export class Receiver {
     this.options.keys
       .resolve(key)
       .then(admit)
-      .catch((error) => {
-        this.options.log.error({ err: error }, 'an event could not be received')
-        this.refuse(respond, 'failed', 500, 'Internal Server Error')
-      })
+      .catch((error) => this.fail(respond, error))
+  }
+
+  private fail(respond: Respond, error: unknown): void {
+    this.options.log.error({ err: error }, 'an event could not be received')
+    this.refuse(respond, 'failed', 500, 'Internal Server Error')
   }
 
   private validate(endpoint: Endpoint, body: unknown): ValidationError[] | null {
@@ -130,11 +133,26 @@ export class Receiver {
     if (reason !== null) return this.refuse(respond, 'over_capacity', 503, reason, retryAfterSeconds, events)
     const bound = bodyBytes * rowBytesPerBodyByte + events * rowBytesBeside
     if (!this.options.appender.hasRoom(events, bound)) {
-      return this.refuse(respond, 'over_capacity', 503, 'The event queue is full', retryAfterSeconds, events)
+      return this.refuse(respond, 'over_capacity', 503, queueFull, retryAfterSeconds, events)
     }
     if (endpoint === 'track') this.track(body as TrackBody, workspace, sender, respond)
     else if (endpoint === 'batch') this.trackBatch(body as { events: unknown[] }, workspace, sender, respond)
-    else this.trackBots(body as Parameters<BotReader['read']>[0], workspace, sender, respond)
+    else this.checkBots(body as BotsBody, bound, workspace, sender, respond)
+  }
+
+  /** Whose a crawler's address is may have to be asked; the room in the log is looked at again then. */
+  private checkBots(body: BotsBody, bound: number, workspace: IngestWorkspace, sender: Sender, respond: Respond): void {
+    const asked = this.options.bots.prepare(body)
+    if (asked === null) return this.trackBots(body, workspace, sender, respond)
+    const store = () => {
+      const events = countOf('bots', body)
+      const reason = this.options.capacity.refusal()
+      if (reason === null && this.options.appender.hasRoom(events, bound)) {
+        return this.trackBots(body, workspace, sender, respond)
+      }
+      this.refuse(respond, 'over_capacity', 503, reason ?? queueFull, retryAfterSeconds, events)
+    }
+    asked.then(store).catch((error) => this.fail(respond, error))
   }
 
   private track(event: TrackBody, workspace: IngestWorkspace, sender: Sender, respond: Respond): void {
@@ -171,12 +189,7 @@ export class Receiver {
     )
   }
 
-  private trackBots(
-    body: Parameters<BotReader['read']>[0],
-    workspace: IngestWorkspace,
-    sender: Sender,
-    respond: Respond,
-  ): void {
+  private trackBots(body: BotsBody, workspace: IngestWorkspace, sender: Sender, respond: Respond): void {
     const ids: number[] = []
     const bots: BotAnswer[] = []
     let duplicates = 0

@@ -71,6 +71,18 @@ function ranges(name: string, shownDefault: string, meaning: string): Setting<st
   })
 }
 
+/** Undefined: those of the system; none: nobody is asked. */
+function readDnsServers(value: string | undefined): string[] | undefined {
+  if (value === undefined) return undefined
+  if (value === 'off') return []
+  return value.split(',').map((part) => {
+    const server = part.trim()
+    const [, ipv6, ipv4 = server, port = '53'] = /^(?:\[(.+)\]|([\d.]+))(?::(\d{1,5}))?$/.exec(server) ?? []
+    if (isIP(ipv6 ?? ipv4) !== 0 && Number(port) >= 1 && Number(port) <= 65_535) return server
+    throw new Error(`must be \`off\` or addresses such as 192.0.2.1 or [2001:db8::1]:5353, got \`${server}\``)
+  })
+}
+
 function rateLimit(name: string, plan: string): Setting<number> {
   const meaning = `Requests a minute that one API key of a workspace on the plan \`${plan}\` may make.`
   return integer(name, 600, 1, 1_000_000_000, meaning)
@@ -119,6 +131,12 @@ export const settings = {
     'COUNTRY_DATABASE',
     '',
     'File (MaxMind DB) that tells countries by address, in place of the one that is installed; `off`: addresses are not looked up.',
+  ),
+  botDnsServers: setting(
+    'BOT_DNS_SERVERS',
+    'of the system',
+    "DNS servers that are asked whose the addresses of crawlers are: addresses, comma-separated, with `:port` where it isn't 53; `off`: nobody is asked.",
+    readDnsServers,
   ),
   ingestWorkers: integer('INGEST_WORKERS', 1, 1, 16, 'Threads of ingest that take events; 1: one thread does all.'),
   rateLimitStarter: rateLimit('RATE_LIMIT_STARTER', 'starter'),

@@ -1,5 +1,6 @@
 /** All operations of the customer API. What each face shows, and what the contract tests try, comes from this list. */
 import { listSocialAccounts } from './accounts/list-social-accounts.ts'
+import { readBotAnalytics } from './analytics/read-bot-analytics.ts'
 import { readAnalyticsOverview } from './analytics/read-overview.ts'
 import { listAudit } from './audit/list-audit-events.ts'
 import type { Operation } from './define.ts'
@@ -40,6 +41,7 @@ export const operations: readonly Operation[] = [
   unschedulePost,
   archivePost,
   readAnalyticsOverview,
+  readBotAnalytics,
   listLinks,
   createLink,
   getLink,

@@ -2,25 +2,30 @@ import { createHash, createHmac } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { currentTrackingKey } from '../../postgres/tables/tracking-keys.ts'
-import { isBotAgent } from '../../schemas/reference/bots.ts'
+import { isBotAgent, namedBotOf } from '../../schemas/reference/bots.ts'
 import { CommandFailed, defineCommand, type Invocation, type OptionValues, UsageError } from '../command.ts'
 import type { Installation } from '../installation.ts'
 import { toBatches } from '../replay/batches.ts'
+import { readBotVisits, type VisitSource } from '../replay/bot-visits.ts'
 import { importEvents } from '../replay/import-events.ts'
+import type { LogLine } from '../replay/log-line.ts'
 import { type PageEventSource, readPageEvents } from '../replay/page-events.ts'
-import { makeSender, type SendCounts } from '../replay/send.ts'
-import { surveyLog } from '../replay/survey.ts'
+import { isPageRequest } from '../replay/page-request.ts'
+import { botRoute, makeSender, pageRoute, type SendCounts, type SendTarget } from '../replay/send.ts'
+import { type Survey, surveyLog } from '../replay/survey.ts'
 import { chooseTiming, type Speed, type Timing } from '../replay/timing.ts'
 
 export const replay = defineCommand({
   name: 'replay',
-  summary: 'Replay an access log (Combined Log Format, plain or gzipped) as pageviews through the public interface.',
+  summary: 'Replay an access log (Combined Log Format, plain or gzipped) as pageviews, or tell of the crawlers in it.',
   argument: 'FILE',
   options: {
     'shift-to-now': { meaning: 'Move the log in time so that it ends now; more than 48 hours are pressed into 48.' },
     'shift-to': { value: 'TIME', meaning: 'The same, ending at this RFC 3339 time: a repeat counts nothing twice.' },
     speed: { value: 'max|N', meaning: 'As fast as it can (max, without it), or at N times real time.' },
     import: { meaning: 'Write straight into the stores, with times as old as they are.' },
+    bots: { meaning: 'Tell the bots endpoint of the requests of crawlers, instead of sending pageviews.' },
+    everybody: { meaning: 'With --bots: of all requests, whoever made them.' },
     site: { value: 'URL', meaning: 'Where the paths belong; without it the site that the log refers to most.' },
     workspace: { value: 'ID', meaning: 'The workspace; without it the only or first one.' },
     'tracking-url': { value: 'URL', meaning: 'Root of the tracking interface, in place of the found one.' },
@@ -33,10 +38,12 @@ export const replay = defineCommand({
     const site = options.httpUrl('site')?.origin
     const isImport = options.flag('import')
     if (isImport && speed !== 'max') throw new UsageError("--speed doesn't go with --import")
+    const told = readTold(options)
     const workspaceId = options.id('workspace')
 
-    const survey = await surveyLog(path, signal)
-    if (survey.lastTime === 0) throw new CommandFailed(`${argument} has no page request in Combined Log Format`)
+    const isReplayed = told === 'pages' ? isPageRequest : ({ agent, target }: LogLine) => target !== '' && told(agent)
+    const survey = await surveyLog(path, signal, isReplayed)
+    if (survey.lastTime === 0) return nothingIn(path, argument, survey, told !== 'pages')
     const timing = chooseTiming(survey, { shiftTo, speed, isImport, now: Date.now() })
     const target = isImport ? undefined : await findTarget(options, installation, workspaceId)
     const chosenSite = site ?? survey.site ?? 'http://localhost'
@@ -45,13 +52,17 @@ export const replay = defineCommand({
     )
 
     const key = hashKey(installation, target?.trackingKey)
-    const source = await readPageEvents(path, { site: chosenSite, timing, key, isBot: isBotAgent, signal })
+    const reading = { site: chosenSite, timing, key, signal }
+    const source =
+      told === 'pages'
+        ? await readPageEvents(path, { ...reading, isBot: isBotAgent })
+        : await readBotVisits(path, { ...reading, isWanted: told })
     const startedAt = performance.now()
     const showProgress = makeShow({ progress, source, size: (await stat(path)).size, startedAt })
     const counts = target
       ? await sendAll({ source, timing, target, progress, signal, showProgress })
       : await importEvents({
-          source,
+          source: source as PageEventSource,
           installation,
           workspace: await installation.workspace(workspaceId),
           progress,
@@ -77,6 +88,16 @@ export const replay = defineCommand({
       .join('\n'),
 })
 
+/**
+ * A log that is shipped every hour has an hour without crawlers now and then.
+ * @throws CommandFailed where it is no log, or was to have pages
+ */
+function nothingIn(path: string, argument: string, { lines, oddLines }: Survey, mayBe: boolean) {
+  if (mayBe && lines > oddLines)
+    return { file: path, lines, odd_lines: oddLines, visits: 0, others: lines - oddLines, sent: 0 }
+  throw new CommandFailed(`${argument} has no ${mayBe ? '' : 'page '}request in Combined Log Format`)
+}
+
 async function sendAll({
   source,
   timing,
@@ -85,14 +106,14 @@ async function sendAll({
   signal,
   showProgress,
 }: Pick<Invocation, 'progress' | 'signal'> & {
-  source: PageEventSource
+  source: PageEventSource | VisitSource
   timing: Timing
-  target: { trackingUrl: string; trackingKey: string }
+  target: SendTarget
   showProgress: (sent: number) => void
 }): Promise<SendCounts> {
   const sender = makeSender(target, progress, signal)
   try {
-    for await (const batch of toBatches(source.events(), timing, signal)) {
+    for await (const batch of toBatches<unknown>(source.events(), timing, signal)) {
       await sender.send(batch)
       showProgress(sender.counts.sent)
     }
@@ -115,6 +136,7 @@ async function findTarget(options: OptionValues, installation: Installation, wor
   return {
     trackingUrl: trackingUrl?.replace(/\/+$/, '') ?? installation.trackingUrl(),
     trackingKey: said ?? (await storedKey(installation, workspaceId)),
+    route: options.flag('bots') ? botRoute : pageRoute,
   }
 }
 
@@ -142,6 +164,16 @@ function readSpeed(text: string | undefined): Speed {
   throw new UsageError(`--speed must be max or a number above 0, got \`${text}\``)
 }
 
+/** Whose requests the bots endpoint is told of, by their user agents; or that pageviews are sent. */
+function readTold(options: OptionValues): 'pages' | ((agent: string) => boolean) {
+  if (!options.flag('bots')) {
+    if (options.flag('everybody')) throw new UsageError('--everybody goes with --bots only')
+    return 'pages'
+  }
+  if (options.flag('import')) throw new UsageError("--import doesn't go with --bots")
+  return options.flag('everybody') ? () => true : (agent) => isBotAgent(agent) || namedBotOf(agent) !== null
+}
+
 function readShift(options: OptionValues): number | undefined {
   const at = options.time('shift-to')
   if (!options.flag('shift-to-now')) return at
@@ -154,7 +186,7 @@ function makeShow({
   source,
   size,
   startedAt,
-}: Pick<Invocation, 'progress'> & { source: PageEventSource; size: number; startedAt: number }) {
+}: Pick<Invocation, 'progress'> & { source: Pick<PageEventSource, 'reader'>; size: number; startedAt: number }) {
   return (sent: number) => {
     const share = size === 0 ? 100 : (source.reader.bytesRead() / size) * 100
     const rate = sent / ((performance.now() - startedAt) / 1000)

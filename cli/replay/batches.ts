@@ -1,19 +1,19 @@
 /** Groups events into batches that the public interface takes, and keeps to the pace. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { batchBodyBytesMax, batchEventsMax } from '../../schemas/limits.ts'
-import type { PageEvent, Replayed } from './page-events.ts'
+import type { Replayed } from './page-events.ts'
 import type { Timing } from './timing.ts'
 
 /** The envelope around the events: key, brackets, commas. */
 const envelopeBytes = 1024
 
 /** @yields batches of at most 1000 events and, as JSON, 1 MB; when paced, as soon as the next event isn't due yet. */
-export async function* toBatches(
-  source: AsyncIterable<Replayed[]>,
+export async function* toBatches<Event>(
+  source: AsyncIterable<Replayed<Event>[]>,
   timing: Timing,
   signal: AbortSignal,
-): AsyncGenerator<PageEvent[]> {
-  let batch: PageEvent[] = []
+): AsyncGenerator<Event[]> {
+  let batch: Event[] = []
   let bytes = envelopeBytes
   for await (const events of source) {
     for (const { event, logTime } of events) {

@@ -20,8 +20,9 @@ export interface PageEvent {
   readonly occurred_at: string
 }
 
-export interface Replayed {
-  readonly event: PageEvent
+/** What is sent for a line, and the line's own time. */
+export interface Replayed<Event = PageEvent> {
+  readonly event: Event
   readonly logTime: number
 }
 

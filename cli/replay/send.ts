@@ -6,7 +6,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 import { backoffMs } from '../../runtime/retry.ts'
 import { CommandFailed, type Progress } from '../command.ts'
-import type { PageEvent } from './page-events.ts'
 
 export interface SendCounts {
   sent: number
@@ -21,7 +20,12 @@ export interface SendTarget {
   /** Root of the public tracking interface. */
   readonly trackingUrl: string
   readonly trackingKey: string
+  /** The route below it that takes batches, and the member of its body that holds them. */
+  readonly route: { readonly path: string; readonly member: string }
 }
+
+export const pageRoute = { path: '/track/batch', member: 'events' } as const
+export const botRoute = { path: '/bots/track', member: 'visits' } as const
 
 const inFlightMax = 4
 const requestTimeoutMs = 30_000
@@ -39,15 +43,19 @@ interface BatchAnswer {
 export interface Sender {
   readonly counts: SendCounts
   /** Resolves when there is room for the next batch. */
-  send(events: PageEvent[]): Promise<void>
+  send(events: readonly unknown[]): Promise<void>
   /** Resolves when all batches are answered. @throws CommandFailed when one couldn't be delivered */
   finish(): Promise<void>
   close(): Promise<void>
 }
 
-export function makeSender({ trackingUrl, trackingKey }: SendTarget, progress: Progress, signal: AbortSignal): Sender {
+export function makeSender(
+  { trackingUrl, trackingKey, route }: SendTarget,
+  progress: Progress,
+  signal: AbortSignal,
+): Sender {
   const agent = new Agent({ connections: inFlightMax, pipelining: 1 })
-  const url = `${trackingUrl}/track/batch`
+  const url = trackingUrl + route.path
   const counts: SendCounts = { sent: 0, accepted: 0, deduplicated: 0, rejected: 0, retries: 0 }
   const inFlight = new Set<Promise<void>>()
   /** Reasons of rejections that were shown: each once. */
@@ -57,8 +65,8 @@ export function makeSender({ trackingUrl, trackingKey }: SendTarget, progress: P
   const given = new AbortController()
   let lastTaken = 0
 
-  async function deliver(events: PageEvent[]): Promise<void> {
-    const body = JSON.stringify({ tracking_key: trackingKey, events })
+  async function deliver(events: readonly unknown[]): Promise<void> {
+    const body = JSON.stringify({ tracking_key: trackingKey, [route.member]: events })
     const startedAt = Date.now()
     for (let attempt = 0; ; attempt++) {
       // Once a batch has failed for good, the others are not waited for.

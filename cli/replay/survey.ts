@@ -1,13 +1,12 @@
 /** The first reading of the file: when it begins and ends and whose log it is. The second one sends. */
 import { CommandFailed } from '../command.ts'
-import { parseLogLine } from './log-line.ts'
-import { isPageRequest } from './page-request.ts'
+import { type LogLine, parseLogLine } from './log-line.ts'
 import { openLines } from './read-lines.ts'
 
 export interface Survey {
   readonly lines: number
   readonly oddLines: number
-  /** Times of the first and last page request; both 0 where there is none. */
+  /** Times of the first and last request that is replayed; both 0 where there is none. */
   readonly firstTime: number
   readonly lastTime: number
   /** Origin that most requests were referred from: a site refers to itself most of all, by its images and styles. */
@@ -17,7 +16,12 @@ export interface Survey {
 /** Referring origins that are counted; beyond them only those already known. */
 const originsMax = 10_000
 
-export async function surveyLog(path: string, signal: AbortSignal): Promise<Survey> {
+/** @param isReplayed which lines are sent */
+export async function surveyLog(
+  path: string,
+  signal: AbortSignal,
+  isReplayed: (line: LogLine) => boolean,
+): Promise<Survey> {
   const reader = await openLines(path)
   const origins = new Map<string, number>()
   let lines = 0
@@ -34,7 +38,7 @@ export async function surveyLog(path: string, signal: AbortSignal): Promise<Surv
         continue
       }
       if (line.referrer !== '') countOrigin(origins, line.referrer)
-      if (!isPageRequest(line)) continue
+      if (!isReplayed(line)) continue
       firstTime = Math.min(firstTime, line.time)
       lastTime = Math.max(lastTime, line.time)
     }

@@ -105,8 +105,8 @@ export async function runWorker(
       await Promise.all(Object.values(logs).map(({ writer }) => writer.close()))
     },
     closeTables: async () => {
-      const { keys, links, posts, salts } = tables
-      await Promise.all([keys, links, posts, salts, numbers].map((each) => each.close()))
+      const { keys, links, posts, salts, botChecks } = tables
+      await Promise.all([keys, links, posts, salts, botChecks, numbers].map((each) => each.close()))
     },
   }
   Object.assign(mine, functions)

@@ -57,6 +57,7 @@ describe.each([
   'docs/posts.md',
   'docs/links.md',
   'docs/webhooks.md',
+  'docs/bots.md',
   'docs/operations.md',
 ])('%s', (path) => {
   const examples = examplesOf(readDoc(path))

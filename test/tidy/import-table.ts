@@ -62,7 +62,12 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   esbuild: ['schemas/generate.ts', 'web/bundle/generate.ts'],
   httpxy: ['start/front.ts'],
   ioredis: ['api/main.ts', 'ingest/ship/claim.ts', 'cli/doctor/redis-probe.ts'],
-  'ipaddr.js': ['runtime/http/trusted-proxy.ts', 'ingest/countries.ts', 'ingest/steps/hash-ids.ts'],
+  'ipaddr.js': [
+    'runtime/http/trusted-proxy.ts',
+    'ingest/countries.ts',
+    'ingest/steps/hash-ids.ts',
+    'ingest/verify/address-ranges.ts',
+  ],
   isbot: ['schemas/reference/bots.ts'],
   'rate-limiter-flexible': ['api/guards/rate-limit.ts'],
   'lru-cache': ['runtime/http/trusted-proxy.ts', 'ingest/', 'clickhouse/queries/'],

@@ -2,6 +2,7 @@ import { list as isbotPatterns } from 'isbot'
 import { describe, expect, test } from 'vitest'
 import { type BotAnswer, makeBotReader } from '../../ingest/bots.ts'
 import type { Sender } from '../../ingest/outcome.ts'
+import { makeBotVerifier } from '../../ingest/verify/verify-bot.ts'
 import type { BotsBody } from '../../schemas/event.ts'
 import { describeBot, isBotAgent, patternsLeftOut } from '../../schemas/reference/bots.ts'
 import { type BotVisitRow, botCategories, botReporters, botVerified, noCountry } from '../../schemas/row.ts'
@@ -155,7 +156,8 @@ test.each(['a', 'b', 'bo', 'a-', '1.', 'x/1 '])(
 describe('the bots endpoint', () => {
   const sender: Sender = { address: '203.0.113.5', userAgent: 'axios/1', country: noCountry, receivedAt: now }
   const workspace = { id: 7, timezone: 'UTC' }
-  const reader = makeBotReader({ salts })
+  const nothingToCheckBy = makeBotVerifier({ lists: { find: () => undefined }, dns: undefined })
+  const reader = makeBotReader({ salts, verifier: nothingToCheckBy })
 
   function read(body: unknown, receivedAt = now, id = 7) {
     const rows: BotVisitRow[] = []

@@ -135,7 +135,7 @@ test('a survey counts odd lines and finds the span of the pages and the site tha
       at('12:00:00', entry('GET /late.css HTTP/1.1', 200, own)),
     ].join('\n'),
   )
-  expect(await surveyLog(path, new AbortController().signal)).toEqual({
+  expect(await surveyLog(path, new AbortController().signal, isPageRequest)).toEqual({
     lines: 5,
     oddLines: 1,
     firstTime: Date.UTC(2015, 4, 17, 10, 30),

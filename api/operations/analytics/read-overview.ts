@@ -3,17 +3,10 @@ import { z } from 'zod'
 import { type OverviewFigures, readOverview } from '../../../clickhouse/queries/overview/read-overview.ts'
 import { countNewContacts } from '../../../postgres/tables/contact-sightings.ts'
 import { currentTrackingKey } from '../../../postgres/tables/tracking-keys.ts'
-import { laxInt, laxIntOr } from '../../../schemas/lax.ts'
-import {
-  overviewDaysDefault,
-  overviewDaysMax,
-  overviewHoursMax,
-  overviewRowsDefault,
-  overviewRowsMax,
-} from '../../../schemas/limits.ts'
-import { invalid } from '../../../schemas/problems.ts'
+import { laxIntOr } from '../../../schemas/lax.ts'
+import { overviewRowsDefault, overviewRowsMax } from '../../../schemas/limits.ts'
 import { AnalyticsOverview, type OverviewMetrics } from '../../../schemas/resources/overview.ts'
-import { type Bucket, bucketsOf, resolveTimeRange, type Span, type TimeRange } from '../../../schemas/time-range.ts'
+import { type Bucket, bucketsOf, type Span, type TimeRange } from '../../../schemas/time-range.ts'
 import { type CallContext, type Context, defineOperation, type Stores } from '../define.ts'
 import {
   breakdownRows,
@@ -25,21 +18,13 @@ import {
   sourceRows,
 } from './lists.ts'
 import { countersOf } from './metrics.ts'
+import { rangeOf, rangeParameters, shownRange, timesOf } from './range-query.ts'
 import { readableFrom } from './readable-from.ts'
 import { recommend } from './recommendations.ts'
 import { vitalPageRow, vitalPoints, vitalRows } from './web-vitals.ts'
 
-const moment = 'a local day (`YYYY-MM-DD`) or an RFC 3339 date-time, local where it has no offset'
-
 const OverviewQuery = z.object({
-  days: laxIntOr(overviewDaysDefault, {
-    ge: 1,
-    le: overviewDaysMax,
-    description: 'Local days up to now, today included.',
-  }),
-  hours: laxInt({ ge: 1, le: overviewHoursMax, description: 'Hours up to now; wins over `days`.' }),
-  start: z.string().optional().describe(`Begin of the range: ${moment}. \`start\` and \`end\` win over \`hours\`.`),
-  end: z.string().optional().describe(`End of the range, a day included, a date-time not: ${moment}. Default: now.`),
+  ...rangeParameters,
   limit: laxIntOr(overviewRowsDefault, { ge: 1, le: overviewRowsMax, description: 'Rows of each list.' }),
 })
 
@@ -66,9 +51,7 @@ export const readAnalyticsOverview = defineOperation({
 
 async function answerOverview({ query, workspace, stores, clock, config }: OverviewContext) {
   const now = clock.now()
-  const resolved = resolveTimeRange(query, workspace.timezone, now)
-  if (!resolved.ok) throw invalid(resolved.errors)
-  const { range } = resolved
+  const range = rangeOf(query, workspace.timezone, now)
   const buckets = bucketsOf(range)
   const oldest = readableFrom(workspace, now)
   const request = {
@@ -107,7 +90,7 @@ function metricsOf(
   return {
     ...countersOf(current, newContacts),
     live_visitors: presence.liveVisitors,
-    range: { ...timesOf(range), timezone: range.timeZone, bucket: range.bucket },
+    range: shownRange(range),
     previous: previous && countersOf(previous, previousContacts),
   }
 }
@@ -129,10 +112,6 @@ function listsOf(figures: OverviewFigures, buckets: readonly Bucket[]) {
     web_vital_series: vitalPoints(vitals.series, buckets),
     recent_events: recentEventRows(recentEvents),
   }
-}
-
-function timesOf({ start, end }: Span): { start: string; end: string } {
-  return { start: new Date(start).toISOString(), end: new Date(end).toISOString() }
 }
 
 function snippetOf({ id, slug }: CallContext['workspace'], apiHost: string, trackingKey: string) {

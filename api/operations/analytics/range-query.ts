@@ -1,0 +1,36 @@
+/** The parameters that say which time a question about analytics is of. */
+import { z } from 'zod'
+import { laxInt, laxIntOr } from '../../../schemas/lax.ts'
+import { overviewDaysDefault, overviewDaysMax, overviewHoursMax } from '../../../schemas/limits.ts'
+import { invalid } from '../../../schemas/problems.ts'
+import { type RangeQuery, resolveTimeRange, type Span, type TimeRange } from '../../../schemas/time-range.ts'
+
+const moment = 'a local day (`YYYY-MM-DD`) or an RFC 3339 date-time, local where it has no offset'
+
+/** Members of an operation's query. */
+export const rangeParameters = {
+  days: laxIntOr(overviewDaysDefault, {
+    ge: 1,
+    le: overviewDaysMax,
+    description: 'Local days up to now, today included.',
+  }),
+  hours: laxInt({ ge: 1, le: overviewHoursMax, description: 'Hours up to now; wins over `days`.' }),
+  start: z.string().optional().describe(`Begin of the range: ${moment}. \`start\` and \`end\` win over \`hours\`.`),
+  end: z.string().optional().describe(`End of the range, a day included, a date-time not: ${moment}. Default: now.`),
+}
+
+/** @throws the problem of a range that can't be */
+export function rangeOf(query: RangeQuery, timeZone: string, now: number): TimeRange {
+  const resolved = resolveTimeRange(query, timeZone, now)
+  if (!resolved.ok) throw invalid(resolved.errors)
+  return resolved.range
+}
+
+export function timesOf({ start, end }: Span): { start: string; end: string } {
+  return { start: new Date(start).toISOString(), end: new Date(end).toISOString() }
+}
+
+/** The range as answers show it. */
+export function shownRange(range: TimeRange): { start: string; end: string; timezone: string; bucket: string } {
+  return { ...timesOf(range), timezone: range.timeZone, bucket: range.bucket }
+}

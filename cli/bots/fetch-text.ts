@@ -1,0 +1,78 @@
+/** Gets a small text from the web: within a time and a number of bytes, over https, at most a few redirects further. */
+import { Agent, request } from 'undici'
+import { addressListBytesMax, addressListFetchMs, addressListRedirectsMax } from '../../schemas/bot-limits.ts'
+
+export type Fetched =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly isMissing: boolean; readonly problem: string }
+
+export interface TextFetcher {
+  /** Never rejects. */
+  fetch(url: string): Promise<Fetched>
+  close(): Promise<void>
+}
+
+/** Over http only from this machine itself: on any other way somebody could change what comes. */
+export function isTrustedWay(url: URL): boolean {
+  const isHere = url.hostname === 'localhost' || url.hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(url.hostname)
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isHere)
+}
+
+export function makeTextFetcher(signal: AbortSignal): TextFetcher {
+  const agent = new Agent({ connections: 2, pipelining: 1 })
+
+  async function follow(start: string, deadline: AbortSignal): Promise<Fetched> {
+    let url = new URL(start)
+    for (let redirects = 0; redirects <= addressListRedirectsMax; redirects++) {
+      if (!isTrustedWay(url)) return failure(`${url.origin} isn't https`)
+      const { statusCode, headers, body } = await request(url, {
+        headers: { 'user-agent': 'svc bots update', accept: 'application/json, text/plain, */*' },
+        dispatcher: agent,
+        signal: deadline,
+      })
+      const location = headers['location']
+      if (statusCode >= 300 && statusCode < 400 && typeof location === 'string') {
+        await body.dump()
+        if (!URL.canParse(location, url.href)) return failure('it redirects to nowhere')
+        url = new URL(location, url)
+        continue
+      }
+      if (statusCode !== 200) {
+        await body.dump()
+        return { ok: false, isMissing: statusCode === 404, problem: `${url.href} answered ${statusCode}` }
+      }
+      return readText(body)
+    }
+    return failure(`it redirects more than ${addressListRedirectsMax} times`)
+  }
+
+  return {
+    fetch: async (url) => {
+      try {
+        return await follow(url, AbortSignal.any([signal, AbortSignal.timeout(addressListFetchMs)]))
+      } catch (error) {
+        const { name, message, code } = error as NodeJS.ErrnoException
+        return failure(
+          name === 'TimeoutError' ? `no answer within ${addressListFetchMs / 1000} s` : message || `${code}`,
+        )
+      }
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+async function readText(body: AsyncIterable<Uint8Array>): Promise<Fetched> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of body) {
+    bytes += chunk.length
+    // Leaving the loop ends the connection.
+    if (bytes > addressListBytesMax) return failure(`it is larger than ${addressListBytesMax} bytes`)
+    chunks.push(chunk)
+  }
+  return { ok: true, text: Buffer.concat(chunks).toString('utf8') }
+}
+
+function failure(problem: string): Fetched {
+  return { ok: false, isMissing: false, problem }
+}

@@ -1,0 +1,100 @@
+/**
+ * The host names of crawlers' addresses, confirmed forward: the name that an address has counts only if it has that address.
+ * What was found is remembered, a no as well as a yes. Only names that operators have said their crawlers have are confirmed:
+ * any other is a no.
+ *
+ * Held by test/integration/reverse-dns.test.ts.
+ */
+import { promises as dns } from 'node:dns'
+import { LRUCache } from 'lru-cache'
+import {
+  dnsConfirmedKeepMs,
+  dnsDeniedKeepMs,
+  dnsFailedKeepMs,
+  dnsKnownMax,
+  dnsLookUpsAtOnceMax,
+  dnsNamesMax,
+  dnsQuestionMs,
+} from '../../schemas/bot-limits.ts'
+import { isCrawlerHost } from '../../schemas/reference/bot-checks.ts'
+import { type AddressKey, keyOfAddress } from './address-ranges.ts'
+
+/** A confirmed name; `none`: it has none that an operator speaks of; `unknown`: nobody answered. */
+export type ConfirmedHost = { readonly host: string } | 'none' | 'unknown'
+
+export interface ReverseDns {
+  /** What was found lately; undefined where nobody has asked. */
+  find(key: AddressKey): ConfirmedHost | undefined
+  /** Asks, unless too many are asked at the time. Resolves, never rejects, when `find` knows. */
+  lookUp(key: AddressKey): Promise<void> | null
+  close(): void
+}
+
+/** @param servers `address` or `address:port`; undefined: those of the system */
+export function makeReverseDns({ servers }: { servers: readonly string[] | undefined }): ReverseDns {
+  const resolver = new dns.Resolver({ timeout: dnsQuestionMs, tries: 1 })
+  if (servers !== undefined) resolver.setServers(servers)
+  const known = new LRUCache<AddressKey, ConfirmedHost>({ max: dnsKnownMax })
+  const asked = new Map<AddressKey, Promise<void>>()
+
+  async function ask(key: AddressKey): Promise<void> {
+    let found: ConfirmedHost
+    try {
+      found = await confirm(key)
+    } catch (error) {
+      found = isDefiniteNo(error) ? 'none' : 'unknown'
+    }
+    known.set(key, found, { ttl: keepMs(found) })
+    asked.delete(key)
+  }
+
+  async function confirm(key: AddressKey): Promise<ConfirmedHost> {
+    // Not by `reverse`: that asks the machine's file of hosts too.
+    const names = await resolver.resolvePtr(arpaName(key))
+    const wanted = names.map((name) => name.toLowerCase().replace(/\.$/, '')).filter(isCrawlerHost)
+    for (const host of wanted.slice(0, dnsNamesMax)) {
+      if ((await addressesOf(host, key)).some((address) => keyOfAddress(address) === key)) return { host }
+    }
+    return 'none'
+  }
+
+  async function addressesOf(host: string, key: AddressKey): Promise<string[]> {
+    try {
+      return await (key.startsWith('4') ? resolver.resolve4(host) : resolver.resolve6(host))
+    } catch (error) {
+      if (isDefiniteNo(error)) return []
+      throw error
+    }
+  }
+
+  return {
+    find: (key) => known.get(key),
+    lookUp: (key) => {
+      const running = asked.get(key)
+      if (running !== undefined) return running
+      if (asked.size >= dnsLookUpsAtOnceMax) return null
+      const asking = ask(key)
+      asked.set(key, asking)
+      return asking
+    },
+    close: () => resolver.cancel(),
+  }
+}
+
+/** There is no such name, or it has nothing of the kind: what the one who is in charge of it has said. */
+function isDefiniteNo(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException
+  return code === 'ENOTFOUND' || code === 'ENODATA'
+}
+
+function keepMs(found: ConfirmedHost): number {
+  if (found === 'unknown') return dnsFailedKeepMs
+  return found === 'none' ? dnsDeniedKeepMs : dnsConfirmedKeepMs
+}
+
+/** `1.66.249.66.in-addr.arpa`: bytes of IPv4, half bytes of IPv6, the last one first. */
+function arpaName(key: AddressKey): string {
+  const hex = key.slice(1)
+  if (key.startsWith('6')) return `${[...hex].reverse().join('.')}.ip6.arpa`
+  return `${[...Buffer.from(hex, 'hex')].reverse().join('.')}.in-addr.arpa`
+}

@@ -1,0 +1,108 @@
+/**
+ * Whether a crawler is the one that its user agent names, by the address that it came from: first by the lists that its
+ * operator publishes, then by the name of its address. docs/bots.md has the rules.
+ */
+import {
+  addressListRefutesMs,
+  dnsLookUpsPerRequestMax,
+  dnsWaitingRequestsMax,
+  dnsWaitMs,
+} from '../../schemas/bot-limits.ts'
+import { type BotCheck, checkOf } from '../../schemas/reference/bot-checks.ts'
+import type { AddressLists } from './address-lists.ts'
+import { type AddressKey, isPublicAddress, keyOfAddress } from './address-ranges.ts'
+import type { ReverseDns } from './reverse-dns.ts'
+
+export interface Verification {
+  /** Null: nothing to check by, or nobody answered. */
+  readonly verified: boolean | null
+  readonly method: 'none' | 'ip_range' | 'reverse_dns'
+}
+
+/** A visit as far as it is checked. */
+export interface Claim {
+  readonly botName: string
+  /** Empty where nobody said it. */
+  readonly address: string
+}
+
+export interface BotVerifier {
+  /** Asks about the addresses that only DNS can tell of, and resolves when it has answered or has had its time; null: there is nothing to wait for. */
+  askFor(claims: Iterable<Claim>): Promise<void> | null
+  /** By what is known now. */
+  verify(claim: Claim, now: number): Verification
+}
+
+const notChecked: Verification = { verified: null, method: 'none' }
+
+/** @param dns undefined: nobody is asked */
+export function makeBotVerifier({
+  lists,
+  dns,
+}: {
+  lists: Pick<AddressLists, 'find'>
+  dns: Pick<ReverseDns, 'find' | 'lookUp'> | undefined
+}): BotVerifier {
+  let waiting = 0
+
+  function isListed(check: BotCheck, key: AddressKey): boolean {
+    return check.lists.some((name) => lists.find(name)?.has(key))
+  }
+
+  /** The address that DNS has to be asked about, if any. */
+  function openQuestion({ botName, address }: Claim): AddressKey | null {
+    const check = address === '' ? undefined : checkOf(botName)
+    if (dns === undefined || check === undefined || check.hosts.length === 0) return null
+    const key = keyOfAddress(address)
+    if (key === null || !isPublicAddress(address) || isListed(check, key)) return null
+    return dns.find(key) === undefined ? key : null
+  }
+
+  function askFor(claims: Iterable<Claim>): Promise<void> | null {
+    const keys = new Set<AddressKey>()
+    for (const claim of claims) {
+      const key = openQuestion(claim)
+      if (key !== null) keys.add(key)
+      if (keys.size >= dnsLookUpsPerRequestMax) break
+    }
+    if (keys.size === 0 || waiting >= dnsWaitingRequestsMax) return null
+    const lookUps = [...keys].flatMap((key) => dns!.lookUp(key) ?? [])
+    if (lookUps.length === 0) return null
+    waiting++
+    return withinWait(Promise.all(lookUps)).finally(() => waiting--)
+  }
+
+  return {
+    askFor,
+    verify: ({ botName, address }, now) => {
+      const check = address === '' ? undefined : checkOf(botName)
+      const key = check === undefined ? null : keyOfAddress(address)
+      if (check === undefined || key === null) return notChecked
+      if (isListed(check, key)) return { verified: true, method: 'ip_range' }
+      const found = check.hosts.length === 0 ? undefined : dns?.find(key)
+      if (found !== undefined && found !== 'unknown') {
+        const isItsHost = found !== 'none' && check.hosts.some((end) => found.host.endsWith(end))
+        return { verified: isItsHost, method: 'reverse_dns' }
+      }
+      return isRefuted(check, now) ? { verified: false, method: 'ip_range' } : notChecked
+    },
+  }
+
+  /** All lists are at hand and not too old to know all addresses. */
+  function isRefuted(check: BotCheck, now: number): boolean {
+    if (check.lists.length === 0) return false
+    return check.lists.every(
+      (name) => now - (lists.find(name)?.date ?? Number.NEGATIVE_INFINITY) <= addressListRefutesMs,
+    )
+  }
+}
+
+function withinWait(work: Promise<unknown>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, dnsWaitMs)
+    void work.then(() => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}

@@ -1,0 +1,228 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { sleep } from '../../runtime/retry.ts'
+import { addressListBytesMax, addressListPollMs, botListsFolder } from '../../schemas/bot-limits.ts'
+import { addressLists } from '../../schemas/reference/bot-checks.ts'
+import { runSvc } from '../support/command-line.ts'
+import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
+import { startIngest, type TestIngest } from '../support/ingest.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+const googlebot = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)'
+const yandexbot = 'Mozilla/5.0 (compatible; YandexBot/3.0; +http://yandex.com/bots)'
+const gptbot = 'Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)'
+/** Addresses of no crawler, which must be found nowhere afterwards; one that DNS confirms, one that it doesn't. */
+const ofYandex = '198.51.100.77'
+const ofNobody = '198.51.100.78'
+
+let stores: TestStores
+let dns: DnsServer
+let ingest: TestIngest
+beforeAll(async () => {
+  stores = await freshStores()
+  dns = await startDnsServer()
+  dns.add(ofYandex, 'spider-198-51-100-77.yandex.com')
+  ingest = await startIngest(stores, { BOT_DNS_SERVERS: dns.address })
+})
+afterAll(async () => {
+  await ingest?.stop()
+  await dns?.close()
+  await stores?.close()
+})
+
+async function visit(userAgent: string, ip: string | undefined) {
+  const { status, body } = await ingest.post('/bots/track', {
+    tracking_key: ingest.key,
+    url: 'https://example.com/a',
+    user_agent: userAgent,
+    ip,
+  })
+  expect(status).toBe(202)
+  return (body as { bot: { verified: boolean | null; verification_method: string } }).bot
+}
+
+describe('a visit told to the bots endpoint', () => {
+  test('is verified by the address that the sender names: by lists that ship, or by DNS', async () => {
+    expect(await visit(googlebot, '66.249.66.1')).toEqual({
+      name: 'Googlebot',
+      operator: 'Google',
+      category: 'search',
+      verified: true,
+      verification_method: 'ip_range',
+    })
+    expect(await visit(yandexbot, ofYandex)).toMatchObject({ verified: true, verification_method: 'reverse_dns' })
+    expect(await visit(yandexbot, ofNobody)).toMatchObject({ verified: false, verification_method: 'reverse_dns' })
+    expect(await visit(gptbot, ofNobody)).toMatchObject({ verified: false, verification_method: 'ip_range' })
+    expect(await visit('NewBot/1.0', ofNobody)).toMatchObject({ verified: null, verification_method: 'none' })
+    expect(await visit(googlebot, undefined)).toMatchObject({ verified: null, verification_method: 'none' })
+  })
+
+  test('is answered while DNS keeps silent, each of a batch as far as it is known', async () => {
+    dns.mode = 'silent'
+    const unknown = Array.from({ length: 80 }, (_, n) => ({ user_agent: yandexbot, ip: `203.0.113.${n}` }))
+    const visits = [{ user_agent: yandexbot, ip: ofYandex }, ...unknown, { user_agent: googlebot, ip: '66.249.66.1' }]
+    const { status, body } = await ingest.post('/bots/track', {
+      tracking_key: ingest.key,
+      visits: visits.map((each) => ({ url: 'https://example.com/b', ...each })),
+    })
+    const { bots } = body as unknown as { bots: { verified: boolean | null }[] }
+    expect([status, body.accepted]).toEqual([202, visits.length])
+    expect([bots[0]!.verified, bots.at(-1)!.verified]).toEqual([true, true])
+    expect(bots.slice(1, -1).every(({ verified }) => verified === null)).toBe(true)
+    dns.mode = 'answer'
+  })
+
+  test('is stored with what was found', async () => {
+    await ingest.shipped()
+    const rows = await stores.ch.query(
+      `SELECT bot_name, verified, toString(verification_method) AS method FROM bot_visits
+       WHERE path = '/a' AND bot_name != 'NewBot' ORDER BY id`,
+    )
+    expect(rows).toEqual([
+      { bot_name: 'Googlebot', verified: 1, method: 'ip_range' },
+      { bot_name: 'YandexBot', verified: 1, method: 'reverse_dns' },
+      { bot_name: 'YandexBot', verified: 0, method: 'reverse_dns' },
+      { bot_name: 'GPTBot', verified: 0, method: 'ip_range' },
+      { bot_name: 'Googlebot', verified: 255, method: 'none' },
+    ])
+  })
+
+  test('leaves its address nowhere: in no file, no log and no table', async () => {
+    const files = await readdir(stores.dataDir, { recursive: true, withFileTypes: true })
+    let holding = 0
+    for (const file of files.filter((each) => each.isFile())) {
+      // Spare files of the log are renamed when they are ready.
+      const bytes = await readFile(join(file.parentPath, file.name)).catch(() => Buffer.alloc(0))
+      if (bytes.includes('YandexBot')) holding++
+      const found = [ofYandex, ofNobody].filter((each) => bytes.includes(each) || bytes.includes(hexOf(each), 0, 'hex'))
+      expect([file.name, found]).toEqual([file.name, []])
+    }
+    // The visits themselves are found in this way.
+    expect(holding).toBeGreaterThan(0)
+    expect(ingest.log).not.toContain('198.51.100.')
+    const [{ found } = { found: -1 }] = await stores.ch.query<{ found: number }>(
+      `SELECT countIf(position(toString(tuple(*)), '198.51.100.') > 0) AS found FROM bot_visits`,
+    )
+    expect(found).toBe(0)
+  })
+})
+
+const hexOf = (address: string) =>
+  address
+    .split('.')
+    .map((byte) => Number(byte).toString(16).padStart(2, '0'))
+    .join('')
+
+describe('svc bots update', () => {
+  let folder: string
+  let mirror: Server
+  let mirrorUrl: string
+  /** What the mirror answers, by path. */
+  const pages = new Map<string, { status?: number; body?: string; location?: string }>()
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'svc-lists-'))
+    mirror = createServer((request, response) => {
+      const { status = 200, body = '', location } = pages.get(request.url ?? '') ?? { status: 404 }
+      response.writeHead(status, location === undefined ? {} : { location }).end(body)
+    })
+    await new Promise<void>((resolve) => mirror.listen(0, '127.0.0.1', resolve))
+    mirrorUrl = `http://127.0.0.1:${(mirror.address() as AddressInfo).port}`
+  })
+  afterAll(async () => {
+    mirror.close()
+    await rm(folder, { recursive: true })
+  })
+
+  interface Report {
+    folder: string
+    lists: { list: string; outcome: string; ranges: number | null; source: string | null; problem: string | null }[]
+  }
+  async function update(...words: string[]): Promise<{ code: number; err: string; report: Report }> {
+    const { code, out, err } = await runSvc(['bots', 'update', '--json', ...words], { DATA_DIR: stores.dataDir })
+    return { code, err, report: code === 2 ? { folder: '', lists: [] } : (JSON.parse(out) as Report) }
+  }
+  const outcomes = ({ report }: { report: Report }) =>
+    Object.fromEntries(
+      report.lists.filter(({ outcome }) => outcome !== 'missing').map((each) => [each.list, each.outcome]),
+    )
+
+  test('takes lists from a folder, which a running ingest then goes by', async () => {
+    expect(await visit(gptbot, '203.0.113.200')).toMatchObject({ verified: false })
+    await writeFile(join(folder, 'gptbot.json'), '{"prefixes":[{"ipv4Prefix":"203.0.113.192/26"}]}')
+    await writeFile(join(folder, 'perplexitybot.txt'), '# of 2026\n203.0.113.1\n2001:db8::/32\n')
+    await writeFile(join(folder, 'bingbot.json'), '<html>Not found</html>')
+    const updated = await update('--from', folder)
+    expect(updated.code).toBe(1)
+    expect(outcomes(updated)).toEqual({ gptbot: 'updated', perplexitybot: 'updated', bingbot: 'failed' })
+    expect(updated.report.folder).toBe(join(stores.dataDir, botListsFolder))
+    expect(updated.report.lists.map(({ list }) => list)).toEqual(Object.keys(addressLists))
+    await sleep(addressListPollMs + 1_000)
+    expect(await visit(gptbot, '203.0.113.200')).toMatchObject({ verified: true, verification_method: 'ip_range' })
+    expect(await visit(gptbot, '20.171.206.7')).toMatchObject({ verified: false, verification_method: 'ip_range' })
+    expect(await readdir(updated.report.folder)).toEqual(['gptbot.json', 'perplexitybot.json'])
+    expect(outcomes(await update('--from', folder, '--list', 'gptbot'))).toEqual({ gptbot: 'unchanged' })
+  }, 30_000)
+
+  test('takes lists from a mirror, and follows it elsewhere only over https', async () => {
+    pages.set('/lists/gptbot.json', { body: '{"prefixes":[{"ipv4Prefix":"192.0.2.0/24"}]}' })
+    pages.set('/lists/anthropic.txt', { body: '192.0.2.7\n' })
+    pages.set('/lists/applebot.json', { status: 302, location: '/moved.json' })
+    pages.set('/moved.json', { body: '{"prefixes":[{"ipv6Prefix":"2001:db8::/48"}]}' })
+    pages.set('/lists/bingbot.json', { status: 302, location: 'http://example.com/bingbot.json' })
+    pages.set('/lists/meta.json', { status: 302, location: '/lists/meta.json' })
+    pages.set('/lists/pingdom.json', { body: `${'#'.repeat(addressListBytesMax)}\n192.0.2.7\n` })
+    pages.set('/lists/duckduckbot.json', { status: 500 })
+    const updated = await update('--from', `${mirrorUrl}/lists`)
+    expect(updated.code).toBe(1)
+    expect(outcomes(updated)).toEqual({
+      gptbot: 'updated',
+      anthropic: 'updated',
+      applebot: 'updated',
+      bingbot: 'failed',
+      meta: 'failed',
+      pingdom: 'failed',
+      duckduckbot: 'failed',
+    })
+    const problems = Object.fromEntries(updated.report.lists.map(({ list, problem }) => [list, problem]))
+    expect(problems['bingbot']).toContain('https')
+    expect(problems['meta']).toContain('redirects')
+    expect(problems['pingdom']).toContain('larger')
+    expect(problems['duckduckbot']).toContain('500')
+  })
+
+  test.each([
+    ['--from', 'http://example.com/lists'],
+    ['--from', '/no/such/folder'],
+    ['--from', 'ftp://example.com/lists'],
+    ['--list', 'nobody'],
+  ])('refuses what it can’t go by: %s %s', async (option, value) => {
+    const { code, err } = await update(option, value)
+    expect([code, err]).toEqual([2, expect.stringContaining(option)])
+  })
+
+  test('says when nothing was there', async () => {
+    const { code } = await update('--from', `${mirrorUrl}/elsewhere`)
+    expect(code).toBe(1)
+  })
+})
+
+test('with BOT_DNS_SERVERS=off nobody is asked', async () => {
+  const closed = await startIngest(stores, {
+    BOT_DNS_SERVERS: 'off',
+    DATA_DIR: await mkdtemp(join(tmpdir(), 'svc-off-')),
+  })
+  const asked = dns.questions.length
+  const { body } = await closed.post('/bots/track', {
+    tracking_key: closed.key,
+    url: 'https://example.com/',
+    user_agent: yandexbot,
+    ip: '198.51.100.99',
+  })
+  expect((body as { bot?: unknown }).bot).toMatchObject({ verified: null, verification_method: 'none' })
+  expect(dns.questions).toHaveLength(asked)
+  await closed.stop()
+})

@@ -1,0 +1,160 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { keyOfAddress, makeAddressRanges } from '../../ingest/verify/address-ranges.ts'
+import { makeReverseDns, type ReverseDns } from '../../ingest/verify/reverse-dns.ts'
+import { type BotVerifier, makeBotVerifier } from '../../ingest/verify/verify-bot.ts'
+import { sleep } from '../../runtime/retry.ts'
+import { dnsLookUpsAtOnceMax, dnsLookUpsPerRequestMax, dnsQuestionMs, dnsWaitMs } from '../../schemas/bot-limits.ts'
+import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
+
+let server: DnsServer
+beforeAll(async () => {
+  server = await startDnsServer()
+  server.add('66.249.66.1', 'crawl-66-249-66-1.googlebot.com')
+  server.add('2001:4860:4801:10::1', 'crawl-v6.googlebot.com')
+  server.add('77.88.5.1', 'spider-77-88-5-1.Yandex.com')
+  server.add('203.0.113.1', 'crawl-203-0-113-1.googlebot.com', ['66.249.66.9'])
+  server.add('203.0.113.2', 'host.example.com')
+  server.add('203.0.113.3', 'googlebot.com.example.org')
+  server.add('203.0.113.4', 'notgooglebot.com')
+})
+afterAll(() => server.close())
+
+let dns: ReverseDns
+let verifier: BotVerifier
+const noLists = { find: () => undefined }
+beforeEach(() => {
+  server.mode = 'answer'
+  server.questions.length = 0
+  dns = makeReverseDns({ servers: [server.address] })
+  verifier = makeBotVerifier({ lists: noLists, dns })
+})
+afterEach(() => dns.close())
+
+const now = Date.UTC(2026, 10, 20)
+const claim = (address: string, botName = 'Googlebot') => ({ botName, address })
+async function check(address: string, botName?: string) {
+  await verifier.askFor([claim(address, botName)])
+  return verifier.verify(claim(address, botName), now)
+}
+
+describe('a crawler is checked by the name of its address', () => {
+  test.each([
+    ['66.249.66.1', 'Googlebot'],
+    ['::ffff:66.249.66.1', 'Googlebot'],
+    ['2001:4860:4801:10::1', 'Googlebot'],
+    ['77.88.5.1', 'YandexBot'],
+  ])('and verified where the name is its operator’s and has that address: %s as %s', async (address, botName) => {
+    expect(await check(address, botName)).toEqual({ verified: true, method: 'reverse_dns' })
+  })
+
+  test.each([
+    ['203.0.113.1', 'Googlebot', 'the name has another address'],
+    ['203.0.113.2', 'Googlebot', 'it is another’s name'],
+    ['203.0.113.3', 'Googlebot', 'it only begins like that'],
+    ['203.0.113.4', 'Googlebot', 'it only ends in these letters'],
+    ['203.0.113.9', 'Googlebot', 'it has no name'],
+    ['66.249.66.1', 'YandexBot', 'it is another operator’s'],
+  ])('and refuted otherwise: %s as %s, because %s', async (address, botName) => {
+    expect(await check(address, botName)).toEqual({ verified: false, method: 'reverse_dns' })
+  })
+
+  test.each([
+    ['', 'Googlebot'],
+    ['not an address', 'Googlebot'],
+    ['66.249.66.1', 'NewBot'],
+    ['66.249.66.1', 'GPTBot'],
+    ['10.1.2.3', 'Googlebot'],
+    ['127.0.0.1', 'Googlebot'],
+    ['fd00::1', 'Googlebot'],
+  ])('and nobody is asked where that would tell nothing: %s as %s', async (address, botName) => {
+    expect(verifier.askFor([claim(address, botName)])).toBeNull()
+    expect(verifier.verify(claim(address, botName), now)).toEqual({ verified: null, method: 'none' })
+    expect(server.questions).toEqual([])
+  })
+})
+
+test('what was found is remembered, a no as well as a yes, and asked for once at a time', async () => {
+  await Promise.all([check('66.249.66.1'), check('66.249.66.1'), check('203.0.113.9')])
+  const asked = server.questions.length
+  expect(server.questions).toEqual(
+    expect.arrayContaining([
+      'PTR 1.66.249.66.in-addr.arpa',
+      'A crawl-66-249-66-1.googlebot.com',
+      'PTR 9.113.0.203.in-addr.arpa',
+    ]),
+  )
+  expect(asked).toBe(3)
+  expect(verifier.askFor([claim('66.249.66.1'), claim('203.0.113.9')])).toBeNull()
+  expect(await check('66.249.66.1')).toMatchObject({ verified: true })
+  expect(await check('203.0.113.9')).toMatchObject({ verified: false })
+  expect(server.questions).toHaveLength(asked)
+})
+
+test('a list that has the address makes DNS needless, and one that hasn’t is outweighed by it', async () => {
+  const ranges = { date: now, ...makeAddressRanges(['66.249.64.0/19']) }
+  const listed = makeBotVerifier({ lists: { find: () => ranges }, dns })
+  expect(listed.askFor([claim('66.249.66.1')])).toBeNull()
+  expect(listed.verify(claim('66.249.66.1'), now)).toEqual({ verified: true, method: 'ip_range' })
+  expect(listed.verify(claim('2001:4860:4801:10::1'), now)).toEqual({ verified: false, method: 'ip_range' })
+  await listed.askFor([claim('2001:4860:4801:10::1'), claim('203.0.113.2')])
+  expect(listed.verify(claim('2001:4860:4801:10::1'), now)).toEqual({ verified: true, method: 'reverse_dns' })
+  expect(listed.verify(claim('203.0.113.2'), now)).toEqual({ verified: false, method: 'reverse_dns' })
+})
+
+test('an address outside of all lists is refuted, unless they are old or one is missing', () => {
+  const list = (date: number) => ({ date, ...makeAddressRanges(['66.249.64.0/19']) })
+  const day = 86_400_000
+  const verdict = (find: (name: string) => ReturnType<typeof list> | undefined, botName: string) =>
+    makeBotVerifier({ lists: { find }, dns: undefined }).verify(claim('203.0.113.9', botName), now).verified
+  expect(verdict(() => list(now - 364 * day), 'GPTBot')).toBe(false)
+  expect(verdict(() => list(now - 366 * day), 'GPTBot')).toBeNull()
+  expect(verdict(() => undefined, 'GPTBot')).toBeNull()
+  expect(verdict((name) => (name === 'googlebot' ? list(now) : undefined), 'AdsBot-Google')).toBeNull()
+  expect(verdict(() => list(now), 'YandexBot')).toBeNull()
+})
+
+describe('DNS that doesn’t answer', () => {
+  test('is waited for no longer than an answer may wait; what comes later is known to the next visit', async () => {
+    server.mode = 'hold'
+    const waiting = verifier.askFor([claim('66.249.66.1')])
+    await waiting
+    expect(verifier.verify(claim('66.249.66.1'), now)).toEqual({ verified: null, method: 'none' })
+    server.mode = 'answer'
+    await sleep(100)
+    expect(verifier.verify(claim('66.249.66.1'), now)).toEqual({ verified: true, method: 'reverse_dns' })
+  })
+
+  test.each(['fail', 'silent'] as const)(
+    'leaves a visit unverified, and isn’t asked again at once: %s',
+    async (mode) => {
+      server.mode = mode
+      await verifier.askFor([claim('203.0.113.2')])
+      await sleep(mode === 'silent' ? dnsQuestionMs + 500 : 200)
+      expect(verifier.verify(claim('203.0.113.2'), now)).toEqual({ verified: null, method: 'none' })
+      const asked = server.questions.length
+      expect(verifier.askFor([claim('203.0.113.2')])).toBeNull()
+      expect(server.questions).toHaveLength(asked)
+    },
+  )
+
+  test('leaves nothing behind when nobody is there', async () => {
+    const nobody = makeReverseDns({ servers: ['127.0.0.1:9'] })
+    await nobody.lookUp(keyOfAddress('66.249.66.1')!)
+    expect(nobody.find(keyOfAddress('66.249.66.1')!)).toBe('unknown')
+    nobody.close()
+  })
+})
+
+test('a request asks about no more addresses than it may, and all requests together about no more than that', async () => {
+  server.mode = 'hold'
+  const addresses = (from: number) =>
+    Array.from({ length: 500 }, (_, n) => claim(`198.51.${from + (n >> 8)}.${n & 255}`))
+  const first = verifier.askFor(addresses(100))
+  await sleep(dnsWaitMs / 3)
+  expect(new Set(server.questions).size).toBe(dnsLookUpsPerRequestMax)
+  const others = [110, 120, 130].map((from) => verifier.askFor(addresses(from)))
+  await sleep(dnsWaitMs / 3)
+  expect(new Set(server.questions).size).toBe(dnsLookUpsAtOnceMax)
+  expect(others.slice(1)).toEqual([null, null])
+  await Promise.all([first, ...others])
+})

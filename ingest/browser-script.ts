@@ -86,11 +86,8 @@ export function makeBrowserScript({ keys, apiHost }: BrowserScriptOptions): Brow
       )
     }
     const key = query.get('key') ?? ''
-    const flags = [
-      query.get('require_consent') === 'true',
-      query.get('autocapture') === 'false',
-      query.get('respect_gpc') === 'false',
-    ].map(Number)
+    const consentMode = query.get('require_consent') === 'true' ? 1 : query.get('respect_gpc') === 'false' ? 2 : 0
+    const flags = [query.get('autocapture') === 'false' ? 1 : 0, consentMode]
     const workspace = keys.find(key) ?? (await keys.resolve(key))
     if (workspace === 'unknown') return reply(await unknown, request, unsureScriptMaxAgeSeconds)
     // Neither kept nor compressed: anybody can make up keys.

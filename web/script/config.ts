@@ -4,15 +4,14 @@ declare const SVC: readonly [
   key: string,
   host: string,
   lateVersion: string,
-  isConsentNeeded: 0 | 1,
   isAutocaptureOff: 0 | 1,
-  isSignalIgnored: 0 | 1,
+  /** 0: given unless the browser says otherwise; 1: to be asked for; 2: given. */
+  consentMode: 0 | 1 | 2,
 ]
 
-export const [key, host, lateVersion, isConsentNeeded, isAutocaptureOff, isSignalIgnored] = SVC
+export const [key, host, lateVersion, isAutocaptureOff, consentMode] = SVC
 
-const source = (document.currentScript as HTMLScriptElement | null)?.src
-const [folder, ours] = (source || '').split(/[^/]*\?key=/)
+const [folder, ours] = ((document.currentScript as HTMLScriptElement | null)?.src || '').split(/[^/]*\?key=/)
 
 /**
  * Ends in a slash. What stands beside the script takes its events, too: that is right behind every proxy that serves us

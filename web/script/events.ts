@@ -1,6 +1,7 @@
 /** What an event says: the page that it happened on, and, once that is allowed, whose it is. */
+import { nameLengthMax, titleLengthMax } from './bounds.ts'
 import { clear, put, queue, type Sent, takeStored } from './outbox.ts'
-import { isWithinLength, makeId, nextSession, readJourney, sessionIdOf, withoutJourney } from './sessions.ts'
+import { isWithinLength, makeId, nextSession, readJourney, sessionIdOf } from './sessions.ts'
 import { eraseAll, read, write } from './storage.ts'
 import { keepTouch } from './touches.ts'
 
@@ -10,29 +11,18 @@ export interface View {
   referrer: string
 }
 
-/** Bounds of what the server takes: longer texts are cut, or it would refuse the event. */
-const nameLengthMax = 120
-const titleLengthMax = 500
-const urlLengthMax = 2048
-
-export let isOpen = false
-export let isDenied = false
+/** Whether consent was given, or isn't needed. Undefined: not yet, and what is recorded is held; false: nothing is recorded. */
+export let isOpen: boolean | undefined
 /** As it is stored; of the last activity on this page. */
 let session = ''
 let journey = readJourney(location.href, Date.now())
 
-/** A page's or link's address as it is recorded. */
-export function addressOf(url: string): string {
-  return withoutJourney(url).slice(0, urlLengthMax)
-}
-
 /** Records what happens from now on, and what was held: consent was given, or isn't needed. */
 export function begin(): void {
   isOpen = true
-  isDenied = false
   if (journey) {
-    write('svc_aid', journey.browser)
-    write('svc_sid', journey.session)
+    write('svc_aid', journey[1])
+    write('svc_sid', journey[2])
     journey = undefined
   }
   for (const event of queue) stamp(event)
@@ -42,7 +32,6 @@ export function begin(): void {
 /** Deletes all that tells of the visitor, in memory and storage. */
 export function end(): void {
   isOpen = false
-  isDenied = true
   journey = undefined
   clear()
   eraseAll()
@@ -53,7 +42,7 @@ export function end(): void {
  * @param isPassive it tells of the page's beginning or end: no activity that would prolong a session, or begin one
  */
 export function record(view: View, name: string, properties?: object, more?: Partial<Sent>, isPassive?: boolean): void {
-  if (isDenied) return
+  if (isOpen === false) return
   const event: Sent = {
     event_name: `${name}`.slice(0, nameLengthMax),
     client_event_id: makeId(),
@@ -85,9 +74,8 @@ export function sessionNow(now = Date.now(), isNew?: boolean): string {
 
 /** @returns false for what came so late that its session is over */
 function stamp(event: Sent, isPassive?: boolean): boolean {
-  const { event_name: name, url, referrer, occurred_at: at } = event
-  const now = Date.parse(at)
-  if (!isPassive) sessionNow(now, name === 'pageview' && keepTouch(url, referrer, at))
+  const now = Date.parse(event.occurred_at)
+  if (!isPassive) sessionNow(now, event.event_name === 'pageview' && keepTouch(event))
   event.anonymous_id = browserId()
   event.session_id = sessionIdOf(session)
   return isWithinLength(session, now)

@@ -20,7 +20,10 @@ export default function watch(
   const take = ({ name, value, rating, id, navigationType }: MetricType) => {
     if (reported.has(id)) return
     reported.add(id)
-    measured({ metric: name, value, rating: rating.replace('-', '_'), id, navigation_type: navigationType })
+    // The library calls it from callbacks of its own, out of which nothing may be thrown into the page.
+    try {
+      measured({ metric: name, value, rating: rating.replace('-', '_'), id, navigation_type: navigationType })
+    } catch {}
   }
   onFCP(take)
   onLCP(take)

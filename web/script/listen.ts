@@ -1,6 +1,6 @@
 /** Nothing of ours may throw into the page. */
 
-type Events = WindowEventMap & DocumentEventMap
+type Events = WindowEventMap & DocumentEventMap & { prerenderingchange: Event }
 
 /** `run`, except that what it throws is dropped. */
 export function guard<Args extends unknown[], Result>(

@@ -2,6 +2,7 @@
  * The browser script, `GET /svc.js?key=…`. Its parts:
  *
  *   config.ts    what the server writes into it: key, address, flags
+ *   bounds.ts
  *   main.ts      `Svc`, consent, the start
  *   pages.ts     pageviews, routes, the back-forward cache, page_leave
  *   events.ts    an event, its visitor and its session
@@ -17,37 +18,37 @@
  * that sites may rely on. Held by test/unit/browser-*.test.ts and, in real browsers, by test/browser.
  */
 import type { Seen } from './clicks.ts'
-import { isAutocaptureOff, isConsentNeeded, isSignalIgnored, lateFile } from './config.ts'
-import { addressOf, begin, browserId, end, isOpen, record, sessionNow } from './events.ts'
+import { consentMode, isAutocaptureOff, lateFile } from './config.ts'
+import { begin, browserId, end, isOpen, record, sessionNow } from './events.ts'
 import { guard, on } from './listen.ts'
 import { send } from './outbox.ts'
-import { land, landing, page, pageSoon, view, watchPages } from './pages.ts'
+import { landing, page, pageSoon, view, watchPages } from './pages.ts'
 import { sessionIdOf } from './sessions.ts'
 import { readJson } from './storage.ts'
 
 type Call = [name: keyof SvcApi, args: Iterable<unknown>]
-type Stub = Partial<SvcApi> & { q?: Iterable<Call> & { push(...calls: Call[]): void } }
+type Calls = Iterable<Call> & { push(...calls: Call[]): void }
+type Stub = Partial<SvcApi> & { q?: Calls }
 
 const { globalPrivacyControl, doNotTrack } = navigator as Navigator & { globalPrivacyControl?: boolean }
-let isGiven = !isConsentNeeded && (!!isSignalIgnored || !(globalPrivacyControl || doNotTrack === '1'))
-let isShown = false
+let isGiven = consentMode > 1 || !(consentMode || globalPrivacyControl || doNotTrack === '1')
 let isLoading = false
 const early: Seen[] = []
 let takeClick = (seen: Seen): unknown => early.push(seen)
 
 const api: SvcApi = {
   page,
-  track: (name, properties) => act(name, properties),
+  track: act,
   identify: (email, properties) =>
     email && act('identify', properties, { event_type: 'identify', email, full_name: properties?.['full_name'] }),
   conversion: (name, properties) => act(name, properties, { event_type: 'conversion' }),
-  webVital: (metric, value, extra) => record(view, 'web_vital', { ...extra, metric, value }, {}, true),
+  webVital: (metric, value, extra) => act('web_vital', { ...extra, metric, value }, {}, true),
   consent: (given) => {
     isGiven = given === true
     if (isGiven) allow()
     else {
       end()
-      land(addressOf(document.referrer))
+      page()
     }
   },
   anonymousId: () => (isOpen ? browserId() : null),
@@ -64,18 +65,17 @@ const api: SvcApi = {
   journey: () => ({
     anonymous_id: api.anonymousId(),
     session_id: api.sessionId(),
-    first_touch: readJson<SvcTouch>('svc_first') || null,
-    last_touch: readJson<SvcTouch>('svc_last') || null,
+    first_touch: readJson<SvcTouch>('svc_first'),
+    last_touch: readJson<SvcTouch>('svc_last'),
   }),
 }
 
-function act(name: string, properties?: object, more?: object): void {
+function act(name: string, properties?: object, more?: object, isPassive?: boolean): void {
   page()
-  if (name) record(view, name, properties, more)
+  if (name) record(view, name, properties, more, isPassive)
 }
 
 function start(): void {
-  isShown = true
   watchPages()
   // One listener for the whole page, which sees what the page's own ones stop.
   if (!isAutocaptureOff) {
@@ -83,9 +83,8 @@ function start(): void {
       on(type, (event) => isOpen && takeClick([event, event.composedPath()]), true)
     }
   }
-  on('load', loadLate)
-  on('pointerdown', loadLate)
-  on('online', () => void send())
+  for (const type of ['load', 'pointerdown'] as const) on(type, loadLate)
+  on('online', send)
   // Another tab's visitor has withdrawn consent.
   on('storage', ({ key, newValue }) => key === 'svc_aid' && !newValue && api.consent(false))
   pageSoon()
@@ -93,7 +92,7 @@ function start(): void {
 }
 
 function allow(): void {
-  if (isOpen || !isGiven || !isShown) return
+  if (isOpen || !isGiven || document.prerendering) return
   begin()
   pageSoon()
   if (document.readyState === 'complete') loadLate()
@@ -116,13 +115,13 @@ try {
   const target = page.Svc
   // Unless the script stands in the page twice.
   if (!target.journey) {
-    for (const [name, run] of Object.entries(api)) target[name as 'page'] = guard(run)
-    if (document.prerendering) document.addEventListener('prerenderingchange', guard(start))
+    for (const name in api) target[name as 'page'] = guard(api[name as 'page'])
+    if (document.prerendering) on('prerenderingchange', start, true)
     else start()
     const call = (...calls: Call[]) => {
       for (const [name, args] of calls) (target[name] as (...args: unknown[]) => void)(...args)
     }
     call(...(target.q || []))
-    Object.assign(target, { q: { push: call } })
+    target.q = { push: call } as Calls
   }
 } catch {}

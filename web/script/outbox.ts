@@ -3,6 +3,16 @@
  * sending has failed, `svc_queue` in the browser's storage, from which the next page (of any tab) takes it. An event keeps
  * its `client_event_id` over all retries, so that it is counted once whichever of them arrives.
  */
+import {
+  backoffSecondsMax,
+  batchMax,
+  deadlineMs,
+  delayMs,
+  keepaliveCharactersMax,
+  queueMax,
+  storedMax,
+  storedMsMax,
+} from './bounds.ts'
 import { base, key } from './config.ts'
 import { isOpen } from './events.ts'
 import { readJson, write } from './storage.ts'
@@ -21,16 +31,6 @@ export interface Sent {
   sent_at?: string
   [field: string]: unknown
 }
-
-const queueMax = 1000
-const storedMax = 50
-const batchMax = 20
-/** What was set in motion together goes together. */
-const delayMs = 50
-const deadlineMs = 3e4
-const backoffSecondsMax = 300
-/** Browsers hold requests that outlive their page to 64 KiB together: 20,000 characters are at most 60,000 bytes. */
-const keepaliveCharactersMax = 2e4
 
 export let queue: Sent[] = []
 let isBusy = false
@@ -51,7 +51,8 @@ export function put(event: Sent): void {
 export function takeStored(): void {
   const stored = readJson<Sent[]>('svc_queue') || []
   write('svc_queue', '')
-  queue.unshift(...stored)
+  // What is older may have arrived, and wouldn't be known as a repeat.
+  queue.unshift(...stored.filter(({ occurred_at: at }) => Date.now() - Date.parse(at) < storedMsMax))
   schedule(delayMs)
 }
 
@@ -73,7 +74,7 @@ export async function send(): Promise<void> {
       keepalive: body.length < keepaliveCharactersMax,
       signal: AbortSignal.timeout?.(deadlineMs),
     })
-    wait = status > 499 || status === 429 || status === 408 ? Number(headers.get('Retry-After')) || 1 : 0
+    wait = status > 499 || status === 429 || status === 408 ? +headers.get('Retry-After')! || 1 : 0
   } catch {}
   isBusy = false
   failures = wait && failures + 1
@@ -89,13 +90,15 @@ export async function send(): Promise<void> {
 /** The page is going, perhaps for good. */
 export function sendAtEnd(): void {
   while (isOpen && queue[0]) {
-    if (failures || !navigator.onLine || !navigator.sendBeacon(...requestOf(queue.slice(0, batchMax)))) return store()
+    // After a failure, both: the beacon may arrive, and what is stored is taken for a repeat then.
+    const isTaken = navigator.sendBeacon(...requestOf(queue.slice(0, batchMax)))
+    if (!isTaken || failures || !navigator.onLine) return store()
     queue.splice(0, batchMax)
   }
 }
 
 function schedule(ms: number): void {
-  if (isOpen && !isBusy && queue[0]) timer ??= setTimeout(send, ms)
+  timer ??= setTimeout(send, ms)
 }
 
 function requestOf(events: Sent[]): [url: string, body: string] {

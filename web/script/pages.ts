@@ -2,16 +2,17 @@
  * Pageviews and their ends. A page is told from the next by its URL without the fragment, unless that is a route (`#/…`,
  * `#!…`). What the visitor did with it goes out whenever it is hidden: each time what came since.
  */
-import { addressOf, isDenied, isOpen, record, type View } from './events.ts'
+import { titleMs } from './bounds.ts'
+import { isOpen, record, type View } from './events.ts'
 import { guard, on } from './listen.ts'
 import { sendAtEnd, takeStored } from './outbox.ts'
+import { addressOf } from './sessions.ts'
 
-/** Routes set their title after their address, and a script that comes from a cache may run before the page's is read. */
-const titleMs = 50
-
-export let view: View = { url: addressOf(location.href), referrer: addressOf(document.referrer) }
+/** The page that was recorded last. */
+export let view: View
 /** The page that was loaded, or came back from the cache: what is measured of loading is its. */
-export let landing = view
+export let landing: View
+let referrer = addressOf(document.referrer)
 /** What tells the present page from others; empty where none is recorded. */
 let current = ''
 let hasLeft = false
@@ -21,38 +22,33 @@ let countedAt = 0
 /** In per cent of the page's height, the lowest that was in sight. */
 let depth = 0
 
-/** Records the page, unless it is the one that was recorded last. */
-export function page(extra?: object): void {
+/** Records the page, unless it is the one that was recorded last. Without consent it is a new one to whoever begins again. */
+export const page = guard((extra?: object): void => {
   const url = addressOf(location.href)
   const name = url.replace(/#(?![!/]).*/, '')
-  if (isDenied || name === current) return
-  leave()
-  view = current ? { url, referrer: view.url } : landing
-  current = name
-  hasLeft = false
-  depth = 0
-  record(view, 'pageview', extra)
-}
-
-/** The page is new to whoever records it: after consent, and back from the cache. */
-export function land(referrer: string): void {
-  current = ''
-  landing = { url: addressOf(location.href), referrer }
-  countEngagement()
-  engagedMs = 0
-}
+  if (isOpen === false) current = ''
+  else if (name !== current) {
+    leave()
+    view = { url, referrer: current ? view.url : referrer }
+    if (!current) landing = view
+    current = name
+    hasLeft = false
+    engagedMs = depth = 0
+    record(view, 'pageview', extra)
+  }
+})
 
 /** Records the page soon, unless `Svc.page()` does so before. */
 export const pageSoon = guard(() => {
   look()
-  setTimeout(guard(page), titleMs)
+  setTimeout(page, titleMs)
 })
 
 export function watchPages(): void {
   on('popstate', pageSoon)
   on('pageshow', ({ persisted }) => {
     if (persisted) {
-      land('')
+      current = referrer = ''
       pageSoon()
     }
   })
@@ -74,6 +70,8 @@ function hide(): void {
   page()
   look()
   leave()
+  // A page that goes is told so twice, the first time while it is still in sight: what lies between is no attention.
+  isEngaged = false
   sendAtEnd()
 }
 
@@ -87,8 +85,8 @@ function leave(): void {
   if (isOpen && current && (!hasLeft || engagedMs)) {
     record(view, 'page_leave', { engagement_ms: Math.round(engagedMs), scroll_depth: depth }, {}, true)
     hasLeft = true
+    engagedMs = 0
   }
-  engagedMs = 0
 }
 
 function look(): void {

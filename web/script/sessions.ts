@@ -4,11 +4,7 @@
  * A session is stored as `start.random.last`, the times in milliseconds since 1970. Its id is `start.random`.
  * Held by test/unit/browser-sessions.test.ts.
  */
-
-const idleMsMax = 18e5
-const lengthMsMax = 864e5
-/** A link that was copied and passed on must not make two people one. */
-const journeyMsMax = 12e4
+import { journeyMsMax, sessionIdleMsMax, sessionMsMax, urlLengthMax } from './bounds.ts'
 
 /** 128 random bits. `randomUUID` is for secure contexts only. */
 export function makeId(): string {
@@ -18,7 +14,7 @@ export function makeId(): string {
 /** The session to store for activity at `now`: the stored one, or another after 30 idle minutes, 24 hours, or where `isNew`. */
 export function nextSession(stored: string | null | undefined, now: number, isNew?: boolean): string {
   const [start, random, last] = (stored || '').split('.') as [string, string?, string?]
-  const goesOn = !isNew && isNear(last, now, idleMsMax) && isNear(start, now, lengthMsMax)
+  const goesOn = !isNew && isNear(last, now, sessionIdleMsMax) && isNear(start, now, sessionMsMax)
   return `${goesOn ? `${start}.${random}` : `${now}.${makeId()}`}.${now}`
 }
 
@@ -28,18 +24,18 @@ export function sessionIdOf(stored: string): string {
 
 /** Whether the session may have events at `now`. */
 export function isWithinLength(stored: string, now: number): boolean {
-  return isNear(stored, now, lengthMsMax)
+  return isNear(stored, now, sessionMsMax)
 }
 
 /** A journey in a URL is `browser.start.random.last`. Undefined for what is none, or too old. */
-export function readJourney(url: string, now: number): { browser: string; session: string } | undefined {
-  const [, browser, session, last] = /[?&]svc_j=(\d{20,40})\.(\d+\.\d{20,40}\.(\d+))/.exec(url) ?? []
-  if (isNear(last, now, journeyMsMax)) return { browser: browser!, session: session! }
+export function readJourney(url: string, now: number): [url: string, browser: string, session: string] | undefined {
+  const found = /[?&]svc_j=(\d{20,40})\.(\d+\.\d{20,40}\.(\d+))/.exec(url)
+  if (isNear(found?.[3], now, journeyMsMax)) return found as unknown as [string, string, string]
 }
 
-/** The URL without a journey: what is recorded names no browser. */
-export function withoutJourney(url: string): string {
-  return url.replace(/([?&])svc_j=[^&#]*(&?)/, (_, before, after) => after && before)
+/** A URL as it is recorded: as long as the server takes it, and without a journey, because that names a browser. */
+export function addressOf(url: string): string {
+  return url.replace(/([?&])svc_j=[^&#]*(&?)/, (_, before, after) => after && before).slice(0, urlLengthMax)
 }
 
 /** In both directions: a clock that was wrong by days must not keep a session alive for as long. False for what is no time. */

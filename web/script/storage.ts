@@ -29,9 +29,11 @@ export function eraseAll(): void {
   } catch {}
 }
 
-/** What was written by us; undefined where it is missing or isn't JSON. */
-export function readJson<Value>(key: Key): Value | undefined {
+/** What was written by us; null where it is missing or isn't JSON. */
+export function readJson<Value>(key: Key): Value | null {
   try {
     return JSON.parse(read(key)!)
-  } catch {}
+  } catch {
+    return null
+  }
 }

@@ -9,29 +9,32 @@ const names = ['source', 'medium', 'campaign', 'content', 'svc_link_id', 'svc_po
 
 export type Touch = { [name in (typeof names)[number]]?: string } & { referrer?: string; url: string; at: string }
 
+/** Of a pageview. */
+interface Arrival {
+  readonly url: string
+  readonly referrer: string
+  readonly occurred_at: string
+}
+
 /**
  * Keeps the touch that a pageview is, if it is one.
  * @returns true where its campaign isn't that of the last touch: then another session begins
  */
-export function keepTouch(url: string, referrer: string, at: string): boolean {
+export function keepTouch({ url, referrer, occurred_at: at }: Arrival): boolean {
   const { searchParams, origin } = new URL(url)
   const last = readJson<Touch>('svc_last')
   const touch: Touch = { url, at }
-  let isTouch = !last
   let isNew = false
   for (const name of names) {
     const value = searchParams.get(`utm_${name}`) || searchParams.get(name)
     if (value) {
       touch[name] = value
-      isTouch = true
       isNew ||= value !== last?.[name]
     }
   }
-  if (referrer && !referrer.startsWith(`${origin}/`)) {
-    touch.referrer = referrer
-    isTouch = true
-  }
-  if (!readJson('svc_first')) write('svc_first', JSON.stringify(touch))
-  if (isTouch) write('svc_last', JSON.stringify(touch))
+  if (referrer && !referrer.startsWith(`${origin}/`)) touch.referrer = referrer
+  const text = JSON.stringify(touch)
+  if (!readJson('svc_first')) write('svc_first', text)
+  if (!last || Object.keys(touch)[2]) write('svc_last', text)
   return isNew
 }

@@ -1,0 +1,27 @@
+/** Bounds of the script, and of what the server takes: longer texts are cut, or it would refuse the event. */
+
+/** Of a stored event's fields, in characters. */
+export const nameLengthMax = 120
+export const titleLengthMax = 500
+export const urlLengthMax = 2048
+
+/** Events that wait in memory, that are kept in storage, and of one request. */
+export const queueMax = 1000
+export const storedMax = 50
+export const batchMax = 20
+/** The server remembers ids for a day. */
+export const storedMsMax = 864e5
+/** What was set in motion together goes together. */
+export const delayMs = 50
+export const deadlineMs = 3e4
+export const backoffSecondsMax = 300
+/** Browsers hold requests that outlive their page to 64 KiB together: 20,000 characters are at most 60,000 bytes. */
+export const keepaliveCharactersMax = 2e4
+
+/** Routes set their title after their address, and a script that comes from a cache may run before the page's is read. */
+export const titleMs = 50
+
+export const sessionIdleMsMax = 18e5
+export const sessionMsMax = 864e5
+/** A link that was copied and passed on must not make two people one. */
+export const journeyMsMax = 12e4

@@ -10,6 +10,8 @@ export const rateLimitDeadlineMs = 500
 /** Of one statement of the API, and of getting a connection for it: whoever asks while Postgres hangs hears 503 soon after. */
 export const apiPostgresDeadlineMs = 2.5 * second
 export const idempotencyKeyLengthMax = 255
+/** What is wrong with a request is listed up to here: each fault shows what was sent, and a body may hold 100,000 of them. */
+export const validationErrorsMax = 1_000
 /** Records that have expired are deleted so often, and so many at a time. */
 export const idempotencySweepMs = 10 * minute
 export const idempotencySweepMax = 10_000
@@ -23,6 +25,8 @@ export const auditVerifyDeadlineMs = 10 * minute
 export const trackingKeyGraceDays = 30
 export const webhookUrlLengthMax = 2048
 export const webhookDescriptionLengthMax = 500
+/** Names that a registration may list, repeats among them: more than there are events. */
+export const webhookEventsMax = 50
 /** Of a workspace. */
 export const webhookEndpointsMax = 100
 /** Short links: the contract's bounds, in Unicode code points. */

@@ -9,7 +9,7 @@ import { z } from 'zod'
 const space = '[\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]*'
 const integerText = new RegExp(`^${space}([+-]?\\d+(?:_\\d+)*)(?:\\.0+)?${space}$`)
 /** Longer texts aren't read as integers by Python either: reading them takes quadratic time. */
-const integerLengthMax = 4300
+export const integerLengthMax = 4300
 
 /** The integer that a text or a boolean means, else `value` as it was. */
 function toInteger(value: unknown): unknown {

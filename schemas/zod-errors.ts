@@ -7,6 +7,8 @@
  * that has an error of its own gives its builder as `params: { build }`.
  */
 import type { z } from 'zod'
+import { validationErrorsMax } from './api-limits.ts'
+import { integerLengthMax } from './lax.ts'
 import type { Loc, ValidationError } from './validation-errors.ts'
 import * as errors from './validation-errors.ts'
 
@@ -19,7 +21,7 @@ type Issue = z.core.$ZodIssue
 /** What a place and the value there become. */
 export type Build = (loc: Loc, input: unknown) => ValidationError
 
-/** Parses what came in as `part`; errors are in the order of the schema's fields. */
+/** Parses what came in as `part`; errors are in the order of the schema's fields, the first of them. */
 export function parsePart<Schema extends z.ZodType>(
   part: Part,
   schema: Schema,
@@ -29,7 +31,8 @@ export function parsePart<Schema extends z.ZodType>(
   const result = schema.safeParse(raw, { error: describeSchema })
   if (result.success) return { ok: true, value: result.data }
   const issues = result.error.issues.flatMap(oneAKey)
-  return { ok: false, errors: firstAtEachPlace(issues).map((issue) => toError(part, raw, issue)) }
+  const shown = firstAtEachPlace(issues).slice(0, validationErrorsMax)
+  return { ok: false, errors: shown.map((issue) => toError(part, raw, issue)) }
 }
 
 /** Zod drops the schema that an issue came from; as the message, its kind survives. A check's own text stays. */
@@ -141,7 +144,7 @@ function wrongType(expected: string, input: unknown): Build {
 const integerSizeMax = 1e21
 
 function wrongInt(input: unknown): Build {
-  if (typeof input === 'string') return input.length > 4300 ? errors.intParsingSize : errors.intParsing
+  if (typeof input === 'string') return input.length > integerLengthMax ? errors.intParsingSize : errors.intParsing
   if (typeof input !== 'number') return errors.intType
   return Math.abs(input) >= integerSizeMax ? errors.intParsingSize : errors.intFromFloat
 }

@@ -1,6 +1,6 @@
 /** Webhook endpoints, and what was delivered to them. */
 import { z } from 'zod'
-import { webhookDescriptionLengthMax, webhookUrlLengthMax } from '../api-limits.ts'
+import { webhookDescriptionLengthMax, webhookEventsMax, webhookUrlLengthMax } from '../api-limits.ts'
 import { webhookEventTypes } from '../webhook-events.ts'
 import { dateTime } from './date-time.ts'
 import { objectId } from './object-id.ts'
@@ -15,7 +15,12 @@ export const WebhookCreate = z
       .max(webhookUrlLengthMax)
       .refine(isHttpsUrl, 'The URL must begin with https://, and have a host, no credentials and no blanks')
       .meta({ description: 'Where deliveries are sent: https, a public host, no credentials, no blanks.' }),
-    events: z.array(eventType).min(1).optional().meta({ description: 'All events when left out.' }),
+    events: z
+      .array(eventType)
+      .min(1)
+      .max(webhookEventsMax)
+      .optional()
+      .meta({ description: 'All events when left out.' }),
     description: z.string().max(webhookDescriptionLengthMax).default(''),
   })
   .meta({ id: 'WebhookCreate' })

@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest'
 import { operations } from '../../api/operations/registry.ts'
-import { webhookDescriptionLengthMax, webhookEndpointsMax, webhookUrlLengthMax } from '../../schemas/api-limits.ts'
+import {
+  webhookDescriptionLengthMax,
+  webhookEndpointsMax,
+  webhookEventsMax,
+  webhookUrlLengthMax,
+} from '../../schemas/api-limits.ts'
 import { WebhookCreate, WebhookDeliveryResource } from '../../schemas/resources/webhook.ts'
 import { webhookEventTypes } from '../../schemas/webhook-events.ts'
 import { readDoc, tableOf } from '../support/docs.ts'
@@ -20,7 +25,7 @@ test('docs/webhooks.md has the fields of a registration with their bounds', () =
   expect(fields.map(([field]) => field)).toEqual(Object.keys(WebhookCreate.shape).map((field) => `\`${field}\``))
   expect(fields.map(([, bounds]) => bounds)).toEqual([
     `1–${webhookUrlLengthMax} characters`,
-    'one at least',
+    `1–${webhookEventsMax}`,
     `at most ${webhookDescriptionLengthMax} characters`,
   ])
   expect(page).toContain(`at most ${webhookEndpointsMax} endpoints`)

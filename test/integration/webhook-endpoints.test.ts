@@ -1,6 +1,6 @@
 /** Webhook endpoints as they are registered, listed and deleted, and the list of deliveries. What is delivered is held elsewhere. */
 import { describe, expect, test } from 'vitest'
-import { webhookEndpointsMax } from '../../schemas/api-limits.ts'
+import { webhookEndpointsMax, webhookEventsMax } from '../../schemas/api-limits.ts'
 import { webhookEventTypes } from '../../schemas/webhook-events.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
 import { asking } from '../support/publishing.ts'
@@ -57,6 +57,7 @@ describe('registering', () => {
     [{ description: 'x'.repeat(501) }, 422, 'string_too_long'],
     [{ description: null }, 422, 'string_type'],
     [{ events: [] }, 422, 'too_short'],
+    [{ events: Array.from({ length: webhookEventsMax + 1 }, () => 'post.created') }, 422, 'too_long'],
     [{ events: null }, 422, 'list_type'],
     [{ events: ['post.created', 'post.deleted'] }, 422, 'enum'],
   ])('%j: %i %s', async (sent, status, type) => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { validationErrorsMax } from '../../schemas/api-limits.ts'
 import { laxInt, laxIntOr } from '../../schemas/lax.ts'
 import * as errors from '../../schemas/validation-errors.ts'
 import { parsePart } from '../../schemas/zod-errors.ts'
@@ -293,6 +294,14 @@ describe('what a query holds is text', () => {
     expect(parsePart('query', query, {})).toEqual({ ok: true, value: { days: 30 } })
     expect(parsePart('query', query, { days: '7', hours: '24' })).toEqual({ ok: true, value: { days: 7, hours: 24 } })
   })
+})
+
+test('of a body with more faults the first thousand are listed', () => {
+  const entries = Array.from({ length: validationErrorsMax + 1 }, (_, at): [string, number] => [`k${at}`, at])
+  const parsed = parsePart('body', z.strictObject({}), Object.fromEntries(entries))
+  expect(parsed.ok ? [] : parsed.errors.map(({ loc }) => loc[1])).toEqual(
+    entries.slice(0, validationErrorsMax).map(([key]) => key),
+  )
 })
 
 test('lengths count code points: 180 emoji fit in 180, 181 do not', () => {

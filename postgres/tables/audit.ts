@@ -1,14 +1,16 @@
 /** Audit events: rows of a workspace form a chain of hashes, made and held by the database (0005_mutations.sql). */
+import type { ActorType, AuditedInterface } from '../../schemas/resources/audit-event.ts'
 import type { Queryable } from '../client.ts'
+import type { Page } from '../page.ts'
 
 export interface NewAuditEvent {
   readonly workspaceId: number
   /** `post.create`: the operation's name. */
   readonly action: string
-  readonly actorType: 'api_key' | 'user' | 'system'
+  readonly actorType: ActorType
   readonly actorId: number | null
   readonly actorName: string
-  readonly interface: 'rest' | 'mcp' | 'console' | 'cli'
+  readonly interface: AuditedInterface
   readonly resourceType: string
   readonly resourceId: number | null
   readonly requestId: string | null
@@ -19,10 +21,10 @@ export interface NewAuditEvent {
 export interface AuditEvent {
   readonly id: number
   readonly action: string
-  readonly actor_type: NewAuditEvent['actorType']
+  readonly actor_type: ActorType
   readonly actor_id: number | null
   readonly actor_name: string
-  readonly interface: NewAuditEvent['interface']
+  readonly interface: AuditedInterface
   readonly resource_type: string
   readonly resource_id: number | null
   readonly request_id: string | null
@@ -41,9 +43,7 @@ export async function appendAuditEvent(tx: Queryable, event: NewAuditEvent): Pro
   ])
 }
 
-export interface AuditFilter {
-  readonly limit: number
-  readonly beforeId?: number | undefined
+export interface AuditFilter extends Page {
   readonly action?: string | undefined
   readonly actorId?: number | undefined
 }

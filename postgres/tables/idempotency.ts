@@ -1,6 +1,6 @@
 /** What mutations with an Idempotency-Key came to: a retry gets the same answer. */
-import { createHash } from 'node:crypto'
 import type { Queryable } from '../client.ts'
+import { tryNamedLock } from '../named-lock.ts'
 
 export interface IdempotencyRecord {
   readonly fingerprint: Buffer
@@ -13,10 +13,8 @@ export interface IdempotencyRecord {
  * Takes the key for the rest of the transaction. Who dies lets it go at once.
  * @returns false while another transaction has it
  */
-export async function tryLockIdempotencyKey(tx: Queryable, workspaceId: number, key: string): Promise<boolean> {
-  const lock = createHash('sha256').update(`idempotency ${workspaceId} ${key}`).digest().readBigInt64BE()
-  const [row] = await tx.query<{ locked: boolean }>('SELECT pg_try_advisory_xact_lock($1) AS locked', [String(lock)])
-  return row!.locked
+export function tryLockIdempotencyKey(tx: Queryable, workspaceId: number, key: string): Promise<boolean> {
+  return tryNamedLock(tx, `idempotency ${workspaceId} ${key}`)
 }
 
 export async function findIdempotencyRecord(

@@ -5,6 +5,7 @@ import { makeAttributionKey } from '../../schemas/keys.ts'
 import { linkTableBytesMax } from '../../schemas/limits.ts'
 import { type LinkParameters, trackingParamsOf, trackingUrlOf } from '../../schemas/tracking-url.ts'
 import type { Queryable } from '../client.ts'
+import type { Page } from '../page.ts'
 
 export interface TrackedLink {
   readonly id: number
@@ -57,11 +58,7 @@ export async function insertLink(tx: Queryable, made: NewLink, makeKey = makeAtt
 }
 
 /** Newest first. */
-export function listLinks(
-  q: Queryable,
-  workspaceId: number,
-  { limit, beforeId }: { limit: number; beforeId?: number | undefined },
-): Promise<TrackedLink[]> {
+export function listLinks(q: Queryable, workspaceId: number, { limit, beforeId }: Page): Promise<TrackedLink[]> {
   return q.query<TrackedLink>(
     `SELECT ${columns} FROM links WHERE workspace_id = $1 AND ($3::bigint IS NULL OR id < $3) ORDER BY id DESC LIMIT $2`,
     [workspaceId, limit, beforeId ?? null],

@@ -1,6 +1,7 @@
 /** Media assets. Their bytes lie in the media storage, under the workspace and their SHA-256. */
-import { createHash } from 'node:crypto'
 import type { Queryable } from '../client.ts'
+import { takeNamedLock } from '../named-lock.ts'
+import type { Page } from '../page.ts'
 
 export interface Media {
   readonly id: number
@@ -37,8 +38,7 @@ const columns = 'id, filename, original_filename, content_type, size_bytes, alt_
 
 /** Until the end of the transaction nobody else puts these bytes of the workspace in their place, or deletes them. */
 export async function lockMediaBytes(tx: Queryable, workspaceId: number, sha256: Buffer): Promise<void> {
-  const lock = createHash('sha256').update(`media ${workspaceId} `).update(sha256).digest().readBigInt64BE()
-  await tx.query('SELECT pg_advisory_xact_lock($1)', [String(lock)])
+  await takeNamedLock(tx, `media ${workspaceId} ${sha256.toString('hex')}`)
 }
 
 export async function insertMedia(tx: Queryable, made: NewMedia): Promise<Media> {
@@ -63,7 +63,7 @@ export async function findMedia(q: Queryable, workspaceId: number, id: number): 
 export function listMedia(
   q: Queryable,
   workspaceId: number,
-  { limit, beforeId, titlesMax }: { limit: number; beforeId?: number | undefined; titlesMax: number },
+  { limit, beforeId, titlesMax }: Page & { readonly titlesMax: number },
 ): Promise<UsedMedia[]> {
   return q.query<UsedMedia>(
     `SELECT m.*, used.usage_count, used.used_post_titles, used.last_used_at

@@ -2,18 +2,18 @@
  * Posts with their media and targets. Whoever changes a post takes its row first (`lockPost`): the state that was read is
  * the state that is changed. Held by test/integration/post-schedule.test.ts.
  */
+import type { PostStatus, TargetStatus } from '../../schemas/resources/post.ts'
 import type { Queryable } from '../client.ts'
+import type { Page } from '../page.ts'
 
 export interface PostTarget {
   readonly id: number
   readonly social_account_id: number
   readonly platform: string
   readonly caption_override: string | null
-  readonly status: 'draft' | 'scheduled' | 'publishing' | 'published' | 'failed'
+  readonly status: TargetStatus
   readonly publish_result: Record<string, unknown>
 }
-
-export type PostStatus = 'draft' | 'scheduled' | 'publishing' | 'published' | 'failed' | 'archived'
 
 export interface Post {
   readonly id: number
@@ -37,9 +37,7 @@ const columns = `p.id, p.title, p.base_caption, p.scheduled_at, p.status, p.tags
     ) ORDER BY t.place), '[]')
    FROM post_targets t JOIN social_accounts a ON a.id = t.social_account_id WHERE t.post_id = p.id) AS targets`
 
-export interface PostFilter {
-  readonly limit: number
-  readonly beforeId?: number | undefined
+export interface PostFilter extends Page {
   /** Without one, all but the archived. */
   readonly status?: PostStatus | undefined
 }

@@ -1,5 +1,6 @@
 /** Accounts on social platforms. One that is disconnected stays: posts were published to it. */
 import type { Platform } from '../../schemas/reference/providers.ts'
+import type { AccountStatus, ConnectionType, HealthStatus } from '../../schemas/resources/social-account.ts'
 import type { Queryable } from '../client.ts'
 
 export interface SocialAccount {
@@ -7,10 +8,10 @@ export interface SocialAccount {
   readonly platform: Platform
   readonly handle: string
   readonly display_name: string
-  readonly status: 'connected' | 'disconnected' | 'expired'
+  readonly status: AccountStatus
   readonly external_id: string | null
-  readonly connection_type: 'simulated' | 'oauth' | 'app_password'
-  readonly health_status: 'ok' | 'warning' | 'error'
+  readonly connection_type: ConnectionType
+  readonly health_status: HealthStatus
   readonly health_message: string
   readonly provider_metadata: Record<string, unknown>
 }
@@ -57,7 +58,7 @@ export interface ConnectedAccount {
   readonly handle: string
   /** Stays what it was, or is the handle, when left out. */
   readonly displayName: string | undefined
-  readonly connectionType: SocialAccount['connection_type']
+  readonly connectionType: ConnectionType
 }
 
 /** Makes the account, or renews the connection of the one that there is. */

@@ -1,5 +1,6 @@
 /** Webhook endpoints and the deliveries to them. */
 import type { Queryable } from '../client.ts'
+import type { Page } from '../page.ts'
 
 export interface WebhookEndpoint {
   readonly id: number
@@ -52,7 +53,7 @@ export async function insertWebhookEndpoint(tx: Queryable, made: NewWebhookEndpo
 export function listWebhookEndpoints(
   q: Queryable,
   workspaceId: number,
-  { limit, beforeId }: { limit: number; beforeId?: number | undefined },
+  { limit, beforeId }: Page,
 ): Promise<WebhookEndpoint[]> {
   return q.query<WebhookEndpoint>(
     `SELECT ${columns} FROM webhook_endpoints
@@ -87,7 +88,7 @@ export async function deleteWebhookEndpoint(
 export function listWebhookDeliveries(
   q: Queryable,
   workspaceId: number,
-  { limit, beforeId }: { limit: number; beforeId?: number | undefined },
+  { limit, beforeId }: Page,
 ): Promise<WebhookDelivery[]> {
   return q.query<WebhookDelivery>(
     `SELECT id, webhook_endpoint_id, event_id, event_type, status, attempt_count, response_status, response_body, error,

@@ -1,6 +1,7 @@
 /** Workspaces and the owners whose plan they live by. */
 import type { Queryable } from '../client.ts'
 
+/** From the lowest. */
 export const planKeys = ['starter', 'growth', 'scale'] as const
 export type PlanKey = (typeof planKeys)[number]
 
@@ -133,9 +134,11 @@ async function findOrMakeOwner(tx: Queryable, email: string, name: string, plan:
   return owner!.id
 }
 
+const plansInOrder = planKeys.map((key) => `'${key}'`).join(', ')
+
 /** SQL for `plan_changed_at` when `newPlan` (SQL) replaces the owner's: moved only where the plan gets lower or ends. */
 function changedAt(newPlan: string): string {
-  const rank = (plan: string) => `coalesce(array_position(ARRAY['starter', 'growth', 'scale'], ${plan}), 0)`
+  const rank = (plan: string) => `coalesce(array_position(ARRAY[${plansInOrder}], ${plan}), 0)`
   return `CASE WHEN ${rank(newPlan)} < ${rank('owners.plan_key')} THEN now() ELSE owners.plan_changed_at END`
 }
 

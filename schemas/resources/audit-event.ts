@@ -3,15 +3,21 @@ import { z } from 'zod'
 import { dateTime } from './date-time.ts'
 import { objectId } from './object-id.ts'
 
+const actorTypes = ['api_key', 'user', 'system'] as const
+export type ActorType = (typeof actorTypes)[number]
+/** How a change came in. */
+const interfaces = ['rest', 'mcp', 'console', 'cli'] as const
+export type AuditedInterface = (typeof interfaces)[number]
+
 export const AuditEventResource = z
   .object({
     id: z.int(),
     object_id: objectId('audit_event'),
     action: z.string().meta({ description: '`post.create`, `api_key.revoke` …' }),
-    actor_type: z.enum(['api_key', 'user', 'system']),
+    actor_type: z.enum(actorTypes),
     actor_id: z.int().nullable(),
     actor_name: z.string(),
-    interface: z.enum(['rest', 'mcp', 'console', 'cli']),
+    interface: z.enum(interfaces),
     resource_type: z.string(),
     resource_id: z.int().nullable(),
     request_id: z.string().nullable(),

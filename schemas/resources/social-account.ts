@@ -3,9 +3,12 @@ import { z } from 'zod'
 import { platforms } from '../reference/providers.ts'
 import { objectId } from './object-id.ts'
 
-export const accountStatuses = ['connected', 'disconnected', 'expired'] as const
-export const healthStatuses = ['ok', 'warning', 'error'] as const
+const accountStatuses = ['connected', 'disconnected', 'expired'] as const
+export type AccountStatus = (typeof accountStatuses)[number]
+const healthStatuses = ['ok', 'warning', 'error'] as const
+export type HealthStatus = (typeof healthStatuses)[number]
 export const connectionTypes = ['simulated', 'oauth', 'app_password'] as const
+export type ConnectionType = (typeof connectionTypes)[number]
 
 export const SocialAccountResource = z
   .object({

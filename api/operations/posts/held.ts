@@ -1,7 +1,8 @@
 /** The post that a mutation is about, held until its transaction ends, so that its state stays what was checked. */
 import type { Queryable } from '../../../postgres/client.ts'
-import { lockPost, type Post, type PostStatus, readPost } from '../../../postgres/tables/posts.ts'
+import { lockPost, type Post, readPost } from '../../../postgres/tables/posts.ts'
 import { type problem as makeProblem, problem } from '../../../schemas/problems.ts'
+import type { PostStatus } from '../../../schemas/resources/post.ts'
 
 type StateProblem = Extract<Parameters<typeof makeProblem>[0], `post_not_${string}able`>
 

@@ -18,13 +18,12 @@ export interface RawInput {
   readonly fingerprint?: unknown
 }
 
-const idempotencyHeader = z.object({
-  'idempotency-key': z
-    .string()
-    .min(1)
-    .max(idempotencyKeyLengthMax)
-    .regex(/^[\x20-\x7e]*$/),
-})
+export const idempotencyKeySchema = z
+  .string()
+  .min(1)
+  .max(idempotencyKeyLengthMax)
+  .regex(/^[\x20-\x7e]*$/)
+const idempotencyHeader = z.object({ 'idempotency-key': idempotencyKeySchema })
 
 export interface ValidInput {
   readonly idempotencyKey: string | undefined

@@ -3,9 +3,9 @@
  * the same schemas that check it. Held by test/contract/openapi.test.ts, which validates live answers against it.
  */
 import { z } from 'zod'
-import { idempotencyKeyLengthMax } from '../../schemas/api-limits.ts'
 import type { Operation } from '../operations/define.ts'
 import { isFileOutput } from '../operations/file-output.ts'
+import { idempotencyKeySchema } from '../operations/validate.ts'
 import { errorSchemas, errorsOf, rateLimitHeaders, requestIdHeader } from './openapi-errors.ts'
 import { addExamples } from './openapi-examples.ts'
 import { fileParameters, fileResponses, showFile } from './openapi-files.ts'
@@ -20,7 +20,7 @@ const idempotencyParameter = {
   in: 'header',
   required: false,
   description: 'Makes a retry safe: the same key with the same request gets the first answer again. Printable ASCII.',
-  schema: { type: 'string', minLength: 1, maxLength: idempotencyKeyLengthMax, pattern: '^[\\x20-\\x7e]*$' },
+  schema: toJsonSchema(idempotencyKeySchema, 'input', {}),
 }
 const replayedHeader = {
   'Idempotent-Replayed': {

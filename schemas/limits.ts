@@ -39,7 +39,6 @@ export const screenWidthMax = 65535
 export const propertiesBytesMax = 16 * KiB
 export const propertiesKeysMax = 100
 export const propertiesDepthMax = 5
-export const requestIdLengthMax = 128
 
 /** Fields of a bot visit. */
 export const methodLengthMax = 16

@@ -1,13 +1,15 @@
 /** The id under which one request is found in the log: the caller's own where it is usable, else a new one. */
 import { randomBytes } from 'node:crypto'
 
-const usable = /^[A-Za-z0-9._:-]{1,128}$/
+export const requestIdLengthMax = 128
+
+const usable = new RegExp(`^[A-Za-z0-9._:-]{1,${requestIdLengthMax}}$`)
 
 // Random once a process, counted from there: unique without asking for randomness each time.
 const prefix = randomBytes(9).toString('base64url').replace(/_/g, '.')
 let count = 0
 
-/** Keeps `incoming` (the X-Request-Id header, empty when there is none) if it is 1–128 of `[A-Za-z0-9._:-]`. */
+/** Keeps `incoming` (the X-Request-Id header, empty when there is none) if it is so short, and of `[A-Za-z0-9._:-]`. */
 export function requestIdOf(incoming: string): string {
   if (incoming !== '' && usable.test(incoming)) return incoming
   count += 1

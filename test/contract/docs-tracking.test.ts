@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { requestIdLengthMax } from '../../runtime/http/request-id.ts'
 import { projectFile } from '../../runtime/paths.ts'
 import { type BodySchema, bodySchemas, dateTimeFields, type FieldSchema } from '../../schemas/event-schemas.ts'
 import * as limits from '../../schemas/limits.ts'
@@ -71,7 +72,7 @@ test.each([
   [`A difference of more than ${limits.clockSkewMaxMs / 3_600_000} hours isn't believed`],
   [`meant for at most ${limits.sessionLengthMaxMs / 3_600_000} hours`],
   [`deleted ${limits.saltKeepMs / 3_600_000} hours after the day began`],
-  [`1–${limits.requestIdLengthMax} of letters`],
+  [`1–${requestIdLengthMax} of letters`],
 ])('the page says "%s", as the bounds do', (text) => {
   expect(page.replaceAll('\n', ' ').replaceAll('  ', ' ')).toContain(text)
 })

@@ -100,22 +100,22 @@ async function readMultipart(body: StreamedRequest['body'], contentType: string,
       discard: async () => file?.discard(),
     }
   } catch (error) {
-    await received?.then(
-      (file) => file.discard(),
-      () => {},
-    )
-    // The file's own refusal comes before what the end of its form made of it.
-    const refusal = await received?.then(
-      () => undefined,
-      (own: unknown) => (own instanceof Problem ? own : undefined),
-    )
-    const cause = refusal ?? error
-    if (isCut(cause)) {
-      // A form without an end, or without anything, has no file; what has no part at all is no form.
-      if (hasParts || bytes === 0) return emptyForm
-    }
+    const cause = (await giveUp(received)) ?? error
+    // A form without an end, or without anything, has no file; what has no part at all is no form.
+    if (isCut(cause) && (hasParts || bytes === 0)) return emptyForm
     throw problemOf(cause)
   }
+}
+
+/** @returns the file's own refusal: it comes before what the end of its form made of it */
+async function giveUp(received: Promise<ReceivedFile> | undefined): Promise<Problem | undefined> {
+  return received?.then(
+    async (file) => {
+      await file.discard()
+      return undefined
+    },
+    (own: unknown) => (own instanceof Problem ? own : undefined),
+  )
 }
 
 function makeParser(contentType: string) {

@@ -5,6 +5,8 @@
 
 export type Key = 'svc_aid' | 'svc_sid' | 'svc_first' | 'svc_last' | 'svc_queue'
 
+declare const localStorage: Record<string, string>
+
 let memory: { [key in Key]?: string } = {}
 
 export function read(key: Key): string | undefined {

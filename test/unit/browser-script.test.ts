@@ -1,0 +1,71 @@
+/** The browser script as it is bundled: what its sources say, within its sizes, and with the types that sites get. */
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterAll, expect, test } from 'vitest'
+import { makeBrowserScript } from '../../ingest/browser-script.ts'
+import { projectFile } from '../../runtime/paths.ts'
+import { scriptGzipBytesMax, scriptsGzipBytesMax } from '../../schemas/script-limits.ts'
+import { bundleScripts } from '../../web/bundle/generate.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-types-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+test('the committed bundles are what the sources say: else run `npm run build`', async () => {
+  for (const [path, text] of Object.entries(await bundleScripts())) {
+    expect(readFileSync(projectFile(path), 'utf8'), path).toBe(text)
+  }
+})
+
+test('what is served is within its bounds', async () => {
+  const script = makeBrowserScript({
+    keys: { find: () => ({ id: 1, timezone: 'UTC' }), resolve: async () => 'unknown' },
+    apiHost: 'https://analytics.example.com',
+  })
+  const bytesOf = async (query: string) => {
+    const { body } = await script({ query, acceptEncoding: '', ifNoneMatch: '' })
+    return gzipSync(body as string, { level: 9 }).length
+  }
+  const own = await bytesOf('key=svc_pk_aB3dE5gH7jK9mN1pQ3sT5vWx&require_consent=true')
+  const late = await bytesOf('late=x')
+  console.info(`svc.js: ${own} bytes by gzip; its second file: ${late}; together ${own + late}`)
+  expect(own).toBeGreaterThan(1_000)
+  expect(own).toBeLessThanOrEqual(scriptGzipBytesMax)
+  expect(own + late).toBeLessThanOrEqual(scriptsGzipBytesMax)
+})
+
+test('no part of it makes code of text, writes markup, or sets a cookie', async () => {
+  for (const [path, text] of Object.entries(await bundleScripts())) {
+    expect(text, path).not.toMatch(/\beval\b|\bFunction\(|innerHTML|outerHTML|document\.write|createElement|cookie/)
+  }
+})
+
+/** Compiles a program of a site that has the types. @returns what the compiler complains of */
+function compile(program: string): string {
+  writeFileSync(join(folder, 'site.ts'), program)
+  const config = { compilerOptions: { strict: true, noEmit: true, types: [], lib: ['ES2020', 'DOM'] } }
+  const files = [projectFile('web/script/svc.d.ts'), 'site.ts']
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ ...config, files }))
+  try {
+    execFileSync(process.execPath, [projectFile('node_modules/typescript/bin/tsc'), '-p', folder], { encoding: 'utf8' })
+    return ''
+  } catch (error) {
+    return (error as { stdout: string }).stdout
+  }
+}
+
+test('its types let a site in TypeScript make every call, and refuse wrong ones', () => {
+  const right = `
+    Svc.page(); Svc.page({ section: 'a' }); Svc.track('a'); Svc.track('a', { b: 1 }); Svc.identify('a@b.c', { full_name: 'A' })
+    Svc.conversion('a', { plan: 'b' }); Svc.webVital('LCP', 1200, { route: '/' }); Svc.consent(true)
+    const ids: (string | null)[] = [Svc.anonymousId(), Svc.sessionId()]
+    const url: string = Svc.link('https://other.example/')
+    const { first_touch, last_touch } = Svc.journey()
+    const source: string | undefined = first_touch?.source ?? last_touch?.referrer`
+  expect(compile(right)).toBe('')
+  for (const wrong of ['Svc.track()', 'Svc.track(1)', 'Svc.consent("yes")', 'Svc.webVital("TTFB", 1)', 'Svc.pages()']) {
+    expect(compile(wrong), wrong).toContain('error TS')
+  }
+}, 60_000)

@@ -1,0 +1,101 @@
+/** Sessions and journeys of the browser script. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { addressOf, isWithinLength, makeId, nextSession, readJourney, sessionIdOf } from '../../web/script/sessions.ts'
+
+const now = Date.UTC(2026, 10, 21, 12)
+const minute = 60_000
+const hour = 60 * minute
+const idOf = (stored: string) => sessionIdOf(stored)
+
+describe('a session', () => {
+  const begun = nextSession(null, now)
+
+  test('begins with its time and 128 random bits, and has no two alike', () => {
+    expect(begun).toMatch(new RegExp(`^${now}\\.\\d{20,40}\\.${now}$`))
+    expect(idOf(begun)).toBe(begun.slice(0, begun.lastIndexOf('.')))
+    expect(new Set(Array.from({ length: 1000 }, makeId)).size).toBe(1000)
+  })
+
+  test('goes on as long as less than 30 minutes pass without activity', () => {
+    const later = nextSession(begun, now + 30 * minute - 1)
+    expect(idOf(later)).toBe(idOf(begun))
+    expect(later).toBe(`${idOf(begun)}.${now + 30 * minute - 1}`)
+    expect(idOf(nextSession(later, now + 59 * minute))).toBe(idOf(begun))
+  })
+
+  test('ends after 30 idle minutes, after 24 hours whatever is done, and where it is told to', () => {
+    expect(idOf(nextSession(begun, now + 30 * minute))).not.toBe(idOf(begun))
+    expect(idOf(nextSession(begun, now + 1, true))).not.toBe(idOf(begun))
+    let session = begun
+    for (let at = now; at < now + 24 * hour; at += 20 * minute) {
+      session = nextSession(session, at)
+      expect(idOf(session)).toBe(idOf(begun))
+      expect(isWithinLength(session, at)).toBe(true)
+    }
+    expect(idOf(nextSession(session, now + 24 * hour))).not.toBe(idOf(begun))
+    expect(isWithinLength(session, now + 24 * hour)).toBe(false)
+  })
+
+  test('ends when the clock turns out to have been wrong by more than that', () => {
+    expect(idOf(nextSession(begun, now - 31 * minute))).not.toBe(idOf(begun))
+    expect(idOf(nextSession(begun, now - minute))).toBe(idOf(begun))
+  })
+
+  test('begins anew, and well formed, whatever else stands where it is kept', () => {
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        fc.pre(!/^\d+\.[^.]*\.\d+/.test(text))
+        expect(nextSession(text, now)).toMatch(/^\d+\.\d{20,40}\.\d+$/)
+      }),
+    )
+  })
+})
+
+describe('a journey in a URL', () => {
+  const browser = makeId()
+  const session = nextSession(null, now)
+  const link = (rest = '') => `https://shop.example/a?x=1&svc_j=${browser}.${session}${rest}`
+
+  test('is read with its browser and session for two minutes', () => {
+    expect(readJourney(link(), now + 119_000)?.slice(1, 3)).toEqual([browser, session])
+    expect(readJourney(link('&utm_source=a#top'), now)?.slice(1, 3)).toEqual([browser, session])
+    expect(readJourney(link(), now + 2 * minute)).toBeUndefined()
+  })
+
+  test.each([
+    ['https://shop.example/'],
+    ['https://shop.example/?svc_j='],
+    ['https://shop.example/?svc_j=guest.1.2.3'],
+    [`https://shop.example/?xsvc_j=${browser}.${session}`],
+    [`https://shop.example/?svc_j=${'1'.repeat(500)}.${session}`],
+  ])('is none in %s', (url) => {
+    expect(readJourney(url, now)).toBeUndefined()
+  })
+
+  test.each([
+    ['https://a.example/p?svc_j=1.2.3.4', 'https://a.example/p'],
+    ['https://a.example/p?svc_j=1.2.3.4#top', 'https://a.example/p#top'],
+    ['https://a.example/p?svc_j=1.2.3.4&b=2#top', 'https://a.example/p?b=2#top'],
+    ['https://a.example/p?b=2&svc_j=1.2.3.4', 'https://a.example/p?b=2'],
+    ['https://a.example/p?b=2&svc_j=1.2.3.4&c=3', 'https://a.example/p?b=2&c=3'],
+    ['https://a.example/p?b=2&c=3', 'https://a.example/p?b=2&c=3'],
+  ])('is no part of what is recorded: %s', (url, recorded) => {
+    expect(addressOf(url)).toBe(recorded)
+  })
+
+  test('leaves no trace in what is recorded, wherever it stands among the parameters', () => {
+    const parameters = fc.array(fc.constantFrom('a=1', 'svc=2', 'j', 'b=%26'), { maxLength: 4 })
+    fc.assert(
+      fc.property(parameters, parameters, fc.constantFrom('', '#x', '#/r?y=1'), (before, after, hash) => {
+        const all = [...before, `svc_j=${browser}.${session}`, ...after].join('&')
+        const rest = [...before, ...after].join('&')
+        expect(addressOf(`https://a.example/p?${all}${hash}`)).toBe(`https://a.example/p${rest && '?'}${rest}${hash}`)
+      }),
+    )
+  })
+
+  test('a recorded address is no longer than the server takes', () => {
+    expect(addressOf(`https://a.example/${'x'.repeat(5000)}`)).toHaveLength(2048)
+  })
+})

@@ -13,6 +13,8 @@ export interface View {
 
 /** Whether consent was given, or isn't needed. Undefined: not yet, and what is recorded is held; false: nothing is recorded. */
 export let isOpen: boolean | undefined
+/** Where there is none, Intl says the same; but its first use takes a slow processor longer than 50 ms. */
+const { Temporal } = window as { Temporal?: { Now: { timeZoneId(): string } } }
 /** As it is stored; of the last activity on this page. */
 let session = ''
 let journey = readJourney(location.href, Date.now())
@@ -53,7 +55,7 @@ export function record(view: View, name: string, properties?: object, more?: Par
     properties: JSON.parse(JSON.stringify({ ...properties })),
     screen_width: screen.width,
     language: navigator.language,
-    timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    timezone: Temporal?.Now.timeZoneId() ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
     ...more,
   }
   if (!isOpen || stamp(event, isPassive)) put(event)

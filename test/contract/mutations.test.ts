@@ -1,22 +1,17 @@
 /** What every mutation promises, whatever it does: once a key, one audit row, all of it or nothing. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Operation } from '../../api/operations/define.ts'
 import { operations } from '../../api/operations/registry.ts'
 import { verifyAuditChain } from '../../postgres/tables/audit.ts'
 import { readConfig } from '../../runtime/config.ts'
-import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import { makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
 import { type Asker, exampleBody, filledPath, goodBody, madePath, takesForm } from '../support/api-requests.ts'
 import { formOf, formType, jpeg } from '../support/media-files.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
 
-let stores: TestStores
-let api: TestApi
-let mine: TestWorkspace
+const { stores, api, mine } = setUpApi()
 let others: TestWorkspace
 beforeAll(async () => {
-  stores = await freshStores()
-  api = await startApi(stores)
   await stores.pg.query(`
     CREATE FUNCTION fail_for_a_test() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
@@ -27,12 +22,7 @@ beforeAll(async () => {
   `)
 })
 beforeEach(async () => {
-  mine = await makeWorkspace(stores)
   others = await makeWorkspace(stores)
-})
-afterAll(async () => {
-  await api.close()
-  await stores.close()
 })
 
 const asker = ({ workspaceId, apiKey }: TestWorkspace): Asker => ({ api, stores, workspaceId, key: apiKey })

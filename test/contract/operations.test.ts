@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Operation } from '../../api/operations/define.ts'
 import { operations } from '../../api/operations/registry.ts'
 import { makeOpenApi } from '../../api/transports/openapi.ts'
@@ -7,22 +7,10 @@ import { makeSecretKey } from '../../schemas/keys.ts'
 import { apiBodyBytesMax } from '../../schemas/limits.ts'
 import { formOverheadBytesMax } from '../../schemas/media-limits.ts'
 import { scopes } from '../../schemas/scopes.ts'
-import { makeKey, makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import { makeKey, makeWorkspace, setUpApi } from '../support/api.ts'
 import { exchange } from '../support/raw-http.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
 
-let stores: TestStores
-let api: TestApi
-let mine: TestWorkspace
-beforeAll(async () => {
-  stores = await freshStores()
-  api = await startApi(stores)
-  mine = await makeWorkspace(stores)
-})
-afterAll(async () => {
-  await api.close()
-  await stores.close()
-})
+const { stores, api, mine } = setUpApi()
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 const named = operations.map((operation): [string, Operation] => [operation.name, operation])

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { operations } from '../../api/operations/registry.ts'
 import { scopes } from '../../schemas/scopes.ts'
-import { makeKey, makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { makeKey, setUpApi } from '../support/api.ts'
 
 interface Rule {
   readonly methods: readonly string[]
@@ -63,18 +62,7 @@ function scopeOf(method: string, path: string): string | undefined {
   return rule?.scope ?? (list === undefined ? undefined : scopeOf(method, list))
 }
 
-let stores: TestStores
-let api: TestApi
-let mine: TestWorkspace
-beforeAll(async () => {
-  stores = await freshStores()
-  api = await startApi(stores)
-  mine = await makeWorkspace(stores)
-})
-afterAll(async () => {
-  await api.close()
-  await stores.close()
-})
+const { stores, api, mine } = setUpApi()
 
 test.each([
   ['GET', '/v1/posts/{post_id}', 'posts:read'],

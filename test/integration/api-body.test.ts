@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { defineOperation } from '../../api/operations/define.ts'
 import { idInPath, laxInt } from '../../schemas/lax.ts'
-import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import { setUpApi } from '../support/api.ts'
 import { exchange } from '../support/raw-http.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
 
 /** An operation with every kind of input, that answers with what it got. */
 const echo = defineOperation({
@@ -23,18 +22,7 @@ const echo = defineOperation({
   handle: async ({ path, query, body }) => ({ path, query, body }),
 })
 
-let stores: TestStores
-let api: TestApi
-let mine: TestWorkspace
-beforeAll(async () => {
-  stores = await freshStores()
-  api = await startApi(stores, { operations: [echo] })
-  mine = await makeWorkspace(stores)
-})
-afterAll(async () => {
-  await api.close()
-  await stores.close()
-})
+const { api, mine } = setUpApi({ operations: [echo] })
 
 interface Sent {
   path?: string

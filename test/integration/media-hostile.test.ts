@@ -2,25 +2,11 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { setUpApi } from '../support/api.ts'
 import { boundary, film, filmHead, formOf, formType, jpeg, png } from '../support/media-files.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
 
-let stores: TestStores
-let api: TestApi
-let mine: TestWorkspace
-beforeAll(async () => {
-  stores = await freshStores()
-  api = await startApi(stores)
-})
-beforeEach(async () => {
-  mine = await makeWorkspace(stores)
-})
-afterAll(async () => {
-  await api.close()
-  await stores.close()
-})
+const { stores, api, mine } = setUpApi()
 
 interface Asset {
   readonly id: number

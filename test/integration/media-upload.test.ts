@@ -3,36 +3,22 @@ import { createHash, randomUUID } from 'node:crypto'
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { sweepMedia } from '../../api/media/sweep.ts'
 import { listMedia } from '../../api/operations/media/list-media.ts'
 import { readMediaFile } from '../../api/operations/media/read-media-file.ts'
 import { uploadMedia } from '../../api/operations/media/upload-media.ts'
 import { makeFileStorage } from '../../runtime/file-storage.ts'
 import { uploadsAtOnceMax } from '../../schemas/media-limits.ts'
-import { makeKey, makeWorkspace, startApi, type TestApi, type TestWorkspace, testApiHost } from '../support/api.ts'
+import { makeKey, makeWorkspace, setUpApi, startApi, testApiHost } from '../support/api.ts'
 import { boundary, type FormPart, film, formOf, formType, jpeg, partHead, png } from '../support/media-files.ts'
 import { exchange } from '../support/raw-http.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
 
 const imageBytesMax = 100_000
 const videoBytesMax = 300_000
 
-let stores: TestStores
-let api: TestApi
-let mine: TestWorkspace
-beforeAll(async () => {
-  stores = await freshStores()
-  const operations = [uploadMedia, listMedia, readMediaFile]
-  api = await startApi(stores, { operations, mediaLimits: { imageBytesMax, videoBytesMax } })
-})
-beforeEach(async () => {
-  mine = await makeWorkspace(stores)
-})
-afterAll(async () => {
-  await api.close()
-  await stores.close()
-})
+const operations = [uploadMedia, listMedia, readMediaFile]
+const { stores, api, mine } = setUpApi({ operations, mediaLimits: { imageBytesMax, videoBytesMax } })
 
 interface Sent {
   type?: string

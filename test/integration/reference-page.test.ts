@@ -1,21 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { operations } from '../../api/operations/registry.ts'
 import { startFront } from '../../start/front.ts'
-import { startApi, type TestApi } from '../support/api.ts'
+import { setUpApi } from '../support/api.ts'
 import { browserWithinMs, demand, sharedBrowser } from '../support/browser.ts'
 import { exchange } from '../support/raw-http.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
 
-let stores: TestStores
-let api: TestApi
-beforeAll(async () => {
-  stores = await freshStores()
-  api = await startApi(stores)
-})
-afterAll(async () => {
-  await api?.close()
-  await stores?.close()
-})
+const { api } = setUpApi()
 
 const files = ['/docs', '/docs/reference.js', '/docs/swagger-ui.js', '/docs/swagger-ui.css']
 

@@ -14,6 +14,7 @@ import { laxInteger } from '../lax.ts'
 import { platforms } from '../reference/providers.ts'
 import { dictTooLong } from '../validation-errors.ts'
 import { writtenTime } from '../written-time.ts'
+import type { Build } from '../zod-errors.ts'
 import { dateTime } from './date-time.ts'
 import { objectId } from './object-id.ts'
 
@@ -40,15 +41,18 @@ const tags = z
 const mediaIds = z.array(laxInteger).max(postMediaMax).meta({ description: 'In the order in which they are shown.' })
 const accountIds = z.array(laxInteger).max(postAccountsMax).meta({ description: 'The accounts to publish to.' })
 
+/** Counted before each is looked at: a body may hold 100,000 of them. */
 const platformCaptions = z
-  .record(z.string(), z.string().max(postCaptionOverrideLengthMax))
-  .superRefine((captions, context) => {
-    const count = Object.keys(captions).length
-    if (count <= postPlatformCaptionsMax) return
-    const build = (loc: readonly (string | number)[], input: unknown) =>
-      dictTooLong(loc, input, postPlatformCaptionsMax, count)
-    context.addIssue({ code: 'custom', params: { build } })
-  })
+  .preprocess(
+    (captions, context) => {
+      const count = isDictionary(captions) ? Object.keys(captions).length : 0
+      if (count <= postPlatformCaptionsMax) return captions
+      const build: Build = (loc, input) => dictTooLong(loc, input, postPlatformCaptionsMax, count)
+      context.addIssue({ code: 'custom', params: { build } })
+      return z.NEVER
+    },
+    z.record(z.string(), z.string().max(postCaptionOverrideLengthMax)),
+  )
   .meta({
     maxProperties: postPlatformCaptionsMax,
     description: 'Captions in place of the base caption, by platform of the chosen accounts; empty: none.',
@@ -142,4 +146,8 @@ export const PostPreview = z
 
 function withoutRepeats(values: string[]): string[] {
   return [...new Set(values)]
+}
+
+function isDictionary(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -149,6 +149,12 @@ describe('creating a post', () => {
     expect([answer.status, answer.body.detail[0]]).toEqual([422, expect.objectContaining(expected)])
   })
 
+  test('captions of too many platforms are told of as that alone, however wrong each is', async () => {
+    const captions = Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [at, 1]))
+    const { status, body } = await ask('POST', '/v1/posts', { ...plain, platform_captions: captions })
+    expect([status, body.detail.map(({ type }: Fault) => type)]).toEqual([422, ['too_long']])
+  })
+
   test('names accounts, media and captions that the workspace does not have, at their places, all together', async () => {
     const theirs = await makeWorkspace(stores)
     const [foreignAccount, foreignMedia] = [

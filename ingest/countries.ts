@@ -5,6 +5,7 @@
  */
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
 import { Reader, type Response } from 'mmdb-lib'
@@ -70,9 +71,9 @@ export function makeCountries(database: Buffer): Countries {
 
 /** In the form that the database is asked in; null for what is no address, or one of a private or reserved range. */
 function publicAddressOf(text: string): string | null {
-  // `isValid` alone would take the short and the octal forms of IPv4.
-  if (!ipaddr.IPv6.isValid(text) && !ipaddr.IPv4.isValidFourPartDecimal(text)) return null
-  const address = ipaddr.process(text)
+  const family = isIP(text)
+  if (family === 0) return null
+  const address = family === 4 ? ipaddr.IPv4.parse(text) : ipaddr.process(text)
   return address.range() === 'unicast' ? address.toString() : null
 }
 

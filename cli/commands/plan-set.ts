@@ -15,8 +15,9 @@ export const setPlanOfWorkspace = defineCommand({
     const plan = planOf(options.oneOf('plan', planChoices)!)
     const workspace = await installation.workspace(id)
     await installation.postgres().transaction(async (tx) => {
-      if (!(await setPlan(tx, workspace.id, plan))) throw new CommandFailed(`there is no workspace ${workspace.id}`)
-      await auditCommand(tx, workspace.id, 'plan.set', null, { plan_key: plan })
+      const changed = await setPlan(tx, workspace.id, plan)
+      if (changed.length === 0) throw new CommandFailed(`there is no workspace ${workspace.id}`)
+      for (const workspaceId of changed) await auditCommand(tx, workspaceId, 'plan.set', null, { plan_key: plan })
     })
     return { workspace_id: workspace.id, plan_key: plan }
   },

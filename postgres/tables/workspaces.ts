@@ -88,18 +88,21 @@ export async function holdWorkspace(tx: Queryable, id: number): Promise<void> {
 
 /**
  * Sets the plan of the workspace's owner; null for none. A lower one starts the grace that what it hides is kept for.
- * @returns false when there is no such workspace
+ * @returns the workspaces that live by it, by their ids: all of the owner's; none when there is no such workspace
  */
-export async function setPlan(q: Queryable, workspaceId: number, plan: PlanKey | null): Promise<boolean> {
+export async function setPlan(q: Queryable, workspaceId: number, plan: PlanKey | null): Promise<number[]> {
   const [owner] = await q.query<{ id: number }>(
     `UPDATE owners SET plan_changed_at = ${changedAt('$2::text')}, plan_key = $2
      WHERE id = (SELECT owner_id FROM workspaces WHERE id = $1) RETURNING id`,
     [workspaceId, plan],
   )
-  if (owner === undefined) return false
+  if (owner === undefined) return []
   // Owners have no trigger of their own: touching the workspaces tells whoever keeps them in memory.
-  await q.query('UPDATE workspaces SET updated_at = now() WHERE owner_id = $1', [owner.id])
-  return true
+  const touched = await q.query<{ id: number }>(
+    'UPDATE workspaces SET updated_at = now() WHERE owner_id = $1 RETURNING id',
+    [owner.id],
+  )
+  return touched.map(({ id }) => id).sort((one, other) => one - other)
 }
 
 export interface WorkspaceChanges {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
 import { findTrackingKey } from '../../postgres/tables/tracking-keys.ts'
-import { readWorkspace } from '../../postgres/tables/workspaces.ts'
+import { createWorkspace, readWorkspace } from '../../postgres/tables/workspaces.ts'
 import { trackingKeyGraceDays } from '../../schemas/api-limits.ts'
 import { makeWorkspace, type TestWorkspace } from '../support/api.ts'
 import { runSvc } from '../support/command-line.ts'
@@ -63,6 +63,19 @@ test.each([
   const { code, err } = await ofMine('workspace', 'set', ...words)
   expect([code, err]).toEqual([2, expect.stringContaining(why)])
   expect(await actions()).toEqual([])
+})
+
+test('a plan is its owner’s: each workspace that lives by it has a row', async () => {
+  const [owner] = await stores.pg.query<{ email: string }>('SELECT email FROM owners WHERE id = $1', [mine.ownerId])
+  const other = await stores.pg.transaction((tx) =>
+    createWorkspace(tx, { name: 'Another', timezone: 'UTC', plan: 'growth', ownerEmail: owner!.email }),
+  )
+  expect((await ofMine('plan', 'set', '--plan', 'starter')).code).toBe(0)
+  for (const id of [mine.workspaceId, other.workspaceId]) {
+    expect(await readWorkspace(stores.pg, id)).toMatchObject({ plan_key: 'starter' })
+    const rows = await listAuditEvents(stores.pg, id, { limit: 10 })
+    expect(rows).toEqual([expect.objectContaining({ action: 'plan.set', metadata: { plan_key: 'starter' } })])
+  }
 })
 
 test('a rotated tracking key goes on for its days, and keeps them when it is rotated again', async () => {

@@ -53,7 +53,7 @@ export function isBotAgent(userAgent: string): boolean {
   return isNamedByIsbot(userAgent) || (userAgent.startsWith('Mozilla/') && namedBotOf(userAgent) !== null)
 }
 
-/** Patterns of isbot that say no more than "an HTTP library" or "a product with a version". */
+/** Patterns of isbot that say no more than "an HTTP library", "a product with a version" or "a browser with an extension". */
 export const patternsLeftOut: readonly string[] = [
   '(?<!lib)http',
   ';\\s\\w+;$',
@@ -93,6 +93,7 @@ export const patternsLeftOut: readonly string[] = [
   '^wget',
   '^wordpress',
   'agent\\b',
+  'chromeframe',
   'java(?!;)',
   'library',
   'node\\b',

@@ -41,8 +41,7 @@ const lists: Readonly<Record<BotCategory, string>> = {
     TavilyBot | Tavily
     LinkupBot | Linkup
     Bravebot | Brave
-    PhindBot | Phind
-    ExaBot | Exa`,
+    PhindBot | Phind`,
   ai_training: `
     GPTBot | OpenAI
     ClaudeBot | Anthropic
@@ -157,6 +156,7 @@ const lists: Readonly<Record<BotCategory, string>> = {
     SEOkicks | SEOkicks
     BLEXBot | WebMeUp
     serpstatbot | Serpstat
+    Spinn3r | Spinn3r
     Barkrowler | Babbar
     SISTRIX | SISTRIX
     seobilitybot | Seobility`,
@@ -167,6 +167,7 @@ const lists: Readonly<Record<BotCategory, string>> = {
     Mediapartners-Google | Google
     APIs-Google | Google
     Googlebot-Mobile | Google
+    Google Favicon | Google
     Googlebot-Image | Google
     Googlebot-Video | Google
     Googlebot-News | Google
@@ -199,7 +200,7 @@ const lists: Readonly<Record<BotCategory, string>> = {
     Qwantbot | Qwant | qwant
     MojeekBot | Mojeek
     coccocbot | Cốc Cốc
-    Exabot | Exalead | exabot/`,
+    Exabot | Exalead`,
   other: `
     HeadlessChrome | 
     PhantomJS | 
@@ -207,7 +208,8 @@ const lists: Readonly<Record<BotCategory, string>> = {
     Playwright | 
     Selenium | 
     Cypress | 
-    Scrapy | Zyte`,
+    Scrapy | Zyte
+    AppEngine-Google | Google`,
 }
 
 interface KnownBot {

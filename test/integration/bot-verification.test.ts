@@ -211,9 +211,10 @@ describe('svc bots update', () => {
 })
 
 test('with BOT_DNS_SERVERS=off nobody is asked', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-off-'))
   const closed = await startIngest(stores, {
     BOT_DNS_SERVERS: 'off',
-    DATA_DIR: await mkdtemp(join(tmpdir(), 'svc-off-')),
+    DATA_DIR: folder,
   })
   const asked = dns.questions.length
   const { body } = await closed.post('/bots/track', {
@@ -225,4 +226,5 @@ test('with BOT_DNS_SERVERS=off nobody is asked', async () => {
   expect((body as { bot?: unknown }).bot).toMatchObject({ verified: null, verification_method: 'none' })
   expect(dns.questions).toHaveLength(asked)
   await closed.stop()
+  await rm(folder, { recursive: true })
 })

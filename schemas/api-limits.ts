@@ -36,10 +36,12 @@ export const linkDestinationLengthMax = 2048
 export const linkUtmLengthMax = 120
 /** What a link leads to, in a header: each code point may take twelve bytes there, and the names of parameters come to it. */
 export const trackingUrlBytesMax = 12 * (linkDestinationLengthMax + 4 * linkUtmLengthMax) + 200
-/** Ingest reads so many links with one statement: up to 30 MB. */
-export const redirectsReadEach = 1_000
+/** So many links are read with one statement: up to 30 MB. */
+export const linksReadEach = 1_000
 /** Links of a list without a limit: all that a workspace has, within what one answer may hold. */
 export const linksListedMax = 5_000
+/** … and where they lead to somewhere long fewer: an answer is at most some 40 MB then, and more than any list with a limit. */
+export const linksListedBytesMax = 16 * 1024 * 1024
 /** How often another key is tried when a new link's is taken: by chance not even once. */
 export const attributionKeyTriesMax = 5
 /** Posts. A caption for a platform may be longer than any takes, so that it can be told by how much; those of all targets together

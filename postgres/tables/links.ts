@@ -1,6 +1,6 @@
 /** Tracked links. What a key leads to never changes: `ingest` keeps it. */
 
-import { attributionKeyTriesMax, redirectsReadEach } from '../../schemas/api-limits.ts'
+import { attributionKeyTriesMax, linksListedBytesMax, linksReadEach } from '../../schemas/api-limits.ts'
 import { makeAttributionKey } from '../../schemas/keys.ts'
 import { linkTableBytesMax } from '../../schemas/limits.ts'
 import { type LinkParameters, trackingParamsOf, trackingUrlOf } from '../../schemas/tracking-url.ts'
@@ -57,12 +57,28 @@ export async function insertLink(tx: Queryable, made: NewLink, makeKey = makeAtt
   throw new Error(`${attributionKeyTriesMax} attribution keys in a row were taken`)
 }
 
-/** Newest first. */
-export function listLinks(q: Queryable, workspaceId: number, { limit, beforeId }: Page): Promise<TrackedLink[]> {
-  return q.query<TrackedLink>(
-    `SELECT ${columns} FROM links WHERE workspace_id = $1 AND ($3::bigint IS NULL OR id < $3) ORDER BY id DESC LIMIT $2`,
-    [workspaceId, limit, beforeId ?? null],
-  )
+/** Newest first; fewer than `limit` where what they lead to comes to more than `bytesMax`. */
+export async function listLinks(
+  q: Queryable,
+  workspaceId: number,
+  { limit, beforeId }: Page,
+  bytesMax = linksListedBytesMax,
+): Promise<TrackedLink[]> {
+  const all: TrackedLink[] = []
+  let bytes = 0
+  for (;;) {
+    const rowsMax = Math.min(limit - all.length, linksReadEach)
+    const rows = await q.query<TrackedLink>(
+      `SELECT ${columns} FROM links WHERE workspace_id = $1 AND ($3::bigint IS NULL OR id < $3) ORDER BY id DESC LIMIT $2`,
+      [workspaceId, rowsMax, all.at(-1)?.id ?? beforeId ?? null],
+    )
+    for (const link of rows) {
+      bytes += link.tracking_url.length
+      if (bytes > bytesMax) return all
+      all.push(link)
+    }
+    if (rows.length < rowsMax || all.length >= limit) return all
+  }
 }
 
 export async function findLink(q: Queryable, workspaceId: number, id: number): Promise<TrackedLink | null> {
@@ -110,7 +126,7 @@ export async function listRedirects(
   // With its microseconds, which a Date hasn't got.
   let last: { updatedAt: string | null; id: number | null } = { updatedAt: null, id: null }
   for (;;) {
-    const rowsMax = Math.min(limit - all.length, redirectsReadEach)
+    const rowsMax = Math.min(limit - all.length, linksReadEach)
     const rows = await q.query<Redirect & { changed: string }>(
       `SELECT ${redirectColumns}, updated_at::text AS changed FROM links
        WHERE ($1::timestamptz IS NULL OR updated_at >= $1)

@@ -1,14 +1,15 @@
 /** A link to the longest destination that is taken, with the longest parameters, all the way to the visitor. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { listRedirects } from '../../postgres/tables/links.ts'
+import { listLinks, listRedirects } from '../../postgres/tables/links.ts'
 import {
   linkDestinationLengthMax,
+  linksListedBytesMax,
+  linksReadEach,
   linkUtmLengthMax,
-  redirectsReadEach,
   trackingUrlBytesMax,
 } from '../../schemas/api-limits.ts'
 import { type Front, startFront } from '../../start/front.ts'
-import { makeKey, startApi, type TestApi } from '../support/api.ts'
+import { makeKey, makeWorkspace, startApi, type TestApi } from '../support/api.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { exchange } from '../support/raw-http.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
@@ -92,7 +93,7 @@ test('and destinations of ordinary length go on as before', async () => {
 
 test('what ingest reads of links is all of them in their order, up to its number and its bytes', async () => {
   // Of one moment, by the hundred: their ids alone tell where the next reading begins.
-  const count = 2 * redirectsReadEach + 500
+  const count = 2 * linksReadEach + 500
   await stores.pg.query(
     `INSERT INTO links (workspace_id, attribution_key, label, destination_url, tracking_url, tracking_params, utm_source, utm_medium,
        utm_campaign, utm_content, updated_at)
@@ -105,10 +106,37 @@ test('what ingest reads of links is all of them in their order, up to its number
   const read = async (limit: number, bytesMax?: number) =>
     (await listRedirects(stores.pg, null, limit, bytesMax)).map(({ id }) => id)
   expect(await read(100_000)).toEqual(ids)
-  expect(await read(redirectsReadEach)).toEqual(ids.slice(0, redirectsReadEach))
-  expect(await read(redirectsReadEach + 1)).toEqual(ids.slice(0, redirectsReadEach + 1))
+  expect(await read(linksReadEach)).toEqual(ids.slice(0, linksReadEach))
+  expect(await read(linksReadEach + 1)).toEqual(ids.slice(0, linksReadEach + 1))
   expect(await read(100_000, 120_050)).toEqual(ids.slice(0, 1_200))
   const [newest] = await stores.pg.query<{ at: Date }>('SELECT max(updated_at) AS at FROM links')
   expect((await listRedirects(stores.pg, newest!.at, 100_000)).length).toBeGreaterThanOrEqual(1)
   expect(await listRedirects(stores.pg, new Date(Date.now() + 60_000), 100_000)).toEqual([])
+})
+
+test('a list of links without a limit is cut where it would be too long to send, and goes on behind its last one', async () => {
+  const { workspaceId } = await makeWorkspace(stores)
+  const count = linksReadEach + 200
+  await stores.pg.query(
+    `INSERT INTO links (workspace_id, attribution_key, label, destination_url, tracking_url, tracking_params, utm_source, utm_medium,
+       utm_campaign, utm_content)
+     SELECT $1, 'L' || lpad(n::text, 7, '0'), 'a', 'https://example.com/', rpad('https://example.com/' || n, 30000, 'x'), '{}', '', '', '', ''
+     FROM generate_series(1, $2::int) n`,
+    [workspaceId, count],
+  )
+  const { apiKey: key } = await makeKey(stores, workspaceId)
+  const list = async (query: string) => {
+    const response = await api.ask(`/v1/links${query}`, { key })
+    expect(response.status).toBe(200)
+    return ((await response.json()) as Link[]).map(({ id }) => id)
+  }
+  const seen: number[] = []
+  for (let page = await list(''); page.length > 0; page = await list(`?before_id=${seen.at(-1)}`)) {
+    expect(page.length).toBeLessThanOrEqual(Math.floor(linksListedBytesMax / 30_000))
+    seen.push(...page)
+  }
+  expect(seen).toHaveLength(count)
+  expect([...seen].sort((one, other) => other - one)).toEqual(seen)
+  expect(await list('?limit=200')).toEqual(seen.slice(0, 200))
+  expect(await listLinks(stores.pg, workspaceId, { limit: 5_000 }, 90_000)).toHaveLength(3)
 })

@@ -11,7 +11,7 @@ const LinksQuery = z.object({
   limit: laxInt({
     ge: 1,
     le: listLimitMax,
-    description: `Rows, at most. All links when left out, up to ${linksListedMax}.`,
+    description: `Rows, at most. All links when left out, up to ${linksListedMax}, and fewer where they lead to somewhere very long.`,
   }),
   before_id: page.before_id,
 })

@@ -74,6 +74,14 @@ export function sessionNow(now = Date.now(), isNew?: boolean): string {
   return session
 }
 
+/** Tabs that are opened at once have each made ids: those that were stored last are everybody's. */
+export function settle(event: Sent): void {
+  if (event.session_id === sessionIdOf(session)) {
+    event.anonymous_id = browserId()
+    event.session_id = sessionIdOf(read('svc_sid') || session)
+  }
+}
+
 /** @returns false for what came so late that its session is over */
 function stamp(event: Sent, isPassive?: boolean): boolean {
   const now = Date.parse(event.occurred_at)

@@ -14,7 +14,7 @@ import {
   storedMsMax,
 } from './bounds.ts'
 import { base, key } from './config.ts'
-import { isOpen } from './events.ts'
+import { isOpen, settle } from './events.ts'
 import { readJson, write } from './storage.ts'
 
 export interface Sent {
@@ -34,6 +34,7 @@ export interface Sent {
 
 export let queue: Sent[] = []
 let isBusy = false
+let isSettled = false
 let failures = 0
 let timer: ReturnType<typeof setTimeout> | undefined
 
@@ -63,6 +64,8 @@ export async function send(): Promise<void> {
   isBusy = true
   const from = queue
   const batch = queue.splice(0, batchMax)
+  if (!isSettled) batch.forEach(settle)
+  isSettled = true
   // Seconds, where it has to be repeated: as without any answer.
   let wait = 1
   try {

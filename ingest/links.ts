@@ -7,13 +7,12 @@
  *
  * Held by test/unit/link-table.test.ts.
  */
-import { appendFile, readFile } from 'node:fs/promises'
 import { LRUCache } from 'lru-cache'
-import { writeFileDurably } from '../runtime/durable-file.ts'
 import { trackingUrlBytesMax } from '../schemas/api-limits.ts'
 import { isAttributionKeyShaped } from '../schemas/keys.ts'
 import { linkOverlapMs, linkTableBytesMax, linkTableMax } from '../schemas/limits.ts'
 import { type FreshTable, type FreshTableOptions, keepFresh } from './fresh-table.ts'
+import { makeLineCopy } from './line-copy.ts'
 import { makeLookUps } from './look-ups.ts'
 
 /** A link, as Postgres holds it. */
@@ -68,8 +67,11 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
   let readThrough: Date | null = null
   /** Keys of links that the copy lacks, be it that they were looked up. */
   const unsaved = new Set<string>()
-  /** Since the copy was last written as a whole. */
-  let appended = { lines: 0, bytes: 0 }
+  const copy = makeLineCopy({
+    ...{ name: 'links', file, isKept: keepsCopy, linesMax: max, bytesMax, log },
+    // From the longest unused to the last used.
+    all: () => linesOf(links.rkeys()),
+  })
 
   function take(row: LinkRow): LinkTarget {
     const target = targetOf(row)
@@ -85,44 +87,24 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
     // The newest last: it is the last to make room for another.
     for (const row of rows.toReversed()) take(row)
     readThrough = rows[0]?.updated_at ?? new Date(0)
-    await writeCopy()
+    unsaved.clear()
+    await copy.writeAll()
   }
 
   async function readChanges(since: Date): Promise<void> {
     const rows = await options.listChanged(since, max)
     for (const row of rows.toReversed()) if (links.peek(row.attribution_key)?.url !== row.tracking_url) take(row)
     readThrough = rows[0]?.updated_at ?? readThrough
-    await addToCopy()
-  }
-
-  async function addToCopy(): Promise<void> {
-    const text = linesOf(unsaved)
-    appended = { lines: appended.lines + unsaved.size, bytes: appended.bytes + text.length }
-    if (appended.lines > max || appended.bytes > bytesMax) return writeCopy()
+    const lines = linesOf(unsaved)
     unsaved.clear()
-    if (text !== '') await copying(appendFile(file, text))
-  }
-
-  async function writeCopy(): Promise<void> {
-    appended = { lines: 0, bytes: 0 }
-    unsaved.clear()
-    // From the longest unused to the last used, as they are read again.
-    if (keepsCopy) await copying(writeFileDurably(file, linesOf(links.rkeys())))
+    await copy.add(lines)
   }
 
   /** Of those that are still in the table. */
-  function linesOf(keys: Iterable<string>): string {
-    return Array.from(keys, (key) => {
+  function linesOf(keys: Iterable<string>): string[] {
+    return [...keys].flatMap((key) => {
       const target = links.peek(key)
-      return target === undefined ? '' : lineOf(key, target)
-    }).join('')
-  }
-
-  /** After a failure the next time writes all of it anew. */
-  async function copying(written: Promise<void>): Promise<void> {
-    await written.catch((error) => {
-      appended = { lines: max + 1, bytes: 0 }
-      log.error({ err: error }, 'the copy of the links could not be written')
+      return target === undefined ? [] : [lineOf(key, target)]
     })
   }
 
@@ -137,7 +119,7 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
     },
     read: () => (readThrough === null ? readAll() : readChanges(new Date(readThrough.getTime() - linkOverlapMs))),
     readCopy: async () => {
-      for (const line of (await readFile(file, 'utf8')).split('\n')) {
+      for (const line of await copy.read()) {
         const parsed = parseLine(line)
         if (parsed !== undefined) links.set(...parsed)
       }

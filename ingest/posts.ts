@@ -7,11 +7,10 @@
  *
  * Held by test/unit/post-table.test.ts.
  */
-import { appendFile, readFile } from 'node:fs/promises'
 import { LRUCache } from 'lru-cache'
-import { writeFileDurably } from '../runtime/durable-file.ts'
 import { postOverlap, postTableMax } from '../schemas/limits.ts'
 import { type FreshTableOptions, keepFresh } from './fresh-table.ts'
+import { makeLineCopy } from './line-copy.ts'
 
 /** A post, as Postgres holds it. */
 export interface PostRow {
@@ -38,8 +37,12 @@ export interface PostTable {
 export function makePostTable(options: PostTableOptions): PostTable {
   const { file, log, keepsCopy = true, max = postTableMax } = options
   const workspaces = new LRUCache<number, number>({ max })
+  const copy = makeLineCopy({
+    ...{ name: 'posts', file, isKept: keepsCopy, linesMax: max, log },
+    // From the longest unused to the last used.
+    all: () => Array.from(workspaces.rkeys(), (id) => lineOf({ id, workspace_id: workspaces.peek(id)! })),
+  })
   let newest: number | null = null
-  let linesAppended = 0
 
   async function read(): Promise<void> {
     const isFirst = newest === null
@@ -49,21 +52,7 @@ export function makePostTable(options: PostTableOptions): PostTable {
     if (isFirst) workspaces.clear()
     for (const { id, workspace_id } of unknown) workspaces.set(id, workspace_id)
     newest = rows[0]?.id ?? newest ?? 0
-    await keepCopy(unknown, isFirst)
-  }
-
-  async function keepCopy(added: readonly PostRow[], isFirst: boolean): Promise<void> {
-    if (!keepsCopy || (added.length === 0 && !isFirst)) return
-    linesAppended += added.length
-    const isAnew = isFirst || linesAppended > max
-    // From the longest unused to the last used, as they are read again.
-    const all = () => Array.from(workspaces.rkeys(), (id) => ({ id, workspace_id: workspaces.peek(id)! }))
-    const written = isAnew ? writeFileDurably(file, linesOf(all())) : appendFile(file, linesOf(added))
-    if (isAnew) linesAppended = 0
-    await written.catch((error) => {
-      linesAppended = max
-      log.error({ err: error }, 'the copy of the posts could not be written')
-    })
+    await (isFirst ? copy.writeAll() : copy.add(unknown.map(lineOf)))
   }
 
   const table = keepFresh<number>(
@@ -80,7 +69,7 @@ export function makePostTable(options: PostTableOptions): PostTable {
       },
       read,
       readCopy: async () => {
-        for (const line of (await readFile(file, 'utf8')).split('\n')) {
+        for (const line of await copy.read()) {
           const [, id, workspaceId] = /^(\d+) (\d+)$/.exec(line) ?? []
           if (id !== undefined) workspaces.set(Number(id), Number(workspaceId))
         }
@@ -100,6 +89,6 @@ export function makePostTable(options: PostTableOptions): PostTable {
   }
 }
 
-function linesOf(posts: readonly PostRow[]): string {
-  return posts.map(({ id, workspace_id }) => `${id} ${workspace_id}\n`).join('')
+function lineOf({ id, workspace_id }: PostRow): string {
+  return `${id} ${workspace_id}\n`
 }

@@ -7,7 +7,8 @@
  * A draft is synced, renamed to its place and the folder synced before `keep` returns, so that what refers to it may be
  * committed. A kill before the rename leaves a draft, which the next start of the machine deletes, or any other once nothing
  * was written to it for long; a kill between the rename and the commit leaves a file that nothing refers to, which is replaced
- * by the next one of the same bytes, or deleted by a sweep. Held by test/integration/media-upload.test.ts.
+ * by the next one of the same bytes, or deleted by a sweep. Held by test/integration/media-upload.test.ts and
+ * test/crash/kill-uploads.test.ts.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'

@@ -6,7 +6,7 @@
  *   → record → audit (last: it holds the workspace's chain) → commit
  *
  * The handler's own refusals (404, 409, 422) are outcomes as well: what it wrote is undone, and the record is kept. Held by
- * test/integration/idempotency.test.ts and test/crash/kill-api.test.ts.
+ * test/integration/idempotency.test.ts, test/contract/mutations.test.ts and test/crash/kill-api.test.ts.
  */
 import { createHash } from 'node:crypto'
 import type { Postgres, Queryable } from '../../postgres/client.ts'

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { channelOf } from '../../schemas/reference/channels.ts'
 import { clickParameters, sourcesByKind } from '../../schemas/reference/source-table.ts'
 import { kindOfSource, sourceOfHost } from '../../schemas/reference/sources.ts'
+import { readDoc, tableOf } from '../support/docs.ts'
 import { rowOf } from '../support/enriching.ts'
 
 const page = 'https://www.example.com/pricing'
@@ -23,6 +24,13 @@ test('the table holds at least 300 visits, none twice', () => {
   const visits = cases.map(([, , , visit]) => visit)
   expect(new Set(visits).size).toBe(visits.length)
   expect(visits.length).toBeGreaterThanOrEqual(300)
+})
+
+test('every channel has a visit in the table, and is one that the page of figures defines', () => {
+  const defined = tableOf(readDoc('docs/metrics.md'), '## Channels').flatMap(([names]) =>
+    names!.match(/[^`]+(?=`(,|$))/g),
+  )
+  expect(new Set(cases.map(([, , channel]) => channel))).toEqual(new Set(defined))
 })
 
 describe('the list of sources', () => {
@@ -53,6 +61,10 @@ describe('the list of sources', () => {
     const words = Object.values(clickParameters).join(' ').split(/\s+/)
     const promised =
       'gclid gclsrc dclid gbraid wbraid fbclid msclkid twclid li_fat_id igshid ttclid rdt_cid epik qclid sccid irclid _kx mc_cid'
-    for (const name of promised.split(' ')) expect(words).toContain(name)
+    const page = readDoc('docs/tracking.md')
+    for (const name of promised.split(' ')) {
+      expect(words).toContain(name)
+      expect(page).toContain(`\`${name}\``)
+    }
   })
 })

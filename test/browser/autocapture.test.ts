@@ -1,0 +1,163 @@
+/** Clicks, submissions and what keeps svc.js from recording them. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { browserWithinMs } from '../support/browser.ts'
+import { startTrackingSurface, type TrackingSurface } from '../support/tracking-surface.ts'
+import { startVisit } from '../support/visits.ts'
+
+let surface: TrackingSurface
+beforeAll(async () => {
+  surface = await startTrackingSurface()
+}, browserWithinMs)
+afterAll(() => surface?.close())
+
+const shop = 'shop.localhost'
+const root = `http://${shop}`
+const captured = ['button_click', 'form_submit', 'link_click', 'outbound_click']
+
+const allKinds = `
+<a id="inside" href="/prices">Prices</a>
+<a id="outside" href="http://other.example/tides?x=1">Tides</a>
+<button id="button" type="button"><b>Next</b> tide</button>
+<div id="control" role="button" tabindex="0">Menu</div>
+<label id="labelled"><input type="checkbox" id="box" name="box"> Remember</label>
+<p id="text">Only text</p>
+<form id="form" action="/thanks" method="get"><input id="secret" name="secret" type="text"><input name="password" type="password" id="password"><button id="send">Send</button></form>`
+
+test('link, outbound, button and control clicks are captured, with what was clicked, and text alone isn’t', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, { '/': { main: allKinds }, '/prices': {} })
+  visit.site('other.example', { '/tides': { snippet: '' } })
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview')
+  await visit.page.click('#text')
+  await visit.page.click('#button b')
+  await visit.page.click('#control')
+  const buttons = await visit.expectSent('button_click', 2)
+  expect(JSON.stringify(buttons[0]!.properties)).toContain('Next tide')
+  expect(JSON.stringify(buttons[1]!.properties)).toContain('Menu')
+  await visit.page.click('#inside')
+  const [link] = await visit.expectSent('link_click')
+  expect(link!.url).toBe(`${root}/`)
+  expect(JSON.stringify(link!.properties)).toContain('/prices')
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview', 3)
+  await visit.page.click('#outside')
+  const [outbound] = await visit.expectSent('outbound_click')
+  expect(JSON.stringify(outbound!.properties)).toContain('http://other.example/tides?x=1')
+  const rows = await visit.stored()
+  const counts = Object.fromEntries(
+    captured.map((name) => [name, rows.filter((row) => row.event_name === name).length]),
+  )
+  expect(counts).toEqual({ button_click: 2, form_submit: 0, link_click: 1, outbound_click: 1 })
+  // None of them is an event of the site's own, so the visit could still be a bounce.
+  const { recent_events, metrics } = await visit.overview()
+  expect(metrics).toMatchObject({ visitors: 1, pageviews: 3, sessions: 1 })
+  expect(recent_events.filter(({ event_name }) => captured.includes(event_name))).toHaveLength(4)
+  expect(visit.complaints).toEqual([])
+})
+
+test('a submission is captured once, and never what was typed', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, { '/': { main: allKinds }, '/thanks': {} })
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview')
+  // The page keeps its form to itself: otherwise the browser would put the fields into the next address.
+  await visit.page.evaluate(
+    `document.querySelector('form').addEventListener('submit', (event) => event.preventDefault())`,
+  )
+  await visit.page.fill('#secret', 'my secret 4711')
+  await visit.page.fill('#password', 'hunter2')
+  await visit.page.press('#secret', 'Enter')
+  await visit.expectSent('form_submit')
+  await visit.stored()
+  for (const { request } of visit.sendings()) expect(request.body).not.toMatch(/4711|hunter2/)
+  expect(JSON.stringify(await visit.stored())).not.toMatch(/4711|hunter2/)
+  expect((await visit.stored('form_submit'))[0]?.properties).toMatchObject({})
+  expect(visit.complaints).toEqual([])
+})
+
+test('keyboard, middle click and clicks that the page stops count like any click', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, { '/': { main: allKinds }, '/prices': {} })
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview')
+  await visit.page.evaluate(`{
+    for (const link of document.querySelectorAll('a')) {
+      link.addEventListener('click', (event) => {
+        event.preventDefault()
+        event.stopPropagation()
+      })
+    }
+  }`)
+  await visit.page.focus('#inside')
+  await visit.page.keyboard.press('Enter')
+  await visit.expectSent('link_click', 1)
+  await visit.page.click('#button', { button: 'left', clickCount: 1 })
+  await visit.expectSent('button_click', 1)
+  const opened = visit.context.waitForEvent('page')
+  await visit.page.evaluate(`document.querySelector('#inside').replaceWith(
+    Object.assign(document.createElement('a'), { id: 'fresh', href: '/prices', textContent: 'Prices' }))`)
+  await visit.page.click('#fresh', { button: 'middle' })
+  await opened
+  await visit.expectSent('link_click', 2)
+})
+
+const markers = [
+  ['data-svc-block', '<div data-svc-block>'],
+  ['.svc-block', '<div class="other svc-block">'],
+  ['svc-no-capture as a class', '<div class="svc-no-capture">'],
+  ['svc-no-capture as an attribute', '<div svc-no-capture>'],
+  ['data-svc-ignore', '<div data-svc-ignore>'],
+] as const
+
+describe.each(markers)('a region marked %s', (_, open) => {
+  test('is left alone: no click, no submission; its neighbours are captured', async (context) => {
+    const visit = await startVisit(surface, context)
+    const marked = `${open}<p>${allKinds}</p></div><button id="free" type="button">Free</button>`
+    visit.site(shop, { '/': { main: marked } })
+    await visit.page.goto(`${root}/`)
+    await visit.expectSent('pageview')
+    await visit.page.evaluate(`{
+      for (const type of ['click', 'submit']) document.addEventListener(type, (event) => event.preventDefault())
+    }`)
+    for (const id of ['#inside', '#outside', '#button', '#control', '#send']) await visit.page.click(id)
+    await visit.page.click('#free')
+    const [only] = await visit.expectSent('button_click')
+    expect(JSON.stringify(only!.properties)).toContain('Free')
+    const names = (await visit.stored()).map(({ event_name }) => event_name)
+    expect(names.filter((name) => captured.includes(name))).toEqual(['button_click'])
+    const { recent_events } = await visit.overview()
+    expect(recent_events.filter(({ event_name }) => captured.includes(event_name))).toHaveLength(1)
+  })
+})
+
+test('the marker on the element itself counts as well', async (context) => {
+  const visit = await startVisit(surface, context)
+  const buttons = ['data-svc-block', 'class="svc-block"', 'class="svc-no-capture"', 'data-svc-ignore'].map(
+    (marker) => `<button type="button" ${marker}>Marked</button>`,
+  )
+  visit.site(shop, { '/': { main: `${buttons.join('')}<button type="button" id="free">Free</button>` } })
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview')
+  for (const button of await visit.page.$$('button')) await button.click()
+  await visit.expectSent('button_click', 1)
+})
+
+test('autocapture=false turns off clicks and submissions alone: pageviews, calls and vitals go on', async (context) => {
+  const visit = await startVisit(surface, context, { flags: 'autocapture=false' })
+  visit.site(shop, { '/': { main: allKinds }, '/next': {} })
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview')
+  await visit.page.evaluate(`{
+    for (const type of ['click', 'submit']) document.addEventListener(type, (event) => event.preventDefault())
+  }`)
+  for (const id of ['#inside', '#outside', '#button', '#control', '#send']) await visit.page.click(id)
+  await visit.page.evaluate(`Svc.track('own')`)
+  await visit.expectSent('own')
+  await visit.page.goto(`${root}/next`)
+  await visit.expectSent('pageview', 2)
+  await expect.poll(() => visit.sent('web_vital').map(({ properties }) => properties!['metric'])).toContain('LCP')
+  const names = (await visit.stored()).map(({ event_name }) => event_name)
+  expect(names.filter((name) => captured.includes(name))).toEqual([])
+  expect((await visit.overview()).metrics).toMatchObject({ pageviews: 2 })
+})

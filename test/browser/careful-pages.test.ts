@@ -1,0 +1,161 @@
+/** Pages that are strict, hostile or slow: svc.js breaks none of them, and isn't broken by them. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { browserWithinMs } from '../support/browser.ts'
+import { longestTaskOf } from '../support/long-tasks.ts'
+import { productRoot, startTrackingSurface, type TrackingSurface } from '../support/tracking-surface.ts'
+import { namesOf, startVisit } from '../support/visits.ts'
+
+let surface: TrackingSurface
+beforeAll(async () => {
+  surface = await startTrackingSurface()
+}, browserWithinMs)
+afterAll(() => surface?.close())
+
+const shop = 'shop.localhost'
+const root = `http://${shop}`
+
+test('under a strict policy everything works, with the product’s origin allowed and nothing else', async (context) => {
+  const visit = await startVisit(surface, context)
+  const policy = `default-src 'none'; script-src ${productRoot}; connect-src ${productRoot}; img-src data:; base-uri 'none'; form-action 'none'`
+  const headers = { 'Content-Security-Policy': policy }
+  visit.site(shop, { '/': { headers, main: '<button type="button">Buy</button>' }, '/next': { headers } })
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview')
+  await visit.page.click('button')
+  await visit.expectSent('button_click')
+  await visit.page.goto(`${root}/next`)
+  await visit.expectSent('page_leave')
+  await expect.poll(() => visit.sent('web_vital').map(({ properties }) => properties!['metric'])).toContain('FCP')
+  const names = (await visit.stored()).map(({ event_name }) => event_name)
+  expect(names).toEqual(expect.arrayContaining(['pageview', 'button_click', 'page_leave', 'web_vital']))
+  expect((await visit.overview()).web_vitals.find(({ metric }) => metric === 'FCP')).toMatchObject({
+    count: expect.any(Number),
+  })
+  expect(visit.complaints).toEqual([])
+})
+
+test('under Trusted Types it works too, and violates nothing', async (context) => {
+  const visit = await startVisit(surface, context)
+  const headers = {
+    'Content-Security-Policy': `require-trusted-types-for 'script'; trusted-types 'none'; script-src ${productRoot}`,
+  }
+  visit.site(shop, { '/': { headers, main: '<button type="button">Buy</button>' } })
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview')
+  await visit.page.click('button')
+  await visit.expectSent('button_click')
+  expect(namesOf(await visit.stored())).toEqual(['pageview', 'button_click'])
+  expect(visit.complaints).toEqual([])
+})
+
+test('where the policy forbids what it sends, the page goes on as if it weren’t there', async (context) => {
+  const visit = await startVisit(surface, context)
+  const headers = { 'Content-Security-Policy': `script-src ${productRoot} 'unsafe-inline'; connect-src 'none'` }
+  const head = `<script>addEventListener('error', () => { window.failed = true }); addEventListener('unhandledrejection', () => { window.failed = true })</script>`
+  visit.site(shop, {
+    '/': { headers, head, main: '<button type="button" onclick="window.bought = true">Buy</button>' },
+  })
+  await visit.page.goto(`${root}/`)
+  await visit.page.waitForFunction('window.Svc?.anonymousId')
+  await visit.page.click('button')
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  expect(await visit.page.evaluate('[window.bought, window.failed]')).toEqual([true, undefined])
+  expect(visit.sendings()).toEqual([])
+})
+
+/** Each runs before anything else in the page. */
+const hostilities: Record<string, string> = {
+  'has frozen the prototypes': `for (const kind of [Object, Array, Function, Promise, String, Event, EventTarget, Element, Node, History, Navigator, Storage, Date, RegExp])
+    Object.freeze(kind.prototype); Object.freeze(history); Object.freeze(navigator)`,
+  'has replaced fetch by one that throws': `window.fetch = () => { throw new Error('not here') }`,
+  'has replaced fetch by one that answers nonsense': 'window.fetch = () => "nonsense"',
+  'has neither fetch nor sendBeacon':
+    'delete window.fetch; window.fetch = undefined; Navigator.prototype.sendBeacon = undefined',
+  'has no localStorage': `Object.defineProperty(window, 'localStorage', { value: undefined }); Object.defineProperty(window, 'sessionStorage', { value: null })`,
+  'throws on every use of storage': `for (const name of ['getItem', 'setItem', 'removeItem']) Storage.prototype[name] = () => { throw new Error('full') }`,
+  'fills what the script keeps with nonsense': `for (const key of ['svc_aid', 'svc_sid', 'svc_first', 'svc_last', 'svc_queue']) localStorage.setItem(key, '{"a":[1,')`,
+  'has a toJSON on everything': 'Object.prototype.toJSON = () => { throw new Error("mine") }',
+  'adds enumerable members to prototypes': 'Object.prototype.extra = () => 1; Array.prototype.extra = () => 2',
+  'has broken the clock and chance': 'Date.now = () => NaN; Math.random = () => { throw new Error("no") }',
+  'has a variable of our name': 'window.Svc = "mine"',
+  'has a frozen object of our name': 'window.Svc = Object.freeze({ q: 7 })',
+}
+
+/** Those in spite of which the visit is recorded, too. */
+const recorded = [
+  'has frozen the prototypes',
+  'has no localStorage',
+  'throws on every use of storage',
+  'fills what the script keeps with nonsense',
+  'adds enumerable members to prototypes',
+]
+
+const main = `<a id="link" href="#there">Link</a>
+<button id="button" type="button" onclick="window.bought = (window.bought || 0) + 1">Buy</button>`
+
+describe('a page that', () => {
+  test.for(Object.entries(hostilities))(
+    '%s keeps working, and hears of no error',
+    async ([name, hostility], context) => {
+      const visit = await startVisit(surface, context)
+      const head = `<script>
+window.failed = []
+addEventListener('error', ({ message }) => failed.push(message))
+addEventListener('unhandledrejection', ({ reason }) => failed.push(String(reason)))
+${hostility}
+</script>`
+      visit.site(shop, { '/': { head, main }, '/next': { snippet: '' } })
+      await visit.page.goto(`${root}/`)
+      await visit.page.waitForLoadState('load')
+      await visit.page.click('#link')
+      await visit.page.click('#button')
+      await visit.page.evaluate(`(() => {
+      const ours = typeof Svc === 'object' && !Object.isFrozen(Svc) ? Svc : undefined
+      for (const call of ['page', 'track', 'identify', 'conversion', 'webVital', 'link', 'journey', 'anonymousId', 'sessionId'])
+        try { ours?.[call]('own') } catch (error) { failed.push(call + ': ' + error) }
+      history.pushState(null, '', '/route')
+    })()`)
+      await new Promise((resolve) => setTimeout(resolve, 250))
+      const state = await visit.page.evaluate('({ failed, bought, path: location.pathname })')
+      expect(state).toEqual({ failed: [], bought: 1, path: '/route' })
+      await visit.page.goto(`${root}/next`)
+      if (!recorded.includes(name)) return
+      await visit.expectSent('button_click')
+      const rows = await visit.stored()
+      expect(rows.filter(({ event_name }) => event_name === 'pageview').map(({ path }) => path)).toEqual([
+        '/',
+        '/route',
+      ])
+      expect((await visit.overview()).metrics).toMatchObject({ visitors: 1, pageviews: 2 })
+    },
+  )
+})
+
+test('holds the main thread for less than 50 ms at a time on a processor slowed down four times, with 10,000 links', async (context) => {
+  const visit = await startVisit(surface, context)
+  const links = Array.from({ length: 10_000 }, (_, at) => `<a href="/page/${at}">page ${at}</a> `).join('')
+  const slow = '<script src="/slow.js"></script>'
+  visit.site(shop, { '/': { main: links + slow }, '/next': {}, '/slow.js': {} })
+  const busy = 'const end = performance.now() + 400; while (performance.now() < end);'
+  visit.network.decide = ({ url }) =>
+    url.pathname === '/slow.js' ? { headers: { 'Content-Type': 'text/javascript' }, body: busy } : undefined
+  const measure = (name: string) =>
+    longestTaskOf(
+      visit.page,
+      (url) => url.includes(name),
+      4,
+      async () => {
+        await visit.page.goto(`${root}/`)
+        await expect.poll(() => visit.sent('pageview').length, { timeout: 20_000 }).toBeGreaterThan(0)
+        await visit.page.evaluate(`document.addEventListener('click', (event) => event.preventDefault())`)
+        for (const place of ['1', '5000', '10000']) await visit.page.click(`a:nth-of-type(${place})`)
+        await expect.poll(() => visit.sent('link_click').length, { timeout: 20_000 }).toBeGreaterThanOrEqual(3)
+        await visit.page.goto(`${root}/next`)
+      },
+    )
+  const ours = await measure('/svc.js')
+  expect(ours.tasks).toBeGreaterThan(3)
+  expect(ours.longestMs).toBeLessThan(50)
+  // The measure finds what is long.
+  expect((await measure('/slow.js')).longestMs).toBeGreaterThan(50)
+}, 90_000)

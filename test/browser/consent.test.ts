@@ -1,0 +1,168 @@
+/** What svc.js does before consent, with it, and once it is withdrawn. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { browserWithinMs } from '../support/browser.ts'
+import { startTrackingSurface, type TrackingSurface } from '../support/tracking-surface.ts'
+import { namesOf, startVisit, type Visit, type VisitOptions } from '../support/visits.ts'
+
+let surface: TrackingSurface
+beforeAll(async () => {
+  surface = await startTrackingSurface()
+}, browserWithinMs)
+afterAll(() => surface?.close())
+
+const shop = 'shop.localhost'
+const root = `http://${shop}`
+const main = '<button type="button">Buy</button><form><button id="send">Send</button></form>'
+
+/** All that a page can keep in a browser, by its names. */
+async function keptBy(visit: Visit): Promise<unknown> {
+  const kept = await visit.page.evaluate<object>(`(async () => ({
+    local: Object.keys(localStorage),
+    session: Object.keys(sessionStorage),
+    cookie: document.cookie,
+    databases: (await indexedDB.databases()).length,
+    caches: (await caches.keys()).length,
+    name: window.name,
+  }))()`)
+  return { ...kept, cookies: (await visit.context.cookies()).length }
+}
+const nothing = { local: [], session: [], cookie: '', databases: 0, caches: 0, name: '', cookies: 0 }
+
+const requested = (visit: Visit) => visit.network.seen.map(({ url }) => url.href).filter((url) => !url.startsWith(root))
+
+/** Signals as browsers give them that have the setting. */
+async function signal(visit: Visit, name: string, value: unknown): Promise<void> {
+  await visit.context.addInitScript(
+    `Object.defineProperty(Navigator.prototype, '${name}', { configurable: true, get: () => ${JSON.stringify(value)} })`,
+  )
+}
+
+type Case = readonly [string, VisitOptions, string | undefined, unknown]
+const withheld: Case[] = [
+  ['require_consent=true', { flags: 'require_consent=true' }, undefined, undefined],
+  ['Global Privacy Control', {}, 'globalPrivacyControl', true],
+  ['Do Not Track', {}, 'doNotTrack', '1'],
+]
+
+describe.each(withheld)('with %s', (_, options, property, value) => {
+  async function arrive(context: Parameters<typeof startVisit>[1]): Promise<Visit> {
+    const visit = await startVisit(surface, context, options)
+    if (property !== undefined) await signal(visit, property, value)
+    visit.site(shop, { '/': { main }, '/next': { main } })
+    await visit.page.goto(`${root}/?utm_source=letter&utm_medium=email`)
+    await visit.page.waitForFunction('window.Svc?.anonymousId')
+    return visit
+  }
+
+  test('nothing is asked for but the script, and nothing is kept, before consent', async (context) => {
+    const visit = await arrive(context)
+    await visit.page.evaluate(`{
+      Svc.track('held', { at: 1 })
+      Svc.identify('ada@example.com')
+      Svc.conversion('signup')
+      Svc.webVital('LCP', 1200)
+      history.pushState(null, '', '/route')
+      Svc.page()
+    }`)
+    await visit.page.click('button')
+    expect(
+      await visit.page.evaluate(`[Svc.anonymousId(), Svc.sessionId(), Svc.link('http://blog.localhost/')]`),
+    ).toEqual([...[null, null, 'http://blog.localhost/']])
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    expect(await keptBy(visit)).toEqual(nothing)
+    await visit.page.goto(`${root}/next`)
+    await visit.page.waitForFunction('window.Svc?.anonymousId')
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    expect(await keptBy(visit)).toEqual(nothing)
+    expect(new Set(requested(visit))).toEqual(new Set([visit.scriptUrl]))
+    expect(await visit.stored()).toEqual([])
+    expect((await visit.overview()).metrics).toMatchObject({ visitors: 0, events: 0, bot_visits: 0 })
+    expect(visit.complaints).toEqual([])
+  })
+
+  test('consent sends what was held, once, and begins to record; taken back, nothing is left or sent', async (context) => {
+    const visit = await arrive(context)
+    await visit.page.evaluate(`{
+      Svc.track('held', { at: 1 })
+      Svc.conversion('signup')
+    }`)
+    await visit.page.click('button')
+    await visit.page.evaluate(`{
+      Svc.consent(true)
+      Svc.consent(true)
+    }`)
+    for (const name of ['pageview', 'held', 'signup']) await visit.expectSent(name)
+    // A click before consent was never captured: autocapture had not begun.
+    expect(visit.sent('button_click')).toEqual([])
+    await visit.page.click('button')
+    await visit.expectSent('button_click')
+    expect(await keptBy(visit)).toMatchObject({ local: expect.arrayContaining(['svc_aid']), cookie: '', cookies: 0 })
+    const first = await visit.stored()
+    expect(namesOf(first).sort()).toEqual(['button_click', 'held', 'pageview', 'signup'])
+    expect(new Set(first.map(({ visitor }) => visitor)).size).toBe(1)
+    expect((await visit.overview()).top_sources).toMatchObject([{ source: 'letter', medium: 'email', conversions: 1 }])
+
+    const before = visit.network.seen.length
+    await visit.page.evaluate(`{
+      Svc.consent(false)
+      Svc.track('after')
+    }`)
+    await visit.page.click('button')
+    expect(await keptBy(visit)).toEqual(nothing)
+    expect(await visit.page.evaluate(`[Svc.anonymousId(), Svc.sessionId()]`)).toEqual([null, null])
+    await visit.page.goto('about:blank')
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    expect(visit.network.seen.slice(before).map(({ url }) => url.href)).toEqual([])
+    expect(namesOf(await visit.stored())).toHaveLength(4)
+    const { metrics, recent_events } = await visit.overview()
+    expect(metrics).toMatchObject({ visitors: 1, conversions: 1 })
+    expect(recent_events).toHaveLength(4)
+    expect(visit.complaints).toEqual([])
+  })
+})
+
+test('consent that was given is asked for again by no page of the visit, and of another visitor after it was withdrawn', async (context) => {
+  const visit = await startVisit(surface, context, { flags: 'require_consent=true' })
+  visit.site(shop, { '/': {} })
+  await visit.page.goto(`${root}/`)
+  await visit.page.waitForFunction('window.Svc?.anonymousId')
+  await visit.page.evaluate(`Svc.consent(true)`)
+  const [first] = await visit.expectSent('pageview')
+  await visit.page.evaluate(`Svc.consent(false)`)
+  await visit.page.evaluate(`Svc.consent(true)`)
+  await visit.page.evaluate(`Svc.track('again')`)
+  const [again] = await visit.expectSent('again')
+  expect(again!.anonymous_id).toEqual(expect.any(String))
+  expect(again!.anonymous_id).not.toBe(first!.anonymous_id)
+  expect(again!.session_id).not.toBe(first!.session_id)
+})
+
+describe.each([
+  ['globalPrivacyControl', true],
+  ['doNotTrack', '1'],
+])('respect_gpc=false', (name, value) => {
+  test(`records in spite of ${name}`, async (context) => {
+    const visit = await startVisit(surface, context, { flags: 'respect_gpc=false' })
+    await signal(visit, name, value)
+    visit.site(shop, { '/': {} })
+    await visit.page.goto(`${root}/`)
+    await visit.expectSent('pageview')
+    await visit.stored()
+    expect((await visit.overview()).metrics).toMatchObject({ visitors: 1, pageviews: 1 })
+  })
+})
+
+test('consent(false) where none was required ends recording and deletes what was kept', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, { '/': { main } })
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview')
+  await visit.page.evaluate(`Svc.consent(false)`)
+  expect(await keptBy(visit)).toEqual(nothing)
+  const before = visit.network.seen.length
+  await visit.page.click('button')
+  await visit.page.evaluate(`Svc.track('after')`)
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  expect(visit.network.seen).toHaveLength(before)
+  expect(namesOf(await visit.stored())).toEqual(['pageview'])
+})

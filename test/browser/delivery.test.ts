@@ -1,0 +1,228 @@
+/** How svc.js gets its events out: at the end of a page, without a network, over a bad one, and without storage. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { browserWithinMs } from '../support/browser.ts'
+import type { SeenRequest } from '../support/network.ts'
+import { startTrackingSurface, type TrackingSurface } from '../support/tracking-surface.ts'
+import { namesOf, startVisit, type Visit } from '../support/visits.ts'
+
+let surface: TrackingSurface
+beforeAll(async () => {
+  surface = await startTrackingSurface()
+}, browserWithinMs)
+afterAll(() => surface?.close())
+
+const shop = 'shop.localhost'
+const root = `http://${shop}`
+const long = '<div style="height:3200px">long</div>'
+
+const isTracking = ({ method, url }: SeenRequest) =>
+  method === 'POST' && url.pathname.startsWith('/api/v1/growth/track')
+/** Of the events that the page has tried to send, answered or not. */
+const tried = (visit: Visit, name: string) => visit.sendings().filter(({ event }) => event.event_name === name)
+
+test('leaving a page sends page_leave as a beacon, with the time of attention and how far was scrolled', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, { '/': { main: long }, '/next': {} })
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview')
+  await visit.page.mouse.move(100, 100)
+  await visit.page.mouse.wheel(0, 1600)
+  await visit.page.waitForFunction('scrollY >= 1600')
+  await new Promise((resolve) => setTimeout(resolve, 700))
+  await visit.page.goto(`${root}/next`)
+  const [event] = await visit.expectSent('page_leave')
+  expect(event!.url).toBe(`${root}/`)
+  expect(tried(visit, 'page_leave')[0]!.by).toBe('beacon')
+  const [row] = await visit.stored('page_leave')
+  expect(row!.engagement_ms).toBeGreaterThanOrEqual(700)
+  expect(row!.engagement_ms).toBeLessThan(20_000)
+  // 1600 of 3200 pixels and the 800 of the window below.
+  expect(row!.scroll_depth).toBeGreaterThanOrEqual(70)
+  expect(row!.scroll_depth).toBeLessThanOrEqual(80)
+  const { metrics, recent_events } = await visit.overview()
+  expect(metrics).toMatchObject({ visitors: 1, pageviews: 2, sessions: 1 })
+  expect(metrics['average_session_seconds']).toBeGreaterThan(0)
+  expect(recent_events.map(({ event_name }) => event_name)).not.toContain('page_leave')
+  expect(visit.complaints).toEqual([])
+})
+
+test('a closed tab loses nothing that was tracked just before', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, { '/': {} })
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview')
+  await visit.page.evaluate(`addEventListener('pagehide', () => Svc.track('last_words'))`)
+  await visit.page.close({ runBeforeUnload: true })
+  await visit.expectSent('last_words')
+  await visit.expectSent('page_leave')
+  const rows = await visit.stored()
+  expect(rows.filter(({ event_name }) => event_name === 'last_words')).toHaveLength(1)
+  expect(new Set(rows.map(({ session }) => session)).size).toBe(1)
+  expect((await visit.overview()).metrics).toMatchObject({ visitors: 1, pageviews: 1 })
+})
+
+test('a tab that is hidden and shown again has left once more each time, and is no other pageview', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, { '/': {} })
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview')
+  // A browser without a screen shows all of its tabs at once: none is ever hidden by another.
+  const setHidden = (isHidden: boolean) =>
+    visit.page.evaluate(`{
+      Object.defineProperty(document, 'visibilityState', { configurable: true, value: '${isHidden ? 'hidden' : 'visible'}' })
+      Object.defineProperty(document, 'hidden', { configurable: true, value: ${isHidden} })
+      document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))
+    }`)
+  await setHidden(true)
+  await visit.expectSent('page_leave', 1)
+  await setHidden(false)
+  await visit.page.evaluate(`Svc.track('back_again')`)
+  await visit.expectSent('back_again')
+  // A glance is no other visit: only attention of some length is worth another request.
+  await new Promise((resolve) => setTimeout(resolve, 1_200))
+  await setHidden(true)
+  await visit.expectSent('page_leave', 2)
+  const rows = await visit.stored()
+  expect(rows.filter(({ event_name }) => event_name === 'pageview')).toHaveLength(1)
+  expect((await visit.overview()).metrics).toMatchObject({ visitors: 1, pageviews: 1, sessions: 1 })
+})
+
+test('what happens without a network is sent when it is back, with the same ids, and counted once', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, { '/': {} })
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview')
+  visit.network.decide = (request) => (isTracking(request) ? 'cut' : undefined)
+  await visit.context.setOffline(true)
+  await visit.page.evaluate(`{
+    for (const name of ['one', 'two', 'three']) Svc.track(name)
+  }`)
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  expect(['one', 'two', 'three'].flatMap((name) => visit.sent(name))).toEqual([])
+  visit.network.decide = () => undefined
+  await visit.context.setOffline(false)
+  for (const name of ['one', 'two', 'three']) await visit.expectSent(name)
+  const rows = await visit.stored()
+  expect(namesOf(rows)).toEqual(['pageview', 'one', 'two', 'three'])
+  expect((await visit.overview()).metrics).toMatchObject({ visitors: 1, sessions: 1, pageviews: 1 })
+})
+
+test('an answer that is lost makes another try with the same client_event_id, and one event', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, { '/': {} })
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview')
+  let lost = 0
+  visit.network.decide = (request) => (isTracking(request) && lost++ < 2 ? 'lose' : undefined)
+  await visit.page.evaluate(`Svc.conversion('order', { plan: 'sloop' })`)
+  await visit.expectSent('order')
+  const tries = tried(visit, 'order')
+  expect(tries.map(({ request }) => request.status)).toEqual([0, 0, 202])
+  expect(new Set(tries.map(({ event }) => event.client_event_id)).size).toBe(1)
+  expect(await visit.stored('order')).toHaveLength(1)
+  expect((await visit.overview()).metrics).toMatchObject({ conversions: 1 })
+}, 60_000)
+
+test('a refusal for now is tried again after as long as it says, and a refusal for good is not', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, { '/': {} })
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview')
+  const cors = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': 'Retry-After' }
+  const times: number[] = []
+  visit.network.decide = (request) => {
+    if (!isTracking(request)) return undefined
+    times.push(Date.now())
+    if (request.body.includes('"wrong"')) return { status: 422, headers: cors, body: '{"detail":[]}' }
+    return times.length === 1
+      ? { status: 503, headers: { ...cors, 'Retry-After': '2' }, body: '{"detail":"full"}' }
+      : undefined
+  }
+  await visit.page.evaluate(`Svc.track('later')`)
+  await visit.expectSent('later')
+  expect(times[1]! - times[0]!).toBeGreaterThanOrEqual(1_990)
+  await visit.page.evaluate(`Svc.track('wrong')`)
+  await expect.poll(() => tried(visit, 'wrong').map(({ request }) => request.status)).toEqual([422])
+  await visit.page.evaluate(`Svc.track('right')`)
+  await visit.expectSent('right')
+  expect(tried(visit, 'wrong')).toHaveLength(1)
+  expect(namesOf(await visit.stored())).toEqual(['pageview', 'later', 'right'])
+}, 60_000)
+
+test('what couldn’t be sent before the tab was closed is sent by the next page, at most 50 events', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, { '/': {} })
+  await visit.page.goto(`${root}/`)
+  const [before] = await visit.expectSent('pageview')
+  visit.network.decide = (request) => (isTracking(request) ? 'cut' : undefined)
+  await visit.page.evaluate(`{
+    for (let at = 1; at <= 70; at++) Svc.track('step', { at })
+  }`)
+  // Once it has failed, a page knows that a beacon would fail too.
+  const requests = () => new Set(tried(visit, 'step').map(({ request }) => request)).size
+  await expect.poll(requests, { timeout: 10_000 }).toBeGreaterThan(1)
+  await visit.page.close({ runBeforeUnload: true })
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  visit.network.decide = () => undefined
+  const later = await visit.context.newPage()
+  await later.goto(`${root}/`)
+  const [, after] = await visit.expectSent('pageview', 2)
+  expect(after!.anonymous_id).toBe(before!.anonymous_id)
+  await expect.poll(() => visit.sent('step').length, { timeout: 10_000 }).toBeGreaterThanOrEqual(40)
+  const rows = await visit.stored('step')
+  expect(rows.length).toBeLessThanOrEqual(50)
+  expect(new Set(rows.map(({ client_event_id }) => client_event_id)).size).toBe(rows.length)
+  expect(new Set(rows.map(({ properties }) => properties['at'])).size).toBe(rows.length)
+  expect((await visit.overview()).metrics).toMatchObject({ visitors: 1, pageviews: 2 })
+}, 60_000)
+
+test('works where storage throws: the visit is recorded, and ends with the page', async (context) => {
+  const visit = await startVisit(surface, context)
+  // An origin of no name: there the browser itself refuses all storage.
+  const headers = { 'Content-Security-Policy': 'sandbox allow-scripts' }
+  visit.site(shop, { '/': { headers, main: '<button type="button">Go</button>' } })
+  await visit.page.goto(`${root}/`)
+  expect(
+    await visit.page.evaluate(`Promise.resolve().then(() => localStorage).then(() => 'kept', ({ name }) => name)`),
+  ).toBe('SecurityError')
+  await visit.expectSent('pageview')
+  await visit.page.click('button')
+  await visit.page.evaluate(`Svc.track('own')`)
+  await visit.expectSent('own')
+  const rows = await visit.stored()
+  expect(namesOf(rows).sort()).toEqual(['button_click', 'own', 'pageview'])
+  expect(new Set(rows.map(({ visitor }) => visitor)).size).toBe(1)
+  expect(new Set(rows.map(({ session }) => session)).size).toBe(1)
+  expect((await visit.overview()).metrics).toMatchObject({ visitors: 1, sessions: 1, pageviews: 1 })
+  expect(visit.complaints).toEqual([])
+})
+
+test('several tabs opened at once are one visitor and one session', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, { '/a': {}, '/b': {}, '/c': {} })
+  const pages = [visit.page, await visit.context.newPage(), await visit.context.newPage()]
+  await Promise.all(['a', 'b', 'c'].map((name, at) => pages[at]!.goto(`${root}/${name}`)))
+  await visit.expectSent('pageview', 3)
+  await Promise.all(pages.map((page) => page.evaluate(`Svc.track('clicked_about')`)))
+  await visit.expectSent('clicked_about', 3)
+  const ids = await Promise.all(pages.map((page) => page.evaluate(`[Svc.anonymousId(), Svc.sessionId()]`)))
+  expect(new Set(ids.map(String)).size).toBe(1)
+  const rows = await visit.stored('clicked_about')
+  expect(new Set(rows.map(({ anonymous_id }) => anonymous_id)).size).toBe(1)
+  expect((await visit.overview()).metrics).toMatchObject({ visitors: 1, sessions: 1, pageviews: 3 })
+})
+
+test('a page without a secure context, and one that refuses beacons, is recorded too', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site('plain.example', { '/': {}, '/next': {} })
+  await visit.context.addInitScript('Navigator.prototype.sendBeacon = () => false')
+  await visit.page.goto('http://plain.example/')
+  expect(await visit.page.evaluate(`isSecureContext`)).toBe(false)
+  await visit.expectSent('pageview')
+  await visit.page.goto('http://plain.example/next')
+  await visit.expectSent('pageview', 2)
+  await visit.expectSent('page_leave')
+  expect(tried(visit, 'page_leave')[0]!.request.status).toBe(202)
+  await visit.stored()
+  expect((await visit.overview()).metrics).toMatchObject({ visitors: 1, sessions: 1, pageviews: 2 })
+})

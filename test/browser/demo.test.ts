@@ -1,0 +1,104 @@
+/** The demo site as a newcomer meets it: clicked through, and read in the overview. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { browserWithinMs } from '../support/browser.ts'
+import { productRoot, startTrackingSurface, type TrackingSurface } from '../support/tracking-surface.ts'
+import { startVisit } from '../support/visits.ts'
+
+let surface: TrackingSurface
+beforeAll(async () => {
+  surface = await startTrackingSurface()
+}, browserWithinMs)
+afterAll(() => surface?.close())
+
+test('a walk through the demo is in the overview: pages, app, plan, form, outbound link and vitals', async (context) => {
+  const visit = await startVisit(surface, context)
+  surface.demoScriptUrl = visit.scriptUrl
+  const { page } = visit
+  await page.goto(`${productRoot}/demo/?utm_source=readme&utm_medium=docs`)
+  await visit.expectSent('pageview', 1)
+  await page.click('#next-tide')
+  expect(await page.textContent('#tide')).toContain('16:38')
+  await page.waitForFunction('document.querySelector(".picture").complete')
+  await page.waitForTimeout(300)
+  await page.click('nav a[href="/demo/prices"]')
+  await visit.expectSent('pageview', 2)
+  await page.click('[data-plan=sloop]')
+  await page.click('#unseen')
+  await visit.expectSent('plan_chosen')
+  await page.click('nav a[href="/demo/sign-up"]')
+  await page.fill('#email', 'ada@example.com')
+  await page.fill('#full-name', 'Ada Lovelace')
+  await page.click('#sign-up button')
+  await visit.expectSent('signup')
+  expect(await page.textContent('#outcome')).toContain('Thank you')
+  await page.click('nav a[href="/demo/app/"]')
+  await visit.expectSent('pageview', 4)
+  await page.click('#routes a[href="/demo/app/week"]')
+  const views = await visit.expectSent('pageview', 5)
+  expect(views[4]).toMatchObject({ title: 'Week · Slack Water', url: `${productRoot}/demo/app/week` })
+  await page.goBack()
+  await visit.expectSent('pageview', 6)
+  await page.click('header .name')
+  await visit.expectSent('pageview', 7)
+  await page.click('#outbound', { noWaitAfter: true })
+  await visit.expectSent('outbound_click')
+
+  const rows = await visit.stored()
+  const count = (name: string) => rows.filter(({ event_name }) => event_name === name).length
+  expect(['form_submit', 'identify', 'signup', 'plan_chosen', 'outbound_click'].map(count)).toEqual([1, 1, 1, 1, 1])
+  // "When is the next high tide?", "Choose Sloop" and "Sign up", but nothing of the part that is left alone.
+  expect(rows.filter(({ event_name }) => event_name === 'button_click').map(({ path }) => path)).toEqual([
+    ...['/demo/', '/demo/prices', '/demo/sign-up'],
+  ])
+  for (const { request } of visit.sendings())
+    if (!request.body.includes('"identify"')) expect(request.body).not.toContain('ada@example.com')
+  const { metrics, top_pages, top_sources, web_vitals } = await visit.overview()
+  expect(metrics).toMatchObject({
+    visitors: 1,
+    sessions: 1,
+    pageviews: 7,
+    conversions: 1,
+    new_contacts: 1,
+    bounce_rate: 0,
+  })
+  expect(top_sources[0]).toMatchObject({ source: 'readme', medium: 'docs', visitors: 1, conversions: 1 })
+  expect(top_pages.map(({ path }) => path).sort()).toEqual([
+    ...['/demo/', '/demo/app/', '/demo/app/week', '/demo/prices', '/demo/sign-up'],
+  ])
+  // The slow picture is the largest paint of the first page.
+  expect(
+    rows.some(
+      ({ event_name, path, properties, metric_value }) =>
+        event_name === 'web_vital' && path === '/demo/' && properties['metric'] === 'LCP' && metric_value >= 1_000,
+    ),
+  ).toBe(true)
+  expect(web_vitals.find(({ metric }) => metric === 'FCP')!.count).toBeGreaterThanOrEqual(3)
+  expect(visit.complaints.filter((text) => !text.includes('ERR_TUNNEL_CONNECTION_FAILED'))).toEqual([])
+}, 60_000)
+
+test('its footer shows what the browser is known by, and forgets and agrees when it is told to', async (context) => {
+  const visit = await startVisit(surface, context)
+  surface.demoScriptUrl = visit.scriptUrl
+  await visit.page.goto(`${productRoot}/demo/`)
+  const [event] = await visit.expectSent('pageview')
+  await expect.poll(() => visit.page.textContent('#journey')).toContain(event!.anonymous_id!)
+  await visit.page.click('text=Forget me')
+  expect(await visit.page.textContent('#journey')).not.toContain(event!.anonymous_id!)
+  expect(await visit.page.evaluate(`Object.keys(localStorage)`)).toEqual([])
+  await visit.page.click('text=Agree')
+  await expect.poll(() => visit.page.evaluate(`Object.keys(localStorage)`)).toContain('svc_aid')
+  expect(visit.complaints).toEqual([])
+})
+
+test('works without the script, as any page should', async (context) => {
+  const visit = await startVisit(surface, context)
+  surface.demoScriptUrl = visit.scriptUrl
+  visit.network.decide = ({ url }) => (url.pathname === '/svc.js' ? 'cut' : undefined)
+  await visit.page.goto(`${productRoot}/demo/`)
+  await visit.page.click('#next-tide')
+  expect(await visit.page.textContent('#tide')).toContain('16:38')
+  await visit.page.click('nav a[href="/demo/app/"]')
+  await visit.page.click('#routes a[href="/demo/app/harbours"]')
+  expect(await visit.page.textContent('h1')).toBe('Harbours')
+  expect(visit.complaints.filter((text) => !text.includes('net::'))).toEqual([])
+})

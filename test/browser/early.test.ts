@@ -1,0 +1,75 @@
+/** Before svc.js has loaded, and in pages that nobody sees yet. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { browserWithinMs } from '../support/browser.ts'
+import { readDoc } from '../support/docs.ts'
+import { startTrackingSurface, type TrackingSurface } from '../support/tracking-surface.ts'
+import { namesOf, startVisit } from '../support/visits.ts'
+
+let surface: TrackingSurface
+beforeAll(async () => {
+  surface = await startTrackingSurface()
+}, browserWithinMs)
+afterAll(() => surface?.close())
+
+const shop = 'shop.localhost'
+const root = `http://${shop}`
+/** As docs/browser.md gives it to sites. */
+const stub = () => /<script>[^<]*window\.Svc[^<]*<\/script>/.exec(readDoc('docs/browser.md'))![0]
+
+test('calls made before the script has loaded are made once it has, once and in their order', async (context) => {
+  const visit = await startVisit(surface, context)
+  const calls = `<script>
+Svc.track('early', { at: 1 })
+Svc.identify('ada@example.com', { full_name: 'Ada' })
+Svc.conversion('signup')
+Svc.track('early', { at: 2 })
+</script>`
+  visit.site(shop, { '/': { head: stub() + calls } })
+  visit.network.decide = ({ url }) => (url.pathname === '/slow.css' ? { afterMs: 300 } : undefined)
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview')
+  await visit.expectSent('early', 2)
+  await visit.expectSent('signup')
+  await visit.page.evaluate(`Svc.track('late')`)
+  await visit.expectSent('late')
+  const rows = await visit.stored()
+  expect(namesOf(rows)).toEqual(['pageview', 'early', 'identify', 'signup', 'early', 'late'])
+  expect(rows.filter(({ event_name }) => event_name === 'early').map(({ properties }) => properties['at'])).toEqual([
+    1, 2,
+  ])
+  expect((await visit.overview()).metrics).toMatchObject({ visitors: 1, pageviews: 1, conversions: 1, new_contacts: 1 })
+  expect(visit.complaints).toEqual([])
+})
+
+test('consent that was given before the script has loaded counts', async (context) => {
+  const visit = await startVisit(surface, context, { flags: 'require_consent=true' })
+  visit.site(shop, { '/': { head: `${stub()}<script>Svc.consent(true)</script>` } })
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview')
+  expect(namesOf(await visit.stored())).toEqual(['pageview'])
+})
+
+test('a page that is prerendered sends nothing until it is shown, and then one pageview', async (context) => {
+  const visit = await startVisit(surface, context)
+  const rules = `<script type="speculationrules">{"prerender":[{"source":"list","urls":["/next"],"eagerness":"immediate"}]}</script>`
+  const tell = `<script>fetch('/told?' + document.prerendering)
+document.addEventListener('prerenderingchange', () => fetch('/told?shown'))</script>`
+  visit.site(shop, {
+    '/': { main: rules },
+    '/next': { head: tell, main: '<button type="button">Go</button>' },
+    '/told': { snippet: '' },
+  })
+  const told = () => visit.network.seen.filter(({ url }) => url.pathname === '/told').map(({ url }) => url.search)
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview')
+  await expect.poll(told, { timeout: 10_000 }).toEqual(['?true'])
+  // The script, which is cached, is in the hidden page as well by then.
+  await new Promise((resolve) => setTimeout(resolve, 800))
+  expect(visit.sent('pageview').map(({ url }) => url)).toEqual([`${root}/`])
+  await visit.page.evaluate(`location.assign('/next')`).catch(() => {})
+  await visit.expectSent('pageview', 2)
+  expect(told()).toEqual(['?true', '?shown'])
+  const rows = await visit.stored('pageview')
+  expect(rows.map(({ path }) => path)).toEqual(['/', '/next'])
+  expect((await visit.overview()).metrics).toMatchObject({ visitors: 1, sessions: 1, pageviews: 2 })
+})

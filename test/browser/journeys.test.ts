@@ -1,0 +1,201 @@
+/** Visitors over pages, tabs, sites and browsers: sessions, touches, and what merging people needs of the events. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { browserWithinMs } from '../support/browser.ts'
+import { startTrackingSurface, type TrackingSurface } from '../support/tracking-surface.ts'
+import { startVisit } from '../support/visits.ts'
+
+let surface: TrackingSurface
+beforeAll(async () => {
+  surface = await startTrackingSurface()
+}, browserWithinMs)
+afterAll(() => surface?.close())
+
+const shop = 'shop.localhost'
+const root = `http://${shop}`
+
+test('two pages, a closed tab and a second browser under one e-mail: the rows have what makes them one person', async (context) => {
+  const first = await startVisit(surface, context)
+  first.site(shop, { '/': {}, '/sign-up': {} })
+  await first.page.goto(`${root}/?utm_source=letter&utm_medium=email&utm_campaign=spring`)
+  await first.expectSent('pageview')
+  await first.page.goto(`${root}/sign-up`)
+  await first.expectSent('pageview', 2)
+  await first.page.evaluate(`{
+    Svc.identify(' Ada@Example.com ', { full_name: 'Ada Lovelace', company: 'Engines', user_id: 'u-7' })
+    Svc.conversion('signup', { plan: 'sloop' })
+  }`)
+  // What was said last goes out with the tab.
+  await first.page.close({ runBeforeUnload: true })
+  await first.expectSent('signup')
+
+  const second = await startVisit(surface, context, { workspace: first.workspace })
+  second.site(shop, { '/': {} })
+  second.site('news.example', { '/': { snippet: '', main: `<a href="${root}/">shop</a>` } })
+  await second.page.goto('http://news.example/')
+  await second.page.click('a')
+  await second.expectSent('pageview')
+  await second.page.evaluate(`Svc.identify('ada@example.com')`)
+  await second.expectSent('identify')
+
+  const rows = await second.stored()
+  const ids = [...new Set(rows.map(({ anonymous_id }) => anonymous_id))]
+  expect(ids).toHaveLength(2)
+  expect(new Set(rows.map(({ session }) => session)).size).toBe(2)
+  const hashes = rows.filter(({ event_name }) => event_name === 'identify').map(({ email_hash }) => email_hash)
+  expect(hashes).toHaveLength(2)
+  expect(new Set(hashes).size).toBe(1)
+  expect(hashes[0]).not.toBe('0')
+  const of = (id: string) => rows.filter(({ anonymous_id }) => anonymous_id === id)
+  expect(of(ids[0]!).map(({ event_name, event_type }) => [event_name, event_type])).toEqual(
+    expect.arrayContaining([
+      ['pageview', 'track'],
+      ['pageview', 'track'],
+      ['identify', 'identify'],
+      ['signup', 'conversion'],
+    ]),
+  )
+  expect(of(ids[0]!)[0]).toMatchObject({ source: 'letter', medium: 'email', campaign: 'spring', path: '/' })
+  expect(of(ids[1]!)[0]).toMatchObject({ source: 'news.example', medium: 'referral', path: '/' })
+
+  const inbox = await surface.stores.pg.query(
+    `SELECT event_type, event_name, email, anonymous_id, full_name, properties FROM inbox
+     WHERE workspace_id = $1 ORDER BY event_id`,
+    [first.workspace.workspaceId],
+  )
+  expect(inbox).toEqual([
+    {
+      ...{ event_type: 'identify', event_name: 'identify', email: 'ada@example.com', anonymous_id: ids[0] },
+      full_name: 'Ada Lovelace',
+      properties: expect.objectContaining({ company: 'Engines', user_id: 'u-7' }),
+    },
+    expect.objectContaining({ event_type: 'conversion', event_name: 'signup', anonymous_id: ids[0] }),
+    expect.objectContaining({ event_type: 'identify', email: 'ada@example.com', anonymous_id: ids[1] }),
+  ])
+  const { metrics, top_sources } = await second.overview()
+  expect(metrics).toMatchObject({ visitors: 2, sessions: 2, pageviews: 3, conversions: 1, new_contacts: 1 })
+  expect(top_sources).toContainEqual(expect.objectContaining({ source: 'letter', medium: 'email', conversions: 1 }))
+})
+
+test('the first touch stays, the last one follows campaigns and other sites, and identifying changes neither', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, { '/': {}, '/prices': {} })
+  visit.site('news.example', { '/': { snippet: '', main: `<a href="${root}/prices">prices</a>` } })
+  const journey = () => visit.page.evaluate<{ first_touch: object; last_touch: object }>(`Svc.journey()`)
+  await visit.page.goto(`${root}/?source=letter&medium=email&campaign=spring&content=top&svc_link_id=7&svc_post_id=9`)
+  await visit.expectSent('pageview', 1)
+  const campaign = { source: 'letter', medium: 'email', campaign: 'spring', content: 'top' }
+  expect((await journey()).first_touch).toMatchObject({ ...campaign, svc_link_id: '7', svc_post_id: '9' })
+  expect((await journey()).last_touch).toMatchObject(campaign)
+  await visit.page.goto(`${root}/prices`)
+  await visit.expectSent('pageview', 2)
+  expect((await journey()).last_touch).toMatchObject(campaign)
+  await visit.page.goto('http://news.example/')
+  await visit.page.click('a')
+  await visit.expectSent('pageview', 3)
+  expect(await journey()).toMatchObject({ first_touch: campaign, last_touch: { referrer: 'http://news.example/' } })
+  await visit.page.goto(`${root}/?utm_source=ads&utm_medium=cpc`)
+  await visit.expectSent('pageview', 4)
+  await visit.page.evaluate(`Svc.identify('ada@example.com')`)
+  await visit.expectSent('identify')
+  expect(await journey()).toMatchObject({ first_touch: campaign, last_touch: { source: 'ads', medium: 'cpc' } })
+  const rows = await visit.stored('pageview')
+  expect(rows.map(({ source, medium }) => [source, medium])).toEqual([
+    ...[
+      ['letter', 'email'],
+      ['direct', 'none'],
+      ['news.example', 'referral'],
+      ['ads', 'cpc'],
+    ],
+  ])
+  expect((await visit.overview()).metrics).toMatchObject({ visitors: 1, pageviews: 4, new_contacts: 1 })
+})
+
+test('half an hour without activity, and another campaign, begin another session of the same visitor', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, { '/': {} })
+  await visit.page.clock.install()
+  await visit.page.goto(`${root}/?utm_source=a`)
+  await visit.expectSent('pageview', 1)
+  await visit.page.clock.fastForward('29:00')
+  await visit.page.evaluate(`Svc.track('still_here')`)
+  await visit.expectSent('still_here')
+  await visit.page.goto(`${root}/?utm_source=a`)
+  await visit.expectSent('pageview', 2)
+  await visit.page.clock.fastForward('31:00')
+  await visit.page.evaluate(`Svc.track('back')`)
+  await visit.expectSent('back')
+  await visit.page.goto(`${root}/?utm_source=b`)
+  await visit.expectSent('pageview', 3)
+  const sessions = ['pageview', 'still_here', 'back'].flatMap((name) =>
+    visit.sent(name).map(({ session_id }) => session_id),
+  )
+  const [one, same, newCampaign, still, back] = sessions
+  expect([same, still]).toEqual([one, one])
+  expect(new Set([one, back, newCampaign]).size).toBe(3)
+  await visit.stored()
+  expect((await visit.overview()).metrics).toMatchObject({ visitors: 1, sessions: 3, pageviews: 3 })
+})
+
+test('Svc.link carries the visitor to another site of the owner, and no recorded address has the journey in it', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, { '/': {} })
+  visit.site('blog.localhost', { '/post': {} })
+  await visit.page.goto(`${root}/`)
+  const [from] = await visit.expectSent('pageview')
+  const link = await visit.page.evaluate<string>(`Svc.link('http://blog.localhost/post?a=1#end')`)
+  expect(new URL(link)).toMatchObject({ host: 'blog.localhost', pathname: '/post', hash: '#end' })
+  await visit.page.evaluate(`location.assign(${JSON.stringify(link)})`)
+  const [, to] = await visit.expectSent('pageview', 2)
+  expect([to!.anonymous_id, to!.session_id]).toEqual([from!.anonymous_id, from!.session_id])
+  expect(to!.url).toBe('http://blog.localhost/post?a=1#end')
+  const rows = await visit.stored()
+  expect(new Set(rows.map(({ visitor }) => visitor)).size).toBe(1)
+  for (const row of rows) expect(`${row.url} ${row.referrer}`).not.toContain(String(from!.anonymous_id))
+  expect((await visit.overview()).metrics).toMatchObject({ visitors: 1, sessions: 1, pageviews: 2 })
+})
+
+test('the journey helpers say what the events say', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, { '/': {} })
+  await visit.page.goto(`${root}/?utm_source=letter`)
+  const [event] = await visit.expectSent('pageview')
+  const told = await visit.page.evaluate<{ id: string }>(`({
+    id: Svc.anonymousId(),
+    session: Svc.sessionId(),
+    journey: Svc.journey(),
+  })`)
+  expect(told).toMatchObject({
+    id: event!.anonymous_id,
+    session: event!.session_id,
+    journey: { anonymous_id: event!.anonymous_id, session_id: event!.session_id, first_touch: { source: 'letter' } },
+  })
+  const [row] = await visit.stored()
+  expect(row!.anonymous_id).toBe(told.id)
+})
+
+test('a track, identify or conversion keeps its properties and its kind as they were given', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, { '/': {} })
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview')
+  await visit.page.evaluate(`{
+    const properties = { plan: 'sloop', seats: 3, nested: { list: [1, 'two', null, true] }, name: 'Zoë 🌊' }
+    Svc.track('plan_chosen', properties)
+    properties.plan = 'changed later'
+    Svc.conversion('order', { number: 'A-1' })
+    Svc.identify('zoe@example.com', { full_name: 'Zoë' })
+  }`)
+  for (const name of ['plan_chosen', 'order', 'identify']) await visit.expectSent(name)
+  const rows = Object.fromEntries((await visit.stored()).map((row) => [row.event_name, row]))
+  expect(rows['plan_chosen']).toMatchObject({
+    event_type: 'track',
+    properties: { plan: 'sloop', seats: 3, nested: { list: [1, 'two', null, true] }, name: 'Zoë 🌊' },
+  })
+  expect(rows['order']).toMatchObject({ event_type: 'conversion', properties: { number: 'A-1' } })
+  expect(rows['identify']).toMatchObject({ event_type: 'identify', email_hash: expect.not.stringMatching(/^0$/) })
+  const { metrics, recent_events } = await visit.overview()
+  expect(metrics).toMatchObject({ conversions: 1, new_contacts: 1 })
+  expect(recent_events.map(({ event_type, event_name }) => `${event_type} ${event_name}`).sort()).toEqual([
+    ...['conversion order', 'identify identify', 'track pageview', 'track plan_chosen'],
+  ])
+})

@@ -1,0 +1,150 @@
+/** When svc.js records a pageview, and what it says of it. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { browserWithinMs } from '../support/browser.ts'
+import { startTrackingSurface, type TrackingSurface } from '../support/tracking-surface.ts'
+import { namesOf, startVisit } from '../support/visits.ts'
+
+let surface: TrackingSurface
+beforeAll(async () => {
+  surface = await startTrackingSurface()
+}, browserWithinMs)
+afterAll(() => surface?.close())
+
+const shop = 'shop.localhost'
+const root = `http://${shop}`
+
+test('a visit of a page is one pageview with the page, the browser and the visitor, and one in the overview', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, { '/prices': { title: 'Prices', main: '<h1>Prices</h1>' } })
+  visit.site('news.example', { '/': { snippet: '', main: `<a href="${root}/prices?a=1#plans">to the shop</a>` } })
+  await visit.page.goto('http://news.example/')
+  await visit.page.click('a')
+  const [event] = await visit.expectSent('pageview')
+  expect(event).toMatchObject({
+    url: `${root}/prices?a=1#plans`,
+    referrer: 'http://news.example/',
+    title: 'Prices',
+    anonymous_id: expect.stringMatching(/^\w{20,254}$/),
+    session_id: expect.stringMatching(/^[\w.-]{20,254}$/),
+    client_event_id: expect.stringMatching(/^[\w.-]{16,254}$/),
+    language: 'en-GB',
+    timezone: 'Europe/Berlin',
+    screen_width: 1200,
+  })
+  const [row, ...others] = await visit.stored()
+  expect(others).toEqual([])
+  expect(row).toMatchObject({ event_name: 'pageview', path: '/prices', source: 'news.example', medium: 'referral' })
+  expect(row).toMatchObject({ language: 'en-GB', timezone: 'Europe/Berlin', screen_width: 1200 })
+  const { metrics, top_pages, top_sources, browsers, devices } = await visit.overview()
+  expect(metrics).toMatchObject({ visitors: 1, pageviews: 1, sessions: 1, bot_visits: 0 })
+  expect(top_pages).toMatchObject([{ path: '/prices', title: 'Prices', pageviews: 1, visitors: 1 }])
+  expect(top_sources).toMatchObject([{ source: 'news.example', medium: 'referral', visitors: 1 }])
+  expect([browsers[0]?.label, devices[0]?.key]).toEqual(['Chrome', 'desktop'])
+  expect(visit.complaints).toEqual([])
+})
+
+test('a route change of a single-page app is one pageview, whoever tells of it: the History API, Svc.page() or both', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, { '/': {} })
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview', 1)
+  const route = (path: string, isTold: boolean) =>
+    visit.page.evaluate(`{
+      document.title = 'at ${path}'
+      history.pushState(null, '', '${path}')
+      if (${isTold}) Svc.page()
+    }`)
+  await route('/a', false)
+  await visit.expectSent('pageview', 2)
+  await route('/b', true)
+  await visit.expectSent('pageview', 3)
+  await visit.page.evaluate(`{
+    Svc.page()
+    history.replaceState({ scrolled: true }, '', location.href)
+    Svc.page()
+  }`)
+  await visit.page.evaluate(`history.back()`)
+  const events = await visit.expectSent('pageview', 4)
+  expect(events.map(({ url }) => new URL(url!).pathname)).toEqual(['/', '/a', '/b', '/a'])
+  expect(events.map(({ title }) => title)).toEqual(['/', 'at /a', 'at /b', 'at /b'])
+  expect(new Set(events.map(({ session_id }) => session_id)).size).toBe(1)
+  await visit.page.evaluate(`history.replaceState(null, '', '/c')`)
+  await visit.expectSent('pageview', 5)
+  await visit.stored()
+  const { metrics, top_pages } = await visit.overview()
+  expect(metrics).toMatchObject({ visitors: 1, pageviews: 5, sessions: 1 })
+  expect(Object.fromEntries(top_pages.map(({ path, pageviews }) => [path, pageviews]))).toEqual({
+    ...{ '/': 1, '/a': 2, '/b': 1, '/c': 1 },
+  })
+  expect(visit.complaints).toEqual([])
+})
+
+test('Svc.page() gives its properties to the pageview that it records', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, { '/': {} })
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview', 1)
+  await visit.page.evaluate(`{
+    history.pushState(null, '', '/article')
+    Svc.page({ section: 'tides', words: 800 })
+  }`)
+  await visit.expectSent('pageview', 2)
+  const rows = await visit.stored('pageview')
+  expect(rows.map(({ properties }) => properties)).toEqual([{}, { section: 'tides', words: 800 }])
+})
+
+test('a page that comes back from the back-forward cache is a pageview of the same visit', async (context) => {
+  const visit = await startVisit(surface, context)
+  const tell = `<script>addEventListener('pageshow', ({ persisted }) => fetch('/told?' + persisted))</script>`
+  visit.site(shop, { '/a': { head: tell }, '/b': { head: tell }, '/told': { snippet: '' } })
+  const told = () => visit.network.seen.filter(({ url }) => url.pathname === '/told').map(({ url }) => url.search)
+  await visit.page.goto(`${root}/a`)
+  await visit.expectSent('pageview', 1)
+  await visit.page.goto(`${root}/b`)
+  await visit.expectSent('pageview', 2)
+  // Not by playwright's own way back, which waits for a load that doesn't come.
+  await visit.page.evaluate(`history.back()`).catch(() => {})
+  const events = await visit.expectSent('pageview', 3)
+  expect(told()).toEqual(['?false', '?false', '?true'])
+  expect(events.map(({ url }) => new URL(url!).pathname)).toEqual(['/a', '/b', '/a'])
+  expect(new Set(events.map(({ session_id }) => session_id)).size).toBe(1)
+  expect(new Set(events.map(({ client_event_id }) => client_event_id)).size).toBe(3)
+  await visit.stored()
+  expect((await visit.overview()).metrics).toMatchObject({ visitors: 1, pageviews: 3, sessions: 1 })
+})
+
+test('the script twice in a page, also with the queue before it, records everything once', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, {
+    '/': { snippet: visit.snippet.repeat(2), main: `<button id="buy" type="button">Buy</button>${visit.snippet}` },
+  })
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview', 1)
+  await visit.page.click('#buy')
+  await visit.page.evaluate(`Svc.track('bought')`)
+  await visit.expectSent('button_click', 1)
+  await visit.expectSent('bought', 1)
+  expect(namesOf(await visit.stored()).sort()).toEqual(['bought', 'button_click', 'pageview'])
+  expect(visit.complaints).toEqual([])
+})
+
+test('a key that isn’t known makes a script that says so in one line, and sends nothing', async (context) => {
+  const visit = await startVisit(surface, context)
+  const url = visit.scriptUrl.replace(/svc_pk_\w+/, `svc_pk_${'0'.repeat(24)}`)
+  visit.site(shop, { '/': { snippet: `<script async src="${url}"></script>` } })
+  const lines: string[] = []
+  visit.context.on('console', (message) => lines.push(message.text()))
+  await visit.page.goto(`${root}/`)
+  await expect.poll(() => lines).toHaveLength(1)
+  expect(lines[0]).toMatch(/svc.*key/i)
+  expect(visit.network.seen.map(({ url: { href } }) => href)).toEqual([`${root}/`, url])
+})
+
+test('a headless browser that doesn’t hide is no visitor: its events are kept as visits of a bot', async (context) => {
+  const visit = await startVisit(surface, context, { asHeadless: true })
+  visit.site(shop, { '/': {} })
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview', 1)
+  expect(await visit.stored()).toEqual([])
+  expect((await visit.overview()).metrics).toMatchObject({ visitors: 0, pageviews: 0, events: 0, bot_visits: 1 })
+})

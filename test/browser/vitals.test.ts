@@ -1,0 +1,133 @@
+/** Web vitals: measured as Google's own library measures them in the same page. */
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { browserWithinMs } from '../support/browser.ts'
+import { startTrackingSurface, type TrackingSurface } from '../support/tracking-surface.ts'
+import { startVisit } from '../support/visits.ts'
+
+let surface: TrackingSurface
+beforeAll(async () => {
+  surface = await startTrackingSurface()
+}, browserWithinMs)
+afterAll(() => surface?.close())
+
+const shop = 'shop.localhost'
+const root = `http://${shop}`
+const library = readFileSync(
+  join(dirname(createRequire(import.meta.url).resolve('web-vitals')), 'web-vitals.iife.js'),
+  'utf8',
+)
+
+/** Tells the site what the library measures, as it does by itself at the latest when the page is left. */
+const reference = `${library}
+for (const name of ['FCP', 'LCP', 'INP', 'CLS'])
+  webVitals['on' + name](({ name, value, rating }) => navigator.sendBeacon('/measured', JSON.stringify({ name, value, rating })))`
+
+/** A late picture is the largest paint, a late banner moves what is below it, and a button takes its time. */
+const main = `<div id="banner"></div><h1>Tides</h1><img src="/picture.svg" width="700" height="350" alt="">
+<button id="slow" type="button">Compute</button><p>${'Some text that is moved. '.repeat(40)}</p>
+<script>
+document.getElementById('slow').addEventListener('click', () => {
+  const end = performance.now() + 180
+  while (performance.now() < end);
+})
+setTimeout(() => { document.getElementById('banner').style.height = '160px' }, 700)
+</script>`
+
+test('FCP, LCP, INP and CLS equal those of web-vitals in the same page, in the rows and in the overview', async (context) => {
+  const visit = await startVisit(surface, context)
+  const picture = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 700 350">${Array.from(
+    { length: 300 },
+    (_, at) =>
+      `<circle cx="${(at * 37) % 700}" cy="${(at * 53) % 350}" r="${4 + (at % 9)}" fill="hsl(${at * 7} 60% 50%)"/>`,
+  ).join('')}</svg>`
+  visit.site(shop, {
+    '/': { head: '<script src="/reference.js"></script>', main },
+    '/next': { snippet: '' },
+  })
+  visit.network.decide = ({ url: { host, pathname } }) => {
+    if (host !== shop) return undefined
+    if (pathname === '/reference.js') return { headers: { 'Content-Type': 'text/javascript' }, body: reference }
+    if (pathname === '/picture.svg')
+      return { headers: { 'Content-Type': 'image/svg+xml' }, body: picture, afterMs: 400 }
+    return pathname === '/measured' ? { status: 204 } : undefined
+  }
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview')
+  await visit.page.waitForTimeout(1_500)
+  await visit.page.click('#slow')
+  // Both take what they measured when the browser is idle, at the latest after a second.
+  await visit.page.waitForTimeout(1_500)
+  await visit.page.goto(`${root}/next`)
+
+  const events = await visit.expectSent('web_vital', 4)
+  const measured = visit.network.seen
+    .filter(({ url }) => url.pathname === '/measured')
+    .map(({ body }) => JSON.parse(body) as { name: string; value: number; rating: string })
+  expect(measured.map(({ name }) => name).sort()).toEqual(['CLS', 'FCP', 'INP', 'LCP'])
+  const of = (metric: string) => events.find(({ properties }) => properties!['metric'] === metric)!.properties!
+  for (const { name, value, rating } of measured) {
+    const within = name === 'CLS' ? 0.001 : 1
+    const ours = of(name)
+    expect(Math.abs((ours['value'] as number) - value), `${name} ${ours['value']} for ${value}`).toBeLessThanOrEqual(
+      within,
+    )
+    expect(ours['rating']).toBe(rating.replace('-', '_'))
+    expect(ours).toMatchObject({ id: expect.any(String), navigation_type: 'navigate' })
+  }
+  // There was something to measure.
+  expect(of('LCP')['value']).toBeGreaterThanOrEqual(400)
+  expect(of('INP')['value']).toBeGreaterThanOrEqual(176)
+  expect(of('CLS')['value']).toBeGreaterThan(0.01)
+
+  expect(await visit.stored('web_vital')).toHaveLength(4)
+  const { web_vitals, web_vital_pages } = await visit.overview()
+  for (const { name, value } of measured) {
+    const row = web_vitals.find(({ metric }) => metric === name)!
+    expect(row.count).toBe(1)
+    expect(Math.abs(row.latest - value)).toBeLessThanOrEqual(name === 'CLS' ? 0.001 : 1)
+  }
+  expect(web_vital_pages).toMatchObject([{ path: '/', samples: 4 }])
+}, 60_000)
+
+test('Svc.webVital records one by hand, like one that was measured', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, { '/': {} })
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview')
+  await visit.page.evaluate(`Svc.webVital('INP', 321, { element: '#slow' })`)
+  await expect.poll(() => visit.sent('web_vital').some(({ properties }) => properties!['value'] === 321)).toBe(true)
+  const row = (await visit.stored('web_vital')).find(({ metric_value }) => metric_value === 321)
+  expect(row?.properties).toMatchObject({ metric: 'INP', element: '#slow' })
+  const { web_vitals, metrics } = await visit.overview()
+  expect(web_vitals.find(({ metric }) => metric === 'INP')).toMatchObject({
+    count: 1,
+    latest: 321,
+    rating: 'needs_improvement',
+  })
+  expect(metrics).toMatchObject({ visitors: 1, sessions: 1 })
+})
+
+test('vitals come from a file that is loaded after the page', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, { '/': { main: '<img src="/late.svg" alt="">' } })
+  let loadedAt = 0
+  const scripts: { url: string; at: number }[] = []
+  visit.network.decide = ({ url }) => {
+    if (url.pathname.endsWith('.js')) scripts.push({ url: url.href, at: Date.now() })
+    if (url.pathname !== '/late.svg') return undefined
+    loadedAt = Date.now() + 800
+    return {
+      headers: { 'Content-Type': 'image/svg+xml' },
+      body: '<svg xmlns="http://www.w3.org/2000/svg"/>',
+      afterMs: 800,
+    }
+  }
+  await visit.page.goto(`${root}/`)
+  await expect.poll(() => scripts.length).toBe(2)
+  expect(scripts[0]).toMatchObject({ url: visit.scriptUrl })
+  expect(scripts[0]!.at).toBeLessThan(loadedAt)
+  expect(scripts[1]!.at).toBeGreaterThanOrEqual(loadedAt - 20)
+})

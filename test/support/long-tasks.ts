@@ -1,0 +1,66 @@
+/**
+ * How long a script holds the main thread at a time, from the browser's own trace. In time of the thread, not of the clock:
+ * what else the machine does isn't the script's.
+ */
+import type { Page } from 'playwright-core'
+
+interface TraceEvent {
+  readonly name: string
+  readonly ph: string
+  readonly pid: number
+  readonly tid: number
+  readonly ts: number
+  readonly dur?: number
+  readonly tdur?: number
+  readonly args?: { readonly data?: { readonly url?: string } }
+}
+
+const categories = ['devtools.timeline', 'disabled-by-default-devtools.timeline', 'v8.compile', 'toplevel']
+
+/**
+ * Does `work` with the page, on a processor slowed down by `slowdown`.
+ * @returns the milliseconds of the script's longest task, those of its parts within a task of the browser together, and
+ *   how many of its tasks there were
+ */
+export async function longestTaskOf(
+  page: Page,
+  isOfScript: (url: string) => boolean,
+  slowdown: number,
+  work: () => Promise<void>,
+): Promise<{ longestMs: number; tasks: number }> {
+  const session = await page.context().newCDPSession(page)
+  const events: TraceEvent[] = []
+  session.on('Tracing.dataCollected', ({ value }) => events.push(...(value as unknown as TraceEvent[])))
+  const complete = new Promise((resolve) => session.once('Tracing.tracingComplete', resolve))
+  await session.send('Emulation.setCPUThrottlingRate', { rate: slowdown })
+  await session.send('Tracing.start', {
+    transferMode: 'ReportEvents',
+    traceConfig: { includedCategories: categories, excludedCategories: ['*'] },
+  })
+  await work()
+  await session.send('Tracing.end')
+  await complete
+  await session.send('Emulation.setCPUThrottlingRate', { rate: 1 })
+  await session.detach()
+  const durations = tasksOf(events, isOfScript)
+  return { longestMs: Math.max(0, ...durations), tasks: durations.length }
+}
+
+/** Milliseconds of the script in each of the browser's tasks that it has a part in. */
+function tasksOf(events: readonly TraceEvent[], isOfScript: (url: string) => boolean): number[] {
+  const whole = events.filter(({ ph, dur }) => ph === 'X' && dur !== undefined)
+  const tasks = whole.filter(({ name }) => name === 'RunTask')
+  const parts = whole.filter(({ args }) => isOfScript(args?.data?.url ?? ''))
+  const outermost = parts.filter((part) => !parts.some((other) => other !== part && holds(other, part)))
+  return tasks
+    .map((task) => outermost.filter((part) => holds(task, part)))
+    .filter((own) => own.length > 0)
+    .map((own) => own.reduce((sum, { tdur, dur }) => sum + (tdur ?? dur)!, 0) / 1000)
+}
+
+function holds(outer: TraceEvent, inner: TraceEvent): boolean {
+  const isSameThread = outer.pid === inner.pid && outer.tid === inner.tid
+  if (!isSameThread || outer.ts > inner.ts || outer.ts + outer.dur! < inner.ts + inner.dur!) return false
+  // Of two that are equally long the one that was noted first is the outer one.
+  return outer.ts !== inner.ts || outer.dur !== inner.dur || outer.tdur! >= inner.tdur!
+}

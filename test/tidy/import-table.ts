@@ -93,4 +93,4 @@ export const tools: Readonly<Record<string, string>> = {
   typescript: 'package.json',
   vitest: 'package.json',
 }
-export const testPackages = ['autocannon', 'fast-check', 'swagger-typescript-api', 'vitest'] as const
+export const testPackages = ['autocannon', 'fast-check', 'playwright-core', 'swagger-typescript-api', 'vitest'] as const

@@ -25,6 +25,8 @@ export function destinationProblem(text: string): string | null {
   const authority = beginning.exec(text)?.[0]
   if (authority === undefined) return 'The URL must begin with http:// or https:// and a host'
   if (authority.includes('@')) return 'The URL must not have credentials'
+  // To some readers what stands before it is a user, and the host comes behind an `@`.
+  if (text[authority.length] === '\\') return 'The host of the URL must not be followed by a backslash'
   return URL.canParse(authority) ? null : 'The host or the port of the URL is none'
 }
 

@@ -46,6 +46,7 @@ test.each([
     'https://1.2.3.4.5',
     'https://%00.example',
     'data:text/html,https://a',
+    'https://example.com\\@evil.example/',
   ],
 ])('%j is no destination', (destination) => {
   expect(destinationProblem(destination)).not.toBeNull()

@@ -1,10 +1,11 @@
 /** No raw address in any file, table, queue or log, whichever way it came in. */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ipv4Of, ipv6Of, type Trace, tracesIn, tracesInFiles } from '../support/address-traces.ts'
+import { runSvc } from '../support/command-line.ts'
 import { startProduct, type TestProduct, waitUntilShipped, withStores } from '../support/product.ts'
 import { bytesOfClickHouse, bytesOfPostgres, bytesOfRedis, type StoredBytes } from '../support/store-bytes.ts'
 
@@ -20,7 +21,7 @@ beforeAll(async () => {
   product = await startProduct(dataDir, {
     LOG_LEVEL: 'debug',
     TRUSTED_PROXIES: '127.0.0.1,::1',
-    BOT_DNS_SERVERS: 'off',
+    BOT_DNS_SERVERS: '127.0.0.1:9',
   })
 }, longMs)
 afterAll(async () => {
@@ -193,6 +194,11 @@ const ways: readonly Way[] = [
     statuses: [200, 200, 422, 404],
   },
   {
+    name: 'replayed access logs',
+    send: replayLog,
+    statuses: [0, 0, 0],
+  },
+  {
     name: 'pages',
     send: async (address) => [
       await send('GET', `${front()}/`, { address }),
@@ -205,6 +211,26 @@ const ways: readonly Way[] = [
     statuses: [200, 200, 200, 200, 200, 200],
   },
 ]
+
+/** What commands have printed. */
+let said = ''
+
+/** Replays a log of a person's request and a crawler's in each of three ways. @returns exit codes */
+async function replayLog(address: string): Promise<number[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-replayed-'))
+  const file = join(folder, 'access.log')
+  const line = (agent: string) =>
+    `${address} - - [20/Nov/2026:10:00:00 +0000] "GET /x HTTP/1.1" 200 100 "-" "${agent}"\n`
+  writeFileSync(file, line(chrome) + line(googlebot))
+  const codes: number[] = []
+  for (const options of [['--shift-to-now'], ['--shift-to-now', '--bots', '--everybody'], ['--import']]) {
+    const { code, out, err } = await runSvc(['replay', file, ...options], { DATA_DIR: dataDir })
+    codes.push(code)
+    said += out + err
+  }
+  rmSync(folder, { recursive: true })
+  return codes
+}
 
 let linkKey: string | undefined
 async function shortLinkKey(): Promise<string> {
@@ -237,7 +263,7 @@ async function look(): Promise<{ traces: Trace[]; places: string[] }> {
   })
   for await (const stored of bytesOfRedis(product.dev.redis_url)) take(stored)
   const { traces: inFiles, files } = tracesInFiles(dataDir)
-  traces.push(...inFiles, ...tracesIn(Buffer.from(product.output), 'what was printed'))
+  traces.push(...inFiles, ...tracesIn(Buffer.from(product.output + said), 'what was printed'))
   return { traces, places: [...places, `${files} files`] }
 }
 

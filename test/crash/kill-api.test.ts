@@ -62,14 +62,17 @@ function answerOf(asked: Promise<Response>) {
 
 /** Every post by its key: how many there are, with how many audit rows and records of answers. */
 async function stored() {
-  const posts = await stores.pg.query<{ id: number; title: string; audits: number; records: number }>(
-    `SELECT id, title,
-       (SELECT count(*) FROM audit_events WHERE action = 'post.create' AND resource_id = posts.id) AS audits,
-       (SELECT count(*) FROM idempotency_records WHERE key = posts.title) AS records
-     FROM posts WHERE workspace_id = $1`,
+  return stores.pg.query<{ id: number; title: string; audits: number; records: number }>(
+    `SELECT id, title, coalesce(audits, 0) AS audits, coalesce(records, 0) AS records FROM posts
+     LEFT JOIN (
+       SELECT resource_id, count(*) AS audits FROM audit_events WHERE action = 'post.create' GROUP BY resource_id
+     ) audit ON resource_id = id
+     LEFT JOIN (SELECT key, count(*) AS records FROM idempotency_records WHERE workspace_id = $1 GROUP BY key) record
+       ON key = title
+     WHERE workspace_id = $1`,
     [mine.workspaceId],
+    { deadlineMs: 60_000 },
   )
-  return posts
 }
 
 /** One post of each key, one audit row and one record of each post, and the chain of as many rows. */

@@ -6,21 +6,29 @@ import { addressOf, isWithinLength, makeId, nextSession, readJourney, sessionIdO
 const now = Date.UTC(2026, 10, 21, 12)
 const minute = 60_000
 const hour = 60 * minute
-const idOf = (stored: string) => sessionIdOf(stored)
+const browser = makeId()
+const idOf = (stored: string) => sessionIdOf(stored, browser)
 
 describe('a session', () => {
-  const begun = nextSession(null, now)
+  const begun = nextSession(undefined, now)
 
-  test('begins with its time and 128 random bits, and has no two alike', () => {
-    expect(begun).toMatch(new RegExp(`^${now}\\.\\d{20,40}\\.${now}$`))
-    expect(idOf(begun)).toBe(begun.slice(0, begun.lastIndexOf('.')))
+  test('is its browser and its start, and no two browsers are alike', () => {
+    expect(begun).toBe(`${now}.${now}`)
+    expect(idOf(begun)).toBe(`${now}.${browser}`)
     expect(new Set(Array.from({ length: 1000 }, makeId)).size).toBe(1000)
+    expect(browser).toMatch(/^\d{20,40}$/)
+  })
+
+  test('is the same in tabs that are opened within a moment, and another one for another campaign', () => {
+    expect(idOf(nextSession(undefined, now + 9_000))).toBe(idOf(begun))
+    expect(nextSession(undefined, now + 9_000)).toBe(`${now}.${now + 9_000}`)
+    expect(idOf(nextSession(begun, now + 9_000, true))).toBe(`${now + 9_000}.${browser}`)
   })
 
   test('goes on as long as less than 30 minutes pass without activity', () => {
     const later = nextSession(begun, now + 30 * minute - 1)
     expect(idOf(later)).toBe(idOf(begun))
-    expect(later).toBe(`${idOf(begun)}.${now + 30 * minute - 1}`)
+    expect(later).toBe(`${now}.${now + 30 * minute - 1}`)
     expect(idOf(nextSession(later, now + 59 * minute))).toBe(idOf(begun))
   })
 
@@ -45,16 +53,15 @@ describe('a session', () => {
   test('begins anew, and well formed, whatever else stands where it is kept', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
-        fc.pre(!/^\d+\.[^.]*\.\d+/.test(text))
-        expect(nextSession(text, now)).toMatch(/^\d+\.\d{20,40}\.\d+$/)
+        fc.pre(!/^\d{13}/.test(text))
+        expect(nextSession(text, now)).toBe(begun)
       }),
     )
   })
 })
 
 describe('a journey in a URL', () => {
-  const browser = makeId()
-  const session = nextSession(null, now)
+  const session = nextSession(undefined, now)
   const link = (rest = '') => `https://shop.example/a?x=1&svc_j=${browser}.${session}${rest}`
 
   test('is read with its browser and session for two minutes', () => {
@@ -66,7 +73,7 @@ describe('a journey in a URL', () => {
   test.each([
     ['https://shop.example/'],
     ['https://shop.example/?svc_j='],
-    ['https://shop.example/?svc_j=guest.1.2.3'],
+    ['https://shop.example/?svc_j=guest.1795262400000.1795262400000'],
     [`https://shop.example/?xsvc_j=${browser}.${session}`],
     [`https://shop.example/?svc_j=${'1'.repeat(500)}.${session}`],
   ])('is none in %s', (url) => {

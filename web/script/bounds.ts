@@ -23,5 +23,6 @@ export const titleMs = 50
 
 export const sessionIdleMsMax = 18e5
 export const sessionMsMax = 864e5
+export const sessionStartMs = 1e4
 /** A link that was copied and passed on must not make two people one. */
 export const journeyMsMax = 12e4

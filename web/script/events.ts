@@ -1,7 +1,7 @@
 /** What an event says: the page that it happened on, and, once that is allowed, whose it is. */
 import { nameLengthMax, titleLengthMax } from './bounds.ts'
 import { clear, put, queue, type Sent, takeStored } from './outbox.ts'
-import { isWithinLength, makeId, nextSession, readJourney, sessionIdOf } from './sessions.ts'
+import { isWithinLength, makeId, nextSession, readJourney } from './sessions.ts'
 import { eraseAll, read, write } from './storage.ts'
 import { keepTouch } from './touches.ts'
 
@@ -74,19 +74,11 @@ export function sessionNow(now = Date.now(), isNew?: boolean): string {
   return session
 }
 
-/** Tabs that are opened at once have each made ids: those that were stored last are everybody's. */
-export function settle(event: Sent): void {
-  if (event.session_id === sessionIdOf(session)) {
-    event.anonymous_id = browserId()
-    event.session_id = sessionIdOf(read('svc_sid') || session)
-  }
-}
-
 /** @returns false for what came so late that its session is over */
 function stamp(event: Sent, isPassive?: boolean): boolean {
   const now = Date.parse(event.occurred_at)
   if (!isPassive) sessionNow(now, event.event_name === 'pageview' && keepTouch(event))
-  event.anonymous_id = browserId()
-  event.session_id = sessionIdOf(session)
+  browserId()
+  event.session_id = session
   return isWithinLength(session, now)
 }

@@ -52,7 +52,7 @@ const api: SvcApi = {
     }
   },
   anonymousId: () => (isOpen ? browserId() : null),
-  sessionId: () => (isOpen ? sessionIdOf(sessionNow()) : null),
+  sessionId: () => (isOpen ? sessionIdOf(sessionNow(), browserId()) : null),
   link: (url) => {
     try {
       const target = new URL(url, location.href)
@@ -87,14 +87,13 @@ function start(): void {
   on('online', send)
   // Another tab's visitor has withdrawn consent.
   on('storage', ({ key, newValue }) => key === 'svc_aid' && !newValue && api.consent(false))
-  pageSoon()
   allow()
 }
 
 function allow(): void {
+  pageSoon()
   if (isOpen || !isGiven || document.prerendering) return
   begin()
-  pageSoon()
   if (document.readyState === 'complete') loadLate()
 }
 
@@ -110,11 +109,11 @@ function loadLate(): void {
 }
 
 try {
-  const page = window as { Svc?: Stub }
-  page.Svc ||= {}
-  const target = page.Svc
+  const page: { Svc?: Stub } = window as object
+  const target: Stub = page.Svc || {}
   // Unless the script stands in the page twice.
   if (!target.journey) {
+    page.Svc = target
     for (const name in api) target[name as 'page'] = guard(api[name as 'page'])
     if (document.prerendering) on('prerenderingchange', start, true)
     else start()

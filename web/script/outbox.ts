@@ -14,7 +14,8 @@ import {
   storedMsMax,
 } from './bounds.ts'
 import { base, key } from './config.ts'
-import { isOpen, settle } from './events.ts'
+import { browserId, isOpen } from './events.ts'
+import { sessionIdOf } from './sessions.ts'
 import { readJson, write } from './storage.ts'
 
 export interface Sent {
@@ -27,6 +28,7 @@ export interface Sent {
   properties: object
   event_type?: string
   anonymous_id?: string
+  /** As it is stored, until the event is sent. */
   session_id?: string
   sent_at?: string
   [field: string]: unknown
@@ -34,7 +36,6 @@ export interface Sent {
 
 export let queue: Sent[] = []
 let isBusy = false
-let isSettled = false
 let failures = 0
 let timer: ReturnType<typeof setTimeout> | undefined
 
@@ -64,8 +65,6 @@ export async function send(): Promise<void> {
   isBusy = true
   const from = queue
   const batch = queue.splice(0, batchMax)
-  if (!isSettled) batch.forEach(settle)
-  isSettled = true
   // Seconds, where it has to be repeated: as without any answer.
   let wait = 1
   try {
@@ -105,7 +104,12 @@ function schedule(ms: number): void {
 }
 
 function requestOf(events: Sent[]): [url: string, body: string] {
-  for (const event of events) event.sent_at = new Date().toISOString()
+  for (const event of events) {
+    event.sent_at = new Date().toISOString()
+    // Not before: tabs that are opened at once have each made an id, and the one that was stored last is everybody's.
+    event.anonymous_id ||= browserId()
+    event.session_id = sessionIdOf(event.session_id!, event.anonymous_id)
+  }
   const isOne = !events[1]
   return [
     `${base}api/v1/growth/track${isOne ? '' : '/batch'}`,

@@ -54,8 +54,6 @@ export function watchPages(): void {
   })
   on('visibilitychange', () => (document.hidden ? hide() : show()))
   on('pagehide', hide)
-  on('focus', countEngagement)
-  on('blur', countEngagement)
   on('scroll', look)
   for (const name of ['pushState', 'replaceState'] as const) {
     const original = history[name]
@@ -98,5 +96,5 @@ function countEngagement(): void {
   const now = performance.now()
   if (isEngaged) engagedMs += now - countedAt
   countedAt = now
-  isEngaged = !document.hidden && document.hasFocus()
+  isEngaged = !document.hidden
 }

@@ -1,10 +1,11 @@
 /**
  * Ids, and when one session ends and the next begins. Pure.
  *
- * A session is stored as `start.random.last`, the times in milliseconds since 1970. Its id is `start.random`.
+ * A session is stored as `start.last`, milliseconds since 1970. Its id is `start.browser`. Tabs that are opened at the same
+ * time don't see what the others store: that they begin the same session follows from the start, which is rounded.
  * Held by test/unit/browser-sessions.test.ts.
  */
-import { journeyMsMax, sessionIdleMsMax, sessionMsMax, urlLengthMax } from './bounds.ts'
+import { journeyMsMax, sessionIdleMsMax, sessionMsMax, sessionStartMs, urlLengthMax } from './bounds.ts'
 
 /** 128 random bits. `randomUUID` is for secure contexts only. */
 export function makeId(): string {
@@ -12,14 +13,14 @@ export function makeId(): string {
 }
 
 /** The session to store for activity at `now`: the stored one, or another after 30 idle minutes, 24 hours, or where `isNew`. */
-export function nextSession(stored: string | null | undefined, now: number, isNew?: boolean): string {
-  const [start, random, last] = (stored || '').split('.') as [string, string?, string?]
+export function nextSession(stored: string | undefined, now: number, isNew?: boolean): string {
+  const [start, last] = (stored || '').split('.')
   const goesOn = !isNew && isNear(last, now, sessionIdleMsMax) && isNear(start, now, sessionMsMax)
-  return `${goesOn ? `${start}.${random}` : `${now}.${makeId()}`}.${now}`
+  return `${goesOn ? start : isNew ? now : now - (now % sessionStartMs)}.${now}`
 }
 
-export function sessionIdOf(stored: string): string {
-  return stored.replace(/\.\d*$/, '')
+export function sessionIdOf(stored: string, browser: string): string {
+  return `${Number.parseInt(stored, 10)}.${browser}`
 }
 
 /** Whether the session may have events at `now`. */
@@ -27,9 +28,9 @@ export function isWithinLength(stored: string, now: number): boolean {
   return isNear(stored, now, sessionMsMax)
 }
 
-/** A journey in a URL is `browser.start.random.last`. Undefined for what is none, or too old. */
+/** A journey in a URL is `browser.start.last`. Undefined for what is none, or too old. */
 export function readJourney(url: string, now: number): [url: string, browser: string, session: string] | undefined {
-  const found = /[?&]svc_j=(\d{20,40})\.(\d+\.\d{20,40}\.(\d+))/.exec(url)
+  const found = /[?&]svc_j=(\d{20,40})\.(\d{13}\.(\d{13}))/.exec(url)
   if (isNear(found?.[3], now, journeyMsMax)) return found as unknown as [string, string, string]
 }
 

@@ -2,21 +2,58 @@
  * One browser for all test files of a run, started when the first of them asks. Each takes a context of its own, which
  * shares nothing with others.
  */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { type Browser, chromium } from 'playwright-core'
 import { inject, type TestContext } from 'vitest'
 import { type FoundBrowser, findBrowser } from './find-browser.ts'
 
 /** What the run's first process tells the others: where the browser listens, or why there is none. */
-export type BrowserAnswer = { readonly endpoint: string; readonly executable: string } | { readonly missing: string }
+export type BrowserAnswer = { readonly endpoint: string; readonly program: FoundBrowser } | { readonly missing: string }
 
 /** Finding it may mean to fetch it. */
 export const browserWithinMs = 330_000
 
-/** Asks for it; tests are left out by `withBrowser` where there is none. */
+/** Asks for it; `demand` leaves tests out where there is none. */
 export async function sharedBrowser(): Promise<Browser | undefined> {
-  const response = await fetch(`http://127.0.0.1:${inject('sharedStoresPort')}/browser`)
-  const answer = (await response.json()) as BrowserAnswer
+  const answer = await askShared()
   return 'missing' in answer ? undefined : chromium.connect(answer.endpoint)
+}
+
+/**
+ * Another browser, at `url`, that nothing drives: it does what driven ones don't do, as to prerender. It sees the world
+ * through `proxyPort`, keeps its files in `folder`, and ends with the test.
+ */
+export async function openUndriven(
+  url: string,
+  proxyPort: number,
+  folder: string,
+  { onTestFinished }: Pick<TestContext, 'onTestFinished'>,
+): Promise<void> {
+  const answer = await askShared()
+  if ('missing' in answer) throw new Error(answer.missing)
+  const { executable, env, majorVersion } = answer.program
+  const child = spawn(
+    executable,
+    [
+      ...['--headless=new', '--no-sandbox', '--no-first-run', '--disable-gpu', '--disable-dev-shm-usage'],
+      ...[`--user-data-dir=${folder}`, `--user-agent=${userAgentOf(majorVersion)}`],
+      ...[`--proxy-server=127.0.0.1:${proxyPort}`, '--proxy-bypass-list=<-loopback>', url],
+    ],
+    { env: { ...process.env, ...env }, stdio: 'ignore' },
+  )
+  const ended = once(child, 'exit')
+  onTestFinished(async () => {
+    child.kill('SIGKILL')
+    await ended
+  })
+}
+
+async function askShared(): Promise<BrowserAnswer> {
+  const response = await fetch(`http://127.0.0.1:${inject('sharedStoresPort')}/browser`)
+  const text = await response.text()
+  if (!response.ok) throw new Error(`the browser didn't start: ${text}`)
+  return JSON.parse(text) as BrowserAnswer
 }
 
 /** The browser as a test needs it. Without one the test ends as one that wasn't run; why was said once for all. */
@@ -38,7 +75,7 @@ export async function startBrowser(): Promise<RunningBrowser> {
   }
   const server = await chromium.launchServer(launchOptions(found))
   return {
-    answer: { endpoint: server.wsEndpoint(), executable: found.executable },
+    answer: { endpoint: server.wsEndpoint(), program: found },
     close: () => server.close(),
   }
 }

@@ -46,6 +46,9 @@ const url = fc.oneof(
   fc
     .tuple(fc.constantFrom('utm_source', 'source', 'gclid', 'fbclid', 'utm_medium'), urlPart, urlPart)
     .map(([name, value, rest]) => `https://example.com/?${name}=${value}&${rest}`),
+  fc
+    .tuple(fc.constantFrom('svc_link_id', 'svc_post_id'), fc.bigInt(-1n, 2n ** 34n))
+    .map(([name, id]) => `https://example.com/?${name}=${id}`),
 )
 function timeText(min: number, max: number) {
   const date = fc.date({ min: new Date(min), max: new Date(max), noInvalidDate: true })
@@ -82,7 +85,9 @@ const event = fc.record(
 )
 
 test('every valid event has a row that its table can hold, or errors that say why it is refused', () => {
-  const enrich = makeEnrich()
+  const enrich = makeEnrich({
+    ownership: { linkOfId: (id) => ({ workspaceId: 7, postId: id }), workspaceOfPost: () => 7 },
+  })
   const counts = { events: 0, bot_visits: 0, rejected: 0 }
   fc.assert(
     fc.property(event, word, (sent, userAgent) => {

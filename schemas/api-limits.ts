@@ -50,6 +50,8 @@ export const postTitleLengthMax = 180
 export const postBaseCaptionLengthMax = 2200
 export const postCaptionOverrideLengthMax = 70_000
 export const postCaptionOverridesLengthMax = 200_000
+/** Captions of one page of posts, in bytes: 200 posts with 80,000 each. A page that holds more ends before. */
+export const postsListedBytesMax = 16 * 1024 * 1024
 export const postTagsMax = 30
 export const postTagLengthMax = 60
 /** As many as the platforms that take most. */

@@ -2,6 +2,7 @@
  * Posts with their media and targets. Whoever changes a post takes its row first (`lockPost`): the state that was read is
  * the state that is changed. Held by test/integration/post-schedule.test.ts.
  */
+import { postsListedBytesMax } from '../../schemas/api-limits.ts'
 import type { PostStatus, TargetStatus } from '../../schemas/resources/post.ts'
 import type { Queryable } from '../client.ts'
 import type { Page } from '../page.ts'
@@ -42,15 +43,31 @@ export interface PostFilter extends Page {
   readonly status?: PostStatus | undefined
 }
 
-/** Newest first. */
-export function listPosts(q: Queryable, workspaceId: number, filter: PostFilter): Promise<Post[]> {
+/**
+ * Newest first. The page ends where captions have come to `bytesMax`, so that what one workspace lists is no burden to others.
+ */
+export function listPosts(
+  q: Queryable,
+  workspaceId: number,
+  filter: PostFilter,
+  bytesMax = postsListedBytesMax,
+): Promise<Post[]> {
   const { limit, beforeId = null, status = null } = filter
   // The index of the list without archived posts is taken only where the statement itself leaves them out.
   const wanted = status === null ? `p.status <> 'archived' AND $4::text IS NULL` : 'p.status = $4'
+  // Lengths are known without reading the texts.
   return q.query<Post>(
-    `SELECT ${columns} FROM posts p
-     WHERE p.workspace_id = $1 AND ${wanted} AND ($3::bigint IS NULL OR p.id < $3) ORDER BY p.id DESC LIMIT $2`,
-    [workspaceId, limit, beforeId, status],
+    `SELECT ${columns} FROM posts p JOIN (
+       SELECT id, sum(bytes) OVER (ORDER BY id DESC) - bytes AS bytes_before FROM (
+         SELECT p.id, octet_length(p.base_caption) + (
+           SELECT coalesce(sum(octet_length(t.caption_override)), 0) FROM post_targets t WHERE t.post_id = p.id
+         ) AS bytes
+         FROM posts p
+         WHERE p.workspace_id = $1 AND ${wanted} AND ($3::bigint IS NULL OR p.id < $3) ORDER BY p.id DESC LIMIT $2
+       ) of_page
+     ) page ON page.id = p.id
+     WHERE page.bytes_before < $5 ORDER BY p.id DESC`,
+    [workspaceId, limit, beforeId, status, bytesMax],
   )
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { postsListedBytesMax } from '../../schemas/api-limits.ts'
 import { makeWorkspace, setUpApi, startApi } from '../support/api.ts'
 import { asking, type Fault, makeAccount, makeMedia, type ShownPost } from '../support/publishing.ts'
 
@@ -235,6 +236,25 @@ describe('the list', () => {
         ctx: { expected: "'draft', 'scheduled', 'publishing', 'published', 'failed' or 'archived'" },
       },
     ])
+  })
+
+  test('ends a page where its captions have become long, and goes on behind it', async () => {
+    const account = await makeAccount(stores, mine.workspaceId, 'facebook')
+    const caption = '🙂'.repeat(60_000)
+    const count = Math.ceil((1.5 * postsListedBytesMax) / Buffer.byteLength(caption))
+    await stores.pg.query(
+      `WITH made AS (
+         INSERT INTO posts (workspace_id, title, base_caption) SELECT $1, 'Long', 'c' FROM generate_series(1, $2) RETURNING id
+       ) INSERT INTO post_targets (post_id, place, social_account_id, caption_override) SELECT id, 1, $3, $4 FROM made`,
+      [mine.workspaceId, count, account, caption],
+    )
+    const first = (await ask<ShownPost[]>('GET', '/v1/posts?limit=200')).body
+    const captionBytes = Buffer.byteLength(caption) + 1
+    expect(first).toHaveLength(Math.ceil(postsListedBytesMax / captionBytes))
+    const rest = (await ask<ShownPost[]>('GET', `/v1/posts?limit=200&before_id=${first.at(-1)!.id}`)).body
+    const ids = [...first, ...rest].map(({ id }) => id)
+    expect(ids).toEqual([...new Set(ids)].sort((one, other) => other - one))
+    expect(ids).toHaveLength(count)
   })
 
   test('takes no more statements for many posts than for one', async () => {

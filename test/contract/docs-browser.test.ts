@@ -1,0 +1,73 @@
+/** docs/browser.md against the script: its calls, flags, markers, keys and bounds. */
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { projectFile } from '../../runtime/paths.ts'
+import { kindByEventName } from '../../schemas/row.ts'
+import * as served from '../../schemas/script-limits.ts'
+import * as bounds from '../../web/script/bounds.ts'
+import { readDoc, tableOf } from '../support/docs.ts'
+
+const page = readDoc('docs/browser.md')
+const source = (name: string) => readFileSync(projectFile('web/script', name), 'utf8')
+/** What stands first in backquotes in each row of a table. */
+const firstOf = (heading: string) => tableOf(page, heading).map(([cell]) => /`([^`]*)`/.exec(cell!)![1]!)
+
+test('every call that the types declare is in the table, and no other', () => {
+  const declared = [...source('svc.d.ts').matchAll(/^ {2}(\w+)\(/gm)].map(([, name]) => name)
+  const behind = page.slice(page.indexOf('\n| call |'))
+  const shown = tableOf(`## Calls${behind}`, '## Calls').map(([cell]) => /`Svc\.(\w+)\(/.exec(cell!)![1])
+  expect(declared.length).toBeGreaterThan(9)
+  expect(shown).toEqual(declared)
+})
+
+test('the stub keeps the calls that record something', () => {
+  const kept = /for \(const call of \[(.*)\]\)/.exec(page)![1]!.match(/\w+/g)
+  expect(kept).toEqual(['page', 'track', 'identify', 'conversion', 'webVital', 'consent'])
+})
+
+test('every event that the script makes by itself is in the table, and the server knows it', () => {
+  expect(firstOf('## Events').sort()).toEqual(Object.keys(kindByEventName).sort())
+})
+
+test('every flag that the server reads is in the table', () => {
+  const read = [
+    ...readFileSync(projectFile('ingest/browser-script.ts'), 'utf8').matchAll(/query\.get\('(\w+)'\) === '(\w+)'/g),
+  ]
+  expect(firstOf('## Flags').sort()).toEqual(read.map(([, name, value]) => `${name}=${value}`).sort())
+})
+
+test('every marker that leaves a region out is named', () => {
+  const markers = /const excluded = '(.*)'/.exec(source('clicks.ts'))![1]!.match(/[a-z-]+/g)!
+  expect(new Set(markers)).toEqual(new Set(['data-svc-block', 'svc-block', 'svc-no-capture', 'data-svc-ignore']))
+  const table = tableOf(page, '## Leaving things out').flat().join(' ')
+  for (const marker of markers) expect(table).toContain(marker)
+})
+
+test('every key that is kept is in the table', () => {
+  const keys = /type Key = (.*)/.exec(source('storage.ts'))![1]!.match(/\w+/g)
+  expect(firstOf('## What is kept')).toEqual(keys)
+})
+
+describe('the page says, as the bounds do,', () => {
+  const minutes = (ms: number) => ms / 60_000
+  test.each([
+    [`under ${served.scriptGzipBytesMax.toLocaleString('en-US')} bytes compressed`],
+    [`up to ${bounds.queueMax.toLocaleString('en-US')}`],
+    [`up to ${bounds.storedMax} events`],
+    [`Events go out together after ${bounds.delayMs} ms`],
+    [`recorded ${bounds.titleMs} ms after the change`],
+    [`ends after ${minutes(bounds.sessionIdleMsMax)} minutes without`],
+    [`after ${minutes(bounds.sessionMsMax) / 60} hours in any case`],
+    [`max-age=${served.scriptMaxAgeSeconds}`],
+  ])('"%s"', (text) => {
+    expect(page).toContain(text)
+  })
+
+  test('the rest in words', () => {
+    expect([minutes(bounds.journeyMsMax), bounds.backoffSecondsMax / 60]).toEqual([2, 5])
+    expect(page).toContain('within two minutes')
+    expect(page).toContain('of at most five minutes')
+    expect(bounds.storedMsMax).toBe(86_400_000)
+    expect(page).toContain('for a day at most')
+  })
+})

@@ -31,7 +31,7 @@ test('a visit of a page is one pageview with the page, the browser and the visit
     timezone: 'Europe/Berlin',
     screen_width: 1200,
   })
-  const [row, ...others] = await visit.stored()
+  const [row, ...others] = await visit.stored('pageview')
   expect(others).toEqual([])
   expect(row).toMatchObject({ event_name: 'pageview', path: '/prices', source: 'news.example', medium: 'referral' })
   expect(row).toMatchObject({ language: 'en-GB', timezone: 'Europe/Berlin', screen_width: 1200 })

@@ -157,39 +157,32 @@ async function openLeases(
 }
 
 async function openTables({ config, folder, clock, log }: Thread, pg: Postgres, keepsCopy: boolean): Promise<Tables> {
+  const common = { keepsCopy, clock, log }
   const keys = makeKeyTable({
+    ...common,
     file: join(folder, 'tracking-keys.json'),
-    keepsCopy,
     listKeys: () => listTrackingKeys(pg),
     findKey: (key) => findTrackingKey(pg, key),
     listen: (onNotify, onReconnect) => pg.listen('keys_changed', onNotify, onReconnect),
-    clock,
-    log,
   })
   const salts = makeSalts({
+    ...common,
     file: join(folder, 'visitor-salts.json'),
-    keepsCopy,
     readOrMakeSalt: (day, newSalt) => readOrMakeSalt(pg, day, newSalt),
-    clock,
-    log,
   })
   const links = makeLinkTable({
+    ...common,
     file: join(folder, 'links.jsonl'),
-    keepsCopy,
     listChanged: (since, limit) => listRedirects(pg, since, limit),
     findLink: (key) => findRedirect(pg, key),
     findLinkOfId: (id) => findRedirectOfId(pg, id),
     listen: (onNotify, onReconnect) => pg.listen('links_changed', onNotify, onReconnect),
-    clock,
-    log,
   })
   const posts = makePostTable({
+    ...common,
     file: join(folder, 'posts.txt'),
-    keepsCopy,
     listPosts: (afterId, limit) => listPostOwners(pg, afterId, limit),
     findPost: (id) => findPostOwner(pg, id),
-    clock,
-    log,
   })
   const botLists = resolve(config.dataDir, botListsFolder)
   const [countries, botChecks] = await Promise.all([
@@ -197,7 +190,10 @@ async function openTables({ config, folder, clock, log }: Thread, pg: Postgres, 
     openBotChecks({ folder: botLists, servers: config.botDnsServers, clock, log }),
     ...[keys, links, posts, salts].map((table) => table.start()),
   ])
-  return { keys, links, posts, salts, countries, botChecks }
+  const close = async () => {
+    await Promise.all([keys, links, posts, salts, botChecks].map((each) => each.close()))
+  }
+  return { keys, links, posts, salts, countries, botChecks, close }
 }
 
 function markStoreOf(pg: Postgres): MarkStore {

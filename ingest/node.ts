@@ -48,6 +48,7 @@ export interface Tables {
   readonly countries: Countries | null
   /** By which crawlers are verified. */
   readonly botChecks: BotChecks
+  close(): Promise<void>
 }
 
 /** The logs that requests are written to. */

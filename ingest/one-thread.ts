@@ -40,8 +40,7 @@ export async function receiveInOneThread(node: Node, openTables: () => Promise<T
     },
     closeTables: async () => {
       capacity.close()
-      const { keys, links, posts, salts, botChecks } = tables
-      await Promise.all([keys, links, posts, salts, botChecks, numbers].map((each) => each.close()))
+      await Promise.all([tables.close(), numbers.close()])
     },
   }
 }

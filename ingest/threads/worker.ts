@@ -9,11 +9,11 @@ import { type BotVisitRow, type EventRow, type LinkClickRow, type StreamName, st
 import { DedupWindow } from '../log/dedup-window.ts'
 import { diskIo, type LogFiles } from '../log/files.ts'
 import { openFolder } from '../log/open-folder.ts'
-import { openSegmentNumbers } from '../log/segment-numbers.ts'
+import { openSegmentNumbers, type SegmentNumbers } from '../log/segment-numbers.ts'
 import { LogWriter } from '../log/writer.ts'
 import { answersEndMs, makeReceiver, type Tables, type Thread } from '../node.ts'
 import { makeSetAside } from '../ship/set-aside.ts'
-import { connectThreads } from './calls.ts'
+import { type Calls, connectThreads } from './calls.ts'
 import { type OfMain, type OfWorker, type OpenedLog, streamNames, type WorkerData } from './protocol.ts'
 
 interface OpenLog<Row extends { id: number }> {
@@ -28,8 +28,7 @@ export async function runWorker(
   thread: Thread,
   openTables: () => Promise<Tables>,
 ): Promise<void> {
-  const { config, folder: nodeFolder, metrics, watched, clock, log } = thread
-  const isLoading = new Int32Array(loading)
+  const { config, metrics, clock, log } = thread
   let refusal: string | null = null
   const mine: Partial<OfWorker> = {
     // Told as soon as it is so, also while the log is still being read.
@@ -42,42 +41,11 @@ export async function runWorker(
   const entries = Math.ceil(config.dedupLocalEntries / workers)
   const window = new DedupWindow(entries, config.dedupWindowHours * 3_600_000, clock.now())
 
-  async function openLog<Row extends { id: number }>(stream: StreamName): Promise<OpenLog<Row>> {
-    const streamLog = log.child({ stream })
-    const { countSetAside, observeSync } = watched.streamHooks(stream)
-    const setAside = makeSetAside(join(nodeFolder, 'set-aside'), streamLog, countSetAside)
-    const { files, recovered } = await openFolder({
-      ...{ stream, nodeFolder, folder: worker, fileBytes: logFileBytes, io: diskIo },
-      ...{ window, setAside, clock, log: streamLog },
-    })
-    const writer = await LogWriter.open<Row>(
-      {
-        columns: streams[stream].columns,
-        files,
-        numbers: {
-          take: () => {
-            const number = numbers.take()
-            main.tell('took', stream, number)
-            return number
-          },
-        },
-        io: diskIo,
-        onSealed: (segment) => main.tell('sealed', stream, { ...segment, folder: worker }),
-        onUnused: (number) => main.tell('unused', stream, number),
-        isLoaderBusy: () => Atomics.load(isLoading, streamNames.indexOf(stream)) === 1,
-        onClaimLost: (claim, id) => window.remove(claim, id),
-        observeSync,
-        log: streamLog,
-      },
-      recovered.newestEnd,
-    )
-    return { files, writer, opened: { recovered, newestFile: writer.currentFile } }
-  }
-
+  const writing = { worker, main, numbers, window, isLoading: new Int32Array(loading) }
   const logs = {
-    events: await openLog<EventRow>('events'),
-    bot_visits: await openLog<BotVisitRow>('bot_visits'),
-    link_clicks: await openLog<LinkClickRow>('link_clicks'),
+    events: await openLog<EventRow>('events', thread, writing),
+    bot_visits: await openLog<BotVisitRow>('bot_visits', thread, writing),
+    link_clicks: await openLog<LinkClickRow>('link_clicks', thread, writing),
   }
   const tables = await openTables()
   const server = makeReceiver(
@@ -105,12 +73,57 @@ export async function runWorker(
       await Promise.all(Object.values(logs).map(({ writer }) => writer.close()))
     },
     closeTables: async () => {
-      const { keys, links, posts, salts, botChecks } = tables
-      await Promise.all([keys, links, posts, salts, botChecks, numbers].map((each) => each.close()))
+      await Promise.all([tables.close(), numbers.close()])
     },
   }
   Object.assign(mine, functions)
   main.tell('opened', {
     ...{ events: logs.events.opened, bot_visits: logs.bot_visits.opened, link_clicks: logs.link_clicks.opened },
   })
+}
+
+/** What the worker's logs have in common. */
+interface Writing {
+  readonly worker: number
+  readonly main: Calls<OfMain>
+  readonly numbers: SegmentNumbers
+  readonly window: DedupWindow
+  /** Of each stream, whether an insert runs. */
+  readonly isLoading: Int32Array
+}
+
+async function openLog<Row extends { id: number }>(
+  stream: StreamName,
+  { folder: nodeFolder, watched, clock, log }: Thread,
+  { worker, main, numbers, window, isLoading }: Writing,
+): Promise<OpenLog<Row>> {
+  const streamLog = log.child({ stream })
+  const { countSetAside, observeSync } = watched.streamHooks(stream)
+  const setAside = makeSetAside(join(nodeFolder, 'set-aside'), streamLog, countSetAside)
+  const { files, recovered } = await openFolder({
+    ...{ stream, nodeFolder, folder: worker, fileBytes: logFileBytes, io: diskIo },
+    ...{ window, setAside, clock, log: streamLog },
+  })
+  const writer = await LogWriter.open<Row>(
+    {
+      columns: streams[stream].columns,
+      files,
+      numbers: {
+        take: () => {
+          const number = numbers.take()
+          main.tell('took', stream, number)
+          return number
+        },
+      },
+      io: diskIo,
+      onSealed: (segment) => main.tell('sealed', stream, { ...segment, folder: worker }),
+      onUnused: (number) => main.tell('unused', stream, number),
+      isLoaderBusy: () => Atomics.load(isLoading, streamNames.indexOf(stream)) === 1,
+      onClaimLost: (claim, id) => window.remove(claim, id),
+      observeSync,
+      log: streamLog,
+    },
+    recovered.newestEnd,
+  )
+  return { files, writer, opened: { recovered, newestFile: writer.currentFile } }
 }

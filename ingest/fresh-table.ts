@@ -49,36 +49,10 @@ export function keepFresh<Found>(options: FreshTableOptions, contents: TableCont
   const { clock, log, listen } = options
   const { name, find, isShaped } = contents
   const lookUps = makeLookUps({ find: contents.lookUp, clock, log })
-  let isReachable = true
+  const reader = makeReader(contents, log)
   let isClosed = false
-  let isStale = false
   let listener: { close(): Promise<void> } | undefined
   let timer: NodeJS.Timeout | undefined
-  let reading: Promise<void> | undefined
-
-  /** A change that comes while the table is read is read after it. */
-  function refresh(): Promise<void> {
-    isStale = true
-    reading ??= readWhileStale().finally(() => {
-      reading = undefined
-    })
-    return reading
-  }
-
-  async function readWhileStale(): Promise<void> {
-    while (isStale && !isClosed) {
-      isStale = false
-      try {
-        await contents.read()
-        if (!isReachable) log.info(`the ${name} are read from Postgres again`)
-        isReachable = true
-      } catch (error) {
-        const known = contents.size()
-        if (isReachable) log.warn({ err: error, known }, `the ${name} could not be read: those known go on`)
-        isReachable = false
-      }
-    }
-  }
 
   async function readCopy(): Promise<void> {
     try {
@@ -91,7 +65,7 @@ export function keepFresh<Found>(options: FreshTableOptions, contents: TableCont
 
   function schedule(): void {
     timer = setTimeout(() => {
-      refresh().finally(() => {
+      reader.refresh().finally(() => {
         if (!isClosed) schedule()
       })
     }, keyPollMs)
@@ -100,14 +74,14 @@ export function keepFresh<Found>(options: FreshTableOptions, contents: TableCont
 
   function onChange(): void {
     lookUps.forget()
-    void refresh()
+    void reader.refresh()
   }
 
   return {
     start: async () => {
       await readCopy()
       listener = listen(onChange, onChange)
-      await refresh()
+      await reader.refresh()
       schedule()
     },
 
@@ -122,7 +96,44 @@ export function keepFresh<Found>(options: FreshTableOptions, contents: TableCont
     close: async () => {
       isClosed = true
       clearTimeout(timer)
-      await listener?.close()
+      await Promise.all([reader.end(), listener?.close()])
+    },
+  }
+}
+
+/** Reads one time after another, however often it is asked to: a change that comes meanwhile is read once more. */
+function makeReader({ name, size, read }: Pick<TableContents<unknown>, 'name' | 'size' | 'read'>, log: Log) {
+  let isReachable = true
+  let isStale = false
+  let isEnding = false
+  let reading: Promise<void> | undefined
+
+  async function readWhileStale(): Promise<void> {
+    while (isStale && !isEnding) {
+      isStale = false
+      try {
+        await read()
+        if (!isReachable) log.info(`the ${name} are read from Postgres again`)
+        isReachable = true
+      } catch (error) {
+        const known = size()
+        if (isReachable) log.warn({ err: error, known }, `the ${name} could not be read: those known go on`)
+        isReachable = false
+      }
+    }
+  }
+
+  return {
+    /** Never rejects. */
+    refresh(): Promise<void> {
+      isStale = true
+      reading ??= readWhileStale().finally(() => {
+        reading = undefined
+      })
+      return reading
+    },
+    async end(): Promise<void> {
+      isEnding = true
       await reading
     },
   }

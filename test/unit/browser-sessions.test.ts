@@ -42,7 +42,7 @@ describe('a session', () => {
       expect(isWithinLength(session, at)).toBe(true)
     }
     expect(idOf(nextSession(session, now + 24 * hour))).not.toBe(idOf(begun))
-    expect(isWithinLength(session, now + 24 * hour)).toBe(false)
+    expect(isWithinLength(session, now + 24 * hour + 1)).toBe(false)
   })
 
   test('ends when the clock turns out to have been wrong by more than that', () => {

@@ -34,7 +34,8 @@ const { globalPrivacyControl, doNotTrack } = navigator as Navigator & { globalPr
 let isGiven = consentMode > 1 || !(consentMode || globalPrivacyControl || doNotTrack === '1')
 let isLoading = false
 const early: Seen[] = []
-let takeClick = (seen: Seen): unknown => early.push(seen)
+/** Until there is what can tell what they were, and as many as a person makes in that time. */
+let takeClick = (seen: Seen): unknown => early[99] || early.push(seen)
 
 const api: SvcApi = {
   page,

@@ -93,7 +93,7 @@ export async function send(): Promise<void> {
 export function sendAtEnd(): void {
   while (isOpen && queue[0]) {
     // After a failure, both: the beacon may arrive, and what is stored is taken for a repeat then.
-    const isTaken = navigator.sendBeacon(...requestOf(queue.slice(0, batchMax)))
+    const isTaken = navigator.sendBeacon?.(...requestOf(queue.slice(0, batchMax)))
     if (!isTaken || failures || !navigator.onLine) return store()
     queue.splice(0, batchMax)
   }

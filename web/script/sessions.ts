@@ -20,7 +20,7 @@ export function nextSession(stored: string | undefined, now: number, isNew?: boo
 }
 
 export function sessionIdOf(stored: string, browser: string): string {
-  return `${Number.parseInt(stored, 10)}.${browser}`
+  return `${stored.split('.')[0]}.${browser}`
 }
 
 /** Whether the session may have events at `now`. */
@@ -39,7 +39,10 @@ export function addressOf(url: string): string {
   return url.replace(/([?&])svc_j=[^&#]*(&?)/, (_, before, after) => after && before).slice(0, urlLengthMax)
 }
 
-/** In both directions: a clock that was wrong by days must not keep a session alive for as long. False for what is no time. */
+/**
+ * In both directions: a clock that was wrong by days must not keep a session alive for as long. False for what is no time;
+ * of a stored session the start counts, as the rest stands behind a decimal point.
+ */
 function isNear(time: string | undefined, now: number, distance: number): boolean {
-  return Math.abs(now - Number.parseInt(time!, 10)) < distance
+  return Math.abs(now - +time!) < distance
 }

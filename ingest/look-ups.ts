@@ -1,10 +1,12 @@
 /**
  * Look-ups of keys that a table in memory doesn't have, in Postgres: equal ones at a time are one, and "no such key" is
- * believed for a moment only. Postgres out of reach is `unavailable` and never `unknown`.
+ * believed for a moment only. Postgres out of reach is `unavailable` and never `unknown`, and so is one that takes too long:
+ * what comes of that look-up is kept all the same. Held by test/unit/look-ups.test.ts.
  */
 import type { Clock } from '../runtime/clock.ts'
 import type { Log } from '../runtime/log.ts'
-import { keyLookupsMax, unknownKeyCacheMax, unknownKeyCacheMs } from '../schemas/limits.ts'
+import { sleep } from '../runtime/retry.ts'
+import { keyLookupMs, keyLookupsMax, unknownKeyCacheMax, unknownKeyCacheMs } from '../schemas/limits.ts'
 
 export interface LookUpOptions<Found> {
   /** Null: there is none. */
@@ -57,9 +59,17 @@ export function makeLookUps<Found>({ find, clock, log }: LookUpOptions<Found>): 
       // A flood of made-up keys must not be a flood of queries.
       if (running.size >= keyLookupsMax) return Promise.resolve('unavailable')
       const lookingUp = lookUp(key).finally(() => running.delete(key))
-      running.set(key, lookingUp)
-      return lookingUp
+      const inTime = orUnavailable(lookingUp)
+      running.set(key, inTime)
+      return inTime
     },
     forget: () => unknown.clear(),
   }
+}
+
+/** Not longer than a caller waits. `lookingUp` never rejects. */
+function orUnavailable<Answer>(lookingUp: Promise<Answer>): Promise<Answer | 'unavailable'> {
+  const answered = new AbortController()
+  const late = sleep(keyLookupMs, answered.signal).then(() => 'unavailable' as const)
+  return Promise.race([lookingUp, late]).finally(() => answered.abort())
 }

@@ -52,8 +52,9 @@ export const hostCacheMax = 20_000
 export const addressCacheMax = 20_000
 export const visitorCacheMax = 100_000
 export const countryCacheMax = 100_000
-/** Look-ups of unknown tracking keys at one time; beyond it 503. */
+/** Look-ups of unknown keys at one time, and how long one is waited for; beyond either 503. */
 export const keyLookupsMax = 16
+export const keyLookupMs = 2.5 * second
 
 /** Events older than this are refused by the public interface; older data comes in by the local import only. */
 export const eventAgeMaxMs = 72 * hour

@@ -1,11 +1,14 @@
 /**
- * Crawler visits of a range, counted from their rows: nothing aggregates them, so that every figure is as exact as the rows.
- * A statement over very many of them goes to ClickHouse's disk rather than beyond its memory, and none outlives its deadline.
+ * Crawler visits of a range. Whole quarters of an hour and whole days of it are asked for in the words of the sums that each
+ * part of the table has (migrations/0006_bot_visit_sums.sql): ClickHouse then reads those in place of the rows. The rest, at
+ * both ends, are rows. Either way it is the rows that count: a part without sums gives the same figures, later.
  */
 import { clickhouseQueryMemoryMax } from '../../schemas/limits.ts'
 import { type BotCategory, botVerified } from '../../schemas/row.ts'
 import type { Span } from '../../schemas/time-range.ts'
-import { bucketStart, inRange, type ReadableSpan, type Reader, spanParams } from './overview/span.ts'
+import { dayMs } from '../../schemas/time-zone.ts'
+import { moment } from '../aggregates/row-scope.ts'
+import { type ReadableSpan, type Reader, spanParams } from './overview/span.ts'
 
 export interface BotCounts {
   readonly visits: number
@@ -32,7 +35,6 @@ export interface VisitingBot {
 export interface VisitedPage {
   readonly path: string
   readonly visits: number
-  readonly bots: number
   readonly lastSeenAt: number
 }
 
@@ -46,12 +48,10 @@ export interface BotReport {
   readonly pages: readonly VisitedPage[]
 }
 
+const quarterMs = 900_000
 /** Half of what a statement may take: from there on groups go to the disk. */
 const settings = { max_bytes_before_external_group_by: String(clickhouseQueryMemoryMax / 2) }
-/** Exact up to 10,000, within 1 % beyond. */
-const distinctPaths = 'uniqCombined64(19)(path)'
-const isVerified = `verified = ${botVerified.yes}`
-const isSpoofed = `verified = ${botVerified.no}`
+const distinctPaths = 'uniqCombined64State(18)(path)'
 
 /** @param buckets of the span, in order */
 export async function readBotReport(
@@ -60,36 +60,18 @@ export async function readBotReport(
   buckets: readonly Span[],
   limit: number,
 ): Promise<BotReport> {
-  const [series, distinct, bots, pages] = await Promise.all([
+  const [series, bots, pages] = await Promise.all([
     readSeries(ch, span, buckets),
-    readDistinct(ch, span),
     readBots(ch, span, limit),
     readPages(ch, span, limit),
   ])
-  return { series, ...distinct, bots, pages }
+  return { series, ...bots, ...pages }
 }
 
 /** Of a whole span. */
 export async function readBotCounts(ch: Reader, span: ReadableSpan): Promise<BotCounts> {
-  const [row] = await ch.query<BotCounts>(
-    `SELECT count() AS visits, countIf(${isVerified}) AS confirmed, countIf(${isSpoofed}) AS spoofed
-     FROM bot_visits WHERE ${inRange}`,
-    spanParams(span),
-  )
-  return row!
-}
-
-async function readSeries(ch: Reader, span: ReadableSpan, buckets: readonly Span[]): Promise<BotBucket[]> {
-  const rows = await ch.query<BotCounts & { bucket: number; category: BotCategory }>(
-    `SELECT ${bucketStart} AS bucket, category, count() AS visits,
-       countIf(${isVerified}) AS confirmed, countIf(${isSpoofed}) AS spoofed
-     FROM bot_visits WHERE ${inRange} GROUP BY bucket, category ORDER BY bucket, category`,
-    { ...spanParams(span), bucket_starts: buckets.map(({ start }) => start) },
-  )
-  return buckets.map(({ start }) => {
-    const own = rows.filter(({ bucket }) => bucket === start)
-    return { ...sumOf(own), categories: new Map(own.map(({ category, visits }) => [category, visits])) }
-  })
+  const [all] = await readSeries(ch, span, [span])
+  return all!
 }
 
 /** All of them together. */
@@ -103,35 +85,138 @@ export function sumOf(counts: readonly BotCounts[]): BotCounts {
   return sum
 }
 
-async function readDistinct(ch: Reader, span: ReadableSpan): Promise<{ names: number; paths: number }> {
-  const [row] = await ch.query<{ names: number; paths: number }>(
-    `SELECT uniqExact(bot_name) AS names, ${distinctPaths} AS paths FROM bot_visits WHERE ${inRange}`,
-    spanParams(span),
+/** Every zone's hours and days begin with a quarter of an hour: only the ends of a range can lie within one. */
+async function readSeries(ch: Reader, span: ReadableSpan, buckets: readonly Span[]): Promise<BotBucket[]> {
+  interface Row {
+    bucket: number
+    category: BotCategory
+    verified: number
+    visits: number
+  }
+  const rows = await ch.query<Row>(
+    `SELECT roundDown(toInt64(toUnixTimestamp(quarter)) * 1000, {bucket_starts:Array(Int64)}) AS bucket, category, verified, sum(part) AS visits
+     FROM (${united(byQuarters, 'toStartOfFifteenMinutes(occurred_at) AS quarter, category, verified', 'count() AS part')})
+     GROUP BY bucket, category, verified ORDER BY bucket, category, verified`,
+    { ...pieceParams(span, byQuarters), bucket_starts: buckets.map(({ start }) => start) },
+  )
+  return buckets.map(({ start }) => {
+    const own = rows.filter(({ bucket }) => bucket === start)
+    const visitsOf = (is: (row: Row) => boolean) => own.filter(is).reduce((sum, { visits }) => sum + visits, 0)
+    const categories = [...new Set(own.map(({ category }) => category))]
+    return {
+      visits: visitsOf(() => true),
+      confirmed: visitsOf(({ verified }) => verified === botVerified.yes),
+      spoofed: visitsOf(({ verified }) => verified === botVerified.no),
+      categories: new Map(categories.map((category) => [category, visitsOf((row) => row.category === category)])),
+    }
+  })
+}
+
+const botKey = 'bot_name, operator, category, verified'
+interface BotKey {
+  bot_name: string
+  operator: string
+  category: BotCategory
+  verified: number
+}
+
+async function readBots(ch: Reader, span: ReadableSpan, limit: number): Promise<Pick<BotReport, 'names' | 'bots'>> {
+  const rows = await ch.query<BotKey & { visits: number; lastSeenAt: number; names: number }>(
+    `SELECT ${botKey}, sum(part) AS visits, toUnixTimestamp64Milli(max(last)) AS lastSeenAt,
+       uniqExact(bot_name) OVER () AS names
+     FROM (${united(byQuarters, botKey, 'count() AS part, max(occurred_at) AS last')})
+     GROUP BY ${botKey} ORDER BY visits DESC, ${botKey} LIMIT {limit:UInt32}`,
+    { ...pieceParams(span, byQuarters), limit },
     { settings },
   )
-  return row!
+  const keyOf = ({ bot_name, operator, category, verified }: BotKey) =>
+    JSON.stringify([bot_name, operator, category, verified])
+  const pages = await readPagesOfBots(ch, span, [...new Set(rows.map(({ bot_name }) => bot_name))])
+  const pagesByBot = new Map(pages.map((row) => [keyOf(row), row.pages]))
+  return {
+    names: rows[0]?.names ?? 0,
+    bots: rows.map((row) => ({
+      ...{ name: row.bot_name, operator: row.operator, category: row.category, verified: verifiedOf(row.verified) },
+      ...{ visits: row.visits, pages: pagesByBot.get(keyOf(row)) ?? 0, lastSeenAt: row.lastSeenAt },
+    })),
+  }
 }
 
-function readBots(ch: Reader, span: ReadableSpan, limit: number): Promise<VisitingBot[]> {
-  return ch.query<VisitingBot>(
-    `SELECT bot_name AS name, operator, category, verified AS state, count() AS visits,
-       ${distinctPaths} AS pages, toUnixTimestamp64Milli(max(occurred_at)) AS lastSeenAt
-     FROM bot_visits WHERE ${inRange}
-     GROUP BY name, operator, category, state ORDER BY visits DESC, name, state LIMIT {limit:UInt32}`,
-    { ...spanParams(span), limit },
-    { settings, decode: ({ state, ...bot }) => ({ ...bot, verified: verifiedOf(state) }) as VisitingBot },
-  )
-}
-
-function verifiedOf(state: unknown): boolean | null {
+function verifiedOf(state: number): boolean | null {
   return state === botVerified.unknown ? null : state === botVerified.yes
 }
 
-function readPages(ch: Reader, span: ReadableSpan, limit: number): Promise<VisitedPage[]> {
-  return ch.query<VisitedPage>(
-    `SELECT path, count() AS visits, uniqExact(bot_name) AS bots, toUnixTimestamp64Milli(max(occurred_at)) AS lastSeenAt
-     FROM bot_visits WHERE ${inRange} GROUP BY path ORDER BY visits DESC, path LIMIT {limit:UInt32}`,
-    { ...spanParams(span), limit },
+/** Exact up to 10,000, within 1 % beyond. */
+function readPagesOfBots(
+  ch: Reader,
+  span: ReadableSpan,
+  names: readonly string[],
+): Promise<(BotKey & { pages: number })[]> {
+  return ch.query(
+    `SELECT ${botKey}, uniqCombined64Merge(18)(paths) AS pages
+     FROM (${united(byDays, botKey, `${distinctPaths} AS paths`, 'bot_name IN {names:Array(String)}')})
+     GROUP BY ${botKey}`,
+    { ...pieceParams(span, byDays), names },
     { settings },
   )
+}
+
+async function readPages(ch: Reader, span: ReadableSpan, limit: number): Promise<Pick<BotReport, 'paths' | 'pages'>> {
+  const rows = await ch.query<VisitedPage & { paths: number }>(
+    `SELECT path, sum(part) AS visits, toUnixTimestamp64Milli(max(last)) AS lastSeenAt, count() OVER () AS paths
+     FROM (${united(byDays, 'path', 'count() AS part, max(occurred_at) AS last')})
+     GROUP BY path ORDER BY visits DESC, path LIMIT {limit:UInt32}`,
+    { ...pieceParams(span, byDays), limit },
+    { settings },
+  )
+  return {
+    paths: rows[0]?.paths ?? 0,
+    pages: rows.map(({ path, visits, lastSeenAt }) => ({ path, visits, lastSeenAt })),
+  }
+}
+
+/** What the sums are of: how long it is, and the SQL condition of whole ones, in the sums' own words. */
+interface Unit {
+  readonly ms: number
+  readonly isWhole: string
+}
+
+const byQuarters: Unit = {
+  ms: quarterMs,
+  isWhole: `toStartOfFifteenMinutes(occurred_at) >= toDateTime({whole_from:UInt32}, 'UTC')
+    AND toStartOfFifteenMinutes(occurred_at) < toDateTime({whole_to:UInt32}, 'UTC')`,
+}
+const byDays: Unit = {
+  ms: dayMs,
+  isWhole: `toDate(occurred_at, 'UTC') >= toDate(toDateTime({whole_from:UInt32}, 'UTC'), 'UTC')
+    AND toDate(occurred_at, 'UTC') < toDate(toDateTime({whole_to:UInt32}, 'UTC'), 'UTC')`,
+}
+
+/** SQL of the groups of a span's whole units, from their sums, and of the rows at its ends. */
+function united({ isWhole }: Unit, keys: string, values: string, condition = '1'): string {
+  const names = keys.replace(/^.* AS (\w+)/, '$1')
+  const of = (where: string) =>
+    `SELECT ${keys}, ${values} FROM bot_visits WHERE ${where} AND ${condition} GROUP BY ${names}`
+  const ends = `workspace_id = {workspace:UInt32} AND (${between('from', 'head_to')} OR ${between('tail_from', 'to')})`
+  return `${of(`workspace_id = {workspace:UInt32} AND ${isWhole}`)} UNION ALL ${of(ends)}`
+}
+
+function between(from: string, to: string): string {
+  return `(occurred_at >= ${moment(from)} AND occurred_at < ${moment(to)})`
+}
+
+/** Without a whole unit all of the span is its head. */
+function pieceParams(span: ReadableSpan, { ms }: Unit): Record<string, number> {
+  const { workspace, from, to } = spanParams(span) as { workspace: number; from: number; to: number }
+  const wholeFrom = Math.ceil(from / ms) * ms
+  const wholeTo = Math.max(wholeFrom, Math.floor(to / ms) * ms)
+  const isWithin = wholeFrom >= to
+  return {
+    ...{ workspace, from, to },
+    head_to: isWithin ? to : wholeFrom,
+    tail_from: isWithin ? to : wholeTo,
+    // Of an empty span the sums of no time at all; seconds fit the parameter.
+    whole_from: Math.min(wholeFrom / 1000, 2 ** 32 - 1),
+    whole_to: Math.min((isWithin ? wholeFrom : wholeTo) / 1000, 2 ** 32 - 1),
+  }
 }

@@ -51,7 +51,7 @@ export const BotRow = z
   })
 
 export const BotPageRow = z
-  .object({ path: z.string(), visits: count, bots: count.describe('Distinct names.'), last_seen_at: dateTime })
+  .object({ path: z.string(), visits: count, last_seen_at: dateTime })
   .meta({ id: 'BotPageRow' })
 
 export const BotAnalytics = z

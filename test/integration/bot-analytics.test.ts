@@ -1,5 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { type BotReport, readBotReport } from '../../clickhouse/queries/bot-visits.ts'
+import type { Reader } from '../../clickhouse/queries/overview/span.ts'
 import type { BotAnalytics } from '../../schemas/resources/bot-analytics.ts'
 import { botCategories, botVerified } from '../../schemas/row.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
@@ -93,9 +95,9 @@ test('bots stand apart by whether they are who they say, and pages by their path
     },
   ])
   expect(pages).toEqual([
-    { path: '/a', visits: 4, bots: 2, last_seen_at: at(newest) },
-    { path: '/b', visits: 1, bots: 1, last_seen_at: at(newest - 2) },
-    { path: '/wp-login.php', visits: 1, bots: 1, last_seen_at: at(newest - 3) },
+    { path: '/a', visits: 4, last_seen_at: at(newest) },
+    { path: '/b', visits: 1, last_seen_at: at(newest - 2) },
+    { path: '/wp-login.php', visits: 1, last_seen_at: at(newest - 3) },
   ])
   expect(totals).toMatchObject({ visits: 6, verified_visits: 3, spoofed_visits: 1, bots: 2, pages: 3 })
   expect(totals.categories).toMatchObject({ search: 4, ai_training: 2, other: 0 })
@@ -200,7 +202,10 @@ describe('every figure', () => {
           }
           for (const page of pages) {
             const own = inRange.filter(({ path }) => path === page.path)
-            expect(page).toMatchObject({ visits: own.length, bots: new Set(own.map(({ bot_name }) => bot_name)).size })
+            expect(page).toMatchObject({
+              visits: own.length,
+              last_seen_at: new Date(Math.max(...own.map(({ occurred_at: at }) => at))).toISOString(),
+            })
           }
           expect(pages.map(({ path }) => path).sort()).toEqual([...new Set(inRange.map(({ path }) => path))].sort())
         },
@@ -209,3 +214,48 @@ describe('every figure', () => {
     )
   }, 60_000)
 })
+
+test('of many visits the sums are read that the table keeps of them, and say the same as the rows', async () => {
+  const end = Date.UTC(2026, 10, 20)
+  const { workspaceId } = mine
+  await stores.ch.command(
+    `INSERT INTO bot_visits (id, workspace_id, occurred_at, received_at, category, verified, path, bot_name, operator)
+     SELECT number, {workspace:UInt32}, fromUnixTimestamp64Milli({end:Int64} - toInt64(cityHash64(number) % 259200000), 'UTC'), now(),
+       CAST(1 + number % 5 AS Int8), [0, 1, 255][1 + number % 3], concat('/', toString(cityHash64(number, 1) % 50)),
+       concat('Bot', toString(number % 5)), 'Example'
+     FROM numbers(100000)`,
+    { workspace: workspaceId, end },
+  )
+  const plans: string[] = []
+  const explained: Reader = {
+    query: async (sql, params, options) => {
+      plans.push(JSON.stringify(await stores.ch.query(`EXPLAIN ${sql}`, params)))
+      return stores.ch.query(sql, params, options)
+    },
+  }
+  const ofRows: Reader = {
+    query: (sql, params, options) =>
+      stores.ch.query(sql, params, { ...options, settings: { ...options?.settings, optimize_use_projections: 0 } }),
+  }
+  // Of the first, whole days and quarters alone; of the second, both ends are cut; the third lies within a quarter.
+  for (const [from, to] of [
+    [end - 2 * day, end],
+    [end - 2.6 * day + 12_345, end - hour - 54_321],
+    [end - day + 1, end - day + 100_000],
+  ] as const) {
+    const middle = Math.ceil((from + to) / 2 / hour) * hour
+    const buckets =
+      middle < to
+        ? [
+            { start: from, end: middle },
+            { start: middle, end: to },
+          ]
+        : [{ start: from, end: to }]
+    const read = (reader: Reader): Promise<BotReport> =>
+      readBotReport(reader, { workspaceId, readableFrom: 0, start: from, end: to }, buckets, 100)
+    const summed = await read(explained)
+    expect(summed).toEqual(await read(ofRows))
+    expect(summed.bots.length).toBeGreaterThan(5)
+  }
+  for (const sums of ['sums_of_bots', 'sums_of_pages', 'pages_of_bots']) expect(plans.join()).toContain(sums)
+}, 60_000)

@@ -82,6 +82,6 @@ export class Appender {
 }
 
 /** The key under which client event ids are hashed, the same on every node of an installation. */
-export function claimKeyOf(secretKey: string) {
+function claimKeyOf(secretKey: string) {
   return deriveHashKey(secretKey, 'client event ids')
 }

@@ -22,7 +22,7 @@ export interface ClickReader {
   read(link: LinkTarget, request: LinkRequest): LinkClickRow
 }
 
-export const clickEventName = 'link_click_through'
+const clickEventName = 'link_click_through'
 
 export interface ClickReaderOptions {
   readonly salts: { current(ms: number): Buffer }

@@ -201,5 +201,3 @@ export const settings = {
   ),
   retentionSweepMinutes: integer('RETENTION_SWEEP_MINUTES', 1440, 1, 10_080, 'How often expired data is deleted.'),
 } as const
-
-export type SettingName = keyof typeof settings

@@ -120,7 +120,7 @@ export const botVisitColumns = [
   { name: 'operator', type: 'String' },
 ] as const satisfies readonly Column[]
 
-export const linkClickColumns = [
+const linkClickColumns = [
   { name: 'id', type: 'UInt64' },
   { name: 'workspace_id', type: 'UInt32' },
   { name: 'occurred_at', type: "DateTime64(3, 'UTC')" },

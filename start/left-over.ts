@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
 /** True when process `pid` runs and was started with `part` in its command line. */
-export function isRunning(pid: number, part: string): boolean {
+function isRunning(pid: number, part: string): boolean {
   if (!Number.isInteger(pid) || pid <= 0) return false
   if (process.platform === 'linux') {
     try {

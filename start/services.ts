@@ -50,7 +50,7 @@ export async function prepareServices(around: Surroundings): Promise<Service[]> 
 }
 
 /** The compiled main of a service. */
-export function serviceFile(name: ServiceProcess): string {
+function serviceFile(name: ServiceProcess): string {
   return fileURLToPath(new URL(`../${name}/main.js`, import.meta.url))
 }
 

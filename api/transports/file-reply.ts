@@ -1,7 +1,7 @@
 /** A file over HTTP: ranges and conditions (RFC 9110). A list of ranges is answered with the whole file, as may be. */
 import { isKnownEtag } from '../../runtime/http/etag.ts'
 import type { RequestHead } from '../../runtime/http/head.ts'
-import type { HttpReply } from '../../runtime/http/reply.ts'
+import { type HttpReply, jsonReply } from '../../runtime/http/reply.ts'
 import { problem } from '../../schemas/problems.ts'
 import type { FileContent } from '../operations/file-output.ts'
 
@@ -28,8 +28,7 @@ export function fileReply(
   if (range === undefined) return { status: 200, headers: all, file: { from: 0, bytes, open } }
   if (range === 'unsatisfiable') {
     const { status, detail } = problem('range_unsatisfiable')
-    const refused = { ...about, 'Content-Type': 'application/json', 'Content-Range': `bytes */${bytes}` }
-    return { status, headers: refused, body: JSON.stringify({ detail }) }
+    return jsonReply(status, { detail }, { ...about, 'Content-Range': `bytes */${bytes}` })
   }
   const { first, last } = range
   const part = { ...all, 'Content-Range': `bytes ${first}-${last}/${bytes}` }

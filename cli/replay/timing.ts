@@ -18,7 +18,7 @@ export interface Timing {
 }
 
 /** A shifted log of a longer time is pressed into this, well within what the public interface takes. */
-export const shiftedSpanMaxMs = 48 * 3_600_000
+const shiftedSpanMaxMs = 48 * 3_600_000
 
 export interface TimingChoice {
   /** The moment that the log's last page request is moved to; undefined leaves the times as they are. */

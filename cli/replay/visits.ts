@@ -15,7 +15,7 @@ export interface VisitTracker {
   visitors(): number
 }
 
-export const sessionIdleMs = 30 * 60_000
+const sessionIdleMs = 30 * 60_000
 /** After so many visits the idle ones are looked for and forgotten. */
 const sweepEvery = 50_000
 

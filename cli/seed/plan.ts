@@ -46,7 +46,7 @@ export interface BlockRange {
 /** Weights are whole numbers, so that ClickHouse looks them up exactly; an hour's milliseconds times this fit 64 bits. */
 export const wholeWeight = 2 ** 40
 /** No visit lasts longer: eleven pauses of eight minutes at most. */
-export const visitMsMax = 2 * 3_600_000
+const visitMsMax = 2 * 3_600_000
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs

@@ -18,7 +18,7 @@ export function uniteRanges(ranges: readonly IdRange[]): IdRange[] {
 }
 
 /** The ids of `ranges` that are in none of `without`. Both are united ranges. */
-export function subtractRanges(ranges: readonly IdRange[], without: readonly IdRange[]): IdRange[] {
+function subtractRanges(ranges: readonly IdRange[], without: readonly IdRange[]): IdRange[] {
   return without.reduce<IdRange[]>(
     (left, { from, through }) =>
       left.flatMap((range) =>

@@ -64,7 +64,7 @@ export const LinkResource = z.object(link).meta({ id: 'TrackedLink' })
 
 const count = z.int().min(0)
 
-export const LinkClicks = z
+const LinkClicks = z
   .object({
     clicks: count.meta({ description: "People's clicks: the same visitor counts once an hour." }),
     total: count.meta({ description: 'All requests of people, repeats included.' }),

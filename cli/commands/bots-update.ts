@@ -2,7 +2,7 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeFileDurably } from '../../runtime/durable-file.ts'
 import { type AddressList, readAddressList, writeAddressList } from '../../schemas/address-list.ts'
-import { botListsFolder } from '../../schemas/bot-limits.ts'
+import { addressListsAtOnceMax, botListsFolder } from '../../schemas/bot-limits.ts'
 import { addressLists } from '../../schemas/reference/bot-checks.ts'
 import { makeTextFetcher } from '../bots/fetch-text.ts'
 import { type FoundList, type ListSource, openListSource } from '../bots/list-sources.ts'
@@ -36,10 +36,11 @@ export const updateBots = defineCommand({
       const source = await openListSource(options.text('from'), fetcher)
       await mkdir(folder, { recursive: true })
       const lists: UpdatedList[] = []
-      for (const name of names) {
+      for (let at = 0; at < names.length; at += addressListsAtOnceMax) {
         if (signal.aborted) throw new CommandFailed('interrupted')
-        progress.running(`${name}, ${lists.length} of ${names.length} lists`)
-        lists.push(await update(name, source, join(folder, `${name}.json`)))
+        progress.running(`${lists.length} of ${names.length} lists`)
+        const some = names.slice(at, at + addressListsAtOnceMax)
+        lists.push(...(await Promise.all(some.map((name) => update(name, source, join(folder, `${name}.json`))))))
       }
       return { folder, lists }
     } finally {

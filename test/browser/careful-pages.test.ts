@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { browserWithinMs } from '../support/browser.ts'
 import { longestTaskOf } from '../support/long-tasks.ts'
 import { productRoot, startTrackingSurface, type TrackingSurface } from '../support/tracking-surface.ts'
-import { namesOf, startVisit } from '../support/visits.ts'
+import { namesOf, patience, startVisit } from '../support/visits.ts'
 
 let surface: TrackingSurface
 beforeAll(async () => {
@@ -25,7 +25,9 @@ test('under a strict policy everything works, with the product’s origin allowe
   await visit.expectSent('button_click')
   await visit.page.goto(`${root}/next`)
   await visit.expectSent('page_leave')
-  await expect.poll(() => visit.sent('web_vital').map(({ properties }) => properties!['metric'])).toContain('FCP')
+  await expect
+    .poll(() => visit.sent('web_vital').map(({ properties }) => properties!['metric']), patience)
+    .toContain('FCP')
   const names = (await visit.stored()).map(({ event_name }) => event_name)
   expect(names).toEqual(expect.arrayContaining(['pageview', 'button_click', 'page_leave', 'web_vital']))
   expect((await visit.overview()).web_vitals.find(({ metric }) => metric === 'FCP')).toMatchObject({

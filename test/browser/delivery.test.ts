@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { browserWithinMs } from '../support/browser.ts'
 import type { SeenRequest } from '../support/network.ts'
 import { startTrackingSurface, type TrackingSurface } from '../support/tracking-surface.ts'
-import { namesOf, startVisit, type Visit } from '../support/visits.ts'
+import { namesOf, patience, startVisit, type Visit } from '../support/visits.ts'
 
 let surface: TrackingSurface
 beforeAll(async () => {
@@ -142,7 +142,7 @@ test('a refusal for now is tried again after as long as it says, and a refusal f
   await visit.expectSent('later')
   expect(times[1]! - times[0]!).toBeGreaterThanOrEqual(1_990)
   await visit.page.evaluate(`Svc.track('wrong')`)
-  await expect.poll(() => tried(visit, 'wrong').map(({ request }) => request.status)).toEqual([422])
+  await expect.poll(() => tried(visit, 'wrong').map(({ request }) => request.status), patience).toEqual([422])
   await visit.page.evaluate(`Svc.track('right')`)
   await visit.expectSent('right')
   expect(tried(visit, 'wrong')).toHaveLength(1)

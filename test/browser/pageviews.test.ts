@@ -1,8 +1,8 @@
 /** When svc.js records a pageview, and what it says of it. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { browserWithinMs } from '../support/browser.ts'
-import { startTrackingSurface, type TrackingSurface } from '../support/tracking-surface.ts'
-import { namesOf, startVisit } from '../support/visits.ts'
+import { productRoot, startTrackingSurface, type TrackingSurface } from '../support/tracking-surface.ts'
+import { namesOf, patience, proxiedHost, startVisit } from '../support/visits.ts'
 
 let surface: TrackingSurface
 beforeAll(async () => {
@@ -128,6 +128,30 @@ test('the script twice in a page, also with the queue before it, records everyth
   expect(visit.complaints).toEqual([])
 })
 
+test('a fragment is no page of its own, unless it is a route', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, { '/': { main: '<a id="jump" href="#there">there</a><a id="route" href="#/orders">orders</a>' } })
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview', 1)
+  await visit.page.click('#jump')
+  await visit.expectSent('link_click', 1)
+  await visit.page.click('#route')
+  const views = await visit.expectSent('pageview', 2)
+  expect(views.map(({ url }) => url)).toEqual([`${root}/`, `${root}/#/orders`])
+  expect(namesOf(await visit.stored()).filter((name) => name === 'pageview')).toHaveLength(2)
+})
+
+test('events go where the script came from, so that a site can pass both on under a name of its own', async (context) => {
+  const visit = await startVisit(surface, context)
+  const snippet = visit.snippet.replace(productRoot, `http://${proxiedHost}`)
+  visit.site(shop, { '/': { snippet, main: '<h1>Tides</h1>' } })
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview', 1)
+  await expect.poll(() => visit.sent('web_vital').length, patience).toBeGreaterThan(0)
+  expect(new Set(visit.network.seen.map(({ url }) => url.host))).toEqual(new Set([shop, proxiedHost]))
+  expect(await visit.stored('pageview')).toHaveLength(1)
+})
+
 test('a key that isn’t known makes a script that says so in one line, and sends nothing', async (context) => {
   const visit = await startVisit(surface, context)
   const url = visit.scriptUrl.replace(/svc_pk_\w+/, `svc_pk_${'0'.repeat(24)}`)
@@ -135,7 +159,7 @@ test('a key that isn’t known makes a script that says so in one line, and send
   const lines: string[] = []
   visit.context.on('console', (message) => lines.push(message.text()))
   await visit.page.goto(`${root}/`)
-  await expect.poll(() => lines).toHaveLength(1)
+  await expect.poll(() => lines, patience).toHaveLength(1)
   expect(lines[0]).toMatch(/svc.*key/i)
   expect(visit.network.seen.map(({ url: { href } }) => href)).toEqual([`${root}/`, url])
 })

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { browserWithinMs } from '../support/browser.ts'
 import { startTrackingSurface, type TrackingSurface } from '../support/tracking-surface.ts'
-import { startVisit } from '../support/visits.ts'
+import { patience, startVisit } from '../support/visits.ts'
 
 let surface: TrackingSurface
 beforeAll(async () => {
@@ -98,7 +98,9 @@ test('Svc.webVital records one by hand, like one that was measured', async (cont
   await visit.page.goto(`${root}/`)
   await visit.expectSent('pageview')
   await visit.page.evaluate(`Svc.webVital('INP', 321, { element: '#slow' })`)
-  await expect.poll(() => visit.sent('web_vital').some(({ properties }) => properties!['value'] === 321)).toBe(true)
+  await expect
+    .poll(() => visit.sent('web_vital').some(({ properties }) => properties!['value'] === 321), patience)
+    .toBe(true)
   const row = (await visit.stored('web_vital')).find(({ metric_value }) => metric_value === 321)
   expect(row?.properties).toMatchObject({ metric: 'INP', element: '#slow' })
   const { web_vitals, metrics } = await visit.overview()
@@ -126,7 +128,7 @@ test('vitals come from a file that is loaded after the page', async (context) =>
     }
   }
   await visit.page.goto(`${root}/`)
-  await expect.poll(() => scripts.length).toBe(2)
+  await expect.poll(() => scripts.length, patience).toBe(2)
   expect(scripts[0]).toMatchObject({ url: visit.scriptUrl })
   expect(scripts[0]!.at).toBeLessThan(loadedAt)
   expect(scripts[1]!.at).toBeGreaterThanOrEqual(loadedAt - 20)

@@ -1,7 +1,8 @@
 /**
  * A Chrome or Chromium for the tests of pages: one of this machine, else playwright's own, else Debian's package. The last
- * two are fetched once, into the project's cache, without root. A package of npm that carries a browser isn't among them:
- * these are headless shells made for other systems, and each `npm ci` of everybody would bring 70 MB of it.
+ * two are fetched once, into the project's cache, without root (Debian's in 10 to 20 seconds). Packages of npm that carry a
+ * browser were left aside: they hold headless shells, which differ from the browser of people where it matters here
+ * (back-forward cache, prerendering), the present ones ask for Node 22, and every `npm ci` would bring them to everybody.
  */
 import { execFile } from 'node:child_process'
 import { existsSync, rmSync } from 'node:fs'

@@ -42,7 +42,7 @@ export interface Network {
   /** Requests that wait for their answer. */
   readonly pending: number
   /** From now on this decides; undefined: as if nothing was said. */
-  decide: (request: SeenRequest) => Fate | undefined
+  decide: (request: SeenRequest) => Fate | undefined | Promise<Fate | undefined>
   /** Makes or replaces a site. */
   serve(host: string, site: Site): void
   close(): Promise<void>
@@ -75,7 +75,7 @@ export async function openNetwork(services: Readonly<Record<string, number>>): P
   }
 
   async function resultOf(known: SeenRequest): Promise<SiteAnswer> {
-    const fate = network.decide(known) ?? 'pass'
+    const fate = (await network.decide(known)) ?? 'pass'
     if (typeof fate === 'object') return fate
     if (fate === 'cut') return { status: 0 }
     const port = services[known.url.host]

@@ -96,7 +96,11 @@ export interface SitePage extends SiteAnswer {
   readonly snippet?: string
 }
 
+/** The product under a host of the site's own, as behind a proxy. */
+export const proxiedHost = 'stats.shop.localhost'
 const settleMs = 150
+/** What is waited for comes at once, but machines are busy. */
+export const patience = { timeout: 10_000 }
 
 /** Begins one; it ends with the test. Where there is no browser, the test isn't run. */
 export async function startVisit(
@@ -106,7 +110,7 @@ export async function startVisit(
 ): Promise<Visit> {
   const browser = demand(surface.browser, test)
   const workspace = options.workspace ?? (await surface.makeWorkspace())
-  const network = await openNetwork({ [productHost]: surface.front.port })
+  const network = await openNetwork({ [productHost]: surface.front.port, [proxiedHost]: surface.front.port })
   const context = await browser.newContext({
     proxy: { server: `http://127.0.0.1:${network.port}`, bypass: '<-loopback>' },
     viewport: { width: 1200, height: 800 },
@@ -138,9 +142,7 @@ export async function startVisit(
     ...{ workspace, context, page, network, scriptUrl, snippet, complaints, sendings, sent },
     site: (host, pages) => network.serve(host, siteOf(pages, snippet)),
     expectSent: async (name, count = 1) => {
-      await expect
-        .poll(() => sent(name).length, { timeout: 10_000, message: `${name} sent` })
-        .toBeGreaterThanOrEqual(count)
+      await expect.poll(() => sent(name).length, { ...patience, message: `${name} sent` }).toBeGreaterThanOrEqual(count)
       // One more than expected would come now.
       await new Promise((resolve) => setTimeout(resolve, settleMs))
       expect(sent(name), `${name} sent`).toHaveLength(count)

@@ -12,6 +12,8 @@ export interface Answering {
   readonly isOver: boolean
   send(reply: HttpReply, closes?: boolean): void
   refuse(refusal: Refusal, closes?: boolean): void
+  /** Answers without reading any body. Must be called before the first await of the request. */
+  sendByHead(reply: HttpReply): void
   /** Answers while the body is still arriving: what comes of it is dropped, unless it is far beyond the route's bound. */
   sendBesideBody(reply: HttpReply, bodyBytesMax: number): void
   /** Answers once the rest of the body has come and was dropped; where that takes long, the connection ends with the answer. */
@@ -31,7 +33,7 @@ export interface AnsweringOptions {
 /** Must be called before the first await of the request. */
 export function makeAnswering(
   response: HttpResponse,
-  { requestId, method, bodyLength }: Pick<RequestHead, 'requestId' | 'method' | 'bodyLength'>,
+  { requestId, method, bodyLength, headers }: Pick<RequestHead, 'requestId' | 'method' | 'bodyLength' | 'headers'>,
   { log, isClosing, over, gone }: AnsweringOptions,
 ): Answering {
   let isOver = false
@@ -76,15 +78,22 @@ export function makeAnswering(
     refuse(refusal: Refusal, closes = refusal.closes): void {
       answering.send(refusalReply(refusal), closes)
     },
+    sendByHead(reply: HttpReply): void {
+      // The rest of a body of which nobody said how long it is would be cut with a reset.
+      if (headers.has('transfer-encoding')) answering.sendAfterBody(reply, dropBody(response))
+      else answering.send(reply)
+    },
     sendBesideBody(reply: HttpReply, bodyBytesMax: number): void {
       if (isOver) return
+      const droppedBytesMax = Math.max(2 * bodyBytesMax, drainedBytesMax)
       if (bodyLength !== undefined) {
-        const closes = bodyLength > Math.max(2 * bodyBytesMax, drainedBytesMax)
         // uWebSockets.js drops the rest by itself.
         response.resume()
-        return answering.send(reply, closes)
+        return answering.send(reply, bodyLength > droppedBytesMax)
       }
-      answering.sendAfterBody(reply, dropBody(response))
+      const rest = dropBody(response, droppedBytesMax)
+      response.resume()
+      answering.sendAfterBody(reply, rest)
     },
     sendAfterBody(reply: HttpReply, rest: DroppedBody): void {
       if (isOver) return

@@ -13,6 +13,8 @@ export class DroppedBody {
   #isWhole = false
   #ended: (() => void) | undefined
 
+  constructor(private readonly bytesMax = drainedBytesMax) {}
+
   take(bytes: number, isLast: boolean): void {
     this.#bytes += bytes
     this.#isWhole ||= isLast
@@ -37,14 +39,13 @@ export class DroppedBody {
   }
 
   get #isOver(): boolean {
-    return this.#isWhole || this.#bytes > drainedBytesMax
+    return this.#isWhole || this.#bytes > this.bytesMax
   }
 }
 
-/** Of a body that was held back. Not to be called while a part of it is being handled. */
-export function dropBody(response: HttpResponse): DroppedBody {
-  const dropped = new DroppedBody()
+/** Not to be called while a part of the body is being handled. */
+export function dropBody(response: HttpResponse, bytesMax = drainedBytesMax): DroppedBody {
+  const dropped = new DroppedBody(bytesMax)
   response.onData((chunk, isLast) => dropped.take(chunk.byteLength, isLast))
-  response.resume()
   return dropped
 }

@@ -108,7 +108,7 @@ export function makeHttpServer(options: HttpServerOptions): HttpServer {
       const headers = { 'Content-Type': 'application/json' }
       return answering.send({ status: badFraming.status, headers, body: cuttingBody(badFraming) }, true)
     }
-    if ('reply' in found) return answering.send(found.reply)
+    if ('reply' in found) return answering.sendByHead(found.reply)
     if (found.stream !== undefined) {
       dropBody = serveStream(found, { head, response, answering, log })
       return
@@ -116,7 +116,7 @@ export function makeHttpServer(options: HttpServerOptions): HttpServer {
     if (head.bodyLength !== undefined && head.bodyLength > found.bodyBytesMax) {
       return answering.refuse(refusals.bodyTooLarge, head.bodyLength > drainedBytesMax)
     }
-    if (head.isEncoded) return answering.refuse(refusals.encoding)
+    if (head.isEncoded) return answering.sendByHead(refusalReply(refusals.encoding))
     const bounds = { bytesMax: found.bodyBytesMax, deadlineMs: bodyDeadlineMs, arriving }
     let isArriving = true
     const drop = readBody(response, bounds, (body, rest) => {

@@ -19,6 +19,9 @@ import {
 import { isCrawlerHost } from '../../schemas/reference/bot-checks.ts'
 import { type AddressKey, keyOfAddress } from './address-ranges.ts'
 
+/** Under it are the names of all IPv4 addresses: everybody who can tell of one knows who is in charge of it. */
+const zoneOfAddresses = 'in-addr.arpa'
+
 /** A confirmed name; `none`: it has none that an operator speaks of; `unknown`: nobody answered. */
 export type ConfirmedHost = { readonly host: string } | 'none' | 'unknown'
 
@@ -36,14 +39,13 @@ export function makeReverseDns({ servers }: { servers: readonly string[] | undef
   if (servers !== undefined) resolver.setServers(servers)
   const known = new LRUCache<AddressKey, ConfirmedHost>({ max: dnsKnownMax })
   const asked = new Map<AddressKey, Promise<void>>()
+  let isConnected = Promise.resolve(false)
+  let asksAgainAt = 0
 
   async function ask(key: AddressKey): Promise<void> {
-    let found: ConfirmedHost
-    try {
-      found = await confirm(key)
-    } catch (error) {
-      found = isDefiniteNo(error) ? 'none' : 'unknown'
-    }
+    const found = await confirm(key).catch(async (error): Promise<ConfirmedHost> => {
+      return isDefiniteNo(error) && (await knowsTheInternet()) ? 'none' : 'unknown'
+    })
     known.set(key, found, { ttl: keepMs(found) })
     asked.delete(key)
   }
@@ -56,6 +58,18 @@ export function makeReverseDns({ servers }: { servers: readonly string[] | undef
       if ((await addressesOf(host, key)).some((address) => keyOfAddress(address) === key)) return { host }
     }
     return 'none'
+  }
+
+  /** A name server that is cut off says of every name that there is none. */
+  async function knowsTheInternet(): Promise<boolean> {
+    if (Date.now() >= asksAgainAt) {
+      asksAgainAt = Date.now() + dnsFailedKeepMs
+      isConnected = resolver.resolveNs(zoneOfAddresses).then(
+        (servers) => servers.length > 0,
+        () => false,
+      )
+    }
+    return isConnected
   }
 
   async function addressesOf(host: string, key: AddressKey): Promise<string[]> {

@@ -10,16 +10,17 @@ export interface DnsServer {
   readonly questions: string[]
   /** How many were waiting for their answer at one time, at most. */
   readonly waitingMost: number
-  /** What it does from now on: answers, says that it can't, says nothing, or keeps answers back until it answers again. */
-  mode: 'answer' | 'fail' | 'silent' | 'hold'
+  /** What it does from now on: answers, says that it can't, says nothing, keeps answers back until it answers again, or knows no name. */
+  mode: 'answer' | 'fail' | 'silent' | 'hold' | 'cut off'
   /** An address has this name, and the name these addresses. */
   add(address: string, host: string, addressesOfHost?: readonly string[]): void
   close(): Promise<void>
 }
 
-const types = { A: 1, PTR: 12, AAAA: 28 } as const
+const types = { A: 1, NS: 2, PTR: 12, AAAA: 28 } as const
 const typeNames = new Map<number, keyof typeof types>([
   [1, 'A'],
+  [2, 'NS'],
   [12, 'PTR'],
   [28, 'AAAA'],
 ])
@@ -45,7 +46,7 @@ export async function startDnsServer(): Promise<DnsServer> {
     questions.push(`${typeName ?? type} ${name}`)
     if (mode === 'silent') return
     const answer = () => {
-      const known = records.get(name)
+      const known = mode === 'cut off' ? undefined : records.get(name)
       const found = (typeName && known?.[typeName]) ?? []
       const code = mode === 'fail' ? codes.serverFailure : known === undefined ? codes.noSuchName : codes.none
       socket.send(reply(query, end, code, type, code === codes.none ? found : []), peer.port, peer.address)
@@ -54,6 +55,7 @@ export async function startDnsServer(): Promise<DnsServer> {
     held.push(answer)
     waitingMost = Math.max(waitingMost, held.length)
   })
+  put('in-addr.arpa', 'NS', labels('a.in-addr-servers.arpa'))
   socket.bind(0, '127.0.0.1')
   await once(socket, 'listening')
 

@@ -1,0 +1,97 @@
+/** Where svc.js comes from and what comes with it: proxies, copies, a second file that doesn't come, other tabs. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { browserWithinMs } from '../support/browser.ts'
+import { startTrackingSurface, type TrackingSurface } from '../support/tracking-surface.ts'
+import { startVisit, type Visit } from '../support/visits.ts'
+
+let surface: TrackingSurface
+beforeAll(async () => {
+  surface = await startTrackingSurface()
+}, browserWithinMs)
+afterAll(() => surface?.close())
+
+const shop = 'shop.localhost'
+const root = `http://${shop}`
+const script = { 'Content-Type': 'text/javascript' }
+
+/** The script as the product serves it, for a site that passes it on. */
+async function textOf(visit: Visit, query = `key=${visit.workspace.trackingKey}`): Promise<string> {
+  return (await fetch(`http://127.0.0.1:${surface.front.port}/svc.js?${query}`)).text()
+}
+
+test('from a proxy under a folder of the site, events and the second file go by the same folder', async (context) => {
+  const visit = await startVisit(surface, context)
+  const text = await textOf(visit)
+  const late = await textOf(visit, 'late=x')
+  const query = `key=${visit.workspace.trackingKey}`
+  visit.site(shop, { '/': { snippet: `<script async src="/stats/svc.js?${query}"></script>` } })
+  visit.network.decide = ({ url, method }) => {
+    if (url.host !== shop || !url.pathname.startsWith('/stats/')) return undefined
+    if (method === 'POST') return { status: 202, body: '{}' }
+    return { headers: script, body: url.searchParams.has('late') ? late : text }
+  }
+  await visit.page.goto(`${root}/`)
+  const asked = () => visit.network.seen.map(({ method, url }) => `${method} ${url.host}${url.pathname}`)
+  await expect.poll(asked, { timeout: 10_000 }).toContain(`POST ${shop}/stats/api/v1/growth/track`)
+  await expect.poll(() => visit.network.seen.some(({ url }) => url.searchParams.has('late'))).toBe(true)
+  expect(visit.network.seen.filter(({ url }) => url.host !== shop)).toEqual([])
+  expect(visit.complaints).toEqual([])
+})
+
+test('a copy that the site serves itself sends to the product’s own address', async (context) => {
+  const visit = await startVisit(surface, context)
+  const text = await textOf(visit)
+  visit.site(shop, { '/': { snippet: '<script async src="/assets/all.js?v=3"></script>' } })
+  visit.network.decide = ({ url }) => (url.pathname === '/assets/all.js' ? { headers: script, body: text } : undefined)
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview')
+  expect(await visit.stored()).toHaveLength(1)
+  expect(visit.complaints).toEqual([])
+})
+
+test('where the second file doesn’t come, pageviews, calls and engagement are recorded all the same', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, { '/': { main: '<button type="button">Buy</button>' }, '/next': { snippet: '' } })
+  visit.network.decide = ({ url }) => (url.searchParams.has('late') ? 'cut' : undefined)
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview')
+  for (let clicks = 0; clicks < 3; clicks++) await visit.page.click('button')
+  await visit.page.evaluate('Svc.track("bought")')
+  await visit.expectSent('bought')
+  await visit.page.goto(`${root}/next`)
+  await visit.expectSent('page_leave')
+  const names = (await visit.stored()).map(({ event_name }) => event_name)
+  expect(names).toEqual(['pageview', 'bought', 'page_leave'])
+  expect(visit.complaints.filter((text) => !text.includes('net::'))).toEqual([])
+})
+
+test('a click on a link before the second file is there is captured, if the next page takes its time', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, { '/': { main: '<img src="/slow.svg" alt=""><a href="/next">Next</a>' }, '/next': { snippet: '' } })
+  visit.network.decide = ({ url }) => {
+    if (url.pathname === '/slow.svg') return { afterMs: 5_000, headers: { 'Content-Type': 'image/svg+xml' }, body: '' }
+    return url.pathname === '/next'
+      ? { afterMs: 600, headers: { 'Content-Type': 'text/html' }, body: 'next' }
+      : undefined
+  }
+  await visit.page.goto(`${root}/`, { waitUntil: 'commit' })
+  await visit.expectSent('pageview')
+  await visit.page.click('a')
+  const [click] = await visit.expectSent('link_click')
+  expect(click!.properties).toMatchObject({ href: `${root}/next`, text: 'Next' })
+})
+
+test('consent that is withdrawn in one tab ends recording in the others, and brings nothing back', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, { '/a': {}, '/b': {} })
+  const other = await visit.context.newPage()
+  await visit.page.goto(`${root}/a`)
+  await other.goto(`${root}/b`)
+  await visit.expectSent('pageview', 2)
+  await visit.page.evaluate('Svc.consent(false)')
+  await expect.poll(() => other.evaluate('Svc.anonymousId()')).toBeNull()
+  await other.evaluate('Svc.track("after")')
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  expect(visit.sent('after')).toEqual([])
+  expect(await other.evaluate('Object.keys(localStorage)')).toEqual([])
+})

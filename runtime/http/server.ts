@@ -7,6 +7,7 @@
 import type { Log } from '../log.ts'
 import { type Answering, makeAnswering } from './answering.ts'
 import { ArrivingBodies, readBody } from './body.ts'
+import { dropBody as dropRest } from './dropped-body.ts'
 import { copyHead, type RequestHead } from './head.ts'
 import { type Listening, listenAlone } from './listen.ts'
 import { cuttingBody, drainedBytesMax, refusalReply, refusals } from './refusals.ts'
@@ -114,7 +115,9 @@ export function makeHttpServer(options: HttpServerOptions): HttpServer {
       return
     }
     if (head.bodyLength !== undefined && head.bodyLength > found.bodyBytesMax) {
-      return answering.refuse(refusals.bodyTooLarge, head.bodyLength > drainedBytesMax)
+      if (head.bodyLength <= drainedBytesMax) return answering.refuse(refusals.bodyTooLarge, false)
+      // The connection ends with the answer, which waits for as much of the body as comes in a moment: else a reset takes it away.
+      return answering.sendAfterBody(refusalReply(refusals.bodyTooLarge), dropRest(response, head.bodyLength))
     }
     if (head.isEncoded) return answering.sendByHead(refusalReply(refusals.encoding))
     const bounds = { bytesMax: found.bodyBytesMax, deadlineMs: bodyDeadlineMs, arriving }

@@ -111,6 +111,15 @@ describe('bounds the body', () => {
     expect(closedAfterMs).toBeDefined()
   })
 
+  test('413 reaches a sender who reads only when all is sent, however long it is', async () => {
+    const half = Buffer.alloc(10_000_000, 'x')
+    const pauseMs = 300
+    const sent = [post(`Content-Length: ${2 * half.length}\r\n`), half, pauseMs, half]
+    const { statuses, closedAfterMs } = await exchange(port, sent)
+    expect(statuses).toEqual([413])
+    expect(closedAfterMs).toBeGreaterThanOrEqual(pauseMs - 1)
+  })
+
   test('413 once a chunked body passes the bound', async () => {
     handled.length = 0
     const { statuses, closedAfterMs } = await exchange(port, [

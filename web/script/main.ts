@@ -101,9 +101,15 @@ function allow(): void {
 function loadLate(): void {
   if (!isOpen || isLoading) return
   isLoading = true
+  // What is measured belongs to a page that has been recorded.
+  page()
   import(lateFile)
     .then(({ default: watch }) => {
-      takeClick = watch(act, (vital: object) => record(landing, 'web_vital', vital, {}, true))
+      takeClick = watch(act, (vital: object) => {
+        // The first of them may come before the page is recorded, and so before there is a session.
+        page()
+        record(landing, 'web_vital', vital, {}, true)
+      })
       early.forEach(takeClick)
     })
     .catch(() => {})

@@ -11,8 +11,8 @@ export const storedMax = 50
 export const batchMax = 20
 /** The server remembers ids for a day. */
 export const storedMsMax = 864e5
-/** What was set in motion together goes together. */
-export const delayMs = 50
+/** What happens together goes together, and tabs that were opened together have seen what the others stored. */
+export const delayMs = 250
 export const deadlineMs = 3e4
 export const backoffSecondsMax = 300
 /** Browsers hold requests that outlive their page to 64 KiB together: 20,000 characters are at most 60,000 bytes. */

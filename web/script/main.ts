@@ -101,15 +101,11 @@ function allow(): void {
 function loadLate(): void {
   if (!isOpen || isLoading) return
   isLoading = true
-  // What is measured belongs to a page that has been recorded.
+  // What is measured may come at once, and belongs to a page that has been recorded: else there is no session yet.
   page()
   import(lateFile)
     .then(({ default: watch }) => {
-      takeClick = watch(act, (vital: object) => {
-        // The first of them may come before the page is recorded, and so before there is a session.
-        page()
-        record(landing, 'web_vital', vital, {}, true)
-      })
+      takeClick = watch(act, (vital: object) => record(landing, 'web_vital', vital, {}, true))
       early.forEach(takeClick)
     })
     .catch(() => {})

@@ -51,7 +51,6 @@ beforeAll(async () => {
 afterAll(() => server.close(0))
 
 const post = (headers: string, body = '') => `POST /echo HTTP/1.1\r\nHost: x\r\n${headers}\r\n${body}`
-const next = 'GET /next HTTP/1.1\r\nHost: x\r\n\r\n'
 
 test('copies the request: method, path, query, headers and a body in pieces', async () => {
   const { text } = await exchange(
@@ -111,13 +110,10 @@ describe('bounds the body', () => {
     expect(closedAfterMs).toBeDefined()
   })
 
-  test('413 reaches a sender who reads only when all is sent, however long it is', async () => {
+  test('413 comes behind a body that is far too long and soon sent, so that no reset takes it away', async () => {
     const half = Buffer.alloc(10_000_000, 'x')
-    const pauseMs = 300
-    const sent = [post(`Content-Length: ${2 * half.length}\r\n`), half, pauseMs, half]
-    const { statuses, closedAfterMs } = await exchange(port, sent)
-    expect(statuses).toEqual([413])
-    expect(closedAfterMs).toBeGreaterThanOrEqual(pauseMs - 1)
+    const sent = [post(`Content-Length: ${2 * half.length}\r\n`), half, 100, half, next]
+    expect((await exchange(port, sent, { until: '/next' })).statuses).toEqual([413, 200])
   })
 
   test('413 once a chunked body passes the bound', async () => {

@@ -63,7 +63,7 @@ type Line = readonly [part: string, name: string, operator: string, category: Bo
 
 /** The text of the generated module. */
 export function generateCrawlers(): string {
-  const { version } = readManifest()
+  const { version, licence } = readPackage()
   const lines = new Map<string, Line>()
   for (const { pattern, url, tags } of listedCrawlers()) {
     const category = categoryOfTag.find(([tag]) => tags.includes(tag))?.[1]
@@ -75,7 +75,11 @@ export function generateCrawlers(): string {
   }
   return [
     '// Made by schemas/generate-crawlers.ts: run `npm run generate`.',
-    `// From ${packageName} ${version}, https://github.com/monperrus/crawler-user-agents, MIT, © 2017 Martin Monperrus.`,
+    `// From ${packageName} ${version}, https://github.com/monperrus/crawler-user-agents, under this licence:`,
+    ...licence
+      .trim()
+      .split('\n')
+      .map((line) => `// ${line}`.trimEnd()),
     'export const crawlers = [',
     ...[...lines.values()].map((line) => `  ${JSON.stringify(line)},`),
     ']',
@@ -83,10 +87,10 @@ export function generateCrawlers(): string {
   ].join('\n')
 }
 
-/** The package doesn't export it. */
-function readManifest(): { version: string } {
-  const folder = dirname(load.resolve(packageName))
-  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }
+/** What the package doesn't export of itself. */
+function readPackage(): { version: string; licence: string } {
+  const read = (file: string) => readFileSync(join(dirname(load.resolve(packageName)), file), 'utf8')
+  return { version: (JSON.parse(read('package.json')) as { version: string }).version, licence: read('LICENSE') }
 }
 
 /**

@@ -18,6 +18,7 @@ const lists: Readonly<Record<BotCategory, string>> = {
     ChatGPT-User | OpenAI
     Claude-User | Anthropic
     Perplexity-User | Perplexity
+    PerplexityUser | Perplexity
     MistralAI-User | Mistral AI
     DuckAssistBot | DuckDuckGo
     Meta-ExternalFetcher | Meta
@@ -26,6 +27,10 @@ const lists: Readonly<Record<BotCategory, string>> = {
     Amzn-User | Amazon
     Manus-User | Manus | manus-user/
     Google-NotebookLM | Google
+    Google-Agent | Google
+    AmazonBuyForMe | Amazon
+    Amazon-Bedrock-AgentCore-Browser | Amazon
+    FirecrawlAgent | Firecrawl
     GoogleAgent-Mariner | Google
     Google-Gemini-CLI | Google
     kagi-fetcher | Kagi
@@ -39,6 +44,8 @@ const lists: Readonly<Record<BotCategory, string>> = {
     Meta-WebIndexer | Meta
     AzureAI-SearchBot | Microsoft
     TavilyBot | Tavily
+    ShapBot | Parallel
+    Aranet-SearchBot | Aranet
     LinkupBot | Linkup
     Bravebot | Brave
     PhindBot | Phind`,

@@ -10,3 +10,20 @@ test.each(['DATABASE_URL', 'REDIS_URL', 'CLICKHOUSE_URL'])(
     expect(read).not.toThrow(/ssw0rd/)
   },
 )
+
+test.each([
+  [undefined, undefined],
+  ['off', []],
+  ['9.9.9.9', ['9.9.9.9']],
+  ['127.0.0.1:5353, [2620:fe::fe]:53', ['127.0.0.1:5353', '[2620:fe::fe]:53']],
+  ['2620:fe::fe', ['2620:fe::fe']],
+])('BOT_DNS_SERVERS names servers, nobody or those of the system: %s', (text, servers) => {
+  expect(readConfig(text === undefined ? {} : { BOT_DNS_SERVERS: text }).botDnsServers).toEqual(servers)
+})
+
+test.each(['dns.example.com', '9.9.9.9:0', '9.9.9.9:65536', '9.9.9', '9.9.9.9,', '[9.9.9.9', 'OFF', '9.9.9.9;1.1.1.1'])(
+  'BOT_DNS_SERVERS that no server can be asked by is refused at the start: %s',
+  (text) => {
+    expect(() => readConfig({ BOT_DNS_SERVERS: text })).toThrow(/^BOT_DNS_SERVERS must be/)
+  },
+)

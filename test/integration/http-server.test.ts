@@ -51,6 +51,7 @@ beforeAll(async () => {
 afterAll(() => server.close(0))
 
 const post = (headers: string, body = '') => `POST /echo HTTP/1.1\r\nHost: x\r\n${headers}\r\n${body}`
+const next = 'GET /next HTTP/1.1\r\nHost: x\r\n\r\n'
 
 test('copies the request: method, path, query, headers and a body in pieces', async () => {
   const { text } = await exchange(

@@ -133,3 +133,18 @@ test('vitals come from a file that is loaded after the page', async (context) =>
   expect(scripts[0]!.at).toBeLessThan(loadedAt)
   expect(scripts[1]!.at).toBeGreaterThanOrEqual(loadedAt - 20)
 })
+
+test('no first paint is lost, however soon the script is there', async (context) => {
+  const visit = await startVisit(surface, context)
+  const pages = ['/', '/a', '/b', '/c']
+  visit.site(shop, Object.fromEntries(pages.map((path) => [path, { main: '<h1>Tides</h1>' }])))
+  const paints = () => visit.sent('web_vital').filter(({ properties }) => properties!['metric'] === 'FCP')
+  for (const [at, path] of pages.entries()) {
+    await visit.page.goto(root + path)
+    await expect.poll(() => paints().length, patience).toBe(at + 1)
+  }
+  await visit.stored()
+  const { web_vitals, web_vital_pages } = await visit.overview()
+  expect(web_vitals.find(({ metric }) => metric === 'FCP')).toMatchObject({ count: 4 })
+  expect(web_vital_pages.map(({ path }) => path).sort()).toEqual(pages)
+})

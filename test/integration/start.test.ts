@@ -7,6 +7,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { projectFile } from '../../runtime/paths.ts'
+import { browserWithinMs, demand, sharedBrowser } from '../support/browser.ts'
+import type { Overview } from '../support/overview.ts'
 import { startProduct, type TestProduct } from '../support/product.ts'
 import { freshStores } from '../support/stores.ts'
 
@@ -101,6 +103,23 @@ test('what it made is in the audit log: the workspace, and the secret key once',
     expect.objectContaining({ ...by, action: 'workspace.create', resource_id: product.dev.workspace_id }),
   ])
 })
+
+test(
+  'serves a demo site whose visits are in the overview',
+  async (context) => {
+    const browser = demand(await sharedBrowser(), context)
+    const page = await browser.newPage()
+    await page.goto(new URL('/demo/?utm_source=readme', product.dev.base_url).href)
+    const read = async () => {
+      const headers = { authorization: `Bearer ${product.dev.api_key}` }
+      const answer = await fetch(`${product.dev.base_url}/analytics/overview?hours=1`, { headers })
+      return ((await answer.json()) as Overview).top_pages.map(({ path }) => path)
+    }
+    await expect.poll(read, { timeout: 15_000 }).toContain('/demo/')
+    await browser.close()
+  },
+  browserWithinMs,
+)
 
 test('refuses a second start on its folder, and one on its port, in a line each', async () => {
   const second = await refusedStart({ DATA_DIR: dataDir })

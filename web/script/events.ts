@@ -17,7 +17,7 @@ export let isOpen: boolean | undefined
 const { Temporal } = window as { Temporal?: { Now: { timeZoneId(): string } } }
 /** As it is stored; of the last activity on this page. */
 let session = ''
-let journey = readJourney(location.href, Date.now())
+let journey: ReturnType<typeof readJourney> | null = readJourney(location.href, Date.now())
 
 /** Records what happens from now on, and what was held: consent was given, or isn't needed. */
 export function begin(): void {
@@ -25,7 +25,7 @@ export function begin(): void {
   if (journey) {
     write('svc_aid', journey[1])
     write('svc_sid', journey[2])
-    journey = undefined
+    journey = null
   }
   for (const event of queue) stamp(event)
   takeStored()
@@ -34,7 +34,7 @@ export function begin(): void {
 /** Deletes all that tells of the visitor, in memory and storage. */
 export function end(): void {
   isOpen = false
-  journey = undefined
+  journey = null
   clear()
   eraseAll()
 }

@@ -106,7 +106,7 @@ function loadLate(): void {
   import(lateFile)
     .then(({ default: watch }) => {
       takeClick = watch(act, (vital: object) => record(landing, 'web_vital', vital, {}, true))
-      early.forEach(takeClick)
+      early.splice(0).forEach(takeClick)
     })
     .catch(() => {})
 }

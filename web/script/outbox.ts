@@ -37,7 +37,7 @@ export interface Sent {
 export let queue: Sent[] = []
 let isBusy = false
 let failures = 0
-let timer: ReturnType<typeof setTimeout> | undefined
+let timer = 0
 
 /** Forgets all that waits. */
 export function clear(): void {
@@ -60,7 +60,7 @@ export function takeStored(): void {
 
 export async function send(): Promise<void> {
   clearTimeout(timer)
-  timer = undefined
+  timer = 0
   if (!isOpen || isBusy || !queue[0]) return
   isBusy = true
   const from = queue
@@ -100,7 +100,7 @@ export function sendAtEnd(): void {
 }
 
 function schedule(ms: number): void {
-  timer ??= setTimeout(send, ms)
+  timer ||= setTimeout(send, ms)
 }
 
 function requestOf(events: Sent[]): [url: string, body: string] {

@@ -44,6 +44,8 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
   let services: Service[] = []
   const logFiles = new Set<string>()
   let dev: Omit<DevFile, 'pids'> | undefined
+  /** Known once it is served. */
+  let scriptUrl: string | undefined
 
   const watcher: Watcher = {
     changed: () => void writeDev(),
@@ -70,7 +72,7 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
         return isUp ? services.find((service) => service.name === name)?.port : undefined
       },
       page: async () => statusPage([...running.services, ...running.stores], givenStores(config), front.port),
-      demo: makeDemoSite(() => dev && `${addressesOf(config, front.port).apiHost}/svc.js?key=${dev.tracking_key}`),
+      demo: makeDemoSite(() => scriptUrl),
       ...(config.shortUrlHost !== undefined && { shortLinkPath: pathOf(config.shortUrlHost) }),
       countryHeader: config.countryHeader,
       trustedProxies: trusted.front,
@@ -110,6 +112,7 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
     const written = writeDev()
     setInterval(() => logFiles.forEach(boundLogFile), logCheckMs).unref()
     await Promise.all(running.services.map(({ firstUp }) => firstUp))
+    scriptUrl = `${addresses.apiHost}/svc.js?key=${first.trackingKey}`
     return { port: front.port, dev: written!, isNewKey: first.isNew }
   }
 

@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { sleep } from '../../runtime/retry.ts'
 import { addressListBytesMax, addressListPollMs, botListsFolder } from '../../schemas/bot-limits.ts'
 import { addressLists } from '../../schemas/reference/bot-checks.ts'
 import { runSvc } from '../support/command-line.ts'
@@ -160,8 +159,10 @@ describe('svc bots update', () => {
     expect(outcomes(updated)).toEqual({ gptbot: 'updated', perplexitybot: 'updated', bingbot: 'failed' })
     expect(updated.report.folder).toBe(join(stores.dataDir, botListsFolder))
     expect(updated.report.lists.map(({ list }) => list)).toEqual(Object.keys(addressLists))
-    await sleep(addressListPollMs + 1_000)
-    expect(await visit(gptbot, '203.0.113.200')).toMatchObject({ verified: true, verification_method: 'ip_range' })
+    const taken = { verified: true, verification_method: 'ip_range' }
+    await expect
+      .poll(() => visit(gptbot, '203.0.113.200'), { timeout: 4 * addressListPollMs, interval: 500 })
+      .toMatchObject(taken)
     expect(await visit(gptbot, '20.171.206.7')).toMatchObject({ verified: false, verification_method: 'ip_range' })
     expect(await readdir(updated.report.folder)).toEqual(['gptbot.json', 'perplexitybot.json'])
     expect(outcomes(await update('--from', folder, '--list', 'gptbot'))).toEqual({ gptbot: 'unchanged' })

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { browserWithinMs } from '../support/browser.ts'
 import { startTrackingSurface, type TrackingSurface } from '../support/tracking-surface.ts'
-import { namesOf, patience, startVisit, type Visit, type VisitOptions } from '../support/visits.ts'
+import { namesOf, startVisit, type Visit, type VisitOptions } from '../support/visits.ts'
 
 let surface: TrackingSurface
 beforeAll(async () => {
@@ -165,23 +165,4 @@ test('consent(false) where none was required ends recording and deletes what was
   await new Promise((resolve) => setTimeout(resolve, 300))
   expect(visit.network.seen).toHaveLength(before)
   expect(namesOf(await visit.stored())).toEqual(['pageview'])
-})
-
-test('consent that is withdrawn in one tab is withdrawn in the others, and nothing comes back', async (context) => {
-  const visit = await startVisit(surface, context)
-  visit.site(shop, { '/': { main } })
-  const other = await visit.context.newPage()
-  await visit.page.goto(`${root}/`)
-  await other.goto(`${root}/`)
-  await visit.expectSent('pageview', 2)
-  await visit.page.evaluate('Svc.consent(false)')
-  await expect.poll(() => other.evaluate('Svc.anonymousId()'), patience).toBe(null)
-  const before = visit.sendings().length
-  await other.click('button')
-  await other.evaluate(`Svc.track('after')`)
-  await other.close({ runBeforeUnload: true })
-  await new Promise((resolve) => setTimeout(resolve, 300))
-  expect(visit.sendings()).toHaveLength(before)
-  expect(await keptBy(visit)).toEqual(nothing)
-  expect((await visit.stored()).filter(({ event_name }) => event_name === 'pageview')).toHaveLength(2)
 })

@@ -63,7 +63,7 @@ document.addEventListener('prerenderingchange', () => fetch('/told?shown'))</scr
   let go = (_: SiteAnswer) => {}
   const whenToGo = new Promise<SiteAnswer>((resolve) => (go = resolve))
   visit.network.decide = ({ url }) => (url.pathname === '/go' ? whenToGo : undefined)
-  await openUndriven(`${root}/`, visit.network.port, join(surface.stores.dataDir, 'undriven'), context)
+  await openUndriven(`${root}/`, visit.network.port, join(surface.folder, 'undriven'), context)
   await expect.poll(told, { timeout: 20_000 }).toEqual(['?true'])
   await visit.expectSent('pageview')
   // The script, which is cached, is in the hidden page as well by then.

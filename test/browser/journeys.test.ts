@@ -57,7 +57,7 @@ test('two pages, a closed tab and a second browser under one e-mail: the rows ha
   expect(of(ids[0]!)[0]).toMatchObject({ source: 'letter', medium: 'email', campaign: 'spring', path: '/' })
   expect(of(ids[1]!)[0]).toMatchObject({ source: 'news.example', medium: 'referral', path: '/' })
 
-  const inbox = await surface.stores.pg.query(
+  const inbox = await surface.pg.query(
     `SELECT event_type, event_name, email, anonymous_id, full_name, properties FROM inbox
      WHERE workspace_id = $1 ORDER BY event_id`,
     [first.workspace.workspaceId],

@@ -1,7 +1,7 @@
 /**
- * Vitest's global setup: one Postgres, one Redis, one ClickHouse and one browser for a whole run, started when the first
- * test file asks for them (so that a run of unit tests alone starts none) and ended after the last. Test files, which are
- * other processes, ask by HTTP; see stores.ts and browser.ts.
+ * Vitest's global setup: one Postgres, one Redis, one ClickHouse, one browser and one surface for pages for a whole run,
+ * each started when the first test file asks for it (so that a run of unit tests alone starts none) and ended after the
+ * last. Test files, which are other processes, ask by HTTP; see stores.ts, browser.ts and tracking-surface.ts.
  */
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -20,6 +20,7 @@ import { prepareRedis } from '../../start/stores/redis.ts'
 import type { Store } from '../../start/stores/store.ts'
 import type { RunningBrowser } from './browser.ts'
 import { compileService } from './compile.ts'
+import type { RunningSurface } from './shared-surface.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -40,12 +41,23 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const ends: (() => Promise<void>)[] = []
   let starting: Promise<SharedStores> | undefined
   let browser: Promise<RunningBrowser> | undefined
+  let surface: Promise<RunningSurface> | undefined
+  const startedStores = () => (starting ??= startStores(ends))
+  // Loaded when they are asked for, because most runs need neither playwright nor a surface for pages.
+  const startedBrowser = () => (browser ??= import('./browser.ts').then(({ startBrowser }) => startBrowser()))
+  const startedSurface = () =>
+    (surface ??= Promise.all([startedStores(), import('./shared-surface.ts')]).then(([stores, { startSurface }]) =>
+      startSurface(stores),
+    ))
+  const parts: Readonly<Record<string, () => Promise<object>>> = {
+    '/': startedStores,
+    '/browser': async () => (await startedBrowser()).answer,
+    '/surface': async () => (await startedSurface()).answer,
+    '/workspace': async () => (await startedSurface()).makeWorkspace(),
+  }
   const server = createServer((request, response) => {
-    // Loaded here, because playwright is large, and most runs need none.
-    if (request.url === '/browser') browser ??= import('./browser.ts').then(({ startBrowser }) => startBrowser())
-    else starting ??= startStores(ends)
-    const asked = request.url === '/browser' ? browser?.then(({ answer }) => answer) : starting
-    asked?.then(
+    const start = parts[request.url!] ?? startedStores
+    start().then(
       (answer) => response.end(JSON.stringify(answer)),
       (error) => response.writeHead(500).end(String(error)),
     )
@@ -55,7 +67,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('sharedStoresPort', (server.address() as AddressInfo).port)
   return async () => {
     server.close()
-    await browser?.then((running) => running.close()).catch(() => {})
+    for (const part of [browser, surface]) await part?.then((running) => running.close()).catch(() => {})
     await starting?.catch(() => {})
     for (const end of ends) await end()
     rmSync(projectFile('.cache/test', String(process.pid)), { recursive: true, force: true })

@@ -36,7 +36,11 @@ const sharedSecret = 'a secret of tests, of 32 letters'
 
 /** Close them in `afterAll`. */
 export async function freshStores(): Promise<TestStores> {
-  const shared = await askShared()
+  return freshStoresOn(await askShared())
+}
+
+/** The same in the process that knows the shared ones. */
+export async function freshStoresOn(shared: SharedStores): Promise<TestStores> {
   const name = `test_${randomBytes(6).toString('hex')}`
   const databaseUrl = withPath(shared.databaseUrl, name)
   const clickhouseUrl = withPath(shared.clickhouseUrl, name)

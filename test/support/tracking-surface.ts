@@ -1,61 +1,93 @@
 /**
- * What a site owner and the visitors meet: ingest with `/svc.js`, the API, and the front before both, over stores of the
- * test, and a browser that reaches them as `http://svc.localhost`. Sites are made up: see visits.ts.
+ * What a site owner and the visitors meet: ingest with `/svc.js` and the API, shared by the files of a run, the front before
+ * both with the demo site, and a browser that reaches them as `http://svc.localhost`. Sites are made up: see visits.ts.
  */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
+import { inject } from 'vitest'
+import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
+import { connectPostgres, type Postgres } from '../../postgres/client.ts'
+import { sleep } from '../../runtime/retry.ts'
 import { makeDemoSite } from '../../start/demo-site.ts'
 import { type Front, startFront } from '../../start/front.ts'
-import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from './api.ts'
+import type { TestWorkspace } from './api.ts'
 import { sharedBrowser } from './browser.ts'
-import { startIngest, type TestIngest } from './ingest.ts'
 import type { Overview } from './overview.ts'
-import { freshStores, type TestStores } from './stores.ts'
+import type { SurfaceAnswer } from './shared-surface.ts'
 
-/** Where pages find the product. Below `localhost` a page counts as safe, as one over TLS does. */
-export const productHost = 'svc.localhost'
-export const productRoot = `http://${productHost}`
+export { productHost, productRoot } from './product-host.ts'
 
 export interface TrackingSurface {
   /** Undefined where there is none: see `demand`. */
   readonly browser: Browser | undefined
-  readonly stores: TestStores
-  readonly ingest: TestIngest
+  readonly pg: Postgres
+  readonly ch: ClickHouse
+  /** A folder of the file's own, deleted by `close`. */
+  readonly folder: string
   readonly front: Front
   /** The address in the snippet of the demo site, `/demo/`. */
   demoScriptUrl: string | undefined
   makeWorkspace(): Promise<TestWorkspace>
+  /** Waits until all that ingest has acknowledged is stored. */
+  shipped(): Promise<void>
   overview(workspace: TestWorkspace): Promise<Overview>
   close(): Promise<void>
 }
 
+/** A segment is sealed after 250 ms: a backlog that is empty for longer is empty. */
+const quietMs = 400
+const shippedWithinMs = 60_000
+
 export async function startTrackingSurface(): Promise<TrackingSurface> {
-  const browser = await sharedBrowser()
-  const stores = await freshStores()
-  const ingest = await startIngest(stores, { API_HOST: productRoot, TRUSTED_PROXIES: '127.0.0.1' })
-  const api: TestApi = await startApi(stores)
+  const [browser, running] = await Promise.all([sharedBrowser(), ask<SurfaceAnswer>('surface')])
+  const { databaseUrl, clickhouseUrl, ingestPort, apiPort } = running
+  const pg = connectPostgres(databaseUrl)
+  const ch = connectClickHouse(clickhouseUrl)
+  const folder = mkdtempSync(join(tmpdir(), 'svc-pages-'))
   const front = await startFront({
     host: '127.0.0.1',
     port: 0,
-    portOf: (service) => (service === 'ingest' ? ingest.port : api.port),
+    portOf: (service) => (service === 'ingest' ? ingestPort : apiPort),
     page: async () => '',
     demo: makeDemoSite(() => surface.demoScriptUrl),
     countryHeader: 'cf-ipcountry',
     trustedProxies: ['127.0.0.0/8'],
   })
   const surface: TrackingSurface = {
-    ...{ browser, stores, ingest, front, demoScriptUrl: undefined },
-    makeWorkspace: () => makeWorkspace(stores),
+    ...{ browser, pg, ch, folder, front, demoScriptUrl: undefined },
+    makeWorkspace: () => ask<TestWorkspace>('workspace'),
+    shipped: () => untilShipped(`http://127.0.0.1:${ingestPort}/api/v1/growth/health`),
     overview: async ({ apiKey }) => {
-      const answer = await api.ask('/v1/analytics/overview?hours=2', { key: apiKey })
+      const headers = { Authorization: `Bearer ${apiKey}` }
+      const answer = await fetch(`http://127.0.0.1:${apiPort}/v1/analytics/overview?hours=2`, { headers })
       if (!answer.ok) throw new Error(`the overview answered ${answer.status}`)
       return (await answer.json()) as Overview
     },
     close: async () => {
       await browser?.close()
       await front.close()
-      await Promise.all([ingest.stop(), api.close()])
-      await stores.close()
+      await Promise.all([pg.close(), ch.close()])
+      rmSync(folder, { recursive: true, force: true })
     },
   }
   return surface
+}
+
+/** Of the run's first process. */
+async function ask<Answer>(what: string): Promise<Answer> {
+  const response = await fetch(`http://127.0.0.1:${inject('sharedStoresPort')}/${what}`)
+  const text = await response.text()
+  if (!response.ok) throw new Error(`there is no ${what}: ${text}`)
+  return JSON.parse(text) as Answer
+}
+
+async function untilShipped(healthUrl: string): Promise<void> {
+  const deadline = Date.now() + shippedWithinMs
+  for (let quietSince = Date.now(); Date.now() - quietSince < quietMs; await sleep(50)) {
+    if (Date.now() > deadline) throw new Error('not shipped within a minute')
+    const { backlog } = (await (await fetch(healthUrl)).json()) as { backlog: Record<string, { segments: number }> }
+    if (Object.values(backlog).some(({ segments }) => segments > 0)) quietSince = Date.now()
+  }
 }

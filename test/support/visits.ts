@@ -149,7 +149,7 @@ export async function startVisit(
       return sent(name)
     },
     stored: async (name) => {
-      await surface.ingest.shipped()
+      await surface.shipped()
       const rows = await readEvents(surface, workspace.workspaceId)
       return rows.filter(({ event_name }) => name === undefined || event_name === name)
     },
@@ -175,8 +175,8 @@ function sendingsOf(request: SeenRequest): Sending[] {
   return (body.events ?? [body]).map((event) => ({ event, by, request }))
 }
 
-async function readEvents({ stores }: TrackingSurface, workspaceId: number): Promise<StoredEvent[]> {
-  const rows = await stores.ch.query<Omit<StoredEvent, 'properties'> & { properties: string }>(
+async function readEvents({ ch }: TrackingSurface, workspaceId: number): Promise<StoredEvent[]> {
+  const rows = await ch.query<Omit<StoredEvent, 'properties'> & { properties: string }>(
     `SELECT event_name, event_type, anonymous_id, client_event_id, toString(visitor) AS visitor,
        toString(session) AS session, toString(email_hash) AS email_hash, path, url, title, referrer, source, medium,
        campaign, content, metric_value, engagement_ms, scroll_depth, screen_width, language, timezone, properties,

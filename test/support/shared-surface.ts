@@ -1,0 +1,37 @@
+/**
+ * Ingest and the API for all test files that open pages, started in the run's first process when the first of them asks;
+ * each test has a workspace of its own. What the files see of it: tracking-surface.ts.
+ */
+import { makeWorkspace, startApi, type TestWorkspace } from './api.ts'
+import { startIngest } from './ingest.ts'
+import { productRoot } from './product-host.ts'
+import type { SharedStores } from './shared-stores.ts'
+import { freshStoresOn } from './stores.ts'
+
+export interface SurfaceAnswer {
+  readonly databaseUrl: string
+  readonly clickhouseUrl: string
+  readonly ingestPort: number
+  readonly apiPort: number
+}
+
+export interface RunningSurface {
+  readonly answer: SurfaceAnswer
+  makeWorkspace(): Promise<TestWorkspace>
+  close(): Promise<void>
+}
+
+export async function startSurface(shared: SharedStores): Promise<RunningSurface> {
+  const stores = await freshStoresOn(shared)
+  const ingest = await startIngest(stores, { API_HOST: productRoot, TRUSTED_PROXIES: '127.0.0.1' })
+  const api = await startApi(stores)
+  const { databaseUrl, clickhouseUrl } = stores
+  return {
+    answer: { databaseUrl, clickhouseUrl, ingestPort: ingest.port, apiPort: api.port },
+    makeWorkspace: () => makeWorkspace(stores),
+    close: async () => {
+      await Promise.all([ingest.stop(), api.close()])
+      await stores.close()
+    },
+  }
+}

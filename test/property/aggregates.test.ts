@@ -34,7 +34,7 @@ const firstDay = Date.UTC(2025, 2, 1) / day
 /** Neighbours, and the two ends of the time that a touch counts for. */
 const usedDays = [0, 1, 30, 31].map((offset) => firstDay + offset)
 const leaseSize = 1_000_000
-const eventsMax = isLong ? 120 : 40
+const eventsMax = isLong ? 120 : 25
 
 /** Events of a few workspaces on the few days, in the order in which they arrive: without regard to their times. */
 function drawEvents(random: () => number, firstWorkspace: number): EventFact[] {

@@ -59,13 +59,22 @@ function compile(program: string): string {
 test('its types let a site in TypeScript make every call, and refuse wrong ones', () => {
   const right = `
     Svc.page(); Svc.page({ section: 'a' }); Svc.track('a'); Svc.track('a', { b: 1 }); Svc.identify('a@b.c', { full_name: 'A' })
+    interface Plan { name: string; isPaid?: boolean }
+    const plan: Plan = { name: 'a' }; Svc.track('a', plan); Svc.identify('a@b.c', plan)
     Svc.conversion('a', { plan: 'b' }); Svc.webVital('LCP', 1200, { route: '/' }); Svc.consent(true)
     const ids: (string | null)[] = [Svc.anonymousId(), Svc.sessionId()]
     const url: string = Svc.link('https://other.example/')
     const { first_touch, last_touch } = Svc.journey()
     const source: string | undefined = first_touch?.source ?? last_touch?.referrer`
   expect(compile(right)).toBe('')
-  for (const wrong of ['Svc.track()', 'Svc.track(1)', 'Svc.consent("yes")', 'Svc.webVital("TTFB", 1)', 'Svc.pages()']) {
+  for (const wrong of [
+    'Svc.track()',
+    'Svc.track("a", "b")',
+    'Svc.track(1)',
+    'Svc.consent("yes")',
+    'Svc.webVital("TTFB", 1)',
+    'Svc.pages()',
+  ]) {
     expect(compile(wrong), wrong).toContain('error TS')
   }
 }, 60_000)

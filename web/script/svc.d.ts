@@ -4,7 +4,7 @@
  */
 
 /** Anything that JSON can hold: at most 16 KB, 100 keys, 5 levels. */
-type SvcProperties = Record<string, unknown>
+type SvcProperties = object
 
 /** How a visit began: the campaign that its first page's URL named, and the site that it came from. */
 interface SvcTouch {

@@ -136,6 +136,17 @@ test('half an hour without activity, and another campaign, begin another session
   expect((await visit.overview()).metrics).toMatchObject({ visitors: 1, sessions: 3, pageviews: 3 })
 })
 
+test('Svc.link leaves addresses that lead to no site as they are', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, { '/': {} })
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview')
+  for (const address of ['mailto:crew@example.com', 'tel:+4930123456', 'javascript:void(0)', 'http://']) {
+    expect(await visit.page.evaluate(`Svc.link('${address}')`)).toBe(address)
+  }
+  expect(await visit.page.evaluate(`Svc.link('http://blog.localhost/')`)).toContain('svc_j=')
+})
+
 test('Svc.link carries the visitor to another site of the owner, and no recorded address has the journey in it', async (context) => {
   const visit = await startVisit(surface, context)
   visit.site(shop, { '/': {} })

@@ -92,6 +92,23 @@ test('FCP, LCP, INP and CLS equal those of web-vitals in the same page, in the r
   expect(web_vital_pages).toMatchObject([{ path: '/', samples: 4 }])
 }, 60_000)
 
+test('what is measured of a return from the back-forward cache belongs to the route that came back', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, { '/': {}, '/elsewhere': {} })
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview', 1)
+  await visit.page.evaluate(`history.pushState({}, '', '/route')`)
+  await visit.expectSent('pageview', 2)
+  await visit.page.goto(`${root}/elsewhere`)
+  await visit.expectSent('pageview', 3)
+  // Not by playwright's own way back, which waits for a load that doesn't come.
+  await visit.page.evaluate(`history.back()`).catch(() => {})
+  const returned = () =>
+    visit.sent('web_vital').filter(({ properties }) => properties!['navigation_type'] === 'back-forward-cache')
+  await expect.poll(() => returned().length, patience).toBeGreaterThan(0)
+  expect([...new Set(returned().map(({ url }) => url))]).toEqual([`${root}/route`])
+})
+
 test('Svc.webVital records one by hand, like one that was measured', async (context) => {
   const visit = await startVisit(surface, context)
   visit.site(shop, { '/': {} })

@@ -57,7 +57,8 @@ const api: SvcApi = {
   link: (url) => {
     try {
       const target = new URL(url, location.href)
-      if (isOpen) target.searchParams.set('svc_j', `${browserId()}.${sessionNow()}`)
+      // An address without a host is a mail's or a telephone's, and no site's.
+      if (target.host && isOpen) target.searchParams.set('svc_j', `${browserId()}.${sessionNow()}`)
       return target.href
     } catch {
       return url

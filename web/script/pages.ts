@@ -48,8 +48,9 @@ export function watchPages(): void {
   on('popstate', pageSoon)
   on('pageshow', ({ persisted }) => {
     if (persisted) {
-      current = referrer = ''
-      pageSoon()
+      referrer = current = ''
+      // At once: its title is there, and what is measured of its return must not go to the page that was landed on before.
+      page()
     }
   })
   on('visibilitychange', () => (document.hidden ? hide() : show()))

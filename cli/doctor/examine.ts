@@ -10,6 +10,7 @@ import { examinePostgres } from './examine-postgres.ts'
 import { examineRedis } from './examine-redis.ts'
 import { examineNode, examineSettings } from './examine-settings.ts'
 import { examineAggregates, examineMarks, examineSalts } from './examine-shipping.ts'
+import { examineBotLists, examineCountries } from './examine-visitors.ts'
 import { type Check, checks, type Finding, failed, lineOf } from './finding.ts'
 import { reachStores } from './reach.ts'
 
@@ -30,6 +31,8 @@ export async function examineAll({ installation, environment, ingestUrl }: Exami
       examined('settings', () => examineSettings(environment, installation)),
       examined('disk', () => examineDisk(installation)),
       examined('ingest', () => examineIngest(installation, ingestUrl)),
+      examined('countries', () => examineCountries(installation)),
+      examined('bots.addresses', () => examineBotLists(installation)),
       pg && examined('postgres', () => examinePostgres(pg)),
       ch && examined('clickhouse', () => examineClickHouse(ch)),
       redis && examined('redis', () => examineRedis(redis, installation.config)),

@@ -30,6 +30,8 @@ export const checks = [
   'disk',
   'ingest',
   'ingest.set-aside',
+  'countries',
+  'bots.addresses',
   'dedup.claims',
   'dedup.node',
   'salts',

@@ -1,14 +1,20 @@
 /** What the doctor makes of answers that the stores of a test don't give. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { examineClickHouse } from '../../cli/doctor/examine-clickhouse.ts'
 import { examinePostgres } from '../../cli/doctor/examine-postgres.ts'
 import { examineRedis } from '../../cli/doctor/examine-redis.ts'
 import { examineNode, looksLike } from '../../cli/doctor/examine-settings.ts'
+import { examineBotLists, examineCountries } from '../../cli/doctor/examine-visitors.ts'
 import type { Finding } from '../../cli/doctor/finding.ts'
 import type { RedisProbe } from '../../cli/doctor/redis-probe.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Postgres } from '../../postgres/client.ts'
 import { readConfig } from '../../runtime/config.ts'
+import { projectFile } from '../../runtime/paths.ts'
+import { dayMs } from '../../schemas/time-zone.ts'
 
 const wrong = (findings: Finding[], check: string) =>
   findings.filter((finding) => finding.check === check && finding.outcome !== 'ok')
@@ -84,4 +90,36 @@ test.each([
   ['CLAIM', 'CLAIM_WAIT_MS', false],
 ])('the variable %s looks like the setting %s: %s', (name, setting, isLike) => {
   expect(looksLike(name, setting)).toBe(isLike)
+})
+
+test('a database of countries that can’t be used is told of, and the installed one can be', async () => {
+  const ofDatabase = (database: string) => examineCountries({ config: readConfig({ COUNTRY_DATABASE: database }) })
+  expect(await ofDatabase('')).toMatchObject([{ check: 'countries', outcome: 'ok' }])
+  expect(await ofDatabase('off')).toMatchObject([{ outcome: 'ok', text: expect.stringContaining('off') }])
+  for (const file of ['/no/such/file.mmdb', projectFile('package.json')]) {
+    const [finding] = await ofDatabase(file)
+    expect(finding, file).toMatchObject({ outcome: 'failed', text: expect.stringContaining('COUNTRY_DATABASE') })
+  }
+})
+
+test('lists of crawlers’ addresses are told of once they are older than a year, and newer ones that can’t be used at once', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-doctor-'))
+  try {
+    const folder = join(dataDir, 'bot-addresses')
+    mkdirSync(folder)
+    const shipped = Date.parse('2026-05-05T18:01:02Z')
+    expect(await examineBotLists({ dataDir }, shipped + 300 * dayMs)).toMatchObject([{ outcome: 'ok' }])
+    const [late] = await examineBotLists({ dataDir }, shipped + 366 * dayMs)
+    expect(late).toMatchObject({ outcome: 'warning', text: expect.stringMatching(/gptbot.*svc bots update/) })
+    const renewed = new Date(shipped + 200 * dayMs).toISOString()
+    const list = { creationTime: renewed, prefixes: [{ ipv4Prefix: '192.0.2.0/24' }] }
+    writeFileSync(join(folder, 'gptbot.json'), JSON.stringify(list))
+    writeFileSync(join(folder, 'bingbot.json'), '{}')
+    const found = await examineBotLists({ dataDir }, shipped + 366 * dayMs)
+    expect(found.map(({ outcome }) => outcome)).toEqual(['warning', 'warning'])
+    expect(found[0]!.text).toContain('bingbot')
+    expect(found[1]!.text).not.toContain('gptbot')
+  } finally {
+    rmSync(dataDir, { recursive: true })
+  }
 })

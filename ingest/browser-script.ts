@@ -10,6 +10,7 @@ import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
+import { isKnownEtag } from '../runtime/http/etag.ts'
 import type { HttpReply } from '../runtime/http/reply.ts'
 import { projectFile } from '../runtime/paths.ts'
 import {
@@ -117,9 +118,7 @@ function reply(prepared: Prepared, request: ScriptRequest, maxAge: number | stri
   // Weak: of the text, whatever it is sent as.
   const etag = `W/${prepared.etag}`
   const all = { ...headers, ETag: etag, 'Cache-Control': `public, max-age=${maxAge}`, Vary: 'Accept-Encoding' }
-  const known = request.ifNoneMatch.split(/\s*,\s*/)
-  if (known.some((one) => one === '*' || one.replace(/^W\//, '') === prepared.etag))
-    return { status: 304, headers: all }
+  if (isKnownEtag(request.ifNoneMatch, prepared.etag)) return { status: 304, headers: all }
   if (takes(request.acceptEncoding, 'br')) {
     return { status: 200, headers: { ...all, 'Content-Encoding': 'br' }, body: prepared.brotli }
   }

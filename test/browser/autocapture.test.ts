@@ -143,6 +143,45 @@ test('the marker on the element itself counts as well', async (context) => {
   await visit.expectSent('button_click', 1)
 })
 
+test('masked text isn’t taken, nor that of a link or button with a masked or excluded part', async (context) => {
+  const visit = await startVisit(surface, context)
+  const secret = '<b>Ada Lovelace</b>'
+  const buttons = [
+    `<button type="button" class="svc-mask">${secret}</button>`,
+    `<button type="button" data-svc-mask>${secret}</button>`,
+    `<div data-svc-mask><button type="button">${secret}</button></div>`,
+    `<button type="button">Account of <i class="svc-mask">${secret}</i></button>`,
+    `<button type="button">Account of <i data-svc-block>${secret}</i></button>`,
+  ]
+  const free = '<button type="button" id="free">Free</button>'
+  visit.site(shop, { '/': { main: buttons.join('') + free } })
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview')
+  await visit.page.evaluate(`for (const button of document.querySelectorAll('button')) button.click()`)
+  const clicks = await visit.expectSent('button_click', buttons.length + 1)
+  expect(clicks.map(({ properties }) => properties!['text'])).toEqual([...buttons.map(() => undefined), 'Free'])
+})
+
+test('addresses of links are recorded without a journey, and no longer than the server takes them', async (context) => {
+  const visit = await startVisit(surface, context)
+  const data = `data:text/plain,${'x'.repeat(30_000)}`
+  visit.site(shop, {
+    '/': { main: `<a id="other" href="http://other.example/">Other</a><a id="data" href="${data}">Data</a>` },
+  })
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview')
+  await visit.page.evaluate(`{
+    document.addEventListener('click', (event) => event.preventDefault())
+    const other = document.querySelector('#other')
+    other.href = Svc.link(other.href)
+    other.click()
+    document.querySelector('#data').click()
+  }`)
+  const clicks = await visit.expectSent('outbound_click', 2)
+  expect(clicks.map(({ properties }) => properties!['href'])).toEqual(['http://other.example/', data.slice(0, 2048)])
+  expect(await visit.stored('outbound_click')).toHaveLength(2)
+})
+
 test('autocapture=false turns off clicks and submissions alone: pageviews, calls and vitals go on', async (context) => {
   const visit = await startVisit(surface, context, { flags: 'autocapture=false' })
   visit.site(shop, { '/': { main: allKinds }, '/next': {} })

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { browserWithinMs } from '../support/browser.ts'
 import { startTrackingSurface, type TrackingSurface } from '../support/tracking-surface.ts'
-import { namesOf, startVisit, type Visit, type VisitOptions } from '../support/visits.ts'
+import { namesOf, patience, startVisit, type Visit, type VisitOptions } from '../support/visits.ts'
 
 let surface: TrackingSurface
 beforeAll(async () => {
@@ -150,6 +150,32 @@ describe.each([
     await visit.stored()
     expect((await visit.overview()).metrics).toMatchObject({ visitors: 1, pageviews: 1 })
   })
+})
+
+test('a request that fails after consent was withdrawn leaves nothing in the browser either', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, { '/': { main } })
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview')
+  let cut = () => {}
+  const isOver = new Promise<void>((resolve) => {
+    cut = resolve
+  })
+  const isHeld = ({ body }: { body: string }) => body.includes('"held"')
+  visit.network.decide = (request) => (isHeld(request) ? isOver.then(() => 'cut' as const) : undefined)
+  await visit.page.evaluate(`{
+    Svc.track('held')
+    const { fetch } = window
+    window.fetch = (...all) => fetch(...all).finally(() => setTimeout(() => { window.hasFailed = true }, 50))
+  }`)
+  await expect.poll(() => visit.network.seen.some(isHeld), patience).toBe(true)
+  await visit.page.evaluate(`{
+    Object.defineProperty(document, 'hidden', { configurable: true, value: true })
+    Svc.consent(false)
+  }`)
+  cut()
+  await visit.page.waitForFunction('window.hasFailed')
+  expect(await keptBy(visit)).toEqual(nothing)
 })
 
 test('consent(false) where none was required ends recording and deletes what was kept', async (context) => {

@@ -176,6 +176,30 @@ test('what couldn’t be sent before the tab was closed is sent by the next page
   expect((await visit.overview()).metrics).toMatchObject({ visitors: 1, pageviews: 2 })
 }, 60_000)
 
+test('what was too long to outlive its page, and under way when it was left, is sent by the next page', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, { '/': {}, '/other': { snippet: '' } })
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview')
+  let cut = () => {}
+  const isOver = new Promise<void>((resolve) => {
+    cut = resolve
+  })
+  visit.network.decide = (request) =>
+    isTracking(request) && request.body.includes('"held"') ? isOver.then(() => 'cut' as const) : undefined
+  // A page that is kept for coming back would hear of its failure.
+  await visit.page.evaluate(`addEventListener('unload', () => {})`)
+  // Browsers let no more than 64 KiB outlive a page.
+  await visit.page.evaluate(`for (let at = 0; at < 6; at++) Svc.track('held', { text: 'x'.repeat(15_000) })`)
+  await expect.poll(() => tried(visit, 'held').length, patience).toBe(6)
+  await visit.page.goto(`${root}/other`)
+  cut()
+  visit.network.decide = () => undefined
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('held', 6)
+  expect(await visit.stored('held')).toHaveLength(6)
+}, 60_000)
+
 test('works where storage throws: the visit is recorded, and ends with the page', async (context) => {
   const visit = await startVisit(surface, context)
   // An origin of no name: there the browser itself refuses all storage.

@@ -1,9 +1,11 @@
 /** Autocapture: what a click or a submission was. It reads no layout, and never a field's value. */
+import { addressOf } from './sessions.ts'
 
 /** An event, and what it went through: that is empty once the event is over. */
 export type Seen = readonly [event: Event, path: EventTarget[]]
 
 const excluded = '[data-svc-block],.svc-block,[svc-no-capture],.svc-no-capture,[data-svc-ignore]'
+const masked = '.svc-mask,[data-svc-mask]'
 const links = 'a[href],area[href]'
 const wanted = {
   click: `${links},button,summary,[role=button],[role=menuitem],[role=switch],[role=tab],[type=button],[type=image],[type=reset],[type=submit]`,
@@ -16,22 +18,26 @@ const textLengthMax = 100
 export function describeClick([event, path]: Seen): [name: string, properties: object] | undefined {
   const selector = wanted[event.type as keyof typeof wanted]
   let found: Element | undefined
+  let isMasked = false
   // Through shadow roots, too.
   for (const node of path as Element[]) {
     if (node.matches?.(excluded)) return
+    isMasked ||= node.matches?.(masked)
     if (!found && node.matches?.(selector)) found = node
   }
   if (!found || (event as MouseEvent).button > 1) return
   const properties: Record<string, string> = {}
   for (const name of ['id', 'name', 'action', 'method']) {
     const value = found.getAttribute(name)
-    if (value) properties[name] = value
+    if (value) properties[name] = addressOf(value)
   }
   if (selector === wanted.submit) return ['form_submit', properties]
-  properties['text'] = Array.from(found.textContent!.trim().replace(/\s+/g, ' ')).slice(0, textLengthMax).join('')
+  // Its text is that of all that is in it.
+  if (!isMasked && !found.querySelector(`${masked},${excluded}`))
+    properties['text'] = [...found.textContent!.trim().replace(/\s+/g, ' ')].slice(0, textLengthMax).join('')
   const href = found.getAttribute('href')
   const url = href && new URL(href, document.baseURI)
   if (!url || url.protocol === 'javascript:') return ['button_click', properties]
-  properties['href'] = url.href
+  properties['href'] = addressOf(url.href)
   return [url.host === location.host ? 'link_click' : 'outbound_click', properties]
 }

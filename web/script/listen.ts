@@ -14,6 +14,10 @@ export function guard<Args extends unknown[], Result>(
 }
 
 /** Listens at the window, where events of the document arrive, too. */
-export function on<Type extends keyof Events>(type: Type, run: (event: Events[Type]) => void, isCapture = false): void {
+export function on<Type extends keyof Events>(
+  type: Type,
+  run: (event: Events[Type]) => void,
+  isCapture?: boolean,
+): void {
   addEventListener(type, guard(run) as EventListener, isCapture)
 }

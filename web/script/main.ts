@@ -85,7 +85,8 @@ function start(): void {
       on(type, (event) => isOpen && takeClick([event, event.composedPath()]), true)
     }
   }
-  for (const type of ['load', 'pointerdown'] as const) on(type, loadLate)
+  on('load', loadLate)
+  on('pointerdown', loadLate)
   on('online', send)
   // Another tab's visitor has withdrawn consent.
   on('storage', ({ key, newValue }) => key === 'svc_aid' && !newValue && api.consent(false))

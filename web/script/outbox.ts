@@ -35,18 +35,20 @@ export interface Sent {
 }
 
 export let queue: Sent[] = []
-let isBusy = false
+/** The events that would be lost if the page ended with the request that is under way; 0: none is. */
+let busy: Sent[] | 0 = 0
 let failures = 0
 let timer = 0
 
 /** Forgets all that waits. */
 export function clear(): void {
   queue = []
+  busy = 0
 }
 
 export function put(event: Sent): void {
   if (queue.push(event) > queueMax) queue.shift()
-  schedule(delayMs)
+  schedule()
 }
 
 /** Other tabs' events are among what was stored: whoever takes them deletes them first. */
@@ -55,35 +57,35 @@ export function takeStored(): void {
   write('svc_queue', '')
   // What is older may have arrived, and wouldn't be known as a repeat.
   queue.unshift(...stored.filter(({ occurred_at: at }) => Date.now() - Date.parse(at) < storedMsMax))
-  schedule(delayMs)
+  schedule()
 }
 
 export async function send(): Promise<void> {
   clearTimeout(timer)
   timer = 0
-  if (!isOpen || isBusy || !queue[0]) return
-  isBusy = true
+  if (!isOpen || busy || !queue[0]) return
   const from = queue
   const batch = queue.splice(0, batchMax)
   // Seconds, where it has to be repeated: as without any answer.
   let wait = 1
   try {
     const [url, body] = requestOf(batch)
+    busy = body.length < keepaliveCharactersMax ? [] : batch
     const { status, headers } = await fetch(url, {
       method: 'POST',
       body,
       credentials: 'omit',
-      keepalive: body.length < keepaliveCharactersMax,
+      keepalive: !busy[0],
       signal: AbortSignal.timeout?.(deadlineMs),
     })
     wait = status > 499 || status === 429 || status === 408 ? +headers.get('Retry-After')! || 1 : 0
   } catch {}
-  isBusy = false
+  busy = 0
   failures = wait && failures + 1
   if (wait) {
     // Without consent there is another queue by now.
     from.unshift(...batch)
-    if (document.hidden) store()
+    if (document.hidden) sendAtEnd()
     wait += Math.min(2 ** failures, backoffSecondsMax) * Math.random()
   }
   schedule(wait * 1000)
@@ -91,6 +93,8 @@ export async function send(): Promise<void> {
 
 /** The page is going, perhaps for good. */
 export function sendAtEnd(): void {
+  // Where they arrive all the same, these are taken for a repeat.
+  if (busy) queue.unshift(...busy.splice(0))
   while (isOpen && queue[0]) {
     // After a failure, both: the beacon may arrive, and what is stored is taken for a repeat then.
     const isTaken = navigator.sendBeacon?.(...requestOf(queue.slice(0, batchMax)))
@@ -99,7 +103,7 @@ export function sendAtEnd(): void {
   }
 }
 
-function schedule(ms: number): void {
+function schedule(ms = delayMs): void {
   timer ||= setTimeout(send, ms)
 }
 

@@ -53,7 +53,13 @@ export function watchPages(): void {
       page()
     }
   })
-  on('visibilitychange', () => (document.hidden ? hide() : show()))
+  on('visibilitychange', () => {
+    if (document.hidden) hide()
+    else {
+      countEngagement()
+      takeStored()
+    }
+  })
   on('pagehide', hide)
   on('scroll', look)
   for (const name of ['pushState', 'replaceState'] as const) {
@@ -72,11 +78,6 @@ function hide(): void {
   // A page that goes is told so twice, the first time while it is still in sight: what lies between is no attention.
   isEngaged = false
   sendAtEnd()
-}
-
-function show(): void {
-  countEngagement()
-  takeStored()
 }
 
 function leave(): void {

@@ -15,7 +15,7 @@ export function makeId(): string {
 /** The session to store for activity at `now`: the stored one, or another after 30 idle minutes, 24 hours, or where `isNew`. */
 export function nextSession(stored: string | undefined, now: number, isNew?: boolean): string {
   const [start, last] = (stored || '').split('.')
-  const goesOn = !isNew && isNear(last, now, sessionIdleMsMax) && isNear(start, now, sessionMsMax)
+  const goesOn = !isNew && isNear(last, now, sessionIdleMsMax) && isWithinLength(start, now)
   return `${goesOn ? start : isNew ? now : now - (now % sessionStartMs)}.${now}`
 }
 
@@ -24,19 +24,19 @@ export function sessionIdOf(stored: string, browser: string): string {
 }
 
 /** Whether the session may have events at `now`. */
-export function isWithinLength(stored: string, now: number): boolean {
+export function isWithinLength(stored: string | undefined, now: number): boolean {
   return isNear(stored, now, sessionMsMax)
 }
 
 /** A journey in a URL is `browser.start.last`. Undefined for what is none, or too old. */
 export function readJourney(url: string, now: number): [url: string, browser: string, session: string] | undefined {
-  const found = /[?&]svc_j=(\d{20,40})\.(\d{13}\.(\d{13}))/.exec(url)
+  const found = /[?&]svc_j=(\d{20,40})\.(\d+\.(\d+))/.exec(url)
   if (isNear(found?.[3], now, journeyMsMax)) return found as unknown as [string, string, string]
 }
 
 /** A URL as it is recorded: as long as the server takes it, and without a journey, because that names a browser. */
 export function addressOf(url: string): string {
-  return url.replace(/([?&])svc_j=[^&#]*(&?)/, (_, before, after) => after && before).slice(0, urlLengthMax)
+  return url.replace(/([?&])svc_j=[^&#]*&|[?&]svc_j=[^&#]*/, '$1').slice(0, urlLengthMax)
 }
 
 /**

@@ -35,15 +35,13 @@ export interface Sent {
 }
 
 export let queue: Sent[] = []
-/** The events that would be lost if the page ended with the request that is under way; 0: none is. */
-let busy: Sent[] | 0 = 0
+let isBusy = false
 let failures = 0
 let timer = 0
 
 /** Forgets all that waits. */
 export function clear(): void {
   queue = []
-  busy = 0
 }
 
 export function put(event: Sent): void {
@@ -63,24 +61,24 @@ export function takeStored(): void {
 export async function send(): Promise<void> {
   clearTimeout(timer)
   timer = 0
-  if (!isOpen || busy || !queue[0]) return
+  if (!isOpen || isBusy || !queue[0]) return
+  isBusy = true
   const from = queue
   const batch = queue.splice(0, batchMax)
   // Seconds, where it has to be repeated: as without any answer.
   let wait = 1
   try {
     const [url, body] = requestOf(batch)
-    busy = body.length < keepaliveCharactersMax ? [] : batch
     const { status, headers } = await fetch(url, {
       method: 'POST',
       body,
       credentials: 'omit',
-      keepalive: !busy[0],
+      keepalive: body.length < keepaliveCharactersMax,
       signal: AbortSignal.timeout?.(deadlineMs),
     })
     wait = status > 499 || status === 429 || status === 408 ? +headers.get('Retry-After')! || 1 : 0
   } catch {}
-  busy = 0
+  isBusy = false
   failures = wait && failures + 1
   if (wait) {
     // Without consent there is another queue by now.
@@ -93,8 +91,6 @@ export async function send(): Promise<void> {
 
 /** The page is going, perhaps for good. */
 export function sendAtEnd(): void {
-  // Where they arrive all the same, these are taken for a repeat.
-  if (busy) queue.unshift(...busy.splice(0))
   while (isOpen && queue[0]) {
     // After a failure, both: the beacon may arrive, and what is stored is taken for a repeat then.
     const isTaken = navigator.sendBeacon?.(...requestOf(queue.slice(0, batchMax)))

@@ -52,7 +52,10 @@ const server = makeHttpServer({
   observe: (label, status) => observed.push([label, status]),
   route: ({ path }) => {
     const label = path.slice(1)
-    const stream = { stallMs, deadlineMs: path === '/deadline' ? 2_000 : 60_000 }
+    const stream = {
+      stallMs: path === '/patient' ? 10_000 : stallMs,
+      deadlineMs: path === '/deadline' ? 2_000 : 60_000,
+    }
     if (path === '/file') {
       const handle = () => ({ status: 200, file: { from: 0, bytes: content.length, open: () => open(file) } })
       return { label, bodyBytesMax: 0, handle }
@@ -147,7 +150,7 @@ test('a sender who stops is given up, one who drips goes on until the deadline',
 
 test('a slow sender is not cut by the library under it', async () => {
   const drips = Array.from({ length: 16 }, () => ['a', 900]).flat()
-  const { text } = await exchange(port, [post('/read', 'Content-Length: 16\r\n'), ...drips], { until: '}' })
+  const { text } = await exchange(port, [post('/patient', 'Content-Length: 16\r\n'), ...drips], { until: '}' })
   expect(text).toContain('"bytes":16')
 }, 30_000)
 

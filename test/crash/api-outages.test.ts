@@ -12,8 +12,8 @@ import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
 const isLong = process.env['FAULTS'] === 'long'
 const awayMs = isLong ? 30_000 : 4_000
-/** In short: a store that is gone, and one that goes on as if nothing had been. */
-const modes = isLong ? (['refusing', 'hanging', 'stalled'] as const) : (['refusing', 'stalled'] as const)
+/** In short: the store that goes on afterwards as if nothing had been; test/integration/api-stores.test.ts has the others. */
+const modes = isLong ? (['refusing', 'hanging', 'stalled'] as const) : (['stalled'] as const)
 /** Nobody waits longer for an answer, whatever it is; and so soon after the store is back each request is well. */
 const answeredWithinMs = 5_000
 const wellWithinMs = 5_000

@@ -6,7 +6,7 @@ import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { exact, judge, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
-const workers = process.env['FAULTS'] === 'long' ? [2, 2, 1, 2, 4, 1, 3, 2, 2, 1, 2, 4] : [2, 2, 1, 2]
+const workers = process.env['FAULTS'] === 'long' ? [2, 2, 1, 2, 4, 1, 3, 2, 2, 1, 2, 4] : [2, 1, 2]
 const roundMs = 1_500
 
 let stores: TestStores

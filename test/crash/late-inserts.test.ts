@@ -14,7 +14,7 @@ import { countingNumbers } from '../support/log-fixture.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 import { claimsOf, markStoreOf, openEventsNode, storedUrls, type TestNode } from '../support/stream-fixture.ts'
 
-const rounds = process.env['FAULTS'] === 'long' ? 20 : 2
+const rounds = process.env['FAULTS'] === 'long' ? 20 : 1
 const insertDeadlineMs = 400
 /** Longer than the deadline, and than the first attempts to settle. */
 const lateMs = 1_500

@@ -58,24 +58,38 @@ export async function insertLink(tx: Queryable, made: NewLink, makeKey = makeAtt
 }
 
 /** Newest first; fewer than `limit` where what they lead to comes to more than `bytesMax`. */
-export async function listLinks(
+export function listLinks(
   q: Queryable,
   workspaceId: number,
   { limit, beforeId }: Page,
   bytesMax = linksListedBytesMax,
 ): Promise<TrackedLink[]> {
-  const all: TrackedLink[] = []
+  return readWithin<TrackedLink>(limit, bytesMax, (rowsMax, last) =>
+    q.query(
+      `SELECT ${columns} FROM links WHERE workspace_id = $1 AND ($3::bigint IS NULL OR id < $3) ORDER BY id DESC LIMIT $2`,
+      [workspaceId, rowsMax, last?.id ?? beforeId ?? null],
+    ),
+  )
+}
+
+/**
+ * Reads up to `limit` links, and as many as what they lead to comes to `bytesMax`, in pages of which none is long.
+ * @param readAfter the next `rowsMax` of them after `last`, or the first ones
+ */
+async function readWithin<Row extends { readonly tracking_url: string }>(
+  limit: number,
+  bytesMax: number,
+  readAfter: (rowsMax: number, last: Row | undefined) => Promise<Row[]>,
+): Promise<Row[]> {
+  const all: Row[] = []
   let bytes = 0
   for (;;) {
     const rowsMax = Math.min(limit - all.length, linksReadEach)
-    const rows = await q.query<TrackedLink>(
-      `SELECT ${columns} FROM links WHERE workspace_id = $1 AND ($3::bigint IS NULL OR id < $3) ORDER BY id DESC LIMIT $2`,
-      [workspaceId, rowsMax, all.at(-1)?.id ?? beforeId ?? null],
-    )
-    for (const link of rows) {
-      bytes += link.tracking_url.length
+    const rows = await readAfter(rowsMax, all.at(-1))
+    for (const row of rows) {
+      bytes += row.tracking_url.length
       if (bytes > bytesMax) return all
-      all.push(link)
+      all.push(row)
     }
     if (rows.length < rowsMax || all.length >= limit) return all
   }
@@ -121,27 +135,17 @@ export async function listRedirects(
   limit: number,
   bytesMax = linkTableBytesMax,
 ): Promise<Redirect[]> {
-  const all: Redirect[] = []
-  let bytes = 0
-  // With its microseconds, which a Date hasn't got.
-  let last: { updatedAt: string | null; id: number | null } = { updatedAt: null, id: null }
-  for (;;) {
-    const rowsMax = Math.min(limit - all.length, linksReadEach)
-    const rows = await q.query<Redirect & { changed: string }>(
+  // `changed` has the microseconds, which a Date hasn't got.
+  const redirects = await readWithin<Redirect & { readonly changed: string }>(limit, bytesMax, (rowsMax, last) =>
+    q.query(
       `SELECT ${redirectColumns}, updated_at::text AS changed FROM links
        WHERE ($1::timestamptz IS NULL OR updated_at >= $1)
          AND ($2::timestamptz IS NULL OR (updated_at, id) < ($2::timestamptz, $3::bigint))
        ORDER BY updated_at DESC, id DESC LIMIT $4`,
-      [since, last.updatedAt, last.id, rowsMax],
-    )
-    for (const { changed, ...redirect } of rows) {
-      bytes += redirect.tracking_url.length
-      if (bytes > bytesMax) return all
-      all.push(redirect)
-      last = { updatedAt: changed, id: redirect.id }
-    }
-    if (rows.length < rowsMax || all.length >= limit) return all
-  }
+      [since, last?.changed ?? null, last?.id ?? null, rowsMax],
+    ),
+  )
+  return redirects.map(({ changed, ...redirect }) => redirect)
 }
 
 export async function findRedirectOfId(q: Queryable, id: number): Promise<Redirect | null> {

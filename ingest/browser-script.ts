@@ -10,7 +10,7 @@ import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
-import { isKnownEtag } from '../runtime/http/etag.ts'
+import { etagOf, isKnownEtag } from '../runtime/http/etag.ts'
 import type { HttpReply } from '../runtime/http/reply.ts'
 import { projectFile } from '../runtime/paths.ts'
 import {
@@ -107,17 +107,16 @@ async function prepare(text: string): Promise<Prepared> {
     promisify(gzip)(bytes, { level: 9 }),
     promisify(brotliCompress)(bytes, quality),
   ])
-  return { text, etag: `"${versionOf(text)}"`, gzip: gzipped, brotli }
+  return { text, etag: etagOf(text), gzip: gzipped, brotli }
 }
 
+/** What the second file is asked for by: it changes with the text. */
 function versionOf(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 12)
 }
 
 function reply(prepared: Prepared, request: ScriptRequest, maxAge: number | string): HttpReply {
-  // Weak: of the text, whatever it is sent as.
-  const etag = `W/${prepared.etag}`
-  const all = { ...headers, ETag: etag, 'Cache-Control': `public, max-age=${maxAge}`, Vary: 'Accept-Encoding' }
+  const all = { ...headers, ETag: prepared.etag, 'Cache-Control': `public, max-age=${maxAge}`, Vary: 'Accept-Encoding' }
   if (isKnownEtag(request.ifNoneMatch, prepared.etag)) return { status: 304, headers: all }
   if (takes(request.acceptEncoding, 'br')) {
     return { status: 200, headers: { ...all, 'Content-Encoding': 'br' }, body: prepared.brotli }

@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 import { etagOf, isKnownEtag } from '../runtime/http/etag.ts'
 import { projectFile } from '../runtime/paths.ts'
+import { snippetOf } from '../schemas/install-snippet.ts'
 
 export interface DemoAnswer {
   readonly status: number
@@ -65,16 +66,6 @@ export function makeDemoSite(scriptUrl: () => string | undefined): DemoSite {
       return { status: 200, headers: { ...headers, 'Content-Type': file.type }, body }
     },
   }
-}
-
-/** As the overview shows it. */
-function snippetOf(address: string): string {
-  return `<script async src="${escapeHtml(address)}"></script>`
-}
-
-function escapeHtml(text: string): string {
-  const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-  return text.replace(/[&<>"']/g, (char) => entities[char]!)
 }
 
 function plain(status: number, text: string, headers: Record<string, string> = {}): DemoAnswer {

@@ -7,6 +7,7 @@ import { migratePostgres } from '../postgres/migrate.ts'
 import type { Config } from '../runtime/config.ts'
 import { sleep } from '../runtime/retry.ts'
 import { StoreUnavailable } from '../runtime/store-error.ts'
+import { scriptUrlOf } from '../schemas/install-snippet.ts'
 import { type DataFolder, keptSecretKey } from './data-folder.ts'
 import { makeDemoSite } from './demo-site.ts'
 import { type DevFile, type Pids, processNames, readDevFile, writeDevFile } from './dev-file.ts'
@@ -112,7 +113,7 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
     const written = writeDev()
     setInterval(() => logFiles.forEach(boundLogFile), logCheckMs).unref()
     await Promise.all(running.services.map(({ firstUp }) => firstUp))
-    scriptUrl = `${addresses.apiHost}/svc.js?key=${first.trackingKey}`
+    scriptUrl = scriptUrlOf(addresses.apiHost, first.trackingKey)
     return { port: front.port, dev: written!, isNewKey: first.isNew }
   }
 

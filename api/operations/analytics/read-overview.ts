@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { type OverviewFigures, readOverview } from '../../../clickhouse/queries/overview/read-overview.ts'
 import { countNewContacts } from '../../../postgres/tables/contact-sightings.ts'
 import { currentTrackingKey } from '../../../postgres/tables/tracking-keys.ts'
+import { scriptUrlOf, snippetOf } from '../../../schemas/install-snippet.ts'
 import { laxIntOr } from '../../../schemas/lax.ts'
 import { overviewRowsDefault, overviewRowsMax } from '../../../schemas/limits.ts'
 import { AnalyticsOverview, type OverviewMetrics } from '../../../schemas/resources/overview.ts'
@@ -73,7 +74,7 @@ async function answerOverview({ query, workspace, stores, clock, config }: Overv
     metrics,
     ...listsOf(figures, buckets),
     recommendations: recommend({ ...figures, metrics }),
-    snippet: snippetOf(workspace, config.apiHost, trackingKey ?? ''),
+    snippet: shownSnippet(workspace, config.apiHost, trackingKey ?? ''),
   }
 }
 
@@ -114,13 +115,13 @@ function listsOf(figures: OverviewFigures, buckets: readonly Bucket[]) {
   }
 }
 
-function snippetOf({ id, slug }: CallContext['workspace'], apiHost: string, trackingKey: string) {
-  const scriptUrl = `${apiHost}/svc.js?key=${trackingKey}`
+function shownSnippet({ id, slug }: CallContext['workspace'], apiHost: string, trackingKey: string) {
+  const scriptUrl = scriptUrlOf(apiHost, trackingKey)
   return {
     workspace_id: id,
     workspace_slug: slug,
     tracking_key: trackingKey,
     script_url: scriptUrl,
-    snippet: `<script async src="${scriptUrl}"></script>`,
+    snippet: snippetOf(scriptUrl),
   }
 }

@@ -1,0 +1,16 @@
+/** How sites come by the browser script: what the overview shows, what the demo's pages hold, and what `npm start` names. */
+
+/** The script's address with a workspace's public key. */
+export function scriptUrlOf(apiHost: string, trackingKey: string): string {
+  return `${apiHost}/svc.js?key=${trackingKey}`
+}
+
+/** What stands in a page's HTML. */
+export function snippetOf(scriptUrl: string): string {
+  return `<script async src="${escapeHtml(scriptUrl)}"></script>`
+}
+
+function escapeHtml(text: string): string {
+  const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+  return text.replace(/[&<>"']/g, (char) => entities[char]!)
+}

@@ -1,7 +1,6 @@
 /** The second reading of the file, for `--bots`: its requests as visits of the bots endpoint, each with the address of its line. */
-import { createHmac } from 'node:crypto'
 import { CommandFailed } from '../command.ts'
-import { parseLogLine } from './log-line.ts'
+import { eventIdOf, parseLogLine, urlOf } from './log-line.ts'
 import type { Replayed } from './page-events.ts'
 import { type LineReader, openLines } from './read-lines.ts'
 import type { Timing } from './timing.ts'
@@ -64,11 +63,9 @@ export async function readBotVisits(
       return undefined
     }
     counts.visits++
-    // The same line of the same file under the same placing in time is the same visit.
-    const id = createHmac('sha256', key).update(`bots ${counts.lines}\0${timing.run}\0${text}`).digest('base64url')
     const event: LoggedVisit = {
-      client_event_id: id,
-      url: /^https?:\/\//i.test(line.target) ? line.target : site + line.target,
+      client_event_id: eventIdOf(key, `bots ${counts.lines}`, timing.run, text),
+      url: urlOf(line, site),
       method: line.method,
       user_agent: line.agent,
       ip: line.address,

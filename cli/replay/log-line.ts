@@ -5,6 +5,7 @@
  *
  * In quotes, `\"`, `\\` and `\xHH` stand for what a text can't hold; what follows the agent is left unread.
  */
+import { createHmac } from 'node:crypto'
 
 export interface LogLine {
   readonly address: string
@@ -46,6 +47,24 @@ export function parseLogLine(text: string): LogLine | undefined {
     referrer: orEmpty(unescapeLog(parts[13]!)),
     agent: orEmpty(unescapeLog(parts[14]!)),
   }
+}
+
+/**
+ * What was asked for.
+ * @param site origin of the paths in the log
+ */
+export function urlOf({ target }: LogLine, site: string): string {
+  return /^https?:\/\//i.test(target) ? target : site + target
+}
+
+/**
+ * The `client_event_id` of what is sent for a line: the same line of the same file under the same placing in time has the same.
+ * @param key what ids are hashed with
+ * @param place the line's number, behind what is sent for it where that is no pageview
+ * @param run names the placing in time
+ */
+export function eventIdOf(key: Buffer, place: string, run: string, text: string): string {
+  return createHmac('sha256', key).update(`${place}\0${run}\0${text}`).digest('base64url')
 }
 
 function orEmpty(text: string): string {

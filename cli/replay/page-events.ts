@@ -1,8 +1,7 @@
 /** The second reading of the file: its page requests, in order of time, as events of the public interface. */
-import { createHmac } from 'node:crypto'
 import { CommandFailed } from '../command.ts'
 import { makeInOrder } from './in-order.ts'
-import { type LogLine, parseLogLine } from './log-line.ts'
+import { eventIdOf, type LogLine, parseLogLine, urlOf } from './log-line.ts'
 import { isPageRequest } from './page-request.ts'
 import { type LineReader, openLines } from './read-lines.ts'
 import type { Timing } from './timing.ts'
@@ -81,7 +80,7 @@ export async function readPageEvents(
     const event: PageEvent = {
       event_name: 'pageview',
       client_event_id: id,
-      url: /^https?:\/\//i.test(line.target) ? line.target : site + line.target,
+      url: urlOf(line, site),
       ...(line.referrer !== '' && { referrer: line.referrer }),
       ...(line.agent !== '' && { user_agent: line.agent }),
       anonymous_id: visit.anonymousId,
@@ -100,8 +99,7 @@ export async function readPageEvents(
         const line = parseLogLine(text)
         if (line === undefined) counts.odd_lines++
         else if (isPageRequest(line)) {
-          // The same line of the same file under the same placing in time is the same event.
-          const id = createHmac('sha256', key).update(`${counts.lines}\0${timing.run}\0${text}`).digest('base64url')
+          const id = eventIdOf(key, String(counts.lines), timing.run, text)
           for (const item of inOrder.push(line.time, { line, id })) ready.push(toEvent(item))
         }
       }

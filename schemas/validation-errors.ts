@@ -166,7 +166,7 @@ export function literalError(loc: Loc, input: unknown, values: readonly unknown[
   return error('literal_error', loc, `Input should be ${expected}`, input, { expected })
 }
 
-// Date-times, URLs, e-mail addresses. `problem` is one of the texts in the second part of the error table.
+// Date-times. `problem` is one of the texts in the second part of the error table.
 
 export function datetimeType(loc: Loc, input: unknown): ValidationError {
   return error('datetime_type', loc, 'Input should be a valid datetime', input)
@@ -179,27 +179,6 @@ export function datetimeFromDateParsing(loc: Loc, input: unknown, problem: strin
 
 export function datetimeParsing(loc: Loc, input: unknown, problem: string): ValidationError {
   return error('datetime_parsing', loc, `Input should be a valid datetime, ${problem}`, input, { error: problem })
-}
-
-export function urlType(loc: Loc, input: unknown): ValidationError {
-  return error('url_type', loc, 'URL input should be a string or URL', input)
-}
-
-export function urlParsing(loc: Loc, input: unknown, problem: string): ValidationError {
-  return error('url_parsing', loc, `Input should be a valid URL, ${problem}`, input, { error: problem })
-}
-
-export function urlScheme(loc: Loc, input: unknown, schemes: readonly string[] = ['http', 'https']): ValidationError {
-  const expected = alternatives(schemes)
-  return error('url_scheme', loc, `URL scheme should be ${expected}`, input, { expected_schemes: expected })
-}
-
-export function urlTooLong(loc: Loc, input: unknown, max: number): ValidationError {
-  return error('url_too_long', loc, `URL should have at most ${counted(max, 'character')}`, input, { max_length: max })
-}
-
-export function emailError(loc: Loc, input: unknown, reason: string): ValidationError {
-  return error('value_error', loc, `value is not a valid email address: ${reason}`, input, { reason })
 }
 
 /** A check of our own, which Pydantic would raise as `ValueError(text)`. */

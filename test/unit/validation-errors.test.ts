@@ -101,25 +101,6 @@ test.each([
       error: 'year 0 is out of range',
     }),
   ],
-  [
-    errors.urlParsing(loc, '', 'input is empty'),
-    at('url_parsing', 'Input should be a valid URL, input is empty', '', { error: 'input is empty' }),
-  ],
-  [
-    errors.urlScheme(loc, 'ftp://a'),
-    at('url_scheme', "URL scheme should be 'http' or 'https'", 'ftp://a', { expected_schemes: "'http' or 'https'" }),
-  ],
-  [errors.urlType(loc, 1), at('url_type', 'URL input should be a string or URL', 1)],
-  [
-    errors.urlTooLong(loc, 'x', 2083),
-    at('url_too_long', 'URL should have at most 2083 characters', 'x', { max_length: 2083 }),
-  ],
-  [
-    errors.emailError(loc, 'x', 'An email address must have an @-sign.'),
-    at('value_error', 'value is not a valid email address: An email address must have an @-sign.', 'x', {
-      reason: 'An email address must have an @-sign.',
-    }),
-  ],
   [errors.valueError(loc, 1, 'T'), at('value_error', 'Value error, T', 1, { error: {} })],
   [
     errors.stringUnicode(loc, 'a'),

@@ -45,8 +45,8 @@ async function main(): Promise<void> {
     proxies: makeTrustedProxies(config.trustedProxies),
     media,
     mediaLimits: { imageBytesMax: config.mediaImageBytesMax, videoBytesMax: config.mediaVideoBytesMax },
-    apiHost: () => config.apiHost?.replace(/\/+$/, '') ?? `http://localhost:${port}`,
-    shortUrlHost: config.shortUrlHost?.replace(/\/+$/, ''),
+    apiHost: () => config.apiHost ?? `http://localhost:${port}`,
+    shortUrlHost: config.shortUrlHost,
   })
   port = await server.listen(config.listenHost, config.port)
   const sweeping = keepMediaSwept(media, pg, log)

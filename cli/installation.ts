@@ -84,15 +84,15 @@ export function openInstallation(config: Config): Installation {
     },
     redisUrl: () => locate('REDIS_URL', config.redisUrl, 'redis_url'),
     trackingUrl: () => {
-      const ofApi = config.apiHost && `${config.apiHost.replace(/\/+$/, '')}/api/v1/growth`
-      return locate('API_HOST', ofApi, 'tracking_url').replace(/\/+$/, '')
+      const ofApi = config.apiHost && `${config.apiHost}/api/v1/growth`
+      return locate('API_HOST', ofApi, 'tracking_url')
     },
     secretKey: () => config.secretKey || installation.keptSecret(),
     keptSecret: () => readIfThere(join(dataDir, 'secret.key'))?.trim(),
     runningIngestUrl: () => {
       const { database_url, tracking_url } = runningProduct()
       const isOurs = config.databaseUrl === undefined || config.databaseUrl === database_url
-      return isOurs ? tracking_url?.replace(/\/+$/, '') : undefined
+      return isOurs ? tracking_url : undefined
     },
     // Stores of the environment are another installation than the running one.
     runningTrackingKey: () => (config.databaseUrl ? undefined : runningProduct().tracking_key),

@@ -110,7 +110,7 @@ export function makeReceiver(
     countRequest: watched.countLinkRequest,
   })
   const shortLinks = { redirect, paths: shortLinkPaths(config.shortUrlHost) }
-  const apiHost = (config.apiHost ?? `http://localhost:${config.port}`).replace(/\/+$/, '')
+  const apiHost = config.apiHost ?? `http://localhost:${config.port}`
   const browserScript = makeBrowserScript({ keys, apiHost })
   return makeIngestServer({ receiver, shortLinks, browserScript, proxies, countryHeader, ...pages, observeAnswer, log })
 }

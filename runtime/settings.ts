@@ -35,6 +35,12 @@ function optionalUrl(name: string, protocols: string[], shownDefault: string, me
   })
 }
 
+/** What addresses are made with: it ends without a slash, however it is given. */
+function publicRoot(name: string, shownDefault: string, meaning: string): Setting<string | undefined> {
+  const { read } = optionalUrl(name, ['http:', 'https:'], shownDefault, meaning)
+  return setting(name, shownDefault, meaning, (value) => read(value)?.replace(/\/+$/, ''))
+}
+
 function integer(name: string, fallback: number, min: number, max: number, meaning: string): Setting<number> {
   return setting(name, `\`${fallback}\``, meaning, (value) => {
     if (value === undefined) return fallback
@@ -92,13 +98,8 @@ export const settings = {
   port: integer('PORT', 8080, 0, 65535, 'Port that `npm start` or the one service listens on (0: any free one).'),
   listenHost: text('LISTEN_HOST', '127.0.0.1', 'Address to listen on; `0.0.0.0` in production behind a balancer.'),
   dataDir: text('DATA_DIR', './.data', 'Folder of the event log and, when embedded, of the stores.'),
-  apiHost: optionalUrl('API_HOST', ['http:', 'https:'], '`http://localhost:PORT`', 'Public root of the API host.'),
-  shortUrlHost: optionalUrl(
-    'SHORT_URL_HOST',
-    ['http:', 'https:'],
-    '`API_HOST/l`',
-    'Public root of short links, with a path or without.',
-  ),
+  apiHost: publicRoot('API_HOST', '`http://localhost:PORT`', 'Public root of the API host.'),
+  shortUrlHost: publicRoot('SHORT_URL_HOST', '`API_HOST/l`', 'Public root of short links, with a path or without.'),
   databaseUrl: optionalUrl('DATABASE_URL', ['postgres:', 'postgresql:'], 'embedded', 'Postgres 15 or newer.'),
   redisUrl: optionalUrl('REDIS_URL', ['redis:', 'rediss:'], 'embedded', 'Redis 7 or newer, or Valkey.'),
   clickhouseUrl: optionalUrl(

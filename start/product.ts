@@ -183,10 +183,9 @@ async function whenUp<T>(work: () => Promise<T>): Promise<T> {
 
 /** Where the product is reached: from this machine, and by the world. */
 function addressesOf(config: Config, port: number): { localRoot: string; apiHost: string; shortUrlHost: string } {
-  const withoutSlash = (url: string | undefined) => url?.replace(/\/+$/, '')
   const localRoot = `http://localhost:${port}`
-  const apiHost = withoutSlash(config.apiHost) ?? localRoot
-  return { localRoot, apiHost, shortUrlHost: withoutSlash(config.shortUrlHost) ?? `${apiHost}/l` }
+  const apiHost = config.apiHost ?? localRoot
+  return { localRoot, apiHost, shortUrlHost: config.shortUrlHost ?? `${apiHost}/l` }
 }
 
 function pathOf(url: string): string {

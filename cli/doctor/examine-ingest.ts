@@ -11,7 +11,7 @@ interface Health {
 /** @param named an ingest node's own root, in place of what is found */
 export async function examineIngest(installation: Installation, named: string | undefined): Promise<Finding[]> {
   const own = named ?? installation.runningIngestUrl()?.replace(/\/api\/v1\/growth$/, '')
-  const root = own ?? installation.config.apiHost?.replace(/\/+$/, '')
+  const root = own ?? installation.config.apiHost
   if (root === undefined) {
     return [warning('ingest', 'none was asked: name a node by --ingest-url http://HOST:PORT, or set API_HOST')]
   }

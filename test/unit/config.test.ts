@@ -27,3 +27,14 @@ test.each(['dns.example.com', '9.9.9.9:0', '9.9.9.9:65536', '9.9.9', '9.9.9.9,',
     expect(() => readConfig({ BOT_DNS_SERVERS: text })).toThrow(/^BOT_DNS_SERVERS must be/)
   },
 )
+
+test.each(['API_HOST', 'SHORT_URL_HOST'])('%s is the same root with and without slashes at its end', (name) => {
+  const read = (text: string) => {
+    const { apiHost, shortUrlHost } = readConfig({ [name]: text })
+    return name === 'API_HOST' ? apiHost : shortUrlHost
+  }
+  expect(['https://go.example.com', 'https://go.example.com/', 'https://go.example.com//'].map(read)).toEqual(
+    Array(3).fill('https://go.example.com'),
+  )
+  expect(read('https://go.example.com/to/')).toBe('https://go.example.com/to')
+})

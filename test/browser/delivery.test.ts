@@ -149,6 +149,22 @@ test('a refusal for now is tried again after as long as it says, and a refusal f
   expect(namesOf(await visit.stored())).toEqual(['pageview', 'later', 'right'])
 }, 60_000)
 
+test('an event that is far too long is left out, and those that would have gone with it arrive', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, { '/': {} })
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview')
+  await visit.page.evaluate(`{
+    Svc.track('before')
+    Svc.track('image', { data: 'x'.repeat(1_100_000) })
+    Svc.track('long', { text: 'x'.repeat(16_000) })
+    Svc.track('after')
+  }`)
+  await visit.expectSent('after')
+  expect(namesOf(await visit.stored())).toEqual(['pageview', 'before', 'long', 'after'])
+  expect(tried(visit, 'image')).toEqual([])
+})
+
 test('what couldn’t be sent before the tab was closed is sent by the next page, at most 50 events', async (context) => {
   const visit = await startVisit(surface, context)
   visit.site(shop, { '/': {} })

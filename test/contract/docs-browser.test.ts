@@ -54,6 +54,7 @@ describe('the page says, as the bounds do,', () => {
     [`under ${served.scriptGzipBytesMax.toLocaleString('en-US')} bytes compressed`],
     [`up to ${bounds.queueMax.toLocaleString('en-US')}`],
     [`up to ${bounds.storedMax} events`],
+    [`of over ${bounds.eventCharactersMax.toLocaleString('en-US')} characters`],
     [`Events go out together after ${bounds.delayMs} ms`],
     [`recorded ${bounds.titleMs} ms after the change`],
     [`ends after ${minutes(bounds.sessionIdleMsMax)} minutes without`],

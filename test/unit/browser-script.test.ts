@@ -7,8 +7,10 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, expect, test } from 'vitest'
 import { makeBrowserScript } from '../../ingest/browser-script.ts'
 import { projectFile } from '../../runtime/paths.ts'
+import * as limits from '../../schemas/limits.ts'
 import { scriptGzipBytesMax, scriptsGzipBytesMax } from '../../schemas/script-limits.ts'
 import { bundleScripts } from '../../web/bundle/generate.ts'
+import * as bounds from '../../web/script/bounds.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-types-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -34,6 +36,17 @@ test('what is served is within its bounds', async () => {
   expect(own).toBeGreaterThan(1_000)
   expect(own).toBeLessThanOrEqual(scriptGzipBytesMax)
   expect(own + late).toBeLessThanOrEqual(scriptsGzipBytesMax)
+})
+
+test('a request holds the longest events that it may be made of, and none is dropped that the server takes', () => {
+  const { batchMax, eventCharactersMax } = bounds
+  // Ids, times, names of fields, the key.
+  const rest = 1_000
+  expect(batchMax * (3 * eventCharactersMax + rest)).toBeLessThan(limits.batchBodyBytesMax)
+  // A quote in a title or name is two characters of JSON; an address has none.
+  const texts = 2 * (limits.titleLengthMax + limits.eventNameLengthMax + limits.fullNameLengthMax)
+  const whole = limits.propertiesBytesMax + 2 * limits.urlLengthMax + texts + limits.identifierLengthMax + rest
+  expect(eventCharactersMax).toBeGreaterThan(whole)
 })
 
 test('no part of it makes code of text, writes markup, or sets a cookie', async () => {

@@ -5,10 +5,13 @@ export const nameLengthMax = 120
 export const titleLengthMax = 500
 export const urlLengthMax = 2048
 
-/** Events that wait in memory, that are kept in storage, and of one request. */
+/** Of an event as JSON, and more than the server takes of any: a longer one is dropped, as its whole batch would be refused. */
+export const eventCharactersMax = 24e3
+
+/** Events that wait in memory, that are kept in storage, and of one request: it may hold the longest, at 3 bytes a character. */
 export const queueMax = 1000
 export const storedMax = 50
-export const batchMax = 20
+export const batchMax = 14
 /** The server remembers ids for a day. */
 export const storedMsMax = 864e5
 /** What happens together goes together, and tabs that were opened together have seen what the others stored. */

@@ -1,5 +1,5 @@
 /** What an event says: the page that it happened on, and, once that is allowed, whose it is. */
-import { nameLengthMax, titleLengthMax } from './bounds.ts'
+import { eventCharactersMax, nameLengthMax, titleLengthMax } from './bounds.ts'
 import { clear, put, queue, type Sent, takeStored } from './outbox.ts'
 import { isWithinLength, makeId, nextSession, readJourney } from './sessions.ts'
 import { eraseAll, read, write } from './storage.ts'
@@ -45,20 +45,21 @@ export function end(): void {
  */
 export function record(view: View, name: string, properties?: object, more?: Partial<Sent>, isPassive?: boolean): void {
   if (isOpen === false) return
-  const event: Sent = {
+  const text = JSON.stringify({
     event_name: `${name}`.slice(0, nameLengthMax),
     client_event_id: makeId(),
     occurred_at: new Date().toISOString(),
     ...view,
     title: document.title.slice(0, titleLengthMax),
-    // A copy: what the page changes later isn't sent.
-    properties: JSON.parse(JSON.stringify({ ...properties })),
+    properties: { ...properties },
     screen_width: screen.width,
     language: navigator.language,
     timezone: Temporal?.Now.timeZoneId() ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
     ...more,
-  }
-  if (!isOpen || stamp(event, isPassive)) put(event)
+  })
+  // A copy: what the page changes later isn't sent.
+  const event: Sent = JSON.parse(text)
+  if (text.length < eventCharactersMax && (!isOpen || stamp(event, isPassive))) put(event)
 }
 
 export function browserId(): string {

@@ -26,5 +26,8 @@ Send an event:
   curl http://localhost:${port}/api/v1/growth/track -d '{"tracking_key":"${dev.tracking_key}","event_type":"track","event_name":"pageview","url":"https://example.com/","anonymous_id":"me"}'
 and read it two seconds later:
   curl http://localhost:${port}/v1/analytics/overview -H "Authorization: Bearer ${readKey}"
+
+Or let a browser send them, from a small site that has the script:
+  http://localhost:${port}/demo/
 `)
 }

@@ -84,6 +84,12 @@ test('prints lines that work: an event is sent and read back as it says', async 
   await expect.poll(read, { timeout: 15_000 }).toBe(1)
 })
 
+test('names the demo site, where a browser sends events', async () => {
+  const [address] = /http:\S*\/demo\/$/m.exec(product.output) ?? []
+  const page = await fetch(address!)
+  expect([page.status, await page.text()]).toEqual([200, expect.stringContaining(product.dev.tracking_key)])
+})
+
 test('shows a page at its root that says whether all is well and holds no secret', async () => {
   const answer = await fetch(new URL('/', product.dev.base_url))
   const page = await answer.text()

@@ -21,6 +21,8 @@ export interface QueryOptions<Answer = never> {
   isLasting?: boolean
   /** Makes of each row what is returned, and remembered. */
   decode?: (row: Readonly<Record<string, unknown>>) => Answer
+  /** Thousands of rows are expected: they come column by column, which costs both sides a third less. */
+  isLong?: boolean
 }
 
 export interface Insert {
@@ -124,7 +126,7 @@ export function connectClickHouse(url: string): ClickHouse {
         const result = await client.query({
           query: sql,
           query_params: params,
-          format: 'JSONEachRow',
+          format: options.isLong ? 'JSONColumnsWithMetadata' : 'JSONEachRow',
           abort_signal,
           clickhouse_settings: {
             ...bounded(deadlineMs),
@@ -132,7 +134,9 @@ export function connectClickHouse(url: string): ClickHouse {
             ...options.settings,
           },
         })
-        const rows = await result.json<Row>()
+        const rows = options.isLong
+          ? rowsOf<Row>((await result.json<unknown>()) as unknown as InColumns)
+          : ((await result.json<Row>()) as Row[])
         return options.decode === undefined ? rows : (rows as Record<string, unknown>[]).map(options.decode)
       }),
     )
@@ -213,6 +217,20 @@ export function connectClickHouse(url: string): ClickHouse {
 
     close: () => client.close(),
   }
+}
+
+interface InColumns {
+  readonly rows: number
+  readonly data: Readonly<Record<string, readonly unknown[]>>
+}
+
+function rowsOf<Row>({ rows, data }: InColumns): Row[] {
+  const columns = Object.entries(data)
+  return Array.from({ length: rows }, (_, at) => {
+    const row: Record<string, unknown> = {}
+    for (const [name, values] of columns) row[name] = values[at]
+    return row as Row
+  })
 }
 
 /** A socket that the server closed while it lay idle fails at once, before the query was taken: once more on another. */

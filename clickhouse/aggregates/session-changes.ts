@@ -22,7 +22,8 @@ export interface SessionChange {
   events: number
   bounces: number
   durationMs: number
-  readonly visitors: Set<string>
+  /** Their digests. */
+  readonly visitors: Set<number>
 }
 
 export interface SessionChanges {
@@ -115,7 +116,7 @@ function collectChanges(isAsked: (firstAt: number) => boolean) {
       change.bounces += sign * Number(start.isBounce)
       change.durationMs += sign * start.durationMs
       const isListed = dimension !== 'total' && dimension !== 'entry'
-      if (sign === 1 && isListed) change.visitors.add(start.first.visitorHash)
+      if (sign === 1 && isListed) change.visitors.add(start.first.visitorDigest)
     }
   }
   return { changes, add }

@@ -4,15 +4,15 @@
  * test/integration/aggregates.test.ts.
  */
 import type { SetKind } from './distinct-set.ts'
-import { type EventRow, hasVisitor } from './rows-at-hand.ts'
+import { hasVisitor, type SingleRow } from './rows-at-hand.ts'
 
 export interface ColumnOfAggregate {
   /** What its values are: numbers that add up, sets of distinct values, or the newest of values with their times and ids. */
   readonly form: 'sum' | 'newest' | SetKind
   /** From rows of `events`; undefined where it takes more than single rows (session-starts.ts, credits.ts). */
   readonly fromEvents?: string
-  /** What one row adds, for rows that are at hand: a number, what goes into the set, the value. Undefined: nothing. */
-  readonly ofRow?: (row: EventRow) => number | string | undefined
+  /** What one row adds, for rows that are at hand: a number, the digest of what goes into the set, the value. Undefined: nothing. */
+  readonly ofRow?: (row: SingleRow) => number | string | undefined
   /** Of several rows of the table with equal keys, one value of the same type. `?` stands for the column. */
   readonly merge: string
   /** What readers see of the merged value, to compare two computations. */
@@ -29,9 +29,9 @@ export interface AggregateTable {
   /** How each key is had from a row of `events`, where it isn't a column of the same name. */
   readonly keysFromEvents?: Readonly<Record<string, string>>
   /** The same of a row at hand. */
-  readonly isCounted?: (row: EventRow) => boolean
+  readonly isCounted?: (row: SingleRow) => boolean
   /** How a key is had from a row at hand, where it isn't the text of the same name. */
-  readonly keysOfRow?: Readonly<Record<string, (row: EventRow) => number>>
+  readonly keysOfRow?: Readonly<Record<string, (row: SingleRow) => number>>
   /** Whether there are rows of whole days. */
   readonly hasDays: boolean
 }
@@ -45,7 +45,7 @@ export type AggregateName =
   | 'agg_conversions'
   | 'agg_touches'
 
-const sum = (fromEvents?: string, ofRow?: (row: EventRow) => number): ColumnOfAggregate => ({
+const sum = (fromEvents?: string, ofRow?: (row: SingleRow) => number): ColumnOfAggregate => ({
   form: 'sum',
   ...(fromEvents === undefined ? {} : { fromEvents: `toInt64(${fromEvents})` }),
   ...(ofRow && { ofRow }),
@@ -69,12 +69,12 @@ const distinct = (
   kind: SetKind,
   column?: 'visitor' | 'session',
   condition = '1',
-  isCounted: (row: EventRow) => boolean = () => true,
+  isCounted: (row: SingleRow) => boolean = () => true,
 ): ColumnOfAggregate => ({
   form: kind,
   ...(column && {
     fromEvents: `${setFunction(kind, 'StateIf')}(${column}, ${condition})`,
-    ofRow: (row) => (isCounted(row) ? (column === 'visitor' ? row.visitorHash : row.session) : undefined),
+    ofRow: (row) => (isCounted(row) ? (column === 'visitor' ? row.visitorDigest : row.sessionDigest) : undefined),
   }),
   merge: `${setFunction(kind, 'MergeState')}(?)`,
   shown: `${setFunction(kind, 'Merge')}(?)`,
@@ -90,9 +90,9 @@ const newest = (fromEvents: string, ofRow?: ColumnOfAggregate['ofRow']): ColumnO
 })
 
 const isSample = "kind = 'web_vital' AND metric != 'none'"
-const isSampleRow = ({ kind, metric }: EventRow) => kind === 'web_vital' && metric !== 'none'
+const isSampleRow = ({ kind, metric }: SingleRow) => kind === 'web_vital' && metric !== 'none'
 const isVital = (metric: string) => `kind = 'web_vital' AND metric = '${metric}'`
-const isVitalRow = (name: string) => (row: EventRow) => isSampleRow(row) && row.metric === name
+const isVitalRow = (name: string) => (row: SingleRow) => isSampleRow(row) && row.metric === name
 /** Sums of floats depend on their order in the last digits. */
 const vitalTotal = (metric: string): ColumnOfAggregate => ({
   form: 'sum',
@@ -117,7 +117,7 @@ const vitalValue = `toUInt64(intDiv(
     multiIf(millionths < 2 * place, 200, millionths < 5 * place, 100, 40)), 1) AS step) - 1, step) * step)`
 
 /** The same of a row at hand. */
-function vitalValueOf({ value }: EventRow): number {
+function vitalValueOf({ value }: SingleRow): number {
   const millionths = Math.max(0, Math.ceil(Math.max(value, 0) * 1e6 - 1e-3))
   const place = 10 ** (String(millionths).length - 1)
   const step = Math.max(1, Math.floor(place / (millionths < 2 * place ? 200 : millionths < 5 * place ? 100 : 40)))
@@ -125,10 +125,10 @@ function vitalValueOf({ value }: EventRow): number {
 }
 
 const isView = "kind = 'pageview' AND visitor != 0"
-const isPageview = ({ kind }: EventRow) => kind === 'pageview'
-const isConversion = ({ kind }: EventRow) => kind === 'conversion'
-const isViewRow = (row: EventRow) => isPageview(row) && hasVisitor(row)
-const one = (isCounted: (row: EventRow) => boolean) => (row: EventRow) => Number(isCounted(row))
+const isPageview = ({ kind }: SingleRow) => kind === 'pageview'
+const isConversion = ({ kind }: SingleRow) => kind === 'conversion'
+const isViewRow = (row: SingleRow) => isPageview(row) && hasVisitor(row)
+const one = (isCounted: (row: SingleRow) => boolean) => (row: SingleRow) => Number(isCounted(row))
 
 export const aggregateTables: Readonly<Record<AggregateName, AggregateTable>> = {
   agg_traffic: {

@@ -42,7 +42,7 @@ const tables = ['agg_traffic', 'agg_pages', 'agg_vitals', 'agg_page_vitals'] as 
 
 test.each(tables)('%s', async (name) => {
   const table = aggregateTables[name]
-  const rows = (await readRows(stores.ch, '1', {}, 1000))!
+  const rows = (await readRows(stores.ch, { condition: '1', params: {}, max: 1000 }))!
   expect(rows).toHaveLength(400)
   const columns = Object.keys(table.columns)
   const keys = [...table.keys, 'bucket']
@@ -76,5 +76,5 @@ function figureOf(row: MergedRow, column: string, { columns }: AggregateTable): 
 }
 
 test('more rows than are wanted are none at hand', async () => {
-  expect(await readRows(stores.ch, '1', {}, 399)).toBeUndefined()
+  expect(await readRows(stores.ch, { condition: '1', params: {}, max: 399 })).toBeUndefined()
 })

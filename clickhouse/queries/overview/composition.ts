@@ -15,7 +15,7 @@ import { chooseBlocks, daysOf } from '../../aggregates/blocks.ts'
 import { idsIn } from '../../aggregates/id-ranges.ts'
 import { liveRowsIn } from '../../aggregates/live-rows.ts'
 import { type HourSpan, hourMs, sessionHours } from '../../aggregates/row-scope.ts'
-import type { EventRow } from '../../aggregates/rows-at-hand.ts'
+import type { EventRow, SingleRow } from '../../aggregates/rows-at-hand.ts'
 import type { SessionRows } from '../../aggregates/session-changes.ts'
 import type { BoundSql } from '../../bound-sql.ts'
 import { inAnySpan, type ReadableSpan, spanParams } from './span.ts'
@@ -27,8 +27,10 @@ export interface PendingRows {
   readonly ids: readonly IdRange[]
   readonly rows: number
   readonly hours: HourSpan
-  /** The rows themselves with the others of their sessions; undefined where they are too many to be taken at hand. */
-  readonly atHand: SessionRows | undefined
+  /** The rows themselves; undefined where they are too many to be taken at hand. */
+  readonly atHand: readonly SingleRow[] | undefined
+  /** Whole, with the others of their sessions; undefined where these are too many. */
+  readonly ofSessions: SessionRows | undefined
   /** What they change about sessions, and about the credit for conversions, is left to the aggregator. */
   readonly areSessionsLeft: boolean
 }
@@ -92,7 +94,7 @@ export interface Cells {
   readonly aggregated: readonly AggregatedCell[]
   /** Over `events`, each for a query of its own: time and id are then both looked up. */
   readonly raw: readonly BoundSql[]
-  readonly atHand: readonly EventRow[]
+  readonly atHand: readonly SingleRow[]
 }
 
 export interface AggregatedCell extends BoundSql {
@@ -230,15 +232,15 @@ function rawCells(
 }
 
 /** Those of the rows that were taken at hand which no raw cell has. */
-function rowsAtHand(composition: Composition, hours: HourSpan, cutHours: readonly number[]): EventRow[] {
+function rowsAtHand(composition: Composition, hours: HourSpan, cutHours: readonly number[]): SingleRow[] {
   const { to, pending, edges } = composition
   const ofEdges = edgesOf(composition, hours).atHand.flatMap(({ start, end }) =>
     edges!.rows.filter(({ at }) => at >= start && at < end),
   )
   if (pending?.atHand === undefined || hours.start >= hours.end) return ofEdges
   const end = Math.min(to, hours.end * hourMs)
-  const isInHours = ({ at }: EventRow) => at >= hours.start * hourMs && at < end && !cutHours.includes(hourOf(at))
-  return [...ofEdges, ...pending.atHand.uncounted.filter(isInHours)]
+  const isInHours = ({ at }: SingleRow) => at >= hours.start * hourMs && at < end && !cutHours.includes(hourOf(at))
+  return [...ofEdges, ...pending.atHand.filter(isInHours)]
 }
 
 /** What of a range lies before and after its whole hours, all of it where there are none: by where its rows are found. */

@@ -87,7 +87,7 @@ async function findConversions(
   const hours = { start: Math.floor(from / hourMs), end: Math.ceil(to / hourMs) }
   const scope = changedScope(span.workspaceId, pending, hours)
   if (scope === undefined) return undefined
-  const mayChange = pending?.atHand === undefined || mayChangeConversions(pending.atHand)
+  const mayChange = pending?.ofSessions === undefined || mayChangeConversions(pending.ofSessions)
   return mayChange ? findChangedConversions(ch, scope, foundConversionsMax) : noConversions
 }
 

@@ -28,7 +28,7 @@ export async function readEdges(
   const condition = `workspace_id = {workspace:UInt32} AND ${near.sql}
     AND (${inEdges.sql} OR visitor != 0 AND session IN (${sessions}))`
   const params = { workspace: workspaceId, ...inEdges.params, ...near.params }
-  const rows = await readRows(ch, condition, params, edgeRowsAtHandMax)
+  const rows = await readRows(ch, { condition, params, max: edgeRowsAtHandMax })
   if (rows === undefined) crowded.set(workspaceId, true)
   return rows && { spans, rows }
 }

@@ -1,9 +1,24 @@
 /** The raw rows around a range that the aggregates of a snapshot don't have yet: mostly those of the last seconds. */
-import type { AggregateSnapshot } from '../../../schemas/aggregate-snapshot.ts'
-import { aggregatesKeepUpMs, pendingRowsCountedMax, rowsAtHandMax } from '../../../schemas/limits.ts'
+import { LRUCache } from 'lru-cache'
+import type { AggregateSnapshot, IdRange } from '../../../schemas/aggregate-snapshot.ts'
+import {
+  aggregatesKeepUpMs,
+  crowdedForMs,
+  crowdedWorkspacesMax,
+  pendingRowsCountedMax,
+  rowsAtHandMax,
+  singleRowsAtHandMax,
+} from '../../../schemas/limits.ts'
 import { complementOf, idsIn } from '../../aggregates/id-ranges.ts'
 import { type HourSpan, hourMs, sessionHours } from '../../aggregates/row-scope.ts'
-import { type EventRow, hasVisitor, readRows } from '../../aggregates/rows-at-hand.ts'
+import {
+  type EventRow,
+  hasVisitor,
+  type RowsWanted,
+  readRows,
+  readSingleRows,
+  type SingleRow,
+} from '../../aggregates/rows-at-hand.ts'
 import type { BoundSql } from '../../bound-sql.ts'
 import type { PendingRows } from './composition.ts'
 import { inRange, type Reader, within } from './span.ts'
@@ -15,10 +30,13 @@ export interface PendingRange {
   readonly now: number
 }
 
+/** Workspaces in which more rows were pending than are read whole: to find that out again takes as long as to read few. */
+const crowded = new LRUCache<number, true>({ max: crowdedWorkspacesMax, ttl: crowdedForMs })
+
 /**
- * More rows than are taken at hand are read by every statement for itself. What they change about sessions is left to the
- * aggregator while it is at work: that takes most of the time, and to do here what the aggregator is doing would keep both
- * from their work.
+ * Few rows are taken whole, with the others of their sessions. Of more, only what single rows count for: what they change
+ * about sessions is left to the aggregator while it is at work, which takes most of the time, and to do here what the
+ * aggregator is doing would keep both from their work. Of even more each statement reads what it needs.
  * @returns undefined when the aggregates have all of the workspace's rows from `from` to just before `to`, or soon will and they
  *   are very many
  */
@@ -31,21 +49,50 @@ export async function readPending(
   const ids = complementOf(snapshot.aggregated)
   const pending = idsIn(ids, 'pending')
   const params = { ...pending.params, workspace: workspaceId, from, to }
-  const rows = await readRows(ch, `${inRange} AND ${pending.sql}`, params, rowsAtHandMax)
-  if (rows?.length === 0) return undefined
-  if (rows === undefined) {
-    const [row] = await ch.query<{ rows: number; first: number; last: number }>(
-      `SELECT count() AS rows, toUnixTimestamp64Milli(min(occurred_at)) AS first, toUnixTimestamp64Milli(max(occurred_at)) AS last
-       FROM events WHERE ${inRange} AND ${pending.sql}`,
-      params,
-    )
-    const areSessionsLeft = Math.abs(now - snapshot.committedAt) < aggregatesKeepUpMs
-    if (areSessionsLeft && row!.rows > pendingRowsCountedMax) return undefined
-    return { ids, rows: row!.rows, hours: hoursOf(row!.first, row!.last), atHand: undefined, areSessionsLeft }
+  const wanted = (max: number): RowsWanted => ({ condition: `${inRange} AND ${pending.sql}`, params, max })
+  const areSessionsLeft = Math.abs(now - snapshot.committedAt) < aggregatesKeepUpMs
+
+  if (!crowded.has(workspaceId)) {
+    const rows = await readRows(ch, wanted(rowsAtHandMax))
+    if (rows !== undefined) return withMates(ch, range, { rows, ids, pending })
   }
-  const hours = hoursOf(Math.min(...rows.map(({ at }) => at)), Math.max(...rows.map(({ at }) => at)))
+  const rows = await readSingleRows(ch, wanted(singleRowsAtHandMax))
+  if (rows !== undefined && rows.length <= rowsAtHandMax) {
+    crowded.delete(workspaceId)
+    const whole = await readRows(ch, wanted(rowsAtHandMax))
+    if (whole !== undefined) return withMates(ch, range, { rows: whole, ids, pending })
+  }
+  crowded.set(workspaceId, true)
+  if (rows !== undefined) {
+    return { ids, rows: rows.length, hours: hoursOf(rows), atHand: rows, ofSessions: undefined, areSessionsLeft }
+  }
+
+  const [row] = await ch.query<{ rows: number; first: number; last: number }>(
+    `SELECT count() AS rows, toUnixTimestamp64Milli(min(occurred_at)) AS first, toUnixTimestamp64Milli(max(occurred_at)) AS last
+     FROM events WHERE ${inRange} AND ${pending.sql}`,
+    params,
+  )
+  if (areSessionsLeft && row!.rows > pendingRowsCountedMax) return undefined
+  const hours = hoursOf([{ at: row!.first }, { at: row!.last }])
+  return { ids, rows: row!.rows, hours, atHand: undefined, ofSessions: undefined, areSessionsLeft }
+}
+
+interface FewRows {
+  readonly rows: readonly EventRow[]
+  readonly ids: readonly IdRange[]
+  readonly pending: BoundSql
+}
+
+async function withMates(
+  ch: Reader,
+  range: PendingRange,
+  { rows, ids, pending }: FewRows,
+): Promise<PendingRows | undefined> {
+  if (rows.length === 0) return undefined
+  const hours = hoursOf(rows)
   const mates = await readMates(ch, range, rows, hours, pending)
-  return { ids, rows: rows.length, hours, atHand: mates && { uncounted: rows, counted: mates }, areSessionsLeft: false }
+  const ofSessions = mates && { uncounted: rows, counted: mates }
+  return { ids, rows: rows.length, hours, atHand: rows, ofSessions, areSessionsLeft: false }
 }
 
 /**
@@ -62,12 +109,11 @@ async function readMates(
   const known = rows.filter(hasVisitor)
   if (known.length === 0) return []
   const reach = 2 * sessionHours
-  return readRows(
-    ch,
-    `(${within('near_from', 'near_to')} AND session IN {sessions:Array(UInt64)}
+  return readRows(ch, {
+    condition: `(${within('near_from', 'near_to')} AND session IN {sessions:Array(UInt64)}
        OR ${within('near_from', 'to')} AND kind = 'conversion' AND visitor IN {visitors:Array(UInt64)})
      AND visitor != 0 AND NOT ${pending.sql}`,
-    {
+    params: {
       ...pending.params,
       workspace: workspaceId,
       sessions: [...new Set(known.map(({ session }) => session))],
@@ -76,10 +122,16 @@ async function readMates(
       near_to: (hours.end + reach) * hourMs,
       to,
     },
-    rowsAtHandMax,
-  )
+    max: rowsAtHandMax,
+  })
 }
 
-function hoursOf(first: number, last: number): HourSpan {
+/** Those that some rows lie in, at least one. */
+function hoursOf(rows: readonly Pick<SingleRow, 'at'>[]): HourSpan {
+  let [first, last] = [Number.POSITIVE_INFINITY, 0]
+  for (const { at } of rows) {
+    first = Math.min(first, at)
+    last = Math.max(last, at)
+  }
   return { start: Math.floor(first / hourMs), end: Math.floor(last / hourMs) + 1 }
 }

@@ -237,10 +237,11 @@ function changedHours({ pending }: Composition, hours: HourSpan): HourSpan | und
 function changesAtHand(composition: Composition, hours: HourSpan): SessionChanges | undefined {
   const { from, to, pending } = composition
   const changed = changedHours(composition, hours)
-  if (pending?.atHand === undefined || changed === undefined) return undefined
+  if (pending?.ofSessions === undefined || changed === undefined) return undefined
   const isNear = ({ at }: EventRow) =>
     at >= (changed.start - sessionHours) * hourMs && at < (changed.end + sessionHours) * hourMs
-  const rows = { counted: pending.atHand.counted.filter(isNear), uncounted: pending.atHand.uncounted.filter(isNear) }
+  const { counted, uncounted } = pending.ofSessions
+  const rows = { counted: counted.filter(isNear), uncounted: uncounted.filter(isNear) }
   return sessionChangesOf(rows, changed, (at) => at >= from && at < to)
 }
 
@@ -271,7 +272,7 @@ function rowsAtHand(
 function changesPlaces(composition: Composition, hours: HourSpan, cut: readonly number[]): Place[] {
   const { span, from, to, pending } = composition
   const changed = changedHours(composition, hours)
-  if (pending === undefined || pending.atHand !== undefined || changed === undefined) return []
+  if (pending === undefined || pending.ofSessions !== undefined || changed === undefined) return []
   const scope: RowScope = {
     visible: [{ from: 0, through: idMax }],
     uncounted: pending.ids,

@@ -94,7 +94,7 @@ export async function readParts(
 ): Promise<RowParts> {
   const { columns, buckets, paths } = options
   const bucketOf = buckets && (({ at }: { at: number }) => startBefore(buckets, at))
-  const atHand = cells.atHand.filter(({ path }) => paths === undefined || paths.includes(path))
+  const atHand = paths === undefined ? cells.atHand : cells.atHand.filter(({ path }) => paths.includes(path))
   const { lasting, passing } = await askPlaces(ch, table, placesOf(table, cells, options), {
     ...options,
     keys: keysOf(table, buckets),

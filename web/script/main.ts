@@ -18,7 +18,7 @@
  * that sites may rely on. Held by test/unit/browser-*.test.ts and, in real browsers, by test/browser.
  */
 import type { Seen } from './clicks.ts'
-import { base, consentMode, isAutocaptureOff, lateVersion } from './config.ts'
+import { consentMode, isAutocaptureOff, lateFile } from './config.ts'
 import { begin, browserId, end, isOpen, record, sessionNow } from './events.ts'
 import { guard, on } from './listen.ts'
 import { send } from './outbox.ts'
@@ -105,7 +105,7 @@ function loadLate(): void {
   isLoading = true
   // What is measured may come at once, and belongs to a page that has been recorded: else there is no session yet.
   page()
-  import(`${base}svc.js?late=${lateVersion}`)
+  import(lateFile)
     .then(({ default: watch }) => {
       takeClick = watch(act, (vital: object) => record(landing, 'web_vital', vital, {}, true))
       early.splice(0).forEach(takeClick)

@@ -91,7 +91,7 @@ function leave(): void {
 
 function look(): void {
   const seen = ((scrollY + innerHeight) / document.documentElement.scrollHeight) * 100
-  depth = Math.max(depth, Math.min(100, Math.round(seen)))
+  depth = Math.min(100, Math.max(depth, Math.round(seen)))
 }
 
 function countEngagement(): void {

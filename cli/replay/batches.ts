@@ -1,5 +1,5 @@
 /** Groups events into batches that the public interface takes, and keeps to the pace. */
-import { setTimeout as delay } from 'node:timers/promises'
+import { sleep } from '../../runtime/retry.ts'
 import { batchBodyBytesMax, batchEventsMax } from '../../schemas/limits.ts'
 import type { Replayed } from './page-events.ts'
 import type { Timing } from './timing.ts'
@@ -24,7 +24,7 @@ export async function* toBatches<Event>(
         batch = []
         bytes = envelopeBytes
       }
-      if (wait > 0) await delay(wait, undefined, { signal }).catch(() => {})
+      if (wait > 0) await sleep(wait, signal)
       batch.push(event)
       bytes += size
     }

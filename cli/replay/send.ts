@@ -2,9 +2,8 @@
  * Sends batches to the public interface, a few at once. What ingest can't take now (429, 503, 5xx, no connection) is
  * sent again after the time that it names; every event has its `client_event_id`, so a repeat isn't counted twice.
  */
-import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, request } from 'undici'
-import { backoffMs } from '../../runtime/retry.ts'
+import { backoffMs, sleep } from '../../runtime/retry.ts'
 import { CommandFailed, type Progress } from '../command.ts'
 
 export interface SendCounts {
@@ -71,7 +70,7 @@ export function makeSender(
     for (let attempt = 0; ; attempt++) {
       // Once a batch has failed for good, the others are not waited for.
       if (signal.aborted || failure !== undefined) throw new CommandFailed('interrupted')
-      const outcome = await post(body)
+      const outcome = await post(url, body, agent)
       if ('answer' in outcome) {
         lastTaken = Date.now()
         count(events.length, outcome.answer)
@@ -82,34 +81,8 @@ export function makeSender(
         throw new CommandFailed(`gave up on ${url}: ${outcome.reason}`)
       if (attempt === 0) progress.running(`waiting: ${outcome.reason}`)
       const wait = Math.max(outcome.waitMs, backoffMs(attempt, retryFirstMs, retryMaxMs))
-      await delay(wait, undefined, { signal: AbortSignal.any([signal, given.signal]) }).catch(() => {})
+      await sleep(wait, AbortSignal.any([signal, given.signal]))
     }
-  }
-
-  /** @throws CommandFailed for what a repeat won't change */
-  async function post(body: string): Promise<{ answer: BatchAnswer } | { reason: string; waitMs: number }> {
-    let status: number
-    let text: string
-    let retryAfter: string | string[] | undefined
-    try {
-      const response = await request(url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body,
-        dispatcher: agent,
-        headersTimeout: requestTimeoutMs,
-        bodyTimeout: requestTimeoutMs,
-      })
-      status = response.statusCode
-      retryAfter = response.headers['retry-after']
-      text = await response.body.text()
-    } catch (error) {
-      return { reason: (error as Error).message || String((error as NodeJS.ErrnoException).code), waitMs: 0 }
-    }
-    if (status === 202) return { answer: JSON.parse(text) as BatchAnswer }
-    const said = `${status} ${text.slice(0, 300)}`
-    if (status === 429 || status >= 500) return { reason: said, waitMs: (Number(retryAfter) || 0) * 1000 }
-    throw new CommandFailed(`${url} answered ${said}`)
   }
 
   function count(sent: number, { accepted, deduplicated, rejected }: BatchAnswer): void {
@@ -148,4 +121,34 @@ export function makeSender(
     },
     close: () => agent.destroy(),
   }
+}
+
+/** @throws CommandFailed for what a repeat won't change */
+async function post(
+  url: string,
+  body: string,
+  agent: Agent,
+): Promise<{ answer: BatchAnswer } | { reason: string; waitMs: number }> {
+  let status: number
+  let text: string
+  let retryAfter: string | string[] | undefined
+  try {
+    const response = await request(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+      dispatcher: agent,
+      headersTimeout: requestTimeoutMs,
+      bodyTimeout: requestTimeoutMs,
+    })
+    status = response.statusCode
+    retryAfter = response.headers['retry-after']
+    text = await response.body.text()
+  } catch (error) {
+    return { reason: (error as Error).message || String((error as NodeJS.ErrnoException).code), waitMs: 0 }
+  }
+  if (status === 202) return { answer: JSON.parse(text) as BatchAnswer }
+  const said = `${status} ${text.slice(0, 300)}`
+  if (status === 429 || status >= 500) return { reason: said, waitMs: (Number(retryAfter) || 0) * 1000 }
+  throw new CommandFailed(`${url} answered ${said}`)
 }

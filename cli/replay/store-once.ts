@@ -1,0 +1,109 @@
+/**
+ * Stores rows of a file in ClickHouse, each once, however often and by how many runs at a time they are brought.
+ *
+ * Before each insert it is asked which `client_event_id`s are there, and only the others go in. An insert is named by the
+ * rows that it holds, so that each run over the file first ends what an earlier one, killed or still running, left under
+ * way. Held by test/integration/import-again.test.ts.
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import type { ClickHouse } from '../../clickhouse/client.ts'
+import { backoffMs, sleep } from '../../runtime/retry.ts'
+import { StoreUnavailable } from '../../runtime/store-error.ts'
+import { clickhouseInsertDeadlineMs } from '../../schemas/limits.ts'
+import { type StreamName, streams } from '../../schemas/row.ts'
+import { CommandFailed } from '../command.ts'
+import type { SendCounts } from './send.ts'
+
+export interface EncodedRow {
+  readonly clientEventId: string
+  readonly occurredAt: number
+  readonly bytes: Buffer
+}
+
+/** Where rows go. */
+export interface Destination {
+  readonly ch: ClickHouse
+  readonly stream: StreamName
+  readonly workspaceId: number
+  readonly counts: Pick<SendCounts, 'deduplicated' | 'retries'>
+  readonly signal: AbortSignal
+}
+
+const attemptsMax = 8
+const retryFirstMs = 500
+const retryMaxMs = 10_000
+
+/**
+ * The first insert of the same rows has the same token in every run, so that of two that were asked for at once one stores
+ * nothing; a server that died can remember a token without its rows, so what is missing after it goes in under a token of
+ * its own.
+ */
+export async function storeOnce(to: Destination, rows: readonly EncodedRow[]): Promise<void> {
+  const { ch, stream, workspaceId, counts, signal } = to
+  const queryId = `import-${stream}-${workspaceId}-${hashOf(rows.slice(0, 1))}`
+  await retrying(signal, async (attempt) => {
+    if (attempt > 0) counts.retries++
+    if (signal.aborted) throw new CommandFailed('interrupted')
+    // What is stored can only be asked once the insert before is known to have ended.
+    await ch.killInsert(queryId)
+    const missing = await withoutStored(to, rows)
+    if (attempt === 0) counts.deduplicated += rows.length - missing.length
+    if (missing.length === 0) return
+    await insert(to, missing, queryId, `${queryId}-${hashOf(missing)}`)
+    const left = await withoutStored(to, missing)
+    if (left.length > 0) await insert(to, left, queryId, `${queryId}-${randomBytes(8).toString('hex')}`)
+  })
+}
+
+/** Repeats `work`, a few times, while its store isn't there. */
+export async function retrying(signal: AbortSignal, work: (attempt: number) => Promise<void>): Promise<void> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await work(attempt)
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || attempt + 1 >= attemptsMax) throw error
+      await sleep(backoffMs(attempt, retryFirstMs, retryMaxMs), signal)
+    }
+  }
+}
+
+function insert({ ch, stream }: Destination, rows: readonly EncodedRow[], queryId: string, token: string) {
+  const { table, columns } = streams[stream]
+  return ch.insertRows({
+    table,
+    columns: columns.map(({ name }) => name),
+    bytes: rows.map(({ bytes }) => bytes),
+    token,
+    queryId,
+    deadlineMs: clickhouseInsertDeadlineMs,
+  })
+}
+
+async function withoutStored(
+  { ch, stream, workspaceId }: Destination,
+  rows: readonly EncodedRow[],
+): Promise<EncodedRow[]> {
+  const times = rows.map(({ occurredAt }) => occurredAt)
+  const stored = await ch.query<{ client_event_id: string }>(
+    `SELECT client_event_id FROM {table:Identifier}
+     WHERE workspace_id = {workspaceId:UInt32} AND client_event_id IN {ids:Array(String)}
+       AND occurred_at BETWEEN fromUnixTimestamp64Milli({from:Int64}, 'UTC')
+                           AND fromUnixTimestamp64Milli({to:Int64}, 'UTC')`,
+    {
+      table: streams[stream].table,
+      workspaceId,
+      ids: rows.map(({ clientEventId }) => clientEventId),
+      from: times.reduce((least, time) => Math.min(least, time)),
+      to: times.reduce((most, time) => Math.max(most, time)),
+    },
+  )
+  const known = new Set(stored.map((row) => row.client_event_id))
+  return rows.filter(({ clientEventId }) => !known.has(clientEventId))
+}
+
+/** Names rows by their ids, which are the same in every run over a file. */
+function hashOf(rows: readonly EncodedRow[]): string {
+  const hash = createHash('sha256')
+  for (const { clientEventId } of rows) hash.update(`${clientEventId}\0`)
+  return hash.digest('hex').slice(0, 32)
+}

@@ -10,6 +10,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { readableDays, readableFrom } from '../../api/operations/analytics/readable-from.ts'
+import { openCountries } from '../../ingest/countries.ts'
 import { type Enricher, makeEnricher } from '../../ingest/enrich.ts'
 import { noOwnership } from '../../ingest/steps/match-link.ts'
 import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
@@ -34,6 +35,7 @@ interface ImportOptions extends Pick<Invocation, 'installation' | 'progress' | '
 export async function importEvents(options: ImportOptions): Promise<SendCounts> {
   const { source, installation, workspace, progress, signal, showProgress } = options
   const enricher = enricherOf(installation.secretKey())
+  const countries = await openCountries(installation.config.countryDatabase)
   const counts: SendCounts = { sent: 0, accepted: 0, deduplicated: 0, rejected: 0, retries: 0 }
   const first = await leaseSegments(installation.postgres(), segmentLeaseSize)
   const end = first + segmentLeaseSize
@@ -50,11 +52,12 @@ export async function importEvents(options: ImportOptions): Promise<SendCounts> 
   let hidden = 0
 
   for await (const portion of source.events()) {
-    for (const { event } of portion) {
+    for (const { event, address } of portion) {
       counts.sent++
       const occurredAt = Date.parse(event.occurred_at)
-      // Received when it happened: an import is as old as it likes.
-      const sender = { address: '', userAgent: '', country: noCountry, receivedAt: occurredAt }
+      // Received when it happened: an import is as old as it likes. Of the address nothing but its country goes on.
+      const country = countries?.of(address) ?? noCountry
+      const sender = { address: '', userAgent: '', country, receivedAt: occurredAt }
       const enriched = validateBatchEvent(event, 0) === null ? enricher.enrich(event, sender, workspace) : undefined
       if (enriched === undefined || enriched.stream === 'rejected') {
         counts.rejected++

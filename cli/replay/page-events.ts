@@ -20,9 +20,14 @@ export interface PageEvent {
 }
 
 /** What is sent for a line, and the line's own time. */
-export interface Replayed<Event = PageEvent> {
+export interface Replayed<Event> {
   readonly event: Event
   readonly logTime: number
+}
+
+export interface ReplayedPage extends Replayed<PageEvent> {
+  /** Of the line. It is never sent. */
+  readonly address: string
 }
 
 /** What the log holds of people and of bots; filled while it is read. */
@@ -44,7 +49,7 @@ const waitingMax = 100_000
 export interface PageEventSource {
   readonly counts: ReplayCounts
   readonly reader: LineReader
-  events(): AsyncGenerator<Replayed[]>
+  events(): AsyncGenerator<ReplayedPage[]>
 }
 
 export interface PageEventOptions {
@@ -68,7 +73,7 @@ export async function readPageEvents(
   const crawlers = makeVisitTracker(key, timing.run)
   const inOrder = makeInOrder<{ line: LogLine; id: string }>(windowMs, waitingMax)
 
-  function toEvent({ line, id }: { line: LogLine; id: string }): Replayed {
+  function toEvent({ line, id }: { line: LogLine; id: string }): ReplayedPage {
     const isCrawler = isBot(line.agent)
     const visit = (isCrawler ? crawlers : people).visit(line)
     if (isCrawler) counts.bots++
@@ -87,13 +92,13 @@ export async function readPageEvents(
       session_id: visit.sessionId,
       occurred_at: new Date(timing.occurredAt(line.time)).toISOString(),
     }
-    return { event, logTime: line.time }
+    return { event, logTime: line.time, address: line.address }
   }
 
-  async function* events(): AsyncGenerator<Replayed[]> {
+  async function* events(): AsyncGenerator<ReplayedPage[]> {
     for await (const chunk of reader.lines) {
       if (signal.aborted) throw new CommandFailed('interrupted')
-      const ready: Replayed[] = []
+      const ready: ReplayedPage[] = []
       for (const text of chunk) {
         counts.lines++
         const line = parseLogLine(text)

@@ -38,7 +38,7 @@ function source(count = events, spacingMs = 600_000): PageEventSource {
       session_id: `s${at % 20}`,
       occurred_at: new Date(first + at * spacingMs).toISOString(),
     }
-    return { event, logTime: first }
+    return { event, logTime: first, address: '' }
   })
   return {
     async *events() {

@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { runCommandLine } from '../../cli/run.ts'
 import { isBotAgent } from '../../schemas/reference/bots.ts'
+import { noCountry } from '../../schemas/row.ts'
 import { freePort } from '../../start/stores/store.ts'
 import {
   accessLogPath,
@@ -210,6 +212,26 @@ test('old times are imported as they are, and a second import changes nothing', 
     ids: people.length,
   })
 }, 90_000)
+
+test('an imported row has the country of its line’s address, by the database of countries', async () => {
+  const line = (address: string, path: string) =>
+    `${address} - - [17/May/2015:10:05:03 +0000] "GET ${path} HTTP/1.1" 200 1 "-" "Mozilla/5.0 (X11; Linux x86_64) Firefox/38.0"\n`
+  const file = join(stores.dataDir, 'countries.log')
+  await writeFile(file, line('193.0.6.139', '/dutch') + line('2003::1', '/german') + line('10.0.0.1', '/unknown'))
+  const { code } = await svc('replay', file, '--import', '--workspace', String(workspace.workspace_id))
+  expect(code).toBe(0)
+  const rows = await stores.ch.query(
+    'SELECT path, country FROM events WHERE workspace_id = {id:UInt32} ORDER BY path',
+    {
+      id: workspace.workspace_id,
+    },
+  )
+  expect(rows).toEqual([
+    { path: '/dutch', country: 'NL' },
+    { path: '/german', country: 'DE' },
+    { path: '/unknown', country: noCountry },
+  ])
+})
 
 test('no address of the log is stored', async () => {
   await svc('replay', log, '--import', '--workspace', String(workspace.workspace_id))

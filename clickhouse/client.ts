@@ -21,6 +21,8 @@ export interface QueryOptions<Answer = never> {
   isLasting?: boolean
   /** Makes of each row what is returned, and remembered. */
   decode?: (row: Readonly<Record<string, unknown>>) => Answer
+  /** Each row is of one of the texts in a parameter, and the same whichever others are there: what is known of one is kept. */
+  each?: { readonly parameter: string; of(row: Answer): string }
   /** Thousands of rows are expected: they come column by column, which costs both sides a third less. */
   isLong?: boolean
 }

@@ -27,6 +27,29 @@ test('a lasting question goes out once, any other every time', async () => {
   expect(asked).toHaveLength(3)
 })
 
+test('of a question about several texts only those go out of which nothing is known', async () => {
+  const asked: (readonly string[])[] = []
+  const rows = ['a', 'b', 'b', 'd'].map((letter, at) => ({ letter, at }))
+  const query = async (_: string, params: Record<string, unknown> = {}) => {
+    const letters = params['letters'] as string[]
+    asked.push(letters)
+    return rows.filter(({ letter }) => letters.includes(letter))
+  }
+  const reader = rememberLasting({ query } as Pick<ClickHouse, 'query'>)
+  const each = { parameter: 'letters', of: ({ letter }: { letter: string }) => letter }
+  const ask = (letters: readonly string[], isLasting = true) =>
+    reader.query<{ letter: string }>('letters', { letters }, { isLasting, each })
+
+  expect(await ask(['a', 'b', 'c'])).toEqual(rows.slice(0, 3))
+  expect(await ask(['b', 'c', 'd'])).toEqual(rows.slice(1))
+  // The same answer, and not only an equal one: what was made of it is known by it.
+  expect(await ask(['b', 'c', 'd'])).toBe(await ask(['b', 'c', 'd']))
+  expect(await ask(['d', 'a'])).toEqual([rows[3], rows[0]])
+  expect(asked).toEqual([['a', 'b', 'c'], ['d']])
+  await ask(['a'], false)
+  expect(asked).toHaveLength(3)
+})
+
 test('a failure is not remembered', async () => {
   const { asked, reader } = setUp()
   await expect(reader.query('fail', {}, { isLasting: true })).rejects.toThrow('away')

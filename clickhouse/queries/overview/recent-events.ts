@@ -1,5 +1,6 @@
 /** The newest events of a range, as a person would look at them: without vitals and leaves of pages. */
-import { recentEventsMax } from '../../../schemas/limits.ts'
+import { LRUCache } from 'lru-cache'
+import { crowdedWorkspacesMax, recentEventsMax } from '../../../schemas/limits.ts'
 import { hourMs } from '../../aggregates/row-scope.ts'
 import { inRange, type ReadableSpan, type Reader, spanParams } from './span.ts'
 
@@ -24,17 +25,31 @@ export interface RecentEvent {
 }
 
 const shown = `${inRange} AND kind NOT IN ('web_vital', 'page_leave')`
-/** Looked through one after the other, from the end of the range, until there are enough. */
-const lookBackHours = [1, 24, 8 * 24, Number.POSITIVE_INFINITY]
+/** Looked through one after the other, from the end of the range, until there are enough: hours. */
+const lookBacks = [1 / 30, 1, 24, 8 * 24, Number.POSITIVE_INFINITY]
+/** From which one on there were enough, or nearly: of a quiet workspace the first ones have nothing, of a busy one the hour very much. */
+const usedLast = new LRUCache<number, number>({ max: crowdedWorkspacesMax })
+const usedFirst = 1
 
 export async function readRecentEvents(ch: Reader, span: ReadableSpan, now: number): Promise<RecentEvent[]> {
   const newest = Math.min(span.end, Math.max(now, span.start))
-  for (const hours of lookBackHours) {
+  const first = usedLast.get(span.workspaceId) ?? usedFirst
+  for (const [at, hours] of [...lookBacks.entries()].slice(first)) {
     const start = Math.max(span.start, newest - hours * hourMs)
     const events = await readNewest(ch, { ...span, start })
-    if (events.length === recentEventsMax || start === span.start) return events
+    if (events.length < recentEventsMax && start !== span.start) continue
+    usedLast.set(span.workspaceId, nextFirst(at, events, newest))
+    return events
   }
   return []
+}
+
+/** The shortest time that would have been enough, with some to spare. */
+function nextFirst(at: number, events: readonly RecentEvent[], newest: number): number {
+  if (events.length < recentEventsMax) return at
+  const oldest = events.at(-1)!.occurred_at_ms
+  const enough = lookBacks.findIndex((hours) => oldest >= newest - (hours * hourMs) / 2)
+  return enough === -1 ? at : Math.min(at, enough)
 }
 
 function readNewest(ch: Reader, span: ReadableSpan): Promise<RecentEvent[]> {

@@ -61,9 +61,10 @@ const sumColumns = ['sessions', 'bounces', 'duration_ms']
 const rowColumns = [...keys, ...Object.keys(table.columns)].join(', ')
 const isTotal: BoundSql = { sql: "dimension = 'total'", params: {} }
 const isListed: BoundSql = { sql: "dimension NOT IN ('entry', 'retracted', 'long')", params: {} }
-const isEntered = (paths: readonly string[]): BoundSql => ({
+const isEntered = (paths: readonly string[]): Wanted => ({
   sql: "dimension = 'entry' AND key IN {paths:Array(String)}",
   params: { paths },
+  each: { parameter: 'paths', key: 'key' },
 })
 
 export async function readSessionTotals(ch: Reader, composition: Composition): Promise<SessionTotals> {
@@ -207,16 +208,19 @@ function neverLasting(statement: BoundSql): Place {
 }
 
 /** @param wanted rows of any of these conditions: each is asked by itself where the answer stays right for long */
-function aggregatedPlaces(composition: Composition, cut: readonly number[], wanted: readonly BoundSql[]): Place[] {
+function aggregatedPlaces(composition: Composition, cut: readonly number[], wanted: readonly Wanted[]): Place[] {
   const { aggregated } = cellsOf(composition, { name: 'sessions', hours: sessionHoursOf(composition), cut })
   return aggregated.flatMap((cell) =>
-    (cell.isFresh ? [anyOf(wanted)] : wanted).map((condition) => ({
-      sql: `SELECT ${rowColumns} FROM agg_sessions WHERE ${cell.sql} AND (${condition.sql})`,
-      params: { ...cell.params, ...condition.params },
+    (cell.isFresh ? [anyOf(wanted)] : wanted).map(({ sql, params, ...condition }: Wanted) => ({
+      sql: `SELECT ${rowColumns} FROM agg_sessions WHERE ${cell.sql} AND (${sql})`,
+      params: { ...cell.params, ...params },
       isLasting: true,
+      ...condition,
     })),
   )
 }
+
+type Wanted = BoundSql & Pick<Place, 'each'>
 
 function anyOf(conditions: readonly BoundSql[]): BoundSql {
   return {

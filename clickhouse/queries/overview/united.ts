@@ -29,6 +29,8 @@ export interface UnitedOptions {
 export interface Place extends BoundSql {
   /** Whether it selects the same for ever. */
   readonly isLasting: boolean
+  /** It selects rows that have one of the texts of a parameter as a key, and of each the same whichever others are asked for. */
+  readonly each?: { readonly parameter: string; readonly key: string }
 }
 
 const bucketOfCell = 'roundDown(toInt64(hour) * 3600000, {bucket_starts:Array(Int64)})'
@@ -46,6 +48,7 @@ export function placesOf(table: AggregateTable, cells: Cells, { columns, buckets
       sql: `SELECT ${fromCells} FROM ${table.name} WHERE ${condition.sql} AND ${where}`,
       params: { ...condition.params, ...more },
       isLasting: true,
+      ...(paths && { each: { parameter: 'paths', key: 'path' } }),
     })),
     ...cells.raw.map((condition) => ({
       sql: `SELECT ${fromEvents} FROM events WHERE ${condition.sql} AND ${table.events} AND ${where}${groupBy(keysOf(table, buckets))}`,
@@ -135,10 +138,11 @@ async function askPlaces(
       Object.fromEntries(keys.map((key) => [key, row[key] as string | number])),
       Object.fromEntries(columns.map((name) => [name, decodeValue(formOf(name), row[`${name}_`])])),
     )
-  const ask = ({ sql, params, isLasting }: Place) =>
-    ch.query(`SELECT ${[...keys, ...encoded].join(', ')} FROM (${sql})${groupBy(keys)}${limit}`, params, {
+  const ask = ({ sql, params, isLasting, each }: Place) =>
+    ch.query<AggregateRow>(`SELECT ${[...keys, ...encoded].join(', ')} FROM (${sql})${groupBy(keys)}${limit}`, params, {
       isLasting,
       decode,
+      ...(each && { each: { parameter: each.parameter, of: (row) => String(row.keys[each.key]) } }),
     })
   const [lasting, passing] = await Promise.all(
     [true, false].map((wanted) => Promise.all(places.filter(({ isLasting }) => isLasting === wanted).map(ask))),

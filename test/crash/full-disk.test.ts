@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { sleep } from '../../runtime/retry.ts'
-import { logFileBytes } from '../../schemas/limits.ts'
+import { testLogFileBytes } from '../support/compile.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { exact, judge, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
@@ -14,8 +14,8 @@ const rounds = process.env['FAULTS'] === 'long' ? 5 : 1
 const roundMs = 1_000
 const mebibyte = 2 ** 20
 /** Of each of the three streams a file in use and one to spare, and what the load may fill: its files are kept for minutes. */
-const diskBytes = 10 * logFileBytes
-const thresholdBytes = 64 * mebibyte
+const diskBytes = 10 * testLogFileBytes
+const thresholdBytes = testLogFileBytes
 /** A limit against hanging. */
 const acceptsAgainMs = 5_000
 
@@ -91,7 +91,8 @@ test.for(Array.from({ length: rounds }, () => cases).flat())(
     const node = await startIngest(stores, { DISK_FREE_BYTES_MIN: String(diskFreeBytesMin) })
     ingest = node
     await sparesReady()
-    const ledger = openLedger({ paddingBytes })
+    // As fast as answers come, because a file of the log has to fill up.
+    const ledger = openLedger({ paddingBytes, pauseMs: 0 })
     const target = () => ({ trackingUrl: node.url, trackingKey: node.key })
     await ledger.runDuring(target, async () => {
       await sleep(roundMs)

@@ -8,6 +8,8 @@ import { sleep } from '../../runtime/retry.ts'
 
 const connections = 48
 const sendDeadlineMs = 5_000
+/** In short a thousand events a second and more: there is always something under way, and cores are left to other files. */
+const pauseUsuallyMs = process.env['FAULTS'] === 'long' ? 0 : 25
 
 /** Where events go; asked again now and then, because it may change with a restart. */
 export type LedgerTarget = () => { readonly trackingUrl: string; readonly trackingKey: string }
@@ -31,7 +33,7 @@ export interface Ledger {
   readonly acknowledged: number
   /** Answers other than 202, by status; 0: none. */
   readonly failures: Map<number, number>
-  /** Sends while `work` goes on, as fast as answers come; settles when nothing is under way any more. */
+  /** Sends while `work` goes on; settles when nothing is under way any more. */
   runDuring(target: LedgerTarget, work: () => Promise<void>): Promise<void>
 }
 
@@ -42,11 +44,15 @@ export interface LedgerOptions {
   readonly paddingBytes?: number
   /** Events other than the ledger's own pageviews; the title is the ledger's. */
   readonly nextEvent?: (number: number) => Record<string, unknown>
-  /** Between two events of a connection. */
+  /** Between two events of a connection; 0: as fast as answers come, as in the long form when left out. */
   readonly pauseMs?: number
 }
 
-export function openLedger({ paddingBytes = 0, nextEvent = plainEvent, pauseMs = 0 }: LedgerOptions = {}): Ledger {
+export function openLedger({
+  paddingBytes = 0,
+  nextEvent = plainEvent,
+  pauseMs = pauseUsuallyMs,
+}: LedgerOptions = {}): Ledger {
   const told = new Map<string, Told>()
   const failures = new Map<number, number>()
   let acknowledged = 0

@@ -1,5 +1,6 @@
 /** Redis as the doctor asks it: nothing is written. */
 import { Redis } from 'ioredis'
+import { claimsDatabaseOf, countKeysUpTo, sinceKey, sliceMsOf } from '../../ingest/ship/claims-layout.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { probeDeadlineMs } from '../../schemas/limits.ts'
 
@@ -15,14 +16,13 @@ export interface RedisProbe {
   now(): Promise<number>
   /** The fields of all sections. */
   info(): Promise<Readonly<Record<string, string>>>
-  /** Of the database of claims, whose layout stands in ingest/ship/claim.ts. */
+  /** Of the database of claims. */
   readClaims(windowHours: number): Promise<ClaimsHeld>
   close(): void
 }
 
 /** Every call rejects with StoreUnavailable when Redis doesn't answer in time. */
 export function connectRedis(url: string): RedisProbe {
-  const claimsDatabase = Number(new URL(url).pathname.slice(1) || 0) + 1
   const redis = new Redis(url, {
     lazyConnect: true,
     maxRetriesPerRequest: 0,
@@ -64,11 +64,11 @@ export function connectRedis(url: string): RedisProbe {
 
     readClaims: (windowHours) =>
       ask(async () => {
-        await redis.select(claimsDatabase)
-        const since = await redis.get('since')
+        await redis.select(claimsDatabaseOf(url))
+        const since = await redis.get(sinceKey)
         const [seconds] = await redis.time()
-        const slice = Math.floor(Number(seconds) / (windowHours * 1800))
-        const counts = await redis.mget([slice, slice - 1, slice - 2].map((number) => `n:${number}`))
+        const slice = Math.floor((Number(seconds) * 1000) / sliceMsOf(windowHours))
+        const counts = await redis.mget(countKeysUpTo(slice))
         return {
           since: since === null ? null : Number(since),
           claims: counts.reduce((sum, count) => sum + Number(count ?? 0), 0),

@@ -1,27 +1,27 @@
 /**
- * Claims on `client_event_id`s over all nodes: who first wrote an id keeps it. They live in a Redis database of their own,
- * in small hashes, which Redis stores packed: about 20 bytes a claim instead of 130.
+ * Claims on `client_event_id`s over all nodes: who first wrote an id keeps it. claims-layout.ts says how they lie in Redis.
  *
- *   key  c:<slice>:<bucket>   slice = time / (window / 2), bucket = the first 17 bits of the hash
- *   field = the hash's last 6 bytes, value = the event id, 8 bytes
- *   key  n:<slice>   how many claims the slice holds
- *   key  since       the time from which on all claims are held: of the first one, or where the last drop ended
- *
- * Time is Redis's own, the same for all nodes. A claim is written into the current slice and looked for in the two before
- * as well, so that it is known for at least the window. Asking again with the same event id gives the same answer: claims
- * may be repeated at any time. When there are more claims than allowed, or Redis has no memory left, the oldest slice is
- * dropped and the metric of the window really held says so. Held by test/integration/claims.test.ts.
+ * Asking again with the same event id gives the same answer: claims may be repeated at any time. When there are more claims
+ * than allowed, or Redis has no memory left, the oldest slice is dropped and the metric of the window really held says so.
+ * Held by test/integration/claims.test.ts.
  */
 import { type Redis, Redis as RedisClient, ReplyError } from 'ioredis'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { claimsPerCallMax, redisDeadlineMs } from '../../schemas/limits.ts'
+import { hourMs } from '../../schemas/time-zone.ts'
+import {
+  bucketKeysOf,
+  claimsDatabaseOf,
+  countKeyOf,
+  countKeysUpTo,
+  sinceKey,
+  sliceMsOf,
+  slicesPerWindow,
+} from './claims-layout.ts'
 
 export const claimBytes = 16
 const keysPerCall = 4096
 const callsBetweenChecks = 100
-const hourMs = 3_600_000
-const slicesPerWindow = 2
-const bucketBits = 17
 
 // ARGV: claims of 16 bytes | ms of a slice | ttl in ms. Answers {slice, since, time, positions of lost claims}.
 // A bucket gets its expiry with its first claim, in the same script: none is ever without.
@@ -80,7 +80,7 @@ export interface ClaimsOptions {
 }
 
 export function connectClaims({ url, windowHours, entriesMax }: ClaimsOptions): Claims {
-  const database = databaseOf(url) + 1
+  const database = claimsDatabaseOf(url)
   const redis = new RedisClient(inDatabase(url, database), {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
@@ -92,7 +92,7 @@ export function connectClaims({ url, windowHours, entriesMax }: ClaimsOptions): 
   redis.on('error', () => {})
   redis.defineCommand('claimIds', { numberOfKeys: 0, lua: script })
 
-  const sliceMs = (windowHours * hourMs) / slicesPerWindow
+  const sliceMs = sliceMsOf(windowHours)
   const ttl = sliceMs * (slicesPerWindow + 2)
   let callsSinceCheck = 0
   /** By Redis's clock, as of the last call. */
@@ -110,7 +110,7 @@ export function connectClaims({ url, windowHours, entriesMax }: ClaimsOptions): 
       throw new Error(`claims need the database after the one that REDIS_URL names, ${database}: ${error.message}`)
     })
     const time = await redisTime()
-    known = { time, since: Number((await redis.get('since')) ?? time) }
+    known = { time, since: Number((await redis.get(sinceKey)) ?? time) }
   }
 
   async function redisTime(): Promise<number> {
@@ -119,8 +119,8 @@ export function connectClaims({ url, windowHours, entriesMax }: ClaimsOptions): 
   }
 
   async function dropSlice(slice: number): Promise<void> {
-    await redis.del(`n:${slice}`)
-    const buckets = Array.from({ length: 2 ** bucketBits }, (_, bucket) => `c:${slice}:${bucket}`)
+    await redis.del(countKeyOf(slice))
+    const buckets = bucketKeysOf(slice)
     for (let at = 0; at < buckets.length; at += keysPerCall) await redis.unlink(buckets.slice(at, at + keysPerCall))
   }
 
@@ -129,11 +129,11 @@ export function connectClaims({ url, windowHours, entriesMax }: ClaimsOptions): 
     const time = await redisTime()
     const slice = Math.floor(time / sliceMs)
     for (let back = slicesPerWindow; back >= 0; back--) {
-      if ((await redis.exists(`n:${slice - back}`)) === 0) continue
+      if ((await redis.exists(countKeyOf(slice - back))) === 0) continue
       await dropSlice(slice - back)
       const since = back === 0 ? time : (slice - back + 1) * sliceMs
       known = { time, since: Math.max(known.since, since) }
-      await redis.set('since', known.since)
+      await redis.set(sinceKey, known.since)
       return
     }
   }
@@ -141,7 +141,7 @@ export function connectClaims({ url, windowHours, entriesMax }: ClaimsOptions): 
   async function keepBounded(slice: number): Promise<void> {
     if (++callsSinceCheck < callsBetweenChecks) return
     callsSinceCheck = 0
-    const counts = await redis.mget(Array.from({ length: slicesPerWindow + 1 }, (_, back) => `n:${slice - back}`))
+    const counts = await redis.mget(countKeysUpTo(slice))
     if (counts.reduce((sum, count) => sum + Number(count ?? 0), 0) > entriesMax) await dropOldest()
   }
 
@@ -175,11 +175,6 @@ export function connectClaims({ url, windowHours, entriesMax }: ClaimsOptions): 
       redis.disconnect()
     },
   }
-}
-
-/** The queue's, that the URL names. Claims have the next one: the keys of the two never meet. */
-function databaseOf(url: string): number {
-  return Number(new URL(url).pathname.slice(1) || 0)
 }
 
 /** In the URL, because ioredis takes its database over the option. */

@@ -1,0 +1,39 @@
+/**
+ * How claims on `client_event_id`s lie in Redis: in a database of their own, in small hashes, which Redis stores packed,
+ * about 20 bytes a claim instead of 130.
+ *
+ *   key  c:<slice>:<bucket>   slice = time / (window / 2), bucket = the first 17 bits of the hash
+ *   field = the hash's last 6 bytes, value = the event id, 8 bytes
+ *   key  n:<slice>   how many claims the slice holds
+ *   key  since       the time from which on all claims are held: of the first one, or where the last drop ended
+ *
+ * Time is Redis's own, the same for all nodes. The script in claim.ts writes by the same layout.
+ */
+import { hourMs } from '../../schemas/time-zone.ts'
+
+/** A claim is written into the current slice and looked for in so many before as well: it is known for the window at least. */
+export const slicesPerWindow = 2
+export const sinceKey = 'since'
+const bucketBits = 17
+
+/** The queue has the database that the URL names. Claims have the next one: the keys of the two never meet. */
+export function claimsDatabaseOf(url: string): number {
+  return Number(new URL(url).pathname.slice(1) || 0) + 1
+}
+
+export function sliceMsOf(windowHours: number): number {
+  return (windowHours * hourMs) / slicesPerWindow
+}
+
+export function countKeyOf(slice: number): string {
+  return `n:${slice}`
+}
+
+/** Of the slices that are looked into in the time of this one. */
+export function countKeysUpTo(slice: number): string[] {
+  return Array.from({ length: slicesPerWindow + 1 }, (_, back) => countKeyOf(slice - back))
+}
+
+export function bucketKeysOf(slice: number): string[] {
+  return Array.from({ length: 2 ** bucketBits }, (_, bucket) => `c:${slice}:${bucket}`)
+}

@@ -15,12 +15,11 @@ import { makeSecretBox } from '../runtime/secret-box.ts'
 import { makeShutdown } from '../runtime/shutdown.ts'
 import { apiPostgresDeadlineMs, rateLimitDeadlineMs } from '../schemas/api-limits.ts'
 import { redisDeadlineMs } from '../schemas/limits.ts'
+import { hourMs } from '../schemas/time-zone.ts'
 import { makeGateway } from './gateway.ts'
 import { makeRateLimiter } from './guards/rate-limit.ts'
 import { keepMediaSwept } from './media/sweep.ts'
 import { operations } from './operations/registry.ts'
-
-const hourMs = 3_600_000
 
 async function main(): Promise<void> {
   const config = readConfig()

@@ -1,5 +1,6 @@
 /** A node whose one thread takes events, writes and ships them. */
 import type { BotVisitRow, EventRow, LinkClickRow, StreamName } from '../schemas/row.ts'
+import { hourMs } from '../schemas/time-zone.ts'
 import { watchCapacity } from './capacity.ts'
 import { describeHealth } from './health.ts'
 import { DedupWindow } from './log/dedup-window.ts'
@@ -10,7 +11,7 @@ import { openStream } from './ship/stream.ts'
 export async function receiveInOneThread(node: Node, openTables: () => Promise<Tables>): Promise<Receiving> {
   const { config, folder, claims, metrics, watched, clock, log } = node
   const numbers = await openSegmentNumbers(node.leasesOf(0).reserve, log)
-  const window = new DedupWindow(config.dedupLocalEntries, config.dedupWindowHours * 3_600_000, clock.now())
+  const window = new DedupWindow(config.dedupLocalEntries, config.dedupWindowHours * hourMs, clock.now())
   const writing = (stream: StreamName) => ({ numbers, window, ...watched.streamHooks(stream) })
   const events = await openStream<EventRow>({ ...node.shippingOf('events'), ...writing('events') })
   const botVisits = await openStream<BotVisitRow>({ ...node.shippingOf('bot_visits'), ...writing('bot_visits') })

@@ -13,6 +13,7 @@ import type { Clock } from '../runtime/clock.ts'
 import { writeFileDurably } from '../runtime/durable-file.ts'
 import type { Log } from '../runtime/log.ts'
 import { saltKeepMs, saltRetryMs, saltSweepMs } from '../schemas/limits.ts'
+import { dayMs } from '../schemas/time-zone.ts'
 
 export interface SaltsOptions {
   /** The copy on disk. */
@@ -37,8 +38,6 @@ interface Salt {
   /** Whether Postgres has it: until then it is this node's alone. */
   readonly isShared: boolean
 }
-
-const dayMs = 86_400_000
 
 export function makeSalts(options: SaltsOptions): Salts {
   const { clock, log } = options

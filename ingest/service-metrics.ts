@@ -2,6 +2,7 @@
 import type { Clock } from '../runtime/clock.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { StreamName } from '../schemas/row.ts'
+import { hourMs } from '../schemas/time-zone.ts'
 import type { DedupWindow } from './log/dedup-window.ts'
 import type { Reason } from './receive.ts'
 import type { LinkOutcome } from './redirect.ts'
@@ -75,7 +76,7 @@ export function watchMetrics(metrics: Metrics) {
         [],
         'min',
       )
-      const update = () => localHours.set((clock.now() - window.heldSince) / 3_600_000)
+      const update = () => localHours.set((clock.now() - window.heldSince) / hourMs)
       setInterval(update, 1000).unref()
       update()
     },

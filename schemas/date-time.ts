@@ -5,7 +5,7 @@
  * Refusals have the texts of Pydantic, which names what is wrong with the date, and calls the rest extra characters.
  * Held by test/unit/date-time.test.ts.
  */
-import { wallToUtc } from './time-zone.ts'
+import { dayMs, wallToUtc } from './time-zone.ts'
 import { datetimeFromDateParsing, datetimeParsing, type Loc, type ValidationError } from './validation-errors.ts'
 
 export interface DateTimeText {
@@ -47,9 +47,16 @@ export function parseEventTime(text: string, timeZone: string): number {
   if (!Number.isNaN(common)) return common
   const parsed = parseDateTime([], text)
   if (!parsed.ok || parsed.value.isDate) return Number.NaN
-  const { wallTime, offsetMs } = parsed.value
+  return utcOf(parsed.value, timeZone)
+}
+
+/** In milliseconds since 1970 UTC. */
+export function utcOf({ wallTime, offsetMs }: DateTimeText, timeZone: string): number {
   return offsetMs === null ? wallToUtc(wallTime, timeZone) : wallTime - offsetMs
 }
+
+/** The last moment whose year has four digits. */
+export const lastMoment = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 /** Why `parseEventTime` doesn't take `text`, or null where it does. */
 export function explainEventTime(loc: Loc, text: string): ValidationError | null {
@@ -60,7 +67,6 @@ export function explainEventTime(loc: Loc, text: string): ValidationError | null
 
 const dateLength = 10
 const minuteMs = 60_000
-const dayMs = 24 * 60 * minuteMs
 
 /** What `toISOString` writes, `2026-11-20T12:34:56.789Z`, read without a regular expression or a Date; else NaN. */
 function readCommonForm(text: string): number {

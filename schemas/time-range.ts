@@ -2,18 +2,9 @@
  * The range that an analytics request asks for, and the buckets of its series. docs/metrics.md ("Range") has the rules;
  * test/unit/time-range.test.ts and test/property/time-range.test.ts hold them.
  */
-import { type DateTimeText, parseDateTime } from './date-time.ts'
+import { type DateTimeText, lastMoment, parseDateTime, utcOf } from './date-time.ts'
 import { dayBucketsDaysMax, hourBucketsSpanMs, overviewRangeDaysMax } from './limits.ts'
-import {
-  addLocalDays,
-  dayMs,
-  hourMs,
-  localDayAt,
-  nextLocalHour,
-  startOfLocalDay,
-  wallTimeAt,
-  wallToUtc,
-} from './time-zone.ts'
+import { addLocalDays, dayMs, hourMs, localDayAt, nextLocalHour, startOfLocalDay, wallTimeAt } from './time-zone.ts'
 import { type ValidationError, valueError } from './validation-errors.ts'
 
 export type BucketKind = 'hour' | 'day' | 'week'
@@ -46,9 +37,6 @@ export interface RangeQuery {
 export type ResolvedRange =
   | { readonly ok: true; readonly range: TimeRange }
   | { readonly ok: false; readonly errors: readonly ValidationError[] }
-
-/** The last moment whose year has four digits. */
-const lastMoment = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 /** `start` and `end` win over `hours`, and `hours` over `days`. */
 export function resolveTimeRange(query: RangeQuery, timeZone: string, now: number): ResolvedRange {
@@ -97,7 +85,7 @@ function readMoment(
 /** A date alone is a whole local day: it begins at its start and, as `end`, ends where the next day begins. */
 function momentOf(value: DateTimeText, name: 'start' | 'end', timeZone: string): number {
   if (value.isDate) return startOfLocalDay(value.wallTime / dayMs + (name === 'end' ? 1 : 0), timeZone)
-  return value.offsetMs === null ? wallToUtc(value.wallTime, timeZone) : value.wallTime - value.offsetMs
+  return utcOf(value, timeZone)
 }
 
 function defaultStart(query: RangeQuery, givenEnd: number | undefined, end: number, timeZone: string): number {

@@ -202,7 +202,7 @@ export function jsonInvalid(position: number, problem: string): ValidationError 
 }
 
 /** `1 character`, `2 characters`. */
-function counted(count: number, noun: string): string {
+export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 

@@ -4,7 +4,7 @@
  * handler knows: it asks `momentOf`. Held by test/unit/written-time.test.ts.
  */
 import { z } from 'zod'
-import { parseDateTime } from './date-time.ts'
+import { lastMoment, parseDateTime } from './date-time.ts'
 import { wallToUtc } from './time-zone.ts'
 import { datetimeParsing, datetimeType, type Loc, type ValidationError } from './validation-errors.ts'
 import type { Build } from './zod-errors.ts'
@@ -31,7 +31,6 @@ export const writtenTime = schema.transform((sent, context): WrittenTime => {
 })
 
 const firstMoment = new Date(0).setUTCFullYear(1, 0, 1)
-const lastMoment = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 /** @returns milliseconds since 1970 UTC, or what is wrong: with its offset it lies outside the years 1 to 9999 */
 export function momentOf(

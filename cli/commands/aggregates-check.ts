@@ -3,6 +3,7 @@ import { keptFromOf } from '../../pipeline/retention.ts'
 import { readSnapshot } from '../../postgres/tables/aggregate-snapshot.ts'
 import { listWorkspaces } from '../../postgres/tables/workspaces.ts'
 import { aggregateDifferencesMax } from '../../schemas/limits.ts'
+import { hourMs } from '../../schemas/time-zone.ts'
 import { defineCommand } from '../command.ts'
 import { table } from '../table.ts'
 import { dayOptions, daysWithin, readDaySpan, showDay } from './aggregates-days.ts'
@@ -35,7 +36,7 @@ export const checkAggregates = defineCommand({
       differences: differences.slice(0, aggregateDifferencesMax).map(({ table: name, workspaceId, hour, isDay }) => ({
         table: name,
         workspace_id: workspaceId,
-        from: new Date(hour * 3_600_000).toISOString(),
+        from: new Date(hour * hourMs).toISOString(),
         of: isDay ? 'day' : 'hour',
       })),
     }

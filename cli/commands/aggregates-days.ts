@@ -1,9 +1,8 @@
 /** The UTC days that `aggregates check` and `aggregates rebuild` are about. */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { AggregateSnapshot } from '../../schemas/aggregate-snapshot.ts'
+import { dayMs } from '../../schemas/time-zone.ts'
 import { type Option, type OptionValues, UsageError } from '../command.ts'
-
-const dayMs = 86_400_000
 
 export const dayOptions: Readonly<Record<string, Option>> = {
   from: {

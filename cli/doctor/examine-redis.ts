@@ -1,9 +1,9 @@
 /** Redis, as far as counting once rests on it: what it forgets may be counted twice when it is sent again. */
 import type { Config } from '../../runtime/config.ts'
+import { hourMs } from '../../schemas/time-zone.ts'
 import { type Finding, failed, lineOf, ok, warning } from './finding.ts'
 import type { RedisProbe } from './redis-probe.ts'
 
-const hourMs = 3_600_000
 /** Under a tenth of its memory free. */
 const memoryShareMax = 0.9
 /** Below this time a rate says nothing. */

@@ -1,5 +1,6 @@
 /** When a replayed request is said to have happened. */
 import { eventAgeMaxMs } from '../../schemas/limits.ts'
+import { hourMs } from '../../schemas/time-zone.ts'
 import { CommandFailed } from '../command.ts'
 import type { Survey } from './survey.ts'
 
@@ -18,7 +19,7 @@ export interface Timing {
 }
 
 /** A shifted log of a longer time is pressed into this, well within what the public interface takes. */
-const shiftedSpanMaxMs = 48 * 3_600_000
+const shiftedSpanMaxMs = 48 * hourMs
 
 export interface TimingChoice {
   /** The moment that the log's last page request is moved to; undefined leaves the times as they are. */
@@ -62,7 +63,7 @@ export function chooseTiming(
 function refuseOld(first: number, now: number, isImport: boolean, what: string): void {
   if (isImport || now - first <= eventAgeMaxMs) return
   throw new CommandFailed(
-    `${what} begins ${new Date(first).toISOString()}, and events older than ${eventAgeMaxMs / 3_600_000} hours are refused: ` +
+    `${what} begins ${new Date(first).toISOString()}, and events older than ${eventAgeMaxMs / hourMs} hours are refused: ` +
       '--shift-to-now moves them to now, --import stores old times where the stores can be reached directly',
   )
 }

@@ -3,6 +3,7 @@
  * plan, and so the same events.
  */
 import { seedInsertDaysMax, seedInsertRowsMax, seedSegmentRows } from '../../schemas/limits.ts'
+import { dayMs, hourMs } from '../../schemas/time-zone.ts'
 import { blockEvents } from './vocabulary.ts'
 
 export interface SeedShape {
@@ -46,10 +47,7 @@ export interface BlockRange {
 /** Weights are whole numbers, so that ClickHouse looks them up exactly; an hour's milliseconds times this fit 64 bits. */
 export const wholeWeight = 2 ** 40
 /** No visit lasts longer: eleven pauses of eight minutes at most. */
-const visitMsMax = 2 * 3_600_000
-
-const hourMs = 3_600_000
-const dayMs = 24 * hourMs
+const visitMsMax = 2 * hourMs
 
 /** The first has its share; the k-th of the others has 1/k of what the second has. */
 export function eventsByWorkspace({ events, workspaces, largestShare }: SeedShape): number[] {

@@ -2,6 +2,7 @@
 import type { Hash64, StreamName } from '../../schemas/row.ts'
 import { columnsOf } from '../../schemas/row.ts'
 import { occurredAtOffset, workspaceIdOffset } from '../../schemas/row-codec.ts'
+import { hourMs } from '../../schemas/time-zone.ts'
 import { type Group, indexEntryBytes, rowId } from '../log/format.ts'
 import { readSegment } from '../log/reader.ts'
 import type { Segment } from '../log/segment.ts'
@@ -23,8 +24,6 @@ export interface BatchRow {
   end: number
   claim: Hash64
 }
-
-const hourMs = 3_600_000
 
 /** Reads segments; bytes that are no groups any more are given to `setAside`. */
 export async function readBatch(

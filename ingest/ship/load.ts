@@ -18,6 +18,7 @@ import { InsertRefused } from '../../clickhouse/client.ts'
 import type { StreamName } from '../../schemas/row.ts'
 import { columnsOf, streams } from '../../schemas/row.ts'
 import { decodeRow } from '../../schemas/row-codec.ts'
+import { hourMs } from '../../schemas/time-zone.ts'
 import { type Batch, type BatchRow, columnNamesOf, forEachRow, isInPart, keptRuns } from './batch.ts'
 import type { Manifest } from './manifest.ts'
 import type { SetAside } from './set-aside.ts'
@@ -133,8 +134,8 @@ async function presentIds(
        AND intDiv(id, 131072) IN {segments:Array(UInt64)}`,
     {
       workspaces,
-      from: firstHour * 3_600_000,
-      until: (lastHour + 1) * 3_600_000,
+      from: firstHour * hourMs,
+      until: (lastHour + 1) * hourMs,
       segments: batch.segments.map((segment) => segment.number),
     },
     { deadlineMs: insertDeadlineMs },

@@ -4,6 +4,7 @@
  */
 import { explainEventTime, parseEventTime } from '../../schemas/date-time.ts'
 import { clockSkewMaxMs, eventAgeMaxMs } from '../../schemas/limits.ts'
+import { hourMs } from '../../schemas/time-zone.ts'
 import { type Loc, type ValidationError, valueError } from '../../schemas/validation-errors.ts'
 
 export interface Timed {
@@ -40,6 +41,6 @@ export function explainTime(event: Timed, loc: Loc): ValidationError[] {
     if (error !== null) errors.push(error)
   }
   if (errors.length > 0) return errors
-  const hours = eventAgeMaxMs / 3_600_000
+  const hours = eventAgeMaxMs / hourMs
   return [valueError([...loc, 'occurred_at'], event.occurred_at, `the event should not be older than ${hours} hours`)]
 }

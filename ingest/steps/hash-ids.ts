@@ -11,10 +11,9 @@ import { LRUCache } from 'lru-cache'
 import { deriveHashKey, halfSipHash, hash64, hashed } from '../../runtime/hash.ts'
 import { visitorCacheMax } from '../../schemas/limits.ts'
 import type { EventRow, Hash64 } from '../../schemas/row.ts'
+import { dayMs } from '../../schemas/time-zone.ts'
 import type { Facts, Step, Verdict } from './facts.ts'
 import { emailOf, identifierOf } from './identifiers.ts'
-
-const dayMs = 86_400_000
 
 export interface HashIdsOptions {
   readonly secretKey: string

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { parentPort } from 'node:worker_threads'
 import { logFileBytes } from '../../schemas/limits.ts'
 import { type BotVisitRow, type EventRow, type LinkClickRow, type StreamName, streams } from '../../schemas/row.ts'
+import { hourMs } from '../../schemas/time-zone.ts'
 import { DedupWindow } from '../log/dedup-window.ts'
 import { diskIo, type LogFiles } from '../log/files.ts'
 import { openFolder } from '../log/open-folder.ts'
@@ -39,7 +40,7 @@ export async function runWorker(
   const main = connectThreads<OfMain>(parentPort!, mine)
   const numbers = await openSegmentNumbers(() => main.ask('reserve'), log)
   const entries = Math.ceil(config.dedupLocalEntries / workers)
-  const window = new DedupWindow(entries, config.dedupWindowHours * 3_600_000, clock.now())
+  const window = new DedupWindow(entries, config.dedupWindowHours * hourMs, clock.now())
 
   const writing = { worker, main, numbers, window, isLoading: new Int32Array(loading) }
   const logs = {

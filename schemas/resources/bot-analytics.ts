@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { botCategories } from '../row.ts'
 import { dateTime } from './date-time.ts'
+import { previousMeaning, Range } from './range.ts'
 
 const count = z.int()
 const categoryNames = Object.keys(botCategories) as [string, ...string[]]
@@ -61,16 +62,8 @@ export const BotAnalytics = z
       bots: count.describe('Distinct names.'),
       pages: count.describe('Distinct paths.'),
       categories: z.object(Object.fromEntries(categoryNames.map((name) => [name, count]))).describe('Visits of each.'),
-      range: z.object({
-        start: dateTime,
-        end: dateTime,
-        timezone: z.string(),
-        bucket: z.string().describe('hour, day or week.'),
-      }),
-      previous: z
-        .object(counts)
-        .nullable()
-        .describe('The same for the period of the same length just before; null where not all of it is kept.'),
+      range: Range,
+      previous: z.object(counts).nullable().describe(previousMeaning),
     }),
     series: z.array(BotSeriesPoint),
     bots: z.array(BotRow).describe('By visits.'),

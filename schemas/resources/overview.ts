@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { vitalNames, vitalRatings } from '../reference/web-vitals.ts'
 import { dateTime } from './date-time.ts'
 import { objectId } from './object-id.ts'
+import { previousMeaning, Range } from './range.ts'
 
 const count = z.int()
 /** Always in our answers, though the contract doesn't require it. */
@@ -154,16 +155,8 @@ const counters = {
 const OverviewMetrics = z.looseObject({
   ...counters,
   live_visitors: count.describe('Visitors of the last five minutes.'),
-  range: z.object({
-    start: dateTime,
-    end: dateTime,
-    timezone: z.string(),
-    bucket: z.string().describe('hour, day or week.'),
-  }),
-  previous: z
-    .looseObject(counters)
-    .nullable()
-    .describe('The same for the period of the same length just before; null where not all of it is kept.'),
+  range: Range,
+  previous: z.looseObject(counters).nullable().describe(previousMeaning),
 })
 
 export const AnalyticsOverview = z

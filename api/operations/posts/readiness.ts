@@ -6,6 +6,7 @@ import type { PostedMedia } from '../../../postgres/tables/posts.ts'
 import type { SocialAccount } from '../../../postgres/tables/social-accounts.ts'
 import { lengthOf } from '../../../schemas/code-points.ts'
 import { kindOf, type MediaKind, type Provider, providers } from '../../../schemas/reference/providers.ts'
+import { counted } from '../../../schemas/validation-errors.ts'
 import type { Choice, Placed } from './choice.ts'
 import { errorsAmong, type Issue, type IssueCode } from './issue.ts'
 
@@ -159,8 +160,4 @@ function isCropped({ aspectRatio }: Provider, { width, height }: PostedMedia): b
   if (aspectRatio === null || !width || !height) return false
   const ratio = width / height
   return ratio < aspectRatio.min || ratio > aspectRatio.max
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

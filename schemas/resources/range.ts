@@ -1,0 +1,14 @@
+/** The range that figures are of, as answers show it. */
+import { z } from 'zod'
+import { dateTime } from './date-time.ts'
+
+export const Range = z.object({
+  start: dateTime,
+  end: dateTime,
+  timezone: z.string(),
+  bucket: z.string().describe('hour, day or week.'),
+})
+
+/** What `previous` holds beside the figures of a range. */
+export const previousMeaning =
+  'The same for the period of the same length just before; null where not all of it is kept.'

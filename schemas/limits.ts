@@ -285,17 +285,3 @@ export const storeDiskFreeBytesMin = 1024 * MiB
 export const storeDiskFreeShareWarn = 0.1
 /** Inserts that a table of rows knows again by their token. At eight a second, 20 minutes: ten times an insert's deadline. */
 export const insertTokensKnownMin = 10_000
-
-/** `svc seed`: more than a bench or a demonstration needs. A day's limit bounds its busiest hour, the least of an insert. */
-export const seedEventsMax = 500_000_000
-export const seedEventsPerDayMax = 20_000_000
-export const seedWorkspacesMax = 1_000
-/** What the longest plan can read. */
-export const seedDaysMax = retentionDaysByPlan.scale
-/** One insert of it: some hundred MB of memory, and fewer days than the partitions that ClickHouse takes in a block. */
-export const seedInsertRowsMax = 1_000_000
-export const seedInsertDaysMax = 60
-/** Rows of each of its segments, as of ingest's at a moderate load: all events take half a lease at most. */
-export const seedSegmentRows = 2_000
-/** `client_event_id`s are made for events of so long before the end: older ones no sender would repeat. */
-export const seedClientEventIdsMs = 2 * day

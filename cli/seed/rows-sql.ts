@@ -2,8 +2,9 @@
  * The statement that makes a portion's events in ClickHouse itself, as ingest would have stored them. Everything is drawn
  * from hashes of the seed, the workspace's place and the visit's number: the same seed makes the same events.
  */
-import { seedSegmentRows, segmentRowsMax } from '../../schemas/limits.ts'
+import { segmentRowsMax } from '../../schemas/limits.ts'
 import { type EventRow, eventColumns, eventTypes, kinds, noCountry } from '../../schemas/row.ts'
+import { seedSegmentRows } from '../../schemas/seed-limits.ts'
 import { constantsOf, type SeedRows } from './constants-sql.ts'
 import { bell, draw, evenly, zipf } from './draws-sql.ts'
 import type { Portion } from './plan.ts'

@@ -1,6 +1,6 @@
 /** What the health route says. */
 import type { StreamName } from '../schemas/row.ts'
-import type { Health } from './server.ts'
+import type { Health } from './pages.ts'
 import type { Shipper } from './ship/shipper.ts'
 
 /** @param refusal why nothing can be taken now, or null */

@@ -9,75 +9,34 @@
 import { ArrivingBodies, readBody } from '../runtime/http/body.ts'
 import { type Listening, listenAlone, listenBeside } from '../runtime/http/listen.ts'
 import { cuttingBody, drainedBytesMax, type Refusal, refusals } from '../runtime/http/refusals.ts'
-import { type HttpReply, jsonReply, sendReply } from '../runtime/http/reply.ts'
+import { sendReply } from '../runtime/http/reply.ts'
 import { requestIdOf } from '../runtime/http/request-id.ts'
 import type { TrustedProxies } from '../runtime/http/trusted-proxy.ts'
 import { type HttpRequest, type HttpResponse, uws } from '../runtime/http/uws.ts'
-import type { Log } from '../runtime/log.ts'
-import type { Metrics } from '../runtime/metrics.ts'
-import {
-  arrivingBodiesBytesMax,
-  batchBodyBytesMax,
-  bodyDeadlineMs,
-  retryAfterSeconds,
-  trackBodyBytesMax,
-} from '../schemas/limits.ts'
-import type { BrowserScript } from './browser-script.ts'
+import { arrivingBodiesBytesMax, batchBodyBytesMax, bodyDeadlineMs, trackBodyBytesMax } from '../schemas/limits.ts'
+import { anyOrigin, type Handler, makePages, type PagesOptions } from './pages.ts'
 import type { Answer, Endpoint, Receiver } from './receive.ts'
 import type { Redirect } from './redirect.ts'
 import { RequestHead } from './request-head.ts'
 import { RequestSender } from './request-sender.ts'
+import { detail, makeWriteAnswer, type WriteAnswer } from './tracking-answer.ts'
 
-export interface IngestServerOptions {
+export interface IngestServerOptions extends PagesOptions {
   readonly receiver: Receiver
   /** `paths`: what short links begin with, without a slash at the end. */
   readonly shortLinks: { readonly redirect: Redirect; readonly paths: readonly string[] }
-  readonly browserScript: BrowserScript
   readonly proxies: TrustedProxies
   readonly countryHeader: string
-  readonly metrics: Pick<Metrics, 'text' | 'contentType'>
-  readonly health: () => Health | Promise<Health>
-  readonly observeAnswer: (status: number) => void
-  readonly log: Log
 }
 
-/** The body of the health route and whether events are taken. */
-export interface Health {
-  readonly isWell: boolean
-  readonly body: Record<string, unknown>
-}
-
-type Handler = (response: HttpResponse, request: HttpRequest) => void
 type Method = 'GET' | 'HEAD' | 'OPTIONS' | 'POST'
+type Routes = Readonly<Record<string, Partial<Record<Method, Handler>>>>
 
 const root = '/api/v1/growth'
 const bodyBytesMax: Record<Endpoint, number> = {
   track: trackBodyBytesMax,
   batch: batchBodyBytesMax,
   bots: batchBodyBytesMax,
-}
-const statusLines: Record<number, string> = {
-  202: '202 Accepted',
-  400: '400 Bad Request',
-  401: '401 Unauthorized',
-  404: '404 Not Found',
-  405: '405 Method Not Allowed',
-  408: '408 Request Timeout',
-  413: '413 Payload Too Large',
-  415: '415 Unsupported Media Type',
-  422: '422 Unprocessable Entity',
-  429: '429 Too Many Requests',
-  500: '500 Internal Server Error',
-  503: '503 Service Unavailable',
-}
-/** Names and values up to the last value, which is the request's id. */
-const commonHeaders = 'Access-Control-Allow-Origin: *\r\nContent-Type: application/json\r\nX-Request-Id'
-const anyOrigin = { 'Access-Control-Allow-Origin': '*' }
-const preflightHeaders = {
-  ...anyOrigin,
-  'Access-Control-Allow-Methods': 'POST',
-  'Access-Control-Allow-Headers': 'Content-Type, X-Request-Id',
-  'Access-Control-Max-Age': '86400',
 }
 
 export interface IngestServer {
@@ -88,43 +47,68 @@ export interface IngestServer {
 }
 
 export function makeIngestServer(options: IngestServerOptions): IngestServer {
-  const { receiver, proxies, observeAnswer } = options
-  const head = new RequestHead(options.countryHeader.toLowerCase())
+  const { shortLinks, observeAnswer } = options
   const app = uws.App()
-  const arriving = new ArrivingBodies(arrivingBodiesBytesMax)
+  const state: ServerState = { underWay: 0, isClosing: false }
+  const isClosing = () => state.isClosing
+  const write = makeWriteAnswer(observeAnswer)
+  const handle = makeTrackingHandler(options, write, state)
+  const { preflight, health, metrics, script } = makePages(options, isClosing)
+  const receiving = (endpoint: Endpoint) => ({
+    POST: (response: HttpResponse, request: HttpRequest) => handle(endpoint, response, request),
+    OPTIONS: preflight,
+  })
+  const follow: Handler = (response, request) => shortLinks.redirect(response, request, isClosing)
+  mount(app, write, {
+    [`${root}/track`]: receiving('track'),
+    [`${root}/track/batch`]: receiving('batch'),
+    [`${root}/bots/track`]: receiving('bots'),
+    [`${root}/health`]: { GET: health, HEAD: health },
+    '/metrics': { GET: metrics, HEAD: metrics },
+    '/svc.js': { GET: script, HEAD: script },
+    ...Object.fromEntries(shortLinks.paths.map((path) => [`${path}/:key`, { GET: follow, HEAD: follow }])),
+  })
   let listening: Listening | undefined
-  let underWay = 0
-  let isClosing = false
 
-  function write(response: HttpResponse, requestId: string, answer: Answer, closes = false, allow = ''): void {
-    observeAnswer(answer.status)
-    response.cork(() => {
-      response.writeStatus(statusLines[answer.status]!)
-      // One call for three headers: each call costs as much as writing the bytes. The id has none but safe characters.
-      response.writeHeader(commonHeaders, requestId)
-      if (answer.retryAfter !== undefined) response.writeHeader('Retry-After', String(answer.retryAfter))
-      if (allow !== '') response.writeHeader('Allow', allow)
-      if (answer.status !== 202) response.writeHeader('Access-Control-Expose-Headers', 'Retry-After, X-Request-Id')
-      response.end(answer.body, closes || isClosing)
-    })
+  return {
+    async listen(host, port, isShared) {
+      listening = await (isShared ? listenBeside : listenAlone)(app, host, port)
+      return listening.port
+    },
+    async close(deadlineMs) {
+      state.isClosing = true
+      listening?.stop()
+      const deadline = Date.now() + deadlineMs
+      while (state.underWay > 0 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10))
+      app.close()
+    },
   }
+}
 
-  function detail(status: number, text: string): Answer {
-    return { status, body: JSON.stringify({ detail: text }) }
-  }
+interface ServerState {
+  /** Requests of the tracking routes that aren't answered. */
+  underWay: number
+  isClosing: boolean
+}
 
-  function handle(endpoint: Endpoint, response: HttpResponse, request: HttpRequest): void {
+type TrackingHandler = (endpoint: Endpoint, response: HttpResponse, request: HttpRequest) => void
+
+function makeTrackingHandler(options: IngestServerOptions, write: WriteAnswer, state: ServerState): TrackingHandler {
+  const { receiver, proxies, log } = options
+  const head = new RequestHead(options.countryHeader.toLowerCase())
+  const arriving = new ArrivingBodies(arrivingBodiesBytesMax)
+  return (endpoint, response, request) => {
     head.read(request)
     const requestId = requestIdOf(head.requestId)
     const bytesMax = bodyBytesMax[endpoint]
     let isOver = false
     let dropBody = () => {}
-    underWay++
+    state.underWay++
     const answer = (given: Answer, closes = false) => {
       if (isOver) return
       isOver = true
-      underWay--
-      write(response, requestId, given, closes)
+      state.underWay--
+      write(response, requestId, given, closes || state.isClosing)
     }
     const refuse = ({ status, detail: text, closes, retryAfter }: Refusal) => {
       const refusal = detail(status, text)
@@ -134,7 +118,7 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
       dropBody()
       if (isOver) return
       isOver = true
-      underWay--
+      state.underWay--
     })
     if (!head.isFramed) {
       const { badFraming } = refusals
@@ -149,7 +133,7 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
       try {
         receiver.receive(endpoint, bytes, sender, answer)
       } catch (error) {
-        options.log.error({ err: error, requestId }, 'an event could not be received')
+        log.error({ err: error, requestId }, 'an event could not be received')
         answer(detail(500, 'Internal Server Error'))
       }
     }
@@ -161,64 +145,10 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
       else void rest!.end().then(() => refuse(body))
     })
   }
+}
 
-  /** Answers from what is at hand. The request is to be read before anything is waited for. */
-  function page(make: (request: HttpRequest) => HttpReply | Promise<HttpReply>): Handler {
-    return (response, request) => {
-      const requestId = requestIdOf(request.getHeader('x-request-id'))
-      const headOnly = request.getMethod() === 'head'
-      let isAborted = false
-      response.onAborted(() => {
-        isAborted = true
-      })
-      const made = (async () => make(request))().catch((error) => {
-        options.log.error({ err: error, requestId }, 'a page could not be made')
-        return jsonReply(500, { detail: 'Internal Server Error' })
-      })
-      void made.then((reply) => {
-        if (!isAborted) sendReply(response, reply, { requestId, headOnly, closes: isClosing })
-      })
-    }
-  }
-
-  const preflight = page(() => {
-    observeAnswer(204)
-    return { status: 204, headers: preflightHeaders }
-  })
-  const health = page(async () => {
-    const { isWell, body } = await options.health()
-    const status = isWell ? 200 : 503
-    observeAnswer(status)
-    return jsonReply(status, body, { ...anyOrigin, ...(isWell ? {} : { 'Retry-After': String(retryAfterSeconds) }) })
-  })
-  const metrics = page(async () => ({
-    status: 200,
-    headers: { 'Content-Type': options.metrics.contentType },
-    body: await options.metrics.text(),
-  }))
-  const script = page(async (request) => {
-    const reply = await options.browserScript({
-      query: request.getQuery() ?? '',
-      acceptEncoding: request.getHeader('accept-encoding'),
-      ifNoneMatch: request.getHeader('if-none-match'),
-    })
-    observeAnswer(reply.status)
-    return reply
-  })
-  const receiving = (endpoint: Endpoint) => ({
-    POST: (response: HttpResponse, request: HttpRequest) => handle(endpoint, response, request),
-    OPTIONS: preflight,
-  })
-  const follow: Handler = (response, request) => options.shortLinks.redirect(response, request, () => isClosing)
-  const routes: Record<string, Partial<Record<Method, Handler>>> = {
-    [`${root}/track`]: receiving('track'),
-    [`${root}/track/batch`]: receiving('batch'),
-    [`${root}/bots/track`]: receiving('bots'),
-    [`${root}/health`]: { GET: health, HEAD: health },
-    '/metrics': { GET: metrics, HEAD: metrics },
-    '/svc.js': { GET: script, HEAD: script },
-    ...Object.fromEntries(options.shortLinks.paths.map((path) => [`${path}/:key`, { GET: follow, HEAD: follow }])),
-  }
+/** Serves the routes; what isn't among them is refused, or sent to where it is. */
+function mount(app: ReturnType<typeof uws.App>, write: WriteAnswer, routes: Routes): void {
   for (const [path, methods] of Object.entries(routes)) {
     for (const [method, handler] of Object.entries(methods)) {
       app[method.toLowerCase() as Lowercase<Method>](path, handler)
@@ -241,18 +171,4 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
     const headers = { ...anyOrigin, Location: query ? `${plain}?${query}` : plain }
     sendReply(response, { status: 307, headers }, { requestId, headOnly: false, closes: true })
   })
-
-  return {
-    async listen(host, port, isShared) {
-      listening = await (isShared ? listenBeside : listenAlone)(app, host, port)
-      return listening.port
-    },
-    async close(deadlineMs) {
-      isClosing = true
-      listening?.stop()
-      const deadline = Date.now() + deadlineMs
-      while (underWay > 0 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10))
-      app.close()
-    },
-  }
 }

@@ -4,7 +4,7 @@ import type { StreamName } from '../../schemas/row.ts'
 import type { NumberRange } from '../ids.ts'
 import type { Recovered } from '../log/recover.ts'
 import type { Segment } from '../log/segment.ts'
-import type { Health } from '../server.ts'
+import type { Health } from '../pages.ts'
 
 /** What a worker is started with. */
 export interface WorkerData {

@@ -8,22 +8,15 @@
  * Held by test/unit/salts.test.ts.
  */
 import { randomBytes } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import type { Clock } from '../runtime/clock.ts'
-import { writeFileDurably } from '../runtime/durable-file.ts'
-import type { Log } from '../runtime/log.ts'
 import { saltKeepMs, saltRetryMs, saltSweepMs } from '../schemas/limits.ts'
 import { dayMs } from '../schemas/time-zone.ts'
+import { makeSaltCopy, nameOf, type Salt, type SaltCopyOptions } from './salt-copy.ts'
 
-export interface SaltsOptions {
-  /** The copy on disk. */
-  readonly file: string
-  /** Of a node's threads one keeps it; the others only begin with it. */
-  readonly keepsCopy?: boolean
+export interface SaltsOptions extends SaltCopyOptions {
   /** The salt of the day (`YYYY-MM-DD`) that all nodes share: the one in Postgres, or else `newSalt`, which then is it. */
   readonly readOrMakeSalt: (day: string, newSalt: Buffer) => Promise<Buffer>
   readonly clock: Clock
-  readonly log: Log
 }
 
 export interface Salts {
@@ -33,14 +26,9 @@ export interface Salts {
   close(): Promise<void>
 }
 
-interface Salt {
-  readonly bytes: Buffer
-  /** Whether Postgres has it: until then it is this node's alone. */
-  readonly isShared: boolean
-}
-
 export function makeSalts(options: SaltsOptions): Salts {
   const { clock, log } = options
+  const copy = makeSaltCopy(options)
   /** By the number of the day since 1970. */
   const salts = new Map<number, Salt>()
   let isClosed = false
@@ -61,7 +49,7 @@ export function makeSalts(options: SaltsOptions): Salts {
   }
 
   async function sweepOnce(): Promise<void> {
-    const before = [...salts.keys()].length
+    const before = salts.size
     const today = Math.floor(clock.now() / dayMs)
     for (const day of salts.keys()) if (isExpired(day)) salts.delete(day)
     let isChanged = salts.size !== before
@@ -70,7 +58,7 @@ export function makeSalts(options: SaltsOptions): Salts {
       await share(day)
       isChanged = true
     }
-    if (isChanged) await keepCopy()
+    if (isChanged) await copy.write(salts)
   }
 
   async function share(day: number): Promise<void> {
@@ -89,39 +77,9 @@ export function makeSalts(options: SaltsOptions): Salts {
     return day * dayMs < clock.now() - saltKeepMs
   }
 
-  async function keepCopy(): Promise<void> {
-    if (options.keepsCopy === false) return
-    const days = [...salts].map(([day, { bytes, isShared }]) => [
-      nameOf(day),
-      { salt: bytes.toString('base64'), isShared },
-    ])
-    try {
-      await writeFileDurably(options.file, JSON.stringify(Object.fromEntries(days)))
-    } catch (error) {
-      log.error({ err: error }, 'the copy of the visitor salts could not be written')
-    }
-  }
-
-  async function readCopy(): Promise<void> {
-    try {
-      const days = JSON.parse(await readFile(options.file, 'utf8')) as Record<
-        string,
-        { salt: string; isShared: boolean }
-      >
-      for (const [name, { salt, isShared }] of Object.entries(days)) {
-        const day = Date.parse(name) / dayMs
-        if (!isExpired(day)) salts.set(day, { bytes: Buffer.from(salt, 'base64'), isShared })
-      }
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
-        log.warn({ err: error }, 'the copy of the visitor salts could not be read')
-      }
-    }
-  }
-
   return {
     start: async () => {
-      await readCopy()
+      for (const [day, salt] of await copy.read()) if (!isExpired(day)) salts.set(day, salt)
       await sweep()
     },
 
@@ -142,9 +100,4 @@ export function makeSalts(options: SaltsOptions): Salts {
       await working
     },
   }
-}
-
-/** `YYYY-MM-DD`. */
-function nameOf(day: number): string {
-  return new Date(day * dayMs).toISOString().slice(0, 10)
 }

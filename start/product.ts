@@ -50,11 +50,7 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
 
   const watcher: Watcher = {
     changed: () => void writeDev(),
-    died: (name, how, againInMs) => {
-      const why = how.startsWith('exit') ? `: ${lastLogLine(join(folder.path, 'logs', `${name}.log`))}` : ''
-      const when = againInMs > 1_000 ? ` in ${Math.round(againInMs / 1_000)} s` : ''
-      say(`${name} ended (${how}${why}), starting it again${when}`)
-    },
+    died: (...how) => sayDied(folder.path, ...how),
   }
 
   function keep(runnable: Parameters<typeof keepRunning>[0]): Kept {
@@ -97,19 +93,7 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
     running.services = services.map(({ runnable }) => keep(runnable))
 
     const ingestPort = services.find((service) => service.name === 'ingest')?.port ?? front.port
-    dev = {
-      base_url: `${addresses.localRoot}/v1`,
-      mcp_url: `${addresses.localRoot}/mcp`,
-      tracking_url: `http://127.0.0.1:${ingestPort}/api/v1/growth`,
-      short_url_host: addresses.shortUrlHost,
-      tracking_key: first.trackingKey,
-      api_key: first.apiKey,
-      workspace_id: first.workspaceId,
-      clickhouse_url: urls.clickhouseUrl,
-      database_url: urls.databaseUrl,
-      redis_url: urls.redisUrl,
-      data_dir: folder.path,
-    }
+    dev = devOf(addresses, ingestPort, first, urls, folder.path)
     const written = writeDev()
     setInterval(() => logFiles.forEach(boundLogFile), logCheckMs).unref()
     await Promise.all(running.services.map(({ firstUp }) => firstUp))
@@ -150,6 +134,12 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
   }
 }
 
+function sayDied(dataDir: string, ...[name, how, againInMs]: Parameters<Watcher['died']>): void {
+  const why = how.startsWith('exit') ? `: ${lastLogLine(join(dataDir, 'logs', `${name}.log`))}` : ''
+  const when = againInMs > 1_000 ? ` in ${Math.round(againInMs / 1_000)} s` : ''
+  say(`${name} ended (${how}${why}), starting it again${when}`)
+}
+
 /** Brings the schemas up to date and sees to it that there is a workspace. */
 async function prepareStores(urls: StoreUrls, earlier: Partial<DevFile>): Promise<FirstWorkspace> {
   const pg = connectPostgres(urls.databaseUrl, { max: 2 })
@@ -182,10 +172,38 @@ async function whenUp<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** Where the product is reached: from this machine, and by the world. */
-function addressesOf(config: Config, port: number): { localRoot: string; apiHost: string; shortUrlHost: string } {
+interface Addresses {
+  readonly localRoot: string
+  readonly apiHost: string
+  readonly shortUrlHost: string
+}
+
+function addressesOf(config: Config, port: number): Addresses {
   const localRoot = `http://localhost:${port}`
   const apiHost = config.apiHost ?? localRoot
   return { localRoot, apiHost, shortUrlHost: config.shortUrlHost ?? `${apiHost}/l` }
+}
+
+function devOf(
+  { localRoot, shortUrlHost }: Addresses,
+  ingestPort: number,
+  { trackingKey, apiKey, workspaceId }: FirstWorkspace,
+  { clickhouseUrl, databaseUrl, redisUrl }: StoreUrls,
+  dataDir: string,
+): Omit<DevFile, 'pids'> {
+  return {
+    base_url: `${localRoot}/v1`,
+    mcp_url: `${localRoot}/mcp`,
+    tracking_url: `http://127.0.0.1:${ingestPort}/api/v1/growth`,
+    short_url_host: shortUrlHost,
+    tracking_key: trackingKey,
+    api_key: apiKey,
+    workspace_id: workspaceId,
+    clickhouse_url: clickhouseUrl,
+    database_url: databaseUrl,
+    redis_url: redisUrl,
+    data_dir: dataDir,
+  }
 }
 
 function pathOf(url: string): string {

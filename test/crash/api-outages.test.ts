@@ -18,9 +18,9 @@ const modes = isLong ? (['refusing', 'hanging', 'stalled'] as const) : (['stalle
 const answeredWithinMs = 5_000
 const wellWithinMs = 5_000
 const beforeMs = 500
-const afterMs = 2_000
+const afterMs = 1_000
 /** The load is there to be answered, not to find out how much can be. */
-const pauseMs = 20
+const pauseMs = isLong ? 20 : 60
 
 let stores: TestStores
 let proxies: Record<'Postgres' | 'Redis', TcpProxy>

@@ -28,9 +28,9 @@ import { setUpProduct, targetOf, waitUntilShipped, withStores } from '../support
 const isLong = process.env['FAULTS'] === 'long'
 const rounds = isLong ? 12 : 1
 const strikesEach = isLong ? 10 : 4
-const betweenStrikesMs = isLong ? 10_000 : 2_000
+const betweenStrikesMs = isLong ? 10_000 : 1_500
 /** Of each of the ledger's connections: some hundred events a second together. */
-const pauseMs = 100
+const pauseMs = isLong ? 100 : 200
 const hourMs = 3_600_000
 /** That events come late by. */
 const hours = 71

@@ -8,10 +8,12 @@ import { type ApiProcess, startApiProcess } from '../support/api-process.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
 const isLong = process.env['FAULTS'] === 'long'
-const rounds = isLong ? 50 : 10
-const burstRounds = isLong ? 50 : 3
+const rounds = isLong ? 50 : 4
+const burstRounds = isLong ? 50 : 2
 const roundMs = 1_000
 const clients = 8
+/** Of each client, between two posts. */
+const pauseMs = isLong ? 0 : 20
 
 let stores: TestStores
 let mine: TestWorkspace
@@ -103,6 +105,7 @@ test(
         const key = randomUUID()
         const id = await create(key, giveUp.signal)
         if (id !== undefined) told.set(key, id)
+        await sleep(pauseMs)
       }
     })
     for (let round = 0; round < rounds; round++) {

@@ -6,8 +6,9 @@ import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { exact, judge, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
-const workers = process.env['FAULTS'] === 'long' ? [2, 2, 1, 2, 4, 1, 3, 2, 2, 1, 2, 4] : [2, 1, 2]
-const roundMs = 1_500
+const isLong = process.env['FAULTS'] === 'long'
+const workers = isLong ? [2, 2, 1, 2, 4, 1, 3, 2, 2, 1, 2, 4] : [2, 1, 2]
+const roundMs = isLong ? 1_500 : 1_000
 
 let stores: TestStores
 let ingest: TestIngest

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { sleep } from '../../runtime/retry.ts'
 import { aggregateAll, exactAggregates, judgeAggregates } from '../support/aggregates.ts'
 import { exact, judge, type Ledger, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
@@ -26,6 +26,8 @@ async function strikeUnderLoad(strike: () => Promise<void> | void): Promise<Ledg
 async function expectExact(ledger: Ledger): Promise<void> {
   await waitUntilShipped(running.product)
   await withStores(running.product, async (stores) => {
+    // Nothing may have waited for it since it was killed.
+    await vi.waitUntil(() => stores.pg.ping(), { timeout: 30_000 })
     expect(judge(ledger, await stores.ch.query<StoredEvent>(storedEventsSql))).toEqual(exact)
     // Beside the pipeline, which does the same every few seconds.
     await aggregateAll(stores)

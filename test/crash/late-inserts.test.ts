@@ -1,8 +1,7 @@
 /** Inserts that hang past the client's deadline and are committed after it: settled by asking, never by sending blindly. */
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
-import type { Claims } from '../../ingest/ship/claim.ts'
+import { expect, test } from 'vitest'
+import { connectClickHouse } from '../../clickhouse/client.ts'
 import { aggregate } from '../../pipeline/aggregate/run.ts'
 import { leaseSegments } from '../../postgres/tables/segment-leases.ts'
 import { sleep } from '../../runtime/retry.ts'
@@ -20,39 +19,59 @@ const insertDeadlineMs = 400
 const lateMs = 1_500
 const onTime: Lateness = { insertMs: 0, answerMs: 0 }
 
-let stores: TestStores
-let claims: Claims
-let proxy: LateProxy
-let clickhouse: ClickHouse
-let plan: Lateness[] = []
-let numbers: ReturnType<typeof countingNumbers>
+interface World {
+  readonly stores: TestStores
+  readonly proxy: LateProxy
+  /** What becomes of the next inserts. */
+  plan: Lateness[]
+  open(): Promise<TestNode<EventRow>>
+  close(): Promise<void>
+}
 
-beforeEach(async () => {
-  stores = await freshStores()
-  numbers = countingNumbers(await leaseSegments(stores.pg, segmentLeaseSize))
-  claims = claimsOf(stores)
-  proxy = await startLateProxy(stores.clickhouseUrl, () => plan.shift() ?? onTime)
-  clickhouse = connectClickHouse(proxy.url)
-})
-afterEach(async () => {
-  await clickhouse.close()
-  await proxy.close()
-  await claims.close()
-  await stores.close()
-})
+/** Stores and a node of a test's own: most of a test is waiting, so they all run at once. */
+async function makeWorld(): Promise<World> {
+  const stores = await freshStores()
+  const numbers = countingNumbers(await leaseSegments(stores.pg, segmentLeaseSize))
+  const claims = claimsOf(stores)
+  const proxy = await startLateProxy(stores.clickhouseUrl, () => world.plan.shift() ?? onTime)
+  const clickhouse = connectClickHouse(proxy.url)
+  const node = { stores, folder: join(stores.dataDir, 'node'), clickhouse, claims, numbers, insertDeadlineMs }
+  const world: World = {
+    ...{ stores, proxy, plan: [] },
+    open: () => openEventsNode({ ...node, markStore: markStoreOf(stores) }),
+    close: async () => {
+      await clickhouse.close()
+      await proxy.close()
+      await claims.close()
+      await stores.close()
+    },
+  }
+  return world
+}
 
-const open = (folder: string) =>
-  openEventsNode({ stores, folder, clickhouse, claims, numbers, insertDeadlineMs, markStore: markStoreOf(stores) })
 const late = (ms: number): Lateness => ({ insertMs: ms, answerMs: 0 })
 const unheard: Lateness = { insertMs: 0, answerMs: lateMs }
 
-/** Sends rows again and again with what `lateness` says of their inserts, then waits until no insert can be on its way. */
-async function shipThrough(lateness: () => Lateness[], restarts: boolean): Promise<void> {
+/**
+ * Sends rows again and again with what `lateness` says of their inserts, then waits until no insert can be on its way.
+ * @returns the inserts that went on after their client had gone
+ */
+async function shipThrough(lateness: () => Lateness[], restarts: boolean): Promise<number> {
+  const world = await makeWorld()
+  try {
+    await shipIn(world, lateness, restarts)
+    return world.proxy.abandoned
+  } finally {
+    await world.close()
+  }
+}
+
+async function shipIn(world: World, lateness: () => Lateness[], restarts: boolean): Promise<void> {
   const sent: string[] = []
-  let node: TestNode<EventRow> = await open(join(stores.dataDir, 'node'))
+  let node = await world.open()
   for (let round = 0; round < rounds; round++) {
-    plan = lateness()
-    const planned = plan.length
+    world.plan = lateness()
+    const planned = world.plan.length
     const urls = Array.from(
       { length: 30 },
       (_, row) => `${String(round).padStart(2, '0')}-${String(row).padStart(2, '0')}`,
@@ -60,22 +79,22 @@ async function shipThrough(lateness: () => Lateness[], restarts: boolean): Promi
     await node.append(urls)
     sent.push(...urls)
     if (restarts) {
-      while (plan.length === planned) await sleep(20)
+      while (world.plan.length === planned) await sleep(20)
       await node.abandon()
-      node = await open(join(stores.dataDir, 'node'))
+      node = await world.open()
     }
     await node.shipped()
     // Aggregates are built while an insert may still be on its way.
-    await aggregate(workOn(stores))
+    await aggregate(workOn(world.stores))
   }
   await sleep(lateMs + 500)
   await node.abandon()
-  expect(await storedUrls(stores.ch, 'events')).toEqual(sent.sort())
-  await aggregateAll(stores)
-  expect(await judgeAggregates(stores)).toEqual(exactAggregates)
+  expect(await storedUrls(world.stores.ch, 'events')).toEqual(sent.sort())
+  await aggregateAll(world.stores)
+  expect(await judgeAggregates(world.stores)).toEqual(exactAggregates)
 }
 
-test.each([
+test.concurrent.each([
   ['arrives after the rows were sent again', () => [late(lateMs)]],
   ['arrives while the rows are sent again, which is late as well', () => [late(lateMs), late(lateMs), late(lateMs)]],
   ['arrives shortly after the deadline', () => [late(insertDeadlineMs + Math.random() * 300)]],
@@ -84,17 +103,16 @@ test.each([
 ])(
   'an insert that %s stores each row once, and aggregates count it once',
   async (_, lateness) => {
-    await shipThrough(lateness, false)
-    if (lateness()[0]!.insertMs >= lateMs) expect(proxy.abandoned).toBeGreaterThan(0)
+    const abandoned = await shipThrough(lateness, false)
+    if (lateness()[0]!.insertMs >= lateMs) expect(abandoned).toBeGreaterThan(0)
   },
   30_000 * rounds,
 )
 
-test(
+test.concurrent(
   'an insert that arrives after its process was replaced stores each row once, and aggregates count it once',
   async () => {
-    await shipThrough(() => [late(lateMs)], true)
-    expect(proxy.abandoned).toBeGreaterThan(0)
+    expect(await shipThrough(() => [late(lateMs)], true)).toBeGreaterThan(0)
   },
   30_000 * rounds,
 )

@@ -9,9 +9,9 @@ import { freshStores, type TestStores } from '../support/stores.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
 const isLong = process.env['FAULTS'] === 'long'
-const clickhouseAwayMs = isLong ? 120_000 : 3_000
-const otherAwayMs = isLong ? 60_000 : 3_000
-const roundMs = 1_500
+const clickhouseAwayMs = isLong ? 120_000 : 2_000
+const otherAwayMs = isLong ? 60_000 : 2_000
+const roundMs = isLong ? 1_500 : 1_000
 
 let stores: TestStores
 let proxies: Record<'clickhouse' | 'postgres' | 'redis', TcpProxy>

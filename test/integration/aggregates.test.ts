@@ -153,6 +153,9 @@ describe('aggregates that say something else than the events', () => {
   }
 
   beforeAll(async () => {
+    // Stores of their own: all days are compared, which takes the longer the more there are.
+    await stores.close()
+    stores = await freshStores()
     const first = await leaseSegments(stores.pg, 1_000)
     const id = first * segmentRowsMax
     await insertEventRows(stores.ch, [{ ...makeEventRow({ occurred_at: `${day}T09:30:00Z` }), id }])

@@ -8,8 +8,8 @@ import { sleep } from '../../runtime/retry.ts'
 
 const connections = 48
 const sendDeadlineMs = 5_000
-/** In short a thousand events a second and more: there is always something under way, and cores are left to other files. */
-const pauseUsuallyMs = process.env['FAULTS'] === 'long' ? 0 : 25
+/** In short some hundred events a second: something is always under way, and cores are left to other files. */
+const pauseUsuallyMs = process.env['FAULTS'] === 'long' ? 0 : 50
 
 /** Where events go; asked again now and then, because it may change with a restart. */
 export type LedgerTarget = () => { readonly trackingUrl: string; readonly trackingKey: string }

@@ -11,6 +11,7 @@ import type { IngestWorkspace, Sender } from './outcome.ts'
 import { makeAddressHash } from './steps/address-hash.ts'
 import { fillBot, fillLocation, makeBotVisitRow } from './steps/bot-visit.ts'
 import { explainTime, timeOf } from './steps/event-time.ts'
+import type { SaltOfDay } from './steps/salted-memory.ts'
 import type { BotVerifier, Claim, Verification } from './verify/verify-bot.ts'
 
 /** What the answer says of a visit's bot. */
@@ -36,7 +37,7 @@ export interface BotReader {
 }
 
 export interface BotReaderOptions {
-  readonly salts: { current(ms: number): Buffer }
+  readonly salts: SaltOfDay
   readonly verifier: BotVerifier
 }
 

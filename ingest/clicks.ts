@@ -7,6 +7,7 @@ import type { Sender } from './outcome.ts'
 import { countryOfSender } from './steps/find-country.ts'
 import { makeCookielessVisitors } from './steps/hash-ids.ts'
 import { withoutClickValues } from './steps/page-url.ts'
+import type { SaltOfDay } from './steps/salted-memory.ts'
 import { type Agent, makeUserAgents } from './steps/user-agents.ts'
 
 export interface LinkRequest {
@@ -25,7 +26,7 @@ export interface ClickReader {
 const clickEventName = 'link_click_through'
 
 export interface ClickReaderOptions {
-  readonly salts: { current(ms: number): Buffer }
+  readonly salts: SaltOfDay
   /** Null: no address is looked up. */
   readonly countries: Countries | null
 }

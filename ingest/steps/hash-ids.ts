@@ -7,17 +7,17 @@
  */
 import { createHash } from 'node:crypto'
 import ipaddr from 'ipaddr.js'
-import { LRUCache } from 'lru-cache'
 import { deriveHashKey, halfSipHash, hash64, hashed } from '../../runtime/hash.ts'
 import { visitorCacheMax } from '../../schemas/limits.ts'
 import type { EventRow, Hash64 } from '../../schemas/row.ts'
 import { dayMs } from '../../schemas/time-zone.ts'
 import type { Facts, Step, Verdict } from './facts.ts'
 import { emailOf, identifierOf } from './identifiers.ts'
+import { SaltedMemory, type SaltOfDay } from './salted-memory.ts'
 
 export interface HashIdsOptions {
   readonly secretKey: string
-  readonly salts: { current(ms: number): Buffer }
+  readonly salts: SaltOfDay
 }
 
 export function hashIds({ secretKey, salts }: HashIdsOptions): Step {
@@ -79,20 +79,15 @@ function makeDaySessions(key: ReturnType<typeof deriveHashKey>): (row: EventRow)
 export type CookielessVisitors = (workspaceId: number, address: string, userAgent: string, receivedAt: number) => Hash64
 
 /** Remembers the day's visitors, as SHA-256 is dear; salt, address and agent are in no hash that outlives the salt. */
-export function makeCookielessVisitors(salts: { current(ms: number): Buffer }): CookielessVisitors {
-  const known = new LRUCache<string, Hash64>({ max: visitorCacheMax })
-  let salt: Buffer | undefined
+export function makeCookielessVisitors(salts: SaltOfDay): CookielessVisitors {
+  const known = new SaltedMemory<Hash64>(salts, visitorCacheMax)
   return (workspaceId, address, userAgent, receivedAt) => {
-    const current = salts.current(receivedAt)
-    if (current !== salt) {
-      known.clear()
-      salt = current
-    }
+    const salt = known.saltAt(receivedAt)
     const who = `${workspaceId}\n${address}\n${userAgent}`
     let visitor = known.get(who)
     if (visitor === undefined) {
       const network = networkOf(address)
-      const digest = createHash('sha256').update(current).update(`${workspaceId}\n${network}\n${userAgent}`).digest()
+      const digest = createHash('sha256').update(salt).update(`${workspaceId}\n${network}\n${userAgent}`).digest()
       visitor = { hi: digest.readUInt32LE(4), lo: digest.readUInt32LE(0) || 1 }
       known.set(who, visitor)
     }

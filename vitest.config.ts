@@ -1,4 +1,14 @@
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** The short ones come last, so that no core is idle while the last of the long ones runs. */
+class ShortOnesLast extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isShort = ({ moduleId }: TestSpecification) => /\/test\/(unit|tidy|oracle)\//.test(moduleId)
+    const sorted = await super.sort(files)
+    return [...sorted.filter((file) => !isShort(file)), ...sorted.filter(isShort)]
+  }
+}
 
 export default defineConfig({
   test: {
@@ -8,6 +18,7 @@ export default defineConfig({
     pool: 'forks',
     // More than cores: most of the long ones wait for stores, kills and deadlines.
     maxWorkers: 3,
+    sequence: { sequencer: ShortOnesLast },
     testTimeout: 30_000,
     hookTimeout: 120_000,
     teardownTimeout: 60_000,

@@ -5,26 +5,14 @@ import { join } from 'node:path'
 import { root, say } from './root.mjs'
 
 const node = process.execPath
-/**
- * Minutes of kills and outages that shorter tests hold in part; `npm test` has twelve minutes on two cores for all, so they run
- * with the long forms.
- */
-const leftToLong = [
-  'test/crash/outages.test.ts',
-  'test/crash/api-outages.test.ts',
-  'test/crash/late-inserts.test.ts',
-  'test/crash/kill-workers.test.ts',
-  'test/crash/kill-aggregating.test.ts',
-  'test/crash/slow-senders.test.ts',
-  'test/property/aggregates.test.ts',
-  'test/integration/media-memory.test.ts',
-]
-/** Those that have a long form, or no other. */
+/** Those that have a long form. */
 const longTests = [
   'test/crash',
-  ...leftToLong,
+  'test/property/aggregates.test.ts',
   'test/property/api-fuzz.test.ts',
   'test/integration/bearer-timing.test.ts',
+  'test/integration/ingest-workers.test.ts',
+  'test/integration/media-memory.test.ts',
 ]
 
 /**
@@ -50,9 +38,8 @@ export async function runTests(args, isLong) {
   mkdirSync(join(root, '.cache'), { recursive: true })
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
   const files = isLong && args.length === 0 ? longTests : args
-  const left = !isLong && args.length === 0 ? leftToLong.map((file) => `--exclude=${file}`) : []
   const env = isLong ? { FAULTS: 'long' } : {}
-  const code = await run([node, 'node_modules/vitest/vitest.mjs', 'run', ...reporters, ...left, ...files], env)
+  const code = await run([node, 'node_modules/vitest/vitest.mjs', 'run', ...reporters, ...files], env)
   const { tests, isWhole } = readReport(report)
   passed += tests.passed
   failed += tests.failed

@@ -27,7 +27,6 @@ interface RunningWorker {
 export async function receiveInWorkers(node: Node, program: URL): Promise<Receiving> {
   const { config, folder: nodeFolder, claims, metrics, watched, log } = node
   const loading = new SharedArrayBuffer(streamNames.length * Int32Array.BYTES_PER_ELEMENT)
-  const isLoading = new Int32Array(loading)
   let shippers: Readonly<Record<StreamName, Shipper>> | undefined
   const workers: RunningWorker[] = []
   const capacity = watchCapacity({
@@ -77,30 +76,7 @@ export async function receiveInWorkers(node: Node, program: URL): Promise<Receiv
   }
 
   for (let worker = 1; worker <= config.ingestWorkers; worker++) workers.push(start(worker))
-  const logs = await Promise.all(
-    workers.map(async ({ worker, calls, opened }) => ({ worker, calls, logs: await opened })),
-  )
-
-  const openShipperOf = (stream: StreamName, at: number): Promise<Shipper> => {
-    const folders = logs.map(({ worker, calls, logs }): ShippedFolder => {
-      const path = folderOf(nodeFolder, worker, stream)
-      return {
-        folder: worker,
-        files: {
-          fileBytes: node.shippingOf(stream).fileBytes,
-          pathOf: (file) => logFilePath(path, file),
-          release: (file) => calls.ask('release', stream, file),
-        },
-        ...logs[stream],
-      }
-    })
-    return openShipper(node.shippingOf(stream), folders, (isLoadingNow) => {
-      Atomics.store(isLoading, at, isLoadingNow ? 1 : 0)
-      if (!isLoadingNow) for (const { calls } of workers) calls.tell('loaderIsIdle', stream)
-    })
-  }
-  const [events, bot_visits, link_clicks] = await Promise.all(streamNames.map(openShipperOf))
-  shippers = { events: events!, bot_visits: bot_visits!, link_clicks: link_clicks! }
+  shippers = await openShippers(node, workers, new Int32Array(loading))
   watched.watchShipping(shippers, claims)
 
   const each = async (name: 'closeServer' | 'closeLog' | 'closeTables') => {
@@ -122,4 +98,35 @@ export async function receiveInWorkers(node: Node, program: URL): Promise<Receiv
       await each('closeTables')
     },
   }
+}
+
+/** One for each stream: it ships what all the workers write. @param isLoading tells them, by stream, whether an insert runs */
+async function openShippers(
+  node: Node,
+  workers: readonly RunningWorker[],
+  isLoading: Int32Array,
+): Promise<Readonly<Record<StreamName, Shipper>>> {
+  const logs = await Promise.all(
+    workers.map(async ({ worker, calls, opened }) => ({ worker, calls, logs: await opened })),
+  )
+  const open = (stream: StreamName, at: number): Promise<Shipper> => {
+    const folders = logs.map(({ worker, calls, logs }): ShippedFolder => {
+      const path = folderOf(node.folder, worker, stream)
+      return {
+        folder: worker,
+        files: {
+          fileBytes: node.shippingOf(stream).fileBytes,
+          pathOf: (file) => logFilePath(path, file),
+          release: (file) => calls.ask('release', stream, file),
+        },
+        ...logs[stream],
+      }
+    })
+    return openShipper(node.shippingOf(stream), folders, (isLoadingNow) => {
+      Atomics.store(isLoading, at, isLoadingNow ? 1 : 0)
+      if (!isLoadingNow) for (const { calls } of workers) calls.tell('loaderIsIdle', stream)
+    })
+  }
+  const [events, bot_visits, link_clicks] = await Promise.all(streamNames.map(open))
+  return { events: events!, bot_visits: bot_visits!, link_clicks: link_clicks! }
 }

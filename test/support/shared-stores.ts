@@ -4,10 +4,10 @@
  * last. Test files, which are other processes, ask by HTTP; see stores.ts, browser.ts and tracking-surface.ts.
  */
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
+import { freemem, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { connectPostgres } from '../../postgres/client.ts'
@@ -36,6 +36,9 @@ export interface SharedStores {
 
 /** A Redis database for each caller of freshStores, with neighbours to spare. */
 const redisDatabases = 4_000
+const memoryFolder = '/dev/shm'
+/** Several times what the stores of a whole run take. */
+const memoryBytesMin = 4 * 2 ** 30
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const ends: (() => Promise<void>)[] = []
@@ -75,7 +78,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 async function startStores(ends: (() => Promise<void>)[]): Promise<SharedStores> {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-test-'))
+  const folder = makeFolder()
   const start = async (preparing: Promise<Store>): Promise<string> => {
     const store = await preparing
     const child = store.spawn()
@@ -105,4 +108,19 @@ async function startStores(ends: (() => Promise<void>)[]): Promise<SharedStores>
   await migratePostgres(template)
   await template.close()
   return { databaseUrl, redisUrl, clickhouseUrl }
+}
+
+/** In memory where there is plenty: tests kill processes and no machines, so that nothing depends on what stores sync. */
+function makeFolder(): string {
+  return mkdtempSync(join(isMemoryPlenty() ? memoryFolder : tmpdir(), 'svc-test-'))
+}
+
+function isMemoryPlenty(): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(memoryFolder)
+    return bavail * bsize >= memoryBytesMin && freemem() >= memoryBytesMin
+  } catch {
+    // Only Linux has it.
+    return false
+  }
 }

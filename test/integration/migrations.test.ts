@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { connectClickHouse } from '../../clickhouse/client.ts'
+import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
 import { migrateClickHouse } from '../../clickhouse/migrate.ts'
 import { connectPostgres } from '../../postgres/client.ts'
 import { migratePostgres } from '../../postgres/migrate.ts'
@@ -52,3 +52,63 @@ test('every ClickHouse statement can be repeated: a kill between it and its reco
   await ch.command(`DROP DATABASE IF EXISTS \`${new URL(stores.clickhouseUrl).pathname.slice(1)}_empty\``)
   await ch.close()
 })
+
+test('a database that began in an earlier order keeps it and its rows, and is like a new one in all else', async () => {
+  const ch = connectClickHouse(`${stores.clickhouseUrl}_earlier`)
+  await beginEarlier(ch)
+  await ch.command(`INSERT INTO events (id, workspace_id, occurred_at, path, title, client_event_id)
+    SELECT number + 1, 7, '2026-11-20 10:00:00.123', '/a', 'A', toString(number) FROM numbers(10000)`)
+  const read = () =>
+    ch.query(`SELECT count() AS rows, sum(id) AS ids, min(occurred_at) AS at, groupUniqArray(path) AS paths,
+      groupUniqArray(title) AS titles, uniqExact(client_event_id) AS sent FROM events`)
+  const before = await read()
+
+  expect(await migrateClickHouse(ch)).not.toContain('0001_events.sql')
+  expect(await read()).toEqual(before)
+  await ch.command('OPTIMIZE TABLE events FINAL')
+  expect(await read()).toEqual(before)
+
+  expect(await orderOfEvents(ch)).toBe('workspace_id, toStartOfHour(occurred_at), kind, visitor, occurred_at')
+  expect(await orderOfEvents(stores.ch)).toBe('workspace_id, toStartOfHour(occurred_at), visitor, occurred_at')
+  expect(await describeTables(ch)).toEqual(await describeTables(stores.ch))
+  await ch.command(`DROP DATABASE IF EXISTS \`${new URL(stores.clickhouseUrl).pathname.slice(1)}_earlier\``)
+  await ch.close()
+})
+
+/** As the version that had only the first migration left it. */
+async function beginEarlier(ch: ClickHouse): Promise<void> {
+  const { name, sql, checksum } = readMigrations(projectFile('clickhouse/migrations'))[0]!
+  await ch.createDatabase()
+  await ch.command(
+    'CREATE TABLE schema_migrations (name String, checksum String, applied_at DateTime DEFAULT now()) ENGINE = MergeTree ORDER BY name',
+  )
+  for (const statement of splitStatements(sql)) await ch.command(statement)
+  await ch.command('INSERT INTO schema_migrations (name, checksum) SELECT {name:String}, {checksum:String}', {
+    name,
+    checksum,
+  })
+}
+
+async function orderOfEvents(ch: ClickHouse): Promise<string> {
+  const [row] = await ch.query<{ sorting_key: string }>(
+    `SELECT sorting_key FROM system.tables WHERE database = currentDatabase() AND name = 'events'`,
+  )
+  return row!.sorting_key
+}
+
+/** Columns with their codecs, indices, partitions and settings: everything but orders. */
+async function describeTables(ch: ClickHouse): Promise<unknown> {
+  const columns = await ch.query(
+    `SELECT table, position, name, type, default_kind, default_expression, compression_codec, is_in_partition_key
+     FROM system.columns WHERE database = currentDatabase() ORDER BY table, position`,
+  )
+  const indices = await ch.query(
+    `SELECT table, name, type, expr, granularity FROM system.data_skipping_indices
+     WHERE database = currentDatabase() ORDER BY table, name`,
+  )
+  const tables = await ch.query(
+    `SELECT name, partition_key, replaceRegexpOne(engine_full, 'ORDER BY .* SETTINGS', 'SETTINGS') AS engine
+     FROM system.tables WHERE database = currentDatabase() AND name != 'schema_migrations' ORDER BY name`,
+  )
+  return { columns, indices, tables }
+}

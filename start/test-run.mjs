@@ -10,6 +10,7 @@ const longTests = [
   'test/crash',
   'test/property/aggregates.test.ts',
   'test/property/api-fuzz.test.ts',
+  'test/integration/aggregate-generations.test.ts',
   'test/integration/bearer-timing.test.ts',
   'test/integration/ingest-workers.test.ts',
   'test/integration/media-memory.test.ts',

@@ -35,29 +35,38 @@ export function digestSql(value: string): string {
   return `bitAnd(intHash64(bitXor(${value}, 0x4CF2D2BAAE6DA887)), 0x1FFFFFFFFFFFFF)`
 }
 
+/** Registers of a set that is too large to keep hashes, a byte each, and how many of them have each rank. */
+interface Registers {
+  readonly ranks: Uint8Array
+  readonly histogram: Uint32Array
+}
+
 /** Immutable. */
 export class DistinctSet {
   readonly #format: SetFormat
   /**
-   * In ascending order, each once; of those of 64 bits the lower 53, which a number holds: among the 16,000 at most of a
-   * state two that differ only in the others turn up once in tens of millions of sets. Undefined where registers are kept.
+   * Of those of 64 bits the lower 53, which a number holds: among the 16,000 at most of a state two that differ only in the
+   * others turn up once in tens of millions of sets. Undefined where registers are kept.
    */
-  readonly #hashes: Float64Array | undefined
-  readonly #registers: Uint8Array | undefined
+  #hashes: Float64Array | undefined
+  /** Whether they are in ascending order, each once. */
+  #isSorted: boolean
+  readonly #registers: Registers | undefined
   #count: number | undefined
 
-  private constructor(format: SetFormat, kept: Float64Array | Uint8Array) {
+  private constructor(format: SetFormat, kept: Float64Array | Registers, isSorted = false) {
     this.#format = format
+    this.#isSorted = isSorted
     if (kept instanceof Float64Array) this.#hashes = kept
     else this.#registers = kept
   }
 
   /** Of values by their digests, each as often as it likes. */
-  static of(kind: SetKind, digests: Iterable<number>): DistinctSet {
+  static of(kind: SetKind, digests: readonly number[]): DistinctSet {
     const format = formats[kind]
-    const hashes = new Set<number>()
-    for (const digest of digests) hashes.add(format.hashBytes === 4 ? digest >>> 0 : digest)
-    return new DistinctSet(format, Float64Array.from(hashes).sort())
+    const hashes = new Float64Array(digests)
+    if (format.hashBytes === 4) for (let at = 0; at < hashes.length; at++) hashes[at]! >>>= 0
+    return new DistinctSet(format, hashes)
   }
 
   /** @throws RangeError when it isn't one */
@@ -65,34 +74,52 @@ export class DistinctSet {
     const format = formats[kind]
     const bytes = Buffer.from(hex, 'hex')
     const isLarge = bytes[0] === largeState
-    return new DistinctSet(format, isLarge ? unpack(bytes.subarray(1), format) : hashesIn(bytes, format).sort())
+    return new DistinctSet(format, isLarge ? unpack(bytes.subarray(1), format) : hashesIn(bytes, format))
   }
 
   /** What some sets of one kind hold together, at least one. */
   static union(sets: readonly DistinctSet[]): DistinctSet {
     const [first] = sets
     if (sets.length === 1) return first!
-    const exact = sets.map((set) => set.#hashes).filter((hashes) => hashes !== undefined)
+    const format = first!.#format
     const large = sets.map((set) => set.#registers).filter((registers) => registers !== undefined)
-    if (large.length === 0) return new DistinctSet(first!.#format, exact.reduce(mergeSorted))
-    const registers = large[0]!.slice()
-    for (const others of large.slice(1)) {
-      for (let at = 0; at < registers.length; at++) if (others[at]! > registers[at]!) registers[at] = others[at]!
-    }
-    for (const hashes of exact) for (const hash of hashes) setRegister(registers, hash, first!.#format)
-    return new DistinctSet(first!.#format, registers)
+    const exact = sets.filter((set) => set.#registers === undefined)
+    if (large.length === 0) return new DistinctSet(format, exact.map((set) => set.#sorted()).reduce(mergeSorted), true)
+    const registers = large.length === 1 ? copyOf(large[0]!) : greatest(large, format)
+    for (const set of exact) addHashes(registers, set.#hashes!, format)
+    return new DistinctSet(format, registers)
   }
 
   /** Exact as long as no state that it is made of had become large; else within half a per cent, as a rule. */
   count(): number {
-    this.#count ??= this.#hashes?.length ?? Math.round(estimate(this.#registers!, this.#format))
+    this.#count ??=
+      this.#registers === undefined
+        ? this.#sorted().length
+        : Math.round(estimate(this.#registers.histogram, this.#format))
     return this.#count
   }
 
   /** Bytes of memory. */
   get size(): number {
-    return (this.#registers ?? this.#hashes!).byteLength
+    return (this.#registers?.ranks ?? this.#hashes!).byteLength
   }
+
+  /** The hashes in ascending order, each once: put in order when that is asked for, which it mostly isn't. */
+  #sorted(): Float64Array {
+    if (!this.#isSorted) {
+      this.#hashes = withoutRepeats(this.#hashes!.slice().sort())
+      this.#isSorted = true
+    }
+    return this.#hashes!
+  }
+}
+
+function withoutRepeats(sorted: Float64Array): Float64Array {
+  let length = 0
+  for (let at = 0; at < sorted.length; at++) {
+    if (at === 0 || sorted[at] !== sorted[at - 1]) sorted[length++] = sorted[at]!
+  }
+  return sorted.slice(0, length)
 }
 
 /** Both in ascending order, each number once. */
@@ -124,25 +151,50 @@ function hashesIn(bytes: Buffer, { hashBytes }: SetFormat): Float64Array {
   return hashes
 }
 
-/** One byte a register. */
-function unpack(packed: Buffer, { precision, registerBits }: SetFormat): Uint8Array {
-  const registers = new Uint8Array(2 ** precision)
-  if (packed.length < (registers.length * registerBits) / 8) throw new RangeError('a state of a set is cut short')
+function unpack(packed: Buffer, { precision, registerBits, rankBits }: SetFormat): Registers {
+  const ranks = new Uint8Array(2 ** precision)
+  if (packed.length < (ranks.length * registerBits) / 8) throw new RangeError('a state of a set is cut short')
+  const histogram = new Uint32Array(rankBits + 2)
   const mask = 2 ** registerBits - 1
-  for (let at = 0, bit = 0; at < registers.length; at++, bit += registerBits) {
-    const byte = bit >> 3
-    const pair = packed[byte]! | ((packed[byte + 1] ?? 0) << 8)
-    registers[at] = (pair >> (bit & 7)) & mask
+  // Eight registers at a time fill whole bytes.
+  for (let at = 0, from = 0; at < ranks.length; from += registerBits) {
+    for (let bit = 0; bit < 8 * registerBits; bit += registerBits, at++) {
+      const byte = from + (bit >> 3)
+      const rank = ((packed[byte]! | (packed[byte + 1]! << 8)) >> (bit & 7)) & mask
+      ranks[at] = rank
+      histogram[rank]!++
+    }
   }
-  return registers
+  return { ranks, histogram }
 }
 
-function setRegister(registers: Uint8Array, hash: number, { precision, rankBits }: SetFormat): void {
+function copyOf({ ranks, histogram }: Registers): Registers {
+  return { ranks: ranks.slice(), histogram: histogram.slice() }
+}
+
+/** Of each register the greatest rank that one of the sets has. */
+function greatest(sets: readonly Registers[], { rankBits }: SetFormat): Registers {
+  const ranks = sets[0]!.ranks.slice()
+  for (const { ranks: others } of sets.slice(1)) {
+    for (let at = 0; at < ranks.length; at++) if (others[at]! > ranks[at]!) ranks[at] = others[at]!
+  }
+  const histogram = new Uint32Array(rankBits + 2)
+  for (let at = 0; at < ranks.length; at++) histogram[ranks[at]!]!++
+  return { ranks, histogram }
+}
+
+function addHashes({ ranks, histogram }: Registers, hashes: Float64Array, { precision, rankBits }: SetFormat): void {
   const size = 2 ** precision
-  const register = hash % size
-  const tail = Math.floor(hash / size)
-  const rank = tail === 0 ? rankBits + 1 : trailingZeros(tail) + 1
-  if (rank > registers[register]!) registers[register] = rank
+  for (const hash of hashes) {
+    const register = hash % size
+    const tail = Math.floor(hash / size)
+    const rank = tail === 0 ? rankBits + 1 : trailingZeros(tail) + 1
+    const before = ranks[register]!
+    if (rank <= before) continue
+    ranks[register] = rank
+    histogram[before]!--
+    histogram[rank]!++
+  }
 }
 
 /** Of a number below 2^53 that isn't 0. */
@@ -156,10 +208,8 @@ function trailingZeros(number: number): number {
  * The improved raw estimator of Otmar Ertl, "New cardinality estimation algorithms for HyperLogLog sketches" (2017),
  * algorithm 6: without tables of biases over the whole range. Of hashes of 32 bits, as many as share one are added.
  */
-function estimate(registers: Uint8Array, { hashBytes, rankBits }: SetFormat): number {
-  const ranks = new Uint32Array(rankBits + 2)
-  for (let at = 0; at < registers.length; at++) ranks[registers[at]!]!++
-  const size = registers.length
+function estimate(ranks: Uint32Array, { hashBytes, rankBits, precision }: SetFormat): number {
+  const size = 2 ** precision
   let sum = size * tau(1 - ranks[rankBits + 1]! / size)
   for (let rank = rankBits; rank >= 1; rank--) sum = 0.5 * (sum + ranks[rank]!)
   sum += size * sigma(ranks[0]! / size)

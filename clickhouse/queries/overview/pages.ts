@@ -36,12 +36,20 @@ export function pathsOf(pages: readonly BusyPage[]): string[] {
   return pages.map(({ path }) => path).sort()
 }
 
+const bySums = {
+  columns: ['pageviews', 'samples'],
+  most: { of: 'pageviews', by: 'samples_ > 0', max: overviewKeysMax },
+}
+
+/** Asks the aggregates already for what `readBusiestPages` will ask them, for a reader that remembers. */
+export async function askBusiestPages(ch: Reader, composition: Composition): Promise<void> {
+  const { aggregated } = cellsOf(composition, { name: 'busiest' })
+  await readUnited(ch, table, { aggregated, raw: [], atHand: [] }, bySums)
+}
+
 /** The `limit` paths with most pageviews of either kind. */
 export async function readBusiestPages(ch: Reader, composition: Composition, limit: number): Promise<BusiestPages> {
-  const { all } = await readUnited(ch, table, cellsOf(composition, { name: 'busiest' }), {
-    columns: ['pageviews', 'samples'],
-    most: { of: 'pageviews', by: 'samples_ > 0', max: overviewKeysMax },
-  })
+  const { all } = await readUnited(ch, table, cellsOf(composition, { name: 'busiest' }), bySums)
   const pages = all
     .map((row) => ({ path: row.text('path'), pageviews: row.sum('pageviews'), samples: row.sum('samples') }))
     .sort((one, other) => other.pageviews - one.pageviews || compareTexts(one.path, other.path))

@@ -8,9 +8,10 @@ import { dayMs } from '../../../schemas/time-zone.ts'
 import { readClicksOfPeriods } from '../link-clicks.ts'
 import { readBotVisits } from './bot-visits.ts'
 import { composeSpan, type PendingRows } from './composition.ts'
+import { readConversions } from './conversions.ts'
 import { type Counts, readCounts, readTotals, type VitalSums } from './counts.ts'
 import { readEdges } from './edges.ts'
-import { type PageCounts, pathsOf, readBusiestPages, readPages } from './pages.ts'
+import { askBusiestPages, type PageCounts, pathsOf, readBusiestPages, readPages } from './pages.ts'
 import { readPending } from './pending.ts'
 import { hasEventsSince, type Presence, readLiveVisitors } from './presence.ts'
 import { type RecentEvent, readRecentEvents } from './recent-events.ts'
@@ -67,17 +68,12 @@ export async function readOverview(
   // Bot visits are kept for a time of their own, whatever the plan.
   const botSpan = { ...span, readableFrom: now - botRetentionDays * dayMs }
   const one = oneThread(ch)
-  // What needs no aggregates doesn't wait for the look at what they lack.
-  const ofRows = Promise.all([
-    readRecentEvents(one, span, now),
-    readLiveVisitors(one, { workspaceId, now, readableFrom }),
-    readBotVisits(one, botSpan, range.previous.start),
-    readClicksOfPeriods(one, span, range.previous.start),
-  ])
   const previousSpan = range.previous.start >= readableFrom ? { ...span, ...range.previous } : null
+  // All else waits for these; statements are answered in their order where many are asked.
   const ofAggregates = Promise.all([
     readAround(one, snapshot, request),
     readEdges(one, snapshot, previousSpan ? [span, previousSpan] : [span]),
+    askBusiestPages(one, composeSpan(snapshot, span)),
   ]).then(([pending, edges]) => {
     const reader = areManyRead(snapshot, pending) ? ch : one
     const composition = composeSpan(snapshot, span, pending, edges)
@@ -87,16 +83,24 @@ export async function readOverview(
     const previousForSessions = previousSpan && composeSpan(snapshot, previousSpan, ofSessions, edges)
     const busiest = readBusiestPages(reader, composition, limit)
     const paths = busiest.then(({ viewed }) => pathsOf(viewed))
+    const conversions = readConversions(reader, forSessions)
     return Promise.all([
-      paths.then((some) => readSessionFigures(reader, forSessions, { limit, paths: some })),
+      paths.then((some) => readSessionFigures(reader, forSessions, { limit, paths: some, conversions })),
       readCounts(reader, composition, buckets),
       busiest.then(({ viewed }) => readPages(reader, composition, viewed)),
       readVitals(reader, composition, buckets),
       busiest.then(({ sampled }) => readPageVitals(reader, composition, sampled)),
       previous && readTotals(reader, previous),
       previousForSessions && readSessionTotals(reader, previousForSessions),
+      conversions,
     ])
   })
+  const ofRows = Promise.all([
+    readRecentEvents(one, span, now),
+    readLiveVisitors(one, { workspaceId, now, readableFrom }),
+    readBotVisits(one, botSpan, range.previous.start),
+    readClicksOfPeriods(one, span, range.previous.start),
+  ])
   const [
     [recentEvents, liveVisitors, bots, clicks],
     [sessions, counts, pages, vitals, pageVitals, countsBefore, sessionsBefore],

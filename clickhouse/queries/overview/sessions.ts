@@ -21,7 +21,7 @@ import { sessionContributionsSql, sessionSidesSql } from '../../aggregates/sessi
 import { aggregateTables } from '../../aggregates/tables.ts'
 import type { BoundSql } from '../../bound-sql.ts'
 import { type Composition, cellsOf, edgesOf, sessionHoursOf } from './composition.ts'
-import { readConversions } from './conversions.ts'
+import type { CreditedConversions } from './conversions.ts'
 import { rawSessionsSql, rawSessionTotalsSql } from './raw-sessions.ts'
 import { prefixParams, type Reader } from './span.ts'
 import { type Place, readPlaces } from './united.ts'
@@ -85,6 +85,8 @@ export async function readSessionTotals(ch: Reader, composition: Composition): P
 }
 
 export interface ListOptions {
+  /** Those in range, by what they count for. */
+  readonly conversions: Promise<readonly CreditedConversions[]>
   /** Groups of each dimension, by visitors, then conversions, then key. */
   readonly limit: number
   /** The pages whose entries are wanted: as many as the limit, at most. */
@@ -94,12 +96,10 @@ export interface ListOptions {
 export async function readSessionFigures(
   ch: Reader,
   composition: Composition,
-  { limit, paths }: ListOptions,
+  options: ListOptions,
 ): Promise<SessionFigures> {
-  const [rows, conversions] = await Promise.all([
-    readSessionRows(ch, composition, paths),
-    readConversions(ch, composition),
-  ])
+  const { limit, paths } = options
+  const [rows, conversions] = await Promise.all([readSessionRows(ch, composition, paths), options.conversions])
   const groups = new Map(rows.all.map(groupOf).map((group) => [nameOf(group), group]))
   for (const { total, ...keys } of conversions) {
     const group = groups.get(nameOf(keys)) ?? {
@@ -266,7 +266,7 @@ function rowsAtHand(
         { dimension, key, detail },
         {
           ...{ sessions, pageviews, events, bounces, duration_ms: durationMs },
-          visitors: DistinctSet.of('list', visitors),
+          visitors: DistinctSet.of('list', [...visitors]),
         },
       ),
   )

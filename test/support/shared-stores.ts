@@ -4,7 +4,7 @@
  * last. Test files, which are other processes, ask by HTTP; see stores.ts, browser.ts and tracking-surface.ts.
  */
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, statfsSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { freemem, tmpdir } from 'node:os'
@@ -37,6 +37,7 @@ export interface SharedStores {
 /** A Redis database for each caller of freshStores, with neighbours to spare. */
 const redisDatabases = 4_000
 const memoryFolder = '/dev/shm'
+const folderPrefix = 'svc-test-'
 /** Several times what the stores of a whole run take. */
 const memoryBytesMin = 4 * 2 ** 30
 
@@ -112,7 +113,22 @@ async function startStores(ends: (() => Promise<void>)[]): Promise<SharedStores>
 
 /** In memory where there is plenty: tests kill processes and no machines, so that nothing depends on what stores sync. */
 function makeFolder(): string {
-  return mkdtempSync(join(isMemoryPlenty() ? memoryFolder : tmpdir(), 'svc-test-'))
+  if (!isMemoryPlenty()) return mkdtempSync(join(tmpdir(), folderPrefix))
+  // A run that was killed can't delete its own, and memory is dear.
+  for (const name of readdirSync(memoryFolder)) {
+    const pid = name.startsWith(folderPrefix) ? Number(name.slice(folderPrefix.length).split('-')[0]) : Number.NaN
+    if (pid > 0 && !isAlive(pid)) rmSync(join(memoryFolder, name), { recursive: true, force: true })
+  }
+  return mkdtempSync(join(memoryFolder, `${folderPrefix}${process.pid}-`))
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
+  }
 }
 
 function isMemoryPlenty(): boolean {

@@ -16,8 +16,8 @@ export default defineConfig({
     globalSetup: ['test/support/shared-stores.ts'],
     // Each file has a process of its own: services of several files would share state otherwise.
     pool: 'forks',
-    // More than cores: most of the long ones wait for stores, kills and deadlines.
-    maxWorkers: 3,
+    // More than cores: most of the long ones wait for stores, kills and deadlines, half of their time and more.
+    maxWorkers: 4,
     sequence: { sequencer: ShortOnesLast },
     testTimeout: 30_000,
     hookTimeout: 120_000,

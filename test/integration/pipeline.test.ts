@@ -12,6 +12,7 @@ import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases
 import { segmentRowsMax } from '../../schemas/limits.ts'
 import { prepareRedis } from '../../start/stores/redis.ts'
 import type { Store } from '../../start/stores/store.ts'
+import { endClaim } from '../support/aggregates.ts'
 import { compileService } from '../support/compile.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
@@ -171,6 +172,7 @@ test('counts new events into the aggregates, also without Redis and after a kill
   const killed = await startPipeline()
   await eventually(async () => (await counted()) === events)
   await end(killed.child, 'SIGKILL')
+  await endClaim(stores)
   await arrive()
   const pipeline = await startPipeline()
   await eventually(async () => (await counted()) === events)

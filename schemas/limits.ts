@@ -114,7 +114,7 @@ export const aggregateEveryMs = 15 * second
 /** More often, where more than these rows come in that time: readers take so many in at each question. */
 export const aggregateRowsPerRun = 20_000
 /** So many times as long as a run took it pauses at least. */
-export const aggregatePausePerRun = 4
+export const aggregatePausePerRun = 2
 export const aggregateEveryLeastMs = 2 * second
 /** What it takes up in one run, and so commits together: after a long outage or an import the rest comes with the next one. */
 export const aggregateRunRowsMax = 20_000_000
@@ -126,7 +126,7 @@ export const aggregateMemoryMax = 2 * 1024 * MiB
 /** Threads of one statement: readers come first. */
 export const aggregateThreadsMax = 1
 /** How nice its threads are to others of ClickHouse's machine, where that may say so (CAP_SYS_NICE): as of `nice`, 0 to 19. */
-export const aggregateNiceness = 15
+export const aggregateNiceness = 10
 /** Whoever aggregates has the work to itself; when it dies, others take it over after this. */
 export const aggregateClaimMs = 20 * second
 /** Hours recorded to be computed anew that one run looks at, and the days that they may be of. */

@@ -107,7 +107,7 @@ export class DistinctSet {
   /** The hashes in ascending order, each once: put in order when that is asked for, which it mostly isn't. */
   #sorted(): Float64Array {
     if (!this.#isSorted) {
-      this.#hashes = withoutRepeats(this.#hashes!.slice().sort())
+      this.#hashes = withoutRepeats(this.#hashes!.sort())
       this.#isSorted = true
     }
     return this.#hashes!

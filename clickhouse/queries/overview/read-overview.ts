@@ -15,7 +15,13 @@ import { askBusiestPages, type PageCounts, pathsOf, readBusiestPages, readPages 
 import { readPending } from './pending.ts'
 import { hasEventsSince, type Presence, readLiveVisitors } from './presence.ts'
 import { type RecentEvent, readRecentEvents } from './recent-events.ts'
-import { readSessionFigures, readSessionTotals, type SessionFigures, type SessionTotals } from './sessions.ts'
+import {
+  readSessionRows,
+  readSessionTotals,
+  type SessionFigures,
+  type SessionTotals,
+  sessionFiguresOf,
+} from './sessions.ts'
 import type { Reader } from './span.ts'
 import { type PageVitals, readPageVitals, readVitals, type VitalPoint, type VitalTotals } from './vitals.ts'
 
@@ -83,16 +89,18 @@ export async function readOverview(
     const previousForSessions = previousSpan && composeSpan(snapshot, previousSpan, ofSessions, edges)
     const busiest = readBusiestPages(reader, composition, limit)
     const paths = busiest.then(({ viewed }) => pathsOf(viewed))
-    const conversions = readConversions(reader, forSessions)
+    const sessions = Promise.all([
+      paths.then((some) => readSessionRows(reader, forSessions, some)),
+      readConversions(reader, forSessions),
+    ])
     return Promise.all([
-      paths.then((some) => readSessionFigures(reader, forSessions, { limit, paths: some, conversions })),
+      sessions.then(([rows, conversions]) => sessionFiguresOf(rows, conversions, limit)),
       readCounts(reader, composition, buckets),
       busiest.then(({ viewed }) => readPages(reader, composition, viewed)),
       readVitals(reader, composition, buckets),
       busiest.then(({ sampled }) => readPageVitals(reader, composition, sampled)),
       previous && readTotals(reader, previous),
       previousForSessions && readSessionTotals(reader, previousForSessions),
-      conversions,
     ])
   })
   const ofRows = Promise.all([

@@ -84,22 +84,16 @@ export async function readSessionTotals(ch: Reader, composition: Composition): P
   return totalsOf(merged.with(given.map(({ values }) => aggregateRow({}, values))).all[0])
 }
 
-export interface ListOptions {
-  /** Those in range, by what they count for. */
-  readonly conversions: Promise<readonly CreditedConversions[]>
-  /** Groups of each dimension, by visitors, then conversions, then key. */
-  readonly limit: number
-  /** The pages whose entries are wanted: as many as the limit, at most. */
-  readonly paths: readonly string[]
-}
-
-export async function readSessionFigures(
-  ch: Reader,
-  composition: Composition,
-  options: ListOptions,
-): Promise<SessionFigures> {
-  const { limit, paths } = options
-  const [rows, conversions] = await Promise.all([readSessionRows(ch, composition, paths), options.conversions])
+/**
+ * @param rows of `readSessionRows`
+ * @param conversions in range
+ * @param limit groups of each dimension, by visitors, then conversions, then key
+ */
+export function sessionFiguresOf(
+  rows: MergedRows,
+  conversions: readonly CreditedConversions[],
+  limit: number,
+): SessionFigures {
   const groups = new Map(rows.all.map(groupOf).map((group) => [nameOf(group), group]))
   for (const { total, ...keys } of conversions) {
     const group = groups.get(nameOf(keys)) ?? {
@@ -162,8 +156,15 @@ function totalsOf(row: MergedRow | undefined): SessionTotals {
   return { sessions: row.sum('sessions'), bounces: row.sum('bounces'), durationMs: row.sum('duration_ms') }
 }
 
-/** Rows of all dimensions, of the sessions that start in range. */
-async function readSessionRows(ch: Reader, composition: Composition, paths: readonly string[]): Promise<MergedRows> {
+/**
+ * Rows of all dimensions, of the sessions that start in range.
+ * @param paths the pages whose entries are wanted
+ */
+export async function readSessionRows(
+  ch: Reader,
+  composition: Composition,
+  paths: readonly string[],
+): Promise<MergedRows> {
   const hours = sessionHoursOf(composition)
   // A session turned out to have begun otherwise than the aggregates say: its hour is counted from the raw rows instead.
   const atHand = changesAtHand(composition, hours)

@@ -21,10 +21,33 @@ export interface QueryOptions<Answer = never> {
   isLasting?: boolean
   /** Makes of each row what is returned, and remembered. */
   decode?: (row: Readonly<Record<string, unknown>>) => Answer
-  /** Each row is of one of the texts in a parameter, and the same whichever others are there: what is known of one is kept. */
-  each?: { readonly parameter: string; of(row: Answer): string }
+  /** Each row is of one of the texts of a list, and the same whichever others are listed: what is known of one is kept. */
+  each?: EachOf
+  /** To what is known of a list of generations, what others of them have is added when these are listed too. */
+  growing?: Growing & { merge(rows: readonly Answer[]): Answer[] }
   /** Thousands of rows are expected: they come column by column, which costs both sides a third less. */
   isLong?: boolean
+}
+
+/** A parameter that is a list, and the column of the answer that has one of its texts. */
+export interface EachOf {
+  readonly parameter: string
+  readonly column: string
+}
+
+/** A parameter that is a list of generations, all of one moment. */
+export interface Growing {
+  readonly parameter: string
+  readonly generations: readonly Content[]
+}
+
+/** What a generation holds, whichever others it was merged of. */
+export interface Content {
+  readonly generation: number
+  /** Of the commit that brought the newest of it. */
+  readonly revision: number
+  /** How many commits brought it; what was computed anew counts as one again. */
+  readonly parts: number
 }
 
 export interface Insert {

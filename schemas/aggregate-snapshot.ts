@@ -20,6 +20,10 @@ export interface LiveGeneration {
   readonly level: number
   /** No event counted in it is later; milliseconds since 1970. */
   readonly lastAt: number
+  /** Of the commit that brought the newest of what it holds: merging brings nothing. */
+  readonly revision: number
+  /** Of how many generations that weren't merged it is made. */
+  readonly parts: number
 }
 
 /** A generation with the rows of several days merged into one: what the whole generations of these days have, and no other. */

@@ -44,25 +44,15 @@ export function decodeValue(form: ColumnForm, value: unknown): AggregateValue {
 /** What all rows of equal keys come to. Immutable, and remembers what it was asked. */
 export class MergedRow {
   readonly keys: AggregateKeys
-  readonly #added: AggregateRow['values']
-  /** What it is added to: its answers are remembered too. */
+  readonly #added: readonly AggregateRow['values'][]
+  /** What they are added to: its answers are remembered too. */
   readonly #base: MergedRow | undefined
   readonly #merged: Record<string, AggregateValue> = {}
 
-  constructor(keys: AggregateKeys, added: AggregateRow['values'], base?: MergedRow) {
+  constructor(keys: AggregateKeys, added: readonly AggregateRow['values'][], base?: MergedRow) {
     this.keys = keys
     this.#added = added
     this.#base = base
-  }
-
-  with(values: AggregateRow['values']): MergedRow {
-    return new MergedRow(this.keys, values, this)
-  }
-
-  /** The rows that it is made of. */
-  get parts(): AggregateRow[] {
-    const before = this.#base === undefined ? [] : this.#base.parts
-    return [...before, aggregateRow(this.keys, this.#added)]
   }
 
   text(key: string): string {
@@ -74,24 +64,38 @@ export class MergedRow {
   }
 
   sum(column: string): number {
-    return this.#all<number>(column, (one, other) => one + other)
+    return this.#value(column) as number
   }
 
   /** The number of distinct values. */
   count(column: string): number {
-    return this.#all<DistinctSet>(column, (one, other) => DistinctSet.union([one, other])).count()
+    return (this.#value(column) as DistinctSet).count()
   }
 
   newest(column: string): Newest {
-    return this.#all<Newest>(column, newestOf)
+    return this.#value(column) as Newest
   }
 
-  #all<Value extends AggregateValue>(column: string, merge: (one: Value, other: Value) => Value): Value {
-    const added = this.#added[column] as Value
-    if (this.#base === undefined) return added
-    this.#merged[column] ??= merge(this.#base.#all(column, merge), added)
-    return this.#merged[column] as Value
+  /** All columns, merged. */
+  get values(): AggregateRow['values'] {
+    const [some] = this.#added
+    return Object.fromEntries(Object.keys(some!).map((column) => [column, this.#value(column)]))
   }
+
+  #value(column: string): AggregateValue {
+    const before = this.#base === undefined ? [] : [this.#base.#value(column)]
+    this.#merged[column] ??= mergeValues([...before, ...this.#added.map((values) => values[column]!)])
+    return this.#merged[column]
+  }
+}
+
+/** @param values of one form, at least one */
+function mergeValues(values: readonly AggregateValue[]): AggregateValue {
+  const [first] = values
+  if (values.length === 1) return first!
+  if (typeof first === 'number') return (values as number[]).reduce((sum, value) => sum + value)
+  if (first instanceof DistinctSet) return DistinctSet.union(values as DistinctSet[])
+  return (values as Newest[]).reduce(newestOf)
 }
 
 /** By time, then id. */
@@ -103,17 +107,13 @@ export function newestOf(one: Newest, other: Newest): Newest {
 export class MergedRows {
   readonly #byGroup: ReadonlyMap<string, MergedRow>
 
-  constructor(rows: Iterable<AggregateRow>, others?: MergedRows) {
-    const byGroup = new Map(others === undefined ? [] : others.#byGroup)
-    for (const { group, keys, values } of rows) {
-      byGroup.set(group, byGroup.get(group)?.with(values) ?? new MergedRow(keys, values))
+  constructor(rows: readonly AggregateRow[], base?: MergedRows) {
+    const byGroup = new Map(base === undefined ? [] : base.#byGroup)
+    for (const [group, some] of groupsOf(rows)) {
+      const values = some.map(({ values }) => values)
+      byGroup.set(group, new MergedRow(some[0]!.keys, values, byGroup.get(group)))
     }
     this.#byGroup = byGroup
-  }
-
-  /** The rows that all of them are made of. */
-  get parts(): AggregateRow[] {
-    return this.all.flatMap((row) => row.parts)
   }
 
   /** The same with more rows; what they don't touch is shared. */
@@ -124,6 +124,27 @@ export class MergedRows {
   get all(): MergedRow[] {
     return [...this.#byGroup.values()]
   }
+}
+
+/** One row for each combination of keys; those that are alone stay the same objects. */
+export function mergeRows(rows: readonly AggregateRow[]): AggregateRow[] {
+  return [...groupsOf(rows).values()].map((some) => {
+    const [first] = some
+    if (some.length === 1) return first!
+    const valuesOf = (column: string) => some.map(({ values }) => values[column]!)
+    const columns = Object.keys(first!.values)
+    return { ...first!, values: Object.fromEntries(columns.map((column) => [column, mergeValues(valuesOf(column))])) }
+  })
+}
+
+function groupsOf(rows: readonly AggregateRow[]): Map<string, AggregateRow[]> {
+  const groups = new Map<string, AggregateRow[]>()
+  for (const row of rows) {
+    const known = groups.get(row.group)
+    if (known === undefined) groups.set(row.group, [row])
+    else known.push(row)
+  }
+  return groups
 }
 
 /** As ClickHouse orders texts: by their bytes. */

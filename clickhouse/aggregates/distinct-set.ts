@@ -19,11 +19,13 @@ interface SetFormat {
   readonly registerBits: number
   /** Bits of the hash that give the rank. */
   readonly rankBits: number
+  /** With more of them registers take less memory, a byte each in place of eight. */
+  readonly hashesMax: number
 }
 
 const formats: Readonly<Record<SetKind, SetFormat>> = {
-  list: { hashBytes: 4, precision: 17, registerBits: 5, rankBits: 15 },
-  total: { hashBytes: 8, precision: 19, registerBits: 6, rankBits: 45 },
+  list: { hashBytes: 4, precision: 17, registerBits: 5, rankBits: 15, hashesMax: 2 ** 14 },
+  total: { hashBytes: 8, precision: 19, registerBits: 6, rankBits: 45, hashesMax: 2 ** 16 },
 }
 const largeState = 3
 
@@ -84,13 +86,19 @@ export class DistinctSet {
     const format = first!.#format
     const large = sets.map((set) => set.#registers).filter((registers) => registers !== undefined)
     const exact = sets.filter((set) => set.#registers === undefined)
-    if (large.length === 0) return new DistinctSet(format, exact.map((set) => set.#sorted()).reduce(mergeSorted), true)
+    if (large.length === 0) {
+      const merged = exact.map((set) => set.#sorted()).reduce(mergeSorted)
+      if (merged.length <= format.hashesMax) return new DistinctSet(format, merged, true)
+      const registers = noRegisters(format)
+      addHashes(registers, merged, format)
+      return new DistinctSet(format, registers)
+    }
     const registers = large.length === 1 ? copyOf(large[0]!) : greatest(large, format)
     for (const set of exact) addHashes(registers, set.#hashes!, format)
     return new DistinctSet(format, registers)
   }
 
-  /** Exact as long as no state that it is made of had become large; else within half a per cent, as a rule. */
+  /** Exact as long as it has few hashes, and no state that it is made of had become large; else within half a per cent, as a rule. */
   count(): number {
     this.#count ??=
       this.#registers === undefined
@@ -168,6 +176,13 @@ function unpack(packed: Buffer, { precision, registerBits, rankBits }: SetFormat
   return { ranks, histogram }
 }
 
+function noRegisters({ precision, rankBits }: SetFormat): Registers {
+  const ranks = new Uint8Array(2 ** precision)
+  const histogram = new Uint32Array(rankBits + 2)
+  histogram[0] = ranks.length
+  return { ranks, histogram }
+}
+
 function copyOf({ ranks, histogram }: Registers): Registers {
   return { ranks: ranks.slice(), histogram: histogram.slice() }
 }
@@ -186,8 +201,9 @@ function greatest(sets: readonly Registers[], { rankBits }: SetFormat): Register
 function addHashes({ ranks, histogram }: Registers, hashes: Float64Array, { precision, rankBits }: SetFormat): void {
   const size = 2 ** precision
   for (const hash of hashes) {
-    const register = hash % size
-    const tail = Math.floor(hash / size)
+    // The operator takes the lower 32 bits, also of what is larger.
+    const register = hash & (size - 1)
+    const tail = (hash - register) / size
     const rank = tail === 0 ? rankBits + 1 : trailingZeros(tail) + 1
     const before = ranks[register]!
     if (rank <= before) continue

@@ -1,54 +1,84 @@
 /**
  * Keeps answers to questions that can't change: those over generations of aggregates, which are immutable and named in the
  * question. What was counted anew is in another generation, and so asked by another question: nothing is ever invalidated.
+ * Where generations come all the time, what is known of those before is added to, and only the others are asked for.
  */
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { rememberedAnswerBytesMax, rememberedBytesMax } from '../../schemas/limits.ts'
-import type { ClickHouse, QueryOptions } from '../client.ts'
+import type { ClickHouse, Content, QueryOptions } from '../client.ts'
 
 /** The same reader; questions that are `isLasting` go out once, also when they are asked at the same time. */
 export function rememberLasting<Reader extends Pick<ClickHouse, 'query'>>(reader: Reader): Reader {
   const asked = new Map<string, Promise<unknown[]>>()
-  const answers = new LRUCache<string, unknown[]>({
-    maxSize: rememberedBytesMax,
-    maxEntrySize: rememberedAnswerBytesMax,
-    sizeCalculation: sizeOf,
-  })
+  const limits = { maxSize: rememberedBytesMax, maxEntrySize: rememberedAnswerBytesMax, sizeCalculation: sizeOf }
+  /** Whole answers, and parts of them by a text of a list. */
+  const answers = new LRUCache<string, Known<unknown>>(limits)
 
   /** One question at a time for one answer. */
   async function askOnce<Row>(key: string, ask: () => Promise<Row[]>): Promise<Row[]> {
-    const known = answers.get(key) ?? asked.get(key)
+    const known = asked.get(key)
     if (known !== undefined) return known as Promise<Row[]>
     const asking = ask()
     asked.set(key, asking)
     try {
-      const rows = await asking
-      answers.set(key, rows)
-      return rows
+      return await asking
     } finally {
       asked.delete(key)
     }
   }
 
-  /** Asks for those of a parameter's texts of which nothing is known. */
+  async function askWhole<Row>(key: string, ask: () => Promise<Row[]>): Promise<Row[]> {
+    const known = answers.get(key) as Known<Row> | undefined
+    if (known !== undefined) return known.rows
+    return askOnce(key, async () => {
+      const rows = await ask()
+      answers.set(key, { ...nothing, rows })
+      return rows
+    })
+  }
+
+  /**
+   * Asks for those of a list's texts of which nothing is known, and of the others for what has come since: for generations
+   * that weren't listed then.
+   */
   async function askForNew<Row>(
     sql: string,
     params: Record<string, unknown>,
-    { each, ...options }: QueryOptions<Row> & Required<Pick<QueryOptions<Row>, 'each'>>,
+    { each, growing, decode = (row) => row as Row, ...options }: QueryOptions<Row>,
   ): Promise<Row[]> {
-    const { parameter, of } = each
-    const texts = params[parameter] as readonly string[]
-    const keyOf = (text: string) => keyOfQuestion(sql, { ...params, [parameter]: [text] })
-    const known = new Map(texts.map((text) => [text, answers.get(keyOf(text)) as Row[] | undefined]))
-    const unknown = texts.filter((text) => known.get(text) === undefined)
-    if (unknown.length > 0) {
-      const rows = await reader.query<Row>(sql, { ...params, [parameter]: unknown }, options)
-      for (const text of unknown) known.set(text, [])
-      for (const row of rows) known.get(of(row))?.push(row)
-      for (const text of unknown) answers.set(keyOf(text), known.get(text)!)
+    const lists = [each?.parameter, growing?.parameter]
+    const question = keyOfQuestion(
+      sql,
+      Object.fromEntries(Object.entries(params).filter(([name]) => !lists.includes(name))),
+    )
+    const texts = each === undefined ? [''] : (params[each.parameter] as readonly string[])
+    const textOf = (row: Readonly<Record<string, unknown>>) => (each === undefined ? '' : String(row[each.column]))
+    const generations = growing?.generations ?? []
+    const contents = contentsOf(generations)
+    const known = new Map(texts.map((text) => [text, answers.get(`${question} ${text}`) as Known<Row> | undefined]))
+
+    const askFor = async (missing: Missing): Promise<void> => {
+      const rows = await reader.query<Record<string, unknown>>(
+        sql,
+        {
+          ...params,
+          ...(each && { [each.parameter]: missing.texts }),
+          ...(growing && { [growing.parameter]: missing.generations.map(({ generation }) => generation) }),
+        },
+        options,
+      )
+      const added = new Map(missing.texts.map((text): [string, Row[]] => [text, []]))
+      for (const row of rows) added.get(textOf(row))?.push(decode(row))
+      for (const [text, rows] of added) {
+        const before = missing.isAll ? [] : known.get(text)!.rows
+        const all = { ...contents, rows: before.length === 0 ? rows : growing!.merge([...before, ...rows]) }
+        known.set(text, all)
+        answers.set(`${question} ${text}`, all)
+      }
     }
-    return texts.flatMap((text) => known.get(text) ?? [])
+    await Promise.all(missingOf(known, generations).map(askFor))
+    return texts.flatMap((text) => known.get(text)!.rows)
   }
 
   const query = async <Row>(
@@ -56,10 +86,12 @@ export function rememberLasting<Reader extends Pick<ClickHouse, 'query'>>(reader
     params: Record<string, unknown> = {},
     options: QueryOptions<Row> = {},
   ): Promise<Row[]> => {
-    const { isLasting, each } = options
+    const { isLasting, each, growing } = options
     if (isLasting !== true) return reader.query<Row>(sql, params, options)
-    return askOnce(keyOfQuestion(sql, params), () =>
-      each === undefined ? reader.query<Row>(sql, params, options) : askForNew(sql, params, { ...options, each }),
+    const key = keyOfQuestion(sql, params)
+    if (growing !== undefined) return askOnce(key, () => askForNew(sql, params, options))
+    return askWhole(key, () =>
+      each === undefined ? reader.query(sql, params, options) : askForNew(sql, params, options),
     )
   }
   return { ...reader, query }
@@ -67,6 +99,57 @@ export function rememberLasting<Reader extends Pick<ClickHouse, 'query'>>(reader
 
 function keyOfQuestion(sql: string, params: Record<string, unknown>): string {
   return createHash('sha256').update(sql).update(JSON.stringify(params)).digest('base64')
+}
+
+/** How much some generations hold together. */
+interface Contents {
+  /** The highest of theirs. */
+  readonly revision: number
+  readonly parts: number
+}
+
+interface Known<Row> extends Contents {
+  readonly rows: Row[]
+}
+
+const nothing: Contents = { revision: 0, parts: 0 }
+
+function contentsOf(generations: readonly Content[]): Contents {
+  const revision = generations.reduce((highest, one) => Math.max(highest, one.revision), 0)
+  return { revision, parts: generations.reduce((sum, { parts }) => sum + parts, 0) }
+}
+
+interface Missing {
+  readonly texts: string[]
+  readonly generations: readonly Content[]
+  /** All that there are, and so nothing of what is known is used. */
+  readonly isAll: boolean
+}
+
+/** What is to be asked for: texts of which the same is known go together. */
+function missingOf(known: ReadonlyMap<string, Contents | undefined>, generations: readonly Content[]): Missing[] {
+  const missing = new Map<string, Missing>()
+  for (const [text, contents] of known) {
+    const since = contents && generationsSince(contents, generations)
+    if (since?.length === 0) continue
+    const name = since === undefined ? 'all' : `${contents!.revision}`
+    const together = missing.get(name) ?? { texts: [], generations: since ?? generations, isAll: since === undefined }
+    together.texts.push(text)
+    missing.set(name, together)
+  }
+  return [...missing.values()]
+}
+
+/**
+ * The generations that hold nothing of what is known; undefined where what is known isn't in the others, neither less nor more.
+ * Of two moments the later one has, up to a revision, at most what the earlier one had: what is added has higher ones, and what
+ * is merged keeps its own. So where both have as many parts up to it, they have the same.
+ */
+function generationsSince(known: Contents, generations: readonly Content[]): Content[] | undefined {
+  if (known.revision > contentsOf(generations).revision) return undefined
+  const before = generations.filter(({ revision }) => revision <= known.revision)
+  if (contentsOf(before).parts !== known.parts) return undefined
+  return generations.filter(({ revision }) => revision > known.revision)
 }
 
 const objectBytes = 64

@@ -64,13 +64,19 @@ export async function mergeGenerations(
       await mergeDays(ch, name, { generation, firstDay: merge.day, from: [generation], isBlock: false })
     }
   }
-  const lastAt = Math.max(...merge.from.map((one) => one.lastAt))
+  // What it holds is what they held: nothing new comes with it.
+  const merged = {
+    ...{ level: merge.level, isWhole: merge.isWhole },
+    lastAt: Math.max(...merge.from.map((one) => one.lastAt)),
+    revision: Math.max(...merge.from.map((one) => one.revision)),
+    parts: merge.from.reduce((sum, { parts }) => sum + parts, 0),
+  }
   const generation = generationOf(attempt, merge.day)
   // None, where everything in it was taken back, or isn't kept.
   const written = (await hasRows(ch, generation)) ? [{ generation, day: merge.day }] : []
   const isCommitted = await commitToLedger(pg, {
     revision: state.revision,
-    added: written.map((one) => ({ ...one, level: merge.level, isWhole: merge.isWhole, lastAt })),
+    added: written.map((one) => ({ ...one, ...merged })),
     removed: merge.from.map(({ generation }) => generation),
   })
   if (!isCommitted) await dropGenerations(ch, [generation])

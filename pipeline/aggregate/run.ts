@@ -134,7 +134,8 @@ export async function writtenBy(
   lastAtOf: (day: number) => number,
 ): Promise<NewGeneration[]> {
   const written = await generationsOf(ch, attempt)
-  return written.map(({ generation, day }) => ({ generation, day, level: 0, isWhole: false, lastAt: lastAtOf(day) }))
+  const unmerged = { level: 0, isWhole: false, parts: 1 }
+  return written.map(({ generation, day }) => ({ generation, day, lastAt: lastAtOf(day), ...unmerged }))
 }
 
 /** By day, the latest event that can be counted in it: of its own, and of the next day, into which its sessions reach. */

@@ -86,6 +86,8 @@ const generation = (number: number, day: number, more: Partial<StoredGeneration>
   level: 0,
   isWhole: false,
   lastAt: 0,
+  revision: 1,
+  parts: 1,
   writtenAt: 0,
   ...more,
 })

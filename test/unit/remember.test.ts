@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest'
-import type { ClickHouse } from '../../clickhouse/client.ts'
+import { describe, expect, test } from 'vitest'
+import type { ClickHouse, Content } from '../../clickhouse/client.ts'
 import { rememberLasting } from '../../clickhouse/queries/remember.ts'
 import { rememberedAnswerBytesMax } from '../../schemas/limits.ts'
 
@@ -36,7 +36,7 @@ test('of a question about several texts only those go out of which nothing is kn
     return rows.filter(({ letter }) => letters.includes(letter))
   }
   const reader = rememberLasting({ query } as Pick<ClickHouse, 'query'>)
-  const each = { parameter: 'letters', of: ({ letter }: { letter: string }) => letter }
+  const each = { parameter: 'letters', column: 'letter' }
   const ask = (letters: readonly string[], isLasting = true) =>
     reader.query<{ letter: string }>('letters', { letters }, { isLasting, each })
 
@@ -48,6 +48,77 @@ test('of a question about several texts only those go out of which nothing is kn
   expect(asked).toEqual([['a', 'b', 'c'], ['d']])
   await ask(['a'], false)
   expect(asked).toHaveLength(3)
+})
+
+describe('of a question about generations', () => {
+  /** Of each generation, what it holds, and a row of each letter. */
+  const content = (generation: number, revision = generation, parts = 1): Content => ({ generation, revision, parts })
+
+  function setUpGrowing() {
+    const asked: [generations: readonly number[], letters: readonly string[]][] = []
+    const query = async (_: string, params: Record<string, unknown> = {}) => {
+      const { generations, letters } = params as { generations: readonly number[]; letters: readonly string[] }
+      asked.push([generations, letters])
+      return letters.map((letter) => ({ letter, sum: generations.reduce((sum, one) => sum + one, 0) }))
+    }
+    const reader = rememberLasting({ query } as Pick<ClickHouse, 'query'>)
+    const merge = (rows: readonly { letter: string; sum: number }[]) => [
+      { letter: rows[0]!.letter, sum: rows.reduce((sum, row) => sum + row.sum, 0) },
+    ]
+    /** The sums of the letters, and what was asked for them. */
+    const ask = async (generations: readonly Content[], letters: readonly string[] = ['a']) => {
+      asked.length = 0
+      const rows = await reader.query<{ letter: string; sum: number }>(
+        'sums',
+        { generations: generations.map(({ generation }) => generation), letters },
+        {
+          isLasting: true,
+          each: { parameter: 'letters', column: 'letter' },
+          growing: { parameter: 'generations', generations, merge },
+        },
+      )
+      expect(rows.map(({ letter }) => letter)).toEqual(letters)
+      return { sums: rows.map(({ sum }) => sum), asked: [...asked] }
+    }
+    return ask
+  }
+
+  test('those that came since go out, and are added to what is known of the others', async () => {
+    const ask = setUpGrowing()
+    expect(await ask([content(1), content(2)])).toEqual({ sums: [3], asked: [[[1, 2], ['a']]] })
+    expect(await ask([content(1), content(2)])).toEqual({ sums: [3], asked: [] })
+    expect(await ask([content(1), content(2), content(4)])).toEqual({ sums: [7], asked: [[[4], ['a']]] })
+    // Merged, the first two are the same.
+    expect(await ask([content(4), content(3, 2, 2)])).toEqual({ sums: [7], asked: [] })
+    expect(await ask([content(4), content(3, 2, 2), content(8)])).toEqual({ sums: [15], asked: [[[8], ['a']]] })
+  })
+
+  test('a text of which nothing is known is asked for with all generations', async () => {
+    const ask = setUpGrowing()
+    await ask([content(1), content(2)], ['a', 'b'])
+    await ask([content(1), content(2), content(4)], ['a'])
+    const { sums, asked } = await ask([content(1), content(2), content(4), content(8)], ['a', 'b', 'c'])
+    expect(sums).toEqual([15, 15, 15])
+    expect(asked).toEqual([
+      [[8], ['a']],
+      [[4, 8], ['b']],
+      [[1, 2, 4, 8], ['c']],
+    ])
+  })
+
+  test.each([
+    { what: 'one was computed anew', now: [content(2), content(4)] },
+    { what: 'one was computed anew, and merged with others', now: [content(7, 4, 2)] },
+    { what: 'one was merged with what came since', now: [content(1), content(6, 4, 2)] },
+    { what: 'one is gone', now: [content(2)] },
+    { what: 'it is an older list', now: [content(1)] },
+  ])('all are asked for where $what', async ({ now }) => {
+    const ask = setUpGrowing()
+    await ask([content(1), content(2)])
+    const generations = now.map(({ generation }) => generation)
+    const sum = generations.reduce((all, one) => all + one, 0)
+    expect(await ask(now)).toEqual({ sums: [sum], asked: [[generations, ['a']]] })
+  })
 })
 
 test('a failure is not remembered', async () => {

@@ -8,7 +8,7 @@
  * test/property/overview.test.ts, which asks at every stage of aggregation.
  */
 
-import type { AggregateSnapshot, IdRange } from '../../../schemas/aggregate-snapshot.ts'
+import type { AggregateSnapshot, IdRange, LiveGeneration } from '../../../schemas/aggregate-snapshot.ts'
 import { aggregateSettledLevel } from '../../../schemas/limits.ts'
 import type { Span } from '../../../schemas/time-range.ts'
 import { chooseBlocks, daysOf } from '../../aggregates/blocks.ts'
@@ -18,6 +18,7 @@ import { type HourSpan, hourMs, sessionHours } from '../../aggregates/row-scope.
 import type { EventRow, SingleRow } from '../../aggregates/rows-at-hand.ts'
 import type { SessionRows } from '../../aggregates/session-changes.ts'
 import type { BoundSql } from '../../bound-sql.ts'
+import type { Growing } from '../../client.ts'
 import { inAnySpan, type ReadableSpan, spanParams } from './span.ts'
 
 export const dayHours = 24
@@ -98,8 +99,8 @@ export interface Cells {
 }
 
 export interface AggregatedCell extends BoundSql {
-  /** Others come with one of the next commits; else it stays what it is for minutes, or for good. */
-  readonly isFresh: boolean
+  /** Where others come with the next commits, and are merged; else it stays what it is for good. */
+  readonly growing?: Growing
 }
 
 /**
@@ -148,15 +149,13 @@ function aggregatedCells(
   })
   const inBlocks = new Set(blocks.flatMap(daysOf))
   const whole = blocks.map(({ generation, firstDay }) => ({ generation, day: firstDay }))
-  const settled: number[] = []
-  const fresh: number[] = []
+  const open: LiveGeneration[] = []
   for (const listed of snapshot.generations) {
     const { day, generation, isWhole } = listed
     if (isWhole && isWholeTaken(day)) {
       if (!inBlocks.has(day)) whole.push({ generation, day })
     } else if ((day + 1) * dayHours > hours.start && day * dayHours < hours.end) {
-      if (isFresh(listed)) fresh.push(generation)
-      else settled.push(generation)
+      open.push(listed)
     }
   }
   const ofDays = {
@@ -168,10 +167,9 @@ function aggregatedCells(
       // They say nothing new, but where to look.
       [`${name}_day_hours`]: whole.map(({ day }) => day * dayHours),
     },
-    isFresh: false,
   }
-  const ofHours = (generations: readonly number[], kind: 'settled' | 'fresh') => {
-    const live = liveRowsIn({ generations, resets }, `${name}_${kind}`)
+  const ofHours = () => {
+    const live = liveRowsIn({ generations: open.map(({ generation }) => generation), resets }, `${name}_hours`)
     const cutSql = cutHours.length === 0 ? '' : ` AND hour NOT IN {${name}_cut:Array(UInt32)}`
     return {
       sql: `workspace_id = {workspace:UInt32} AND is_day = 0
@@ -183,18 +181,14 @@ function aggregatedCells(
         ...live.params,
         ...(cutHours.length === 0 ? {} : { [`${name}_cut`]: cutHours }),
       },
-      isFresh: kind === 'fresh',
+      growing: { parameter: `${name}_hours`, generations: open },
     }
   }
-  return [
-    ...(whole.length === 0 ? [] : [ofDays]),
-    ...(settled.length === 0 ? [] : [ofHours(settled, 'settled')]),
-    ...(fresh.length === 0 ? [] : [ofHours(fresh, 'fresh')]),
-  ]
+  return [...(whole.length === 0 ? [] : [ofDays]), ...(open.length === 0 ? [] : [ofHours()])]
 }
 
 /** Whether a generation is replaced with one of the next commits. */
-export function isFresh({ isWhole, level }: AggregateSnapshot['generations'][number]): boolean {
+export function isFresh({ isWhole, level }: LiveGeneration): boolean {
   return !isWhole && level < aggregateSettledLevel
 }
 

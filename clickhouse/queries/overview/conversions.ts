@@ -12,6 +12,7 @@ import { liveRowsIn } from '../../aggregates/live-rows.ts'
 import { type HourSpan, hourMs, moment, type RowScope, sessionHours } from '../../aggregates/row-scope.ts'
 import type { SessionRows } from '../../aggregates/session-changes.ts'
 import type { BoundSql } from '../../bound-sql.ts'
+import type { Growing } from '../../client.ts'
 import { type Composition, dayHours, type PendingRows, sessionHoursOf } from './composition.ts'
 import { prefixParams, type Reader, within } from './span.ts'
 
@@ -65,18 +66,28 @@ async function readPart(
   const parts = [raw, later].filter((part) => part !== undefined)
   const entries = `arrayJoin([('source', source, medium), ('device', device, ''), ('browser', browser, ''), ('country', country, '')])`
   const answers = await Promise.all(
-    parts.map((part) =>
+    parts.map(({ with: withs, sql, params, isLasting, growing }) =>
       ch.query<CreditedConversions>(
-        `${part.with.length === 0 ? '' : `WITH ${part.with.join(', ')}`}
+        `${withs.length === 0 ? '' : `WITH ${withs.join(', ')}`}
          SELECT entry.1 AS dimension, entry.2 AS key, entry.3 AS detail, sum(amount) AS total
-         FROM (SELECT ${entries} AS entry, amount FROM (${part.sql}))
+         FROM (SELECT ${entries} AS entry, amount FROM (${sql}))
          GROUP BY dimension, key, detail`,
-        part.params,
-        { isLasting: part.isLasting },
+        params,
+        { isLasting, ...(growing && { growing: { ...growing, merge: addConversions } }) },
       ),
     ),
   )
   return answers.flat()
+}
+
+/** One for each group of several that may be of the same. */
+function addConversions(some: readonly CreditedConversions[]): CreditedConversions[] {
+  const groups = new Map<string, CreditedConversions>()
+  for (const one of some) {
+    const name = [one.dimension, one.key, one.detail].join('\0')
+    groups.set(name, { ...one, total: one.total + (groups.get(name)?.total ?? 0) })
+  }
+  return [...groups.values()]
 }
 
 /** The conversions of the range that pending rows make or may change; undefined where they are not few. */
@@ -123,6 +134,7 @@ interface Part extends BoundSql {
   readonly with: readonly string[]
   /** Whether it reads nothing but immutable generations, and may be asked again: by whole hours. */
   readonly isLasting: boolean
+  readonly growing?: Growing
 }
 
 /** From `agg_conversions`, and from raw rows for those that pending rows make, or change. */
@@ -135,10 +147,9 @@ function aggregatedCredits(
   const firstHour = Math.floor(from / hourMs)
   const lastHour = Math.ceil(to / hourMs)
   const resets = snapshot.resets.filter(({ workspaceId }) => workspaceId === span.workspaceId)
-  const generationsOf = (first: number, last: number) =>
-    snapshot.generations
-      .filter(({ day }) => (day + 1) * dayHours > first && day * dayHours < last)
-      .map(({ generation }) => generation)
+  const listedIn = (first: number, last: number) =>
+    snapshot.generations.filter(({ day }) => (day + 1) * dayHours > first && day * dayHours < last)
+  const generationsOf = (first: number, last: number) => listedIn(first, last).map(({ generation }) => generation)
   const live = liveRowsIn({ generations: generationsOf(firstHour, lastHour), resets }, 'conversions')
   const columns = 'occurred_at, touched_at, source, medium, session_source, session_medium, device, browser, country'
   const select = (amount: string, table: string) => `
@@ -167,6 +178,7 @@ function aggregatedCredits(
       sql: named(select('conversions', `${counted})`)),
       params,
       isLasting: from % hourMs === 0 && to % hourMs === 0,
+      growing: { parameter: 'conversions', generations: listedIn(firstHour, lastHour) },
     }
   }
   const computed = creditedSql(

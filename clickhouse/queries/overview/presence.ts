@@ -1,6 +1,7 @@
 /** Who is there now, and whether anybody ever was. */
 import { liveWindowMs } from '../../../schemas/limits.ts'
 import { moment } from '../../aggregates/row-scope.ts'
+import { setFunction } from '../../aggregates/tables.ts'
 import type { Reader } from './span.ts'
 
 export interface Presence {
@@ -15,7 +16,7 @@ export async function readLiveVisitors(
   { workspaceId, now, readableFrom }: { workspaceId: number; now: number; readableFrom: number },
 ): Promise<number> {
   const [row] = await ch.query<{ live: number }>(
-    `SELECT uniqExact(visitor) AS live FROM events WHERE workspace_id = {workspace:UInt32} AND visitor != 0
+    `SELECT ${setFunction('total', '')}(visitor) AS live FROM events WHERE workspace_id = {workspace:UInt32} AND visitor != 0
        AND occurred_at >= ${moment('live_from')} AND occurred_at <= ${moment('now')}`,
     { workspace: workspaceId, now, live_from: Math.max(readableFrom, now - liveWindowMs) },
   )

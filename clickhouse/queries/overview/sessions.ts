@@ -58,19 +58,34 @@ const table = aggregateTables.agg_sessions
 const noSessions: SessionTotals = { sessions: 0, bounces: 0, durationMs: 0 }
 const keys = ['dimension', 'key', 'detail']
 const sumColumns = ['sessions', 'bounces', 'duration_ms']
-const rowColumns = [...keys, ...Object.keys(table.columns)].join(', ')
-const isTotal: BoundSql = { sql: "dimension = 'total'", params: {} }
-const isListed: BoundSql = { sql: "dimension NOT IN ('entry', 'retracted', 'long')", params: {} }
+const rowColumns = [...keys, ...Object.keys(table.columns)]
+/** A condition over rows of the table. */
+interface Wanted extends BoundSql, Pick<Place, 'each'> {
+  readonly selected?: readonly string[]
+}
+
+const isTotal: Wanted = { sql: "dimension = 'total'", params: {} }
+const isListed: Wanted = { sql: "dimension NOT IN ('entry', 'retracted', 'long')", params: {} }
 const isEntered = (paths: readonly string[]): Wanted => ({
   sql: "dimension = 'entry' AND key IN {paths:Array(String)}",
   params: { paths },
-  each: { parameter: 'paths', key: 'key' },
+  each: { parameter: 'paths', column: 'key' },
 })
+/** Both in one, of which a part can be asked for all the same: of each page, and of all that isn't an entry. */
+const isListedOrEntered = (paths: readonly string[]): Wanted => {
+  const asked = "if(dimension = 'entry', concat('entry ', key), 'listed')"
+  return {
+    sql: `dimension NOT IN ('retracted', 'long') AND ${asked} IN {asked:Array(String)}`,
+    params: { asked: ['listed', ...paths.map((path) => `entry ${path}`)] },
+    selected: [`${asked} AS asked`],
+    each: { parameter: 'asked', column: 'asked' },
+  }
+}
 
 export async function readSessionTotals(ch: Reader, composition: Composition): Promise<SessionTotals> {
   const hours = sessionHoursOf(composition)
   const places = [
-    ...aggregatedPlaces(composition, [], [isTotal]),
+    ...aggregatedPlaces(composition, [], [isTotal], isTotal),
     ...changesPlaces(composition, hours, []).map((place) => ({
       ...place,
       sql: `SELECT * FROM (${place.sql}) WHERE ${isTotal.sql}`,
@@ -189,7 +204,7 @@ function readAround(
   cut: readonly number[],
 ): Promise<MergedRows> {
   const hours = sessionHoursOf(composition)
-  const listed = (statement: BoundSql) => {
+  const narrowed = (statement: BoundSql) => {
     const wanted = anyOf([isListed, isEntered(paths), { sql: "dimension = 'retracted'", params: {} }])
     return neverLasting({
       sql: `SELECT * FROM (${statement.sql}) WHERE ${wanted.sql}`,
@@ -197,8 +212,8 @@ function readAround(
     })
   }
   const places = [
-    ...aggregatedPlaces(composition, cut, [isListed, isEntered(paths)]),
-    ...[...changesPlaces(composition, hours, cut), ...rawSessionsSql(composition, hours, cut)].map(listed),
+    ...aggregatedPlaces(composition, cut, [isListed, isEntered(paths)], isListedOrEntered(paths)),
+    ...[...changesPlaces(composition, hours, cut), ...rawSessionsSql(composition, hours, cut)].map(narrowed),
   ]
   const most = { of: 'sessions', by: 'dimension', max: overviewKeysMax }
   return readPlaces(ch, table, places, { columns: Object.keys(table.columns), keys, most })
@@ -208,20 +223,27 @@ function neverLasting(statement: BoundSql): Place {
   return { ...statement, isLasting: false }
 }
 
-/** @param wanted rows of any of these conditions: each is asked by itself where the answer stays right for long */
-function aggregatedPlaces(composition: Composition, cut: readonly number[], wanted: readonly Wanted[]): Place[] {
+/**
+ * @param wanted rows of any of these conditions, each of which is asked by itself where it stays the same for long
+ * @param together all of them in one
+ */
+function aggregatedPlaces(
+  composition: Composition,
+  cut: readonly number[],
+  wanted: readonly Wanted[],
+  together: Wanted,
+): Place[] {
   const { aggregated } = cellsOf(composition, { name: 'sessions', hours: sessionHoursOf(composition), cut })
   return aggregated.flatMap((cell) =>
-    (cell.isFresh ? [anyOf(wanted)] : wanted).map(({ sql, params, ...condition }: Wanted) => ({
-      sql: `SELECT ${rowColumns} FROM agg_sessions WHERE ${cell.sql} AND (${sql})`,
+    (cell.growing === undefined ? wanted : [together]).map(({ sql, params, selected = [], each }) => ({
+      sql: `SELECT ${[...rowColumns, ...selected].join(', ')} FROM agg_sessions WHERE ${cell.sql} AND (${sql})`,
       params: { ...cell.params, ...params },
       isLasting: true,
-      ...condition,
+      growing: cell.growing,
+      each,
     })),
   )
 }
-
-type Wanted = BoundSql & Pick<Place, 'each'>
 
 function anyOf(conditions: readonly BoundSql[]): BoundSql {
   return {
@@ -287,6 +309,6 @@ function changesPlaces(composition: Composition, hours: HourSpan, cut: readonly 
   const notCut = cut.length === 0 ? '' : ' AND hour NOT IN {cut:Array(UInt32)}'
   const inRange = `first_at >= {from:Int64} AND first_at < {to:Int64}${notCut}`
   const { sql, params } = sessionContributionsSql(sessionSidesSql(scope, undefined, inRange), false)
-  const changes = { sql: `SELECT ${rowColumns} FROM (${sql})`, params: { ...params, from, to, cut } }
+  const changes = { sql: `SELECT ${rowColumns.join(', ')} FROM (${sql})`, params: { ...params, from, to, cut } }
   return [neverLasting(prefixParams(changes, 'changes'))]
 }

@@ -9,10 +9,12 @@ import {
   decodeValue,
   encodedSql,
   MergedRows,
+  mergeRows,
 } from '../../aggregates/aggregate-rows.ts'
 import { rowsCounted } from '../../aggregates/rows-at-hand.ts'
 import { type AggregateTable, countedColumns, keysOfEvent } from '../../aggregates/tables.ts'
 import type { BoundSql } from '../../bound-sql.ts'
+import type { EachOf, Growing } from '../../client.ts'
 import type { Cells } from './composition.ts'
 import { bucketStart, type Reader } from './span.ts'
 
@@ -29,8 +31,9 @@ export interface UnitedOptions {
 export interface Place extends BoundSql {
   /** Whether it selects the same for ever. */
   readonly isLasting: boolean
-  /** It selects rows that have one of the texts of a parameter as a key, and of each the same whichever others are asked for. */
-  readonly each?: { readonly parameter: string; readonly key: string }
+  /** It selects, in this column, one of the texts of a list, and of each the same whichever others are asked for. */
+  readonly each?: EachOf | undefined
+  readonly growing?: Growing | undefined
 }
 
 const bucketOfCell = 'roundDown(toInt64(hour) * 3600000, {bucket_starts:Array(Int64)})'
@@ -44,11 +47,12 @@ export function placesOf(table: AggregateTable, cells: Cells, { columns, buckets
   const where = paths === undefined ? '1' : 'path IN {paths:Array(String)}'
   const more = { ...(paths && { paths }), ...(buckets && { bucket_starts: buckets }) }
   return [
-    ...cells.aggregated.map((condition) => ({
-      sql: `SELECT ${fromCells} FROM ${table.name} WHERE ${condition.sql} AND ${where}`,
-      params: { ...condition.params, ...more },
+    ...cells.aggregated.map(({ sql, params, growing }) => ({
+      sql: `SELECT ${fromCells} FROM ${table.name} WHERE ${sql} AND ${where}`,
+      params: { ...params, ...more },
       isLasting: true,
-      ...(paths && { each: { parameter: 'paths', key: 'path' } }),
+      growing,
+      each: paths && { parameter: 'paths', column: 'path' },
     })),
     ...cells.raw.map((condition) => ({
       sql: `SELECT ${fromEvents} FROM events WHERE ${condition.sql} AND ${table.events} AND ${where}${groupBy(keysOf(table, buckets))}`,
@@ -138,30 +142,33 @@ async function askPlaces(
       Object.fromEntries(keys.map((key) => [key, row[key] as string | number])),
       Object.fromEntries(columns.map((name) => [name, decodeValue(formOf(name), row[`${name}_`])])),
     )
-  const ask = ({ sql, params, isLasting, each }: Place) =>
-    ch.query<AggregateRow>(`SELECT ${[...keys, ...encoded].join(', ')} FROM (${sql})${groupBy(keys)}${limit}`, params, {
-      isLasting,
-      decode,
-      ...(each && { each: { parameter: each.parameter, of: (row) => String(row.keys[each.key]) } }),
-    })
+  const ask = ({ sql, params, isLasting, each, growing }: Place) => {
+    const grouped = [...new Set([...keys, ...(each === undefined ? [] : [each.column])])]
+    return ch.query<AggregateRow>(
+      `SELECT ${[...grouped, ...encoded].join(', ')} FROM (${sql})${groupBy(grouped)}${limit}`,
+      params,
+      { isLasting, decode, ...(each && { each }), ...(growing && { growing: { ...growing, merge: mergeRows } }) },
+    )
+  }
   const [lasting, passing] = await Promise.all(
     [true, false].map((wanted) => Promise.all(places.filter(({ isLasting }) => isLasting === wanted).map(ask))),
   )
-  return { lasting: mergeRemembered(lasting!), passing: passing!.flat() }
+  return { lasting: mergeRemembered(lasting!.flat()), passing: passing!.flat() }
 }
 
-/** What some answers came to when they were merged, by the first of them. */
-const merges = new WeakMap<readonly AggregateRow[], { answers: readonly AggregateRow[][]; merged: MergedRows }>()
+/** What rows came to when they were merged, by the first of them. */
+const merges = new WeakMap<AggregateRow, { readonly rows: readonly AggregateRow[]; readonly merged: MergedRows }>()
+const noRows = new MergedRows([])
 
-/** Of answers that are remembered themselves: as long as they are, so is what they come to. */
-function mergeRemembered(answers: readonly AggregateRow[][]): MergedRows {
-  const [first] = answers
-  if (first === undefined) return new MergedRows([])
+/** Rows are the same objects as long as they are remembered: as long is what they come to. */
+function mergeRemembered(rows: readonly AggregateRow[]): MergedRows {
+  const [first] = rows
+  if (first === undefined) return noRows
   const known = merges.get(first)
-  const isSame = known?.answers.length === answers.length && known.answers.every((rows, at) => rows === answers[at])
+  const isSame = known?.rows.length === rows.length && rows.every((row, at) => row === known.rows[at])
   if (isSame) return known.merged
-  const merged = new MergedRows(answers.flat())
-  merges.set(first, { answers, merged })
+  const merged = new MergedRows(rows)
+  merges.set(first, { rows, merged })
   return merged
 }
 

@@ -93,11 +93,19 @@ const visitEvents = 6
 /** At 20,000 events a second a visit lasts for half a minute. */
 const visitsAtOnce = 100_000
 
-/** The numbers behind the ids of event `count` of a load. */
-export function numbersOf(count: number): { readonly event: number; readonly visit: number; readonly visitor: number } {
-  const visit = Math.floor(count / (visitsAtOnce * visitEvents)) * visitsAtOnce + (count % visitsAtOnce)
+/**
+ * The numbers behind the ids of event `count` of a load.
+ * @param ofWorkspace how many before it went to the same of the load's workspaces: a visit is all in one
+ */
+export function numbersOf(
+  count: number,
+  ofWorkspace = count,
+  workspaces = 1,
+): { readonly event: number; readonly visit: number; readonly visitor: number } {
+  const atOnce = Math.ceil(visitsAtOnce / workspaces)
+  const visit = Math.floor(ofWorkspace / (atOnce * visitEvents)) * atOnce + (ofWorkspace % atOnce)
   // Every third visitor has been here before.
-  const earlier = visit - 3 * visitsAtOnce
+  const earlier = visit - 3 * atOnce
   return { event: count, visit, visitor: visit % 3 === 0 && earlier >= 0 ? earlier : visit }
 }
 

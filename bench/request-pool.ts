@@ -7,6 +7,8 @@ import type { LoadPlan } from './load-plan.ts'
 
 export interface PreparedRequest {
   readonly bytes: Buffer
+  /** Which of the load's workspaces it goes to. */
+  readonly workspace: number
   /** Of each event, where the counters of its ids stand. */
   readonly events: readonly { readonly event: number; readonly visit: number; readonly visitor: number }[]
 }
@@ -15,8 +17,11 @@ export class RequestPool {
   private readonly free: PreparedRequest[] = []
   private nextFree = 0
   private eventCount = 0
+  /** By workspace. */
+  private readonly eventCounts: number[]
 
   constructor(plan: LoadPlan) {
+    this.eventCounts = plan.trackingKeys.map(() => 0)
     // All variants at least once, and some to spare, so that one comes round only after the others.
     const count = Math.max(plan.eventsPerRequest === 1 ? eventVariants.length : 64, plan.connections) + 64
     for (let at = 0; at < count; at++) this.free.push(prepare(plan, at))
@@ -29,8 +34,9 @@ export class RequestPool {
       this.free.splice(0, this.nextFree)
       this.nextFree = 0
     }
+    const { workspace } = request
     for (const places of request.events) {
-      const numbers = numbersOf(this.eventCount++)
+      const numbers = numbersOf(this.eventCount++, this.eventCounts[workspace]!++, this.eventCounts.length)
       writeCounter(request.bytes, places.event, numbers.event)
       writeCounter(request.bytes, places.visit, numbers.visit)
       writeCounter(request.bytes, places.visitor, numbers.visitor)
@@ -45,7 +51,8 @@ export class RequestPool {
 
 function prepare(plan: LoadPlan, at: number): PreparedRequest {
   const variant = eventVariants[at % eventVariants.length]!
-  const trackingKey = plan.trackingKeys[at % plan.trackingKeys.length]!
+  const workspace = at % plan.trackingKeys.length
+  const trackingKey = plan.trackingKeys[workspace]!
   const placeholders = idsOf(plan.idPrefix, { event: 0, visit: 0, visitor: 0 })
   const body =
     plan.eventsPerRequest === 1
@@ -67,7 +74,7 @@ function prepare(plan: LoadPlan, at: number): PreparedRequest {
     visit: visits[place]!,
     visitor: visitors[place]!,
   }))
-  return { bytes, events }
+  return { bytes, workspace, events }
 }
 
 /** Where the counters of `placeholder` stand. */

@@ -29,20 +29,23 @@ export interface SessionKeys {
   readonly device: string
   readonly browser: string
   readonly country: string
-  readonly pageviews: string
+  /** Condition: it has a pageview. */
+  readonly hasEntry: string
   readonly entryPath: string
 }
 
 /** SQL of a session's entries: (dimension, key, detail). */
 export function sessionEntriesSql(keys: SessionKeys): string {
-  const { source, medium, device, browser, country, pageviews, entryPath } = keys
+  const { source, medium, device, browser, country, hasEntry, entryPath } = keys
   return `arrayConcat([
     ('total', '', ''), ('source', ${source}, ${medium}), ('device', ${device}, ''), ('browser', ${browser}, ''), ('country', ${country}, '')],
-    if(${pageviews} > 0, [('entry', ${entryPath}, '')], []))`
+    if(${hasEntry}, [('entry', ${entryPath}, '')], []))`
 }
 
 /** SQL of what is counted of a session. */
 export interface SessionCounts {
+  /** 1, or what stands for it. */
+  readonly sessions: string
   readonly visitor: string
   readonly pageviews: string
   readonly events: string
@@ -52,14 +55,16 @@ export interface SessionCounts {
 
 /**
  * SQL select list of the keys of `agg_sessions` and its columns, from rows of sessions with an `entry` each.
- * @param sign the column that says how often a row counts, where that isn't once; sets only grow, by rows that count once
+ * @param side the columns that say how often a row counts, and whether its visitor is to be added to sets
  */
-export function sessionSumsSql(counts: SessionCounts, sign?: string): string {
-  const { visitor, pageviews, events, isBounce, durationMs } = counts
-  const sum = (value: string) => `toInt64(sum(${sign === undefined ? value : `${sign} * ${value}`}))`
-  const isAdded = sign === undefined ? '1' : `${sign} = 1`
+export function sessionSumsSql(
+  counts: SessionCounts,
+  side?: { readonly sign: string; readonly isNew: string },
+): string {
+  const { sessions, visitor, pageviews, events, isBounce, durationMs } = counts
+  const sum = (value: string) => `toInt64(sum(${side === undefined ? value : `${side.sign} * ${value}`}))`
   return `entry.1 AS dimension, entry.2 AS key, entry.3 AS detail,
-      ${sum('1')} AS sessions, ${sum(pageviews)} AS pageviews, ${sum(events)} AS events,
+      ${sum(sessions)} AS sessions, ${sum(pageviews)} AS pageviews, ${sum(events)} AS events,
       ${sum(isBounce)} AS bounces, ${sum(durationMs)} AS duration_ms,
-      ${setFunction('list', 'StateIf')}(${visitor}, ${isAdded} AND dimension NOT IN ('total', 'entry')) AS visitors`
+      ${setFunction('list', 'StateIf')}(${visitor}, ${side?.isNew ?? '1'} AND dimension NOT IN ('total', 'entry')) AS visitors`
 }

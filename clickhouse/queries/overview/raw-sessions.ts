@@ -29,9 +29,9 @@ export function rawSessionTotalsSql(composition: Composition, hours: HourSpan): 
  */
 export function rawSessionsSql(composition: Composition, hours: HourSpan, cut: readonly number[]): BoundSql[] {
   const facts = `${firstOfSession} AS first, argMinIf(path, (occurred_at, id), kind = 'pageview') AS entry_path`
-  const entries = sessionEntriesSql({ ...ofFirst, pageviews: 'session_pageviews', entryPath: 'entry_path' })
+  const entries = sessionEntriesSql({ ...ofFirst, hasEntry: 'session_pageviews > 0', entryPath: 'entry_path' })
   const sums = sessionSumsSql({
-    ...{ visitor: 'visitor', pageviews: 'session_pageviews', events: 'session_events' },
+    ...{ sessions: '1', visitor: 'visitor', pageviews: 'session_pageviews', events: 'session_events' },
     ...{ isBounce: 'is_bounce', durationMs: 'duration' },
   })
   return sessionRows(composition, hours, cut, facts).map(({ sql, params }) => ({

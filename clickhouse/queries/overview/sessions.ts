@@ -20,9 +20,18 @@ import { type SessionChanges, sessionChangesOf, sessionsBegunIn } from '../../ag
 import { sessionContributionsSql, sessionSidesSql } from '../../aggregates/session-starts.ts'
 import { aggregateTables } from '../../aggregates/tables.ts'
 import type { BoundSql } from '../../bound-sql.ts'
-import { type Composition, cellsOf, edgesOf, sessionHoursOf } from './composition.ts'
+import { type Composition, edgesOf, sessionHoursOf } from './composition.ts'
 import type { CreditedConversions } from './conversions.ts'
 import { rawSessionsSql, rawSessionTotalsSql } from './raw-sessions.ts'
+import {
+  aggregatedPlaces,
+  anyOf,
+  isEntered,
+  isListed,
+  isListedOrEntered,
+  isTotal,
+  sessionColumns,
+} from './session-places.ts'
 import { prefixParams, type Reader } from './span.ts'
 import { type Place, readPlaces } from './united.ts'
 
@@ -58,29 +67,6 @@ const table = aggregateTables.agg_sessions
 const noSessions: SessionTotals = { sessions: 0, bounces: 0, durationMs: 0 }
 const keys = ['dimension', 'key', 'detail']
 const sumColumns = ['sessions', 'bounces', 'duration_ms']
-const rowColumns = [...keys, ...Object.keys(table.columns)]
-/** A condition over rows of the table. */
-interface Wanted extends BoundSql, Pick<Place, 'each'> {
-  readonly selected?: readonly string[]
-}
-
-const isTotal: Wanted = { sql: "dimension = 'total'", params: {} }
-const isListed: Wanted = { sql: "dimension NOT IN ('entry', 'retracted', 'long')", params: {} }
-const isEntered = (paths: readonly string[]): Wanted => ({
-  sql: "dimension = 'entry' AND key IN {paths:Array(String)}",
-  params: { paths },
-  each: { parameter: 'paths', column: 'key' },
-})
-/** Both in one, of which a part can be asked for all the same: of each page, and of all that isn't an entry. */
-const isListedOrEntered = (paths: readonly string[]): Wanted => {
-  const asked = "if(dimension = 'entry', concat('entry ', key), 'listed')"
-  return {
-    sql: `dimension NOT IN ('retracted', 'long') AND ${asked} IN {asked:Array(String)}`,
-    params: { asked: ['listed', ...paths.map((path) => `entry ${path}`)] },
-    selected: [`${asked} AS asked`],
-    each: { parameter: 'asked', column: 'asked' },
-  }
-}
 
 export async function readSessionTotals(ch: Reader, composition: Composition): Promise<SessionTotals> {
   const hours = sessionHoursOf(composition)
@@ -223,35 +209,6 @@ function neverLasting(statement: BoundSql): Place {
   return { ...statement, isLasting: false }
 }
 
-/**
- * @param wanted rows of any of these conditions, each of which is asked by itself where it stays the same for long
- * @param together all of them in one
- */
-function aggregatedPlaces(
-  composition: Composition,
-  cut: readonly number[],
-  wanted: readonly Wanted[],
-  together: Wanted,
-): Place[] {
-  const { aggregated } = cellsOf(composition, { name: 'sessions', hours: sessionHoursOf(composition), cut })
-  return aggregated.flatMap((cell) =>
-    (cell.growing === undefined ? wanted : [together]).map(({ sql, params, selected = [], each }) => ({
-      sql: `SELECT ${[...rowColumns, ...selected].join(', ')} FROM agg_sessions WHERE ${cell.sql} AND (${sql})`,
-      params: { ...cell.params, ...params },
-      isLasting: true,
-      growing: cell.growing,
-      each,
-    })),
-  )
-}
-
-function anyOf(conditions: readonly BoundSql[]): BoundSql {
-  return {
-    sql: conditions.map(({ sql }) => sql).join(' OR '),
-    params: Object.assign({}, ...conditions.map(({ params }) => params)),
-  }
-}
-
 /** The hours taken from the aggregates in which pending rows can change a session; undefined: there are none. */
 function changedHours({ pending }: Composition, hours: HourSpan): HourSpan | undefined {
   if (pending === undefined) return undefined
@@ -309,6 +266,6 @@ function changesPlaces(composition: Composition, hours: HourSpan, cut: readonly 
   const notCut = cut.length === 0 ? '' : ' AND hour NOT IN {cut:Array(UInt32)}'
   const inRange = `first_at >= {from:Int64} AND first_at < {to:Int64}${notCut}`
   const { sql, params } = sessionContributionsSql(sessionSidesSql(scope, undefined, inRange), false)
-  const changes = { sql: `SELECT ${rowColumns.join(', ')} FROM (${sql})`, params: { ...params, from, to, cut } }
+  const changes = { sql: `SELECT ${sessionColumns.join(', ')} FROM (${sql})`, params: { ...params, from, to, cut } }
   return [neverLasting(prefixParams(changes, 'changes'))]
 }

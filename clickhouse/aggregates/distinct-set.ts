@@ -19,13 +19,13 @@ interface SetFormat {
   readonly registerBits: number
   /** Bits of the hash that give the rank. */
   readonly rankBits: number
-  /** With more of them registers take less memory, a byte each in place of eight. */
+  /** Of more, registers are kept: they are added to in less time than it takes to put hashes in order. */
   readonly hashesMax: number
 }
 
 const formats: Readonly<Record<SetKind, SetFormat>> = {
-  list: { hashBytes: 4, precision: 17, registerBits: 5, rankBits: 15, hashesMax: 2 ** 14 },
-  total: { hashBytes: 8, precision: 19, registerBits: 6, rankBits: 45, hashesMax: 2 ** 16 },
+  list: { hashBytes: 4, precision: 17, registerBits: 5, rankBits: 15, hashesMax: 2 ** 13 },
+  total: { hashBytes: 8, precision: 19, registerBits: 6, rankBits: 45, hashesMax: 2 ** 14 },
 }
 const largeState = 3
 

@@ -26,10 +26,10 @@ export interface RecentEvent {
 
 const shown = `${inRange} AND kind NOT IN ('web_vital', 'page_leave')`
 /** Looked through one after the other, from the end of the range, until there are enough: hours. */
-const lookBacks = [1 / 30, 1, 24, 8 * 24, Number.POSITIVE_INFINITY]
+const lookBacks = [1 / 360, 1 / 30, 1, 24, 8 * 24, Number.POSITIVE_INFINITY]
 /** From which one on there were enough, or nearly: of a quiet workspace the first ones have nothing, of a busy one the hour very much. */
 const usedLast = new LRUCache<number, number>({ max: crowdedWorkspacesMax })
-const usedFirst = 1
+const usedFirst = 2
 
 export async function readRecentEvents(ch: Reader, span: ReadableSpan, now: number): Promise<RecentEvent[]> {
   const newest = Math.min(span.end, Math.max(now, span.start))

@@ -44,9 +44,9 @@ export interface Growing {
 /** What a generation holds, whichever others it was merged of. */
 export interface Content {
   readonly generation: number
-  /** Of the commit that brought the newest of it. */
-  readonly revision: number
-  /** How many commits brought it; what was computed anew counts as one again. */
+  /** What is newest in it: what comes later has a higher number. */
+  readonly newest: number
+  /** Of how many it was merged; what was computed anew counts as one again. */
   readonly parts: number
 }
 

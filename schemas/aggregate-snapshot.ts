@@ -20,8 +20,8 @@ export interface LiveGeneration {
   readonly level: number
   /** No event counted in it is later; milliseconds since 1970. */
   readonly lastAt: number
-  /** Of the commit that brought the newest of what it holds: merging brings nothing. */
-  readonly revision: number
+  /** Number of the attempt that brought the newest of what it holds: merging brings nothing. */
+  readonly newest: number
   /** Of how many generations that weren't merged it is made. */
   readonly parts: number
 }

@@ -138,7 +138,7 @@ export const aggregateRepairDaysMax = 30
 export const aggregateKeysPerDayMax = 500
 /** So many generations of one level and day are merged into one of the next. */
 export const aggregateMergeWidth = 8
-/** From this level on readers ask for generations apart from the others, because the answer stays right for minutes. */
+/** A day with unmerged generations below this level is going on: readers don't keep what its hours come to by themselves. */
 export const aggregateSettledLevel = 2
 /** A day gets rows of the whole day so long after its end, and again once no late rows have come for a while or too many. */
 export const aggregateDayOverMs = 2 * hour

@@ -103,8 +103,7 @@ function keyOfQuestion(sql: string, params: Record<string, unknown>): string {
 
 /** How much some generations hold together. */
 interface Contents {
-  /** The highest of theirs. */
-  readonly revision: number
+  readonly newest: number
   readonly parts: number
 }
 
@@ -112,11 +111,11 @@ interface Known<Row> extends Contents {
   readonly rows: Row[]
 }
 
-const nothing: Contents = { revision: 0, parts: 0 }
+const nothing: Contents = { newest: 0, parts: 0 }
 
 function contentsOf(generations: readonly Content[]): Contents {
-  const revision = generations.reduce((highest, one) => Math.max(highest, one.revision), 0)
-  return { revision, parts: generations.reduce((sum, { parts }) => sum + parts, 0) }
+  const newest = generations.reduce((highest, one) => Math.max(highest, one.newest), 0)
+  return { newest, parts: generations.reduce((sum, { parts }) => sum + parts, 0) }
 }
 
 interface Missing {
@@ -132,7 +131,7 @@ function missingOf(known: ReadonlyMap<string, Contents | undefined>, generations
   for (const [text, contents] of known) {
     const since = contents && generationsSince(contents, generations)
     if (since?.length === 0) continue
-    const name = since === undefined ? 'all' : `${contents!.revision}`
+    const name = since === undefined ? 'all' : `${contents!.newest}`
     const together = missing.get(name) ?? { texts: [], generations: since ?? generations, isAll: since === undefined }
     together.texts.push(text)
     missing.set(name, together)
@@ -142,14 +141,14 @@ function missingOf(known: ReadonlyMap<string, Contents | undefined>, generations
 
 /**
  * The generations that hold nothing of what is known; undefined where what is known isn't in the others, neither less nor more.
- * Of two moments the later one has, up to a revision, at most what the earlier one had: what is added has higher ones, and what
- * is merged keeps its own. So where both have as many parts up to it, they have the same.
+ * Of two moments the later one has, of what was newest at the earlier and before, at most what that had: what is added has higher
+ * numbers, and what is merged keeps its own. So where both have as many parts of it, they have the same.
  */
 function generationsSince(known: Contents, generations: readonly Content[]): Content[] | undefined {
-  if (known.revision > contentsOf(generations).revision) return undefined
-  const before = generations.filter(({ revision }) => revision <= known.revision)
+  if (known.newest > contentsOf(generations).newest) return undefined
+  const before = generations.filter(({ newest }) => newest <= known.newest)
   if (contentsOf(before).parts !== known.parts) return undefined
-  return generations.filter(({ revision }) => revision > known.revision)
+  return generations.filter(({ newest }) => newest > known.newest)
 }
 
 const objectBytes = 64

@@ -68,7 +68,7 @@ export async function mergeGenerations(
   const merged = {
     ...{ level: merge.level, isWhole: merge.isWhole },
     lastAt: Math.max(...merge.from.map((one) => one.lastAt)),
-    revision: Math.max(...merge.from.map((one) => one.revision)),
+    newest: Math.max(...merge.from.map((one) => one.newest)),
     parts: merge.from.reduce((sum, { parts }) => sum + parts, 0),
   }
   const generation = generationOf(attempt, merge.day)

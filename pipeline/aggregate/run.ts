@@ -134,7 +134,7 @@ export async function writtenBy(
   lastAtOf: (day: number) => number,
 ): Promise<NewGeneration[]> {
   const written = await generationsOf(ch, attempt)
-  const unmerged = { level: 0, isWhole: false, parts: 1 }
+  const unmerged = { level: 0, isWhole: false, newest: attempt, parts: 1 }
   return written.map(({ generation, day }) => ({ generation, day, lastAt: lastAtOf(day), ...unmerged }))
 }
 

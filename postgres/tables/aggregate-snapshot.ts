@@ -23,7 +23,7 @@ export async function readSnapshot(q: Queryable, known?: AggregateSnapshot): Pro
        CASE WHEN revision != $1 THEN (SELECT jsonb_agg(jsonb_build_object('first', first_segment, 'through', through)
          ORDER BY first_segment) FROM aggregate_marks) END AS marks,
        CASE WHEN revision != $1 THEN (SELECT jsonb_agg(jsonb_build_object('generation', generation, 'day', day, 'isWhole', is_whole,
-         'level', level, 'lastAt', last_at, 'revision', revision, 'parts', parts) ORDER BY generation) FROM aggregate_generations_live) END AS generations,
+         'level', level, 'lastAt', last_at, 'newest', newest, 'parts', parts) ORDER BY generation) FROM aggregate_generations_live) END AS generations,
        CASE WHEN revision != $1 THEN (SELECT jsonb_agg(jsonb_build_object('generation', generation, 'firstDay', first_day, 'days', days)
          ORDER BY generation) FROM aggregate_blocks_live) END AS blocks,
        CASE WHEN revision != $1 THEN (SELECT jsonb_agg(jsonb_build_object('workspaceId', workspace_id, 'hour', hour,

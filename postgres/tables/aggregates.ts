@@ -22,8 +22,7 @@ export interface StoredGeneration extends LiveGeneration {
   readonly writtenAt: number
 }
 
-/** Without a revision it gets that of the commit which brings it. */
-export type NewGeneration = Omit<StoredGeneration, 'writtenAt' | 'revision'> & { readonly revision?: number }
+export type NewGeneration = Omit<StoredGeneration, 'writtenAt'>
 
 /** An hour of a workspace whose raw rows were changed behind the marks. */
 export interface Repair extends HourKey {
@@ -58,7 +57,7 @@ export async function readAggregationState(q: Queryable, repairsMax: number): Pr
        ${marks('aggregate_marks', 'through')} AS aggregated,
        ${marks('segment_leases_taken', 'shipped_through')} AS shipped, ${resets} AS resets,
        (SELECT coalesce(json_agg(json_build_object('generation', generation, 'day', day, 'isWhole', is_whole, 'lastAt', last_at,
-          'revision', revision, 'parts', parts, 'level', level, 'writtenAt', ${milliseconds('written_at')}) ORDER BY generation), '[]')
+          'newest', newest, 'parts', parts, 'level', level, 'writtenAt', ${milliseconds('written_at')}) ORDER BY generation), '[]')
         FROM aggregate_generations_live) AS generations,
        (SELECT coalesce(json_agg(json_build_object('generation', generation, 'firstDay', first_day, 'days', days)), '[]')
         FROM aggregate_blocks_live) AS blocks,
@@ -149,7 +148,7 @@ export function commitToLedger(pg: Postgres, change: LedgerChange): Promise<bool
       [removed],
     )
     await tx.query(
-      `INSERT INTO aggregate_generations_live (generation, day, level, is_whole, last_at, revision, parts)
+      `INSERT INTO aggregate_generations_live (generation, day, level, is_whole, last_at, newest, parts)
        SELECT * FROM unnest($1::bigint[], $2::int[], $3::smallint[], $4::boolean[], $5::bigint[], $6::bigint[], $7::int[])`,
       [
         added.map(({ generation }) => generation),
@@ -157,7 +156,7 @@ export function commitToLedger(pg: Postgres, change: LedgerChange): Promise<bool
         added.map(({ level }) => level),
         added.map(({ isWhole }) => isWhole),
         added.map(({ lastAt }) => lastAt),
-        added.map((one) => one.revision ?? revision + 1),
+        added.map(({ newest }) => newest),
         added.map(({ parts }) => parts),
       ],
     )

@@ -86,7 +86,7 @@ const generation = (number: number, day: number, more: Partial<StoredGeneration>
   level: 0,
   isWhole: false,
   lastAt: 0,
-  revision: 1,
+  newest: number,
   parts: 1,
   writtenAt: 0,
   ...more,

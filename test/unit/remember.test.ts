@@ -52,7 +52,7 @@ test('of a question about several texts only those go out of which nothing is kn
 
 describe('of a question about generations', () => {
   /** Of each generation, what it holds, and a row of each letter. */
-  const content = (generation: number, revision = generation, parts = 1): Content => ({ generation, revision, parts })
+  const content = (generation: number, newest = generation, parts = 1): Content => ({ generation, newest, parts })
 
   function setUpGrowing() {
     const asked: [generations: readonly number[], letters: readonly string[]][] = []

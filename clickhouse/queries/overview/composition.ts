@@ -187,7 +187,7 @@ function aggregatedCells(
   return [...(whole.length === 0 ? [] : [ofDays]), ...(open.length === 0 ? [] : [ofHours()])]
 }
 
-/** Whether a generation is replaced with one of the next commits. */
+/** Whether others come to a generation's day all the time. */
 export function isFresh({ isWhole, level }: LiveGeneration): boolean {
   return !isWhole && level < aggregateSettledLevel
 }

@@ -33,6 +33,7 @@ export interface Place extends BoundSql {
   readonly isLasting: boolean
   /** It selects, in this column, one of the texts of a list, and of each the same whichever others are asked for. */
   readonly each?: EachOf | undefined
+  /** Its generations, where others come with every commit. */
   readonly growing?: Growing | undefined
 }
 

@@ -126,7 +126,7 @@ export const aggregateMemoryMax = 2 * 1024 * MiB
 /** Threads of one statement: readers come first. */
 export const aggregateThreadsMax = 1
 /** How nice its threads are to others of ClickHouse's machine, where that may say so (CAP_SYS_NICE): as of `nice`, 0 to 19. */
-export const aggregateNiceness = 10
+export const aggregateNiceness = 14
 /** Whoever aggregates has the work to itself; when it dies, others take it over after this. */
 export const aggregateClaimMs = 20 * second
 /** Hours recorded to be computed anew that one run looks at, and the days that they may be of. */

@@ -11,6 +11,8 @@ import { EngineError, tooManyQueries } from './engine-error.ts'
 const querySessions = 4
 /** Of their own, so that slow questions don't keep events from being stored. */
 const insertSessions = 2
+/** Merges can wait longest: they are nicer than this process is (embedded-server.ts), where that may say so (CAP_SYS_NICE). */
+const connectionArgs = ['--os_threads_nice_value_merge_mutate=15']
 /** Beyond so many waiting statements new ones are refused. */
 const queueMax = 200
 
@@ -63,7 +65,7 @@ export function openEngine(folder: string): Engine {
 /** Sessions that take turns at one queue. */
 function makeLane(folder: string, size: number): Engine {
   const seats: Seat[] = Array.from({ length: size }, () => ({
-    session: new Session(folder),
+    session: new Session(folder, { connectionArgs }),
     database: 'default',
     dirty: new Set(),
   }))

@@ -20,7 +20,7 @@ export interface LiveGeneration {
   readonly level: number
   /** No event counted in it is later; milliseconds since 1970. */
   readonly lastAt: number
-  /** Number of the attempt that brought the newest of what it holds: merging brings nothing. */
+  /** Number of the attempt that brought the newest of what it holds: that of a merge, only where it left something out. */
   readonly newest: number
   /** Of how many generations that weren't merged it is made. */
   readonly parts: number

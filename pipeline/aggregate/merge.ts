@@ -64,11 +64,12 @@ export async function mergeGenerations(
       await mergeDays(ch, name, { generation, firstDay: merge.day, from: [generation], isBlock: false })
     }
   }
-  // What it holds is what they held: nothing new comes with it.
+  // It holds what they held, and nothing new comes with it; but where something is left out, it is as if all of it were new.
+  const isComplete = kept.size === 0 && state.resets.every(({ hour }) => Math.floor(hour / 24) !== merge.day)
   const merged = {
     ...{ level: merge.level, isWhole: merge.isWhole },
     lastAt: Math.max(...merge.from.map((one) => one.lastAt)),
-    newest: Math.max(...merge.from.map((one) => one.newest)),
+    newest: isComplete ? Math.max(...merge.from.map((one) => one.newest)) : attempt,
     parts: merge.from.reduce((sum, { parts }) => sum + parts, 0),
   }
   const generation = generationOf(attempt, merge.day)

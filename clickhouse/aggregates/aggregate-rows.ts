@@ -78,7 +78,8 @@ export class MergedRow {
 
   /** All columns, merged. */
   get values(): AggregateRow['values'] {
-    const [some] = this.#added
+    const [some, ...others] = this.#added
+    if (this.#base === undefined && others.length === 0) return some!
     return Object.fromEntries(Object.keys(some!).map((column) => [column, this.#value(column)]))
   }
 
@@ -124,17 +125,11 @@ export class MergedRows {
   get all(): MergedRow[] {
     return [...this.#byGroup.values()]
   }
-}
 
-/** One row for each combination of keys; those that are alone stay the same objects. */
-export function mergeRows(rows: readonly AggregateRow[]): AggregateRow[] {
-  return [...groupsOf(rows).values()].map((some) => {
-    const [first] = some
-    if (some.length === 1) return first!
-    const valuesOf = (column: string) => some.map(({ values }) => values[column]!)
-    const columns = Object.keys(first!.values)
-    return { ...first!, values: Object.fromEntries(columns.map((column) => [column, mergeValues(valuesOf(column))])) }
-  })
+  /** What they come to, one row for each combination of keys. */
+  get rows(): AggregateRow[] {
+    return [...this.#byGroup].map(([group, { keys, values }]) => ({ group, keys, values }))
+  }
 }
 
 function groupsOf(rows: readonly AggregateRow[]): Map<string, AggregateRow[]> {

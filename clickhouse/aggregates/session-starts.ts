@@ -9,8 +9,9 @@
  * scratch. That takes a first event that arrives after later ones were counted.
  *
  * Sides are rows of workspace_id, hour, sign (1: counts, -1: counted until now, 0: neither), facts, mark, which is a key of
- * `agg_sessions` that the row makes in place of those of its facts, and is_new: its visitor isn't in the sets of its keys yet. Two statements find them: one for all sessions, hour
- * by hour, and a much faster one for those within a day, which only marks the others.
+ * `agg_sessions` that the row makes in place of those of its facts, and is_new: its visitor isn't in the sets of its keys yet.
+ * Two statements find them: one for all sessions, hour by hour, and a much faster one for those within a day, which only marks
+ * the others.
  */
 import type { BoundSql } from '../bound-sql.ts'
 import { browserKey, countryKey, deviceKey, mediumKey, sourceKey } from './event-keys.ts'

@@ -16,12 +16,20 @@ import type { Growing } from '../../client.ts'
 import { type Composition, dayHours, type PendingRows, sessionHoursOf } from './composition.ts'
 import { prefixParams, type Reader, within } from './span.ts'
 
-/** Conversions that count for a key of a dimension. */
-export interface CreditedConversions {
+/** A key of a dimension. */
+export interface GroupKeys {
   readonly dimension: string
   readonly key: string
   /** The medium, where the key is a source. */
   readonly detail: string
+}
+
+export function nameOfGroup({ dimension, key, detail }: GroupKeys): string {
+  return [dimension, key, detail].join('\0')
+}
+
+/** Conversions that count for a key of a dimension. */
+export interface CreditedConversions extends GroupKeys {
   readonly total: number
 }
 
@@ -84,7 +92,7 @@ async function readPart(
 function addConversions(some: readonly CreditedConversions[]): CreditedConversions[] {
   const groups = new Map<string, CreditedConversions>()
   for (const one of some) {
-    const name = [one.dimension, one.key, one.detail].join('\0')
+    const name = nameOfGroup(one)
     groups.set(name, { ...one, total: one.total + (groups.get(name)?.total ?? 0) })
   }
   return [...groups.values()]

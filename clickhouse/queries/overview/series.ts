@@ -61,7 +61,7 @@ export async function readSeries<Closed>(
       lasting: largest?.lasting ?? new MergedRows([]),
       passing: [
         ...(largest?.passing ?? []),
-        ...others.flatMap(({ lasting, passing }) => [...rowsOf(lasting), ...passing]),
+        ...others.flatMap(({ lasting, passing }) => [...lasting.rows, ...passing]),
       ],
     },
   }
@@ -85,13 +85,9 @@ function joinBuckets(rest: RowParts, buckets: readonly RowParts[]): RowParts {
     known?.buckets.length === buckets.length && buckets.every(({ lasting }, at) => lasting === known.buckets[at])
   const joined = isSame
     ? known.joined
-    : rest.lasting.with(buckets.flatMap(({ lasting }) => withoutBucket(rowsOf(lasting))))
+    : rest.lasting.with(buckets.flatMap(({ lasting }) => withoutBucket(lasting.rows)))
   joins.set(rest.lasting, { buckets: buckets.map(({ lasting }) => lasting), joined })
   return { lasting: joined, passing: [...rest.passing, ...buckets.flatMap(({ passing }) => withoutBucket(passing))] }
-}
-
-function rowsOf(merged: MergedRows): AggregateRow[] {
-  return merged.all.map(({ keys, values }) => aggregateRow(keys, values))
 }
 
 function withoutBucket(rows: readonly AggregateRow[]): AggregateRow[] {

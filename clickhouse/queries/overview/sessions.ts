@@ -21,7 +21,7 @@ import { sessionContributionsSql, sessionSidesSql } from '../../aggregates/sessi
 import { aggregateTables } from '../../aggregates/tables.ts'
 import type { BoundSql } from '../../bound-sql.ts'
 import { type Composition, edgesOf, sessionHoursOf } from './composition.ts'
-import type { CreditedConversions } from './conversions.ts'
+import { type CreditedConversions, type GroupKeys, nameOfGroup } from './conversions.ts'
 import { rawSessionsSql, rawSessionTotalsSql } from './raw-sessions.ts'
 import {
   aggregatedPlaces,
@@ -95,9 +95,9 @@ export function sessionFiguresOf(
   conversions: readonly CreditedConversions[],
   limit: number,
 ): SessionFigures {
-  const groups = new Map(rows.all.map(groupOf).map((group) => [nameOf(group), group]))
+  const groups = new Map(rows.all.map(groupOf).map((group) => [nameOfGroup(group), group]))
   for (const { total, ...keys } of conversions) {
-    const group = groups.get(nameOf(keys)) ?? {
+    const group = groups.get(nameOfGroup(keys)) ?? {
       ...keys,
       ...noSessions,
       visitors: 0,
@@ -105,7 +105,7 @@ export function sessionFiguresOf(
       events: 0,
       conversions: 0,
     }
-    groups.set(nameOf(keys), { ...group, conversions: group.conversions + total })
+    groups.set(nameOfGroup(keys), { ...group, conversions: group.conversions + total })
   }
   const all = [...groups.values()].filter(({ sessions, conversions }) => sessions !== 0 || conversions !== 0)
   const of = (wanted: string) =>
@@ -127,16 +127,6 @@ export function sessionFiguresOf(
     countries: of('country'),
     entryPages: of('entry'),
   }
-}
-
-interface GroupKeys {
-  readonly dimension: string
-  readonly key: string
-  readonly detail: string
-}
-
-function nameOf({ dimension, key, detail }: GroupKeys): string {
-  return [dimension, key, detail].join('\0')
 }
 
 function groupOf(row: MergedRow): SessionGroup & GroupKeys {

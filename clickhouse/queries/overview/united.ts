@@ -9,7 +9,6 @@ import {
   decodeValue,
   encodedSql,
   MergedRows,
-  mergeRows,
 } from '../../aggregates/aggregate-rows.ts'
 import { rowsCounted } from '../../aggregates/rows-at-hand.ts'
 import { type AggregateTable, countedColumns, keysOfEvent } from '../../aggregates/tables.ts'
@@ -143,12 +142,13 @@ async function askPlaces(
       Object.fromEntries(keys.map((key) => [key, row[key] as string | number])),
       Object.fromEntries(columns.map((name) => [name, decodeValue(formOf(name), row[`${name}_`])])),
     )
+  const merge = (rows: readonly AggregateRow[]) => new MergedRows(rows).rows
   const ask = ({ sql, params, isLasting, each, growing }: Place) => {
     const grouped = [...new Set([...keys, ...(each === undefined ? [] : [each.column])])]
     return ch.query<AggregateRow>(
       `SELECT ${[...grouped, ...encoded].join(', ')} FROM (${sql})${groupBy(grouped)}${limit}`,
       params,
-      { isLasting, decode, ...(each && { each }), ...(growing && { growing: { ...growing, merge: mergeRows } }) },
+      { isLasting, decode, ...(each && { each }), ...(growing && { growing: { ...growing, merge } }) },
     )
   }
   const [lasting, passing] = await Promise.all(

@@ -38,9 +38,18 @@ export function rememberLasting<Reader extends Pick<ClickHouse, 'query'>>(reader
     })
   }
 
+  /** The texts that were asked for last in a question, these ones first. */
+  function noteTexts(question: string, texts: readonly string[]): readonly string[] {
+    const before = (answers.get(question)?.rows ?? []) as readonly string[]
+    const all = [...new Set([...texts, ...before])].slice(0, Math.max(texts.length, keptTextsMax))
+    answers.set(question, { ...nothing, rows: all })
+    return all
+  }
+
   /**
    * Asks for those of a list's texts of which nothing is known, and of the others for what has come since: for generations
-   * that weren't listed then.
+   * that weren't listed then. Texts that were asked for before are kept up with these: they are asked for in the same
+   * statement, and where they come back it takes none.
    */
   async function askForNew<Row>(
     sql: string,
@@ -56,7 +65,8 @@ export function rememberLasting<Reader extends Pick<ClickHouse, 'query'>>(reader
     const textOf = (row: Readonly<Record<string, unknown>>) => (each === undefined ? '' : String(row[each.column]))
     const generations = growing?.generations ?? []
     const contents = contentsOf(generations)
-    const known = new Map(texts.map((text) => [text, answers.get(`${question} ${text}`) as Known<Row> | undefined]))
+    const kept = each && growing ? noteTexts(question, texts) : texts
+    const known = new Map(kept.map((text) => [text, answers.get(`${question} ${text}`) as Known<Row> | undefined]))
 
     const askFor = async (missing: Missing): Promise<void> => {
       const rows = await reader.query<Record<string, unknown>>(
@@ -72,12 +82,15 @@ export function rememberLasting<Reader extends Pick<ClickHouse, 'query'>>(reader
       for (const row of rows) added.get(textOf(row))?.push(decode(row))
       for (const [text, rows] of added) {
         const before = missing.isAll ? [] : known.get(text)!.rows
-        const all = { ...contents, rows: before.length === 0 ? rows : growing!.merge([...before, ...rows]) }
+        // With nothing new the same object: what was made of it is known by it.
+        const isSame = rows.length === 0
+        const merged = before.length === 0 || isSame ? undefined : growing!.merge([...before, ...rows])
+        const all = { ...contents, rows: merged ?? (isSame ? before : rows) }
         known.set(text, all)
         answers.set(`${question} ${text}`, all)
       }
     }
-    await Promise.all(missingOf(known, generations).map(askFor))
+    await Promise.all(missingOf(known, generations, new Set(texts)).map(askFor))
     return texts.flatMap((text) => known.get(text)!.rows)
   }
 
@@ -125,18 +138,22 @@ interface Missing {
   readonly isAll: boolean
 }
 
-/** What is to be asked for: texts of which the same is known go together. */
-function missingOf(known: ReadonlyMap<string, Contents | undefined>, generations: readonly Content[]): Missing[] {
+/** What is to be asked for: texts of which the same is known go together, and with those that are wanted others that are known. */
+function missingOf(
+  known: ReadonlyMap<string, Contents | undefined>,
+  generations: readonly Content[],
+  wanted: ReadonlySet<string>,
+): Missing[] {
   const missing = new Map<string, Missing>()
   for (const [text, contents] of known) {
     const since = contents && generationsSince(contents, generations)
-    if (since?.length === 0) continue
+    if (since?.length === 0 || (since === undefined && !wanted.has(text))) continue
     const name = since === undefined ? 'all' : `${contents!.newest}`
     const together = missing.get(name) ?? { texts: [], generations: since ?? generations, isAll: since === undefined }
     together.texts.push(text)
     missing.set(name, together)
   }
-  return [...missing.values()]
+  return [...missing.values()].filter(({ texts }) => texts.some((text) => wanted.has(text)))
 }
 
 /**
@@ -150,6 +167,9 @@ function generationsSince(known: Contents, generations: readonly Content[]): Con
   if (contentsOf(before).parts !== known.parts) return undefined
   return generations.filter(({ newest }) => newest > known.newest)
 }
+
+/** Texts of a question that are kept up with those that are asked for. */
+const keptTextsMax = 64
 
 const objectBytes = 64
 const valueBytes = 16

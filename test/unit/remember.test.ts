@@ -95,15 +95,26 @@ describe('of a question about generations', () => {
 
   test('a text of which nothing is known is asked for with all generations', async () => {
     const ask = setUpGrowing()
-    await ask([content(1), content(2)], ['a', 'b'])
-    await ask([content(1), content(2), content(4)], ['a'])
-    const { sums, asked } = await ask([content(1), content(2), content(4), content(8)], ['a', 'b', 'c'])
-    expect(sums).toEqual([15, 15, 15])
+    await ask([content(1), content(2)], ['a'])
+    const { sums, asked } = await ask([content(1), content(2), content(4)], ['a', 'b'])
+    expect(sums).toEqual([7, 7])
     expect(asked).toEqual([
-      [[8], ['a']],
-      [[4, 8], ['b']],
-      [[1, 2, 4, 8], ['c']],
+      [[4], ['a']],
+      [[1, 2, 4], ['b']],
     ])
+  })
+
+  test('texts that were asked for before are kept up with those of which as much is known', async () => {
+    const ask = setUpGrowing()
+    await ask([content(1), content(2)], ['a', 'b'])
+    expect(await ask([content(1), content(2), content(4)], ['b'])).toEqual({ sums: [7], asked: [[[4], ['b', 'a']]] })
+    expect(await ask([content(1), content(2), content(4)], ['a'])).toEqual({ sums: [7], asked: [] })
+    // Of the one that has just come, nothing is known; the others wait until one of them is wanted.
+    expect((await ask([content(1), content(2), content(4), content(8)], ['c'])).asked).toEqual([[[1, 2, 4, 8], ['c']]])
+    expect(await ask([content(1), content(2), content(4), content(8)], ['c', 'a'])).toEqual({
+      sums: [15, 15],
+      asked: [[[8], ['a', 'b']]],
+    })
   })
 
   test.each([

@@ -28,9 +28,23 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
+/** Of seconds of zones. Intl takes 25 µs for one, and the same days are asked for with every question. */
+const offsets = new Map<string, number>()
+const offsetsMax = 20_000
+
 /** What to add to UTC at the moment `utc` to have the wall time, in milliseconds. */
 export function offsetAt(utc: number, timeZone: string): number {
   const second = Math.floor(Math.max(utc, earliestMs) / 1000) * 1000
+  const name = `${second} ${timeZone}`
+  const known = offsets.get(name)
+  if (known !== undefined) return known
+  if (offsets.size >= offsetsMax) offsets.clear()
+  const offset = offsetFromIntl(second, timeZone)
+  offsets.set(name, offset)
+  return offset
+}
+
+function offsetFromIntl(second: number, timeZone: string): number {
   const shown = formatterOf(timeZone).format(second)
   const [month, day, year, hour, minute, seconds] = shown.split(/\D+/) as [
     string,

@@ -22,9 +22,10 @@ import { readHealth } from './health.ts'
 import type { MediaLimits } from './media/receive.ts'
 import type { Operation } from './operations/define.ts'
 import { makeOpenApiPage, referencePages } from './reference-page.ts'
-import { makeSnapshots } from './snapshots.ts'
+import { makeSnapshots, type SnapshotSource } from './snapshots.ts'
 import { makeFormReader } from './transports/form.ts'
 import { makeRestRouter, problemReply, type RestGateway, redirectReply } from './transports/rest.ts'
+import { makeWarmer, type Warmer } from './warmer.ts'
 
 /** Passed on as they are. */
 type Passed = 'clock' | 'log' | 'rateLimiter' | 'idempotencyKeptMs' | 'hashAddress' | 'proxies'
@@ -48,9 +49,11 @@ type Page = (head: RequestHead) => Promise<HttpReply> | HttpReply
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15]
 
 export function makeGateway(options: GatewayOptions): HttpServer {
-  const routeOperation = makeRestRouter(options.operations, restGatewayOf(options))
+  const snapshots = makeSnapshots(options.pg, options.clock)
+  const warmer = makeWarmer(snapshots, options.log)
+  const routeOperation = makeRestRouter(options.operations, restGatewayOf(options, snapshots, warmer))
   const pages = pagesOf(options)
-  return makeHttpServer({
+  const server = makeHttpServer({
     log: options.log,
     bodyDeadlineMs,
     arrivingBodiesBytesMax,
@@ -62,9 +65,16 @@ export function makeGateway(options: GatewayOptions): HttpServer {
     },
     observe: makeObserver(options.metrics),
   })
+  return {
+    ...server,
+    close: (deadlineMs) => {
+      warmer.stop()
+      return server.close(deadlineMs)
+    },
+  }
 }
 
-function restGatewayOf(options: GatewayOptions): RestGateway {
+function restGatewayOf(options: GatewayOptions, snapshots: SnapshotSource, warmer: Warmer): RestGateway {
   const { pg, ch, clock, log, box, media, mediaLimits, apiHost } = options
   const coalescer = makeCoalescer(overviewReuse)
   return {
@@ -74,7 +84,8 @@ function restGatewayOf(options: GatewayOptions): RestGateway {
     stores: {
       ...{ pg, box, media },
       ch: rememberLasting(ch),
-      snapshot: makeSnapshots(pg, clock),
+      snapshot: snapshots,
+      readAhead: warmer.note,
       share: <Answer>(question: string, work: () => Promise<Answer>) =>
         coalescer.ask(question, work) as Promise<Answer>,
     },

@@ -164,6 +164,8 @@ export const foundConversionsMax = 10_000
 export const rowsAtHandMax = 1_000
 /** The same for the parts of hours that a range and the one before begin and end with, their sessions' other rows included. */
 export const edgeRowsAtHandMax = 10_000
+/** The same for whole hours of days that are over, which are remembered. */
+export const edgeRowsRememberedMax = 2_000
 /** Where they were more, they aren't looked for again for so long. */
 export const crowdedForMs = 1 * minute
 export const crowdedWorkspacesMax = 10_000
@@ -231,6 +233,16 @@ export const dayBucketsDaysMax = 120
 
 /** Equal questions for an overview within so long of each other get one answer: that much older than they could be. */
 export const overviewReuse = { leastMs: 200, mostMs: 1 * second }
+/**
+ * What is asked a second time within so long is asked again, as open dashboards do. For as long after the last time it is
+ * read ahead when the aggregates have changed, no sooner than so long after it was asked or read ahead: questions, of which
+ * those that were asked last are kept.
+ */
+export const warmedForMs = 30 * second
+export const warmAgainMs = 5 * second
+export const warmedQuestionsMax = 64
+/** How often it is looked whether there is any to be read ahead. */
+export const warmCheckMs = 1 * second
 /**
  * Keys of a list that are taken from one place (the aggregates of days, those of hours, raw rows), those that have most
  * there: none of the others can come to the top.

@@ -53,6 +53,8 @@ export interface Stores {
   readonly snapshot: () => Promise<AggregateSnapshot>
   /** Lets equal questions that are asked at about the same time share one answer, which nobody may change. */
   readonly share: <Answer>(question: string, work: () => Promise<Answer>) => Promise<Answer>
+  /** Where a question is asked again and again, lets `warm` read ahead what the next answer needs of the aggregates. */
+  readonly readAhead: (question: string, warm: (snapshot: AggregateSnapshot) => Promise<void>) => void
 }
 
 /** Where the public reaches the product, without a slash at the end. */

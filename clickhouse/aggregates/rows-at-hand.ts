@@ -44,11 +44,12 @@ export interface EventRow extends SingleRow {
   readonly engagementMs: number
 }
 
+const at = 'toUnixTimestamp64Milli(occurred_at)'
+const visitorDigest = `if(visitor = 0, -1, toInt64(${digestSql('visitor')}))`
+const sessionDigest = digestSql('session')
 /** Each under a name that no column has, or as it is: the condition is over the columns. */
-const singleColumns = `id, toUnixTimestamp64Milli(occurred_at) AS at, kind,
-  if(visitor = 0, -1, toInt64(${digestSql('visitor')})) AS visitorDigest, ${digestSql('session')} AS sessionDigest,
-  path, title, metric, metric_value AS value`
-const columns = `${singleColumns}, toString(visitor) AS visitorHash, session, source, medium, device, browser,
+const columns = `id, ${at} AS at, kind, ${visitorDigest} AS visitorDigest, ${sessionDigest} AS sessionDigest,
+  path, title, metric, metric_value AS value, toString(visitor) AS visitorHash, session, source, medium, device, browser,
   toStringCutToZero(country) AS countryCode, engagement_ms AS engagementMs`
 
 /** @param condition SQL over `events` */
@@ -56,32 +57,62 @@ export interface RowsWanted {
   readonly condition: string
   readonly params: Readonly<Record<string, unknown>>
   readonly max: number
+  /** They are the same for ever. */
+  readonly isLasting?: boolean
 }
 
 /** @returns undefined when there are more than `max` */
-export async function readRows(ch: Pick<ClickHouse, 'query'>, wanted: RowsWanted): Promise<EventRow[] | undefined> {
-  return readColumns<EventRow>(ch, columns, wanted)
+export async function readRows(
+  ch: Pick<ClickHouse, 'query'>,
+  { condition, params, max, isLasting = false }: RowsWanted,
+): Promise<EventRow[] | undefined> {
+  const rows = await ch.query<EventRow>(
+    `SELECT ${columns} FROM events WHERE ${condition} LIMIT {rows_max:UInt32}`,
+    { ...params, rows_max: max + 1 },
+    { isLong: true, isLasting },
+  )
+  return rows.length > max ? undefined : rows
 }
 
-/** The same with less of each row. */
+/** Rows with the same texts, which are most of what rows are made of: each of the lists has one number for each row. */
+interface AlikeRows extends Pick<SingleRow, 'kind' | 'path' | 'title' | 'metric'> {
+  readonly ids: readonly number[]
+  readonly ats: readonly number[]
+  readonly visitors: readonly number[]
+  readonly sessions: readonly number[]
+  readonly values: readonly number[]
+}
+
+/** The same with less of each row, in any order: for thousands of them. */
 export async function readSingleRows(
   ch: Pick<ClickHouse, 'query'>,
-  wanted: RowsWanted,
-): Promise<SingleRow[] | undefined> {
-  return readColumns<SingleRow>(ch, singleColumns, wanted)
-}
-
-async function readColumns<Row>(
-  ch: Pick<ClickHouse, 'query'>,
-  names: string,
   { condition, params, max }: RowsWanted,
-): Promise<Row[] | undefined> {
-  const rows = await ch.query<Row>(
-    `SELECT ${names} FROM events WHERE ${condition} LIMIT {rows_max:UInt32}`,
+): Promise<SingleRow[] | undefined> {
+  const texts = 'kind, path, title, metric'
+  const alike = await ch.query<AlikeRows>(
+    `SELECT ${texts}, groupArray(id) AS ids, groupArray(${at}) AS ats, groupArray(${visitorDigest}) AS visitors,
+       groupArray(${sessionDigest}) AS sessions, groupArray(metric_value) AS values
+     FROM (SELECT ${texts}, id, occurred_at, visitor, session, metric_value FROM events WHERE ${condition} LIMIT {rows_max:UInt32})
+     GROUP BY ${texts}`,
     { ...params, rows_max: max + 1 },
     { isLong: true },
   )
+  const rows = alike.flatMap(rowsOf)
   return rows.length > max ? undefined : rows
+}
+
+function rowsOf({ kind, path, title, metric, ids, ats, visitors, sessions, values }: AlikeRows): SingleRow[] {
+  return ids.map((id, nth) => ({
+    id,
+    at: ats[nth]!,
+    kind,
+    visitorDigest: visitors[nth]!,
+    sessionDigest: sessions[nth]!,
+    path,
+    title,
+    metric,
+    value: values[nth]!,
+  }))
 }
 
 export function hasVisitor({ visitorDigest }: SingleRow): boolean {

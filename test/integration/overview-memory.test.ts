@@ -1,12 +1,13 @@
-/** What an API process remembers of aggregates, where merging them has left out what doesn't count any more. */
+/** What an API process remembers of aggregates: where merging them has left out what doesn't count any more, and when it is read ahead. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { QueryOptions } from '../../clickhouse/client.ts'
 import { rememberLasting } from '../../clickhouse/queries/remember.ts'
 import { mergeGenerations } from '../../pipeline/aggregate/merge.ts'
 import { aggregate } from '../../pipeline/aggregate/run.ts'
 import { type AggregationState, readAggregationState } from '../../postgres/tables/aggregates.ts'
 import { segmentRowsMax } from '../../schemas/limits.ts'
 import { workOn } from '../support/aggregates.ts'
-import { makeTestWorkspace } from '../support/overview.ts'
+import { makeTestWorkspace, type TestWorkspace } from '../support/overview.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
 let stores: TestStores
@@ -29,28 +30,33 @@ async function merge(isMerged: (one: AggregationState['generations'][number]) =>
   )
 }
 
+let segment = 0
+/** Stores an event as a segment of its own, and aggregates it. */
+async function take(
+  { addEvents }: TestWorkspace,
+  event: { visitor: number; session: number; occurred_at: number; source: string },
+): Promise<void> {
+  await addEvents([{ id: segment * segmentRowsMax + 1, path: '/', ...event }])
+  segment++
+  await stores.pg.query(
+    'INSERT INTO segment_leases_taken (first_segment, end_segment, shipped_through) VALUES ($1, $2, $3)',
+    [segment - 1, segment, segment * segmentRowsMax - 1],
+  )
+  await aggregate(workOn(stores))
+}
+
 test('an hour that was computed anew is not added to what was known of it before', async () => {
   const remembering = await makeTestWorkspace(
     { ...stores, ch: rememberLasting(stores.ch) },
     { now: new Date(at(12)).toISOString() },
   )
-  let segment = 0
-  const take = async (event: { visitor: number; session: number; occurred_at: number; source: string }) => {
-    await remembering.addEvents([{ id: segment * segmentRowsMax + 1, path: '/', ...event }])
-    segment++
-    await stores.pg.query(
-      'INSERT INTO segment_leases_taken (first_segment, end_segment, shipped_through) VALUES ($1, $2, $3)',
-      [segment - 1, segment, segment * segmentRowsMax - 1],
-    )
-    await aggregate(workOn(stores))
-  }
-  await take({ visitor: 1, session: 1, occurred_at: at(10.5), source: 'google' })
-  await take({ visitor: 2, session: 2, occurred_at: at(8.5), source: 'google' })
+  await take(remembering, { visitor: 1, session: 1, occurred_at: at(10.5), source: 'google' })
+  await take(remembering, { visitor: 2, session: 2, occurred_at: at(8.5), source: 'google' })
   const before = await remembering.ask({ hours: '24' })
   expect(before.top_sources).toMatchObject([{ source: 'google', sessions: 2 }])
 
   // Its first event, and so its source, is another: the hour is computed anew.
-  await take({ visitor: 1, session: 1, occurred_at: at(10.1), source: 'newsletter' })
+  await take(remembering, { visitor: 1, session: 1, occurred_at: at(10.1), source: 'newsletter' })
   const { generations, resets } = await readAggregationState(stores.pg, 0)
   expect(resets).toHaveLength(1)
   const [, second] = generations
@@ -64,4 +70,40 @@ test('an hour that was computed anew is not added to what was known of it before
     { source: 'google', sessions: 1 },
     { source: 'newsletter', sessions: 1 },
   ])
+})
+
+test('what was read ahead is asked for no more, whatever waits to be aggregated', async () => {
+  const asked: string[] = []
+  const counting = {
+    ...stores.ch,
+    query: <Row>(sql: string, params?: Record<string, unknown>, options?: QueryOptions<Row>) => {
+      asked.push(sql)
+      return stores.ch.query<Row>(sql, params, options)
+    },
+  }
+  const warms: Parameters<TestStores['readAhead']>[1][] = []
+  const readAhead: TestStores['readAhead'] = (_, warm) => warms.push(warm)
+  const workspace = await makeTestWorkspace(
+    { ...stores, ch: rememberLasting(counting), readAhead },
+    { now: new Date(at(12)).toISOString() },
+  )
+  const event = { visitor: 1, session: 1, occurred_at: at(10.5), source: 'google' }
+  await take(workspace, event)
+  await take(workspace, { ...event, visitor: 2, session: 2, occurred_at: at(11.2) })
+  const question = { hours: '24', limit: '3' }
+  await workspace.ask(question)
+  await take(workspace, { ...event, visitor: 3, session: 3, occurred_at: at(11.4) })
+
+  asked.length = 0
+  await warms.at(-1)!(await stores.snapshot())
+  expect(asked.length).toBeGreaterThan(3)
+  expect(asked.filter((sql) => !sql.includes('FROM agg_'))).toEqual([])
+
+  asked.length = 0
+  await workspace.addEvents([{ ...event, id: segment * segmentRowsMax + 1, visitor: 4, session: 4, path: '/' }])
+  const { metrics, top_pages } = await workspace.ask(question)
+  expect(metrics).toMatchObject({ visitors: 4, sessions: 4, events: 4 })
+  expect(top_pages).toMatchObject([{ path: '/', visitors: 4 }])
+  expect(asked.length).toBeGreaterThan(0)
+  expect(asked.filter((sql) => sql.includes('FROM agg_'))).toEqual([])
 })

@@ -24,6 +24,7 @@ const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 /** Aggregated together. */
 const chunk = 6
 const portionsEach = 3
+const laterMs = 7 * 60_000
 
 let stores: TestStores
 /** With all that they were asked before: what is remembered has to stay right. */
@@ -87,6 +88,9 @@ test('every figure of the overview equals an independent computation at every st
       // The second portion's days stay as they are where the third one's rows come late for them.
       while (await mergeDue(work, true)) {}
       await expectFigures(placed, isThere, `chunk ${from}, portion ${at} merged`)
+      // Of the hours that a range begins and ends with, another part.
+      const later = placed.map((one) => ({ ...one, now: one.now + laterMs }))
+      await expectFigures(later, isThere, `chunk ${from}, portion ${at} merged, later`)
     }
   }
   expect((await readSnapshot(stores.pg)).blocks.length).toBeGreaterThan(0)

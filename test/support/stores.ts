@@ -22,6 +22,8 @@ export interface TestStores extends SharedStores {
   media: FileStorage
   /** Nothing is shared: each question is answered anew. */
   share: <Answer>(question: string, work: () => Promise<Answer>) => Promise<Answer>
+  /** Nothing is read ahead. */
+  readAhead: (question: string, warm: (snapshot: AggregateSnapshot) => Promise<void>) => void
   secretKey: string
   /** A folder of its own, deleted by `close`. */
   dataDir: string
@@ -55,6 +57,7 @@ export async function freshStoresOn(shared: SharedStores): Promise<TestStores> {
     ...{ databaseUrl, redisUrl, clickhouseUrl, pg, ch, dataDir },
     snapshot: () => readSnapshot(pg),
     share: (_, work) => work(),
+    readAhead: () => {},
     box: makeSecretBox(sharedSecret, 'tests'),
     media: makeFileStorage(join(dataDir, 'media')),
     secretKey: randomBytes(32).toString('hex'),

@@ -1,6 +1,11 @@
 /** GET /v1/analytics/overview: the figures of a range, read at once and put together. */
 import { z } from 'zod'
-import { type OverviewFigures, readOverview } from '../../../clickhouse/queries/overview/read-overview.ts'
+import {
+  type OverviewFigures,
+  type OverviewRequest,
+  readOverview,
+  warmOverview,
+} from '../../../clickhouse/queries/overview/read-overview.ts'
 import { countNewContacts } from '../../../postgres/tables/contact-sightings.ts'
 import { currentTrackingKey } from '../../../postgres/tables/tracking-keys.ts'
 import { scriptUrlOf, snippetOf } from '../../../schemas/install-snippet.ts'
@@ -46,23 +51,27 @@ export const readAnalyticsOverview = defineOperation({
   async handle(context) {
     const { query, workspace, stores } = context
     // All that the answer depends on, besides the stores and the time.
-    return stores.share(JSON.stringify(['overview', query, workspace]), () => answerOverview(context))
+    const question = JSON.stringify(['overview', query, workspace])
+    const answer = stores.share(question, () => answerOverview(context))
+    stores.readAhead(question, (snapshot) => warmOverview(stores.ch, snapshot, requestOf(context)))
+    return answer
   },
 })
 
-async function answerOverview({ query, workspace, stores, clock, config }: OverviewContext) {
+function requestOf({ query, workspace, clock }: OverviewContext): OverviewRequest {
   const now = clock.now()
   const range = rangeOf(query, workspace.timezone, now)
-  const buckets = bucketsOf(range)
-  const oldest = readableFrom(workspace, now)
-  const request = {
-    workspaceId: workspace.id,
-    range,
-    buckets,
-    now,
-    readableFrom: oldest,
-    limit: query.limit,
+  return {
+    ...{ workspaceId: workspace.id, range, now, limit: query.limit },
+    buckets: bucketsOf(range),
+    readableFrom: readableFrom(workspace, now),
   }
+}
+
+async function answerOverview(context: OverviewContext) {
+  const { workspace, stores, config } = context
+  const request = requestOf(context)
+  const { range, buckets, readableFrom: oldest } = request
   const [figures, trackingKey, newContacts, previousContacts] = await Promise.all([
     stores.snapshot().then((snapshot) => readOverview(stores.ch, snapshot, request)),
     currentTrackingKey(stores.pg, workspace.id),

@@ -1,19 +1,32 @@
 /** The raw rows of the parts of hours that ranges begin and end with: read once for all figures, where they are few. */
 import { LRUCache } from 'lru-cache'
 import type { AggregateSnapshot } from '../../../schemas/aggregate-snapshot.ts'
-import { crowdedForMs, crowdedWorkspacesMax, edgeRowsAtHandMax } from '../../../schemas/limits.ts'
-import { readRows } from '../../aggregates/rows-at-hand.ts'
-import { composeSpan, type EdgeRows, edgesOf } from './composition.ts'
+import {
+  crowdedForMs,
+  crowdedWorkspacesMax,
+  edgeRowsAtHandMax,
+  edgeRowsRememberedMax,
+} from '../../../schemas/limits.ts'
+import type { Span } from '../../../schemas/time-range.ts'
+import { hourMs, sessionHours } from '../../aggregates/row-scope.ts'
+import { type EventRow, readRows } from '../../aggregates/rows-at-hand.ts'
+import { composeSpan, dayOf, type EdgeRows, edgesOf, hourOf, type PendingRows } from './composition.ts'
 import { aroundSessions, inAnySpan, type ReadableSpan, type Reader } from './span.ts'
 
 /** Workspaces of which they were many: to find that out takes as long as to read few. */
 const crowded = new LRUCache<number, true>({ max: crowdedWorkspacesMax, ttl: crowdedForMs })
 
-/** @returns undefined where they are many, or a range has no whole hours: then each figure is counted by a statement */
+/**
+ * Ranges that end now begin a little later with each question, in an hour that is the same for an hour: of days that are over
+ * it is read whole, for a reader that remembers.
+ * @param pending of the snapshot, around the ranges
+ * @returns undefined where they are many, or a range has no whole hours: then each figure is counted by a statement
+ */
 export async function readEdges(
   ch: Reader,
   snapshot: AggregateSnapshot,
   ranges: readonly ReadableSpan[],
+  pending: Promise<PendingRows | undefined>,
 ): Promise<EdgeRows | undefined> {
   const compositions = ranges.map((range) => composeSpan(snapshot, range))
   if (compositions.some(({ hours }) => hours.start >= hours.end)) return undefined
@@ -22,13 +35,68 @@ export async function readEdges(
 
   const { workspaceId, readableFrom } = ranges[0]!
   if (crowded.has(workspaceId)) return undefined
+  const hours = spans.map(hoursAround)
+  if (areOver(snapshot, hours, readableFrom)) {
+    const generations = { edge_generations: generationsAround(snapshot, hours).map(({ generation }) => generation) }
+    const [rows, waiting] = await Promise.all([
+      readAround(ch, ranges[0]!, hours, { max: edgeRowsRememberedMax, params: generations, isLasting: true }),
+      pending,
+    ])
+    if (rows !== undefined && !hours.some((span) => isNear(waiting, span))) return { spans, rows }
+  }
+  const rows = await readAround(ch, ranges[0]!, spans, { max: edgeRowsAtHandMax, params: {}, isLasting: false })
+  if (rows === undefined) crowded.set(workspaceId, true)
+  return rows && { spans, rows }
+}
+
+function hoursAround({ start, end }: Span): Span {
+  return { start: hourOf(start) * hourMs, end: Math.ceil(end / hourMs) * hourMs }
+}
+
+/** How far the other rows of a session that has one in a span can be from it. */
+const reachMs = sessionHours * hourMs
+
+/** The generations of the days in which sessions of some spans can have rows. */
+function generationsAround({ generations }: AggregateSnapshot, spans: readonly Span[]) {
+  return generations.filter(({ day }) =>
+    spans.some(({ start, end }) => day >= dayOf(hourOf(start - reachMs)) && day <= dayOf(hourOf(end + reachMs))),
+  )
+}
+
+/**
+ * Whether no row of some spans, or of their sessions, can come without another generation on the list, where none is pending;
+ * and all of them are readable, whenever that is asked.
+ */
+function areOver(snapshot: AggregateSnapshot, spans: readonly Span[], readableFrom: number): boolean {
+  return (
+    generationsAround(snapshot, spans).every(({ isWhole }) => isWhole) &&
+    spans.every(({ start }) => start - reachMs >= readableFrom)
+  )
+}
+
+function isNear(pending: PendingRows | undefined, { start, end }: Span): boolean {
+  if (pending === undefined) return false
+  return pending.hours.start * hourMs < end + reachMs && pending.hours.end * hourMs > start - reachMs
+}
+
+interface RowsAround {
+  readonly max: number
+  readonly params: Readonly<Record<string, unknown>>
+  readonly isLasting: boolean
+}
+
+/** The rows of some spans, and the others of their sessions. */
+function readAround(
+  ch: Reader,
+  { workspaceId, readableFrom }: ReadableSpan,
+  spans: readonly Span[],
+  { max, params, isLasting }: RowsAround,
+): Promise<EventRow[] | undefined> {
   const inEdges = inAnySpan('edge', spans)
   const near = inAnySpan('near', aroundSessions(spans, readableFrom))
   const sessions = `SELECT session FROM events WHERE workspace_id = {workspace:UInt32} AND ${inEdges.sql} AND visitor != 0`
   const condition = `workspace_id = {workspace:UInt32} AND ${near.sql}
     AND (${inEdges.sql} OR visitor != 0 AND session IN (${sessions}))`
-  const params = { workspace: workspaceId, ...inEdges.params, ...near.params }
-  const rows = await readRows(ch, { condition, params, max: edgeRowsAtHandMax })
-  if (rows === undefined) crowded.set(workspaceId, true)
-  return rows && { spans, rows }
+  const all = { workspace: workspaceId, ...inEdges.params, ...near.params, ...params }
+  return readRows(ch, { condition, params: all, max, isLasting })
 }

@@ -7,7 +7,7 @@ import type { Bucket, TimeRange } from '../../../schemas/time-range.ts'
 import { dayMs } from '../../../schemas/time-zone.ts'
 import { readClicksOfPeriods } from '../link-clicks.ts'
 import { readBotVisits } from './bot-visits.ts'
-import { composeSpan, type PendingRows } from './composition.ts'
+import { composeSpan, type EdgeRows, type PendingRows } from './composition.ts'
 import { readConversions } from './conversions.ts'
 import { type Counts, readCounts, readTotals, type VitalSums } from './counts.ts'
 import { readEdges } from './edges.ts'
@@ -69,39 +69,20 @@ export async function readOverview(
   snapshot: AggregateSnapshot,
   request: OverviewRequest,
 ): Promise<OverviewFigures> {
-  const { workspaceId, range, buckets, now, readableFrom, limit } = request
-  const span = { workspaceId, readableFrom, start: range.start, end: range.end }
+  const { workspaceId, range, now, readableFrom } = request
+  const { span, previousSpan } = spansOf(request)
   // Bot visits are kept for a time of their own, whatever the plan.
   const botSpan = { ...span, readableFrom: now - botRetentionDays * dayMs }
   const one = oneThread(ch)
-  const previousSpan = range.previous.start >= readableFrom ? { ...span, ...range.previous } : null
   // All else waits for these; statements are answered in their order where many are asked.
+  const waiting = readAround(one, snapshot, request)
   const ofAggregates = Promise.all([
-    readAround(one, snapshot, request),
-    readEdges(one, snapshot, previousSpan ? [span, previousSpan] : [span]),
+    waiting,
+    readEdges(one, snapshot, previousSpan ? [span, previousSpan] : [span], waiting),
     askBusiestPages(one, composeSpan(snapshot, span)),
   ]).then(([pending, edges]) => {
     const reader = areManyRead(snapshot, pending) ? ch : one
-    const composition = composeSpan(snapshot, span, pending, edges)
-    const previous = previousSpan && composeSpan(snapshot, previousSpan, pending, edges)
-    const ofSessions = withSessions(pending)
-    const forSessions = composeSpan(snapshot, span, ofSessions, edges)
-    const previousForSessions = previousSpan && composeSpan(snapshot, previousSpan, ofSessions, edges)
-    const busiest = readBusiestPages(reader, composition, limit)
-    const paths = busiest.then(({ viewed }) => pathsOf(viewed))
-    const sessions = Promise.all([
-      paths.then((some) => readSessionRows(reader, forSessions, some)),
-      readConversions(reader, forSessions),
-    ])
-    return Promise.all([
-      sessions.then(([rows, conversions]) => sessionFiguresOf(rows, conversions, limit)),
-      readCounts(reader, composition, buckets),
-      busiest.then(({ viewed }) => readPages(reader, composition, viewed)),
-      readVitals(reader, composition, buckets),
-      busiest.then(({ sampled }) => readPageVitals(reader, composition, sampled)),
-      previous && readTotals(reader, previous),
-      previousForSessions && readSessionTotals(reader, previousForSessions),
-    ])
+    return readAggregated(reader, snapshot, request, { pending, edges })
   })
   const ofRows = Promise.all([
     readRecentEvents(one, span, now),
@@ -133,6 +114,66 @@ export async function readOverview(
     pageVitals,
     recentEvents,
   }
+}
+
+/**
+ * Asks of the aggregates what `readOverview` will ask of them, for a reader that remembers: what is left to be read then are
+ * the raw rows. One statement after the other: whoever waits for an answer goes first.
+ */
+export async function warmOverview(ch: Reader, snapshot: AggregateSnapshot, request: OverviewRequest): Promise<void> {
+  const one = oneThread(ch)
+  let before: Promise<unknown> = Promise.resolve()
+  const lasting: Reader = {
+    query: async (sql, params, options) => {
+      if (options?.isLasting !== true) return []
+      const answer = before.then(() => one.query(sql, params, options))
+      before = answer.catch(() => {})
+      return answer
+    },
+  }
+  await readAggregated(lasting, snapshot, request, {})
+}
+
+function spansOf({ workspaceId, range, readableFrom }: OverviewRequest) {
+  const span = { workspaceId, readableFrom, start: range.start, end: range.end }
+  return { span, previousSpan: range.previous.start >= readableFrom ? { ...span, ...range.previous } : null }
+}
+
+/** Raw rows that were read ahead for all figures. */
+interface RowsRead {
+  readonly pending?: PendingRows | undefined
+  readonly edges?: EdgeRows | undefined
+}
+
+/** The figures that stand in aggregates, as far as these have them. */
+function readAggregated(
+  reader: Reader,
+  snapshot: AggregateSnapshot,
+  request: OverviewRequest,
+  { pending, edges }: RowsRead,
+) {
+  const { buckets, limit } = request
+  const { span, previousSpan } = spansOf(request)
+  const composition = composeSpan(snapshot, span, pending, edges)
+  const previous = previousSpan && composeSpan(snapshot, previousSpan, pending, edges)
+  const ofSessions = withSessions(pending)
+  const forSessions = composeSpan(snapshot, span, ofSessions, edges)
+  const previousForSessions = previousSpan && composeSpan(snapshot, previousSpan, ofSessions, edges)
+  const busiest = readBusiestPages(reader, composition, limit)
+  const paths = busiest.then(({ viewed }) => pathsOf(viewed))
+  const sessions = Promise.all([
+    paths.then((some) => readSessionRows(reader, forSessions, some)),
+    readConversions(reader, forSessions),
+  ])
+  return Promise.all([
+    sessions.then(([rows, conversions]) => sessionFiguresOf(rows, conversions, limit)),
+    readCounts(reader, composition, buckets),
+    busiest.then(({ viewed }) => readPages(reader, composition, viewed)),
+    readVitals(reader, composition, buckets),
+    busiest.then(({ sampled }) => readPageVitals(reader, composition, sampled)),
+    previous && readTotals(reader, previous),
+    previousForSessions && readSessionTotals(reader, previousForSessions),
+  ])
 }
 
 /**

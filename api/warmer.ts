@@ -1,0 +1,90 @@
+/**
+ * Answers ahead what open dashboards will ask of the aggregates: these change every few seconds, and what has come then is
+ * read once anyway, so it is read as soon as it is there, before it is asked for. Only the raw rows are left to be read then.
+ */
+import type { Log } from '../runtime/log.ts'
+import type { AggregateSnapshot } from '../schemas/aggregate-snapshot.ts'
+import { warmAgainMs, warmCheckMs, warmedForMs, warmedQuestionsMax } from '../schemas/limits.ts'
+import type { SnapshotSource } from './snapshots.ts'
+
+export interface Warmer {
+  /**
+   * Notes that `question` is asked. Of one that is asked again within `warmedForMs`, and for as long after the last time,
+   * `warm` is called when the aggregates have changed: of several questions one after the other, those that were asked
+   * longest ago first.
+   */
+  note(question: string, warm: (snapshot: AggregateSnapshot) => Promise<void>): void
+  stop(): void
+}
+
+interface Noted {
+  readonly askedAt: number
+  readonly isAskedAgain: boolean
+  readonly warm: (snapshot: AggregateSnapshot) => Promise<void>
+  /** When it was asked or warmed last. */
+  answeredAt: number
+  /** Of the snapshot that it was warmed with. */
+  revision: number
+}
+
+/** @param now milliseconds, as a clock that never jumps back; given for tests */
+export function makeWarmer(snapshots: SnapshotSource, log: Log, now: () => number = () => performance.now()): Warmer {
+  /** In the order in which they were asked last. */
+  const noted = new Map<string, Noted>()
+  let timer: NodeJS.Timeout | undefined
+  let isStopped = false
+
+  function forgetOld(): void {
+    for (const [question, { askedAt }] of noted) {
+      if (now() - askedAt < warmedForMs && noted.size <= warmedQuestionsMax) return
+      noted.delete(question)
+    }
+  }
+
+  async function warmAll(): Promise<void> {
+    const snapshot = await snapshots()
+    for (const one of [...noted.values()]) {
+      if (isStopped) return
+      const isDue = one.isAskedAgain && now() - one.answeredAt >= warmAgainMs
+      if (!isDue || one.revision === snapshot.revision) continue
+      await one.warm(snapshot)
+      one.revision = snapshot.revision
+      one.answeredAt = now()
+    }
+  }
+
+  function checkSoon(): void {
+    if (timer !== undefined || isStopped) return
+    timer = setTimeout(async () => {
+      try {
+        forgetOld()
+        await warmAll()
+      } catch (error) {
+        // Whoever asks gets the error; for those who might it can be tried again.
+        log.debug({ err: error }, 'an overview could not be read ahead')
+      }
+      timer = undefined
+      if (noted.size > 0) checkSoon()
+    }, warmCheckMs)
+    timer.unref()
+  }
+
+  return {
+    note: (question, warm) => {
+      const askedAt = now()
+      const before = noted.get(question)
+      noted.delete(question)
+      noted.set(question, {
+        ...{ askedAt, warm, answeredAt: askedAt },
+        isAskedAgain: before !== undefined && askedAt - before.askedAt < warmedForMs,
+        revision: before?.revision ?? -1,
+      })
+      forgetOld()
+      checkSoon()
+    },
+    stop: () => {
+      isStopped = true
+      clearTimeout(timer)
+    },
+  }
+}

@@ -1,0 +1,104 @@
+import { pino } from 'pino'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { makeWarmer } from '../../api/warmer.ts'
+import type { AggregateSnapshot } from '../../schemas/aggregate-snapshot.ts'
+import { warmAgainMs, warmCheckMs, warmedForMs, warmedQuestionsMax } from '../../schemas/limits.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+function setUp() {
+  const warmed: [question: string, revision: number][] = []
+  const aggregates = { revision: 1, isAway: false }
+  const snapshots = async () => {
+    if (aggregates.isAway) throw new Error('away')
+    return { revision: aggregates.revision } as AggregateSnapshot
+  }
+  const { note, stop } = makeWarmer(snapshots, pino({ level: 'silent' }))
+  const ask = (question: string) =>
+    note(question, async ({ revision }) => {
+      warmed.push([question, revision])
+    })
+  const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms)
+  return { warmed, aggregates, ask, stop, pass }
+}
+
+test('a question that is asked again is read ahead once for each change of the aggregates', async () => {
+  const { warmed, aggregates, ask, pass } = setUp()
+  ask('a')
+  await pass(warmedForMs / 2)
+  expect(warmed).toEqual([])
+  ask('a')
+  await pass(warmAgainMs - 1)
+  expect(warmed).toEqual([])
+  await pass(warmCheckMs)
+  expect(warmed).toEqual([['a', 1]])
+  await pass(warmAgainMs)
+  expect(warmed).toHaveLength(1)
+  aggregates.revision = 2
+  await pass(warmCheckMs)
+  expect(warmed).toEqual([
+    ['a', 1],
+    ['a', 2],
+  ])
+})
+
+test('it is read ahead no sooner than a time after it was asked or read ahead, and no longer than a time after it was asked', async () => {
+  const { warmed, aggregates, ask, pass } = setUp()
+  ask('a')
+  ask('a')
+  const endAt = warmedForMs + 2 * warmCheckMs
+  for (let at = 0; at < endAt; at += 100) {
+    aggregates.revision++
+    await pass(100)
+  }
+  const most = warmedForMs / warmAgainMs
+  expect(warmed.length).toBeLessThanOrEqual(most)
+  expect(warmed.length).toBeGreaterThan(most / 2)
+  const before = warmed.length
+  aggregates.revision++
+  await pass(10 * warmedForMs)
+  expect(warmed).toHaveLength(before)
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+test('a question that is asked now and then only, is not read ahead', async () => {
+  const { warmed, aggregates, ask, pass } = setUp()
+  for (let round = 0; round < 3; round++) {
+    ask('a')
+    aggregates.revision++
+    await pass(warmedForMs + 2 * warmCheckMs)
+  }
+  expect(warmed).toEqual([])
+})
+
+test('of many questions those that were asked last are kept, and read ahead in the order in which they were asked', async () => {
+  const { warmed, ask, pass } = setUp()
+  const questions = Array.from({ length: warmedQuestionsMax + 3 }, (_, at) => `${at}`)
+  for (const question of questions) {
+    ask(question)
+    ask(question)
+  }
+  await pass(warmAgainMs + warmCheckMs)
+  expect(warmed.map(([question]) => question)).toEqual(questions.slice(3))
+})
+
+test('stores that are away are asked again later; after the end nothing is', async () => {
+  const { warmed, aggregates, ask, stop, pass } = setUp()
+  aggregates.isAway = true
+  ask('a')
+  ask('a')
+  await pass(2 * warmAgainMs)
+  expect(warmed).toEqual([])
+  aggregates.isAway = false
+  await pass(warmCheckMs)
+  expect(warmed).toEqual([['a', 1]])
+  stop()
+  aggregates.revision = 2
+  await pass(warmAgainMs + warmCheckMs)
+  expect(warmed).toHaveLength(1)
+})

@@ -30,7 +30,7 @@ export async function mixed(settings: BenchSettings): Promise<ScenarioResult> {
   const seconds = isShort ? 4 : settings.sustainedSeconds
   // Short: little enough for a machine that others use too.
   const asksPerSecond = isShort ? 1 : clients / askEverySeconds
-  const quietSeconds = isShort ? 2 : 60
+  const quietSeconds = isShort ? 2 : 120
   const installation = await Installation.start(cores, { services: allServices, side: 'both' })
   const counts: EventCounts = { sent: 0, acknowledged: 0, stored: 0, repeated: 0 }
   try {

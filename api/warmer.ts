@@ -11,7 +11,7 @@ export interface Warmer {
   /**
    * Notes that `question` is asked. Of one that is asked again within `warmedForMs`, and for as long after the last time,
    * `warm` is called when the aggregates have changed: of several questions one after the other, those that were asked
-   * longest ago first.
+   * longest ago first. Where it fails, the question has to be asked twice again.
    */
   note(question: string, warm: (snapshot: AggregateSnapshot) => Promise<void>): void
   stop(): void
@@ -43,11 +43,15 @@ export function makeWarmer(snapshots: SnapshotSource, log: Log, now: () => numbe
 
   async function warmAll(): Promise<void> {
     const snapshot = await snapshots()
-    for (const one of [...noted.values()]) {
-      if (isStopped) return
-      const isDue = one.isAskedAgain && now() - one.answeredAt >= warmAgainMs
-      if (!isDue || one.revision === snapshot.revision) continue
-      await one.warm(snapshot)
+    for (const question of [...noted.keys()]) {
+      const one = noted.get(question)
+      const isDue = one?.isAskedAgain && now() - one.answeredAt >= warmAgainMs && one.revision !== snapshot.revision
+      if (!isDue || isStopped) continue
+      await one.warm(snapshot).catch((error) => {
+        // Whoever asks gets the error.
+        log.debug({ err: error }, 'an overview could not be read ahead')
+        noted.delete(question)
+      })
       one.revision = snapshot.revision
       one.answeredAt = now()
     }
@@ -60,8 +64,7 @@ export function makeWarmer(snapshots: SnapshotSource, log: Log, now: () => numbe
         forgetOld()
         await warmAll()
       } catch (error) {
-        // Whoever asks gets the error; for those who might it can be tried again.
-        log.debug({ err: error }, 'an overview could not be read ahead')
+        log.debug({ err: error }, 'no overview could be read ahead')
       }
       timer = undefined
       if (noted.size > 0) checkSoon()

@@ -88,6 +88,21 @@ function variant(at: number): EventVariant {
   }
 }
 
+/** Pages of each of which half as many are visited as of the one twice as far ahead (Zipf), as `svc seed` has them. */
+const zipfPages = 120
+const zipfSum = Array.from({ length: zipfPages }, (_, rank) => 1 / (rank + 1)).reduce((sum, share) => sum + share)
+/** Its multiples lie evenly between whole numbers, however many there are. */
+const goldenRatio = (Math.sqrt(5) - 1) / 2
+
+/** What names the page of event `at`. */
+function zipfPage(at: number): Readonly<Record<string, unknown>> {
+  let left = ((at * goldenRatio) % 1) * zipfSum
+  let rank = 0
+  while (rank < zipfPages - 1 && left >= 1 / (rank + 1)) left -= 1 / ++rank
+  const { url, title } = pick(eventVariants, rank).event
+  return { url, title }
+}
+
 export const counterDigits = 12
 const visitEvents = 6
 /** At 20,000 events a second a visit lasts for half a minute. */
@@ -122,9 +137,22 @@ export function singleBody(trackingKey: string, variant: EventVariant, ids: Even
   return JSON.stringify({ tracking_key: trackingKey, ...ids, ...variant.event })
 }
 
-/** A batch of `count` events from variant `first` on, all with the same ids. */
-export function batchBody(trackingKey: string, first: number, count: number, ids: EventIds): string {
-  const events = Array.from({ length: count }, (_, at) => ({ ...ids, ...pick(eventVariants, first + at).event }))
+/**
+ * A batch of `count` events from variant `first` on, all with the same ids.
+ * @param hasBusyPages of the pages, a few are visited most, as people do
+ */
+export function batchBody(
+  trackingKey: string,
+  first: number,
+  count: number,
+  ids: EventIds,
+  hasBusyPages = false,
+): string {
+  const events = Array.from({ length: count }, (_, at) => ({
+    ...ids,
+    ...pick(eventVariants, first + at).event,
+    ...(hasBusyPages && zipfPage(first + at)),
+  }))
   return JSON.stringify({ tracking_key: trackingKey, events })
 }
 

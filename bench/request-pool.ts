@@ -57,7 +57,7 @@ function prepare(plan: LoadPlan, at: number): PreparedRequest {
   const body =
     plan.eventsPerRequest === 1
       ? singleBody(trackingKey, variant, placeholders)
-      : batchBody(trackingKey, at * plan.eventsPerRequest, plan.eventsPerRequest, placeholders)
+      : batchBody(trackingKey, at * plan.eventsPerRequest, plan.eventsPerRequest, placeholders, plan.hasBusyPages)
   const head = [
     `POST ${plan.path} HTTP/1.1`,
     `Host: 127.0.0.1:${plan.port}`,

@@ -20,7 +20,7 @@ export interface Side {
   readonly folder: string
 }
 
-export type Shape = Pick<LoadPlan, 'connections' | 'eventsPerRequest' | 'rate' | 'isSparing'> & {
+export type Shape = Pick<LoadPlan, 'connections' | 'eventsPerRequest' | 'rate' | 'isSparing' | 'hasBusyPages'> & {
   readonly tool?: LoadTool
 }
 

@@ -242,7 +242,7 @@ export const warmedForMs = 30 * second
 export const warmAgainMs = 5 * second
 export const warmedQuestionsMax = 64
 /** How often it is looked whether there is any to be read ahead. */
-export const warmCheckMs = 1 * second
+export const warmCheckMs = 250
 /**
  * Keys of a list that are taken from one place (the aggregates of days, those of hours, raw rows), those that have most
  * there: none of the others can come to the top.

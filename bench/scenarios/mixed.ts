@@ -60,7 +60,7 @@ export async function mixed(settings: BenchSettings): Promise<ScenarioResult> {
     const product = productSide(installation, 'track/batch', trackingKeys)
     const options: PairOptions = { installation, reference: product, product, settings, counts }
     const rate = Math.max(1, Math.round(mixedRate / eventsPerRequest))
-    const shape: Shape = { connections: 64, eventsPerRequest, rate, isSparing: true }
+    const shape: Shape = { connections: 64, eventsPerRequest, rate, isSparing: true, hasBusyPages: true }
     const endWatch = watchFreshness(installation)
     const endMemory = watchMemory(processesOf(installation))
     let samples: Sample[] = []

@@ -22,6 +22,7 @@ function setUp() {
   const ask = (question: string) =>
     note(question, async ({ revision }) => {
       warmed.push([question, revision])
+      if (question === 'fails') throw new Error('too much')
     })
   const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms)
   return { warmed, aggregates, ask, stop, pass }
@@ -85,6 +86,23 @@ test('of many questions those that were asked last are kept, and read ahead in t
   }
   await pass(warmAgainMs + warmCheckMs)
   expect(warmed.map(([question]) => question)).toEqual(questions.slice(3))
+})
+
+test('a question that can’t be read ahead keeps no other one from it, and has to be asked twice again', async () => {
+  const { warmed, aggregates, ask, pass } = setUp()
+  for (const question of ['fails', 'fails', 'a', 'a']) ask(question)
+  await pass(warmAgainMs + warmCheckMs)
+  aggregates.revision = 2
+  await pass(warmAgainMs + warmCheckMs)
+  expect(warmed).toEqual([
+    ['fails', 1],
+    ['a', 1],
+    ['a', 2],
+  ])
+  ask('fails')
+  ask('fails')
+  await pass(warmAgainMs + warmCheckMs)
+  expect(warmed.at(-1)).toEqual(['fails', 2])
 })
 
 test('stores that are away are asked again later; after the end nothing is', async () => {

@@ -8,7 +8,7 @@
 import { Session } from 'chdb'
 import { EngineError, tooManyQueries } from './engine-error.ts'
 
-const querySessions = 4
+const querySessions = 6
 /** Of their own, so that slow questions don't keep events from being stored. */
 const insertSessions = 2
 /** Merges can wait longest: they are nicer than this process is (embedded-server.ts), where that may say so (CAP_SYS_NICE). */

@@ -84,14 +84,15 @@ export async function readOverview(
     const reader = areManyRead(snapshot, pending) ? ch : one
     return readAggregated(reader, snapshot, request, { pending, edges })
   })
+  // The shortest first.
   const ofRows = Promise.all([
-    readRecentEvents(one, span, now),
-    readLiveVisitors(one, { workspaceId, now, readableFrom }),
     readBotVisits(one, botSpan, range.previous.start),
     readClicksOfPeriods(one, span, range.previous.start),
+    readRecentEvents(one, span, now),
+    readLiveVisitors(one, { workspaceId, now, readableFrom }),
   ])
   const [
-    [recentEvents, liveVisitors, bots, clicks],
+    [bots, clicks, recentEvents, liveVisitors],
     [sessions, counts, pages, vitals, pageVitals, countsBefore, sessionsBefore],
   ] = await Promise.all([ofRows, ofAggregates])
   const { total, ...lists } = sessions
@@ -116,22 +117,33 @@ export async function readOverview(
   }
 }
 
+/** Beside each other: whoever waits for an answer is to have room. */
+const statementsAhead = 2
+
 /**
  * Asks of the aggregates what `readOverview` will ask of them, for a reader that remembers: what is left to be read then are
- * the raw rows. One statement after the other: whoever waits for an answer goes first.
+ * the raw rows.
  */
 export async function warmOverview(ch: Reader, snapshot: AggregateSnapshot, request: OverviewRequest): Promise<void> {
-  const one = oneThread(ch)
-  let before: Promise<unknown> = Promise.resolve()
+  const few = atMost(statementsAhead, oneThread(ch))
   const lasting: Reader = {
-    query: async (sql, params, options) => {
-      if (options?.isLasting !== true) return []
-      const answer = before.then(() => one.query(sql, params, options))
-      before = answer.catch(() => {})
+    query: async (sql, params, options) => (options?.isLasting === true ? few.query(sql, params, options) : []),
+  }
+  await readAggregated(lasting, snapshot, request, {})
+}
+
+/** Of more statements than these, each waits until one that came before has its answer. */
+function atMost(count: number, ch: Reader): Reader {
+  const lanes: Promise<unknown>[] = Array.from({ length: count }, () => Promise.resolve())
+  let next = 0
+  return {
+    query: (sql, params, options) => {
+      const lane = next++ % count
+      const answer = lanes[lane]!.then(() => ch.query(sql, params, options))
+      lanes[lane] = answer.catch(() => {})
       return answer
     },
   }
-  await readAggregated(lasting, snapshot, request, {})
 }
 
 function spansOf({ workspaceId, range, readableFrom }: OverviewRequest) {

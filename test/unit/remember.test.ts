@@ -104,6 +104,19 @@ describe('of a question about generations', () => {
     ])
   })
 
+  test('texts of which more and less is known are asked for apart', async () => {
+    const ask = setUpGrowing()
+    await ask([content(1), content(2)], ['b'])
+    await ask([content(1), content(2), content(4)], ['a'])
+    const { sums, asked } = await ask([content(1), content(2), content(4), content(8)], ['a', 'b', 'c'])
+    expect(sums).toEqual([15, 15, 15])
+    expect(asked).toEqual([
+      [[8], ['a']],
+      [[4, 8], ['b']],
+      [[1, 2, 4, 8], ['c']],
+    ])
+  })
+
   test('texts that were asked for before are kept up with those of which as much is known', async () => {
     const ask = setUpGrowing()
     await ask([content(1), content(2)], ['a', 'b'])

@@ -41,12 +41,16 @@ export function makeWarmer(snapshots: SnapshotSource, log: Log, now: () => numbe
     }
   }
 
+  function isDue({ isAskedAgain, answeredAt }: Noted): boolean {
+    return isAskedAgain && now() - answeredAt >= warmAgainMs
+  }
+
   async function warmAll(): Promise<void> {
+    if (![...noted.values()].some(isDue)) return
     const snapshot = await snapshots()
     for (const question of [...noted.keys()]) {
       const one = noted.get(question)
-      const isDue = one?.isAskedAgain && now() - one.answeredAt >= warmAgainMs && one.revision !== snapshot.revision
-      if (!isDue || isStopped) continue
+      if (isStopped || one === undefined || !isDue(one) || one.revision === snapshot.revision) continue
       await one.warm(snapshot).catch((error) => {
         // Whoever asks gets the error.
         log.debug({ err: error }, 'an overview could not be read ahead')

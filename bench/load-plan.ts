@@ -16,7 +16,7 @@ export interface LoadPlan {
   readonly rate?: number
   /** Leaves the core to others between requests, which are sent up to a millisecond late. */
   readonly isSparing?: boolean
-  /** Of the pages, a few are visited most; undefined: all as often. */
+  /** Of the pages in batches, a few are visited most; undefined: all as often. */
   readonly hasBusyPages?: boolean
   /** After so long what is unanswered is given up. */
   readonly withinSeconds: number

@@ -82,10 +82,9 @@ export function rememberLasting<Reader extends Pick<ClickHouse, 'query'>>(reader
       for (const row of rows) added.get(textOf(row))?.push(decode(row))
       for (const [text, rows] of added) {
         const before = missing.isAll ? [] : known.get(text)!.rows
-        // With nothing new the same object: what was made of it is known by it.
-        const isSame = rows.length === 0
-        const merged = before.length === 0 || isSame ? undefined : growing!.merge([...before, ...rows])
-        const all = { ...contents, rows: merged ?? (isSame ? before : rows) }
+        // With nothing new the same rows: what was made of them is known by them.
+        const some = [before, rows].filter(({ length }) => length > 0)
+        const all = { ...contents, rows: some.length === 2 ? growing!.merge(some.flat()) : (some[0] ?? []) }
         known.set(text, all)
         answers.set(`${question} ${text}`, all)
       }

@@ -13,8 +13,9 @@ afterEach(() => {
 
 function setUp() {
   const warmed: [question: string, revision: number][] = []
-  const aggregates = { revision: 1, isAway: false }
+  const aggregates = { revision: 1, isAway: false, timesRead: 0 }
   const snapshots = async () => {
+    aggregates.timesRead++
     if (aggregates.isAway) throw new Error('away')
     return { revision: aggregates.revision } as AggregateSnapshot
   }
@@ -75,6 +76,8 @@ test('a question that is asked now and then only, is not read ahead', async () =
     await pass(warmedForMs + 2 * warmCheckMs)
   }
   expect(warmed).toEqual([])
+  // Nor is it looked whether the aggregates have changed.
+  expect(aggregates.timesRead).toBe(0)
 })
 
 test('of many questions those that were asked last are kept, and read ahead in the order in which they were asked', async () => {

@@ -39,7 +39,7 @@ export interface PendingRows {
 /** Raw rows of parts of hours that ranges begin or end with. */
 export interface EdgeRows {
   readonly spans: readonly Span[]
-  /** All of the spans, and the others of their sessions a day around. */
+  /** All of the spans, the others of their sessions a day around, and maybe more of the hours that the spans lie in. */
   readonly rows: readonly EventRow[]
 }
 

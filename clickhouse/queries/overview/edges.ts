@@ -8,7 +8,7 @@ import {
   edgeRowsRememberedMax,
 } from '../../../schemas/limits.ts'
 import type { Span } from '../../../schemas/time-range.ts'
-import { hourMs, sessionHours } from '../../aggregates/row-scope.ts'
+import { hourMs } from '../../aggregates/row-scope.ts'
 import { type EventRow, readRows } from '../../aggregates/rows-at-hand.ts'
 import { composeSpan, dayOf, type EdgeRows, edgesOf, hourOf, type PendingRows } from './composition.ts'
 import { aroundSessions, inAnySpan, type ReadableSpan, type Reader } from './span.ts'
@@ -36,13 +36,16 @@ export async function readEdges(
   const { workspaceId, readableFrom } = ranges[0]!
   if (crowded.has(workspaceId)) return undefined
   const hours = spans.map(hoursAround)
-  if (areOver(snapshot, hours, readableFrom)) {
-    const generations = { edge_generations: generationsAround(snapshot, hours).map(({ generation }) => generation) }
+  const near = aroundSessions(hours, Number.NEGATIVE_INFINITY)
+  const generations = generationsIn(snapshot, near)
+  // No row comes to these hours then without another generation on the list, or as a pending one; and all of them stay readable.
+  if (generations.every(({ isWhole }) => isWhole) && near.every(({ start }) => start >= readableFrom)) {
+    const params = { edge_generations: generations.map(({ generation }) => generation) }
     const [rows, waiting] = await Promise.all([
-      readAround(ch, ranges[0]!, hours, { max: edgeRowsRememberedMax, params: generations, isLasting: true }),
+      readAround(ch, ranges[0]!, hours, { max: edgeRowsRememberedMax, params, isLasting: true }),
       pending,
     ])
-    if (rows !== undefined && !hours.some((span) => isNear(waiting, span))) return { spans, rows }
+    if (rows !== undefined && !near.some((span) => liesIn(waiting, span))) return { spans, rows }
   }
   const rows = await readAround(ch, ranges[0]!, spans, { max: edgeRowsAtHandMax, params: {}, isLasting: false })
   if (rows === undefined) crowded.set(workspaceId, true)
@@ -53,30 +56,15 @@ function hoursAround({ start, end }: Span): Span {
   return { start: hourOf(start) * hourMs, end: Math.ceil(end / hourMs) * hourMs }
 }
 
-/** How far the other rows of a session that has one in a span can be from it. */
-const reachMs = sessionHours * hourMs
-
-/** The generations of the days in which sessions of some spans can have rows. */
-function generationsAround({ generations }: AggregateSnapshot, spans: readonly Span[]) {
+/** The generations of the days of some spans. */
+function generationsIn({ generations }: AggregateSnapshot, spans: readonly Span[]) {
   return generations.filter(({ day }) =>
-    spans.some(({ start, end }) => day >= dayOf(hourOf(start - reachMs)) && day <= dayOf(hourOf(end + reachMs))),
+    spans.some(({ start, end }) => day >= dayOf(hourOf(start)) && day <= dayOf(hourOf(end))),
   )
 }
 
-/**
- * Whether no row of some spans, or of their sessions, can come without another generation on the list, where none is pending;
- * and all of them are readable, whenever that is asked.
- */
-function areOver(snapshot: AggregateSnapshot, spans: readonly Span[], readableFrom: number): boolean {
-  return (
-    generationsAround(snapshot, spans).every(({ isWhole }) => isWhole) &&
-    spans.every(({ start }) => start - reachMs >= readableFrom)
-  )
-}
-
-function isNear(pending: PendingRows | undefined, { start, end }: Span): boolean {
-  if (pending === undefined) return false
-  return pending.hours.start * hourMs < end + reachMs && pending.hours.end * hourMs > start - reachMs
+function liesIn(pending: PendingRows | undefined, { start, end }: Span): boolean {
+  return pending !== undefined && pending.hours.start * hourMs < end && pending.hours.end * hourMs > start
 }
 
 interface RowsAround {

@@ -151,7 +151,7 @@ function spansOf({ workspaceId, range, readableFrom }: OverviewRequest) {
   return { span, previousSpan: range.previous.start >= readableFrom ? { ...span, ...range.previous } : null }
 }
 
-/** Raw rows that were read ahead for all figures. */
+/** Raw rows that were read once for all figures. */
 interface RowsRead {
   readonly pending?: PendingRows | undefined
   readonly edges?: EdgeRows | undefined

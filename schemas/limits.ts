@@ -176,7 +176,7 @@ export const crowdedWorkspacesMax = 10_000
  */
 export const aggregatesKeepUpMs = 5 * minute
 /** Up to so many are read once for these, each with what single rows count for; of more, every statement reads what it needs. */
-export const singleRowsAtHandMax = 40_000
+export const alikeRowsAtHandMax = 40_000
 export const pendingRowsCountedMax = 100_000
 /** Raw rows that one thread goes through for a statement of an overview; of more, ClickHouse takes as many threads as it likes. */
 export const overviewRowsPerThread = 200_000

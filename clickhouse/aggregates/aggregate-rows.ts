@@ -48,6 +48,7 @@ export class MergedRow {
   /** What they are added to: its answers are remembered too. */
   readonly #base: MergedRow | undefined
   readonly #merged: Record<string, AggregateValue> = {}
+  readonly #counts: Record<string, number> = {}
 
   constructor(keys: AggregateKeys, added: readonly AggregateRow['values'][], base?: MergedRow) {
     this.keys = keys
@@ -69,7 +70,8 @@ export class MergedRow {
 
   /** The number of distinct values. */
   count(column: string): number {
-    return (this.#value(column) as DistinctSet).count()
+    this.#counts[column] ??= DistinctSet.countTogether(this.#parts(column) as DistinctSet[])
+    return this.#counts[column]
   }
 
   newest(column: string): Newest {
@@ -84,9 +86,14 @@ export class MergedRow {
   }
 
   #value(column: string): AggregateValue {
-    const before = this.#base === undefined ? [] : [this.#base.#value(column)]
-    this.#merged[column] ??= mergeValues([...before, ...this.#added.map((values) => values[column]!)])
+    this.#merged[column] ??= mergeValues(this.#parts(column))
     return this.#merged[column]
+  }
+
+  /** At least one. */
+  #parts(column: string): AggregateValue[] {
+    const before = this.#base === undefined ? [] : [this.#base.#value(column)]
+    return [...before, ...this.#added.map((values) => values[column]!)]
   }
 }
 

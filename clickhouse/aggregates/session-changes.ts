@@ -3,7 +3,7 @@ import { bounceEngagementMs } from '../../schemas/limits.ts'
 import type { Span } from '../../schemas/time-range.ts'
 import { keysOfRow } from './event-keys.ts'
 import { type HourSpan, hourMs, sessionHours } from './row-scope.ts'
-import { type EventRow, hasVisitor } from './rows-at-hand.ts'
+import type { EventRow } from './rows-at-hand.ts'
 
 /** Rows of sessions: all that the uncounted ones belong to, whole, a day to both sides of what is asked for. */
 export interface SessionRows {
@@ -54,12 +54,12 @@ export function sessionChangesOf(
   isAsked: (firstAt: number) => boolean,
 ): SessionChanges {
   const sessions = new Map<number, { before: EventRow[]; added: EventRow[] }>()
-  for (const row of uncounted.filter(hasVisitor)) {
+  for (const row of uncounted.filter(({ hasVisitor }) => hasVisitor)) {
     const known = sessions.get(row.session)
     if (known === undefined) sessions.set(row.session, { before: [], added: [row] })
     else known.added.push(row)
   }
-  for (const row of counted.filter(hasVisitor)) sessions.get(row.session)?.before.push(row)
+  for (const row of counted.filter(({ hasVisitor }) => hasVisitor)) sessions.get(row.session)?.before.push(row)
 
   const { changes, add } = collectChanges(isAsked)
   const retracted = new Set<number>()
@@ -80,7 +80,7 @@ export function sessionChangesOf(
 export function sessionsBegunIn(rows: readonly EventRow[], spans: readonly Span[]): SessionChange[] {
   const { changes, add } = collectChanges(() => true)
   const bySession = new Map<number, EventRow[]>()
-  for (const row of rows.filter(hasVisitor)) {
+  for (const row of rows.filter(({ hasVisitor }) => hasVisitor)) {
     const known = bySession.get(row.session)
     if (known === undefined) bySession.set(row.session, [row])
     else known.push(row)

@@ -4,19 +4,26 @@
  * test/integration/aggregates.test.ts.
  */
 import type { SetKind } from './distinct-set.ts'
-import { hasVisitor, type SingleRow } from './rows-at-hand.ts'
+import type { AlikeRows, RowTexts } from './rows-at-hand.ts'
 
 export interface ColumnOfAggregate {
   /** What its values are: numbers that add up, sets of distinct values, or the newest of values with their times and ids. */
   readonly form: 'sum' | 'newest' | SetKind
   /** From rows of `events`; undefined where it takes more than single rows (session-starts.ts, credits.ts). */
   readonly fromEvents?: string
-  /** What one row adds, for rows that are at hand: a number, the digest of what goes into the set, the value. Undefined: nothing. */
-  readonly ofRow?: (row: SingleRow) => number | string | undefined
+  /** The same of rows that are at hand. */
+  readonly ofRows?: CountedRows
   /** Of several rows of the table with equal keys, one value of the same type. `?` stands for the column. */
   readonly merge: string
   /** What readers see of the merged value, to compare two computations. */
   readonly shown: string
+}
+
+/** What of rows with the same texts is added up, goes into the set, or is the newest; `rows`: how many they are. */
+export interface CountedRows {
+  readonly of: 'rows' | 'title' | keyof Pick<AlikeRows, 'visitors' | 'sessions' | 'values'>
+  /** All are, where it isn't given. */
+  readonly isCounted?: (texts: RowTexts) => boolean
 }
 
 export interface AggregateTable {
@@ -28,10 +35,10 @@ export interface AggregateTable {
   readonly events?: string
   /** How each key is had from a row of `events`, where it isn't a column of the same name. */
   readonly keysFromEvents?: Readonly<Record<string, string>>
-  /** The same of a row at hand. */
-  readonly isCounted?: (row: SingleRow) => boolean
-  /** How a key is had from a row at hand, where it isn't the text of the same name. */
-  readonly keysOfRow?: Readonly<Record<string, (row: SingleRow) => number>>
+  /** The same of rows at hand. */
+  readonly isCounted?: (texts: RowTexts) => boolean
+  /** How the key `value` is had from the value of a row at hand; other keys are texts of the same name. */
+  readonly keyOfValue?: (value: number) => number
   /** Whether there are rows of whole days. */
   readonly hasDays: boolean
 }
@@ -45,10 +52,9 @@ export type AggregateName =
   | 'agg_conversions'
   | 'agg_touches'
 
-const sum = (fromEvents?: string, ofRow?: (row: SingleRow) => number): ColumnOfAggregate => ({
+const sum = (fromEvents?: string, isCounted?: (texts: RowTexts) => boolean): ColumnOfAggregate => ({
   form: 'sum',
-  ...(fromEvents === undefined ? {} : { fromEvents: `toInt64(${fromEvents})` }),
-  ...(ofRow && { ofRow }),
+  ...(fromEvents && { fromEvents: `toInt64(${fromEvents})`, ofRows: { of: 'rows', ...(isCounted && { isCounted }) } }),
   merge: 'sum(?)',
   shown: 'sum(?)',
 })
@@ -69,42 +75,40 @@ const distinct = (
   kind: SetKind,
   column?: 'visitor' | 'session',
   condition = '1',
-  isCounted: (row: SingleRow) => boolean = () => true,
+  isCounted: (texts: RowTexts) => boolean = () => true,
 ): ColumnOfAggregate => ({
   form: kind,
   ...(column && {
     fromEvents: `${setFunction(kind, 'StateIf')}(${column}, ${condition})`,
-    ofRow: (row) => (isCounted(row) ? (column === 'visitor' ? row.visitorDigest : row.sessionDigest) : undefined),
+    ofRows: { of: `${column}s`, isCounted },
   }),
   merge: `${setFunction(kind, 'MergeState')}(?)`,
   shown: `${setFunction(kind, 'Merge')}(?)`,
 })
 
 /** The value of the newest row, in a tuple behind its time and id. */
-const newest = (fromEvents: string, ofRow?: ColumnOfAggregate['ofRow']): ColumnOfAggregate => ({
+const newest = (fromEvents: string, ofRows?: CountedRows): ColumnOfAggregate => ({
   form: 'newest',
   fromEvents,
-  ...(ofRow && { ofRow }),
+  ...(ofRows && { ofRows }),
   merge: 'max(?)',
   shown: 'max(?)',
 })
 
 const isSample = "kind = 'web_vital' AND metric != 'none'"
-const isSampleRow = ({ kind, metric }: SingleRow) => kind === 'web_vital' && metric !== 'none'
+const areSamples = ({ kind, metric }: RowTexts) => kind === 'web_vital' && metric !== 'none'
 const isVital = (metric: string) => `kind = 'web_vital' AND metric = '${metric}'`
-const isVitalRow = (name: string) => (row: SingleRow) => isSampleRow(row) && row.metric === name
+const areOfVital = (name: string) => (texts: RowTexts) => areSamples(texts) && texts.metric === name
 /** Sums of floats depend on their order in the last digits. */
 const vitalTotal = (metric: string): ColumnOfAggregate => ({
   form: 'sum',
   fromEvents: `sumIf(metric_value, ${isVital(metric)})`,
-  ofRow: (row) => (isVitalRow(metric)(row) ? row.value : 0),
+  ofRows: { of: 'values', isCounted: areOfVital(metric) },
   merge: 'sum(?)',
   shown: 'round(sum(?), 3)',
 })
 const vitalLatest = (metric: string) =>
-  newest(`maxIf((occurred_at, id, metric_value), ${isVital(metric)})`, (row) =>
-    isVitalRow(metric)(row) ? row.value : undefined,
-  )
+  newest(`maxIf((occurred_at, id, metric_value), ${isVital(metric)})`, { of: 'values', isCounted: areOfVital(metric) })
 
 /**
  * SQL of a sample in millionths, rounded up to three digits or so: at most half a per cent, and never over a threshold of
@@ -117,7 +121,7 @@ const vitalValue = `toUInt64(intDiv(
     multiIf(millionths < 2 * place, 200, millionths < 5 * place, 100, 40)), 1) AS step) - 1, step) * step)`
 
 /** The same of a row at hand. */
-function vitalValueOf({ value }: SingleRow): number {
+function vitalValueOf(value: number): number {
   const millionths = Math.max(0, Math.ceil(Math.max(value, 0) * 1e6 - 1e-3))
   const place = 10 ** (String(millionths).length - 1)
   const step = Math.max(1, Math.floor(place / (millionths < 2 * place ? 200 : millionths < 5 * place ? 100 : 40)))
@@ -125,10 +129,10 @@ function vitalValueOf({ value }: SingleRow): number {
 }
 
 const isView = "kind = 'pageview' AND visitor != 0"
-const isPageview = ({ kind }: SingleRow) => kind === 'pageview'
-const isConversion = ({ kind }: SingleRow) => kind === 'conversion'
-const isViewRow = (row: SingleRow) => isPageview(row) && hasVisitor(row)
-const one = (isCounted: (row: SingleRow) => boolean) => (row: SingleRow) => Number(isCounted(row))
+const haveVisitor = ({ hasVisitor }: RowTexts) => hasVisitor
+const arePageviews = ({ kind }: RowTexts) => kind === 'pageview'
+const areConversions = ({ kind }: RowTexts) => kind === 'conversion'
+const areViews = (texts: RowTexts) => arePageviews(texts) && haveVisitor(texts)
 
 export const aggregateTables: Readonly<Record<AggregateName, AggregateTable>> = {
   agg_traffic: {
@@ -138,19 +142,20 @@ export const aggregateTables: Readonly<Record<AggregateName, AggregateTable>> = 
     events: '1',
     isCounted: () => true,
     columns: {
-      pageviews: sum("countIf(kind = 'pageview')", one(isPageview)),
-      events: sum('count()', () => 1),
-      conversions: sum("countIf(kind = 'conversion')", one(isConversion)),
-      shown_events: sum("countIf(kind NOT IN ('web_vital', 'page_leave'))", ({ kind }) =>
-        kind === 'web_vital' || kind === 'page_leave' ? 0 : 1,
+      pageviews: sum("countIf(kind = 'pageview')", arePageviews),
+      events: sum('count()'),
+      conversions: sum("countIf(kind = 'conversion')", areConversions),
+      shown_events: sum(
+        "countIf(kind NOT IN ('web_vital', 'page_leave'))",
+        ({ kind }) => kind !== 'web_vital' && kind !== 'page_leave',
       ),
-      visitors: distinct('total', 'visitor', 'visitor != 0', hasVisitor),
-      sessions: distinct('total', 'session', 'visitor != 0', hasVisitor),
+      visitors: distinct('total', 'visitor', 'visitor != 0', haveVisitor),
+      sessions: distinct('total', 'session', 'visitor != 0', haveVisitor),
       converting: distinct(
         'total',
         'visitor',
         "kind = 'conversion' AND visitor != 0",
-        (row) => isConversion(row) && hasVisitor(row),
+        (texts) => areConversions(texts) && haveVisitor(texts),
       ),
       fcp_total: vitalTotal('FCP'),
       lcp_total: vitalTotal('LCP'),
@@ -167,16 +172,17 @@ export const aggregateTables: Readonly<Record<AggregateName, AggregateTable>> = 
     keys: ['path'],
     hasDays: true,
     events: "kind IN ('pageview', 'conversion', 'web_vital')",
-    isCounted: (row) => isPageview(row) || isConversion(row) || row.kind === 'web_vital',
+    isCounted: (texts) => arePageviews(texts) || areConversions(texts) || texts.kind === 'web_vital',
     columns: {
-      pageviews: sum("countIf(kind = 'pageview')", one(isPageview)),
-      conversions: sum("countIf(kind = 'conversion')", one(isConversion)),
-      samples: sum(`countIf(${isSample})`, one(isSampleRow)),
-      visitors: distinct('list', 'visitor', isView, isViewRow),
-      sessions: distinct('list', 'session', isView, isViewRow),
-      title: newest("maxIf((occurred_at, id, title), kind = 'pageview' AND title != '')", (row) =>
-        isPageview(row) && row.title !== '' ? row.title : undefined,
-      ),
+      pageviews: sum("countIf(kind = 'pageview')", arePageviews),
+      conversions: sum("countIf(kind = 'conversion')", areConversions),
+      samples: sum(`countIf(${isSample})`, areSamples),
+      visitors: distinct('list', 'visitor', isView, areViews),
+      sessions: distinct('list', 'session', isView, areViews),
+      title: newest("maxIf((occurred_at, id, title), kind = 'pageview' AND title != '')", {
+        of: 'title',
+        isCounted: (texts) => arePageviews(texts) && texts.title !== '',
+      }),
     },
   },
   agg_vitals: {
@@ -185,9 +191,9 @@ export const aggregateTables: Readonly<Record<AggregateName, AggregateTable>> = 
     keysFromEvents: { value: vitalValue },
     hasDays: true,
     events: isSample,
-    isCounted: isSampleRow,
-    keysOfRow: { value: vitalValueOf },
-    columns: { samples: sum('count()', () => 1) },
+    isCounted: areSamples,
+    keyOfValue: vitalValueOf,
+    columns: { samples: sum('count()') },
   },
   agg_page_vitals: {
     name: 'agg_page_vitals',
@@ -195,9 +201,9 @@ export const aggregateTables: Readonly<Record<AggregateName, AggregateTable>> = 
     keysFromEvents: { value: vitalValue },
     hasDays: true,
     events: isSample,
-    isCounted: isSampleRow,
-    keysOfRow: { value: vitalValueOf },
-    columns: { samples: sum('count()', () => 1) },
+    isCounted: areSamples,
+    keyOfValue: vitalValueOf,
+    columns: { samples: sum('count()') },
   },
   agg_sessions: {
     name: 'agg_sessions',

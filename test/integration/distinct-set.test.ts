@@ -35,7 +35,14 @@ async function added(kind: SetKind, from: number, count: number, step = 1): Prom
   )
 }
 
-const sizeOf = (...sets: DistinctSet[]) => DistinctSet.union(sets).count()
+/** Whether what they hold together is kept or not. */
+function sizeOf(...sets: DistinctSet[]): number {
+  const together = DistinctSet.countTogether(sets)
+  expect(DistinctSet.union(sets).count()).toBe(together)
+  // Counting has changed none of them.
+  expect(DistinctSet.countTogether(sets)).toBe(together)
+  return together
+}
 
 describe.each(['list', 'total'] as const)('%s', (kind) => {
   test.each([0, 1, 2, 16, 17, 200, 8_000])('%i values are counted exactly, whoever adds them', async (count) => {

@@ -1,7 +1,14 @@
 /** What rows at hand add to an aggregate table is what the table's SQL counts of the same rows. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { compareTexts, type MergedRow, MergedRows } from '../../clickhouse/aggregates/aggregate-rows.ts'
-import { readRows, rowsCounted } from '../../clickhouse/aggregates/rows-at-hand.ts'
+import {
+  alikeRowsOf,
+  countRows,
+  readAlikeRows,
+  readRows,
+  rowsAt,
+  rowsCounted,
+} from '../../clickhouse/aggregates/rows-at-hand.ts'
 import {
   type AggregateTable,
   aggregateTables,
@@ -55,16 +62,26 @@ test.each(tables)('%s', async (name) => {
   // All of it by SQL, or the newer part counted here.
   const everything = await readPlaces(stores.ch, table, places, { columns, keys })
   const older = await readPlaces(stores.ch, table, places.slice(0, 1), { columns, keys })
-  const newer = rows.filter(({ id }) => id > 150)
-  const atHand = rowsCounted(table, newer, columns, ({ at }) => at % 2)
+  const isOdd = (at: number) => at % 2
+  const newer = alikeRowsOf(rows.filter(({ id }) => id > 150))
+  const newerRead = (await readAlikeRows(stores.ch, { condition: 'id > 150', params: {}, max: 250 }))!
+  expect(countRows(newerRead)).toBe(250)
   const figuresOf = ({ all }: MergedRows) =>
     all
       .map((row) => [...Object.values(row.keys), ...columns.map((column) => figureOf(row, column, table))])
       .sort((one, other) => compareTexts(JSON.stringify(one), JSON.stringify(other)))
   const expected = figuresOf(everything)
   expect(expected.length).toBeGreaterThan(1)
-  expect(figuresOf(older.with(atHand))).toEqual(expected)
-  expect(figuresOf(new MergedRows(rowsCounted(table, rows, columns, ({ at }) => at % 2)))).toEqual(expected)
+  for (const some of [newer, newerRead]) {
+    expect(figuresOf(older.with(rowsCounted(table, some, columns, isOdd)))).toEqual(expected)
+  }
+  const all = alikeRowsOf(rows)
+  expect(figuresOf(new MergedRows(rowsCounted(table, all, columns, isOdd)))).toEqual(expected)
+  // Divided by time, the parts come to the same.
+  const halves = [true, false].map((isEarly) => rowsAt(all, (at) => at % 50 < 20 === isEarly))
+  expect(halves.map(countRows)).not.toContain(0)
+  const parts = halves.flatMap((half) => rowsCounted(table, half, columns, isOdd))
+  expect(figuresOf(new MergedRows(parts))).toEqual(expected)
 })
 
 function figureOf(row: MergedRow, column: string, { columns }: AggregateTable): unknown {
@@ -76,5 +93,7 @@ function figureOf(row: MergedRow, column: string, { columns }: AggregateTable): 
 }
 
 test('more rows than are wanted are none at hand', async () => {
-  expect(await readRows(stores.ch, { condition: '1', params: {}, max: 399 })).toBeUndefined()
+  const wanted = { condition: '1', params: {}, max: 399 }
+  expect(await readRows(stores.ch, wanted)).toBeUndefined()
+  expect(await readAlikeRows(stores.ch, wanted)).toBeUndefined()
 })

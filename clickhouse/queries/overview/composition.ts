@@ -15,7 +15,7 @@ import { chooseBlocks, daysOf } from '../../aggregates/blocks.ts'
 import { idsIn } from '../../aggregates/id-ranges.ts'
 import { liveRowsIn } from '../../aggregates/live-rows.ts'
 import { type HourSpan, hourMs, sessionHours } from '../../aggregates/row-scope.ts'
-import type { EventRow, SingleRow } from '../../aggregates/rows-at-hand.ts'
+import { type AlikeRows, type EventRow, rowsAt } from '../../aggregates/rows-at-hand.ts'
 import type { SessionRows } from '../../aggregates/session-changes.ts'
 import type { BoundSql } from '../../bound-sql.ts'
 import type { Growing } from '../../client.ts'
@@ -29,7 +29,7 @@ export interface PendingRows {
   readonly rows: number
   readonly hours: HourSpan
   /** The rows themselves; undefined where they are too many to be taken at hand. */
-  readonly atHand: readonly SingleRow[] | undefined
+  readonly atHand: readonly AlikeRows[] | undefined
   /** Whole, with the others of their sessions; undefined where these are too many. */
   readonly ofSessions: SessionRows | undefined
   /** What they change about sessions, and about the credit for conversions, is left to the aggregator. */
@@ -41,6 +41,8 @@ export interface EdgeRows {
   readonly spans: readonly Span[]
   /** All of the spans, the others of their sessions a day around, and maybe more of the hours that the spans lie in. */
   readonly rows: readonly EventRow[]
+  /** The same rows. */
+  readonly alike: readonly AlikeRows[]
 }
 
 export interface Composition {
@@ -95,7 +97,7 @@ export interface Cells {
   readonly aggregated: readonly AggregatedCell[]
   /** Over `events`, each for a query of its own: time and id are then both looked up. */
   readonly raw: readonly BoundSql[]
-  readonly atHand: readonly SingleRow[]
+  readonly atHand: readonly AlikeRows[]
 }
 
 export interface AggregatedCell extends BoundSql {
@@ -226,15 +228,15 @@ function rawCells(
 }
 
 /** Those of the rows that were taken at hand which no raw cell has. */
-function rowsAtHand(composition: Composition, hours: HourSpan, cutHours: readonly number[]): SingleRow[] {
+function rowsAtHand(composition: Composition, hours: HourSpan, cutHours: readonly number[]): AlikeRows[] {
   const { to, pending, edges } = composition
-  const ofEdges = edgesOf(composition, hours).atHand.flatMap(({ start, end }) =>
-    edges!.rows.filter(({ at }) => at >= start && at < end),
-  )
+  const { atHand } = edgesOf(composition, hours)
+  const isInEdge = (at: number) => atHand.some(({ start, end }) => at >= start && at < end)
+  const ofEdges = atHand.length === 0 ? [] : rowsAt(edges!.alike, isInEdge)
   if (pending?.atHand === undefined || hours.start >= hours.end) return ofEdges
   const end = Math.min(to, hours.end * hourMs)
-  const isInHours = ({ at }: SingleRow) => at >= hours.start * hourMs && at < end && !cutHours.includes(hourOf(at))
-  return [...ofEdges, ...pending.atHand.filter(isInHours)]
+  const isInHours = (at: number) => at >= hours.start * hourMs && at < end && !cutHours.includes(hourOf(at))
+  return [...ofEdges, ...rowsAt(pending.atHand, isInHours)]
 }
 
 /** What of a range lies before and after its whole hours, all of it where there are none: by where its rows are found. */

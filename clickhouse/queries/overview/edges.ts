@@ -9,7 +9,7 @@ import {
 } from '../../../schemas/limits.ts'
 import type { Span } from '../../../schemas/time-range.ts'
 import { hourMs } from '../../aggregates/row-scope.ts'
-import { type EventRow, readRows } from '../../aggregates/rows-at-hand.ts'
+import { alikeRowsOf, type EventRow, readRows } from '../../aggregates/rows-at-hand.ts'
 import { composeSpan, dayOf, type EdgeRows, edgesOf, hourOf, type PendingRows } from './composition.ts'
 import { aroundSessions, inAnySpan, type ReadableSpan, type Reader } from './span.ts'
 
@@ -31,7 +31,7 @@ export async function readEdges(
   const compositions = ranges.map((range) => composeSpan(snapshot, range))
   if (compositions.some(({ hours }) => hours.start >= hours.end)) return undefined
   const spans = compositions.flatMap((composition) => edgesOf(composition, composition.hours).raw)
-  if (spans.length === 0) return { spans, rows: [] }
+  if (spans.length === 0) return { spans, rows: [], alike: [] }
 
   const { workspaceId, readableFrom } = ranges[0]!
   if (crowded.has(workspaceId)) return undefined
@@ -45,11 +45,12 @@ export async function readEdges(
       readAround(ch, ranges[0]!, hours, { max: edgeRowsRememberedMax, params, isLasting: true }),
       pending,
     ])
-    if (rows !== undefined && !near.some((span) => liesIn(waiting, span))) return { spans, rows }
+    if (rows !== undefined && !near.some((span) => liesIn(waiting, span)))
+      return { spans, rows, alike: alikeRowsOf(rows) }
   }
   const rows = await readAround(ch, ranges[0]!, spans, { max: edgeRowsAtHandMax, params: {}, isLasting: false })
   if (rows === undefined) crowded.set(workspaceId, true)
-  return rows && { spans, rows }
+  return rows && { spans, rows, alike: alikeRowsOf(rows) }
 }
 
 function hoursAround({ start, end }: Span): Span {

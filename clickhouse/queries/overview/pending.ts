@@ -3,21 +3,21 @@ import { LRUCache } from 'lru-cache'
 import type { AggregateSnapshot, IdRange } from '../../../schemas/aggregate-snapshot.ts'
 import {
   aggregatesKeepUpMs,
+  alikeRowsAtHandMax,
   crowdedForMs,
   crowdedWorkspacesMax,
   pendingRowsCountedMax,
   rowsAtHandMax,
-  singleRowsAtHandMax,
 } from '../../../schemas/limits.ts'
 import { complementOf, idsIn } from '../../aggregates/id-ranges.ts'
 import { type HourSpan, hourMs, sessionHours } from '../../aggregates/row-scope.ts'
 import {
+  alikeRowsOf,
+  countRows,
   type EventRow,
-  hasVisitor,
   type RowsWanted,
+  readAlikeRows,
   readRows,
-  readSingleRows,
-  type SingleRow,
 } from '../../aggregates/rows-at-hand.ts'
 import type { BoundSql } from '../../bound-sql.ts'
 import type { PendingRows } from './composition.ts'
@@ -56,15 +56,17 @@ export async function readPending(
     const rows = await readRows(ch, wanted(rowsAtHandMax))
     if (rows !== undefined) return withMates(ch, range, { rows, ids, pending })
   }
-  const rows = await readSingleRows(ch, wanted(singleRowsAtHandMax))
-  if (rows !== undefined && rows.length <= rowsAtHandMax) {
+  const atHand = await readAlikeRows(ch, wanted(alikeRowsAtHandMax))
+  const count = atHand && countRows(atHand)
+  if (count !== undefined && count <= rowsAtHandMax) {
     crowded.delete(workspaceId)
     const whole = await readRows(ch, wanted(rowsAtHandMax))
     if (whole !== undefined) return withMates(ch, range, { rows: whole, ids, pending })
   }
   crowded.set(workspaceId, true)
-  if (rows !== undefined) {
-    return { ids, rows: rows.length, hours: hoursOf(rows), atHand: rows, ofSessions: undefined, areSessionsLeft }
+  if (atHand !== undefined) {
+    const hours = hoursOf(atHand.flatMap(({ ats }) => [...ats]))
+    return { ids, rows: count!, hours, atHand, ofSessions: undefined, areSessionsLeft }
   }
 
   const [row] = await ch.query<{ rows: number; first: number; last: number }>(
@@ -73,7 +75,7 @@ export async function readPending(
     params,
   )
   if (areSessionsLeft && row!.rows > pendingRowsCountedMax) return undefined
-  const hours = hoursOf([{ at: row!.first }, { at: row!.last }])
+  const hours = hoursOf([row!.first, row!.last])
   return { ids, rows: row!.rows, hours, atHand: undefined, ofSessions: undefined, areSessionsLeft }
 }
 
@@ -89,10 +91,10 @@ async function withMates(
   { rows, ids, pending }: FewRows,
 ): Promise<PendingRows | undefined> {
   if (rows.length === 0) return undefined
-  const hours = hoursOf(rows)
+  const hours = hoursOf(rows.map(({ at }) => at))
   const mates = await readMates(ch, range, rows, hours, pending)
   const ofSessions = mates && { uncounted: rows, counted: mates }
-  return { ids, rows: rows.length, hours, atHand: rows, ofSessions, areSessionsLeft: false }
+  return { ids, rows: rows.length, hours, atHand: alikeRowsOf(rows), ofSessions, areSessionsLeft: false }
 }
 
 /**
@@ -106,7 +108,7 @@ async function readMates(
   hours: HourSpan,
   pending: BoundSql,
 ): Promise<readonly EventRow[] | undefined> {
-  const known = rows.filter(hasVisitor)
+  const known = rows.filter(({ hasVisitor }) => hasVisitor)
   if (known.length === 0) return []
   const reach = 2 * sessionHours
   return readRows(ch, {
@@ -126,10 +128,10 @@ async function readMates(
   })
 }
 
-/** Those that some rows lie in, at least one. */
-function hoursOf(rows: readonly Pick<SingleRow, 'at'>[]): HourSpan {
+/** Those that some moments lie in, at least one. */
+function hoursOf(moments: readonly number[]): HourSpan {
   let [first, last] = [Number.POSITIVE_INFINITY, 0]
-  for (const { at } of rows) {
+  for (const at of moments) {
     first = Math.min(first, at)
     last = Math.max(last, at)
   }

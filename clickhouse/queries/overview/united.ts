@@ -100,7 +100,7 @@ export async function readParts(
   options: UnitedOptions & Pick<MergedOptions, 'most'>,
 ): Promise<RowParts> {
   const { columns, buckets, paths } = options
-  const bucketOf = buckets && (({ at }: { at: number }) => startBefore(buckets, at))
+  const bucketOf = buckets && ((at: number) => startBefore(buckets, at))
   const atHand = paths === undefined ? cells.atHand : cells.atHand.filter(({ path }) => paths.includes(path))
   const { lasting, passing } = await askPlaces(ch, table, placesOf(table, cells, options), {
     ...options,

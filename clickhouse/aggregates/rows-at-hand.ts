@@ -10,7 +10,6 @@ import {
   type AggregateValue,
   aggregateRow,
   type Newest,
-  newestOf,
   none,
 } from './aggregate-rows.ts'
 import { DistinctSet, digestSql } from './distinct-set.ts'
@@ -30,14 +29,14 @@ export interface RowTexts {
  * once for each of them. Every list has one number for each row, in one order.
  */
 export interface AlikeRows extends RowTexts {
-  readonly ids: Float64Array
+  readonly ids: readonly number[]
   /** Milliseconds since 1970. */
-  readonly ats: Float64Array
+  readonly ats: readonly number[]
   /** Digests (distinct-set.ts); of rows without a visitor they say nothing. */
-  readonly visitors: Float64Array
-  readonly sessions: Float64Array
-  /** Of web vitals; the others have none. */
-  readonly values: Float64Array
+  readonly visitors: readonly number[]
+  readonly sessions: readonly number[]
+  /** Of web vitals; the others' say nothing. */
+  readonly values: readonly number[]
 }
 
 /** A row with all that is to be known of its session. */
@@ -88,38 +87,21 @@ export async function readRows(
   return rows.length > max ? undefined : rows
 }
 
-/** The same with less of each row, for thousands of them: their numbers come as bytes. */
+/** The same with less of each row, for thousands of them. */
 export async function readAlikeRows(
   ch: Pick<ClickHouse, 'query'>,
   { condition, params, max }: RowsWanted,
 ): Promise<AlikeRows[] | undefined> {
   const texts = 'kind, path, title, metric'
-  const bytesOf = (expression: string, when = '1') => `hex(groupArrayStateIf(toFloat64(${expression}), ${when}))`
-  const groups = await ch.query<RowTexts & Readonly<Record<NumbersOfRows, string>>>(
-    `SELECT ${texts}, toBool(visitor != 0) AS hasVisitor, ${bytesOf('id')} AS ids, ${bytesOf(at)} AS ats,
-       ${bytesOf(digestSql('visitor'), 'visitor != 0')} AS visitors, ${bytesOf(digestSql('session'), 'visitor != 0')} AS sessions,
-       ${bytesOf('metric_value', "metric != 'none'")} AS values
+  const alike = await ch.query<AlikeRows>(
+    `SELECT ${texts}, toBool(visitor != 0) AS hasVisitor, groupArray(id) AS ids, groupArray(${at}) AS ats,
+       groupArray(${digestSql('visitor')}) AS visitors, groupArray(${digestSql('session')}) AS sessions,
+       groupArray(metric_value) AS values
      FROM (SELECT ${texts}, id, occurred_at, visitor, session, metric_value FROM events WHERE ${condition} LIMIT {rows_max:UInt32})
      GROUP BY ${texts}, hasVisitor`,
     { ...params, rows_max: max + 1 },
-    { isLong: true },
   )
-  const alike = groups.map(({ ids, ats, visitors, sessions, values, ...texts }) => ({
-    ...texts,
-    ...{ ids: numbersIn(ids), ats: numbersIn(ats), values: numbersIn(values) },
-    ...{ visitors: numbersIn(visitors), sessions: numbersIn(sessions) },
-  }))
   return countRows(alike) > max ? undefined : alike
-}
-
-type NumbersOfRows = 'ids' | 'ats' | 'visitors' | 'sessions' | 'values'
-
-/** A state of `groupArray(Float64)`: their number as a varint, then the numbers, little-endian. */
-function numbersIn(hex: string): Float64Array {
-  const bytes = Buffer.from(hex, 'hex')
-  const start = bytes.findIndex((byte) => byte < 0x80) + 1
-  // At the begin of a buffer of its own: numbers have to lie at multiples of eight.
-  return new Float64Array(new Uint8Array(bytes.subarray(start)).buffer)
 }
 
 export function countRows(alike: readonly AlikeRows[]): number {
@@ -138,33 +120,36 @@ export function alikeRowsOf(rows: readonly EventRow[]): AlikeRows[] {
     const { kind, path, title, metric, hasVisitor } = some[0]!
     return {
       ...{ kind, path, title, metric, hasVisitor },
-      ids: Float64Array.from(some, ({ id }) => id),
-      ats: Float64Array.from(some, ({ at }) => at),
-      visitors: Float64Array.from(some, ({ visitorDigest }) => visitorDigest),
-      sessions: Float64Array.from(some, ({ sessionDigest }) => sessionDigest),
-      values: Float64Array.from(some, ({ value }) => value),
+      ids: some.map(({ id }) => id),
+      ats: some.map(({ at }) => at),
+      visitors: some.map(({ visitorDigest }) => visitorDigest),
+      sessions: some.map(({ sessionDigest }) => sessionDigest),
+      values: some.map(({ value }) => value),
     }
   })
 }
 
-/** Those of the rows whose time is wanted; groups of which all are stay as they are. */
-export function rowsAt(alike: readonly AlikeRows[], isWanted: (at: number) => boolean): AlikeRows[] {
-  return alike.flatMap((rows) => {
-    const wanted = indexesOf(rows).filter((nth) => isWanted(rows.ats[nth]!))
-    if (wanted.length === rows.ids.length) return [rows]
-    return wanted.length === 0 ? [] : [pick(rows, wanted)]
-  })
+/** Those of the rows from one moment to just before another; groups that lie between them whole stay as they are. */
+export function rowsBetween(alike: readonly AlikeRows[], start: number, end: number): AlikeRows[] {
+  const between: AlikeRows[] = []
+  for (const rows of alike) {
+    const { ats } = rows
+    const places: number[] = []
+    for (let place = 0; place < ats.length; place++) if (ats[place]! >= start && ats[place]! < end) places.push(place)
+    if (places.length === ats.length) between.push(rows)
+    else if (places.length > 0) between.push(pick(rows, places))
+  }
+  return between
 }
 
-function indexesOf({ ids }: AlikeRows): number[] {
-  return Array.from(ids, (_, nth) => nth)
-}
-
-function pick(rows: AlikeRows, wanted: readonly number[]): AlikeRows {
-  const of = (numbers: Float64Array) =>
-    numbers.length === 0 ? numbers : Float64Array.from(wanted, (nth) => numbers[nth]!)
+function pick(rows: AlikeRows, places: readonly number[]): AlikeRows {
+  const of = (numbers: readonly number[]) => numbersAt(numbers, places)
   const { ids, ats, visitors, sessions, values } = rows
   return { ...rows, ids: of(ids), ats: of(ats), visitors: of(visitors), sessions: of(sessions), values: of(values) }
+}
+
+function numbersAt(numbers: readonly number[], places: Part['places']): readonly number[] {
+  return places === undefined ? numbers : places.map((place) => numbers[place]!)
 }
 
 /** Rows of a group: those at some places of its lists, or, where that is undefined, all of them. */
@@ -209,11 +194,11 @@ function placesByKeys(
     keys.filter((key) => key !== 'value').map((key) => [key, rows[key as 'path' | 'metric']]),
   )
   if (keyOfValue === undefined && bucketOf === undefined) return [[texts, undefined]]
-  const found = new Map<string, readonly [AggregateKeys, number[]]>()
+  const found = new Map<string | number, readonly [AggregateKeys, number[]]>()
   for (let place = 0; place < rows.ids.length; place++) {
     const value = keyOfValue?.(rows.values[place]!)
     const bucket = bucketOf?.(rows.ats[place]!)
-    const name = `${value} ${bucket}`
+    const name = value === undefined ? bucket! : `${value} ${bucket}`
     const known = found.get(name)
     if (known !== undefined) known[1].push(place)
     else
@@ -222,29 +207,32 @@ function placesByKeys(
         [place],
       ])
   }
-  return [...found.values()]
+  const all = [...found.values()]
+  return all.length === 1 ? [[all[0]![0], undefined]] : all
 }
 
 function addedBy({ form, ofRows }: ColumnOfAggregate, parts: readonly Part[]): AggregateValue {
-  const { of, isCounted = () => true } = ofRows!
-  const counted = parts.filter(({ rows }) => isCounted(rows))
-  if (of === 'title') return counted.map((part) => newestIn(part, () => part.rows.title)).reduce(newestOf, none)
-  if (form === 'newest') {
-    return counted.map((part) => newestIn(part, (place) => part.rows.values[place]!)).reduce(newestOf, none)
-  }
+  const { of, isCounted } = ofRows!
+  const counted = isCounted === undefined ? parts : parts.filter(({ rows }) => isCounted(rows))
   if (of === 'rows') return counted.reduce((sum, { rows, places }) => sum + (places ?? rows.ids).length, 0)
+  if (of === 'title') return newestIn(counted, ({ title }) => title)
+  if (form === 'newest') return newestIn(counted, ({ values }, place) => values[place]!)
   const numbers = counted.flatMap(({ rows, places }) => numbersAt(rows[of], places))
   return form === 'sum' ? numbers.reduce((sum, value) => sum + value, 0) : DistinctSet.of(form, numbers)
 }
 
-function numbersAt(numbers: Float64Array, places: Part['places']): number[] {
-  return places === undefined ? [...numbers] : places.map((place) => numbers[place]!)
-}
-
-function newestIn({ rows, places }: Part, valueAt: (place: number) => number | string): Newest {
-  const { ids, ats } = rows
-  const isNewer = (one: number, other: number) =>
-    ats[one]! > ats[other]! || (ats[one] === ats[other] && ids[one]! > ids[other]!)
-  const newest = (places ?? indexesOf(rows)).reduce((one, other) => (isNewer(other, one) ? other : one))
-  return [ats[newest]!, ids[newest]!, valueAt(newest)]
+/** By time, then id. */
+function newestIn(parts: readonly Part[], valueAt: (rows: AlikeRows, place: number) => number | string): Newest {
+  let newest: Newest = none
+  for (const { rows, places } of parts) {
+    const { ids, ats } = rows
+    for (let nth = 0; nth < (places ?? ids).length; nth++) {
+      const place = places === undefined ? nth : places[nth]!
+      const [at, id] = newest
+      if (ats[place]! > at || (ats[place] === at && ids[place]! > id)) {
+        newest = [ats[place]!, ids[place]!, valueAt(rows, place)]
+      }
+    }
+  }
+  return newest
 }

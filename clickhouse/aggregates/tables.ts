@@ -123,7 +123,8 @@ const vitalValue = `toUInt64(intDiv(
 /** The same of a row at hand. */
 function vitalValueOf(value: number): number {
   const millionths = Math.max(0, Math.ceil(Math.max(value, 0) * 1e6 - 1e-3))
-  const place = 10 ** (String(millionths).length - 1)
+  let place = 1
+  while (place * 10 <= millionths) place *= 10
   const step = Math.max(1, Math.floor(place / (millionths < 2 * place ? 200 : millionths < 5 * place ? 100 : 40)))
   return Math.floor((millionths + step - 1) / step) * step
 }

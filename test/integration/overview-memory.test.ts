@@ -34,7 +34,7 @@ let segment = 0
 /** Stores an event as a segment of its own, and aggregates it. */
 async function take(
   { addEvents }: TestWorkspace,
-  event: { visitor: number; session: number; occurred_at: number; source: string },
+  event: { visitor: number; session: number; occurred_at: number; source: string; path?: string },
 ): Promise<void> {
   await addEvents([{ id: segment * segmentRowsMax + 1, path: '/', ...event }])
   segment++
@@ -72,7 +72,8 @@ test('an hour that was computed anew is not added to what was known of it before
   ])
 })
 
-test('what was read ahead is asked for no more, whatever waits to be aggregated', async () => {
+/** A workspace whose questions are counted, and what it is asked again and again. */
+async function watched(): Promise<{ workspace: TestWorkspace; asked: string[]; warm: () => Promise<void> }> {
   const asked: string[] = []
   const counting = {
     ...stores.ch,
@@ -87,6 +88,13 @@ test('what was read ahead is asked for no more, whatever waits to be aggregated'
     { ...stores, ch: rememberLasting(counting), readAhead },
     { now: new Date(at(12)).toISOString() },
   )
+  return { workspace, asked, warm: async () => warms.at(-1)!(await stores.snapshot()) }
+}
+
+const isOfAggregates = (sql: string) => sql.includes('FROM agg_')
+
+test('what was read ahead is asked for no more, whatever waits to be aggregated', async () => {
+  const { workspace, asked, warm } = await watched()
   const event = { visitor: 1, session: 1, occurred_at: at(10.5), source: 'google' }
   await take(workspace, event)
   await take(workspace, { ...event, visitor: 2, session: 2, occurred_at: at(11.2) })
@@ -95,9 +103,9 @@ test('what was read ahead is asked for no more, whatever waits to be aggregated'
   await take(workspace, { ...event, visitor: 3, session: 3, occurred_at: at(11.4) })
 
   asked.length = 0
-  await warms.at(-1)!(await stores.snapshot())
+  await warm()
   expect(asked.length).toBeGreaterThan(3)
-  expect(asked.filter((sql) => !sql.includes('FROM agg_'))).toEqual([])
+  expect(asked.filter((sql) => !isOfAggregates(sql))).toEqual([])
 
   asked.length = 0
   await workspace.addEvents([{ ...event, id: segment * segmentRowsMax + 1, visitor: 4, session: 4, path: '/' }])
@@ -105,5 +113,19 @@ test('what was read ahead is asked for no more, whatever waits to be aggregated'
   expect(metrics).toMatchObject({ visitors: 4, sessions: 4, events: 4 })
   expect(top_pages).toMatchObject([{ path: '/', visitors: 4 }])
   expect(asked.length).toBeGreaterThan(0)
-  expect(asked.filter((sql) => sql.includes('FROM agg_'))).toEqual([])
+  expect(asked.filter(isOfAggregates)).toEqual([])
+})
+
+test('nor are pages that were just behind the busiest, and that what waits puts among them', async () => {
+  const { workspace, asked, warm } = await watched()
+  const event = { visitor: 1, session: 1, occurred_at: at(10.5), source: 'google' }
+  for (const path of ['/a', '/b', '/a', '/b', '/c']) await take(workspace, { ...event, path })
+  const question = { hours: '24', limit: '1' }
+  expect((await workspace.ask(question)).top_pages).toMatchObject([{ path: '/a', pageviews: 2 }])
+  await warm()
+
+  asked.length = 0
+  await workspace.addEvents([{ ...event, id: segment * segmentRowsMax + 1, visitor: 2, session: 2, path: '/b' }])
+  expect((await workspace.ask(question)).top_pages).toMatchObject([{ path: '/b', pageviews: 3, visitors: 2 }])
+  expect(asked.filter(isOfAggregates)).toEqual([])
 })

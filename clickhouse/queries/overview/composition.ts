@@ -15,7 +15,7 @@ import { chooseBlocks, daysOf } from '../../aggregates/blocks.ts'
 import { idsIn } from '../../aggregates/id-ranges.ts'
 import { liveRowsIn } from '../../aggregates/live-rows.ts'
 import { type HourSpan, hourMs, sessionHours } from '../../aggregates/row-scope.ts'
-import { type AlikeRows, type EventRow, rowsAt } from '../../aggregates/rows-at-hand.ts'
+import { type AlikeRows, type EventRow, rowsBetween } from '../../aggregates/rows-at-hand.ts'
 import type { SessionRows } from '../../aggregates/session-changes.ts'
 import type { BoundSql } from '../../bound-sql.ts'
 import type { Growing } from '../../client.ts'
@@ -230,13 +230,14 @@ function rawCells(
 /** Those of the rows that were taken at hand which no raw cell has. */
 function rowsAtHand(composition: Composition, hours: HourSpan, cutHours: readonly number[]): AlikeRows[] {
   const { to, pending, edges } = composition
-  const { atHand } = edgesOf(composition, hours)
-  const isInEdge = (at: number) => atHand.some(({ start, end }) => at >= start && at < end)
-  const ofEdges = atHand.length === 0 ? [] : rowsAt(edges!.alike, isInEdge)
+  const ofEdges = edgesOf(composition, hours).atHand.flatMap(({ start, end }) => rowsBetween(edges!.alike, start, end))
   if (pending?.atHand === undefined || hours.start >= hours.end) return ofEdges
   const end = Math.min(to, hours.end * hourMs)
-  const isInHours = (at: number) => at >= hours.start * hourMs && at < end && !cutHours.includes(hourOf(at))
-  return [...ofEdges, ...rowsAt(pending.atHand, isInHours)]
+  const cuts = cutHours.toSorted((one, other) => one - other)
+  const ofHours = [hours.start, ...cuts.map((hour) => hour + 1)].flatMap((from, nth) =>
+    rowsBetween(pending.atHand!, from * hourMs, Math.min(end, (cuts[nth] ?? hours.end) * hourMs)),
+  )
+  return [...ofEdges, ...ofHours]
 }
 
 /** What of a range lies before and after its whole hours, all of it where there are none: by where its rows are found. */

@@ -49,13 +49,34 @@ export async function askBusiestPages(ch: Reader, composition: Composition): Pro
 
 /** The `limit` paths with most pageviews of either kind. */
 export async function readBusiestPages(ch: Reader, composition: Composition, limit: number): Promise<BusiestPages> {
+  const { viewed, sampled } = await readByPageviews(ch, composition)
+  return { viewed: viewed.slice(0, limit), sampled: sampled.slice(0, limit) }
+}
+
+/** The next ones, as far as they may be among the busiest soon. */
+export async function readNextPages(ch: Reader, composition: Composition, limit: number): Promise<BusiestPages> {
+  const { viewed, sampled } = await readByPageviews(ch, composition)
+  return { viewed: nextAfter(viewed, limit), sampled: nextAfter(sampled, limit) }
+}
+
+/** Of the last of the busiest, the share that the next ones need to have. */
+const nextShare = 0.95
+const nextPagesMax = 5
+
+function nextAfter(pages: readonly BusyPage[], limit: number): BusyPage[] {
+  const least = nextShare * (pages[limit - 1]?.pageviews ?? 0)
+  return pages.slice(limit, limit + nextPagesMax).filter(({ pageviews }) => pageviews >= least)
+}
+
+/** All of them. */
+async function readByPageviews(ch: Reader, composition: Composition): Promise<BusiestPages> {
   const { all } = await readUnited(ch, table, cellsOf(composition, { name: 'busiest' }), bySums)
   const pages = all
     .map((row) => ({ path: row.text('path'), pageviews: row.sum('pageviews'), samples: row.sum('samples') }))
     .sort((one, other) => other.pageviews - one.pageviews || compareTexts(one.path, other.path))
   return {
-    viewed: pages.filter(({ pageviews }) => pageviews > 0).slice(0, limit),
-    sampled: pages.filter(({ samples }) => samples > 0).slice(0, limit),
+    viewed: pages.filter(({ pageviews }) => pageviews > 0),
+    sampled: pages.filter(({ samples }) => samples > 0),
   }
 }
 

@@ -65,7 +65,7 @@ export async function readPending(
   }
   crowded.set(workspaceId, true)
   if (atHand !== undefined) {
-    const hours = hoursOf(atHand.flatMap(({ ats }) => [...ats]))
+    const hours = hoursOf(atHand.map(({ ats }) => ats))
     return { ids, rows: count!, hours, atHand, ofSessions: undefined, areSessionsLeft }
   }
 
@@ -75,7 +75,7 @@ export async function readPending(
     params,
   )
   if (areSessionsLeft && row!.rows > pendingRowsCountedMax) return undefined
-  const hours = hoursOf([row!.first, row!.last])
+  const hours = hoursOf([[row!.first, row!.last]])
   return { ids, rows: row!.rows, hours, atHand: undefined, ofSessions: undefined, areSessionsLeft }
 }
 
@@ -91,7 +91,7 @@ async function withMates(
   { rows, ids, pending }: FewRows,
 ): Promise<PendingRows | undefined> {
   if (rows.length === 0) return undefined
-  const hours = hoursOf(rows.map(({ at }) => at))
+  const hours = hoursOf([rows.map(({ at }) => at)])
   const mates = await readMates(ch, range, rows, hours, pending)
   const ofSessions = mates && { uncounted: rows, counted: mates }
   return { ids, rows: rows.length, hours, atHand: alikeRowsOf(rows), ofSessions, areSessionsLeft: false }
@@ -128,12 +128,14 @@ async function readMates(
   })
 }
 
-/** Those that some moments lie in, at least one. */
-function hoursOf(moments: readonly number[]): HourSpan {
+/** Those that lists of moments lie in, at least one. */
+function hoursOf(lists: readonly (readonly number[])[]): HourSpan {
   let [first, last] = [Number.POSITIVE_INFINITY, 0]
-  for (const at of moments) {
-    first = Math.min(first, at)
-    last = Math.max(last, at)
+  for (const moments of lists) {
+    for (const at of moments) {
+      first = Math.min(first, at)
+      last = Math.max(last, at)
+    }
   }
   return { start: Math.floor(first / hourMs), end: Math.floor(last / hourMs) + 1 }
 }

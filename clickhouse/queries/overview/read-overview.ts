@@ -7,11 +7,11 @@ import type { Bucket, TimeRange } from '../../../schemas/time-range.ts'
 import { dayMs } from '../../../schemas/time-zone.ts'
 import { readClicksOfPeriods } from '../link-clicks.ts'
 import { readBotVisits } from './bot-visits.ts'
-import { composeSpan, type EdgeRows, type PendingRows } from './composition.ts'
+import { type Composition, composeSpan, type EdgeRows, type PendingRows } from './composition.ts'
 import { readConversions } from './conversions.ts'
 import { type Counts, readCounts, readTotals, type VitalSums } from './counts.ts'
 import { readEdges } from './edges.ts'
-import { askBusiestPages, type PageCounts, pathsOf, readBusiestPages, readPages } from './pages.ts'
+import { askBusiestPages, type PageCounts, pathsOf, readBusiestPages, readNextPages, readPages } from './pages.ts'
 import { readPending } from './pending.ts'
 import { hasEventsSince, type Presence, readLiveVisitors } from './presence.ts'
 import { type RecentEvent, readRecentEvents } from './recent-events.ts'
@@ -129,7 +129,18 @@ export async function warmOverview(ch: Reader, snapshot: AggregateSnapshot, requ
   const lasting: Reader = {
     query: async (sql, params, options) => (options?.isLasting === true ? few.query(sql, params, options) : []),
   }
+  const composition = composeSpan(snapshot, spansOf(request).span)
+  // Before the others: what these come to is to be remembered last.
+  await askNextPages(lasting, composition, request.limit)
   await readAggregated(lasting, snapshot, request, {})
+}
+
+/** Rows that wait may bring a page among the busiest: what it takes to show it is at hand then. */
+async function askNextPages(ch: Reader, composition: Composition, limit: number): Promise<void> {
+  const { viewed, sampled } = await readNextPages(ch, composition, limit)
+  if (viewed.length > 0) await readPages(ch, composition, viewed)
+  if (viewed.length > 0) await readSessionRows(ch, composition, pathsOf(viewed))
+  if (sampled.length > 0) await readPageVitals(ch, composition, sampled)
 }
 
 /** Of more statements than these, each waits until one that came before has its answer. */

@@ -87,7 +87,7 @@ function restGatewayOf(options: GatewayOptions, snapshots: SnapshotSource, warme
       snapshot: snapshots,
       readAhead: warmer.note,
       share: <Answer>(question: string, work: () => Promise<Answer>) =>
-        coalescer.ask(question, work) as Promise<Answer>,
+        coalescer.ask(question, () => warmer.first(work)) as Promise<Answer>,
     },
     config: {
       get apiHost() {

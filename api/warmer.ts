@@ -4,10 +4,12 @@
  */
 import type { Log } from '../runtime/log.ts'
 import type { AggregateSnapshot } from '../schemas/aggregate-snapshot.ts'
-import { warmAgainMs, warmCheckMs, warmedForMs, warmedQuestionsMax } from '../schemas/limits.ts'
+import { warmAgainMs, warmCheckMs, warmedForMs, warmedQuestionsMax, warmWaitMaxMs } from '../schemas/limits.ts'
 import type { SnapshotSource } from './snapshots.ts'
 
 export interface Warmer {
+  /** Works on what somebody waits for: nothing is begun to be read ahead beside it, for a moment. */
+  first<Answer>(work: () => Promise<Answer>): Promise<Answer>
   /**
    * Notes that `question` is asked. Of one that is asked again within `warmedForMs`, and for as long after the last time,
    * `warm` is called when the aggregates have changed: of several questions one after the other, those that were asked
@@ -33,6 +35,9 @@ export function makeWarmer(snapshots: SnapshotSource, log: Log, now: () => numbe
   const noted = new Map<string, Noted>()
   let timer: NodeJS.Timeout | undefined
   let isStopped = false
+  /** How many answers are being worked on, and who goes on when none is. */
+  let awaited = 0
+  let goOn: (() => void) | undefined
 
   function forgetOld(): void {
     for (const [question, { askedAt }] of noted) {
@@ -45,12 +50,27 @@ export function makeWarmer(snapshots: SnapshotSource, log: Log, now: () => numbe
     return isAskedAgain && now() - answeredAt >= warmAgainMs
   }
 
+  /** Resolves when nobody waits for an answer, or soon all the same. */
+  async function turn(): Promise<void> {
+    if (awaited === 0) return
+    await new Promise<void>((resolve) => {
+      const patience = setTimeout(resolve, warmWaitMaxMs)
+      goOn = () => {
+        clearTimeout(patience)
+        resolve()
+      }
+    })
+  }
+
   async function warmAll(): Promise<void> {
     if (![...noted.values()].some(isDue)) return
     const snapshot = await snapshots()
+    const isWanted = (one: Noted | undefined): one is Noted =>
+      !isStopped && one !== undefined && isDue(one) && one.revision !== snapshot.revision
     for (const question of [...noted.keys()]) {
+      if (isWanted(noted.get(question))) await turn()
       const one = noted.get(question)
-      if (isStopped || one === undefined || !isDue(one) || one.revision === snapshot.revision) continue
+      if (!isWanted(one)) continue
       await one.warm(snapshot).catch((error) => {
         // Whoever asks gets the error.
         log.debug({ err: error }, 'an overview could not be read ahead')
@@ -77,6 +97,15 @@ export function makeWarmer(snapshots: SnapshotSource, log: Log, now: () => numbe
   }
 
   return {
+    first: async (work) => {
+      awaited++
+      try {
+        return await work()
+      } finally {
+        awaited--
+        if (awaited === 0) goOn?.()
+      }
+    },
     note: (question, warm) => {
       const askedAt = now()
       const before = noted.get(question)

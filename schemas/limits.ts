@@ -243,6 +243,8 @@ export const warmAgainMs = 2 * second
 export const warmedQuestionsMax = 64
 /** How often it is looked whether there is any to be read ahead. */
 export const warmCheckMs = 250
+/** Before each question it waits until nobody waits for an answer, but no longer than so. */
+export const warmWaitMaxMs = 200
 /**
  * Keys of a list that are taken from one place (the aggregates of days, those of hours, raw rows), those that have most
  * there: none of the others can come to the top.

@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { makeWarmer } from '../../api/warmer.ts'
 import type { AggregateSnapshot } from '../../schemas/aggregate-snapshot.ts'
-import { warmAgainMs, warmCheckMs, warmedForMs, warmedQuestionsMax } from '../../schemas/limits.ts'
+import { warmAgainMs, warmCheckMs, warmedForMs, warmedQuestionsMax, warmWaitMaxMs } from '../../schemas/limits.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -19,14 +19,14 @@ function setUp() {
     if (aggregates.isAway) throw new Error('away')
     return { revision: aggregates.revision } as AggregateSnapshot
   }
-  const { note, stop } = makeWarmer(snapshots, pino({ level: 'silent' }))
+  const { first, note, stop } = makeWarmer(snapshots, pino({ level: 'silent' }))
   const ask = (question: string) =>
     note(question, async ({ revision }) => {
       warmed.push([question, revision])
       if (question === 'fails') throw new Error('too much')
     })
   const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms)
-  return { warmed, aggregates, ask, stop, pass }
+  return { warmed, aggregates, first, ask, stop, pass }
 }
 
 test('a question that is asked again is read ahead once for each change of the aggregates', async () => {
@@ -122,4 +122,37 @@ test('stores that are away are asked again later; after the end nothing is', asy
   aggregates.revision = 2
   await pass(warmAgainMs + warmCheckMs)
   expect(warmed).toHaveLength(1)
+})
+
+test('what somebody waits for goes first, for a moment', async () => {
+  const { warmed, first, ask, pass } = setUp()
+  for (const question of ['a', 'a', 'b', 'b']) ask(question)
+  await pass(warmAgainMs - warmCheckMs)
+  let answer: (() => void) | undefined
+  const begin = () => first(() => new Promise<void>((resolve) => (answer = resolve)))
+  const answered = begin()
+  await pass(warmCheckMs + warmWaitMaxMs - 1)
+  expect(warmed).toEqual([])
+  answer!()
+  await answered
+  await pass(0)
+  expect(warmed).toEqual([
+    ['a', 1],
+    ['b', 1],
+  ])
+})
+
+test('however long an answer takes, it is read ahead all the same', async () => {
+  const { warmed, aggregates, first, ask, pass } = setUp()
+  for (const question of ['a', 'a', 'b', 'b']) ask(question)
+  await pass(warmAgainMs + warmCheckMs)
+  expect(warmed).toHaveLength(2)
+  aggregates.revision = 2
+  void first(() => new Promise<void>(() => {}))
+  await pass(warmAgainMs + warmCheckMs)
+  await pass(2 * warmWaitMaxMs)
+  expect(warmed.slice(2)).toEqual([
+    ['a', 2],
+    ['b', 2],
+  ])
 })

@@ -241,9 +241,8 @@ export const overviewReuse = { leastMs: 200, mostMs: 1 * second }
 export const warmedForMs = 30 * second
 export const warmAgainMs = 2 * second
 export const warmedQuestionsMax = 64
-/** How often it is looked whether there is any to be read ahead. */
+/** How often it is looked whether there is any to be read ahead; how long each waits, at most, while answers are awaited. */
 export const warmCheckMs = 250
-/** Before each question it waits until nobody waits for an answer, but no longer than so. */
 export const warmWaitMaxMs = 200
 /**
  * Keys of a list that are taken from one place (the aggregates of days, those of hours, raw rows), those that have most

@@ -56,6 +56,8 @@ const idleUpstreamMs = 4_000
 const lingerMs = 1_000
 /** … one that was too slow has had its time. */
 const lateLingerMs = 100
+/** A service that is away lets a sender's body come to its end for so long. */
+const readOnMs = 250
 const closeWithinMs = 10_000
 /** The headers of an answer: where a short link leads to stands in one. Node's own bound is 16 KiB. */
 const answerHeadBytesMax = 16 * 1024 + trackingUrlBytesMax
@@ -69,7 +71,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   const shortLink = shortLinkPattern(options.shortLinkPath ?? '/l')
   const proxy = createProxyServer({ agent, proxyTimeout: answerWithinMs })
   proxy.on('error', (error, request, response) => {
-    if (response && 'writeHead' in response && hasStoredNothing(error, request)) refuse(response)
+    if (response && 'writeHead' in response && hasStoredNothing(error, request)) void refuse(response)
     else response?.destroy()
   })
   proxy.on('proxyRes', (answer) => {
@@ -226,8 +228,14 @@ function refuseMethod(request: IncomingMessage, response: ServerResponse): void 
   send(request, response, 405, headers, '{"detail":"Method Not Allowed"}')
 }
 
-function refuse(response: ServerResponse): void {
+/** What is still coming is read first, if that doesn't take long: so the connection can stay, as its answer says it does. */
+async function refuse(response: ServerResponse): Promise<void> {
   if (response.headersSent) return void response.destroy()
+  const { req: request } = response
+  if (!request.complete) {
+    const readWithin = AbortSignal.timeout(readOnMs)
+    await once(request.resume(), 'end', { signal: readWithin }).catch(() => {})
+  }
   const headers = { 'Content-Type': 'application/json', 'Retry-After': String(retryAfterSeconds) }
   send(response.req, response, 503, headers, '{"detail":"Service temporarily unavailable"}')
 }

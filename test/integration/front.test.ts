@@ -104,6 +104,26 @@ test('answers 503 with Retry-After while a service is away or refuses connection
   await once(upstream, 'listening')
 })
 
+test('a connection stays after a 503, as the answer says', async () => {
+  isAway = true
+  const post = 'POST /api/v1/growth/track HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc'
+  const read = 'GET /api/v1/growth/health HTTP/1.1\r\nHost: x\r\n\r\n'
+  const { text, statuses, closedAfterMs } = await exchange(front.port, [post, 100, post, 100, read], { waitMs: 1_500 })
+  isAway = false
+  expect(statuses).toEqual([503, 503, 503])
+  expect(text).toMatch(/^connection: keep-alive\r$/im)
+  expect(closedAfterMs).toBeUndefined()
+})
+
+test('a 503 comes soon also to a body that goes on, and ends its connection', async () => {
+  isAway = true
+  const head = 'POST /api/v1/growth/track HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000\r\n\r\n'
+  const { statuses, closedAfterMs } = await exchange(front.port, [head, 'abc'], { waitMs: 5_000 })
+  isAway = false
+  expect(statuses).toEqual([503])
+  expect(closedAfterMs).toBeDefined()
+})
+
 test.each([
   ['the whole request', 'end'],
   ['a part of the body', 'data'],

@@ -40,7 +40,7 @@ function noEvents({ presence }: AdviceFigures): Recommendation[] {
 
 function noPageviews({ metrics: { events, pageviews } }: AdviceFigures): Recommendation[] {
   if (events === 0 || pageviews > 0) return []
-  const detail = `${shown(events)} events arrived, and 0 of them are pageviews: the snippet isn't on your pages.`
+  const detail = `${counted(events, 'event')} arrived, and 0 pageviews: the snippet isn't on your pages.`
   return [{ title: 'The tracking snippet was not seen', detail, priority: 'high' }]
 }
 
@@ -71,7 +71,7 @@ function poorVitals({ metrics, pageVitals }: AdviceFigures): Recommendation[] {
 function noConversions({ metrics: { visitors, conversions, previous } }: AdviceFigures): Recommendation[] {
   const wereSetUp = conversions > 0 || (previous !== null && previous.conversions > 0)
   if (visitors === 0 || wereSetUp) return []
-  const detail = `${shown(visitors)} visitors came, and 0 conversions were recorded. Send one where a visitor reaches your goal.`
+  const detail = `${counted(visitors, 'visitor')} came, and 0 conversions were recorded. Send one where a visitor reaches your goal.`
   return [{ title: 'Set up conversions', detail, priority: 'medium' }]
 }
 
@@ -99,6 +99,10 @@ function convertingSources({ metrics, lists }: AdviceFigures): Recommendation[] 
 }
 
 /** A figure as a person reads it: `1,234.5`. */
+function counted(value: number, noun: string): string {
+  return `${shown(value)} ${noun}${value === 1 ? '' : 's'}`
+}
+
 function shown(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: 3 })
 }

@@ -11,12 +11,13 @@ import { EngineError, tooManyQueries } from './engine-error.ts'
 const querySessions = 6
 /** Of their own, so that slow questions don't keep events from being stored. */
 const insertSessions = 2
-const connectionArgs = [
-  // Merges can wait longest: they are nicer than this process is (embedded-server.ts), where that may say so (CAP_SYS_NICE).
-  '--os_threads_nice_value_merge_mutate=15',
-  // Mostly the kernel has what is read: to hand it over from a thread that reads takes a quarter of a short statement's time.
-  '--local_filesystem_read_method=pread',
-]
+/** Merges can wait longest: they are nicer than this process is (embedded-server.ts), where that may say so (CAP_SYS_NICE). */
+const connectionArgs = ['--os_threads_nice_value_merge_mutate=15']
+/**
+ * Mostly the kernel has what is read: to hand it over from a thread that reads takes a quarter of a short statement's time.
+ * For sessions: merges read as they like.
+ */
+const readInOwnThread = "SET local_filesystem_read_method = 'pread'"
 /** Beyond so many waiting statements new ones are refused. */
 const queueMax = 200
 
@@ -68,11 +69,11 @@ export function openEngine(folder: string): Engine {
 
 /** Sessions that take turns at one queue. */
 function makeLane(folder: string, size: number): Engine {
-  const seats: Seat[] = Array.from({ length: size }, () => ({
-    session: new Session(folder, { connectionArgs }),
-    database: 'default',
-    dirty: new Set(),
-  }))
+  const seats = Array.from({ length: size }, (): Seat => {
+    const session = new Session(folder, { connectionArgs })
+    session.query(readInOwnThread)
+    return { session, database: 'default', dirty: new Set() }
+  })
   const free = [...seats]
   const waiting: ((seat: Seat) => void)[] = []
 

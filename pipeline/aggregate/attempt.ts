@@ -18,6 +18,8 @@ import type { BoundSql } from '../../clickhouse/bound-sql.ts'
 import type { ClickHouse, QueryOptions } from '../../clickhouse/client.ts'
 import type { Queryable } from '../../postgres/client.ts'
 import { raiseAttempts, takeAttempt } from '../../postgres/tables/aggregates.ts'
+import { backoffMs, sleep } from '../../runtime/retry.ts'
+import { StoreUnavailable } from '../../runtime/store-error.ts'
 import {
   aggregateDeadlineMs,
   aggregateMemoryMax,
@@ -148,9 +150,24 @@ export async function dropGenerations(ch: ClickHouse, generations: readonly numb
   for (const { table, id } of parts) {
     await ch.command('ALTER TABLE {table:Identifier} DROP PARTITION ID {id:String}', { table, id }, heavyStatement)
   }
-  const shared = [...new Set(generations.map(closedPartitionOf))].map(String)
   // The table by which they are found comes last.
-  for (const table of [...aggregateNames].reverse()) {
+  const [first, ...others] = aggregateNames
+  await deleteRows(ch, others, generations)
+  await deleteRows(ch, [first!], generations)
+}
+
+/**
+ * Deletes rows of closed days, from several tables beside each other: a mutation goes through all parts of its table, also
+ * those of other partitions, which takes many seconds and hardly any of the processor.
+ */
+async function deleteRows(
+  ch: ClickHouse,
+  tables: readonly AggregateName[],
+  generations: readonly number[],
+): Promise<void> {
+  const shared = [...new Set(generations.map(closedPartitionOf))].map(String)
+  let isBegun = false
+  for (const table of tables) {
     const there = await ch.query<{ id: string }>(
       `SELECT DISTINCT _partition_id AS id FROM ${table}
        WHERE _partition_id IN {shared:Array(String)} AND generation IN {generations:Array(UInt64)}`,
@@ -158,12 +175,32 @@ export async function dropGenerations(ch: ClickHouse, generations: readonly numb
       heavyStatement,
     )
     for (const { id } of there) {
+      isBegun = true
       await ch.command(
         `ALTER TABLE ${table} DELETE IN PARTITION ID {id:String} WHERE generation IN {generations:Array(UInt64)}`,
         { id, generations: generations.filter((one) => String(closedPartitionOf(one)) === id) },
-        { ...heavyStatement, settings: { ...heavyStatement.settings, mutations_sync: 1 } },
+        { ...heavyStatement, settings: { ...heavyStatement.settings, mutations_sync: 0 } },
       )
     }
+  }
+  if (isBegun) await untilMutated(ch, tables)
+}
+
+/** @throws StoreUnavailable when it takes too long: they may still go on then */
+async function untilMutated(ch: ClickHouse, tables: readonly AggregateName[]): Promise<void> {
+  const deadline = performance.now() + aggregateDeadlineMs
+  for (let attempt = 0; ; attempt++) {
+    const [left] = await ch.query<{ mutations: number; failure: string }>(
+      `SELECT count() AS mutations, max(latest_fail_reason) AS failure FROM system.mutations
+       WHERE database = currentDatabase() AND table IN {tables:Array(String)} AND NOT is_done`,
+      { tables },
+    )
+    const { mutations, failure } = left!
+    if (mutations === 0) return
+    if (performance.now() > deadline) {
+      throw new StoreUnavailable('clickhouse', `${mutations} mutations don't end: ${failure || 'they go on'}`)
+    }
+    await sleep(backoffMs(attempt, 50, 1_000))
   }
 }
 

@@ -10,6 +10,7 @@ import {
   type AggregateValue,
   aggregateRow,
   type Newest,
+  newestOf,
   none,
 } from './aggregate-rows.ts'
 import { DistinctSet, digestSql } from './distinct-set.ts'
@@ -179,9 +180,10 @@ export function rowsCounted(
       else known.parts.push({ rows, places })
     }
   }
-  return [...groups.values()].map(({ keys, parts }) =>
-    aggregateRow(keys, Object.fromEntries(columns.map((name) => [name, addedBy(table.columns[name]!, parts)]))),
-  )
+  return [...groups].map(([group, { keys, parts }]) => ({
+    ...{ group, keys },
+    values: Object.fromEntries(columns.map((name) => [name, addedBy(table.columns[name]!, parts)])),
+  }))
 }
 
 /** Alike rows have the same keys, but for those that are numbers. */
@@ -221,17 +223,12 @@ function addedBy({ form, ofRows }: ColumnOfAggregate, parts: readonly Part[]): A
   return form === 'sum' ? numbers.reduce((sum, value) => sum + value, 0) : DistinctSet.of(form, numbers)
 }
 
-/** By time, then id. */
 function newestIn(parts: readonly Part[], valueAt: (rows: AlikeRows, place: number) => number | string): Newest {
-  let newest: Newest = none
+  let newest = none
   for (const { rows, places } of parts) {
-    const { ids, ats } = rows
-    for (let nth = 0; nth < (places ?? ids).length; nth++) {
+    for (let nth = 0; nth < (places ?? rows.ids).length; nth++) {
       const place = places === undefined ? nth : places[nth]!
-      const [at, id] = newest
-      if (ats[place]! > at || (ats[place] === at && ids[place]! > id)) {
-        newest = [ats[place]!, ids[place]!, valueAt(rows, place)]
-      }
+      newest = newestOf(newest, [rows.ats[place]!, rows.ids[place]!, valueAt(rows, place)])
     }
   }
   return newest

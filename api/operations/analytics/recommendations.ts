@@ -98,11 +98,12 @@ function convertingSources({ metrics, lists }: AdviceFigures): Recommendation[] 
   })
 }
 
-/** A figure as a person reads it: `1,234.5`. */
+/** `1 visitor`, `2 visitors`. */
 function counted(value: number, noun: string): string {
   return `${shown(value)} ${noun}${value === 1 ? '' : 's'}`
 }
 
+/** A figure as a person reads it: `1,234.5`. */
 function shown(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: 3 })
 }

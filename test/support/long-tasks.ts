@@ -1,6 +1,7 @@
 /**
  * How long a script holds the main thread at a time, from the browser's own trace. In time of the thread, not of the clock:
- * what else the machine does isn't the script's.
+ * what else the machine does isn't the script's. The browser's own emulation of a slow processor isn't used: it makes the
+ * thread spin in proportion to the clock, so that on a busy machine it adds the time in which other processes ran.
  */
 import type { Page } from 'playwright-core'
 
@@ -18,21 +19,19 @@ interface TraceEvent {
 const categories = ['devtools.timeline', 'disabled-by-default-devtools.timeline', 'v8.compile', 'toplevel']
 
 /**
- * Does `work` with the page, on a processor slowed down by `slowdown`.
+ * Does `work` with the page.
  * @returns the milliseconds of the script's longest task, those of its parts within a task of the browser together, and
  *   how many of its tasks there were
  */
 export async function longestTaskOf(
   page: Page,
   isOfScript: (url: string) => boolean,
-  slowdown: number,
   work: () => Promise<void>,
 ): Promise<{ longestMs: number; tasks: number }> {
   const session = await page.context().newCDPSession(page)
   const events: TraceEvent[] = []
   session.on('Tracing.dataCollected', ({ value }) => events.push(...(value as unknown as TraceEvent[])))
   const complete = new Promise((resolve) => session.once('Tracing.tracingComplete', resolve))
-  await session.send('Emulation.setCPUThrottlingRate', { rate: slowdown })
   await session.send('Tracing.start', {
     transferMode: 'ReportEvents',
     traceConfig: { includedCategories: categories, excludedCategories: ['*'] },
@@ -40,7 +39,6 @@ export async function longestTaskOf(
   await work()
   await session.send('Tracing.end')
   await complete
-  await session.send('Emulation.setCPUThrottlingRate', { rate: 1 })
   await session.detach()
   const durations = tasksOf(events, isOfScript)
   return { longestMs: Math.max(0, ...durations), tasks: durations.length }

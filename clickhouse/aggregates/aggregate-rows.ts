@@ -3,13 +3,14 @@
  * Most of them can be remembered, because the generations that they come from never change.
  */
 import { DistinctSet } from './distinct-set.ts'
+import { Distribution } from './distribution.ts'
 import type { ColumnOfAggregate } from './tables.ts'
 
 /** The newest of some values: when it came, with which id; all zero, or empty, where there is none. */
 export type Newest = readonly [at: number, id: number, value: number | string]
 export const none: Newest = [0, 0, '']
 
-export type AggregateValue = number | DistinctSet | Newest
+export type AggregateValue = number | Distribution | DistinctSet | Newest
 
 export type AggregateKeys = Readonly<Record<string, string | number>>
 
@@ -30,7 +31,7 @@ type ColumnForm = ColumnOfAggregate['form']
 
 /** SQL of a value in the form in which `decodeValue` takes it. `name` is one that stands nowhere else in the statement. */
 export function encodedSql(form: ColumnForm, expression: string, name: string): string {
-  if (form === 'sum') return `${expression} AS ${name}`
+  if (form === 'sum' || form === 'distribution') return `${expression} AS ${name}`
   if (form !== 'newest') return `hex(${expression}) AS ${name}`
   const tuple = `${name}tuple`
   return `(toUnixTimestamp64Milli((${expression} AS ${tuple}).1), ${tuple}.2, ${tuple}.3) AS ${name}`
@@ -38,6 +39,7 @@ export function encodedSql(form: ColumnForm, expression: string, name: string): 
 
 export function decodeValue(form: ColumnForm, value: unknown): AggregateValue {
   if (form === 'sum') return value as number
+  if (form === 'distribution') return Distribution.fromPairs(value as [number, number][])
   return form === 'newest' ? (value as Newest) : DistinctSet.fromState(form, value as string)
 }
 
@@ -74,6 +76,10 @@ export class MergedRow {
     return this.#counts[column]
   }
 
+  distribution(column: string): Distribution {
+    return this.#value(column) as Distribution
+  }
+
   newest(column: string): Newest {
     return this.#value(column) as Newest
   }
@@ -102,6 +108,7 @@ function mergeValues(values: readonly AggregateValue[]): AggregateValue {
   const [first] = values
   if (values.length === 1) return first!
   if (typeof first === 'number') return (values as number[]).reduce((sum, value) => sum + value)
+  if (first instanceof Distribution) return Distribution.sum(values as Distribution[])
   if (first instanceof DistinctSet) return DistinctSet.union(values as DistinctSet[])
   return (values as Newest[]).reduce(newestOf)
 }

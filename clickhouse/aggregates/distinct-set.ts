@@ -37,6 +37,9 @@ export function digestSql(value: string): string {
   return `bitAnd(intHash64(bitXor(${value}, 0x4CF2D2BAAE6DA887)), 0x1FFFFFFFFFFFFF)`
 }
 
+/** Those of 32 bits in four bytes each, others in eight. */
+type Hashes = Uint32Array | Float64Array
+
 /** Registers of a set that is too large to keep hashes, a byte each, and how many of them have each rank. */
 interface Registers {
   readonly ranks: Uint8Array
@@ -50,24 +53,25 @@ export class DistinctSet {
    * Of those of 64 bits the lower 53, which a number holds: among the 16,000 at most of a state two that differ only in the
    * others turn up once in tens of millions of sets. Undefined where registers are kept.
    */
-  #hashes: Float64Array | undefined
+  #hashes: Hashes | undefined
   /** Whether they are in ascending order, each once. */
   #isSorted: boolean
   readonly #registers: Registers | undefined
   #count: number | undefined
 
-  private constructor(format: SetFormat, kept: Float64Array | Registers, isSorted = false) {
+  private constructor(format: SetFormat, kept: Hashes | Registers, isSorted = false) {
     this.#format = format
     this.#isSorted = isSorted
-    if (kept instanceof Float64Array) this.#hashes = kept
-    else this.#registers = kept
+    if ('ranks' in kept) this.#registers = kept
+    else this.#hashes = kept
   }
 
   /** Of values by their digests, each as often as it likes. */
   static of(kind: SetKind, digests: readonly number[]): DistinctSet {
     const format = formats[kind]
-    const hashes = new Float64Array(digests)
-    if (format.hashBytes === 4) for (let at = 0; at < hashes.length; at++) hashes[at]! >>>= 0
+    const hashes = noHashes(digests.length, format)
+    // Of a number that is too large for its place the lower bits are kept.
+    hashes.set(digests)
     return new DistinctSet(format, hashes)
   }
 
@@ -87,7 +91,7 @@ export class DistinctSet {
     const large = sets.map((set) => set.#registers).filter((registers) => registers !== undefined)
     const exact = sets.filter((set) => set.#registers === undefined)
     if (large.length === 0) {
-      const merged = exact.map((set) => set.#sorted()).reduce(mergeSorted)
+      const merged = exact.map((set) => set.#sorted()).reduce((one, other) => mergeSorted(one, other, format))
       if (merged.length <= format.hashesMax) return new DistinctSet(format, merged, true)
       const registers = noRegisters(format)
       addHashes(registers, merged, format)
@@ -133,7 +137,7 @@ export class DistinctSet {
   }
 
   /** The hashes in ascending order, each once: put in order when that is asked for, which it mostly isn't. */
-  #sorted(): Float64Array {
+  #sorted(): Hashes {
     if (!this.#isSorted) {
       this.#hashes = withoutRepeats(this.#hashes!.sort())
       this.#isSorted = true
@@ -142,7 +146,11 @@ export class DistinctSet {
   }
 }
 
-function withoutRepeats(sorted: Float64Array): Float64Array {
+function noHashes(length: number, { hashBytes }: SetFormat): Hashes {
+  return hashBytes === 4 ? new Uint32Array(length) : new Float64Array(length)
+}
+
+function withoutRepeats(sorted: Hashes): Hashes {
   let length = 0
   for (let at = 0; at < sorted.length; at++) {
     if (at === 0 || sorted[at] !== sorted[at - 1]) sorted[length++] = sorted[at]!
@@ -151,8 +159,8 @@ function withoutRepeats(sorted: Float64Array): Float64Array {
 }
 
 /** Both in ascending order, each number once. */
-function mergeSorted(one: Float64Array, other: Float64Array): Float64Array {
-  const merged = new Float64Array(one.length + other.length)
+function mergeSorted(one: Hashes, other: Hashes, format: SetFormat): Hashes {
+  const merged = noHashes(one.length + other.length, format)
   let length = 0
   for (let at = 0, there = 0; at < one.length || there < other.length; length++) {
     const left = at < one.length ? one[at]! : Number.POSITIVE_INFINITY
@@ -164,14 +172,15 @@ function mergeSorted(one: Float64Array, other: Float64Array): Float64Array {
   return merged.subarray(0, length)
 }
 
-function hashesIn(bytes: Buffer, { hashBytes }: SetFormat): Float64Array {
+function hashesIn(bytes: Buffer, format: SetFormat): Hashes {
+  const { hashBytes } = format
   let at = 1
   let count = 0
   for (let shift = 0, byte = 0x80; byte >= 0x80; shift += 7) {
     byte = bytes.readUInt8(at++)
     count += (byte & 0x7f) * 2 ** shift
   }
-  const hashes = new Float64Array(count)
+  const hashes = noHashes(count, format)
   for (let index = 0; index < count; index++, at += hashBytes) {
     const low = bytes.readUInt32LE(at)
     hashes[index] = hashBytes === 4 ? low : (bytes.readUInt32LE(at + 4) & 0x1f_ffff) * 2 ** 32 + low
@@ -221,7 +230,7 @@ function greatest(sets: readonly Registers[], { rankBits }: SetFormat): Register
 /** @param changed gets each register that changes, and the rank that it had */
 function addHashes(
   { ranks, histogram }: Registers,
-  hashes: Float64Array,
+  hashes: Hashes,
   { precision, rankBits }: SetFormat,
   changed?: number[],
 ): void {

@@ -14,6 +14,7 @@ import {
   none,
 } from './aggregate-rows.ts'
 import { DistinctSet, digestSql } from './distinct-set.ts'
+import { Distribution } from './distribution.ts'
 import type { AggregateTable, ColumnOfAggregate } from './tables.ts'
 
 /** Of rows of `events`, all that is text for tables that look at single rows. */
@@ -186,41 +187,38 @@ export function rowsCounted(
   }))
 }
 
-/** Alike rows have the same keys, but for those that are numbers. */
+/** Alike rows have the same keys, but for the bucket. */
 function placesByKeys(
-  { keys, keyOfValue }: AggregateTable,
+  { keys }: AggregateTable,
   rows: AlikeRows,
   bucketOf?: (at: number) => number,
 ): (readonly [AggregateKeys, Part['places']])[] {
   const texts = Object.fromEntries(
     keys.filter((key) => key !== 'value').map((key) => [key, rows[key as 'path' | 'metric']]),
   )
-  if (keyOfValue === undefined && bucketOf === undefined) return [[texts, undefined]]
-  const found = new Map<string | number, readonly [AggregateKeys, number[]]>()
+  if (bucketOf === undefined) return [[texts, undefined]]
+  const found = new Map<number, number[]>()
   for (let place = 0; place < rows.ids.length; place++) {
-    const value = keyOfValue?.(rows.values[place]!)
-    const bucket = bucketOf?.(rows.ats[place]!)
-    const name = value === undefined ? bucket! : `${value} ${bucket}`
-    const known = found.get(name)
-    if (known !== undefined) known[1].push(place)
-    else
-      found.set(name, [
-        { ...texts, ...(keyOfValue && { value }), ...(bucketOf && { bucket }) } as AggregateKeys,
-        [place],
-      ])
+    const bucket = bucketOf(rows.ats[place]!)
+    const known = found.get(bucket)
+    if (known === undefined) found.set(bucket, [place])
+    else known.push(place)
   }
-  const all = [...found.values()]
-  return all.length === 1 ? [[all[0]![0], undefined]] : all
+  const isOne = found.size === 1
+  return [...found].map(([bucket, places]) => [{ ...texts, bucket }, isOne ? undefined : places])
 }
 
 function addedBy({ form, ofRows }: ColumnOfAggregate, parts: readonly Part[]): AggregateValue {
-  const { of, isCounted } = ofRows!
+  const { of, as, isCounted } = ofRows!
   const counted = isCounted === undefined ? parts : parts.filter(({ rows }) => isCounted(rows))
   if (of === 'rows') return counted.reduce((sum, { rows, places }) => sum + (places ?? rows.ids).length, 0)
   if (of === 'title') return newestIn(counted, ({ title }) => title)
   if (form === 'newest') return newestIn(counted, ({ values }, place) => values[place]!)
   const numbers = counted.flatMap(({ rows, places }) => numbersAt(rows[of], places))
-  return form === 'sum' ? numbers.reduce((sum, value) => sum + value, 0) : DistinctSet.of(form, numbers)
+  if (form === 'sum') return numbers.reduce((sum, value) => sum + value, 0)
+  return form === 'distribution'
+    ? Distribution.of(as === undefined ? numbers : numbers.map(as))
+    : DistinctSet.of(form, numbers)
 }
 
 function newestIn(parts: readonly Part[], valueAt: (rows: AlikeRows, place: number) => number | string): Newest {

@@ -7,8 +7,11 @@ import type { SetKind } from './distinct-set.ts'
 import type { AlikeRows, RowTexts } from './rows-at-hand.ts'
 
 export interface ColumnOfAggregate {
-  /** What its values are: numbers that add up, sets of distinct values, or the newest of values with their times and ids. */
-  readonly form: 'sum' | 'newest' | SetKind
+  /**
+   * What its values are: numbers that add up, sets of distinct values, or the newest of values with their times and ids. Of
+   * a table with the key `value`, what adds up is read as how often each value occurs, for all its values in one row.
+   */
+  readonly form: 'sum' | 'distribution' | 'newest' | SetKind
   /** From rows of `events`; undefined where it takes more than single rows (session-starts.ts, credits.ts). */
   readonly fromEvents?: string
   /** The same of rows that are at hand. */
@@ -22,6 +25,8 @@ export interface ColumnOfAggregate {
 /** What of rows with the same texts is added up, goes into the set, or is the newest; `rows`: how many they are. */
 export interface CountedRows {
   readonly of: 'rows' | 'title' | keyof Pick<AlikeRows, 'visitors' | 'sessions' | 'values'>
+  /** What values count as. */
+  readonly as?: (value: number) => number
   /** All are, where it isn't given. */
   readonly isCounted?: (texts: RowTexts) => boolean
 }
@@ -37,8 +42,6 @@ export interface AggregateTable {
   readonly keysFromEvents?: Readonly<Record<string, string>>
   /** The same of rows at hand. */
   readonly isCounted?: (texts: RowTexts) => boolean
-  /** How the key `value` is had from the value of a row at hand; other keys are texts of the same name. */
-  readonly keyOfValue?: (value: number) => number
   /** Whether there are rows of whole days. */
   readonly hasDays: boolean
 }
@@ -129,6 +132,14 @@ function vitalValueOf(value: number): number {
   return Math.floor((millionths + step - 1) / step) * step
 }
 
+const samples: ColumnOfAggregate = {
+  form: 'distribution',
+  fromEvents: 'toInt64(count())',
+  ofRows: { of: 'values', as: vitalValueOf },
+  merge: 'sum(?)',
+  shown: 'sum(?)',
+}
+
 const isView = "kind = 'pageview' AND visitor != 0"
 const haveVisitor = ({ hasVisitor }: RowTexts) => hasVisitor
 const arePageviews = ({ kind }: RowTexts) => kind === 'pageview'
@@ -193,8 +204,7 @@ export const aggregateTables: Readonly<Record<AggregateName, AggregateTable>> = 
     hasDays: true,
     events: isSample,
     isCounted: areSamples,
-    keyOfValue: vitalValueOf,
-    columns: { samples: sum('count()') },
+    columns: { samples },
   },
   agg_page_vitals: {
     name: 'agg_page_vitals',
@@ -203,8 +213,7 @@ export const aggregateTables: Readonly<Record<AggregateName, AggregateTable>> = 
     hasDays: true,
     events: isSample,
     isCounted: areSamples,
-    keyOfValue: vitalValueOf,
-    columns: { samples: sum('count()') },
+    columns: { samples },
   },
   agg_sessions: {
     name: 'agg_sessions',

@@ -87,6 +87,7 @@ test.each(tables)('%s', async (name) => {
 
 function figureOf(row: MergedRow, column: string, { columns }: AggregateTable): unknown {
   const { form } = columns[column]!
+  if (form === 'distribution') return row.distribution(column).pairs
   if (form === 'sum') return Math.round(row.sum(column) * 1000)
   if (form !== 'newest') return row.count(column)
   const [at, id, value] = row.newest(column)

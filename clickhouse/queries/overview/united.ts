@@ -136,25 +136,40 @@ async function askPlaces(
   const encoded = columns.map((name) =>
     encodedSql(formOf(name), table.columns[name]!.merge.replaceAll('?', name), `${name}_`),
   )
+  // One row has all of them.
+  const keysRead = keys.filter((key) => key !== 'value')
   const limit = most === undefined ? '' : ` ORDER BY ${most.of}_ DESC LIMIT ${most.max} BY ${most.by}`
   const decode = (row: Readonly<Record<string, unknown>>) =>
     aggregateRow(
-      Object.fromEntries(keys.map((key) => [key, row[key] as string | number])),
+      Object.fromEntries(keysRead.map((key) => [key, row[key] as string | number])),
       Object.fromEntries(columns.map((name) => [name, decodeValue(formOf(name), row[`${name}_`])])),
     )
   const merge = (rows: readonly AggregateRow[]) => new MergedRows(rows).rows
   const ask = ({ sql, params, isLasting, each, growing }: Place) => {
     const grouped = [...new Set([...keys, ...(each === undefined ? [] : [each.column])])]
+    const merged = `SELECT ${[...grouped, ...encoded].join(', ')} FROM (${sql})${groupBy(grouped)}${limit}`
     return ch.query<AggregateRow>(
-      `SELECT ${[...grouped, ...encoded].join(', ')} FROM (${sql})${groupBy(grouped)}${limit}`,
+      keys.includes('value') ? distributionsSql(merged, grouped, columns) : merged,
       params,
-      { isLasting, decode, ...(each && { each }), ...(growing && { growing: { ...growing, merge } }) },
+      {
+        isLasting,
+        decode,
+        ...(each && { each }),
+        ...(growing && { growing: { ...growing, merge } }),
+      },
     )
   }
   const [lasting, passing] = await Promise.all(
     [true, false].map((wanted) => Promise.all(places.filter(({ isLasting }) => isLasting === wanted).map(ask))),
   )
   return { lasting: mergeRemembered(lasting!.flat()), passing: passing!.flat() }
+}
+
+/** How often each value occurs, from rows that have each value once. */
+function distributionsSql(merged: string, keys: readonly string[], columns: readonly string[]): string {
+  const others = keys.filter((key) => key !== 'value')
+  const pairs = columns.map((name) => `arraySort(groupArray((value, counted.${name}_))) AS ${name}_`)
+  return `SELECT ${[...others, ...pairs].join(', ')} FROM (${merged}) AS counted${groupBy(others)}`
 }
 
 /** What rows came to when they were merged, by the first of them. */

@@ -1,13 +1,13 @@
 /** Web vitals: of a range, of each of its buckets, and of its busiest pages. */
 import { type VitalName, vitals } from '../../../schemas/reference/web-vitals.ts'
 import type { Bucket } from '../../../schemas/time-range.ts'
-import type { AggregateKeys, MergedRows } from '../../aggregates/aggregate-rows.ts'
+import type { MergedRow } from '../../aggregates/aggregate-rows.ts'
 import { aggregateTables } from '../../aggregates/tables.ts'
 import { type Cells, type Composition, cellsOf } from './composition.ts'
 import { type BusyPage, pathsOf } from './pages.ts'
 import { type BucketPart, generationsIn, readSeries } from './series.ts'
 import type { Reader } from './span.ts'
-import { type RowParts, readParts, type UnitedOptions, unitedSql } from './united.ts'
+import { mergeParts, readParts, type UnitedOptions, unitedSql } from './united.ts'
 
 export interface VitalSample {
   readonly count: number
@@ -56,16 +56,11 @@ export async function readVitals(
   })
   const points = new Map(names.map((name) => [name, new Map<VitalName, VitalSample>()]))
   for (const sample of closed) points.get(sample.bucket)?.set(sample.metric, sample)
-  for (const [name, values] of distributionsOf(open, ({ bucket, metric }) => `${bucket} ${metric}`)) {
-    const [bucket, metric] = name.split(' ') as [string, VitalName]
-    points.get(Number(bucket))?.set(metric, { count: countOf(values), p75: percentiles(values, [0.75])[0]! })
+  for (const row of mergeParts(open).all) {
+    points.get(row.number('bucket'))?.set(metricOf(row), sampleOf(row))
   }
-  const totals = new Map<VitalName, VitalTotals>()
-  for (const [metric, values] of distributionsOf(total, ({ metric }) => `${metric}`)) {
-    const [p75, p90, p99] = percentiles(values, [0.75, 0.9, 0.99])
-    totals.set(metric as VitalName, { count: countOf(values), p75: p75!, p90: p90!, p99: p99! })
-  }
-  return { total: totals, series: [...points.values()] }
+  const totals = mergeParts(total).all.map((row) => [metricOf(row), totalsOf(row)] as const)
+  return { total: new Map(totals), series: [...points.values()] }
 }
 
 async function readClosed(
@@ -97,109 +92,33 @@ export async function readPageVitals(
     paths: pathsOf(busiest),
   })
   const metricsOf = new Map(busiest.map(({ path }) => [path, new Map<VitalName, PageVital>()]))
-  for (const [name, values] of distributionsOf(parts, ({ metric, path }) => `${metric} ${path}`)) {
-    const metric = name.slice(0, name.indexOf(' ')) as VitalName
-    const [p75, p90] = percentiles(values, [0.75, 0.9])
-    const { good, poor } = vitals[metric]
-    metricsOf.get(name.slice(metric.length + 1))?.set(metric, {
-      count: countOf(values),
-      p75: p75!,
-      p90: p90!,
-      good: countOf(values.filter(({ value }) => value <= good)),
-      poor: countOf(values.filter(({ value }) => value > poor)),
-    })
-  }
+  for (const row of mergeParts(parts).all) metricsOf.get(row.text('path'))?.set(metricOf(row), pageVitalOf(row))
   return busiest.map((page) => ({ ...page, metrics: metricsOf.get(page.path)! }))
 }
 
-/** How often a value occurs. */
-interface Weighted {
-  readonly value: number
-  readonly weight: number
+function metricOf(row: MergedRow): VitalName {
+  return row.text('metric') as VitalName
 }
 
-type NameOf = (keys: AggregateKeys) => string
-
-const distributions = new WeakMap<MergedRows, ReadonlyMap<string, readonly Weighted[]>>()
-
-/** Of the rows of each name, the values that occur, in ascending order. Rows are asked for one kind of names only. */
-function distributionsOf({ lasting, passing }: RowParts, nameOf: NameOf): Map<string, readonly Weighted[]> {
-  const known =
-    distributions.get(lasting) ??
-    gather(
-      lasting.all.map((row) => [row.keys, row.sum('samples')]),
-      nameOf,
-    )
-  distributions.set(lasting, known)
-  const merged = new Map(known)
-  const added = gather(
-    passing.map(({ keys, values }) => [keys, values['samples'] as number]),
-    nameOf,
-  )
-  for (const [name, values] of added) merged.set(name, mergeAscending(merged.get(name) ?? [], values))
-  return merged
+function sampleOf(row: MergedRow): VitalSample {
+  return { count: row.distribution('samples').count, p75: quantile(row, 0.75) }
 }
 
-function gather(rows: readonly (readonly [AggregateKeys, samples: number])[], nameOf: NameOf): Map<string, Weighted[]> {
-  const found = new Map<string, Map<number, number>>()
-  for (const [keys, samples] of rows) {
-    const name = nameOf(keys)
-    const value = (keys['value'] as number) / millionths
-    const weights = found.get(name) ?? new Map<number, number>()
-    weights.set(value, (weights.get(value) ?? 0) + samples)
-    found.set(name, weights)
+function totalsOf(row: MergedRow): VitalTotals {
+  return { ...sampleOf(row), p90: quantile(row, 0.9), p99: quantile(row, 0.99) }
+}
+
+function pageVitalOf(row: MergedRow): PageVital {
+  const samples = row.distribution('samples')
+  const { good, poor } = vitals[metricOf(row)]
+  return {
+    ...sampleOf(row),
+    p90: quantile(row, 0.9),
+    good: samples.countUpTo(good * millionths),
+    poor: samples.count - samples.countUpTo(poor * millionths),
   }
-  const ascending = (weights: Map<number, number>) =>
-    [...weights]
-      .map(([value, weight]) => ({ value, weight }))
-      .filter(({ weight }) => weight > 0)
-      .sort((one, other) => one.value - other.value)
-  return new Map(
-    [...found].map(([name, weights]) => [name, ascending(weights)] as const).filter(([, values]) => values.length > 0),
-  )
 }
 
-/** Both in ascending order, each value once. */
-function mergeAscending(one: readonly Weighted[], other: readonly Weighted[]): Weighted[] {
-  const merged: Weighted[] = []
-  let [at, there] = [0, 0]
-  while (at < one.length || there < other.length) {
-    const [left, right] = [one[at], other[there]]
-    const value = Math.min(left?.value ?? Number.POSITIVE_INFINITY, right?.value ?? Number.POSITIVE_INFINITY)
-    let weight = 0
-    if (left?.value === value) {
-      weight += left.weight
-      at++
-    }
-    if (right?.value === value) {
-      weight += right.weight
-      there++
-    }
-    merged.push({ value, weight })
-  }
-  return merged
-}
-
-function countOf(values: readonly Weighted[]): number {
-  return values.reduce((sum, { weight }) => sum + weight, 0)
-}
-
-/** Interpolated between the samples on both sides of a level's place, as `quantileExactWeightedInterpolated` does. */
-export function percentiles(values: readonly Weighted[], levels: readonly number[]): number[] {
-  const count = countOf(values)
-  return levels.map((level) => {
-    const place = (count - 1) * level
-    const below = valueAt(values, Math.floor(place))
-    return below + (valueAt(values, Math.ceil(place)) - below) * (place - Math.floor(place))
-  })
-}
-
-/** The value of the sample with so many before it. */
-function valueAt(values: readonly Weighted[], place: number): number {
-  let before = 0
-  for (const { value, weight } of values) {
-    before += weight
-    if (place < before) return value
-  }
-  return Number.NaN
+function quantile(row: MergedRow, level: number): number {
+  return row.distribution('samples').quantile(level) / millionths
 }

@@ -27,8 +27,8 @@ const [folder, port = '0'] = process.argv.slice(2)
 if (!folder) throw new Error('usage: embedded-server.js FOLDER [PORT]')
 
 const lastAnswersMs = 500
-/** Merging and loading can wait, answering senders can't: on a busy machine ingest goes first. */
-const nice = 10
+/** Answers can wait a little, senders can't: on a busy machine ingest goes first. Loading waits longer (embedded/insert-rows.ts). */
+const nice = 5
 // Before the engine makes its threads: they have what the process has then.
 setPriority(nice)
 const log = makeLog('clickhouse', 'info')

@@ -15,8 +15,9 @@ import type { Query, RowsInsert } from './request.ts'
 
 const rowsBytesMax = 512 * 2 ** 20
 
-/** What a request to a server would get by its defaults, and a single block. */
+/** What a request to a server would get by its defaults, and a single block, after statements that somebody waits for. */
 const insertSettings: readonly (readonly [string, string])[] = [
+  ['os_thread_priority', '10'],
   ['async_insert', '0'],
   ['max_threads', '1'],
   ['max_insert_threads', '1'],

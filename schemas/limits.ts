@@ -125,8 +125,8 @@ export const aggregateDeadlineMs = 110 * second
 export const aggregateMemoryMax = 2 * 1024 * MiB
 /** Threads of one statement: readers come first. */
 export const aggregateThreadsMax = 1
-/** How nice its threads are to others of ClickHouse's machine, where that may say so (CAP_SYS_NICE): as of `nice`, 0 to 19. */
-export const aggregateNiceness = 14
+/** How nice threads of ClickHouse are that nobody waits for, where it may say so (CAP_SYS_NICE): as of `nice`, 0 to 19. */
+export const backgroundNiceness = 14
 /** Whoever aggregates has the work to itself; when it dies, others take it over after this. */
 export const aggregateClaimMs = 20 * second
 /** Hours recorded to be computed anew that one run looks at, and the days that they may be of. */
@@ -244,10 +244,7 @@ export const warmedQuestionsMax = 64
 /** How often it is looked whether there is any to be read ahead; how long each waits, at most, while answers are awaited. */
 export const warmCheckMs = 250
 export const warmWaitMaxMs = 200
-/**
- * Keys of a list that are taken from one place (the aggregates of days, those of hours, raw rows), those that have most
- * there: none of the others can come to the top.
- */
+/** Keys of a list that are taken from one place (aggregates of days, of hours, raw rows), those with most: no other comes to the top. */
 export const overviewKeysMax = 5_000
 /** What an API process remembers of closed periods: bytes of all answers, and of the largest one. */
 export const rememberedBytesMax = 192 * 1024 * 1024

@@ -23,8 +23,8 @@ import { StoreUnavailable } from '../../runtime/store-error.ts'
 import {
   aggregateDeadlineMs,
   aggregateMemoryMax,
-  aggregateNiceness,
   aggregateThreadsMax,
+  backgroundNiceness,
   foundConversionsMax,
 } from '../../schemas/limits.ts'
 
@@ -38,7 +38,7 @@ export const heavyStatement: QueryOptions = {
     max_bytes_before_external_group_by: aggregateMemoryMax / 2,
     max_bytes_before_external_sort: aggregateMemoryMax / 2,
     max_threads: aggregateThreadsMax,
-    os_thread_priority: aggregateNiceness,
+    os_thread_priority: backgroundNiceness,
   },
 }
 

@@ -1,10 +1,17 @@
 /** All figures of an overview that events give, as few queries at once. Callers know nothing of how they are counted. */
 
 import type { AggregateSnapshot } from '../../../schemas/aggregate-snapshot.ts'
-import { botRetentionDays, creditWindowMs, overviewRowsPerThread, sessionLengthMaxMs } from '../../../schemas/limits.ts'
+import {
+  backgroundNiceness,
+  botRetentionDays,
+  creditWindowMs,
+  overviewRowsPerThread,
+  sessionLengthMaxMs,
+} from '../../../schemas/limits.ts'
 import type { VitalName } from '../../../schemas/reference/web-vitals.ts'
 import type { Bucket, TimeRange } from '../../../schemas/time-range.ts'
 import { dayMs } from '../../../schemas/time-zone.ts'
+import type { QueryOptions } from '../../client.ts'
 import { readClicksOfPeriods } from '../link-clicks.ts'
 import { readBotVisits } from './bot-visits.ts'
 import { type Composition, composeSpan, type EdgeRows, type PendingRows } from './composition.ts'
@@ -117,17 +124,14 @@ export async function readOverview(
   }
 }
 
-/** Beside each other: whoever waits for an answer is to have room. */
-const statementsAhead = 2
-
 /**
  * Asks of the aggregates what `readOverview` will ask of them, for a reader that remembers: what is left to be read then are
  * the raw rows.
  */
 export async function warmOverview(ch: Reader, snapshot: AggregateSnapshot, request: OverviewRequest): Promise<void> {
-  const few = atMost(statementsAhead, oneThread(ch))
+  const ahead = inTurn(oneThread(ch, { os_thread_priority: backgroundNiceness }))
   const lasting: Reader = {
-    query: async (sql, params, options) => (options?.isLasting === true ? few.query(sql, params, options) : []),
+    query: async (sql, params, options) => (options?.isLasting === true ? ahead.query(sql, params, options) : []),
   }
   const composition = composeSpan(snapshot, spansOf(request).span)
   // Before the others: what these come to is to be remembered last.
@@ -143,15 +147,13 @@ async function askNextPages(ch: Reader, composition: Composition, limit: number)
   if (sampled.length > 0) await readPageVitals(ch, composition, sampled)
 }
 
-/** Of more statements than these, each waits until one that came before has its answer. */
-function atMost(count: number, ch: Reader): Reader {
-  const lanes: Promise<unknown>[] = Array.from({ length: count }, () => Promise.resolve())
-  let next = 0
+/** Each statement waits until the one before has its answer: whoever waits for an answer is to have room. */
+function inTurn(ch: Reader): Reader {
+  let last: Promise<unknown> = Promise.resolve()
   return {
     query: (sql, params, options) => {
-      const lane = next++ % count
-      const answer = lanes[lane]!.then(() => ch.query(sql, params, options))
-      lanes[lane] = answer.catch(() => {})
+      const answer = last.then(() => ch.query(sql, params, options))
+      last = answer.catch(() => {})
       return answer
     },
   }
@@ -203,10 +205,10 @@ function readAggregated(
  * Merging states by two threads takes a third more of the processor than by one, and the statements of an overview run
  * beside each other anyway: only where many rows have to be gone through is a statement divided.
  */
-function oneThread(ch: Reader): Reader {
+function oneThread(ch: Reader, more: QueryOptions['settings'] = {}): Reader {
   return {
     query: (sql, params, options) =>
-      ch.query(sql, params, { ...options, settings: { ...options?.settings, max_threads: 1 } }),
+      ch.query(sql, params, { ...options, settings: { ...options?.settings, ...more, max_threads: 1 } }),
   }
 }
 

@@ -68,6 +68,24 @@ describe.each(['list', 'total'] as const)('%s', (kind) => {
     expect(Math.abs(more - (count + 2_000)) / count).toBeLessThan(0.01)
   })
 
+  test('what is added little by little comes to what is added at once, beside registers that others have too', async () => {
+    const read = await stateOf(kind, 0, 70_000)
+    const steps = await Promise.all(Array.from({ length: 40 }, (_, nth) => added(kind, 69_500 + nth * 800, 1_000)))
+    let grown = read
+    for (const [nth, step] of steps.entries()) {
+      const before = grown.count()
+      grown = DistinctSet.union([grown, step])
+      expect(grown.count()).toBe(sizeOf(read, ...steps.slice(0, nth + 1)))
+      expect(grown.count()).toBeGreaterThan(before)
+    }
+    const other = await stateOf(kind, 90_000, 50_000)
+    expect(sizeOf(grown, other)).toBe(sizeOf(read, other, ...steps))
+    expect(sizeOf(other, grown, read)).toBe(sizeOf(read, other, ...steps))
+    // All of it is still what it was.
+    expect(sizeOf(read, ...steps)).toBe(grown.count())
+    expect(sizeOf(read, steps[0]!)).toBeLessThan(grown.count())
+  })
+
   test('united states estimate what ClickHouse does', async () => {
     const size = sizeOf(await stateOf(kind, 0, 60_000), await stateOf(kind, 40_000, 60_000))
     const [row] = await stores.ch.query<{ merged: number }>(

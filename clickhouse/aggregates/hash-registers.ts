@@ -1,0 +1,152 @@
+/**
+ * The registers of sets that are too large to keep hashes: HyperLogLog, as ClickHouse keeps it in the states that
+ * distinct-set.ts describes.
+ */
+
+export interface RegisterFormat {
+  readonly hashBytes: 4 | 8
+  /** Bits of the hash that choose the register. */
+  readonly precision: number
+  readonly registerBits: number
+  /** Bits of the hash that give the rank. */
+  readonly rankBits: number
+}
+
+/** Those of 32 bits in four bytes each, others in eight. */
+export type Hashes = Uint32Array | Float64Array
+
+/** A byte each, and how many of them have each rank. */
+export interface Registers {
+  readonly ranks: Uint8Array
+  readonly histogram: Uint32Array
+}
+
+export function unpack(packed: Buffer, { precision, registerBits, rankBits }: RegisterFormat): Registers {
+  const ranks = new Uint8Array(2 ** precision)
+  if (packed.length < (ranks.length * registerBits) / 8) throw new RangeError('a state of a set is cut short')
+  const histogram = new Uint32Array(rankBits + 2)
+  const mask = 2 ** registerBits - 1
+  // Eight registers at a time fill whole bytes.
+  for (let at = 0, from = 0; at < ranks.length; from += registerBits) {
+    for (let bit = 0; bit < 8 * registerBits; bit += registerBits, at++) {
+      const byte = from + (bit >> 3)
+      const rank = ((packed[byte]! | (packed[byte + 1]! << 8)) >> (bit & 7)) & mask
+      ranks[at] = rank
+      histogram[rank]!++
+    }
+  }
+  return { ranks, histogram }
+}
+
+export function noRegisters({ precision, rankBits }: RegisterFormat): Registers {
+  const ranks = new Uint8Array(2 ** precision)
+  const histogram = new Uint32Array(rankBits + 2)
+  histogram[0] = ranks.length
+  return { ranks, histogram }
+}
+
+export function copyOf({ ranks, histogram }: Registers): Registers {
+  return { ranks: ranks.slice(), histogram: histogram.slice() }
+}
+
+/** What registers came to with others last: closed days with those that are open, mostly. */
+const unions = new WeakMap<Registers, { readonly other: Registers; readonly union: Registers }>()
+
+/** Of each register the greater rank. */
+export function greatest(one: Registers, other: Registers, { rankBits }: RegisterFormat): Registers {
+  if (one === other) return one
+  const known = unions.get(one)
+  if (known?.other === other) return known.union
+  const ranks = one.ranks.slice()
+  for (let at = 0; at < ranks.length; at++) if (other.ranks[at]! > ranks[at]!) ranks[at] = other.ranks[at]!
+  const histogram = new Uint32Array(rankBits + 2)
+  for (let at = 0; at < ranks.length; at++) histogram[ranks[at]!]!++
+  const union = { ranks, histogram }
+  unions.set(one, { other, union })
+  return union
+}
+
+/** Changes the registers. */
+export function withAdded(registers: Registers, added: readonly Hashes[], format: RegisterFormat): Registers {
+  for (const hashes of added) addHashes(registers, hashes, format)
+  return registers
+}
+
+/** How many values registers hold with hashes, which are added for that, and taken out at once. */
+export function countWith({ ranks, histogram }: Registers, added: readonly Hashes[], format: RegisterFormat): number {
+  const changed: number[] = []
+  const registers = { ranks, histogram: histogram.slice() }
+  for (const hashes of added) addHashes(registers, hashes, format, changed)
+  for (let at = changed.length - 2; at >= 0; at -= 2) ranks[changed[at]!] = changed[at + 1]!
+  return Math.round(estimate(registers.histogram, format))
+}
+
+/** @param changed gets each register that changes, and the rank that it had */
+function addHashes(
+  { ranks, histogram }: Registers,
+  hashes: Hashes,
+  { precision, rankBits }: RegisterFormat,
+  changed?: number[],
+): void {
+  const size = 2 ** precision
+  for (const hash of hashes) {
+    // The operator takes the lower 32 bits, also of what is larger.
+    const register = hash & (size - 1)
+    const tail = (hash - register) / size
+    const rank = tail === 0 ? rankBits + 1 : trailingZeros(tail) + 1
+    const before = ranks[register]!
+    if (rank <= before) continue
+    changed?.push(register, before)
+    ranks[register] = rank
+    histogram[before]!--
+    histogram[rank]!++
+  }
+}
+
+/** Of a number below 2^53 that isn't 0. */
+function trailingZeros(number: number): number {
+  const low = number >>> 0
+  if (low === 0) return 32 + trailingZeros(number / 2 ** 32)
+  return 31 - Math.clz32(low & -low)
+}
+
+/**
+ * The improved raw estimator of Otmar Ertl, "New cardinality estimation algorithms for HyperLogLog sketches" (2017),
+ * algorithm 6: without tables of biases over the whole range. Of hashes of 32 bits, as many as share one are added.
+ */
+function estimate(ranks: Uint32Array, { hashBytes, rankBits, precision }: RegisterFormat): number {
+  const size = 2 ** precision
+  let sum = size * tau(1 - ranks[rankBits + 1]! / size)
+  for (let rank = rankBits; rank >= 1; rank--) sum = 0.5 * (sum + ranks[rank]!)
+  sum += size * sigma(ranks[0]! / size)
+  const hashes = size ** 2 / (2 * Math.LN2 * sum)
+  return hashBytes === 4 ? -(2 ** 32) * Math.log1p(-Math.min(hashes / 2 ** 32, 0.999)) : hashes
+}
+
+function sigma(share: number): number {
+  if (share === 1) return Number.POSITIVE_INFINITY
+  let power = share
+  let weight = 1
+  let sum = share
+  for (let before = -1; sum !== before; ) {
+    power *= power
+    before = sum
+    sum += power * weight
+    weight += weight
+  }
+  return sum
+}
+
+function tau(share: number): number {
+  if (share === 0 || share === 1) return 0
+  let root = share
+  let weight = 1
+  let sum = 1 - share
+  for (let before = -1; sum !== before; ) {
+    root = Math.sqrt(root)
+    before = sum
+    weight *= 0.5
+    sum -= (1 - root) ** 2 * weight
+  }
+  return sum / 3
+}

@@ -13,6 +13,7 @@ import { backoffMs, sleep } from '../runtime/retry.ts'
 import { isNetworkError, StoreUnavailable } from '../runtime/store-error.ts'
 import { clickhouseQueryDeadlineMs, clickhouseQueryMemoryMax } from '../schemas/limits.ts'
 import { dataErrorCodes, isServersFault } from './error-codes.ts'
+import { type BinaryColumns, decodeRowBinary } from './row-binary.ts'
 
 export interface QueryOptions<Answer = never> {
   deadlineMs?: number
@@ -27,6 +28,8 @@ export interface QueryOptions<Answer = never> {
   growing?: Growing & { merge(rows: readonly Answer[]): Answer[] }
   /** Thousands of rows are expected: they come column by column, which costs both sides a third less. */
   isLong?: boolean
+  /** The columns of the answer, in order, which comes in bytes then. Lists of numbers are Float64Arrays. */
+  binary?: BinaryColumns
 }
 
 /** A parameter that is a list, and the column of the answer that has one of its texts. */
@@ -92,7 +95,7 @@ const idleSocketMs = 2_500
 const graceMs = 1_000
 /** Lists of ids and hours stand in a statement's parameters. */
 const statementBytesMax = 16 * 1024 * 1024
-/** Of more, parameters don't fit the URL, into which the client puts those of a command, but not those of a query. */
+/** Of more, parameters don't fit the URL, into which the client puts those of a command, and those of an answer in bytes. */
 const urlParamsLengthMax = 4_000
 /** One block however many the rows, so that a token stands for all of an insert's rows in a partition. */
 const insertBlockRows = 10_000_000
@@ -148,23 +151,37 @@ export function connectClickHouse(url: string): ClickHouse {
     const deadlineMs = options.deadlineMs ?? clickhouseQueryDeadlineMs
     return within(deadlineMs + graceMs, (abort_signal) =>
       retryStale(async () => {
-        const result = await client.query({
-          query: sql,
-          query_params: params,
-          format: options.isLong ? 'JSONColumnsWithMetadata' : 'JSONEachRow',
-          abort_signal,
-          clickhouse_settings: {
-            ...bounded(deadlineMs),
-            output_format_json_quote_64bit_integers: 0,
-            ...options.settings,
-          },
-        })
+        const clickhouse_settings = {
+          ...bounded(deadlineMs),
+          output_format_json_quote_64bit_integers: 0 as const,
+          ...options.settings,
+        }
+        const statement = { query: sql, query_params: params, abort_signal, clickhouse_settings }
+        if (options.binary !== undefined) return (await queryBinary(statement, options.binary)) as Row[]
+        const format = options.isLong ? 'JSONColumnsWithMetadata' : 'JSONEachRow'
+        const result = await client.query({ ...statement, format })
         const rows = options.isLong
           ? rowsOf<Row>((await result.json<unknown>()) as unknown as InColumns)
           : ((await result.json<Row>()) as Row[])
         return options.decode === undefined ? rows : (rows as Record<string, unknown>[]).map(options.decode)
       }),
     )
+  }
+
+  async function queryBinary(
+    statement: Parameters<typeof client.exec>[0] & { query_params: Record<string, unknown> },
+    columns: BinaryColumns,
+  ): Promise<Record<string, unknown>[]> {
+    const numbers = Object.keys(columns).filter((name) => columns[name] === 'numbers')
+    if (JSON.stringify(statement.query_params).length > urlParamsLengthMax) {
+      const rows = await (await client.query({ ...statement, format: 'JSONEachRow' })).json<Record<string, unknown>>()
+      for (const row of rows) for (const name of numbers) row[name] = Float64Array.from(row[name] as number[])
+      return rows
+    }
+    const { stream } = await client.exec({ ...statement, query: `${statement.query}\nFORMAT RowBinary` })
+    const pieces: Buffer[] = []
+    for await (const piece of stream) pieces.push(piece)
+    return decodeRowBinary(Buffer.concat(pieces), columns)
   }
 
   return {

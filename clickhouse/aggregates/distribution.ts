@@ -18,7 +18,7 @@ export class Distribution {
   }
 
   /** Of values in any order, each as often as it occurs. */
-  static of(values: readonly number[]): Distribution {
+  static of(values: ArrayLike<number>): Distribution {
     const sorted = Float64Array.from(values).sort()
     return Distribution.fromPairs(Array.from(sorted, (value) => [value, 1]))
   }

@@ -4,6 +4,7 @@
  * itself. The figures are the same as those of SQL: both are defined in tables.ts, side by side.
  */
 import type { ClickHouse } from '../client.ts'
+import type { BinaryColumns } from '../row-binary.ts'
 import {
   type AggregateKeys,
   type AggregateRow,
@@ -31,14 +32,14 @@ export interface RowTexts {
  * once for each of them. Every list has one number for each row, in one order.
  */
 export interface AlikeRows extends RowTexts {
-  readonly ids: readonly number[]
+  readonly ids: Float64Array
   /** Milliseconds since 1970. */
-  readonly ats: readonly number[]
+  readonly ats: Float64Array
   /** Digests (distinct-set.ts); of rows without a visitor they say nothing. */
-  readonly visitors: readonly number[]
-  readonly sessions: readonly number[]
+  readonly visitors: Float64Array
+  readonly sessions: Float64Array
   /** Of web vitals; the others' say nothing. */
-  readonly values: readonly number[]
+  readonly values: Float64Array
 }
 
 /** A row with all that is to be known of its session. */
@@ -89,19 +90,34 @@ export async function readRows(
   return rows.length > max ? undefined : rows
 }
 
+const alikeColumns: BinaryColumns = {
+  kind: 'text',
+  path: 'text',
+  title: 'text',
+  metric: 'text',
+  hasVisitor: 'flag',
+  ids: 'numbers',
+  ats: 'numbers',
+  visitors: 'numbers',
+  sessions: 'numbers',
+  values: 'numbers',
+}
+
 /** The same with less of each row, for thousands of them. */
 export async function readAlikeRows(
   ch: Pick<ClickHouse, 'query'>,
   { condition, params, max }: RowsWanted,
 ): Promise<AlikeRows[] | undefined> {
-  const texts = 'kind, path, title, metric'
+  const list = (value: string) => `groupArray(toFloat64(${value}))`
   const alike = await ch.query<AlikeRows>(
-    `SELECT ${texts}, toBool(visitor != 0) AS hasVisitor, groupArray(id) AS ids, groupArray(${at}) AS ats,
-       groupArray(${digestSql('visitor')}) AS visitors, groupArray(${digestSql('session')}) AS sessions,
-       groupArray(metric_value) AS values
-     FROM (SELECT ${texts}, id, occurred_at, visitor, session, metric_value FROM events WHERE ${condition} LIMIT {rows_max:UInt32})
-     GROUP BY ${texts}, hasVisitor`,
+    `SELECT toString(kind) AS kind, path, title, toString(metric) AS metric, toBool(visitor != 0) AS hasVisitor,
+       ${list('id')} AS ids, ${list(at)} AS ats, ${list(digestSql('visitor'))} AS visitors,
+       ${list(digestSql('session'))} AS sessions, ${list('metric_value')} AS values
+     FROM (SELECT kind, path, title, metric, id, occurred_at, visitor, session, metric_value
+       FROM events WHERE ${condition} LIMIT {rows_max:UInt32})
+     GROUP BY kind, path, title, metric, hasVisitor`,
     { ...params, rows_max: max + 1 },
+    { binary: alikeColumns },
   )
   return countRows(alike) > max ? undefined : alike
 }
@@ -122,11 +138,11 @@ export function alikeRowsOf(rows: readonly EventRow[]): AlikeRows[] {
     const { kind, path, title, metric, hasVisitor } = some[0]!
     return {
       ...{ kind, path, title, metric, hasVisitor },
-      ids: some.map(({ id }) => id),
-      ats: some.map(({ at }) => at),
-      visitors: some.map(({ visitorDigest }) => visitorDigest),
-      sessions: some.map(({ sessionDigest }) => sessionDigest),
-      values: some.map(({ value }) => value),
+      ids: Float64Array.from(some, ({ id }) => id),
+      ats: Float64Array.from(some, ({ at }) => at),
+      visitors: Float64Array.from(some, ({ visitorDigest }) => visitorDigest),
+      sessions: Float64Array.from(some, ({ sessionDigest }) => sessionDigest),
+      values: Float64Array.from(some, ({ value }) => value),
     }
   })
 }
@@ -145,13 +161,13 @@ export function rowsBetween(alike: readonly AlikeRows[], start: number, end: num
 }
 
 function pick(rows: AlikeRows, places: readonly number[]): AlikeRows {
-  const of = (numbers: readonly number[]) => numbersAt(numbers, places)
+  const of = (numbers: Float64Array) => numbersAt(numbers, places)
   const { ids, ats, visitors, sessions, values } = rows
   return { ...rows, ids: of(ids), ats: of(ats), visitors: of(visitors), sessions: of(sessions), values: of(values) }
 }
 
-function numbersAt(numbers: readonly number[], places: Part['places']): readonly number[] {
-  return places === undefined ? numbers : places.map((place) => numbers[place]!)
+function numbersAt(numbers: Float64Array, places: Part['places']): Float64Array {
+  return places === undefined ? numbers : Float64Array.from(places, (place) => numbers[place]!)
 }
 
 /** Rows of a group: those at some places of its lists, or, where that is undefined, all of them. */
@@ -214,11 +230,23 @@ function addedBy({ form, ofRows }: ColumnOfAggregate, parts: readonly Part[]): A
   if (of === 'rows') return counted.reduce((sum, { rows, places }) => sum + (places ?? rows.ids).length, 0)
   if (of === 'title') return newestIn(counted, ({ title }) => title)
   if (form === 'newest') return newestIn(counted, ({ values }, place) => values[place]!)
-  const numbers = counted.flatMap(({ rows, places }) => numbersAt(rows[of], places))
+  const numbers = joined(counted.map(({ rows, places }) => numbersAt(rows[of], places)))
   if (form === 'sum') return numbers.reduce((sum, value) => sum + value, 0)
   return form === 'distribution'
     ? Distribution.of(as === undefined ? numbers : numbers.map(as))
     : DistinctSet.of(form, numbers)
+}
+
+function joined(lists: readonly Float64Array[]): Float64Array {
+  const [first] = lists
+  if (lists.length === 1) return first!
+  const all = new Float64Array(lists.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const list of lists) {
+    all.set(list, at)
+    at += list.length
+  }
+  return all
 }
 
 function newestIn(parts: readonly Part[], valueAt: (rows: AlikeRows, place: number) => number | string): Newest {

@@ -64,15 +64,22 @@ test.each(tables)('%s', async (name) => {
   const older = await readPlaces(stores.ch, table, places.slice(0, 1), { columns, keys })
   const isOdd = (at: number) => at % 2
   const newer = alikeRowsOf(rows.filter(({ id }) => id > 150))
-  const newerRead = (await readAlikeRows(stores.ch, { condition: 'id > 150', params: {}, max: 250 }))!
-  expect(countRows(newerRead)).toBe(250)
+  const readWhere = async (condition: string, params = {}) => {
+    const read = (await readAlikeRows(stores.ch, { condition, params, max: 250 }))!
+    expect(countRows(read)).toBe(250)
+    return read
+  }
+  // Parameters that don't fit a URL go another way, and so does the answer.
+  const manyIds = Array.from({ length: 1_000 }, (_, at) => 151 + at)
+  const newerRead = await readWhere('id > 150')
+  const listedRead = await readWhere('id IN {ids:Array(UInt64)}', { ids: manyIds })
   const figuresOf = ({ all }: MergedRows) =>
     all
       .map((row) => [...Object.values(row.keys), ...columns.map((column) => figureOf(row, column, table))])
       .sort((one, other) => compareTexts(JSON.stringify(one), JSON.stringify(other)))
   const expected = figuresOf(everything)
   expect(expected.length).toBeGreaterThan(1)
-  for (const some of [newer, newerRead]) {
+  for (const some of [newer, newerRead, listedRead]) {
     expect(figuresOf(older.with(rowsCounted(table, some, columns, isOdd)))).toEqual(expected)
   }
   const all = alikeRowsOf(rows)

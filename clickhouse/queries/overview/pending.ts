@@ -129,7 +129,7 @@ async function readMates(
 }
 
 /** Those that lists of moments lie in, at least one. */
-function hoursOf(lists: readonly (readonly number[])[]): HourSpan {
+function hoursOf(lists: readonly Iterable<number>[]): HourSpan {
   let [first, last] = [Number.POSITIVE_INFINITY, 0]
   for (const moments of lists) {
     for (const at of moments) {

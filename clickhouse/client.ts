@@ -28,7 +28,7 @@ export interface QueryOptions<Answer = never> {
   growing?: Growing & { merge(rows: readonly Answer[]): Answer[] }
   /** Thousands of rows are expected: they come column by column, which costs both sides a third less. */
   isLong?: boolean
-  /** The columns of the answer, in order, which comes in bytes then. Lists of numbers are Float64Arrays. */
+  /** The columns of the answer, in order, which comes in bytes then, with no `decode`. Lists of numbers are Float64Arrays. */
   binary?: BinaryColumns
 }
 
@@ -295,6 +295,6 @@ function toStoreError(error: unknown): unknown {
       : error
   }
   // What isn't ClickHouse's own answer comes from the connection, or from a balancer before it.
-  const isUnavailable = isNetworkError(error) || /timeout|aborted|socket|HTTP|closed/i.test(message)
+  const isUnavailable = isNetworkError(error) || /timeout|aborted|socket|HTTP|closed|cut short/i.test(message)
   return isUnavailable ? new StoreUnavailable('clickhouse', message, { cause: error }) : error
 }

@@ -11,7 +11,6 @@ import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { makeLog } from '../runtime/log.ts'
 import { sleep } from '../runtime/retry.ts'
@@ -27,10 +26,6 @@ const [folder, port = '0'] = process.argv.slice(2)
 if (!folder) throw new Error('usage: embedded-server.js FOLDER [PORT]')
 
 const lastAnswersMs = 500
-/** Answers can wait a little, senders can't: on a busy machine ingest goes first. Loading waits longer (embedded/insert-rows.ts). */
-const nice = 5
-// Before the engine makes its threads: they have what the process has then.
-setPriority(nice)
 const log = makeLog('clickhouse', 'info')
 const password = readFileSync(join(folder, 'password'), 'utf8').trim()
 if (password === '') throw new Error(`${folder}/password is empty`)

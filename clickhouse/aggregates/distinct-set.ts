@@ -76,7 +76,7 @@ export class DistinctSet {
   /** Of values by their digests, each as often as it likes. */
   static of(kind: SetKind, digests: ArrayLike<number>): DistinctSet {
     const format = formats[kind]
-    const hashes = noHashes(digests.length, format)
+    const hashes = emptyHashes(digests.length, format)
     // Of a number that is too large for its place the lower bits are kept.
     hashes.set(digests)
     return new DistinctSet(format, hashes)
@@ -132,9 +132,10 @@ export class DistinctSet {
     return this.#count
   }
 
-  /** Bytes of memory. */
+  /** Bytes of memory; of registers with those of what they came to with others. */
   get size(): number {
-    return lengthOf(this.#added) * this.#format.hashBytes + (this.#registers?.ranks ?? this.#hashes!).byteLength
+    if (this.#registers === undefined) return this.#hashes!.byteLength
+    return 2 * this.#registers.ranks.byteLength + lengthOf(this.#added) * this.#format.hashBytes
   }
 
   /** The hashes in ascending order, each once: put in order when that is asked for, which it mostly isn't. */
@@ -147,7 +148,7 @@ export class DistinctSet {
   }
 }
 
-function noHashes(length: number, { hashBytes }: SetFormat): Hashes {
+function emptyHashes(length: number, { hashBytes }: SetFormat): Hashes {
   return hashBytes === 4 ? new Uint32Array(length) : new Float64Array(length)
 }
 
@@ -161,7 +162,7 @@ function withoutRepeats(sorted: Hashes): Hashes {
 
 /** Both in ascending order, each number once. */
 function mergeSorted(one: Hashes, other: Hashes, format: SetFormat): Hashes {
-  const merged = noHashes(one.length + other.length, format)
+  const merged = emptyHashes(one.length + other.length, format)
   let length = 0
   for (let at = 0, there = 0; at < one.length || there < other.length; length++) {
     const left = at < one.length ? one[at]! : Number.POSITIVE_INFINITY
@@ -181,7 +182,7 @@ function hashesIn(bytes: Buffer, format: SetFormat): Hashes {
     byte = bytes.readUInt8(at++)
     count += (byte & 0x7f) * 2 ** shift
   }
-  const hashes = noHashes(count, format)
+  const hashes = emptyHashes(count, format)
   for (let index = 0; index < count; index++, at += hashBytes) {
     const low = bytes.readUInt32LE(at)
     hashes[index] = hashBytes === 4 ? low : (bytes.readUInt32LE(at + 4) & 0x1f_ffff) * 2 ** 32 + low

@@ -50,19 +50,19 @@ export function copyOf({ ranks, histogram }: Registers): Registers {
 }
 
 /** What registers came to with others last: closed days with those that are open, mostly. */
-const unions = new WeakMap<Registers, { readonly other: Registers; readonly union: Registers }>()
+const unions = new WeakMap<Registers, { readonly other: WeakRef<Registers>; readonly union: Registers }>()
 
 /** Of each register the greater rank. */
 export function greatest(one: Registers, other: Registers, { rankBits }: RegisterFormat): Registers {
   if (one === other) return one
   const known = unions.get(one)
-  if (known?.other === other) return known.union
+  if (known?.other.deref() === other) return known.union
   const ranks = one.ranks.slice()
   for (let at = 0; at < ranks.length; at++) if (other.ranks[at]! > ranks[at]!) ranks[at] = other.ranks[at]!
   const histogram = new Uint32Array(rankBits + 2)
   for (let at = 0; at < ranks.length; at++) histogram[ranks[at]!]!++
   const union = { ranks, histogram }
-  unions.set(one, { other, union })
+  unions.set(one, { other: new WeakRef(other), union })
   return union
 }
 

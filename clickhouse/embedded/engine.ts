@@ -11,7 +11,7 @@ import { EngineError, tooManyQueries } from './engine-error.ts'
 const querySessions = 6
 /** Of their own, so that slow questions don't keep events from being stored. */
 const insertSessions = 2
-/** Merges can wait longest: they are nicer than this process is (embedded-server.ts), where that may say so (CAP_SYS_NICE). */
+/** Merges can wait longest, loading (insert-rows.ts) less long: nicer than answers, where this process may say so (CAP_SYS_NICE). */
 const connectionArgs = ['--os_threads_nice_value_merge_mutate=15']
 /**
  * Mostly the kernel has what is read: to hand it over from a thread that reads takes a quarter of a short statement's time.

@@ -15,7 +15,7 @@ import type { Query, RowsInsert } from './request.ts'
 
 const rowsBytesMax = 512 * 2 ** 20
 
-/** What a request to a server would get by its defaults, and a single block, after statements that somebody waits for. */
+/** What a request to a server would get by its defaults, and a single block; nicer than statements that somebody waits for. */
 const insertSettings: readonly (readonly [string, string])[] = [
   ['os_thread_priority', '10'],
   ['async_insert', '0'],

@@ -157,7 +157,7 @@ test('holds the main thread for less than 50 ms at a time on a processor four ti
     )
     return { longestMs: longestMs * slowdown, tasks }
   }
-  // A machine that does other work makes a visit slower, never faster: the least of a few is the script's own.
+  // What shares the core's caches makes a visit slower, also in time of its thread, never faster: the least of a few is the script's own.
   let leastMs = Infinity
   for (let visits = 0; visits < 4 && leastMs >= 50; visits++) {
     const ours = await measure('/svc.js')

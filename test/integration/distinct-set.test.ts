@@ -81,6 +81,20 @@ describe.each(['list', 'total'] as const)('%s', (kind) => {
     const other = await stateOf(kind, 90_000, 50_000)
     expect(sizeOf(grown, other)).toBe(sizeOf(read, other, ...steps))
     expect(sizeOf(other, grown, read)).toBe(sizeOf(read, other, ...steps))
+    // With others in between, and one that is counted by itself, whose values come again and again.
+    const third = await stateOf(kind, 300_000, 40_000)
+    const withOther = sizeOf(read, other)
+    expect(sizeOf(read, third)).toBe(sizeOf(third, read))
+    expect(sizeOf(read, third)).not.toBe(withOther)
+    expect(sizeOf(read, other)).toBe(withOther)
+    const repeated = DistinctSet.of(
+      kind,
+      [9, 3, 9, 7, 3, 3, 1].map((value) => value * 1_000_003 + 17),
+    )
+    const some = DistinctSet.union([read, repeated])
+    const before = [some.count(), sizeOf(read, other, repeated)]
+    expect(repeated.count()).toBe(4)
+    expect([DistinctSet.union([read, repeated]).count(), sizeOf(some, other)]).toEqual(before)
     // All of it is still what it was.
     expect(sizeOf(read, ...steps)).toBe(grown.count())
     expect(sizeOf(read, steps[0]!)).toBeLessThan(grown.count())

@@ -5,7 +5,7 @@ import { rememberLasting } from '../../clickhouse/queries/remember.ts'
 import { mergeGenerations } from '../../pipeline/aggregate/merge.ts'
 import { aggregate } from '../../pipeline/aggregate/run.ts'
 import { type AggregationState, readAggregationState } from '../../postgres/tables/aggregates.ts'
-import { segmentRowsMax } from '../../schemas/limits.ts'
+import { backgroundNiceness, segmentRowsMax } from '../../schemas/limits.ts'
 import { workOn } from '../support/aggregates.ts'
 import { makeTestWorkspace, type TestWorkspace } from '../support/overview.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
@@ -72,14 +72,30 @@ test('an hour that was computed anew is not added to what was known of it before
   ])
 })
 
+interface Watched {
+  readonly workspace: TestWorkspace
+  readonly asked: string[]
+  /** Of statements: how many at a time at most, how nice each was, and how many are answered before others fail. */
+  readonly statements: { underWay: number; most: number; niceness: unknown[]; answered: number }
+  readonly warm: () => Promise<void>
+}
+
 /** A workspace whose questions are counted, and what it is asked again and again. */
-async function watched(): Promise<{ workspace: TestWorkspace; asked: string[]; warm: () => Promise<void> }> {
+async function watched(): Promise<Watched> {
   const asked: string[] = []
+  const statements: Watched['statements'] = { underWay: 0, most: 0, niceness: [], answered: Number.POSITIVE_INFINITY }
   const counting = {
     ...stores.ch,
-    query: <Row>(sql: string, params?: Record<string, unknown>, options?: QueryOptions<Row>) => {
+    query: async <Row>(sql: string, params?: Record<string, unknown>, options?: QueryOptions<Row>) => {
       asked.push(sql)
-      return stores.ch.query<Row>(sql, params, options)
+      statements.niceness.push(options?.settings?.['os_thread_priority'])
+      statements.most = Math.max(statements.most, ++statements.underWay)
+      try {
+        if (statements.answered-- <= 0) throw new Error('away')
+        return await stores.ch.query<Row>(sql, params, options)
+      } finally {
+        statements.underWay--
+      }
     },
   }
   const warms: Parameters<TestStores['readAhead']>[1][] = []
@@ -88,7 +104,7 @@ async function watched(): Promise<{ workspace: TestWorkspace; asked: string[]; w
     { ...stores, ch: rememberLasting(counting), readAhead },
     { now: new Date(at(12)).toISOString() },
   )
-  return { workspace, asked, warm: async () => warms.at(-1)!(await stores.snapshot()) }
+  return { workspace, asked, statements, warm: async () => warms.at(-1)!(await stores.snapshot()) }
 }
 
 const isOfAggregates = (sql: string) => sql.includes('FROM agg_')
@@ -114,6 +130,27 @@ test('what was read ahead is asked for no more, whatever waits to be aggregated'
   expect(top_pages).toMatchObject([{ path: '/', visitors: 4 }])
   expect(asked.length).toBeGreaterThan(0)
   expect(asked.filter(isOfAggregates)).toEqual([])
+})
+
+test('it is read ahead by one statement at a time, nicer than those of answers, and by none after one that fails', async () => {
+  const { workspace, asked, statements, warm } = await watched()
+  const event = { visitor: 1, session: 1, occurred_at: at(10.5), source: 'google' }
+  await take(workspace, event)
+  await workspace.ask({ hours: '24', limit: '3' })
+  expect(statements.most).toBeGreaterThan(1)
+  expect(new Set(statements.niceness)).toEqual(new Set([undefined]))
+
+  await take(workspace, { ...event, visitor: 2, session: 2, occurred_at: at(11.2) })
+  Object.assign(statements, { most: 0, niceness: [], answered: 4 })
+  asked.length = 0
+  await expect(warm()).rejects.toThrow('away')
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  expect(asked).toHaveLength(5)
+  statements.answered = Number.POSITIVE_INFINITY
+  await warm()
+  expect(asked.length).toBeGreaterThan(3)
+  expect(statements.most).toBe(1)
+  expect(new Set(statements.niceness)).toEqual(new Set([backgroundNiceness]))
 })
 
 test('nor are pages that were just behind the busiest, and that what waits puts among them', async () => {

@@ -147,13 +147,15 @@ async function askNextPages(ch: Reader, composition: Composition, limit: number)
   if (sampled.length > 0) await readPageVitals(ch, composition, sampled)
 }
 
-/** Each statement waits until the one before has its answer: whoever waits for an answer is to have room. */
+/** Each statement waits until the one before has its answer: whoever waits for an answer is to have room. After one that fails none is sent. */
 function inTurn(ch: Reader): Reader {
   let last: Promise<unknown> = Promise.resolve()
   return {
     query: (sql, params, options) => {
       const answer = last.then(() => ch.query(sql, params, options))
-      last = answer.catch(() => {})
+      last = answer
+      // Whoever asked gets the error: that nobody waits behind it is no second one.
+      last.catch(() => {})
       return answer
     },
   }

@@ -136,8 +136,9 @@ async function askPlaces(
   const encoded = columns.map((name) =>
     encodedSql(formOf(name), table.columns[name]!.merge.replaceAll('?', name), `${name}_`),
   )
+  const isOfValues = columns.some((name) => formOf(name) === 'distribution')
   // One row has all of them.
-  const keysRead = keys.filter((key) => key !== 'value')
+  const keysRead = isOfValues ? keys.filter((key) => key !== 'value') : keys
   const limit = most === undefined ? '' : ` ORDER BY ${most.of}_ DESC LIMIT ${most.max} BY ${most.by}`
   const decode = (row: Readonly<Record<string, unknown>>) =>
     aggregateRow(
@@ -148,16 +149,12 @@ async function askPlaces(
   const ask = ({ sql, params, isLasting, each, growing }: Place) => {
     const grouped = [...new Set([...keys, ...(each === undefined ? [] : [each.column])])]
     const merged = `SELECT ${[...grouped, ...encoded].join(', ')} FROM (${sql})${groupBy(grouped)}${limit}`
-    return ch.query<AggregateRow>(
-      keys.includes('value') ? distributionsSql(merged, grouped, columns) : merged,
-      params,
-      {
-        isLasting,
-        decode,
-        ...(each && { each }),
-        ...(growing && { growing: { ...growing, merge } }),
-      },
-    )
+    return ch.query<AggregateRow>(isOfValues ? distributionsSql(merged, grouped, columns) : merged, params, {
+      isLasting,
+      decode,
+      ...(each && { each }),
+      ...(growing && { growing: { ...growing, merge } }),
+    })
   }
   const [lasting, passing] = await Promise.all(
     [true, false].map((wanted) => Promise.all(places.filter(({ isLasting }) => isLasting === wanted).map(ask))),

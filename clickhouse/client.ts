@@ -13,7 +13,7 @@ import { backoffMs, sleep } from '../runtime/retry.ts'
 import { isNetworkError, StoreUnavailable } from '../runtime/store-error.ts'
 import { clickhouseQueryDeadlineMs, clickhouseQueryMemoryMax } from '../schemas/limits.ts'
 import { dataErrorCodes, isServersFault } from './error-codes.ts'
-import { type BinaryColumns, decodeRowBinary } from './row-binary.ts'
+import { asBinaryRows, type BinaryColumns, decodeRowBinary } from './row-binary.ts'
 
 export interface QueryOptions<Answer = never> {
   deadlineMs?: number
@@ -97,6 +97,7 @@ const graceMs = 1_000
 const statementBytesMax = 16 * 1024 * 1024
 /** Of more, parameters don't fit the URL, into which the client puts those of a command, and those of an answer in bytes. */
 const urlParamsLengthMax = 4_000
+const fitUrl = (params: Record<string, unknown>) => JSON.stringify(params).length <= urlParamsLengthMax
 /** One block however many the rows, so that a token stands for all of an insert's rows in a partition. */
 const insertBlockRows = 10_000_000
 
@@ -172,11 +173,9 @@ export function connectClickHouse(url: string): ClickHouse {
     statement: Parameters<typeof client.exec>[0] & { query_params: Record<string, unknown> },
     columns: BinaryColumns,
   ): Promise<Record<string, unknown>[]> {
-    const numbers = Object.keys(columns).filter((name) => columns[name] === 'numbers')
-    if (JSON.stringify(statement.query_params).length > urlParamsLengthMax) {
-      const rows = await (await client.query({ ...statement, format: 'JSONEachRow' })).json<Record<string, unknown>>()
-      for (const row of rows) for (const name of numbers) row[name] = Float64Array.from(row[name] as number[])
-      return rows
+    if (!fitUrl(statement.query_params)) {
+      const result = await client.query({ ...statement, format: 'JSONEachRow' })
+      return asBinaryRows(await result.json<Record<string, unknown>>(), columns)
     }
     const { stream } = await client.exec({ ...statement, query: `${statement.query}\nFORMAT RowBinary` })
     const pieces: Buffer[] = []
@@ -192,7 +191,7 @@ export function connectClickHouse(url: string): ClickHouse {
       return within(deadlineMs + graceMs, async (abort_signal) => {
         const clickhouse_settings = { ...bounded(deadlineMs), ...options.settings }
         const statement = { query: sql, query_params: params, abort_signal, clickhouse_settings }
-        if (JSON.stringify(params).length <= urlParamsLengthMax) await client.command(statement)
+        if (fitUrl(params)) await client.command(statement)
         else await (await client.query({ ...statement, format: 'JSONEachRow' })).text()
       })
     },

@@ -31,13 +31,9 @@ export function decodeRowBinary(bytes: Buffer, columns: BinaryColumns): Record<s
     return bytes.subarray(at - length, at)
   }
 
-  /** Of seven bits each, the lowest first. */
   function readLength(): number {
-    let length = 0
-    for (let weight = 1, byte = 0x80; byte >= 0x80; weight *= 0x80) {
-      byte = take(1)[0]!
-      length += (byte & 0x7f) * weight
-    }
+    const [length, end] = readVarint(bytes, at)
+    at = end
     return length
   }
 
@@ -46,5 +42,28 @@ export function decodeRowBinary(bytes: Buffer, columns: BinaryColumns): Record<s
     for (const [name, type] of names) row[name] = readers[type]()
     rows.push(row)
   }
+  return rows
+}
+
+/**
+ * A number of seven bits a byte, the lowest first.
+ * @returns it, and where it ends
+ * @throws RangeError when it is cut short
+ */
+export function readVarint(bytes: Buffer, from: number): [value: number, end: number] {
+  let value = 0
+  let at = from
+  for (let weight = 1, byte = 0x80; byte >= 0x80; weight *= 0x80) {
+    if (at >= bytes.length) throw new RangeError('a number is cut short')
+    byte = bytes[at++]!
+    value += (byte & 0x7f) * weight
+  }
+  return [value, at]
+}
+
+/** The same columns of rows that came as text, changed in place. */
+export function asBinaryRows(rows: Record<string, unknown>[], columns: BinaryColumns): Record<string, unknown>[] {
+  const lists = Object.keys(columns).filter((name) => columns[name] === 'numbers')
+  for (const row of rows) for (const name of lists) row[name] = Float64Array.from(row[name] as number[])
   return rows
 }

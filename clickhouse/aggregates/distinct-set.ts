@@ -10,6 +10,7 @@
  * test/integration/distinct-set.test.ts holds all of it to ClickHouse.
  */
 
+import { readVarint } from '../row-binary.ts'
 import {
   copyOf,
   countWith,
@@ -176,14 +177,9 @@ function mergeSorted(one: Hashes, other: Hashes, format: SetFormat): Hashes {
 
 function hashesIn(bytes: Buffer, format: SetFormat): Hashes {
   const { hashBytes } = format
-  let at = 1
-  let count = 0
-  for (let shift = 0, byte = 0x80; byte >= 0x80; shift += 7) {
-    byte = bytes.readUInt8(at++)
-    count += (byte & 0x7f) * 2 ** shift
-  }
+  const [count, start] = readVarint(bytes, 1)
   const hashes = emptyHashes(count, format)
-  for (let index = 0; index < count; index++, at += hashBytes) {
+  for (let index = 0, at = start; index < count; index++, at += hashBytes) {
     const low = bytes.readUInt32LE(at)
     hashes[index] = hashBytes === 4 ? low : (bytes.readUInt32LE(at + 4) & 0x1f_ffff) * 2 ** 32 + low
   }

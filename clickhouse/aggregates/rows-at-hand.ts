@@ -16,7 +16,7 @@ import {
 } from './aggregate-rows.ts'
 import { DistinctSet, digestSql } from './distinct-set.ts'
 import { Distribution } from './distribution.ts'
-import type { AggregateTable, ColumnOfAggregate } from './tables.ts'
+import { type AggregateTable, type ColumnOfAggregate, keysRead } from './tables.ts'
 
 /** Of rows of `events`, all that is text for tables that look at single rows. */
 export interface RowTexts {
@@ -209,9 +209,7 @@ function placesByKeys(
   rows: AlikeRows,
   bucketOf?: (at: number) => number,
 ): (readonly [AggregateKeys, Part['places']])[] {
-  const texts = Object.fromEntries(
-    keys.filter((key) => key !== 'value').map((key) => [key, rows[key as 'path' | 'metric']]),
-  )
+  const texts = Object.fromEntries(keysRead(keys).map((key) => [key, rows[key as 'path' | 'metric']]))
   if (bucketOf === undefined) return [[texts, undefined]]
   const found = new Map<number, number[]>()
   for (let place = 0; place < rows.ids.length; place++) {

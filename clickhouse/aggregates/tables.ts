@@ -246,6 +246,11 @@ export const aggregateTables: Readonly<Record<AggregateName, AggregateTable>> = 
   },
 }
 
+/** Of the keys of a table, those that rows have where they are read: one row has all values of a distribution. */
+export function keysRead(keys: readonly string[]): string[] {
+  return keys.filter((key) => key !== 'value')
+}
+
 /** SQL of an event's UTC hour, in hours since 1970. */
 export const hourOfEvent = 'toUInt32(intDiv(toUnixTimestamp64Milli(occurred_at), 3600000))'
 

@@ -28,10 +28,9 @@ function compare(path: string, key: string, expected: unknown, actual: unknown, 
   } else if (typeof expected === 'object' && expected !== null) {
     if (typeof actual !== 'object' || actual === null) return void differ()
     const names = new Set([...Object.keys(expected), ...(maps.includes(key) ? Object.keys(actual) : [])])
+    const rated = ratedAsShown(expected, actual)
     for (const name of names) {
-      const [one, other] = [ratedAsShown(expected, actual), actual].map(
-        (side) => (side as Record<string, unknown>)[name],
-      )
+      const [one, other] = [rated, actual].map((side) => (side as Record<string, unknown>)[name])
       // Within a map the member is what its map is: a percentile, a count, a rating.
       compare(path === '' ? name : `${path}.${name}`, maps.includes(key) ? key : name, one, other, found)
     }

@@ -11,7 +11,7 @@ import {
   MergedRows,
 } from '../../aggregates/aggregate-rows.ts'
 import { rowsCounted } from '../../aggregates/rows-at-hand.ts'
-import { type AggregateTable, countedColumns, keysOfEvent } from '../../aggregates/tables.ts'
+import { type AggregateTable, countedColumns, keysOfEvent, keysRead } from '../../aggregates/tables.ts'
 import type { BoundSql } from '../../bound-sql.ts'
 import type { EachOf, Growing } from '../../client.ts'
 import type { Cells } from './composition.ts'
@@ -137,12 +137,11 @@ async function askPlaces(
     encodedSql(formOf(name), table.columns[name]!.merge.replaceAll('?', name), `${name}_`),
   )
   const isOfValues = columns.some((name) => formOf(name) === 'distribution')
-  // One row has all of them.
-  const keysRead = isOfValues ? keys.filter((key) => key !== 'value') : keys
   const limit = most === undefined ? '' : ` ORDER BY ${most.of}_ DESC LIMIT ${most.max} BY ${most.by}`
+  const keysOfRows = keysRead(keys)
   const decode = (row: Readonly<Record<string, unknown>>) =>
     aggregateRow(
-      Object.fromEntries(keysRead.map((key) => [key, row[key] as string | number])),
+      Object.fromEntries(keysOfRows.map((key) => [key, row[key] as string | number])),
       Object.fromEntries(columns.map((name) => [name, decodeValue(formOf(name), row[`${name}_`])])),
     )
   const merge = (rows: readonly AggregateRow[]) => new MergedRows(rows).rows
@@ -164,7 +163,7 @@ async function askPlaces(
 
 /** How often each value occurs, from rows that have each value once. */
 function distributionsSql(merged: string, keys: readonly string[], columns: readonly string[]): string {
-  const others = keys.filter((key) => key !== 'value')
+  const others = keysRead(keys)
   const pairs = columns.map((name) => `arraySort(groupArray((value, counted.${name}_))) AS ${name}_`)
   return `SELECT ${[...others, ...pairs].join(', ')} FROM (${merged}) AS counted${groupBy(others)}`
 }

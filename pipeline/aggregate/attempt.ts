@@ -18,7 +18,6 @@ import type { BoundSql } from '../../clickhouse/bound-sql.ts'
 import type { ClickHouse, QueryOptions } from '../../clickhouse/client.ts'
 import type { Queryable } from '../../postgres/client.ts'
 import { raiseAttempts, takeAttempt } from '../../postgres/tables/aggregates.ts'
-import { backoffMs, sleep } from '../../runtime/retry.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import {
   aggregateDeadlineMs,
@@ -138,9 +137,13 @@ export async function beginAttempt({ pg, ch }: { pg: Queryable; ch: ClickHouse }
   return takeAttempt(pg)
 }
 
-/** Deletes the rows of generations: whole partitions, or, of closed days, out of those that they share. Again is no error. */
-export async function dropGenerations(ch: ClickHouse, generations: readonly number[]): Promise<void> {
-  if (generations.length === 0) return
+/**
+ * Deletes the rows of generations: whole partitions, and, of closed days, rows out of those that they share, which
+ * ClickHouse goes on with after the call. Again is no error; what is being deleted isn't begun again.
+ * @returns those of which rows are left, to be dropped again later
+ */
+export async function dropGenerations(ch: ClickHouse, generations: readonly number[]): Promise<ReadonlySet<number>> {
+  if (generations.length === 0) return new Set()
   const parts = await ch.query<{ table: string; id: string }>(
     `SELECT DISTINCT table, partition_id AS id FROM system.parts
      WHERE database = currentDatabase() AND table IN {names:Array(String)} AND active
@@ -150,57 +153,63 @@ export async function dropGenerations(ch: ClickHouse, generations: readonly numb
   for (const { table, id } of parts) {
     await ch.command('ALTER TABLE {table:Identifier} DROP PARTITION ID {id:String}', { table, id }, heavyStatement)
   }
-  // The table by which they are found comes last.
-  const [first, ...others] = aggregateNames
-  await deleteRows(ch, others, generations)
-  await deleteRows(ch, [first!], generations)
+  return deleteClosed(ch, generations)
 }
 
 /**
- * Deletes rows of closed days, from several tables beside each other: a mutation goes through all parts of its table, also
- * those of other partitions, which takes many seconds and hardly any of the processor.
+ * A mutation goes through all parts of its table, also those of other partitions: many seconds, and minutes when many are
+ * left by a ClickHouse that was killed. So nobody waits for it, and a table has one at a time.
  */
-async function deleteRows(
-  ch: ClickHouse,
-  tables: readonly AggregateName[],
-  generations: readonly number[],
-): Promise<void> {
-  const shared = [...new Set(generations.map(closedPartitionOf))].map(String)
-  let isBegun = false
-  for (const table of tables) {
-    const there = await ch.query<{ id: string }>(
-      `SELECT DISTINCT _partition_id AS id FROM ${table}
-       WHERE _partition_id IN {shared:Array(String)} AND generation IN {generations:Array(UInt64)}`,
-      { shared, generations },
-      heavyStatement,
-    )
-    for (const { id } of there) {
-      isBegun = true
-      await ch.command(
-        `ALTER TABLE ${table} DELETE IN PARTITION ID {id:String} WHERE generation IN {generations:Array(UInt64)}`,
-        { id, generations: generations.filter((one) => String(closedPartitionOf(one)) === id) },
-        { ...heavyStatement, settings: { ...heavyStatement.settings, mutations_sync: 0 } },
-      )
-    }
+async function deleteClosed(ch: ClickHouse, generations: readonly number[]): Promise<Set<number>> {
+  const left = new Set<number>()
+  // The table by which they are found has its rows of a generation until no other has.
+  const [first, ...others] = aggregateNames
+  for (const table of [...others, first!]) {
+    const stored = await closedRowsOf(ch, table, generations)
+    const deletable = table === first ? stored.filter((one) => !left.has(one.generation)) : stored
+    if (deletable.length > 0 && !(await isMutated(ch, table))) await deleteRows(ch, table, deletable)
+    for (const { generation } of stored) left.add(generation)
   }
-  if (isBegun) await untilMutated(ch, tables)
+  return left
 }
 
-/** @throws StoreUnavailable when it takes too long: they may still go on then */
-async function untilMutated(ch: ClickHouse, tables: readonly AggregateName[]): Promise<void> {
-  const deadline = performance.now() + aggregateDeadlineMs
-  for (let attempt = 0; ; attempt++) {
-    const [left] = await ch.query<{ mutations: number; failure: string }>(
-      `SELECT count() AS mutations, max(latest_fail_reason) AS failure FROM system.mutations
-       WHERE database = currentDatabase() AND table IN {tables:Array(String)} AND NOT is_done`,
-      { tables },
+interface ClosedRows {
+  readonly partition: string
+  readonly generation: number
+}
+
+async function closedRowsOf(
+  ch: ClickHouse,
+  table: AggregateName,
+  generations: readonly number[],
+): Promise<ClosedRows[]> {
+  return ch.query<ClosedRows>(
+    `SELECT DISTINCT _partition_id AS partition, generation FROM ${table}
+     WHERE _partition_id IN {shared:Array(String)} AND generation IN {generations:Array(UInt64)}`,
+    { shared: [...new Set(generations.map(closedPartitionOf))].map(String), generations },
+    heavyStatement,
+  )
+}
+
+/** @throws StoreUnavailable when what goes on there fails */
+async function isMutated(ch: ClickHouse, table: AggregateName): Promise<boolean> {
+  const [unfinished] = await ch.query<{ mutations: number; failure: string }>(
+    `SELECT count() AS mutations, max(latest_fail_reason) AS failure FROM system.mutations
+     WHERE database = currentDatabase() AND table = {table:String} AND NOT is_done`,
+    { table },
+  )
+  const { mutations, failure } = unfinished!
+  if (failure !== '') throw new StoreUnavailable('clickhouse', `rows of ${table} can't be deleted: ${failure}`)
+  return mutations > 0
+}
+
+async function deleteRows(ch: ClickHouse, table: AggregateName, rows: readonly ClosedRows[]): Promise<void> {
+  for (const id of new Set(rows.map(({ partition }) => partition))) {
+    await ch.command(
+      `ALTER TABLE ${table} DELETE IN PARTITION ID {id:String} WHERE generation IN {generations:Array(UInt64)}`,
+      { id, generations: rows.filter(({ partition }) => partition === id).map(({ generation }) => generation) },
+      { ...heavyStatement, settings: { ...heavyStatement.settings, mutations_sync: 0 } },
     )
-    const { mutations, failure } = left!
-    if (mutations === 0) return
-    if (performance.now() > deadline) {
-      throw new StoreUnavailable('clickhouse', `${mutations} mutations don't end: ${failure || 'they go on'}`)
-    }
-    await sleep(backoffMs(attempt, 50, 1_000))
   }
 }
 

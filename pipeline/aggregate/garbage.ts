@@ -15,15 +15,21 @@ import { aggregateLeftKeepMs, aggregateSweepMax, aggregateUnlistedKeepMs } from 
 import { aggregateNames, closedGenerations, dropGenerations } from './attempt.ts'
 import type { Aggregating } from './run.ts'
 
-/** Returns the number of generations whose rows were deleted. */
+/**
+ * Returns the number of generations that were to be deleted: 0 when none is left. Of closed days the rows go while
+ * others are worked on, and a later call forgets the generation.
+ */
 export async function deleteUncounted(
   { pg, ch, beforeEach }: Aggregating,
   { leftMs = aggregateLeftKeepMs, unlistedMs = aggregateUnlistedKeepMs } = {},
 ): Promise<number> {
   const left = await listLeftGenerations(pg, leftMs, aggregateSweepMax)
   await beforeEach()
-  await dropGenerations(ch, left)
-  await forgetGenerations(pg, left)
+  const stored = await dropGenerations(ch, left)
+  await forgetGenerations(
+    pg,
+    left.filter((generation) => !stored.has(generation)),
+  )
   const unlisted = await findDead({ pg, ch }, unlistedMs)
   await beforeEach()
   await dropGenerations(ch, unlisted)

@@ -9,7 +9,7 @@ import { recordRepairs } from '../../postgres/tables/aggregate-repairs.ts'
 import { readSnapshot } from '../../postgres/tables/aggregate-snapshot.ts'
 import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
 import { aggregateMergeWidth, aggregateRepairsMax, segmentLeaseSize, segmentRowsMax } from '../../schemas/limits.ts'
-import { exactAggregates, findUncounted, judgeAggregates, workOn } from '../support/aggregates.ts'
+import { exactAggregates, findUncounted, judgeAggregates, sweepAll, workOn } from '../support/aggregates.ts'
 import { makeDyingStores } from '../support/dying-stores.ts'
 import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
@@ -72,7 +72,7 @@ test('of a day that was made whole by a process that died nothing is left, also 
     await deleteUncounted(workOn(dying), atOnce).catch(() => {})
     isDone = !dying.isDead
   }
-  await deleteUncounted(workOn(stores), atOnce)
+  await sweepAll(stores)
   expect(await findUncounted(stores)).toEqual({})
   expect(await judgeAggregates(stores)).toEqual(exactAggregates)
 }, 120_000)
@@ -110,7 +110,7 @@ describe('a block of days', () => {
     expect(await blocks()).toEqual([{ firstDay, days: 4 }])
     expect((await readSnapshot(stores.pg)).blocks[0]!.generation).toBeGreaterThan(before!.generation)
     expect(await judgeAggregates(stores)).toEqual(exactAggregates)
-    await deleteUncounted(workOn(stores), { leftMs: 0, unlistedMs: 0 })
+    await sweepAll(stores)
     expect(await findUncounted(stores)).toEqual({})
     expect(await judgeAggregates(stores)).toEqual(exactAggregates)
   })
@@ -135,7 +135,7 @@ describe('a block of days', () => {
       await mergeDue(workOn(makeDyingStores(stores, calls)), true).catch(() => {})
     }
     expect(Object.keys(await findUncounted(stores))).not.toEqual([])
-    await deleteUncounted(workOn(stores), { leftMs: 0, unlistedMs: 0 })
+    await sweepAll(stores)
     expect(await findUncounted(stores)).toEqual({})
     expect(await judgeAggregates(stores)).toEqual(exactAggregates)
   }, 120_000)

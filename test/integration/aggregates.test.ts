@@ -4,6 +4,7 @@ import { contributedColumns, contributionsSql } from '../../clickhouse/aggregate
 import { idMax } from '../../clickhouse/aggregates/id-ranges.ts'
 import type { RowScope } from '../../clickhouse/aggregates/row-scope.ts'
 import { type AggregateName, aggregateTables } from '../../clickhouse/aggregates/tables.ts'
+import { aggregateNames } from '../../pipeline/aggregate/attempt.ts'
 import { checkDays } from '../../pipeline/aggregate/check.ts'
 import { deleteUncounted } from '../../pipeline/aggregate/garbage.ts'
 import { mergeDue } from '../../pipeline/aggregate/merge.ts'
@@ -17,6 +18,7 @@ import { fixedClock } from '../../runtime/clock.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { makeMetrics } from '../../runtime/metrics.ts'
 import { aggregateMergeWidth, segmentRowsMax } from '../../schemas/limits.ts'
+import { sweepAll } from '../support/aggregates.ts'
 import { runSvc } from '../support/command-line.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
@@ -91,7 +93,7 @@ test('small generations become one, and what they were, or what a dead attempt l
   expect(await storedGenerations()).toHaveLength(aggregateMergeWidth + 2)
   expect(await deleteUncounted(work)).toBe(0)
   expect(await storedGenerations()).toHaveLength(aggregateMergeWidth + 2)
-  await deleteUncounted(work, { leftMs: 0, unlistedMs: 0 })
+  await sweepAll(stores)
   expect(await storedGenerations()).toEqual(await live())
 })
 
@@ -114,10 +116,32 @@ test('of a closed day that got late rows, what it was before is deleted from the
   const stored = () =>
     stores.ch.query('SELECT generation, count() AS rows FROM agg_traffic WHERE is_closed = 1 GROUP BY generation')
   expect(await stored()).toHaveLength(3)
-  await deleteUncounted(work, { leftMs: 0, unlistedMs: 0 })
+  await sweepAll(stores)
   expect(await stored()).toHaveLength(2)
   const snapshot = await readSnapshot(stores.pg)
   expect(await checkDays(stores.ch, snapshot, { first: day, last: day + 1 })).toEqual([])
+})
+
+test('a deletion that ClickHouse does not come to holds up nothing, is begun once, and its generations are kept in mind', async () => {
+  const work = { ...stores, beforeEach: async () => {} }
+  const day = Date.parse('2025-06-01T00:00:00Z') / 86_400_000
+  await rebuildDay(work, day)
+  await mergeDue(work, true)
+  const left = () => stores.pg.query('SELECT generation FROM aggregate_generations_left')
+  const begun = () =>
+    stores.ch.query('SELECT 1 FROM system.mutations WHERE database = currentDatabase() AND NOT is_done')
+  for (const name of aggregateNames) await stores.ch.command(`SYSTEM STOP MERGES ${name}`)
+  try {
+    expect(await deleteUncounted(work, { leftMs: 0, unlistedMs: 0 })).toBeGreaterThan(0)
+    const [kept, mutations] = [await left(), await begun()]
+    expect([kept.length, mutations.length]).not.toContain(0)
+    expect(await deleteUncounted(work, { leftMs: 0, unlistedMs: 0 })).toBe(kept.length)
+    expect([await left(), await begun()]).toEqual([kept, mutations])
+  } finally {
+    for (const name of aggregateNames) await stores.ch.command(`SYSTEM START MERGES ${name}`)
+  }
+  await sweepAll(stores)
+  expect(await left()).toEqual([])
 })
 
 test('a run with nothing new changes nothing', async () => {

@@ -3,6 +3,7 @@ import { liveRowsIn } from '../../clickhouse/aggregates/live-rows.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { aggregateNames } from '../../pipeline/aggregate/attempt.ts'
 import { checkDays, type Difference } from '../../pipeline/aggregate/check.ts'
+import { deleteUncounted } from '../../pipeline/aggregate/garbage.ts'
 import { liveRowsOf } from '../../pipeline/aggregate/live.ts'
 import { mergeDue } from '../../pipeline/aggregate/merge.ts'
 import { countPending } from '../../pipeline/aggregate/pending.ts'
@@ -29,6 +30,7 @@ export interface AggregatesVerdict {
 export const exactAggregates: AggregatesVerdict = { differences: [], uncounted: 0, doubled: 0 }
 
 const aggregatedWithinMs = 60_000
+const sweptWithinMs = 120_000
 const dayHours = 24
 
 /** What the aggregator is given, where nothing stops it. */
@@ -64,6 +66,17 @@ export async function untilAggregated(
 /** As if the time had run out for which an aggregator that was killed has the work to itself. */
 export async function endClaim({ pg }: AggregatedStores): Promise<void> {
   await pg.query(`UPDATE aggregate_revision SET claimed_until = '-infinity'`)
+}
+
+/** Deletes what doesn't count, however new it is, and waits until nothing of it is left. */
+export async function sweepAll(stores: AggregatedStores): Promise<void> {
+  const deadline = Date.now() + sweptWithinMs
+  for (;;) {
+    const left = await deleteUncounted(workOn(stores), { leftMs: 0, unlistedMs: 0 })
+    if (left === 0) return
+    if (Date.now() > deadline) throw new Error(`${left} generations that don't count have rows`)
+    await sleep(100)
+  }
 }
 
 /** Compares all days of all tables. To be called when nothing comes in any more. */

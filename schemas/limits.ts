@@ -155,9 +155,10 @@ export const aggregateMergeMs = 10 * second
 /** Generations that left the list are deleted after so long, those that never were on it after … */
 export const aggregateLeftKeepMs = 10 * minute
 export const aggregateUnlistedKeepMs = 1 * hour
-/** How often, and how many partitions at a time. */
+/** How often, how many at a time; and how often rows of closed days are: their partitions are shared. */
 export const aggregateSweepMs = 1 * minute
 export const aggregateSweepMax = 500
+export const aggregateClosedDeletionMs = 1 * hour
 /** So many conversions are named in the statement that credits them; more are found by it. */
 export const foundConversionsMax = 10_000
 /** Rows that the aggregates lack and an overview reads once for all its statements, and as many others of their sessions. */
@@ -241,6 +242,8 @@ export const overviewReuse = { leastMs: 200, mostMs: 1 * second }
 export const warmedForMs = 30 * second
 export const warmAgainMs = 2 * second
 export const warmedQuestionsMax = 64
+/** Until that has been done, an answer goes by aggregates that are older by so much at most. */
+export const warmedAgeMaxMs = 1 * minute
 /** How often it is looked whether there is any to be read ahead; how long each waits, at most, while answers are awaited. */
 export const warmCheckMs = 250
 export const warmWaitMaxMs = 200

@@ -18,7 +18,6 @@ import type { BoundSql } from '../../clickhouse/bound-sql.ts'
 import type { ClickHouse, QueryOptions } from '../../clickhouse/client.ts'
 import type { Queryable } from '../../postgres/client.ts'
 import { raiseAttempts, takeAttempt } from '../../postgres/tables/aggregates.ts'
-import { StoreUnavailable } from '../../runtime/store-error.ts'
 import {
   aggregateDeadlineMs,
   aggregateMemoryMax,
@@ -137,13 +136,9 @@ export async function beginAttempt({ pg, ch }: { pg: Queryable; ch: ClickHouse }
   return takeAttempt(pg)
 }
 
-/**
- * Deletes the rows of generations: whole partitions, and, of closed days, rows out of those that they share, which
- * ClickHouse goes on with after the call. Again is no error; what is being deleted isn't begun again.
- * @returns those of which rows are left, to be dropped again later
- */
-export async function dropGenerations(ch: ClickHouse, generations: readonly number[]): Promise<ReadonlySet<number>> {
-  if (generations.length === 0) return new Set()
+/** Deletes the rows of generations but those of closed days, which share partitions (closed-rows.ts). Again is no error. */
+export async function dropGenerations(ch: ClickHouse, generations: readonly number[]): Promise<void> {
+  if (generations.length === 0) return
   const parts = await ch.query<{ table: string; id: string }>(
     `SELECT DISTINCT table, partition_id AS id FROM system.parts
      WHERE database = currentDatabase() AND table IN {names:Array(String)} AND active
@@ -153,77 +148,4 @@ export async function dropGenerations(ch: ClickHouse, generations: readonly numb
   for (const { table, id } of parts) {
     await ch.command('ALTER TABLE {table:Identifier} DROP PARTITION ID {id:String}', { table, id }, heavyStatement)
   }
-  return deleteClosed(ch, generations)
-}
-
-/**
- * A mutation goes through all parts of its table, also those of other partitions: many seconds, and minutes when many are
- * left by a ClickHouse that was killed. So nobody waits for it, and a table has one at a time.
- */
-async function deleteClosed(ch: ClickHouse, generations: readonly number[]): Promise<Set<number>> {
-  const left = new Set<number>()
-  // The table by which they are found has its rows of a generation until no other has.
-  const [first, ...others] = aggregateNames
-  for (const table of [...others, first!]) {
-    const stored = await closedRowsOf(ch, table, generations)
-    const deletable = table === first ? stored.filter((one) => !left.has(one.generation)) : stored
-    if (deletable.length > 0 && !(await isMutated(ch, table))) await deleteRows(ch, table, deletable)
-    for (const { generation } of stored) left.add(generation)
-  }
-  return left
-}
-
-interface ClosedRows {
-  readonly partition: string
-  readonly generation: number
-}
-
-async function closedRowsOf(
-  ch: ClickHouse,
-  table: AggregateName,
-  generations: readonly number[],
-): Promise<ClosedRows[]> {
-  return ch.query<ClosedRows>(
-    `SELECT DISTINCT _partition_id AS partition, generation FROM ${table}
-     WHERE _partition_id IN {shared:Array(String)} AND generation IN {generations:Array(UInt64)}`,
-    { shared: [...new Set(generations.map(closedPartitionOf))].map(String), generations },
-    heavyStatement,
-  )
-}
-
-/** @throws StoreUnavailable when what goes on there fails */
-async function isMutated(ch: ClickHouse, table: AggregateName): Promise<boolean> {
-  const [unfinished] = await ch.query<{ mutations: number; failure: string }>(
-    `SELECT count() AS mutations, max(latest_fail_reason) AS failure FROM system.mutations
-     WHERE database = currentDatabase() AND table = {table:String} AND NOT is_done`,
-    { table },
-  )
-  const { mutations, failure } = unfinished!
-  if (failure !== '') throw new StoreUnavailable('clickhouse', `rows of ${table} can't be deleted: ${failure}`)
-  return mutations > 0
-}
-
-async function deleteRows(ch: ClickHouse, table: AggregateName, rows: readonly ClosedRows[]): Promise<void> {
-  for (const id of new Set(rows.map(({ partition }) => partition))) {
-    await ch.command(
-      `ALTER TABLE ${table} DELETE IN PARTITION ID {id:String} WHERE generation IN {generations:Array(UInt64)}`,
-      { id, generations: rows.filter(({ partition }) => partition === id).map(({ generation }) => generation) },
-      { ...heavyStatement, settings: { ...heavyStatement.settings, mutations_sync: 0 } },
-    )
-  }
-}
-
-/** As the tables are divided: 32 days a partition. */
-function closedPartitionOf(generation: number): number {
-  return Math.floor(dayOfGeneration(generation) / 32)
-}
-
-/** The generations of closed days that have rows. The table is the first that a merge writes. */
-export async function closedGenerations(ch: ClickHouse): Promise<number[]> {
-  const rows = await ch.query<{ generation: number }>(
-    'SELECT DISTINCT generation FROM agg_traffic WHERE is_closed = 1 ORDER BY generation',
-    {},
-    heavyStatement,
-  )
-  return rows.map(({ generation }) => generation)
 }

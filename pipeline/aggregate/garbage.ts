@@ -11,38 +11,47 @@ import {
   listLeftGenerations,
   readProgress,
 } from '../../postgres/tables/aggregates.ts'
-import { aggregateLeftKeepMs, aggregateSweepMax, aggregateUnlistedKeepMs } from '../../schemas/limits.ts'
-import { aggregateNames, closedGenerations, dropGenerations } from './attempt.ts'
+import {
+  aggregateClosedDeletionMs,
+  aggregateLeftKeepMs,
+  aggregateSweepMax,
+  aggregateUnlistedKeepMs,
+} from '../../schemas/limits.ts'
+import { aggregateNames, dropGenerations } from './attempt.ts'
+import { closedGenerations, deleteClosed } from './closed-rows.ts'
 import type { Aggregating } from './run.ts'
 
 /**
- * Returns the number of generations that were to be deleted: 0 when none is left. Of closed days the rows go while
- * others are worked on, and a later call forgets the generation.
+ * Returns the number of generations that were to be deleted: 0 when none is left. Of closed days the rows go while others
+ * are worked on, and a later call forgets the generation.
  */
 export async function deleteUncounted(
   { pg, ch, beforeEach }: Aggregating,
-  { leftMs = aggregateLeftKeepMs, unlistedMs = aggregateUnlistedKeepMs } = {},
+  {
+    leftMs = aggregateLeftKeepMs,
+    unlistedMs = aggregateUnlistedKeepMs,
+    closedEveryMs = aggregateClosedDeletionMs as number,
+  } = {},
 ): Promise<number> {
+  await abandonDead({ pg, ch }, unlistedMs)
   const left = await listLeftGenerations(pg, leftMs, aggregateSweepMax)
   await beforeEach()
-  const stored = await dropGenerations(ch, left)
+  await dropGenerations(ch, left)
+  await beforeEach()
+  const stored = await deleteClosed(ch, left, closedEveryMs)
   await forgetGenerations(
     pg,
     left.filter((generation) => !stored.has(generation)),
   )
-  const unlisted = await findDead({ pg, ch }, unlistedMs)
-  await beforeEach()
-  await dropGenerations(ch, unlisted)
-  return left.length + unlisted.length
+  return left.length
 }
 
-/** Whoever still works on one of them finds that the revision has changed, and can't commit it any more. */
-async function findDead({ pg, ch }: Pick<Aggregating, 'pg' | 'ch'>, forMs: number): Promise<number[]> {
+/** Has those that were never listed count as left. */
+async function abandonDead({ pg, ch }: Pick<Aggregating, 'pg' | 'ch'>, forMs: number): Promise<void> {
   const { revision } = await readProgress(pg)
   const stored = [...(await storedGenerations(ch, forMs)), ...(await closedGenerations(ch))]
-  const unlisted = await findUnlisted(pg, stored)
-  if (unlisted.length === 0 || !(await commitToLedger(pg, { revision }))) return []
-  return unlisted.slice(0, aggregateSweepMax)
+  const abandoned = (await findUnlisted(pg, stored)).slice(0, aggregateSweepMax)
+  if (abandoned.length > 0) await commitToLedger(pg, { revision, abandoned })
 }
 
 /** Generations of which nothing was written for `forMs`, but for those of closed days, which share partitions. */

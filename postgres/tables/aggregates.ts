@@ -114,6 +114,8 @@ export interface LedgerChange {
   readonly added?: readonly NewGeneration[]
   /** Generations of days, or blocks. */
   readonly removed?: readonly number[]
+  /** Generations that never were on a list, and never will be: whoever still works on one finds another revision. */
+  readonly abandoned?: readonly number[]
   readonly block?: LiveBlock
   readonly resets?: readonly AggregateReset[]
   readonly repairIds?: readonly number[]
@@ -124,7 +126,8 @@ export interface LedgerChange {
  * @returns false when another change was committed since the revision was read
  */
 export function commitToLedger(pg: Postgres, change: LedgerChange): Promise<boolean> {
-  const { revision, marks: raised = [], added = [], removed = [], block, resets: made = [], repairIds = [] } = change
+  const { revision, marks: raised = [], added = [], removed = [], abandoned = [], block } = change
+  const { resets: made = [], repairIds = [] } = change
   return pg.transaction(async (tx) => {
     const [counted] = await tx.query(
       `UPDATE aggregate_revision SET revision = revision + 1, committed_at = now() WHERE revision = $1 RETURNING revision`,
@@ -144,8 +147,8 @@ export function commitToLedger(pg: Postgres, change: LedgerChange): Promise<bool
     await leaveBlocks(tx, added, removed)
     await tx.query(
       `WITH gone AS (DELETE FROM aggregate_generations_live WHERE generation = ANY ($1::bigint[]) RETURNING generation)
-       INSERT INTO aggregate_generations_left (generation) SELECT generation FROM gone`,
-      [removed],
+       INSERT INTO aggregate_generations_left (generation) SELECT generation FROM gone UNION SELECT unnest($2::bigint[])`,
+      [removed, abandoned],
     )
     await tx.query(
       `INSERT INTO aggregate_generations_live (generation, day, level, is_whole, last_at, newest, parts)

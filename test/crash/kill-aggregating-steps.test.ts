@@ -37,7 +37,7 @@ const workspaces = 3
 const manyWorkspaces = 25
 const hourMs = 3_600_000
 /** What doesn't count is deleted without waiting for readers of older lists. */
-const atOnce = { leftMs: 0, unlistedMs: 0 }
+const atOnce = { leftMs: 0, unlistedMs: 0, closedEveryMs: 0 }
 
 const random = makeRandom(seed)
 const events = drawLateEvents(random, 60)

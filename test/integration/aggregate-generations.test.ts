@@ -65,7 +65,7 @@ test('of a day that was made whole by a process that died nothing is left, also 
   for (let calls = 1; (await readSnapshot(stores.pg)).generations.every(({ isWhole }) => !isWhole); calls++) {
     await mergeDue(workOn(makeDyingStores(stores, calls)), true).catch(() => {})
   }
-  const atOnce = { leftMs: 0, unlistedMs: 0 }
+  const atOnce = { leftMs: 0, unlistedMs: 0, closedEveryMs: 0 }
   expect(Object.keys(await findUncounted(stores))).toEqual(aggregateNames)
   for (let calls = firstKill(), isDone = false; !isDone; calls += callsBetweenKills) {
     const dying = makeDyingStores(stores, calls)

@@ -72,7 +72,7 @@ export async function endClaim({ pg }: AggregatedStores): Promise<void> {
 export async function sweepAll(stores: AggregatedStores): Promise<void> {
   const deadline = Date.now() + sweptWithinMs
   for (;;) {
-    const left = await deleteUncounted(workOn(stores), { leftMs: 0, unlistedMs: 0 })
+    const left = await deleteUncounted(workOn(stores), { leftMs: 0, unlistedMs: 0, closedEveryMs: 0 })
     if (left === 0) return
     if (Date.now() > deadline) throw new Error(`${left} generations that don't count have rows`)
     await sleep(100)

@@ -20,7 +20,15 @@ import { type Answer, openEngine } from './embedded/engine.ts'
 import { EngineError } from './embedded/engine-error.ts'
 import { makeInFlight } from './embedded/in-flight.ts'
 import { makeRowsLoader } from './embedded/insert-rows.ts'
-import { answerFormat, asRowsInsert, killedQueryId, type Query, readHead, readText } from './embedded/request.ts'
+import {
+  answerFormat,
+  asRowsInsert,
+  killedQueryId,
+  leavesTables,
+  type Query,
+  readHead,
+  readText,
+} from './embedded/request.ts'
 
 const [folder, port = '0'] = process.argv.slice(2)
 if (!folder) throw new Error('usage: embedded-server.js FOLDER [PORT]')
@@ -80,7 +88,11 @@ async function runText(request: IncomingMessage, response: ServerResponse, query
   }
   // Nobody waits any more for the answer of a query that lay in the queue for too long.
   const isWanted = () => !response.destroyed
-  return engine.run({ ...query, format: query.defaultFormat, isInsert: false, isWanted })
+  try {
+    return await engine.run({ ...query, format: query.defaultFormat, isInsert: false, isWanted })
+  } finally {
+    if (!leavesTables(query.sql)) rows.tablesChanged()
+  }
 }
 
 const contentTypes: Record<string, string> = {

@@ -29,10 +29,15 @@ const insertSettings: readonly (readonly [string, string])[] = [
 ]
 
 export interface RowsLoader {
+  /** To be called after every statement that may have changed what columns a table has. */
+  tablesChanged(): void
   load(request: IncomingMessage, query: Query, insert: RowsInsert, isWanted: () => boolean): Promise<Answer>
 }
 
 export function makeRowsLoader(engine: Engine, folder: string): RowsLoader {
+  /** By database and table, the types of the columns that rows may hold; a new one whenever tables change. */
+  let types = new Map<string, ReadonlyMap<string, string>>()
+
   async function load(
     request: IncomingMessage,
     query: Query,
@@ -58,11 +63,7 @@ export function makeRowsLoader(engine: Engine, folder: string): RowsLoader {
     insert: RowsInsert,
     isWanted: () => boolean,
   ): Promise<{ columns: string[]; structure: string }> {
-    const sql = `DESCRIBE TABLE ${insert.table}`
-    const plain = { settings: new Map(), params: new Map(), isInsert: true, isWanted }
-    const { bytes } = await engine.run({ sql, format: 'JSONCompact', database, ...plain })
-    const rows = JSON.parse(Buffer.from(bytes).toString('utf8')).data as string[][]
-    const types = new Map(rows.filter((row) => !/MATERIALIZED|ALIAS/.test(row[2]!)).map((row) => [row[0]!, row[1]!]))
+    const types = await typesOf(database, insert.table, isWanted)
     const columns = insert.columns.length > 0 ? insert.columns : [...types.keys()]
     const structure = columns.map((name) => {
       const type = types.get(name)
@@ -72,7 +73,30 @@ export function makeRowsLoader(engine: Engine, folder: string): RowsLoader {
     return { columns: insert.columns.length > 0 ? columns : [], structure: structure.join(', ') }
   }
 
-  return { load }
+  async function typesOf(
+    database: string,
+    table: string,
+    isWanted: () => boolean,
+  ): Promise<ReadonlyMap<string, string>> {
+    const key = JSON.stringify([database, table])
+    const known = types.get(key)
+    if (known !== undefined) return known
+    const asOfNow = types
+    const sql = `DESCRIBE TABLE ${table}`
+    const plain = { settings: new Map(), params: new Map(), isInsert: true, isWanted }
+    const { bytes } = await engine.run({ sql, format: 'JSONCompact', database, ...plain })
+    const rows = JSON.parse(Buffer.from(bytes).toString('utf8')).data as string[][]
+    const found = new Map(rows.filter((row) => !/MATERIALIZED|ALIAS/.test(row[2]!)).map((row) => [row[0]!, row[1]!]))
+    asOfNow.set(key, found)
+    return found
+  }
+
+  return {
+    load,
+    tablesChanged: () => {
+      types = new Map()
+    },
+  }
 }
 
 async function* limit(source: AsyncIterable<Buffer>): AsyncIterable<Buffer> {

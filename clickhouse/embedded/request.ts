@@ -107,6 +107,11 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(pieces)
 }
 
+/** Whether the statement surely leaves the tables as they are, but for their rows. */
+export function leavesTables(sql: string): boolean {
+  return /^\s*(?:SELECT|WITH|INSERT|DESCRIBE|SHOW|EXPLAIN)\b/i.test(sql)
+}
+
 /** The format of the answer: the query's own FORMAT, else the request's default. */
 export function answerFormat(sql: string, defaultFormat: string): string {
   return /\bFORMAT\s+(\w+)\s*(?:SETTINGS\s[^;]*)?;?\s*$/i.exec(sql)?.[1] ?? defaultFormat

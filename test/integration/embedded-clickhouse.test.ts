@@ -58,6 +58,22 @@ test('stores the rows of an insert once under one token, and again under another
   expect(row).toEqual({ n: 4000, day: '1970-01-02 00:00:04.000', kind: 'a', name: 'n\0x', tag: 'ok' })
 })
 
+test('loads into a table as it is after a change of its columns', async () => {
+  const load = (names: readonly string[], values: string) =>
+    stores.ch.insertRows({
+      ...{ table: 'changing', columns: names, bytes: [Buffer.from(values)] },
+      ...{ token: randomUUID(), queryId: randomUUID(), deadlineMs: 30_000 },
+    })
+  await stores.ch.command('CREATE TABLE changing (a UInt8) ENGINE = MergeTree ORDER BY ()')
+  await load(['a'], '\x01')
+  await stores.ch.command('ALTER TABLE changing ADD COLUMN b UInt16, MODIFY COLUMN a UInt16')
+  await load(['a', 'b'], '\x02\0\x03\0')
+  await stores.ch.command('DROP TABLE changing SYNC')
+  await stores.ch.command('CREATE TABLE changing (b UInt8, a UInt8) ENGINE = MergeTree ORDER BY ()')
+  await load(['a', 'b'], '\x04\x05')
+  expect(await stores.ch.query('SELECT a, b FROM changing')).toEqual([{ a: 4, b: 5 }])
+})
+
 test('makes one block a partition of an insert, however many its rows', async () => {
   await stores.ch.command('TRUNCATE TABLE visits')
   await stores.ch.command('SYSTEM STOP MERGES visits')

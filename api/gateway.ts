@@ -22,7 +22,7 @@ import { readHealth } from './health.ts'
 import type { MediaLimits } from './media/receive.ts'
 import type { Operation } from './operations/define.ts'
 import { makeOpenApiPage, referencePages } from './reference-page.ts'
-import { makeSnapshots, type SnapshotSource } from './snapshots.ts'
+import { makeSnapshots } from './snapshots.ts'
 import { makeFormReader } from './transports/form.ts'
 import { makeRestRouter, problemReply, type RestGateway, redirectReply } from './transports/rest.ts'
 import { makeWarmer, type Warmer } from './warmer.ts'
@@ -51,7 +51,7 @@ const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 export function makeGateway(options: GatewayOptions): HttpServer {
   const snapshots = makeSnapshots(options.pg, options.clock)
   const warmer = makeWarmer(snapshots, options.log)
-  const routeOperation = makeRestRouter(options.operations, restGatewayOf(options, snapshots, warmer))
+  const routeOperation = makeRestRouter(options.operations, restGatewayOf(options, warmer))
   const pages = pagesOf(options)
   const server = makeHttpServer({
     log: options.log,
@@ -74,7 +74,7 @@ export function makeGateway(options: GatewayOptions): HttpServer {
   }
 }
 
-function restGatewayOf(options: GatewayOptions, snapshots: SnapshotSource, warmer: Warmer): RestGateway {
+function restGatewayOf(options: GatewayOptions, warmer: Warmer): RestGateway {
   const { pg, ch, clock, log, box, media, mediaLimits, apiHost } = options
   const coalescer = makeCoalescer(overviewReuse)
   return {
@@ -84,7 +84,7 @@ function restGatewayOf(options: GatewayOptions, snapshots: SnapshotSource, warme
     stores: {
       ...{ pg, box, media },
       ch: rememberLasting(ch),
-      snapshot: snapshots,
+      snapshot: warmer.snapshot,
       readAhead: warmer.note,
       share: <Answer>(question: string, work: () => Promise<Answer>) =>
         coalescer.ask(question, () => warmer.first(work)) as Promise<Answer>,

@@ -4,7 +4,14 @@
  */
 import type { Log } from '../runtime/log.ts'
 import type { AggregateSnapshot } from '../schemas/aggregate-snapshot.ts'
-import { warmAgainMs, warmCheckMs, warmedForMs, warmedQuestionsMax, warmWaitMaxMs } from '../schemas/limits.ts'
+import {
+  warmAgainMs,
+  warmCheckMs,
+  warmedAgeMaxMs,
+  warmedForMs,
+  warmedQuestionsMax,
+  warmWaitMaxMs,
+} from '../schemas/limits.ts'
 import type { SnapshotSource } from './snapshots.ts'
 
 export interface Warmer {
@@ -16,17 +23,24 @@ export interface Warmer {
    * longest ago first. Where it fails, the question has to be asked twice again.
    */
   note(question: string, warm: (snapshot: AggregateSnapshot) => Promise<void>): void
+  /**
+   * The snapshot to answer `question` by: of a question that is read ahead the one that was read last, until the next has
+   * been, so that its answer finds all there.
+   */
+  snapshot(question: string): Promise<AggregateSnapshot>
   stop(): void
 }
 
 interface Noted {
-  readonly askedAt: number
-  readonly isAskedAgain: boolean
-  readonly warm: (snapshot: AggregateSnapshot) => Promise<void>
+  askedAt: number
+  isAskedAgain: boolean
+  warm: (snapshot: AggregateSnapshot) => Promise<void>
   /** When it was asked or warmed last. */
   answeredAt: number
   /** Of the snapshot that it was warmed with. */
   revision: number
+  /** By which it was answered or warmed last. */
+  snapshot: AggregateSnapshot | undefined
 }
 
 /** @param now milliseconds, as a clock that never jumps back; given for tests */
@@ -77,6 +91,7 @@ export function makeWarmer(snapshots: SnapshotSource, log: Log, now: () => numbe
         noted.delete(question)
       })
       one.revision = snapshot.revision
+      one.snapshot = snapshot
       one.answeredAt = now()
     }
   }
@@ -109,14 +124,24 @@ export function makeWarmer(snapshots: SnapshotSource, log: Log, now: () => numbe
     note: (question, warm) => {
       const askedAt = now()
       const before = noted.get(question)
+      const isAskedAgain = before !== undefined && askedAt - before.askedAt < warmedForMs
+      const one = before ?? { revision: -1, snapshot: undefined }
       noted.delete(question)
-      noted.set(question, {
-        ...{ askedAt, warm, answeredAt: askedAt },
-        isAskedAgain: before !== undefined && askedAt - before.askedAt < warmedForMs,
-        revision: before?.revision ?? -1,
-      })
+      // The same one: it may be being warmed.
+      noted.set(question, Object.assign(one, { askedAt, isAskedAgain, warm, answeredAt: askedAt }))
       forgetOld()
       checkSoon()
+    },
+    snapshot: async (question) => {
+      const newest = await snapshots()
+      const one = noted.get(question)
+      if (one === undefined) return newest
+      const last = one.snapshot
+      const isUsable =
+        last && last.revision <= newest.revision && newest.committedAt - last.committedAt < warmedAgeMaxMs
+      if (one.isAskedAgain && isUsable) return last
+      one.snapshot = newest
+      return newest
     },
     stop: () => {
       isStopped = true

@@ -49,8 +49,8 @@ export interface Stores {
   readonly media: FileStorage
   /** For what is stored and not to be read from a copy of the database. */
   readonly box: SecretBox
-  /** What the aggregates are made of, as of a moment ago. */
-  readonly snapshot: () => Promise<AggregateSnapshot>
+  /** What the aggregates are made of, as of a moment ago, or when they were read ahead last for the question. */
+  readonly snapshot: (question: string) => Promise<AggregateSnapshot>
   /** Lets equal questions that are asked at about the same time share one answer, which nobody may change. */
   readonly share: <Answer>(question: string, work: () => Promise<Answer>) => Promise<Answer>
   /** Where a question is asked again and again, lets `warm` read ahead what the next answer needs of the aggregates. */

@@ -133,10 +133,11 @@ export class DistinctSet {
     return this.#count
   }
 
-  /** Bytes of memory; of registers with those of what they came to with others. */
-  get size(): number {
-    if (this.#registers === undefined) return this.#hashes!.byteLength
-    return 2 * this.#registers.ranks.byteLength + lengthOf(this.#added) * this.#format.hashBytes
+  /** What takes its memory, which other sets may share, with bytes; of registers with those of what they came to with others. */
+  get memory(): readonly (readonly [object, number])[] {
+    if (this.#registers === undefined) return [[this.#hashes!, this.#hashes!.byteLength]]
+    const { ranks } = this.#registers
+    return [[ranks, 2 * ranks.byteLength], ...this.#added.map((hashes) => [hashes, hashes.byteLength] as const)]
   }
 
   /** The hashes in ascending order, each once: put in order when that is asked for, which it mostly isn't. */

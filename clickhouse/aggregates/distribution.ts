@@ -91,8 +91,8 @@ export class Distribution {
     return Array.from(this.#values, (value, at) => [value, this.#weights[at]!])
   }
 
-  /** Bytes of memory. */
-  get size(): number {
-    return this.#values.byteLength + this.#weights.byteLength
+  /** What takes its memory, with bytes. */
+  get memory(): readonly (readonly [object, number])[] {
+    return [this.#values, this.#weights].map((list) => [list, list.byteLength] as const)
   }
 }

@@ -11,9 +11,10 @@ import type { ClickHouse, Content, QueryOptions } from '../client.ts'
 /** The same reader; questions that are `isLasting` go out once, also when they are asked at the same time. */
 export function rememberLasting<Reader extends Pick<ClickHouse, 'query'>>(reader: Reader): Reader {
   const asked = new Map<string, Promise<unknown[]>>()
-  const limits = { maxSize: rememberedBytesMax, maxEntrySize: rememberedAnswerBytesMax, sizeCalculation: sizeOf }
-  /** Whole answers, and parts of them by a text of a list. */
-  const answers = new LRUCache<string, Known<unknown>>(limits)
+  const sizeCalculation = (known: unknown) => sizeOf(known)
+  const limits = { maxSize: rememberedBytesMax, maxEntrySize: rememberedAnswerBytesMax, sizeCalculation }
+  /** Whole answers, and parts of them by a text of a list: what was known last, and a little before, the newest first. */
+  const answers = new LRUCache<string, readonly Known<unknown>[]>(limits)
 
   /** One question at a time for one answer. */
   async function askOnce<Row>(key: string, ask: () => Promise<Row[]>): Promise<Row[]> {
@@ -29,21 +30,33 @@ export function rememberLasting<Reader extends Pick<ClickHouse, 'query'>>(reader
   }
 
   async function askWhole<Row>(key: string, ask: () => Promise<Row[]>): Promise<Row[]> {
-    const known = answers.get(key) as Known<Row> | undefined
-    if (known !== undefined) return known.rows
+    const known = answers.get(key)
+    if (known !== undefined) return known[0]!.rows as Row[]
     return askOnce(key, async () => {
       const rows = await ask()
-      answers.set(key, { ...nothing, rows })
+      answers.set(key, [{ ...nothing, rows }])
       return rows
     })
   }
 
   /** The texts that were asked for last in a question, these ones first. */
   function noteTexts(question: string, texts: readonly string[]): readonly string[] {
-    const before = (answers.get(question)?.rows ?? []) as readonly string[]
+    const before = (answers.get(question)?.[0]?.rows ?? []) as readonly string[]
     const all = [...new Set([...texts, ...before])].slice(0, Math.max(texts.length, keptTextsMax))
-    answers.set(question, { ...nothing, rows: all })
+    answers.set(question, [{ ...nothing, rows: all }])
     return all
+  }
+
+  /** The most that is known and is in the generations: a question by an older list than the last one finds what was known then. */
+  function knownOf<Row>(key: string, generations: readonly Content[]): Known<Row> | undefined {
+    const all = answers.get(key) as readonly Known<Row>[] | undefined
+    return all?.find((one) => generationsSince(one, generations) !== undefined)
+  }
+
+  function note<Row>(key: string, known: Known<Row>): void {
+    const others = (answers.get(key) ?? []).filter(({ newest }) => newest !== known.newest)
+    const all = [known, ...others].sort((a, b) => b.newest - a.newest)
+    answers.set(key, all.slice(0, knownAtOnceMax))
   }
 
   /**
@@ -66,7 +79,7 @@ export function rememberLasting<Reader extends Pick<ClickHouse, 'query'>>(reader
     const generations = growing?.generations ?? []
     const contents = contentsOf(generations)
     const kept = each && growing ? noteTexts(question, texts) : texts
-    const known = new Map(kept.map((text) => [text, answers.get(`${question} ${text}`) as Known<Row> | undefined]))
+    const known = new Map(kept.map((text) => [text, knownOf<Row>(`${question} ${text}`, generations)]))
 
     const askFor = async (missing: Missing): Promise<void> => {
       const rows = await reader.query<Record<string, unknown>>(
@@ -86,7 +99,7 @@ export function rememberLasting<Reader extends Pick<ClickHouse, 'query'>>(reader
         const some = [before, rows].filter(({ length }) => length > 0)
         const all = { ...contents, rows: some.length === 2 ? growing!.merge(some.flat()) : (some[0] ?? []) }
         known.set(text, all)
-        answers.set(`${question} ${text}`, all)
+        note(`${question} ${text}`, all)
       }
     }
     await Promise.all(missingOf(known, generations, new Set(texts)).map(askFor))
@@ -167,16 +180,36 @@ function generationsSince(known: Contents, generations: readonly Content[]): Con
   return generations.filter(({ newest }) => newest > known.newest)
 }
 
+/** Of how many moments' lists an answer is known: the newest, and the one that questions go by while it is read ahead. */
+const knownAtOnceMax = 2
+
 /** Texts of a question that are kept up with those that are asked for. */
 const keptTextsMax = 64
 
 const objectBytes = 64
 const valueBytes = 16
 
-/** Bytes of memory, roughly. What knows its `size` is asked for it. */
-function sizeOf(value: unknown): number {
+/** What knows what takes its memory, which others may share: bytes of each holder. */
+interface Holding {
+  readonly memory: readonly (readonly [holder: object, bytes: number])[]
+}
+
+/**
+ * Bytes of memory, roughly; what is found twice takes it once, as what is known of one moment has most of what was of another.
+ * @param counted what is counted already
+ */
+function sizeOf(value: unknown, counted: Set<object> = new Set()): number {
   if (typeof value === 'string') return valueBytes + value.length
   if (typeof value !== 'object' || value === null) return valueBytes
-  if ('size' in value && typeof value.size === 'number') return objectBytes + value.size
-  return Object.values(value).reduce<number>((sum, part) => sum + sizeOf(part), objectBytes)
+  if (counted.has(value)) return valueBytes
+  counted.add(value)
+  const sum = (parts: readonly number[]) => parts.reduce((all, bytes) => all + bytes, objectBytes)
+  if (!isHolding(value)) return sum(Object.values(value).map((part) => sizeOf(part, counted)))
+  const held = value.memory.filter(([holder]) => !counted.has(holder))
+  for (const [holder] of held) counted.add(holder)
+  return sum(held.map(([, bytes]) => bytes))
+}
+
+function isHolding(value: object): value is Holding {
+  return 'memory' in value && Array.isArray(value.memory)
 }

@@ -5,6 +5,7 @@ import { rememberLasting } from '../../clickhouse/queries/remember.ts'
 import { mergeGenerations } from '../../pipeline/aggregate/merge.ts'
 import { aggregate } from '../../pipeline/aggregate/run.ts'
 import { type AggregationState, readAggregationState } from '../../postgres/tables/aggregates.ts'
+import type { AggregateSnapshot } from '../../schemas/aggregate-snapshot.ts'
 import { backgroundNiceness, segmentRowsMax } from '../../schemas/limits.ts'
 import { workOn } from '../support/aggregates.ts'
 import { makeTestWorkspace, type TestWorkspace } from '../support/overview.ts'
@@ -78,6 +79,8 @@ interface Watched {
   /** Of statements: how many at a time at most, how nice each was, and how many are answered before others fail. */
   readonly statements: { underWay: number; most: number; niceness: unknown[]; answered: number }
   readonly warm: () => Promise<void>
+  /** The snapshot that it is answered by; undefined: the newest. */
+  readonly held: { snapshot?: AggregateSnapshot }
 }
 
 /** A workspace whose questions are counted, and what it is asked again and again. */
@@ -100,11 +103,13 @@ async function watched(): Promise<Watched> {
   }
   const warms: Parameters<TestStores['readAhead']>[1][] = []
   const readAhead: TestStores['readAhead'] = (_, warm) => warms.push(warm)
+  const held: Watched['held'] = {}
+  const snapshot = async () => held.snapshot ?? stores.snapshot()
   const workspace = await makeTestWorkspace(
-    { ...stores, ch: rememberLasting(counting), readAhead },
+    { ...stores, ch: rememberLasting(counting), readAhead, snapshot },
     { now: new Date(at(12)).toISOString() },
   )
-  return { workspace, asked, statements, warm: async () => warms.at(-1)!(await stores.snapshot()) }
+  return { workspace, asked, statements, held, warm: async () => warms.at(-1)!(await stores.snapshot()) }
 }
 
 const isOfAggregates = (sql: string) => sql.includes('FROM agg_')
@@ -130,6 +135,25 @@ test('what was read ahead is asked for no more, whatever waits to be aggregated'
   expect(top_pages).toMatchObject([{ path: '/', visitors: 4 }])
   expect(asked.length).toBeGreaterThan(0)
   expect(asked.filter(isOfAggregates)).toEqual([])
+})
+
+test('nor is it while newer aggregates are read ahead, and the answer has what came since all the same', async () => {
+  const { workspace, asked, warm, held } = await watched()
+  const event = { visitor: 1, session: 1, occurred_at: at(10.5), source: 'google' }
+  await take(workspace, event)
+  const question = { hours: '24', limit: '3' }
+  await workspace.ask(question)
+  held.snapshot = await stores.snapshot()
+  await take(workspace, { ...event, visitor: 2, session: 2, occurred_at: at(11.2) })
+  await warm()
+
+  for (const snapshot of [held.snapshot, await stores.snapshot()]) {
+    asked.length = 0
+    Object.assign(held, { snapshot })
+    expect((await workspace.ask(question)).metrics).toMatchObject({ visitors: 2, sessions: 2, events: 2 })
+    expect(asked.length).toBeGreaterThan(0)
+    expect(asked.filter(isOfAggregates)).toEqual([])
+  }
 })
 
 test('it is read ahead by one statement at a time, nicer than those of answers, and by none after one that fails', async () => {

@@ -8,7 +8,7 @@ function setUp() {
   const query: ClickHouse['query'] = async <Row>(sql: string): Promise<Row[]> => {
     asked.push(sql)
     if (sql === 'fail') throw new Error('away')
-    if (sql === 'large') return [{ set: { size: rememberedAnswerBytesMax } }] as Row[]
+    if (sql === 'large') return [{ set: { memory: [[{}, rememberedAnswerBytesMax]] } }] as Row[]
     return [asked.length] as Row[]
   }
   return { asked, reader: rememberLasting({ query }) }
@@ -93,6 +93,17 @@ describe('of a question about generations', () => {
     expect(await ask([content(4), content(3, 2, 2), content(8)])).toEqual({ sums: [15], asked: [[[8], ['a']]] })
   })
 
+  test('an older list finds what was known of it before newer ones were read, and it alone', async () => {
+    const ask = setUpGrowing()
+    const lists = [1, 2, 4].map((_, at) => [1, 2, 4].slice(0, at + 1).map((generation) => content(generation)))
+    for (const list of lists) await ask(list)
+    for (const at of [1, 2, 1]) expect(await ask(lists[at]!)).toEqual({ sums: [2 ** (at + 1) - 1], asked: [] })
+    expect((await ask(lists[0]!)).asked).toEqual([[[1], ['a']]])
+    // The answer to it is no reason to ask anew for the newest.
+    expect((await ask(lists[2]!)).asked).toEqual([])
+    expect(await ask([...lists[2]!, content(8)])).toEqual({ sums: [15], asked: [[[8], ['a']]] })
+  })
+
   test('a text of which nothing is known is asked for with all generations', async () => {
     const ask = setUpGrowing()
     await ask([content(1), content(2)], ['a'])
@@ -150,6 +161,24 @@ test('a failure is not remembered', async () => {
   await expect(reader.query('fail', {}, { isLasting: true })).rejects.toThrow('away')
   await expect(reader.query('fail', {}, { isLasting: true })).rejects.toThrow('away')
   expect(asked).toHaveLength(2)
+})
+
+test('what two moments share of an answer takes its room once', async () => {
+  let times = 0
+  const shared: object = {}
+  const query = async () => [
+    { set: { memory: [[shared, Math.floor(0.6 * rememberedAnswerBytesMax)]] }, times: ++times },
+  ]
+  const reader = rememberLasting({ query } as unknown as Pick<ClickHouse, 'query'>)
+  const generations = [1, 2].map((generation): Content => ({ generation, newest: generation, parts: 1 }))
+  const ask = (listed: readonly Content[]) =>
+    reader.query(
+      'sets',
+      { generations: listed.map(({ generation }) => generation) },
+      { isLasting: true, growing: { parameter: 'generations', generations: listed, merge: (rows) => rows.slice(-1) } },
+    )
+  for (const count of [1, 2, 1, 2]) await ask(generations.slice(0, count))
+  expect(times).toBe(2)
 })
 
 test('an answer that is too large is given, and not remembered', async () => {

@@ -2,7 +2,14 @@ import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { makeWarmer } from '../../api/warmer.ts'
 import type { AggregateSnapshot } from '../../schemas/aggregate-snapshot.ts'
-import { warmAgainMs, warmCheckMs, warmedForMs, warmedQuestionsMax, warmWaitMaxMs } from '../../schemas/limits.ts'
+import {
+  warmAgainMs,
+  warmCheckMs,
+  warmedAgeMaxMs,
+  warmedForMs,
+  warmedQuestionsMax,
+  warmWaitMaxMs,
+} from '../../schemas/limits.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -13,20 +20,29 @@ afterEach(() => {
 
 function setUp() {
   const warmed: [question: string, revision: number][] = []
-  const aggregates = { revision: 1, isAway: false, timesRead: 0 }
+  const aggregates = { revision: 1, committedAt: 0, isAway: false, timesRead: 0 }
+  /** Held up: reading ahead ends when it is called. */
+  const slow: { end?: () => void } = {}
   const snapshots = async () => {
     aggregates.timesRead++
     if (aggregates.isAway) throw new Error('away')
-    return { revision: aggregates.revision } as AggregateSnapshot
+    return { revision: aggregates.revision, committedAt: aggregates.committedAt } as AggregateSnapshot
   }
-  const { first, note, stop } = makeWarmer(snapshots, pino({ level: 'silent' }))
+  const { first, note, snapshot, stop } = makeWarmer(snapshots, pino({ level: 'silent' }))
   const ask = (question: string) =>
     note(question, async ({ revision }) => {
       warmed.push([question, revision])
       if (question === 'fails') throw new Error('too much')
+      if (question === 'slow') await new Promise<void>((resolve) => Object.assign(slow, { end: resolve }))
     })
+  /** The revision of the aggregates that it is answered by. */
+  const answeredBy = async (question: string) => {
+    const used = snapshot(question)
+    ask(question)
+    return (await used).revision
+  }
   const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms)
-  return { warmed, aggregates, first, ask, stop, pass }
+  return { warmed, aggregates, slow, first, ask, answeredBy, stop, pass }
 }
 
 test('a question that is asked again is read ahead once for each change of the aggregates', async () => {
@@ -155,4 +171,47 @@ test('however long an answer takes, it is read ahead all the same', async () => 
     ['a', 2],
     ['b', 2],
   ])
+})
+
+test('a question that is read ahead is answered by what was read last, until newer aggregates have been', async () => {
+  const { warmed, aggregates, slow, answeredBy, pass } = setUp()
+  expect(await answeredBy('slow')).toBe(1)
+  aggregates.revision = 2
+  // Asked again within a short time, it is read ahead from here on.
+  expect(await answeredBy('slow')).toBe(1)
+  await pass(warmAgainMs + warmCheckMs)
+  expect(warmed).toEqual([['slow', 2]])
+  expect(await answeredBy('slow')).toBe(1)
+  slow.end!()
+  await pass(0)
+  expect(await answeredBy('slow')).toBe(2)
+  // Nor is it read ahead again for having been asked meanwhile.
+  await pass(warmAgainMs + warmCheckMs)
+  expect(warmed).toHaveLength(1)
+})
+
+test('one that is asked for the first time in a while, that can’t be read ahead, or isn’t for long, is answered by the newest', async () => {
+  const { aggregates, slow, answeredBy, pass } = setUp()
+  for (const question of ['a', 'fails', 'slow']) {
+    await answeredBy(question)
+    await answeredBy(question)
+  }
+  await pass(warmAgainMs + warmCheckMs)
+  aggregates.revision = 2
+  expect(await answeredBy('fails')).toBe(2)
+  aggregates.committedAt = warmedAgeMaxMs
+  expect(await answeredBy('slow')).toBe(2)
+  slow.end!()
+  await pass(warmedForMs + warmCheckMs)
+  aggregates.revision = 3
+  expect(await answeredBy('a')).toBe(3)
+})
+
+test('a Postgres that was put back to an earlier state is believed', async () => {
+  const { aggregates, answeredBy } = setUp()
+  aggregates.revision = 9
+  await answeredBy('a')
+  await answeredBy('a')
+  aggregates.revision = 5
+  expect(await answeredBy('a')).toBe(5)
 })

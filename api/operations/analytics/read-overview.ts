@@ -52,7 +52,7 @@ export const readAnalyticsOverview = defineOperation({
     const { query, workspace, stores } = context
     // All that the answer depends on, besides the stores and the time.
     const question = JSON.stringify(['overview', query, workspace])
-    const answer = stores.share(question, () => answerOverview(context))
+    const answer = stores.share(question, () => answerOverview(context, question))
     stores.readAhead(question, (snapshot) => warmOverview(stores.ch, snapshot, requestOf(context)))
     return answer
   },
@@ -68,12 +68,12 @@ function requestOf({ query, workspace, clock }: OverviewContext): OverviewReques
   }
 }
 
-async function answerOverview(context: OverviewContext) {
+async function answerOverview(context: OverviewContext, question: string) {
   const { workspace, stores, config } = context
   const request = requestOf(context)
   const { range, buckets, readableFrom: oldest } = request
   const [figures, trackingKey, newContacts, previousContacts] = await Promise.all([
-    stores.snapshot().then((snapshot) => readOverview(stores.ch, snapshot, request)),
+    stores.snapshot(question).then((snapshot) => readOverview(stores.ch, snapshot, request)),
     currentTrackingKey(stores.pg, workspace.id),
     newContactsIn(stores, workspace.id, range, oldest),
     newContactsIn(stores, workspace.id, range.previous, oldest),

@@ -242,8 +242,8 @@ export const overviewReuse = { leastMs: 200, mostMs: 1 * second }
 export const warmedForMs = 30 * second
 export const warmAgainMs = 2 * second
 export const warmedQuestionsMax = 64
-/** Until that has been done, an answer goes by aggregates that are older by so much at most. */
-export const warmedAgeMaxMs = 1 * minute
+/** Until that has been done, an answer goes by aggregates that are older by so much at most: a commit, not many rows. */
+export const warmedAgeMaxMs = 20 * second
 /** How often it is looked whether there is any to be read ahead; how long each waits, at most, while answers are awaited. */
 export const warmCheckMs = 250
 export const warmWaitMaxMs = 200

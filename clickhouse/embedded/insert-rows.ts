@@ -36,7 +36,7 @@ export interface RowsLoader {
 
 export function makeRowsLoader(engine: Engine, folder: string): RowsLoader {
   /** By database and table, the types of the columns that rows may hold; a new one whenever tables change. */
-  let types = new Map<string, ReadonlyMap<string, string>>()
+  let typesByTable = new Map<string, ReadonlyMap<string, string>>()
 
   async function load(
     request: IncomingMessage,
@@ -79,9 +79,10 @@ export function makeRowsLoader(engine: Engine, folder: string): RowsLoader {
     isWanted: () => boolean,
   ): Promise<ReadonlyMap<string, string>> {
     const key = JSON.stringify([database, table])
-    const known = types.get(key)
+    const known = typesByTable.get(key)
     if (known !== undefined) return known
-    const asOfNow = types
+    // What changes before the answer is here leaves this one behind.
+    const asOfNow = typesByTable
     const sql = `DESCRIBE TABLE ${table}`
     const plain = { settings: new Map(), params: new Map(), isInsert: true, isWanted }
     const { bytes } = await engine.run({ sql, format: 'JSONCompact', database, ...plain })
@@ -94,7 +95,7 @@ export function makeRowsLoader(engine: Engine, folder: string): RowsLoader {
   return {
     load,
     tablesChanged: () => {
-      types = new Map()
+      typesByTable = new Map()
     },
   }
 }

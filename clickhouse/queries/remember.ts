@@ -30,20 +30,20 @@ export function rememberLasting<Reader extends Pick<ClickHouse, 'query'>>(reader
   }
 
   async function askWhole<Row>(key: string, ask: () => Promise<Row[]>): Promise<Row[]> {
-    const known = answers.get(key)
-    if (known !== undefined) return known[0]!.rows as Row[]
+    const known = knownOf<Row>(key, [])
+    if (known !== undefined) return known.rows
     return askOnce(key, async () => {
       const rows = await ask()
-      answers.set(key, [{ ...nothing, rows }])
+      note(key, { ...nothing, rows })
       return rows
     })
   }
 
   /** The texts that were asked for last in a question, these ones first. */
   function noteTexts(question: string, texts: readonly string[]): readonly string[] {
-    const before = (answers.get(question)?.[0]?.rows ?? []) as readonly string[]
+    const before = knownOf<string>(question, [])?.rows ?? []
     const all = [...new Set([...texts, ...before])].slice(0, Math.max(texts.length, keptTextsMax))
-    answers.set(question, [{ ...nothing, rows: all }])
+    note(question, { ...nothing, rows: all })
     return all
   }
 

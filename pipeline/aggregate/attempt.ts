@@ -28,6 +28,9 @@ import {
 
 export const aggregateNames = Object.keys(aggregateTables) as AggregateName[]
 
+/** The one that every attempt and merge writes first: by its rows generations are found, and it has them until no other has. */
+export const findingTable = aggregateNames[0]!
+
 /** Of every statement of the aggregator: inserts and readers come first. What doesn't fit half of its memory goes to the disk. */
 export const heavyStatement: QueryOptions = {
   deadlineMs: aggregateDeadlineMs,
@@ -128,8 +131,7 @@ export async function generationsOf(ch: ClickHouse, attempt: number): Promise<{ 
 /** A number that no rows are stored of: a Postgres restored from a backup would give some out again. */
 export async function beginAttempt({ pg, ch }: { pg: Queryable; ch: ClickHouse }): Promise<number> {
   const attempt = await takeAttempt(pg)
-  // The table is the first that every attempt writes.
-  const [row] = await ch.query<{ generation: number }>('SELECT max(generation) AS generation FROM agg_traffic')
+  const [row] = await ch.query<{ generation: number }>(`SELECT max(generation) AS generation FROM ${findingTable}`)
   const largest = Math.floor((row?.generation ?? 0) / generationOf(1, 0))
   if (attempt > largest) return attempt
   await raiseAttempts(pg, largest)

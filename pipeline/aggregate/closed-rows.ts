@@ -7,10 +7,7 @@ import { dayOfGeneration } from '../../clickhouse/aggregates/live-rows.ts'
 import type { AggregateName } from '../../clickhouse/aggregates/tables.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
-import { aggregateNames, heavyStatement } from './attempt.ts'
-
-/** The table that every attempt and merge writes first: by its rows generations are found, and it has them until no other has. */
-const [findingTable, ...otherTables] = aggregateNames as [AggregateName, ...AggregateName[]]
+import { aggregateNames, findingTable, heavyStatement } from './attempt.ts'
 
 /** The generations of closed days that have rows. */
 export async function closedGenerations(ch: ClickHouse): Promise<number[]> {
@@ -34,7 +31,7 @@ export async function deleteClosed(
 ): Promise<ReadonlySet<number>> {
   const left = new Set<number>()
   if (generations.length === 0) return left
-  for (const table of [...otherTables, findingTable]) {
+  for (const table of [...aggregateNames.filter((name) => name !== findingTable), findingTable]) {
     const stored = await closedRowsOf(ch, table, generations)
     const deletable = table === findingTable ? stored.filter((one) => !left.has(one.generation)) : stored
     if (deletable.length > 0 && (await isItsTurn(ch, table, everyMs))) await beginDeletion(ch, table, deletable)

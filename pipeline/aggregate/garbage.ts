@@ -30,7 +30,7 @@ export async function deleteUncounted(
   {
     leftMs = aggregateLeftKeepMs,
     unlistedMs = aggregateUnlistedKeepMs,
-    closedEveryMs = aggregateClosedDeletionMs as number,
+    closedEveryMs = aggregateClosedDeletionMs,
   } = {},
 ): Promise<number> {
   await abandonDead({ pg, ch }, unlistedMs)

@@ -15,6 +15,7 @@ import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases
 import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits.ts'
 import {
   aggregateAll,
+  atOnce,
   exactAggregates,
   findUncounted,
   judgeAggregates,
@@ -36,8 +37,6 @@ const workspaces = 3
 /** With repairs in so many, whole days are computed anew. */
 const manyWorkspaces = 25
 const hourMs = 3_600_000
-/** What doesn't count is deleted without waiting for readers of older lists. */
-const atOnce = { leftMs: 0, unlistedMs: 0, closedEveryMs: 0 }
 
 const random = makeRandom(seed)
 const events = drawLateEvents(random, 60)

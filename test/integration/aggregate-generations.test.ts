@@ -9,7 +9,7 @@ import { recordRepairs } from '../../postgres/tables/aggregate-repairs.ts'
 import { readSnapshot } from '../../postgres/tables/aggregate-snapshot.ts'
 import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
 import { aggregateMergeWidth, aggregateRepairsMax, segmentLeaseSize, segmentRowsMax } from '../../schemas/limits.ts'
-import { exactAggregates, findUncounted, judgeAggregates, sweepAll, workOn } from '../support/aggregates.ts'
+import { atOnce, exactAggregates, findUncounted, judgeAggregates, sweepAll, workOn } from '../support/aggregates.ts'
 import { makeDyingStores } from '../support/dying-stores.ts'
 import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
@@ -65,7 +65,6 @@ test('of a day that was made whole by a process that died nothing is left, also 
   for (let calls = 1; (await readSnapshot(stores.pg)).generations.every(({ isWhole }) => !isWhole); calls++) {
     await mergeDue(workOn(makeDyingStores(stores, calls)), true).catch(() => {})
   }
-  const atOnce = { leftMs: 0, unlistedMs: 0, closedEveryMs: 0 }
   expect(Object.keys(await findUncounted(stores))).toEqual(aggregateNames)
   for (let calls = firstKill(), isDone = false; !isDone; calls += callsBetweenKills) {
     const dying = makeDyingStores(stores, calls)

@@ -18,7 +18,7 @@ import { fixedClock } from '../../runtime/clock.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { makeMetrics } from '../../runtime/metrics.ts'
 import { aggregateMergeWidth, segmentRowsMax } from '../../schemas/limits.ts'
-import { sweepAll } from '../support/aggregates.ts'
+import { atOnce, sweepAll, workOn } from '../support/aggregates.ts'
 import { runSvc } from '../support/command-line.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
@@ -74,7 +74,7 @@ async function storedGenerations(): Promise<number[]> {
 
 test('small generations become one, and what they were, or what a dead attempt left, is deleted after its time', async () => {
   await stores.ch.command('TRUNCATE TABLE agg_traffic')
-  const work = { ...stores, beforeEach: async () => {} }
+  const work = workOn(stores)
   const first = await leaseSegments(stores.pg, 1_000)
   for (let at = 0; at < aggregateMergeWidth; at++) {
     await arrive(first, at)
@@ -98,7 +98,7 @@ test('small generations become one, and what they were, or what a dead attempt l
 })
 
 test('of a closed day that got late rows, what it was before is deleted from the partition that days share', async () => {
-  const work = { ...stores, beforeEach: async () => {} }
+  const work = workOn(stores)
   const first = await leaseSegments(stores.pg, 1_000)
   const rebuild = async (at: number) => {
     const id = first * segmentRowsMax + at
@@ -123,7 +123,7 @@ test('of a closed day that got late rows, what it was before is deleted from the
 })
 
 test('a deletion that ClickHouse does not come to holds up nothing, is begun once, and its generations are kept in mind', async () => {
-  const work = { ...stores, beforeEach: async () => {} }
+  const work = workOn(stores)
   const day = Date.parse('2025-06-01T00:00:00Z') / 86_400_000
   await rebuildDay(work, day)
   await mergeDue(work, true)
@@ -132,10 +132,10 @@ test('a deletion that ClickHouse does not come to holds up nothing, is begun onc
     stores.ch.query('SELECT 1 FROM system.mutations WHERE database = currentDatabase() AND NOT is_done')
   for (const name of aggregateNames) await stores.ch.command(`SYSTEM STOP MERGES ${name}`)
   try {
-    expect(await deleteUncounted(work, { leftMs: 0, unlistedMs: 0, closedEveryMs: 0 })).toBeGreaterThan(0)
+    expect(await deleteUncounted(work, atOnce)).toBeGreaterThan(0)
     const [kept, mutations] = [await left(), await begun()]
     expect([kept.length, mutations.length]).not.toContain(0)
-    expect(await deleteUncounted(work, { leftMs: 0, unlistedMs: 0, closedEveryMs: 0 })).toBe(kept.length)
+    expect(await deleteUncounted(work, atOnce)).toBe(kept.length)
     expect([await left(), await begun()]).toEqual([kept, mutations])
   } finally {
     for (const name of aggregateNames) await stores.ch.command(`SYSTEM START MERGES ${name}`)
@@ -155,7 +155,7 @@ test('a deletion that ClickHouse does not come to holds up nothing, is begun onc
 })
 
 test('a run with nothing new changes nothing', async () => {
-  const work = { ...stores, beforeEach: async () => {} }
+  const work = workOn(stores)
   await aggregate(work)
   const before = await readSnapshot(stores.pg)
   expect(await aggregate(work)).toMatchObject({ rows: 0, isAllTaken: true })
@@ -163,7 +163,7 @@ test('a run with nothing new changes nothing', async () => {
 })
 
 describe('aggregates that say something else than the events', () => {
-  const work = () => ({ ...stores, beforeEach: async () => {} })
+  const work = () => workOn(stores)
   const day = '2025-03-04'
   const svc = async (line: string) => {
     const environment = {

@@ -20,6 +20,8 @@ afterAll(() => stores.close())
 const hour = 3_600_000
 const midnight = Math.floor(Date.now() / (24 * hour)) * 24 * hour - 24 * hour
 const at = (hours: number) => midnight + hours * hour
+/** The first one of a workspace, mostly. */
+const event = { visitor: 1, session: 1, occurred_at: at(10.5), source: 'google' }
 
 /** Puts those of some generations that are listed into one. */
 async function merge(isMerged: (one: AggregationState['generations'][number]) => boolean): Promise<void> {
@@ -116,7 +118,6 @@ const isOfAggregates = (sql: string) => sql.includes('FROM agg_')
 
 test('what was read ahead is asked for no more, whatever waits to be aggregated', async () => {
   const { workspace, asked, warm } = await watched()
-  const event = { visitor: 1, session: 1, occurred_at: at(10.5), source: 'google' }
   await take(workspace, event)
   await take(workspace, { ...event, visitor: 2, session: 2, occurred_at: at(11.2) })
   const question = { hours: '24', limit: '3' }
@@ -139,7 +140,6 @@ test('what was read ahead is asked for no more, whatever waits to be aggregated'
 
 test('nor is it while newer aggregates are read ahead, and the answer has what came since all the same', async () => {
   const { workspace, asked, warm, held } = await watched()
-  const event = { visitor: 1, session: 1, occurred_at: at(10.5), source: 'google' }
   await take(workspace, event)
   const question = { hours: '24', limit: '3' }
   await workspace.ask(question)
@@ -158,7 +158,6 @@ test('nor is it while newer aggregates are read ahead, and the answer has what c
 
 test('it is read ahead by one statement at a time, nicer than those of answers, and by none after one that fails', async () => {
   const { workspace, asked, statements, warm } = await watched()
-  const event = { visitor: 1, session: 1, occurred_at: at(10.5), source: 'google' }
   await take(workspace, event)
   await workspace.ask({ hours: '24', limit: '3' })
   expect(statements.most).toBeGreaterThan(1)
@@ -179,7 +178,6 @@ test('it is read ahead by one statement at a time, nicer than those of answers, 
 
 test('nor are pages that were just behind the busiest, and that what waits puts among them', async () => {
   const { workspace, asked, warm } = await watched()
-  const event = { visitor: 1, session: 1, occurred_at: at(10.5), source: 'google' }
   for (const path of ['/a', '/b', '/a', '/b', '/c']) await take(workspace, { ...event, path })
   const question = { hours: '24', limit: '1' }
   expect((await workspace.ask(question)).top_pages).toMatchObject([{ path: '/a', pageviews: 2 }])

@@ -13,6 +13,7 @@ import { createWorkspace, listWorkspaces, setPlan } from '../../postgres/tables/
 import { fixedClock } from '../../runtime/clock.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { makeMetrics } from '../../runtime/metrics.ts'
+import { workOn } from '../support/aggregates.ts'
 import { insertBotVisitRows, insertEventRows, makeBotVisitRow, makeEventRow } from '../support/event-rows.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
@@ -49,7 +50,7 @@ beforeAll(async () => {
   )
   await insertEventRows(ch, rows)
   await pg.query('INSERT INTO segment_leases_taken VALUES (0, 1, $1)', [Math.max(...rows.map(({ id }) => id))])
-  const work = { pg, ch, beforeEach: async () => {} }
+  const work = workOn({ pg, ch })
   await aggregate(work)
   await mergeDue(work, true)
   await insertBotVisitRows(

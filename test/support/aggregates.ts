@@ -30,6 +30,8 @@ export interface AggregatesVerdict {
 export const exactAggregates: AggregatesVerdict = { differences: [], uncounted: 0, doubled: 0 }
 
 const aggregatedWithinMs = 60_000
+/** What doesn't count is deleted without waiting: for readers of older lists, for attempts, for the hour of closed days. */
+export const atOnce = { leftMs: 0, unlistedMs: 0, closedEveryMs: 0 }
 const sweptWithinMs = 120_000
 const dayHours = 24
 
@@ -72,7 +74,7 @@ export async function endClaim({ pg }: AggregatedStores): Promise<void> {
 export async function sweepAll(stores: AggregatedStores): Promise<void> {
   const deadline = Date.now() + sweptWithinMs
   for (;;) {
-    const left = await deleteUncounted(workOn(stores), { leftMs: 0, unlistedMs: 0, closedEveryMs: 0 })
+    const left = await deleteUncounted(workOn(stores), atOnce)
     if (left === 0) return
     if (Date.now() > deadline) throw new Error(`${left} generations that don't count have rows`)
     await sleep(100)

@@ -22,6 +22,8 @@ export function deriveHashKey(secret: string, purpose: string): HashKey {
 export const hashed = { hi: 0, lo: 0 }
 
 let scratch = Buffer.allocUnsafe(4096)
+/** Of texts in many forms V8 would look it up at every character (row-codec.ts). */
+const { charCodeAt } = String.prototype
 
 /** Hashes the UTF-8 bytes of `text` after the 32-bit number `context` (a workspace's id); the result is in `hashed`. */
 export function hash64(key: HashKey, context: number, text: string): void {
@@ -34,7 +36,7 @@ export function hash64(key: HashKey, context: number, text: string): void {
   let end = 4
   let i = 0
   for (; i < text.length; i++) {
-    const code = text.charCodeAt(i)
+    const code = charCodeAt.call(text, i)
     if (code > 127) break
     bytes[end++] = code
   }

@@ -14,12 +14,15 @@ import {
 } from '../schemas/limits.ts'
 import type { SnapshotSource } from './snapshots.ts'
 
+/** So many are read ahead at once: what they ask alike goes out as one statement. The rows of more would hold up who waits. */
+const warmedAtOnce = 4
+
 export interface Warmer {
   /** Works on what somebody waits for: nothing is begun to be read ahead beside it, for a moment. */
   first<Answer>(work: () => Promise<Answer>): Promise<Answer>
   /**
    * Notes that `question` is asked. Of one that is asked again within `warmedForMs`, and for as long after the last time,
-   * `warm` is called when the aggregates have changed: of several questions one after the other, those that were asked
+   * `warm` is called when the aggregates have changed: of several questions for a few at a time, those that were asked
    * longest ago first. Where it fails, the question has to be asked twice again.
    */
   note(question: string, warm: (snapshot: AggregateSnapshot) => Promise<void>): void
@@ -81,19 +84,23 @@ export function makeWarmer(snapshots: SnapshotSource, log: Log, now: () => numbe
     const snapshot = await snapshots()
     const isWanted = (one: Noted | undefined): one is Noted =>
       !isStopped && one !== undefined && isDue(one) && one.revision !== snapshot.revision
-    for (const question of [...noted.keys()]) {
-      if (isWanted(noted.get(question))) await turn()
-      const one = noted.get(question)
-      if (!isWanted(one)) continue
-      await one.warm(snapshot).catch((error) => {
-        // Whoever asks gets the error.
-        log.debug({ err: error }, 'an overview could not be read ahead')
-        noted.delete(question)
-      })
-      one.revision = snapshot.revision
-      one.snapshot = snapshot
-      one.answeredAt = now()
+    const questions = [...noted.keys()]
+    const wanted = () => questions.filter((question) => isWanted(noted.get(question))).slice(0, warmedAtOnce)
+    while (wanted().length > 0) {
+      await turn()
+      await Promise.all(wanted().map((question) => warmOne(question, noted.get(question)!, snapshot)))
     }
+  }
+
+  async function warmOne(question: string, one: Noted, snapshot: AggregateSnapshot): Promise<void> {
+    await one.warm(snapshot).catch((error) => {
+      // Whoever asks gets the error.
+      log.debug({ err: error }, 'an overview could not be read ahead')
+      noted.delete(question)
+    })
+    one.revision = snapshot.revision
+    one.snapshot = snapshot
+    one.answeredAt = now()
   }
 
   function checkSoon(): void {

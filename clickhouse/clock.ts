@@ -1,5 +1,6 @@
 /** The clock of the machine that ClickHouse runs on. */
-import type { ClickHouse, QueryOptions } from './client.ts'
+import type { ClickHouse } from './client.ts'
+import type { QueryOptions } from './query-options.ts'
 
 /** Whole milliseconds since 1970. */
 export async function readClickHouseClock(ch: Pick<ClickHouse, 'query'>, options: QueryOptions = {}): Promise<number> {

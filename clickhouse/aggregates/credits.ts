@@ -8,7 +8,8 @@
  */
 import { creditWindowMs } from '../../schemas/limits.ts'
 import type { BoundSql } from '../bound-sql.ts'
-import type { ClickHouse, QueryOptions } from '../client.ts'
+import type { ClickHouse } from '../client.ts'
+import type { QueryOptions } from '../query-options.ts'
 import { browserKey, countryKey, deviceKey, mediumKey, sourceKey } from './event-keys.ts'
 import { type LiveRows, liveRowsIn } from './live-rows.ts'
 import { hourMs, inPart, moment, ofWorkspaces, type RowScope, scopeSql, sessionHours } from './row-scope.ts'

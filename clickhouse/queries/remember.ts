@@ -6,11 +6,15 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { rememberedAnswerBytesMax, rememberedBytesMax } from '../../schemas/limits.ts'
-import type { ClickHouse, Content, QueryOptions } from '../client.ts'
+import type { ClickHouse } from '../client.ts'
+import type { Content, QueryOptions } from '../query-options.ts'
+import { gatherStatements } from './gather.ts'
 
 /** The same reader; questions that are `isLasting` go out once, also when they are asked at the same time. */
 export function rememberLasting<Reader extends Pick<ClickHouse, 'query'>>(reader: Reader): Reader {
   const asked = new Map<string, Promise<unknown[]>>()
+  const ahead = gatherStatements(reader)
+  const readerFor = ({ isAhead }: Pick<QueryOptions, 'isAhead'>) => (isAhead === true ? ahead : reader)
   const sizeCalculation = (known: unknown) => sizeOf(known)
   const limits = { maxSize: rememberedBytesMax, maxEntrySize: rememberedAnswerBytesMax, sizeCalculation }
   /** Whole answers, and parts of them by a text of a list: what was known last, and a little before, the newest first. */
@@ -67,7 +71,7 @@ export function rememberLasting<Reader extends Pick<ClickHouse, 'query'>>(reader
   async function askForNew<Row>(
     sql: string,
     params: Record<string, unknown>,
-    { each, growing, decode = (row) => row as Row, ...options }: QueryOptions<Row>,
+    { each, growing, ofWorkspace, decode = (row) => row as Row, ...options }: QueryOptions<Row>,
   ): Promise<Row[]> {
     const lists = [each?.parameter, growing?.parameter]
     const question = keyOfQuestion(
@@ -82,14 +86,15 @@ export function rememberLasting<Reader extends Pick<ClickHouse, 'query'>>(reader
     const known = new Map(kept.map((text) => [text, knownOf<Row>(`${question} ${text}`, generations)]))
 
     const askFor = async (missing: Missing): Promise<void> => {
-      const rows = await reader.query<Record<string, unknown>>(
+      const rows = await readerFor(options).query<Record<string, unknown>>(
         sql,
         {
           ...params,
           ...(each && { [each.parameter]: missing.texts }),
           ...(growing && { [growing.parameter]: missing.generations.map(({ generation }) => generation) }),
         },
-        options,
+        // All of a workspace is much, and asked for by itself.
+        { ...options, ...(each && { each }), ...(missing.isAll || ofWorkspace === undefined ? {} : { ofWorkspace }) },
       )
       const added = new Map(missing.texts.map((text): [string, Row[]] => [text, []]))
       for (const row of rows) added.get(textOf(row))?.push(decode(row))
@@ -116,7 +121,7 @@ export function rememberLasting<Reader extends Pick<ClickHouse, 'query'>>(reader
     const key = keyOfQuestion(sql, params)
     if (growing !== undefined) return askOnce(key, () => askForNew(sql, params, options))
     return askWhole(key, () =>
-      each === undefined ? reader.query(sql, params, options) : askForNew(sql, params, options),
+      each === undefined ? readerFor(options).query(sql, params, options) : askForNew(sql, params, options),
     )
   }
   return { ...reader, query }

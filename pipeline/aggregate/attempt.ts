@@ -15,7 +15,8 @@ import {
 } from '../../clickhouse/aggregates/session-starts.ts'
 import { type AggregateName, aggregateTables } from '../../clickhouse/aggregates/tables.ts'
 import type { BoundSql } from '../../clickhouse/bound-sql.ts'
-import type { ClickHouse, QueryOptions } from '../../clickhouse/client.ts'
+import type { ClickHouse } from '../../clickhouse/client.ts'
+import type { QueryOptions } from '../../clickhouse/query-options.ts'
 import type { Queryable } from '../../postgres/client.ts'
 import { raiseAttempts, takeAttempt } from '../../postgres/tables/aggregates.ts'
 import {

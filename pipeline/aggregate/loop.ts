@@ -19,6 +19,7 @@ import {
 import type { PipelineMetrics } from '../pipeline-metrics.ts'
 import { makeClaimant } from './claim.ts'
 import { deleteUncounted } from './garbage.ts'
+import { inHaste, isLate } from './haste.ts'
 import { mergeDue } from './merge.ts'
 import { aggregate } from './run.ts'
 
@@ -46,6 +47,7 @@ export function startAggregator({ pg, ch, clock, log, metrics }: AggregatorOptio
   let isWell = true
   let sweptAt = Number.NEGATIVE_INFINITY
   let aggregatedAt = performance.now()
+  let rowsOfLast = 0
 
   /** Returns how long to wait for the next one. */
   async function round(): Promise<number> {
@@ -54,7 +56,10 @@ export function startAggregator({ pg, ch, clock, log, metrics }: AggregatorOptio
     const ended = (outcome: 'done' | 'failed') =>
       metrics.jobEnded('aggregate', outcome, (performance.now() - startedAt) / 1000, clock.now())
     try {
-      const { rows, generations, isAllTaken } = await aggregate(work)
+      const sinceLastMs = startedAt - aggregatedAt
+      const isInHaste = isLate({ rowsOfLast, sinceLastMs })
+      const { rows, generations, isAllTaken } = await aggregate(isInHaste ? { ...work, ch: inHaste(ch) } : work)
+      rowsOfLast = rows
       metrics.aggregated(rows, generations)
       const isMergeLeft = await mergeDue(work, isAllTaken)
       if (performance.now() - sweptAt > aggregateSweepMs) {
@@ -63,7 +68,7 @@ export function startAggregator({ pg, ch, clock, log, metrics }: AggregatorOptio
       }
       ended('done')
       const tookMs = performance.now() - startedAt
-      const pauseMs = pauseAfter({ rows, sinceLastMs: startedAt - aggregatedAt, tookMs })
+      const pauseMs = pauseAfter({ rows, sinceLastMs, tookMs })
       aggregatedAt = startedAt
       return !isAllTaken || isMergeLeft ? turnMs : pauseMs
     } catch (error) {

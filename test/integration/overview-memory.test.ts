@@ -1,7 +1,7 @@
 /** What an API process remembers of aggregates: where merging them has left out what doesn't count any more, and when it is read ahead. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { QueryOptions } from '../../clickhouse/client.ts'
 import { rememberLasting } from '../../clickhouse/queries/remember.ts'
+import type { QueryOptions } from '../../clickhouse/query-options.ts'
 import { mergeGenerations } from '../../pipeline/aggregate/merge.ts'
 import { aggregate } from '../../pipeline/aggregate/run.ts'
 import { type AggregationState, readAggregationState } from '../../postgres/tables/aggregates.ts'
@@ -75,12 +75,18 @@ test('an hour that was computed anew is not added to what was known of it before
   ])
 })
 
-interface Watched {
+interface Warmed {
   readonly workspace: TestWorkspace
+  /** Reads ahead what it was asked last. */
+  readonly warm: () => Promise<void>
+}
+
+interface Watched extends Warmed {
   readonly asked: string[]
   /** Of statements: how many at a time at most, how nice each was, and how many are answered before others fail. */
   readonly statements: { underWay: number; most: number; niceness: unknown[]; answered: number }
-  readonly warm: () => Promise<void>
+  /** Another workspace, asked through the same memory. */
+  readonly beside: () => Promise<Warmed>
   /** The snapshot that it is answered by; undefined: the newest. */
   readonly held: { snapshot?: AggregateSnapshot }
 }
@@ -103,15 +109,19 @@ async function watched(): Promise<Watched> {
       }
     },
   }
-  const warms: Parameters<TestStores['readAhead']>[1][] = []
-  const readAhead: TestStores['readAhead'] = (_, warm) => warms.push(warm)
   const held: Watched['held'] = {}
   const snapshot = async () => held.snapshot ?? stores.snapshot()
-  const workspace = await makeTestWorkspace(
-    { ...stores, ch: rememberLasting(counting), readAhead, snapshot },
-    { now: new Date(at(12)).toISOString() },
-  )
-  return { workspace, asked, statements, held, warm: async () => warms.at(-1)!(await stores.snapshot()) }
+  const ch = rememberLasting(counting)
+  const beside = async (): Promise<Warmed> => {
+    const warms: Parameters<TestStores['readAhead']>[1][] = []
+    const readAhead: TestStores['readAhead'] = (_, warm) => warms.push(warm)
+    const workspace = await makeTestWorkspace(
+      { ...stores, ch, readAhead, snapshot },
+      { now: new Date(at(12)).toISOString() },
+    )
+    return { workspace, warm: async () => warms.at(-1)!(await stores.snapshot()) }
+  }
+  return { ...(await beside()), asked, statements, held, beside }
 }
 
 const isOfAggregates = (sql: string) => sql.includes('FROM agg_')
@@ -174,6 +184,42 @@ test('it is read ahead by one statement at a time, nicer than those of answers, 
   expect(asked.length).toBeGreaterThan(3)
   expect(statements.most).toBe(1)
   expect(new Set(statements.niceness)).toEqual(new Set([backgroundNiceness]))
+})
+
+test('what is read ahead of several workspaces at once is asked for once, and each has its own', async () => {
+  const { asked, beside, ...one } = await watched()
+  const other = await beside()
+  const question = { hours: '24', limit: '3' }
+  await take(one.workspace, event)
+  await take(other.workspace, { ...event, path: '/other' })
+  for (const { workspace } of [one, other]) await workspace.ask(question)
+
+  /** How many statements it takes. */
+  const warmAnew = async (warm: () => Promise<unknown>, visitor: number) => {
+    await take(one.workspace, { ...event, visitor, session: visitor, occurred_at: at(11.2) })
+    await take(other.workspace, { ...event, visitor, session: visitor, occurred_at: at(11.4), path: '/more' })
+    asked.length = 0
+    await warm()
+    return asked.length
+  }
+  const apart = await warmAnew(async () => {
+    await one.warm()
+    await other.warm()
+  }, 2)
+  const together = await warmAnew(() => Promise.all([one.warm(), other.warm()]), 3)
+  expect(together).toBeLessThan(0.75 * apart)
+
+  asked.length = 0
+  const answers = await Promise.all([one, other].map(({ workspace }) => workspace.ask(question)))
+  expect(asked.filter(isOfAggregates)).toEqual([])
+  for (const { metrics } of answers) expect(metrics).toMatchObject({ visitors: 3, sessions: 3, events: 3 })
+  expect(answers.map(({ top_pages }) => top_pages)).toMatchObject([
+    [{ path: '/', pageviews: 3, visitors: 3 }],
+    [
+      { path: '/more', pageviews: 2, visitors: 2 },
+      { path: '/other', pageviews: 1, visitors: 1 },
+    ],
+  ])
 })
 
 test('nor are pages that were just behind the busiest, and that what waits puts among them', async () => {

@@ -4,8 +4,9 @@
  */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { ClickHouse, QueryOptions } from '../../clickhouse/client.ts'
+import type { ClickHouse } from '../../clickhouse/client.ts'
 import { rememberLasting } from '../../clickhouse/queries/remember.ts'
+import type { QueryOptions } from '../../clickhouse/query-options.ts'
 import { mergeDue } from '../../pipeline/aggregate/merge.ts'
 import { aggregate } from '../../pipeline/aggregate/run.ts'
 import { readSnapshot } from '../../postgres/tables/aggregate-snapshot.ts'

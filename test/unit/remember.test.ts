@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { ClickHouse, Content } from '../../clickhouse/client.ts'
+import type { ClickHouse } from '../../clickhouse/client.ts'
 import { rememberLasting } from '../../clickhouse/queries/remember.ts'
+import type { Content } from '../../clickhouse/query-options.ts'
 import { rememberedAnswerBytesMax } from '../../schemas/limits.ts'
 
 function setUp() {

@@ -107,6 +107,19 @@ test('of many questions those that were asked last are kept, and read ahead in t
   expect(warmed.map(([question]) => question)).toEqual(questions.slice(3))
 })
 
+test('a few of them are read ahead at once, and others after these', async () => {
+  const { warmed, slow, ask, pass } = setUp()
+  for (const question of ['slow', 'a', 'b', 'c', 'd', 'e']) {
+    ask(question)
+    ask(question)
+  }
+  await pass(warmAgainMs + warmCheckMs)
+  expect(warmed.map(([question]) => question)).toEqual(['slow', 'a', 'b', 'c'])
+  slow.end!()
+  await pass(0)
+  expect(warmed.slice(4).map(([question]) => question)).toEqual(['d', 'e'])
+})
+
 test('a question that can’t be read ahead keeps no other one from it, and has to be asked twice again', async () => {
   const { warmed, aggregates, ask, pass } = setUp()
   for (const question of ['fails', 'fails', 'a', 'a']) ask(question)

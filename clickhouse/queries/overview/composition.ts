@@ -18,7 +18,7 @@ import { type HourSpan, hourMs, sessionHours } from '../../aggregates/row-scope.
 import { type AlikeRows, type EventRow, rowsBetween } from '../../aggregates/rows-at-hand.ts'
 import type { SessionRows } from '../../aggregates/session-changes.ts'
 import type { BoundSql } from '../../bound-sql.ts'
-import type { Growing } from '../../client.ts'
+import type { Growing } from '../../query-options.ts'
 import { inAnySpan, type ReadableSpan, spanParams } from './span.ts'
 
 export const dayHours = 24
@@ -101,7 +101,7 @@ export interface Cells {
 }
 
 export interface AggregatedCell extends BoundSql {
-  /** Where others come with the next commits, and are merged; else it stays what it is for good. */
+  /** Where others come with the next commits, and are merged, by a parameter `workspaces`; else it stays what it is for good. */
   readonly growing?: Growing
 }
 
@@ -174,10 +174,10 @@ function aggregatedCells(
     const live = liveRowsIn({ generations: open.map(({ generation }) => generation), resets }, `${name}_hours`)
     const cutSql = cutHours.length === 0 ? '' : ` AND hour NOT IN {${name}_cut:Array(UInt32)}`
     return {
-      sql: `workspace_id = {workspace:UInt32} AND is_day = 0
+      sql: `workspace_id IN {workspaces:Array(UInt32)} AND is_day = 0
         AND hour >= {${name}_start:UInt32} AND hour < {${name}_end:UInt32} AND ${live.sql}${cutSql}`,
       params: {
-        workspace: span.workspaceId,
+        workspaces: [span.workspaceId],
         [`${name}_start`]: hours.start,
         [`${name}_end`]: hours.end,
         ...live.params,

@@ -12,7 +12,7 @@ import { liveRowsIn } from '../../aggregates/live-rows.ts'
 import { type HourSpan, hourMs, moment, type RowScope, sessionHours } from '../../aggregates/row-scope.ts'
 import type { SessionRows } from '../../aggregates/session-changes.ts'
 import type { BoundSql } from '../../bound-sql.ts'
-import type { Growing } from '../../client.ts'
+import type { Growing } from '../../query-options.ts'
 import { type Composition, dayHours, type PendingRows, sessionHoursOf } from './composition.ts'
 import { prefixParams, type Reader, within } from './span.ts'
 

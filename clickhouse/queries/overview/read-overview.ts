@@ -11,7 +11,7 @@ import {
 import type { VitalName } from '../../../schemas/reference/web-vitals.ts'
 import type { Bucket, TimeRange } from '../../../schemas/time-range.ts'
 import { dayMs } from '../../../schemas/time-zone.ts'
-import type { QueryOptions } from '../../client.ts'
+import type { QueryOptions } from '../../query-options.ts'
 import { readClicksOfPeriods } from '../link-clicks.ts'
 import { readBotVisits } from './bot-visits.ts'
 import { type Composition, composeSpan, type EdgeRows, type PendingRows } from './composition.ts'
@@ -131,7 +131,8 @@ export async function readOverview(
 export async function warmOverview(ch: Reader, snapshot: AggregateSnapshot, request: OverviewRequest): Promise<void> {
   const ahead = inTurn(oneThread(ch, { os_thread_priority: backgroundNiceness }))
   const lasting: Reader = {
-    query: async (sql, params, options) => (options?.isLasting === true ? ahead.query(sql, params, options) : []),
+    query: async (sql, params, options) =>
+      options?.isLasting === true ? ahead.query(sql, params, { ...options, isAhead: true }) : [],
   }
   const composition = composeSpan(snapshot, spansOf(request).span)
   // Before the others: what these come to is to be remembered last.

@@ -2,7 +2,7 @@
 import { aggregateTables } from '../../aggregates/tables.ts'
 import type { BoundSql } from '../../bound-sql.ts'
 import { type Composition, cellsOf, sessionHoursOf } from './composition.ts'
-import type { Place } from './united.ts'
+import { ofWorkspace, type Place } from './united.ts'
 
 const { keys, columns } = aggregateTables.agg_sessions
 export const sessionColumns = [...keys, ...Object.keys(columns)]
@@ -43,7 +43,7 @@ export function aggregatedPlaces(
   const { aggregated } = cellsOf(composition, { name: 'sessions', hours: sessionHoursOf(composition), cut })
   return aggregated.flatMap((cell) =>
     (cell.growing === undefined ? wanted : [together]).map(({ sql, params, selected = [], each }) => ({
-      sql: `SELECT ${[...sessionColumns, ...selected].join(', ')} FROM agg_sessions WHERE ${cell.sql} AND (${sql})`,
+      sql: `SELECT ${[...(cell.growing === undefined ? [] : [ofWorkspace.column]), ...sessionColumns, ...selected].join(', ')} FROM agg_sessions WHERE ${cell.sql} AND (${sql})`,
       params: { ...cell.params, ...params },
       isLasting: true,
       growing: cell.growing,

@@ -13,7 +13,7 @@ import {
 import { rowsCounted } from '../../aggregates/rows-at-hand.ts'
 import { type AggregateTable, countedColumns, keysOfEvent, keysRead } from '../../aggregates/tables.ts'
 import type { BoundSql } from '../../bound-sql.ts'
-import type { EachOf, Growing } from '../../client.ts'
+import type { EachOf, Growing, OfWorkspace } from '../../query-options.ts'
 import type { Cells } from './composition.ts'
 import { bucketStart, type Reader } from './span.ts'
 
@@ -32,9 +32,12 @@ export interface Place extends BoundSql {
   readonly isLasting: boolean
   /** It selects, in this column, one of the texts of a list, and of each the same whichever others are asked for. */
   readonly each?: EachOf | undefined
-  /** Its generations, where others come with every commit. */
+  /** Its generations, where others come with every commit: it selects whose a row is, too. */
   readonly growing?: Growing | undefined
 }
+
+/** Of growing places, which several workspaces ask the same of. */
+export const ofWorkspace: OfWorkspace = { parameter: 'workspaces', column: 'workspace_id' }
 
 const bucketOfCell = 'roundDown(toInt64(hour) * 3600000, {bucket_starts:Array(Int64)})'
 
@@ -48,7 +51,7 @@ export function placesOf(table: AggregateTable, cells: Cells, { columns, buckets
   const more = { ...(paths && { paths }), ...(buckets && { bucket_starts: buckets }) }
   return [
     ...cells.aggregated.map(({ sql, params, growing }) => ({
-      sql: `SELECT ${fromCells} FROM ${table.name} WHERE ${sql} AND ${where}`,
+      sql: `SELECT ${growing === undefined ? '' : `${ofWorkspace.column}, `}${fromCells} FROM ${table.name} WHERE ${sql} AND ${where}`,
       params: { ...params, ...more },
       isLasting: true,
       growing,
@@ -64,7 +67,8 @@ export function placesOf(table: AggregateTable, cells: Cells, { columns, buckets
 
 /** All places in one, for what can be remembered as a whole; undefined: there are none. The cells have nothing at hand. */
 export function unitedSql(table: AggregateTable, cells: Cells, options: UnitedOptions): BoundSql | undefined {
-  const places = placesOf(table, cells, options)
+  const aggregated = cells.aggregated.map(({ sql, params }) => ({ sql, params }))
+  const places = placesOf(table, { ...cells, aggregated }, options)
   if (places.length === 0) return undefined
   return {
     sql: `(${places.map(({ sql }) => sql).join('\nUNION ALL\n')})`,
@@ -137,7 +141,6 @@ async function askPlaces(
     encodedSql(formOf(name), table.columns[name]!.merge.replaceAll('?', name), `${name}_`),
   )
   const isOfValues = columns.some((name) => formOf(name) === 'distribution')
-  const limit = most === undefined ? '' : ` ORDER BY ${most.of}_ DESC LIMIT ${most.max} BY ${most.by}`
   const keysOfRows = keysRead(keys)
   const decode = (row: Readonly<Record<string, unknown>>) =>
     aggregateRow(
@@ -146,13 +149,16 @@ async function askPlaces(
     )
   const merge = (rows: readonly AggregateRow[]) => new MergedRows(rows).rows
   const ask = ({ sql, params, isLasting, each, growing }: Place) => {
-    const grouped = [...new Set([...keys, ...(each === undefined ? [] : [each.column])])]
+    const whose = growing === undefined ? [] : [ofWorkspace.column]
+    const grouped = [...new Set([...whose, ...keys, ...(each === undefined ? [] : [each.column])])]
+    const limit =
+      most === undefined ? '' : ` ORDER BY ${most.of}_ DESC LIMIT ${most.max} BY ${[...whose, most.by].join(', ')}`
     const merged = `SELECT ${[...grouped, ...encoded].join(', ')} FROM (${sql})${groupBy(grouped)}${limit}`
     return ch.query<AggregateRow>(isOfValues ? distributionsSql(merged, grouped, columns) : merged, params, {
       isLasting,
       decode,
       ...(each && { each }),
-      ...(growing && { growing: { ...growing, merge } }),
+      ...(growing && { growing: { ...growing, merge }, ofWorkspace }),
     })
   }
   const [lasting, passing] = await Promise.all(

@@ -24,10 +24,11 @@ const keysPerCall = 4096
 const callsBetweenChecks = 100
 
 // ARGV: claims of 16 bytes | ms of a slice | ttl in ms. Answers {slice, since, time, positions of lost claims}.
-// A bucket gets its expiry with its first claim, in the same script: none is ever without.
+// A bucket gets its expiry with its first claim, in the same script: none is ever without. Its key is made once: Lua writes a
+// number as text by way of a fraction, which was a fifth of the script's time.
 const script = `
 local packed, sliceMs, ttl = ARGV[1], tonumber(ARGV[2]), ARGV[3]
-local call, sub, byte, floor = redis.call, string.sub, string.byte, math.floor
+local call, sub, byte, floor, format = redis.call, string.sub, string.byte, math.floor, string.format
 local clock = call('TIME')
 local time = clock[1] * 1000 + floor(clock[2] / 1000)
 local slice = floor(time / sliceMs)
@@ -38,17 +39,18 @@ local lost, added = {}, 0
 for n = 0, #packed / 16 - 1 do
   local at = n * 16 + 1
   local b1, b2, b3 = byte(packed, at, at + 2)
-  local bucket = b1 * 512 + b2 * 2 + floor(b3 / 128)
+  local bucket = format('%d', b1 * 512 + b2 * 2 + floor(b3 / 128))
+  local key = now .. bucket
   local field, id = sub(packed, at + 2, at + 7), sub(packed, at + 8, at + 15)
-  if call('HSETNX', now .. bucket, field, id) == 1 then
+  if call('HSETNX', key, field, id) == 1 then
     added = added + 1
     local owner = hasBefore and (call('HGET', before .. bucket, field) or call('HGET', oldest .. bucket, field))
     if owner and owner ~= id then
-      call('HSET', now .. bucket, field, owner)
+      call('HSET', key, field, owner)
       lost[#lost + 1] = n
     end
-    if call('HLEN', now .. bucket) == 1 then call('PEXPIRE', now .. bucket, ttl) end
-  elseif call('HGET', now .. bucket, field) ~= id then
+    if call('HLEN', key) == 1 then call('PEXPIRE', key, ttl) end
+  elseif call('HGET', key, field) ~= id then
     lost[#lost + 1] = n
   end
 end

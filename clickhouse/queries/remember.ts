@@ -20,23 +20,24 @@ export function rememberLasting<Reader extends Pick<ClickHouse, 'query'>>(reader
   /** Whole answers, and parts of them by a text of a list: what was known last, and a little before, the newest first. */
   const answers = new LRUCache<string, readonly Known<unknown>[]>(limits)
 
-  /** One question at a time for one answer. */
-  async function askOnce<Row>(key: string, ask: () => Promise<Row[]>): Promise<Row[]> {
-    const known = asked.get(key)
+  /** One question at a time for one answer; but whoever waits for it doesn't for what is read ahead, which gives way to others. */
+  async function askOnce<Row>(key: string, isAhead: boolean, ask: () => Promise<Row[]>): Promise<Row[]> {
+    const name = isAhead ? `ahead ${key}` : key
+    const known = asked.get(key) ?? asked.get(name)
     if (known !== undefined) return known as Promise<Row[]>
     const asking = ask()
-    asked.set(key, asking)
+    asked.set(name, asking)
     try {
       return await asking
     } finally {
-      asked.delete(key)
+      asked.delete(name)
     }
   }
 
-  async function askWhole<Row>(key: string, ask: () => Promise<Row[]>): Promise<Row[]> {
+  async function askWhole<Row>(key: string, isAhead: boolean, ask: () => Promise<Row[]>): Promise<Row[]> {
     const known = knownOf<Row>(key, [])
     if (known !== undefined) return known.rows
-    return askOnce(key, async () => {
+    return askOnce(key, isAhead, async () => {
       const rows = await ask()
       note(key, { ...nothing, rows })
       return rows
@@ -116,11 +117,11 @@ export function rememberLasting<Reader extends Pick<ClickHouse, 'query'>>(reader
     params: Record<string, unknown> = {},
     options: QueryOptions<Row> = {},
   ): Promise<Row[]> => {
-    const { isLasting, each, growing } = options
+    const { isLasting, isAhead = false, each, growing } = options
     if (isLasting !== true) return reader.query<Row>(sql, params, options)
     const key = keyOfQuestion(sql, params)
-    if (growing !== undefined) return askOnce(key, () => askForNew(sql, params, options))
-    return askWhole(key, () =>
+    if (growing !== undefined) return askOnce(key, isAhead, () => askForNew(sql, params, options))
+    return askWhole(key, isAhead, () =>
       each === undefined ? readerFor(options).query(sql, params, options) : askForNew(sql, params, options),
     )
   }

@@ -182,6 +182,28 @@ test('what two moments share of an answer takes its room once', async () => {
   expect(times).toBe(2)
 })
 
+test('whoever waits doesn’t wait for what is read ahead, but that waits for an answer to the same', async () => {
+  const ends: ((rows: string[]) => void)[] = []
+  const query = () => new Promise<string[]>((resolve) => ends.push(resolve))
+  const reader = rememberLasting({ query } as unknown as Pick<ClickHouse, 'query'>)
+  const ask = async (sql: string, isAhead: boolean) => {
+    const answer = reader.query<string>(sql, {}, { isLasting: true, isAhead })
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    return { answer }
+  }
+  const [ahead, awaited] = [await ask('a', true), await ask('a', false)]
+  expect(ends).toHaveLength(2)
+  ends[1]!(['awaited'])
+  expect(await awaited.answer).toEqual(['awaited'])
+  ends[0]!(['ahead'])
+  expect(await ahead.answer).toEqual(['ahead'])
+
+  const both = [await ask('b', false), await ask('b', true)]
+  expect(ends).toHaveLength(3)
+  ends[2]!(['once'])
+  for (const { answer } of both) expect(await answer).toEqual(['once'])
+})
+
 test('an answer that is too large is given, and not remembered', async () => {
   const { asked, reader } = setUp()
   for (const times of [1, 2]) {

@@ -34,7 +34,8 @@ export function gatherStatements(reader: Pick<ClickHouse, 'query'>): Pick<ClickH
     return answer
   }
 
-  function ask(): void {
+  /** All that wait by now: who asked the same before asks the same again once all of them have their answers. */
+  async function askAll(): Promise<void> {
     const groups = new Map<string, Waiting[]>()
     for (const one of waiting) {
       const sameness = samenessOf(one)
@@ -43,14 +44,14 @@ export function gatherStatements(reader: Pick<ClickHouse, 'query'>): Pick<ClickH
       else group.push(one)
     }
     waiting = []
-    for (const group of groups.values()) void askFor(group)
+    for (const group of groups.values()) await askFor(group)
   }
 
   /** They get their rows one after the other: what each makes of them keeps the thread for a moment. */
   async function askFor(group: readonly Waiting[]): Promise<void> {
     const { sql, options } = group[0]!
     try {
-      const rows = (await inTurn(() => reader.query(sql, together(group), options))) as Rows
+      const rows = (await reader.query(sql, together(group), options)) as Rows
       const { parameter, column } = options.ofWorkspace!
       for (const { params, resolve } of group) {
         const [workspaceId] = params[parameter] as readonly number[]
@@ -66,7 +67,7 @@ export function gatherStatements(reader: Pick<ClickHouse, 'query'>): Pick<ClickH
     if (options.ofWorkspace === undefined) return inTurn(() => reader.query<Row>(sql, params, options))
     return new Promise<Row[]>((resolve, reject) => {
       waiting.push({ sql, params, options, resolve: resolve as Waiting['resolve'], reject })
-      if (waiting.length === 1) setTimeout(ask, gatherMs)
+      if (waiting.length === 1) setTimeout(() => void inTurn(askAll), gatherMs)
     })
   }
   return { query }

@@ -9,7 +9,15 @@ import { recordRepairs } from '../../postgres/tables/aggregate-repairs.ts'
 import { readSnapshot } from '../../postgres/tables/aggregate-snapshot.ts'
 import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
 import { aggregateMergeWidth, aggregateRepairsMax, segmentLeaseSize, segmentRowsMax } from '../../schemas/limits.ts'
-import { atOnce, exactAggregates, findUncounted, judgeAggregates, sweepAll, workOn } from '../support/aggregates.ts'
+import {
+  atOnce,
+  exactAggregates,
+  findUncounted,
+  judgeAggregates,
+  mergeAll,
+  sweepAll,
+  workOn,
+} from '../support/aggregates.ts'
 import { makeDyingStores } from '../support/dying-stores.ts'
 import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
@@ -38,7 +46,7 @@ async function aggregateEvents(...events: EventLike[]): Promise<void> {
 
 test('events after midnight count in sessions that began before it, also once a day has merged generations of nothing else', async () => {
   await aggregateEvents({ occurred_at: '2026-11-02T23:50:00Z' })
-  await mergeAll()
+  await mergeAll(workOn(stores))
   for (let event = 0; event < aggregateMergeWidth; event++) {
     await aggregateEvents({ occurred_at: `2026-11-03T00:0${event}:00Z` })
   }
@@ -56,11 +64,6 @@ test('an hour that was told of many times is computed anew once', async () => {
   expect(await stores.pg.query('SELECT 1 FROM aggregate_repairs')).toEqual([])
   expect(await judgeAggregates(stores)).toEqual(exactAggregates)
 })
-
-/** A call does what it comes to within its time. */
-async function mergeAll(): Promise<void> {
-  while (await mergeDue(workOn(stores), true));
-}
 
 test('of a day that was made whole by a process that died nothing is left, also when its deletion is killed at any call', async () => {
   const occurred_at = '2026-11-02T12:00:00Z'
@@ -99,7 +102,7 @@ describe('a block of days', () => {
     await aggregateDays()
     await mergeDue(workOn(stores), false)
     expect(await blocks()).toEqual([])
-    await mergeAll()
+    await mergeAll(workOn(stores))
     expect(await blocks()).toEqual([{ firstDay, days: 4 }])
     expect(await judgeAggregates(stores)).toEqual(exactAggregates)
 
@@ -110,7 +113,7 @@ describe('a block of days', () => {
     const [before] = (await readSnapshot(stores.pg)).blocks
     await rebuildDay(workOn(stores), firstDay + 1)
     expect(await blocks()).toEqual([])
-    await mergeAll()
+    await mergeAll(workOn(stores))
     expect(await blocks()).toEqual([{ firstDay, days: 4 }])
     expect((await readSnapshot(stores.pg)).blocks[0]!.generation).toBeGreaterThan(before!.generation)
     expect(await judgeAggregates(stores)).toEqual(exactAggregates)
@@ -121,7 +124,7 @@ describe('a block of days', () => {
 
   test('is compared with its days', async () => {
     await aggregateDays()
-    await mergeAll()
+    await mergeAll(workOn(stores))
     const [{ generation } = { generation: 0 }] = (await readSnapshot(stores.pg)).blocks
     await stores.ch.command(
       'ALTER TABLE agg_pages UPDATE pageviews = pageviews + 1 WHERE generation = {generation:UInt64}',

@@ -18,7 +18,7 @@ import { fixedClock } from '../../runtime/clock.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { makeMetrics } from '../../runtime/metrics.ts'
 import { aggregateMergeWidth, segmentRowsMax } from '../../schemas/limits.ts'
-import { atOnce, sweepAll, workOn } from '../support/aggregates.ts'
+import { atOnce, mergeAll, sweepAll, workOn } from '../support/aggregates.ts'
 import { runSvc } from '../support/command-line.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
@@ -106,7 +106,7 @@ test('of a closed day that got late rows, what it was before is deleted from the
     await advanceMark(stores.pg, first, id)
     await aggregate(work)
     await rebuildDay(work, day)
-    await mergeDue(work, true)
+    await mergeAll(work)
   }
   const day = Date.parse('2025-06-01T00:00:00Z') / 86_400_000
   const neighbour = { ...makeEventRow({ occurred_at: '2025-06-02T12:00:00Z' }), id: first * segmentRowsMax }
@@ -126,7 +126,7 @@ test('a deletion that ClickHouse does not come to holds up nothing, is begun onc
   const work = workOn(stores)
   const day = Date.parse('2025-06-01T00:00:00Z') / 86_400_000
   await rebuildDay(work, day)
-  await mergeDue(work, true)
+  await mergeAll(work)
   const left = () => stores.pg.query('SELECT generation FROM aggregate_generations_left')
   const begun = () =>
     stores.ch.query('SELECT 1 FROM system.mutations WHERE database = currentDatabase() AND NOT is_done')
@@ -145,7 +145,7 @@ test('a deletion that ClickHouse does not come to holds up nothing, is begun onc
 
   // The next one waits for an hour: it goes through all that there is.
   await rebuildDay(work, day)
-  await mergeDue(work, true)
+  await mergeAll(work)
   for (const times of [1, 2]) {
     expect(await deleteUncounted(work, { leftMs: 0, unlistedMs: 0 }), `${times}`).toBeGreaterThan(0)
   }

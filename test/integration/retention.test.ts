@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { checkDays } from '../../pipeline/aggregate/check.ts'
-import { mergeDue } from '../../pipeline/aggregate/merge.ts'
 import { aggregate } from '../../pipeline/aggregate/run.ts'
 import { expireData } from '../../pipeline/jobs/expire-data.ts'
 import { expireSalts } from '../../pipeline/jobs/expire-salts.ts'
@@ -13,7 +12,7 @@ import { createWorkspace, listWorkspaces, setPlan } from '../../postgres/tables/
 import { fixedClock } from '../../runtime/clock.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { makeMetrics } from '../../runtime/metrics.ts'
-import { workOn } from '../support/aggregates.ts'
+import { mergeAll, workOn } from '../support/aggregates.ts'
 import { insertBotVisitRows, insertEventRows, makeBotVisitRow, makeEventRow } from '../support/event-rows.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
@@ -52,7 +51,7 @@ beforeAll(async () => {
   await pg.query('INSERT INTO segment_leases_taken VALUES (0, 1, $1)', [Math.max(...rows.map(({ id }) => id))])
   const work = workOn({ pg, ch })
   await aggregate(work)
-  await mergeDue(work, true)
+  await mergeAll(work)
   await insertBotVisitRows(
     ch,
     ages.map((age) => makeBotVisitRow({ workspace_id: ids.starter, occurred_at: now - age * dayMs })),

@@ -7,14 +7,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { rememberLasting } from '../../clickhouse/queries/remember.ts'
 import type { QueryOptions } from '../../clickhouse/query-options.ts'
-import { mergeDue } from '../../pipeline/aggregate/merge.ts'
 import { aggregate } from '../../pipeline/aggregate/run.ts'
 import { readSnapshot } from '../../postgres/tables/aggregate-snapshot.ts'
 import { rowsAtHandMax } from '../../schemas/limits.ts'
 import { overviewCases, workspaceOf } from '../oracle/cases.ts'
 import { differences } from '../oracle/compare.ts'
 import { computeOverview } from '../oracle/overview.ts'
-import { workOn } from '../support/aggregates.ts'
+import { mergeAll, workOn } from '../support/aggregates.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 import { placeInPortions, withShortSessions } from './aggregated-cases.ts'
 import { askOverview, type PlacedCase } from './ask-overview.ts'
@@ -87,7 +86,7 @@ test('every figure of the overview equals an independent computation at every st
       await expectFigures(placed, isThere, `chunk ${from}, portion ${at} aggregated`)
       if (at === 0) continue
       // The second portion's days stay as they are where the third one's rows come late for them.
-      while (await mergeDue(work, true)) {}
+      await mergeAll(work)
       await expectFigures(placed, isThere, `chunk ${from}, portion ${at} merged`)
       // Of the hours that a range begins and ends with, another part.
       const later = placed.map((one) => ({ ...one, now: one.now + laterMs }))

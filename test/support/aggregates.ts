@@ -48,6 +48,11 @@ export async function aggregateAll(stores: AggregatedStores): Promise<void> {
   })
 }
 
+/** Merges until nothing is due: a call does what it comes to within its time. */
+export async function mergeAll(work: Aggregating): Promise<void> {
+  while (await mergeDue(work, true));
+}
+
 /** Waits until the aggregates have every row that there is and nothing is to be computed anew. */
 export async function untilAggregated(
   { pg, ch }: AggregatedStores,

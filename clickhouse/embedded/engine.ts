@@ -14,10 +14,12 @@ const insertSessions = 2
 /** Merges can wait longest, loading (insert-rows.ts) less long: nicer than answers, where this process may say so (CAP_SYS_NICE). */
 const connectionArgs = ['--os_threads_nice_value_merge_mutate=15']
 /**
- * Mostly the kernel has what is read: to hand it over from a thread that reads takes a quarter of a short statement's time.
- * For sessions: merges read as they like.
+ * For sessions: merges do as they like. Mostly the kernel has what is read: to hand it over from a thread that reads takes a
+ * quarter of a short statement's time. And to compile an expression for the processor takes 30 ms and more, when a statement
+ * comes for the third time; over a quarter of a million rows it gained nothing that could be measured.
  */
-const readInOwnThread = "SET local_filesystem_read_method = 'pread'"
+const ofSessions = `SET local_filesystem_read_method = 'pread',
+  compile_expressions = 0, compile_aggregate_expressions = 0, compile_sort_description = 0`
 /** Beyond so many waiting statements new ones are refused. */
 const queueMax = 200
 
@@ -71,7 +73,7 @@ export function openEngine(folder: string): Engine {
 function makeLane(folder: string, size: number): Engine {
   const seats = Array.from({ length: size }, (): Seat => {
     const session = new Session(folder, { connectionArgs })
-    session.query(readInOwnThread)
+    session.query(ofSessions)
     return { session, database: 'default', dirty: new Set() }
   })
   const free = [...seats]

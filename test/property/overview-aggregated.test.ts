@@ -88,6 +88,7 @@ test('every figure of the overview equals an independent computation at every st
       // The second portion's days stay as they are where the third one's rows come late for them.
       await mergeAll(work)
       await expectFigures(placed, isThere, `chunk ${from}, portion ${at} merged`)
+      if (!isLong && at < portions.length - 1) continue
       // Of the hours that a range begins and ends with, another part.
       const later = placed.map((one) => ({ ...one, now: one.now + laterMs }))
       await expectFigures(later, isThere, `chunk ${from}, portion ${at} merged, later`)

@@ -19,7 +19,7 @@ import { placeInPortions, withShortSessions } from './aggregated-cases.ts'
 import { askOverview, type PlacedCase } from './ask-overview.ts'
 
 const isLong = process.env['FAULTS'] === 'long'
-const runs = Number(process.env['RUNS'] ?? (isLong ? 600 : 3))
+const runs = Number(process.env['RUNS'] ?? (isLong ? 600 : 2))
 const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 /** Aggregated together. */
 const chunk = 6

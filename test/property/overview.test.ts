@@ -1,6 +1,6 @@
 /**
  * Every figure of the overview equals the oracle's (test/oracle) on random data. `SEED=n` repeats a run, `FAULTS=long`
- * makes it a hundred times as long. A failure prints the seed and the smallest case found that still fails.
+ * makes it 150 times as long. A failure prints the seed and the smallest case found that still fails.
  */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -14,7 +14,7 @@ import { freshStores, type TestStores } from '../support/stores.ts'
 import { askOverview, type PlacedCase, placeCases } from './ask-overview.ts'
 
 const isLong = process.env['FAULTS'] === 'long'
-const runs = Number(process.env['RUNS'] ?? (isLong ? 3000 : 30))
+const runs = Number(process.env['RUNS'] ?? (isLong ? 3000 : 20))
 const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 /** Inserted together. */
 const chunk = 150

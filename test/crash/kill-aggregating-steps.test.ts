@@ -106,10 +106,10 @@ async function reopenDays(): Promise<void> {
 }
 
 const aggregateOnce = (work: Aggregating): Promise<unknown> => aggregate(work)
-const mergeAll = (work: Aggregating): Promise<unknown> => mergeDue(work, true)
+const mergeOnce = (work: Aggregating): Promise<unknown> => mergeDue(work, true)
 const kinds: [string, () => Promise<void>, (work: Aggregating) => Promise<unknown>][] = [
   ['takes up the first events', () => arrive(200), aggregateOnce],
-  ['makes days that are over whole', async () => {}, mergeAll],
+  ['makes days that are over whole', async () => {}, mergeOnce],
   ['takes up late events, which change what was counted', () => arrive(100), aggregateOnce],
   ['computes hours anew', loseRows, aggregateOnce],
   [
@@ -118,15 +118,15 @@ const kinds: [string, () => Promise<void>, (work: Aggregating) => Promise<unknow
     aggregateOnce,
   ],
   ['merges small generations', makeSmallGenerations, (work) => mergeDue(work, false)],
-  ['makes days whole again', reopenDays, mergeAll],
+  ['makes days whole again', reopenDays, mergeOnce],
   ['rebuilds a day', async () => {}, (work) => rebuildDay(work, today() - 1)],
 ]
 
-const killed = kinds
+const killedKinds = kinds
   .map(([name, prepare, work], at) => [name, { prepare, work, before: isLong ? undefined : kinds[at - 1] }] as const)
   .filter((_, at) => isLong || at % 2 === seed % 2)
 
-test.each(killed)(
+test.each(killedKinds)(
   'an aggregator that %s may be killed at any call',
   async (_, { prepare, work, before }) => {
     // A store full of dead attempts would make each kill slower than the one before.
@@ -149,7 +149,7 @@ test.skipIf(!isLong)(
   'several at once, killed at any call, with hours and days computed anew meanwhile, do no harm',
   async () => {
     for (let round = 0; round < roundsAtOnce; round++) {
-      const killed = [aggregateOnce, mergeAll, (work: Aggregating) => rebuildDay(work, today() - below(4))]
+      const killed = [aggregateOnce, mergeOnce, (work: Aggregating) => rebuildDay(work, today() - below(4))]
       await arrive(30)
       if (round % 2 === 1) await loseRows()
       await Promise.all([

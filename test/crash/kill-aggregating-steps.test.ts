@@ -31,7 +31,7 @@ import { freshStores, type TestStores } from '../support/stores.ts'
 
 const isLong = process.env['FAULTS'] === 'long'
 const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
-const callsBetweenKills = isLong ? 1 : 32
+const callsBetweenKills = isLong ? 1 : 16
 const roundsAtOnce = 40
 const workspaces = 3
 /** With repairs in so many, whole days are computed anew. */

@@ -23,7 +23,7 @@ import { type EventLike, insertEventRows, makeEventRow } from '../support/event-
 import { freshStores, type TestStores } from '../support/stores.ts'
 
 /** The short form kills at some calls only, others each time. */
-const callsBetweenKills = process.env['FAULTS'] === 'long' ? 1 : 8
+const callsBetweenKills = process.env['FAULTS'] === 'long' ? 1 : 4
 const firstKill = () => 1 + Math.floor(Math.random() * callsBetweenKills)
 
 let stores: TestStores

@@ -74,9 +74,10 @@ export async function insertContributions(
   if (name === 'agg_sessions') return insertSessions(work, attempt, scope)
   await beforeEach()
   let found: Counted['found']
-  if (name === 'agg_conversions' && scope.uncounted !== 'everything') {
+  if (name === 'agg_conversions') {
     found = await findChangedConversions(ch, scope, foundConversionsMax, heavyStatement)
-    if (found?.ids.length === 0) return
+    const isNoneTakenBack = scope.uncounted !== 'everything' || counted.conversions === undefined
+    if (found?.ids.length === 0 && isNoneTakenBack) return
     await beforeEach()
   }
   await insertHours(ch, attempt, name, contributionsSql(name, scope, { ...counted, found }))

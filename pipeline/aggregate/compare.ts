@@ -1,11 +1,18 @@
 /** Statements that compare two computations of the same aggregates, key by key. */
 import { contributionsSql } from '../../clickhouse/aggregates/contributions.ts'
+import { findChangedConversions } from '../../clickhouse/aggregates/credits.ts'
 import { keyOfHour, keyOfHourSql, liveRowsIn } from '../../clickhouse/aggregates/live-rows.ts'
-import { type HourSpan, hourMs, ofWorkspaces, sessionHours } from '../../clickhouse/aggregates/row-scope.ts'
+import {
+  type HourSpan,
+  hourMs,
+  ofWorkspaces,
+  type RowScope,
+  sessionHours,
+} from '../../clickhouse/aggregates/row-scope.ts'
 import { type AggregateName, type AggregateTable, aggregateTables } from '../../clickhouse/aggregates/tables.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { AggregateSnapshot, LiveBlock, LiveGeneration } from '../../schemas/aggregate-snapshot.ts'
-import { aggregateDifferencesMax } from '../../schemas/limits.ts'
+import { aggregateDifferencesMax, foundConversionsMax } from '../../schemas/limits.ts'
 import { heavyStatement } from './attempt.ts'
 import { liveRowsOf } from './live.ts'
 import { creditHours } from './recompute-plan.ts'
@@ -26,18 +33,24 @@ export interface DifferingHour {
 }
 
 /** The rows of hours with what the raw rows give. */
-export function compareHours(ch: ClickHouse, name: AggregateName, comparison: Comparison): Promise<DifferingHour[]> {
+export async function compareHours(
+  ch: ClickHouse,
+  name: AggregateName,
+  comparison: Comparison,
+): Promise<DifferingHour[]> {
   const { snapshot, hours, workspaceIds } = comparison
-  const computed = contributionsSql(
-    name,
-    {
-      visible: snapshot.aggregated,
-      uncounted: 'everything',
-      hours,
-      ...(workspaceIds === undefined ? {} : { workspaceIds }),
-    },
-    { touches: liveRowsOf(snapshot, hours.start - creditHours - 1, hours.end), conversions: undefined },
-  )
+  const scope: RowScope = {
+    visible: snapshot.aggregated,
+    uncounted: 'everything',
+    hours,
+    ...(workspaceIds === undefined ? {} : { workspaceIds }),
+  }
+  const isConversions = name === 'agg_conversions'
+  const computed = contributionsSql(name, scope, {
+    touches: liveRowsOf(snapshot, hours.start - creditHours - 1, hours.end),
+    conversions: undefined,
+    found: isConversions ? await findChangedConversions(ch, scope, foundConversionsMax, heavyStatement) : undefined,
+  })
   // What began in rows that are deleted by now looks different from those that are left, and no reader takes it from here.
   const isKept = ['agg_sessions', 'agg_conversions'].includes(name)
     ? `toInt64(intDiv(hour, 24) * 24) * ${hourMs} >= ${keptFromSql} + ${2 * sessionHours * hourMs}`

@@ -53,6 +53,18 @@ test('every ClickHouse statement can be repeated: a kill between it and its reco
   await ch.close()
 })
 
+test('a test’s own database, whose tables are copied, is as migrations make one', async () => {
+  const ch = connectClickHouse(`${stores.clickhouseUrl}_migrated`)
+  await migrateClickHouse(ch)
+  const tablesOf = ({ query }: ClickHouse) =>
+    query(`SELECT name, replace(create_table_query, concat(currentDatabase(), '.'), '') AS made,
+        (SELECT count() FROM schema_migrations) AS migrations
+      FROM system.tables WHERE database = currentDatabase() ORDER BY name`)
+  expect(await tablesOf(stores.ch)).toEqual(await tablesOf(ch))
+  await ch.command(`DROP DATABASE \`${new URL(stores.clickhouseUrl).pathname.slice(1)}_migrated\``)
+  await ch.close()
+})
+
 test('a database that began in an earlier order keeps it and its rows, and is like a new one in all else', async () => {
   const ch = connectClickHouse(`${stores.clickhouseUrl}_earlier`)
   await beginEarlier(ch)

@@ -10,6 +10,8 @@ import type { AddressInfo } from 'node:net'
 import { freemem, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
+import { connectClickHouse } from '../../clickhouse/client.ts'
+import { migrateClickHouse } from '../../clickhouse/migrate.ts'
 import { connectPostgres } from '../../postgres/client.ts'
 import { migratePostgres } from '../../postgres/migrate.ts'
 import { projectFile } from '../../runtime/paths.ts'
@@ -104,10 +106,13 @@ async function startStores(ends: (() => Promise<void>)[]): Promise<SharedStores>
       start(prepareClickHouse(join(folder, 'clickhouse'), file)),
     ),
   ])
-  // The database that every test's own is copied from: nobody may stay connected to it.
+  // The databases that every test's own are copied from: nobody may stay connected to that of Postgres.
   const template = connectPostgres(databaseUrl, { max: 1 })
   await migratePostgres(template)
   await template.close()
+  const ch = connectClickHouse(clickhouseUrl)
+  await migrateClickHouse(ch)
+  await ch.close()
   return { databaseUrl, redisUrl, clickhouseUrl }
 }
 

@@ -7,10 +7,10 @@ import { retryAfterSeconds } from '../../schemas/limits.ts'
 import { makeKey, makeWorkspace, type TestWorkspace } from '../support/api.ts'
 import { type ApiProcess, startApiProcess } from '../support/api-process.ts'
 import { formOf, formType, png } from '../support/media-files.ts'
+import { isLong } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
-const isLong = process.env['FAULTS'] === 'long'
 const awayMs = isLong ? 30_000 : 4_000
 /** In short: the store that goes on afterwards as if nothing had been; test/integration/api-stores.test.ts has the others. */
 const modes = isLong ? (['refusing', 'hanging', 'stalled'] as const) : (['stalled'] as const)

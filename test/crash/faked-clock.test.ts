@@ -10,11 +10,12 @@ import { makeMetrics } from '../../runtime/metrics.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { eventAgeMaxMs, retentionDaysByPlan } from '../../schemas/limits.ts'
 import { type IngestAnswer, startIngest, type TestIngest } from '../support/ingest.ts'
+import { isLong } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 import { findFaketime, leaveOut } from '../support/system-tools.ts'
 
 const day = 86_400_000
-const rounds = process.env['FAULTS'] === 'long' ? 10 : 1
+const rounds = isLong ? 10 : 1
 const perSecond = 50
 /** What a test's own calls may take. */
 const slackMs = 60_000

@@ -7,10 +7,11 @@ import { sleep } from '../../runtime/retry.ts'
 import { testLogFileBytes } from '../support/compile.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { exact, judge, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
+import { isLong } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 import { leaveOut, mountSmallDisk, unmount } from '../support/system-tools.ts'
 
-const rounds = process.env['FAULTS'] === 'long' ? 5 : 1
+const rounds = isLong ? 5 : 1
 const roundMs = 1_000
 const mebibyte = 2 ** 20
 /** Of each of the three streams a file in use and one to spare, and what the load may fill: its files are kept for minutes. */

@@ -1,7 +1,7 @@
 /**
  * The aggregator killed between any two of its calls to the stores, in each kind of its work: what it had written doesn't
  * count, the next one does the work, and what doesn't count is deleted in the end. The long form kills at each call, the
- * short one at some, and of half of the kinds, others each time. `SEED=n` repeats a run.
+ * short one at some, and of a quarter of the kinds (short-form.ts).
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { attemptOfGeneration } from '../../clickhouse/aggregates/live-rows.ts'
@@ -27,10 +27,9 @@ import {
 import { makeDyingStores } from '../support/dying-stores.ts'
 import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { drawLateEvents, makeRandom } from '../support/late-events.ts'
+import { isLong, seed, someOf } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
-const isLong = process.env['FAULTS'] === 'long'
-const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 const callsBetweenKills = isLong ? 1 : 16
 const roundsAtOnce = 40
 const workspaces = 3
@@ -122,20 +121,20 @@ const kinds: [string, () => Promise<void>, (work: Aggregating) => Promise<unknow
   ['rebuilds a day', async () => {}, (work) => rebuildDay(work, today() - 1)],
 ]
 
-const killedKinds = kinds
-  .map(([name, prepare, work], at) => [name, { prepare, work, before: isLong ? undefined : kinds[at - 1] }] as const)
-  .filter((_, at) => isLong || at % 2 === seed % 2)
+/** Each with those before it that are left out: they are done once, as it stands on what they do. */
+const killedKinds = someOf([...kinds.keys()], 4).map((at, nth, all) => {
+  const [name, prepare, work] = kinds[at]!
+  return [name, { prepare, work, leftOut: kinds.slice(nth === 0 ? 0 : all[nth - 1]! + 1, at) }] as const
+})
 
 test.each(killedKinds)(
   'an aggregator that %s may be killed at any call',
-  async (_, { prepare, work, before }) => {
+  async (_, { prepare, work, leftOut }) => {
     // A store full of dead attempts would make each kill slower than the one before.
     if (isLong) await sweepAll(stores)
-    // The kind that the short form left out: this one stands on what it does.
-    if (before) {
-      const [, prepareBefore, workBefore] = before
-      await prepareBefore()
-      await workBefore(workOn(stores))
+    for (const [, prepareOther, workOther] of leftOut) {
+      await prepareOther()
+      await workOther(workOn(stores))
     }
     await prepare()
     expect(await killAtCalls(work)).toBeGreaterThan(0)

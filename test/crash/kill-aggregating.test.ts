@@ -24,8 +24,8 @@ import { makeDyingStores } from '../support/dying-stores.ts'
 import { drawLateEvents } from '../support/late-events.ts'
 import { exact, judge, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
 import { setUpProduct, targetOf, waitUntilShipped, withStores } from '../support/product.ts'
+import { isLong } from '../support/short-form.ts'
 
-const isLong = process.env['FAULTS'] === 'long'
 const rounds = isLong ? 12 : 1
 const strikesEach = isLong ? 10 : 4
 const betweenStrikesMs = isLong ? 10_000 : 1_500

@@ -5,9 +5,9 @@ import { verifyAuditChain } from '../../postgres/tables/audit.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { makeWorkspace, type TestWorkspace } from '../support/api.ts'
 import { type ApiProcess, startApiProcess } from '../support/api-process.ts'
+import { isLong } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
-const isLong = process.env['FAULTS'] === 'long'
 const rounds = isLong ? 50 : 4
 const burstRounds = isLong ? 50 : 2
 const roundMs = 1_000

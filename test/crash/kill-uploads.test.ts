@@ -13,9 +13,10 @@ import { makeWorkspace, type TestWorkspace } from '../support/api.ts'
 import { type ApiProcess, startApiProcess } from '../support/api-process.ts'
 import { film, formOf, formType, png } from '../support/media-files.ts'
 import { exchange } from '../support/raw-http.ts'
+import { isLong } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
-const rounds = process.env['FAULTS'] === 'long' ? 50 : 5
+const rounds = isLong ? 50 : 5
 const clients = 6
 
 let stores: TestStores

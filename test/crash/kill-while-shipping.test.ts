@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sleep } from '../../runtime/retry.ts'
 import { aggregateAll, exactAggregates, judgeAggregates } from '../support/aggregates.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
+import { isLong, someOf } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 import { type ProxyWatch, startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
@@ -21,7 +22,7 @@ const points: Point[] = [
   'commit not sent',
   'commit not answered',
 ]
-const rounds = process.env['FAULTS'] === 'long' ? 8 : 1
+const rounds = isLong ? 8 : 1
 
 let stores: TestStores
 let ingest: TestIngest | undefined
@@ -86,7 +87,7 @@ function watchesFor(point: Point, kill: () => void): Record<'clickhouse' | 'post
 }
 
 describe('kill -9 while shipping', () => {
-  it.each(points)(
+  it.each(someOf(points, 2))(
     'at the point "%s" loses and doubles nothing, in rows and aggregates',
     async (point) => {
       for (let round = 0; round < rounds; round++) {

@@ -4,9 +4,9 @@ import { sleep } from '../../runtime/retry.ts'
 import { aggregateAll, exactAggregates, judgeAggregates } from '../support/aggregates.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { exact, judge, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
+import { isLong } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
-const isLong = process.env['FAULTS'] === 'long'
 const workers = isLong ? [2, 2, 1, 2, 4, 1, 3, 2, 2, 1, 2, 4] : [2, 1, 2]
 const roundMs = isLong ? 1_500 : 1_000
 

@@ -10,10 +10,11 @@ import type { EventRow } from '../../schemas/row.ts'
 import { aggregateAll, exactAggregates, judgeAggregates, workOn } from '../support/aggregates.ts'
 import { type Lateness, type LateProxy, startLateProxy } from '../support/late-proxy.ts'
 import { countingNumbers } from '../support/log-fixture.ts'
+import { isLong } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 import { claimsOf, markStoreOf, openEventsNode, storedUrls, type TestNode } from '../support/stream-fixture.ts'
 
-const rounds = process.env['FAULTS'] === 'long' ? 20 : 1
+const rounds = isLong ? 20 : 1
 const insertDeadlineMs = 400
 /** Longer than the deadline, and than the first attempts to settle. */
 const lateMs = 1_500

@@ -5,10 +5,10 @@ import { sleep } from '../../runtime/retry.ts'
 import { aggregateAll, exactAggregates, judgeAggregates } from '../support/aggregates.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { exact, judge, type Ledger, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
+import { isLong } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
-const isLong = process.env['FAULTS'] === 'long'
 const clickhouseAwayMs = isLong ? 120_000 : 2_000
 const otherAwayMs = isLong ? 60_000 : 2_000
 const roundMs = isLong ? 1_500 : 1_000

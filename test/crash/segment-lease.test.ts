@@ -5,9 +5,10 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { sleep } from '../../runtime/retry.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { exact, judge, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
+import { isLong } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
-const kills = process.env['FAULTS'] === 'long' ? 20 : 3
+const kills = isLong ? 20 : 3
 /** Several segments are sealed in it. */
 const roundMs = 1_000
 

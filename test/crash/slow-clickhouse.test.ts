@@ -1,10 +1,11 @@
 /** Statements that ClickHouse takes its time for, with nothing on the connection meanwhile. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
+import { isLong } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
 /** In the long form longer than any deadline of an insert. */
-const seconds = process.env['FAULTS'] === 'long' ? 150 : 3
+const seconds = isLong ? 150 : 3
 
 let stores: TestStores
 beforeAll(async () => {

@@ -7,8 +7,9 @@ import { connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { sleep } from '../../runtime/retry.ts'
 import { setUpProduct } from '../support/product.ts'
+import { isLong } from '../support/short-form.ts'
 
-const rounds = process.env['FAULTS'] === 'long' ? 5 : 1
+const rounds = isLong ? 5 : 1
 const connections = 2_000
 /** At a time, so that the kernel's queue of connections to accept (uSockets asks for 512) never overflows. */
 const connectionsAtOnce = 200

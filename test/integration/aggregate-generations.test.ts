@@ -20,10 +20,11 @@ import {
 } from '../support/aggregates.ts'
 import { makeDyingStores } from '../support/dying-stores.ts'
 import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
+import { isLong } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
 /** The short form kills at some calls only, others each time. */
-const callsBetweenKills = process.env['FAULTS'] === 'long' ? 1 : 4
+const callsBetweenKills = isLong ? 1 : 4
 const firstKill = () => 1 + Math.floor(Math.random() * callsBetweenKills)
 
 let stores: TestStores

@@ -9,9 +9,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { revokeApiKey } from '../../postgres/tables/api-keys.ts'
 import { makeSecretKey, secretKeyPrefix, sha256Of } from '../../schemas/keys.ts'
 import { makeKey, makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import { isLong } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
-const each = process.env['FAULTS'] === 'long' ? 2_000 : 400
+const each = isLong ? 2_000 : 400
 const warmUp = 50
 const furthest = 0.2
 

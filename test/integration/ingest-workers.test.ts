@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
+import { isLong } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
 let stores: TestStores
@@ -134,7 +135,7 @@ describe('ingest with two workers', () => {
   })
 })
 
-const workersOfRounds = process.env['FAULTS'] === 'long' ? [2, 1, 3, 1, 2] : [3, 1, 2]
+const workersOfRounds = isLong ? [2, 1, 3, 1, 2] : [3, 1, 2]
 
 it('whatever the number of workers was when events came in, a start with another one ships them', async () => {
   const away = { CLICKHOUSE_URL: 'http://127.0.0.1:9/svc' }

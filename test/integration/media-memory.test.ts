@@ -11,11 +11,12 @@ import { startFront } from '../../start/front.ts'
 import { makeWorkspace, type TestWorkspace } from '../support/api.ts'
 import { compileService } from '../support/compile.ts'
 import { boundary, filmHead, formType, partHead } from '../support/media-files.ts'
+import { isLong } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
 const MiB = 2 ** 20
 /** Several times what memory may grow by. */
-const filmBytes = (process.env['FAULTS'] === 'long' ? 500 : 250) * MiB
+const filmBytes = (isLong ? 500 : 250) * MiB
 const growthMax = 64 * MiB
 /** Longer than idle connections are kept between the front and a service, and shorter than a stalled sender is. */
 const pauseMs = 5_000

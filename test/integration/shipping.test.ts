@@ -6,6 +6,7 @@ import type { Claims } from '../../ingest/ship/claim.ts'
 import { sleep } from '../../runtime/retry.ts'
 import type { Hash64 } from '../../schemas/row.ts'
 import { countingNumbers, makeVisit } from '../support/log-fixture.ts'
+import { isLong } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 import {
   claimsOf,
@@ -67,7 +68,7 @@ describe('shipping', () => {
         const prefix = `${String(round).padStart(3, '0')}-`
         expect((await storedUrls(stores.ch)).filter((url) => url.startsWith(prefix))).toEqual(sent.sort())
       }),
-      { numRuns: process.env['FAULTS'] === 'long' ? 100 : 8, endOnFailure: true },
+      { numRuns: isLong ? 100 : 8, endOnFailure: true },
     )
   })
 

@@ -17,11 +17,10 @@ import { overviewCases } from '../oracle/cases.ts'
 import { day, type EventFact, hour } from '../oracle/facts.ts'
 import { insertEventRows } from '../support/event-rows.ts'
 import { makeRandom } from '../support/late-events.ts'
+import { isLong, seed } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
-const isLong = process.env['FAULTS'] === 'long'
 const runs = Number(process.env['RUNS'] ?? (isLong ? 100 : 1))
-const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 
 let stores: TestStores
 beforeAll(async () => {

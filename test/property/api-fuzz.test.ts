@@ -8,9 +8,9 @@ import { problems } from '../../schemas/problems.ts'
 import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
 import { anyRequest, type FuzzedBody, type FuzzedRequest, requestsOf } from '../support/api-arbitraries.ts'
 import { type ApiOperation, apiDocument, filledPath, makeAccount, makers, shownOf } from '../support/api-requests.ts'
+import { isLong } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
-const isLong = process.env['FAULTS'] === 'long'
 /** Requests that are sent at once, and how often that is done. */
 const together = 8
 const rounds = isLong ? 5_000 : 60

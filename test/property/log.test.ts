@@ -10,6 +10,7 @@ import {
   openLog,
   readRows,
 } from '../support/log-fixture.ts'
+import { isLong } from '../support/short-form.ts'
 
 let folder: string
 let remove: () => Promise<void>
@@ -64,7 +65,7 @@ describe('the event log', () => {
         await log.writer.close()
         await remove()
       }),
-      { numRuns: process.env['FAULTS'] === 'long' ? 300 : 15 },
+      { numRuns: isLong ? 300 : 15 },
     )
   })
 
@@ -75,7 +76,7 @@ describe('the event log', () => {
     await appendDurably(log, 'https://example.com/second')
     const { bytes, end } = await openedBytes(log.pathOf(1))
     await log.writer.close()
-    const stepBytes = process.env['FAULTS'] === 'long' ? 1 : 7
+    const stepBytes = isLong ? 1 : 7
     for (let cut = whole; cut < end - groupAlignment; cut += stepBytes) {
       const damaged = Buffer.from(bytes)
       damaged.fill(0, cut)

@@ -14,13 +14,12 @@ import { overviewCases, workspaceOf } from '../oracle/cases.ts'
 import { differences } from '../oracle/compare.ts'
 import { computeOverview } from '../oracle/overview.ts'
 import { mergeAll, workOn } from '../support/aggregates.ts'
+import { isLong, seed } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 import { placeInPortions, withShortSessions } from './aggregated-cases.ts'
 import { askOverview, type PlacedCase } from './ask-overview.ts'
 
-const isLong = process.env['FAULTS'] === 'long'
 const runs = Number(process.env['RUNS'] ?? (isLong ? 600 : 2))
-const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 /** Aggregated together. */
 const chunk = 6
 const portionsEach = 3

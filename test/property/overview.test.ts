@@ -10,12 +10,11 @@ import { differences } from '../oracle/compare.ts'
 import { computeOverview } from '../oracle/overview.ts'
 import { bucketSizeOf, bucketsOf as expectedBuckets, previousOf, resolveRange } from '../oracle/range.ts'
 import { makeEventRow } from '../support/event-rows.ts'
+import { isLong, seed } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 import { askOverview, type PlacedCase, placeCases } from './ask-overview.ts'
 
-const isLong = process.env['FAULTS'] === 'long'
 const runs = Number(process.env['RUNS'] ?? (isLong ? 3000 : 20))
-const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 /** Inserted together. */
 const chunk = 150
 const shrinkTimeMs = 90_000

@@ -1,12 +1,10 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { inOrder } from './test/file-order.ts'
 
-/** The short ones come last, so that no core is idle while the last of the long ones runs. */
-class ShortOnesLast extends BaseSequencer {
+class Sequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isShort = ({ moduleId }: TestSpecification) => /\/test\/(unit|tidy|oracle)\//.test(moduleId)
-    const sorted = await super.sort(files)
-    return [...sorted.filter((file) => !isShort(file)), ...sorted.filter(isShort)]
+    return inOrder(await super.sort(files), ({ moduleId }) => moduleId)
   }
 }
 
@@ -20,7 +18,8 @@ export default defineConfig({
     isolate: false,
     // More than cores: most of the long ones wait for stores, kills and deadlines, half of their time and more.
     maxWorkers: 4,
-    sequence: { sequencer: ShortOnesLast },
+    sequence: { sequencer: Sequencer },
+    runner: './test/support/timed-runner.ts',
     // Against hanging, also where others use the machine: the longest take a dozen seconds when it is quiet.
     testTimeout: 90_000,
     hookTimeout: 120_000,

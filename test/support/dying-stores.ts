@@ -13,7 +13,16 @@ export interface DyingStores extends AggregatedStores {
  * Dies as soon as `callsMax` calls are made: the last one is done, and nobody hears its answer. Statements of a transaction
  * are calls, and so is its commit; a transaction that is cut before it is rolled back.
  */
-export function makeDyingStores({ pg, ch }: AggregatedStores, callsMax: number): DyingStores {
+export function makeDyingStores(stores: AggregatedStores, callsMax: number): DyingStores {
+  return makeDying(stores, callsMax)
+}
+
+/** Dies before the statement that makes what an aggregator has written count. */
+export function makeStoresDyingAtCommit(stores: AggregatedStores): DyingStores {
+  return makeDying(stores, Number.POSITIVE_INFINITY, 'UPDATE aggregate_revision SET revision')
+}
+
+function makeDying({ pg, ch }: AggregatedStores, callsMax: number, deadly?: string): DyingStores {
   let calls = 0
   const attempts: number[] = []
   const failIfDead = () => {
@@ -29,6 +38,10 @@ export function makeDyingStores({ pg, ch }: AggregatedStores, callsMax: number):
   const ask = (q: Queryable): Queryable['query'] => {
     return (sql, params, options) =>
       make(async () => {
+        if (deadly !== undefined && sql.includes(deadly)) {
+          calls = callsMax
+          failIfDead()
+        }
         const rows = await q.query<Record<string, unknown>>(sql, params, options)
         if (sql.includes("nextval('aggregate_attempts')")) attempts.push(Number(rows[0]!['attempt']))
         return rows as never

@@ -44,6 +44,8 @@ export interface ScenarioResult {
   /** Sentences that a reader of the figures needs. */
   readonly remarks: string[]
   readonly settings: Readonly<Record<string, unknown>>
+  /** What runs on which core, where that isn't as for other scenarios. */
+  readonly placement?: string
   readonly stages?: readonly StageShare[]
   /** Everything measured, also what was thrown away. */
   readonly rounds: readonly unknown[]

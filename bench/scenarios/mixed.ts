@@ -119,6 +119,10 @@ export async function mixed(settings: BenchSettings): Promise<ScenarioResult> {
         ...(round.eventsPerSecond < mixedRate * 0.99 ? ['The rate was not held.'] : []),
         ...(round.disturbedBy === '' ? [] : [`Others had over 10 % of a core: ${round.disturbedBy}.`]),
       ],
+      // As for real, where nothing keeps a process to one core.
+      ...(typeof cores === 'string'
+        ? {}
+        : { placement: `server and stores on both cores, load on core ${cores.load}` }),
       settings: { ...shape, seconds, workspaces, seededEvents: events, clients, askEverySeconds },
       rounds: [still, quiet, busy, round, { memory, backlog: course }],
     }

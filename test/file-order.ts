@@ -11,14 +11,14 @@ export function isShort(file: string): boolean {
 
 /**
  * The longest ones come first and the short ones last, so that no core is idle while the last of the others run; of the
- * others those of the contract come first, as the last may be left out (support/timed-runner.ts).
+ * others the last may be left out (support/timed-runner.ts), and whatever has no like comes before that.
  */
 export function inOrder<File>(files: readonly File[], pathOf: (file: File) => string): File[] {
   const rank = (file: File) => {
     const path = pathOf(file)
     if (longest.test(path)) return 0
     if (isShort(path)) return 3
-    return path.includes('/test/contract/') ? 1 : 2
+    return path.includes('/test/integration/') ? 2 : 1
   }
   return [...files].sort((one, other) => rank(one) - rank(other))
 }

@@ -179,8 +179,12 @@ export function conversionContributionsSql(
   before: LiveRows | undefined,
   found?: FoundConversions,
 ): BoundSql {
-  const credited = creditedSql(scope, touched, found)
   const keys = ['workspace_id', 'hour', ...aggregateTables.agg_conversions.keys].join(', ')
+  // To plan the statement takes a quarter of a second, also where it comes to nothing.
+  const isNone = found?.ids.length === 0
+  const credited = isNone
+    ? { with: 'credited AS (SELECT * FROM agg_conversions WHERE 0)', params: scopeSql(scope).params }
+    : creditedSql(scope, touched, found)
   const now = `SELECT ${keys}, toInt64(1) AS sign FROM credited`
   if (before === undefined) {
     return {

@@ -1,12 +1,10 @@
 /** `npm test`: types, lint, the build, and the tests; the last line counts them. */
 import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { root, say } from './root.mjs'
 
 const node = process.execPath
-/** In place of those of a file that didn't begin in time; as test/support/timed-runner.ts has it. */
-const leftOutTest = 'left out: the time was up'
 /** Those that have a long form. */
 const longTests = [
   'test/browser/careful-pages.test.ts',
@@ -45,28 +43,22 @@ export async function runTests(args, isLong) {
   const files = isLong && args.length === 0 ? longTests : args
   const env = isLong ? { FAULTS: 'long' } : {}
   const code = await run([node, 'node_modules/vitest/vitest.mjs', 'run', ...reporters, ...files], env)
-  const { tests, isWhole, leftOut } = readReport(report)
+  const { tests, isWhole } = readReport(report)
   passed += tests.passed
   failed += tests.failed
   // A file that doesn't load, or an error outside any test, has no test of its own to count.
   if (code !== 0 && tests.failed === 0) failed++
   if (!isWhole && code === 0) failed++
-  if (leftOut.length > 0) say(`${leftOut.length} files left out, as the time was up: ${leftOut.join(', ')}`)
   process.stdout.write(`${passed} passed, ${failed} failed\n`)
   return failed === 0 ? 0 : 1
 }
 
 function readReport(file) {
   try {
-    const { numPassedTests, numFailedTests, testResults } = JSON.parse(readFileSync(file, 'utf8'))
-    const leftOut = testResults.filter(({ assertionResults }) => assertionResults[0]?.title === leftOutTest)
-    return {
-      tests: { passed: numPassedTests, failed: numFailedTests },
-      isWhole: true,
-      leftOut: leftOut.map(({ name }) => relative(root, name)),
-    }
+    const { numPassedTests, numFailedTests } = JSON.parse(readFileSync(file, 'utf8'))
+    return { tests: { passed: numPassedTests, failed: numFailedTests }, isWhole: true }
   } catch {
-    return { tests: { passed: 0, failed: 0 }, isWhole: false, leftOut: [] }
+    return { tests: { passed: 0, failed: 0 }, isWhole: false }
   } finally {
     rmSync(file, { force: true })
   }

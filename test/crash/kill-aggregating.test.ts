@@ -80,11 +80,16 @@ async function strikeAgainAndAgain(): Promise<void> {
   await sleep(betweenStrikesMs)
 }
 
+const journal = () => join(running.dataDir, 'ingest/events/shipping.journal')
+const linesOf = (file: string) => readFileSync(file, 'utf8').split('\n')
+/** Of a line of the journal, the manifest that it says is loaded. */
+const loadedIn = (line: string) => /"t":"loaded","id":(\d+)/.exec(line)?.[1]
+
 /**
- * Of this round's rows ClickHouse loses some, and a day is computed without them; what was loaded counts as not loaded, and
- * ingest is killed while it settles that.
+ * Of this round's rows ClickHouse loses some, and a day is computed without them; what was loaded in it counts as not loaded,
+ * and ingest is killed while it settles that.
  */
-async function shipAgain(since: Date): Promise<void> {
+async function shipAgain(since: Date, loadedBefore: ReadonlySet<string | undefined>): Promise<void> {
   await withStores(running.product, async (stores) => {
     await aggregateAll(stores)
     await stores.ch.command(
@@ -96,9 +101,8 @@ async function shipAgain(since: Date): Promise<void> {
     expect(await judgeAggregates(stores)).not.toEqual(exactAggregates)
   })
   await running.restart(() => {
-    const journal = join(running.dataDir, 'ingest/events/shipping.journal')
-    const lines = readFileSync(journal, 'utf8').split('\n')
-    writeFileSync(journal, lines.filter((line) => !line.includes('"t":"loaded"')).join('\n'))
+    const isKept = (line: string) => loadedIn(line) === undefined || loadedBefore.has(loadedIn(line))
+    writeFileSync(journal(), linesOf(journal()).filter(isKept).join('\n'))
   })
   // While manifests are settled and repairs are told.
   for (let kill = 0; kill < 2; kill++) {
@@ -112,6 +116,7 @@ test(
   async () => {
     for (let round = 0; round < rounds; round++) {
       const since = new Date()
+      const loadedBefore = new Set(linesOf(journal()).map(loadedIn))
       const events = drawLateEvents(Math.random, 300)
       const ledger = openLedger({ nextEvent: () => events.body(), pauseMs })
       const stop = new AbortController()
@@ -121,7 +126,7 @@ test(
       expect(await meddling).toBeGreaterThan(0)
       expect(ledger.acknowledged).toBeGreaterThan(500)
       await waitUntilShipped(running.product)
-      await shipAgain(since)
+      await shipAgain(since, loadedBefore)
       await waitUntilShipped(running.product)
       await withStores(running.product, async (stores) => {
         expect(judge(ledger, await stores.ch.query<StoredEvent>(storedEventsSql))).toEqual(exact)

@@ -23,6 +23,8 @@ const seededEvents = 1_000_000
 const clients = 16
 const askEverySeconds = 10
 const eventsPerRequest = 20
+/** For the newest visible event and for what waits. Four looks a second took three hundredths of the machine. */
+const lookEveryMs = 1_000
 const month = lastDays(days)
 
 export async function mixed(settings: BenchSettings): Promise<ScenarioResult> {
@@ -61,7 +63,7 @@ export async function mixed(settings: BenchSettings): Promise<ScenarioResult> {
     const options: PairOptions = { installation, reference: product, product, settings, counts }
     const rate = Math.max(1, Math.round(mixedRate / eventsPerRequest))
     const shape: Shape = { connections: 64, eventsPerRequest, rate, isSparing: true, hasBusyPages: true }
-    const endWatch = watchFreshness(installation)
+    const endWatch = watchFreshness(installation, lookEveryMs)
     const endMemory = watchMemory(processesOf(installation))
     let samples: Sample[] = []
     let memory: MemoryCourse[] = []

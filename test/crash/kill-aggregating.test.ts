@@ -32,6 +32,8 @@ const betweenStrikesMs = isLong ? 10_000 : 1_500
 /** Of each of the ledger's connections: some hundred events a second together. */
 const pauseMs = isLong ? 100 : 200
 const hourMs = 3_600_000
+/** Of a round; half of them go on in the next one. With the same ones in all, each hour of the last rounds would be of all events. */
+const sessions = 300
 /** That events come late by. */
 const hours = 71
 
@@ -117,7 +119,7 @@ test(
     for (let round = 0; round < rounds; round++) {
       const since = new Date()
       const loadedBefore = new Set(linesOf(journal()).map(loadedIn))
-      const events = drawLateEvents(Math.random, 300)
+      const events = drawLateEvents(Math.random, sessions, round * (sessions / 2))
       const ledger = openLedger({ nextEvent: () => events.body(), pauseMs })
       const stop = new AbortController()
       const meddling = meddle(stop.signal)

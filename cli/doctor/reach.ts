@@ -60,7 +60,8 @@ export async function reachStores(
     open: installation.clickhouse,
     ping: (ch) => ch.query('SELECT 1', {}, withinProbe),
     version: async (ch) => (await ch.query<{ version: string }>('SELECT version() AS version'))[0]!.version,
-    tooOld: () => undefined,
+    // What migrations set of tables came at the end of 24.
+    tooOld: (version) => (Number.parseInt(version, 10) < 25 ? '25' : undefined),
     clock: (ch) => readClickHouseClock(ch, withinProbe),
   }
   const redis: Probe<RedisProbe> = {

@@ -4,8 +4,8 @@
  * machine, when each workspace gets an event a second: before, of far fewer events, and afterwards, of the same ones; and when
  * none comes at all. The product may use both cores, as on any machine of two.
  */
-import { askWhateverComes } from '../asking.ts'
-import type { BenchSettings, EventCounts, ScenarioResult } from '../bench.ts'
+import { type AskRound, askWhateverComes } from '../asking.ts'
+import type { BenchSettings, EventCounts, Figure, ScenarioResult } from '../bench.ts'
 import { backlogCourse, lagOf, type Sample, watchFreshness } from '../freshness.ts'
 import { allServices, Installation } from '../installation.ts'
 import type { Question } from '../load-plan.ts'
@@ -51,15 +51,14 @@ export async function mixed(settings: BenchSettings): Promise<ScenarioResult> {
       )
     }
     const trackingKeys = seeded.workspaces.map(({ tracking_key }) => tracking_key)
-    const trickled = { sent: 0, acknowledged: 0 }
     const askingQuietly = async (when: string) => {
       const endTrickle = startTrickle(installation, trackingKeys)
       // So that no dashboard is one that nobody has had open for a while.
       await asking(isShort ? 1 : 2 * askEverySeconds)
       const round = await asking(quietSeconds)
       const { sent, acknowledged } = await endTrickle()
-      trickled.sent += sent
-      trickled.acknowledged += acknowledged
+      counts.sent += sent
+      counts.acknowledged += acknowledged
       say(`  an event a second, ${when}: overviews p50 ${round.latency.p50}, p95 ${round.latency.p95} ms`)
       return round
     }
@@ -107,30 +106,18 @@ export async function mixed(settings: BenchSettings): Promise<ScenarioResult> {
           goal: 2,
         },
         { measure: `overviews of ${busy.sent} not answered with 200`, value: busy.errors, unit: 'errors', goal: 0 },
-        { measure: 'p95 of overviews beside the events', value: busy.latency.p95, unit: 'ms', latency: busy.latency },
-        ...[
-          { when: 'before', round: before },
-          { when: 'afterwards', round: after },
-        ].map(({ when, round: { latency } }) => ({
-          measure: `p95 of overviews with an event a second, ${when}`,
-          value: latency.p95,
-          unit: 'ms' as const,
-          latency,
-        })),
-        {
-          measure: 'p95 of overviews when nothing comes',
-          value: still.latency.p95,
-          unit: 'ms',
-          latency: still.latency,
-        },
+        p95Of('p95 of overviews beside the events', busy),
+        p95Of('p95 of overviews with an event a second, before', before),
+        p95Of('p95 of overviews with an event a second, afterwards', after),
+        p95Of('p95 of overviews when nothing comes', still),
         { measure: 'events taken', value: round.eventsPerSecond, unit: 'events/s', latency: round.latency },
         { measure: 'age of the newest visible event, p99', value: lagOf(samples).p99, unit: 'ms' },
         { measure: 'waiting log, most', value: course.max / 1_000_000, unit: 'MB' },
       ],
       counts: {
         ...counts,
-        sent: counts.sent + events + trickled.sent,
-        acknowledged: counts.acknowledged + events + trickled.acknowledged,
+        sent: counts.sent + events,
+        acknowledged: counts.acknowledged + events,
         // Of what was seeded and sent, what the overviews show.
         stored: shown.acknowledged,
       },
@@ -151,6 +138,10 @@ export async function mixed(settings: BenchSettings): Promise<ScenarioResult> {
   } finally {
     await installation.stop()
   }
+}
+
+function p95Of(measure: string, { latency }: AskRound): Figure {
+  return { measure, value: latency.p95, unit: 'ms', latency }
 }
 
 function processesOf(installation: Installation): Record<string, number> {

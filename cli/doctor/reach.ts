@@ -27,8 +27,8 @@ interface Probe<Store> {
   /** Rejects when it doesn't answer. */
   ping(store: Store): Promise<unknown>
   version(store: Store): Promise<string>
-  /** Undefined where the version will do. */
-  tooOld(version: string): string | undefined
+  /** The first number of the oldest version that will do. */
+  readonly oldest: number
   /** Milliseconds since 1970. */
   clock(store: Store): Promise<number>
 }
@@ -51,7 +51,7 @@ export async function reachStores(
     open: installation.postgres,
     ping: (pg) => pg.query('SELECT 1', [], withinProbe),
     version: async (pg) => (await pg.query<{ server_version: string }>('SHOW server_version'))[0]!.server_version,
-    tooOld: (version) => (Number.parseInt(version, 10) < 15 ? '15' : undefined),
+    oldest: 15,
     clock: (pg) => readPostgresClock(pg, withinProbe),
   }
   const clickhouse: Probe<ClickHouse> = {
@@ -61,7 +61,7 @@ export async function reachStores(
     ping: (ch) => ch.query('SELECT 1', {}, withinProbe),
     version: async (ch) => (await ch.query<{ version: string }>('SELECT version() AS version'))[0]!.version,
     // What migrations set of tables came at the end of 24.
-    tooOld: (version) => (Number.parseInt(version, 10) < 25 ? '25' : undefined),
+    oldest: 25,
     clock: (ch) => readClickHouseClock(ch, withinProbe),
   }
   const redis: Probe<RedisProbe> = {
@@ -74,7 +74,8 @@ export async function reachStores(
       const { redis_version: version, valkey_version: valkey } = await probe.info()
       return valkey === undefined ? String(version) : `Valkey ${valkey}`
     },
-    tooOld: (version) => (Number.parseInt(version, 10) < 7 ? '7' : undefined),
+    // Valkey, whose text begins with its name, began with what Redis 7 has.
+    oldest: 7,
     clock: (probe) => probe.now(),
   }
   const looked = await Promise.all([
@@ -92,7 +93,7 @@ export async function reachStores(
 }
 
 async function look<Store>(
-  { check, setting, open, close, ping, version, tooOld, clock }: Probe<Store>,
+  { check, setting, open, close, ping, version, oldest, clock }: Probe<Store>,
   wrong: ReadonlySet<string>,
   keep: (store: Store) => void,
 ): Promise<Finding[]> {
@@ -109,14 +110,13 @@ async function look<Store>(
       latencies.push(performance.now() - startedAt)
     }
     const found = await version(store)
-    const wanted = tooOld(found)
     const offset = await clockOffset(() => clock(store))
     keep(store)
     const ms = Math.round(Math.min(...latencies) * 10) / 10
     return [
-      wanted === undefined
-        ? ok(check, `version ${found}, answers in ${ms} ms`)
-        : failed(check, `version ${found} is too old: ${wanted} or newer is needed`),
+      Number.parseInt(found, 10) < oldest
+        ? failed(check, `version ${found} is too old: ${oldest} or newer is needed`)
+        : ok(check, `version ${found}, answers in ${ms} ms`),
       judgeClock(check, offset),
     ]
   } catch (error) {

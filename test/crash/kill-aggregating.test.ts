@@ -1,7 +1,7 @@
 /**
  * Events that come late and in any order, while ingest, the pipeline and the stores are killed, a second aggregator works
- * beside the pipeline's and is killed as well, and days are rebuilt; then every manifest is shipped once more, with rows that
- * ClickHouse has lost. In the end rows are those that were acknowledged, and aggregates are what the rows give.
+ * beside the pipeline's and is killed as well, and days are rebuilt; then every manifest of the round is shipped once more,
+ * with rows that ClickHouse has lost. In the end rows are those that were acknowledged, and aggregates are what the rows give.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

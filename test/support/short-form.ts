@@ -1,7 +1,7 @@
 /**
  * Faults and properties have a long form, `FAULTS=long`, with all there is to try, and a short one that every run of the
- * tests takes: of several of a kind it tries some, others each time. `SEED=n` chooses the
- * same ones again.
+ * tests takes: of several of a kind it tries some, others each time. `SEED=n` chooses the same ones
+ * again.
  */
 export const isLong = process.env['FAULTS'] === 'long'
 

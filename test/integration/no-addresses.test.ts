@@ -1,5 +1,5 @@
 /** No raw address in any file, table, queue or log, whichever way it came in. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
@@ -232,6 +232,15 @@ async function replayLog(address: string): Promise<number[]> {
   return codes
 }
 
+/** What the services said last that is more than a note (30 is pino's `info`): why an answer was another than expected. */
+function warnings(): string {
+  return ['ingest', 'api']
+    .flatMap((name) => readFileSync(join(dataDir, 'logs', `${name}.log`), 'utf8').split('\n'))
+    .filter((line) => Number(/"level":(\d+)/.exec(line)?.[1]) > 30)
+    .slice(-10)
+    .join('\n')
+}
+
 let linkKey: string | undefined
 async function shortLinkKey(): Promise<string> {
   if (linkKey !== undefined) return linkKey
@@ -281,7 +290,8 @@ test(
     for (const [at, way] of ways.entries()) {
       const last = lastBytesOf(at)
       for (const address of [...last.map(ipv4Of), ipv6Of(last[0]!), `::ffff:${ipv4Of(last[0]!)}`]) {
-        expect([way.name, await way.send(address)]).toEqual([way.name, way.statuses])
+        const statuses = await way.send(address)
+        expect([way.name, statuses], warnings()).toEqual([way.name, way.statuses])
       }
     }
     // What fails leaves nothing, either: with a store away, and with ingest killed under it.

@@ -6,6 +6,7 @@ import { connectPostgres } from '../postgres/client.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { readConfig, requireStores, SettingError } from '../runtime/config.ts'
 import { makeFileStorage } from '../runtime/file-storage.ts'
+import { letHeapGrow } from '../runtime/heap.ts'
 import { CantListen } from '../runtime/http/listen.ts'
 import { makeTrustedProxies } from '../runtime/http/trusted-proxy.ts'
 import { makeKeyedHash } from '../runtime/keyed-hash.ts'
@@ -22,6 +23,7 @@ import { keepMediaSwept } from './media/sweep.ts'
 import { operations } from './operations/registry.ts'
 
 async function main(): Promise<void> {
+  letHeapGrow()
   const config = readConfig()
   const { databaseUrl, clickhouseUrl, redisUrl, secretKey } = requireStores(config)
   const log = makeLog('api', config.logLevel)

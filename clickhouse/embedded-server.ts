@@ -12,6 +12,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { letHeapGrow } from '../runtime/heap.ts'
 import { makeLog } from '../runtime/log.ts'
 import { sleep } from '../runtime/retry.ts'
 import { makeShutdown } from '../runtime/shutdown.ts'
@@ -32,6 +33,8 @@ import {
 
 const [folder, port = '0'] = process.argv.slice(2)
 if (!folder) throw new Error('usage: embedded-server.js FOLDER [PORT]')
+
+letHeapGrow()
 
 const lastAnswersMs = 500
 const log = makeLog('clickhouse', 'info')

@@ -18,6 +18,7 @@ import { systemClock } from '../runtime/clock.ts'
 import { readConfig, requireStores, SettingError } from '../runtime/config.ts'
 import { keepStringsFast } from '../runtime/fast-strings.ts'
 import { FolderInUse, lockFolder } from '../runtime/folder-lock.ts'
+import { letHeapGrow } from '../runtime/heap.ts'
 import { CantListen } from '../runtime/http/listen.ts'
 import { makeLog } from '../runtime/log.ts'
 import { makeMetrics } from '../runtime/metrics.ts'
@@ -45,6 +46,7 @@ import { receiveInWorkers } from './threads/workers.ts'
 import { openBotChecks } from './verify/open-checks.ts'
 
 async function runNode(): Promise<void> {
+  letHeapGrow()
   const thread = makeThread()
   const { config, folder, log, clock } = thread
   const { databaseUrl, redisUrl, clickhouseUrl } = requireStores(config)

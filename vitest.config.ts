@@ -25,9 +25,10 @@ export default defineConfig({
     // More than cores: most of the long ones wait for stores, kills and deadlines, half of their time and more.
     maxWorkers: 4,
     sequence: { sequencer: Sequencer },
-    // Against hanging, also where others use the machine: the longest take a dozen seconds when it is quiet.
-    testTimeout: 90_000,
-    hookTimeout: 120_000,
+    // Against hanging, also where others use the machine: the longest take a dozen seconds when it is quiet, and machines have
+    // been twenty times as slow for minutes.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     teardownTimeout: 60_000,
   },
 })

@@ -121,7 +121,7 @@ test('an answer that is lost makes another try with the same client_event_id, an
   expect(new Set(tries.map(({ event }) => event.client_event_id)).size).toBe(1)
   expect(await visit.stored('order')).toHaveLength(1)
   expect((await visit.overview()).metrics).toMatchObject({ conversions: 1 })
-}, 60_000)
+})
 
 test('a refusal for now is tried again after as long as it says, and a refusal for good is not', async (context) => {
   const visit = await startVisit(surface, context)
@@ -147,7 +147,7 @@ test('a refusal for now is tried again after as long as it says, and a refusal f
   await visit.expectSent('right')
   expect(tried(visit, 'wrong')).toHaveLength(1)
   expect(namesOf(await visit.stored())).toEqual(['pageview', 'later', 'right'])
-}, 60_000)
+})
 
 test('an event that is far too long is left out, and those that would have gone with it arrive', async (context) => {
   const visit = await startVisit(surface, context)
@@ -190,7 +190,7 @@ test('what couldn’t be sent before the tab was closed is sent by the next page
   expect(new Set(rows.map(({ client_event_id }) => client_event_id)).size).toBe(rows.length)
   expect(new Set(rows.map(({ properties }) => properties['at'])).size).toBe(rows.length)
   expect((await visit.overview()).metrics).toMatchObject({ visitors: 1, pageviews: 2 })
-}, 60_000)
+})
 
 test('what was too long to outlive its page, and under way when it was left, is sent by the next page', async (context) => {
   const visit = await startVisit(surface, context)
@@ -214,7 +214,7 @@ test('what was too long to outlive its page, and under way when it was left, is 
   await visit.page.goto(`${root}/`)
   await visit.expectSent('held', 6)
   expect(await visit.stored('held')).toHaveLength(6)
-}, 60_000)
+})
 
 test('works where storage throws: the visit is recorded, and ends with the page', async (context) => {
   const visit = await startVisit(surface, context)

@@ -74,7 +74,7 @@ test('a walk through the demo is in the overview: pages, app, plan, form, outbou
   ).toBe(true)
   expect(web_vitals.find(({ metric }) => metric === 'FCP')!.count).toBeGreaterThanOrEqual(3)
   expect(visit.complaints.filter((text) => !text.includes('ERR_TUNNEL_CONNECTION_FAILED'))).toEqual([])
-}, 60_000)
+})
 
 test('its footer shows what the browser is known by, and forgets and agrees when it is told to', async (context) => {
   const visit = await startVisit(surface, context)

@@ -75,4 +75,4 @@ document.addEventListener('prerenderingchange', () => fetch('/told?shown'))</scr
   const rows = await visit.stored('pageview')
   expect(rows.map(({ path }) => path)).toEqual(['/', '/next'])
   expect((await visit.overview()).metrics).toMatchObject({ visitors: 1, sessions: 1, pageviews: 2 })
-}, 60_000)
+})

@@ -90,7 +90,7 @@ test('FCP, LCP, INP and CLS equal those of web-vitals in the same page, in the r
     expect(Math.abs(row.latest - value)).toBeLessThanOrEqual(name === 'CLS' ? 0.001 : 1)
   }
   expect(web_vital_pages).toMatchObject([{ path: '/', samples: 4 }])
-}, 60_000)
+})
 
 test('what is measured of a return from the back-forward cache belongs to the route that came back', async (context) => {
   const visit = await startVisit(surface, context)

@@ -38,7 +38,7 @@ beforeAll(async () => {
   }
   for (const table of tables)
     await stores.pg.query(`SELECT setval(pg_get_serial_sequence('${table}', 'id'), 1000, false)`)
-}, 60_000)
+})
 afterAll(async () => {
   await api?.close()
   await stores?.close()

@@ -178,7 +178,7 @@ test('a dead attempt that counted would be noticed', async () => {
   expect(verdict.differences.map(({ table }) => table)).toContain('agg_traffic')
   await pg.query('DELETE FROM aggregate_generations_live WHERE generation = $1', [dead])
   await expectExact()
-}, 300_000)
+})
 
 test.skipIf(!isLong)(
   'what does not count is deleted in the end, also when that is killed at any call',

@@ -30,13 +30,13 @@ const proxies: TcpProxy[] = []
 
 beforeEach(async () => {
   stores = await freshStores()
-}, 60_000)
+})
 afterEach(async () => {
   await ingest?.stop('SIGKILL')
   ingest = undefined
   for (const proxy of proxies.splice(0)) await proxy.close()
   await stores.close()
-}, 60_000)
+})
 
 /** Watches of both stores that call `kill` at `point`, once. */
 function watchesFor(point: Point, kill: () => void): Record<'clickhouse' | 'postgres', ProxyWatch> {

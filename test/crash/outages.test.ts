@@ -26,12 +26,12 @@ beforeEach(async () => {
   ])
   proxies = { clickhouse, postgres, redis }
   ingest = await startIngest(stores, proxied())
-}, 60_000)
+})
 afterEach(async () => {
   await ingest.stop('SIGKILL')
   await Promise.all(Object.values(proxies).map((proxy) => proxy.close()))
   await stores.close()
-}, 60_000)
+})
 
 function proxied(): Record<string, string> {
   return { CLICKHOUSE_URL: proxies.clickhouse.url, DATABASE_URL: proxies.postgres.url, REDIS_URL: proxies.redis.url }
@@ -133,7 +133,7 @@ describe('Postgres away under load', () => {
       { event_name: 'a' },
       { event_name: 'b' },
     ])
-  }, 120_000)
+  })
 })
 
 describe('Redis away under load, then emptied', () => {
@@ -171,7 +171,7 @@ describe('an orderly stop under load', () => {
     expect(code).toBe(0)
     expect(tookMs).toBeLessThan(30_000)
     await expectExact(ledger)
-  }, 120_000)
+  })
 
   it('of two nodes in turn loses nothing and counts nothing twice', async () => {
     const dataDirs = [stores.dataDir, join(stores.dataDir, 'other')]
@@ -192,5 +192,5 @@ describe('an orderly stop under load', () => {
     await nodes[1]!.shipped()
     await nodes[1]!.stop()
     await expectExact(ledger)
-  }, 180_000)
+  })
 })

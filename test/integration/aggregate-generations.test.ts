@@ -82,7 +82,7 @@ test('of a day that was made whole by a process that died nothing is left, also 
   await sweepAll(stores)
   expect(await findUncounted(stores)).toEqual({})
   expect(await judgeAggregates(stores)).toEqual(exactAggregates)
-}, 120_000)
+})
 
 describe('a block of days', () => {
   const days = ['2026-11-03', '2026-11-04', '2026-11-05', '2026-11-06']
@@ -145,5 +145,5 @@ describe('a block of days', () => {
     await sweepAll(stores)
     expect(await findUncounted(stores)).toEqual({})
     expect(await judgeAggregates(stores)).toEqual(exactAggregates)
-  }, 120_000)
+  })
 })

@@ -35,7 +35,7 @@ beforeAll(async () => {
       }),
     )
   }
-}, 120_000)
+})
 afterAll(async () => {
   await pg?.close()
   await stores?.pg.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)

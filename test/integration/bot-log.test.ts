@@ -108,7 +108,7 @@ test('all lines told of are counted once, each under its crawler, in totals, bot
   }
   const overview = await (await api.ask('/v1/analytics/overview?days=4', { key: mine.apiKey })).json()
   expect((overview as { metrics: { bot_visits: number } }).metrics.bot_visits).toBe(requests.length)
-}, 120_000)
+})
 
 test('without --everybody only crawlers are told of, and no browser', async () => {
   const { visits, others, sent } = await replay(ingest, theirs, '--shift-to-now')
@@ -120,4 +120,4 @@ test('without --everybody only crawlers are told of, and no browser', async () =
   const unknown = bots.filter(({ name }) => !loggedBots.some(([known]) => known === name))
   expect(unknown.reduce((sum, { visits: count }) => sum + count, 0)).toBe(visits! - known)
   expect(visits! - known).toBeLessThan(30)
-}, 120_000)
+})

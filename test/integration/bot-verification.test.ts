@@ -166,7 +166,7 @@ describe('svc bots update', () => {
     expect(await visit(gptbot, '20.171.206.7')).toMatchObject({ verified: false, verification_method: 'ip_range' })
     expect(await readdir(updated.report.folder)).toEqual(['gptbot.json', 'perplexitybot.json'])
     expect(outcomes(await update('--from', folder, '--list', 'gptbot'))).toEqual({ gptbot: 'unchanged' })
-  }, 30_000)
+  })
 
   test('takes lists from a mirror, and follows it elsewhere only over https', async () => {
     pages.set('/lists/gptbot.json', { body: '{"prefixes":[{"ipv4Prefix":"192.0.2.0/24"}]}' })

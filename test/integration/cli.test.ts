@@ -15,7 +15,7 @@ let stores: TestStores
 const folder = mkdtempSync(join(tmpdir(), 'svc-cli-'))
 beforeAll(async () => {
   stores = await freshStores()
-}, 120_000)
+})
 afterAll(async () => {
   await stores?.close()
   rmSync(folder, { recursive: true, force: true })

@@ -17,7 +17,7 @@ let workspaceId: number
 
 beforeAll(async () => {
   stores = await freshStores()
-}, 60_000)
+})
 afterAll(() => stores?.close())
 
 beforeEach(async () => {
@@ -150,7 +150,7 @@ test('its mark follows what is stored, stays behind what a killed one may have s
   const [before, last] = (await marks()).slice(-2)
   expect(before).toMatchObject({ shipped_through: killed.shipped_through })
   expect(last).toMatchObject({ shipped_through: last!.end_segment * segmentRowsMax - 1 })
-}, 60_000)
+})
 
 test('a repeat changes nothing, and one after all was deleted stores all again', async () => {
   await runImport(stores.ch)

@@ -7,7 +7,7 @@ let ingest: TestIngest
 beforeAll(async () => {
   stores = await freshStores()
   ingest = await startIngest(stores)
-}, 60_000)
+})
 afterAll(async () => {
   await ingest?.stop()
   await stores?.close()

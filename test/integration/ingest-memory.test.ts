@@ -20,7 +20,7 @@ let ingest: TestIngest
 beforeAll(async () => {
   stores = await freshStores()
   ingest = await startIngest(stores)
-}, 60_000)
+})
 afterAll(async () => {
   await ingest?.stop('SIGKILL')
   await stores?.close()
@@ -105,7 +105,7 @@ test('memory stays within a bound while bad input of every kind comes in', async
   await ingest.shipped()
   expect(await stores.ch.query('SELECT count() AS count FROM events')).toEqual([{ count: 31_000 }])
   expect(await stores.ch.query('SELECT 1 FROM bot_visits')).toEqual([])
-}, 120_000)
+})
 
 test('memory stays within a bound while many bodies are left unfinished, and is given back when they are given up', async () => {
   await goodBatches(5)
@@ -131,4 +131,4 @@ test('memory stays within a bound while many bodies are left unfinished, and is 
   }
   expect(most - before).toBeLessThan(growthMax)
   await goodBatches(1)
-}, 60_000)
+})

@@ -57,4 +57,4 @@ test('after killInsert resolves the insert runs no more, even when it would have
   const before = await count()
   await wait(3_500)
   expect(await count()).toEqual(before)
-}, 60_000)
+})

@@ -30,7 +30,7 @@ beforeAll(async () => {
     prepareRedis(join(folder, 'redis')),
   ])
   await startRedis()
-}, 120_000)
+})
 afterAll(async () => {
   await end(redisProcess, 'SIGTERM')
   await stores?.close()
@@ -122,7 +122,7 @@ test('runs its jobs by schedule, says how it is, and ends with code 0 when told 
   expect(await pipeline.get('/other')).toMatchObject({ status: 404 })
   expect(await pipeline.metric('svc_redis_up')).toBe(1)
   expect(await end(pipeline.child, 'SIGTERM')).toBe(0)
-}, 60_000)
+})
 
 test("a restart leaves the schedules to their time: a job that ran isn't run again", async () => {
   const pipeline = await startPipeline()
@@ -131,7 +131,7 @@ test("a restart leaves the schedules to their time: a job that ran isn't run aga
   await delay(3_000)
   expect(await oldEvents()).toBe(1)
   expect(await end(pipeline.child, 'SIGTERM')).toBe(0)
-}, 60_000)
+})
 
 test('an emptied Redis has its schedules back, and jobs run on', async () => {
   const pipeline = await startPipeline()
@@ -149,7 +149,7 @@ test('an emptied Redis has its schedules back, and jobs run on', async () => {
     'expire-salts',
   ])
   await queue.close()
-}, 70_000)
+})
 
 test('counts new events into the aggregates, also without Redis and after a kill', async () => {
   const first = await leaseSegments(stores.pg, 1_000)
@@ -179,7 +179,7 @@ test('counts new events into the aggregates, also without Redis and after a kill
   await eventually(async () => (await pipeline.metric('svc_aggregated_rows_total')) > 0)
   expect(await end(pipeline.child, 'SIGTERM')).toBe(0)
   await startRedis()
-}, 120_000)
+})
 
 test('while Redis is away it stays up without spinning, and goes on when Redis is back', async () => {
   await end(redisProcess, 'SIGKILL')
@@ -201,7 +201,7 @@ test('while Redis is away it stays up without spinning, and goes on when Redis i
   client.disconnect()
   await insertOldEvent()
   await eventually(async () => (await oldEvents()) === 0, 50_000)
-}, 120_000)
+})
 
 test('ends within its deadlines when told to while Redis is away', async () => {
   const pipeline = await startPipeline()
@@ -212,4 +212,4 @@ test('ends within its deadlines when told to while Redis is away', async () => {
   // A job under way would have 12 s to end, and the queue 3 s to be told.
   expect(Date.now() - startedAt).toBeLessThan(20_000)
   await startRedis()
-}, 60_000)
+})

@@ -35,7 +35,7 @@ beforeAll(async () => {
   ;[api, ingestFile, port] = await Promise.all([startApi(stores), compileService('ingest/main.ts'), freePort()])
   trackingUrl = `http://127.0.0.1:${port}/api/v1/growth`
   await startIngest()
-}, 120_000)
+})
 afterAll(async () => {
   await endIngest('SIGTERM')
   await api?.close()
@@ -158,7 +158,7 @@ describe('a real log, shifted to now', () => {
         .slice(0, 10)
         .map((row) => expect.objectContaining(row)),
     )
-  }, 90_000)
+  })
 
   test('is counted once when it is replayed again to the same moment', async () => {
     const moment = new Date().toISOString()
@@ -169,7 +169,7 @@ describe('a real log, shifted to now', () => {
       deduplicated: loggedPages().length,
     })
     expect(await stored(allRows)).toEqual(allRows)
-  }, 90_000)
+  })
 
   test('is whole and counted once when ingest is killed under it and started again', async () => {
     // The log's three and a half days in some five seconds.
@@ -182,7 +182,7 @@ describe('a real log, shifted to now', () => {
     expect(summary.accepted).toBe(loggedPages().length)
     expect(summary.retries).toBeGreaterThan(0)
     expect(await stored(allRows)).toEqual(allRows)
-  }, 90_000)
+  })
 })
 
 test('old times are refused by the public interface, and nothing is sent', async () => {
@@ -211,7 +211,7 @@ test('old times are imported as they are, and a second import changes nothing', 
     sessions: sessions.length,
     ids: people.length,
   })
-}, 90_000)
+})
 
 test('an imported row has the country of its line’s address, by the database of countries', async () => {
   const line = (address: string, path: string) =>
@@ -244,7 +244,7 @@ test('no address of the log is stored', async () => {
     ({ anonymous_id, client_event_id, properties }) => `${anonymous_id} ${client_event_id} ${properties}`,
   )
   for (const address of addresses) expect(text.some((one) => one.includes(address))).toBe(false)
-}, 90_000)
+})
 
 test('a key that is unknown ends the replay with what ingest said', async () => {
   const unknown = `svc_pk_${'a'.repeat(24)}`

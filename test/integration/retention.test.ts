@@ -85,7 +85,7 @@ beforeAll(async () => {
     new Date(now - 31 * dayMs),
   ])
   await pg.query('UPDATE shipped_manifests SET shipped_at = $1 WHERE manifest_id = 1', [new Date(now)])
-}, 120_000)
+})
 afterAll(() => stores?.close())
 
 const context = () => ({
@@ -165,7 +165,7 @@ test("deletes what is past each workspace's retention, and nothing else, and a r
   expect(visits).toEqual([{ count: upTo(181).length }])
   const manifests = await stores.pg.query('SELECT manifest_id FROM shipped_manifests ORDER BY 1')
   expect(manifests).toEqual([{ manifest_id: 1 }, { manifest_id: 2 }])
-}, 120_000)
+})
 
 test.each([
   ['forward', 3 * dayMs],
@@ -205,7 +205,7 @@ test('clocks that differ by minutes delete by the earliest of them', async () =>
   await stores.ch.command(
     `ALTER TABLE events DELETE WHERE workspace_id = ${ids.short} AND occurred_at = fromUnixTimestamp64Milli(${justInside}) SETTINGS mutations_sync = 1`,
   )
-}, 120_000)
+})
 
 test('deleted rows are gone from the disk, not only hidden', async () => {
   const [parts] = await stores.ch.query<{ rows: number }>(
@@ -219,7 +219,7 @@ test('what a shortened setting leaves out is deleted with the next run, and a gr
   await stores.pg.query('UPDATE owners SET plan_changed_at = $1', [new Date(now - 31 * dayMs)])
   await expireData(context())
   expect(await left()).toMatchObject({ [ids.scale]: upTo(8), [ids.lowered]: upTo(31) })
-}, 120_000)
+})
 
 test('an empty Postgres is no reason to delete events', async () => {
   const other = await freshStores()
@@ -230,7 +230,7 @@ test('an empty Postgres is no reason to delete events', async () => {
   } finally {
     await other.close()
   }
-}, 120_000)
+})
 
 test('a salt is deleted once its day began two days ago', async () => {
   const salt = Buffer.alloc(32, 7)

@@ -20,7 +20,7 @@ let seeded: SeedResult
 beforeAll(async () => {
   stores = await freshStores()
   seeded = (await svc(`seed ${shape} --json`)).json()
-}, 120_000)
+})
 afterAll(() => stores?.close())
 
 async function svc(line: string) {

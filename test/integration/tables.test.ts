@@ -22,7 +22,7 @@ beforeAll(async () => {
   stores = await freshStores()
   pg = stores.pg
   other = connectPostgres(stores.databaseUrl)
-}, 120_000)
+})
 afterAll(async () => {
   await other?.close()
   await stores?.close()

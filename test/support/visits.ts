@@ -100,7 +100,7 @@ export interface SitePage extends SiteAnswer {
 export const proxiedHost = 'stats.shop.localhost'
 const settleMs = 150
 /** What is waited for comes at once, but machines are busy. */
-export const patience = { timeout: 10_000 }
+export const patience = { timeout: 60_000 }
 
 /** Begins one; it ends with the test. Where there is no browser, the test isn't run. */
 export async function startVisit(

@@ -166,7 +166,7 @@ describe('the data folder', () => {
     await expect.poll(gptbot, { timeout: 4 * addressListPollMs }).toBe(false)
     expect(await readdir(folder)).toEqual(['gptbot.json'])
     await table.close()
-  }, 60_000)
+  })
 
   test('wins over what ships only with a newer list, and adds no lists that nobody asks for', async () => {
     await writeFile(join(folder, 'gptbot.json'), list('203.0.113.0/24', '2020-01-01T00:00:00Z'))

@@ -90,4 +90,4 @@ test('its types let a site in TypeScript make every call, and refuse wrong ones'
   ]) {
     expect(compile(wrong), wrong).toContain('error TS')
   }
-}, 60_000)
+})

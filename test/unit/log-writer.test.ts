@@ -62,7 +62,7 @@ describe('group commit', () => {
     await log.writer.close()
     const told = [...log.sealed.map(({ number }) => number), ...log.unused].sort((a, b) => a - b)
     expect(told).toEqual(Array.from({ length: numbers.next - 1 }, (_, i) => i + 1))
-  }, 60_000)
+  })
 
   it('hands over the segment of a group whose sync failed only once another file says where it ends', async () => {
     const io = makeFlakyIo()

@@ -28,4 +28,4 @@ test(
 
 test('a statement is given up at its deadline', async () => {
   await expect(stores.ch.query(takingSeconds(30), {}, { deadlineMs: 500 })).rejects.toThrow(StoreUnavailable)
-})
+}, 20_000)

@@ -66,7 +66,7 @@ describe.each(['refusing', 'hanging'] as const)('a store that is %s', (mode) => 
     expect((await create()).headers.get('idempotent-replayed')).toBe('true')
     const rows = await stores.pg.query('SELECT id FROM webhook_endpoints WHERE workspace_id = $1', [workspaceId])
     expect(rows).toHaveLength(1)
-  })
+  }, 60_000)
 
   test('Postgres: every operation is 503 with Retry-After within its deadline, and recovers by itself', async () => {
     const apiKey = await newKey()
@@ -80,7 +80,7 @@ describe.each(['refusing', 'hanging'] as const)('a store that is %s', (mode) => 
     await expect
       .poll(async () => (await api.ask('/v1/workspace', { key: apiKey })).status, { timeout: 15_000 })
       .toBe(200)
-  })
+  }, 90_000)
 
   test('ClickHouse: analytics are 503, the rest goes on, and it recovers by itself', async () => {
     const apiKey = await newKey()
@@ -91,7 +91,7 @@ describe.each(['refusing', 'hanging'] as const)('a store that is %s', (mode) => 
     await expect
       .poll(async () => (await api.ask('/v1/analytics/overview', { key: apiKey })).status, { timeout: 15_000 })
       .toBe(200)
-  })
+  }, 90_000)
 })
 
 test('a bad key needs no store to be refused', async () => {

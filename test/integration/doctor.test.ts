@@ -29,7 +29,7 @@ let ingest: TestIngest
 beforeAll(async () => {
   stores = await freshStores()
   ingest = await startIngest(stores)
-})
+}, 120_000)
 afterAll(async () => {
   await ingest?.stop()
   await stores?.close()
@@ -115,7 +115,7 @@ describe('a store that is away', () => {
     } finally {
       for (const [, proxy] of proxies) await proxy.close()
     }
-  })
+  }, 40_000)
 
   test('is said of a data folder in which nothing runs, once for each store', async () => {
     const { code, out } = await runSvc(['doctor', '--json'], { DATA_DIR: join(stores.dataDir, 'nothing') })
@@ -400,4 +400,4 @@ test('finds what `npm start` runs through its folder, and says that nothing runs
     expect(text).toContain('nothing runs in the data folder')
   }
   rmSync(dataDir, { recursive: true })
-})
+}, 180_000)

@@ -108,7 +108,7 @@ describe('ingest with two workers', () => {
     await vi.waitFor(async () => {
       const [row] = await stores.pg.query<{ count: number }>('SELECT count(*) AS count FROM inbox')
       expect(Number(row!.count)).toBe(20)
-    })
+    }, 10_000)
   })
 
   it('refuses with both while the disk is full, and says so', async () => {
@@ -116,7 +116,7 @@ describe('ingest with two workers', () => {
     await vi.waitFor(async () => {
       const answers = await sendAll(node, titlesOf('refused', 20))
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]))
-    })
+    }, 5_000)
     const health = await fetch(`${node.url}/health`)
     expect([health.status, await health.json()]).toMatchObject([503, { reason: 'The disk is full' }])
   })
@@ -161,4 +161,4 @@ it('whatever the number of workers was when events came in, a start with another
   await node.stop('SIGKILL')
   await (await start(1)).shipped()
   expect(await storedTitles()).toEqual(sent.sort())
-})
+}, 120_000)

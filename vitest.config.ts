@@ -30,5 +30,7 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     teardownTimeout: 60_000,
+    // The same of what is waited for, where the wait itself is not what the test is about.
+    expect: { poll: { timeout: 60_000 } },
   },
 })

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { browserWithinMs } from '../support/browser.ts'
 import { startTrackingSurface, type TrackingSurface } from '../support/tracking-surface.ts'
-import { patience, startVisit } from '../support/visits.ts'
+import { startVisit } from '../support/visits.ts'
 
 let surface: TrackingSurface
 beforeAll(async () => {
@@ -197,9 +197,7 @@ test('autocapture=false turns off clicks and submissions alone: pageviews, calls
   await visit.expectSent('own')
   await visit.page.goto(`${root}/next`)
   await visit.expectSent('pageview', 2)
-  await expect
-    .poll(() => visit.sent('web_vital').map(({ properties }) => properties!['metric']), patience)
-    .toContain('LCP')
+  await expect.poll(() => visit.sent('web_vital').map(({ properties }) => properties!['metric'])).toContain('LCP')
   const names = (await visit.stored()).map(({ event_name }) => event_name)
   expect(names.filter((name) => captured.includes(name))).toEqual([])
   expect((await visit.overview()).metrics).toMatchObject({ pageviews: 2 })

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { browserWithinMs } from '../support/browser.ts'
 import { someOf } from '../support/short-form.ts'
 import { startTrackingSurface, type TrackingSurface } from '../support/tracking-surface.ts'
-import { namesOf, patience, startVisit, type Visit, type VisitOptions } from '../support/visits.ts'
+import { namesOf, startVisit, type Visit, type VisitOptions } from '../support/visits.ts'
 
 let surface: TrackingSurface
 beforeAll(async () => {
@@ -172,7 +172,7 @@ test('a request that fails after consent was withdrawn leaves nothing in the bro
     const { fetch } = window
     window.fetch = (...all) => fetch(...all).finally(() => setTimeout(() => { window.hasFailed = true }, 50))
   }`)
-  await expect.poll(() => visit.network.seen.some(isHeld), patience).toBe(true)
+  await expect.poll(() => visit.network.seen.some(isHeld)).toBe(true)
   await visit.page.evaluate(`{
     Object.defineProperty(document, 'hidden', { configurable: true, value: true })
     Svc.consent(false)

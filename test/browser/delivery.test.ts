@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { browserWithinMs } from '../support/browser.ts'
 import type { SeenRequest } from '../support/network.ts'
 import { startTrackingSurface, type TrackingSurface } from '../support/tracking-surface.ts'
-import { namesOf, patience, startVisit, type Visit } from '../support/visits.ts'
+import { namesOf, startVisit, type Visit } from '../support/visits.ts'
 
 let surface: TrackingSurface
 beforeAll(async () => {
@@ -142,7 +142,7 @@ test('a refusal for now is tried again after as long as it says, and a refusal f
   await visit.expectSent('later')
   expect(times[1]! - times[0]!).toBeGreaterThanOrEqual(1_990)
   await visit.page.evaluate(`Svc.track('wrong')`)
-  await expect.poll(() => tried(visit, 'wrong').map(({ request }) => request.status), patience).toEqual([422])
+  await expect.poll(() => tried(visit, 'wrong').map(({ request }) => request.status)).toEqual([422])
   await visit.page.evaluate(`Svc.track('right')`)
   await visit.expectSent('right')
   expect(tried(visit, 'wrong')).toHaveLength(1)
@@ -176,7 +176,7 @@ test('what couldn’t be sent before the tab was closed is sent by the next page
   }`)
   // Once it has failed, a page knows that a beacon would fail too.
   const requests = () => new Set(tried(visit, 'step').map(({ request }) => request)).size
-  await expect.poll(requests, { timeout: 10_000 }).toBeGreaterThan(1)
+  await expect.poll(requests).toBeGreaterThan(1)
   await visit.page.close({ runBeforeUnload: true })
   await new Promise((resolve) => setTimeout(resolve, 300))
   visit.network.decide = () => undefined
@@ -184,7 +184,7 @@ test('what couldn’t be sent before the tab was closed is sent by the next page
   await later.goto(`${root}/`)
   const [, after] = await visit.expectSent('pageview', 2)
   expect(after!.anonymous_id).toBe(before!.anonymous_id)
-  await expect.poll(() => visit.sent('step').length, { timeout: 10_000 }).toBeGreaterThanOrEqual(40)
+  await expect.poll(() => visit.sent('step').length).toBeGreaterThanOrEqual(40)
   const rows = await visit.stored('step')
   expect(rows.length).toBeLessThanOrEqual(50)
   expect(new Set(rows.map(({ client_event_id }) => client_event_id)).size).toBe(rows.length)
@@ -207,7 +207,7 @@ test('what was too long to outlive its page, and under way when it was left, is 
   await visit.page.evaluate(`addEventListener('unload', () => {})`)
   // Browsers let no more than 64 KiB outlive a page.
   await visit.page.evaluate(`for (let at = 0; at < 6; at++) Svc.track('held', { text: 'x'.repeat(15_000) })`)
-  await expect.poll(() => tried(visit, 'held').length, patience).toBe(6)
+  await expect.poll(() => tried(visit, 'held').length).toBe(6)
   await visit.page.goto(`${root}/other`)
   cut()
   visit.network.decide = () => undefined

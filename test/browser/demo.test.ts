@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { browserWithinMs } from '../support/browser.ts'
 import { productRoot, startTrackingSurface, type TrackingSurface } from '../support/tracking-surface.ts'
-import { patience, startVisit } from '../support/visits.ts'
+import { startVisit } from '../support/visits.ts'
 
 let surface: TrackingSurface
 beforeAll(async () => {
@@ -81,12 +81,12 @@ test('its footer shows what the browser is known by, and forgets and agrees when
   surface.demoScriptUrl = visit.scriptUrl
   await visit.page.goto(`${productRoot}/demo/`)
   const [event] = await visit.expectSent('pageview')
-  await expect.poll(() => visit.page.textContent('#journey'), patience).toContain(event!.anonymous_id!)
+  await expect.poll(() => visit.page.textContent('#journey')).toContain(event!.anonymous_id!)
   await visit.page.click('text=Forget me')
   expect(await visit.page.textContent('#journey')).not.toContain(event!.anonymous_id!)
   expect(await visit.page.evaluate(`Object.keys(localStorage)`)).toEqual([])
   await visit.page.click('text=Agree')
-  await expect.poll(() => visit.page.evaluate(`Object.keys(localStorage)`), patience).toContain('svc_aid')
+  await expect.poll(() => visit.page.evaluate(`Object.keys(localStorage)`)).toContain('svc_aid')
   expect(visit.complaints).toEqual([])
 })
 

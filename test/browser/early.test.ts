@@ -5,7 +5,7 @@ import { browserWithinMs, openUndriven } from '../support/browser.ts'
 import { readDoc } from '../support/docs.ts'
 import type { SiteAnswer } from '../support/network.ts'
 import { startTrackingSurface, type TrackingSurface } from '../support/tracking-surface.ts'
-import { namesOf, patience, startVisit } from '../support/visits.ts'
+import { namesOf, startVisit } from '../support/visits.ts'
 
 let surface: TrackingSurface
 beforeAll(async () => {
@@ -64,14 +64,14 @@ document.addEventListener('prerenderingchange', () => fetch('/told?shown'))</scr
   const whenToGo = new Promise<SiteAnswer>((resolve) => (go = resolve))
   visit.network.decide = ({ url }) => (url.pathname === '/go' ? whenToGo : undefined)
   await openUndriven(`${root}/`, visit.network.port, join(surface.folder, 'undriven'), context)
-  await expect.poll(told, { timeout: 20_000 }).toEqual(['?true'])
+  await expect.poll(told).toEqual(['?true'])
   await visit.expectSent('pageview')
   // The script, which is cached, is in the hidden page as well by then.
   await new Promise((resolve) => setTimeout(resolve, 1_000))
   expect(views().map(({ event }) => event.url)).toEqual([`${root}/`])
   go({ body: 'go' })
   await visit.expectSent('pageview', 2)
-  await expect.poll(told, patience).toEqual(['?true', '?shown'])
+  await expect.poll(told).toEqual(['?true', '?shown'])
   const rows = await visit.stored('pageview')
   expect(rows.map(({ path }) => path)).toEqual(['/', '/next'])
   expect((await visit.overview()).metrics).toMatchObject({ visitors: 1, sessions: 1, pageviews: 2 })

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { browserWithinMs } from '../support/browser.ts'
 import { productRoot, startTrackingSurface, type TrackingSurface } from '../support/tracking-surface.ts'
-import { namesOf, patience, proxiedHost, startVisit } from '../support/visits.ts'
+import { namesOf, proxiedHost, startVisit } from '../support/visits.ts'
 
 let surface: TrackingSurface
 beforeAll(async () => {
@@ -147,7 +147,7 @@ test('events go where the script came from, so that a site can pass both on unde
   visit.site(shop, { '/': { snippet, main: '<h1>Tides</h1>' } })
   await visit.page.goto(`${root}/`)
   await visit.expectSent('pageview', 1)
-  await expect.poll(() => visit.sent('web_vital').length, patience).toBeGreaterThan(0)
+  await expect.poll(() => visit.sent('web_vital').length).toBeGreaterThan(0)
   expect(new Set(visit.network.seen.map(({ url }) => url.host))).toEqual(new Set([shop, proxiedHost]))
   expect(await visit.stored('pageview')).toHaveLength(1)
 })
@@ -159,7 +159,7 @@ test('a key that isn’t known makes a script that says so in one line, and send
   const lines: string[] = []
   visit.context.on('console', (message) => lines.push(message.text()))
   await visit.page.goto(`${root}/`)
-  await expect.poll(() => lines, patience).toHaveLength(1)
+  await expect.poll(() => lines).toHaveLength(1)
   expect(lines[0]).toMatch(/svc.*key/i)
   expect(visit.network.seen.map(({ url: { href } }) => href)).toEqual([`${root}/`, url])
 })

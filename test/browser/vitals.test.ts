@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { browserWithinMs } from '../support/browser.ts'
 import { startTrackingSurface, type TrackingSurface } from '../support/tracking-surface.ts'
-import { patience, startVisit } from '../support/visits.ts'
+import { startVisit } from '../support/visits.ts'
 
 let surface: TrackingSurface
 beforeAll(async () => {
@@ -105,7 +105,7 @@ test('what is measured of a return from the back-forward cache belongs to the ro
   await visit.page.evaluate(`history.back()`).catch(() => {})
   const returned = () =>
     visit.sent('web_vital').filter(({ properties }) => properties!['navigation_type'] === 'back-forward-cache')
-  await expect.poll(() => returned().length, patience).toBeGreaterThan(0)
+  await expect.poll(() => returned().length).toBeGreaterThan(0)
   expect([...new Set(returned().map(({ url }) => url))]).toEqual([`${root}/route`])
 })
 
@@ -115,9 +115,7 @@ test('Svc.webVital records one by hand, like one that was measured', async (cont
   await visit.page.goto(`${root}/`)
   await visit.expectSent('pageview')
   await visit.page.evaluate(`Svc.webVital('INP', 321, { element: '#slow' })`)
-  await expect
-    .poll(() => visit.sent('web_vital').some(({ properties }) => properties!['value'] === 321), patience)
-    .toBe(true)
+  await expect.poll(() => visit.sent('web_vital').some(({ properties }) => properties!['value'] === 321)).toBe(true)
   const row = (await visit.stored('web_vital')).find(({ metric_value }) => metric_value === 321)
   expect(row?.properties).toMatchObject({ metric: 'INP', element: '#slow' })
   const { web_vitals, metrics } = await visit.overview()
@@ -145,7 +143,7 @@ test('vitals come from a file that is loaded after the page', async (context) =>
     }
   }
   await visit.page.goto(`${root}/`)
-  await expect.poll(() => scripts.length, patience).toBe(2)
+  await expect.poll(() => scripts.length).toBe(2)
   expect(scripts[0]).toMatchObject({ url: visit.scriptUrl })
   expect(scripts[0]!.at).toBeLessThan(loadedAt)
   expect(scripts[1]!.at).toBeGreaterThanOrEqual(loadedAt - 20)
@@ -158,7 +156,7 @@ test('no first paint is lost, however soon the script is there', async (context)
   const paints = () => visit.sent('web_vital').filter(({ properties }) => properties!['metric'] === 'FCP')
   for (const [at, path] of pages.entries()) {
     await visit.page.goto(root + path)
-    await expect.poll(() => paints().length, patience).toBe(at + 1)
+    await expect.poll(() => paints().length).toBe(at + 1)
   }
   await visit.stored()
   const { web_vitals, web_vital_pages } = await visit.overview()

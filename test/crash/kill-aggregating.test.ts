@@ -21,9 +21,10 @@ import {
   workOn,
 } from '../support/aggregates.ts'
 import { makeDyingStores } from '../support/dying-stores.ts'
+import { untilShipped } from '../support/ingest.ts'
 import { drawLateEvents } from '../support/late-events.ts'
 import { exact, judge, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
-import { setUpProduct, targetOf, waitUntilShipped, withStores } from '../support/product.ts'
+import { setUpProduct, targetOf, withStores } from '../support/product.ts'
 import { isLong } from '../support/short-form.ts'
 
 const rounds = isLong ? 12 : 1
@@ -127,9 +128,9 @@ test(
       await ledger.runDuring(target, strikeAgainAndAgain).finally(() => stop.abort())
       expect(await meddling).toBeGreaterThan(0)
       expect(ledger.acknowledged).toBeGreaterThan(500)
-      await waitUntilShipped(running.product)
+      await untilShipped(running.product.dev.tracking_url)
       await shipAgain(since, loadedBefore)
-      await waitUntilShipped(running.product)
+      await untilShipped(running.product.dev.tracking_url)
       await withStores(running.product, async (stores) => {
         expect(judge(ledger, await stores.ch.query<StoredEvent>(storedEventsSql))).toEqual(exact)
         await endClaim(stores)

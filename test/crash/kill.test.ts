@@ -1,8 +1,9 @@
 import { describe, expect, it, vi } from 'vitest'
 import { sleep } from '../../runtime/retry.ts'
 import { aggregateAll, exactAggregates, judgeAggregates } from '../support/aggregates.ts'
+import { untilShipped } from '../support/ingest.ts'
 import { exact, judge, type Ledger, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
-import { setUpProduct, targetOf, waitUntilShipped, withStores } from '../support/product.ts'
+import { setUpProduct, targetOf, withStores } from '../support/product.ts'
 import { isLong, someOf } from '../support/short-form.ts'
 
 const rounds = isLong ? 10 : 1
@@ -26,10 +27,10 @@ async function strikeUnderLoad(strike: () => Promise<void> | void): Promise<Ledg
 }
 
 async function expectExact(ledger: Ledger): Promise<void> {
-  await waitUntilShipped(running.product)
+  await untilShipped(running.product.dev.tracking_url)
   await withStores(running.product, async (stores) => {
     // Nothing may have waited for it since it was killed.
-    await vi.waitUntil(() => stores.pg.ping(), { timeout: 30_000 })
+    await vi.waitUntil(() => stores.pg.ping(), { timeout: 60_000 })
     expect(judge(ledger, await stores.ch.query<StoredEvent>(storedEventsSql))).toEqual(exact)
     // Beside the pipeline, which does the same every few seconds.
     await aggregateAll(stores)

@@ -74,7 +74,7 @@ test('an event has the link and the post that its page’s URL names, as far as 
     return [link_id, post_id]
   }
   // New links are told of at once, new posts within seconds.
-  await vi.waitUntil(async () => (await at(`svc_post_id=${post}`))[1] === post, { timeout: 20_000 })
+  await vi.waitUntil(async () => (await at(`svc_post_id=${post}`))[1] === post, { timeout: 60_000 })
   expect((await stored({ url: ofPost.tracking_url }))['link_id']).toBe(ofPost.id)
   expect(await at(`svc_link_id=${ofPost.id}`)).toEqual([ofPost.id, post])
   expect(await at(`svc_link_id=${plain.id}&svc_post_id=${post}`)).toEqual([plain.id, post])

@@ -48,7 +48,7 @@ test('after killInsert resolves the insert runs no more, even when it would have
     (error) => error,
   )
   await wait(1_000)
-  await vi.waitFor(() => ch.killInsert('slow-insert'), { timeout: 30_000, interval: 200 })
+  await vi.waitFor(() => ch.killInsert('slow-insert'), { timeout: 60_000, interval: 200 })
   expect(await outcome).toBeInstanceOf(StoreUnavailable)
   expect(kept.pid).not.toBe(firstPid)
 

@@ -63,7 +63,7 @@ async function marks(): Promise<number[]> {
 const repairs = () => stores.pg.query('SELECT DISTINCT workspace_id, hour FROM aggregate_repairs')
 const hourOfEvents = { workspace_id: 1, hour: Math.floor(eventsAt / 3_600_000) }
 const untilMark = (through: number) =>
-  vi.waitFor(async () => expect(await marks()).toEqual([through]), { timeout: 10_000, interval: 50 })
+  vi.waitFor(async () => expect(await marks()).toEqual([through]), { timeout: 60_000, interval: 50 })
 
 describe('the mark of a lease', () => {
   it('covers what is stored within seconds, and all that was begun once all is stored', async () => {

@@ -100,7 +100,7 @@ async function answerOf(socket: Socket, status = 200): Promise<{ id: number; siz
   socket.on('data', (chunk) => {
     text += chunk.toString('latin1')
   })
-  await expect.poll(() => text, { timeout: 30_000 }).toMatch(/\}$/)
+  await expect.poll(() => text).toMatch(/\}$/)
   socket.destroy()
   expect(text.slice(0, 13)).toBe(`HTTP/1.1 ${status} `)
   return JSON.parse(text.slice(text.indexOf('{')))

@@ -6,7 +6,8 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ipv4Of, ipv6Of, type Trace, tracesIn, tracesInFiles } from '../support/address-traces.ts'
 import { runSvc } from '../support/command-line.ts'
-import { startProduct, type TestProduct, waitUntilShipped, withStores } from '../support/product.ts'
+import { untilShipped } from '../support/ingest.ts'
+import { startProduct, type TestProduct, withStores } from '../support/product.ts'
 import { bytesOfClickHouse, bytesOfPostgres, bytesOfRedis, type StoredBytes } from '../support/store-bytes.ts'
 
 const longMs = 240_000
@@ -301,7 +302,7 @@ test(
       for (const address of [...away.map(ipv4Of), ipv6Of(away[0]!)]) await failing(address)
       await serves()
     }
-    await waitUntilShipped(product)
+    await untilShipped(product.dev.tracking_url)
     const { traces, places } = await look()
     expect(leaks(traces)).toEqual([])
     for (const place of [
@@ -354,7 +355,7 @@ test(
     const redis = new Redis(product.dev.redis_url)
     await redis.hset('planted', 'field', ipv6Of(7))
     redis.disconnect()
-    await waitUntilShipped(product)
+    await untilShipped(product.dev.tracking_url)
     await withStores(product, ({ pg }) =>
       pg.query('CREATE TABLE planted AS SELECT $1::inet AS address, $2::bytea AS bytes', [
         text,

@@ -74,7 +74,7 @@ test('hears notifications, and listens again after its connection is cut', async
   await stores.pg.query(
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'svc listen' AND datname = current_database()",
   )
-  await expect.poll(() => listened, { timeout: 5_000 }).toBe(2)
+  await expect.poll(() => listened).toBe(2)
   await stores.pg.query("SELECT pg_notify('things_changed', 'second')")
   await expect.poll(() => heard).toEqual(['first', 'second'])
   await listener.close()
@@ -96,7 +96,7 @@ test('a client that is gone holds no lock, though its statement would wait for m
     await proxy.set('refusing')
     await expect(lost).rejects.toBeInstanceOf(StoreUnavailable)
     const isFree = () => stores.pg.query('SELECT pg_try_advisory_xact_lock($1) AS free', [second])
-    await expect.poll(isFree, { timeout: 10_000 }).toEqual([{ free: true }])
+    await expect.poll(isFree).toEqual([{ free: true }])
   })
   await vanishing.close()
   await proxy.close()
@@ -114,7 +114,7 @@ test('gives up in time on a server that hangs, whatever it was asked, and on sta
   ]
   for (const { status } of await Promise.allSettled(asked)) expect(status).toBe('rejected')
   await proxy.set('open')
-  await expect.poll(() => hung.ping(), { timeout: 10_000 }).toBe(true)
+  await expect.poll(() => hung.ping()).toBe(true)
   await hung.close()
   await proxy.close()
 })

@@ -33,7 +33,7 @@ afterAll(async () => {
 })
 beforeEach(async () => {
   await toRedis.set('open')
-  await expect.poll(() => clients.map(({ status }) => status), { timeout: 20_000 }).toEqual(['ready', 'ready'])
+  await expect.poll(() => clients.map(({ status }) => status)).toEqual(['ready', 'ready'])
   mine = await makeWorkspace(stores)
 })
 

@@ -19,7 +19,7 @@ let product: TestProduct
 beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'svc-start-'))
   product = await startProduct(dataDir)
-  await vi.waitUntil(() => product.output.includes('and read it'), { timeout: 30_000 })
+  await vi.waitUntil(() => product.output.includes('and read it'), { timeout: 60_000 })
 }, startMs)
 afterAll(async () => {
   await product?.stop()
@@ -81,7 +81,7 @@ test('prints lines that work: an event is sent and read back as it says', async 
   const sent = JSON.parse((await shell(commands[0]!)).stdout)
   expect(sent).toMatchObject({ accepted: true, deduplicated: false })
   const read = async () => JSON.parse((await shell(commands[1]!)).stdout).metrics?.pageviews
-  await expect.poll(read, { timeout: 15_000 }).toBe(1)
+  await expect.poll(read).toBe(1)
 })
 
 test('names the demo site, where a browser sends events', async () => {
@@ -121,7 +121,7 @@ test(
       const answer = await fetch(`${product.dev.base_url}/analytics/overview?hours=1`, { headers })
       return ((await answer.json()) as Overview).top_pages.map(({ path }) => path)
     }
-    await expect.poll(read, { timeout: 15_000 }).toContain('/demo/')
+    await expect.poll(read).toContain('/demo/')
     await browser.close()
   },
   browserWithinMs,
@@ -161,7 +161,7 @@ describe('a child that is killed', () => {
     const [mine, other] = name === 'ingest' ? [health, workspace] : [workspace, health]
     product.kill(name)
     expect(await other()).toBe(200)
-    await expect.poll(() => mine().catch(() => 0), { timeout: 10_000 }).toBe(200)
+    await expect.poll(() => mine().catch(() => 0)).toBe(200)
     expect(product.dev.pids[name]).not.toBe(before)
     expect(product.dev.pids[name]).not.toBeNull()
   })
@@ -169,10 +169,10 @@ describe('a child that is killed', () => {
   test.each(['pipeline', 'redis', 'postgres', 'clickhouse'] as const)('%s is started again', async (name) => {
     const before = product.dev.pids[name]
     product.kill(name)
-    await expect.poll(() => product.dev.pids[name], { timeout: 15_000 }).not.toBe(before)
+    await expect.poll(() => product.dev.pids[name]).not.toBe(before)
     const page = () => fetch(new URL('/', product.dev.base_url)).then((answer) => answer.text())
-    await expect.poll(page, { timeout: 30_000 }).toContain('All is well')
-    await expect.poll(workspace, { timeout: 10_000 }).toBe(200)
+    await expect.poll(page).toContain('All is well')
+    await expect.poll(workspace).toBe(200)
   })
 })
 

@@ -37,6 +37,38 @@ export interface TestIngest {
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
+/**
+ * A segment is sealed after 250 ms: a backlog that is empty for longer is empty. Answers are counted, too: where machines
+ * stand still, a second passes between two of them, in which ingest did nothing.
+ */
+const idleAnswers = 8
+const betweenMs = 50
+const shippedWithinMs = 120_000
+const healthWithinMs = 5_000
+
+/**
+ * Waits until an ingest has stored all that it has acknowledged, also one that is being started again.
+ * @param url root of its tracking interface
+ */
+export async function untilShipped(url: string, log = () => ''): Promise<void> {
+  const deadline = Date.now() + shippedWithinMs
+  for (let idle = 0; idle < idleAnswers; await sleep(betweenMs)) {
+    if (Date.now() > deadline) throw new Error(`not shipped within two minutes: ${log()}`)
+    const backlog = await backlogOf(url)
+    idle = backlog?.every(({ segments }) => segments === 0) ? idle + 1 : 0
+  }
+}
+
+/** By stream; undefined while it doesn't answer. */
+async function backlogOf(url: string): Promise<{ segments: number }[] | undefined> {
+  try {
+    const response = await fetch(`${url}/health`, { signal: AbortSignal.timeout(healthWithinMs) })
+    return Object.values(((await response.json()) as { backlog: Record<string, { segments: number }> }).backlog)
+  } catch {
+    return undefined
+  }
+}
+
 let compiled: Promise<string> | undefined
 
 /** @param node of an earlier ingest, to send to its workspace */
@@ -93,16 +125,7 @@ export async function startIngest(
         body: text.startsWith('{') ? JSON.parse(text) : text,
       }
     },
-    async shipped() {
-      for (let quiet = 0, waited = 0; quiet < 4; waited += 100) {
-        if (waited > 60_000) throw new Error(`not shipped within a minute: ${log}`)
-        const health = (await (await fetch(`${url}/health`)).json()) as {
-          backlog: Record<string, { segments: number }>
-        }
-        quiet = Object.values(health.backlog).every(({ segments }) => segments === 0) ? quiet + 1 : 0
-        await sleep(100)
-      }
-    },
+    shipped: () => untilShipped(url, () => log),
     async stop(signal = 'SIGTERM') {
       if (child.exitCode === null && child.signalCode === null) {
         const exited = once(child, 'exit')

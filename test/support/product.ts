@@ -150,24 +150,6 @@ function tryKill(pid: number): void {
   }
 }
 
-/** Waits until ingest has shipped all that it has acknowledged. */
-export async function waitUntilShipped(product: TestProduct, deadlineMs = 120_000): Promise<void> {
-  const deadline = Date.now() + deadlineMs
-  let quiet = 0
-  while (Date.now() < deadline) {
-    const health = await fetch(`${product.dev.tracking_url}/health`, { signal: AbortSignal.timeout(2000) }).then(
-      (response) => response.json() as Promise<{ backlog: Record<string, { segments: number }> }>,
-      () => undefined,
-    )
-    const isEmpty = health !== undefined && Object.values(health.backlog).every(({ segments }) => segments === 0)
-    quiet = isEmpty ? quiet + 1 : 0
-    // A segment is sealed after 250 ms: empty for longer than that is empty.
-    if (quiet >= 6) return
-    await sleep(100)
-  }
-  throw new Error('the backlog did not empty')
-}
-
 /** Lends the stores of the product. */
 export async function withStores<T>({ dev }: TestProduct, work: (stores: AggregatedStores) => Promise<T>): Promise<T> {
   const stores = { pg: connectPostgres(dev.database_url), ch: connectClickHouse(dev.clickhouse_url) }

@@ -48,7 +48,8 @@ export async function freshStoresOn(shared: SharedStores): Promise<TestStores> {
   const redisUrl = await takeRedis(shared.redisUrl)
 
   await outside(shared, (pg) => pg.query(`CREATE DATABASE ${name} TEMPLATE svc`, [], { deadlineMs: 60_000 }))
-  const pg = connectPostgres(databaseUrl)
+  // What a test asks for waits as long as the machine needs; services have their own deadlines, also those of tests.
+  const pg = connectPostgres(databaseUrl, { deadlineMs: 60_000 })
   const ch = connectClickHouse(clickhouseUrl)
   await copyTables(ch, shared)
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-data-'))

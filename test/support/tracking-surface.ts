@@ -9,11 +9,11 @@ import type { Browser } from 'playwright-core'
 import { inject } from 'vitest'
 import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
 import { connectPostgres, type Postgres } from '../../postgres/client.ts'
-import { sleep } from '../../runtime/retry.ts'
 import { makeDemoSite } from '../../start/demo-site.ts'
 import { type Front, startFront } from '../../start/front.ts'
 import type { TestWorkspace } from './api.ts'
 import { sharedBrowser } from './browser.ts'
+import { untilShipped } from './ingest.ts'
 import type { Overview } from './overview.ts'
 import type { SurfaceAnswer } from './shared-surface.ts'
 
@@ -36,10 +36,6 @@ export interface TrackingSurface {
   close(): Promise<void>
 }
 
-/** A segment is sealed after 250 ms: a backlog that is empty for longer is empty. */
-const quietMs = 400
-const shippedWithinMs = 60_000
-
 export async function startTrackingSurface(): Promise<TrackingSurface> {
   const [browser, running] = await Promise.all([sharedBrowser(), ask<SurfaceAnswer>('surface')])
   const { databaseUrl, clickhouseUrl, ingestPort, apiPort } = running
@@ -58,7 +54,7 @@ export async function startTrackingSurface(): Promise<TrackingSurface> {
   const surface: TrackingSurface = {
     ...{ browser, pg, ch, folder, front, demoScriptUrl: undefined },
     makeWorkspace: () => ask<TestWorkspace>('workspace'),
-    shipped: () => untilShipped(`http://127.0.0.1:${ingestPort}/api/v1/growth/health`),
+    shipped: () => untilShipped(`http://127.0.0.1:${ingestPort}/api/v1/growth`),
     overview: async ({ apiKey }) => {
       const headers = { Authorization: `Bearer ${apiKey}` }
       const answer = await fetch(`http://127.0.0.1:${apiPort}/v1/analytics/overview?hours=2`, { headers })
@@ -81,13 +77,4 @@ async function ask<Answer>(what: string): Promise<Answer> {
   const text = await response.text()
   if (!response.ok) throw new Error(`there is no ${what}: ${text}`)
   return JSON.parse(text) as Answer
-}
-
-async function untilShipped(healthUrl: string): Promise<void> {
-  const deadline = Date.now() + shippedWithinMs
-  for (let quietSince = Date.now(); Date.now() - quietSince < quietMs; await sleep(50)) {
-    if (Date.now() > deadline) throw new Error('not shipped within a minute')
-    const { backlog } = (await (await fetch(healthUrl)).json()) as { backlog: Record<string, { segments: number }> }
-    if (Object.values(backlog).some(({ segments }) => segments > 0)) quietSince = Date.now()
-  }
 }

@@ -99,8 +99,6 @@ export interface SitePage extends SiteAnswer {
 /** The product under a host of the site's own, as behind a proxy. */
 export const proxiedHost = 'stats.shop.localhost'
 const settleMs = 150
-/** What is waited for comes at once, but machines are busy. */
-export const patience = { timeout: 60_000 }
 
 /** Begins one; it ends with the test. Where there is no browser, the test isn't run. */
 export async function startVisit(
@@ -142,7 +140,7 @@ export async function startVisit(
     ...{ workspace, context, page, network, scriptUrl, snippet, complaints, sendings, sent },
     site: (host, pages) => network.serve(host, siteOf(pages, snippet)),
     expectSent: async (name, count = 1) => {
-      await expect.poll(() => sent(name).length, { ...patience, message: `${name} sent` }).toBeGreaterThanOrEqual(count)
+      await expect.poll(() => sent(name).length, { message: `${name} sent` }).toBeGreaterThanOrEqual(count)
       // One more than expected would come now.
       await new Promise((resolve) => setTimeout(resolve, settleMs))
       expect(sent(name), `${name} sent`).toHaveLength(count)

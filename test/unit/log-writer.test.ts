@@ -108,7 +108,7 @@ describe('group commit', () => {
       )
     }
     expect(answers).toContain('refused')
-    await vi.waitFor(() => expect(log.writer.hasRoom(1, 4096)).toBe(true), { timeout: 5_000 })
+    await vi.waitFor(() => expect(log.writer.hasRoom(1, 4096)).toBe(true), { timeout: 60_000 })
     await appendDurably(log, 'after')
   })
 

@@ -29,7 +29,7 @@ async function open(more: Partial<Parameters<typeof openSegmentLeases>[0]> = {})
     await close()
   }
   // A reservation is written in the background: a disk under other tests takes as long as it takes.
-  const takeReserved = () => vi.waitFor(() => numbers.take(), { timeout: 5_000, interval: 5 })
+  const takeReserved = () => vi.waitFor(() => numbers.take(), { timeout: 60_000, interval: 5 })
   return { take: numbers.take, takeReserved, reserved: numbers.close, held, letGo, close: closeAll }
 }
 
@@ -115,7 +115,7 @@ describe('segment numbers', () => {
     }
     expect(failed).toBeGreaterThan(0)
     await mkdir(folder)
-    await vi.waitFor(() => numbers.take(), { timeout: 5_000 })
+    await vi.waitFor(() => numbers.take(), { timeout: 60_000 })
     expect(numbers.take() - before).toBeLessThan(6 * segmentReserveSize)
     await numbers.close()
   })

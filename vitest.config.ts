@@ -22,8 +22,9 @@ export default defineConfig({
     // packages anew for each of them took a quarter of the processor's time. So no file may leave anything behind.
     pool: 'forks',
     isolate: false,
-    // More than cores: most of the long ones wait for stores, kills and deadlines, half of their time and more.
-    maxWorkers: 4,
+    // More than cores: most of the long ones wait for stores, kills and deadlines, half of their time and more. Four left those
+    // that start services too little of a machine that others use, too.
+    maxWorkers: 3,
     sequence: { sequencer: Sequencer },
     // Against hanging, also where others use the machine: the longest take a dozen seconds when it is quiet, and machines have
     // been twenty times as slow for minutes.

@@ -175,7 +175,7 @@ describe('hostile values', () => {
 test('a long body without a good key is refused before it has arrived', async () => {
   const head = (key: string) =>
     `PATCH /v1/things/7 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: 9000\r\n\r\n`
-  const { statuses, text, closedAfterMs } = await exchange(api.port, [head('svc_sk_none'), '{'], { waitMs: 2_000 })
+  const { statuses, text, closedAfterMs } = await exchange(api.port, [head('svc_sk_none'), '{'])
   expect(statuses).toEqual([401])
   expect(text).toContain('WWW-Authenticate: Bearer')
   expect(closedAfterMs).toBeDefined()

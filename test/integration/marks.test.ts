@@ -120,10 +120,9 @@ describe('the mark of a lease', () => {
     clickhouse.isAway = true
     let node = await open({ numbers: twoLeases })
     await node.append(['last of the first'])
-    await sleep(600)
+    await expect.poll(() => node.stream.writer.openRows).toBe(0)
     await node.append(['first of the second'])
-    await sleep(1_500)
-    expect(await marks()).toEqual([(second - 1) * segmentRowsMax - 1, second * segmentRowsMax - 1])
+    await expect.poll(marks).toEqual([(second - 1) * segmentRowsMax - 1, second * segmentRowsMax - 1])
     await node.abandon()
     clickhouse.isAway = false
     node = await open({ numbers: twoLeases })

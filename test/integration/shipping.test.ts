@@ -111,7 +111,7 @@ describe('shipping', () => {
     clickhouse.isAway = true
     for (const part of ['a', 'b', 'c']) {
       await node.append(urlsOf(part, 20))
-      await sleep(300)
+      await expect.poll(() => node.stream.writer.openRows).toBe(0)
     }
     expect(node.stream.shipper.backlog().bytes).toBeGreaterThan(0)
     expect(await storedUrls(stores.ch)).toEqual([])
@@ -126,14 +126,19 @@ describe('a log that was damaged', () => {
   const files = async () =>
     (await readdir(join(stores.dataDir, 'bot_visits'))).filter((name) => /^\d+\.log$/.test(name)).sort()
   const setAside = async () => (await readdir(join(stores.dataDir, 'set-aside'))).sort()
+  /** Manifests that are not loaded yet. */
+  const frozen = async () => {
+    const journal = await readFile(join(stores.dataDir, 'bot_visits', 'shipping.journal'), 'utf8')
+    return journal.split('"t":"frozen"').length - 1
+  }
 
   /** Two files with a manifest each that ClickHouse has not got. */
   async function twoFilesWaiting(): Promise<void> {
     clickhouse.isAway = true
-    for (const part of ['a', 'b']) {
+    for (const [before, part] of ['a', 'b'].entries()) {
       const node = await open()
       await node.append(urlsOf(part, 10))
-      await sleep(600)
+      await expect.poll(frozen).toBe(before + 1)
       await node.abandon()
     }
     clickhouse.isAway = false
@@ -169,7 +174,7 @@ describe('a log that was damaged', () => {
     clickhouse.isAway = true
     const node = await open()
     await node.append(urlsOf('a', 10))
-    await sleep(400)
+    await expect.poll(frozen).toBe(1)
     const path = join(stores.dataDir, 'bot_visits', (await files()).at(-1)!)
     const bytes = await readFile(path)
     bytes[4096 + 200]! ^= 1

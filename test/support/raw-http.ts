@@ -10,14 +10,16 @@ export interface Exchange {
   readonly closedAfterMs: number | undefined
 }
 
+const patienceMs = 60_000
+
 /**
  * Writes the pieces in order, a number being a pause in milliseconds, and reads until the server closes, or `until`
- * is found in what came back, or `waitMs` have passed.
+ * is found in what came back, or `waitMs` have passed: only where the server is to do neither.
  */
 export async function exchange(
   port: number,
   pieces: readonly (string | Buffer | number)[],
-  { until, waitMs = 3_000 }: { until?: string | RegExp; waitMs?: number } = {},
+  { until, waitMs = patienceMs }: { until?: string | RegExp; waitMs?: number } = {},
 ): Promise<Exchange> {
   const socket = connect(port, '127.0.0.1')
   const startedAt = performance.now()

@@ -41,9 +41,9 @@ test('tells a statement that is wrong from a store that is away', async () => {
 test('ends a statement at its deadline, and the next one has its own again', async () => {
   const slow = stores.pg.query('SELECT pg_sleep(20)', [], { deadlineMs: 200 })
   await expect(slow).rejects.toBeInstanceOf(StoreUnavailable)
-  const one = connectPostgres(stores.databaseUrl, { max: 1 })
-  await one.query('SELECT 1', [], { deadlineMs: 200 })
-  await one.query('SELECT pg_sleep(0.5)')
+  const one = connectPostgres(stores.databaseUrl, { max: 1, deadlineMs: 60_000 })
+  await one.query('SELECT 1', [], { deadlineMs: 1_000 })
+  await one.query('SELECT pg_sleep(1.2)')
   await one.close()
 })
 

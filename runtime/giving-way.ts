@@ -21,7 +21,7 @@ export interface Course {
 export const utilizationMax = 0.95
 /** Whoever sends something to it shall not wait for longer than that because it gives way. */
 export const lateMsMax = 150
-/** Over half a second a thread that has a third of its time to spare has none every few seconds. */
+/** Over half a second also a thread that has half of its time to spare has none now and then. */
 const lookEveryMs = 2_000
 const resolutionMs = 20
 /** So long it gives way to none once it didn't keep up. */

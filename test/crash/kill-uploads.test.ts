@@ -132,7 +132,7 @@ test('an upload that is killed in the middle of its file leaves nothing after th
   const form = filePart(bytes, 'a.mp4')
   const head = `POST /v1/media HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${mine.apiKey}\r\nContent-Type: ${formType}\r\nIdempotency-Key: three\r\nContent-Length: ${form.length}\r\n\r\n`
   const port = Number(new URL(api.url).port)
-  const cut = exchange(port, [head, form.subarray(0, 300_000)])
+  const cut = exchange(port, [head, form.subarray(0, 300_000)], { waitMs: 20_000 })
   await expect.poll(() => drafts().length, { interval: 20 }).toBe(1)
   await api.kill()
   expect((await cut).text).toBe('')

@@ -30,7 +30,7 @@ async function expectExact(ledger: Ledger): Promise<void> {
   await untilShipped(running.product.dev.tracking_url)
   await withStores(running.product, async (stores) => {
     // Nothing may have waited for it since it was killed.
-    await vi.waitUntil(() => stores.pg.ping(), { timeout: 60_000 })
+    await vi.waitUntil(() => stores.pg.ping(), patience)
     expect(judge(ledger, await stores.ch.query<StoredEvent>(storedEventsSql))).toEqual(exact)
     // Beside the pipeline, which does the same every few seconds.
     await aggregateAll(stores)

@@ -118,7 +118,7 @@ test('a connection stays after a 503, as the answer says', async () => {
 test('a 503 comes soon also to a body that goes on, and ends its connection', async () => {
   isAway = true
   const head = 'POST /api/v1/growth/track HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000\r\n\r\n'
-  const { statuses, closedAfterMs } = await exchange(front.port, [head, 'abc'])
+  const { statuses, closedAfterMs } = await exchange(front.port, [head, 'abc'], { waitMs: 5_000 })
   isAway = false
   expect(statuses).toEqual([503])
   expect(closedAfterMs).toBeDefined()
@@ -167,7 +167,7 @@ test.each([
 test('ends a connection whose body goes on after the answer', async () => {
   handle = (_incoming, response) => response.writeHead(413, { Connection: 'close' }).end('{}')
   const head = 'POST /api/v1/growth/track HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000\r\n\r\n'
-  const { statuses, closedAfterMs } = await exchange(front.port, [head, 'abc'])
+  const { statuses, closedAfterMs } = await exchange(front.port, [head, 'abc'], { waitMs: 10_000 })
   expect(statuses).toEqual([413])
   expect(closedAfterMs).toBeDefined()
 })

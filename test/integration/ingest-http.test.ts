@@ -232,7 +232,7 @@ describe('bad input', () => {
       expect(statuses).toEqual([400])
       expect(closedAfterMs).toBeDefined()
     }
-    const slow = await exchange(ingest.port, [head('Content-Length: 100\r\n'), '{'])
+    const slow = await exchange(ingest.port, [head('Content-Length: 100\r\n'), '{'], { waitMs: 25_000 })
     expect(slow.closedAfterMs).toBeLessThan(20_000)
   })
 

@@ -38,7 +38,7 @@ async function follow(key: string, headers: Record<string, string> = {}, method 
     ([name, value]) => `${name}: ${value}`,
   )
   const head = [`${method} ${at}/${key} HTTP/1.1`, ...lines, '', ''].join('\r\n')
-  const { text } = await exchange(ingest.port, [head], { until: /\r\n\r\n/ })
+  const { text } = await exchange(ingest.port, [head], { until: /\r\n\r\n/, waitMs: 15_000 })
   const header = (name: string) => new RegExp(`\r\n${name}: (.*)\r\n`, 'i').exec(text)?.[1]
   return { status: Number(text.slice(9, 12)), header, text }
 }

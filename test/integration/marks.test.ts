@@ -122,7 +122,10 @@ describe('the mark of a lease', () => {
     await node.append(['last of the first'])
     await expect.poll(() => node.stream.writer.openRows).toBe(0)
     await node.append(['first of the second'])
-    await expect.poll(marks).toEqual([(second - 1) * segmentRowsMax - 1, second * segmentRowsMax - 1])
+    const upToWhatWaits = [(second - 1) * segmentRowsMax - 1, second * segmentRowsMax - 1]
+    await expect.poll(marks).toEqual(upToWhatWaits)
+    await sleep(1_500)
+    expect(await marks()).toEqual(upToWhatWaits)
     await node.abandon()
     clickhouse.isAway = false
     node = await open({ numbers: twoLeases })

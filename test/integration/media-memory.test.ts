@@ -67,6 +67,10 @@ function* formWith(data: number): Generator<Buffer> {
   yield Buffer.from(`\r\n--${boundary}--\r\n`)
 }
 
+function headOf(length: number, key = mine.apiKey): string {
+  return `POST /v1/media HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: ${formType}\r\nContent-Length: ${length}\r\n\r\n`
+}
+
 interface Sending {
   /** The first ones of the form; all of it when left out. */
   readonly bytes?: number
@@ -83,9 +87,7 @@ async function send(
   const socket = connect(to, '127.0.0.1')
   socket.on('error', () => {})
   socket.setMaxListeners(0)
-  socket.write(
-    `POST /v1/media HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: ${formType}\r\nContent-Length: ${length}\r\n\r\n`,
-  )
+  socket.write(headOf(length, key))
   let sent = 0
   for (const piece of formWith(data)) {
     if (sent > bytes || socket.destroyed) break
@@ -107,14 +109,13 @@ async function answerOf(socket: Socket, status = 200): Promise<{ id: number; siz
 }
 
 /** Answers the status. A machine that stands still makes it 503, and who sends sends again. */
-async function sendInPieces(to: number): Promise<number> {
+async function sendInPieces(to: number): Promise<number | undefined> {
   const pieces = [...formWith(1000)]
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
   // The film is under way once its head has come.
   const spaced = pieces.flatMap((piece, at) => [at === pieces.length - 1 ? pauseMs : 50, piece])
-  const head = `POST /v1/media HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${mine.apiKey}\r\nContent-Type: ${formType}\r\nContent-Length: ${length}\r\n\r\n`
-  const { statuses } = await exchange(to, [head, ...spaced], { until: /\}$/ })
-  return statuses[0]!
+  const { statuses } = await exchange(to, [headOf(length), ...spaced], { until: /\}$/, waitMs: 60_000 })
+  return statuses[0]
 }
 
 const drafts = () => {
@@ -160,7 +161,10 @@ test('a film goes through the front of `npm start`, in pieces as well, and a ref
     expect(size_bytes).toBe(100 * MiB + filmHead().length)
     await answerOf(await send(100 * MiB, { to: front.port, key: 'svc_sk_none' }), 401)
 
-    await expect.poll(() => sendInPieces(front.port)).toBe(200)
+    let status: number | undefined
+    do status = await sendInPieces(front.port)
+    while (status === 503)
+    expect(status).toBe(200)
   } finally {
     await front.close()
   }

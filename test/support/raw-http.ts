@@ -10,7 +10,8 @@ export interface Exchange {
   readonly closedAfterMs: number | undefined
 }
 
-const patienceMs = 60_000
+/** Less than after what time a server cuts whoever says nothing: what it is to end at once doesn't end by that. */
+const patienceMs = 9_000
 
 /**
  * Writes the pieces in order, a number being a pause in milliseconds, and reads until the server closes, or `until`

@@ -46,10 +46,17 @@ export function wholeMerge(day: number, from: readonly StoredGeneration[]): Merg
   return { ...mergeAll(day, from), isWhole: true }
 }
 
+/**
+ * The newest are left as they are, for a while: readers add what is new to them to what they know of all before, and one that
+ * holds both is as new to them as if they knew nothing.
+ */
+export const unmergedNewest = 3
+
 function mergeLevel(day: number, generations: readonly StoredGeneration[]): Merge | undefined {
-  const parts = generations.filter(({ isWhole }) => !isWhole)
-  for (const level of new Set(parts.map((one) => one.level))) {
-    const from = parts.filter((one) => one.level === level)
+  const parts = generations.filter(({ isWhole }) => !isWhole).sort((a, b) => a.newest - b.newest)
+  const settled = parts.slice(0, -unmergedNewest)
+  for (const level of new Set(settled.map((one) => one.level))) {
+    const from = settled.filter((one) => one.level === level)
     if (from.length >= aggregateMergeWidth) return { day, from, level: level + 1, isWhole: false }
   }
   return undefined

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { aggregateNames } from '../../pipeline/aggregate/attempt.ts'
 import { deleteUncounted } from '../../pipeline/aggregate/garbage.ts'
 import { mergeDue } from '../../pipeline/aggregate/merge.ts'
+import { unmergedNewest } from '../../pipeline/aggregate/merge-plan.ts'
 import { rebuildDay } from '../../pipeline/aggregate/rebuild.ts'
 import { aggregate } from '../../pipeline/aggregate/run.ts'
 import { recordRepairs } from '../../postgres/tables/aggregate-repairs.ts'
@@ -48,8 +49,8 @@ async function aggregateEvents(...events: EventLike[]): Promise<void> {
 test('events after midnight count in sessions that began before it, also once a day has merged generations of nothing else', async () => {
   await aggregateEvents({ occurred_at: '2026-11-02T23:50:00Z' })
   await mergeAll(workOn(stores))
-  for (let event = 0; event < aggregateMergeWidth; event++) {
-    await aggregateEvents({ occurred_at: `2026-11-03T00:0${event}:00Z` })
+  for (let event = 0; event < aggregateMergeWidth + unmergedNewest; event++) {
+    await aggregateEvents({ occurred_at: `2026-11-03T00:${String(event).padStart(2, '0')}:00Z` })
   }
   expect(await judgeAggregates(stores)).toEqual(exactAggregates)
   await mergeDue(workOn(stores), false)

@@ -8,6 +8,7 @@ import { aggregateNames } from '../../pipeline/aggregate/attempt.ts'
 import { checkDays } from '../../pipeline/aggregate/check.ts'
 import { deleteUncounted } from '../../pipeline/aggregate/garbage.ts'
 import { mergeDue } from '../../pipeline/aggregate/merge.ts'
+import { unmergedNewest } from '../../pipeline/aggregate/merge-plan.ts'
 import { rebuildDay } from '../../pipeline/aggregate/rebuild.ts'
 import { aggregate } from '../../pipeline/aggregate/run.ts'
 import { checkAggregates } from '../../pipeline/jobs/check-aggregates.ts'
@@ -76,11 +77,12 @@ test('small generations become one, and what they were, or what a dead attempt l
   await stores.ch.command('TRUNCATE TABLE agg_traffic')
   const work = workOn(stores)
   const first = await leaseSegments(stores.pg, 1_000)
-  for (let at = 0; at < aggregateMergeWidth; at++) {
+  const runs = aggregateMergeWidth + unmergedNewest
+  for (let at = 0; at < runs; at++) {
     await arrive(first, at)
     expect(await aggregate(work)).toMatchObject({ rows: 1, isAllTaken: true })
   }
-  await arrive(first, aggregateMergeWidth)
+  await arrive(first, runs)
   let statements = 0
   const dying = async () => {
     if (statements++ === 5) throw new Error('killed')
@@ -89,10 +91,10 @@ test('small generations become one, and what they were, or what a dead attempt l
   expect(await mergeDue(work, true)).toBe(false)
 
   const live = async () => (await readSnapshot(stores.pg)).generations.map(({ generation }) => generation)
-  expect(await live()).toHaveLength(1)
-  expect(await storedGenerations()).toHaveLength(aggregateMergeWidth + 2)
+  expect(await live()).toHaveLength(1 + unmergedNewest)
+  expect(await storedGenerations()).toHaveLength(runs + 2)
   expect(await deleteUncounted(work)).toBe(0)
-  expect(await storedGenerations()).toHaveLength(aggregateMergeWidth + 2)
+  expect(await storedGenerations()).toHaveLength(runs + 2)
   await sweepAll(stores)
   expect(await storedGenerations()).toEqual(await live())
 })

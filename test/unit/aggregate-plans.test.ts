@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { nextBlock } from '../../pipeline/aggregate/block-plan.ts'
-import { nextMerge } from '../../pipeline/aggregate/merge-plan.ts'
+import { nextMerge, unmergedNewest } from '../../pipeline/aggregate/merge-plan.ts'
 import { type DeltaDay, dividePieces } from '../../pipeline/aggregate/pieces.ts'
 import { planRecompute } from '../../pipeline/aggregate/recompute-plan.ts'
 import type { AggregationState, StoredGeneration } from '../../postgres/tables/aggregates.ts'
@@ -107,12 +107,30 @@ describe('merges', () => {
   const noon = 100 * dayMs + dayMs / 2
 
   test('take so many of one level, the present day first', () => {
-    const small = Array.from({ length: aggregateMergeWidth }, (_, at) => [
+    const small = Array.from({ length: aggregateMergeWidth + unmergedNewest }, (_, at) => [
       generation(at, 99),
       generation(at, 100),
     ]).flat()
     expect(nextMerge(state(small, noon), true)).toMatchObject({ day: 100, level: 1, isWhole: false })
     expect(nextMerge(state(small.slice(2), noon), true)).toMatchObject({ day: 99, isWhole: true })
+  })
+
+  test('leave the newest as they are, whatever came of those before: who knows all but these knows what is merged', () => {
+    let day: StoredGeneration[] = []
+    const levels = new Set<number>()
+    for (let number = 1; number <= 2 * aggregateMergeWidth ** 2; number++) {
+      day.push(generation(number, 100))
+      for (let merge = nextMerge(state(day, noon), true); merge; merge = nextMerge(state(day, noon), true)) {
+        const { from, level } = merge
+        const newest = Math.max(...from.map((one) => one.newest))
+        expect(newest).toBeLessThanOrEqual(number - unmergedNewest)
+        day = day.filter((one) => !from.includes(one))
+        day.push(generation(newest, 100, { level, parts: from.reduce((sum, { parts }) => sum + parts, 0) }))
+        levels.add(level)
+      }
+      expect(day.length).toBeLessThan(3 * aggregateMergeWidth + unmergedNewest)
+    }
+    expect([...levels]).toEqual([1, 2])
   })
 
   test('make a day whole two hours after its end, once all rows are taken up, and again when late rows have ceased', () => {

@@ -75,15 +75,19 @@ export function makeGateway(options: GatewayOptions): HttpServer {
 }
 
 function restGatewayOf(options: GatewayOptions, warmer: Warmer): RestGateway {
-  const { pg, ch, clock, log, box, media, mediaLimits, apiHost } = options
+  const { pg, ch, metrics, clock, log, box, media, mediaLimits, apiHost } = options
   const coalescer = makeCoalescer(overviewReuse)
+  const forgotten = metrics.counter(
+    'svc_api_answers_forgotten_total',
+    'Parts of answers over aggregates that were forgotten for want of room.',
+  )
   return {
     ...options,
     authenticator: makeAuthenticator(pg, clock, log),
     transaction: pg.transaction,
     stores: {
       ...{ pg, box, media },
-      ch: rememberLasting(ch),
+      ch: rememberLasting(ch, () => forgotten.inc()),
       snapshot: warmer.snapshot,
       readAhead: warmer.note,
       share: <Answer>(question: string, work: () => Promise<Answer>) =>

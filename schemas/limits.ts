@@ -250,7 +250,7 @@ export const warmWaitMaxMs = 200
 /** Keys of a list that are taken from one place (aggregates of days, of hours, raw rows), those with most: no other comes to the top. */
 export const overviewKeysMax = 5_000
 /** What an API process remembers of closed periods: bytes of all answers, and of the largest one. */
-export const rememberedBytesMax = 192 * 1024 * 1024
+export const rememberedBytesMax = 384 * 1024 * 1024
 export const rememberedAnswerBytesMax = 48 * 1024 * 1024
 /** Readers look for a newer snapshot of the aggregates this often, and use an old one, when Postgres is away, for so long. */
 export const snapshotRefreshMs = 500

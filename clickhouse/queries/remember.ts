@@ -10,13 +10,22 @@ import type { ClickHouse } from '../client.ts'
 import type { Content, QueryOptions } from '../query-options.ts'
 import { gatherStatements } from './gather.ts'
 
-/** The same reader; questions that are `isLasting` go out once, also when they are asked at the same time. */
-export function rememberLasting<Reader extends Pick<ClickHouse, 'query'>>(reader: Reader): Reader {
+/**
+ * The same reader; questions that are `isLasting` go out once, also when they are asked at the same time.
+ * @param onForgotten called for each answer, or part of one, that others leave no room for
+ */
+export function rememberLasting<Reader extends Pick<ClickHouse, 'query'>>(
+  reader: Reader,
+  onForgotten: () => void = () => {},
+): Reader {
   const asked = new Map<string, Promise<unknown[]>>()
   const ahead = gatherStatements(reader)
   const readerFor = ({ isAhead }: Pick<QueryOptions, 'isAhead'>) => (isAhead === true ? ahead : reader)
   const sizeCalculation = (known: unknown) => sizeOf(known)
-  const limits = { maxSize: rememberedBytesMax, maxEntrySize: rememberedAnswerBytesMax, sizeCalculation }
+  const dispose = (_known: unknown, _key: string, reason: LRUCache.DisposeReason) => {
+    if (reason === 'evict') onForgotten()
+  }
+  const limits = { maxSize: rememberedBytesMax, maxEntrySize: rememberedAnswerBytesMax, sizeCalculation, dispose }
   /** Whole answers, and parts of them by a text of a list: what was known last, and a little before, the newest first. */
   const answers = new LRUCache<string, readonly Known<unknown>[]>(limits)
 

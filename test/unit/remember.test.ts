@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { rememberLasting } from '../../clickhouse/queries/remember.ts'
 import type { Content } from '../../clickhouse/query-options.ts'
-import { rememberedAnswerBytesMax } from '../../schemas/limits.ts'
+import { rememberedAnswerBytesMax, rememberedBytesMax } from '../../schemas/limits.ts'
 
 function setUp() {
   const asked: string[] = []
@@ -202,6 +202,26 @@ test('whoever waits doesn’t wait for what is read ahead, but that waits for an
   expect(ends).toHaveLength(3)
   ends[2]!(['once'])
   for (const { answer } of both) expect(await answer).toEqual(['once'])
+})
+
+test('what there is no room for is forgotten, that which was longest unused first, and counted', async () => {
+  let [asked, forgotten] = [0, 0]
+  const query = async () => {
+    asked++
+    return [{ set: { memory: [[{}, rememberedAnswerBytesMax / 2]] } }]
+  }
+  const reader = rememberLasting({ query } as unknown as Pick<ClickHouse, 'query'>, () => forgotten++)
+  const ask = (number: number) => reader.query('sets', { number }, { isLasting: true })
+  const room = Math.floor(rememberedBytesMax / (rememberedAnswerBytesMax / 2))
+  for (let number = 0; number < room - 1; number++) await ask(number)
+  await ask(0)
+  expect([asked, forgotten]).toEqual([room - 1, 0])
+  for (const number of [room, room + 1]) await ask(number)
+  expect(forgotten).toBeGreaterThan(0)
+  await ask(0)
+  expect(asked).toBe(room + 1)
+  await ask(1)
+  expect(asked).toBe(room + 2)
 })
 
 test('an answer that is too large is given, and not remembered', async () => {

@@ -72,85 +72,55 @@ export function withAdded(registers: Registers, added: readonly Hashes[], format
   return registers
 }
 
-/** What `countWith` changed: registers, and the ranks that they had. It grows; nobody else has it meanwhile. */
-let changedRegisters = new Uint32Array(2 ** 10)
-let ranksBefore = new Uint8Array(2 ** 10)
+/** Registers that were changed, and the ranks that they had, the first `count` of each. */
+interface Changes {
+  registers: Uint32Array
+  ranks: Uint8Array
+  count: number
+}
+
+/** Of the last `countWith`, for the next one: to make room for each takes longer than to fill it. */
+const changes: Changes = { registers: new Uint32Array(0), ranks: new Uint8Array(0), count: 0 }
 
 /** How many values registers hold with hashes, which are added for that, and taken out at once. */
 export function countWith({ ranks, histogram }: Registers, added: readonly Hashes[], format: RegisterFormat): number {
   const most = added.reduce((sum, { length }) => sum + length, 0)
-  if (most > changedRegisters.length) {
-    changedRegisters = new Uint32Array(2 * most)
-    ranksBefore = new Uint8Array(2 * most)
+  if (most > changes.registers.length) {
+    changes.registers = new Uint32Array(2 * most)
+    changes.ranks = new Uint8Array(2 * most)
   }
+  changes.count = 0
   const registers = { ranks, histogram: histogram.slice() }
-  let changes = 0
-  for (const hashes of added) changes = addHashes(registers, hashes, format, changes)
-  while (changes-- > 0) ranks[changedRegisters[changes]!] = ranksBefore[changes]!
+  for (const hashes of added) addHashes(registers, hashes, format, changes)
+  for (let at = changes.count - 1; at >= 0; at--) ranks[changes.registers[at]!] = changes.ranks[at]!
   return Math.round(estimate(registers.histogram, format))
 }
 
-/**
- * Notes each register that changes, with the rank that it had, from number `changes` on, where that is given.
- * @returns the number after the last one
- */
-function addHashes(registers: Registers, hashes: Hashes, format: RegisterFormat, changes?: number): number {
-  // Apart, so that either loop sees numbers of one kind.
-  return hashes instanceof Uint32Array
-    ? addShort(registers, hashes, format, changes)
-    : addLong(registers, hashes, format, changes)
-}
-
-/** Hashes of 32 bits. */
-function addShort(
+/** @param changes gets each register that changes, and the rank that it had; has room for all hashes */
+function addHashes(
   { ranks, histogram }: Registers,
-  hashes: Uint32Array,
+  hashes: Hashes,
   { precision, rankBits }: RegisterFormat,
-  changes = -1,
-): number {
+  changes?: Changes,
+): void {
   const mask = 2 ** precision - 1
   for (let at = 0; at < hashes.length; at++) {
     const hash = hashes[at]!
-    const tail = hash >>> precision
-    const rank = tail === 0 ? rankBits + 1 : trailingZeros(tail) + 1
-    const before = ranks[hash & mask]!
-    if (rank <= before) continue
-    if (changes >= 0) {
-      changedRegisters[changes] = hash & mask
-      ranksBefore[changes++] = before
-    }
-    ranks[hash & mask] = rank
-    histogram[before]!--
-    histogram[rank]!++
-  }
-  return changes
-}
-
-/** Hashes of more bits, of which the lower 53 are given. */
-function addLong(
-  { ranks, histogram }: Registers,
-  hashes: Float64Array,
-  { precision, rankBits }: RegisterFormat,
-  changes = -1,
-): number {
-  const mask = 2 ** precision - 1
-  for (let at = 0; at < hashes.length; at++) {
-    const hash = hashes[at]!
-    // All arithmetic is over 32 bits, which take a tenth of the time, but for one hash in thousands.
+    // All arithmetic is over 32 bits, which take a fraction of the time, but for one hash in thousands.
     const low = hash >>> 0
+    const register = low & mask
     const tail = low >>> precision
     const rank = tail === 0 ? rankAbove(hash, precision, rankBits) : trailingZeros(tail) + 1
-    const before = ranks[low & mask]!
+    const before = ranks[register]!
     if (rank <= before) continue
-    if (changes >= 0) {
-      changedRegisters[changes] = low & mask
-      ranksBefore[changes++] = before
+    if (changes !== undefined) {
+      changes.registers[changes.count] = register
+      changes.ranks[changes.count++] = before
     }
-    ranks[low & mask] = rank
+    ranks[register] = rank
     histogram[before]!--
     histogram[rank]!++
   }
-  return changes
 }
 
 /** Of a hash whose lower 32 bits choose a register, and are 0 else. */

@@ -7,12 +7,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { attemptOfGeneration } from '../../clickhouse/aggregates/live-rows.ts'
 import { deleteUncounted } from '../../pipeline/aggregate/garbage.ts'
 import { mergeDue } from '../../pipeline/aggregate/merge.ts'
+import { unmergedNewest } from '../../pipeline/aggregate/merge-plan.ts'
 import { rebuildDay } from '../../pipeline/aggregate/rebuild.ts'
 import { type Aggregating, aggregate } from '../../pipeline/aggregate/run.ts'
 import { recordRepairs } from '../../postgres/tables/aggregate-repairs.ts'
 import { readSnapshot } from '../../postgres/tables/aggregate-snapshot.ts'
 import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
-import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits.ts'
+import { aggregateMergeWidth, segmentLeaseSize, segmentRowsMax } from '../../schemas/limits.ts'
 import {
   aggregateAll,
   atOnce,
@@ -87,9 +88,9 @@ function repairEverywhere(): Promise<void> {
   return recordRepairs(stores.pg, keys)
 }
 
-/** Some generations of the present day, of the lowest level. */
+/** Enough generations of the present day, of the lowest level, that some are merged. */
 async function makeSmallGenerations(): Promise<void> {
-  for (let at = 0; at < 8; at++) {
+  for (let at = 0; at < aggregateMergeWidth + unmergedNewest; at++) {
     await arrive(3, () => ({ occurred_at: Date.now(), visitor: 5_000 + used }))
     await aggregate(workOn(stores))
   }

@@ -83,6 +83,8 @@ interface Warmed {
 
 interface Watched extends Warmed {
   readonly asked: string[]
+  /** Those of them whose answers are remembered. */
+  readonly lasting: string[]
   /** Of statements: how many at a time at most, how nice each was, and how many are answered before others fail. */
   readonly statements: { underWay: number; most: number; niceness: unknown[]; answered: number }
   /** Another workspace, asked through the same memory. */
@@ -94,11 +96,13 @@ interface Watched extends Warmed {
 /** A workspace whose questions are counted, and what it is asked again and again. */
 async function watched(): Promise<Watched> {
   const asked: string[] = []
+  const lasting: string[] = []
   const statements: Watched['statements'] = { underWay: 0, most: 0, niceness: [], answered: Number.POSITIVE_INFINITY }
   const counting = {
     ...stores.ch,
     query: async <Row>(sql: string, params?: Record<string, unknown>, options?: QueryOptions<Row>) => {
       asked.push(sql)
+      if (options?.isLasting === true) lasting.push(sql)
       statements.niceness.push(options?.settings?.['os_thread_priority'])
       statements.most = Math.max(statements.most, ++statements.underWay)
       try {
@@ -121,7 +125,7 @@ async function watched(): Promise<Watched> {
     )
     return { workspace, warm: async (snapshot) => warms.at(-1)!(snapshot ?? (await stores.snapshot())) }
   }
-  return { ...(await beside()), asked, statements, held, beside }
+  return { ...(await beside()), asked, lasting, statements, held, beside }
 }
 
 const isOfAggregates = (sql: string) => sql.includes('FROM agg_')
@@ -234,4 +238,24 @@ test('nor are pages that were just behind the busiest, and that what waits puts 
   await workspace.addEvents([{ ...event, id: segment * segmentRowsMax + 1, visitor: 2, session: 2, path: '/b' }])
   expect((await workspace.ask(question)).top_pages).toMatchObject([{ path: '/b', pageviews: 3, visitors: 2 }])
   expect(asked.filter(isOfAggregates)).toEqual([])
+})
+
+test('nor is anything when an hour has turned, however much was read in it', async () => {
+  const { workspace, lasting, warm } = await watched()
+  await take(workspace, { ...event, session: 3, occurred_at: at(-10.5) })
+  await take(workspace, event)
+  const question = { hours: '30', limit: '3' }
+  await workspace.ask(question, at(11.9))
+  await take(workspace, { ...event, visitor: 2, session: 2, occurred_at: at(11.95) })
+  const unread = async (moment: number) => {
+    lasting.length = 0
+    const { metrics } = await workspace.ask(question, moment)
+    expect(metrics).toMatchObject({ visitors: 2, sessions: 3, events: 3 })
+    return [...lasting]
+  }
+  await workspace.ask(question, at(11.99))
+  await warm()
+  expect(await unread(at(11.999))).toEqual([])
+  expect(await unread(at(12.001))).toEqual([])
+  expect(await unread(at(12.5))).toEqual([])
 })

@@ -23,8 +23,8 @@ export interface TestWorkspace {
   readonly trackingKey: string
   addEvents(events: readonly EventLike[]): Promise<void>
   addBotVisits(visits: readonly BotVisitLike[]): Promise<void>
-  /** The answer to a query as it stands in the URL, at `now`. */
-  ask(query?: Record<string, string>): Promise<Overview>
+  /** The answer to a query as it stands in the URL, at `now` where no other moment is given. */
+  ask(query?: Record<string, string>, moment?: number): Promise<Overview>
 }
 
 export async function makeTestWorkspace(
@@ -50,7 +50,7 @@ export async function makeTestWorkspace(
         stores.ch,
         visits.map((visit) => makeBotVisitRow(ofWorkspace(visit))),
       ),
-    ask: async (raw = {}) => {
+    ask: async (raw = {}, moment = Date.parse(now)) => {
       const query = parsePart('query', readAnalyticsOverview.input.query, raw)
       if (!query.ok) throw new Error(JSON.stringify(query.errors))
       const workspace = await readWorkspace(stores.pg, workspaceId)
@@ -59,7 +59,7 @@ export async function makeTestWorkspace(
         actor: { type: 'api_key', id: 1, name: 'test' },
         interface: 'rest',
         stores,
-        clock: fixedClock(Date.parse(now)),
+        clock: fixedClock(moment),
         config: { apiHost: 'https://api.example.com', shortUrlHost: 'https://api.example.com/l' },
         log: pino({ level: 'silent' }),
         requestId: 'test',

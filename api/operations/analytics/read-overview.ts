@@ -8,6 +8,7 @@ import {
 } from '../../../clickhouse/queries/overview/read-overview.ts'
 import { countNewContacts } from '../../../postgres/tables/contact-sightings.ts'
 import { currentTrackingKey } from '../../../postgres/tables/tracking-keys.ts'
+import type { AggregateSnapshot } from '../../../schemas/aggregate-snapshot.ts'
 import { scriptUrlOf, snippetOf } from '../../../schemas/install-snippet.ts'
 import { laxIntOr } from '../../../schemas/lax.ts'
 import { overviewRowsDefault, overviewRowsMax } from '../../../schemas/limits.ts'
@@ -53,13 +54,25 @@ export const readAnalyticsOverview = defineOperation({
     // All that the answer depends on, besides the stores and the time.
     const question = JSON.stringify(['overview', query, workspace])
     const answer = stores.share(question, () => answerOverview(context, question))
-    stores.readAhead(question, (snapshot) => warmOverview(stores.ch, snapshot, requestOf(context)))
+    stores.readAhead(question, (snapshot) => warmAhead(context, snapshot))
     return answer
   },
 })
 
-function requestOf({ query, workspace, clock }: OverviewContext): OverviewRequest {
+/** So long before an hour ends, what will be asked in the next one is read ahead too: ranges begin an hour later then. */
+const nextHourAheadMs = 2 * 60_000
+const hourMs = 3_600_000
+
+async function warmAhead(context: OverviewContext, snapshot: AggregateSnapshot): Promise<void> {
+  const { stores, clock } = context
   const now = clock.now()
+  await warmOverview(stores.ch, snapshot, requestOf(context, now))
+  const nextHour = Math.ceil(now / hourMs) * hourMs
+  // In the hour, not where it begins.
+  if (nextHour - now <= nextHourAheadMs) await warmOverview(stores.ch, snapshot, requestOf(context, nextHour + 1))
+}
+
+function requestOf({ query, workspace }: OverviewContext, now: number): OverviewRequest {
   const range = rangeOf(query, workspace.timezone, now)
   return {
     ...{ workspaceId: workspace.id, range, now, limit: query.limit },
@@ -69,8 +82,8 @@ function requestOf({ query, workspace, clock }: OverviewContext): OverviewReques
 }
 
 async function answerOverview(context: OverviewContext, question: string) {
-  const { workspace, stores, config } = context
-  const request = requestOf(context)
+  const { workspace, stores, config, clock } = context
+  const request = requestOf(context, clock.now())
   const { range, buckets, readableFrom: oldest } = request
   const [figures, trackingKey, newContacts, previousContacts] = await Promise.all([
     stores.snapshot(question).then((snapshot) => readOverview(stores.ch, snapshot, request)),

@@ -8,20 +8,15 @@
  * test/property/overview.test.ts, which asks at every stage of aggregation.
  */
 
-import type { AggregateSnapshot, IdRange, LiveGeneration } from '../../../schemas/aggregate-snapshot.ts'
-import { aggregateSettledLevel } from '../../../schemas/limits.ts'
+import type { AggregateSnapshot, IdRange } from '../../../schemas/aggregate-snapshot.ts'
 import type { Span } from '../../../schemas/time-range.ts'
-import { chooseBlocks, daysOf } from '../../aggregates/blocks.ts'
 import { idsIn } from '../../aggregates/id-ranges.ts'
-import { liveRowsIn } from '../../aggregates/live-rows.ts'
 import { type HourSpan, hourMs, sessionHours } from '../../aggregates/row-scope.ts'
 import { type AlikeRows, type EventRow, rowsBetween } from '../../aggregates/rows-at-hand.ts'
 import type { SessionRows } from '../../aggregates/session-changes.ts'
 import type { BoundSql } from '../../bound-sql.ts'
-import type { Growing } from '../../query-options.ts'
+import { type AggregatedCell, aggregatedCells, dayHours, hourOf } from './aggregated-cells.ts'
 import { inAnySpan, type ReadableSpan, spanParams } from './span.ts'
-
-export const dayHours = 24
 
 /** Raw rows that the aggregates don't have, of one workspace around a range: where the first and the last of them lie. */
 export interface PendingRows {
@@ -100,11 +95,6 @@ export interface Cells {
   readonly atHand: readonly AlikeRows[]
 }
 
-export interface AggregatedCell extends BoundSql {
-  /** Where others come with the next commits, and are merged, by a parameter `workspaces`; else it stays what it is for good. */
-  readonly growing?: Growing
-}
-
 /**
  * @param name tells the parameters from those of other cells in a statement
  * @param edges moments that no cell may have inside it (milliseconds)
@@ -118,7 +108,7 @@ export function cellsOf(
     (hour) => hour >= hours.start && hour < hours.end,
   )
   return {
-    aggregated: aggregatedCells(composition, { name, edges, hours, cutHours }),
+    aggregated: aggregatedCells(composition.span, composition.snapshot, { name, edges, hours, cutHours }),
     raw: rawCells(composition, { name, hours, cutHours }),
     atHand: rowsAtHand(composition, hours, cutHours),
   }
@@ -129,69 +119,6 @@ export interface CellOptions {
   readonly edges?: readonly number[]
   readonly hours?: HourSpan
   readonly cut?: readonly number[]
-}
-
-function aggregatedCells(
-  { span, snapshot }: Composition,
-  { name, edges, hours, cutHours }: Required<Omit<CellOptions, 'cut'>> & { cutHours: readonly number[] },
-): AggregatedCell[] {
-  if (hours.start >= hours.end) return []
-  const resets = snapshot.resets.filter(({ workspaceId }) => workspaceId === span.workspaceId)
-  const divided = new Set([
-    ...cutHours.map(dayOf),
-    ...resets.map(({ hour }) => dayOf(hour)),
-    ...edges.filter((edge) => edge % (dayHours * hourMs) !== 0).map((edge) => dayOf(hourOf(edge))),
-  ])
-  const isWholeTaken = (day: number) =>
-    day * dayHours >= hours.start && (day + 1) * dayHours <= hours.end && !divided.has(day)
-  const edgeDays = edges.map((edge) => dayOf(hourOf(edge)))
-  const blocks = chooseBlocks(snapshot.blocks, (block) => {
-    const isCut = edgeDays.some((day) => day > block.firstDay && day < block.firstDay + block.days)
-    return !isCut && daysOf(block).every(isWholeTaken)
-  })
-  const inBlocks = new Set(blocks.flatMap(daysOf))
-  const whole = blocks.map(({ generation, firstDay }) => ({ generation, day: firstDay }))
-  const open: LiveGeneration[] = []
-  for (const listed of snapshot.generations) {
-    const { day, generation, isWhole } = listed
-    if (isWhole && isWholeTaken(day)) {
-      if (!inBlocks.has(day)) whole.push({ generation, day })
-    } else if ((day + 1) * dayHours > hours.start && day * dayHours < hours.end) {
-      open.push(listed)
-    }
-  }
-  const ofDays = {
-    sql: `workspace_id = {workspace:UInt32} AND is_day = 1
-      AND hour IN {${name}_day_hours:Array(UInt32)} AND generation IN {${name}_days:Array(UInt64)}`,
-    params: {
-      workspace: span.workspaceId,
-      [`${name}_days`]: whole.map(({ generation }) => generation),
-      // They say nothing new, but where to look.
-      [`${name}_day_hours`]: whole.map(({ day }) => day * dayHours),
-    },
-  }
-  const ofHours = () => {
-    const live = liveRowsIn({ generations: open.map(({ generation }) => generation), resets }, `${name}_hours`)
-    const cutSql = cutHours.length === 0 ? '' : ` AND hour NOT IN {${name}_cut:Array(UInt32)}`
-    return {
-      sql: `workspace_id IN {workspaces:Array(UInt32)} AND is_day = 0
-        AND hour >= {${name}_start:UInt32} AND hour < {${name}_end:UInt32} AND ${live.sql}${cutSql}`,
-      params: {
-        workspaces: [span.workspaceId],
-        [`${name}_start`]: hours.start,
-        [`${name}_end`]: hours.end,
-        ...live.params,
-        ...(cutHours.length === 0 ? {} : { [`${name}_cut`]: cutHours }),
-      },
-      growing: { parameter: `${name}_hours`, generations: open },
-    }
-  }
-  return [...(whole.length === 0 ? [] : [ofDays]), ...(open.length === 0 ? [] : [ofHours()])]
-}
-
-/** Whether others come to a generation's day all the time. */
-export function isFresh({ isWhole, level }: LiveGeneration): boolean {
-  return !isWhole && level < aggregateSettledLevel
 }
 
 function rawCells(
@@ -253,12 +180,4 @@ export function edgesOf(
   const isAtHand = ({ start, end }: Span) =>
     edges?.spans.some((span) => span.start <= start && span.end >= end) === true
   return { atHand: outside.filter(isAtHand), raw: outside.filter((span) => !isAtHand(span)) }
-}
-
-export function hourOf(moment: number): number {
-  return Math.floor(moment / hourMs)
-}
-
-export function dayOf(hour: number): number {
-  return Math.floor(hour / dayHours)
 }

@@ -13,7 +13,8 @@ import { type HourSpan, hourMs, moment, type RowScope, sessionHours } from '../.
 import type { SessionRows } from '../../aggregates/session-changes.ts'
 import type { BoundSql } from '../../bound-sql.ts'
 import type { Growing } from '../../query-options.ts'
-import { type Composition, dayHours, type PendingRows, sessionHoursOf } from './composition.ts'
+import { dayHours, endBehind } from './aggregated-cells.ts'
+import { type Composition, type PendingRows, sessionHoursOf } from './composition.ts'
 import { prefixParams, type Reader, within } from './span.ts'
 
 /** A key of a dimension. */
@@ -167,20 +168,22 @@ function aggregatedCredits(
     FROM ${table} WHERE occurred_at >= ${moment('credits_from')} AND occurred_at < ${moment('credits_to')}`
   const named = (sql: string) =>
     `SELECT source_ AS source, medium_ AS medium, device, browser, country, toInt64(amount) AS amount FROM (${sql})`
+  const scope = changedScope(span.workspaceId, pending, { start: firstHour, end: lastHour })
+  const isUnchanged = scope === undefined || found?.ids.length === 0
+  const end = isUnchanged && to % hourMs === 0 ? endBehind(snapshot, lastHour) : undefined
   const params: Record<string, unknown> = {
     ...live.params,
     workspace: span.workspaceId,
     // Where every touch is readable, the same from one question to the next.
     readable_from: span.readableFrom <= from - creditWindowMs ? 0 : span.readableFrom,
     credits_from: from,
-    credits_to: to,
+    credits_to: end === undefined ? to : end * hourMs,
     credits_first_hour: firstHour,
-    credits_last_hour: lastHour,
+    credits_last_hour: end ?? lastHour,
   }
   const counted = `(SELECT ${columns}, conversions FROM agg_conversions
     WHERE workspace_id = {workspace:UInt32} AND hour >= {credits_first_hour:UInt32} AND hour < {credits_last_hour:UInt32} AND ${live.sql}`
-  const scope = changedScope(span.workspaceId, pending, { start: firstHour, end: lastHour })
-  if (scope === undefined || found?.ids.length === 0) {
+  if (isUnchanged) {
     return {
       with: [],
       sql: named(select('conversions', `${counted})`)),

@@ -10,7 +10,8 @@ import {
 import type { Span } from '../../../schemas/time-range.ts'
 import { hourMs } from '../../aggregates/row-scope.ts'
 import { alikeRowsOf, type EventRow, readRows } from '../../aggregates/rows-at-hand.ts'
-import { composeSpan, dayOf, type EdgeRows, edgesOf, hourOf, type PendingRows } from './composition.ts'
+import { dayOf, hourOf } from './aggregated-cells.ts'
+import { composeSpan, type EdgeRows, edgesOf, type PendingRows } from './composition.ts'
 import { aroundSessions, inAnySpan, type ReadableSpan, type Reader } from './span.ts'
 
 /** Workspaces of which they were many: to find that out takes as long as to read few. */

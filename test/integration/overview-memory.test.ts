@@ -240,6 +240,27 @@ test('nor are pages that were just behind the busiest, and that what waits puts 
   expect(asked.filter(isOfAggregates)).toEqual([])
 })
 
+test('nor are pages that rise so fast that they are among the busiest when it is asked next', async () => {
+  const { workspace, asked, warm } = await watched()
+  for (const path of ['/a', '/a', '/a', '/a', '/a', '/b']) await take(workspace, { ...event, path })
+  const question = { hours: '24', limit: '1' }
+  const arrive = (first: number, count: number) =>
+    workspace.addEvents(
+      Array.from({ length: count }, (_, at) => ({
+        ...{ ...event, visitor: 2, session: 2, path: '/b' },
+        id: segment * segmentRowsMax + first + at,
+      })),
+    )
+  await arrive(1, 2)
+  expect((await workspace.ask(question)).top_pages).toMatchObject([{ path: '/a', pageviews: 5 }])
+  await warm()
+
+  asked.length = 0
+  await arrive(3, 3)
+  expect((await workspace.ask(question)).top_pages).toMatchObject([{ path: '/b', pageviews: 6, visitors: 2 }])
+  expect(asked.filter(isOfAggregates)).toEqual([])
+})
+
 test('nor is anything when an hour has turned, however much was read in it', async () => {
   const { workspace, lasting, warm } = await watched()
   await take(workspace, { ...event, session: 3, occurred_at: at(-10.5) })

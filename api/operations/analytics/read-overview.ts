@@ -53,9 +53,9 @@ export const readAnalyticsOverview = defineOperation({
     const { query, workspace, stores } = context
     // All that the answer depends on, besides the stores and the time.
     const question = JSON.stringify(['overview', query, workspace])
-    const answer = stores.share(question, () => answerOverview(context, question))
-    stores.readAhead(question, (snapshot) => warmAhead(context, snapshot))
-    return answer
+    const answered = stores.share(question, () => answerOverview(context, question))
+    stores.readAhead(question, async (snapshot) => warmAhead(context, snapshot, (await answered).comingPages))
+    return (await answered).answer
   },
 })
 
@@ -63,13 +63,18 @@ export const readAnalyticsOverview = defineOperation({
 const nextHourAheadMs = 2 * 60_000
 const hourMs = 3_600_000
 
-async function warmAhead(context: OverviewContext, snapshot: AggregateSnapshot): Promise<void> {
+async function warmAhead(
+  context: OverviewContext,
+  snapshot: AggregateSnapshot,
+  coming: OverviewFigures['comingPages'],
+): Promise<void> {
   const { stores, clock } = context
   const now = clock.now()
-  await warmOverview(stores.ch, snapshot, requestOf(context, now))
+  await warmOverview(stores.ch, snapshot, requestOf(context, now), coming)
   const nextHour = Math.ceil(now / hourMs) * hourMs
   // In the hour, not where it begins.
-  if (nextHour - now <= nextHourAheadMs) await warmOverview(stores.ch, snapshot, requestOf(context, nextHour + 1))
+  if (nextHour - now > nextHourAheadMs) return
+  await warmOverview(stores.ch, snapshot, requestOf(context, nextHour + 1), coming)
 }
 
 function requestOf({ query, workspace }: OverviewContext, now: number): OverviewRequest {
@@ -92,12 +97,13 @@ async function answerOverview(context: OverviewContext, question: string) {
     newContactsIn(stores, workspace.id, range.previous, oldest),
   ])
   const metrics = metricsOf(figures, range, newContacts, previousContacts)
-  return {
+  const answer = {
     metrics,
     ...listsOf(figures, buckets),
     recommendations: recommend({ ...figures, metrics }),
     snippet: shownSnippet(workspace, config.apiHost, trackingKey ?? ''),
   }
+  return { answer, comingPages: figures.comingPages }
 }
 
 function newContactsIn({ pg }: Stores, workspaceId: number, { start, end }: Span, oldest: number): Promise<number> {

@@ -1,6 +1,7 @@
 /** The pages with most pageviews in range, and which of them have samples of web vitals. */
 import { overviewKeysMax } from '../../../schemas/limits.ts'
 import { compareTexts } from '../../aggregates/aggregate-rows.ts'
+import { rowsCounted } from '../../aggregates/rows-at-hand.ts'
 import { aggregateTables } from '../../aggregates/tables.ts'
 import { type Composition, cellsOf } from './composition.ts'
 import type { Reader } from './span.ts'
@@ -47,25 +48,53 @@ export async function askBusiestPages(ch: Reader, composition: Composition): Pro
   await readUnited(ch, table, { aggregated, raw: [], atHand: [] }, bySums)
 }
 
-/** The `limit` paths with most pageviews of either kind. */
-export async function readBusiestPages(ch: Reader, composition: Composition, limit: number): Promise<BusiestPages> {
+/** The `limit` paths with most pageviews of either kind, and those that may be among them soon. */
+export async function readBusiestPages(
+  ch: Reader,
+  composition: Composition,
+  limit: number,
+): Promise<BusiestPages & { readonly coming: BusiestPages }> {
   const { viewed, sampled } = await readByPageviews(ch, composition)
-  return { viewed: viewed.slice(0, limit), sampled: sampled.slice(0, limit) }
+  const arrived = pageviewsArrived(composition)
+  return {
+    viewed: viewed.slice(0, limit),
+    sampled: sampled.slice(0, limit),
+    coming: { viewed: comingAfter(viewed, limit, arrived), sampled: comingAfter(sampled, limit, arrived) },
+  }
 }
 
-/** The next ones, as far as they may be among the busiest soon. */
-export async function readNextPages(ch: Reader, composition: Composition, limit: number): Promise<BusiestPages> {
-  const { viewed, sampled } = await readByPageviews(ch, composition)
-  return { viewed: nextAfter(viewed, limit), sampled: nextAfter(sampled, limit) }
+/** Both, each page once. */
+export function joinPages(one: BusiestPages, other: BusiestPages): BusiestPages {
+  const join = (pages: readonly BusyPage[]) => [...new Map(pages.map((page) => [page.path, page])).values()]
+  return { viewed: join([...one.viewed, ...other.viewed]), sampled: join([...one.sampled, ...other.sampled]) }
 }
 
-/** Of the last of the busiest, the share that the next ones need to have. */
-const nextShare = 0.95
-const nextPagesMax = 5
+/** By path, of the last seconds: of rows that wait, where they are at hand. */
+function pageviewsArrived({ pending }: Composition): ReadonlyMap<string, number> {
+  const rows = rowsCounted(table, pending?.atHand ?? [], ['pageviews'])
+  return new Map(rows.map(({ keys, values }) => [String(keys['path']), Number(values['pageviews'])]))
+}
 
-function nextAfter(pages: readonly BusyPage[], limit: number): BusyPage[] {
-  const least = nextShare * (pages[limit - 1]?.pageviews ?? 0)
-  return pages.slice(limit, limit + nextPagesMax).filter(({ pageviews }) => pageviews >= least)
+/** Behind the busiest, so many that have this share of what the last of them has. */
+const nearShare = 0.95
+const nearPagesMax = 5
+/** And those that would be among them, were as many pageviews as wait to come so often again. */
+const arrivalsAhead = 2
+const risingPagesMax = 10
+
+function comingAfter(
+  pages: readonly BusyPage[],
+  limit: number,
+  arrived: ReadonlyMap<string, number>,
+): readonly BusyPage[] {
+  const least = pages[limit - 1]?.pageviews ?? 0
+  const soon = ({ path, pageviews }: BusyPage) => pageviews + arrivalsAhead * (arrived.get(path) ?? 0)
+  const near = pages.slice(limit, limit + nearPagesMax).filter(({ pageviews }) => pageviews >= nearShare * least)
+  const rising = pages
+    .slice(limit)
+    .filter((page) => arrived.has(page.path) && soon(page) >= least)
+    .sort((one, other) => soon(other) - soon(one))
+  return [...new Set([...near, ...rising.slice(0, risingPagesMax)])]
 }
 
 /** All of them. */

@@ -18,7 +18,15 @@ import { type Composition, composeSpan, type EdgeRows, type PendingRows } from '
 import { readConversions } from './conversions.ts'
 import { type Counts, readCounts, readTotals, type VitalSums } from './counts.ts'
 import { readEdges } from './edges.ts'
-import { askBusiestPages, type PageCounts, pathsOf, readBusiestPages, readNextPages, readPages } from './pages.ts'
+import {
+  askBusiestPages,
+  type BusiestPages,
+  joinPages,
+  type PageCounts,
+  pathsOf,
+  readBusiestPages,
+  readPages,
+} from './pages.ts'
 import { readPending } from './pending.ts'
 import { hasEventsSince, type Presence, readLiveVisitors } from './presence.ts'
 import { type RecentEvent, readRecentEvents } from './recent-events.ts'
@@ -65,6 +73,8 @@ export interface OverviewFigures {
   readonly series: readonly Counts[]
   readonly lists: Omit<SessionFigures, 'total'>
   readonly pages: readonly PageCounts[]
+  /** Pages that may be among the busiest soon. */
+  readonly comingPages: BusiestPages
   readonly vitals: VitalFigures
   readonly pageVitals: readonly PageVitals[]
   readonly recentEvents: readonly RecentEvent[]
@@ -100,7 +110,7 @@ export async function readOverview(
   ])
   const [
     [bots, clicks, recentEvents, liveVisitors],
-    [sessions, counts, pages, vitals, pageVitals, countsBefore, sessionsBefore],
+    [sessions, counts, pages, vitals, pageVitals, { coming }, countsBefore, sessionsBefore],
   ] = await Promise.all([ofRows, ofAggregates])
   const { total, ...lists } = sessions
   return {
@@ -118,6 +128,7 @@ export async function readOverview(
     series: counts.series,
     lists,
     pages,
+    comingPages: coming,
     vitals: { total: vitalTotals(vitals.total, counts.vitals), series: vitals.series },
     pageVitals,
     recentEvents,
@@ -127,8 +138,14 @@ export async function readOverview(
 /**
  * Asks of the aggregates what `readOverview` will ask of them, for a reader that remembers: what is left to be read then are
  * the raw rows.
+ * @param coming as the last answer had them
  */
-export async function warmOverview(ch: Reader, snapshot: AggregateSnapshot, request: OverviewRequest): Promise<void> {
+export async function warmOverview(
+  ch: Reader,
+  snapshot: AggregateSnapshot,
+  request: OverviewRequest,
+  coming: BusiestPages,
+): Promise<void> {
   const ahead = inTurn(oneThread(ch, { os_thread_priority: backgroundNiceness }))
   const lasting: Reader = {
     query: async (sql, params, options) =>
@@ -136,13 +153,13 @@ export async function warmOverview(ch: Reader, snapshot: AggregateSnapshot, requ
   }
   const composition = composeSpan(snapshot, spansOf(request).span)
   // Before the others: what these come to is to be remembered last.
-  await askNextPages(lasting, composition, request.limit)
+  const busiest = await readBusiestPages(lasting, composition, request.limit)
+  await askPages(lasting, composition, joinPages(coming, busiest.coming))
   await readAggregated(lasting, snapshot, request, {})
 }
 
 /** Rows that wait may bring a page among the busiest: what it takes to show it is at hand then. */
-async function askNextPages(ch: Reader, composition: Composition, limit: number): Promise<void> {
-  const { viewed, sampled } = await readNextPages(ch, composition, limit)
+async function askPages(ch: Reader, composition: Composition, { viewed, sampled }: BusiestPages): Promise<void> {
   if (viewed.length > 0) await readPages(ch, composition, viewed)
   if (viewed.length > 0) await readSessionRows(ch, composition, pathsOf(viewed))
   if (sampled.length > 0) await readPageVitals(ch, composition, sampled)
@@ -199,6 +216,7 @@ function readAggregated(
     busiest.then(({ viewed }) => readPages(reader, composition, viewed)),
     readVitals(reader, composition, buckets),
     busiest.then(({ sampled }) => readPageVitals(reader, composition, sampled)),
+    busiest,
     previous && readTotals(reader, previous),
     previousForSessions && readSessionTotals(reader, previousForSessions),
   ])

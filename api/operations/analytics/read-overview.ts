@@ -14,6 +14,7 @@ import { laxIntOr } from '../../../schemas/lax.ts'
 import { overviewRowsDefault, overviewRowsMax } from '../../../schemas/limits.ts'
 import { AnalyticsOverview, type OverviewMetrics } from '../../../schemas/resources/overview.ts'
 import { type Bucket, bucketsOf, type Span, type TimeRange } from '../../../schemas/time-range.ts'
+import { hourMs } from '../../../schemas/time-zone.ts'
 import { type CallContext, type Context, defineOperation, type Stores } from '../define.ts'
 import {
   breakdownRows,
@@ -61,7 +62,6 @@ export const readAnalyticsOverview = defineOperation({
 
 /** So long before an hour ends, what will be asked in the next one is read ahead too: ranges begin an hour later then. */
 const nextHourAheadMs = 2 * 60_000
-const hourMs = 3_600_000
 
 async function warmAhead(
   context: OverviewContext,

@@ -125,10 +125,14 @@ interface HourCellOptions {
 }
 
 /** Where nothing is counted between an hour and the end of its day, that end is as good as the hour, and stays for the day. */
-export function endBehind({ generations }: AggregateSnapshot, hour: number): number {
-  const lastDay = dayOf(hour - 1)
-  const isLast = generations.every(({ day, lastAt }) => day !== lastDay || lastAt < hour * hourMs)
-  return isLast ? (lastDay + 1) * dayHours : hour
+export function endBehind(snapshot: AggregateSnapshot, hour: number): number {
+  return isCountedUpTo(snapshot, hour * hourMs) ? Math.ceil(hour / dayHours) * dayHours : hour
+}
+
+/** Whether nothing is counted at a moment or behind it, in the day that it lies in or ends. */
+export function isCountedUpTo({ generations }: AggregateSnapshot, moment: number): boolean {
+  const lastDay = dayOf(hourOf(moment - 1))
+  return generations.every(({ day, lastAt }) => day !== lastDay || lastAt < moment)
 }
 
 /** Whether others come to a generation's day all the time. */

@@ -15,7 +15,7 @@ import { type HourSpan, hourMs, sessionHours } from '../../aggregates/row-scope.
 import { type AlikeRows, type EventRow, rowsBetween } from '../../aggregates/rows-at-hand.ts'
 import type { SessionRows } from '../../aggregates/session-changes.ts'
 import type { BoundSql } from '../../bound-sql.ts'
-import { type AggregatedCell, aggregatedCells, dayHours, hourOf } from './aggregated-cells.ts'
+import { type AggregatedCell, aggregatedCells, hourOf, isCountedUpTo } from './aggregated-cells.ts'
 import { inAnySpan, type ReadableSpan, spanParams } from './span.ts'
 
 /** Raw rows that the aggregates don't have, of one workspace around a range: where the first and the last of them lie. */
@@ -64,9 +64,7 @@ export function composeSpan(
   const start = Math.ceil(from / hourMs)
   // Nothing lies behind `to` in its hour, mostly because it is now: then the hour can be taken whole.
   const lastHour = Math.floor(to / hourMs)
-  const lastDay = Math.floor(lastHour / dayHours)
-  const isLastWhole = snapshot.generations.every(({ day, lastAt }) => day !== lastDay || lastAt < to)
-  const end = to % hourMs !== 0 && isLastWhole ? lastHour + 1 : lastHour
+  const end = to % hourMs !== 0 && isCountedUpTo(snapshot, to) ? lastHour + 1 : lastHour
   if (snapshot.aggregated.length === 0 || start >= end) {
     return { span, snapshot, from, to, hours: { start, end: start }, pending, edges }
   }

@@ -5,14 +5,24 @@
  * A session keeps its settings, parameters and database from one statement to the next, so each statement comes with
  * what it wants set, and what the one before had set beyond that is put back to its default.
  */
+import { availableParallelism } from 'node:os'
 import { Session } from 'chdb'
 import { EngineError, tooManyQueries } from './engine-error.ts'
 
 const querySessions = 6
 /** Of their own, so that slow questions don't keep events from being stored. */
 const insertSessions = 2
-/** Merges can wait longest, loading (insert-rows.ts) less long: nicer than answers, where this process may say so (CAP_SYS_NICE). */
-const connectionArgs = ['--os_threads_nice_value_merge_mutate=15']
+/**
+ * Merges can wait longest, loading (insert-rows.ts) less long: nicer than answers, where this process may say so (CAP_SYS_NICE).
+ * And they have half of the cores, four to each in turn, the shortest first: what answers finds a core free though parts of a
+ * whole day are merged, and new parts don't wait for these (decisions/0016).
+ */
+const connectionArgs = [
+  '--os_threads_nice_value_merge_mutate=15',
+  `--background_pool_size=${Math.max(1, Math.floor(availableParallelism() / 2))}`,
+  '--background_merges_mutations_concurrency_ratio=4',
+  '--background_merges_mutations_scheduling_policy=shortest_task_first',
+]
 /**
  * For sessions: merges do as they like. Mostly the kernel has what is read: to hand it over from a thread that reads takes a
  * quarter of a short statement's time. And to compile an expression for the processor takes 30 ms and more, when a statement

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
+import { availableParallelism } from 'node:os'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { connectClickHouse, InsertRefused } from '../../clickhouse/client.ts'
 import { migrateClickHouse } from '../../clickhouse/migrate.ts'
@@ -227,6 +228,17 @@ test('stores nothing of an insert whose sender vanished in the middle', async ()
   cut.destroy()
   await new Promise((go) => setTimeout(go, 100))
   expect(await count()).toBe(before)
+})
+
+test('merges with half of the cores, several parts in turn, the small ones first', async () => {
+  const set = await stores.ch.query<{ name: string; value: string }>(
+    `SELECT name, value FROM system.server_settings
+     WHERE name IN ('background_pool_size', 'background_merges_mutations_scheduling_policy') ORDER BY name`,
+  )
+  expect(set).toEqual([
+    { name: 'background_merges_mutations_scheduling_policy', value: 'shortest_task_first' },
+    { name: 'background_pool_size', value: String(Math.max(1, Math.floor(availableParallelism() / 2))) },
+  ])
 })
 
 test('migrates once, and again without effect', async () => {

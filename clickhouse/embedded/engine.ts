@@ -14,14 +14,15 @@ const querySessions = 6
 const insertSessions = 2
 /**
  * Merges can wait longest, loading (insert-rows.ts) less long: nicer than answers, where this process may say so (CAP_SYS_NICE).
- * And they have half of the cores, four to each in turn, the shortest first: what answers finds a core free though parts of a
- * whole day are merged, and new parts don't wait for these (decisions/0016).
+ * And on less than four cores they have one thread of the two that they have in chDB, with as many merges in turn as these:
+ * what answers finds a core free though parts of a whole day are merged (decisions/0016).
  */
+const mergeThreads = availableParallelism() < 4 ? 1 : 2
+const mergesAtOnce = 4
 const connectionArgs = [
   '--os_threads_nice_value_merge_mutate=15',
-  `--background_pool_size=${Math.max(1, Math.floor(availableParallelism() / 2))}`,
-  '--background_merges_mutations_concurrency_ratio=4',
-  '--background_merges_mutations_scheduling_policy=shortest_task_first',
+  `--background_pool_size=${mergeThreads}`,
+  `--background_merges_mutations_concurrency_ratio=${mergesAtOnce / mergeThreads}`,
 ]
 /**
  * For sessions: merges do as they like. Mostly the kernel has what is read: to hand it over from a thread that reads takes a

@@ -230,15 +230,17 @@ test('stores nothing of an insert whose sender vanished in the middle', async ()
   expect(await count()).toBe(before)
 })
 
-test('merges with half of the cores, several parts in turn, the small ones first', async () => {
-  const set = await stores.ch.query<{ name: string; value: string }>(
-    `SELECT name, value FROM system.server_settings
-     WHERE name IN ('background_pool_size', 'background_merges_mutations_scheduling_policy') ORDER BY name`,
+test('has threads for four merges or mutations in turn, on less than four cores one', async () => {
+  const [set] = await stores.ch.query<{ names: string[]; numbers: number[] }>(
+    `SELECT groupArray(name) AS names, groupArray(toFloat64(value)) AS numbers FROM
+       (SELECT name, value FROM system.server_settings WHERE name IN
+          ('background_pool_size', 'background_merges_mutations_concurrency_ratio') ORDER BY name)`,
   )
-  expect(set).toEqual([
-    { name: 'background_merges_mutations_scheduling_policy', value: 'shortest_task_first' },
-    { name: 'background_pool_size', value: String(Math.max(1, Math.floor(availableParallelism() / 2))) },
-  ])
+  const threads = availableParallelism() < 4 ? 1 : 2
+  expect(set).toEqual({
+    names: ['background_merges_mutations_concurrency_ratio', 'background_pool_size'],
+    numbers: [4 / threads, threads],
+  })
 })
 
 test('migrates once, and again without effect', async () => {

@@ -7,12 +7,13 @@
  * of the visitors and sessions with uncounted rows are computed again, and what changed is taken back.
  */
 import { creditWindowMs } from '../../schemas/limits.ts'
+import { hourMs } from '../../schemas/time-zone.ts'
 import type { BoundSql } from '../bound-sql.ts'
 import type { ClickHouse } from '../client.ts'
 import type { QueryOptions } from '../query-options.ts'
 import { browserKey, countryKey, deviceKey, mediumKey, sourceKey } from './event-keys.ts'
 import { type LiveRows, liveRowsIn } from './live-rows.ts'
-import { hourMs, inPart, moment, ofWorkspaces, type RowScope, scopeSql, sessionHours } from './row-scope.ts'
+import { inPart, moment, ofWorkspaces, type RowScope, scopeSql, sessionHours } from './row-scope.ts'
 import { aggregateTables, hourOfEvent } from './tables.ts'
 
 const isTouch = "visitor != 0 AND source NOT IN ('', 'direct')"

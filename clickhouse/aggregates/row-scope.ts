@@ -1,5 +1,6 @@
 /** Which raw rows a computation of aggregates sees, and which of them count for the first time. */
 import type { IdRange } from '../../schemas/aggregate-snapshot.ts'
+import { hourMs } from '../../schemas/time-zone.ts'
 import type { BoundSql } from '../bound-sql.ts'
 import { idMax, idsIn } from './id-ranges.ts'
 import { keyOfHour, keyOfHourSql } from './live-rows.ts'
@@ -26,7 +27,6 @@ export interface RowScope {
   readonly part?: { readonly remainder: number; readonly of: number }
 }
 
-export const hourMs = 3_600_000
 /** A session that lasts longer than this is several, or has its parts in none: docs/metrics.md. */
 export const sessionHours = 24
 

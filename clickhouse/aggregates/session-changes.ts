@@ -1,8 +1,9 @@
 /** What rows at hand change about sessions: the same as session-starts.ts, for the few sessions that they belong to. */
 import { bounceEngagementMs } from '../../schemas/limits.ts'
 import type { Span } from '../../schemas/time-range.ts'
+import { hourMs } from '../../schemas/time-zone.ts'
 import { keysOfRow } from './event-keys.ts'
-import { type HourSpan, hourMs, sessionHours } from './row-scope.ts'
+import { type HourSpan, sessionHours } from './row-scope.ts'
 import type { EventRow } from './rows-at-hand.ts'
 
 /** Rows of sessions: all that the uncounted ones belong to, whole, a day to both sides of what is asked for. */

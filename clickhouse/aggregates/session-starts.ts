@@ -13,10 +13,12 @@
  * Two statements find them: one for all sessions, hour by hour, and a much faster one for those within a day, which only marks
  * the others.
  */
+
+import { hourMs } from '../../schemas/time-zone.ts'
 import type { BoundSql } from '../bound-sql.ts'
 import { browserKey, countryKey, deviceKey, mediumKey, sourceKey } from './event-keys.ts'
 import { idMax } from './id-ranges.ts'
-import { hourMs, inPart, type RowScope, type ScopeSql, scopeSql, sessionHours } from './row-scope.ts'
+import { inPart, type RowScope, type ScopeSql, scopeSql, sessionHours } from './row-scope.ts'
 import { bounceSql, firstOfSession, isAct, ofFirst, sessionEntriesSql, sessionSumsSql } from './session-facts.ts'
 import { hourOfEvent } from './tables.ts'
 

@@ -1,12 +1,13 @@
 /** Compares what readers see of the aggregates with what the raw rows give, hour by hour, as whole days, and as blocks of them. */
 import { idsIn } from '../../clickhouse/aggregates/id-ranges.ts'
-import { type HourSpan, hourMs, moment, ofWorkspaces } from '../../clickhouse/aggregates/row-scope.ts'
+import { type HourSpan, moment, ofWorkspaces } from '../../clickhouse/aggregates/row-scope.ts'
 import { type AggregateName, aggregateTables, hourOfEvent } from '../../clickhouse/aggregates/tables.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Queryable } from '../../postgres/client.ts'
 import { readSnapshot } from '../../postgres/tables/aggregate-snapshot.ts'
 import type { AggregateSnapshot } from '../../schemas/aggregate-snapshot.ts'
 import { aggregateDifferencesMax, aggregateStatementRowsMax } from '../../schemas/limits.ts'
+import { hourMs } from '../../schemas/time-zone.ts'
 import { aggregateNames, heavyStatement } from './attempt.ts'
 import { type Comparison, compareBlock, compareDays, compareHours, type DifferingHour } from './compare.ts'
 

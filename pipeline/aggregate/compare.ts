@@ -2,17 +2,12 @@
 import { contributionsSql } from '../../clickhouse/aggregates/contributions.ts'
 import { findChangedConversions } from '../../clickhouse/aggregates/credits.ts'
 import { keyOfHour, keyOfHourSql, liveRowsIn } from '../../clickhouse/aggregates/live-rows.ts'
-import {
-  type HourSpan,
-  hourMs,
-  ofWorkspaces,
-  type RowScope,
-  sessionHours,
-} from '../../clickhouse/aggregates/row-scope.ts'
+import { type HourSpan, ofWorkspaces, type RowScope, sessionHours } from '../../clickhouse/aggregates/row-scope.ts'
 import { type AggregateName, type AggregateTable, aggregateTables } from '../../clickhouse/aggregates/tables.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { AggregateSnapshot, LiveBlock, LiveGeneration } from '../../schemas/aggregate-snapshot.ts'
 import { aggregateDifferencesMax, foundConversionsMax } from '../../schemas/limits.ts'
+import { hourMs } from '../../schemas/time-zone.ts'
 import { heavyStatement } from './attempt.ts'
 import { liveRowsOf } from './live.ts'
 import { creditHours } from './recompute-plan.ts'

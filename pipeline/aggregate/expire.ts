@@ -3,11 +3,10 @@
  * out for some workspaces, a generation without their hours takes the place of all its others. The rows are deleted with the
  * generations that left the list, minutes later. Idempotent.
  */
-import { hourMs } from '../../clickhouse/aggregates/row-scope.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Postgres } from '../../postgres/client.ts'
 import { commitToLedger, readAggregationState } from '../../postgres/tables/aggregates.ts'
-import { dayMs } from '../../schemas/time-zone.ts'
+import { dayMs, hourMs } from '../../schemas/time-zone.ts'
 import type { ExpiryGroup } from '../retention.ts'
 import { heavyStatement } from './attempt.ts'
 import { whileClaimed } from './claim.ts'

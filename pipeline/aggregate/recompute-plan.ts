@@ -3,9 +3,10 @@
  * conversions of later hours are compared with what they are credited to now.
  */
 import { keyOfHour } from '../../clickhouse/aggregates/live-rows.ts'
-import { type HourSpan, hourMs, sessionHours } from '../../clickhouse/aggregates/row-scope.ts'
+import { type HourSpan, sessionHours } from '../../clickhouse/aggregates/row-scope.ts'
 import type { HourKey } from '../../postgres/tables/aggregate-repairs.ts'
 import { aggregateStatementDaysMax, creditWindowMs } from '../../schemas/limits.ts'
+import { hourMs } from '../../schemas/time-zone.ts'
 import type { WorkSizes } from './pieces.ts'
 
 export const creditHours = creditWindowMs / hourMs

@@ -4,9 +4,10 @@
  */
 import type { AggregateReset, AggregateSnapshot, LiveGeneration } from '../../../schemas/aggregate-snapshot.ts'
 import { aggregateSettledLevel } from '../../../schemas/limits.ts'
+import { hourMs } from '../../../schemas/time-zone.ts'
 import { chooseBlocks, daysOf } from '../../aggregates/blocks.ts'
 import { liveRowsIn } from '../../aggregates/live-rows.ts'
-import { type HourSpan, hourMs } from '../../aggregates/row-scope.ts'
+import type { HourSpan } from '../../aggregates/row-scope.ts'
 import type { BoundSql } from '../../bound-sql.ts'
 import type { Growing } from '../../query-options.ts'
 import type { ReadableSpan } from './span.ts'

@@ -10,8 +10,9 @@
 
 import type { AggregateSnapshot, IdRange } from '../../../schemas/aggregate-snapshot.ts'
 import type { Span } from '../../../schemas/time-range.ts'
+import { hourMs } from '../../../schemas/time-zone.ts'
 import { idsIn } from '../../aggregates/id-ranges.ts'
-import { type HourSpan, hourMs, sessionHours } from '../../aggregates/row-scope.ts'
+import { type HourSpan, sessionHours } from '../../aggregates/row-scope.ts'
 import { type AlikeRows, type EventRow, rowsBetween } from '../../aggregates/rows-at-hand.ts'
 import type { SessionRows } from '../../aggregates/session-changes.ts'
 import type { BoundSql } from '../../bound-sql.ts'

@@ -4,12 +4,12 @@
  * is readable. The others are in the aggregates, or among the rows that the aggregates don't have.
  */
 import { creditWindowMs, foundConversionsMax } from '../../../schemas/limits.ts'
-import { dayMs } from '../../../schemas/time-zone.ts'
+import { dayMs, hourMs } from '../../../schemas/time-zone.ts'
 import { creditedSql, type FoundConversions, findChangedConversions } from '../../aggregates/credits.ts'
 import { browserKey, countryKey, deviceKey, mediumKey, sourceKey } from '../../aggregates/event-keys.ts'
 import { idMax } from '../../aggregates/id-ranges.ts'
 import { liveRowsIn } from '../../aggregates/live-rows.ts'
-import { type HourSpan, hourMs, moment, type RowScope, sessionHours } from '../../aggregates/row-scope.ts'
+import { type HourSpan, moment, type RowScope, sessionHours } from '../../aggregates/row-scope.ts'
 import type { SessionRows } from '../../aggregates/session-changes.ts'
 import type { BoundSql } from '../../bound-sql.ts'
 import type { Growing } from '../../query-options.ts'

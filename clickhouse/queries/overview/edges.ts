@@ -8,7 +8,7 @@ import {
   edgeRowsRememberedMax,
 } from '../../../schemas/limits.ts'
 import type { Span } from '../../../schemas/time-range.ts'
-import { hourMs } from '../../aggregates/row-scope.ts'
+import { hourMs } from '../../../schemas/time-zone.ts'
 import { alikeRowsOf, type EventRow, readRows } from '../../aggregates/rows-at-hand.ts'
 import { dayOf, hourOf } from './aggregated-cells.ts'
 import { composeSpan, type EdgeRows, edgesOf, type PendingRows } from './composition.ts'

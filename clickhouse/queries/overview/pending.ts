@@ -9,8 +9,9 @@ import {
   pendingRowsCountedMax,
   rowsAtHandMax,
 } from '../../../schemas/limits.ts'
+import { hourMs } from '../../../schemas/time-zone.ts'
 import { complementOf, idsIn } from '../../aggregates/id-ranges.ts'
-import { type HourSpan, hourMs, sessionHours } from '../../aggregates/row-scope.ts'
+import { type HourSpan, sessionHours } from '../../aggregates/row-scope.ts'
 import {
   alikeRowsOf,
   countRows,

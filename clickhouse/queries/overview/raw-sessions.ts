@@ -1,5 +1,7 @@
 /** Sessions that start in what isn't taken from the aggregates: by their raw rows, on all their events of a day around. */
-import { type HourSpan, hourMs } from '../../aggregates/row-scope.ts'
+
+import { hourMs } from '../../../schemas/time-zone.ts'
+import type { HourSpan } from '../../aggregates/row-scope.ts'
 import {
   bounceSql,
   firstOfSession,

@@ -1,7 +1,7 @@
 /** The newest events of a range, as a person would look at them: without vitals and leaves of pages. */
 import { LRUCache } from 'lru-cache'
 import { crowdedWorkspacesMax, recentEventsMax } from '../../../schemas/limits.ts'
-import { hourMs } from '../../aggregates/row-scope.ts'
+import { hourMs } from '../../../schemas/time-zone.ts'
 import { inRange, type ReadableSpan, type Reader, spanParams } from './span.ts'
 
 /** A row as it is stored; times in milliseconds, `session` null where the client named none. */

@@ -4,8 +4,8 @@
  */
 import type { AggregateSnapshot } from '../../../schemas/aggregate-snapshot.ts'
 import type { Bucket } from '../../../schemas/time-range.ts'
+import { hourMs } from '../../../schemas/time-zone.ts'
 import { type AggregateRow, aggregateRow, MergedRows } from '../../aggregates/aggregate-rows.ts'
-import { hourMs } from '../../aggregates/row-scope.ts'
 import type { AggregateTable } from '../../aggregates/tables.ts'
 import { dayHours, dayOf, hourOf, isFresh } from './aggregated-cells.ts'
 import { type Cells, type Composition, cellsOf } from './composition.ts'

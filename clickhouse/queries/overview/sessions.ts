@@ -5,6 +5,7 @@
  */
 
 import { overviewKeysMax } from '../../../schemas/limits.ts'
+import { hourMs } from '../../../schemas/time-zone.ts'
 import {
   type AggregateRow,
   aggregateRow,
@@ -14,7 +15,7 @@ import {
 } from '../../aggregates/aggregate-rows.ts'
 import { DistinctSet } from '../../aggregates/distinct-set.ts'
 import { idMax } from '../../aggregates/id-ranges.ts'
-import { type HourSpan, hourMs, type RowScope, sessionHours } from '../../aggregates/row-scope.ts'
+import { type HourSpan, type RowScope, sessionHours } from '../../aggregates/row-scope.ts'
 import type { EventRow } from '../../aggregates/rows-at-hand.ts'
 import { type SessionChanges, sessionChangesOf, sessionsBegunIn } from '../../aggregates/session-changes.ts'
 import { sessionContributionsSql, sessionSidesSql } from '../../aggregates/session-starts.ts'

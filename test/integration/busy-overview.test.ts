@@ -1,10 +1,17 @@
 /** The overview of a workspace into which more comes between two commits of the aggregator than is taken at hand. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { aggregate } from '../../pipeline/aggregate/run.ts'
-import { aggregatesKeepUpMs, rowsAtHandMax, segmentRowsMax } from '../../schemas/limits.ts'
+import {
+  aggregatesKeepUpMs,
+  alikeRowsAtHandMax,
+  pendingRowsCountedMax,
+  rowsAtHandMax,
+  segmentRowsMax,
+} from '../../schemas/limits.ts'
 import { workOn } from '../support/aggregates.ts'
 import type { EventLike } from '../support/event-rows.ts'
 import { makeTestWorkspace } from '../support/overview.ts'
+import { someOf } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
 let stores: TestStores
@@ -18,20 +25,29 @@ const now = Date.now()
 const counted = 10
 const pending = rowsAtHandMax + 200
 
-/** One page view of each of the first `count` visitors, in a session of its own. */
-function views(count: number, at: number, firstId: number, path: string): EventLike[] {
-  return Array.from({ length: count }, (_, i) => ({ id: firstId + i, visitor: i + 1, occurred_at: at, path }))
+/** One page view of each of `count` visitors, in a session of its own. */
+function views(count: number, at: number, firstId: number, path: string, firstVisitor = 1): EventLike[] {
+  return Array.from({ length: count }, (_, i) => ({
+    id: firstId + i,
+    visitor: firstVisitor + i,
+    occurred_at: at,
+    path,
+  }))
+}
+
+async function aggregateSegment(segment: number): Promise<void> {
+  await stores.pg.query(
+    'INSERT INTO segment_leases_taken (first_segment, end_segment, shipped_through) VALUES ($1, $2, $3)',
+    [segment, segment + 1, (segment + 1) * segmentRowsMax - 1],
+  )
+  await aggregate(workOn(stores))
 }
 
 test('counts events to the last one, and sessions as of the last commit until that is too long ago', async () => {
   const fixed = { now: new Date(now).toISOString() }
   const workspace = await makeTestWorkspace(stores, fixed)
   await workspace.addEvents(views(counted, now - 10 * minute, 1, '/'))
-  await stores.pg.query(
-    'INSERT INTO segment_leases_taken (first_segment, end_segment, shipped_through) VALUES (0, 1, $1)',
-    [segmentRowsMax - 1],
-  )
-  await aggregate(workOn(stores))
+  await aggregateSegment(0)
   expect((await workspace.ask({ hours: '24' })).metrics).toMatchObject({ events: counted, bounce_rate: 100 })
 
   await workspace.addEvents(views(pending, now - 5 * minute, segmentRowsMax, '/pricing'))
@@ -53,3 +69,37 @@ test('counts events to the last one, and sessions as of the last commit until th
   expect(exact.top_sources.map(({ sessions }) => sessions)).toEqual([pending])
   expect(exact.metrics.bounce_rate).toBeCloseTo((100 * (pending - counted)) / pending, 1)
 })
+
+test.each(
+  someOf(
+    [
+      [1, rowsAtHandMax + 1, null],
+      [3, alikeRowsAtHandMax + 1, null],
+      [5, pendingRowsCountedMax + 1, null],
+      // Conversions near the first readable moment are credited from the raw rows.
+      [7, rowsAtHandMax + 1, 1],
+    ] as const,
+    2,
+  ),
+)(
+  'counts nothing behind the end of a range (segment %i), where %i rows wait',
+  async (segment, waiting, retentionDays) => {
+    const at = (time: string) => Date.parse(`2026-11-18T${time}:00Z`)
+    const ends = { start: '2026-11-17T08:40:00Z', end: '2026-11-18T08:40:00Z' }
+    // Its days begin within an hour of UTC, as its buckets do.
+    const fixed = { now: '2026-11-18T08:50:00Z', timezone: 'Asia/Kolkata', retentionDays }
+    const workspace = await makeTestWorkspace(stores, fixed)
+    const firstId = segment * segmentRowsMax
+    // Without what is of the last minutes, whatever the range.
+    const ofRange = async () => ({ ...(await workspace.ask(ends)), recent_events: undefined })
+    await workspace.addEvents(views(counted, at('08:35'), firstId, '/'))
+    await aggregateSegment(segment)
+    await stores.pg.query('UPDATE aggregate_revision SET committed_at = $1', [fixed.now])
+    const { metrics, ...before } = await ofRange()
+    expect(metrics).toMatchObject({ events: counted, pageviews: counted, visitors: counted, conversions: 0 })
+
+    const late = views(waiting, at('08:45'), firstId + segmentRowsMax, '/late', counted + 1)
+    await workspace.addEvents([{ ...late[0], kind: 'conversion' }, ...late.slice(1)])
+    expect(await ofRange()).toEqual({ ...before, metrics: { ...metrics, live_visitors: expect.any(Number) } })
+  },
+)

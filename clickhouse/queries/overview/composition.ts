@@ -32,6 +32,14 @@ export interface PendingRows {
   readonly areSessionsLeft: boolean
 }
 
+/** Raw rows that are read once for all figures of an overview. */
+export interface RowsRead {
+  /** Undefined when there are none. */
+  readonly pending?: PendingRows | undefined
+  /** Undefined where they are too many to be taken at hand. */
+  readonly edges?: EdgeRows | undefined
+}
+
 /** Raw rows of parts of hours that ranges begin or end with. */
 export interface EdgeRows {
   readonly spans: readonly Span[]
@@ -41,7 +49,7 @@ export interface EdgeRows {
   readonly alike: readonly AlikeRows[]
 }
 
-export interface Composition {
+export interface Composition extends RowsRead {
   readonly span: ReadableSpan
   readonly snapshot: AggregateSnapshot
   /** The readable part of the range, in milliseconds. */
@@ -49,17 +57,12 @@ export interface Composition {
   readonly to: number
   /** Taken from the aggregates; empty where `start` = `end`. */
   readonly hours: HourSpan
-  /** Undefined when there are none. */
-  readonly pending: PendingRows | undefined
-  /** Undefined where they are too many to be taken at hand. */
-  readonly edges: EdgeRows | undefined
 }
 
 export function composeSpan(
   snapshot: AggregateSnapshot,
   span: ReadableSpan,
-  pending?: PendingRows,
-  edges?: EdgeRows,
+  { pending, edges }: RowsRead = {},
 ): Composition {
   const { from, to } = spanParams(span) as { from: number; to: number }
   const start = Math.ceil(from / hourMs)

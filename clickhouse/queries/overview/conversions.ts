@@ -37,7 +37,7 @@ export interface CreditedConversions extends GroupKeys {
 /** Several may have equal keys. */
 export async function readConversions(ch: Reader, composition: Composition): Promise<CreditedConversions[]> {
   const found = await findConversions(ch, composition)
-  const isUnchanged = composition.pending === undefined || found?.ids.length === 0
+  const isUnchanged = found?.ids.length === 0
   const parts = isUnchanged ? divide(throughLastHour(composition)) : [composition]
   return (await Promise.all(parts.map((part) => readPart(ch, part, found)))).flat()
 }
@@ -70,7 +70,9 @@ async function readPart(
   // Whatever is looked up in the aggregates: conversions have their exact times there, so the edges need no raw rows.
   const isAggregated = hours.start < hours.end && composition.snapshot.aggregated.length > 0
   const start = isAggregated ? Math.min(to, firstAggregated(composition)) : to
-  const raw = start > from ? rawCredits(composition, from, start) : undefined
+  // Behind the range's end nothing is counted, but rows may wait.
+  const rawEnd = Math.min(start, composition.span.end)
+  const raw = rawEnd > from ? rawCredits(composition, from, rawEnd) : undefined
   const later = start < to ? aggregatedCredits(composition, start, to, found) : undefined
   const parts = [raw, later].filter((part) => part !== undefined)
   const entries = `arrayJoin([('source', source, medium), ('device', device, ''), ('browser', browser, ''), ('country', country, '')])`
@@ -106,7 +108,7 @@ async function findConversions(
 ): Promise<FoundConversions | undefined> {
   const hours = { start: Math.floor(from / hourMs), end: Math.ceil(to / hourMs) }
   const scope = changedScope(span.workspaceId, pending, hours)
-  if (scope === undefined) return undefined
+  if (scope === undefined) return noConversions
   const mayChange = pending?.ofSessions === undefined || mayChangeConversions(pending.ofSessions)
   return mayChange ? findChangedConversions(ch, scope, foundConversionsMax) : noConversions
 }

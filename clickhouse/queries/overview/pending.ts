@@ -24,6 +24,12 @@ import type { BoundSql } from '../../bound-sql.ts'
 import type { PendingRows } from './composition.ts'
 import { inRange, type Reader, within } from './span.ts'
 
+/** Rows that are left to the aggregator: none of them is looked at. */
+export const allLeft: PendingRows = {
+  ...{ ids: [], rows: 0, hours: { start: Number.POSITIVE_INFINITY, end: Number.NEGATIVE_INFINITY } },
+  ...{ atHand: [], ofSessions: undefined, areSessionsLeft: true },
+}
+
 export interface PendingRange {
   readonly workspaceId: number
   readonly from: number
@@ -38,8 +44,8 @@ const crowded = new LRUCache<number, true>({ max: crowdedWorkspacesMax, ttl: cro
  * Few rows are taken whole, with the others of their sessions. Of more, only what single rows count for: what they change
  * about sessions is left to the aggregator while it is at work, which takes most of the time, and to do here what the
  * aggregator is doing would keep both from their work. Of even more each statement reads what it needs.
- * @returns undefined when the aggregates have all of the workspace's rows from `from` to just before `to`, or soon will and they
- *   are very many
+ * Very many are left to the aggregator altogether, for as long as it is at work.
+ * @returns undefined when the aggregates have all of the workspace's rows from `from` to just before `to`
  */
 export async function readPending(
   ch: Reader,
@@ -75,7 +81,7 @@ export async function readPending(
      FROM events WHERE ${inRange} AND ${pending.sql}`,
     params,
   )
-  if (areSessionsLeft && row!.rows > pendingRowsCountedMax) return undefined
+  if (areSessionsLeft && row!.rows > pendingRowsCountedMax) return allLeft
   const hours = hoursOf([[row!.first, row!.last]])
   return { ids, rows: row!.rows, hours, atHand: undefined, ofSessions: undefined, areSessionsLeft }
 }

@@ -14,7 +14,7 @@ import { dayMs } from '../../../schemas/time-zone.ts'
 import type { QueryOptions } from '../../query-options.ts'
 import { readClicksOfPeriods } from '../link-clicks.ts'
 import { readBotVisits } from './bot-visits.ts'
-import { type Composition, composeSpan, type EdgeRows, type PendingRows } from './composition.ts'
+import { type Composition, composeSpan, type PendingRows, type RowsRead } from './composition.ts'
 import { readConversions } from './conversions.ts'
 import { type Counts, readCounts, readTotals, type VitalSums } from './counts.ts'
 import { readEdges } from './edges.ts'
@@ -27,7 +27,7 @@ import {
   readBusiestPages,
   readPages,
 } from './pages.ts'
-import { readPending } from './pending.ts'
+import { allLeft, readPending } from './pending.ts'
 import { hasEventsSince, type Presence, readLiveVisitors } from './presence.ts'
 import { type RecentEvent, readRecentEvents } from './recent-events.ts'
 import {
@@ -184,26 +184,15 @@ function spansOf({ workspaceId, range, readableFrom }: OverviewRequest) {
   return { span, previousSpan: range.previous.start >= readableFrom ? { ...span, ...range.previous } : null }
 }
 
-/** Raw rows that were read once for all figures. */
-interface RowsRead {
-  readonly pending?: PendingRows | undefined
-  readonly edges?: EdgeRows | undefined
-}
-
 /** The figures that stand in aggregates, as far as these have them. */
-function readAggregated(
-  reader: Reader,
-  snapshot: AggregateSnapshot,
-  request: OverviewRequest,
-  { pending, edges }: RowsRead,
-) {
+function readAggregated(reader: Reader, snapshot: AggregateSnapshot, request: OverviewRequest, rows: RowsRead) {
   const { buckets, limit } = request
   const { span, previousSpan } = spansOf(request)
-  const composition = composeSpan(snapshot, span, pending, edges)
-  const previous = previousSpan && composeSpan(snapshot, previousSpan, pending, edges)
-  const ofSessions = withSessions(pending)
-  const forSessions = composeSpan(snapshot, span, ofSessions, edges)
-  const previousForSessions = previousSpan && composeSpan(snapshot, previousSpan, ofSessions, edges)
+  const composition = composeSpan(snapshot, span, rows)
+  const previous = previousSpan && composeSpan(snapshot, previousSpan, rows)
+  const ofSessions = withSessions(rows)
+  const forSessions = composeSpan(snapshot, span, ofSessions)
+  const previousForSessions = previousSpan && composeSpan(snapshot, previousSpan, ofSessions)
   const busiest = readBusiestPages(reader, composition, limit)
   const paths = busiest.then(({ viewed }) => pathsOf(viewed))
   const sessions = Promise.all([
@@ -248,9 +237,9 @@ async function readAround(
   return readPending(ch, snapshot, { workspaceId, from, to: range.end + sessionLengthMaxMs, now })
 }
 
-/** The pending rows, as far as what they change about sessions isn't left to the aggregator. */
-function withSessions(pending: PendingRows | undefined): PendingRows | undefined {
-  return pending?.areSessionsLeft ? undefined : pending
+/** Without the pending rows, where what they change about sessions is left to the aggregator. */
+function withSessions(rows: RowsRead): RowsRead {
+  return rows.pending?.areSessionsLeft ? { ...rows, pending: allLeft } : rows
 }
 
 function vitalTotals(percentiles: ReadonlyMap<VitalName, VitalTotals>, sums: VitalSums): VitalFigures['total'] {

@@ -41,6 +41,8 @@ export async function runTests(args, isLong) {
   mkdirSync(join(root, '.cache'), { recursive: true })
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
   const files = isLong && args.length === 0 ? longTests : args
+  // What the long form judges beside the rest, how long things take, isn't to be of other files.
+  if (isLong) reporters.push('--no-file-parallelism')
   const env = isLong ? { FAULTS: 'long' } : {}
   const code = await run([node, 'node_modules/vitest/vitest.mjs', 'run', ...reporters, ...files], env)
   const { tests, isWhole } = readReport(report)

@@ -4,7 +4,7 @@ import { aggregateAll, exactAggregates, judgeAggregates } from '../support/aggre
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { isLong, someOf } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
-import { type ProxyWatch, startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+import { isInsert, type ProxyWatch, startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
 /** Where the process is killed: seen from the stores, between two steps of shipping. */
 type Point =
@@ -48,7 +48,6 @@ function watchesFor(point: Point, kill: () => void): Record<'clickhouse' | 'post
     kill()
     return false
   }
-  const isInsert = (chunk: Buffer) => /INSERT(\+|%20| )INTO/.test(chunk.toString('latin1'))
   return {
     clickhouse: {
       toStore: (chunk) => {

@@ -1,73 +1,46 @@
 /**
  * Senders that drip or say nothing, two thousand at a time, at the front port and at ingest's own: they are cut, and nobody
- * else notices. How much slower the others' answers are is printed, not asserted.
+ * else notices. How much slower the others' answers are is printed, and at ingest's own port judged in the long form.
  */
+import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { connect } from 'node:net'
 import { expect, test } from 'vitest'
+import { median, percentile } from '../../bench/latency.ts'
 import { sleep } from '../../runtime/retry.ts'
+import { compileService } from '../support/compile.ts'
 import { setUpProduct } from '../support/product.ts'
 import { isLong } from '../support/short-form.ts'
 
 const rounds = isLong ? 5 : 1
 const connections = 2_000
-/** At a time, so that the kernel's queue of connections to accept (uSockets asks for 512) never overflows. */
-const connectionsAtOnce = 200
-/** Headers and a body have 10 s to arrive, and senders that nobody cuts go on for good: a limit against that, on a machine that may be busy. */
-const cutWithinMs = 30_000
+/**
+ * Headers and a body have 10 s to arrive. At ingest's own port it is uSockets that cuts who sends no whole headers: it looks
+ * every 4 s. In short a limit only against senders that nobody cuts: other files use the machine.
+ */
+const cutWithinMs = isLong ? { front: 11_000, ingest: 13_000 } : { front: 30_000, ingest: 30_000 }
+/**
+ * How many times longer the slowest of a hundred answers to others may take at ingest's own port, in the middle one of the long
+ * form's rounds. At the front, which hands on each byte by itself, it is 2.3 to 2.7 times: that is printed.
+ */
+const slowerMax = 2
 /** A limit against hanging. */
 const answerWithinMs = 20_000
 const lanes = 8
+const quietMs = isLong ? 10_000 : 2_000
 
 const running = setUpProduct('slow')
 
-const begin = 'POST /api/v1/growth/track HTTP/1.1\r\nHost: x\r\n'
-const slow = {
-  nothing: { head: '', drip: '' },
-  headers: { head: `${begin}X: `, drip: 'x' },
-  body: { head: `${begin}Content-Length: 60000\r\n\r\n{`, drip: ' ' },
-  batch: { head: `${begin.replace('track', 'track/batch')}Content-Length: 900000\r\n\r\n{`, drip: ' ' },
-  chunks: { head: `${begin}Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`, drip: '1\r\n \r\n' },
-}
-
-interface SlowSender {
-  /** Resolves once the kernel has let it in, or refused it. */
-  readonly connected: Promise<unknown>
-  /** How long the server let it, in milliseconds. */
-  readonly lasted: Promise<number>
-}
-
-/** Sends `head`, then `drip` once a second. */
-function sendSlowly(port: number, { head, drip }: { head: string; drip: string }): SlowSender {
-  let startedAt = Date.now()
-  // A sender of nothing hears only by probes that the server knows no connection of its.
-  const socket = connect({ port, host: '127.0.0.1', keepAlive: true, keepAliveInitialDelay: 1_000 }, () => {
-    startedAt = Date.now()
-    socket.write(head)
-  })
-  const timer = setInterval(() => socket.write(drip), 1_000)
-  // A reset is how a server closes on a client that is still sending.
-  socket.on('error', () => {})
-  const lasted = new Promise<number>((resolve) => {
-    socket.on('close', () => {
-      clearInterval(timer)
-      resolve(Date.now() - startedAt)
-    })
-    socket.resume()
-  })
-  return { connected: Promise.race([once(socket, 'connect').catch(() => {}), lasted]), lasted }
-}
-
-/** @returns how long the server let each of them, in milliseconds */
+/** @returns how long the server let each of the senders of a process of their own, in milliseconds */
 async function sendAllSlowly(port: number): Promise<number[]> {
-  const kinds = Object.values(slow)
-  const lasted: Promise<number>[] = []
-  while (lasted.length < connections) {
-    const senders = Array.from({ length: connectionsAtOnce }, (_, at) => sendSlowly(port, kinds[at % kinds.length]!))
-    lasted.push(...senders.map((sender) => sender.lasted))
-    await Promise.all(senders.map((sender) => sender.connected))
-  }
-  return Promise.all(lasted)
+  const file = await compileService('test/support/slow-senders.ts')
+  const child = fork(file, [String(port), String(connections)], { execArgv: [] })
+  const [lasted] = await Promise.race([
+    once(child, 'message') as Promise<[number[]]>,
+    once(child, 'exit').then(([code]) => {
+      throw new Error(`the slow senders ended with exit code ${code}`)
+    }),
+  ])
+  return lasted
 }
 
 /** Sends events until `isOver`, a few at a time; answers their statuses and how long they took. */
@@ -93,7 +66,7 @@ async function sendEvents(port: number, isOver: () => boolean): Promise<{ status
   }
   await Promise.all(Array.from({ length: lanes }, (_, number) => lane(number)))
   took.sort((a, b) => a - b)
-  return { statuses: [...statuses], p99Ms: took[Math.floor(took.length * 0.99)]! }
+  return { statuses: [...statuses], p99Ms: percentile(took, 0.99) }
 }
 
 test.each(['front', 'ingest'] as const)(
@@ -101,8 +74,9 @@ test.each(['front', 'ingest'] as const)(
   async (where) => {
     const { dev } = running.product
     const port = Number(new URL(where === 'front' ? dev.base_url : dev.tracking_url).port)
-    const quietUntil = Date.now() + 2_000
+    const quietUntil = Date.now() + quietMs
     const quiet = await sendEvents(port, () => Date.now() > quietUntil)
+    const ratios: number[] = []
     for (let round = 0; round < rounds; round++) {
       let isOver = false
       const dripping = sendAllSlowly(port).finally(() => {
@@ -110,12 +84,16 @@ test.each(['front', 'ingest'] as const)(
       })
       const others = await sendEvents(port, () => isOver)
       const lasted = await dripping
+      const slower = others.p99Ms / quiet.p99Ms
       process.stdout.write(
-        `${where}: the others' p99 was ${(others.p99Ms / quiet.p99Ms).toFixed(1)} times that without slow senders; the last was cut after ${(Math.max(...lasted) / 1000).toFixed(1)} s\n`,
+        `${where}: the others' p99 was ${slower.toFixed(1)} times that without slow senders; the last was cut after ${(Math.max(...lasted) / 1000).toFixed(1)} s\n`,
       )
+      expect(lasted).toHaveLength(connections)
       expect(others.statuses).toEqual([202])
-      expect(Math.max(...lasted)).toBeLessThan(cutWithinMs)
+      expect(Math.max(...lasted)).toBeLessThan(cutWithinMs[where])
+      ratios.push(slower)
     }
+    if (isLong && where === 'ingest') expect(median(ratios)).toBeLessThan(slowerMax)
   },
   180_000 * rounds,
 )

@@ -3,6 +3,7 @@
  * up: what a stalled network or a server under load does.
  */
 import { connect, createServer, type Socket } from 'node:net'
+import { isInsert } from './tcp-proxy.ts'
 
 export interface LateProxy {
   readonly url: string
@@ -51,7 +52,7 @@ export async function startLateProxy(storeUrl: string, next: () => Lateness): Pr
       socket.on('close', () => sockets.delete(socket))
     }
     client.on('data', (chunk) => {
-      if (/INSERT(\+|%20| )INTO/.test(chunk.toString('latin1'))) late = next()
+      if (isInsert(chunk)) late = next()
       pass(store, chunk, late.insertMs)
     })
     store.on('data', (chunk) => pass(client, chunk, late.answerMs))

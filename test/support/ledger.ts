@@ -32,6 +32,8 @@ export interface Ledger {
   readonly prefix: string
   /** 202s in the present run. */
   readonly acknowledged: number
+  /** How long each 202 took, in milliseconds, in their order. */
+  readonly tookMs: readonly number[]
   /** Answers other than 202, by status; 0: none. */
   readonly failures: Map<number, number>
   /** Sends while `work` goes on; settles when nothing is under way any more. */
@@ -56,7 +58,7 @@ export function openLedger({
 }: LedgerOptions = {}): Ledger {
   const told = new Map<string, Told>()
   const failures = new Map<number, number>()
-  let acknowledged = 0
+  const tookMs: number[] = []
   let next = 0
   run++
   const prefix = `${process.pid}-${run}-${Date.now()}-`
@@ -79,6 +81,7 @@ export function openLedger({
       ...(hasId ? { client_event_id: mark } : {}),
       ...(paddingBytes > 0 ? { properties: { padding: 'x'.repeat(paddingBytes) } } : {}),
     }
+    const startedAt = performance.now()
     try {
       const answer = await request(`${trackingUrl}/track`, {
         method: 'POST',
@@ -90,6 +93,7 @@ export function openLedger({
       const answered = (await answer.body.json()) as { event_id: number }
       if (answer.statusCode === 202) {
         event.id = answered.event_id
+        tookMs.push(performance.now() - startedAt)
         return true
       }
       failures.set(answer.statusCode, (failures.get(answer.statusCode) ?? 0) + 1)
@@ -108,10 +112,7 @@ export function openLedger({
         const hasId = lane % 2 === 0
         const content = nextEvent(next)
         for (;;) {
-          if (await send(target, agent, mark, hasId, content)) {
-            acknowledged++
-            break
-          }
+          if (await send(target, agent, mark, hasId, content)) break
           await sleep(20)
           // Without an id a repeat would be another event.
           if (!hasId || stop.aborted) break
@@ -126,9 +127,10 @@ export function openLedger({
   return {
     told,
     prefix,
+    tookMs,
     failures,
     get acknowledged() {
-      return acknowledged
+      return tookMs.length
     },
     async runDuring(target, work) {
       const stop = new AbortController()

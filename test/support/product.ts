@@ -125,7 +125,8 @@ async function waitUntilServing(
   throw new Error(`it didn't serve within ${startDeadlineMs} ms: ${output()}`)
 }
 
-async function isWell(url: string): Promise<boolean> {
+/** Whether it answers, and says that it is well. */
+export async function isWell(url: string): Promise<boolean> {
   return fetch(url, { signal: AbortSignal.timeout(2000) }).then(
     (response) => response.ok,
     () => false,

@@ -20,6 +20,11 @@ export interface ProxyWatch {
   fromStore?(chunk: Buffer): boolean
 }
 
+/** Whether an insert into ClickHouse begins in what a client has sent. */
+export function isInsert(chunk: Buffer): boolean {
+  return /INSERT(\+|%20| )INTO/.test(chunk.toString('latin1'))
+}
+
 export async function startTcpProxy(storeUrl: string, watch: ProxyWatch = {}): Promise<TcpProxy> {
   const target = new URL(storeUrl)
   const sockets = new Set<Socket>()

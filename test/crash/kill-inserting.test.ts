@@ -1,0 +1,123 @@
+/**
+ * kill -9 of ClickHouse inside an insert of a running ingest, at a random moment or as it answers: what became of the insert
+ * nobody was told. It is settled by asking, by inserts that may be killed as well, and what counts in the end is each
+ * acknowledged event once.
+ */
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
+import { migrateClickHouse } from '../../clickhouse/migrate.ts'
+import { aggregate } from '../../pipeline/aggregate/run.ts'
+import { sleep } from '../../runtime/retry.ts'
+import { type Kept, keepRunning } from '../../start/keep-running.ts'
+import { prepareClickHouse } from '../../start/stores/clickhouse.ts'
+import { aggregateAll, exactAggregates, judgeAggregates, workOn } from '../support/aggregates.ts'
+import { compileService } from '../support/compile.ts'
+import { startIngest, type TestIngest } from '../support/ingest.ts'
+import { exact, judge, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
+import { isLong } from '../support/short-form.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+import { isInsert, startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+
+const rounds = isLong ? 5 : 1
+const killsEach = isLong ? 10 : 2
+/** Of each of the ledger's connections. */
+const pauseMs = isLong ? 50 : 200
+/** After ClickHouse serves again: now and then the next kill meets what settles the last one. */
+const betweenKillsMs = 1_500
+const patience = { timeout: 120_000 }
+
+let stores: TestStores
+let clickhouse: Kept
+let ch: ClickHouse
+let proxy: TcpProxy
+let ingest: TestIngest
+
+beforeAll(async () => {
+  stores = await freshStores()
+  const file = await compileService('clickhouse/embedded-server.ts')
+  const store = await prepareClickHouse(join(stores.dataDir, 'clickhouse'), file)
+  clickhouse = keepRunning(store, { changed: () => {}, died: () => {} })
+  await clickhouse.firstUp
+  ch = connectClickHouse(store.url)
+  await migrateClickHouse(ch)
+  proxy = await startTcpProxy(store.url, { toStore: seeStatement, fromStore: seeAnswer })
+  ingest = await startIngest(stores, { CLICKHOUSE_URL: proxy.url })
+})
+afterAll(async () => {
+  await ingest?.stop('SIGKILL')
+  await proxy?.close()
+  await ch?.close()
+  await clickhouse?.stop()
+  await stores.close()
+})
+
+/** When the insert that is under way began. */
+let insertSince: number | undefined
+let insertTookMs = 20
+/** The kill that is due. */
+let due: { readonly isAtAnswer: boolean; tell(pid: number): void } | undefined
+
+function seeStatement(chunk: Buffer): boolean {
+  if (insertSince !== undefined || !isInsert(chunk)) return true
+  const since = performance.now()
+  insertSince = since
+  // Unless that insert is answered meanwhile: then the next one is tried.
+  if (due?.isAtAnswer === false) setTimeout(() => insertSince === since && kill(), Math.random() * insertTookMs)
+  return true
+}
+
+function seeAnswer(): boolean {
+  if (insertSince === undefined) return true
+  if (due?.isAtAnswer) return !kill()
+  insertTookMs = performance.now() - insertSince
+  insertSince = undefined
+  return true
+}
+
+/** @returns whether there was something to kill */
+function kill(): boolean {
+  const { pid } = clickhouse
+  if (pid === undefined || due === undefined) return false
+  process.kill(pid, 'SIGKILL')
+  due.tell(pid)
+  due = undefined
+  insertSince = undefined
+  return true
+}
+
+/** @param isAtAnswer the rows are stored then, and nobody hears it */
+async function killInsideAnInsert(isAtAnswer: boolean): Promise<void> {
+  const killed = await new Promise<number>((tell) => {
+    due = { isAtAnswer, tell }
+  })
+  await vi.waitUntil(() => clickhouse.isUp && clickhouse.pid !== killed, patience)
+}
+
+test(
+  `ClickHouse killed inside ${rounds * killsEach} inserts stores each acknowledged event once, and aggregates count it once`,
+  async () => {
+    const own = { pg: stores.pg, ch }
+    for (let round = 0; round < rounds; round++) {
+      const ledger = openLedger({ pauseMs })
+      await ledger.runDuring(
+        () => ({ trackingUrl: ingest.url, trackingKey: ingest.key }),
+        async () => {
+          for (let kill = 0; kill < killsEach; kill++) {
+            await sleep(Math.random() * betweenKillsMs)
+            await killInsideAnInsert(kill % 2 === 1)
+            // While the insert may still be unsettled.
+            await aggregate(workOn(own))
+          }
+        },
+      )
+      expect([...ledger.failures]).toEqual([])
+      expect(ledger.acknowledged).toBeGreaterThan(100)
+      await ingest.shipped()
+      expect(judge(ledger, await ch.query<StoredEvent>(storedEventsSql))).toEqual(exact)
+      await aggregateAll(own)
+      expect(await judgeAggregates(own)).toEqual(exactAggregates)
+    }
+  },
+  rounds * killsEach * 120_000,
+)

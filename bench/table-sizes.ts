@@ -1,5 +1,9 @@
 /** What the tables of an installation take on disk. */
+import type { Figure } from './bench.ts'
 import type { Installation } from './installation.ts'
+
+/** What the targets are of. */
+const eventsOfTargets = 100_000_000
 
 export interface TableSize {
   readonly table: string
@@ -17,8 +21,23 @@ export function readTableSizes({ ch }: Installation): Promise<TableSize[]> {
   )
 }
 
-export function bytesOf(sizes: readonly TableSize[]): number {
-  return sizes.reduce((sum, { bytes }) => sum + bytes, 0)
+/** Bytes an event, in all tables of events and what is derived from them, and apart. */
+export function storageFigures(sizes: readonly TableSize[], events: number): Figure[] {
+  const raw = sizes.filter(({ table }) => table === 'events')
+  const aggregates = sizes.filter(({ table }) => table !== 'events' && table !== 'bot_visits')
+  const perEvent = (measured: readonly TableSize[]) => measured.reduce((sum, { bytes }) => sum + bytes, 0) / events
+  const targets: Partial<Figure> = events === eventsOfTargets ? { firstStage: 60, goal: 35 } : {}
+  return [
+    { measure: `bytes an event of ${events}, all tables`, value: perEvent(sizes), unit: 'B', ...targets },
+    { measure: `of these, raw rows of ${events} events`, value: perEvent(raw), unit: 'B' },
+    { measure: `of these, aggregates of ${events} events`, value: perEvent(aggregates), unit: 'B' },
+  ]
+}
+
+/** Of an installation that nothing comes to, by table. */
+export function describeStorage(sizes: readonly TableSize[], events: number, isSwept: boolean): string {
+  const kept = isSwept ? '' : ', rows that were replaced and not deleted yet among them'
+  return `Bytes an event of ${events}, of all active parts after merges have calmed down${kept}: ${describeSizes(sizes, events)}.`
 }
 
 /** `events 34.1 B, visits 4.2 B`: bytes an event, by table. */

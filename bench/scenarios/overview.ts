@@ -11,8 +11,8 @@ import { allServices, Installation } from '../installation.ts'
 import { median } from '../latency.ts'
 import type { Question } from '../load-plan.ts'
 import { cachedQuestion, lastDays, lastHours, liveQuestions, type Range, uncachedQuestions } from '../questions.ts'
-import { countSeeded, seed, untilSettled } from '../seeded.ts'
-import { describeSizes, readTableSizes } from '../table-sizes.ts'
+import { countSeeded, seed, untilSettled, untilSwept } from '../seeded.ts'
+import { describeStorage, readTableSizes, storageFigures } from '../table-sizes.ts'
 import { startTrickle } from '../trickle.ts'
 
 const shape = { workspaces: 20, days: 30 }
@@ -81,8 +81,16 @@ async function measureSize(events: number, settings: BenchSettings): Promise<Siz
     await untilSettled(installation)
     say(`  aggregated and quiet after ${((performance.now() - startedAt) / 1000).toFixed(0)} s more`)
     const counts = await countSeeded(installation, seeded, shape.days + 1)
-    const sizes = describeSizes(await readTableSizes(installation), events)
-    return { events, counts, ...(await askAll(installation, seeded, settings, sizes)) }
+    const asked = await askAll(installation, seeded, settings)
+    if (settings.isShort || events !== settings.sizes.at(-1)) return { events, counts, ...asked }
+    // Of the largest it takes many minutes to seed them once more.
+    const isSwept = await untilSwept(installation)
+    const sizes = await readTableSizes(installation)
+    return {
+      ...{ events, counts, ...asked },
+      figures: [...asked.figures, ...storageFigures(sizes, events)],
+      remarks: [...asked.remarks, describeStorage(sizes, events, isSwept)],
+    }
   } finally {
     await installation.stop()
   }
@@ -92,12 +100,11 @@ async function askAll(
   installation: Installation,
   { workspaces, events }: SeedResult,
   settings: BenchSettings,
-  sizes: string,
 ): Promise<Omit<SizeResult, 'events' | 'counts'>> {
   const { api_key: apiKey, workspace_id: workspaceId, tracking_key: trackingKey } = workspaces[0]!
   const figures: Figure[] = []
   const rounds: unknown[] = []
-  const remarks = [`Bytes an event of ${events}: ${sizes}.`]
+  const remarks: string[] = []
   const measure = async (name: string, connections: number, questionsOf: (count: number) => Question[]) => {
     const { kept, all } = await repeat(installation, connections, questionsOf, settings)
     const middle = kept.toSorted((a, b) => a.latency.p95 - b.latency.p95)[(kept.length - 1) >> 1]!

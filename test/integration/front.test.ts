@@ -2,12 +2,15 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { bodyDeadlineMs } from '../../schemas/limits.ts'
 import { type Front, startFront } from '../../start/front.ts'
 import { exchange } from '../support/raw-http.ts'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
+
+/** More than is waited for before a service hears of the request. */
+const large = 'x'.repeat(32 * 1024)
 
 let handle: Handler
 let isAway = false
@@ -65,7 +68,7 @@ test('takes the country from nobody but a trusted proxy', async () => {
   await strict.close()
 })
 
-test('streams a body on before it has ended, and the answer back before it has', async () => {
+test('streams a large body on before it has ended, and the answer back before it has', async () => {
   const first = new Promise<string>((resolve) => {
     handle = (incoming, response) => {
       incoming.once('data', (data) => {
@@ -76,13 +79,44 @@ test('streams a body on before it has ended, and the answer back before it has',
     }
   })
   const asked = request(`${root}/api/v1/growth/track`, { method: 'POST' })
-  asked.write('begun')
-  expect(await first).toBe('begun')
+  asked.write(large)
+  expect(await first).toMatch(/^x+$/)
   const [response] = (await once(asked, 'response')) as [IncomingMessage]
   const [half] = await once(response, 'data')
   expect(String(half)).toBe('half')
   asked.end()
   expect((await response.toArray()).join('')).toBe(' and half')
+})
+
+test.each([
+  ['with its length', 'Content-Length: 3', ['a', 100, 'b', 100, 'c']],
+  ['in chunks', 'Transfer-Encoding: chunked', ['1\r\na\r\n', 100, '2\r\nbc\r\n', 100, '0\r\n\r\n']],
+])('hands a small body %s on once it is whole', async (_, framing, body) => {
+  let askedAt = 0
+  handle = async (incoming, response) => {
+    askedAt = Date.now()
+    response.end(await incoming.toArray().then((pieces) => pieces.join('')))
+  }
+  const startedAt = Date.now()
+  const head = `POST /api/v1/growth/track HTTP/1.1\r\nHost: x\r\n${framing}\r\n\r\n`
+  const { text, statuses } = await exchange(front.port, [head, ...body], { waitMs: 1_500 })
+  expect(statuses).toEqual([200])
+  expect(text).toContain('abc')
+  expect(askedAt - startedAt).toBeGreaterThanOrEqual(190)
+})
+
+test('answers 408 to a small body that does not come in time, and asks no service', async () => {
+  let isAsked = false
+  handle = () => {
+    isAsked = true
+  }
+  const head = 'POST /api/v1/growth/track HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\n'
+  const { text, statuses, closedAfterMs } = await exchange(front.port, [head, 'ab'], { waitMs: 60_000 })
+  expect(statuses).toEqual([408])
+  expect(text).toContain('{"detail":"The request body did not arrive in time"}')
+  expect(text).toMatch(/^access-control-allow-origin: \*\r$/im)
+  expect(closedAfterMs).toBeGreaterThanOrEqual(bodyDeadlineMs - 500)
+  expect(isAsked).toBe(false)
 })
 
 test('answers 503 with Retry-After while a service is away or refuses connections, and to a read that it dies in', async () => {
@@ -129,9 +163,9 @@ test.each([
   ['a part of the body', 'data'],
 ])('cuts the connection without an answer when a service dies after it was sent %s', async (_, moment) => {
   handle = (incoming) => incoming.resume().on(moment, () => incoming.socket.destroy())
-  const head = 'POST /api/v1/growth/track HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\n'
-  const body = moment === 'end' ? ['abc'] : ['a', 200, 'bc']
-  const { text, closedAfterMs } = await exchange(front.port, [head, ...body])
+  const length = moment === 'end' ? large.length : 2 * large.length
+  const head = `POST /api/v1/growth/track HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n`
+  const { text, closedAfterMs } = await exchange(front.port, [head, large])
   expect(text).toBe('')
   expect(closedAfterMs).toBeDefined()
 })
@@ -167,19 +201,26 @@ test.each([
 test('ends a connection whose body goes on after the answer', async () => {
   handle = (_incoming, response) => response.writeHead(413, { Connection: 'close' }).end('{}')
   const head = 'POST /api/v1/growth/track HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000\r\n\r\n'
-  const { statuses, closedAfterMs } = await exchange(front.port, [head, 'abc'], { waitMs: 10_000 })
+  const { statuses, closedAfterMs } = await exchange(front.port, [head, large], { waitMs: 10_000 })
   expect(statuses).toEqual([413])
   expect(closedAfterMs).toBeDefined()
 })
 
 test('lets go of a service when the sender vanishes', async () => {
+  let begin = () => {}
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve
+  })
   const gone = new Promise<void>((resolve) => {
-    handle = (incoming) => incoming.on('close', () => resolve())
+    handle = (incoming) => {
+      begin()
+      incoming.resume().on('close', () => resolve())
+    }
   })
   const asked = request(`${root}/api/v1/growth/track`, { method: 'POST' })
   asked.on('error', () => {})
-  asked.write('begun')
-  await wait(100)
+  asked.write(large)
+  await begun
   asked.destroy()
   await gone
 })

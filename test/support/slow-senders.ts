@@ -4,6 +4,7 @@
  */
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { constants, setPriority } from 'node:os'
 
 /** At a time, so that the kernel's queue of connections to accept (uSockets asks for 512) never overflows. */
 const connectionsAtOnce = 200
@@ -57,6 +58,8 @@ async function sendAllSlowly(port: number, connections: number): Promise<number[
   return Promise.all(lasted)
 }
 
+// They would have machines of their own: here they take what the others leave.
+setPriority(constants.priority.PRIORITY_LOW)
 const [port, connections] = process.argv.slice(2).map(Number)
 process.send!(await sendAllSlowly(port!, connections!))
 process.disconnect()

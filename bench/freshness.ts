@@ -16,7 +16,7 @@ const usuallyEveryMs = 250
 const settleSeconds = 2
 
 /** The part inserted last holds the newest events, and reading it alone costs no more as the table grows. */
-const newestReceived = `SELECT toUnixTimestamp64Milli(max(received_at)) AS newest FROM events WHERE _part = (
+const newestReceived = `SELECT toUnixTimestamp64Milli(max(arrived_at)) AS newest FROM events WHERE _part = (
   SELECT name FROM system.parts WHERE database = currentDatabase() AND table = 'events' AND active
   ORDER BY max_block_number DESC LIMIT 1)`
 

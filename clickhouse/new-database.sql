@@ -1,7 +1,7 @@
 -- What a database begins with that no migration has run in. ClickHouse can't change the order of a table that is there, so
 -- the one that newer databases have is said here; migrations then find the table and change it as they do the older one.
 --
--- Every human event, as 0001_events.sql says, but for its order: the rows of a visitor's hour stand together, and so do the
+-- Every human event, as 0001_events.sql says, but for its order and for when it was received: the rows of a visitor's hour stand together, and so do the
 -- page, browser and ids that they have in common, which then take a fifth less room. With the kind before the visitor,
 -- each of them stood in up to seven places. An hour of most workspaces is a granule or two: what is asked of one kind reads no more.
 CREATE TABLE IF NOT EXISTS events
@@ -9,7 +9,10 @@ CREATE TABLE IF NOT EXISTS events
     id UInt64 CODEC(T64, ZSTD(1)),
     workspace_id UInt32 CODEC(ZSTD(1)),
     occurred_at DateTime64(3, 'UTC') CODEC(T64, ZSTD(1)),
-    received_at DateTime64(3, 'UTC') CODEC(T64, ZSTD(1)),
+    -- Only written: what is stored is how long after `occurred_at` that was, which takes 1.1 bytes in place of 2.7.
+    received_at DateTime64(3, 'UTC') EPHEMERAL toDateTime64(0, 3, 'UTC') CODEC(T64, ZSTD(1)),
+    receive_delay_ms Int64 DEFAULT toUnixTimestamp64Milli(received_at) - toUnixTimestamp64Milli(occurred_at) CODEC(T64, ZSTD(1)),
+    arrived_at DateTime64(3, 'UTC') ALIAS fromUnixTimestamp64Milli(toUnixTimestamp64Milli(occurred_at) + receive_delay_ms, 'UTC'),
     event_type Enum8('track' = 1, 'identify' = 2, 'conversion' = 3) CODEC(ZSTD(1)),
     kind Enum8('pageview' = 1, 'custom' = 2, 'autocapture' = 3, 'web_vital' = 4, 'page_leave' = 5, 'identify' = 6, 'conversion' = 7) CODEC(ZSTD(1)),
     visitor UInt64 CODEC(ZSTD(1)),

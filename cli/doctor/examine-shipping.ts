@@ -79,7 +79,7 @@ async function rowsIn(
   const within = gaps.map(({ above, below }) => `(id > ${above} AND id < ${below})`).join(' OR ')
   return ch.query(
     `SELECT intDiv(id, ${idsOfLease}) AS lease, count() AS rows,
-       toFloat64(toUnixTimestamp64Milli(now64(3)) - toUnixTimestamp64Milli(min(received_at))) AS oldest_ms
+       toFloat64(toUnixTimestamp64Milli(now64(3)) - toUnixTimestamp64Milli(min(arrived_at))) AS oldest_ms
      FROM events WHERE ${within} GROUP BY lease ORDER BY lease`,
   )
 }

@@ -13,7 +13,7 @@ export interface Pending {
 export async function countPending(ch: ClickHouse, { aggregated }: AggregateSnapshot): Promise<Pending> {
   const { sql, params } = idsIn(complementOf(aggregated), 'pending')
   const [found] = await ch.query<{ rows: number; oldest: number }>(
-    `SELECT count() AS rows, toUnixTimestamp64Milli(min(received_at)) AS oldest FROM events WHERE ${sql}`,
+    `SELECT count() AS rows, toUnixTimestamp64Milli(min(arrived_at)) AS oldest FROM events WHERE ${sql}`,
     params,
     heavyStatement,
   )

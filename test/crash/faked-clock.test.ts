@@ -111,8 +111,8 @@ test(
 
     const [rows] = await stores.ch.query<Record<'rows' | 'same' | 'early' | 'late' | 'first' | 'last', number>>(
       `SELECT countIf(event_name = 'a' AND client_event_id = '') AS rows, countIf(client_event_id != '') AS same,
-         countIf(occurred_at < received_at - toIntervalMillisecond(${eventAgeMaxMs})) AS early,
-         countIf(occurred_at > received_at) AS late,
+         countIf(occurred_at < arrived_at - toIntervalMillisecond(${eventAgeMaxMs})) AS early,
+         countIf(occurred_at > arrived_at) AS late,
          toUnixTimestamp64Milli(min(occurred_at)) AS first, toUnixTimestamp64Milli(max(occurred_at)) AS last FROM events`,
     )
     expect(rows).toMatchObject({ rows: accepted, same: 1, early: 0, late: 0 })

@@ -96,7 +96,7 @@ async function shipAgain(since: Date, loadedBefore: ReadonlySet<string | undefin
   await withStores(running.product, async (stores) => {
     await aggregateAll(stores)
     await stores.ch.command(
-      'ALTER TABLE events DELETE WHERE received_at >= {since:DateTime64(3)} AND id % 7 = 3',
+      'ALTER TABLE events DELETE WHERE arrived_at >= {since:DateTime64(3)} AND id % 7 = 3',
       { since },
       { settings: { mutations_sync: 1 } },
     )

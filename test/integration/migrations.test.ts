@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
 import { migrateClickHouse } from '../../clickhouse/migrate.ts'
@@ -68,8 +69,11 @@ test('a test’s own database, whose tables are copied, is as migrations make on
 test('a database that began in an earlier order keeps it and its rows, and is like a new one in all else', async () => {
   const ch = connectClickHouse(`${stores.clickhouseUrl}_earlier`)
   await beginEarlier(ch)
-  await ch.command(`INSERT INTO events (id, workspace_id, occurred_at, path, title, client_event_id)
-    SELECT number + 1, 7, '2026-11-20 10:00:00.123', '/a', 'A', toString(number) FROM numbers(10000)`)
+  const insert = (first: number) =>
+    ch.command(`INSERT INTO events (id, workspace_id, occurred_at, received_at, path, title, client_event_id)
+      SELECT number, 7, '2026-11-20 10:00:00.123', fromUnixTimestamp64Milli(1795168800123 + number), '/a', 'A', toString(number)
+      FROM numbers(${first}, 10000)`)
+  await insert(1)
   const read = () =>
     ch.query(`SELECT count() AS rows, sum(id) AS ids, min(occurred_at) AS at, groupUniqArray(path) AS paths,
       groupUniqArray(title) AS titles, uniqExact(client_event_id) AS sent FROM events`)
@@ -82,10 +86,24 @@ test('a database that began in an earlier order keeps it and its rows, and is li
 
   expect(await orderOfEvents(ch)).toBe('workspace_id, toStartOfHour(occurred_at), kind, visitor, occurred_at')
   expect(await orderOfEvents(stores.ch)).toBe('workspace_id, toStartOfHour(occurred_at), visitor, occurred_at')
+  const arrivals = () => ch.query('SELECT id, toUnixTimestamp64Milli(arrived_at) - id AS base FROM events ORDER BY id')
+  const bases = (count: number) => Array.from({ length: count }, (_, at) => ({ id: at + 1, base: 1795168800123 }))
+  expect(await arrivals()).toEqual(bases(10_000))
+  for (const statement of timesOfReceipt()) await ch.command(statement)
+  await insert(10_001)
+  expect(await arrivals()).toEqual(bases(20_000))
+  await ch.command('OPTIMIZE TABLE events FINAL')
+  expect(await arrivals()).toEqual(bases(20_000))
   expect(await describeTables(ch)).toEqual(await describeTables(stores.ch))
   await ch.command(`DROP DATABASE IF EXISTS \`${new URL(stores.clickhouseUrl).pathname.slice(1)}_earlier\``)
   await ch.close()
 })
+
+/** What operators are told to send for times of receipt as newer databases have them. */
+function timesOfReceipt(): string[] {
+  const blocks = readFileSync(projectFile('docs/operations.md'), 'utf8').matchAll(/```sql\n(.*?)```/gs)
+  return splitStatements([...blocks].find(([, sql]) => sql!.includes('receive_delay_ms'))![1]!)
+}
 
 /** As the version that had only the first migration left it. */
 async function beginEarlier(ch: ClickHouse): Promise<void> {

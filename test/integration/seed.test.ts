@@ -47,13 +47,15 @@ async function ask<Row>(
   ids: readonly number[] = idsOf(seeded),
   params: Record<string, number> = {},
 ): Promise<Row[]> {
-  const ours = 'WITH ours AS (SELECT * FROM events WHERE workspace_id IN {ids:Array(UInt32)})'
+  const ours = 'WITH ours AS (SELECT *, arrived_at FROM events WHERE workspace_id IN {ids:Array(UInt32)})'
   return stores.ch.query<Row>(`${ours} ${sql}`, { ids, ...params })
 }
 
 /** The same for the same rows, in which workspace ever; ids count from the first. */
 async function digestOf(ids: readonly number[], withIds = true): Promise<string> {
-  const others = eventColumns.map(({ name }) => name).filter((name) => name !== 'id' && name !== 'workspace_id')
+  const others = eventColumns
+    .map(({ name }) => (name === 'received_at' ? 'arrived_at' : name))
+    .filter((name) => name !== 'id' && name !== 'workspace_id')
   const [row] = await ask<{ digest: string }>(
     `SELECT toString(groupBitXor(cityHash64(${withIds ? 'id - first, ' : ''}indexOf([${ids}], workspace_id), ${others}))) AS digest
      FROM (SELECT *, (SELECT min(id) FROM ours) AS first FROM ours)`,
@@ -80,7 +82,7 @@ describe('svc seed', () => {
     expect(lease!.through).toBe(end - 1)
     const [ids] = await ask<Record<string, number>>(
       `SELECT uniqExact(id) AS distinct, countIf(id < {first:UInt64} OR id >= {end:UInt64}) AS outside,
-         groupArray(received_at) AS times, arraySort(times) = times AS grow
+         groupArray(arrived_at) AS times, arraySort(times) = times AS grow
        FROM (SELECT * FROM ours ORDER BY id)`,
       idsOf(seeded),
       { first: lease!.first * segmentRowsMax, end },
@@ -91,7 +93,7 @@ describe('svc seed', () => {
   test('places them in the days before the end, the newest of each workspace seconds before it', async () => {
     const rows = await ask<{ first: number; last: number; received: number; late: number; days: number }>(
       `SELECT toUnixTimestamp64Milli(min(occurred_at)) AS first, toUnixTimestamp64Milli(max(occurred_at)) AS last,
-         toUnixTimestamp64Milli(max(received_at)) AS received, countIf(received_at < occurred_at) AS late,
+         toUnixTimestamp64Milli(max(arrived_at)) AS received, countIf(arrived_at < occurred_at) AS late,
          uniqExact(toDate(occurred_at)) AS days
        FROM ours GROUP BY workspace_id`,
     )
@@ -212,7 +214,7 @@ describe('svc seed', () => {
     expect(cut.inserts).toBeGreaterThan(15)
     expect(await digestOf(cut.workspaceIds, false)).toBe(await digestOf(atOnce.workspaceIds, false))
     const [order] = await ask<{ distinct: number; grow: number }>(
-      `SELECT uniqExact(id) AS distinct, groupArray(received_at) AS times, arraySort(times) = times AS grow
+      `SELECT uniqExact(id) AS distinct, groupArray(arrived_at) AS times, arraySort(times) = times AS grow
        FROM (SELECT * FROM ours ORDER BY id)`,
       cut.workspaceIds,
     )

@@ -56,7 +56,7 @@ function readNewest(ch: Reader, span: ReadableSpan): Promise<RecentEvent[]> {
   return ch.query<RecentEvent>(
     `SELECT id, if(session_named = 1, session, NULL) AS session, anonymous_id, toString(event_type) AS event_type,
        event_name, url, path, title, referrer, source, medium, campaign, content, properties,
-       toUnixTimestamp64Milli(occurred_at) AS occurred_at_ms, toUnixTimestamp64Milli(received_at) AS received_at_ms
+       toUnixTimestamp64Milli(occurred_at) AS occurred_at_ms, toUnixTimestamp64Milli(arrived_at) AS received_at_ms
      FROM events WHERE ${shown}
      ORDER BY occurred_at DESC, id DESC LIMIT ${recentEventsMax}`,
     spanParams(span),

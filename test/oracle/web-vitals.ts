@@ -95,13 +95,18 @@ export function vitalPages(events: readonly EventFact[]): VitalPageRow[] {
     .sort((a, b) => b.pageviews - a.pageviews || byText(a.path, b.path))
 }
 
+/** In millionths: of equal ones that are interpolated the last digits differ. */
+function reachOf({ metric, p90 }: VitalRow): number {
+  return Math.round((p90 / thresholds[metric].poor) * 1e6)
+}
+
 function describePage(path: string, samples: readonly EventFact[], pageviews: number): VitalPageRow {
   const rows = webVitals(samples).filter(({ count }) => count > 0)
   const badness = ['good', 'needs_improvement', 'poor']
   const worst = [...rows].sort(
     (a, b) =>
       badness.indexOf(b.rating) - badness.indexOf(a.rating) ||
-      b.p90 / thresholds[b.metric].poor - a.p90 / thresholds[a.metric].poor ||
+      reachOf(b) - reachOf(a) ||
       metricNames.indexOf(a.metric) - metricNames.indexOf(b.metric),
   )[0]!
   const rated = (rating: Rating) =>

@@ -33,6 +33,7 @@ describe('the worst metric of a page', () => {
 
   it('is the first by name order where all is equal', () => {
     expect(worstVital(measured({ CLS: [0.2, 0.25], FCP: [2000, 3000] }))).toBe('FCP')
+    expect(worstVital(measured({ CLS: [0.3, 0.425 + Number.EPSILON], INP: [625, 850] }))).toBe('INP')
   })
 
   it('gives the page its rating and p90', () => {

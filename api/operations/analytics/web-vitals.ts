@@ -63,11 +63,14 @@ export function vitalPageRow({ path, pageviews, metrics }: PageVitals): List<'we
   }
 }
 
-/** The one with the worst rating; of equal ones, that whose p90 is furthest on the way to poor or beyond. */
+/**
+ * The one with the worst rating; of equal ones, that whose p90 is furthest on the way to poor or beyond, by more than the last
+ * digits of an interpolation.
+ */
 export function worstVital(metrics: PageVitals['metrics']): VitalName {
   const badness = (metric: VitalName): [rating: number, reach: number] => {
     const { p75, p90 } = metrics.get(metric)!
-    return [vitalRatings.indexOf(rateVital(metric, p75)), p90 / vitals[metric].poor]
+    return [vitalRatings.indexOf(rateVital(metric, p75)), shown(p90 / vitals[metric].poor)]
   }
   // Sorting is stable: what is equal in both stays in the order of the names.
   const [worst] = vitalNames

@@ -14,7 +14,8 @@ import { type Round, runRound, type Shape } from '../round.ts'
 import { untilAggregated } from '../seeded.ts'
 
 const shape: Shape = { connections: 64, eventsPerRequest: 1 }
-const shareOfMaximum = 0.6
+/** Of what ingest takes while nothing is shipped: a rate that is kept up with. */
+export const shareOfMaximum = 0.6
 /** Whatever the maximum: some ten million events in ten minutes. */
 const rateMax = 40_000
 

@@ -22,7 +22,7 @@ export async function* bytesOfPostgres(pg: Postgres): AsyncGenerator<StoredBytes
 
 /**
  * Every table of ours, and ClickHouse's own logs of queries and errors where it keeps some: as they are shown, and each
- * value's bytes. States of aggregates are made of columns that are read here, and can't be shown.
+ * value's bytes. What is only written can't be read. States of aggregates are made of columns that are read here, and can't be shown.
  */
 export async function* bytesOfClickHouse(ch: ClickHouse): AsyncGenerator<StoredBytes> {
   const tables = await ch.query<{ database: string; name: string }>(
@@ -32,7 +32,8 @@ export async function* bytesOfClickHouse(ch: ClickHouse): AsyncGenerator<StoredB
   )
   for (const { database, name } of tables) {
     const columns = await ch.query<{ name: string }>(
-      `SELECT name FROM system.columns WHERE database = {database:String} AND table = {name:String} AND type NOT LIKE '%AggregateFunction%'`,
+      `SELECT name FROM system.columns WHERE database = {database:String} AND table = {name:String}
+         AND type NOT LIKE '%AggregateFunction%' AND default_kind != 'EPHEMERAL'`,
       { database, name },
     )
     const shown = columns.map((column) => `toString(\`${column.name}\`)`).join(', ')

@@ -20,7 +20,7 @@ export interface Probed {
 }
 
 const everyMs = 100
-/** An answer takes the core some 50 ms of work, which is the load's: asked 15 times a second it was half of all. Up to so much of each figure is the asking. */
+/** Answers take time of the core that the load is on, so they are asked for seldom: up to so much of each figure is the asking. */
 export const askEveryMs = 250
 /** After the last event, for all to become visible. */
 const patienceMs = 30_000

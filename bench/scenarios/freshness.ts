@@ -45,12 +45,10 @@ export async function freshness(settings: BenchSettings): Promise<ScenarioResult
       say(`  visible after p50 ${latency.p50}, p95 ${latency.p95}, p99 ${latency.p99} ms`)
       figures.push(
         {
-          ...{
-            measure: `p99 from 202 to visible in the overview, at ${name}`,
-            value: latency.p99,
-            unit: 'ms',
-            latency,
-          },
+          measure: `p99 from 202 to visible in the overview, at ${name}`,
+          value: latency.p99,
+          unit: 'ms',
+          latency,
           ...targets,
         },
         { measure: `load beside it, ${name}`, value: round.eventsPerSecond, unit: 'events/s', latency: round.latency },

@@ -165,15 +165,15 @@ export const foundConversionsMax = 10_000
 export const rowsAtHandMax = 1_000
 /** The same for the parts of hours that a range and the one before begin and end with, their sessions' other rows included. */
 export const edgeRowsAtHandMax = 10_000
-/** The same for whole hours of days that are over, which are remembered. */
-export const edgeRowsRememberedMax = 2_000
+/** Rows of a whole hour that are remembered, of days that are over, or once nothing was committed for so long. */
+export const edgeHourRowsMax = 200_000
+export const edgesAtRestMs = 1 * minute
 /** Where they were more, they aren't looked for again for so long. */
 export const crowdedForMs = 1 * minute
 export const crowdedWorkspacesMax = 10_000
 /**
  * Of more, an overview shows what was known last of sessions (bounces, durations, sources, devices, entry pages), if that is so
- * long ago at most: the aggregator is at work on them. Visitors, pages, events are counted to the last one all the same, unless
- * even more wait: then the machine is behind, and to count them for every question would keep it there.
+ * long ago at most. All else is counted to the last event, unless even more wait: that would keep the machine behind.
  */
 export const aggregatesKeepUpMs = 5 * minute
 /** Up to so many are read once for these, each with what single rows count for; of more, every statement reads what it needs. */

@@ -80,12 +80,12 @@ export interface RowsWanted {
 /** @returns undefined when there are more than `max` */
 export async function readRows(
   ch: Pick<ClickHouse, 'query'>,
-  { condition, params, max, isLasting = false }: RowsWanted,
+  { condition, params, max }: RowsWanted,
 ): Promise<EventRow[] | undefined> {
   const rows = await ch.query<EventRow>(
     `SELECT ${columns} FROM events WHERE ${condition} LIMIT {rows_max:UInt32}`,
     { ...params, rows_max: max + 1 },
-    { isLong: true, isLasting },
+    { isLong: true },
   )
   return rows.length > max ? undefined : rows
 }
@@ -106,7 +106,7 @@ const alikeColumns: BinaryColumns = {
 /** The same with less of each row, for thousands of them. */
 export async function readAlikeRows(
   ch: Pick<ClickHouse, 'query'>,
-  { condition, params, max }: RowsWanted,
+  { condition, params, max, isLasting = false }: RowsWanted,
 ): Promise<AlikeRows[] | undefined> {
   const list = (value: string) => `groupArray(toFloat64(${value}))`
   const alike = await ch.query<AlikeRows>(
@@ -117,7 +117,7 @@ export async function readAlikeRows(
        FROM events WHERE ${condition} LIMIT {rows_max:UInt32})
      GROUP BY kind, path, title, metric, hasVisitor`,
     { ...params, rows_max: max + 1 },
-    { binary: alikeColumns },
+    { binary: alikeColumns, isLasting },
   )
   return countRows(alike) > max ? undefined : alike
 }

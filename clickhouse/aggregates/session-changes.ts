@@ -12,9 +12,8 @@ export interface SessionRows {
   readonly uncounted: readonly EventRow[]
 }
 
-/** A key of a dimension and what is added to it by the sessions of an hour; or taken away, of those that cease to begin as they did. */
-export interface SessionChange {
-  readonly hour: number
+/** A key of a dimension and what sessions add to it; or take away, where they cease to begin as they did. */
+export interface SessionSums {
   readonly dimension: string
   readonly key: string
   readonly detail: string
@@ -25,6 +24,11 @@ export interface SessionChange {
   durationMs: number
   /** Their digests. */
   readonly visitors: Set<number>
+}
+
+/** The sessions of an hour. */
+export interface SessionChange extends SessionSums {
+  readonly hour: number
 }
 
 export interface SessionChanges {
@@ -78,7 +82,7 @@ export function sessionChangesOf(
 }
 
 /** The sessions whose first event lies in one of some spans. `rows`: all of theirs, a day around. */
-export function sessionsBegunIn(rows: readonly EventRow[], spans: readonly Span[]): SessionChange[] {
+export function sessionsBegunIn(rows: readonly EventRow[], spans: readonly Span[]): SessionSums[] {
   const { changes, add } = collectChanges(() => true)
   const bySession = new Map<number, EventRow[]>()
   for (const row of rows.filter(({ hasVisitor }) => hasVisitor)) {

@@ -218,6 +218,7 @@ function sizeOf(value: unknown, counted: Set<object> = new Set()): number {
   if (typeof value !== 'object' || value === null) return valueBytes
   if (counted.has(value)) return valueBytes
   counted.add(value)
+  if (ArrayBuffer.isView(value)) return objectBytes + value.byteLength
   const sum = (parts: readonly number[]) => parts.reduce((all, bytes) => all + bytes, objectBytes)
   if (!isHolding(value)) return sum(Object.values(value).map((part) => sizeOf(part, counted)))
   const held = value.memory.filter(([holder]) => !counted.has(holder))

@@ -131,7 +131,7 @@ async function watched(): Promise<Watched> {
 const isOfAggregates = (sql: string) => sql.includes('FROM agg_')
 
 test('what was read ahead is asked for no more, whatever waits to be aggregated', async () => {
-  const { workspace, asked, warm } = await watched()
+  const { workspace, asked, lasting, warm } = await watched()
   await take(workspace, event)
   await take(workspace, { ...event, visitor: 2, session: 2, occurred_at: at(11.2) })
   const question = { hours: '24', limit: '3' }
@@ -139,9 +139,10 @@ test('what was read ahead is asked for no more, whatever waits to be aggregated'
   await take(workspace, { ...event, visitor: 3, session: 3, occurred_at: at(11.4) })
 
   asked.length = 0
+  lasting.length = 0
   await warm()
-  expect(asked.length).toBeGreaterThan(3)
-  expect(asked.filter((sql) => !isOfAggregates(sql))).toEqual([])
+  expect(asked.filter(isOfAggregates).length).toBeGreaterThan(3)
+  expect(asked).toEqual(lasting)
 
   asked.length = 0
   await workspace.addEvents([{ ...event, id: segment * segmentRowsMax + 1, visitor: 4, session: 4, path: '/' }])

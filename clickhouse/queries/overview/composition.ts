@@ -13,8 +13,8 @@ import type { Span } from '../../../schemas/time-range.ts'
 import { hourMs } from '../../../schemas/time-zone.ts'
 import { idsIn } from '../../aggregates/id-ranges.ts'
 import { type HourSpan, sessionHours } from '../../aggregates/row-scope.ts'
-import { type AlikeRows, type EventRow, rowsBetween } from '../../aggregates/rows-at-hand.ts'
-import type { SessionRows } from '../../aggregates/session-changes.ts'
+import { type AlikeRows, rowsBetween } from '../../aggregates/rows-at-hand.ts'
+import type { SessionRows, SessionSums } from '../../aggregates/session-changes.ts'
 import type { BoundSql } from '../../bound-sql.ts'
 import { type AggregatedCell, aggregatedCells, hourOf, isCountedUpTo } from './aggregated-cells.ts'
 import { inAnySpan, type ReadableSpan, spanParams } from './span.ts'
@@ -36,17 +36,17 @@ export interface PendingRows {
 export interface RowsRead {
   /** Undefined when there are none. */
   readonly pending?: PendingRows | undefined
-  /** Undefined where they are too many to be taken at hand. */
+  /** Without those that are too many to be taken at hand. */
   readonly edges?: EdgeRows | undefined
 }
 
 /** Raw rows of parts of hours that ranges begin or end with. */
 export interface EdgeRows {
   readonly spans: readonly Span[]
-  /** All of the spans, the others of their sessions a day around, and maybe more of the hours that the spans lie in. */
-  readonly rows: readonly EventRow[]
-  /** The same rows. */
+  /** All rows of the spans, and maybe more of the hours that these lie in. */
   readonly alike: readonly AlikeRows[]
+  /** What the sessions that begin in parts of the spans add to each key. */
+  sessionsBegunIn(parts: readonly Span[]): SessionSums[]
 }
 
 export interface Composition extends RowsRead {

@@ -4,18 +4,19 @@
  * is readable. The others are in the aggregates, or among the rows that the aggregates don't have.
  */
 import { creditWindowMs, foundConversionsMax } from '../../../schemas/limits.ts'
+import type { Span } from '../../../schemas/time-range.ts'
 import { dayMs, hourMs } from '../../../schemas/time-zone.ts'
 import { creditedSql, type FoundConversions, findChangedConversions } from '../../aggregates/credits.ts'
-import { browserKey, countryKey, deviceKey, mediumKey, sourceKey } from '../../aggregates/event-keys.ts'
 import { idMax } from '../../aggregates/id-ranges.ts'
 import { liveRowsIn } from '../../aggregates/live-rows.ts'
 import { type HourSpan, moment, type RowScope, sessionHours } from '../../aggregates/row-scope.ts'
 import type { SessionRows } from '../../aggregates/session-changes.ts'
-import type { BoundSql } from '../../bound-sql.ts'
 import type { Growing } from '../../query-options.ts'
-import { dayHours, endBehind } from './aggregated-cells.ts'
+import type { BinaryColumns } from '../../row-binary.ts'
+import { dayHours, endBehind, hourOf } from './aggregated-cells.ts'
 import { type Composition, type PendingRows, sessionHoursOf } from './composition.ts'
-import { prefixParams, type Reader, within } from './span.ts'
+import { type CreditsSql, rawCredits } from './raw-credits.ts'
+import { prefixParams, type Reader } from './span.ts'
 
 /** A key of a dimension. */
 export interface GroupKeys {
@@ -72,23 +73,67 @@ async function readPart(
   const start = isAggregated ? Math.min(to, firstAggregated(composition)) : to
   // Behind the range's end nothing is counted, but rows may wait.
   const rawEnd = Math.min(start, composition.span.end)
-  const raw = rawEnd > from ? rawCredits(composition, from, rawEnd) : undefined
+  const raw = rawEnd > from ? { ...rawCredits(composition.span, from, rawEnd), isLasting: false } : undefined
+  const isPartOfHour = start < to && hourOf(start) === hourOf(to - 1) && (start % hourMs !== 0 || to % hourMs !== 0)
+  if (isPartOfHour && found?.ids.length === 0) {
+    const some = raw === undefined ? [] : await readCredits(ch, raw)
+    return [...some, ...(await readWithinHour(ch, composition, { start, end: to }))]
+  }
   const later = start < to ? aggregatedCredits(composition, start, to, found) : undefined
   const parts = [raw, later].filter((part) => part !== undefined)
-  const entries = `arrayJoin([('source', source, medium), ('device', device, ''), ('browser', browser, ''), ('country', country, '')])`
-  const answers = await Promise.all(
-    parts.map(({ with: withs, sql, params, isLasting, growing }) =>
-      ch.query<CreditedConversions>(
-        `${withs.length === 0 ? '' : `WITH ${withs.join(', ')}`}
-         SELECT entry.1 AS dimension, entry.2 AS key, entry.3 AS detail, sum(amount) AS total
-         FROM (SELECT ${entries} AS entry, amount FROM (${sql}))
-         GROUP BY dimension, key, detail`,
-        params,
-        { isLasting, ...(growing && { growing: { ...growing, merge: addConversions } }) },
-      ),
-    ),
+  return (await Promise.all(parts.map((part) => readCredits(ch, part)))).flat()
+}
+
+/** SQL of what a conversion counts for. */
+const entries = `arrayJoin([('source', source, medium), ('device', device, ''), ('browser', browser, ''), ('country', country, '')])`
+
+function readCredits(ch: Reader, part: Part): Promise<CreditedConversions[]> {
+  const { with: withs, sql, params, isLasting, growing } = part
+  return ch.query<CreditedConversions>(
+    `${withs.length === 0 ? '' : `WITH ${withs.join(', ')}`}
+     SELECT entry.1 AS dimension, entry.2 AS key, entry.3 AS detail, sum(amount) AS total
+     FROM (SELECT ${entries} AS entry, amount FROM (${sql}))
+     GROUP BY dimension, key, detail`,
+    params,
+    { isLasting, ...(growing && { growing: { ...growing, merge: addConversions } }) },
   )
-  return answers.flat()
+}
+
+/** Conversions that count for a key, by their moments: milliseconds since 1970, and how often each counts. */
+interface ConversionMoments extends GroupKeys {
+  readonly ats: Float64Array
+  readonly amounts: Float64Array
+}
+
+const momentColumns: BinaryColumns = {
+  dimension: 'text',
+  key: 'text',
+  detail: 'text',
+  ats: 'numbers',
+  amounts: 'numbers',
+}
+
+/**
+ * Of a part of an hour, from the aggregates: all of the hour is read, for a reader that remembers, as the next question is
+ * about another part of it. For a composition of which nothing waits.
+ */
+async function readWithinHour(ch: Reader, composition: Composition, part: Span): Promise<CreditedConversions[]> {
+  const hour = hourOf(part.start)
+  const all = aggregatedCredits(composition, hour * hourMs, (hour + 1) * hourMs, noConversions)
+  const moments = await ch.query<ConversionMoments>(
+    `SELECT entry.1 AS dimension, entry.2 AS key, entry.3 AS detail, groupArray(at) AS ats, groupArray(toFloat64(amount)) AS amounts
+     FROM (SELECT ${entries} AS entry, toFloat64(toUnixTimestamp64Milli(occurred_at)) AS at, amount FROM (${all.sql}))
+     GROUP BY dimension, key, detail`,
+    all.params,
+    {
+      ...{ isLasting: all.isLasting, binary: momentColumns },
+      ...(all.growing && { growing: { ...all.growing, merge: (some: readonly ConversionMoments[]) => [...some] } }),
+    },
+  )
+  return moments.map(({ dimension, key, detail, ats, amounts }) => ({
+    ...{ dimension, key, detail },
+    total: amounts.reduce((sum, amount, at) => sum + (ats[at]! >= part.start && ats[at]! < part.end ? amount : 0), 0),
+  }))
 }
 
 /** One for each group of several that may be of the same. */
@@ -141,8 +186,7 @@ function firstAggregated(composition: Composition): number {
     : from
 }
 
-interface Part extends BoundSql {
-  readonly with: readonly string[]
+interface Part extends CreditsSql {
   /** Whether it reads nothing but immutable generations, and may be asked again: by whole hours. */
   readonly isLasting: boolean
   readonly growing?: Growing
@@ -164,12 +208,12 @@ function aggregatedCredits(
   const live = liveRowsIn({ generations: generationsOf(firstHour, lastHour), resets }, 'conversions')
   const columns = 'occurred_at, touched_at, source, medium, session_source, session_medium, device, browser, country'
   const select = (amount: string, table: string) => `
-    SELECT if(touched_at >= ${moment('readable_from')} AND touched_at != fromUnixTimestamp64Milli(toInt64(0), 'UTC'), toString(source), toString(session_source)) AS source_,
+    SELECT occurred_at, if(touched_at >= ${moment('readable_from')} AND touched_at != fromUnixTimestamp64Milli(toInt64(0), 'UTC'), toString(source), toString(session_source)) AS source_,
       if(touched_at >= ${moment('readable_from')} AND touched_at != fromUnixTimestamp64Milli(toInt64(0), 'UTC'), toString(medium), toString(session_medium)) AS medium_,
       toString(device) AS device, toString(browser) AS browser, toString(country) AS country, ${amount} AS amount
     FROM ${table} WHERE occurred_at >= ${moment('credits_from')} AND occurred_at < ${moment('credits_to')}`
   const named = (sql: string) =>
-    `SELECT source_ AS source, medium_ AS medium, device, browser, country, toInt64(amount) AS amount FROM (${sql})`
+    `SELECT occurred_at, source_ AS source, medium_ AS medium, device, browser, country, toInt64(amount) AS amount FROM (${sql})`
   const scope = changedScope(span.workspaceId, pending, { start: firstHour, end: lastHour })
   const isUnchanged = scope === undefined || found?.ids.length === 0
   const end = isUnchanged && to % hourMs === 0 ? endBehind(snapshot, lastHour) : undefined
@@ -207,55 +251,5 @@ function aggregatedCredits(
       UNION ALL
       ${named(select('1', 'credited'))}`,
     params: { ...credited.params, ...params },
-  }
-}
-
-/**
- * Conversions from `from` to just before `to`, credited by readable raw rows alone: all touches and conversions of their
- * visitors in their order, each row seeing the newest touch so far; without one, the first event of their session.
- */
-function rawCredits({ span }: Composition, from: number, to: number): Part {
-  const readable = (time: number) => Math.max(time, span.readableFrom)
-  const inRange = within('raw_from', 'raw_to')
-  return {
-    isLasting: false,
-    params: {
-      workspace: span.workspaceId,
-      raw_from: from,
-      raw_to: to,
-      raw_touches_from: readable(from - creditWindowMs),
-      raw_sessions_from: readable(from - sessionHours * hourMs),
-      raw_sessions_to: to + sessionHours * hourMs,
-    },
-    with: [
-      `raw_conversions AS (
-        SELECT session, device, browser, country, has_touch, touch_source, touch_medium FROM (
-          SELECT session, occurred_at, kind, ${deviceKey} AS device, ${browserKey} AS browser, ${countryKey} AS country,
-            source NOT IN ('', 'direct') AS is_touch,
-            maxIf(occurred_at, is_touch) OVER so_far AS touched_at,
-            countIf(is_touch) OVER so_far > 0
-              AND touched_at >= occurred_at - toIntervalMillisecond(${creditWindowMs}) AS has_touch,
-            argMaxIf(toString(source), (occurred_at, id), is_touch) OVER so_far AS touch_source,
-            argMaxIf(toString(medium), (occurred_at, id), is_touch) OVER so_far AS touch_medium
-          FROM events
-          WHERE ${within('raw_touches_from', 'raw_to')}
-            AND visitor IN (SELECT visitor FROM events WHERE ${inRange} AND kind = 'conversion' AND visitor != 0)
-            AND (kind = 'conversion' OR is_touch)
-          WINDOW so_far AS (PARTITION BY visitor ORDER BY occurred_at, id ROWS UNBOUNDED PRECEDING)
-        )
-        WHERE kind = 'conversion' AND occurred_at >= ${moment('raw_from')}
-      )`,
-      `raw_begun AS (
-        SELECT session, argMin((${sourceKey}, ${mediumKey}), (occurred_at, id)) AS first FROM events
-        WHERE ${within('raw_sessions_from', 'raw_sessions_to')} AND visitor != 0
-          AND session IN (SELECT session FROM events WHERE ${inRange} AND kind = 'conversion' AND visitor != 0)
-        GROUP BY session
-      )`,
-    ],
-    sql: `SELECT if(has_touch, touch_source, first.1) AS source, if(has_touch, touch_medium, first.2) AS medium, device, browser, country, toInt64(1) AS amount
-      FROM raw_conversions LEFT JOIN raw_begun USING (session)
-      UNION ALL
-      SELECT ${sourceKey}, ${mediumKey}, ${deviceKey}, ${browserKey}, ${countryKey}, toInt64(1)
-      FROM events WHERE ${inRange} AND kind = 'conversion' AND visitor = 0`,
   }
 }

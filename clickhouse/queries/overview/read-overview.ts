@@ -17,7 +17,7 @@ import { readBotVisits } from './bot-visits.ts'
 import { type Composition, composeSpan, type PendingRows, type RowsRead } from './composition.ts'
 import { readConversions } from './conversions.ts'
 import { type Counts, readCounts, readTotals, type VitalSums } from './counts.ts'
-import { readEdges } from './edges.ts'
+import { type EdgesAsked, readEdges, warmEdges } from './edges.ts'
 import {
   askBusiestPages,
   type BusiestPages,
@@ -87,7 +87,7 @@ export async function readOverview(
   request: OverviewRequest,
 ): Promise<OverviewFigures> {
   const { workspaceId, range, now, readableFrom } = request
-  const { span, previousSpan } = spansOf(request)
+  const { span } = spansOf(request)
   // Bot visits are kept for a time of their own, whatever the plan.
   const botSpan = { ...span, readableFrom: now - botRetentionDays * dayMs }
   const one = oneThread(ch)
@@ -95,7 +95,7 @@ export async function readOverview(
   const waiting = readAround(one, snapshot, request)
   const ofAggregates = Promise.all([
     waiting,
-    readEdges(one, snapshot, previousSpan ? [span, previousSpan] : [span], waiting),
+    readEdges(one, snapshot, edgesAskedBy(request), waiting),
     askBusiestPages(one, composeSpan(snapshot, span)),
   ]).then(([pending, edges]) => {
     const reader = areManyRead(snapshot, pending) ? ch : one
@@ -156,6 +156,7 @@ export async function warmOverview(
   const busiest = await readBusiestPages(lasting, composition, request.limit)
   await askPages(lasting, composition, joinPages(coming, busiest.coming))
   await readAggregated(lasting, snapshot, request, {})
+  await warmEdges(lasting, snapshot, edgesAskedBy(request))
 }
 
 /** Rows that wait may bring a page among the busiest: what it takes to show it is at hand then. */
@@ -182,6 +183,11 @@ function inTurn(ch: Reader): Reader {
 function spansOf({ workspaceId, range, readableFrom }: OverviewRequest) {
   const span = { workspaceId, readableFrom, start: range.start, end: range.end }
   return { span, previousSpan: range.previous.start >= readableFrom ? { ...span, ...range.previous } : null }
+}
+
+function edgesAskedBy(request: OverviewRequest): EdgesAsked {
+  const { span, previousSpan } = spansOf(request)
+  return { ranges: previousSpan ? [span, previousSpan] : [span], now: request.now }
 }
 
 /** The figures that stand in aggregates, as far as these have them. */

@@ -17,7 +17,7 @@ import { DistinctSet } from '../../aggregates/distinct-set.ts'
 import { idMax } from '../../aggregates/id-ranges.ts'
 import { type HourSpan, type RowScope, sessionHours } from '../../aggregates/row-scope.ts'
 import type { EventRow } from '../../aggregates/rows-at-hand.ts'
-import { type SessionChanges, sessionChangesOf, sessionsBegunIn } from '../../aggregates/session-changes.ts'
+import { type SessionChanges, sessionChangesOf } from '../../aggregates/session-changes.ts'
 import { sessionContributionsSql, sessionSidesSql } from '../../aggregates/session-starts.ts'
 import { aggregateTables } from '../../aggregates/tables.ts'
 import type { BoundSql } from '../../bound-sql.ts'
@@ -231,7 +231,7 @@ function rowsAtHand(
 ): AggregateRow[] {
   const begun = edgesOf(composition, sessionHoursOf(composition)).atHand
   const changes = atHand?.changes.filter(({ hour }) => !cut.includes(hour)) ?? []
-  return [...sessionsBegunIn(composition.edges?.rows ?? [], begun), ...changes].map(
+  return [...(composition.edges?.sessionsBegunIn(begun) ?? []), ...changes].map(
     ({ dimension, key, detail, sessions, pageviews, events, bounces, durationMs, visitors }) =>
       aggregateRow(
         { dimension, key, detail },

@@ -1,0 +1,97 @@
+/**
+ * An hour that ranges begin or end inside of, read whole for all of its moments: its rows, and the sessions that begin in it.
+ * Ranges that begin a little later with each question ask nothing more of ClickHouse for an hour then.
+ */
+import { edgeHourRowsMax } from '../../../schemas/limits.ts'
+import type { Span } from '../../../schemas/time-range.ts'
+import { type AlikeRows, readAlikeRows } from '../../aggregates/rows-at-hand.ts'
+import type { SessionSums } from '../../aggregates/session-changes.ts'
+import type { BinaryColumns } from '../../row-binary.ts'
+import { sessionStartsSql } from './raw-sessions.ts'
+import { inAnySpan, type ReadableSpan, type Reader } from './span.ts'
+
+/** Sessions that count for one key of a dimension. Every list has one number for each, in one order. */
+export interface SessionStarts {
+  readonly dimension: string
+  readonly key: string
+  /** The medium, where the key is a source. */
+  readonly detail: string
+  /** Of their first events: milliseconds since 1970. */
+  readonly ats: Float64Array
+  readonly pageviews: Float64Array
+  readonly events: Float64Array
+  /** 1 or 0. */
+  readonly bounces: Float64Array
+  /** Milliseconds. */
+  readonly durations: Float64Array
+  /** Digests (distinct-set.ts); empty where visitors aren't counted. */
+  readonly visitors: Float64Array
+}
+
+export interface EdgeHour {
+  readonly alike: readonly AlikeRows[]
+  readonly starts: readonly SessionStarts[]
+}
+
+const startsColumns: BinaryColumns = {
+  dimension: 'text',
+  key: 'text',
+  detail: 'text',
+  ats: 'numbers',
+  pageviews: 'numbers',
+  events: 'numbers',
+  bounces: 'numbers',
+  durations: 'numbers',
+  visitors: 'numbers',
+}
+
+/**
+ * @param ch remembers
+ * @param hour all of it, and a day to both sides, is readable
+ * @param contents parameters that are others when rows have come to the hour, or to the day before or after it
+ * @returns undefined where it has too many rows
+ */
+export async function readEdgeHour(
+  ch: Reader,
+  span: ReadableSpan,
+  hour: Span,
+  contents: Readonly<Record<string, unknown>>,
+): Promise<EdgeHour | undefined> {
+  const inHour = inAnySpan('hour', [hour])
+  const alike = await readAlikeRows(ch, {
+    condition: `workspace_id = {workspace:UInt32} AND ${inHour.sql}`,
+    params: { workspace: span.workspaceId, ...inHour.params, ...contents },
+    max: edgeHourRowsMax,
+    isLasting: true,
+  })
+  if (alike === undefined) return undefined
+  const { sql, params } = sessionStartsSql({ ...span, readableFrom: Number.NEGATIVE_INFINITY }, hour)
+  const starts = await ch.query<SessionStarts>(
+    sql,
+    { ...params, ...contents },
+    { binary: startsColumns, isLasting: true },
+  )
+  return { alike, starts }
+}
+
+/** What the sessions of some hours that begin in one of some spans add to each key; several may have equal keys. */
+export function startsBetween(starts: readonly SessionStarts[], spans: readonly Span[]): SessionSums[] {
+  const found: SessionSums[] = []
+  for (const { dimension, key, detail, ats, pageviews, events, bounces, durations, visitors } of starts) {
+    const sums = { sessions: 0, pageviews: 0, events: 0, bounces: 0, durationMs: 0 }
+    const seen = new Set<number>()
+    for (const { start, end } of spans) {
+      for (let place = 0; place < ats.length; place++) {
+        if (ats[place]! < start || ats[place]! >= end) continue
+        sums.sessions += 1
+        sums.pageviews += pageviews[place]!
+        sums.events += events[place]!
+        sums.bounces += bounces[place]!
+        sums.durationMs += durations[place]!
+        if (visitors.length > 0) seen.add(visitors[place]!)
+      }
+    }
+    if (sums.sessions > 0) found.push({ dimension, key, detail, ...sums, visitors: seen })
+  }
+  return found
+}

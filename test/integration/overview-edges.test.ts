@@ -1,0 +1,106 @@
+/** Ranges that begin and end inside an hour: of whose rows, once read, no question is asked again until others come. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { rememberLasting } from '../../clickhouse/queries/remember.ts'
+import type { QueryOptions } from '../../clickhouse/query-options.ts'
+import { aggregate } from '../../pipeline/aggregate/run.ts'
+import { edgeHourRowsMax, segmentRowsMax } from '../../schemas/limits.ts'
+import { workOn } from '../support/aggregates.ts'
+import { makeTestWorkspace } from '../support/overview.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+let stores: TestStores
+beforeAll(async () => {
+  stores = await freshStores()
+})
+afterAll(() => stores.close())
+
+const hour = 3_600_000
+const midnight = Math.floor(Date.now() / (24 * hour)) * 24 * hour - 24 * hour
+const at = (hours: number) => midnight + hours * hour
+const range = (start: number, end: number) => ({
+  start: new Date(at(start)).toISOString(),
+  end: new Date(at(end)).toISOString(),
+})
+
+let segment = 0
+/** A workspace whose questions are counted. `lists`: how often each number of the binary answers is given. */
+async function watched(lists = 1) {
+  const asked: string[] = []
+  const ch = rememberLasting({
+    ...stores.ch,
+    query: async <Row>(sql: string, params?: Record<string, unknown>, options?: QueryOptions<Row>) => {
+      asked.push(sql)
+      const rows = await stores.ch.query<Row>(sql, params, options)
+      return lists === 1 || options?.isLasting !== true || !sql.includes('AS ids')
+        ? rows
+        : rows.map((row) => ({ ...row, ids: new Float64Array(lists) }))
+    },
+  })
+  const workspace = await makeTestWorkspace({ ...stores, ch }, { now: new Date(at(20)).toISOString() })
+  const add = async (hours: number, visitor: number, more: Record<string, unknown> = {}) => {
+    const id = segment * segmentRowsMax + visitor
+    const one = { id, visitor, session: visitor, occurred_at: at(hours), path: '/', source: 'google', medium: 'cpc' }
+    await workspace.addEvents([{ ...one, ...more }])
+  }
+  const take = async () => {
+    segment++
+    await stores.pg.query(
+      'INSERT INTO segment_leases_taken (first_segment, end_segment, shipped_through) VALUES ($1, $2, $3)',
+      [segment - 1, segment, segment * segmentRowsMax - 1],
+    )
+    await aggregate(workOn(stores))
+  }
+  const figures = async (start: number, end: number) => {
+    asked.length = 0
+    const { metrics, top_sources, top_pages } = await workspace.ask(range(start, end))
+    const { events, sessions, visitors, conversions, bounce_rate, previous } = metrics
+    const conversionsOfSources = top_sources.reduce((sum, one) => sum + one.conversions, 0)
+    return {
+      ...{ events, sessions, visitors, conversions, bounce_rate, conversionsOfSources },
+      begun: top_sources.map((one) => one.sessions),
+      pageviews: top_pages.map((one) => one.pageviews),
+      before: previous && { events: previous.events, sessions: previous.sessions, bounce_rate: previous.bounce_rate },
+    }
+  }
+  return { asked, add, take, figures }
+}
+
+test('a range that begins and ends a little later is counted from what is known of its hours, until more comes to them', async () => {
+  const { asked, add, take, figures } = await watched()
+  for (const [visitor, hours] of [3.4, 3.6, 8.2, 8.4, 9.5, 12.2].entries()) await add(hours, visitor + 1)
+  await add(12.3, 7, { kind: 'conversion' })
+  await add(12.6, 8, { kind: 'conversion' })
+  await take()
+
+  const first = await figures(8.1, 12.25)
+  expect(first).toEqual({
+    ...{ events: 4, sessions: 4, visitors: 4, conversions: 0, bounce_rate: 100, conversionsOfSources: 0 },
+    ...{ begun: [4], pageviews: [4], before: { events: 0, sessions: 0, bounce_rate: 0 } },
+  })
+  // The range before begins at 3.95 hours, and then at 3.5.
+  const second = await figures(8.3, 12.5)
+  expect(second).toMatchObject({ events: 4, sessions: 4, conversions: 1, bounce_rate: 75, conversionsOfSources: 1 })
+  expect(second.before).toEqual({ events: 1, sessions: 1, bounce_rate: 100 })
+  const third = await figures(8.0 + 1 / 7, 12 + 1 / 7)
+  expect(third).toMatchObject({ events: 3, sessions: 3, begun: [3], pageviews: [3] })
+  // Recent events, visitors of five minutes, and what waits; bots, clicks.
+  const tables = asked.map((sql) => /FROM (\w+)/.exec(sql)?.[1]).sort()
+  expect(tables).toEqual(['bot_visits', 'events', 'events', 'events', 'link_clicks'])
+
+  // Late, in an hour that is known; at first it waits.
+  await add(8.7, 9)
+  const late = { events: 5, sessions: 5, begun: [5], pageviews: [5] }
+  expect(await figures(8.1, 12.25)).toMatchObject(late)
+  await take()
+  expect(await figures(8.1, 12.25)).toMatchObject(late)
+  expect(await figures(8.75, 12.25)).toMatchObject({ events: 2, sessions: 2, begun: [2] })
+})
+
+test('of an hour with too many rows to be remembered each figure is counted by a statement', async () => {
+  const { asked, add, take, figures } = await watched(edgeHourRowsMax + 1)
+  for (const [visitor, hours] of [8.2, 8.4, 12.2].entries()) await add(hours, visitor + 1)
+  await take()
+  expect(await figures(8.3, 12.25)).toMatchObject({ events: 2, sessions: 2, begun: [2], pageviews: [2] })
+  expect(await figures(8.1, 12.1)).toMatchObject({ events: 2, sessions: 2, begun: [2], pageviews: [2] })
+  expect(asked.filter((sql) => sql.includes('edges_from_0')).length).toBeGreaterThan(3)
+})

@@ -25,7 +25,7 @@ export interface EdgesAsked {
  * have all rows around it and hardly any come, it is read whole, for a reader that remembers.
  * @param waiting of the snapshot, around the ranges
  * @returns without what is left to statements of each figure: many rows of hours that aren't read whole, or too many of one
- *   that is; undefined where that is all, or where a range has no whole hours
+ *   that is; undefined where a range has no whole hours
  */
 export async function readEdges(
   ch: Reader,
@@ -35,17 +35,18 @@ export async function readEdges(
 ): Promise<EdgeRows | undefined> {
   const spans = edgesOfAll(snapshot, asked.ranges)
   if (spans === undefined) return undefined
-  if (spans.length === 0) return edgeRowsOf(spans, [])
-
   const pending = await waiting
-  const still = spans.filter((span) => isStill(span, snapshot, asked) && !liesIn(pending, around(span)))
+  const isReadWhole = (span: Span) => isStill(span, snapshot, asked) && !liesIn(pending, around(span))
   const [range] = asked.ranges as [ReadableSpan]
-  if (still.length < spans.length && !crowded.has(range.workspaceId)) {
-    const rows = await readAround(ch, range, spans)
-    if (rows !== undefined) return edgeRowsOf(spans, rows)
-    crowded.set(range.workspaceId, true)
-  }
-  return edgeRowsOfHours(still, await readHours(ch, snapshot, range, still))
+  const read = await Promise.all([
+    readHours(ch, snapshot, range, spans.filter(isReadWhole)),
+    readFewRows(
+      ch,
+      range,
+      spans.filter((span) => !isReadWhole(span)),
+    ),
+  ])
+  return together(read.flat())
 }
 
 /** Asks for the hours that `readEdges` will look for, for a reader that remembers. */
@@ -69,33 +70,51 @@ function isStill(edge: Span, snapshot: AggregateSnapshot, { ranges, now }: Edges
   return isAtRest || generationsAround(snapshot, edge).every(({ isWhole }) => isWhole)
 }
 
-function readHours(ch: Reader, snapshot: AggregateSnapshot, range: ReadableSpan, edges: readonly Span[]) {
-  return Promise.all(
-    edges.map((edge) => readEdgeHour(ch, range, hourAround(edge), contentsOf(generationsAround(snapshot, edge)))),
+/** Without those of too many rows. */
+async function readHours(
+  ch: Reader,
+  snapshot: AggregateSnapshot,
+  range: ReadableSpan,
+  edges: readonly Span[],
+): Promise<EdgeRows[]> {
+  // Ranges that follow each other have an hour in common.
+  const hours = new Map(edges.map((edge) => [hourOf(edge.start), edge]))
+  const read = await Promise.all(
+    [...hours].map(async ([hour, edge]) => {
+      const contents = contentsOf(generationsAround(snapshot, edge))
+      const rows = await readEdgeHour(ch, range, hourAround(edge), contents)
+      const spans = edges.filter(({ start }) => hourOf(start) === hour)
+      return rows && edgeRowsOfHour(spans, rows)
+    }),
   )
+  return read.filter((one) => one !== undefined)
 }
 
-function edgeRowsOf(spans: readonly Span[], rows: readonly EventRow[]): EdgeRows {
-  return { spans, alike: alikeRowsOf(rows), sessionsBegunIn: (parts) => sessionsBegunIn(rows, parts) }
+function edgeRowsOfHour(spans: readonly Span[], { alike, starts }: EdgeHour): EdgeRows {
+  return { spans, alike, sessionsBegunIn: (parts) => startsBetween(starts, parts) }
 }
 
-/** @param hours of each of the spans, as far as they were read; ranges that follow each other share one */
-function edgeRowsOfHours(spans: readonly Span[], hours: readonly (EdgeHour | undefined)[]): EdgeRows | undefined {
-  const byStart = new Map<number, EdgeHour>()
-  const read: Span[] = []
-  for (const [at, hour] of hours.entries()) {
-    if (hour === undefined) continue
-    const span = spans[at]!
-    read.push(span)
-    byStart.set(hourOf(span.start), hour)
+/** Nothing where they are many. */
+async function readFewRows(ch: Reader, range: ReadableSpan, spans: readonly Span[]): Promise<EdgeRows[]> {
+  if (spans.length === 0 || crowded.has(range.workspaceId)) return []
+  const rows = await readAround(ch, range, spans)
+  if (rows === undefined) {
+    crowded.set(range.workspaceId, true)
+    return []
   }
-  if (read.length === 0) return undefined
-  const all = [...byStart.values()]
-  const starts = all.flatMap((hour) => hour.starts)
+  const inSpans = rows.filter(({ at }) => spans.some(({ start, end }) => at >= start && at < end))
+  return [{ spans, alike: alikeRowsOf(inSpans), sessionsBegunIn: (parts) => sessionsBegunIn(rows, parts) }]
+}
+
+/** Each has what it has of its own spans. */
+function together(some: readonly EdgeRows[]): EdgeRows {
   return {
-    spans: read,
-    alike: all.flatMap(({ alike }) => alike),
-    sessionsBegunIn: (parts) => startsBetween(starts, parts),
+    spans: some.flatMap(({ spans }) => spans),
+    alike: some.flatMap(({ alike }) => alike),
+    sessionsBegunIn: (parts) =>
+      some.flatMap(({ spans, sessionsBegunIn }) =>
+        sessionsBegunIn(parts.filter((part) => spans.some(({ start, end }) => start <= part.start && end >= part.end))),
+      ),
   }
 }
 

@@ -4,7 +4,7 @@ import { rememberLasting } from '../../clickhouse/queries/remember.ts'
 import type { QueryOptions } from '../../clickhouse/query-options.ts'
 import { aggregate } from '../../pipeline/aggregate/run.ts'
 import { edgeHourRowsMax, segmentRowsMax } from '../../schemas/limits.ts'
-import { workOn } from '../support/aggregates.ts'
+import { mergeAll, workOn } from '../support/aggregates.ts'
 import { makeTestWorkspace } from '../support/overview.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
@@ -23,8 +23,8 @@ const range = (start: number, end: number) => ({
 })
 
 let segment = 0
-/** A workspace whose questions are counted. `lists`: how often each number of the binary answers is given. */
-async function watched(lists = 1) {
+/** A workspace whose questions are counted. `lists`: how many rows those of an hour are said to be. */
+async function watched({ lists = 1, timezone = 'UTC' } = {}) {
   const asked: string[] = []
   const ch = rememberLasting({
     ...stores.ch,
@@ -36,7 +36,7 @@ async function watched(lists = 1) {
         : rows.map((row) => ({ ...row, ids: new Float64Array(lists) }))
     },
   })
-  const workspace = await makeTestWorkspace({ ...stores, ch }, { now: new Date(at(20)).toISOString() })
+  const workspace = await makeTestWorkspace({ ...stores, ch }, { now: new Date(at(20)).toISOString(), timezone })
   const add = async (hours: number, visitor: number, more: Record<string, unknown> = {}) => {
     const id = segment * segmentRowsMax + visitor
     const one = { id, visitor, session: visitor, occurred_at: at(hours), path: '/', source: 'google', medium: 'cpc' }
@@ -52,13 +52,14 @@ async function watched(lists = 1) {
   }
   const figures = async (start: number, end: number) => {
     asked.length = 0
-    const { metrics, top_sources, top_pages } = await workspace.ask(range(start, end))
+    const { metrics, top_sources, top_pages, traffic_series } = await workspace.ask(range(start, end))
     const { events, sessions, visitors, conversions, bounce_rate, previous } = metrics
     const conversionsOfSources = top_sources.reduce((sum, one) => sum + one.conversions, 0)
     return {
       ...{ events, sessions, visitors, conversions, bounce_rate, conversionsOfSources },
       begun: top_sources.map((one) => one.sessions),
       pageviews: top_pages.map((one) => one.pageviews),
+      series: traffic_series.map((one) => one.pageviews),
       before: previous && { events: previous.events, sessions: previous.sessions, bounce_rate: previous.bounce_rate },
     }
   }
@@ -73,7 +74,7 @@ test('a range that begins and ends a little later is counted from what is known 
   await take()
 
   const first = await figures(8.1, 12.25)
-  expect(first).toEqual({
+  expect(first).toMatchObject({
     ...{ events: 4, sessions: 4, visitors: 4, conversions: 0, bounce_rate: 100, conversionsOfSources: 0 },
     ...{ begun: [4], pageviews: [4], before: { events: 0, sessions: 0, bounce_rate: 0 } },
   })
@@ -96,8 +97,25 @@ test('a range that begins and ends a little later is counted from what is known 
   expect(await figures(8.75, 12.25)).toMatchObject({ events: 2, sessions: 2, begun: [2] })
 })
 
+test('nor is a day asked for again that begins inside an hour', async () => {
+  const { asked, add, take, figures } = await watched({ timezone: 'Asia/Kolkata' })
+  // Half past six in the evening is midnight there.
+  for (const [visitor, hours] of [-29.9, -29.2, -5.7, -5.4, 3.4].entries()) await add(hours, visitor + 1)
+  await take()
+  // Days that are over are closed.
+  await mergeAll(workOn(stores))
+  // Days are buckets from 72 hours on.
+  expect(await figures(-77.9, 3.5)).toMatchObject({ events: 5, series: [0, 0, 1, 2, 2] })
+  expect(await figures(-77.8, 3.45)).toMatchObject({ events: 5, series: [0, 0, 1, 2, 2] })
+  expect(asked).toHaveLength(5)
+  await add(-5.6, 9)
+  expect(await figures(-77.8, 3.45)).toMatchObject({ events: 6, series: [0, 0, 1, 3, 2] })
+  await take()
+  expect(await figures(-77.85, 3.45)).toMatchObject({ events: 6, series: [0, 0, 1, 3, 2] })
+})
+
 test('of an hour with too many rows to be remembered each figure is counted by a statement', async () => {
-  const { asked, add, take, figures } = await watched(edgeHourRowsMax + 1)
+  const { asked, add, take, figures } = await watched({ lists: edgeHourRowsMax + 1 })
   for (const [visitor, hours] of [8.2, 8.4, 12.2].entries()) await add(hours, visitor + 1)
   await take()
   expect(await figures(8.3, 12.25)).toMatchObject({ events: 2, sessions: 2, begun: [2], pageviews: [2] })

@@ -47,23 +47,33 @@ const startsColumns: BinaryColumns = {
 
 /**
  * @param ch remembers
- * @param hour all of it, and a day to both sides, is readable
- * @param contents parameters that are others when rows have come to the hour, or to the day before or after it
- * @returns undefined where it has too many rows
+ * @param hour all of it is readable
+ * @param contents parameters that are others when rows have come to the hour
+ * @returns undefined where it has too many
  */
+export function readHourRows(
+  ch: Reader,
+  { workspaceId }: ReadableSpan,
+  hour: Span,
+  contents: Readonly<Record<string, unknown>>,
+): Promise<AlikeRows[] | undefined> {
+  const inHour = inAnySpan('hour', [hour])
+  return readAlikeRows(ch, {
+    condition: `workspace_id = {workspace:UInt32} AND ${inHour.sql}`,
+    params: { workspace: workspaceId, ...inHour.params, ...contents },
+    max: edgeHourRowsMax,
+    isLasting: true,
+  })
+}
+
+/** The same with its sessions: what is said of the hour has to hold for a day to both sides too. */
 export async function readEdgeHour(
   ch: Reader,
   span: ReadableSpan,
   hour: Span,
   contents: Readonly<Record<string, unknown>>,
 ): Promise<EdgeHour | undefined> {
-  const inHour = inAnySpan('hour', [hour])
-  const alike = await readAlikeRows(ch, {
-    condition: `workspace_id = {workspace:UInt32} AND ${inHour.sql}`,
-    params: { workspace: span.workspaceId, ...inHour.params, ...contents },
-    max: edgeHourRowsMax,
-    isLasting: true,
-  })
+  const alike = await readHourRows(ch, span, hour, contents)
   if (alike === undefined) return undefined
   const { sql, params } = sessionStartsSql({ ...span, readableFrom: Number.NEGATIVE_INFINITY }, hour)
   const starts = await ch.query<SessionStarts>(

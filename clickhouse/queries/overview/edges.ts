@@ -8,7 +8,7 @@ import { alikeRowsOf, type EventRow, readRows } from '../../aggregates/rows-at-h
 import { sessionsBegunIn } from '../../aggregates/session-changes.ts'
 import { dayOf, hourOf } from './aggregated-cells.ts'
 import { composeSpan, type EdgeRows, edgesOf, type PendingRows } from './composition.ts'
-import { type EdgeHour, readEdgeHour, startsBetween } from './edge-hours.ts'
+import { type EdgeHour, readEdgeHour, readHourRows, startsBetween } from './edge-hours.ts'
 import { aroundSessions, inAnySpan, type ReadableSpan, type Reader } from './span.ts'
 
 /** Workspaces of which they were many: to find that out takes as long as to read few. */
@@ -17,6 +17,8 @@ const crowded = new LRUCache<number, true>({ max: crowdedWorkspacesMax, ttl: cro
 /** Of ranges of one workspace, what parts of hours they begin and end with. */
 export interface EdgesAsked {
   readonly ranges: readonly ReadableSpan[]
+  /** Moments that buckets begin at and that rows may be counted up to: some lie inside an hour. */
+  readonly boundaries: readonly number[]
   readonly now: number
 }
 
@@ -36,7 +38,8 @@ export async function readEdges(
   const spans = edgesOfAll(snapshot, asked.ranges)
   if (spans === undefined) return undefined
   const pending = await waiting
-  const isReadWhole = (span: Span) => isStill(span, snapshot, asked) && !liesIn(pending, around(span))
+  const hasAll = (near: Span) => isStill(near, snapshot, asked) && !liesIn(pending, near)
+  const isReadWhole = (span: Span) => hasAll(around(span))
   const [range] = asked.ranges as [ReadableSpan]
   const read = await Promise.all([
     readHours(ch, snapshot, range, spans.filter(isReadWhole)),
@@ -45,6 +48,7 @@ export async function readEdges(
       range,
       spans.filter((span) => !isReadWhole(span)),
     ),
+    readBoundaries(ch, snapshot, range, boundaryHours(asked, spans).filter(hasAll)),
   ])
   return together(read.flat())
 }
@@ -52,8 +56,15 @@ export async function readEdges(
 /** Asks for the hours that `readEdges` will look for, for a reader that remembers. */
 export async function warmEdges(ch: Reader, snapshot: AggregateSnapshot, asked: EdgesAsked): Promise<void> {
   const spans = edgesOfAll(snapshot, asked.ranges) ?? []
-  const still = spans.filter((span) => isStill(span, snapshot, asked))
-  await readHours(ch, snapshot, asked.ranges[0]!, still)
+  const [range] = asked.ranges as [ReadableSpan]
+  const isKept = (near: Span) => isStill(near, snapshot, asked)
+  await readHours(
+    ch,
+    snapshot,
+    range,
+    spans.filter((span) => isKept(around(span))),
+  )
+  await readBoundaries(ch, snapshot, range, boundaryHours(asked, spans).filter(isKept))
 }
 
 /** Undefined where a range has no whole hours. */
@@ -63,11 +74,20 @@ function edgesOfAll(snapshot: AggregateSnapshot, ranges: readonly ReadableSpan[]
   return compositions.flatMap((composition) => edgesOf(composition, composition.hours).raw)
 }
 
-/** Whether an edge's hour stays what it is: all around is readable, and over, or nothing was committed for a while. */
-function isStill(edge: Span, snapshot: AggregateSnapshot, { ranges, now }: EdgesAsked): boolean {
-  if (around(edge).start < ranges[0]!.readableFrom) return false
+/** The hours that boundaries lie inside of, but for those of edges. */
+function boundaryHours({ boundaries }: EdgesAsked, edges: readonly Span[]): Span[] {
+  const ofEdges = new Set(edges.map(({ start }) => hourOf(start)))
+  const hours = new Set(boundaries.filter((at) => at % hourMs !== 0).map(hourOf))
+  return [...hours]
+    .filter((hour) => !ofEdges.has(hour))
+    .map((hour) => hourAround({ start: hour * hourMs, end: hour * hourMs + 1 }))
+}
+
+/** Whether the rows of a span of hours stay what they are: all are readable, and over, or nothing was committed for a while. */
+function isStill(hours: Span, snapshot: AggregateSnapshot, { ranges, now }: EdgesAsked): boolean {
+  if (hours.start < ranges[0]!.readableFrom) return false
   const isAtRest = Math.abs(now - snapshot.committedAt) >= edgesAtRestMs
-  return isAtRest || generationsAround(snapshot, edge).every(({ isWhole }) => isWhole)
+  return isAtRest || generationsOf(snapshot, hours).every(({ isWhole }) => isWhole)
 }
 
 /** Without those of too many rows. */
@@ -81,7 +101,7 @@ async function readHours(
   const hours = new Map(edges.map((edge) => [hourOf(edge.start), edge]))
   const read = await Promise.all(
     [...hours].map(async ([hour, edge]) => {
-      const contents = contentsOf(generationsAround(snapshot, edge))
+      const contents = contentsOf(generationsOf(snapshot, around(edge)))
       const rows = await readEdgeHour(ch, range, hourAround(edge), contents)
       const spans = edges.filter(({ start }) => hourOf(start) === hour)
       return rows && edgeRowsOfHour(spans, rows)
@@ -92,6 +112,22 @@ async function readHours(
 
 function edgeRowsOfHour(spans: readonly Span[], { alike, starts }: EdgeHour): EdgeRows {
   return { spans, alike, sessionsBegunIn: (parts) => startsBetween(starts, parts) }
+}
+
+/** Only rows: what lies around a boundary inside the range isn't an edge of it for its sessions. */
+async function readBoundaries(
+  ch: Reader,
+  snapshot: AggregateSnapshot,
+  range: ReadableSpan,
+  hours: readonly Span[],
+): Promise<EdgeRows[]> {
+  const read = await Promise.all(
+    hours.map(async (hour) => {
+      const alike = await readHourRows(ch, range, hour, contentsOf(generationsOf(snapshot, hour)))
+      return alike && { spans: [hour], alike, sessionsBegunIn: () => [] }
+    }),
+  )
+  return read.filter((one) => one !== undefined)
 }
 
 /** Nothing where they are many. */
@@ -127,10 +163,9 @@ function around(edge: Span): Span {
   return aroundSessions([hourAround(edge)], Number.NEGATIVE_INFINITY)[0]!
 }
 
-/** Those of the days that an edge's sessions lie in. */
-function generationsAround({ generations }: AggregateSnapshot, edge: Span): LiveGeneration[] {
-  const { start, end } = around(edge)
-  return generations.filter(({ day }) => day >= dayOf(hourOf(start)) && day <= dayOf(hourOf(end)))
+/** Those of the days that a span of hours lies in. */
+function generationsOf({ generations }: AggregateSnapshot, { start, end }: Span): LiveGeneration[] {
+  return generations.filter(({ day }) => day >= dayOf(hourOf(start)) && day <= dayOf(hourOf(end - 1)))
 }
 
 /**

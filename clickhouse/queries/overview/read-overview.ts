@@ -187,7 +187,9 @@ function spansOf({ workspaceId, range, readableFrom }: OverviewRequest) {
 
 function edgesAskedBy(request: OverviewRequest): EdgesAsked {
   const { span, previousSpan } = spansOf(request)
-  return { ranges: previousSpan ? [span, previousSpan] : [span], now: request.now }
+  // Where what is closed may begin, behind the hour that the range begins in, and end.
+  const boundaries = [...request.buckets.slice(1, 3), ...request.buckets.slice(-2)].map(({ start }) => start)
+  return { ranges: previousSpan ? [span, previousSpan] : [span], boundaries, now: request.now }
 }
 
 /** The figures that stand in aggregates, as far as these have them. */

@@ -167,7 +167,10 @@ function pick(rows: AlikeRows, places: readonly number[]): AlikeRows {
 }
 
 function numbersAt(numbers: Float64Array, places: Part['places']): Float64Array {
-  return places === undefined ? numbers : Float64Array.from(places, (place) => numbers[place]!)
+  if (places === undefined) return numbers
+  const some = new Float64Array(places.length)
+  for (let nth = 0; nth < places.length; nth++) some[nth] = numbers[places[nth]!]!
+  return some
 }
 
 /** Rows of a group: those at some places of its lists, or, where that is undefined, all of them. */

@@ -43,8 +43,8 @@ export interface RowsRead {
 /** Raw rows of parts of hours that ranges begin or end with. */
 export interface EdgeRows {
   readonly spans: readonly Span[]
-  /** All rows of the spans, and maybe more of the hours that these lie in. */
-  readonly alike: readonly AlikeRows[]
+  /** The rows of a part of a span. */
+  rowsIn(part: Span): readonly AlikeRows[]
   /** What the sessions that begin in parts of the spans add to each key. */
   sessionsBegunIn(parts: readonly Span[]): SessionSums[]
 }
@@ -159,7 +159,7 @@ function rawCells(
 /** Those of the rows that were taken at hand which no raw cell has. */
 function rowsAtHand(composition: Composition, hours: HourSpan, cutHours: readonly number[]): AlikeRows[] {
   const { to, pending, edges } = composition
-  const ofEdges = edgesOf(composition, hours).atHand.flatMap(({ start, end }) => rowsBetween(edges!.alike, start, end))
+  const ofEdges = edgesOf(composition, hours).atHand.flatMap((part) => edges!.rowsIn(part))
   if (pending?.atHand === undefined || hours.start >= hours.end) return ofEdges
   const end = Math.min(to, hours.end * hourMs)
   const cuts = cutHours.toSorted((one, other) => one - other)

@@ -4,7 +4,7 @@ import type { AggregateSnapshot, LiveGeneration } from '../../../schemas/aggrega
 import { crowdedForMs, crowdedWorkspacesMax, edgeRowsAtHandMax, edgesAtRestMs } from '../../../schemas/limits.ts'
 import type { Span } from '../../../schemas/time-range.ts'
 import { hourMs } from '../../../schemas/time-zone.ts'
-import { alikeRowsOf, type EventRow, readRows } from '../../aggregates/rows-at-hand.ts'
+import { type AlikeRows, alikeRowsOf, type EventRow, readRows, rowsBetween } from '../../aggregates/rows-at-hand.ts'
 import { sessionsBegunIn } from '../../aggregates/session-changes.ts'
 import { dayOf, hourOf } from './aggregated-cells.ts'
 import { composeSpan, type EdgeRows, edgesOf, type PendingRows } from './composition.ts'
@@ -111,7 +111,7 @@ async function readHours(
 }
 
 function edgeRowsOfHour(spans: readonly Span[], { alike, starts }: EdgeHour): EdgeRows {
-  return { spans, alike, sessionsBegunIn: (parts) => startsBetween(starts, parts) }
+  return { spans, rowsIn: partsOf(alike), sessionsBegunIn: (parts) => startsBetween(starts, parts) }
 }
 
 /** Only rows: what lies around a boundary inside the range isn't an edge of it for its sessions. */
@@ -124,7 +124,7 @@ async function readBoundaries(
   const read = await Promise.all(
     hours.map(async (hour) => {
       const alike = await readHourRows(ch, range, hour, contentsOf(generationsOf(snapshot, hour)))
-      return alike && { spans: [hour], alike, sessionsBegunIn: () => [] }
+      return alike && { spans: [hour], rowsIn: partsOf(alike), sessionsBegunIn: () => [] }
     }),
   )
   return read.filter((one) => one !== undefined)
@@ -138,19 +138,28 @@ async function readFewRows(ch: Reader, range: ReadableSpan, spans: readonly Span
     crowded.set(range.workspaceId, true)
     return []
   }
-  const inSpans = rows.filter(({ at }) => spans.some(({ start, end }) => at >= start && at < end))
-  return [{ spans, alike: alikeRowsOf(inSpans), sessionsBegunIn: (parts) => sessionsBegunIn(rows, parts) }]
+  return [{ spans, rowsIn: partsOf(alikeRowsOf(rows)), sessionsBegunIn: (parts) => sessionsBegunIn(rows, parts) }]
 }
 
-/** Each has what it has of its own spans. */
+/** Each figure asks for the same parts: they are picked out for the first one. */
+function partsOf(alike: readonly AlikeRows[]): EdgeRows['rowsIn'] {
+  const known = new Map<string, readonly AlikeRows[]>()
+  return ({ start, end }) => {
+    const name = `${start} ${end}`
+    const rows = known.get(name) ?? rowsBetween(alike, start, end)
+    known.set(name, rows)
+    return rows
+  }
+}
+
+/** Each has what lies in its own spans, and maybe more. */
 function together(some: readonly EdgeRows[]): EdgeRows {
+  const hasPart = ({ spans }: EdgeRows, part: Span) =>
+    spans.some(({ start, end }) => start <= part.start && end >= part.end)
   return {
     spans: some.flatMap(({ spans }) => spans),
-    alike: some.flatMap(({ alike }) => alike),
-    sessionsBegunIn: (parts) =>
-      some.flatMap(({ spans, sessionsBegunIn }) =>
-        sessionsBegunIn(parts.filter((part) => spans.some(({ start, end }) => start <= part.start && end >= part.end))),
-      ),
+    rowsIn: (part) => some.find((one) => hasPart(one, part))!.rowsIn(part),
+    sessionsBegunIn: (parts) => some.flatMap((one) => one.sessionsBegunIn(parts.filter((part) => hasPart(one, part)))),
   }
 }
 

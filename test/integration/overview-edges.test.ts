@@ -24,7 +24,7 @@ const range = (start: number, end: number) => ({
 
 let segment = 0
 /** A workspace whose questions are counted. `lists`: how many rows those of an hour are said to be. */
-async function watched({ lists = 1, timezone = 'UTC' } = {}) {
+async function watched({ lists = 1, timezone = 'UTC', now = at(20) } = {}) {
   const asked: string[] = []
   const ch = rememberLasting({
     ...stores.ch,
@@ -36,7 +36,7 @@ async function watched({ lists = 1, timezone = 'UTC' } = {}) {
         : rows.map((row) => ({ ...row, ids: new Float64Array(lists) }))
     },
   })
-  const workspace = await makeTestWorkspace({ ...stores, ch }, { now: new Date(at(20)).toISOString(), timezone })
+  const workspace = await makeTestWorkspace({ ...stores, ch }, { now: new Date(now).toISOString(), timezone })
   const add = async (hours: number, visitor: number, more: Record<string, unknown> = {}) => {
     const id = segment * segmentRowsMax + visitor
     const one = { id, visitor, session: visitor, occurred_at: at(hours), path: '/', source: 'google', medium: 'cpc' }
@@ -112,6 +112,33 @@ test('nor is a day asked for again that begins inside an hour', async () => {
   expect(await figures(-77.8, 3.45)).toMatchObject({ events: 6, series: [0, 0, 1, 3, 2] })
   await take()
   expect(await figures(-77.85, 3.45)).toMatchObject({ events: 6, series: [0, 0, 1, 3, 2] })
+})
+
+test('hours to which rows have just come are read whole when a part of them is asked for the second time', async () => {
+  const { asked, add, take, figures } = await watched({ now: Date.now() })
+  // Not near a full hour.
+  const present = Math.floor((Date.now() - midnight) / hour) + 0.5
+  for (const [visitor, ago] of [5, 4, 3].entries()) await add(present - ago, visitor + 1)
+  await take()
+  const statements = async (start: number, end: number, expected: number) => {
+    expect(await figures(present - start, present - end)).toMatchObject({ events: expected, sessions: expected })
+    return {
+      parts: asked.filter((sql) => sql.includes('edge_from_0')).length,
+      hours: asked.filter((sql) => sql.includes('hour_from_0')).length,
+    }
+  }
+  const unit = 1 / 3600
+  const parts = { parts: 1, hours: 0 }
+  expect(await statements(5 + unit, 3 - unit, 3)).toEqual(parts)
+  const { parts: left, hours } = await statements(5 - unit, 3 - unit, 2)
+  expect(left).toBe(0)
+  // That of the range's begin, and of the one before: nothing lies behind its end.
+  expect(hours).toBe(2)
+  expect(await statements(5 + unit, 3 - 2 * unit, 3)).toEqual({ parts: 0, hours: 0 })
+
+  await add(present - 4.5, 7)
+  await take()
+  expect(await statements(5 + unit, 3 - unit, 4)).toEqual(parts)
 })
 
 test('of an hour with too many rows to be remembered each figure is counted by a statement', async () => {

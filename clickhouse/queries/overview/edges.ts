@@ -38,17 +38,25 @@ export async function readEdges(
   const spans = edgesOfAll(snapshot, asked.ranges)
   if (spans === undefined) return undefined
   const pending = await waiting
-  const hasAll = (near: Span) => isStill(near, snapshot, asked) && !liesIn(pending, near)
-  const isReadWhole = (span: Span) => hasAll(around(span))
+  const decided = new Map<string, boolean>()
+  const isReadWhole = (hours: Span) => {
+    const name = `${hours.start} ${hours.end}`
+    const isWhole =
+      decided.get(name) ??
+      (!liesIn(pending, hours) && (areStill(hours, snapshot, asked) || wasAsked(hours, snapshot, asked)))
+    decided.set(name, isWhole)
+    return isWhole
+  }
+  const whole = spans.filter((span) => isReadWhole(around(span)))
   const [range] = asked.ranges as [ReadableSpan]
   const read = await Promise.all([
-    readHours(ch, snapshot, range, spans.filter(isReadWhole)),
+    readHours(ch, snapshot, range, whole),
     readFewRows(
       ch,
       range,
-      spans.filter((span) => !isReadWhole(span)),
+      spans.filter((span) => !whole.includes(span)),
     ),
-    readBoundaries(ch, snapshot, range, boundaryHours(asked, spans).filter(hasAll)),
+    readBoundaries(ch, snapshot, range, boundaryHours(asked, spans).filter(isReadWhole)),
   ])
   return together(read.flat())
 }
@@ -57,7 +65,7 @@ export async function readEdges(
 export async function warmEdges(ch: Reader, snapshot: AggregateSnapshot, asked: EdgesAsked): Promise<void> {
   const spans = edgesOfAll(snapshot, asked.ranges) ?? []
   const [range] = asked.ranges as [ReadableSpan]
-  const isKept = (near: Span) => isStill(near, snapshot, asked)
+  const isKept = (hours: Span) => areStill(hours, snapshot, asked)
   await readHours(
     ch,
     snapshot,
@@ -83,11 +91,24 @@ function boundaryHours({ boundaries }: EdgesAsked, edges: readonly Span[]): Span
     .map((hour) => hourAround({ start: hour * hourMs, end: hour * hourMs + 1 }))
 }
 
-/** Whether the rows of a span of hours stay what they are: all are readable, and over, or nothing was committed for a while. */
-function isStill(hours: Span, snapshot: AggregateSnapshot, { ranges, now }: EdgesAsked): boolean {
+/** Whether the rows of a span of hours hardly change: all are readable, and over, or nothing was committed for a while. */
+function areStill(hours: Span, snapshot: AggregateSnapshot, { ranges, now }: EdgesAsked): boolean {
   if (hours.start < ranges[0]!.readableFrom) return false
   const isAtRest = Math.abs(now - snapshot.committedAt) >= edgesAtRestMs
   return isAtRest || generationsOf(snapshot, hours).every(({ isWhole }) => isWhole)
+}
+
+/** What hours had in them when a question was last about a part of them. */
+const askedLast = new LRUCache<string, string>({ max: crowdedWorkspacesMax })
+
+/** Whether it is asked for the second time since something came to a span of hours: then all of it is worth reading. */
+function wasAsked(hours: Span, snapshot: AggregateSnapshot, { ranges }: EdgesAsked): boolean {
+  const { workspaceId, readableFrom } = ranges[0]!
+  const name = `${workspaceId} ${hours.start} ${hours.end}`
+  const contents = JSON.stringify(contentsOf(generationsOf(snapshot, hours)))
+  const isKnown = askedLast.get(name) === contents
+  askedLast.set(name, contents)
+  return isKnown && hours.start >= readableFrom
 }
 
 /** Without those of too many rows. */

@@ -17,6 +17,7 @@ import { type AlikeRows, rowsBetween } from '../../aggregates/rows-at-hand.ts'
 import type { SessionRows, SessionSums } from '../../aggregates/session-changes.ts'
 import type { BoundSql } from '../../bound-sql.ts'
 import { type AggregatedCell, aggregatedCells, hourOf, isCountedUpTo } from './aggregated-cells.ts'
+import type { HeldRows } from './held-rows.ts'
 import { inAnySpan, type ReadableSpan, spanParams } from './span.ts'
 
 /** Raw rows that the aggregates don't have, of one workspace around a range: where the first and the last of them lie. */
@@ -44,7 +45,7 @@ export interface RowsRead {
 export interface EdgeRows {
   readonly spans: readonly Span[]
   /** The rows of a part of a span. */
-  rowsIn(part: Span): readonly AlikeRows[]
+  rowsIn(part: Span): readonly HeldRows[]
   /** What the sessions that begin in parts of the spans add to each key. */
   sessionsBegunIn(parts: readonly Span[]): SessionSums[]
 }
@@ -94,7 +95,7 @@ export interface Cells {
   readonly aggregated: readonly AggregatedCell[]
   /** Over `events`, each for a query of its own: time and id are then both looked up. */
   readonly raw: readonly BoundSql[]
-  readonly atHand: readonly AlikeRows[]
+  readonly atHand: readonly HeldRows[]
 }
 
 /**
@@ -157,7 +158,7 @@ function rawCells(
 }
 
 /** Those of the rows that were taken at hand which no raw cell has. */
-function rowsAtHand(composition: Composition, hours: HourSpan, cutHours: readonly number[]): AlikeRows[] {
+function rowsAtHand(composition: Composition, hours: HourSpan, cutHours: readonly number[]): HeldRows[] {
   const { to, pending, edges } = composition
   const ofEdges = edgesOf(composition, hours).atHand.flatMap((part) => edges!.rowsIn(part))
   if (pending?.atHand === undefined || hours.start >= hours.end) return ofEdges
@@ -166,7 +167,7 @@ function rowsAtHand(composition: Composition, hours: HourSpan, cutHours: readonl
   const ofHours = [hours.start, ...cuts.map((hour) => hour + 1)].flatMap((from, nth) =>
     rowsBetween(pending.atHand!, from * hourMs, Math.min(end, (cuts[nth] ?? hours.end) * hourMs)),
   )
-  return [...ofEdges, ...ofHours]
+  return [...ofEdges, { alike: ofHours }]
 }
 
 /** What of a range lies before and after its whole hours, all of it where there are none: by where its rows are found. */

@@ -4,11 +4,12 @@ import type { AggregateSnapshot, LiveGeneration } from '../../../schemas/aggrega
 import { crowdedForMs, crowdedWorkspacesMax, edgeRowsAtHandMax, edgesAtRestMs } from '../../../schemas/limits.ts'
 import type { Span } from '../../../schemas/time-range.ts'
 import { hourMs } from '../../../schemas/time-zone.ts'
-import { type AlikeRows, alikeRowsOf, type EventRow, readRows, rowsBetween } from '../../aggregates/rows-at-hand.ts'
+import { alikeRowsOf, type EventRow, readRows, rowsBetween } from '../../aggregates/rows-at-hand.ts'
 import { sessionsBegunIn } from '../../aggregates/session-changes.ts'
 import { dayOf, hourOf } from './aggregated-cells.ts'
 import { composeSpan, type EdgeRows, edgesOf, type PendingRows } from './composition.ts'
 import { type EdgeHour, readEdgeHour, readHourRows, startsBetween } from './edge-hours.ts'
+import { heldIn } from './held-rows.ts'
 import { aroundSessions, inAnySpan, type ReadableSpan, type Reader } from './span.ts'
 
 /** Workspaces of which they were many: to find that out takes as long as to read few. */
@@ -125,14 +126,18 @@ async function readHours(
       const contents = contentsOf(generationsOf(snapshot, around(edge)))
       const rows = await readEdgeHour(ch, range, hourAround(edge), contents)
       const spans = edges.filter(({ start }) => hourOf(start) === hour)
-      return rows && edgeRowsOfHour(spans, rows)
+      return rows && edgeRowsOfHour(hour, spans, rows)
     }),
   )
   return read.filter((one) => one !== undefined)
 }
 
-function edgeRowsOfHour(spans: readonly Span[], { alike, starts }: EdgeHour): EdgeRows {
-  return { spans, rowsIn: partsOf(alike), sessionsBegunIn: (parts) => startsBetween(starts, parts) }
+function edgeRowsOfHour(hour: number, spans: readonly Span[], { alike, starts }: EdgeHour): EdgeRows {
+  return {
+    spans,
+    rowsIn: (part) => heldIn(hour * hourMs, alike, part),
+    sessionsBegunIn: (parts) => startsBetween(starts, parts),
+  }
 }
 
 /** Only rows: what lies around a boundary inside the range isn't an edge of it for its sessions. */
@@ -145,7 +150,9 @@ async function readBoundaries(
   const read = await Promise.all(
     hours.map(async (hour) => {
       const alike = await readHourRows(ch, range, hour, contentsOf(generationsOf(snapshot, hour)))
-      return alike && { spans: [hour], rowsIn: partsOf(alike), sessionsBegunIn: () => [] }
+      return (
+        alike && { spans: [hour], rowsIn: (part: Span) => heldIn(hour.start, alike, part), sessionsBegunIn: () => [] }
+      )
     }),
   )
   return read.filter((one) => one !== undefined)
@@ -159,18 +166,14 @@ async function readFewRows(ch: Reader, range: ReadableSpan, spans: readonly Span
     crowded.set(range.workspaceId, true)
     return []
   }
-  return [{ spans, rowsIn: partsOf(alikeRowsOf(rows)), sessionsBegunIn: (parts) => sessionsBegunIn(rows, parts) }]
-}
-
-/** Each figure asks for the same parts: they are picked out for the first one. */
-function partsOf(alike: readonly AlikeRows[]): EdgeRows['rowsIn'] {
-  const known = new Map<string, readonly AlikeRows[]>()
-  return ({ start, end }) => {
-    const name = `${start} ${end}`
-    const rows = known.get(name) ?? rowsBetween(alike, start, end)
-    known.set(name, rows)
-    return rows
-  }
+  const alike = alikeRowsOf(rows)
+  return [
+    {
+      spans,
+      rowsIn: ({ start, end }) => [{ alike: rowsBetween(alike, start, end) }],
+      sessionsBegunIn: (parts) => sessionsBegunIn(rows, parts),
+    },
+  ]
 }
 
 /** Each has what lies in its own spans, and maybe more. */

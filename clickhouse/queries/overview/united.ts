@@ -10,11 +10,11 @@ import {
   encodedSql,
   MergedRows,
 } from '../../aggregates/aggregate-rows.ts'
-import { rowsCounted } from '../../aggregates/rows-at-hand.ts'
 import { type AggregateTable, countedColumns, keysOfEvent, keysRead } from '../../aggregates/tables.ts'
 import type { BoundSql } from '../../bound-sql.ts'
 import type { EachOf, Growing, OfWorkspace } from '../../query-options.ts'
 import type { Cells } from './composition.ts'
+import { countHeld } from './held-rows.ts'
 import { bucketStart, type Reader } from './span.ts'
 
 export interface UnitedOptions {
@@ -103,14 +103,12 @@ export async function readParts(
   cells: Cells,
   options: UnitedOptions & Pick<MergedOptions, 'most'>,
 ): Promise<RowParts> {
-  const { columns, buckets, paths } = options
-  const bucketOf = buckets && ((at: number) => startBefore(buckets, at))
-  const atHand = paths === undefined ? cells.atHand : cells.atHand.filter(({ path }) => paths.includes(path))
+  const { buckets } = options
   const { lasting, passing } = await askPlaces(ch, table, placesOf(table, cells, options), {
     ...options,
     keys: keysOf(table, buckets),
   })
-  return { lasting, passing: [...passing, ...rowsCounted(table, atHand, columns, bucketOf)] }
+  return { lasting, passing: [...passing, ...countHeld(table, cells.atHand, options)] }
 }
 
 export interface MergedOptions {
@@ -196,11 +194,6 @@ function keysOf({ keys }: AggregateTable, buckets: readonly number[] | undefined
 
 function groupBy(keys: readonly string[]): string {
   return keys.length === 0 ? '' : ` GROUP BY ${keys.join(', ')}`
-}
-
-/** The last of `starts` that isn't after `at`; before all of them, the first: as `roundDown` has it. */
-function startBefore(starts: readonly number[], at: number): number {
-  return starts.findLast((start) => start <= at) ?? starts[0]!
 }
 
 /** SQL of a column's merged value, or another expression over its merged state. */

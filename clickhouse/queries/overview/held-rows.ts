@@ -1,0 +1,102 @@
+/** Raw rows that a reader holds, in portions: what those that stay the same come to is counted once, for all questions. */
+
+import type { Span } from '../../../schemas/time-range.ts'
+import { hourMs } from '../../../schemas/time-zone.ts'
+import type { AggregateRow } from '../../aggregates/aggregate-rows.ts'
+import { DistinctSet } from '../../aggregates/distinct-set.ts'
+import { type AlikeRows, rowsBetween, rowsCounted } from '../../aggregates/rows-at-hand.ts'
+import type { AggregateTable } from '../../aggregates/tables.ts'
+
+export interface HeldRows {
+  readonly alike: readonly AlikeRows[]
+  /** Where they lie, if they are the same object from one question to the next. */
+  readonly lasting?: Span
+}
+
+/** An hour's rows are counted in so many portions: of the one that a range ends inside of, only a part is. */
+const portionsOfHour = 12
+const portionMs = hourMs / portionsOfHour
+
+/** By what an hour was read as. */
+const portions = new WeakMap<readonly AlikeRows[], readonly HeldRows[]>()
+
+/**
+ * The rows of an hour that lie in a part of it.
+ * @param hour when it begins, in milliseconds since 1970
+ * @param alike all of its rows; the same object for every question
+ */
+export function heldIn(hour: number, alike: readonly AlikeRows[], part: Span): HeldRows[] {
+  let all = portions.get(alike)
+  if (all === undefined) {
+    all = Array.from({ length: portionsOfHour }, (_, nth) => {
+      const lasting = { start: hour + nth * portionMs, end: hour + (nth + 1) * portionMs }
+      return { alike: rowsBetween(alike, lasting.start, lasting.end), lasting }
+    })
+    portions.set(alike, all)
+  }
+  return all.flatMap((portion) => {
+    const { start, end } = portion.lasting!
+    if (start >= part.end || end <= part.start) return []
+    if (start >= part.start && end <= part.end) return [portion]
+    return [{ alike: rowsBetween(portion.alike, part.start, part.end) }]
+  })
+}
+
+export interface CountOptions {
+  readonly columns: readonly string[]
+  /** Of which the last one that isn't after it is the `bucket` of a row. */
+  readonly buckets?: readonly number[] | undefined
+  /** If only these are wanted. */
+  readonly paths?: readonly string[] | undefined
+}
+
+/** What rows add to a table; several may have equal keys. */
+export function countHeld(
+  table: AggregateTable,
+  held: readonly HeldRows[],
+  { columns, buckets, paths }: CountOptions,
+): AggregateRow[] {
+  const bucketOf = buckets && ((at: number) => startBefore(buckets, at))
+  const isWanted = (path: string) => paths === undefined || paths.includes(path)
+  const counted: AggregateRow[] = []
+  const passing: AlikeRows[] = []
+  for (const { alike, lasting } of held) {
+    const bucket = lasting && bucketOf?.(lasting.start)
+    if (lasting === undefined || bucket !== bucketOf?.(lasting.end - 1)) {
+      passing.push(...alike.filter(({ path }) => isWanted(path)))
+    } else {
+      const rows = countOnce(table, alike, columns, bucket)
+      counted.push(...(paths === undefined ? rows : rows.filter(({ keys }) => isWanted(String(keys['path'])))))
+    }
+  }
+  return [...counted, ...rowsCounted(table, passing, columns, bucketOf)]
+}
+
+/** What portions came to, by table, columns and bucket. */
+const counts = new WeakMap<readonly AlikeRows[], Map<string, AggregateRow[]>>()
+
+function countOnce(
+  table: AggregateTable,
+  alike: readonly AlikeRows[],
+  columns: readonly string[],
+  bucket: number | undefined,
+): AggregateRow[] {
+  const known = counts.get(alike) ?? new Map<string, AggregateRow[]>()
+  counts.set(alike, known)
+  const name = [table.name, ...columns, bucket].join(' ')
+  let rows = known.get(name)
+  if (rows === undefined) {
+    rows = rowsCounted(table, alike, columns, bucket === undefined ? undefined : () => bucket)
+    // Each visitor once from now on: they have several rows.
+    for (const { values } of rows) {
+      for (const value of Object.values(values)) if (value instanceof DistinctSet) value.count()
+    }
+    known.set(name, rows)
+  }
+  return rows
+}
+
+/** The last of `starts` that isn't after `at`; before all of them, the first: as `roundDown` has it. */
+function startBefore(starts: readonly number[], at: number): number {
+  return starts.findLast((start) => start <= at) ?? starts[0]!
+}

@@ -41,7 +41,8 @@ export class Distribution {
 
   /** @param some at least one */
   static sum(some: readonly Distribution[]): Distribution {
-    return some.reduce((sum, other) => sum.#plus(other))
+    // From the end: the first one is what is remembered, mostly, and the largest.
+    return some.reduceRight((sum, other) => other.#plus(sum))
   }
 
   #plus(other: Distribution): Distribution {

@@ -2,7 +2,7 @@
 
 import type { Span } from '../../../schemas/time-range.ts'
 import { hourMs } from '../../../schemas/time-zone.ts'
-import type { AggregateRow } from '../../aggregates/aggregate-rows.ts'
+import { type AggregateRow, MergedRows } from '../../aggregates/aggregate-rows.ts'
 import { DistinctSet } from '../../aggregates/distinct-set.ts'
 import { type AlikeRows, rowsBetween, rowsCounted } from '../../aggregates/rows-at-hand.ts'
 import type { AggregateTable } from '../../aggregates/tables.ts'
@@ -58,40 +58,67 @@ export function countHeld(
 ): AggregateRow[] {
   const bucketOf = buckets && ((at: number) => startBefore(buckets, at))
   const isWanted = (path: string) => paths === undefined || paths.includes(path)
-  const counted: AggregateRow[] = []
+  const runs: Run[] = []
   const passing: AlikeRows[] = []
   for (const { alike, lasting } of held) {
     const bucket = lasting && bucketOf?.(lasting.start)
     if (lasting === undefined || bucket !== bucketOf?.(lasting.end - 1)) {
       passing.push(...alike.filter(({ path }) => isWanted(path)))
+      continue
+    }
+    const last = runs.at(-1)
+    if (last?.end === lasting.start && last.bucket === bucket) {
+      last.portions.push(alike)
+      last.end = lasting.end
     } else {
-      const rows = countOnce(table, alike, columns, bucket)
-      counted.push(...(paths === undefined ? rows : rows.filter(({ keys }) => isWanted(String(keys['path'])))))
+      runs.push({ portions: [alike], end: lasting.end, bucket })
     }
   }
-  return [...counted, ...rowsCounted(table, passing, columns, bucketOf)]
+  const counted = runs.flatMap((run) => countRun(table, run, columns))
+  return [
+    ...(paths === undefined ? counted : counted.filter(({ keys }) => isWanted(String(keys['path'])))),
+    ...rowsCounted(table, passing, columns, bucketOf),
+  ]
 }
 
-/** What portions came to, by table, columns and bucket. */
+/** Portions that follow each other, all in one bucket. */
+interface Run {
+  readonly portions: (readonly AlikeRows[])[]
+  end: number
+  readonly bucket: number | undefined
+}
+
+/** A part of an hour has the same run for as long as its end, or its begin, lies in the same portion. */
+function countRun(table: AggregateTable, { portions, bucket }: Run, columns: readonly string[]): AggregateRow[] {
+  const [first] = portions
+  const name = [table.name, ...columns, bucket].join(' ')
+  return once(first!, `${name} ${portions.length}`, () => {
+    const rows = portions.flatMap((alike) => once(alike, name, () => countPortion(table, alike, columns, bucket)))
+    return portions.length === 1 ? rows : new MergedRows(rows).rows
+  })
+}
+
+/** What portions, and runs that begin with them, came to. */
 const counts = new WeakMap<readonly AlikeRows[], Map<string, AggregateRow[]>>()
 
-function countOnce(
+function once(alike: readonly AlikeRows[], name: string, count: () => AggregateRow[]): AggregateRow[] {
+  const known = counts.get(alike) ?? new Map<string, AggregateRow[]>()
+  counts.set(alike, known)
+  const rows = known.get(name) ?? count()
+  known.set(name, rows)
+  return rows
+}
+
+function countPortion(
   table: AggregateTable,
   alike: readonly AlikeRows[],
   columns: readonly string[],
   bucket: number | undefined,
 ): AggregateRow[] {
-  const known = counts.get(alike) ?? new Map<string, AggregateRow[]>()
-  counts.set(alike, known)
-  const name = [table.name, ...columns, bucket].join(' ')
-  let rows = known.get(name)
-  if (rows === undefined) {
-    rows = rowsCounted(table, alike, columns, bucket === undefined ? undefined : () => bucket)
-    // Each visitor once from now on: they have several rows.
-    for (const { values } of rows) {
-      for (const value of Object.values(values)) if (value instanceof DistinctSet) value.count()
-    }
-    known.set(name, rows)
+  const rows = rowsCounted(table, alike, columns, bucket === undefined ? undefined : () => bucket)
+  // Each visitor once from now on: they have several rows.
+  for (const { values } of rows) {
+    for (const value of Object.values(values)) if (value instanceof DistinctSet) value.count()
   }
   return rows
 }

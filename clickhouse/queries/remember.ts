@@ -203,6 +203,8 @@ const keptTextsMax = 64
 
 const objectBytes = 64
 const valueBytes = 16
+/** What a list of numbers takes besides these. */
+const listBytes = 256
 
 /** What knows what takes its memory, which others may share: bytes of each holder. */
 interface Holding {
@@ -218,7 +220,8 @@ function sizeOf(value: unknown, counted: Set<object> = new Set()): number {
   if (typeof value !== 'object' || value === null) return valueBytes
   if (counted.has(value)) return valueBytes
   counted.add(value)
-  if (ArrayBuffer.isView(value)) return objectBytes + value.byteLength
+  // With what portions of an hour's rows come to, which is kept as long as they are (overview/held-rows.ts).
+  if (ArrayBuffer.isView(value)) return listBytes + 2 * value.byteLength
   const sum = (parts: readonly number[]) => parts.reduce((all, bytes) => all + bytes, objectBytes)
   if (!isHolding(value)) return sum(Object.values(value).map((part) => sizeOf(part, counted)))
   const held = value.memory.filter(([holder]) => !counted.has(holder))

@@ -167,7 +167,7 @@ function rowsAtHand(composition: Composition, hours: HourSpan, cutHours: readonl
   const ofHours = [hours.start, ...cuts.map((hour) => hour + 1)].flatMap((from, nth) =>
     rowsBetween(pending.atHand!, from * hourMs, Math.min(end, (cuts[nth] ?? hours.end) * hourMs)),
   )
-  return [...ofEdges, { alike: ofHours }]
+  return [...ofEdges, { alike: () => ofHours }]
 }
 
 /** What of a range lies before and after its whole hours, all of it where there are none: by where its rows are found. */

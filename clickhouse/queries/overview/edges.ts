@@ -4,12 +4,12 @@ import type { AggregateSnapshot, LiveGeneration } from '../../../schemas/aggrega
 import { crowdedForMs, crowdedWorkspacesMax, edgeRowsAtHandMax, edgesAtRestMs } from '../../../schemas/limits.ts'
 import type { Span } from '../../../schemas/time-range.ts'
 import { hourMs } from '../../../schemas/time-zone.ts'
-import { alikeRowsOf, type EventRow, readRows, rowsBetween } from '../../aggregates/rows-at-hand.ts'
+import { type AlikeRows, alikeRowsOf, type EventRow, readRows, rowsBetween } from '../../aggregates/rows-at-hand.ts'
 import { sessionsBegunIn } from '../../aggregates/session-changes.ts'
 import { dayOf, hourOf } from './aggregated-cells.ts'
 import { composeSpan, type EdgeRows, edgesOf, type PendingRows } from './composition.ts'
 import { type EdgeHour, readEdgeHour, readHourRows, startsBetween } from './edge-hours.ts'
-import { heldIn } from './held-rows.ts'
+import { type HeldRows, heldIn } from './held-rows.ts'
 import { aroundSessions, inAnySpan, type ReadableSpan, type Reader } from './span.ts'
 
 /** Workspaces of which they were many: to find that out takes as long as to read few. */
@@ -133,11 +133,7 @@ async function readHours(
 }
 
 function edgeRowsOfHour(hour: number, spans: readonly Span[], { alike, starts }: EdgeHour): EdgeRows {
-  return {
-    spans,
-    rowsIn: (part) => heldIn(hour * hourMs, alike, part),
-    sessionsBegunIn: (parts) => startsBetween(starts, parts),
-  }
+  return { spans, rowsIn: partsOf(hour, alike), sessionsBegunIn: (parts) => startsBetween(starts, parts) }
 }
 
 /** Only rows: what lies around a boundary inside the range isn't an edge of it for its sessions. */
@@ -150,9 +146,7 @@ async function readBoundaries(
   const read = await Promise.all(
     hours.map(async (hour) => {
       const alike = await readHourRows(ch, range, hour, contentsOf(generationsOf(snapshot, hour)))
-      return (
-        alike && { spans: [hour], rowsIn: (part: Span) => heldIn(hour.start, alike, part), sessionsBegunIn: () => [] }
-      )
+      return alike && { spans: [hour], rowsIn: partsOf(hourOf(hour.start), alike), sessionsBegunIn: () => [] }
     }),
   )
   return read.filter((one) => one !== undefined)
@@ -170,10 +164,21 @@ async function readFewRows(ch: Reader, range: ReadableSpan, spans: readonly Span
   return [
     {
       spans,
-      rowsIn: ({ start, end }) => [{ alike: rowsBetween(alike, start, end) }],
+      rowsIn: ({ start, end }) => [{ alike: () => rowsBetween(alike, start, end) }],
       sessionsBegunIn: (parts) => sessionsBegunIn(rows, parts),
     },
   ]
+}
+
+/** Each figure asks for the same parts of an hour: they are picked out for the first one. */
+function partsOf(hour: number, alike: readonly AlikeRows[]): EdgeRows['rowsIn'] {
+  const known = new Map<string, readonly HeldRows[]>()
+  return (part) => {
+    const name = `${part.start} ${part.end}`
+    const rows = known.get(name) ?? heldIn(hour * hourMs, alike, part)
+    known.set(name, rows)
+    return rows
+  }
 }
 
 /** Each has what lies in its own spans, and maybe more. */

@@ -8,8 +8,9 @@ import { type AlikeRows, rowsBetween, rowsCounted } from '../../aggregates/rows-
 import type { AggregateTable } from '../../aggregates/tables.ts'
 
 export interface HeldRows {
-  readonly alike: readonly AlikeRows[]
-  /** Where they lie, if they are the same object from one question to the next. */
+  /** Picked out when they are asked for. */
+  readonly alike: () => readonly AlikeRows[]
+  /** Where they lie, if this is the same object from one question to the next. */
   readonly lasting?: Span
 }
 
@@ -17,7 +18,7 @@ export interface HeldRows {
 const portionsOfHour = 12
 const portionMs = hourMs / portionsOfHour
 
-/** By what an hour was read as. */
+/** By what an hour was read as. Their rows aren't kept: thousands of short lists take more room than the hour's. */
 const portions = new WeakMap<readonly AlikeRows[], readonly HeldRows[]>()
 
 /**
@@ -30,15 +31,17 @@ export function heldIn(hour: number, alike: readonly AlikeRows[], part: Span): H
   if (all === undefined) {
     all = Array.from({ length: portionsOfHour }, (_, nth) => {
       const lasting = { start: hour + nth * portionMs, end: hour + (nth + 1) * portionMs }
-      return { alike: rowsBetween(alike, lasting.start, lasting.end), lasting }
+      return { lasting, alike: () => rowsBetween(alike, lasting.start, lasting.end) }
     })
     portions.set(alike, all)
   }
   return all.flatMap((portion) => {
-    const { start, end } = portion.lasting!
-    if (start >= part.end || end <= part.start) return []
-    if (start >= part.start && end <= part.end) return [portion]
-    return [{ alike: rowsBetween(portion.alike, part.start, part.end) }]
+    const start = Math.max(portion.lasting!.start, part.start)
+    const end = Math.min(portion.lasting!.end, part.end)
+    if (start >= end) return []
+    if (end - start === portionMs) return [portion]
+    const some = rowsBetween(alike, start, end)
+    return [{ alike: () => some }]
   })
 }
 
@@ -60,18 +63,19 @@ export function countHeld(
   const isWanted = (path: string) => paths === undefined || paths.includes(path)
   const runs: Run[] = []
   const passing: AlikeRows[] = []
-  for (const { alike, lasting } of held) {
+  for (const portion of held) {
+    const { lasting } = portion
     const bucket = lasting && bucketOf?.(lasting.start)
     if (lasting === undefined || bucket !== bucketOf?.(lasting.end - 1)) {
-      passing.push(...alike.filter(({ path }) => isWanted(path)))
+      passing.push(...portion.alike().filter(({ path }) => isWanted(path)))
       continue
     }
     const last = runs.at(-1)
     if (last?.end === lasting.start && last.bucket === bucket) {
-      last.portions.push(alike)
+      last.portions.push(portion)
       last.end = lasting.end
     } else {
-      runs.push({ portions: [alike], end: lasting.end, bucket })
+      runs.push({ portions: [portion], end: lasting.end, bucket })
     }
   }
   const counted = runs.flatMap((run) => countRun(table, run, columns))
@@ -83,7 +87,7 @@ export function countHeld(
 
 /** Portions that follow each other, all in one bucket. */
 interface Run {
-  readonly portions: (readonly AlikeRows[])[]
+  readonly portions: HeldRows[]
   end: number
   readonly bucket: number | undefined
 }
@@ -93,17 +97,17 @@ function countRun(table: AggregateTable, { portions, bucket }: Run, columns: rea
   const [first] = portions
   const name = [table.name, ...columns, bucket].join(' ')
   return once(first!, `${name} ${portions.length}`, () => {
-    const rows = portions.flatMap((alike) => once(alike, name, () => countPortion(table, alike, columns, bucket)))
+    const rows = portions.flatMap((portion) => once(portion, name, () => countPortion(table, portion, columns, bucket)))
     return portions.length === 1 ? rows : new MergedRows(rows).rows
   })
 }
 
 /** What portions, and runs that begin with them, came to. */
-const counts = new WeakMap<readonly AlikeRows[], Map<string, AggregateRow[]>>()
+const counts = new WeakMap<HeldRows, Map<string, AggregateRow[]>>()
 
-function once(alike: readonly AlikeRows[], name: string, count: () => AggregateRow[]): AggregateRow[] {
-  const known = counts.get(alike) ?? new Map<string, AggregateRow[]>()
-  counts.set(alike, known)
+function once(portion: HeldRows, name: string, count: () => AggregateRow[]): AggregateRow[] {
+  const known = counts.get(portion) ?? new Map<string, AggregateRow[]>()
+  counts.set(portion, known)
   const rows = known.get(name) ?? count()
   known.set(name, rows)
   return rows
@@ -111,11 +115,11 @@ function once(alike: readonly AlikeRows[], name: string, count: () => AggregateR
 
 function countPortion(
   table: AggregateTable,
-  alike: readonly AlikeRows[],
+  { alike }: HeldRows,
   columns: readonly string[],
   bucket: number | undefined,
 ): AggregateRow[] {
-  const rows = rowsCounted(table, alike, columns, bucket === undefined ? undefined : () => bucket)
+  const rows = rowsCounted(table, alike(), columns, bucket === undefined ? undefined : () => bucket)
   // Each visitor once from now on: they have several rows.
   for (const { values } of rows) {
     for (const value of Object.values(values)) if (value instanceof DistinctSet) value.count()

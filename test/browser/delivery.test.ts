@@ -178,7 +178,12 @@ test('what couldn’t be sent before the tab was closed is sent by the next page
   const requests = () => new Set(tried(visit, 'step').map(({ request }) => request)).size
   await expect.poll(requests).toBeGreaterThan(1)
   await visit.page.close({ runBeforeUnload: true })
-  await new Promise((resolve) => setTimeout(resolve, 300))
+  // A page that is closed writes last, and the browser takes it over when it comes to it.
+  const isStored = async () => {
+    const { origins } = await visit.context.storageState()
+    return origins.flatMap(({ localStorage }) => localStorage).some(({ name, value }) => name === 'svc_queue' && value)
+  }
+  await expect.poll(isStored).toBeTruthy()
   visit.network.decide = () => undefined
   const later = await visit.context.newPage()
   await later.goto(`${root}/`)

@@ -165,7 +165,7 @@ export const foundConversionsMax = 10_000
 export const rowsAtHandMax = 1_000
 /** The same for the parts of hours that a range and the one before begin and end with, their sessions' other rows included. */
 export const edgeRowsAtHandMax = 10_000
-/** Rows of a whole hour that are remembered, of days that are over, or once nothing was committed for so long. */
+/** Rows of a whole hour that are remembered: of days that are over, or asked for twice, or once nothing was committed for so long. */
 export const edgeHourRowsMax = 200_000
 export const edgesAtRestMs = 1 * minute
 /** Where they were more, they aren't looked for again for so long. */

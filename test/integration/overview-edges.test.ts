@@ -24,7 +24,7 @@ const range = (start: number, end: number) => ({
 
 let segment = 0
 /** A workspace whose questions are counted. `lists`: how many rows those of an hour are said to be. */
-async function watched({ lists = 1, timezone = 'UTC', now = at(20) } = {}) {
+async function watched({ lists = 1, timezone = 'UTC', now = at(20), retentionDays = 90 } = {}) {
   const asked: string[] = []
   const ch = rememberLasting({
     ...stores.ch,
@@ -36,7 +36,10 @@ async function watched({ lists = 1, timezone = 'UTC', now = at(20) } = {}) {
         : rows.map((row) => ({ ...row, ids: new Float64Array(lists) }))
     },
   })
-  const workspace = await makeTestWorkspace({ ...stores, ch }, { now: new Date(now).toISOString(), timezone })
+  const workspace = await makeTestWorkspace(
+    { ...stores, ch },
+    { now: new Date(now).toISOString(), timezone, retentionDays },
+  )
   const add = async (hours: number, visitor: number, more: Record<string, unknown> = {}) => {
     const id = segment * segmentRowsMax + visitor
     const one = { id, visitor, session: visitor, occurred_at: at(hours), path: '/', source: 'google', medium: 'cpc' }
@@ -112,6 +115,14 @@ test('nor is a day asked for again that begins inside an hour', async () => {
   expect(await figures(-77.8, 3.45)).toMatchObject({ events: 6, series: [0, 0, 1, 3, 2] })
   await take()
   expect(await figures(-77.85, 3.45)).toMatchObject({ events: 6, series: [0, 0, 1, 3, 2] })
+})
+
+test('sessions of an hour that a day or an hour begins inside of are counted where the aggregates are not to be asked for them', async () => {
+  // A day before the second hour is the first readable moment; half past eight is a full hour there.
+  const { add, take, figures } = await watched({ timezone: 'Asia/Kolkata', now: at(20.5), retentionDays: 1 })
+  await add(20.2, 1)
+  await take()
+  expect(await figures(20, 23)).toMatchObject({ events: 1, sessions: 1, begun: [1], bounce_rate: 100 })
 })
 
 test('hours to which rows have just come are read whole when a part of them is asked for the second time', async () => {

@@ -70,11 +70,11 @@ async function warmAhead(
 ): Promise<void> {
   const { stores, clock } = context
   const now = clock.now()
-  await warmOverview(stores.ch, snapshot, requestOf(context, now), coming)
+  await warmOverview(stores.ch, snapshot, requestOf(context, now), { coming, now })
   const nextHour = Math.ceil(now / hourMs) * hourMs
   // In the hour, not where it begins.
   if (nextHour - now > nextHourAheadMs) return
-  await warmOverview(stores.ch, snapshot, requestOf(context, nextHour + 1), coming)
+  await warmOverview(stores.ch, snapshot, requestOf(context, nextHour + 1), { coming, now })
 }
 
 function requestOf({ query, workspace }: OverviewContext, now: number): OverviewRequest {

@@ -46,7 +46,9 @@ export interface EdgeRows {
   readonly spans: readonly Span[]
   /** The rows of a part of a span. */
   rowsIn(part: Span): readonly HeldRows[]
-  /** What the sessions that begin in parts of the spans add to each key. */
+  /** Those of the spans whose sessions are known too. */
+  readonly sessionSpans: readonly Span[]
+  /** What the sessions that begin in parts of these add to each key. */
   sessionsBegunIn(parts: readonly Span[]): SessionSums[]
 }
 
@@ -170,10 +172,11 @@ function rowsAtHand(composition: Composition, hours: HourSpan, cutHours: readonl
   return [...ofEdges, { alike: () => ofHours }]
 }
 
-/** What of a range lies before and after its whole hours, all of it where there are none: by where its rows are found. */
+/** What of a range lies before and after its whole hours, all of it where there are none: by where its rows, or its sessions, are found. */
 export function edgesOf(
   { from, to, edges }: Pick<Composition, 'from' | 'to' | 'edges'>,
   hours: HourSpan,
+  known: 'spans' | 'sessionSpans' = 'spans',
 ): { atHand: Span[]; raw: Span[] } {
   const isAll = hours.start >= hours.end
   const outside = [
@@ -181,6 +184,6 @@ export function edgesOf(
     { start: isAll ? to : Math.max(from, hours.end * hourMs), end: to },
   ].filter(({ start, end }) => start < end)
   const isAtHand = ({ start, end }: Span) =>
-    edges?.spans.some((span) => span.start <= start && span.end >= end) === true
+    edges?.[known].some((span) => span.start <= start && span.end >= end) === true
   return { atHand: outside.filter(isAtHand), raw: outside.filter((span) => !isAtHand(span)) }
 }

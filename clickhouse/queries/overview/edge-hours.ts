@@ -2,7 +2,8 @@
  * An hour that ranges begin or end inside of, read whole for all of its moments: its rows, and the sessions that begin in it.
  * Ranges that begin a little later with each question ask nothing more of ClickHouse for an hour then.
  */
-import { edgeHourRowsMax } from '../../../schemas/limits.ts'
+import { LRUCache } from 'lru-cache'
+import { crowdedForMs, crowdedWorkspacesMax, edgeHourRowsMax } from '../../../schemas/limits.ts'
 import type { Span } from '../../../schemas/time-range.ts'
 import { type AlikeRows, readAlikeRows } from '../../aggregates/rows-at-hand.ts'
 import type { SessionSums } from '../../aggregates/session-changes.ts'
@@ -45,25 +46,36 @@ const startsColumns: BinaryColumns = {
   visitors: 'numbers',
 }
 
+/** Of more, answers are too large to be remembered: they would be asked for with each question. */
+const groupsMax = 20_000
+const sessionsMax = 80_000
+/** Hours of workspaces that had more: they aren't read whole again for a while. */
+const crowded = new LRUCache<string, true>({ max: crowdedWorkspacesMax, ttl: crowdedForMs })
+
 /**
  * @param ch remembers
  * @param hour all of it is readable
  * @param contents parameters that are others when rows have come to the hour
  * @returns undefined where it has too many
  */
-export function readHourRows(
+export async function readHourRows(
   ch: Reader,
   { workspaceId }: ReadableSpan,
   hour: Span,
   contents: Readonly<Record<string, unknown>>,
 ): Promise<AlikeRows[] | undefined> {
+  const name = `${workspaceId} ${hour.start}`
+  if (crowded.has(name)) return undefined
   const inHour = inAnySpan('hour', [hour])
-  return readAlikeRows(ch, {
+  const alike = await readAlikeRows(ch, {
     condition: `workspace_id = {workspace:UInt32} AND ${inHour.sql}`,
     params: { workspace: workspaceId, ...inHour.params, ...contents },
     max: edgeHourRowsMax,
     isLasting: true,
   })
+  if (alike !== undefined && alike.length <= groupsMax) return alike
+  crowded.set(name, true)
+  return undefined
 }
 
 /** The same with its sessions: what is said of the hour has to hold for a day to both sides too. */
@@ -75,13 +87,16 @@ export async function readEdgeHour(
 ): Promise<EdgeHour | undefined> {
   const alike = await readHourRows(ch, span, hour, contents)
   if (alike === undefined) return undefined
+  const starts = await readStarts(ch, span, hour, contents)
+  const sessions = starts.find(({ dimension }) => dimension === 'total')?.ats.length ?? 0
+  if (sessions <= sessionsMax) return { alike, starts }
+  crowded.set(`${span.workspaceId} ${hour.start}`, true)
+  return undefined
+}
+
+function readStarts(ch: Reader, span: ReadableSpan, hour: Span, contents: Readonly<Record<string, unknown>>) {
   const { sql, params } = sessionStartsSql({ ...span, readableFrom: Number.NEGATIVE_INFINITY }, hour)
-  const starts = await ch.query<SessionStarts>(
-    sql,
-    { ...params, ...contents },
-    { binary: startsColumns, isLasting: true },
-  )
-  return { alike, starts }
+  return ch.query<SessionStarts>(sql, { ...params, ...contents }, { binary: startsColumns, isLasting: true })
 }
 
 /** What the sessions of some hours that begin in one of some spans add to each key; several may have equal keys. */

@@ -133,10 +133,11 @@ async function readHours(
 }
 
 function edgeRowsOfHour(hour: number, spans: readonly Span[], { alike, starts }: EdgeHour): EdgeRows {
-  return { spans, rowsIn: partsOf(hour, alike), sessionsBegunIn: (parts) => startsBetween(starts, parts) }
+  const sessionsBegunIn = (parts: readonly Span[]) => startsBetween(starts, parts)
+  return { spans, sessionSpans: spans, rowsIn: partsOf(hour, alike), sessionsBegunIn }
 }
 
-/** Only rows: what lies around a boundary inside the range isn't an edge of it for its sessions. */
+/** Rows only: the sessions of these hours are counted with others. */
 async function readBoundaries(
   ch: Reader,
   snapshot: AggregateSnapshot,
@@ -146,10 +147,14 @@ async function readBoundaries(
   const read = await Promise.all(
     hours.map(async (hour) => {
       const alike = await readHourRows(ch, range, hour, contentsOf(generationsOf(snapshot, hour)))
-      return alike && { spans: [hour], rowsIn: partsOf(hourOf(hour.start), alike), sessionsBegunIn: () => [] }
+      return alike && rowsAlone(hour, alike)
     }),
   )
   return read.filter((one) => one !== undefined)
+}
+
+function rowsAlone(hour: Span, alike: readonly AlikeRows[]): EdgeRows {
+  return { spans: [hour], sessionSpans: [], rowsIn: partsOf(hourOf(hour.start), alike), sessionsBegunIn: () => [] }
 }
 
 /** Nothing where they are many. */
@@ -164,6 +169,7 @@ async function readFewRows(ch: Reader, range: ReadableSpan, spans: readonly Span
   return [
     {
       spans,
+      sessionSpans: spans,
       rowsIn: ({ start, end }) => [{ alike: () => rowsBetween(alike, start, end) }],
       sessionsBegunIn: (parts) => sessionsBegunIn(rows, parts),
     },
@@ -183,12 +189,16 @@ function partsOf(hour: number, alike: readonly AlikeRows[]): EdgeRows['rowsIn'] 
 
 /** Each has what lies in its own spans, and maybe more. */
 function together(some: readonly EdgeRows[]): EdgeRows {
-  const hasPart = ({ spans }: EdgeRows, part: Span) =>
+  const isIn = (spans: readonly Span[], part: Span) =>
     spans.some(({ start, end }) => start <= part.start && end >= part.end)
   return {
     spans: some.flatMap(({ spans }) => spans),
-    rowsIn: (part) => some.find((one) => hasPart(one, part))!.rowsIn(part),
-    sessionsBegunIn: (parts) => some.flatMap((one) => one.sessionsBegunIn(parts.filter((part) => hasPart(one, part)))),
+    sessionSpans: some.flatMap(({ sessionSpans }) => sessionSpans),
+    rowsIn: (part) => some.find(({ spans }) => isIn(spans, part))!.rowsIn(part),
+    sessionsBegunIn: (parts) =>
+      some.flatMap(({ sessionSpans, sessionsBegunIn }) =>
+        sessionsBegunIn(parts.filter((part) => isIn(sessionSpans, part))),
+      ),
   }
 }
 

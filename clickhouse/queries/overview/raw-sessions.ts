@@ -80,7 +80,7 @@ function entrySessionsSql(span: ReadableSpan, fragments: readonly Span[]): Bound
 function fragmentsOf(composition: Composition, hours: HourSpan, cut: readonly number[]): Span[] {
   const { from, to } = composition
   return [
-    ...edgesOf(composition, hours).raw,
+    ...edgesOf(composition, hours, 'sessionSpans').raw,
     ...cut.map((hour) => ({ start: Math.max(from, hour * hourMs), end: Math.min(to, (hour + 1) * hourMs) })),
   ].filter(({ start, end }) => start < end)
 }

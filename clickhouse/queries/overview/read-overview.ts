@@ -139,12 +139,13 @@ export async function readOverview(
  * Asks of the aggregates what `readOverview` will ask of them, for a reader that remembers: what is left to be read then are
  * the raw rows.
  * @param coming as the last answer had them
+ * @param now when that is: the request may be of a moment to come
  */
 export async function warmOverview(
   ch: Reader,
   snapshot: AggregateSnapshot,
   request: OverviewRequest,
-  coming: BusiestPages,
+  { coming, now }: { coming: BusiestPages; now: number },
 ): Promise<void> {
   const ahead = inTurn(oneThread(ch, { os_thread_priority: backgroundNiceness }))
   const lasting: Reader = {
@@ -156,7 +157,7 @@ export async function warmOverview(
   const busiest = await readBusiestPages(lasting, composition, request.limit)
   await askPages(lasting, composition, joinPages(coming, busiest.coming))
   await readAggregated(lasting, snapshot, request, {})
-  await warmEdges(lasting, snapshot, edgesAskedBy(request))
+  await warmEdges(lasting, snapshot, { ...edgesAskedBy(request), now })
 }
 
 /** Rows that wait may bring a page among the busiest: what it takes to show it is at hand then. */

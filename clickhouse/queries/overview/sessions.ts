@@ -229,7 +229,7 @@ function rowsAtHand(
   atHand: SessionChanges | undefined,
   cut: readonly number[],
 ): AggregateRow[] {
-  const begun = edgesOf(composition, sessionHoursOf(composition)).atHand
+  const begun = edgesOf(composition, sessionHoursOf(composition), 'sessionSpans').atHand
   const changes = atHand?.changes.filter(({ hour }) => !cut.includes(hour)) ?? []
   return [...(composition.edges?.sessionsBegunIn(begun) ?? []), ...changes].map(
     ({ dimension, key, detail, sessions, pageviews, events, bounces, durationMs, visitors }) =>

@@ -73,8 +73,6 @@ export interface RowsWanted {
   readonly condition: string
   readonly params: Readonly<Record<string, unknown>>
   readonly max: number
-  /** They are the same for ever. */
-  readonly isLasting?: boolean
 }
 
 /** @returns undefined when there are more than `max` */
@@ -103,10 +101,14 @@ const alikeColumns: BinaryColumns = {
   values: 'numbers',
 }
 
-/** The same with less of each row, for thousands of them. */
+/**
+ * The same with less of each row, for thousands of them.
+ * @param isLasting whether they are the same for ever
+ */
 export async function readAlikeRows(
   ch: Pick<ClickHouse, 'query'>,
-  { condition, params, max, isLasting = false }: RowsWanted,
+  { condition, params, max }: RowsWanted,
+  isLasting = false,
 ): Promise<AlikeRows[] | undefined> {
   const list = (value: string) => `groupArray(toFloat64(${value}))`
   const alike = await ch.query<AlikeRows>(

@@ -67,12 +67,9 @@ export async function readHourRows(
   const name = `${workspaceId} ${hour.start}`
   if (crowded.has(name)) return undefined
   const inHour = inAnySpan('hour', [hour])
-  const alike = await readAlikeRows(ch, {
-    condition: `workspace_id = {workspace:UInt32} AND ${inHour.sql}`,
-    params: { workspace: workspaceId, ...inHour.params, ...contents },
-    max: edgeHourRowsMax,
-    isLasting: true,
-  })
+  const condition = `workspace_id = {workspace:UInt32} AND ${inHour.sql}`
+  const params = { workspace: workspaceId, ...inHour.params, ...contents }
+  const alike = await readAlikeRows(ch, { condition, params, max: edgeHourRowsMax }, true)
   if (alike !== undefined && alike.length <= groupsMax) return alike
   crowded.set(name, true)
   return undefined

@@ -134,7 +134,7 @@ async function readHours(
 
 function edgeRowsOfHour(hour: number, spans: readonly Span[], { alike, starts }: EdgeHour): EdgeRows {
   const sessionsBegunIn = (parts: readonly Span[]) => startsBetween(starts, parts)
-  return { spans, sessionSpans: spans, rowsIn: partsOf(hour, alike), sessionsBegunIn }
+  return { spans, sessionSpans: spans, rowsIn: (part) => heldIn(hour * hourMs, alike, part), sessionsBegunIn }
 }
 
 /** Rows only: the sessions of these hours are counted with others. */
@@ -154,7 +154,12 @@ async function readBoundaries(
 }
 
 function rowsAlone(hour: Span, alike: readonly AlikeRows[]): EdgeRows {
-  return { spans: [hour], sessionSpans: [], rowsIn: partsOf(hourOf(hour.start), alike), sessionsBegunIn: () => [] }
+  return {
+    spans: [hour],
+    sessionSpans: [],
+    rowsIn: (part) => heldIn(hour.start, alike, part),
+    sessionsBegunIn: () => [],
+  }
 }
 
 /** Nothing where they are many. */
@@ -170,31 +175,29 @@ async function readFewRows(ch: Reader, range: ReadableSpan, spans: readonly Span
     {
       spans,
       sessionSpans: spans,
-      rowsIn: ({ start, end }) => [{ alike: () => rowsBetween(alike, start, end) }],
+      rowsIn: ({ start, end }) => {
+        const between = rowsBetween(alike, start, end)
+        return [{ alike: () => between }]
+      },
       sessionsBegunIn: (parts) => sessionsBegunIn(rows, parts),
     },
   ]
 }
 
-/** Each figure asks for the same parts of an hour: they are picked out for the first one. */
-function partsOf(hour: number, alike: readonly AlikeRows[]): EdgeRows['rowsIn'] {
-  const known = new Map<string, readonly HeldRows[]>()
-  return (part) => {
-    const name = `${part.start} ${part.end}`
-    const rows = known.get(name) ?? heldIn(hour * hourMs, alike, part)
-    known.set(name, rows)
-    return rows
-  }
-}
-
-/** Each has what lies in its own spans, and maybe more. */
+/** Each has what lies in its own spans, and maybe more. Every figure asks for the same parts: they are picked out for the first one. */
 function together(some: readonly EdgeRows[]): EdgeRows {
   const isIn = (spans: readonly Span[], part: Span) =>
     spans.some(({ start, end }) => start <= part.start && end >= part.end)
+  const picked = new Map<string, readonly HeldRows[]>()
   return {
     spans: some.flatMap(({ spans }) => spans),
     sessionSpans: some.flatMap(({ sessionSpans }) => sessionSpans),
-    rowsIn: (part) => some.find(({ spans }) => isIn(spans, part))!.rowsIn(part),
+    rowsIn: (part) => {
+      const name = `${part.start} ${part.end}`
+      const rows = picked.get(name) ?? some.find(({ spans }) => isIn(spans, part))!.rowsIn(part)
+      picked.set(name, rows)
+      return rows
+    },
     sessionsBegunIn: (parts) =>
       some.flatMap(({ sessionSpans, sessionsBegunIn }) =>
         sessionsBegunIn(parts.filter((part) => isIn(sessionSpans, part))),

@@ -1,6 +1,5 @@
 /** The overview of a workspace into which more comes between two commits of the aggregator than is taken at hand. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { aggregate } from '../../pipeline/aggregate/run.ts'
 import {
   aggregatesKeepUpMs,
   alikeRowsAtHandMax,
@@ -8,7 +7,7 @@ import {
   rowsAtHandMax,
   segmentRowsMax,
 } from '../../schemas/limits.ts'
-import { workOn } from '../support/aggregates.ts'
+import { aggregateSegment } from '../support/aggregates.ts'
 import type { EventLike } from '../support/event-rows.ts'
 import { makeTestWorkspace } from '../support/overview.ts'
 import { someOf } from '../support/short-form.ts'
@@ -35,19 +34,11 @@ function views(count: number, at: number, firstId: number, path: string, firstVi
   }))
 }
 
-async function aggregateSegment(segment: number): Promise<void> {
-  await stores.pg.query(
-    'INSERT INTO segment_leases_taken (first_segment, end_segment, shipped_through) VALUES ($1, $2, $3)',
-    [segment, segment + 1, (segment + 1) * segmentRowsMax - 1],
-  )
-  await aggregate(workOn(stores))
-}
-
 test('counts events to the last one, and sessions as of the last commit until that is too long ago', async () => {
   const fixed = { now: new Date(now).toISOString() }
   const workspace = await makeTestWorkspace(stores, fixed)
   await workspace.addEvents(views(counted, now - 10 * minute, 1, '/'))
-  await aggregateSegment(0)
+  await aggregateSegment(stores, 0)
   expect((await workspace.ask({ hours: '24' })).metrics).toMatchObject({ events: counted, bounce_rate: 100 })
 
   await workspace.addEvents(views(pending, now - 5 * minute, segmentRowsMax, '/pricing'))
@@ -93,7 +84,7 @@ test.each(
     // Without what is of the last minutes, whatever the range.
     const ofRange = async () => ({ ...(await workspace.ask(ends)), recent_events: undefined })
     await workspace.addEvents(views(counted, at('08:35'), firstId, '/'))
-    await aggregateSegment(segment)
+    await aggregateSegment(stores, segment)
     await stores.pg.query('UPDATE aggregate_revision SET committed_at = $1', [fixed.now])
     const { metrics, ...before } = await ofRange()
     expect(metrics).toMatchObject({ events: counted, pageviews: counted, visitors: counted, conversions: 0 })

@@ -2,9 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rememberLasting } from '../../clickhouse/queries/remember.ts'
 import type { QueryOptions } from '../../clickhouse/query-options.ts'
-import { aggregate } from '../../pipeline/aggregate/run.ts'
 import { edgeHourRowsMax, segmentRowsMax } from '../../schemas/limits.ts'
-import { mergeAll, workOn } from '../support/aggregates.ts'
+import { aggregateSegment, mergeAll, workOn } from '../support/aggregates.ts'
 import { makeTestWorkspace } from '../support/overview.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
@@ -45,14 +44,7 @@ async function watched({ lists = 1, timezone = 'UTC', now = at(20), retentionDay
     const one = { id, visitor, session: visitor, occurred_at: at(hours), path: '/', source: 'google', medium: 'cpc' }
     await workspace.addEvents([{ ...one, ...more }])
   }
-  const take = async () => {
-    segment++
-    await stores.pg.query(
-      'INSERT INTO segment_leases_taken (first_segment, end_segment, shipped_through) VALUES ($1, $2, $3)',
-      [segment - 1, segment, segment * segmentRowsMax - 1],
-    )
-    await aggregate(workOn(stores))
-  }
+  const take = () => aggregateSegment(stores, segment++)
   const figures = async (start: number, end: number) => {
     asked.length = 0
     const { metrics, top_sources, top_pages, traffic_series } = await workspace.ask(range(start, end))

@@ -3,11 +3,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rememberLasting } from '../../clickhouse/queries/remember.ts'
 import type { QueryOptions } from '../../clickhouse/query-options.ts'
 import { mergeGenerations } from '../../pipeline/aggregate/merge.ts'
-import { aggregate } from '../../pipeline/aggregate/run.ts'
 import { type AggregationState, readAggregationState } from '../../postgres/tables/aggregates.ts'
 import type { AggregateSnapshot } from '../../schemas/aggregate-snapshot.ts'
 import { backgroundNiceness, segmentRowsMax } from '../../schemas/limits.ts'
-import { workOn } from '../support/aggregates.ts'
+import { aggregateSegment, workOn } from '../support/aggregates.ts'
 import { makeTestWorkspace, type TestWorkspace } from '../support/overview.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
@@ -40,12 +39,7 @@ async function take(
   event: { visitor: number; session: number; occurred_at: number; source: string; path?: string },
 ): Promise<void> {
   await addEvents([{ id: segment * segmentRowsMax + 1, path: '/', ...event }])
-  segment++
-  await stores.pg.query(
-    'INSERT INTO segment_leases_taken (first_segment, end_segment, shipped_through) VALUES ($1, $2, $3)',
-    [segment - 1, segment, segment * segmentRowsMax - 1],
-  )
-  await aggregate(workOn(stores))
+  await aggregateSegment(stores, segment++)
 }
 
 test('an hour that was computed anew is not added to what was known of it before', async () => {

@@ -12,6 +12,7 @@ import type { Postgres } from '../../postgres/client.ts'
 import { readSnapshot } from '../../postgres/tables/aggregate-snapshot.ts'
 import { sleep } from '../../runtime/retry.ts'
 import type { AggregateSnapshot } from '../../schemas/aggregate-snapshot.ts'
+import { segmentRowsMax } from '../../schemas/limits.ts'
 
 export interface AggregatedStores {
   readonly pg: Postgres
@@ -38,6 +39,16 @@ const dayHours = 24
 /** What the aggregator is given, where nothing stops it. */
 export function workOn({ pg, ch }: AggregatedStores): Aggregating {
   return { pg, ch, beforeEach: async () => {} }
+}
+
+/** Lets a run of the aggregator take up the events of a segment, as if it had been shipped whole and were the newest. */
+export async function aggregateSegment({ pg, ch }: AggregatedStores, segment: number): Promise<void> {
+  await pg.query('INSERT INTO segment_leases_taken (first_segment, end_segment, shipped_through) VALUES ($1, $2, $3)', [
+    segment,
+    segment + 1,
+    (segment + 1) * segmentRowsMax - 1,
+  ])
+  await aggregate(workOn({ pg, ch }))
 }
 
 /** Aggregates in this process, until the aggregates have every row that there is. */

@@ -34,8 +34,8 @@ export function firstWorkspace(pg: Postgres, earlier: Partial<DevFile>): Promise
       keys.find((key) => key.workspace_id === workspaceId)?.key ?? (await createTrackingKey(tx, workspaceId))
 
     const { api_key: known } = earlier
-    const found = known ? await findApiKey(tx, sha256Of(known)) : null
-    if (known && found && found.workspaceId === workspaceId && !found.revokedAt) {
+    const found = known ? await findApiKey(tx, sha256Of(known), new Date()) : null
+    if (known && found && found.workspaceId === workspaceId) {
       return { workspaceId, trackingKey, apiKey: known, isNew: false }
     }
     const { id, apiKey, prefix } = (await createApiKey(tx, { workspaceId, name: keyName, scopes }))!

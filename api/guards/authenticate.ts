@@ -39,7 +39,7 @@ export function makeAuthenticator(pg: Queryable, clock: Clock, log: Log): Authen
     const now = clock.now()
     const known = lookUps.get(name)
     if (known && Math.abs(now - known.startedAt) < apiKeyCacheMs) return known.found
-    const found = findApiKey(pg, hash)
+    const found = findApiKey(pg, hash, new Date(now))
     const fresh: LookUp = { found, startedAt: now }
     setNewest(lookUps, name, fresh)
     found.catch(() => {
@@ -62,7 +62,7 @@ export function makeAuthenticator(pg: Queryable, clock: Clock, log: Log): Authen
       const key = bearer.exec(authorization ?? '')?.[1]
       if (key === undefined || !isWellFormedSecretKey(key)) throw problem('not_authenticated')
       const found = await lookUp(sha256Of(key))
-      if (found === null || found.revokedAt !== null) throw problem('not_authenticated')
+      if (found === null) throw problem('not_authenticated')
       if (found.expiresAt !== null && found.expiresAt.getTime() <= clock.now()) throw problem('not_authenticated')
       noteUse(found.id)
       return found

@@ -20,7 +20,6 @@ export interface FoundApiKey {
   readonly name: string
   readonly scopes: string[]
   readonly expiresAt: Date | null
-  readonly revokedAt: Date | null
   /** The plan of the key's owner: null answers 402. */
   readonly plan_key: PlanKey | null
   /** Whether the key's owner is still a member of the workspace. */
@@ -59,31 +58,33 @@ export async function createApiKey(
   return made === undefined ? null : { id: made.id, apiKey, prefix, scopes: [...scopes] }
 }
 
-/** The key with this SHA-256, revoked and expired ones too: the caller judges. */
-export async function findApiKey(q: Queryable, sha256: Buffer): Promise<FoundApiKey | null> {
+/**
+ * The key with this SHA-256 that holds at a moment. One that is revoked or has expired isn't found: Postgres does no more work
+ * for it than for one that never was, so that the time of an answer doesn't tell them apart.
+ */
+export async function findApiKey(q: Queryable, sha256: Buffer, at: Date): Promise<FoundApiKey | null> {
   interface Row extends Workspace {
     key_id: number
     owner_id: number
     key_name: string
     scopes: string[]
     expires_at: Date | null
-    revoked_at: Date | null
     key_plan: PlanKey | null
     is_member: boolean
   }
   const [row] = await q.query<Row>(
-    `SELECT k.id AS key_id, k.owner_id, k.name AS key_name, k.scopes, k.expires_at, k.revoked_at,
+    `SELECT k.id AS key_id, k.owner_id, k.name AS key_name, k.scopes, k.expires_at,
             ko.plan_key AS key_plan, m.owner_id IS NOT NULL AS is_member, ${workspaceColumns}
      FROM api_keys k
      JOIN workspaces w ON w.id = k.workspace_id
      JOIN owners o ON o.id = w.owner_id
      JOIN owners ko ON ko.id = k.owner_id
      LEFT JOIN members m ON m.workspace_id = k.workspace_id AND m.owner_id = k.owner_id
-     WHERE k.hash = $1`,
-    [sha256],
+     WHERE k.hash = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $2)`,
+    [sha256, at],
   )
   if (row === undefined) return null
-  const { key_id, owner_id, key_name, scopes, expires_at, revoked_at, key_plan, is_member, ...workspace } = row
+  const { key_id, owner_id, key_name, scopes, expires_at, key_plan, is_member, ...workspace } = row
   return {
     id: key_id,
     workspaceId: workspace.id,
@@ -91,7 +92,6 @@ export async function findApiKey(q: Queryable, sha256: Buffer): Promise<FoundApi
     name: key_name,
     scopes,
     expiresAt: expires_at,
-    revokedAt: revoked_at,
     plan_key: key_plan,
     isMember: is_member,
     suspendedAt: workspace.suspended_at,

@@ -113,7 +113,7 @@ describe('workspaces', () => {
     expect(made).toMatchObject({ code: 0, err: '' })
     const { workspace_id, slug, tracking_key, api_key } = made.json()
     expect(slug).toBe('cafe-ubersee')
-    const found = await findApiKey(stores.pg, sha256Of(api_key))
+    const found = await findApiKey(stores.pg, sha256Of(api_key), new Date())
     expect(found).toMatchObject({
       workspaceId: workspace_id,
       plan_key: 'growth',
@@ -158,7 +158,8 @@ describe('workspaces', () => {
 
   test('a plan is set and ended; a lower one starts the grace, a higher one does not', async () => {
     const { workspace_id: id, api_key } = (await svc('workspace create --name P --plan none --json')).json()
-    const changedAt = async () => (await findApiKey(stores.pg, sha256Of(api_key)))!.workspace.plan_changed_at.getTime()
+    const changedAt = async () =>
+      (await findApiKey(stores.pg, sha256Of(api_key), new Date()))!.workspace.plan_changed_at.getTime()
     const set = (plan: string) => svc(`plan set --workspace ${id} --plan ${plan} --json`)
     const first = await changedAt()
     expect((await set('scale')).json()).toEqual({ workspace_id: id, plan_key: 'scale' })
@@ -170,7 +171,7 @@ describe('workspaces', () => {
     expect(await changedAt()).toBe(lowered)
     expect((await set('none')).json()).toEqual({ workspace_id: id, plan_key: null })
     expect(await changedAt()).toBeGreaterThan(lowered)
-    expect(await findApiKey(stores.pg, sha256Of(api_key))).toMatchObject({ plan_key: null })
+    expect(await findApiKey(stores.pg, sha256Of(api_key), new Date())).toMatchObject({ plan_key: null })
     expect(await set('gold')).toMatchObject({ code: 2, err: expect.stringContaining('--plan') })
     expect(await svc('plan set --workspace 9999 --plan none')).toMatchObject({
       code: 1,
@@ -188,12 +189,11 @@ describe('keys', () => {
     const { id, api_key, prefix, scopes: granted } = made.json()
     expect(isWellFormedSecretKey(api_key)).toBe(true)
     expect(granted).toEqual(['posts:read', 'analytics:read'])
-    expect(await findApiKey(stores.pg, sha256Of(api_key))).toMatchObject({
+    expect(await findApiKey(stores.pg, sha256Of(api_key), new Date())).toMatchObject({
       id,
       name: 'reader',
       scopes: granted,
       expiresAt: new Date('2034-12-31T23:00:00Z'),
-      revokedAt: null,
     })
     const stored = JSON.stringify(await stores.pg.query('SELECT * FROM api_keys'))
     expect(stored).not.toContain(api_key)
@@ -212,7 +212,9 @@ describe('keys', () => {
     const first = (await svc(`keys revoke ${id} --json`)).json()
     expect(first).toEqual({ id, revoked_at: expect.any(String) })
     expect((await svc(`keys revoke ${id} --json`)).json()).toEqual(first)
-    expect((await findApiKey(stores.pg, sha256Of(api_key)))?.revokedAt?.toISOString()).toBe(first.revoked_at)
+    const listed: { id: number; revoked_at: string | null }[] = (await svc('keys list --json')).json()
+    expect(listed.find((key) => key.id === id)).toMatchObject(first)
+    expect(await findApiKey(stores.pg, sha256Of(api_key), new Date())).toBeNull()
     expect(await svc('keys revoke 99999')).toMatchObject({ code: 1, err: expect.stringContaining('99999') })
     for (const bad of ['x', '0', '1.5', '99999999999']) {
       expect(await svc(['keys', 'revoke', bad])).toMatchObject({ code: 2, err: expect.stringContaining('ID') })

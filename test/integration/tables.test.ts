@@ -208,7 +208,7 @@ describe('workspaces and keys', () => {
   test('a key is found with all that is checked of it, and a key whose owner left says so', async () => {
     const { workspaceId, ownerId } = await make('Keys')
     const { apiKey, id } = (await createApiKey(pg, { workspaceId, name: 'k', scopes: ['posts:read'] }))!
-    expect(await findApiKey(pg, sha256Of(apiKey))).toMatchObject({
+    expect(await findApiKey(pg, sha256Of(apiKey), new Date())).toMatchObject({
       id,
       workspaceId,
       ownerId,
@@ -217,14 +217,22 @@ describe('workspaces and keys', () => {
       plan_key: 'growth',
       isMember: true,
       suspendedAt: null,
-      revokedAt: null,
       expiresAt: null,
       workspace: { id: workspaceId, slug: 'keys' },
     })
     await pg.query('DELETE FROM members WHERE workspace_id = $1', [workspaceId])
-    expect(await findApiKey(pg, sha256Of(apiKey))).toMatchObject({ isMember: false })
-    expect(await findApiKey(pg, sha256Of(`${apiKey}x`))).toBeNull()
+    expect(await findApiKey(pg, sha256Of(apiKey), new Date())).toMatchObject({ isMember: false })
+    expect(await findApiKey(pg, sha256Of(`${apiKey}x`), new Date())).toBeNull()
     expect(await createApiKey(pg, { workspaceId: 999_999, name: 'k', scopes: [] })).toBeNull()
+  })
+
+  test('a key is found until the moment it expires', async () => {
+    const { workspaceId } = await make('Expiring')
+    const expiresAt = new Date('2035-01-01T00:00:00Z')
+    const { apiKey, id } = (await createApiKey(pg, { workspaceId, name: 'k', scopes: [], expiresAt }))!
+    const before = new Date(expiresAt.getTime() - 1)
+    expect(await findApiKey(pg, sha256Of(apiKey), before)).toMatchObject({ id, expiresAt })
+    expect(await findApiKey(pg, sha256Of(apiKey), expiresAt)).toBeNull()
   })
 
   test('the use of a key is noted at most once a minute, and wakes nobody who listens for changed keys', async () => {
@@ -254,7 +262,7 @@ describe('workspaces and keys', () => {
     while (notified === 0) await new Promise((resolve) => setTimeout(resolve, 20))
     expect(notified).toBe(1)
     await listener.close()
-    expect(await findApiKey(pg, sha256Of(apiKey))).toMatchObject({ revokedAt: expect.any(Date) })
+    expect(await findApiKey(pg, sha256Of(apiKey), new Date())).toBeNull()
   })
 
   test('a tracking key that was rotated is known until it retires', async () => {

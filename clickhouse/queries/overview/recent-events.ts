@@ -1,6 +1,7 @@
 /** The newest events of a range, as a person would look at them: without vitals and leaves of pages. */
 import { LRUCache } from 'lru-cache'
 import { crowdedWorkspacesMax, recentEventsMax } from '../../../schemas/limits.ts'
+import type { Span } from '../../../schemas/time-range.ts'
 import { hourMs } from '../../../schemas/time-zone.ts'
 import { inRange, type ReadableSpan, type Reader, spanParams } from './span.ts'
 
@@ -25,31 +26,53 @@ export interface RecentEvent {
 }
 
 const shown = `${inRange} AND kind NOT IN ('web_vital', 'page_leave')`
-/** Looked through one after the other, from the end of the range, until there are enough: hours. */
-const lookBacks = [1 / 360, 1 / 30, 1, 24, 8 * 24, Number.POSITIVE_INFINITY]
-/** From which one on there were enough, or nearly: of a quiet workspace the first ones have nothing, of a busy one the hour very much. */
-const usedLast = new LRUCache<number, number>({ max: crowdedWorkspacesMax })
-const usedFirst = 2
+/** From the end of the range, looked through one after the other until there are enough: milliseconds. */
+const lookBacks = [1 / 360, 1 / 30, 1, 24, 8 * 24].map((hours) => hours * hourMs)
+
+/** Where a workspace's newest events were found: of a quiet one the first times have nothing, of a busy one the hour very much. */
+interface FoundLast {
+  /** The first of `lookBacks` in which there were enough, with some to spare. */
+  readonly lookBack: number
+  /** When the first and the last of them came; undefined where no range had enough. */
+  readonly between: Span | undefined
+}
+const foundLast = new LRUCache<number, FoundLast>({ max: crowdedWorkspacesMax })
+const foundFirst: FoundLast = { lookBack: 2, between: undefined }
 
 export async function readRecentEvents(ch: Reader, span: ReadableSpan, now: number): Promise<RecentEvent[]> {
   const newest = Math.min(span.end, Math.max(now, span.start))
-  const first = usedLast.get(span.workspaceId) ?? usedFirst
-  for (const [at, hours] of [...lookBacks.entries()].slice(first)) {
-    const start = Math.max(span.start, newest - hours * hourMs)
+  for (const start of startsToTry(span, newest)) {
     const events = await readNewest(ch, { ...span, start })
     if (events.length < recentEventsMax && start !== span.start) continue
-    usedLast.set(span.workspaceId, nextFirst(at, events, newest))
+    note(span, events, newest)
     return events
   }
   return []
 }
 
-/** The shortest time that would have been enough, with some to spare. */
-function nextFirst(at: number, events: readonly RecentEvent[], newest: number): number {
-  if (events.length < recentEventsMax) return at
-  const oldest = events.at(-1)!.occurred_at_ms
-  const enough = lookBacks.findIndex((hours) => oldest >= newest - (hours * hourMs) / 2)
-  return enough === -1 ? at : Math.min(at, enough)
+/** The shortest time first, and at last all of the range. */
+function startsToTry({ workspaceId, start }: ReadableSpan, newest: number): number[] {
+  const { lookBack, between } = foundLast.get(workspaceId) ?? foundFirst
+  const starts = [...lookBacks.slice(lookBack).map((ms) => newest - ms), start]
+  if (between !== undefined) {
+    // The same are there still. Where the range ends before the last of them, as many more are needed as lie behind its end.
+    const again = between.start - 2 * Math.max(0, between.end - newest)
+    if (again < newest) starts.push(again)
+  }
+  return [...new Set(starts.map((at) => Math.max(start, at)))].sort((one, other) => other - one)
+}
+
+function note({ workspaceId, start }: ReadableSpan, events: readonly RecentEvent[], newest: number): void {
+  const isEnough = events.length === recentEventsMax
+  const lookBack = lookBacks.findIndex((ms) =>
+    isEnough ? events.at(-1)!.occurred_at_ms >= newest - ms / 2 : newest - ms <= start,
+  )
+  foundLast.set(workspaceId, {
+    lookBack: lookBack === -1 ? lookBacks.length : lookBack,
+    between: isEnough
+      ? { start: events.at(-1)!.occurred_at_ms, end: events[0]!.occurred_at_ms }
+      : foundLast.get(workspaceId)?.between,
+  })
 }
 
 function readNewest(ch: Reader, span: ReadableSpan): Promise<RecentEvent[]> {

@@ -156,7 +156,21 @@ function groupsOf(rows: readonly AggregateRow[]): Map<string, AggregateRow[]> {
   return groups
 }
 
-/** As ClickHouse orders texts: by their bytes. */
+/**
+ * As ClickHouse orders texts: by their bytes, which is by code points. UTF-16 orders otherwise only what lies above its surrogates.
+ */
 export function compareTexts(one: string, other: string): number {
-  return one === other ? 0 : Buffer.compare(Buffer.from(one), Buffer.from(other))
+  const length = Math.min(one.length, other.length)
+  for (let at = 0; at < length; at++) {
+    const difference = rankOf(one.charCodeAt(at)) - rankOf(other.charCodeAt(at))
+    if (difference !== 0) return difference
+  }
+  return one.length - other.length
+}
+
+/** Halves of a surrogate pair, which stand for what is above all that has one unit. */
+const surrogates = { first: 0xd800, last: 0xdfff }
+
+function rankOf(unit: number): number {
+  return unit >= surrogates.first && unit <= surrogates.last ? unit + 0x10000 : unit
 }

@@ -62,8 +62,9 @@ export class Distribution {
 
   /** How many are at most this one. */
   countUpTo(limit: number): number {
-    const end = this.#values.findIndex((value) => value > limit)
-    return this.#weights.subarray(0, end === -1 ? undefined : end).reduce((sum, weight) => sum + weight, 0)
+    let count = 0
+    for (let at = 0; at < this.#values.length && this.#values[at]! <= limit; at++) count += this.#weights[at]!
+    return count
   }
 
   /**

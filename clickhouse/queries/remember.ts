@@ -44,7 +44,7 @@ export function rememberLasting<Reader extends Pick<ClickHouse, 'query'>>(
   }
 
   async function askWhole<Row>(key: string, isAhead: boolean, ask: () => Promise<Row[]>): Promise<Row[]> {
-    const known = knownOf<Row>(key, [])
+    const known = knownOf<Row>(key)
     if (known !== undefined) return known.rows
     return askOnce(key, isAhead, async () => {
       const rows = await ask()
@@ -55,16 +55,16 @@ export function rememberLasting<Reader extends Pick<ClickHouse, 'query'>>(
 
   /** The texts that were asked for last in a question, these ones first. */
   function noteTexts(question: string, texts: readonly string[]): readonly string[] {
-    const before = knownOf<string>(question, [])?.rows ?? []
+    const before = knownOf<string>(question)?.rows ?? []
     const all = [...new Set([...texts, ...before])].slice(0, Math.max(texts.length, keptTextsMax))
     note(question, { ...nothing, rows: all })
     return all
   }
 
   /** The most that is known and is in the generations: a question by an older list than the last one finds what was known then. */
-  function knownOf<Row>(key: string, generations: readonly Content[]): Known<Row> | undefined {
+  function knownOf<Row>(key: string, since: GenerationsSince = sinceNone): Known<Row> | undefined {
     const all = answers.get(key) as readonly Known<Row>[] | undefined
-    return all?.find((one) => generationsSince(one, generations) !== undefined)
+    return all?.find((one) => since(one) !== undefined)
   }
 
   function note<Row>(key: string, known: Known<Row>): void {
@@ -92,8 +92,9 @@ export function rememberLasting<Reader extends Pick<ClickHouse, 'query'>>(
     const textOf = (row: Readonly<Record<string, unknown>>) => (each === undefined ? '' : String(row[each.column]))
     const generations = growing?.generations ?? []
     const contents = contentsOf(generations)
+    const since = makeGenerationsSince(generations)
     const kept = each && growing ? noteTexts(question, texts) : texts
-    const known = new Map(kept.map((text) => [text, knownOf<Row>(`${question} ${text}`, generations)]))
+    const known = new Map(kept.map((text) => [text, knownOf<Row>(`${question} ${text}`, since)]))
 
     const askFor = async (missing: Missing): Promise<void> => {
       const rows = await readerFor(options).query<Record<string, unknown>>(
@@ -117,7 +118,7 @@ export function rememberLasting<Reader extends Pick<ClickHouse, 'query'>>(
         note(`${question} ${text}`, all)
       }
     }
-    await Promise.all(missingOf(known, generations, new Set(texts)).map(askFor))
+    await Promise.all(missingOf(known, { generations, since }, new Set(texts)).map(askFor))
     return texts.flatMap((text) => known.get(text)!.rows)
   }
 
@@ -168,12 +169,12 @@ interface Missing {
 /** What is to be asked for: texts of which the same is known go together, and with those that are wanted others that are known. */
 function missingOf(
   known: ReadonlyMap<string, Contents | undefined>,
-  generations: readonly Content[],
+  { generations, since: generationsSince }: { generations: readonly Content[]; since: GenerationsSince },
   wanted: ReadonlySet<string>,
 ): Missing[] {
   const missing = new Map<string, Missing>()
   for (const [text, contents] of known) {
-    const since = contents && generationsSince(contents, generations)
+    const since = contents && generationsSince(contents)
     if (since?.length === 0 || (since === undefined && !wanted.has(text))) continue
     const name = since === undefined ? 'all' : `${contents!.newest}`
     const together = missing.get(name) ?? { texts: [], generations: since ?? generations, isAll: since === undefined }
@@ -188,12 +189,25 @@ function missingOf(
  * Of two moments the later one has, of what was newest at the earlier and before, at most what that had: what is added has higher
  * numbers, and what is merged keeps its own. So where both have as many parts of it, they have the same.
  */
-function generationsSince(known: Contents, generations: readonly Content[]): Content[] | undefined {
-  if (known.newest > contentsOf(generations).newest) return undefined
-  const before = generations.filter(({ newest }) => newest <= known.newest)
-  if (contentsOf(before).parts !== known.parts) return undefined
-  return generations.filter(({ newest }) => newest > known.newest)
+type GenerationsSince = (known: Contents) => readonly Content[] | undefined
+
+/** Many texts are mostly known of the same moment: what is since then is worked out once. */
+function makeGenerationsSince(generations: readonly Content[]): GenerationsSince {
+  const { newest } = contentsOf(generations)
+  const divided = new Map<number, { readonly parts: number; readonly since: readonly Content[] }>()
+  return (known) => {
+    if (known.newest > newest) return undefined
+    let moment = divided.get(known.newest)
+    if (moment === undefined) {
+      const { parts } = contentsOf(generations.filter((one) => one.newest <= known.newest))
+      moment = { parts, since: generations.filter((one) => one.newest > known.newest) }
+      divided.set(known.newest, moment)
+    }
+    return moment.parts === known.parts ? moment.since : undefined
+  }
 }
+
+const sinceNone = makeGenerationsSince([])
 
 /** Of how many moments' lists an answer is known: the newest, and the one that questions go by while it is read ahead. */
 const knownAtOnceMax = 2

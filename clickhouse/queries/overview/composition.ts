@@ -14,10 +14,10 @@ import { hourMs } from '../../../schemas/time-zone.ts'
 import { idsIn } from '../../aggregates/id-ranges.ts'
 import { type HourSpan, sessionHours } from '../../aggregates/row-scope.ts'
 import { type AlikeRows, rowsBetween } from '../../aggregates/rows-at-hand.ts'
-import type { SessionRows, SessionSums } from '../../aggregates/session-changes.ts'
+import type { SessionRows } from '../../aggregates/session-changes.ts'
 import type { BoundSql } from '../../bound-sql.ts'
 import { type AggregatedCell, aggregatedCells, hourOf, isCountedUpTo } from './aggregated-cells.ts'
-import type { HeldRows } from './held-rows.ts'
+import type { HeldCounts, HeldRows } from './held-rows.ts'
 import { inAnySpan, type ReadableSpan, spanParams } from './span.ts'
 
 /** Raw rows that the aggregates don't have, of one workspace around a range: where the first and the last of them lie. */
@@ -48,8 +48,8 @@ export interface EdgeRows {
   rowsIn(part: Span): readonly HeldRows[]
   /** Those of the spans whose sessions are known too. */
   readonly sessionSpans: readonly Span[]
-  /** What the sessions that begin in parts of these add to each key. */
-  sessionsBegunIn(parts: readonly Span[]): SessionSums[]
+  /** Rows of `agg_sessions`, without workspace and hour, of the sessions that begin in parts of these. */
+  sessionsBegunIn(parts: readonly Span[]): HeldCounts
 }
 
 export interface Composition extends RowsRead {

@@ -6,28 +6,10 @@ import { LRUCache } from 'lru-cache'
 import { crowdedForMs, crowdedWorkspacesMax, edgeHourRowsMax } from '../../../schemas/limits.ts'
 import type { Span } from '../../../schemas/time-range.ts'
 import { type AlikeRows, readAlikeRows } from '../../aggregates/rows-at-hand.ts'
-import type { SessionSums } from '../../aggregates/session-changes.ts'
 import type { BinaryColumns } from '../../row-binary.ts'
+import type { SessionStarts } from './held-sessions.ts'
 import { sessionStartsSql } from './raw-sessions.ts'
 import { inAnySpan, type ReadableSpan, type Reader } from './span.ts'
-
-/** Sessions that count for one key of a dimension. Every list has one number for each, in one order. */
-export interface SessionStarts {
-  readonly dimension: string
-  readonly key: string
-  /** The medium, where the key is a source. */
-  readonly detail: string
-  /** Of their first events: milliseconds since 1970. */
-  readonly ats: Float64Array
-  readonly pageviews: Float64Array
-  readonly events: Float64Array
-  /** 1 or 0. */
-  readonly bounces: Float64Array
-  /** Milliseconds. */
-  readonly durations: Float64Array
-  /** Digests (distinct-set.ts); empty where visitors aren't counted. */
-  readonly visitors: Float64Array
-}
 
 export interface EdgeHour {
   readonly alike: readonly AlikeRows[]
@@ -94,26 +76,4 @@ export async function readEdgeHour(
 function readStarts(ch: Reader, span: ReadableSpan, hour: Span, contents: Readonly<Record<string, unknown>>) {
   const { sql, params } = sessionStartsSql({ ...span, readableFrom: Number.NEGATIVE_INFINITY }, hour)
   return ch.query<SessionStarts>(sql, { ...params, ...contents }, { binary: startsColumns, isLasting: true })
-}
-
-/** What the sessions of some hours that begin in one of some spans add to each key; several may have equal keys. */
-export function startsBetween(starts: readonly SessionStarts[], spans: readonly Span[]): SessionSums[] {
-  const found: SessionSums[] = []
-  for (const { dimension, key, detail, ats, pageviews, events, bounces, durations, visitors } of starts) {
-    const sums = { sessions: 0, pageviews: 0, events: 0, bounces: 0, durationMs: 0 }
-    const seen = new Set<number>()
-    for (const { start, end } of spans) {
-      for (let place = 0; place < ats.length; place++) {
-        if (ats[place]! < start || ats[place]! >= end) continue
-        sums.sessions += 1
-        sums.pageviews += pageviews[place]!
-        sums.events += events[place]!
-        sums.bounces += bounces[place]!
-        sums.durationMs += durations[place]!
-        if (visitors.length > 0) seen.add(visitors[place]!)
-      }
-    }
-    if (sums.sessions > 0) found.push({ dimension, key, detail, ...sums, visitors: seen })
-  }
-  return found
 }

@@ -8,8 +8,9 @@ import { type AlikeRows, alikeRowsOf, type EventRow, readRows, rowsBetween } fro
 import { sessionsBegunIn } from '../../aggregates/session-changes.ts'
 import { dayOf, hourOf } from './aggregated-cells.ts'
 import { composeSpan, type EdgeRows, edgesOf, type PendingRows } from './composition.ts'
-import { type EdgeHour, readEdgeHour, readHourRows, startsBetween } from './edge-hours.ts'
-import { type HeldRows, heldIn } from './held-rows.ts'
+import { type EdgeHour, readEdgeHour, readHourRows } from './edge-hours.ts'
+import { type HeldRows, heldIn, joinHeld } from './held-rows.ts'
+import { rowOfSessions, sessionsHeldIn } from './held-sessions.ts'
 import { aroundSessions, inAnySpan, type ReadableSpan, type Reader } from './span.ts'
 
 /** Workspaces of which they were many: to find that out takes as long as to read few. */
@@ -133,8 +134,12 @@ async function readHours(
 }
 
 function edgeRowsOfHour(hour: number, spans: readonly Span[], { alike, starts }: EdgeHour): EdgeRows {
-  const sessionsBegunIn = (parts: readonly Span[]) => startsBetween(starts, parts)
-  return { spans, sessionSpans: spans, rowsIn: (part) => heldIn(hour * hourMs, alike, part), sessionsBegunIn }
+  return {
+    spans,
+    sessionSpans: spans,
+    rowsIn: (part) => heldIn(hour * hourMs, alike, part),
+    sessionsBegunIn: (parts) => joinHeld(parts.map((part) => sessionsHeldIn(hour * hourMs, starts, part))),
+  }
 }
 
 /** Rows only: the sessions of these hours are counted with others. */
@@ -158,7 +163,7 @@ function rowsAlone(hour: Span, alike: readonly AlikeRows[]): EdgeRows {
     spans: [hour],
     sessionSpans: [],
     rowsIn: (part) => heldIn(hour.start, alike, part),
-    sessionsBegunIn: () => [],
+    sessionsBegunIn: () => joinHeld([]),
   }
 }
 
@@ -179,7 +184,7 @@ async function readFewRows(ch: Reader, range: ReadableSpan, spans: readonly Span
         const between = rowsBetween(alike, start, end)
         return [{ alike: () => between }]
       },
-      sessionsBegunIn: (parts) => sessionsBegunIn(rows, parts),
+      sessionsBegunIn: (parts) => ({ lasting: [], passing: sessionsBegunIn(rows, parts).map(rowOfSessions) }),
     },
   ]
 }
@@ -199,8 +204,10 @@ function together(some: readonly EdgeRows[]): EdgeRows {
       return rows
     },
     sessionsBegunIn: (parts) =>
-      some.flatMap(({ sessionSpans, sessionsBegunIn }) =>
-        sessionsBegunIn(parts.filter((part) => isIn(sessionSpans, part))),
+      joinHeld(
+        some.map(({ sessionSpans, sessionsBegunIn }) =>
+          sessionsBegunIn(parts.filter((part) => isIn(sessionSpans, part))),
+        ),
       ),
   }
 }

@@ -14,12 +14,25 @@ export interface HeldRows {
   readonly lasting?: Span
 }
 
+/** What rows come to, by how long it stays what it is. */
+export interface HeldCounts {
+  /** The same objects from one question to the next. */
+  readonly lasting: readonly AggregateRow[]
+  readonly passing: readonly AggregateRow[]
+}
+
+export function joinHeld(some: readonly HeldCounts[]): HeldCounts {
+  return { lasting: some.flatMap(({ lasting }) => lasting), passing: some.flatMap(({ passing }) => passing) }
+}
+
 /** An hour's rows are counted in so many portions: of the one that a range ends inside of, only a part is. */
 const portionsOfHour = 12
 const portionMs = hourMs / portionsOfHour
 
 /** By what an hour was read as. Their rows aren't kept: thousands of short lists take more room than the hour's. */
 const portions = new WeakMap<readonly AlikeRows[], readonly HeldRows[]>()
+/** But for those of the portion that ranges begin or end inside of: each question takes another part of it. */
+const divided = new WeakMap<readonly AlikeRows[], { readonly start: number; readonly alike: readonly AlikeRows[] }>()
 
 /**
  * The rows of an hour that lie in a part of it.
@@ -29,20 +42,48 @@ const portions = new WeakMap<readonly AlikeRows[], readonly HeldRows[]>()
 export function heldIn(hour: number, alike: readonly AlikeRows[], part: Span): HeldRows[] {
   let all = portions.get(alike)
   if (all === undefined) {
-    all = Array.from({ length: portionsOfHour }, (_, nth) => {
-      const lasting = { start: hour + nth * portionMs, end: hour + (nth + 1) * portionMs }
-      return { lasting, alike: () => rowsBetween(alike, lasting.start, lasting.end) }
-    })
+    all = piecesOf(hour, { start: hour, end: hour + hourMs }).map(({ start, end }) => ({
+      lasting: { start, end },
+      alike: () => rowsBetween(alike, start, end),
+    }))
     portions.set(alike, all)
   }
-  return all.flatMap((portion) => {
-    const start = Math.max(portion.lasting!.start, part.start)
-    const end = Math.min(portion.lasting!.end, part.end)
-    if (start >= end) return []
-    if (end - start === portionMs) return [portion]
-    const some = rowsBetween(alike, start, end)
-    return [{ alike: () => some }]
+  return piecesOf(hour, part).map(({ nth, isWhole, start, end }) => {
+    const portion = all[nth]!
+    if (isWhole) return portion
+    const some = rowsBetween(rowsDivided(alike, portion.lasting!), start, end)
+    return { alike: () => some }
   })
+}
+
+/** A portion of an hour, or a part of one. */
+interface Piece extends Span {
+  readonly nth: number
+  readonly isWhole: boolean
+}
+
+/** The whole of a piece's portion. */
+export function portionOf(hour: number, { nth }: Piece): Span {
+  return { start: hour + nth * portionMs, end: hour + (nth + 1) * portionMs }
+}
+
+/** The portions that a part of an hour has something of, in order. */
+export function piecesOf(hour: number, part: Span): Piece[] {
+  const pieces: Piece[] = []
+  for (let nth = 0; nth < portionsOfHour; nth++) {
+    const start = Math.max(hour + nth * portionMs, part.start)
+    const end = Math.min(hour + (nth + 1) * portionMs, part.end)
+    if (start < end) pieces.push({ nth, start, end, isWhole: end - start === portionMs })
+  }
+  return pieces
+}
+
+function rowsDivided(alike: readonly AlikeRows[], { start, end }: Span): readonly AlikeRows[] {
+  const known = divided.get(alike)
+  if (known?.start === start) return known.alike
+  const some = rowsBetween(alike, start, end)
+  divided.set(alike, { start, alike: some })
+  return some
 }
 
 export interface CountOptions {
@@ -58,7 +99,7 @@ export function countHeld(
   table: AggregateTable,
   held: readonly HeldRows[],
   { columns, buckets, paths }: CountOptions,
-): AggregateRow[] {
+): HeldCounts {
   const bucketOf = buckets && ((at: number) => startBefore(buckets, at))
   const isWanted = (path: string) => paths === undefined || paths.includes(path)
   const runs: Run[] = []
@@ -79,10 +120,10 @@ export function countHeld(
     }
   }
   const counted = runs.flatMap((run) => countRun(table, run, columns))
-  return [
-    ...(paths === undefined ? counted : counted.filter(({ keys }) => isWanted(String(keys['path'])))),
-    ...rowsCounted(table, passing, columns, bucketOf),
-  ]
+  return {
+    lasting: paths === undefined ? counted : counted.filter(({ keys }) => isWanted(String(keys['path']))),
+    passing: rowsCounted(table, passing, columns, bucketOf),
+  }
 }
 
 /** Portions that follow each other, all in one bucket. */

@@ -13,7 +13,6 @@ import {
   type MergedRow,
   type MergedRows,
 } from '../../aggregates/aggregate-rows.ts'
-import { DistinctSet } from '../../aggregates/distinct-set.ts'
 import { idMax } from '../../aggregates/id-ranges.ts'
 import { type HourSpan, type RowScope, sessionHours } from '../../aggregates/row-scope.ts'
 import type { EventRow } from '../../aggregates/rows-at-hand.ts'
@@ -23,6 +22,8 @@ import { aggregateTables } from '../../aggregates/tables.ts'
 import type { BoundSql } from '../../bound-sql.ts'
 import { type Composition, edgesOf, sessionHoursOf } from './composition.ts'
 import { type CreditedConversions, type GroupKeys, nameOfGroup } from './conversions.ts'
+import { type HeldCounts, joinHeld } from './held-rows.ts'
+import { rowOfSessions } from './held-sessions.ts'
 import { rawSessionsSql, rawSessionTotalsSql } from './raw-sessions.ts'
 import {
   aggregatedPlaces,
@@ -79,11 +80,12 @@ export async function readSessionTotals(ch: Reader, composition: Composition): P
     })),
     ...rawSessionTotalsSql(composition, hours).map(neverLasting),
   ]
-  const given = rowsAtHand(composition, changesAtHand(composition, hours), []).filter(
-    (row) => row.keys.dimension === 'total',
-  )
+  const { lasting, passing } = rowsAtHand(composition, changesAtHand(composition, hours), [])
+  const totals = [...lasting, ...passing]
+    .filter(({ keys }) => keys.dimension === 'total')
+    .map(({ values }) => aggregateRow({}, values))
   const merged = await readPlaces(ch, table, places, { columns: sumColumns, keys: [] })
-  return totalsOf(merged.with(given.map(({ values }) => aggregateRow({}, values))).all[0])
+  return totalsOf(merged.with(totals).all[0])
 }
 
 /**
@@ -161,16 +163,17 @@ export async function readSessionRows(
   // A session turned out to have begun otherwise than the aggregates say: its hour is counted from the raw rows instead.
   const atHand = changesAtHand(composition, hours)
   const known = atHand?.retracted ?? []
-  const rows = await readAround(ch, composition, paths, known)
+  const held = ofPaths(rowsAtHand(composition, atHand, known), paths)
+  const rows = await readAround(ch, composition, paths, { cut: known, held })
   const retracted = rows.all
     .filter((row) => row.text('dimension') === 'retracted')
     .map((row) => Number(row.text('key')))
-  const found = retracted.length === 0 ? rows : await readAround(ch, composition, paths, retracted)
-  return found.with(
-    rowsAtHand(composition, atHand, known).filter(
-      ({ keys }) => keys.dimension !== 'entry' || paths.includes(String(keys.key)),
-    ),
-  )
+  return retracted.length === 0 ? rows : readAround(ch, composition, paths, { cut: retracted, held })
+}
+
+function ofPaths({ lasting, passing }: HeldCounts, paths: readonly string[]): HeldCounts {
+  const isWanted = ({ keys }: AggregateRow) => keys.dimension !== 'entry' || paths.includes(String(keys.key))
+  return { lasting: lasting.filter(isWanted), passing: passing.filter(isWanted) }
 }
 
 /** @param cut hours that are counted from raw rows */
@@ -178,7 +181,7 @@ function readAround(
   ch: Reader,
   composition: Composition,
   paths: readonly string[],
-  cut: readonly number[],
+  { cut, held }: { readonly cut: readonly number[]; readonly held: HeldCounts },
 ): Promise<MergedRows> {
   const hours = sessionHoursOf(composition)
   const narrowed = (statement: BoundSql) => {
@@ -193,7 +196,7 @@ function readAround(
     ...[...changesPlaces(composition, hours, cut), ...rawSessionsSql(composition, hours, cut)].map(narrowed),
   ]
   const most = { of: 'sessions', by: 'dimension', max: overviewKeysMax }
-  return readPlaces(ch, table, places, { columns: Object.keys(table.columns), keys, most })
+  return readPlaces(ch, table, places, { columns: Object.keys(table.columns), keys, most, held })
 }
 
 function neverLasting(statement: BoundSql): Place {
@@ -224,23 +227,11 @@ function changesAtHand(composition: Composition, hours: HourSpan): SessionChange
  * The sessions that begin in the edges of the range, and what is changed about those of the hours.
  * @param cut hours that are counted from raw rows, and so without what is changed in them
  */
-function rowsAtHand(
-  composition: Composition,
-  atHand: SessionChanges | undefined,
-  cut: readonly number[],
-): AggregateRow[] {
+function rowsAtHand(composition: Composition, atHand: SessionChanges | undefined, cut: readonly number[]): HeldCounts {
   const begun = edgesOf(composition, sessionHoursOf(composition), 'sessionSpans').atHand
+  const { lasting, passing } = composition.edges?.sessionsBegunIn(begun) ?? joinHeld([])
   const changes = atHand?.changes.filter(({ hour }) => !cut.includes(hour)) ?? []
-  return [...(composition.edges?.sessionsBegunIn(begun) ?? []), ...changes].map(
-    ({ dimension, key, detail, sessions, pageviews, events, bounces, durationMs, visitors }) =>
-      aggregateRow(
-        { dimension, key, detail },
-        {
-          ...{ sessions, pageviews, events, bounces, duration_ms: durationMs },
-          visitors: DistinctSet.of('list', [...visitors]),
-        },
-      ),
-  )
+  return { lasting, passing: [...passing, ...changes.map(rowOfSessions)] }
 }
 
 /** What pending rows that are not at hand change about the sessions of the hours that are taken from the aggregates. */

@@ -14,7 +14,7 @@ import { type AggregateTable, countedColumns, keysOfEvent, keysRead } from '../.
 import type { BoundSql } from '../../bound-sql.ts'
 import type { EachOf, Growing, OfWorkspace } from '../../query-options.ts'
 import type { Cells } from './composition.ts'
-import { countHeld } from './held-rows.ts'
+import { countHeld, type HeldCounts } from './held-rows.ts'
 import { bucketStart, type Reader } from './span.ts'
 
 export interface UnitedOptions {
@@ -103,12 +103,9 @@ export async function readParts(
   cells: Cells,
   options: UnitedOptions & Pick<MergedOptions, 'most'>,
 ): Promise<RowParts> {
-  const { buckets } = options
-  const { lasting, passing } = await askPlaces(ch, table, placesOf(table, cells, options), {
-    ...options,
-    keys: keysOf(table, buckets),
-  })
-  return { lasting, passing: [...passing, ...countHeld(table, cells.atHand, options)] }
+  const places = placesOf(table, cells, options)
+  const keys = keysOf(table, options.buckets)
+  return askPlaces(ch, table, places, { ...options, keys, held: countHeld(table, cells.atHand, options) })
 }
 
 export interface MergedOptions {
@@ -116,9 +113,11 @@ export interface MergedOptions {
   readonly keys: readonly string[]
   /** Of each place, no more rows than a bound, those with most of a column, apart for each value of an expression. */
   readonly most?: { readonly of: string; readonly by: string; readonly max: number }
+  /** Rows that are known already. */
+  readonly held?: HeldCounts
 }
 
-/** The rows of several places. */
+/** The rows of several places, and those that are held. */
 export async function readPlaces(
   ch: Reader,
   table: AggregateTable,
@@ -132,7 +131,7 @@ async function askPlaces(
   ch: Reader,
   table: AggregateTable,
   places: readonly Place[],
-  { columns, keys, most }: MergedOptions,
+  { columns, keys, most, held = { lasting: [], passing: [] } }: MergedOptions,
 ): Promise<RowParts> {
   const formOf = (name: string) => table.columns[name]!.form
   const encoded = columns.map((name) =>
@@ -162,7 +161,10 @@ async function askPlaces(
   const [lasting, passing] = await Promise.all(
     [true, false].map((wanted) => Promise.all(places.filter(({ isLasting }) => isLasting === wanted).map(ask))),
   )
-  return { lasting: mergeRemembered(lasting!.flat()), passing: passing!.flat() }
+  return {
+    lasting: mergeRemembered([...lasting!.flat(), ...held.lasting]),
+    passing: [...passing!.flat(), ...held.passing],
+  }
 }
 
 /** How often each value occurs, from rows that have each value once. */

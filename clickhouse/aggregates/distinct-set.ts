@@ -11,6 +11,7 @@
  */
 
 import { readVarint } from '../row-binary.ts'
+import { firstFrom } from './ascending.ts'
 import {
   copyOf,
   countWith,
@@ -19,6 +20,7 @@ import {
   noRegisters,
   type RegisterFormat,
   type Registers,
+  raising,
   unpack,
   withAdded,
 } from './hash-registers.ts'
@@ -104,16 +106,27 @@ export class DistinctSet {
     const { registers, added } = DistinctSet.#partsOf(sets)
     const isMuch = added.length > addedListsMax || lengthOf(added) > format.hashesMax
     if (isMuch) return new DistinctSet(format, withAdded(copyOf(registers), added, format))
-    return new DistinctSet(format, registers, { added })
+    // To be counted again and again with others: of a large set few are left.
+    const left = added.map((hashes) => raising(registers, hashes, format)).filter(({ length }) => length > 0)
+    return new DistinctSet(format, registers, { added: left })
   }
 
   /** How many distinct values some sets of one kind hold together, at least one: what they hold is not kept. */
   static countTogether(sets: readonly DistinctSet[]): number {
     const [first] = sets
     if (sets.length === 1) return first!.count()
-    if (sets.every((set) => set.#registers === undefined)) return DistinctSet.union(sets).count()
+    if (sets.every((set) => set.#registers === undefined)) return DistinctSet.#countLists(sets)
     const { registers, added } = DistinctSet.#partsOf(sets)
     return countWith(registers, added, first!.#format)
+  }
+
+  /** Of sets without registers: mostly one is large, and what the others add to it is few. */
+  static #countLists(sets: readonly DistinctSet[]): number {
+    const format = sets[0]!.#format
+    const [largest, ...others] = sets.map((set) => set.#sorted()).sort((one, other) => other.length - one.length)
+    const added = others.reduce((one, other) => mergeSorted(one, other, format))
+    const count = largest!.length + countMissing(largest!, added)
+    return count <= format.hashesMax ? count : DistinctSet.union(sets).count()
   }
 
   /** Of sets of which one has registers at least: what all of them hold. */
@@ -174,6 +187,13 @@ function mergeSorted(one: Hashes, other: Hashes, format: SetFormat): Hashes {
     if (right <= left) there++
   }
   return merged.subarray(0, length)
+}
+
+/** How many of some hashes, each there once, an ascending list doesn't have. */
+function countMissing(sorted: Hashes, some: Hashes): number {
+  let missing = 0
+  for (const hash of some) if (sorted[firstFrom(sorted, hash)] !== hash) missing++
+  return missing
 }
 
 function hashesIn(bytes: Buffer, format: SetFormat): Hashes {

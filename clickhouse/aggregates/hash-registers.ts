@@ -72,6 +72,12 @@ export function withAdded(registers: Registers, added: readonly Hashes[], format
   return registers
 }
 
+/** Those of some hashes that change a register: the others never will, as ranks only grow. */
+export function raising({ ranks }: Registers, hashes: Hashes, { precision, rankBits }: RegisterFormat): Hashes {
+  const mask = 2 ** precision - 1
+  return hashes.filter((hash) => rankOf(hash, precision, rankBits) > ranks[(hash >>> 0) & mask]!)
+}
+
 /** Registers that were changed, and the ranks that they had, the first `count` of each. */
 interface Changes {
   registers: Uint32Array
@@ -109,8 +115,7 @@ function addHashes(
     // All arithmetic is over 32 bits, which take a fraction of the time, but for one hash in thousands.
     const low = hash >>> 0
     const register = low & mask
-    const tail = low >>> precision
-    const rank = tail === 0 ? rankAbove(hash, precision, rankBits) : trailingZeros(tail) + 1
+    const rank = rankOf(hash, precision, rankBits)
     const before = ranks[register]!
     if (rank <= before) continue
     if (changes !== undefined) {
@@ -121,6 +126,11 @@ function addHashes(
     histogram[before]!--
     histogram[rank]!++
   }
+}
+
+function rankOf(hash: number, precision: number, rankBits: number): number {
+  const tail = (hash >>> 0) >>> precision
+  return tail === 0 ? rankAbove(hash, precision, rankBits) : trailingZeros(tail) + 1
 }
 
 /** Of a hash whose lower 32 bits choose a register, and are 0 else. */

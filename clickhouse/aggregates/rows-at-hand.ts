@@ -149,36 +149,26 @@ export function alikeRowsOf(rows: readonly EventRow[]): AlikeRows[] {
   })
 }
 
-/** Those of the rows from one moment to just before another; groups that lie between them whole stay as they are. */
-export function rowsBetween(alike: readonly AlikeRows[], start: number, end: number): AlikeRows[] {
-  const between: AlikeRows[] = []
+/** Rows of a group: those at some places of its lists, or, where that is undefined, all of them. */
+export interface PickedRows {
+  readonly rows: AlikeRows
+  readonly places: readonly number[] | undefined
+}
+
+export function allOf(alike: readonly AlikeRows[]): PickedRows[] {
+  return alike.map((rows) => ({ rows, places: undefined }))
+}
+
+/** Those of the rows from one moment to just before another. */
+export function rowsBetween(alike: readonly AlikeRows[], start: number, end: number): PickedRows[] {
+  const between: PickedRows[] = []
   for (const rows of alike) {
     const { ats } = rows
     const places: number[] = []
     for (let place = 0; place < ats.length; place++) if (ats[place]! >= start && ats[place]! < end) places.push(place)
-    if (places.length === ats.length) between.push(rows)
-    else if (places.length > 0) between.push(pick(rows, places))
+    if (places.length > 0) between.push({ rows, places: places.length === ats.length ? undefined : places })
   }
   return between
-}
-
-function pick(rows: AlikeRows, places: readonly number[]): AlikeRows {
-  const of = (numbers: Float64Array) => numbersAt(numbers, places)
-  const { ids, ats, visitors, sessions, values } = rows
-  return { ...rows, ids: of(ids), ats: of(ats), visitors: of(visitors), sessions: of(sessions), values: of(values) }
-}
-
-function numbersAt(numbers: Float64Array, places: Part['places']): Float64Array {
-  if (places === undefined) return numbers
-  const some = new Float64Array(places.length)
-  for (let nth = 0; nth < places.length; nth++) some[nth] = numbers[places[nth]!]!
-  return some
-}
-
-/** Rows of a group: those at some places of its lists, or, where that is undefined, all of them. */
-interface Part {
-  readonly rows: AlikeRows
-  readonly places: readonly number[] | undefined
 }
 
 /**
@@ -188,19 +178,26 @@ interface Part {
  */
 export function rowsCounted(
   table: AggregateTable,
-  alike: readonly AlikeRows[],
+  picked: readonly PickedRows[],
   columns: readonly string[],
   bucketOf?: (at: number) => number,
 ): AggregateRow[] {
-  const groups = new Map<string, { readonly keys: AggregateKeys; readonly parts: Part[] }>()
-  for (const rows of alike) {
+  const names = keysRead(table.keys) as ('path' | 'metric')[]
+  const groups = new Map<string, { readonly keys: AggregateKeys; readonly parts: PickedRows[] }>()
+  const add = (keys: AggregateKeys, part: PickedRows) => {
+    const { group } = aggregateRow(keys, {})
+    const known = groups.get(group)
+    if (known === undefined) groups.set(group, { keys, parts: [part] })
+    else known.parts.push(part)
+  }
+  for (const part of picked) {
+    const { rows } = part
     if (table.isCounted?.(rows) !== true) continue
-    for (const [keys, places] of placesByKeys(table, rows, bucketOf)) {
-      const { group } = aggregateRow(keys, {})
-      const known = groups.get(group)
-      if (known === undefined) groups.set(group, { keys, parts: [{ rows, places }] })
-      else known.parts.push({ rows, places })
-    }
+    // Alike rows have the same keys, but for the bucket.
+    const texts: Record<string, string> = {}
+    for (const name of names) texts[name] = rows[name]
+    if (bucketOf === undefined) add(texts, part)
+    else for (const [bucket, places] of placesByBucket(part, bucketOf)) add({ ...texts, bucket }, { rows, places })
   }
   return [...groups].map(([group, { keys, parts }]) => ({
     ...{ group, keys },
@@ -208,51 +205,51 @@ export function rowsCounted(
   }))
 }
 
-/** Alike rows have the same keys, but for the bucket. */
-function placesByKeys(
-  { keys }: AggregateTable,
-  rows: AlikeRows,
-  bucketOf?: (at: number) => number,
-): (readonly [AggregateKeys, Part['places']])[] {
-  const texts = Object.fromEntries(keysRead(keys).map((key) => [key, rows[key as 'path' | 'metric']]))
-  if (bucketOf === undefined) return [[texts, undefined]]
+function placesByBucket({ rows, places }: PickedRows, bucketOf: (at: number) => number): Map<number, number[]> {
   const found = new Map<number, number[]>()
-  for (let place = 0; place < rows.ids.length; place++) {
+  for (let nth = 0; nth < (places ?? rows.ids).length; nth++) {
+    const place = places === undefined ? nth : places[nth]!
     const bucket = bucketOf(rows.ats[place]!)
     const known = found.get(bucket)
     if (known === undefined) found.set(bucket, [place])
     else known.push(place)
   }
-  const isOne = found.size === 1
-  return [...found].map(([bucket, places]) => [{ ...texts, bucket }, isOne ? undefined : places])
+  return found
 }
 
-function addedBy({ form, ofRows }: ColumnOfAggregate, parts: readonly Part[]): AggregateValue {
+function addedBy({ form, ofRows }: ColumnOfAggregate, parts: readonly PickedRows[]): AggregateValue {
   const { of, as, isCounted } = ofRows!
   const counted = isCounted === undefined ? parts : parts.filter(({ rows }) => isCounted(rows))
-  if (of === 'rows') return counted.reduce((sum, { rows, places }) => sum + (places ?? rows.ids).length, 0)
+  if (of === 'rows') return countPicked(counted)
   if (of === 'title') return newestIn(counted, ({ title }) => title)
   if (form === 'newest') return newestIn(counted, ({ values }, place) => values[place]!)
-  const numbers = joined(counted.map(({ rows, places }) => numbersAt(rows[of], places)))
+  const numbers = numbersOf(counted, of)
   if (form === 'sum') return numbers.reduce((sum, value) => sum + value, 0)
   return form === 'distribution'
     ? Distribution.of(as === undefined ? numbers : numbers.map(as))
     : DistinctSet.of(form, numbers)
 }
 
-function joined(lists: readonly Float64Array[]): Float64Array {
-  const [first] = lists
-  if (lists.length === 1) return first!
-  const all = new Float64Array(lists.reduce((sum, { length }) => sum + length, 0))
+function countPicked(parts: readonly PickedRows[]): number {
+  return parts.reduce((sum, { rows, places }) => sum + (places ?? rows.ids).length, 0)
+}
+
+function numbersOf(parts: readonly PickedRows[], of: 'visitors' | 'sessions' | 'values'): Float64Array {
+  const all = new Float64Array(countPicked(parts))
   let at = 0
-  for (const list of lists) {
-    all.set(list, at)
-    at += list.length
+  for (const { rows, places } of parts) {
+    const numbers = rows[of]
+    if (places === undefined) {
+      all.set(numbers, at)
+      at += numbers.length
+    } else {
+      for (let nth = 0; nth < places.length; nth++) all[at++] = numbers[places[nth]!]!
+    }
   }
   return all
 }
 
-function newestIn(parts: readonly Part[], valueAt: (rows: AlikeRows, place: number) => number | string): Newest {
+function newestIn(parts: readonly PickedRows[], valueAt: (rows: AlikeRows, place: number) => number | string): Newest {
   let newest = none
   for (const { rows, places } of parts) {
     for (let nth = 0; nth < (places ?? rows.ids).length; nth++) {

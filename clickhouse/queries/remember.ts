@@ -119,7 +119,8 @@ export function rememberLasting<Reader extends Pick<ClickHouse, 'query'>>(
       }
     }
     await Promise.all(missingOf(known, { generations, since }, new Set(texts)).map(askFor))
-    return texts.flatMap((text) => known.get(text)!.rows)
+    // Where it is one list, the same one.
+    return texts.length === 1 ? known.get(texts[0]!)!.rows : texts.flatMap((text) => known.get(text)!.rows)
   }
 
   const query = async <Row>(

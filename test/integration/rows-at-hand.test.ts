@@ -3,12 +3,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { compareTexts, type MergedRow, MergedRows } from '../../clickhouse/aggregates/aggregate-rows.ts'
 import {
   alikeRowsOf,
+  allOf,
   countRows,
   readAlikeRows,
   readRows,
   rowsBetween,
   rowsCounted,
 } from '../../clickhouse/aggregates/rows-at-hand.ts'
+import { inOrder, pickBetween } from '../../clickhouse/aggregates/rows-in-order.ts'
 import {
   type AggregateTable,
   aggregateTables,
@@ -80,16 +82,21 @@ test.each(tables)('%s', async (name) => {
   const expected = figuresOf(everything)
   expect(expected.length).toBeGreaterThan(1)
   for (const some of [newer, newerRead, listedRead]) {
-    expect(figuresOf(older.with(rowsCounted(table, some, columns, isOdd)))).toEqual(expected)
+    expect(figuresOf(older.with(rowsCounted(table, allOf(some), columns, isOdd)))).toEqual(expected)
   }
   const all = alikeRowsOf(rows)
-  expect(figuresOf(new MergedRows(rowsCounted(table, all, columns, isOdd)))).toEqual(expected)
+  expect(figuresOf(new MergedRows(rowsCounted(table, allOf(all), columns, isOdd)))).toEqual(expected)
   // Divided by time, the parts come to the same.
   const middle = Date.UTC(2026, 10, 20, 12, 0, 0, 20)
-  const halves = [rowsBetween(all, 0, middle), rowsBetween(all, middle, Number.POSITIVE_INFINITY)]
-  expect(halves.map(countRows)).not.toContain(0)
-  const parts = halves.flatMap((half) => rowsCounted(table, half, columns, isOdd))
-  expect(figuresOf(new MergedRows(parts))).toEqual(expected)
+  const ordered = inOrder(allOf(all))
+  for (const halves of [
+    [rowsBetween(all, 0, middle), rowsBetween(all, middle, Number.POSITIVE_INFINITY)],
+    [pickBetween(ordered, 0, middle), pickBetween(ordered, middle, Number.POSITIVE_INFINITY)],
+  ]) {
+    expect(halves.map(({ length }) => length)).not.toContain(0)
+    const parts = halves.flatMap((half) => rowsCounted(table, half, columns, isOdd))
+    expect(figuresOf(new MergedRows(parts))).toEqual(expected)
+  }
 })
 
 function figureOf(row: MergedRow, column: string, { columns }: AggregateTable): unknown {

@@ -77,7 +77,9 @@ test.each(['agg_traffic', 'agg_pages', 'agg_vitals', 'agg_page_vitals'] as const
       fc.property(hourOfRows, fc.array(options, { minLength: 1, maxLength: 4 }), (alike, questions) => {
         for (const { part, buckets, paths } of questions) {
           const span = { start: start + Math.min(...part), end: start + Math.max(...part) }
-          const wanted = rowsBetween(alike, span.start, span.end).filter(({ path }) => paths?.includes(path) ?? true)
+          const wanted = rowsBetween(alike, span.start, span.end).filter(
+            ({ rows }) => paths?.includes(rows.path) ?? true,
+          )
           const bucketOf = buckets && ((at: number) => buckets.findLast((one) => one <= at)!)
           const held = countHeld(table, heldIn(start, alike, span), { columns, buckets, paths })
           expect(shown([...held.lasting, ...held.passing])).toEqual(

@@ -13,6 +13,7 @@ const keys = [
   { dimension: 'source', key: 'google', detail: 'organic' },
   { dimension: 'source', key: 'google', detail: 'cpc' },
   { dimension: 'entry', key: '/a', detail: '' },
+  { dimension: 'entry', key: '/b', detail: '' },
 ]
 
 interface Session {
@@ -36,6 +37,7 @@ const sessions: fc.Arbitrary<Session[]> = fc.array(
   }),
   { maxLength: 20 },
 )
+const isWanted = (dimension: string, key: string) => dimension !== 'entry' || key === '/a'
 const isListed = (dimension: string) => dimension !== 'total' && dimension !== 'entry'
 
 function startsOf(groups: readonly (readonly Session[])[]): SessionStarts[] {
@@ -54,10 +56,10 @@ function startsOf(groups: readonly (readonly Session[])[]): SessionStarts[] {
 }
 
 /** One by one, without lists. */
-function counted(groups: readonly (readonly Session[])[], isWanted: (session: Session) => boolean): string[] {
+function counted(groups: readonly (readonly Session[])[], isIn: (session: Session) => boolean): string[] {
   return groups
     .flatMap((all, at) => {
-      const some = all.filter(isWanted)
+      const some = all.filter(isIn)
       const sum = (of: (session: Session) => number) => some.reduce((total, session) => total + of(session), 0)
       const { dimension, key, detail } = keys[at]!
       const visitors = isListed(dimension) ? new Set(some.map(({ visitor }) => visitor)).size : 0
@@ -67,7 +69,7 @@ function counted(groups: readonly (readonly Session[])[], isWanted: (session: Se
         sum(({ isBounce }) => Number(isBounce)),
       ]
       const row = [[dimension, key, detail].join('\0'), some.length, ...sums, sum(({ duration }) => duration), visitors]
-      return some.length === 0 ? [] : [JSON.stringify(row)]
+      return some.length === 0 || !isWanted(dimension, key) ? [] : [JSON.stringify(row)]
     })
     .sort()
 }
@@ -90,7 +92,7 @@ test('of any part of an hour, asked one after the other', () => {
       const starts = startsOf(some)
       for (const question of questions) {
         const part = { start: start + Math.min(...question), end: start + Math.max(...question) }
-        const { lasting, passing } = sessionsHeldIn(start, starts, part)
+        const { lasting, passing } = sessionsHeldIn(start, starts, part, isWanted)
         expect(shown([...lasting, ...passing])).toEqual(counted(some, ({ at }) => at >= part.start && at < part.end))
       }
     }),
@@ -102,7 +104,7 @@ test('what lies in whole portions is the same object for the next question, for 
   const session = { visitor: 1, pageviews: 1, events: 1, isBounce: true, duration: 0 }
   const starts = startsOf([Array.from({ length: 60 }, (_, minute) => ({ at: start + minute * 60_000, ...session }))])
   const lastingOf = (from: number, to: number) =>
-    sessionsHeldIn(start, starts, { start: start + from, end: start + to }).lasting
+    sessionsHeldIn(start, starts, { start: start + from, end: start + to }, isWanted).lasting
   const minute = 60_000
   const [before, after] = [lastingOf(0, 31 * minute), lastingOf(31 * minute, hour)]
   expect(lastingOf(0, 32 * minute)[0]).toBe(before[0])

@@ -17,7 +17,8 @@ import { type AlikeRows, rowsBetween } from '../../aggregates/rows-at-hand.ts'
 import type { SessionRows } from '../../aggregates/session-changes.ts'
 import type { BoundSql } from '../../bound-sql.ts'
 import { type AggregatedCell, aggregatedCells, hourOf, isCountedUpTo } from './aggregated-cells.ts'
-import type { HeldCounts, HeldRows } from './held-rows.ts'
+import { type HeldCounts, type HeldRows, passing } from './held-rows.ts'
+import type { IsKeyWanted } from './held-sessions.ts'
 import { inAnySpan, type ReadableSpan, spanParams } from './span.ts'
 
 /** Raw rows that the aggregates don't have, of one workspace around a range: where the first and the last of them lie. */
@@ -48,8 +49,8 @@ export interface EdgeRows {
   rowsIn(part: Span): readonly HeldRows[]
   /** Those of the spans whose sessions are known too. */
   readonly sessionSpans: readonly Span[]
-  /** Rows of `agg_sessions`, without workspace and hour, of the sessions that begin in parts of these. */
-  sessionsBegunIn(parts: readonly Span[]): HeldCounts
+  /** Rows of `agg_sessions`, without workspace and hour, of the sessions that begin in parts of these: of the keys that are wanted. */
+  sessionsBegunIn(parts: readonly Span[], isWanted: IsKeyWanted): HeldCounts
 }
 
 export interface Composition extends RowsRead {
@@ -169,7 +170,7 @@ function rowsAtHand(composition: Composition, hours: HourSpan, cutHours: readonl
   const ofHours = [hours.start, ...cuts.map((hour) => hour + 1)].flatMap((from, nth) =>
     rowsBetween(pending.atHand!, from * hourMs, Math.min(end, (cuts[nth] ?? hours.end) * hourMs)),
   )
-  return [...ofEdges, { alike: () => ofHours }]
+  return [...ofEdges, passing(ofHours)]
 }
 
 /** What of a range lies before and after its whole hours, all of it where there are none: by where its rows, or its sessions, are found. */

@@ -9,7 +9,7 @@ import { sessionsBegunIn } from '../../aggregates/session-changes.ts'
 import { dayOf, hourOf } from './aggregated-cells.ts'
 import { composeSpan, type EdgeRows, edgesOf, type PendingRows } from './composition.ts'
 import { type EdgeHour, readEdgeHour, readHourRows } from './edge-hours.ts'
-import { type HeldRows, heldIn, joinHeld } from './held-rows.ts'
+import { type HeldRows, heldIn, joinHeld, noneHeld, passing } from './held-rows.ts'
 import { rowOfSessions, sessionsHeldIn } from './held-sessions.ts'
 import { aroundSessions, inAnySpan, type ReadableSpan, type Reader } from './span.ts'
 
@@ -138,7 +138,8 @@ function edgeRowsOfHour(hour: number, spans: readonly Span[], { alike, starts }:
     spans,
     sessionSpans: spans,
     rowsIn: (part) => heldIn(hour * hourMs, alike, part),
-    sessionsBegunIn: (parts) => joinHeld(parts.map((part) => sessionsHeldIn(hour * hourMs, starts, part))),
+    sessionsBegunIn: (parts, isWanted) =>
+      joinHeld(parts.map((part) => sessionsHeldIn(hour * hourMs, starts, part, isWanted))),
   }
 }
 
@@ -163,7 +164,7 @@ function rowsAlone(hour: Span, alike: readonly AlikeRows[]): EdgeRows {
     spans: [hour],
     sessionSpans: [],
     rowsIn: (part) => heldIn(hour.start, alike, part),
-    sessionsBegunIn: () => joinHeld([]),
+    sessionsBegunIn: () => noneHeld,
   }
 }
 
@@ -180,11 +181,11 @@ async function readFewRows(ch: Reader, range: ReadableSpan, spans: readonly Span
     {
       spans,
       sessionSpans: spans,
-      rowsIn: ({ start, end }) => {
-        const between = rowsBetween(alike, start, end)
-        return [{ alike: () => between }]
+      rowsIn: (part) => [passing(rowsBetween(alike, part.start, part.end), part)],
+      sessionsBegunIn: (parts, isWanted) => {
+        const begun = sessionsBegunIn(rows, parts).filter(({ dimension, key }) => isWanted(dimension, key))
+        return { lasting: [], passing: begun.map(rowOfSessions) }
       },
-      sessionsBegunIn: (parts) => ({ lasting: [], passing: sessionsBegunIn(rows, parts).map(rowOfSessions) }),
     },
   ]
 }
@@ -203,11 +204,12 @@ function together(some: readonly EdgeRows[]): EdgeRows {
       picked.set(name, rows)
       return rows
     },
-    sessionsBegunIn: (parts) =>
+    sessionsBegunIn: (parts, isWanted) =>
       joinHeld(
-        some.map(({ sessionSpans, sessionsBegunIn }) =>
-          sessionsBegunIn(parts.filter((part) => isIn(sessionSpans, part))),
-        ),
+        some.map(({ sessionSpans, sessionsBegunIn }) => {
+          const own = parts.filter((part) => isIn(sessionSpans, part))
+          return sessionsBegunIn(own, isWanted)
+        }),
       ),
   }
 }

@@ -4,14 +4,26 @@ import type { Span } from '../../../schemas/time-range.ts'
 import { hourMs } from '../../../schemas/time-zone.ts'
 import { type AggregateRow, MergedRows } from '../../aggregates/aggregate-rows.ts'
 import { DistinctSet } from '../../aggregates/distinct-set.ts'
-import { type AlikeRows, rowsBetween, rowsCounted } from '../../aggregates/rows-at-hand.ts'
+import { type AlikeRows, type PickedRows, rowsBetween, rowsCounted } from '../../aggregates/rows-at-hand.ts'
+import { inOrder, pickBetween, type RowsInOrder } from '../../aggregates/rows-in-order.ts'
 import type { AggregateTable } from '../../aggregates/tables.ts'
 
 export interface HeldRows {
   /** Picked out when they are asked for. */
-  readonly alike: () => readonly AlikeRows[]
-  /** Where they lie, if this is the same object from one question to the next. */
-  readonly lasting?: Span
+  readonly picked: () => readonly PickedRows[]
+  /** Where they lie, if that is known. */
+  readonly span?: Span
+  /** Whether this is the same object from one question to the next. */
+  readonly isLasting: boolean
+}
+
+/** Those that are another object for the next question. */
+export function passing(picked: readonly PickedRows[], span?: Span): HeldRows {
+  return { picked: () => picked, isLasting: false, ...(span && { span }) }
+}
+
+interface Portion extends HeldRows {
+  readonly span: Span
 }
 
 /** What rows come to, by how long it stays what it is. */
@@ -20,6 +32,8 @@ export interface HeldCounts {
   readonly lasting: readonly AggregateRow[]
   readonly passing: readonly AggregateRow[]
 }
+
+export const noneHeld: HeldCounts = { lasting: [], passing: [] }
 
 export function joinHeld(some: readonly HeldCounts[]): HeldCounts {
   return { lasting: some.flatMap(({ lasting }) => lasting), passing: some.flatMap(({ passing }) => passing) }
@@ -30,9 +44,9 @@ const portionsOfHour = 12
 const portionMs = hourMs / portionsOfHour
 
 /** By what an hour was read as. Their rows aren't kept: thousands of short lists take more room than the hour's. */
-const portions = new WeakMap<readonly AlikeRows[], readonly HeldRows[]>()
+const portions = new WeakMap<readonly AlikeRows[], readonly Portion[]>()
 /** But for those of the portion that ranges begin or end inside of: each question takes another part of it. */
-const divided = new WeakMap<readonly AlikeRows[], { readonly start: number; readonly alike: readonly AlikeRows[] }>()
+const divided = new WeakMap<readonly AlikeRows[], { readonly portion: Portion; readonly rows: RowsInOrder }>()
 
 /**
  * The rows of an hour that lie in a part of it.
@@ -43,16 +57,16 @@ export function heldIn(hour: number, alike: readonly AlikeRows[], part: Span): H
   let all = portions.get(alike)
   if (all === undefined) {
     all = piecesOf(hour, { start: hour, end: hour + hourMs }).map(({ start, end }) => ({
-      lasting: { start, end },
-      alike: () => rowsBetween(alike, start, end),
+      span: { start, end },
+      picked: () => rowsBetween(alike, start, end),
+      isLasting: true,
     }))
     portions.set(alike, all)
   }
   return piecesOf(hour, part).map(({ nth, isWhole, start, end }) => {
     const portion = all[nth]!
     if (isWhole) return portion
-    const some = rowsBetween(rowsDivided(alike, portion.lasting!), start, end)
-    return { alike: () => some }
+    return passing(pickBetween(rowsDivided(alike, portion), start, end), { start, end })
   })
 }
 
@@ -78,12 +92,12 @@ export function piecesOf(hour: number, part: Span): Piece[] {
   return pieces
 }
 
-function rowsDivided(alike: readonly AlikeRows[], { start, end }: Span): readonly AlikeRows[] {
+function rowsDivided(alike: readonly AlikeRows[], portion: Portion): RowsInOrder {
   const known = divided.get(alike)
-  if (known?.start === start) return known.alike
-  const some = rowsBetween(alike, start, end)
-  divided.set(alike, { start, alike: some })
-  return some
+  if (known?.portion === portion) return known.rows
+  const rows = inOrder(portion.picked())
+  divided.set(alike, { portion, rows })
+  return rows
 }
 
 export interface CountOptions {
@@ -101,28 +115,34 @@ export function countHeld(
   { columns, buckets, paths }: CountOptions,
 ): HeldCounts {
   const bucketOf = buckets && ((at: number) => startBefore(buckets, at))
-  const isWanted = (path: string) => paths === undefined || paths.includes(path)
+  const wanted = paths && new Set(paths)
   const runs: Run[] = []
-  const passing: AlikeRows[] = []
+  /** By the bucket of all of them; undefined where there are several, or none is asked for. */
+  const others = new Map<number | undefined, PickedRows[]>()
   for (const portion of held) {
-    const { lasting } = portion
-    const bucket = lasting && bucketOf?.(lasting.start)
-    if (lasting === undefined || bucket !== bucketOf?.(lasting.end - 1)) {
-      passing.push(...portion.alike().filter(({ path }) => isWanted(path)))
+    const { picked, span, isLasting } = portion
+    const bucket = span && bucketOf?.(span.start)
+    const isInOne = span !== undefined && bucket === bucketOf?.(span.end - 1)
+    if (!isLasting || !isInOne) {
+      const name = isInOne ? bucket : undefined
+      const some = wanted === undefined ? picked() : picked().filter(({ rows }) => wanted.has(rows.path))
+      others.set(name, [...(others.get(name) ?? []), ...some])
       continue
     }
     const last = runs.at(-1)
-    if (last?.end === lasting.start && last.bucket === bucket) {
+    if (last?.end === span.start && last.bucket === bucket) {
       last.portions.push(portion)
-      last.end = lasting.end
+      last.end = span.end
     } else {
-      runs.push({ portions: [portion], end: lasting.end, bucket })
+      runs.push({ portions: [portion], end: span.end, bucket })
     }
   }
   const counted = runs.flatMap((run) => countRun(table, run, columns))
   return {
-    lasting: paths === undefined ? counted : counted.filter(({ keys }) => isWanted(String(keys['path']))),
-    passing: rowsCounted(table, passing, columns, bucketOf),
+    lasting: wanted === undefined ? counted : counted.filter(({ keys }) => wanted.has(String(keys['path']))),
+    passing: [...others].flatMap(([bucket, some]) =>
+      rowsCounted(table, some, columns, bucket === undefined ? bucketOf : () => bucket),
+    ),
   }
 }
 
@@ -156,11 +176,11 @@ function once(portion: HeldRows, name: string, count: () => AggregateRow[]): Agg
 
 function countPortion(
   table: AggregateTable,
-  { alike }: HeldRows,
+  { picked }: HeldRows,
   columns: readonly string[],
   bucket: number | undefined,
 ): AggregateRow[] {
-  const rows = rowsCounted(table, alike(), columns, bucket === undefined ? undefined : () => bucket)
+  const rows = rowsCounted(table, picked(), columns, bucket === undefined ? undefined : () => bucket)
   // Each visitor once from now on: they have several rows.
   for (const { values } of rows) {
     for (const value of Object.values(values)) if (value instanceof DistinctSet) value.count()

@@ -23,6 +23,9 @@ export interface SessionStarts {
   readonly visitors: Float64Array
 }
 
+/** Whether what counts for a key of a dimension is asked for. */
+export type IsKeyWanted = (dimension: string, key: string) => boolean
+
 /** What a range and the one before take of the hour that one ends and the other begins in. */
 const runsKept = 2
 
@@ -44,14 +47,24 @@ const divided = new WeakMap<
  * @param hour when it begins, in milliseconds since 1970
  * @param starts all of its sessions; the same object for every question
  */
-export function sessionsHeldIn(hour: number, starts: readonly SessionStarts[], part: Span): HeldCounts {
+export function sessionsHeldIn(
+  hour: number,
+  starts: readonly SessionStarts[],
+  part: Span,
+  isWanted: IsKeyWanted,
+): HeldCounts {
   const pieces = piecesOf(hour, part)
   const whole = pieces.filter(({ isWhole }) => isWhole)
+  const lasting = whole.length === 0 ? [] : rowsOfRun(starts, { start: whole[0]!.start, end: whole.at(-1)!.end })
   return {
-    lasting: whole.length === 0 ? [] : rowsOfRun(starts, { start: whole[0]!.start, end: whole.at(-1)!.end }),
+    lasting: lasting.filter(({ keys }) => isWanted(String(keys['dimension']), String(keys['key']))),
     passing: pieces
       .filter(({ isWhole }) => !isWhole)
-      .flatMap((piece) => rowsBegunIn(startsDivided(starts, portionOf(hour, piece)), piece)),
+      .flatMap((piece) => {
+        const some = startsDivided(starts, portionOf(hour, piece))
+        const wanted = some.filter(({ dimension, key }) => isWanted(dimension, key))
+        return rowsBegunIn(wanted, piece)
+      }),
   }
 }
 

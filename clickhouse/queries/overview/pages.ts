@@ -1,11 +1,11 @@
 /** The pages with most pageviews in range, and which of them have samples of web vitals. */
 import { overviewKeysMax } from '../../../schemas/limits.ts'
 import { compareTexts } from '../../aggregates/aggregate-rows.ts'
-import { rowsCounted } from '../../aggregates/rows-at-hand.ts'
+import { allOf, rowsCounted } from '../../aggregates/rows-at-hand.ts'
 import { aggregateTables } from '../../aggregates/tables.ts'
 import { type Composition, cellsOf } from './composition.ts'
 import type { Reader } from './span.ts'
-import { readUnited } from './united.ts'
+import { askCells, readUnited } from './united.ts'
 
 export interface PageCounts {
   readonly path: string
@@ -45,7 +45,7 @@ const bySums = {
 /** Asks the aggregates already for what `readBusiestPages` will ask them, for a reader that remembers. */
 export async function askBusiestPages(ch: Reader, composition: Composition): Promise<void> {
   const { aggregated } = cellsOf(composition, { name: 'busiest' })
-  await readUnited(ch, table, { aggregated, raw: [], atHand: [] }, bySums)
+  await askCells(ch, table, { aggregated, raw: [], atHand: [] }, bySums)
 }
 
 /** The `limit` paths with most pageviews of either kind, and those that may be among them soon. */
@@ -71,7 +71,7 @@ export function joinPages(one: BusiestPages, other: BusiestPages): BusiestPages 
 
 /** By path, of the last seconds: of rows that wait, where they are at hand. */
 function pageviewsArrived({ pending }: Composition): ReadonlyMap<string, number> {
-  const rows = rowsCounted(table, pending?.atHand ?? [], ['pageviews'])
+  const rows = rowsCounted(table, allOf(pending?.atHand ?? []), ['pageviews'])
   return new Map(rows.map(({ keys, values }) => [String(keys['path']), Number(values['pageviews'])]))
 }
 

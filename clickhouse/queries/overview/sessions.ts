@@ -6,24 +6,18 @@
 
 import { overviewKeysMax } from '../../../schemas/limits.ts'
 import { hourMs } from '../../../schemas/time-zone.ts'
-import {
-  type AggregateRow,
-  aggregateRow,
-  compareTexts,
-  type MergedRow,
-  type MergedRows,
-} from '../../aggregates/aggregate-rows.ts'
+import { aggregateRow, compareTexts, type MergedRow, type MergedRows } from '../../aggregates/aggregate-rows.ts'
 import { idMax } from '../../aggregates/id-ranges.ts'
 import { type HourSpan, type RowScope, sessionHours } from '../../aggregates/row-scope.ts'
 import type { EventRow } from '../../aggregates/rows-at-hand.ts'
-import { type SessionChanges, sessionChangesOf } from '../../aggregates/session-changes.ts'
+import { type SessionChange, type SessionChanges, sessionChangesOf } from '../../aggregates/session-changes.ts'
 import { sessionContributionsSql, sessionSidesSql } from '../../aggregates/session-starts.ts'
 import { aggregateTables } from '../../aggregates/tables.ts'
 import type { BoundSql } from '../../bound-sql.ts'
 import { type Composition, edgesOf, sessionHoursOf } from './composition.ts'
 import { type CreditedConversions, type GroupKeys, nameOfGroup } from './conversions.ts'
-import { type HeldCounts, joinHeld } from './held-rows.ts'
-import { rowOfSessions } from './held-sessions.ts'
+import { type HeldCounts, noneHeld } from './held-rows.ts'
+import { type IsKeyWanted, rowOfSessions } from './held-sessions.ts'
 import { rawSessionsSql, rawSessionTotalsSql } from './raw-sessions.ts'
 import {
   aggregatedPlaces,
@@ -80,10 +74,9 @@ export async function readSessionTotals(ch: Reader, composition: Composition): P
     })),
     ...rawSessionTotalsSql(composition, hours).map(neverLasting),
   ]
-  const { lasting, passing } = rowsAtHand(composition, changesAtHand(composition, hours), [])
-  const totals = [...lasting, ...passing]
-    .filter(({ keys }) => keys.dimension === 'total')
-    .map(({ values }) => aggregateRow({}, values))
+  const isTotalOf = (dimension: string) => dimension === 'total'
+  const { lasting, passing } = rowsAtHand(composition, changesAtHand(composition, hours), [], isTotalOf)
+  const totals = [...lasting, ...passing].map(({ values }) => aggregateRow({}, values))
   const merged = await readPlaces(ch, table, places, { columns: sumColumns, keys: [] })
   return totalsOf(merged.with(totals).all[0])
 }
@@ -163,17 +156,13 @@ export async function readSessionRows(
   // A session turned out to have begun otherwise than the aggregates say: its hour is counted from the raw rows instead.
   const atHand = changesAtHand(composition, hours)
   const known = atHand?.retracted ?? []
-  const held = ofPaths(rowsAtHand(composition, atHand, known), paths)
+  const isWanted = (dimension: string, key: string) => dimension !== 'entry' || paths.includes(key)
+  const held = rowsAtHand(composition, atHand, known, isWanted)
   const rows = await readAround(ch, composition, paths, { cut: known, held })
   const retracted = rows.all
     .filter((row) => row.text('dimension') === 'retracted')
     .map((row) => Number(row.text('key')))
   return retracted.length === 0 ? rows : readAround(ch, composition, paths, { cut: retracted, held })
-}
-
-function ofPaths({ lasting, passing }: HeldCounts, paths: readonly string[]): HeldCounts {
-  const isWanted = ({ keys }: AggregateRow) => keys.dimension !== 'entry' || paths.includes(String(keys.key))
-  return { lasting: lasting.filter(isWanted), passing: passing.filter(isWanted) }
 }
 
 /** @param cut hours that are counted from raw rows */
@@ -196,7 +185,7 @@ function readAround(
     ...[...changesPlaces(composition, hours, cut), ...rawSessionsSql(composition, hours, cut)].map(narrowed),
   ]
   const most = { of: 'sessions', by: 'dimension', max: overviewKeysMax }
-  return readPlaces(ch, table, places, { columns: Object.keys(table.columns), keys, most, held })
+  return readPlaces(ch, table, places, { columns: Object.keys(table.columns), keys, most }, held)
 }
 
 function neverLasting(statement: BoundSql): Place {
@@ -227,10 +216,16 @@ function changesAtHand(composition: Composition, hours: HourSpan): SessionChange
  * The sessions that begin in the edges of the range, and what is changed about those of the hours.
  * @param cut hours that are counted from raw rows, and so without what is changed in them
  */
-function rowsAtHand(composition: Composition, atHand: SessionChanges | undefined, cut: readonly number[]): HeldCounts {
+function rowsAtHand(
+  composition: Composition,
+  atHand: SessionChanges | undefined,
+  cut: readonly number[],
+  isWanted: IsKeyWanted,
+): HeldCounts {
   const begun = edgesOf(composition, sessionHoursOf(composition), 'sessionSpans').atHand
-  const { lasting, passing } = composition.edges?.sessionsBegunIn(begun) ?? joinHeld([])
-  const changes = atHand?.changes.filter(({ hour }) => !cut.includes(hour)) ?? []
+  const { lasting, passing } = composition.edges?.sessionsBegunIn(begun, isWanted) ?? noneHeld
+  const isKept = ({ hour, dimension, key }: SessionChange) => !cut.includes(hour) && isWanted(dimension, key)
+  const changes = atHand?.changes.filter(isKept) ?? []
   return { lasting, passing: [...passing, ...changes.map(rowOfSessions)] }
 }
 

@@ -14,7 +14,7 @@ import { type AggregateTable, countedColumns, keysOfEvent, keysRead } from '../.
 import type { BoundSql } from '../../bound-sql.ts'
 import type { EachOf, Growing, OfWorkspace } from '../../query-options.ts'
 import type { Cells } from './composition.ts'
-import { countHeld, type HeldCounts } from './held-rows.ts'
+import { countHeld, type HeldCounts, noneHeld } from './held-rows.ts'
 import { bucketStart, type Reader } from './span.ts'
 
 export interface UnitedOptions {
@@ -103,9 +103,18 @@ export async function readParts(
   cells: Cells,
   options: UnitedOptions & Pick<MergedOptions, 'most'>,
 ): Promise<RowParts> {
-  const places = placesOf(table, cells, options)
-  const keys = keysOf(table, options.buckets)
-  return askPlaces(ch, table, places, { ...options, keys, held: countHeld(table, cells.atHand, options) })
+  const answers = await askCells(ch, table, cells, options)
+  return partsOf(answers, countHeld(table, cells.atHand, options))
+}
+
+/** Asks what `readUnited` will ask. */
+export function askCells(
+  ch: Reader,
+  table: AggregateTable,
+  cells: Cells,
+  options: UnitedOptions & Pick<MergedOptions, 'most'>,
+): Promise<Answers> {
+  return askPlaces(ch, table, placesOf(table, cells, options), { ...options, keys: keysOf(table, options.buckets) })
 }
 
 export interface MergedOptions {
@@ -113,8 +122,6 @@ export interface MergedOptions {
   readonly keys: readonly string[]
   /** Of each place, no more rows than a bound, those with most of a column, apart for each value of an expression. */
   readonly most?: { readonly of: string; readonly by: string; readonly max: number }
-  /** Rows that are known already. */
-  readonly held?: HeldCounts
 }
 
 /** The rows of several places, and those that are held. */
@@ -123,16 +130,27 @@ export async function readPlaces(
   table: AggregateTable,
   places: readonly Place[],
   options: MergedOptions,
+  held: HeldCounts = noneHeld,
 ): Promise<MergedRows> {
-  return mergeParts(await askPlaces(ch, table, places, options))
+  return mergeParts(partsOf(await askPlaces(ch, table, places, options), held))
+}
+
+/** Of each place. */
+interface Answers {
+  readonly lasting: RowLists
+  readonly passing: RowLists
+}
+
+function partsOf({ lasting, passing }: Answers, held: HeldCounts): RowParts {
+  return { lasting: mergeRemembered([...lasting, held.lasting]), passing: [...passing, held.passing].flat() }
 }
 
 async function askPlaces(
   ch: Reader,
   table: AggregateTable,
   places: readonly Place[],
-  { columns, keys, most, held = { lasting: [], passing: [] } }: MergedOptions,
-): Promise<RowParts> {
+  { columns, keys, most }: MergedOptions,
+): Promise<Answers> {
   const formOf = (name: string) => table.columns[name]!.form
   const encoded = columns.map((name) =>
     encodedSql(formOf(name), table.columns[name]!.merge.replaceAll('?', name), `${name}_`),
@@ -158,13 +176,9 @@ async function askPlaces(
       ...(growing && { growing: { ...growing, merge }, ofWorkspace }),
     })
   }
-  const [lasting, passing] = await Promise.all(
-    [true, false].map((wanted) => Promise.all(places.filter(({ isLasting }) => isLasting === wanted).map(ask))),
-  )
-  return {
-    lasting: mergeRemembered([...lasting!.flat(), ...held.lasting]),
-    passing: [...passing!.flat(), ...held.passing],
-  }
+  const askAll = (wanted: boolean) => Promise.all(places.filter(({ isLasting }) => isLasting === wanted).map(ask))
+  const [lasting, passing] = await Promise.all([askAll(true), askAll(false)])
+  return { lasting, passing }
 }
 
 /** How often each value occurs, from rows that have each value once. */
@@ -174,20 +188,27 @@ function distributionsSql(merged: string, keys: readonly string[], columns: read
   return `SELECT ${[...others, ...pairs].join(', ')} FROM (${merged}) AS counted${groupBy(others)}`
 }
 
+type RowLists = readonly (readonly AggregateRow[])[]
+
 /** What rows came to when they were merged, by the first of them. */
-const merges = new WeakMap<AggregateRow, { readonly rows: readonly AggregateRow[]; readonly merged: MergedRows }>()
+const merges = new WeakMap<AggregateRow, { readonly lists: RowLists; readonly merged: MergedRows }>()
 const noRows = new MergedRows([])
 
 /** Rows are the same objects as long as they are remembered: as long is what they come to. */
-function mergeRemembered(rows: readonly AggregateRow[]): MergedRows {
-  const [first] = rows
+function mergeRemembered(lists: RowLists): MergedRows {
+  const first = lists.find(({ length }) => length > 0)?.[0]
   if (first === undefined) return noRows
   const known = merges.get(first)
-  const isSame = known?.rows.length === rows.length && rows.every((row, at) => row === known.rows[at])
-  if (isSame) return known.merged
-  const merged = new MergedRows(rows)
-  merges.set(first, { rows, merged })
+  if (known !== undefined && areSame(lists, known.lists)) return known.merged
+  const merged = new MergedRows(lists.flat())
+  merges.set(first, { lists, merged })
   return merged
+}
+
+function areSame(lists: RowLists, known: RowLists): boolean {
+  const hasSame = (list: readonly AggregateRow[], other: readonly AggregateRow[]) =>
+    list === other || (list.length === other.length && list.every((row, at) => row === other[at]))
+  return lists.length === known.length && lists.every((list, at) => hasSame(list, known[at]!))
 }
 
 function keysOf({ keys }: AggregateTable, buckets: readonly number[] | undefined): string[] {

@@ -119,3 +119,13 @@ test('of a busy workspace the last seconds are looked at, and more where there w
   expect(await ask(from, later, later)).toEqual(expected(from, later))
   expect(looked).toHaveLength(1)
 })
+
+test('a quiet present has the past looked through no further back than the hour that was enough for it', async () => {
+  const { add, ask, expected, looked } = makeWorkspace()
+  await add(every(minute, recentEventsMax, now - 55 * minute))
+  await add(every(second, 2 * recentEventsMax, now - 10 * day))
+  expect(await ask(now - 30 * day, now)).toEqual(expected(now - 30 * day, now))
+  const end = now - 10 * day + 80 * second
+  expect(await ask(now - 30 * day, end)).toEqual(expected(now - 30 * day, end))
+  expect(looked).toEqual([{ start: end - hour, end }])
+})

@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import { crowdedWorkspacesMax, recentEventsMax } from '../../../schemas/limits.ts'
 import type { Span } from '../../../schemas/time-range.ts'
-import { hourMs } from '../../../schemas/time-zone.ts'
+import { dayMs, hourMs } from '../../../schemas/time-zone.ts'
 import { inRange, type ReadableSpan, type Reader, spanParams } from './span.ts'
 
 /** A row as it is stored; times in milliseconds, `session` null where the client named none. */
@@ -26,18 +26,26 @@ export interface RecentEvent {
 }
 
 const shown = `${inRange} AND kind NOT IN ('web_vital', 'page_leave')`
-/** From the end of the range, looked through one after the other until there are enough: milliseconds. */
-const lookBacks = [1 / 360, 1 / 30, 1, 24, 8 * 24].map((hours) => hours * hourMs)
+const second = hourMs / 3600
+/**
+ * From the end of the range, looked through one after the other until there are enough: milliseconds. Where the last of those
+ * that are shown lies within `enough`, it is looked there first the next time: a little less, where events come all the time.
+ */
+const lookBacks = [
+  { ms: 10 * second, enough: 5 * second },
+  { ms: 120 * second, enough: 60 * second },
+  ...[hourMs, dayMs, 8 * dayMs].map((ms) => ({ ms, enough: ms })),
+]
 
 /** Where a workspace's newest events were found: of a quiet one the first times have nothing, of a busy one the hour very much. */
 interface FoundLast {
-  /** The first of `lookBacks` in which there were enough, with some to spare. */
-  readonly lookBack: number
+  /** Place in `lookBacks`: those before it had too few. */
+  readonly first: number
   /** When the first and the last of them came; undefined where no range had enough. */
   readonly between: Span | undefined
 }
 const foundLast = new LRUCache<number, FoundLast>({ max: crowdedWorkspacesMax })
-const foundFirst: FoundLast = { lookBack: 2, between: undefined }
+const nothingFound: FoundLast = { first: 2, between: undefined }
 
 export async function readRecentEvents(ch: Reader, span: ReadableSpan, now: number): Promise<RecentEvent[]> {
   const newest = Math.min(span.end, Math.max(now, span.start))
@@ -52,27 +60,32 @@ export async function readRecentEvents(ch: Reader, span: ReadableSpan, now: numb
 
 /** The shortest time first, and at last all of the range. */
 function startsToTry({ workspaceId, start }: ReadableSpan, newest: number): number[] {
-  const { lookBack, between } = foundLast.get(workspaceId) ?? foundFirst
-  const starts = [...lookBacks.slice(lookBack).map((ms) => newest - ms), start]
-  if (between !== undefined) {
+  const { first, between } = foundLast.get(workspaceId) ?? nothingFound
+  const starts = [...lookBacks.slice(first).map(({ ms }) => newest - ms), start]
+  if (between !== undefined && newest > between.start) {
     // The same are there still. Where the range ends before the last of them, as many more are needed as lie behind its end.
-    const again = between.start - 2 * Math.max(0, between.end - newest)
-    if (again < newest) starts.push(again)
+    starts.push(between.start - 2 * Math.max(0, between.end - newest))
   }
   return [...new Set(starts.map((at) => Math.max(start, at)))].sort((one, other) => other - one)
 }
 
 function note({ workspaceId, start }: ReadableSpan, events: readonly RecentEvent[], newest: number): void {
-  const isEnough = events.length === recentEventsMax
-  const lookBack = lookBacks.findIndex((ms) =>
-    isEnough ? events.at(-1)!.occurred_at_ms >= newest - ms / 2 : newest - ms <= start,
-  )
-  foundLast.set(workspaceId, {
-    lookBack: lookBack === -1 ? lookBacks.length : lookBack,
-    between: isEnough
-      ? { start: events.at(-1)!.occurred_at_ms, end: events[0]!.occurred_at_ms }
-      : foundLast.get(workspaceId)?.between,
-  })
+  const known = foundLast.get(workspaceId) ?? nothingFound
+  const placeOf = (isIt: (lookBack: (typeof lookBacks)[number]) => boolean) => {
+    const place = lookBacks.findIndex(isIt)
+    return place === -1 ? lookBacks.length : place
+  }
+  if (events.length < recentEventsMax) {
+    // A short range says nothing of longer ones.
+    const first = Math.max(
+      known.first,
+      placeOf(({ ms }) => newest - ms <= start),
+    )
+    foundLast.set(workspaceId, { ...known, first })
+    return
+  }
+  const between = { start: events.at(-1)!.occurred_at_ms, end: events[0]!.occurred_at_ms }
+  foundLast.set(workspaceId, { between, first: placeOf(({ enough }) => newest - enough <= between.start) })
 }
 
 function readNewest(ch: Reader, span: ReadableSpan): Promise<RecentEvent[]> {

@@ -62,9 +62,9 @@ export function rememberLasting<Reader extends Pick<ClickHouse, 'query'>>(
   }
 
   /** The most that is known and is in the generations: a question by an older list than the last one finds what was known then. */
-  function knownOf<Row>(key: string, since: GenerationsSince = sinceNone): Known<Row> | undefined {
+  function knownOf<Row>(key: string, generationsSince: GenerationsSince = sinceNone): Known<Row> | undefined {
     const all = answers.get(key) as readonly Known<Row>[] | undefined
-    return all?.find((one) => since(one) !== undefined)
+    return all?.find((one) => generationsSince(one) !== undefined)
   }
 
   function note<Row>(key: string, known: Known<Row>): void {
@@ -92,9 +92,9 @@ export function rememberLasting<Reader extends Pick<ClickHouse, 'query'>>(
     const textOf = (row: Readonly<Record<string, unknown>>) => (each === undefined ? '' : String(row[each.column]))
     const generations = growing?.generations ?? []
     const contents = contentsOf(generations)
-    const since = makeGenerationsSince(generations)
+    const generationsSince = makeGenerationsSince(generations)
     const kept = each && growing ? noteTexts(question, texts) : texts
-    const known = new Map(kept.map((text) => [text, knownOf<Row>(`${question} ${text}`, since)]))
+    const known = new Map(kept.map((text) => [text, knownOf<Row>(`${question} ${text}`, generationsSince)]))
 
     const askFor = async (missing: Missing): Promise<void> => {
       const rows = await readerFor(options).query<Record<string, unknown>>(
@@ -118,7 +118,7 @@ export function rememberLasting<Reader extends Pick<ClickHouse, 'query'>>(
         note(`${question} ${text}`, all)
       }
     }
-    await Promise.all(missingOf(known, { generations, since }, new Set(texts)).map(askFor))
+    await Promise.all(missingOf(known, { generations, generationsSince }, new Set(texts)).map(askFor))
     // Where it is one list, the same one.
     return texts.length === 1 ? known.get(texts[0]!)!.rows : texts.flatMap((text) => known.get(text)!.rows)
   }
@@ -170,7 +170,7 @@ interface Missing {
 /** What is to be asked for: texts of which the same is known go together, and with those that are wanted others that are known. */
 function missingOf(
   known: ReadonlyMap<string, Contents | undefined>,
-  { generations, since: generationsSince }: { generations: readonly Content[]; since: GenerationsSince },
+  { generations, generationsSince }: { generations: readonly Content[]; generationsSince: GenerationsSince },
   wanted: ReadonlySet<string>,
 ): Missing[] {
   const missing = new Map<string, Missing>()

@@ -17,7 +17,7 @@ import { type AlikeRows, rowsBetween } from '../../aggregates/rows-at-hand.ts'
 import type { SessionRows } from '../../aggregates/session-changes.ts'
 import type { BoundSql } from '../../bound-sql.ts'
 import { type AggregatedCell, aggregatedCells, hourOf, isCountedUpTo } from './aggregated-cells.ts'
-import { type HeldCounts, type HeldRows, passing } from './held-rows.ts'
+import { type HeldCounts, type HeldRows, passingRows } from './held-rows.ts'
 import type { IsKeyWanted } from './held-sessions.ts'
 import { inAnySpan, type ReadableSpan, spanParams } from './span.ts'
 
@@ -170,7 +170,7 @@ function rowsAtHand(composition: Composition, hours: HourSpan, cutHours: readonl
   const ofHours = [hours.start, ...cuts.map((hour) => hour + 1)].flatMap((from, nth) =>
     rowsBetween(pending.atHand!, from * hourMs, Math.min(end, (cuts[nth] ?? hours.end) * hourMs)),
   )
-  return [...ofEdges, passing(ofHours)]
+  return [...ofEdges, passingRows(ofHours)]
 }
 
 /** What of a range lies before and after its whole hours, all of it where there are none: by where its rows, or its sessions, are found. */

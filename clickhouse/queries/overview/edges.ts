@@ -9,7 +9,7 @@ import { sessionsBegunIn } from '../../aggregates/session-changes.ts'
 import { dayOf, hourOf } from './aggregated-cells.ts'
 import { composeSpan, type EdgeRows, edgesOf, type PendingRows } from './composition.ts'
 import { type EdgeHour, readEdgeHour, readHourRows } from './edge-hours.ts'
-import { type HeldRows, heldIn, joinHeld, noneHeld, passing } from './held-rows.ts'
+import { type HeldRows, heldIn, joinHeld, noneHeld, passingRows } from './held-rows.ts'
 import { rowOfSessions, sessionsHeldIn } from './held-sessions.ts'
 import { aroundSessions, inAnySpan, type ReadableSpan, type Reader } from './span.ts'
 
@@ -181,7 +181,7 @@ async function readFewRows(ch: Reader, range: ReadableSpan, spans: readonly Span
     {
       spans,
       sessionSpans: spans,
-      rowsIn: (part) => [passing(rowsBetween(alike, part.start, part.end), part)],
+      rowsIn: (part) => [passingRows(rowsBetween(alike, part.start, part.end), part)],
       sessionsBegunIn: (parts, isWanted) => {
         const begun = sessionsBegunIn(rows, parts).filter(({ dimension, key }) => isWanted(dimension, key))
         return { lasting: [], passing: begun.map(rowOfSessions) }

@@ -18,7 +18,7 @@ export interface HeldRows {
 }
 
 /** Those that are another object for the next question. */
-export function passing(picked: readonly PickedRows[], span?: Span): HeldRows {
+export function passingRows(picked: readonly PickedRows[], span?: Span): HeldRows {
   return { picked: () => picked, isLasting: false, ...(span && { span }) }
 }
 
@@ -66,7 +66,7 @@ export function heldIn(hour: number, alike: readonly AlikeRows[], part: Span): H
   return piecesOf(hour, part).map(({ nth, isWhole, start, end }) => {
     const portion = all[nth]!
     if (isWhole) return portion
-    return passing(pickBetween(rowsDivided(alike, portion), start, end), { start, end })
+    return passingRows(pickBetween(rowsDivided(alike, portion), start, end), { start, end })
   })
 }
 

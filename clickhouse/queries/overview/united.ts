@@ -142,7 +142,7 @@ interface Answers {
 }
 
 function partsOf({ lasting, passing }: Answers, held: HeldCounts): RowParts {
-  return { lasting: mergeRemembered([...lasting, held.lasting]), passing: [...passing, held.passing].flat() }
+  return { lasting: withLasting(mergeRemembered(lasting), held.lasting), passing: [...passing, held.passing].flat() }
 }
 
 async function askPlaces(
@@ -199,16 +199,29 @@ function mergeRemembered(lists: RowLists): MergedRows {
   const first = lists.find(({ length }) => length > 0)?.[0]
   if (first === undefined) return noRows
   const known = merges.get(first)
-  if (known !== undefined && areSame(lists, known.lists)) return known.merged
+  if (known?.lists.length === lists.length && lists.every((list, at) => areSame(list, known.lists[at]!))) {
+    return known.merged
+  }
   const merged = new MergedRows(lists.flat())
   merges.set(first, { lists, merged })
   return merged
 }
 
-function areSame(lists: RowLists, known: RowLists): boolean {
-  const hasSame = (list: readonly AggregateRow[], other: readonly AggregateRow[]) =>
-    list === other || (list.length === other.length && list.every((row, at) => row === other[at]))
-  return lists.length === known.length && lists.every((list, at) => hasSame(list, known[at]!))
+/** The same with rows that are held, which change sooner: what is asked ahead comes without them. */
+const joined = new WeakMap<MergedRows, { readonly rows: readonly AggregateRow[]; readonly merged: MergedRows }>()
+
+function withLasting(base: MergedRows, rows: readonly AggregateRow[]): MergedRows {
+  if (rows.length === 0) return base
+  const known = joined.get(base)
+  if (known !== undefined && areSame(rows, known.rows)) return known.merged
+  const merged = base.with(rows)
+  // Of nothing there is one for all questions.
+  if (base !== noRows) joined.set(base, { rows, merged })
+  return merged
+}
+
+function areSame(list: readonly AggregateRow[], known: readonly AggregateRow[]): boolean {
+  return list === known || (list.length === known.length && list.every((row, at) => row === known[at]))
 }
 
 function keysOf({ keys }: AggregateTable, buckets: readonly number[] | undefined): string[] {

@@ -7,6 +7,7 @@ import { createApiKey, findApiKey } from '../postgres/tables/api-keys.ts'
 import { appendAuditEvent } from '../postgres/tables/audit.ts'
 import { createTrackingKey, listTrackingKeys } from '../postgres/tables/tracking-keys.ts'
 import { createWorkspace, listWorkspaces } from '../postgres/tables/workspaces.ts'
+import { systemClock } from '../runtime/clock.ts'
 import { sha256Of } from '../schemas/keys.ts'
 import { scopes } from '../schemas/scopes.ts'
 import type { DevFile } from './dev-file.ts'
@@ -34,7 +35,7 @@ export function firstWorkspace(pg: Postgres, earlier: Partial<DevFile>): Promise
       keys.find((key) => key.workspace_id === workspaceId)?.key ?? (await createTrackingKey(tx, workspaceId))
 
     const { api_key: known } = earlier
-    const found = known ? await findApiKey(tx, sha256Of(known), new Date()) : null
+    const found = known ? await findApiKey(tx, sha256Of(known), new Date(systemClock.now())) : null
     if (known && found && found.workspaceId === workspaceId) {
       return { workspaceId, trackingKey, apiKey: known, isNew: false }
     }

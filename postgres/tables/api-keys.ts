@@ -59,7 +59,7 @@ export async function createApiKey(
 }
 
 /**
- * The key with this SHA-256 that holds at a moment. One that is revoked or has expired isn't found: Postgres does no more work
+ * The key with this SHA-256 that holds at a moment. One that is revoked or has expired isn't found: Postgres does hardly more
  * for it than for one that never was, so that the time of an answer doesn't tell them apart.
  */
 export async function findApiKey(q: Queryable, sha256: Buffer, at: Date): Promise<FoundApiKey | null> {

@@ -212,11 +212,12 @@ const joined = new WeakMap<MergedRows, { readonly rows: readonly AggregateRow[];
 
 function withLasting(base: MergedRows, rows: readonly AggregateRow[]): MergedRows {
   if (rows.length === 0) return base
+  // Of no rows there is one object for all questions.
+  if (base === noRows) return mergeRemembered([rows])
   const known = joined.get(base)
   if (known !== undefined && areSame(rows, known.rows)) return known.merged
   const merged = base.with(rows)
-  // Of nothing there is one for all questions.
-  if (base !== noRows) joined.set(base, { rows, merged })
+  joined.set(base, { rows, merged })
   return merged
 }
 

@@ -26,6 +26,8 @@ test('a walk through the demo is in the overview: pages, app, plan, form, outbou
   await page.click('#unseen')
   await visit.expectSent('plan_chosen')
   await page.click('nav a[href="/demo/sign-up"]')
+  // The script sees what is done once it is there.
+  await visit.expectSent('pageview', 3)
   await page.fill('#email', 'ada@example.com')
   await page.fill('#full-name', 'Ada Lovelace')
   await page.click('#sign-up button')
@@ -88,6 +90,25 @@ test('its footer shows what the browser is known by, and forgets and agrees when
   await visit.page.click('text=Agree')
   await expect.poll(() => visit.page.evaluate(`Object.keys(localStorage)`)).toContain('svc_aid')
   expect(visit.complaints).toEqual([])
+})
+
+test('what is done before the script has come is kept once it has', async (context) => {
+  const visit = await startVisit(surface, context)
+  surface.demoScriptUrl = visit.scriptUrl
+  const { page, network } = visit
+  let letPass = () => {}
+  const isHeld = new Promise<void>((resolve) => {
+    letPass = resolve
+  })
+  network.decide = ({ url }) => (url.pathname === '/svc.js' ? isHeld.then(() => undefined) : undefined)
+  await page.goto(`${productRoot}/demo/sign-up`, { waitUntil: 'commit' })
+  await page.fill('#email', 'ada@example.com')
+  await page.click('#sign-up button')
+  await expect.poll(() => page.textContent('#outcome')).toContain('Thank you')
+  expect(visit.sent()).toEqual([])
+  letPass()
+  await visit.expectSent('signup')
+  await visit.expectSent('identify')
 })
 
 test('works without the script, as any page should', async (context) => {

@@ -1,20 +1,28 @@
 // What the pages do with the script, and a footer that shows what it keeps. All of it works without the script too.
 const svc = () => window.Svc
 
+/** The script comes when it comes, but before the page counts as loaded: what is to be kept waits for it that long. */
+function tell(say) {
+  if (svc()) say(svc())
+  else if (document.readyState !== 'complete') addEventListener('load', () => svc() && say(svc()))
+}
+
 document.getElementById('next-tide')?.addEventListener('click', () => {
   document.getElementById('tide').textContent = 'at 16:38, 4.9 m'
 })
 
 for (const button of document.querySelectorAll('[data-plan]')) {
-  button.addEventListener('click', () => svc()?.track('plan_chosen', { plan: button.dataset.plan }))
+  button.addEventListener('click', () => tell((it) => it.track('plan_chosen', { plan: button.dataset.plan })))
 }
 
 document.getElementById('sign-up')?.addEventListener('submit', (event) => {
   event.preventDefault()
   const email = document.getElementById('email').value
   const fullName = document.getElementById('full-name').value
-  svc()?.identify(email, { full_name: fullName })
-  svc()?.conversion('signup', { plan: 'dinghy' })
+  tell((it) => {
+    it.identify(email, { full_name: fullName })
+    it.conversion('signup', { plan: 'dinghy' })
+  })
   document.getElementById('outcome').textContent = 'Thank you: you are signed up, as far as this is possible here.'
 })
 

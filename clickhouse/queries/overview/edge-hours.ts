@@ -33,6 +33,7 @@ const groupsMax = 20_000
 const sessionsMax = 80_000
 /** Hours of workspaces that had more: they aren't read whole again for a while. */
 const crowded = new LRUCache<string, true>({ max: crowdedWorkspacesMax, ttl: crowdedForMs })
+const nameOf = ({ workspaceId }: ReadableSpan, hour: Span) => `${workspaceId} ${hour.start}`
 
 /**
  * @param ch remembers
@@ -42,18 +43,17 @@ const crowded = new LRUCache<string, true>({ max: crowdedWorkspacesMax, ttl: cro
  */
 export async function readHourRows(
   ch: Reader,
-  { workspaceId }: ReadableSpan,
+  span: ReadableSpan,
   hour: Span,
   contents: Readonly<Record<string, unknown>>,
 ): Promise<AlikeRows[] | undefined> {
-  const name = `${workspaceId} ${hour.start}`
-  if (crowded.has(name)) return undefined
+  if (crowded.has(nameOf(span, hour))) return undefined
   const inHour = inAnySpan('hour', [hour])
   const condition = `workspace_id = {workspace:UInt32} AND ${inHour.sql}`
-  const params = { workspace: workspaceId, ...inHour.params, ...contents }
+  const params = { workspace: span.workspaceId, ...inHour.params, ...contents }
   const alike = await readAlikeRows(ch, { condition, params, max: edgeHourRowsMax }, true)
   if (alike !== undefined && alike.length <= groupsMax) return alike
-  crowded.set(name, true)
+  crowded.set(nameOf(span, hour), true)
   return undefined
 }
 
@@ -69,7 +69,7 @@ export async function readEdgeHour(
   const starts = await readStarts(ch, span, hour, contents)
   const sessions = starts.find(({ dimension }) => dimension === 'total')?.ats.length ?? 0
   if (sessions <= sessionsMax) return { alike, starts }
-  crowded.set(`${span.workspaceId} ${hour.start}`, true)
+  crowded.set(nameOf(span, hour), true)
   return undefined
 }
 

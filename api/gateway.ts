@@ -1,6 +1,5 @@
 /** The API's HTTP server: the operations, their OpenAPI document (for people as well), health and metrics. */
 import type { ClickHouse } from '../clickhouse/client.ts'
-import { rememberLasting } from '../clickhouse/queries/remember.ts'
 import type { Postgres } from '../postgres/client.ts'
 import { makeCoalescer } from '../runtime/coalesce.ts'
 import type { FileStorage } from '../runtime/file-storage.ts'
@@ -22,10 +21,8 @@ import { readHealth } from './health.ts'
 import type { MediaLimits } from './media/receive.ts'
 import type { Operation } from './operations/define.ts'
 import { makeOpenApiPage, referencePages } from './reference-page.ts'
-import { makeSnapshots } from './snapshots.ts'
 import { makeFormReader } from './transports/form.ts'
 import { makeRestRouter, problemReply, type RestGateway, redirectReply } from './transports/rest.ts'
-import { makeWarmer, type Warmer } from './warmer.ts'
 
 /** Passed on as they are. */
 type Passed = 'clock' | 'log' | 'rateLimiter' | 'idempotencyKeptMs' | 'hashAddress' | 'proxies'
@@ -49,11 +46,9 @@ type Page = (head: RequestHead) => Promise<HttpReply> | HttpReply
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15]
 
 export function makeGateway(options: GatewayOptions): HttpServer {
-  const snapshots = makeSnapshots(options.pg, options.clock)
-  const warmer = makeWarmer(snapshots, options.log)
-  const routeOperation = makeRestRouter(options.operations, restGatewayOf(options, warmer))
+  const routeOperation = makeRestRouter(options.operations, restGatewayOf(options))
   const pages = pagesOf(options)
-  const server = makeHttpServer({
+  return makeHttpServer({
     log: options.log,
     bodyDeadlineMs,
     arrivingBodiesBytesMax,
@@ -65,33 +60,20 @@ export function makeGateway(options: GatewayOptions): HttpServer {
     },
     observe: makeObserver(options.metrics),
   })
-  return {
-    ...server,
-    close: (deadlineMs) => {
-      warmer.stop()
-      return server.close(deadlineMs)
-    },
-  }
 }
 
-function restGatewayOf(options: GatewayOptions, warmer: Warmer): RestGateway {
-  const { pg, ch, metrics, clock, log, box, media, mediaLimits, apiHost } = options
+function restGatewayOf(options: GatewayOptions): RestGateway {
+  const { pg, ch, clock, log, box, media, mediaLimits, apiHost } = options
   const coalescer = makeCoalescer(overviewReuse)
-  const forgotten = metrics.counter(
-    'svc_api_answers_forgotten_total',
-    'Parts of answers over aggregates that were forgotten for want of room.',
-  )
   return {
     ...options,
     authenticator: makeAuthenticator(pg, clock, log),
     transaction: pg.transaction,
     stores: {
       ...{ pg, box, media },
-      ch: rememberLasting(ch, () => forgotten.inc()),
-      snapshot: warmer.snapshot,
-      readAhead: warmer.note,
+      ch,
       share: <Answer>(question: string, work: () => Promise<Answer>) =>
-        coalescer.ask(question, () => warmer.first(work)) as Promise<Answer>,
+        coalescer.ask(question, work) as Promise<Answer>,
     },
     config: {
       get apiHost() {

@@ -1,56 +1,45 @@
-/** What the overview is asked for: a range, as dashboards ask for it and in a form that no cache has an answer to. */
+/** What the overview is asked for: ranges, as dashboards ask for them, each question one that was not asked before. */
 import type { Question } from './load-plan.ts'
 
 export interface Range {
   readonly name: string
   /** As dashboards ask: the same again and again. */
-  readonly cached: string
-  /** Milliseconds since 1970 of its begin; it ends now. */
-  startAt(now: number): number
+  readonly query: string
+  /** Queries of the same cost that differ from each other. */
+  coldQuery(number: number): string
 }
 
 const dayMs = 86_400_000
-const hourMs = 3_600_000
 const path = '/v1/analytics/overview'
+/** The longest list that may be asked for. */
+const limits = 100
 
-/** Whole UTC days up to now, today included. */
+/** Whole local days up to now, today included. */
 export function lastDays(days: number): Range {
-  return {
-    name: `${days} days`,
-    cached: `days=${days}`,
-    startAt: (now) => Math.floor(now / dayMs) * dayMs - (days - 1) * dayMs,
-  }
+  return ofWhole(`days=${days}`, `days=${days}`)
 }
 
 export function lastHours(hours: number): Range {
-  return { name: `${hours} hours`, cached: `hours=${hours}`, startAt: (now) => now - hours * hourMs }
+  return ofWhole(`hours=${hours}`, `hours=${hours}`)
 }
 
-export function cachedQuestion(range: Range, apiKey: string): Question[] {
-  return [{ path: `${path}?${range.cached}`, apiKey }]
+/** The answer depends on the length of its lists: a question with another one was not asked before. */
+function ofWhole(name: string, query: string): Range {
+  return { name, query, coldQuery: (number) => `${query}&limit=${1 + (number % limits)}` }
 }
 
-let shifts = 0
-/** 50 minutes: then from the beginning, when the end has moved on. */
-const shiftsMax = 3_000
-
-/** Each range is a second shorter at both ends than the one before. */
-export function uncachedQuestions(range: Range, apiKey: string, count: number): Question[] {
-  const now = Date.now()
-  return Array.from({ length: count }, () => {
-    const shiftMs = (++shifts % shiftsMax) * 1_000
-    const start = new Date(range.startAt(now) + shiftMs).toISOString()
-    const end = new Date(now - shiftMs).toISOString()
-    return { path: `${path}?start=${start}&end=${end}`, apiKey }
-  })
+/** A range up to now that begins inside a day: each question a second later than the one before. */
+export function sinceInsideDay(days: number): Range {
+  const startAt = (number: number) => new Date(Date.now() - (days + 0.4) * dayMs + number * 1000).toISOString()
+  return { name: `${days}.4 days`, query: `start=${startAt(0)}`, coldQuery: (number) => `start=${startAt(number)}` }
 }
 
-/** Each as a dashboard asks, but with an end of its own a little after now, so that each is answered anew. */
-export function liveQuestions(range: Range, apiKey: string, count: number): Question[] {
-  const now = Date.now()
-  const start = new Date(range.startAt(now)).toISOString()
-  return Array.from({ length: count }, () => {
-    const end = new Date(now + (++shifts % shiftsMax) * 1_000).toISOString()
-    return { path: `${path}?start=${start}&end=${end}`, apiKey }
-  })
+export function repeatedQuestion(range: Range, apiKey: string): Question[] {
+  return [{ path: `${path}?${range.query}`, apiKey }]
+}
+
+let asked = 0
+
+export function coldQuestions(range: Range, apiKey: string, count: number): Question[] {
+  return Array.from({ length: count }, () => ({ path: `${path}?${range.coldQuery(++asked)}`, apiKey }))
 }

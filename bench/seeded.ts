@@ -1,10 +1,8 @@
-/** Made-up events in an installation, and waiting until the aggregates have all that is stored. */
+/** Made-up events in an installation, and waiting until figures have all that is stored. */
 import { runCommandLine } from '../cli/run.ts'
 import type { SeedResult } from '../cli/seed/seed-events.ts'
-import { listLeftGenerations } from '../postgres/tables/aggregates.ts'
 import { sleep } from '../runtime/retry.ts'
-import { aggregateDayOverMs, aggregateLeftKeepMs, aggregateSweepMs } from '../schemas/limits.ts'
-import { dayMs } from '../schemas/time-zone.ts'
+import { closeDaysEveryMs } from '../schemas/limits.ts'
 import type { EventCounts } from './bench.ts'
 import type { Installation } from './installation.ts'
 
@@ -20,60 +18,29 @@ export function seed(installation: Installation, { events, workspaces, days }: S
   return installation.onBothCores(() => runCommand<SeedResult>(installation, words.map(String)))
 }
 
-/** Until no event is missing in the aggregates. */
-export function untilAggregated(installation: Installation): Promise<void> {
-  return untilStatus(installation, 'no event is missing in the aggregates', (status) => status.pending_rows === 0)
-}
-
-/** Until days that are over are whole: of today's there may be none yet, nor of yesterday's while it may still change. */
-function untilMerged(installation: Installation): Promise<void> {
-  const open = () => (Date.now() % dayMs < aggregateDayOverMs ? 2 : 1)
-  return untilStatus(installation, 'days are whole', ({ days, whole_days }) => whole_days >= days - open())
-}
-
-interface AggregatesStatus {
-  readonly pending_rows: number
-  readonly days: number
-  readonly whole_days: number
+interface FiguresStatus {
+  readonly pending_events: number
 }
 
 const statusEveryMs = 500
-const statusWithinMs = 3_600_000
+const statusWithinMs = 2 * 3_600_000
 
-async function untilStatus(
-  installation: Installation,
-  wanted: string,
-  isReached: (status: AggregatesStatus) => boolean,
-): Promise<void> {
+/** Until every stored event is in figures. */
+export async function untilFolded(installation: Installation): Promise<void> {
   for (const deadline = Date.now() + statusWithinMs; ; await sleep(statusEveryMs)) {
-    const status = await runCommand<AggregatesStatus>(installation, ['aggregates', 'status'])
-    if (isReached(status)) return
-    if (Date.now() > deadline) throw new Error(`not within an hour: ${wanted}; ${JSON.stringify(status)}`)
+    const status = await runCommand<FiguresStatus>(installation, ['figures', 'status'])
+    if (status.pending_events === 0) return
+    if (Date.now() > deadline) throw new Error(`events are still not folded: ${JSON.stringify(status)}`)
   }
 }
 
-/** The same, and until merges are done: what isn't measured may use both cores. */
+/** The same, and until days that are over have cells and merges are done: what isn't measured may use both cores. */
 export async function untilSettled(installation: Installation): Promise<void> {
   await installation.onBothCores(async () => {
-    await untilAggregated(installation)
-    await untilMerged(installation)
+    await untilFolded(installation)
+    await sleep(closeDaysEveryMs + statusEveryMs)
     await installation.untilQuiet(120_000)
   })
-}
-
-/**
- * The same, and until the rows of generations that were replaced are deleted, which are kept for readers for a while.
- * @returns whether they are: those of days that are over may be kept for an hour
- */
-export async function untilSwept(installation: Installation): Promise<boolean> {
-  await untilSettled(installation)
-  const deadline = Date.now() + 2 * (aggregateLeftKeepMs + aggregateSweepMs)
-  while ((await listLeftGenerations(installation.pg, 0, 1)).length > 0) {
-    if (Date.now() > deadline) return false
-    await sleep(statusEveryMs)
-  }
-  await installation.untilQuiet(120_000)
-  return true
 }
 
 /**

@@ -1,5 +1,5 @@
 /** One round of `ship`: the same segments, under new ids, into one of the two tables. */
-import { aggregate } from '../pipeline/aggregate/run.ts'
+import { fold } from '../pipeline/fold/fold.ts'
 import { advanceMark, leaseSegments } from '../postgres/tables/segment-leases.ts'
 import { segmentLeaseSize } from '../schemas/limits.ts'
 import type { Cores } from './cores.ts'
@@ -12,7 +12,7 @@ export interface SegmentsOutcome {
   /** Until the last row was where it should be. */
   readonly seconds: number
   readonly insertSeconds: number
-  /** Of the stores, and of the aggregator where there is one: it runs in this process. */
+  /** Of the stores, and of the fold where there is one: it runs in this process. */
   readonly cpuSeconds: number
   readonly disturbedBy: string
   /** That are where they should be. */
@@ -29,11 +29,10 @@ export async function shipBare(
   const from = readCpu()
   await insertSegments(installation.ch, 'events_bare', segments, `bare-${lease}`)
   const to = readCpu()
-  const rows = segments.reduce((sum, segment) => sum + segment.rows.length, 0)
-  return { ...measured(installation, from, to, cores), insertSeconds: secondsBetween(from, to), rows }
+  return { ...measured(installation, from, to, cores), insertSeconds: secondsBetween(from, to), rows: rowsOf(segments) }
 }
 
-export async function shipAggregated(
+export async function shipFolded(
   installation: Installation,
   segments: readonly Segment[],
   cores: Cores | string,
@@ -45,14 +44,17 @@ export async function shipAggregated(
   await insertSegments(ch, 'events', segments, `ship-${lease}`)
   const inserted = readCpu()
   await advanceMark(pg, lease, lastId)
-  let rows = 0
-  for (let isAllTaken = false; !isAllTaken; ) {
-    const outcome = await aggregate({ pg, ch, beforeEach: async () => {} })
-    rows += outcome.rows
-    isAllTaken = outcome.isAllTaken
-  }
+  while (!(await fold({ pg, ch, beforeEach: async () => {} })).isAllTaken);
   const to = readCpu()
-  return { ...measured(installation, from, to, cores), insertSeconds: secondsBetween(from, inserted), rows }
+  return {
+    ...measured(installation, from, to, cores),
+    insertSeconds: secondsBetween(from, inserted),
+    rows: rowsOf(segments),
+  }
+}
+
+function rowsOf(segments: readonly Segment[]): number {
+  return segments.reduce((sum, segment) => sum + segment.rows.length, 0)
 }
 
 function measured(

@@ -3,12 +3,12 @@ import type { Command } from './command.ts'
 import { connectAccount } from './commands/accounts-connect.ts'
 import { disconnectAccount } from './commands/accounts-disconnect.ts'
 import { listAccounts } from './commands/accounts-list.ts'
-import { checkAggregates } from './commands/aggregates-check.ts'
-import { rebuildAggregates } from './commands/aggregates-rebuild.ts'
-import { showAggregates } from './commands/aggregates-status.ts'
 import { verifyAudit } from './commands/audit-verify.ts'
 import { updateBots } from './commands/bots-update.ts'
 import { doctor } from './commands/doctor.ts'
+import { checkFigures } from './commands/figures-check.ts'
+import { rebuildFigures } from './commands/figures-rebuild.ts'
+import { showFigures } from './commands/figures-status.ts'
 import { createKey } from './commands/keys-create.ts'
 import { listKeys } from './commands/keys-list.ts'
 import { revokeKey } from './commands/keys-revoke.ts'
@@ -38,8 +38,8 @@ export const commands: readonly Command[] = [
   migrate,
   replay,
   seed,
-  showAggregates,
-  checkAggregates,
-  rebuildAggregates,
+  showFigures,
+  checkFigures,
+  rebuildFigures,
   doctor,
 ]

@@ -14,13 +14,14 @@ import { isNetworkError, StoreUnavailable } from '../runtime/store-error.ts'
 import { clickhouseQueryDeadlineMs, clickhouseQueryMemoryMax } from '../schemas/limits.ts'
 import { dataErrorCodes, isServersFault } from './error-codes.ts'
 import type { QueryOptions } from './query-options.ts'
-import { asBinaryRows, type BinaryColumns, decodeRowBinary } from './row-binary.ts'
 
 export interface Insert {
   table: string
   columns: readonly string[]
-  /** RowBinary, in the order of `columns`; several pieces are one insert. */
+  /** Rows in `format`, in the order of `columns`; several pieces are one insert. */
   bytes: Uint8Array[]
+  /** Default: RowBinary. */
+  format?: 'RowBinary' | 'JSONCompactEachRow'
   /** A repeat under the same token within the table's window stores nothing. */
   token: string
   queryId: string
@@ -29,7 +30,7 @@ export interface Insert {
 
 export interface ClickHouse {
   /** Rows as objects. Parameters are `{name:Type}` in the SQL. 64-bit integers come as numbers: `toString()` hashes. */
-  query<Row>(sql: string, params?: Record<string, unknown>, options?: QueryOptions<Row>): Promise<Row[]>
+  query<Row>(sql: string, params?: Record<string, unknown>, options?: QueryOptions): Promise<Row[]>
   /** A statement without rows: DDL, a deletion. */
   command(sql: string, params?: Record<string, unknown>, options?: QueryOptions): Promise<void>
   /**
@@ -58,7 +59,7 @@ const idleSocketMs = 2_500
 const graceMs = 1_000
 /** Lists of ids and hours stand in a statement's parameters. */
 const statementBytesMax = 16 * 1024 * 1024
-/** Of more, parameters don't fit the URL, into which the client puts those of a command, and those of an answer in bytes. */
+/** Longer parameters don't fit the URL, into which the client puts those of a command. */
 const urlParamsLengthMax = 4_000
 const fitUrl = (params: Record<string, unknown>) => JSON.stringify(params).length <= urlParamsLengthMax
 /** One block however many the rows, so that a token stands for all of an insert's rows in a partition. */
@@ -110,7 +111,7 @@ export function connectClickHouse(url: string): ClickHouse {
   async function query<Row>(
     sql: string,
     params: Record<string, unknown> = {},
-    options: QueryOptions<Row> = {},
+    options: QueryOptions = {},
   ): Promise<Row[]> {
     const deadlineMs = options.deadlineMs ?? clickhouseQueryDeadlineMs
     return within(deadlineMs + graceMs, (abort_signal) =>
@@ -121,29 +122,13 @@ export function connectClickHouse(url: string): ClickHouse {
           ...options.settings,
         }
         const statement = { query: sql, query_params: params, abort_signal, clickhouse_settings }
-        if (options.binary !== undefined) return (await queryBinary(statement, options.binary)) as Row[]
         const format = options.isLong ? 'JSONColumnsWithMetadata' : 'JSONEachRow'
         const result = await client.query({ ...statement, format })
-        const rows = options.isLong
+        return options.isLong
           ? rowsOf<Row>((await result.json<unknown>()) as unknown as InColumns)
           : ((await result.json<Row>()) as Row[])
-        return options.decode === undefined ? rows : (rows as Record<string, unknown>[]).map(options.decode)
       }),
     )
-  }
-
-  async function queryBinary(
-    statement: Parameters<typeof client.exec>[0] & { query_params: Record<string, unknown> },
-    columns: BinaryColumns,
-  ): Promise<Record<string, unknown>[]> {
-    if (!fitUrl(statement.query_params)) {
-      const result = await client.query({ ...statement, format: 'JSONEachRow' })
-      return asBinaryRows(await result.json<Record<string, unknown>>(), columns)
-    }
-    const { stream } = await client.exec({ ...statement, query: `${statement.query}\nFORMAT RowBinary` })
-    const pieces: Buffer[] = []
-    for await (const piece of stream) pieces.push(piece)
-    return decodeRowBinary(Buffer.concat(pieces), columns)
   }
 
   return {
@@ -159,12 +144,12 @@ export function connectClickHouse(url: string): ClickHouse {
       })
     },
 
-    insertRows: ({ table, columns, bytes, token, queryId, deadlineMs }) =>
+    insertRows: ({ table, columns, bytes, format = 'RowBinary', token, queryId, deadlineMs }) =>
       within(deadlineMs, async (abort_signal) => {
         try {
           const { stream } = await client.exec({
             // The token stands in the text too: what was sent can be found in the server's query log.
-            query: `INSERT INTO ${table} (${columns.join(', ')}) /* token ${token} */ FORMAT RowBinary`,
+            query: `INSERT INTO ${table} (${columns.join(', ')}) /* token ${token} */ FORMAT ${format}`,
             values: Readable.from(bytes, { objectMode: false }),
             query_id: queryId,
             abort_signal,

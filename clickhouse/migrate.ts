@@ -3,7 +3,6 @@
  * statement of a migration must be one that may be repeated (IF NOT EXISTS): after a kill in the middle, or when two
  * processes migrate at once, it is run again. Held by test/integration/migrations.test.ts.
  */
-import { readFileSync } from 'node:fs'
 import { type AppliedMigration, pendingMigrations, readMigrations, splitStatements } from '../runtime/migrations.ts'
 import { projectFile } from '../runtime/paths.ts'
 import type { ClickHouse } from './client.ts'
@@ -21,7 +20,6 @@ export async function migrateClickHouse(ch: ClickHouse): Promise<string[]> {
     ENGINE = MergeTree ORDER BY name SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`)
   const applied = await readApplied(ch)
   const pending = pendingMigrations(readMigrations(projectFile('clickhouse/migrations')), applied)
-  if (applied.length === 0) await begin(ch)
   for (const { name, sql, checksum } of pending) {
     for (const statement of splitStatements(sql)) await ch.command(statement, {}, { deadlineMs })
     await ch.command('INSERT INTO schema_migrations (name, checksum) SELECT {name:String}, {checksum:String}', {
@@ -30,15 +28,6 @@ export async function migrateClickHouse(ch: ClickHouse): Promise<string[]> {
     })
   }
   return pending.map(({ name }) => name)
-}
-
-/**
- * Makes what migrations can't change afterwards as newer databases have it: the first of them then find it there, also
- * when a run ended before it was noted, and in two runs at once.
- */
-async function begin(ch: ClickHouse): Promise<void> {
-  const sql = readFileSync(projectFile('clickhouse/new-database.sql'), 'utf8')
-  for (const statement of splitStatements(sql)) await ch.command(statement, {}, { deadlineMs })
 }
 
 /**

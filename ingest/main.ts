@@ -7,12 +7,12 @@ import { join, resolve } from 'node:path'
 import { isMainThread, workerData } from 'node:worker_threads'
 import { connectClickHouse } from '../clickhouse/client.ts'
 import { connectPostgres, type Postgres } from '../postgres/client.ts'
-import { recordRepairs } from '../postgres/tables/aggregate-repairs.ts'
+import { recordRepairs } from '../postgres/tables/event-repairs.ts'
 import { insertInbox } from '../postgres/tables/inbox.ts'
 import { findRedirect, findRedirectOfId, listRedirects } from '../postgres/tables/links.ts'
 import { findPostOwner, listPostOwners } from '../postgres/tables/posts.ts'
 import { readOrMakeSalt } from '../postgres/tables/salts.ts'
-import { advanceMark, leaseSegments, raiseLeases } from '../postgres/tables/segment-leases.ts'
+import { advanceMarks, leaseSegments, raiseLeases } from '../postgres/tables/segment-leases.ts'
 import { findTrackingKey, listTrackingKeys } from '../postgres/tables/tracking-keys.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { readConfig, requireStores, SettingError } from '../runtime/config.ts'
@@ -206,7 +206,7 @@ async function openTables({ config, folder, clock, log }: Thread, pg: Postgres, 
 
 function markStoreOf(pg: Postgres): MarkStore {
   return {
-    advance: (firstSegment, throughId) => advanceMark(pg, firstSegment, throughId),
+    advance: (marks, completeForMs) => advanceMarks(pg, marks, completeForMs),
     recordRepairs: (keys) =>
       recordRepairs(
         pg,

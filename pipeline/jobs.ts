@@ -1,12 +1,10 @@
 /** Every job that there is. A new one is a file in `jobs/`, a line here and one in schemas/jobs.ts. */
 import type { Jobs } from './job.ts'
-import { checkAggregates } from './jobs/check-aggregates.ts'
 import { expireData } from './jobs/expire-data.ts'
 import { expireIdempotency } from './jobs/expire-idempotency.ts'
 import { expireSalts } from './jobs/expire-salts.ts'
 
 export const jobs: Jobs = {
-  'check-aggregates': (context) => checkAggregates(context),
   'expire-data': expireData,
   'expire-idempotency': expireIdempotency,
   'expire-salts': expireSalts,

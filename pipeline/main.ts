@@ -7,7 +7,7 @@ import { CantListen } from '../runtime/http/listen.ts'
 import { makeLog } from '../runtime/log.ts'
 import { makeMetrics } from '../runtime/metrics.ts'
 import { makeShutdown } from '../runtime/shutdown.ts'
-import { startAggregator } from './aggregate/loop.ts'
+import { startFolder } from './fold/loop.ts'
 import { jobs } from './jobs.ts'
 import { makePipelineMetrics } from './pipeline-metrics.ts'
 import { schedulesOf, startSweep } from './schedule.ts'
@@ -24,7 +24,7 @@ async function main(): Promise<void> {
 
   const pg = connectPostgres(databaseUrl)
   const ch = connectClickHouse(clickhouseUrl)
-  const aggregator = startAggregator({ pg, ch, clock: systemClock, log, metrics: pipelineMetrics })
+  const folder = startFolder({ pg, ch, clock: systemClock, log, metrics: pipelineMetrics })
   const worker = startWorker(redisUrl, jobs, { pg, ch, clock: systemClock, log, metrics: pipelineMetrics })
   const sweep = startSweep({ redisUrl, schedules: schedulesOf(config), metrics: pipelineMetrics, log })
   const server = makeStatusServer(metrics, log)
@@ -32,7 +32,7 @@ async function main(): Promise<void> {
   shutdown.step('status server', () => server.close())
   shutdown.step('sweep', () => sweep.close())
   shutdown.step('worker', () => worker.close())
-  shutdown.step('aggregator', () => aggregator.close())
+  shutdown.step('folder', () => folder.close())
   shutdown.step('stores', async () => {
     await Promise.all([pg.close(), ch.close()])
   })

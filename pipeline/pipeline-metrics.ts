@@ -18,11 +18,9 @@ export interface PipelineMetrics {
   redisIs(reachable: boolean): void
   /** By how much the store's clock is ahead of this machine's; below 0, behind. */
   clockIsOff(store: string, seconds: number): void
-  /** After a run: the rows of events that it took up, and the generations that count now. */
-  aggregated(rows: number, generations: number): void
-  aggregateLagIs(seconds: number): void
-  /** Of the days that were compared last. */
-  aggregateDifferencesAre(differences: number): void
+  /** After a fold: the session rows that it wrote. */
+  folded(sessions: number): void
+  foldLagIs(seconds: number): void
 }
 
 export function makePipelineMetrics(metrics: Metrics): PipelineMetrics {
@@ -31,17 +29,12 @@ export function makePipelineMetrics(metrics: Metrics): PipelineMetrics {
   const last = metrics.gauge('svc_job_last_success_seconds', 'Unix time of the last run that succeeded.', ['job'])
   const expired = metrics.counter('svc_expired_rows_total', 'Rows deleted at the end of their retention.', ['table'])
   const queued = metrics.gauge('svc_queue_jobs', 'Jobs in the queue, by state.', ['state'])
-  const aggregated = metrics.counter('svc_aggregated_rows_total', 'Events that were taken into the aggregates.')
-  const generations = metrics.gauge('svc_aggregate_generations', 'Generations of aggregates that count.')
-  const lag = metrics.gauge('svc_aggregate_lag_seconds', 'For how long there have been events that wait for it.')
+  const folded = metrics.counter('svc_folded_sessions_total', 'Rows of sessions that folds wrote.')
+  const lag = metrics.gauge('svc_fold_lag_seconds', 'For how long there have been events that wait for a fold.')
   const clockOff = metrics.gauge(
     'svc_clock_off_seconds',
     "By how much a store's clock was ahead of this machine's when data was to be deleted.",
     ['store'],
-  )
-  const differences = metrics.gauge(
-    'svc_aggregate_differences',
-    'Differences between aggregates and events that the last comparison found.',
   )
   const redis = metrics.gauge('svc_redis_up', 'Whether Redis could be reached, 1 or 0.')
   return {
@@ -52,13 +45,9 @@ export function makePipelineMetrics(metrics: Metrics): PipelineMetrics {
     },
     rowsExpired: (table, rows) => expired.inc({ table }, rows),
     queueIs: (state, jobs) => queued.set({ state }, jobs),
-    aggregated: (rows, live) => {
-      aggregated.inc(rows)
-      generations.set(live)
-    },
-    aggregateLagIs: (behind) => lag.set(behind),
+    folded: (sessions) => folded.inc(sessions),
+    foldLagIs: (behind) => lag.set(behind),
     clockIsOff: (store, ahead) => clockOff.set({ store }, ahead),
-    aggregateDifferencesAre: (found) => differences.set(found),
     redisIs: (reachable) => redis.set(reachable ? 1 : 0),
   }
 }

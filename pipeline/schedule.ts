@@ -24,7 +24,6 @@ export function schedulesOf({ retentionSweepMinutes }: Pick<Config, 'retentionSw
     { job: 'expire-data', everyMs: retentionSweepMinutes * minute },
     { job: 'expire-idempotency', everyMs: idempotencySweepMs },
     { job: 'expire-salts', everyMs: 60 * minute },
-    { job: 'check-aggregates', everyMs: 24 * 60 * minute },
   ]
 }
 

@@ -5,8 +5,6 @@ export const pipelineQueue = 'pipeline'
 
 /** What each job is given. A job is idempotent and finds its work in the stores: what it is given only narrows it. */
 export interface JobInputs {
-  /** Compares some days of the aggregates with the events. */
-  'check-aggregates': Record<string, never>
   /** Deletes what is past its retention. */
   'expire-data': Record<string, never>
   /** Deletes the records of Idempotency-Keys whose time is over. */

@@ -94,8 +94,12 @@ export const retiredBytesMax = 4 * 1024 * MiB
 export const segmentLeaseSize = 1_000_000
 /** Numbers taken from the lease file at a time, each time with one sync. */
 export const segmentReserveSize = 256
-/** How often it is published up to where a node's events are stored: a small write to Postgres each time. */
-export const markIntervalMs = second
+/**
+ * How often it is published up to where a node's events are stored: a small write to Postgres each time. After a load it
+ * is published sooner, so long after the last time at least.
+ */
+export const markIntervalMs = 0.5 * second
+export const markSpacingMs = 250
 /** The largest segment number whose ids stay exact in JSON. */
 export const segmentNumberMax = 2 ** 36 - 1
 
@@ -106,85 +110,37 @@ export const clickhouseQueryDeadlineMs = 15 * second
 export const clickhouseInsertDeadlineMs = 120 * second
 export const clickhouseQueryMemoryMax = 4 * 1024 * MiB
 
-/**
- * The aggregator: how often it looks for new rows. A run costs ClickHouse some tenths of a second of CPU however few they are;
- * readers take from the raw rows what it hasn't seen yet.
- */
-export const aggregateEveryMs = 15 * second
-/** More often, where more than these rows come in that time: readers take so many in at each question. */
-export const aggregateRowsPerRun = 20_000
-/** So many times as long as a run took it pauses at least. */
-export const aggregatePausePerRun = 2
-export const aggregateEveryLeastMs = 2 * second
-/** What it takes up in one run, and so commits together: after a long outage or an import the rest comes with the next one. */
-export const aggregateRunRowsMax = 20_000_000
-/** One statement of it: larger ones are divided. */
-export const aggregateStatementRowsMax = 2_000_000
-export const aggregateStatementDaysMax = 60
-export const aggregateDeadlineMs = 110 * second
-export const aggregateMemoryMax = 2 * 1024 * MiB
-/** Threads of one statement: readers come first. */
-export const aggregateThreadsMax = 1
-/** How nice threads of ClickHouse are that nobody waits for, where it may say so (CAP_SYS_NICE): as of `nice`, 0 to 19. */
-export const backgroundNiceness = 14
-/** Whoever aggregates has the work to itself; when it dies, others take it over after this. */
-export const aggregateClaimMs = 20 * second
-/** Hours recorded to be computed anew that one run looks at, and the days that they may be of. */
-export const aggregateRepairsMax = 2_000
-/** Every manifest that comes back after a power loss tells of its hours: so many tellings are taken together. */
-export const aggregateRepairRowsMax = 100_000
-export const aggregateRepairDaysMax = 30
-/** Hours of workspaces of one UTC day that are computed anew one by one: of more, all of the day is. */
-export const aggregateKeysPerDayMax = 500
-/** So many generations of one level and day are merged into one of the next. */
-export const aggregateMergeWidth = 8
-/** A day with unmerged generations below this level is going on: readers don't keep what its hours come to by themselves. */
-export const aggregateSettledLevel = 2
-/** A day gets rows of the whole day so long after its end, and again once no late rows have come for a while or too many. */
-export const aggregateDayOverMs = 2 * hour
-export const aggregateDayQuietMs = 10 * minute
-export const aggregateDayGenerationsMax = 64
-/** Whole days that are merged into a block, which begins at a multiple of its size; each size a multiple of the one before. */
-export const aggregateBlockDays = [4, 16, 64] as const
-/** The last days that are over, as one block of their own: in every zone a month up to now has them all. */
-export const aggregateMonthDays = 28
-/** Of so many hours computed anew a day is merged at once: every reader goes through their list. */
-export const aggregateDayResetsMax = 200
-/** For how long a run merges before it looks for new rows again. */
-export const aggregateMergeMs = 10 * second
-/** Generations that left the list are deleted after so long, those that never were on it after … */
-export const aggregateLeftKeepMs = 10 * minute
-export const aggregateUnlistedKeepMs = 1 * hour
-/** How often, how many at a time; and how often rows of closed days are: their partitions are shared. */
-export const aggregateSweepMs = 1 * minute
-export const aggregateSweepMax = 500
-export const aggregateClosedDeletionMs = 1 * hour
-/** So many conversions are named in the statement that credits them; more are found by it. */
-export const foundConversionsMax = 10_000
-/** Rows that the aggregates lack and an overview reads once for all its statements, and as many others of their sessions. */
-export const rowsAtHandMax = 1_000
-/** The same for the parts of hours that a range and the one before begin and end with, their sessions' other rows included. */
-export const edgeRowsAtHandMax = 10_000
-/** Rows of a whole hour that are remembered: of days that are over, or asked for twice, or once nothing was committed for so long. */
-export const edgeHourRowsMax = 200_000
-export const edgesAtRestMs = 1 * minute
-/** Where they were more, they aren't looked for again for so long. */
-export const crowdedForMs = 1 * minute
-export const crowdedWorkspacesMax = 10_000
-/**
- * Of more, an overview shows what was known last of sessions (bounces, durations, sources, devices, entry pages), if that is so
- * long ago at most. All else is counted to the last event, unless even more wait: that would keep the machine behind.
- */
-export const aggregatesKeepUpMs = 5 * minute
-/** Up to so many are read once for these, each with what single rows count for; of more, every statement reads what it needs. */
-export const alikeRowsAtHandMax = 40_000
-export const pendingRowsCountedMax = 100_000
-/** Raw rows that one thread goes through for a statement of an overview; of more, ClickHouse takes as many threads as it likes. */
-export const overviewRowsPerThread = 200_000
-/** Differences between aggregates and raw rows that are listed. */
-export const aggregateDifferencesMax = 1_000
-/** With so few workspaces a statement names them, and reads their rows only. */
-export const aggregateWorkspacesNamed = 1_000
+/** The fold begins so long after the last one began, and leaves as much time between two as the last one took. */
+export const foldEveryMs = second
+/** How often it is looked for days that are over, and for changed timezones and builds that were left. */
+export const closeDaysEveryMs = 10 * second
+export const keepBuildsEveryMs = 5 * second
+/** Events of one fold; after a long outage or an import the rest comes with the next one. */
+export const foldEventsMax = 200_000
+/** Events of one part of a build, about: it reads them all at once. */
+export const buildPartEventsMax = 500_000
+export const foldDeadlineMs = 110 * second
+/** Whoever folds has the work to itself; when it dies, others take it over after this. */
+export const foldLeaseMs = 10 * second
+/** An ingest node that has been silent for so long doesn't hold `as_of` back. */
+export const leaseSilentMs = 10 * second
+/** Hours changed behind the marks that one fold takes up. */
+export const repairsPerFoldMax = 2_000
+/** A local day gets its cells so long after its end. */
+export const dayClosedAfterMs = 2 * hour
+/** Of a visitor and local day so many sessions count, the earliest; events of later ones are in no figure. */
+export const sessionsPerVisitorDayMax = 1_000
+/** Of a session and local day so many pageviews count for pages, and so many touches for credit, the earliest. */
+export const viewsPerSessionDayMax = 2_000
+export const touchesPerSessionDayMax = 1_000
+/** Keys of a local day's pages and sources that cells keep, the largest: `metrics.lists_cut` says where there were more. */
+export const cellKeysMax = 2_000
+/** Session rows whose days one statement makes cells of, about. */
+export const cellSessionsPerStatement = 500_000
+/** Rows of a build that was left are deleted after so long: no reader goes by it any more. */
+export const leftBuildKeepMs = 10 * minute
+/** Days of a check that are named as different. */
+export const checkDifferencesMax = 1_000
 
 /**
  * Short links that a thread of ingest keeps at hand, the newest: some hundred bytes each, and of all that they lead to no more
@@ -234,29 +190,6 @@ export const dayBucketsDaysMax = 120
 
 /** Equal questions for an overview within so long of each other get one answer: that much older than they could be. */
 export const overviewReuse = { leastMs: 200, mostMs: 1 * second }
-/**
- * What is asked a second time within so long is asked again, as open dashboards do. For as long after the last time it is
- * read ahead when the aggregates have changed, no sooner than so long after it was asked or read ahead: questions, of which
- * those that were asked last are kept.
- */
-export const warmedForMs = 30 * second
-export const warmAgainMs = 2 * second
-export const warmedQuestionsMax = 64
-/** Until that has been done, an answer goes by aggregates that are older by so much at most: a commit, not many rows. */
-export const warmedAgeMaxMs = 20 * second
-/** How often it is looked whether there is any to be read ahead; how long each waits, at most, while answers are awaited. */
-export const warmCheckMs = 250
-export const warmWaitMaxMs = 200
-/** Keys of a list that are taken from one place (aggregates of days, of hours, raw rows), those with most: no other comes to the top. */
-export const overviewKeysMax = 5_000
-/** What an API process remembers of closed periods: bytes of all answers, and of the largest one. */
-export const rememberedBytesMax = 384 * 1024 * 1024
-export const rememberedAnswerBytesMax = 48 * 1024 * 1024
-/** Readers look for a newer snapshot of the aggregates this often, and use an old one, when Postgres is away, for so long. */
-export const snapshotRefreshMs = 500
-/** Well below the time that generations are kept after they have been replaced. */
-export const snapshotAgeMaxMs = 5 * minute
-
 /** Days that stored data can be read, by plan, and how long a bot visit is kept. */
 export const retentionDaysByPlan = { starter: 30, growth: 180, scale: 730 } as const
 /** The longest of them: what a workspace's own setting may say at most. */

@@ -18,8 +18,10 @@ export interface Span {
 export interface TimeRange extends Span {
   readonly timeZone: string
   readonly bucket: BucketKind
-  /** As many milliseconds just before. */
+  /** What the range is compared with; see `previousOf`. */
   readonly previous: Span
+  /** No `end` was given, so the range reaches to the present. */
+  readonly endsNow: boolean
 }
 
 export interface Bucket extends Span {
@@ -51,8 +53,10 @@ export function resolveTimeRange(query: RangeQuery, timeZone: string, now: numbe
   const start = given.start ?? defaultStart(query, given.end, end, timeZone)
   const problem = refusal({ start, end }, timeZone)
   if (problem !== null) return { ok: false, errors: [valueError(['query', 'start'], query.start ?? null, problem)] }
-  const previous = { start: start - (end - start), end: start }
-  return { ok: true, range: { start, end, timeZone, bucket: bucketKind({ start, end }, timeZone), previous } }
+  const span = { start, end }
+  const previous = previousOf(span, query, timeZone)
+  const endsNow = given.end === undefined
+  return { ok: true, range: { ...span, timeZone, bucket: bucketKind(span, timeZone), previous, endsNow } }
 }
 
 /** The buckets of a range in order: they cover it without gap or overlap, the first and the last cut at its ends. */
@@ -102,6 +106,16 @@ function refusal({ start, end }: Span, timeZone: string): string | null {
   return null
 }
 
+/** `days=N` is compared with the same local days and time of day N days earlier, all else with as long a span before it. */
+function previousOf({ start, end }: Span, query: RangeQuery, timeZone: string): Span {
+  const isDays = query.start === undefined && query.end === undefined && query.hours === undefined
+  if (!isDays) return { start: start - (end - start), end: start }
+  const from = startOfLocalDay(localDayAt(start, timeZone) - query.days, timeZone)
+  // A time that the clock skipped is later than it shows, and a repeated evening may lie before its day.
+  const to = addLocalDays(end, -query.days, timeZone)
+  return { start: from, end: Math.max(from, Math.min(to, start)) }
+}
+
 function bucketKind({ start, end }: Span, timeZone: string): BucketKind {
   if (end - start <= hourBucketsSpanMs) return 'hour'
   return end <= addLocalDays(start, dayBucketsDaysMax, timeZone) ? 'day' : 'week'
@@ -110,27 +124,28 @@ function bucketKind({ start, end }: Span, timeZone: string): BucketKind {
 /** Where the bucket that holds `moment` ends. */
 function nextBucket(moment: number, kind: BucketKind, timeZone: string): number {
   if (kind === 'hour') return nextLocalHour(moment, timeZone)
-  if (kind === 'week') return mondayOf(moment) + 7 * dayMs
+  const today = localDayAt(moment, timeZone)
+  if (kind === 'week') return startOfLocalDay(mondayOf(today) + 7, timeZone)
   // A day that the date line took away has no moment.
-  let day = localDayAt(moment, timeZone) + 1
+  let day = today + 1
   while (startOfLocalDay(day, timeZone) <= moment) day++
   return startOfLocalDay(day, timeZone)
 }
 
 function bucketLabel(start: number, kind: BucketKind, timeZone: string): string {
-  if (kind === 'week') return weekLabel(start)
+  if (kind === 'week') return weekLabel(localDayAt(start, timeZone))
   if (kind === 'day') return new Date(localDayAt(start, timeZone) * dayMs).toISOString().slice(0, 10)
   return `${new Date(wallTimeAt(start, timeZone)).toISOString().slice(0, 13).replace('T', ' ')}:00`
 }
 
-/** The Monday, 00:00 UTC, at or before `moment`; 1970-01-01 was a Thursday. */
-function mondayOf(moment: number): number {
-  return Math.floor((moment / dayMs + 3) / 7) * 7 * dayMs - 3 * dayMs
+/** The Monday at or before a local day, both as days since 1970-01-01, a Thursday. */
+function mondayOf(day: number): number {
+  return Math.floor((day + 3) / 7) * 7 - 3
 }
 
 /** By ISO 8601: a week belongs to the year of its Thursday, and is counted from that year's first Thursday. */
-function weekLabel(moment: number): string {
-  const thursday = new Date(mondayOf(moment) + 3 * dayMs)
+function weekLabel(day: number): string {
+  const thursday = new Date((mondayOf(day) + 3) * dayMs)
   const year = thursday.getUTCFullYear()
   const dayOfYear = (thursday.getTime() - new Date(thursday).setUTCMonth(0, 1)) / dayMs
   const week = Math.floor(dayOfYear / 7) + 1

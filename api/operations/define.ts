@@ -10,7 +10,6 @@ import type { Clock } from '../../runtime/clock.ts'
 import type { FileStorage } from '../../runtime/file-storage.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { SecretBox } from '../../runtime/secret-box.ts'
-import type { AggregateSnapshot } from '../../schemas/aggregate-snapshot.ts'
 import type { problems } from '../../schemas/problems.ts'
 import type { Scope } from '../../schemas/scopes.ts'
 import type { WebhookEventType } from '../../schemas/webhook-events.ts'
@@ -49,12 +48,8 @@ export interface Stores {
   readonly media: FileStorage
   /** For what is stored and not to be read from a copy of the database. */
   readonly box: SecretBox
-  /** What the aggregates are made of, as of a moment ago, or when they were read ahead last for the question. */
-  readonly snapshot: (question: string) => Promise<AggregateSnapshot>
   /** Lets equal questions that are asked at about the same time share one answer, which nobody may change. */
   readonly share: <Answer>(question: string, work: () => Promise<Answer>) => Promise<Answer>
-  /** Where a question is asked again and again, lets `warm` read ahead what the next answer needs of the aggregates. */
-  readonly readAhead: (question: string, warm: (snapshot: AggregateSnapshot) => Promise<void>) => void
 }
 
 /** Where the public reaches the product, without a slash at the end. */

@@ -1,4 +1,4 @@
-/** From an event's 202 until the overview shows it, while ingest has half of what it can take. */
+/** From an event's 202 until the overview shows it, at several rates. */
 import type { BenchSettings, EventCounts, Figure, ScenarioResult } from '../bench.ts'
 import { allServices, Installation } from '../installation.ts'
 import { percentile } from '../latency.ts'
@@ -6,13 +6,14 @@ import { type PairOptions, runCounted } from '../pairs.ts'
 import { askEveryMs, type Probed, probe } from '../probe.ts'
 import { productSide } from '../reference.ts'
 import type { Shape } from '../round.ts'
-import { shareOfMaximum as steadyShare } from './sustained.ts'
 
 const shape: Shape = { connections: 64, eventsPerRequest: 1 }
-/** Of what ingest takes at full load, and of what `sustained` keeps up with: beyond that rate the log grows. */
-const loads = [
-  { name: 'half load', shareOfMaximum: 0.5, targets: { firstStage: 2_000, goal: 750 } },
-  { name: 'half of the steady rate', shareOfMaximum: steadyShare / 2, targets: {} },
+/** Events a second. */
+const loads: readonly { rate: number; targets: Partial<Figure> }[] = [
+  { rate: 200, targets: { firstStage: 2_000, goal: 1_200 } },
+  { rate: 2_000, targets: { firstStage: 2_000, goal: 1_500 } },
+  { rate: 5_000, targets: {} },
+  { rate: 15_000, targets: { firstStage: 30_000, goal: 10_000 } },
 ]
 /** The load goes on for so much longer than the probe, at both ends together. */
 const aroundSeconds = 4
@@ -26,16 +27,13 @@ export async function freshness(settings: BenchSettings): Promise<ScenarioResult
     const product = productSide(installation, 'track')
     // Nothing is compared with R here.
     const options: PairOptions = { installation, reference: product, product, settings, counts }
-    const requests = isShort ? 4_000 : 200_000
-    await runCounted(options, shape, Math.ceil(requests / 4))
-    const full = await runCounted(options, shape, requests)
+    await runCounted(options, shape, isShort ? 1_000 : 50_000)
     const figures: Figure[] = []
     const remarks: string[] = []
-    const rounds: unknown[] = [full]
-    const rates: number[] = []
-    for (const { name, shareOfMaximum, targets } of loads) {
-      const rate = Math.round(full.requestsPerSecond * shareOfMaximum)
-      say(`  full load ${Math.round(full.requestsPerSecond)}/s; probed at ${rate}/s for ${seconds} s`)
+    const rounds: unknown[] = []
+    for (const { rate, targets } of loads) {
+      const name = `${rate} events a second`
+      say(`  probed at ${rate}/s for ${seconds} s`)
       const [round, probed] = await Promise.all([
         runCounted(options, { ...shape, rate }, rate * (seconds + aroundSeconds)),
         probe(installation, seconds),
@@ -54,13 +52,12 @@ export async function freshness(settings: BenchSettings): Promise<ScenarioResult
         { measure: `load beside it, ${name}`, value: round.eventsPerSecond, unit: 'events/s', latency: round.latency },
       )
       remarks.push(
-        `At ${name}, ${rate} events a second: ${probed.lags.length} events, ten a second, into a workspace of their own whose overview is asked about every ${askEveryMs} ms, which are part of each figure.`,
+        `At ${name}: ${probed.lags.length} events, ten a second, into a workspace of their own whose overview is asked about every ${askEveryMs} ms, which are part of each figure.`,
       )
       if (round.disturbedBy !== '') remarks.push(`Others had over 10 % of a core: ${round.disturbedBy}.`)
       rounds.push(round, { lags: probed.lags })
-      rates.push(rate)
     }
-    return { figures, counts, remarks, settings: { ...shape, seconds, rates }, rounds }
+    return { figures, counts, remarks, settings: { ...shape, seconds }, rounds }
   } finally {
     await installation.stop()
   }

@@ -11,10 +11,10 @@ import { allServices, Installation } from '../installation.ts'
 import type { Question } from '../load-plan.ts'
 import { type MemoryCourse, watchMemory } from '../memory.ts'
 import { type PairOptions, runCounted } from '../pairs.ts'
-import { cachedQuestion, lastDays } from '../questions.ts'
+import { lastDays, repeatedQuestion } from '../questions.ts'
 import { productSide } from '../reference.ts'
 import type { Shape } from '../round.ts'
-import { countSeeded, seed, untilAggregated, untilSettled } from '../seeded.ts'
+import { countSeeded, seed, untilFolded, untilSettled } from '../seeded.ts'
 import { startTrickle } from '../trickle.ts'
 
 const workspaces = 20
@@ -43,7 +43,7 @@ export async function mixed(settings: BenchSettings): Promise<ScenarioResult> {
     await untilSettled(installation)
     const questions = seeded.workspaces
       .slice(0, clients)
-      .flatMap(({ api_key }): Question[] => cachedQuestion(month, api_key))
+      .flatMap(({ api_key }): Question[] => repeatedQuestion(month, api_key))
     const asking = (forSeconds: number) => {
       const requests = Math.ceil(asksPerSecond * forSeconds)
       return askWhateverComes(
@@ -84,9 +84,9 @@ export async function mixed(settings: BenchSettings): Promise<ScenarioResult> {
       }),
       asking(seconds),
     ])
-    await untilAggregated(installation)
+    await untilFolded(installation)
     const after = await askingQuietly('afterwards')
-    await untilAggregated(installation)
+    await untilFolded(installation)
     // A day more on either side: midnight may pass meanwhile.
     const shown = await countSeeded(installation, seeded, days + 2)
     const course = backlogCourse(samples)

@@ -1,17 +1,16 @@
 /**
- * The overview of a workspace with half of all events, over a month, whole endpoint: uncached and as a dashboard asks it,
- * by one connection and by 16, on several numbers of events.
+ * The overview of a workspace with half of all events, whole endpoint: cold (no question is asked twice), the same again, and
+ * while events come in; by one connection and by 16; on several numbers of events. Beside it, a query of the same shape over
+ * the raw rows.
  */
 import type { SeedResult } from '../../cli/seed/seed-events.ts'
-import { sleep } from '../../runtime/retry.ts'
-import { apiKeyCacheMs } from '../../schemas/limits.ts'
 import { type AskRound, ask, askWhateverComes } from '../asking.ts'
 import type { BenchSettings, EventCounts, Figure, ScenarioResult } from '../bench.ts'
 import { allServices, Installation } from '../installation.ts'
 import { median } from '../latency.ts'
 import type { Question } from '../load-plan.ts'
-import { cachedQuestion, lastDays, lastHours, liveQuestions, type Range, uncachedQuestions } from '../questions.ts'
-import { countSeeded, seed, untilSettled, untilSwept } from '../seeded.ts'
+import { coldQuestions, lastDays, lastHours, type Range, repeatedQuestion, sinceInsideDay } from '../questions.ts'
+import { countSeeded, seed, untilSettled } from '../seeded.ts'
 import { describeStorage, readTableSizes, storageFigures } from '../table-sizes.ts'
 import { startTrickle } from '../trickle.ts'
 
@@ -20,11 +19,11 @@ const manyConnections = 16
 /** Enough to see that it works, on a machine that others use too. */
 const manyConnectionsShort = 4
 const month = lastDays(30)
-/** Half an hour off every hour of UTC. */
-const oddZone = 'Asia/Kolkata'
+const insideDay = sinceInsideDay(29)
+const tenMillion = 10_000_000
 const targetsBySize: Readonly<Record<number, Pick<Figure, 'firstStage' | 'goal'>>> = {
-  10000000: { firstStage: 60, goal: 25 },
-  100000000: { firstStage: 120, goal: 50 },
+  10000000: { firstStage: 60, goal: 30 },
+  100000000: { firstStage: 90, goal: 45 },
 }
 const growthSizes = [1_000_000, 100_000_000]
 /** A round is about so long, and has so many requests at least and at most. */
@@ -36,7 +35,7 @@ const attemptsPerRound = 3
 interface SizeResult {
   readonly events: number
   readonly figures: Figure[]
-  /** p95 of the month, uncached, by one connection. */
+  /** p95 of the month, cold, by one connection. */
   readonly p95: number
   readonly counts: EventCounts
   readonly rounds: unknown[]
@@ -48,7 +47,7 @@ export async function overview(settings: BenchSettings): Promise<ScenarioResult>
   for (const events of settings.sizes) results.push(await measureSize(events, settings))
   const [smallest, largest] = [results[0]!, results.at(-1)!]
   const growth: Figure = {
-    measure: `growth: p95 of ${largest.events} events ÷ p95 of ${smallest.events}, 30 days, uncached`,
+    measure: `growth: p95 of ${largest.events} events ÷ p95 of ${smallest.events}, 30 days, cold`,
     value: largest.p95 / smallest.p95,
     unit: 'times',
     ...(smallest.events === growthSizes[0] && largest.events === growthSizes[1] && { firstStage: 3, goal: 1.5 }),
@@ -79,17 +78,17 @@ async function measureSize(events: number, settings: BenchSettings): Promise<Siz
     say(`  ${events} events seeded, ${seeded.rows_per_second} a second`)
     const startedAt = performance.now()
     await untilSettled(installation)
-    say(`  aggregated and quiet after ${((performance.now() - startedAt) / 1000).toFixed(0)} s more`)
+    say(`  folded and quiet after ${((performance.now() - startedAt) / 1000).toFixed(0)} s more`)
     const counts = await countSeeded(installation, seeded, shape.days + 1)
     const asked = await askAll(installation, seeded, settings)
     if (settings.isShort || events !== settings.sizes.at(-1)) return { events, counts, ...asked }
     // Of the largest it takes many minutes to seed them once more.
-    const isSwept = await untilSwept(installation)
+    await untilSettled(installation)
     const sizes = await readTableSizes(installation)
     return {
       ...{ events, counts, ...asked },
       figures: [...asked.figures, ...storageFigures(sizes, events)],
-      remarks: [...asked.remarks, describeStorage(sizes, events, isSwept)],
+      remarks: [...asked.remarks, describeStorage(sizes, events)],
     }
   } finally {
     await installation.stop()
@@ -116,28 +115,48 @@ async function askAll(
     rounds.push(...all.map((round) => ({ events, name, ...round })))
     return middle
   }
-  const measureRange = async (range: Range, suffix = '', targets: Partial<Figure> = {}, connections = 1) => {
+  const measureCold = async (range: Range, targets: Partial<Figure> = {}, connections = 1, suffix = '') => {
     const by = connections === 1 ? '1 connection' : `${connections} connections`
-    const uncachedName = `p95 of ${range.name}${suffix}, uncached, ${by}, ${events} events`
-    const uncached = await measure(uncachedName, connections, (count) => uncachedQuestions(range, apiKey, count))
-    const cachedName = `p95 of ${range.name}${suffix}, the same again, ${by}, ${events} events`
-    const cached = await measure(cachedName, connections, () => cachedQuestion(range, apiKey))
-    figures.push(msFigure(uncachedName, uncached, targets), msFigure(cachedName, cached))
-    return { uncached, cached }
+    const name = `p95 of ${range.name}, cold${suffix}, ${by}, ${events} events`
+    const round = await measure(name, connections, (count) => coldQuestions(range, apiKey, count))
+    figures.push(msFigure(name, round, targets))
+    return round
   }
 
-  const { uncached } = await measureRange(month, '', targetsBySize[events])
+  const cold = await measureCold(month, targetsBySize[events])
+  const againName = `p95 of ${month.name}, the same again, 1 connection, ${events} events`
+  figures.push(msFigure(againName, await measure(againName, 1, () => repeatedQuestion(month, apiKey))))
+  const rawMs = await measureRaw(installation, workspaceId)
+  figures.push({
+    measure: `p95 of ${month.name}, cold ÷ totals and sources from raw rows, ${events} events`,
+    value: cold.latency.p95 / rawMs,
+    unit: 'ratio',
+  })
+  await measureCold(insideDay, events === tenMillion ? { firstStage: 250, goal: 100 } : {})
+  for (const range of [lastDays(7), lastHours(24)]) await measureCold(range)
+  const many = settings.isShort ? manyConnectionsShort : manyConnections
+  await measureCold(month, events === tenMillion ? { firstStage: 800, goal: 400 } : {}, many)
   const endTrickle = startTrickle(installation, [trackingKey])
-  const liveName = `p95 of ${month.name}, answered anew while an event a second comes, 1 connection, ${events} events`
-  figures.push(msFigure(liveName, await measure(liveName, 1, (count) => liveQuestions(month, apiKey, count))))
+  await measureCold(month, {}, 1, ' while an event a second comes')
   await endTrickle()
-  for (const range of [lastDays(7), lastHours(24)]) await measureRange(range)
-  await measureRange(month, '', {}, settings.isShort ? manyConnectionsShort : manyConnections)
   figures.push(...(await measureLoad(installation, apiKey, events, settings, rounds)))
-  await installation.pg.query('UPDATE workspaces SET timezone = $2 WHERE id = $1', [workspaceId, oddZone])
-  await sleep(2 * apiKeyCacheMs)
-  await measureRange(month, ` in ${oddZone}`)
-  return { figures, rounds, p95: uncached.latency.p95, remarks }
+  return { figures, rounds, p95: cold.latency.p95, remarks }
+}
+
+/** Milliseconds that totals and sources of a month take from `events`: the median of some. */
+async function measureRaw({ ch }: Installation, workspaceId: number): Promise<number> {
+  const taken: number[] = []
+  for (let round = 0; round < 5; round++) {
+    const startedAt = performance.now()
+    await ch.query(
+      `SELECT source, uniqExact(visitor), uniqExact(visitor, session), countIf(kind = 'pageview'), count() FROM events
+       WHERE workspace_id = {workspace:UInt32} AND occurred_at >= now() - INTERVAL 30 DAY GROUP BY source WITH TOTALS`,
+      { workspace: workspaceId },
+      { deadlineMs: 60_000 },
+    )
+    taken.push(performance.now() - startedAt)
+  }
+  return median(taken)
 }
 
 /** Overviews and the nearest to a constant body, side by side. */
@@ -155,7 +174,7 @@ async function measureLoad(
   for (let round = 0; round < settings.rounds; round++) {
     const one = { ...settings, rounds: 1 }
     const ofConstant = (await repeat(installation, connections, () => constant, one)).kept[0]!
-    const ofOverview = (await repeat(installation, connections, () => cachedQuestion(month, apiKey), one)).kept[0]!
+    const ofOverview = (await repeat(installation, connections, () => repeatedQuestion(month, apiKey), one)).kept[0]!
     ratios.push(ofOverview.requestsPerSecond / ofConstant.requestsPerSecond)
     rounds.push({ events, ofConstant, ofOverview })
     last = ofOverview

@@ -87,6 +87,7 @@ async function fill(folder: string, bytesWanted: number): Promise<number> {
       numbers: { take: () => nextNumber++ },
       io: diskIo,
       onSealed: () => {},
+      onFirstRow: () => {},
       onUnused: () => {},
       isLoaderBusy: () => false,
       onClaimLost: () => {},

@@ -1,5 +1,5 @@
 /**
- * Ready segments into ClickHouse until all aggregates have them, beside the same segments into a table like `events` that
+ * Ready segments into ClickHouse until all derived tables have them, beside the same segments into a table like `events` that
  * nothing reads, alternating. The aggregator's own run is called at once after the inserts, so that its pause between two
  * runs isn't measured.
  */
@@ -10,7 +10,7 @@ import { Installation } from '../installation.ts'
 import { median } from '../latency.ts'
 import { encodeSegments } from '../segments.ts'
 import type { SegmentsOutcome } from '../ship-round.ts'
-import { shipAggregated, shipBare } from '../ship-round.ts'
+import { shipBare, shipFolded } from '../ship-round.ts'
 
 const dayMs = 86_400_000
 const day = { workspaces: 20, seed: 20_261_120 }
@@ -19,7 +19,7 @@ const eventsShort = 5_000
 
 interface Pair {
   readonly bare: SegmentsOutcome
-  readonly aggregated: SegmentsOutcome
+  readonly folded: SegmentsOutcome
 }
 
 export async function ship(settings: BenchSettings): Promise<ScenarioResult> {
@@ -35,10 +35,10 @@ export async function ship(settings: BenchSettings): Promise<ScenarioResult> {
     for (let round = 0; round <= settings.rounds; round++) {
       const bare = await shipBare(installation, segments, cores)
       await installation.untilQuiet()
-      const aggregated = await shipAggregated(installation, segments, cores)
+      const folded = await shipFolded(installation, segments, cores)
       await installation.untilQuiet()
-      pairs.push({ bare, aggregated })
-      say(`  ${describe({ bare, aggregated })}`)
+      pairs.push({ bare, folded })
+      say(`  ${describe({ bare, folded })}`)
     }
     const measured = pairs.slice(1)
     const quiet = measured.filter((pair) => !isDisturbed(pair))
@@ -47,31 +47,31 @@ export async function ship(settings: BenchSettings): Promise<ScenarioResult> {
     return {
       figures: [
         {
-          measure: 'rows a second until in all aggregates ÷ into the bare table',
-          value: of(({ bare, aggregated }) => bare.seconds / aggregated.seconds),
+          measure: 'rows a second until in all derived tables ÷ into the bare table',
+          value: of(({ bare, folded }) => bare.seconds / folded.seconds),
           unit: 'ratio',
           firstStage: 0.25,
           goal: 0.5,
         },
         {
-          measure: 'the same per CPU-second of ClickHouse, Postgres and the aggregator',
-          value: of(({ bare, aggregated }) => bare.cpuSeconds / aggregated.cpuSeconds),
+          measure: 'the same per CPU-second of ClickHouse, Postgres and the fold',
+          value: of(({ bare, folded }) => bare.cpuSeconds / folded.cpuSeconds),
           unit: 'ratio',
           eventsPerCpuSecond: {
-            product: Math.round(of(({ aggregated }) => rows / aggregated.cpuSeconds)),
+            product: Math.round(of(({ folded }) => rows / folded.cpuSeconds)),
             reference: Math.round(of(({ bare }) => rows / bare.cpuSeconds)),
           },
         },
         {
-          measure: 'until in all aggregates',
-          value: of(({ aggregated }) => rows / aggregated.seconds),
+          measure: 'until in all derived tables',
+          value: of(({ folded }) => rows / folded.seconds),
           unit: 'events/s',
         },
         { measure: 'into the bare table', value: of(({ bare }) => rows / bare.seconds), unit: 'events/s' },
       ],
       counts: await count(installation, pairs, rows),
       remarks: [
-        'Acknowledged are the rows that runs of the aggregator took up.',
+        'Acknowledged are the rows that were folded.',
         ...(quiet.length < measured.length
           ? [`${measured.length - quiet.length} of ${measured.length} pairs had others on a core for over 10 %.`]
           : []),
@@ -84,14 +84,14 @@ export async function ship(settings: BenchSettings): Promise<ScenarioResult> {
   }
 }
 
-function isDisturbed({ bare, aggregated }: Pair): boolean {
-  return bare.disturbedBy !== '' || aggregated.disturbedBy !== ''
+function isDisturbed({ bare, folded }: Pair): boolean {
+  return bare.disturbedBy !== '' || folded.disturbedBy !== ''
 }
 
-function describe({ bare, aggregated }: Pair): string {
-  const ratio = (bare.seconds / aggregated.seconds).toFixed(3)
-  const perCpu = (bare.cpuSeconds / aggregated.cpuSeconds).toFixed(3)
-  return `bare ${bare.seconds.toFixed(2)} s, aggregated ${aggregated.seconds.toFixed(2)} s (inserts ${aggregated.insertSeconds.toFixed(2)} s), ratio ${ratio}, per CPU-second ${perCpu}`
+function describe({ bare, folded }: Pair): string {
+  const ratio = (bare.seconds / folded.seconds).toFixed(3)
+  const perCpu = (bare.cpuSeconds / folded.cpuSeconds).toFixed(3)
+  return `bare ${bare.seconds.toFixed(2)} s, folded ${folded.seconds.toFixed(2)} s (inserts ${folded.insertSeconds.toFixed(2)} s), ratio ${ratio}, per CPU-second ${perCpu}`
 }
 
 async function count({ ch }: Installation, pairs: readonly Pair[], rows: number): Promise<EventCounts> {
@@ -102,7 +102,7 @@ async function count({ ch }: Installation, pairs: readonly Pair[], rows: number)
   )
   return {
     sent: rows * pairs.length,
-    acknowledged: pairs.reduce((sum, { aggregated }) => sum + aggregated.rows, 0),
+    acknowledged: pairs.reduce((sum, { folded }) => sum + folded.rows, 0),
     stored: stored!.rows,
     repeated: stored!.rows - stored!.distinct,
   }

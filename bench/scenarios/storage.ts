@@ -1,7 +1,7 @@
-/** Bytes an event on disk, aggregates included, of a month of made-up events. */
+/** Bytes an event on disk, derived tables included, of a month of made-up events. */
 import type { BenchSettings, ScenarioResult } from '../bench.ts'
 import { allServices, Installation } from '../installation.ts'
-import { countSeeded, seed, untilSwept } from '../seeded.ts'
+import { countSeeded, seed, untilSettled } from '../seeded.ts'
 import { describeSizes, describeStorage, readTableSizes, storageFigures } from '../table-sizes.ts'
 
 const shape = { workspaces: 20, days: 30 }
@@ -12,14 +12,14 @@ export async function storage({ cores, sizes, say }: BenchSettings): Promise<Sce
   try {
     const seeded = await seed(installation, { events, ...shape })
     say(`  ${events} events seeded, ${seeded.rows_per_second} a second`)
-    const isSwept = await untilSwept(installation)
+    await untilSettled(installation)
     const tables = await readTableSizes(installation)
     say(`  ${describeSizes(tables, events)}`)
     return {
       figures: storageFigures(tables, events),
       counts: await countSeeded(installation, seeded, shape.days + 1),
       remarks: [
-        describeStorage(tables, events, isSwept),
+        describeStorage(tables, events),
         'Events of the last two days have a random client_event_id, older ones none.',
       ],
       settings: { events, ...shape },

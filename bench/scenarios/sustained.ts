@@ -11,7 +11,7 @@ import { median } from '../latency.ts'
 import { type PairOptions, runCounted } from '../pairs.ts'
 import { productSide, referenceSide, startReference } from '../reference.ts'
 import { type Round, runRound, type Shape } from '../round.ts'
-import { untilAggregated } from '../seeded.ts'
+import { untilFolded } from '../seeded.ts'
 
 const shape: Shape = { connections: 64, eventsPerRequest: 1 }
 /** Of what ingest takes while nothing is shipped: a rate that is kept up with. */
@@ -102,7 +102,7 @@ async function runSteady(options: PairOptions, rate: number, seconds: number): P
   const round = await runCounted(options, { ...shape, rate }, Math.max(64, rate * seconds), async () => {
     samples = await endWatch()
     await untilShipped(installation)
-    await untilAggregated(installation)
+    await untilFolded(installation)
     cpuAll = cpuSeconds(from, readCpu(), ours)
   })
   return { round, samples, cpuAll }

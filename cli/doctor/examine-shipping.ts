@@ -1,4 +1,4 @@
-/** What the services keep going by themselves, seen from the stores: salts, the marks of shipping, the aggregates. */
+/** What the services keep going by themselves, seen from the stores: salts, the marks of shipping, the fold. */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Postgres } from '../../postgres/client.ts'
 import { marksBehindWarnMs, saltSweepMs, segmentLeaseSize, segmentRowsMax } from '../../schemas/limits.ts'
@@ -50,12 +50,12 @@ export async function examineMarks(pg: Postgres, ch: ClickHouse): Promise<Findin
   })
 }
 
-/** Rows that are shipped and in no aggregate: readers take them raw, exact and slower. */
-export async function examineAggregates(pg: Postgres, ch: ClickHouse): Promise<Finding[]> {
+/** Events that are stored and not folded: figures are as of an earlier time. */
+export async function examineFold(pg: Postgres, ch: ClickHouse): Promise<Finding[]> {
   const behind = await pg.query<{ above: number; below: number; idle_ms: number }>(
     `SELECT greatest(marks.through, leases.first_segment * $1::bigint - 1) AS above, leases.shipped_through + 1 AS below,
-       extract(epoch FROM now() - committed_at)::float8 * 1000 AS idle_ms
-     FROM aggregate_revision, segment_leases_taken leases LEFT JOIN aggregate_marks marks USING (first_segment)
+       extract(epoch FROM now() - written_at)::float8 * 1000 AS idle_ms
+     FROM fold_state, segment_leases_taken leases LEFT JOIN fold_marks marks USING (first_segment)
      WHERE leases.shipped_through > greatest(marks.through, leases.first_segment * $1::bigint - 1)
      ORDER BY leases.first_segment DESC LIMIT $2`,
     [segmentRowsMax, leasesMax],
@@ -64,9 +64,9 @@ export async function examineAggregates(pg: Postgres, ch: ClickHouse): Promise<F
   const waiting = idleMs > marksBehindWarnMs ? await rowsIn(ch, behind) : []
   const rows = waiting.reduce((sum, lease) => sum + lease.rows, 0)
   const oldestMs = Math.max(0, ...waiting.map(({ oldest_ms }) => oldest_ms))
-  if (oldestMs <= marksBehindWarnMs) return [ok('aggregates', 'they follow the rows')]
-  const text = `rows that aren't in them yet: ${rows}, and none was added for ${span(idleMs)}`
-  return [warning('aggregates', `${text}: see whether the pipeline runs, and its log`)]
+  if (oldestMs <= marksBehindWarnMs) return [ok('fold', 'figures follow the events')]
+  const text = `events that aren't in figures yet: ${rows}, and none was folded for ${span(idleMs)}`
+  return [warning('fold', `${text}: see whether the pipeline runs, and its log`)]
 }
 
 /** Of each lease with rows in `gaps`, how many, and how long ago the first came in. */

@@ -9,7 +9,7 @@ import { examineIngest } from './examine-ingest.ts'
 import { examinePostgres } from './examine-postgres.ts'
 import { examineRedis } from './examine-redis.ts'
 import { examineNode, examineSettings } from './examine-settings.ts'
-import { examineAggregates, examineMarks, examineSalts } from './examine-shipping.ts'
+import { examineFold, examineMarks, examineSalts } from './examine-shipping.ts'
 import { examineBotLists, examineCountries } from './examine-visitors.ts'
 import { type Check, checks, type Finding, failed, lineOf } from './finding.ts'
 import { reachStores } from './reach.ts'
@@ -38,7 +38,7 @@ export async function examineAll({ installation, environment, ingestUrl }: Exami
       redis && examined('redis', () => examineRedis(redis, installation.config)),
       pg && examined('salts', () => examineSalts(pg)),
       pg && ch && examined('marks', () => examineMarks(pg, ch)),
-      pg && ch && examined('aggregates', () => examineAggregates(pg, ch)),
+      pg && ch && examined('fold', () => examineFold(pg, ch)),
     ])
     const all = [...findings, ...rest.flatMap((found) => found ?? [])]
     return all.sort((a, b) => checks.indexOf(a.check) - checks.indexOf(b.check))

@@ -36,7 +36,7 @@ export const checks = [
   'dedup.node',
   'salts',
   'marks',
-  'aggregates',
+  'fold',
 ] as const
 export type Check = (typeof checks)[number]
 

@@ -1,7 +1,7 @@
 /**
  * Makes the events of a seed: workspaces, a lease of segment numbers, then the portions, a few at a time, each by one
  * INSERT … SELECT in ClickHouse. When all rows are there the lease counts as shipped to its end; a run that fails leaves
- * it open, so that no row of it is ever taken for one that must be in the aggregates.
+ * it open, so that no row of it is ever taken for one that must be in figures.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'

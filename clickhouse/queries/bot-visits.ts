@@ -1,14 +1,14 @@
 /**
  * Crawler visits of a range. Whole quarters of an hour and whole days of it are asked for in the words of the sums that each
- * part of the table has (migrations/0006_bot_visit_sums.sql): ClickHouse then reads those in place of the rows. The rest, at
+ * part of the table has (migrations/0004_bot_visit_sums.sql): ClickHouse then reads those in place of the rows. The rest, at
  * both ends, are rows. Either way it is the rows that count: a part without sums gives the same figures, later.
  */
 import { clickhouseQueryMemoryMax } from '../../schemas/limits.ts'
 import { type BotCategory, botVerified } from '../../schemas/row.ts'
 import type { Span } from '../../schemas/time-range.ts'
 import { dayMs } from '../../schemas/time-zone.ts'
-import { moment } from '../aggregates/row-scope.ts'
-import { type ReadableSpan, type Reader, spanParams } from './overview/span.ts'
+import { moment } from '../rollups/event-sql.ts'
+import { type ReadableSpan, type Reader, spanParams } from './reader.ts'
 
 export interface BotCounts {
   readonly visits: number

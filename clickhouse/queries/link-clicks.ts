@@ -2,18 +2,13 @@
  * Clicks on short links. A person's click counts once for its link, visitor and UTC hour; each request is a row, so that
  * the count is the same whatever nodes the requests came to, and in whatever order.
  */
-import { moment } from '../aggregates/row-scope.ts'
-import { type PeriodCounts, readPeriodCounts } from './overview/periods.ts'
-import type { ReadableSpan, Reader } from './overview/span.ts'
+import { moment } from '../rollups/event-sql.ts'
+import type { Reader } from './reader.ts'
 
 /** SQL of what a person's clicks count once for. */
 const countedOnce = "(link_id, visitor, toStartOfHour(occurred_at, 'UTC'))"
-
-/** Of a range, and of one that ends where it begins. */
-export function readClicksOfPeriods(ch: Reader, span: ReadableSpan, previousStart: number): Promise<PeriodCounts> {
-  const countIf = (condition: string) => `uniqExactIf(${countedOnce}, ${condition})`
-  return readPeriodCounts(ch, span, previousStart, { table: 'link_clicks', where: "kind = 'click'", countIf })
-}
+/** SQL of the count of a person's clicks, over rows of kind `click`. */
+export const clicksCounted = `uniqExact(${countedOnce})`
 
 export interface LinkClickCounts {
   readonly clicks: number

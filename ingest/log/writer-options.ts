@@ -12,6 +12,8 @@ export interface LogWriterOptions {
   readonly io: DiskIo
   /** Told of every segment once it is sealed, in order. */
   readonly onSealed: (segment: Omit<Segment, 'folder'>) => void
+  /** Told when the first row of a segment is appended: before anybody is answered. */
+  readonly onFirstRow: (number: number) => void
   /** Told of every other number taken once it is known that the log holds no row of it that counts. */
   readonly onUnused: (number: number) => void
   /** A segment stays open beyond its age while this answers true: larger inserts while the loader is behind. */

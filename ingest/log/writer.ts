@@ -97,7 +97,9 @@ export class LogWriter<Row extends { id: number }> {
     const gathering = this.gathering!
     const { segment } = gathering
     const id = gathering.add(this.encode, row, claim, side)
-    if (segment.nextRow === 1) startAge(segment, () => this.trySeal(segment))
+    const isFirst = segment.nextRow === 1
+    if (isFirst) this.options.onFirstRow(segment.number)
+    if (isFirst) startAge(segment, () => this.trySeal(segment))
     if (gathering.rows === 1 && !this.inflight) this.pace.consider()
     return id
   }
@@ -144,15 +146,13 @@ export class LogWriter<Row extends { id: number }> {
   }
 
   private openSegment(): OpenSegment | undefined {
-    let number: number
     try {
-      number = this.options.numbers.take()
+      this.segment = beginSegment(this.options.numbers.take())
+      return this.segment
     } catch (error) {
       this.options.log.error({ err: error }, 'no segment number: events are refused')
       return undefined
     }
-    this.segment = beginSegment(number)
-    return this.segment
   }
 
   private commit(): void {

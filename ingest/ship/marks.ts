@@ -1,16 +1,25 @@
 /**
- * Up to where the events of this node's leases are shipped, told to whoever builds aggregates of them. A lease's mark is
- * the largest event id W such that every row of `events` of the lease with an id up to W is in ClickHouse or never will be.
+ * Up to where the events of this node's leases are shipped, told to whoever folds them. A lease's mark is the largest
+ * event id W such that every row of `events` of the lease with an id up to W is in ClickHouse or never will be.
  *
  * Marks may only be behind. Where rows are inserted behind one all the same (after a power loss ClickHouse has lost what it
- * had acknowledged; lines of the journal were damaged), their hours are told once the rows are there, and before the manifest counts as loaded again. So that this is known whatever dies in between, two things are synced into
- * the shipping journal: a mark before it is published, and that a manifest will need repair before its rows are sent.
+ * had acknowledged; lines of the journal were damaged), their hours are told once the rows are there, and before the
+ * manifest counts as loaded again. So that this is known whatever dies in between, two things are synced into the shipping
+ * journal: a mark before it is published, and that a manifest will need repair before its rows are sent.
+ *
+ * With the marks goes the time T as of which they are complete: every event that this node answered before T is up to the
+ * mark of its lease, or never will be stored. An event is answered after the first row of its segment was appended. So T is
+ * that time of the oldest segment that isn't loaded, or else the time before all segments were looked at. Workers tell of
+ * first rows by messages: after the time was taken, the answers to a question make sure that all messages are here.
+ * An open segment without rows holds nothing back. One that was found at start does, because nobody knows its times.
+ * All of a node's leases are published in one statement, also when nothing has changed: silent nodes count as dead.
  *
  * Nothing waits for Postgres but such a manifest. Held by test/property/marks.test.ts and test/integration/marks.test.ts.
  */
+import type { Mark } from '../../postgres/tables/segment-leases.ts'
 import type { Log } from '../../runtime/log.ts'
 import { sleep } from '../../runtime/retry.ts'
-import { markIntervalMs, segmentRowsMax } from '../../schemas/limits.ts'
+import { markIntervalMs, markSpacingMs, segmentLeaseSize, segmentRowsMax } from '../../schemas/limits.ts'
 import type { HeldLease, SegmentLeases } from '../ids.ts'
 import type { Segment } from '../log/segment.ts'
 import type { ShipJournal } from './journal.ts'
@@ -18,7 +27,11 @@ import { isWhole, type Manifest, type Part } from './manifest.ts'
 
 /** Where marks and repairs go. @throws StoreUnavailable */
 export interface MarkStore {
-  advance(firstSegment: number, throughId: number): Promise<void>
+  /**
+   * Of all leases of the node. @param completeForMs asked once the store has read its clock: for how long all that was
+   * answered has been up to these marks; null: not known
+   */
+  advance(marks: readonly Mark[], completeForMs: () => number | null): Promise<void>
   /** For each (workspace, UTC hour since 1970): its rows were changed behind the marks. */
   recordRepairs(keys: Manifest['keys']): Promise<void>
 }
@@ -27,6 +40,8 @@ export interface MarksOptions {
   readonly leases: Pick<SegmentLeases, 'held' | 'letGo'>
   readonly journal: ShipJournal
   readonly store: MarkStore
+  /** Resolves once all that the writers had told before is known here. */
+  readonly hearWriters: () => Promise<void>
   readonly log: Log
 }
 
@@ -35,40 +50,81 @@ const closeMs = 1_000
 /** Failures in a row before it is said: one is nothing. */
 const failuresUntold = 10
 
+/** Of the monotonic clock that all threads of the process share; performance.now() begins anew in each. */
+export function monotonicMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6
+}
+
+interface Undone {
+  readonly parts: Set<Part>
+  /** When the first row was appended that can't be below the mark while the segment isn't done; Infinity: there is none. */
+  rowsSince: number
+}
+
 /** Segments that have got a number and whose rows are not all loaded yet. */
 export class UndoneSegments {
-  private readonly parts = new Map<number, Set<Part>>()
+  private readonly segments = new Map<number, Undone>()
+
+  constructor(private readonly leaseSize = segmentLeaseSize) {}
 
   begin(number: number): void {
-    this.parts.set(number, new Set())
+    this.segments.set(number, { parts: new Set(), rowsSince: Number.POSITIVE_INFINITY })
+  }
+
+  /** Found at start: its rows were answered whenever it was. */
+  find(number: number): void {
+    this.segments.set(number, { parts: new Set(), rowsSince: Number.NEGATIVE_INFINITY })
+  }
+
+  /** The first row of the segment was appended at `at`. */
+  gotRow(number: number, at: number): void {
+    const lease = this.leaseOf(number)
+    for (const [other, segment] of this.segments) {
+      // One that is still without rows keeps the mark below this one, too.
+      const isHeld = other <= number && this.leaseOf(other) === lease
+      if (isHeld) segment.rowsSince = Math.min(segment.rowsSince, at)
+    }
   }
 
   /** No row of it counts. */
   unused(number: number): void {
-    this.parts.delete(number)
+    this.segments.delete(number)
   }
 
   loaded({ segments, part }: Pick<Manifest, 'segments' | 'part'>): void {
     for (const { number } of segments) {
-      const parts = this.parts.get(number)?.add(part)
-      if (parts && isWhole(parts)) this.parts.delete(number)
+      const parts = this.segments.get(number)?.parts.add(part)
+      if (parts && isWhole(parts)) this.segments.delete(number)
     }
+  }
+
+  /** The time as of which the marks are complete, if all first rows of before `now` are known; -Infinity: not known. */
+  completeAt(now: number): number {
+    let complete = now
+    for (const { rowsSince } of this.segments.values()) complete = Math.min(complete, rowsSince)
+    return complete
   }
 
   /** The lease's mark: the id up to which all is done. */
   throughOf({ first, next, end }: HeldLease): number {
     let done = Math.min(next, end)
-    for (const number of this.parts.keys()) if (number >= first && number < done) done = number
+    for (const number of this.segments.keys()) if (number >= first && number < done) done = number
     return done * segmentRowsMax - 1
+  }
+
+  private leaseOf(number: number): number {
+    return Math.floor(number / this.leaseSize)
   }
 }
 
 export class Marks {
   private readonly undone = new UndoneSegments()
-  /** By the lease's first number, what Postgres was told last. */
-  private readonly published = new Map<number, number>()
   private timer: NodeJS.Timeout | undefined
+  private isRunning = false
   private publishing: Promise<void> | undefined
+  private publishedAt = Number.NEGATIVE_INFINITY
+  /** Rows were loaded since it was last looked. */
+  private isMoved = false
   private failures = 0
 
   constructor(private readonly options: MarksOptions) {}
@@ -81,20 +137,25 @@ export class Marks {
       const nothing = new UndoneSegments()
       for (const lease of leases.held()) await journal.noteMark(lease.first, nothing.throughOf(lease))
     }
-    for (const { number } of segments) this.undone.begin(number)
+    for (const { number } of segments) this.undone.find(number)
     for (const { loadedAt, manifest } of [...journal.open(), ...journal.done()]) {
       if (loadedAt > 0) this.undone.loaded(manifest)
     }
   }
 
   start(): void {
-    this.timer = setInterval(() => void this.publish(), markIntervalMs)
-    this.timer.unref()
+    this.isRunning = true
+    this.publishIn(markIntervalMs)
   }
 
   /** A number that rows may get now. */
   begin(number: number): void {
     this.undone.begin(number)
+  }
+
+  /** The first row of a number that was begun was appended at `at` (monotonicMs), and nobody was answered yet. */
+  gotRow(number: number, at: number): void {
+    this.undone.gotRow(number, at)
   }
 
   /** No row of a number that was begun counts. */
@@ -105,6 +166,8 @@ export class Marks {
   /** To be called once the journal says so, too. */
   loaded(manifest: Manifest): void {
     this.undone.loaded(manifest)
+    this.isMoved = true
+    if (!this.publishing) this.publishIn(markSpacingMs)
   }
 
   /** Whether a mark may have been published that says of rows of the manifest that they are there. */
@@ -123,12 +186,21 @@ export class Marks {
 
   /** Publishes once more. Nothing may be begun or loaded any more. */
   async close(): Promise<void> {
-    clearInterval(this.timer)
+    this.isRunning = false
+    clearTimeout(this.timer)
     await Promise.race([Promise.resolve(this.publishing).then(() => this.publish()), sleep(closeMs)])
   }
 
+  /** Publishes so long after it was last done: at once, if that is over. */
+  private publishIn(ms: number): void {
+    clearTimeout(this.timer)
+    if (!this.isRunning) return
+    this.timer = setTimeout(() => void this.publish(), Math.max(0, this.publishedAt + ms - monotonicMs()))
+    this.timer.unref()
+  }
+
   private publish(): Promise<void> {
-    this.publishing ??= this.publishChanged()
+    this.publishing ??= this.publishAll()
       .then(
         () => {
           this.failures = 0
@@ -141,23 +213,35 @@ export class Marks {
       )
       .finally(() => {
         this.publishing = undefined
+        this.publishIn(this.isMoved ? markSpacingMs : markIntervalMs)
       })
     return this.publishing
   }
 
-  private async publishChanged(): Promise<void> {
+  private async publishAll(): Promise<void> {
     const { leases, journal, store } = this.options
-    for (const lease of leases.held()) {
-      const { first, end } = lease
-      const through = this.undone.throughOf(lease)
-      if (through < first * segmentRowsMax || through <= (this.published.get(first) ?? -1)) continue
-      await journal.noteMark(first, through)
-      await store.advance(first, through)
-      this.published.set(first, through)
-      if (through < end * segmentRowsMax - 1) continue
+    const now = monotonicMs()
+    this.publishedAt = now
+    this.isMoved = false
+    await this.options.hearWriters()
+    // Time and marks are of one moment.
+    const completeAt = this.undone.completeAt(now)
+    const held = leases.held()
+    if (held.length === 0) return
+    const marks = held.map((lease) => ({ firstSegment: lease.first, throughId: this.undone.throughOf(lease) }))
+    try {
+      for (const { firstSegment, throughId } of marks) await journal.noteMark(firstSegment, throughId)
+    } catch (error) {
+      // Rows wait: as a silent node this one would count as dead, and its rows as none.
+      const unmoved = marks.map(({ firstSegment }) => ({ firstSegment, throughId: firstSegment * segmentRowsMax - 1 }))
+      await store.advance(unmoved, () => null)
+      throw error
+    }
+    await store.advance(marks, () => (Number.isFinite(completeAt) ? monotonicMs() - completeAt : null))
+    for (const [at, { first, end }] of held.entries()) {
+      if (marks[at]!.throughId < end * segmentRowsMax - 1) continue
       await leases.letGo(first)
       journal.forgetMark(first)
-      this.published.delete(first)
     }
   }
 }

@@ -16,7 +16,7 @@ import type { SidePayload } from '../outcome.ts'
 import type { Claims } from './claim.ts'
 import type { ShippedFolder } from './file-keeper.ts'
 import { ShipJournal } from './journal.ts'
-import { type MarkStore, Marks } from './marks.ts'
+import { type MarkStore, Marks, monotonicMs } from './marks.ts'
 import { makeSetAside } from './set-aside.ts'
 import { Shipper } from './shipper.ts'
 
@@ -33,6 +33,8 @@ export interface ShippingOptions {
   readonly copySides: (manifestId: number, sides: SidePayload[]) => Promise<void>
   /** Of the stream that aggregates are built of. */
   readonly markStore?: MarkStore
+  /** Resolves once all that the writers had told before has been heard; left out where they tell without delay. */
+  readonly hearWriters?: () => Promise<void>
   readonly claimWaitMs: number
   readonly insertDeadlineMs?: number
   readonly clock: Clock
@@ -73,6 +75,7 @@ export async function openStream<Row extends { id: number }>(options: StreamOpti
       },
       io: options.io,
       onSealed: (segment) => shipper!.add({ ...segment, folder: 0 }),
+      onFirstRow: (number) => shipper!.marks?.gotRow(number, monotonicMs()),
       onUnused: (number) => shipper!.marks?.unused(number),
       isLoaderBusy: () => isLoading,
       onClaimLost: (claim, id) => window.remove(claim, id),
@@ -98,7 +101,7 @@ export async function openShipper(
   folders: readonly ShippedFolder[],
   onLoading: (isLoading: boolean) => void,
 ): Promise<Shipper> {
-  const { stream, nodeFolder, leases, markStore } = options
+  const { stream, nodeFolder, leases, markStore, hearWriters = async () => {} } = options
   const log = options.log.child({ stream })
   const setAside = makeSetAside(join(nodeFolder, 'set-aside'), log, options.countSetAside)
   const all = [...folders]
@@ -111,7 +114,7 @@ export async function openShipper(
   // The journal is the node's, as the shipper is: a manifest has segments of several folders.
   const journalFile = join(folderOf(nodeFolder, 0, stream), 'shipping.journal')
   const journal = await ShipJournal.open(journalFile, options.bootId, retiredFileKeepMs, log)
-  const marks = markStore && new Marks({ leases, journal, store: markStore, log })
+  const marks = markStore && new Marks({ leases, journal, store: markStore, hearWriters, log })
   await marks?.adopt(all.flatMap(({ recovered }) => recovered.segments))
   const shipper = new Shipper({
     stream,

@@ -31,6 +31,8 @@ export type OfMain = {
   reserve(): Promise<NumberRange>
   /** The worker has taken this number for a segment of the stream: told before any row can get it. */
   took(stream: StreamName, number: number): void
+  /** The segment's first row was appended at `at`, by the clock of all threads: told before anybody is answered. */
+  gotRow(stream: StreamName, number: number, at: number): void
   sealed(stream: StreamName, segment: Segment): void
   unused(stream: StreamName, number: number): void
   health(): Health
@@ -40,6 +42,8 @@ export type OfMain = {
 /** Functions of a worker. */
 export type OfWorker = {
   listen(host: string, port: number): Promise<void>
+  /** Its answer comes behind all that the worker told before it was asked. */
+  toldAll(): void
   /** The insert that `loading` told of has ended. */
   loaderIsIdle(stream: StreamName): void
   /** Why nothing can be taken now, or null. */

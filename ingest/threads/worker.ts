@@ -13,6 +13,7 @@ import { openFolder } from '../log/open-folder.ts'
 import { openSegmentNumbers, type SegmentNumbers } from '../log/segment-numbers.ts'
 import { LogWriter } from '../log/writer.ts'
 import { answersEndMs, makeReceiver, type Tables, type Thread } from '../node.ts'
+import { monotonicMs } from '../ship/marks.ts'
 import { makeSetAside } from '../ship/set-aside.ts'
 import { type Calls, connectThreads } from './calls.ts'
 import { type OfMain, type OfWorker, type OpenedLog, streamNames, type WorkerData } from './protocol.ts'
@@ -66,6 +67,7 @@ export async function runWorker(
     listen: async (host, port) => {
       await server.listen(host, port, true)
     },
+    toldAll: () => {},
     loaderIsIdle: (stream) => logs[stream].writer.loaderIsIdle(),
     release: (stream, file) => logs[stream].files.release(file),
     figures: () => metrics.figures(),
@@ -118,6 +120,7 @@ async function openLog<Row extends { id: number }>(
       },
       io: diskIo,
       onSealed: (segment) => main.tell('sealed', stream, { ...segment, folder: worker }),
+      onFirstRow: (number) => main.tell('gotRow', stream, number, monotonicMs()),
       onUnused: (number) => main.tell('unused', stream, number),
       isLoaderBusy: () => Atomics.load(isLoading, streamNames.indexOf(stream)) === 1,
       onClaimLost: (claim, id) => window.remove(claim, id),

@@ -67,6 +67,7 @@ export async function receiveInWorkers(node: Node, program: URL): Promise<Receiv
         for (; ranges[0]!.end <= number; ranges.shift()) ranges[0]!.next = ranges[0]!.end
         ranges[0]!.next = number + 1
       },
+      gotRow: (stream, number, at) => shippers![stream].marks?.gotRow(number, at),
       sealed: (stream, segment) => shippers![stream].add(segment),
       unused: (stream, number) => shippers![stream].marks?.unused(number),
       health: () => describeHealth(capacity.refusal(), shippers!),
@@ -122,7 +123,10 @@ async function openShippers(
         ...logs[stream],
       }
     })
-    return openShipper(node.shippingOf(stream), folders, (isLoadingNow) => {
+    const hearWriters = async () => {
+      await Promise.all(workers.map(({ calls }) => calls.ask('toldAll')))
+    }
+    return openShipper({ ...node.shippingOf(stream), hearWriters }, folders, (isLoadingNow) => {
       Atomics.store(isLoading, at, isLoadingNow ? 1 : 0)
       if (!isLoadingNow) for (const { calls } of workers) calls.tell('loaderIsIdle', stream)
     })

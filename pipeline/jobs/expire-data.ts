@@ -1,15 +1,15 @@
 /**
- * Deletes what is past its retention (docs/retention.md): events, clicks on links, aggregates and inbox rows of each workspace by its plan or its own
- * shorter setting, e-mails that none of these rows has any more, bot visits, and manifests that no node can come back
- * with. Idempotent; each step stands for itself. Where the clocks disagree nothing is deleted, and the job fails.
+ * Deletes what is past its retention (docs/retention.md): events and the rows derived from them, clicks on links and inbox
+ * rows of each workspace by its plan or its own shorter setting; e-mails that none of these rows has any more; bot visits;
+ * and manifests that no node can come back with. Idempotent; each step stands for itself. Where the clocks disagree nothing is deleted, and the job fails.
  */
 import { deleteOldSightings } from '../../postgres/tables/contact-sightings.ts'
 import { deleteOldInbox, deleteOldManifests } from '../../postgres/tables/inbox.ts'
 import { listWorkspaces } from '../../postgres/tables/workspaces.ts'
 import { botRetentionDays, shippedManifestKeepMs } from '../../schemas/limits.ts'
-import { expireAggregates } from '../aggregate/expire.ts'
 import { agreedTime } from '../agreed-time.ts'
 import { makeDayDeleter } from '../delete-days.ts'
+import { deleteExpiredDays } from '../fold/delete-rows.ts'
 import type { JobContext } from '../job.ts'
 import type { ExpiredTable } from '../pipeline-metrics.ts'
 import { expiryOf, groupByExpiry } from '../retention.ts'
@@ -32,8 +32,8 @@ export async function expireData(context: JobContext): Promise<void> {
       metrics.rowsExpired(table, rows)
       log.info({ rows, table }, 'deleted expired rows')
     }
-    const hours = await expireAggregates(context, groups)
-    log.info({ hours }, 'took expired hours of workspaces out of the aggregates')
+    const rows = await deleteExpiredDays(context, groups)
+    log.info({ rows }, 'deleted rows derived from expired days')
   }
 
   const visits = await days.dropDays('bot_visits', expiryOf(botRetentionDays, now))

@@ -4,14 +4,24 @@
  * uses the same size; number 0 belongs to no lease.
  */
 import { segmentLeaseSize, segmentNumberMax, segmentRowsMax } from '../../schemas/limits.ts'
-import type { Queryable } from '../client.ts'
+import type { Postgres, Queryable } from '../client.ts'
 
-/** Takes the next lease; its numbers are [answer, answer + size). Nothing of it counts as shipped yet. */
+/** Every event of the lease with an id up to `throughId` is in ClickHouse or never will be. */
+export interface Mark {
+  /** Of the lease. */
+  readonly firstSegment: number
+  readonly throughId: number
+}
+
+/**
+ * Takes the next lease; its numbers are [answer, answer + size). Nothing of it counts as shipped yet. It is complete as of
+ * now: a first lease has no event yet, and for the events of a node's other leases those speak.
+ */
 export async function leaseSegments(q: Queryable, size: number): Promise<number> {
   const [row] = await q.query<{ first: number | null }>(
     `WITH taken AS (SELECT nextval('segment_leases') * $1::bigint AS first),
-     noted AS (INSERT INTO segment_leases_taken (first_segment, end_segment, shipped_through)
-       SELECT first, first + $1, first * $2::bigint - 1 FROM taken WHERE first + $1 - 1 <= $3
+     noted AS (INSERT INTO segment_leases_taken (first_segment, end_segment, shipped_through, complete_at)
+       SELECT first, first + $1, first * $2::bigint - 1, now() FROM taken WHERE first + $1 - 1 <= $3
        ON CONFLICT (first_segment) DO NOTHING)
      SELECT CASE WHEN first + $1 - 1 <= $3 THEN first END AS first FROM taken`,
     [size, segmentRowsMax, segmentNumberMax],
@@ -21,17 +31,43 @@ export async function leaseSegments(q: Queryable, size: number): Promise<number>
 }
 
 /**
- * Says that every event of the lease with an id up to `throughId` is in ClickHouse or never will be. Never goes back.
- * @param firstSegment of the lease
+ * Publishes the marks of all leases that a node holds, also unchanged ones: a node that isn't heard of for a while counts
+ * as dead. Neither marks nor `complete_at` ever go back.
+ *
+ * @param completeForMs for how long all events that the node has answered have been up to these marks; null: not known.
+ *   It is asked once Postgres has read its clock: what a connection takes to be had can't make `complete_at` too late.
  */
+export async function advanceMarks(
+  pg: Postgres,
+  marks: readonly Mark[],
+  completeForMs: () => number | null,
+): Promise<void> {
+  // now() is the time at which the transaction began.
+  await pg.transaction((tx) => upsertMarks(tx, marks, completeForMs()))
+}
+
+/** The same of one lease whose events are of nobody who waits for an answer: an import. */
 export async function advanceMark(q: Queryable, firstSegment: number, throughId: number): Promise<void> {
+  await upsertMarks(q, [{ firstSegment, throughId }], 0)
+}
+
+async function upsertMarks(q: Queryable, marks: readonly Mark[], completeForMs: number | null): Promise<void> {
   // A Postgres restored from a backup has forgotten the leases since.
   await q.query(
-    `INSERT INTO segment_leases_taken AS lease (first_segment, end_segment, shipped_through)
-     VALUES ($1::bigint, $1::bigint + $3::bigint, $2::bigint)
-     ON CONFLICT (first_segment) DO UPDATE SET shipped_through = $2::bigint, updated_at = now()
-       WHERE lease.shipped_through < $2::bigint`,
-    [firstSegment, throughId, segmentLeaseSize],
+    `INSERT INTO segment_leases_taken AS lease (first_segment, end_segment, shipped_through, complete_at)
+     SELECT first, first + $3::bigint, through,
+       coalesce(now() - make_interval(secs => $4::double precision / 1000), '-infinity')
+     FROM unnest($1::bigint[], $2::bigint[]) AS mark (first, through)
+     ON CONFLICT (first_segment) DO UPDATE SET
+       shipped_through = greatest(lease.shipped_through, excluded.shipped_through),
+       complete_at = greatest(lease.complete_at, excluded.complete_at),
+       updated_at = now()`,
+    [
+      marks.map(({ firstSegment }) => firstSegment),
+      marks.map(({ throughId }) => throughId),
+      segmentLeaseSize,
+      completeForMs,
+    ],
   )
 }
 

@@ -155,6 +155,12 @@ const counters = {
 const OverviewMetrics = z.looseObject({
   ...counters,
   live_visitors: count.describe('Visitors of the last five minutes.'),
+  as_of: dateTime.describe(
+    'Every event answered 202 before this moment is in the figures, and all of them are of one moment.',
+  ),
+  lists_cut: z
+    .boolean()
+    .describe('Whether a day had more pages or sources than are kept; lists then leave the rarest out.'),
   range: Range,
   previous: z.looseObject(counters).nullable().describe(previousMeaning),
 })

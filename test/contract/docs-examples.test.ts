@@ -10,6 +10,7 @@ import { startApi, type TestApi } from '../support/api.ts'
 import { compileService } from '../support/compile.ts'
 import { differences, examplesOf, makeReader, type Reader, type SvcProgram } from '../support/doc-examples.ts'
 import { readDoc } from '../support/docs.ts'
+import { foldStored } from '../support/figures.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
@@ -84,6 +85,7 @@ describe.each([
     'the example at line $line does what the page shows',
     async ({ example }) => {
       await ingest.shipped()
+      await foldStored(stores)
       const answer = await reader.follow(example)
       if (example.language === 'html') expect(answer?.status).toBe(202)
       if (example.answer === undefined) return

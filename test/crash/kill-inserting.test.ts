@@ -7,12 +7,12 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
 import { migrateClickHouse } from '../../clickhouse/migrate.ts'
-import { aggregate } from '../../pipeline/aggregate/run.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { type Kept, keepRunning } from '../../start/keep-running.ts'
 import { prepareClickHouse } from '../../start/stores/clickhouse.ts'
-import { aggregateAll, exactAggregates, judgeAggregates, workOn } from '../support/aggregates.ts'
 import { compileService } from '../support/compile.ts'
+import { exactFigures, judgeFigures } from '../support/figures.ts'
+import { foldAll } from '../support/fold.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { exact, judge, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
 import { isLong } from '../support/short-form.ts'
@@ -95,7 +95,7 @@ async function killInsideAnInsert(isAtAnswer: boolean): Promise<void> {
 }
 
 test(
-  `ClickHouse killed inside ${rounds * killsEach} inserts stores each acknowledged event once, and aggregates count it once`,
+  `ClickHouse killed inside ${rounds * killsEach} inserts stores each acknowledged event once, and figures count it once`,
   async () => {
     const own = { pg: stores.pg, ch }
     for (let round = 0; round < rounds; round++) {
@@ -107,7 +107,7 @@ test(
             await sleep(Math.random() * betweenKillsMs)
             await killInsideAnInsert(kill % 2 === 1)
             // While the insert may still be unsettled.
-            await aggregate(workOn(own))
+            await foldAll(own)
           }
         },
       )
@@ -115,8 +115,7 @@ test(
       expect(ledger.acknowledged).toBeGreaterThan(100)
       await ingest.shipped()
       expect(judge(ledger, await ch.query<StoredEvent>(storedEventsSql))).toEqual(exact)
-      await aggregateAll(own)
-      expect(await judgeAggregates(own)).toEqual(exactAggregates)
+      expect(await judgeFigures(own)).toEqual(exactFigures)
     }
   },
   rounds * killsEach * 120_000,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sleep } from '../../runtime/retry.ts'
-import { aggregateAll, exactAggregates, judgeAggregates } from '../support/aggregates.ts'
+import { exactFigures, judgeFigures } from '../support/figures.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { isLong, someOf } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
@@ -87,7 +87,7 @@ function watchesFor(point: Point, kill: () => void): Record<'clickhouse' | 'post
 
 describe('kill -9 while shipping', () => {
   it.each(someOf(points, 2))(
-    'at the point "%s" loses and doubles nothing, in rows and aggregates',
+    'at the point "%s" loses and doubles nothing, in rows and figures',
     async (point) => {
       for (let round = 0; round < rounds; round++) {
         let isArmed = false
@@ -125,8 +125,7 @@ describe('kill -9 while shipping', () => {
             )[0]!.count,
           50,
         )
-        await aggregateAll(stores)
-        expect(await judgeAggregates(stores)).toEqual(exactAggregates)
+        expect(await judgeFigures(stores)).toEqual(exactFigures)
         await ingest.stop()
       }
       const [row] = await stores.ch.query<{ rows: number; ids: number; claims: number }>(

@@ -1,7 +1,7 @@
 /** kill -9 of ingest with several workers under load, and another number of them at each start. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { sleep } from '../../runtime/retry.ts'
-import { aggregateAll, exactAggregates, judgeAggregates } from '../support/aggregates.ts'
+import { exactFigures, judgeFigures } from '../support/figures.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { exact, judge, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
 import { isLong } from '../support/short-form.ts'
@@ -41,8 +41,7 @@ test(
     const answered = [...ledger.told.values()].flatMap(({ id }) => (id === null ? [] : [id]))
     expect(answered.length).toBeGreaterThan(100 * workers.length)
     expect(judge(ledger, await stores.ch.query<StoredEvent>(storedEventsSql))).toEqual(exact)
-    await aggregateAll(stores)
-    expect(await judgeAggregates(stores)).toEqual(exactAggregates)
+    expect(await judgeFigures(stores)).toEqual(exactFigures)
   },
   (workers.length + 2) * 30_000,
 )

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { sleep } from '../../runtime/retry.ts'
 import type { ProcessName } from '../../start/dev-file.ts'
-import { aggregateAll, exactAggregates, judgeAggregates } from '../support/aggregates.ts'
+import { exactFigures, judgeFigures } from '../support/figures.ts'
 import { untilShipped } from '../support/ingest.ts'
 import { exact, judge, type Ledger, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
 import { isWell, setUpProduct, targetOf, withStores } from '../support/product.ts'
@@ -47,9 +47,8 @@ async function expectExact(ledger: Ledger): Promise<void> {
     // Nothing may have waited for it since it was killed.
     await vi.waitUntil(() => stores.pg.ping(), patience)
     expect(judge(ledger, await stores.ch.query<StoredEvent>(storedEventsSql))).toEqual(exact)
-    // Beside the pipeline, which does the same every few seconds.
-    await aggregateAll(stores)
-    expect(await judgeAggregates(stores)).toEqual(exactAggregates)
+    // Beside the pipeline, which folds as well.
+    expect(await judgeFigures(stores)).toEqual(exactFigures)
   })
 }
 
@@ -58,7 +57,7 @@ describe.each(someOf(['ingest', 'clickhouse', 'redis', 'postgres', 'pipeline'] a
   (name) => {
     const rounds = name === 'ingest' ? ingestRounds : otherRounds
     it(
-      `loses and doubles no acknowledged event, in rows and aggregates, in ${rounds} rounds`,
+      `loses and doubles no acknowledged event, in rows and figures, in ${rounds} rounds`,
       async () => {
         const readyMs: number[] = []
         for (let round = 0; round < rounds; round++) {
@@ -81,7 +80,7 @@ describe.each(someOf(['ingest', 'clickhouse', 'redis', 'postgres', 'pipeline'] a
 )
 
 describe('kill -9 of the whole process group under load', () => {
-  it(`loses and doubles no acknowledged event, in rows and aggregates, in ${otherRounds} rounds`, async () => {
+  it(`loses and doubles no acknowledged event, in rows and figures, in ${otherRounds} rounds`, async () => {
     for (let round = 0; round < otherRounds; round++) {
       const ledger = await strikeUnderLoad(() => running.restart())
       expect(ledger.acknowledged).toBeGreaterThan(50)

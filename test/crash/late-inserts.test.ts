@@ -2,12 +2,13 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { connectClickHouse } from '../../clickhouse/client.ts'
-import { aggregate } from '../../pipeline/aggregate/run.ts'
 import { leaseSegments } from '../../postgres/tables/segment-leases.ts'
+import { createWorkspace } from '../../postgres/tables/workspaces.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { segmentLeaseSize } from '../../schemas/limits.ts'
 import type { EventRow } from '../../schemas/row.ts'
-import { aggregateAll, exactAggregates, judgeAggregates, workOn } from '../support/aggregates.ts'
+import { exactFigures, judgeFigures } from '../support/figures.ts'
+import { foldAll } from '../support/fold.ts'
 import { type Lateness, type LateProxy, startLateProxy } from '../support/late-proxy.ts'
 import { countingNumbers } from '../support/log-fixture.ts'
 import { isLong } from '../support/short-form.ts'
@@ -32,6 +33,8 @@ interface World {
 /** Stores and a node of a test's own: most of a test is waiting, so they all run at once. */
 async function makeWorld(): Promise<World> {
   const stores = await freshStores()
+  // Events of a node under test are of workspace 1.
+  await stores.pg.transaction((tx) => createWorkspace(tx, { name: 'First', timezone: 'UTC', plan: 'growth' }))
   const numbers = countingNumbers(await leaseSegments(stores.pg, segmentLeaseSize))
   const claims = claimsOf(stores)
   const proxy = await startLateProxy(stores.clickhouseUrl, () => world.plan.shift() ?? onTime)
@@ -85,14 +88,13 @@ async function shipIn(world: World, lateness: () => Lateness[], restarts: boolea
       node = await world.open()
     }
     await node.shipped()
-    // Aggregates are built while an insert may still be on its way.
-    await aggregate(workOn(world.stores))
+    // Events are folded while an insert may still be on its way.
+    await foldAll(world.stores)
   }
   await sleep(lateMs + 500)
   await node.abandon()
   expect(await storedUrls(world.stores.ch, 'events')).toEqual(sent.sort())
-  await aggregateAll(world.stores)
-  expect(await judgeAggregates(world.stores)).toEqual(exactAggregates)
+  expect(await judgeFigures(world.stores)).toEqual(exactFigures)
 }
 
 test.concurrent.each([
@@ -102,7 +104,7 @@ test.concurrent.each([
   ['is committed, and its answer comes too late', () => [unheard]],
   ['is late in any way, as are those that follow', () => Array.from({ length: 4 }, randomLateness)],
 ])(
-  'an insert that %s stores each row once, and aggregates count it once',
+  'an insert that %s stores each row once, and figures count it once',
   async (_, lateness) => {
     const abandoned = await shipThrough(lateness, false)
     if (lateness()[0]!.insertMs >= lateMs) expect(abandoned).toBeGreaterThan(0)
@@ -111,7 +113,7 @@ test.concurrent.each([
 )
 
 test.concurrent(
-  'an insert that arrives after its process was replaced stores each row once, and aggregates count it once',
+  'an insert that arrives after its process was replaced stores each row once, and figures count it once',
   async () => {
     expect(await shipThrough(() => [late(lateMs)], true)).toBeGreaterThan(0)
   },

@@ -3,9 +3,9 @@ import { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { percentile } from '../../bench/latency.ts'
 import { sleep } from '../../runtime/retry.ts'
-import { aggregateAll, exactAggregates, judgeAggregates } from '../support/aggregates.ts'
 import { makeKey } from '../support/api.ts'
 import { type ApiProcess, startApiProcess } from '../support/api-process.ts'
+import { exactFigures, judgeFigures } from '../support/figures.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { exact, judge, type Ledger, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
 import { isLong } from '../support/short-form.ts'
@@ -63,12 +63,11 @@ async function expectExact(ledger: Ledger): Promise<void> {
   expect(judge(ledger, rows)).toEqual(exact)
   expect(ledger.acknowledged).toBeGreaterThan(100)
   // Of the others, which never touch what is stored, only in the long form.
-  if (isLong) await expectAggregates()
+  if (isLong) await expectFigures()
 }
 
-async function expectAggregates(): Promise<void> {
-  await aggregateAll(stores)
-  expect(await judgeAggregates(stores)).toEqual(exactAggregates)
+async function expectFigures(): Promise<void> {
+  expect(await judgeFigures(stores)).toEqual(exactFigures)
 }
 
 /** Asks the API for an overview; answers the status. */
@@ -142,7 +141,7 @@ describe.each(['refusing', 'hanging'] as const)('ClickHouse away under load (%s)
         `ClickHouse ${mode}: ${ledger.acknowledged} events, p99 ${slower.toFixed(2)} times that of before, all loaded ${Math.round(drainedMs / 1000)} s after the load\n`,
       )
       if (isLong) expect(slower).toBeLessThan(slowerMax)
-      await expectAggregates()
+      await expectFigures()
     },
     awayMs + 600_000,
   )

@@ -121,7 +121,6 @@ test('metrics count requests by operation and status, unknown paths under one la
   expect(text).toMatch(/svc_api_requests_total\{operation="workspace.get",status="401",service="test"\} \d+/)
   expect(text).toMatch(/svc_api_requests_total\{operation="none",status="404",service="test"\} \d+/)
   expect(text).toMatch(/svc_api_request_seconds_bucket\{le="5",service="test",operation="workspace.get"\} \d+/)
-  expect(text).toMatch(/svc_api_answers_forgotten_total\{service="test"\} 0/)
   expect(text).not.toContain('a-path-of-the-caller')
 })
 

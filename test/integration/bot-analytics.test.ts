@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type BotReport, readBotReport } from '../../clickhouse/queries/bot-visits.ts'
-import type { Reader } from '../../clickhouse/queries/overview/span.ts'
+import type { Reader } from '../../clickhouse/queries/reader.ts'
 import type { BotAnalytics } from '../../schemas/resources/bot-analytics.ts'
 import { botCategories, botVerified } from '../../schemas/row.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'

@@ -280,27 +280,27 @@ describe('what the services keep going', () => {
     }
   })
 
-  test('aggregates that have stopped following the rows are warned of', async () => {
+  test('figures that have stopped following the events are warned of', async () => {
     const other = await freshStores()
     try {
       const env = { DATABASE_URL: other.databaseUrl, CLICKHOUSE_URL: other.clickhouseUrl }
-      const said = async () => (await examine(env)).of('aggregates')
-      const committed = (agoMinutes: number) =>
-        other.pg.query(`UPDATE aggregate_revision SET committed_at = now() - make_interval(mins => $1)`, [agoMinutes])
+      const said = async () => (await examine(env)).of('fold')
+      const written = (agoMinutes: number) =>
+        other.pg.query('UPDATE fold_state SET written_at = now() - make_interval(mins => $1)', [agoMinutes])
       const first = await leaseSegments(other.pg, segmentLeaseSize)
       const id = first * segmentRowsMax + 5
       const received = Date.now() - 20 * minute
       await insertEventRows(other.ch, [makeEventRow({ id, occurred_at: received, received_at: received })])
       await advanceMark(other.pg, first, id)
       expect(await said()).toMatchObject([{ outcome: 'ok' }])
-      await committed(30)
+      await written(30)
       expect(await said()).toMatchObject([
         {
           outcome: 'warning',
-          text: expect.stringContaining("rows that aren't in them yet: 1, and none was added for 30 minutes"),
+          text: expect.stringContaining("events that aren't in figures yet: 1, and none was folded for 30 minutes"),
         },
       ])
-      await other.pg.query('INSERT INTO aggregate_marks VALUES ($1, $2, $3)', [first, first + segmentLeaseSize, id])
+      await other.pg.query('INSERT INTO fold_marks VALUES ($1, $2, $3)', [first, first + segmentLeaseSize, id])
       expect(await said()).toMatchObject([{ outcome: 'ok' }])
     } finally {
       await other.close()

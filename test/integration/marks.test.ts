@@ -1,11 +1,17 @@
-/** Marks: up to where a lease's events are shipped. What a mark says is true, and what changes behind one is told. */
+/**
+ * Marks: up to where a lease's events are shipped, and since when that is so of all that was answered. What they say is
+ * true, and what changes behind a mark is told.
+ */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { diskIo } from '../../ingest/log/files.ts'
 import type { Claims } from '../../ingest/ship/claim.ts'
+import { ShipJournal } from '../../ingest/ship/journal.ts'
 import type { MarkStore } from '../../ingest/ship/marks.ts'
-import { leaseSegments } from '../../postgres/tables/segment-leases.ts'
+import { connectPostgres } from '../../postgres/client.ts'
+import { readPostgresClock } from '../../postgres/clock.ts'
+import { advanceMarks, leaseSegments } from '../../postgres/tables/segment-leases.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits.ts'
@@ -48,7 +54,7 @@ const guarded = async (work: () => Promise<void>) => {
   await work()
 }
 const store: MarkStore = {
-  advance: (firstSegment, throughId) => guarded(() => markStoreOf(stores).advance(firstSegment, throughId)),
+  advance: (marks, completeForMs) => guarded(() => markStoreOf(stores).advance(marks, completeForMs)),
   recordRepairs: (keys) => guarded(() => markStoreOf(stores).recordRepairs(keys)),
 }
 const open = (more: Partial<Parameters<typeof openEventsNode>[0]> = {}) =>
@@ -60,7 +66,7 @@ async function marks(): Promise<number[]> {
   )
   return rows.map(({ shipped_through }) => Number(shipped_through))
 }
-const repairs = () => stores.pg.query('SELECT DISTINCT workspace_id, hour FROM aggregate_repairs')
+const repairs = () => stores.pg.query('SELECT DISTINCT workspace_id, hour FROM event_repairs')
 const hourOfEvents = { workspace_id: 1, hour: Math.floor(eventsAt / 3_600_000) }
 const untilMark = (through: number) =>
   vi.waitFor(async () => expect(await marks()).toEqual([through]), { timeout: 60_000, interval: 50 })
@@ -210,6 +216,150 @@ it('a mark stays below a group that failed for as long as a kill may bring it ba
   expect(before).toBeLessThan(rows[1]!.id)
   expect(await repairs()).toEqual([])
   await node.abandon()
+})
+
+/** Of the newest lease, by Postgres's clock, in milliseconds since 1970, and whether it has been published lately. */
+async function completeAt(): Promise<{ at: number; isFresh: boolean }> {
+  const [row] = await stores.pg.query<{ at: number; isFresh: boolean }>(
+    `SELECT extract(epoch FROM greatest(complete_at, 'epoch'))::float8 * 1000 AS at,
+       updated_at > now() - interval '5 seconds' AS "isFresh"
+     FROM segment_leases_taken ORDER BY first_segment DESC LIMIT 1`,
+  )
+  return row!
+}
+
+describe('the time as of which the marks are complete', () => {
+  const untilComplete = (at: number) =>
+    vi.waitFor(async () => expect((await completeAt()).at).toBeGreaterThan(at), { timeout: 60_000, interval: 50 })
+
+  it('is that of the lease, and goes on while no event comes, with an open segment that has no row', async () => {
+    const { at: leasedAt } = await completeAt()
+    expect(leasedAt).toBeGreaterThan((await readPostgresClock(stores.pg)) - 60_000)
+    const node = await open()
+    expect(node.stream.writer.hasRoom(1, 4096)).toBe(true)
+    for (let times = 0; times < 3; times++) await untilComplete(await readPostgresClock(stores.pg))
+    expect(await marks()).toEqual([first * segmentRowsMax - 1])
+    await node.append(['a'])
+    await untilComplete(await readPostgresClock(stores.pg))
+    expect(await marks()).toEqual([numbers.next * segmentRowsMax - 1])
+    await node.abandon()
+  })
+
+  it('stays before the answer to the first event that isn’t stored, also after a restart, and the node isn’t silent', async () => {
+    let node = await open()
+    await untilComplete(await readPostgresClock(stores.pg))
+    clickhouse.isAway = true
+    await node.append(['a'])
+    const answeredAt = await readPostgresClock(stores.pg)
+    await sleep(300)
+    await node.append(['b'])
+    for (const isRestarted of [false, true]) {
+      if (isRestarted) node = await open()
+      await sleep(1_200)
+      expect((await completeAt()).at).toBeLessThanOrEqual(answeredAt)
+      await stores.pg.query(`UPDATE segment_leases_taken SET updated_at = '-infinity'`)
+      await vi.waitFor(async () => expect((await completeAt()).isFresh).toBe(true), 10_000)
+      if (!isRestarted) await node.abandon()
+    }
+    expect((await completeAt()).at).toBeLessThanOrEqual(answeredAt)
+    clickhouse.isAway = false
+    await untilComplete(await readPostgresClock(stores.pg))
+    expect(await storedUrls(stores.ch, 'events')).toEqual(['a', 'b'])
+    await node.abandon()
+  })
+
+  it('and the marks stay where they are while the journal can’t be written, and the node isn’t silent', async () => {
+    const node = await open()
+    await untilComplete(await readPostgresClock(stores.pg))
+    const noteMark = vi.spyOn(ShipJournal.prototype, 'noteMark').mockRejectedValue(new Error('no space left on device'))
+    const failsSince = await readPostgresClock(stores.pg)
+    await node.append(['a'])
+    await node.shipped()
+    await sleep(700)
+    const [before, { at }] = [await marks(), await completeAt()]
+    await stores.pg.query(`UPDATE segment_leases_taken SET updated_at = '-infinity'`)
+    await vi.waitFor(async () => expect(await completeAt()).toEqual({ at, isFresh: true }), 10_000)
+    expect(at).toBeLessThan(failsSince + 1)
+    expect(await marks()).toEqual(before)
+    noteMark.mockRestore()
+    await untilComplete(await readPostgresClock(stores.pg))
+    expect(await marks()).toEqual([numbers.next * segmentRowsMax - 1])
+    await node.abandon()
+  })
+
+  it('isn’t later for a connection that was long in coming, nor does it or a mark go back', async () => {
+    const pg = connectPostgres(stores.databaseUrl, { max: 1 })
+    const busy = pg.query('SELECT pg_sleep(0.5)')
+    const before = performance.now()
+    const advanced = advanceMarks(pg, [{ firstSegment: first, throughId: first * segmentRowsMax + 7 }], () => {
+      return performance.now() - before
+    })
+    const clock = await readPostgresClock(stores.pg)
+    await Promise.all([busy, advanced])
+    const { at } = await completeAt()
+    expect(at).toBeLessThanOrEqual(clock + 1)
+    expect(at).toBeGreaterThan(clock - 10_000)
+    for (const ms of [60_000, null]) await advanceMarks(pg, [{ firstSegment: first, throughId: 7 }], () => ms)
+    expect(await completeAt()).toEqual({ at, isFresh: true })
+    expect(await marks()).toEqual([first * segmentRowsMax + 7])
+    await pg.close()
+  })
+
+  it('is published with the marks of all leases of a node, also of those that Postgres has forgotten', async () => {
+    const second = await leaseSegments(stores.pg, segmentLeaseSize)
+    await stores.pg.query('DELETE FROM segment_leases_taken WHERE first_segment = $1', [first])
+    const leases = [first, second].map((from) => ({ firstSegment: from, throughId: from * segmentRowsMax + 1 }))
+    await advanceMarks(stores.pg, leases, () => 0)
+    const rows = await stores.pg.query<{ first: number; size: number; times: number }>(
+      `SELECT first_segment AS first, end_segment - first_segment AS size,
+         (SELECT count(DISTINCT (complete_at, updated_at)) FROM segment_leases_taken) AS times
+       FROM segment_leases_taken ORDER BY first_segment`,
+    )
+    expect(rows).toEqual([first, second].map((from) => ({ first: from, size: segmentLeaseSize, times: 1 })))
+    expect(await marks()).toEqual(leases.map(({ throughId }) => throughId))
+  })
+})
+
+describe.each([1, 2])('of the service itself, with %i threads that take events', (workers) => {
+  it('no event that was answered before the marks are complete is above them, and all soon are below', async () => {
+    const ingest = await startIngest(stores, { INGEST_WORKERS: String(workers) })
+    const answered: { id: number; at: number }[] = []
+    let isSending = true
+    const send = async () => {
+      const event = { tracking_key: ingest.key, event_name: 'pageview', url: 'https://example.com/' }
+      while (isSending) {
+        // A connection of its own each time: any of the threads gets it.
+        const answer = await ingest.post('/track', { ...event, anonymous_id: 'v' }, { Connection: 'close' })
+        answered.push({ id: answer.body.event_id!, at: Date.now() })
+        await sleep(10)
+      }
+    }
+    const sending = Promise.all([send(), send(), send()])
+    const ages: number[] = []
+    let leasesSeen = 0
+    for (let looks = 0; looks < 150; looks++) {
+      const leases = await stores.pg.query<{ from: number; through: number; at: number }>(
+        `SELECT first_segment * ${segmentRowsMax} AS from, shipped_through AS through,
+           extract(epoch FROM greatest(complete_at, 'epoch'))::float8 * 1000 AS at
+         FROM segment_leases_taken WHERE updated_at > now() - interval '10 seconds' AND first_segment > $1`,
+        [first],
+      )
+      const at = Math.min(...leases.map((lease) => lease.at))
+      // Both clocks are this machine's, and an answer is heard of after it was given.
+      const before = answered.filter((event) => event.at + 1 < at)
+      const isBelow = (id: number) => leases.some(({ from, through }) => id >= from && id <= through)
+      expect(before.filter(({ id }) => !isBelow(id))).toEqual([])
+      ages.push(Date.now() - at)
+      leasesSeen = leases.filter(({ from, through }) => through >= from).length
+      await sleep(20)
+    }
+    isSending = false
+    await sending
+    expect(leasesSeen).toBe(workers)
+    // About 350 ms on a machine at rest.
+    expect(ages.sort((a, b) => a - b)[ages.length / 2]).toBeLessThan(5_000)
+    expect(await ingest.stop()).toBe(0)
+  })
 })
 
 it('of the service itself: marks follow what is stored, and an orderly stop leaves none behind', async () => {

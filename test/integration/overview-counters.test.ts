@@ -31,6 +31,8 @@ describe('a workspace without events', () => {
     expect(overview.metrics).toEqual({
       ...zeros,
       live_visitors: 0,
+      as_of: expect.stringMatching(/^\d{4}-.*Z$/),
+      lists_cut: false,
       range: { start: '2026-11-19T00:00:00.000Z', end: '2026-11-20T14:25:00.000Z', timezone: 'UTC', bucket: 'hour' },
       previous: zeros,
     })
@@ -71,6 +73,7 @@ describe('a workspace without events', () => {
 
 describe('counters', () => {
   let workspace: TestWorkspace
+  const today = { start: '2026-11-20', end: '2026-11-20T14:25:00Z' }
   beforeAll(async () => {
     workspace = await makeTestWorkspace(stores, { timezone: 'Europe/Berlin' })
     await workspace.addEvents([
@@ -95,30 +98,30 @@ describe('counters', () => {
   })
 
   it('count what lies from the start on and before the end, server events without a visitor', async () => {
-    const { metrics } = await workspace.ask({ days: '1' })
+    const { metrics } = await workspace.ask(today)
     expect(metrics).toMatchObject({ visitors: 3, sessions: 4, pageviews: 4, events: 9, conversions: 3, bot_visits: 1 })
     expect(metrics).toMatchObject({ conversion_rate: 33.33, pages_per_session: 1, live_visitors: 2 })
   })
 
   it('count as a bounce one pageview without conversion, event of its own or ten seconds of engagement', async () => {
-    const { metrics } = await workspace.ask({ days: '1' })
+    const { metrics } = await workspace.ask(today)
     // Of four sessions only visitor 1's, with 9,999 ms: 30 s, 10.5 s, 2 s and 0 s long.
     expect(metrics.bounce_rate).toBe(25)
     expect(metrics.average_session_seconds).toBe(10.63)
   })
 
   it('of the period before are the same counters', async () => {
-    const { metrics } = await workspace.ask({ days: '1' })
+    const { metrics } = await workspace.ask(today)
     expect(metrics.previous).toMatchObject({ visitors: 1, sessions: 1, pageviews: 1, events: 1, bot_visits: 1 })
     expect(Object.keys(metrics.previous!).sort()).toEqual(
       Object.keys(metrics)
-        .filter((name) => !['live_visitors', 'range', 'previous'].includes(name))
+        .filter((name) => !['live_visitors', 'as_of', 'lists_cut', 'range', 'previous'].includes(name))
         .sort(),
     )
   })
 
   it('of the series are each bucket’s own', async () => {
-    const { traffic_series } = await workspace.ask({ days: '1' })
+    const { traffic_series } = await workspace.ask(today)
     const busy = traffic_series.filter((point) => point.visitors + point.conversions > 0)
     expect(
       busy.map(({ label, visitors, sessions, pageviews, conversions }) => [
@@ -136,6 +139,30 @@ describe('counters', () => {
       ['2026-11-20 15:00', 1, 1, 0, 0],
     ])
   })
+})
+
+it('compares `days` with the same days and time of day before them', async () => {
+  const workspace = await makeTestWorkspace(stores, { timezone: 'Europe/Berlin' })
+  await workspace.addEvents([
+    { visitor: 1, occurred_at: '2026-11-16T22:59:59.999Z' },
+    { visitor: 2, occurred_at: '2026-11-16T23:00:00Z' },
+    { visitor: 3, occurred_at: '2026-11-18T14:24:59.999Z' },
+    { visitor: 4, occurred_at: '2026-11-18T14:25:00Z' },
+    { visitor: 4, occurred_at: '2026-11-18T23:00:00Z' },
+  ])
+  await workspace.addBotVisits([{ occurred_at: '2026-11-16T23:00:00Z' }, { occurred_at: '2026-11-18T14:25:00Z' }])
+  const { metrics } = await workspace.ask({ days: '2' })
+  expect(metrics).toMatchObject({ visitors: 1, previous: { visitors: 2, pageviews: 2, bot_visits: 1 } })
+})
+
+it('says as of when it is: everything folded by then is in it', async () => {
+  const workspace = await makeTestWorkspace(stores, {})
+  const before = Date.now()
+  await workspace.addEvents([{ visitor: 1 }])
+  const { metrics } = await workspace.ask()
+  expect(metrics).toMatchObject({ visitors: 1, lists_cut: false })
+  expect(Date.parse(metrics.as_of)).toBeGreaterThanOrEqual(before)
+  expect(Date.parse(metrics.as_of)).toBeLessThanOrEqual(Date.now())
 })
 
 describe('a session', () => {
@@ -167,8 +194,9 @@ describe('what the plan no longer keeps', () => {
   it('is as if it weren’t there, at once, while the range stays as asked', async () => {
     const workspace = await makeTestWorkspace(stores, { plan: 'starter' })
     await workspace.addEvents([
-      { visitor: 1, occurred_at: '2026-10-21T14:24:59Z' },
-      { visitor: 2, occurred_at: '2026-10-21T14:25:00Z' },
+      // Of the day 30 days ago nothing is left, because it had begun by then.
+      { visitor: 1, occurred_at: '2026-10-21T23:59:59.999Z' },
+      { visitor: 2, occurred_at: '2026-10-22T00:00:00Z' },
     ])
     const { metrics, traffic_series } = await workspace.ask({ days: '60' })
     expect(metrics).toMatchObject({ visitors: 1, pageviews: 1, previous: null })

@@ -7,12 +7,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Queue } from 'bullmq'
 import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { readSnapshot } from '../../postgres/tables/aggregate-snapshot.ts'
 import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
 import { segmentRowsMax } from '../../schemas/limits.ts'
 import { prepareRedis } from '../../start/stores/redis.ts'
 import type { Store } from '../../start/stores/store.ts'
-import { endClaim } from '../support/aggregates.ts'
 import { compileService } from '../support/compile.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
@@ -143,7 +141,6 @@ test('an emptied Redis has its schedules back, and jobs run on', async () => {
   const { hostname, port, password } = new URL(redis.url)
   const queue = new Queue('pipeline', { connection: { host: hostname, port: Number(port), password } })
   expect((await queue.getJobSchedulers()).map(({ key }) => key).sort()).toEqual([
-    'check-aggregates',
     'expire-data',
     'expire-idempotency',
     'expire-salts',
@@ -151,7 +148,7 @@ test('an emptied Redis has its schedules back, and jobs run on', async () => {
   await queue.close()
 })
 
-test('counts new events into the aggregates, also without Redis and after a kill', async () => {
+test('folds new events, also without Redis and after a kill', async () => {
   const first = await leaseSegments(stores.pg, 1_000)
   let events = 0
   const arrive = async () => {
@@ -160,11 +157,7 @@ test('counts new events into the aggregates, also without Redis and after a kill
     await advanceMark(stores.pg, first, id)
   }
   const counted = async () => {
-    const live = (await readSnapshot(stores.pg)).generations.map(({ generation }) => generation)
-    const [row] = await stores.ch.query<{ events: number }>(
-      'SELECT sum(events) AS events FROM agg_traffic WHERE is_day = 0 AND generation IN {live:Array(UInt64)}',
-      { live },
-    )
+    const [row] = await stores.ch.query<{ events: number }>('SELECT sum(events) AS events FROM sessions FINAL')
     return row!.events
   }
   await end(redisProcess, 'SIGKILL')
@@ -172,11 +165,10 @@ test('counts new events into the aggregates, also without Redis and after a kill
   const killed = await startPipeline()
   await eventually(async () => (await counted()) === events)
   await end(killed.child, 'SIGKILL')
-  await endClaim(stores)
   await arrive()
   const pipeline = await startPipeline()
   await eventually(async () => (await counted()) === events)
-  await eventually(async () => (await pipeline.metric('svc_aggregated_rows_total')) > 0)
+  await eventually(async () => (await pipeline.metric('svc_folded_sessions_total')) > 0)
   expect(await end(pipeline.child, 'SIGTERM')).toBe(0)
   await startRedis()
 })

@@ -18,6 +18,7 @@ import {
 } from '../support/access-log.ts'
 import { startApi, type TestApi } from '../support/api.ts'
 import { compileService } from '../support/compile.ts'
+import { foldStored } from '../support/figures.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
 let stores: TestStores
@@ -132,6 +133,7 @@ describe('a real log, shifted to now', () => {
     })
     expect(await stored(allRows)).toEqual(allRows)
 
+    await foldStored(stores)
     const response = await api.ask('/v1/analytics/overview?hours=49', { key: workspace.api_key })
     expect(response.status).toBe(200)
     const overview = (await response.json()) as Record<'metrics', object> &

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { writeCellsSql } from '../../clickhouse/rollups/cells.ts'
+import { creditColumns, sessionColumns, visitorColumns } from '../../clickhouse/rollups/tables.ts'
 import { type StreamName, streams } from '../../schemas/row.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
@@ -42,4 +44,32 @@ describe('the canonical rows', () => {
       expect(row!.create).toContain('non_replicated_deduplication_window = 10000')
     },
   )
+})
+
+describe('the derived rows', () => {
+  /** The columns that an INSERT names. */
+  const columnsOf = (insert: string) => /INSERT INTO \w+ \(([^)]*)\)/.exec(insert)![1]!.split(', ')
+
+  it.each([
+    ['sessions', sessionColumns],
+    ['visitors', visitorColumns],
+    ['credits', creditColumns],
+    ['cells', columnsOf(writeCellsSql('1', 'SELECT 1', '1'))],
+  ])('of the table %s have exactly its columns, and the table syncs', async (table, columns) => {
+    const described = await stores.ch.query<{ name: string }>(`DESCRIBE TABLE ${table}`)
+    expect([...columns].sort()).toEqual(described.map(({ name }) => name).sort())
+    const [row] = await stores.ch.query<{ create: string }>(
+      'SELECT create_table_query AS create FROM system.tables WHERE database = currentDatabase() AND name = {table:String}',
+      { table },
+    )
+    expect(row!.create).toContain('ReplacingMergeTree(version)')
+    for (const setting of [
+      'fsync_after_insert = 1',
+      'fsync_part_directory = 1',
+      'min_rows_to_fsync_after_merge = 1',
+      'non_replicated_deduplication_window = 1000',
+    ]) {
+      expect(row!.create).toContain(setting)
+    }
+  })
 })

@@ -8,6 +8,7 @@ import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits.ts'
 import { eventColumns, eventTypes, kinds } from '../../schemas/row.ts'
 import { startApi } from '../support/api.ts'
 import { rowOf } from '../support/enriching.ts'
+import { foldAll } from '../support/fold.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
 const days = 10
@@ -222,6 +223,7 @@ describe('svc seed', () => {
   })
 
   test('makes workspaces that are audited, and whose keys read an overview with all their events', async () => {
+    await foldAll(stores)
     const api = await startApi(stores)
     try {
       for (const { api_key, events } of seeded.workspaces) {

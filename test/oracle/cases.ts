@@ -1,6 +1,7 @@
 /**
  * Random workspaces and questions for the overview. Times gather where figures change hands: at the edges of the range,
- * of its buckets, of what is readable, around changes of the clock, and 30 days before conversions.
+ * of its buckets, of what is readable, around changes of the clock, and 30 days before conversions. Sessions go on over
+ * midnight, and come again after a few days. Nothing happens at or after `now`.
  */
 import fc from 'fast-check'
 import { makeBotVisitRow, makeEventRow } from '../support/event-rows.ts'
@@ -16,7 +17,7 @@ import {
   second,
 } from './facts.ts'
 import { localAt, localDay, offsetAt, startOfDay } from './local-time.ts'
-import { bucketsOf, previousOf, resolveRange } from './range.ts'
+import { bucketsOf, previousOf, readableFrom, resolveRange } from './range.ts'
 
 export interface OverviewCase {
   readonly timezone: string
@@ -32,7 +33,11 @@ export interface OverviewCase {
 
 const planDays = { starter: 30, growth: 180, scale: 730 } as const
 
-export function workspaceOf({ timezone, plan, retentionDays }: OverviewCase): OracleWorkspace {
+export function workspaceOf({
+  timezone,
+  plan,
+  retentionDays,
+}: Pick<OverviewCase, 'timezone' | 'plan' | 'retentionDays'>): OracleWorkspace {
   return { timezone, retentionDays: Math.min(planDays[plan], retentionDays ?? planDays[plan]) }
 }
 
@@ -115,13 +120,22 @@ const nudge = fc.oneof(
   { weight: 1, arbitrary: fc.integer({ min: -40 * day, max: 40 * day }) },
 )
 
+/** The session's id comes again so many days later: at the same time of day, or beside the midnight of that day. */
+const restSpec = fc.record({
+  days: oneOf([1, 1, 2, 2, 3]),
+  besideMidnight: sometimes(oneOf([0, -1, 1, hour, -hour]), 2),
+  /** On the page that the session began with. */
+  isSamePage: fc.boolean(),
+})
+
 const eventSpec = fc.record({
-  /** Time since the session's event before. */
+  /** Time since the session's event before, unless it rested. */
   gap: fc.oneof(
     { weight: 3, arbitrary: oneOf([0, 0, 1, second, 10 * second, 9_999, 5 * minute, 29 * minute]) },
     { weight: 1, arbitrary: oneOf([hour, 6 * hour, 23 * hour]) },
     { weight: 1, arbitrary: fc.integer({ min: 0, max: 2 * hour }) },
   ),
+  rest: sometimes(restSpec, 8),
   kind: fc.oneof({ weight: 2, arbitrary: fc.constant('pageview' as const) }, { weight: 3, arbitrary: oneOf(kinds) }),
   path: oneOf(paths),
   title: oneOf(titles),
@@ -135,7 +149,7 @@ const eventSpec = fc.record({
   order: fc.nat({ max: 1_000_000 }),
   hasTwin: rarely(12),
   /** Another visitor under the same session id. */
-  stranger: sometimes(oneOf(visitors), 25),
+  stranger: sometimes(oneOf(visitors), 15),
   source: sometimes(oneOf(sources), 4),
   medium: oneOf(media),
   device: sometimes(oneOf(devices), 8),
@@ -156,16 +170,34 @@ const sessionSpec = fc.record({
   events: fc.array(eventSpec, { minLength: 1, maxLength: 6 }),
 })
 
+const entryDistances = [1, hour, 12 * hour, 23 * hour, 24 * hour, 36 * hour, 47 * hour, 49 * hour]
 /**
- * A visitor of its own who converts, with a touch about 30 days before. `entry`: a session whose first event is another
- * visitor's: without a touch, the conversion is credited to where that one came from.
+ * A visitor of its own who converts, with a touch about 30 days before. `stranger`: an earlier event of the same session id
+ * by another visitor, which is no part of the session. `entry`: an earlier event of the session itself: without a touch,
+ * the conversion is credited to its source where it is of the same day or the day before.
  */
 const creditSpec = fc.record({
   moment: fc.nat({ max: 1000 }),
   before: oneOf([30 * day, 30 * day, 30 * day + 1, 30 * day - 1, 1, 0]),
   touch: sometimes(oneOf(sources), 2),
-  entry: sometimes(oneOf(sources), 3),
+  stranger: sometimes(oneOf(sources), 3),
+  entry: sometimes(fc.record({ source: oneOf(['direct', 'direct', '', 'google']), before: oneOf(entryDistances) }), 2),
   device: oneOf(devices),
+})
+
+/** A visitor of its own whose one session id and whose pages come again on some of the days up to a moment. */
+const returnSpec = fc.record({
+  moment: fc.nat({ max: 1000 }),
+  visits: fc.array(
+    fc.record({
+      daysBefore: fc.nat({ max: 4 }),
+      afterMidnight: oneOf([0, -1, 1, hour, 12 * hour, 22 * hour]),
+      kind: oneOf(['pageview', 'pageview', 'pageview', 'custom', 'page_leave'] as const),
+      path: oneOf(['/r', '/a']),
+      source: oneOf(['direct', 'direct', 'google']),
+    }),
+    { minLength: 3, maxLength: 8 },
+  ),
 })
 
 /** Samples on one page, each as many times the poor threshold of its metric: ties of the worst metric. */
@@ -199,7 +231,7 @@ const querySpec = fc.record({
     part: oneOf([0.1, 0.4, 0.7, 0.95]),
     more: oneOf([0, 0, 1, -1, hour, -hour]),
   }),
-  days: oneOf([1, 2, 3, 4, 7, 28, 30, 31, 90, 119, 120, 121, 122, 180, 365]),
+  days: oneOf([1, 1, 2, 3, 4, 7, 15, 28, 30, 30, 31, 90, 119, 120, 121, 122, 180, 365]),
   hours: oneOf([1, 2, 3, 24, 25, 71, 72, 73, 168, 744]),
   isOverruled: fc.boolean(),
   startStyle: edgeStyle,
@@ -230,6 +262,7 @@ const questionFields = {
 }
 const dataFields = {
   credits: fc.array(creditSpec, { maxLength: 3 }),
+  returns: fc.array(returnSpec, { maxLength: 3 }),
   vitals: fc.array(vitalSpec, { maxLength: 2 }),
   sessions: fc.array(sessionSpec, { maxLength: 30, size: 'max' }),
   botVisits: fc.array(momentSpec, { maxLength: 5 }),
@@ -244,7 +277,9 @@ export const overviewCases: fc.Arbitrary<OverviewCase> = fc.noBias(caseSpec).map
 /** Without data: for the ranges and buckets alone. */
 export const overviewQuestions: fc.Arbitrary<OverviewCase> = fc
   .noBias(fc.record(questionFields))
-  .map((question) => buildCase({ ...question, credits: [], vitals: [], sessions: [], botVisits: [], emails: [] }))
+  .map((question) =>
+    buildCase({ ...question, credits: [], returns: [], vitals: [], sessions: [], botVisits: [], emails: [] }),
+  )
 
 function buildCase(spec: CaseSpec): OverviewCase {
   const [timezone, year] = spec.zone
@@ -253,16 +288,18 @@ function buildCase(spec: CaseSpec): OverviewCase {
   const shifted = anchor + spec.nowShift
   const now = spec.isNowMidnight ? startOfDay(timezone, localDay(timezone, shifted)) : shifted
   const { plan, retentionDays } = spec
-  const readableDays = Math.min(planDays[plan], retentionDays ?? planDays[plan])
-  const query = buildQuery(spec.query, timezone, anchor, { now, readableDays })
+  const readable = readableFrom(workspaceOf({ timezone, plan, retentionDays }), now)
+  const query = buildQuery(spec.query, timezone, anchor, { now, readable })
   const asked = { timezone, now, plan, retentionDays, query }
   const moments = momentsThatMatter({ ...asked, events: [], botVisits: [], emails: [] }, anchor)
-  const momentOf = ({ moment, nudge }: Drawn<typeof momentSpec>) => moments[moment % moments.length]! + nudge
+  const momentOf = ({ moment, nudge }: Drawn<typeof momentSpec>) =>
+    notAfter(now, moments[moment % moments.length]! + nudge)
   return {
     ...asked,
     events: numberEvents([
-      ...buildSessions(spec.sessions, momentOf),
+      ...buildSessions(spec.sessions, momentOf, { timezone, now }),
       ...spec.credits.flatMap((credit, at) => buildCredit(credit, momentOf({ ...credit, nudge: 0 }), at)),
+      ...spec.returns.flatMap((visits, at) => buildReturns(visits, momentOf({ ...visits, nudge: 0 }), at, asked)),
       ...spec.vitals.flatMap((vitals) => buildVitals(vitals, momentOf({ ...vitals, nudge: 0 }))),
     ]),
     botVisits: spec.botVisits.map((visit, at) => ({
@@ -277,12 +314,12 @@ function buildQuery(
   spec: Drawn<typeof querySpec>,
   timezone: string,
   anchor: number,
-  { now, readableDays }: { now: number; readableDays: number },
+  { now, readable }: { now: number; readable: number },
 ): OverviewQuery {
   const { form, days, hours, isOverruled, limit } = spec
   // The period before then begins beside the first readable moment.
   const beside = Math.abs(spec.shift) <= 1 ? spec.shift : 0
-  if (form === 'readable') return { start: new Date(now - readableDays * 12 * hour + beside).toISOString() }
+  if (form === 'readable') return { start: new Date(Math.round((now + readable) / 2) + beside).toISOString() }
   if (form === 'turn') {
     // A range of exactly so many local days around the anchor, in the wall clock's terms.
     const wall = localAt(timezone, anchor - Math.round(spec.turn.days * spec.turn.part * day))
@@ -327,15 +364,29 @@ function momentsThatMatter(asked: OverviewCase, anchor: number): number[] {
   const span = resolveRange(asked.query, workspace, now)
   if (!span) return [now, anchor]
   const buckets = bucketsOf(span, timezone)
-  const readable = now - workspace.retentionDays * day
+  const readable = readableFrom(workspace, now)
   const { start, end } = span
-  return [
-    ...[start, start, start, end, end, previousOf(span).start, start - 24 * hour, end + 24 * hour],
+  const previous = previousOf(span, asked.query, timezone)
+  const matter = [
+    ...[start, start, start, end, end, previous.start, previous.end],
+    // Days on which sessions that pass the edges begin or end.
+    ...[-1, 0, 1].flatMap((days) => [start, end].map((edge) => midnightBeside(edge, days, timezone))),
     ...[now, now - 5 * minute, now - 5 * minute, anchor],
     ...[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9].map((part) => start + (end - start) * part),
     ...buckets.filter((_, at) => at % Math.ceil(buckets.length / 8) === 0).map((bucket) => bucket.start),
     ...[readable, readable, now - 180 * day].filter((moment) => moment > start - 60 * day && moment < end),
   ].map(Math.round)
+  return matter.filter((moment) => moment <= now + hour)
+}
+
+/** The midnight with which a local day begins, so many days after that of `instant`. */
+function midnightBeside(instant: number, days: number, timezone: string): number {
+  return startOfDay(timezone, localDay(timezone, instant) + days * day)
+}
+
+/** An event comes in before it is asked for: at or after `now` it is as much earlier. */
+function notAfter(now: number, instant: number): number {
+  return instant >= now ? 2 * now - instant - 1 : instant
 }
 
 interface DrawnEvent {
@@ -364,17 +415,31 @@ function buildCredit(spec: Drawn<typeof creditSpec>, at: number, number: number)
     }
     drawn.push({ order: spec.before === 0 ? 500_001 : 0, event: makeEventRow(touch) })
   }
+  if (spec.stranger !== null) {
+    const stranger = { hi: 78, lo: number }
+    const event = { ...own, visitor: stranger, occurred_at: at - hour, source: spec.stranger, medium: 'strange' }
+    drawn.push({ order: 0, event: makeEventRow(event) })
+  }
   if (spec.entry !== null) {
-    const entry = {
-      ...own,
-      visitor: { hi: 78, lo: number },
-      occurred_at: at - hour,
-      source: spec.entry,
-      medium: 'entered',
-    }
-    drawn.push({ order: 0, event: makeEventRow(entry) })
+    const { source, before } = spec.entry
+    drawn.push({ order: 0, event: makeEventRow({ ...own, occurred_at: at - before, source, medium: 'entered' }) })
   }
   return drawn
+}
+
+function buildReturns(
+  { visits }: Drawn<typeof returnSpec>,
+  moment: number,
+  number: number,
+  { timezone, now }: Pick<OverviewCase, 'timezone' | 'now'>,
+): DrawnEvent[] {
+  return visits.map(({ daysBefore, afterMidnight, kind, path, source }, order) => ({
+    order,
+    event: makeEventRow({
+      ...{ workspace_id: 0, visitor: { hi: 79, lo: number }, session: 4000 + number, kind, path, source },
+      occurred_at: notAfter(now, midnightBeside(moment, -daysBefore, timezone) + afterMidnight),
+    }),
+  }))
 }
 
 function buildVitals(spec: Drawn<typeof vitalSpec>, at: number): DrawnEvent[] {
@@ -398,6 +463,7 @@ function buildVitals(spec: Drawn<typeof vitalSpec>, at: number): DrawnEvent[] {
 function buildSessions(
   sessions: readonly Drawn<typeof sessionSpec>[],
   momentOf: (spec: { moment: number; nudge: number }) => number,
+  { timezone, now }: { timezone: string; now: number },
 ): DrawnEvent[] {
   const begun: { at: number; visitor: (typeof visitors)[number] }[] = []
   const drawn: DrawnEvent[] = []
@@ -406,10 +472,10 @@ function buildSessions(
     const visitor = later?.visitor ?? session.visitor
     const begin = later ? later.at - 30 * day + (Math.abs(session.nudge) <= 1 ? session.nudge : 0) : momentOf(session)
     begun.push({ at: begin, visitor })
-    let at = begin
+    let latest = begin
     for (const spec of session.events) {
-      // A session is meant to last 24 hours at most; beyond that its facts are not promised.
-      at = Math.min(at + spec.gap, begin + day)
+      latest = spec.rest === null ? latest + spec.gap : endOfRest(latest, spec.rest, timezone)
+      const at = notAfter(now, latest)
       const own = spec.stranger !== null && visitor !== noVisitor ? spec.stranger : visitor
       const event = makeEventRow({
         workspace_id: 0,
@@ -418,7 +484,7 @@ function buildSessions(
         received_at: at + 1000,
         ...sessionColumns(session, own, at, number),
         kind: spec.kind,
-        path: spec.path,
+        path: spec.rest?.isSamePage ? session.events[0]!.path : spec.path,
         title: spec.title,
         engagement_ms: spec.kind === 'page_leave' || spec.order % 9 === 0 ? spec.engagement : 0,
         metric: spec.kind === 'web_vital' ? spec.metric : 'none',
@@ -434,6 +500,11 @@ function buildSessions(
     }
   })
   return drawn
+}
+
+function endOfRest(instant: number, { days, besideMidnight }: Drawn<typeof restSpec>, timezone: string): number {
+  if (besideMidnight === null) return instant + days * day
+  return midnightBeside(instant, days, timezone) + besideMidnight
 }
 
 /** Sessions that nobody named are a visitor's UTC day. Numbers are as large as they may be. */

@@ -10,7 +10,10 @@ const measured = ['latest', 'average']
 /** Objects whose members are keys of the data: none may be missing, none too many. */
 const maps = ['values', 'counts', 'metric_p90s', 'metric_ratings']
 
-/** Differences as sentences, each with the member's path; none when every figure is right. */
+/**
+ * Differences as sentences, each with the member's path; none when every figure is right. Members that the oracle doesn't
+ * know, such as `metrics.as_of` and `metrics.lists_cut`, are not looked at.
+ */
 export function differences(expected: Overview, actual: unknown): string[] {
   const found: string[] = []
   compare('', '', expected, actual, found)

@@ -1,7 +1,7 @@
 /** The counters of `metrics`, of a range. */
-import { countDistinct, type EventFact, type Facts, kind, sessionOf, visitorOf } from './facts.ts'
-import type { Span } from './range.ts'
-import { type Session, startingIn } from './sessions.ts'
+import { countDistinct, type EventFact, type Facts, kind, visitorOf } from './facts.ts'
+import { type Span, since } from './range.ts'
+import { type NameOf, type Session, startingIn } from './sessions.ts'
 
 export interface Counters {
   readonly visitors: number
@@ -38,11 +38,16 @@ export function visitorsOf(events: readonly EventFact[]): number {
   return countDistinct(events.map(visitorOf).filter((visitor) => visitor !== ''))
 }
 
+/** Distinct sessions, or what else `nameOf` names. */
+export function sessionsAmong(events: readonly EventFact[], nameOf: NameOf): number {
+  return countDistinct(events.map(nameOf).filter((name) => name !== ''))
+}
+
 /** Who and what there was among these events. */
-export function presenceOf(events: readonly EventFact[]): Presence {
+export function presenceOf(events: readonly EventFact[], sessionName: NameOf): Presence {
   return {
     visitors: visitorsOf(events),
-    sessions: countDistinct(events.map(sessionOf).filter((session) => session !== 0)),
+    sessions: sessionsAmong(events, sessionName),
     pageviews: ofKind(events, kind.pageview).length,
     conversions: ofKind(events, kind.conversion).length,
   }
@@ -59,16 +64,23 @@ export function perCent(part: number, whole: number): number {
   return twoDecimals(part * 100, whole)
 }
 
-/** `facts.events` are the readable ones; `firstBotVisitAt` is the earliest time of a bot visit that counts. */
-export function countersOf(
-  facts: Facts,
-  sessions: Map<number, Session>,
-  span: Span,
-  readable: { readonly events: number; readonly botVisits: number },
-): Counters {
+/** All sessions there are, and their names. */
+export interface Sessions {
+  readonly all: readonly Session[]
+  readonly nameOf: NameOf
+}
+
+/** The first moment of what is in any figure. */
+export interface Readable {
+  readonly events: number
+  readonly botVisits: number
+}
+
+export function countersOf(facts: Facts, sessions: Sessions, asked: Span, readable: Readable): Counters {
+  const span = since(readable.events, asked)
   const events = inSpan(facts.events, span)
-  const presence = presenceOf(events)
-  const starting = startingIn(sessions, span)
+  const presence = presenceOf(events, sessions.nameOf)
+  const starting = startingIn(sessions.all, span)
   const durationMs = starting.reduce((sum, session) => sum + session.durationMs, 0)
   return {
     ...presence,
@@ -78,16 +90,16 @@ export function countersOf(
     bounce_rate: perCent(starting.filter(({ isBounce }) => isBounce).length, starting.length),
     average_session_seconds: twoDecimals(durationMs, starting.length * 1000),
     pages_per_session: twoDecimals(presence.pageviews, presence.sessions),
-    new_contacts: newContacts(facts, span, readable.events),
-    bot_visits: inSpan(facts.botVisits, span).filter((visit) => visit.occurred_at >= readable.botVisits).length,
+    new_contacts: newContacts(facts, span),
+    bot_visits: inSpan(facts.botVisits, since(readable.botVisits, asked)).length,
     link_clicks: 0,
   }
 }
 
-function newContacts(facts: Facts, span: Span, readableFrom: number): number {
+function newContacts(facts: Facts, span: Span): number {
   const addresses = [...new Set(facts.emails.map(({ email }) => email))]
   const firsts = addresses.map((address) =>
     Math.min(...facts.emails.filter(({ email }) => email === address).map(({ occurredAt }) => occurredAt)),
   )
-  return firsts.filter((first) => first >= span.start && first < span.end && first >= readableFrom).length
+  return firsts.filter((first) => first >= span.start && first < span.end).length
 }

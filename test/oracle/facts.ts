@@ -56,9 +56,14 @@ export function visitorOf(event: EventFact): string {
   return hi === 0 && lo === 0 ? '' : `${hi}:${lo}`
 }
 
-/** The session of a visitor's event; 0 for none. */
+/** The session id of a visitor's event; 0 for none. Sessions themselves are named by `sessionNames`. */
 export function sessionOf(event: EventFact): number {
   return visitorOf(event) === '' ? 0 : Number(event.session)
+}
+
+/** Visitor and session id of an event as a text; empty without a visitor. */
+export function pairOf(event: EventFact): string {
+  return visitorOf(event) === '' ? '' : `${visitorOf(event)} ${event.session}`
 }
 
 /** Older first; events of one moment by id. */

@@ -1,8 +1,8 @@
 /** Top sources, top pages and breakdowns, all their rows in order: the caller takes the first. */
 
-import { ofKind, perCent, visitorsOf } from './counters.ts'
-import { byTime, countDistinct, type EventFact, groupBy, kind, sessionOf, visitorOf } from './facts.ts'
-import type { Channel, Session } from './sessions.ts'
+import { ofKind, perCent, sessionsAmong, visitorsOf } from './counters.ts'
+import { byTime, countDistinct, type EventFact, groupBy, kind, visitorOf } from './facts.ts'
+import type { Channel, NameOf, Session } from './sessions.ts'
 
 export interface SourceRow {
   readonly source: string
@@ -70,8 +70,12 @@ export function topSources(starting: readonly Session[], credits: readonly Chann
     )
 }
 
-/** `events`: those in range. */
-export function topPages(events: readonly EventFact[], starting: readonly Session[]): PageRow[] {
+/** `events`: those in range. `pageSessionName` names the sessions of a page. */
+export function topPages(
+  events: readonly EventFact[],
+  starting: readonly Session[],
+  pageSessionName: NameOf,
+): PageRow[] {
   const conversions = ofKind(events, kind.conversion)
   return [...groupBy(ofKind(events, kind.pageview), ({ path }) => path)]
     .map(([path, views]) => {
@@ -81,7 +85,7 @@ export function topPages(events: readonly EventFact[], starting: readonly Sessio
         title: views.sort(byTime).findLast(({ title }) => title !== '')?.title ?? '',
         pageviews: views.length,
         visitors: visitorsOf(views),
-        sessions: countDistinct(views.map(sessionOf).filter((session) => session !== 0)),
+        sessions: sessionsAmong(views, pageSessionName),
         conversions: conversions.filter((conversion) => conversion.path === path).length,
         bounce_rate: perCent(entered.filter(({ isBounce }) => isBounce).length, entered.length),
       }

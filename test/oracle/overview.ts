@@ -14,8 +14,18 @@ import {
   topPages,
   topSources,
 } from './lists.ts'
-import { type Bucket, type BucketSize, bucketSizeOf, bucketsOf, previousOf, resolveRange, type Span } from './range.ts'
-import { creditOf, sessionsAround, startingIn } from './sessions.ts'
+import {
+  type Bucket,
+  type BucketSize,
+  bucketSizeOf,
+  bucketsOf,
+  previousOf,
+  readableFrom,
+  resolveRange,
+  type Span,
+  since,
+} from './range.ts'
+import { creditOf, pageSessionNames, sessionNames, sessionsOf, startingIn } from './sessions.ts'
 import { type VitalPageRow, type VitalPoint, type VitalRow, vitalPages, vitalPoint, webVitals } from './web-vitals.ts'
 
 export interface Overview {
@@ -38,34 +48,37 @@ export interface Overview {
 
 /** The overview of one workspace's facts, or undefined where the query must be refused. `now` in milliseconds. */
 export function computeOverview(
-  all: Facts,
+  facts: Facts,
   query: OverviewQuery,
   workspace: OracleWorkspace,
   now: number,
 ): Overview | undefined {
   const span = resolveRange(query, workspace, now)
   if (!span) return undefined
-  const readable = { events: now - workspace.retentionDays * day, botVisits: now - 180 * day }
-  const facts = { ...all, events: all.events.filter((event) => event.occurred_at >= readable.events) }
-  const count = (period: Span) => countersOf(facts, sessionsAround(facts.events, period), period, readable)
+  const { timezone } = workspace
+  const readable = { events: readableFrom(workspace, now), botVisits: now - 180 * day }
+  // Sessions and touches are whole, whatever is readable of them.
+  const sessions = { all: sessionsOf(facts.events, timezone), nameOf: sessionNames(facts.events, timezone) }
+  const pageSessionName = pageSessionNames(ofKind(facts.events, kind.pageview), timezone)
+  const count = (period: Span) => countersOf(facts, sessions, period, readable)
 
-  const events = inSpan(facts.events, span)
-  const sessions = sessionsAround(facts.events, span)
-  const starting = startingIn(sessions, span)
-  const credits = ofKind(events, kind.conversion).map((conversion) => creditOf(conversion, facts.events, sessions))
-  const buckets = bucketsOf(span, workspace.timezone)
-  const previous = previousOf(span)
+  const shown = since(readable.events, span)
+  const events = inSpan(facts.events, shown)
+  const starting = startingIn(sessions.all, shown)
+  const credits = ofKind(events, kind.conversion).map((conversion) => creditOf(conversion, facts.events, timezone))
+  const buckets = bucketsOf(span, timezone)
+  const previous = previousOf(span, query, timezone)
   const rows = query.limit ?? 10
   return {
     metrics: {
       ...count(span),
-      live_visitors: liveVisitors(facts.events, now),
-      range: { ...span, timezone: workspace.timezone, bucket: bucketSizeOf(span, workspace.timezone) },
+      live_visitors: liveVisitors(inSpan(facts.events, { start: readable.events, end: now + 1 }), now),
+      range: { ...span, timezone, bucket: bucketSizeOf(span, timezone) },
       previous: previous.start < readable.events ? null : count(previous),
     },
-    traffic_series: buckets.map((bucket) => ({ ...bucket, ...presenceOf(inSpan(events, bucket)) })),
+    traffic_series: buckets.map((bucket) => ({ ...bucket, ...presenceOf(inSpan(events, bucket), sessions.nameOf) })),
     top_sources: topSources(starting, credits).slice(0, rows),
-    top_pages: topPages(events, starting).slice(0, rows),
+    top_pages: topPages(events, starting, pageSessionName).slice(0, rows),
     devices: breakdown(events, starting, breakdownKeys.devices).slice(0, rows),
     browsers: breakdown(events, starting, breakdownKeys.browsers).slice(0, rows),
     countries: breakdown(events, starting, breakdownKeys.countries).slice(0, rows),

@@ -66,9 +66,27 @@ function parseOffset(text: string): number {
   return (text[0] === '-' ? -1 : 1) * (Number(hours) * hour + Number(minutes) * minute)
 }
 
-/** As long a period just before. */
-export function previousOf(span: Span): Span {
-  return { start: span.start - (span.end - span.start), end: span.start }
+/** For `days` the same local days and time of day so many days earlier; else as long a period just before. */
+export function previousOf({ start, end }: Span, query: OverviewQuery, timezone: string): Span {
+  const { days = 30 } = query
+  const isDays = query.start === undefined && query.end === undefined && query.hours === undefined
+  if (!isDays) return { start: start - (end - start), end: start }
+  return {
+    start: startOfDay(timezone, localDay(timezone, start) - days * day),
+    end: Math.min(localDaysAfter(end, -days, timezone), start),
+  }
+}
+
+/** The first local midnight that is at most so many times 24 hours ago. */
+export function readableFrom({ timezone, retentionDays }: OracleWorkspace, now: number): number {
+  const oldest = now - retentionDays * day
+  const midnights = [0, 1].map((later) => startOfDay(timezone, localDay(timezone, oldest) + later * day))
+  return midnights.find((midnight) => midnight >= oldest)!
+}
+
+/** What lies at or after `from`. */
+export function since(from: number, { start, end }: Span): Span {
+  return { start: Math.max(start, from), end }
 }
 
 export function bucketSizeOf(span: Span, timezone: string): BucketSize {
@@ -78,17 +96,18 @@ export function bucketSizeOf(span: Span, timezone: string): BucketSize {
 
 export function bucketsOf(span: Span, timezone: string): Bucket[] {
   const size = bucketSizeOf(span, timezone)
-  if (size === 'week') return weeksOf(span)
+  if (size === 'week') return weeksOf(span, timezone)
   return size === 'day' ? daysOf(span, timezone) : hoursOf(span, timezone)
 }
 
-function weeksOf(span: Span): Bucket[] {
+function weeksOf(span: Span, timezone: string): Bucket[] {
   // 1970-01-05 was a Monday.
   const monday = 4 * day
-  const first = Math.floor((span.start - monday) / (7 * day)) * 7 * day + monday
+  const first = Math.floor((localDay(timezone, span.start) - monday) / (7 * day)) * 7 * day + monday
   const buckets: Bucket[] = []
-  for (let start = first; start < span.end; start += 7 * day) {
-    buckets.push({ label: weekLabel(start), ...cut({ start, end: start + 7 * day }, span) })
+  for (let date = first; startOfDay(timezone, date) < span.end; date += 7 * day) {
+    const whole = { start: startOfDay(timezone, date), end: startOfDay(timezone, date + 7 * day) }
+    buckets.push({ label: weekLabel(date), ...cut(whole, span) })
   }
   return buckets
 }

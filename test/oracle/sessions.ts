@@ -1,5 +1,10 @@
-/** Sessions with their own facts, and the credit of conversions. */
-import { byTime, channelOf, day, type EventFact, groupBy, hour, kind, sessionOf, visitorOf } from './facts.ts'
+/**
+ * Sessions with their own facts, and the credit of conversions. A session is a distinct pair of visitor and session id. A
+ * pair that is silent for a whole local day counts anew: each maximal run of consecutive local days with events of the
+ * pair, its chain, is a session.
+ */
+import { byTime, channelOf, day, type EventFact, groupBy, kind, pairOf, visitorOf } from './facts.ts'
+import { localDay } from './local-time.ts'
 import type { Span } from './range.ts'
 
 export interface Session {
@@ -23,23 +28,51 @@ export interface Channel {
   readonly medium: string
 }
 
-/** All sessions around the range, whole: those that start in it and others, by their number. */
-export function sessionsAround(events: readonly EventFact[], span: Span): Map<number, Session> {
-  const near = events.filter(
-    (event) =>
-      event.occurred_at >= span.start - 24 * hour && event.occurred_at < span.end + 24 * hour && sessionOf(event) !== 0,
+/** The name of what an event counts as: equal for two events of one session. Empty where it counts as none. */
+export type NameOf = (event: EventFact) => string
+
+/** Names the sessions of these events. */
+export function sessionNames(events: readonly EventFact[], timezone: string): NameOf {
+  return chainNames(events, timezone, pairOf)
+}
+
+/** Names the sessions of a page, by these pageviews: those of a pair and path, in chains of their own. */
+export function pageSessionNames(pageviews: readonly EventFact[], timezone: string): NameOf {
+  return chainNames(pageviews, timezone, (event) =>
+    pairOf(event) === '' ? '' : JSON.stringify([pairOf(event), event.path]),
   )
-  const sessions = new Map<number, Session>()
-  for (const [number, members] of groupBy(near, sessionOf)) sessions.set(number, describe(members.sort(byTime)))
-  return sessions
 }
 
-export function startingIn(sessions: Map<number, Session>, span: Span): Session[] {
-  return [...sessions.values()].filter(({ startsAt }) => startsAt >= span.start && startsAt < span.end)
+/** What `keyOf` tells apart, and the first day of the event's chain. */
+function chainNames(events: readonly EventFact[], timezone: string, keyOf: NameOf): NameOf {
+  const dayOf = (event: EventFact) => localDay(timezone, event.occurred_at)
+  const daysByKey = new Map([...groupBy(events, keyOf)].map(([key, members]) => [key, new Set(members.map(dayOf))]))
+  return (event) => {
+    const key = keyOf(event)
+    if (key === '') return ''
+    const days = daysByKey.get(key)!
+    let first = dayOf(event)
+    while (days.has(first - day)) first -= day
+    return `${key} ${first}`
+  }
 }
 
-function describe(members: readonly EventFact[]): Session {
-  const first = members[0]!
+/** All sessions of these events, whole. */
+export function sessionsOf(events: readonly EventFact[], timezone: string): Session[] {
+  const chains = groupBy(events, sessionNames(events, timezone))
+  chains.delete('')
+  return [...chains.values()].map((members) => describe(members.sort(byTime), timezone))
+}
+
+export function startingIn(sessions: readonly Session[], span: Span): Session[] {
+  return sessions.filter(({ startsAt }) => startsAt >= span.start && startsAt < span.end)
+}
+
+/** Facts are those of the chain's first two local days: sessions are meant for 24 hours at most. */
+function describe(chain: readonly EventFact[], timezone: string): Session {
+  const first = chain[0]!
+  const lastDay = localDay(timezone, first.occurred_at) + day
+  const members = chain.filter((event) => localDay(timezone, event.occurred_at) <= lastDay)
   const pageviews = members.filter((event) => event.kind === kind.pageview)
   const engagementMs = members.reduce((sum, event) => sum + event.engagement_ms, 0)
   const has = (wanted: number) => members.some((event) => event.kind === wanted)
@@ -58,8 +91,8 @@ function describe(members: readonly EventFact[]): Session {
   }
 }
 
-/** Source and medium that a conversion is credited to. */
-export function creditOf(conversion: EventFact, events: readonly EventFact[], sessions: Map<number, Session>): Channel {
+/** Source and medium that a conversion is credited to. `events`: all there are. */
+export function creditOf(conversion: EventFact, events: readonly EventFact[], timezone: string): Channel {
   const visitor = visitorOf(conversion)
   if (visitor === '') return channelOf(conversion)
   const touch = events
@@ -67,5 +100,13 @@ export function creditOf(conversion: EventFact, events: readonly EventFact[], se
     .filter((event) => byTime(event, conversion) <= 0 && event.occurred_at >= conversion.occurred_at - 30 * day)
     .sort(byTime)
     .at(-1)
-  return touch ? channelOf(touch) : sessions.get(sessionOf(conversion))!
+  return channelOf(touch ?? entryOf(conversion, events, timezone))
+}
+
+/** The first event of the conversion's visitor and session id on the local day before it, else on its own. */
+function entryOf(conversion: EventFact, events: readonly EventFact[], timezone: string): EventFact {
+  const ownDay = localDay(timezone, conversion.occurred_at)
+  const ofPair = events.filter((event) => pairOf(event) === pairOf(conversion)).sort(byTime)
+  const firstOn = (date: number) => ofPair.find((event) => localDay(timezone, event.occurred_at) === date)
+  return firstOn(ownDay - day) ?? firstOn(ownDay)!
 }

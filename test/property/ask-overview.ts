@@ -8,6 +8,7 @@ import { fixedClock } from '../../runtime/clock.ts'
 import { Problem } from '../../schemas/problems.ts'
 import type { OverviewCase } from '../oracle/cases.ts'
 import { insertBotVisitRows, insertEventRows } from '../support/event-rows.ts'
+import { foldWhatIsThere } from '../support/fold.ts'
 import type { TestStores } from '../support/stores.ts'
 
 export interface PlacedCase extends OverviewCase {
@@ -19,7 +20,7 @@ const idsPerCase = 1024
 const firstId = 2 ** 52
 let placed = 0
 
-/** One insert a table for all of them. Ids become unique, their order stays. */
+/** One insert a table for all of them, folded. Ids become unique, their order stays. */
 export async function placeCases(stores: TestStores, cases: readonly OverviewCase[]): Promise<PlacedCase[]> {
   const done: PlacedCase[] = []
   for (const one of cases) {
@@ -32,6 +33,7 @@ export async function placeCases(stores: TestStores, cases: readonly OverviewCas
     stores.ch,
     done.flatMap(({ events }) => events),
   )
+  await foldWhatIsThere(stores)
   await insertBotVisitRows(
     stores.ch,
     done.flatMap(({ botVisits }) => botVisits),

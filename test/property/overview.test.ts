@@ -98,7 +98,7 @@ test('every range and its buckets equal an independent computation, whatever the
     expect({ start, end, bucket, previous }).toEqual({
       ...expected,
       bucket: bucketSizeOf(expected, timezone),
-      previous: previousOf(expected),
+      previous: previousOf(expected, asked.query, timezone),
     })
     expect(bucketsOf(resolved.range)).toEqual(expectedBuckets(expected, timezone))
   })

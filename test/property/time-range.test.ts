@@ -40,8 +40,28 @@ test('buckets cover the range without gaps or overlaps, each within what its lab
           expect(hours).toEqual([bucket.label.slice(0, 13), bucket.label.slice(0, 13)])
         } else if (range.bucket === 'day' && !repeatsMidnight(bucket, timeZone)) {
           expect(days).toEqual([bucket.label, bucket.label])
+        } else if (range.bucket === 'week' && !repeatsMidnight(bucket, timeZone)) {
+          expect(days.map(isoWeek)).toEqual([bucket.label, bucket.label])
         }
       }
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('the range of days before ends at the same time of day, and never in the range itself', () => {
+  fc.assert(
+    fc.property(zones, moments, fc.integer({ min: 1, max: 365 }), (timeZone, now, days) => {
+      const resolved = resolveTimeRange({ days }, timeZone, now)
+      if (!resolved.ok) throw new Error(JSON.stringify(resolved.errors))
+      const { start, previous } = resolved.range
+      expect(previous.start).toBeLessThanOrEqual(previous.end)
+      expect(previous.end).toBeLessThanOrEqual(start)
+      expect(startOfLocalDay(localDayAt(previous.start, timeZone), timeZone)).toBe(previous.start)
+      const earlier = wallTimeAt(now, timeZone) - days * dayMs
+      const exists = wallTimeAt(wallToUtc(earlier, timeZone), timeZone) === earlier
+      const isCut = previous.end === start || previous.end === previous.start
+      if (exists && !isCut) expect(wallTimeAt(previous.end, timeZone)).toBe(earlier)
     }),
     { numRuns: 300 },
   )
@@ -83,6 +103,17 @@ test('every moment lies in exactly one local day', () => {
 
 function shownDay(moment: number, timeZone: string): string {
   return new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' }).format(moment)
+}
+
+/** By walking to the first Thursday of the year. */
+function isoWeek(date: string): string {
+  const thursday = new Date(date)
+  while (thursday.getUTCDay() !== 1) thursday.setUTCDate(thursday.getUTCDate() - 1)
+  thursday.setUTCDate(thursday.getUTCDate() + 3)
+  const year = thursday.getUTCFullYear()
+  let week = 0
+  for (; thursday.getUTCFullYear() === year; thursday.setUTCDate(thursday.getUTCDate() - 7)) week++
+  return `${year}-W${String(week).padStart(2, '0')}`
 }
 
 function shownHour(moment: number, timeZone: string): string {

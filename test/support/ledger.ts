@@ -16,11 +16,15 @@ const pauseUsuallyMs = isLong ? 0 : 50
 export type LedgerTarget = () => { readonly trackingUrl: string; readonly trackingKey: string }
 
 /** What one event was told so far. */
-interface Told {
+export interface Told {
+  /** What was sent, but for its marks. */
+  readonly content: Readonly<Record<string, unknown>>
   /** Whether it has a client event id: its row may then be one that another answer named. */
   readonly hasId: boolean
   /** The id answered with 202; null: none was. */
   id: number | null
+  /** When the first 202 was there; milliseconds since 1970. */
+  answeredAt: number | null
   /** Sent at least once without an answer: it may be stored or not. */
   isUnanswered: boolean
 }
@@ -72,7 +76,7 @@ export function openLedger({
     content: Record<string, unknown>,
   ): Promise<boolean> {
     const { trackingUrl, trackingKey } = target()
-    const event = told.get(mark) ?? { hasId, id: null, isUnanswered: false }
+    const event = told.get(mark) ?? { content, hasId, id: null, answeredAt: null, isUnanswered: false }
     told.set(mark, event)
     const body = {
       tracking_key: trackingKey,
@@ -93,6 +97,7 @@ export function openLedger({
       const answered = (await answer.body.json()) as { event_id: number }
       if (answer.statusCode === 202) {
         event.id = answered.event_id
+        event.answeredAt ??= Date.now()
         tookMs.push(performance.now() - startedAt)
         return true
       }

@@ -138,6 +138,7 @@ export async function openLog(
       numbers,
       io,
       onSealed: (segment) => sealed.push({ ...segment, folder: 0 }),
+      onFirstRow: () => {},
       onUnused: (number) => unused.push(number),
       isLoaderBusy: () => false,
       onClaimLost: (claim) => lostClaims.push(claim),

@@ -14,6 +14,7 @@ import {
   makeBotVisitRow,
   makeEventRow,
 } from './event-rows.ts'
+import { foldWhatIsThere } from './fold.ts'
 import type { TestStores } from './stores.ts'
 
 export type Overview = { [Name in keyof AnalyticsOverview]-?: NonNullable<AnalyticsOverview[Name]> }
@@ -21,6 +22,7 @@ export type Overview = { [Name in keyof AnalyticsOverview]-?: NonNullable<Analyt
 export interface TestWorkspace {
   readonly id: number
   readonly trackingKey: string
+  /** Stored and folded. */
   addEvents(events: readonly EventLike[]): Promise<void>
   addBotVisits(visits: readonly BotVisitLike[]): Promise<void>
   /** The answer to a query as it stands in the URL, at `now` where no other moment is given. */
@@ -40,11 +42,13 @@ export async function makeTestWorkspace(
   return {
     id: workspaceId,
     trackingKey,
-    addEvents: (events) =>
-      insertEventRows(
+    addEvents: async (events) => {
+      await insertEventRows(
         stores.ch,
         events.map((event) => makeEventRow(ofWorkspace(event))),
-      ),
+      )
+      await foldWhatIsThere(stores)
+    },
     addBotVisits: (visits) =>
       insertBotVisitRows(
         stores.ch,

@@ -10,7 +10,7 @@ import { connectPostgres } from '../../postgres/client.ts'
 import { projectFile } from '../../runtime/paths.ts'
 import { sleep } from '../../runtime/retry.ts'
 import type { DevFile, ProcessName } from '../../start/dev-file.ts'
-import type { AggregatedStores } from './aggregates.ts'
+import type { FoldedStores } from './figures.ts'
 
 const startDeadlineMs = 90_000
 const setUpMs = 120_000
@@ -152,7 +152,7 @@ function tryKill(pid: number): void {
 }
 
 /** Lends the stores of the product. */
-export async function withStores<T>({ dev }: TestProduct, work: (stores: AggregatedStores) => Promise<T>): Promise<T> {
+export async function withStores<T>({ dev }: TestProduct, work: (stores: FoldedStores) => Promise<T>): Promise<T> {
   const stores = { pg: connectPostgres(dev.database_url), ch: connectClickHouse(dev.clickhouse_url) }
   try {
     return await work(stores)

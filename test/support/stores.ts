@@ -7,22 +7,17 @@ import { Redis } from 'ioredis'
 import { inject } from 'vitest'
 import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
 import { connectPostgres, type Postgres } from '../../postgres/client.ts'
-import { readSnapshot } from '../../postgres/tables/aggregate-snapshot.ts'
 import { type FileStorage, makeFileStorage } from '../../runtime/file-storage.ts'
 import { makeSecretBox, type SecretBox } from '../../runtime/secret-box.ts'
-import type { AggregateSnapshot } from '../../schemas/aggregate-snapshot.ts'
 import type { SharedStores } from './shared-stores.ts'
 
 export interface TestStores extends SharedStores {
   pg: Postgres
   ch: ClickHouse
-  snapshot: () => Promise<AggregateSnapshot>
   box: SecretBox
   media: FileStorage
   /** Nothing is shared: each question is answered anew. */
   share: <Answer>(question: string, work: () => Promise<Answer>) => Promise<Answer>
-  /** Nothing is read ahead. */
-  readAhead: (question: string, warm: (snapshot: AggregateSnapshot) => Promise<void>) => void
   secretKey: string
   /** A folder of its own, deleted by `close`. */
   dataDir: string
@@ -55,9 +50,7 @@ export async function freshStoresOn(shared: SharedStores): Promise<TestStores> {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-data-'))
   return {
     ...{ databaseUrl, redisUrl, clickhouseUrl, pg, ch, dataDir },
-    snapshot: () => readSnapshot(pg),
     share: (_, work) => work(),
-    readAhead: () => {},
     box: makeSecretBox(sharedSecret, 'tests'),
     media: makeFileStorage(join(dataDir, 'media')),
     secretKey: randomBytes(32).toString('hex'),

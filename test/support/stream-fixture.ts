@@ -5,9 +5,9 @@ import { type DiskIo, diskIo } from '../../ingest/log/files.ts'
 import { type Claims, connectClaims } from '../../ingest/ship/claim.ts'
 import type { MarkStore } from '../../ingest/ship/marks.ts'
 import { openStream, type Stream } from '../../ingest/ship/stream.ts'
-import { recordRepairs } from '../../postgres/tables/aggregate-repairs.ts'
+import { recordRepairs } from '../../postgres/tables/event-repairs.ts'
 import { insertInbox } from '../../postgres/tables/inbox.ts'
-import { advanceMark } from '../../postgres/tables/segment-leases.ts'
+import { advanceMarks } from '../../postgres/tables/segment-leases.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
@@ -157,7 +157,7 @@ async function openNodeOf<Row extends { id: number }>(
 /** Where ingest tells up to where events are stored. */
 export function markStoreOf({ pg }: TestStores): MarkStore {
   return {
-    advance: (firstSegment, throughId) => advanceMark(pg, firstSegment, throughId),
+    advance: (marks, completeForMs) => advanceMarks(pg, marks, completeForMs),
     recordRepairs: (keys) =>
       recordRepairs(
         pg,

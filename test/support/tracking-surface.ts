@@ -13,6 +13,7 @@ import { makeDemoSite } from '../../start/demo-site.ts'
 import { type Front, startFront } from '../../start/front.ts'
 import type { TestWorkspace } from './api.ts'
 import { sharedBrowser } from './browser.ts'
+import { foldStored } from './figures.ts'
 import { untilShipped } from './ingest.ts'
 import type { Overview } from './overview.ts'
 import type { SurfaceAnswer } from './shared-surface.ts'
@@ -32,6 +33,7 @@ export interface TrackingSurface {
   makeWorkspace(): Promise<TestWorkspace>
   /** Waits until all that ingest has acknowledged is stored. */
   shipped(): Promise<void>
+  /** Of all events that are stored. */
   overview(workspace: TestWorkspace): Promise<Overview>
   close(): Promise<void>
 }
@@ -55,7 +57,8 @@ export async function startTrackingSurface(): Promise<TrackingSurface> {
     ...{ browser, pg, ch, folder, front, demoScriptUrl: undefined },
     makeWorkspace: () => ask<TestWorkspace>('workspace'),
     shipped: () => untilShipped(`http://127.0.0.1:${ingestPort}/api/v1/growth`),
-    overview: async ({ apiKey }) => {
+    overview: async ({ apiKey, workspaceId }) => {
+      await foldStored({ pg, ch }, workspaceId)
       const headers = { Authorization: `Bearer ${apiKey}` }
       const answer = await fetch(`http://127.0.0.1:${apiPort}/v1/analytics/overview?hours=2`, { headers })
       if (!answer.ok) throw new Error(`the overview answered ${answer.status}`)

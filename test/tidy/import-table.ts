@@ -70,7 +70,7 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   ],
   isbot: ['schemas/reference/bots.ts'],
   'rate-limiter-flexible': ['api/guards/rate-limit.ts'],
-  'lru-cache': ['runtime/http/trusted-proxy.ts', 'ingest/', 'clickhouse/queries/'],
+  'lru-cache': ['runtime/http/trusted-proxy.ts', 'ingest/'],
   'mmdb-lib': ['ingest/countries.ts'],
   pg: ['postgres/client.ts', 'postgres/listen.ts'],
   pino: ['runtime/log.ts'],

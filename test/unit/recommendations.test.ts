@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type AdviceFigures, recommend } from '../../api/operations/analytics/recommendations.ts'
-import type { SessionGroup } from '../../clickhouse/queries/overview/sessions.ts'
+import type { SessionGroup } from '../../clickhouse/queries/overview/read-figures.ts'
 import type { VitalName } from '../../schemas/reference/web-vitals.ts'
 import type { OverviewCounters } from '../../schemas/resources/overview.ts'
 
@@ -16,17 +16,7 @@ const zeros: OverviewCounters = {
   },
 }
 const group = (figures: Partial<SessionGroup>): SessionGroup => ({
-  ...{
-    key: '',
-    detail: '',
-    visitors: 0,
-    sessions: 0,
-    pageviews: 0,
-    events: 0,
-    conversions: 0,
-    bounces: 0,
-    durationMs: 0,
-  },
+  ...{ key: '', detail: '', visitors: 0, sessions: 0, pageviews: 0, events: 0, conversions: 0 },
   ...figures,
 })
 
@@ -39,8 +29,8 @@ function figures(
 ): AdviceFigures {
   const { metrics, previous, ...rest } = changes
   return {
-    presence: { liveVisitors: 0, hasEvents: true },
-    lists: { sources: [], devices: [], browsers: [], countries: [], entryPages: [] },
+    hasEvents: true,
+    sources: [],
     pages: [],
     pageVitals: [],
     metrics: {
@@ -48,6 +38,8 @@ function figures(
       ...{ visitors: 100, pageviews: 200, sessions: 120, events: 400, conversions: 5 },
       ...metrics,
       live_visitors: 0,
+      as_of: '',
+      lists_cut: false,
       range: { start: '', end: '', timezone: 'UTC', bucket: 'day' },
       previous: previous === null ? null : { ...zeros, visitors: 100, conversions: 5, ...previous },
     },
@@ -66,7 +58,7 @@ it('says nothing where nothing is wrong', () => {
 })
 
 it('asks for the snippet as long as no event has come, and for nothing else', () => {
-  const nothing = figures({ presence: { liveVisitors: 0, hasEvents: false }, metrics: zeros, previous: zeros })
+  const nothing = figures({ hasEvents: false, metrics: zeros, previous: zeros })
   expect(titles(nothing)).toEqual(['high: Install the tracking snippet'])
 })
 
@@ -118,10 +110,10 @@ describe('conversions', () => {
 })
 
 describe('a landing page', () => {
-  const landing = (sessions: number, bounces: number) =>
+  const title = { at: 0, id: 0, text: '' }
+  const landing = (entries: number, bounces: number) =>
     figures({
-      pages: [{ path: '/in', title: '', pageviews: 99, visitors: 9, sessions: 9, conversions: 0 }],
-      lists: { ...figures().lists, entryPages: [group({ key: '/in', sessions, bounces })] },
+      pages: [{ path: '/in', title, pageviews: 99, visitors: 9, sessions: 9, conversions: 0, entries, bounces }],
     })
 
   it('is named above a bounce rate of 70 %', () => {
@@ -137,9 +129,7 @@ describe('a landing page', () => {
 
 describe('a source', () => {
   const source = (visitors: number, conversions: number) =>
-    figures({
-      lists: { ...figures().lists, sources: [group({ key: 'news', detail: 'email', visitors, conversions })] },
-    })
+    figures({ sources: [group({ key: 'news', detail: 'email', visitors, conversions })] })
 
   it('is named when it converts at twice the average', () => {
     expect(titles(source(30, 3))).toEqual(['low: news converts well above the average'])

@@ -66,9 +66,11 @@ describe('the range', () => {
     expect(edges({ end: '2026-11-10T12:00:00Z', days: 7, hours: 1 })[0]).toBe('2026-11-04T00:00:00.000Z')
   })
 
-  it('has a previous one of as many milliseconds just before it', () => {
-    const { start, end, previous } = range({ days: 30 }, 'Europe/Berlin')
-    expect(previous).toEqual({ start: start - (end - start), end: start })
+  it('reaches to the present without an end', () => {
+    const reaching = [{ days: 7 }, { hours: 3 }, { start: '2026-11-19' }]
+    const ending = [{ end: '2026-11-19' }, { end: iso(now) }, { start: '2026-11-01', end: '2026-11-20' }]
+    expect(reaching.map((query) => range(query).endsNow)).toEqual([true, true, true])
+    expect(ending.map((query) => range(query).endsNow)).toEqual([false, false, false])
   })
 
   it('is a whole day at midnight, not nothing', () => {
@@ -76,6 +78,50 @@ describe('the range', () => {
       '2026-11-19T00:00:00.000Z',
       '2026-11-20T00:00:00.000Z',
     ])
+  })
+})
+
+describe('the previous range', () => {
+  const previous = (query: Partial<RangeQuery>, timeZone = 'UTC', at = now) => {
+    const { start, end } = range(query, timeZone, at).previous
+    return [iso(start), iso(end)]
+  }
+
+  it('of days is the same local days and time of day, as many days earlier', () => {
+    expect(previous({ days: 1 })).toEqual(['2026-11-19T00:00:00.000Z', '2026-11-19T14:25:30.500Z'])
+    expect(previous({}, 'Asia/Kolkata')).toEqual(['2026-09-21T18:30:00.000Z', '2026-10-21T14:25:30.500Z'])
+    // Summer time ended on October 25.
+    expect(previous({ days: 30 }, 'Europe/Berlin')).toEqual(['2026-09-21T22:00:00.000Z', '2026-10-21T13:25:30.500Z'])
+  })
+
+  it('of days ends where the range begins at the latest', () => {
+    const midnight = Date.parse('2026-11-20T00:00:00Z')
+    expect(previous({ days: 1 }, 'UTC', midnight)).toEqual(['2026-11-18T00:00:00.000Z', '2026-11-19T00:00:00.000Z'])
+    // Samoa had no December 30: nothing lies between the same day's begin and its own.
+    const afterGap = Date.parse('2011-12-30T22:00:00Z')
+    expect(previous({ days: 1 }, 'Pacific/Apia', afterGap)).toEqual([
+      '2011-12-30T10:00:00.000Z',
+      '2011-12-30T10:00:00.000Z',
+    ])
+    // St. John's put the first minute of November 7 back to 23:01.
+    const again = Date.parse('2010-11-07T03:00:00Z')
+    expect(previous({ days: 1 }, 'America/St_Johns', again)).toEqual([
+      '2010-11-06T02:30:00.000Z',
+      '2010-11-06T02:30:00.000Z',
+    ])
+  })
+
+  it('of every other form is as many milliseconds just before', () => {
+    const forms = [
+      { hours: 5 },
+      { start: '2026-11-01' },
+      { end: '2026-11-01', days: 7 },
+      { hours: 1, end: '2026-11-01' },
+    ]
+    for (const query of [...forms, { start: '2026-10-20', end: '2026-10-30' }]) {
+      const { start, end, previous } = range(query, 'Europe/Berlin')
+      expect(previous).toEqual({ start: start - (end - start), end: start })
+    }
   })
 })
 
@@ -181,16 +227,25 @@ describe('buckets', () => {
     ])
   })
 
-  it('are ISO weeks from Monday, 00:00 UTC, in any timezone', () => {
+  it('are ISO weeks from local Monday midnight', () => {
     const weeks = bucketsOf(range({ start: '2026-07-01', end: '2027-01-10' }, 'Asia/Tokyo'))
     expect(weeks.slice(0, 2).map((b) => [b.label, iso(b.start)])).toEqual([
       ['2026-W27', '2026-06-30T15:00:00.000Z'],
-      ['2026-W28', '2026-07-06T00:00:00.000Z'],
+      ['2026-W28', '2026-07-05T15:00:00.000Z'],
     ])
     expect(weeks.slice(-3).map((b) => [b.label, iso(b.end)])).toEqual([
-      ['2026-W52', '2026-12-28T00:00:00.000Z'],
-      ['2026-W53', '2027-01-04T00:00:00.000Z'],
+      ['2026-W52', '2026-12-27T15:00:00.000Z'],
+      ['2026-W53', '2027-01-03T15:00:00.000Z'],
       ['2027-W01', '2027-01-10T15:00:00.000Z'],
+    ])
+  })
+
+  it('are weeks of 167 or 169 hours where clocks change', () => {
+    const weeks = bucketsOf(range({ start: '2026-03-02', end: '2026-11-01' }, 'Europe/Berlin'))
+    const hours = weeks.map(({ label, start, end }) => [label, (end - start) / 3_600_000] as const)
+    expect(hours.filter(([, length]) => length !== 168)).toEqual([
+      ['2026-W13', 167],
+      ['2026-W43', 169],
     ])
   })
 })

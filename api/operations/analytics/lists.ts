@@ -1,7 +1,7 @@
 /** The lists of the answer: sources, pages, breakdowns, recent events. */
+import type { SessionGroup } from '../../../clickhouse/queries/overview/read-figures.ts'
 import type { OverviewFigures } from '../../../clickhouse/queries/overview/read-overview.ts'
-import type { RecentEvent } from '../../../clickhouse/queries/overview/recent-events.ts'
-import type { SessionGroup } from '../../../clickhouse/queries/overview/sessions.ts'
+import type { RecentEvent } from '../../../clickhouse/queries/overview/read-recent-events.ts'
 import { channelOf } from '../../../schemas/reference/channels.ts'
 import { countryName } from '../../../schemas/reference/country-names.ts'
 import type { AnalyticsOverview } from '../../../schemas/resources/overview.ts'
@@ -23,12 +23,12 @@ export function sourceRows(groups: readonly SessionGroup[]): List<'top_sources'>
   }))
 }
 
-export function pageRows({ pages, lists }: Pick<OverviewFigures, 'pages' | 'lists'>): List<'top_pages'> {
-  const entries = new Map(lists.entryPages.map((entry) => [entry.key, entry]))
-  return pages.map((page) => {
-    const entry = entries.get(page.path)
-    return { ...page, revenue_cents: 0, bounce_rate: perCent(entry?.bounces ?? 0, entry?.sessions ?? 0) }
-  })
+export function pageRows({ pages, titles }: Pick<OverviewFigures, 'pages' | 'titles'>): List<'top_pages'> {
+  return pages.map(({ path, pageviews, visitors, sessions, conversions, entries, bounces }) => ({
+    ...{ path, title: titles.get(path) ?? '', pageviews, visitors, sessions, conversions },
+    revenue_cents: 0,
+    bounce_rate: perCent(bounces, entries),
+  }))
 }
 
 const deviceLabels = new Map([

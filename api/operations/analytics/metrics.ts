@@ -1,5 +1,5 @@
 /** From counts to the counters of the answer. */
-import type { PeriodFigures } from '../../../clickhouse/queries/overview/read-overview.ts'
+import type { Counts } from '../../../clickhouse/queries/overview/read-figures.ts'
 import type { OverviewCounters } from '../../../schemas/resources/overview.ts'
 
 /** `part` in per cent of `whole` with two decimals; 0 where there is nothing to divide by. */
@@ -12,10 +12,14 @@ export function ratio(dividend: number, divisor: number): number {
   return divisor === 0 ? 0 : Math.round((dividend * 100) / divisor) / 100
 }
 
-export function countersOf(
-  { counts, sessions, botVisits, linkClicks }: PeriodFigures,
-  newContacts: number,
-): OverviewCounters {
+/** What is counted beside the events of visitors. */
+export interface OtherCounters {
+  readonly newContacts: number
+  readonly botVisits: number
+  readonly linkClicks: number
+}
+
+export function countersOf(counts: Counts, { newContacts, botVisits, linkClicks }: OtherCounters): OverviewCounters {
   return {
     visitors: counts.visitors,
     pageviews: counts.pageviews,
@@ -24,8 +28,8 @@ export function countersOf(
     conversions: counts.conversions,
     conversion_rate: perCent(counts.converting, counts.visitors),
     revenue_cents: 0,
-    bounce_rate: perCent(sessions.bounces, sessions.sessions),
-    average_session_seconds: ratio(sessions.durationMs, sessions.sessions * 1000),
+    bounce_rate: perCent(counts.bounces, counts.begun),
+    average_session_seconds: ratio(counts.durationMs, counts.begun * 1000),
     pages_per_session: ratio(counts.pageviews, counts.sessions),
     new_contacts: newContacts,
     bot_visits: botVisits,

@@ -1,20 +1,15 @@
 /** GET /v1/analytics/overview: the figures of a range, read at once and put together. */
 import { z } from 'zod'
-import {
-  type OverviewFigures,
-  type OverviewRequest,
-  readOverview,
-  warmOverview,
-} from '../../../clickhouse/queries/overview/read-overview.ts'
+import { type OverviewFigures, readOverview } from '../../../clickhouse/queries/overview/read-overview.ts'
 import { countNewContacts } from '../../../postgres/tables/contact-sightings.ts'
+import { type FigureBuild, readCurrentBuild } from '../../../postgres/tables/figure-builds.ts'
+import { readFoldedAsOf } from '../../../postgres/tables/folds.ts'
 import { currentTrackingKey } from '../../../postgres/tables/tracking-keys.ts'
-import type { AggregateSnapshot } from '../../../schemas/aggregate-snapshot.ts'
 import { scriptUrlOf, snippetOf } from '../../../schemas/install-snippet.ts'
 import { laxIntOr } from '../../../schemas/lax.ts'
 import { overviewRowsDefault, overviewRowsMax } from '../../../schemas/limits.ts'
 import { AnalyticsOverview, type OverviewMetrics } from '../../../schemas/resources/overview.ts'
 import { type Bucket, bucketsOf, type Span, type TimeRange } from '../../../schemas/time-range.ts'
-import { hourMs } from '../../../schemas/time-zone.ts'
 import { type CallContext, type Context, defineOperation, type Stores } from '../define.ts'
 import {
   breakdownRows,
@@ -53,89 +48,88 @@ export const readAnalyticsOverview = defineOperation({
   async handle(context) {
     const { query, workspace, stores } = context
     // All that the answer depends on, besides the stores and the time.
-    const question = JSON.stringify(['overview', query, workspace])
-    const answered = stores.share(question, () => answerOverview(context, question))
-    stores.readAhead(question, async (snapshot) => warmAhead(context, snapshot, (await answered).comingPages))
-    return (await answered).answer
+    return stores.share(JSON.stringify(['overview', query, workspace]), () => answerOverview(context))
   },
 })
 
-/** So long before an hour ends, what will be asked in the next one is read ahead too: ranges begin an hour later then. */
-const nextHourAheadMs = 2 * 60_000
-
-async function warmAhead(
-  context: OverviewContext,
-  snapshot: AggregateSnapshot,
-  coming: OverviewFigures['comingPages'],
-): Promise<void> {
-  const { stores, clock } = context
+async function answerOverview({ query, workspace, stores, config, clock }: OverviewContext) {
   const now = clock.now()
-  await warmOverview(stores.ch, snapshot, requestOf(context, now), { coming, now })
-  const nextHour = Math.ceil(now / hourMs) * hourMs
-  // In the hour, not where it begins.
-  if (nextHour - now > nextHourAheadMs) return
-  await warmOverview(stores.ch, snapshot, requestOf(context, nextHour + 1), { coming, now })
-}
-
-function requestOf({ query, workspace }: OverviewContext, now: number): OverviewRequest {
-  const range = rangeOf(query, workspace.timezone, now)
-  return {
-    ...{ workspaceId: workspace.id, range, now, limit: query.limit },
-    buckets: bucketsOf(range),
-    readableFrom: readableFrom(workspace, now),
-  }
-}
-
-async function answerOverview(context: OverviewContext, question: string) {
-  const { workspace, stores, config, clock } = context
-  const request = requestOf(context, clock.now())
-  const { range, buckets, readableFrom: oldest } = request
+  const [build, foldedAsOf] = await Promise.all([readCurrentBuild(stores.pg, workspace.id), readFoldedAsOf(stores.pg)])
+  // While a build for another timezone is in progress, figures go on in the one that stands.
+  const timezone = build?.timezone ?? workspace.timezone
+  const range = rangeOf(query, timezone, now)
+  const buckets = bucketsOf(range)
+  const oldest = readableFrom({ ...workspace, timezone }, now)
   const [figures, trackingKey, newContacts, previousContacts] = await Promise.all([
-    stores.snapshot(question).then((snapshot) => readOverview(stores.ch, snapshot, request)),
+    readOverview(stores.ch, {
+      ...{ workspaceId: workspace.id, range, buckets, now, readableFrom: oldest, limit: query.limit },
+      ...rowsOf(build),
+    }),
     currentTrackingKey(stores.pg, workspace.id),
     newContactsIn(stores, workspace.id, range, oldest),
     newContactsIn(stores, workspace.id, range.previous, oldest),
   ])
-  const metrics = metricsOf(figures, range, newContacts, previousContacts)
-  const answer = {
+  // Without new events a fold writes no rows, and only its time goes on.
+  const asOf = foldedAsOf.version === figures.version ? Math.max(foldedAsOf.asOf, figures.asOf) : figures.asOf
+  const metrics = metricsOf(figures, { range, asOf, newContacts, previousContacts })
+  return {
     metrics,
     ...listsOf(figures, buckets),
     recommendations: recommend({ ...figures, metrics }),
     snippet: shownSnippet(workspace, config.apiHost, trackingKey ?? ''),
   }
-  return { answer, comingPages: figures.comingPages }
+}
+
+/** Build 0 has no rows. */
+function rowsOf(build: FigureBuild | undefined): { build: number; cellsThrough: number | null } {
+  return { build: build?.build ?? 0, cellsThrough: build?.cellsThrough ?? null }
 }
 
 function newContactsIn({ pg }: Stores, workspaceId: number, { start, end }: Span, oldest: number): Promise<number> {
   return countNewContacts(pg, workspaceId, Math.max(start, oldest), Math.max(end, oldest))
 }
 
+interface MetricsOptions {
+  readonly range: TimeRange
+  readonly asOf: number
+  readonly newContacts: number
+  readonly previousContacts: number
+}
+
 function metricsOf(
-  { current, previous, presence }: OverviewFigures,
-  range: TimeRange,
-  newContacts: number,
-  previousContacts: number,
+  figures: OverviewFigures,
+  { range, asOf, newContacts, previousContacts }: MetricsOptions,
 ): OverviewMetrics {
+  const { current, previous, botVisits, linkClicks } = figures
   return {
-    ...countersOf(current, newContacts),
-    live_visitors: presence.liveVisitors,
+    ...countersOf(current, { newContacts, botVisits: botVisits.current, linkClicks: linkClicks.current }),
+    live_visitors: figures.liveVisitors,
+    as_of: new Date(asOf).toISOString(),
+    lists_cut: figures.areListsCut,
     range: shownRange(range),
-    previous: previous && countersOf(previous, previousContacts),
+    previous:
+      previous === undefined
+        ? null
+        : countersOf(previous, {
+            newContacts: previousContacts,
+            botVisits: botVisits.previous,
+            linkClicks: linkClicks.previous,
+          }),
   }
 }
 
 function listsOf(figures: OverviewFigures, buckets: readonly Bucket[]) {
-  const { lists, series, vitals, pageVitals, recentEvents } = figures
+  const { series, vitals, pageVitals, recentEvents } = figures
   return {
     traffic_series: buckets.map((bucket, i) => {
       const { visitors, pageviews, sessions, conversions } = series[i]!
       return { label: bucket.label, ...timesOf(bucket), visitors, pageviews, sessions, conversions, revenue_cents: 0 }
     }),
-    top_sources: sourceRows(lists.sources),
+    top_sources: sourceRows(figures.sources),
     top_pages: pageRows(figures),
-    devices: breakdownRows(lists.devices, deviceLabel),
-    browsers: breakdownRows(lists.browsers, browserLabel),
-    countries: breakdownRows(lists.countries, countryLabel),
+    devices: breakdownRows(figures.devices, deviceLabel),
+    browsers: breakdownRows(figures.browsers, browserLabel),
+    countries: breakdownRows(figures.countries, countryLabel),
     web_vitals: vitalRows(vitals.total),
     web_vital_pages: pageVitals.map(vitalPageRow),
     web_vital_series: vitalPoints(vitals.series, buckets),

@@ -1,6 +1,6 @@
 /** How far back a workspace may read its analytics. */
 import { retentionDaysByPlan } from '../../../schemas/limits.ts'
-import { dayMs } from '../../../schemas/time-zone.ts'
+import { dayMs, localDayAt, startOfLocalDay } from '../../../schemas/time-zone.ts'
 
 interface Reader {
   readonly plan_key: keyof typeof retentionDaysByPlan | null
@@ -13,7 +13,11 @@ export function readableDays({ plan_key, retention_days }: Reader): number {
   return Math.min(planDays, retention_days ?? planDays)
 }
 
-/** The moment before which nothing is shown. */
-export function readableFrom(workspace: Reader, now: number): number {
-  return now - readableDays(workspace) * dayMs
+/**
+ * The moment before which nothing is shown: the first local midnight at or after now − the readable days of 24 hours each.
+ * May lie in the future: without a plan, or where the only readable day has 25 hours.
+ */
+export function readableFrom(workspace: Reader & { readonly timezone: string }, now: number): number {
+  const oldest = now - readableDays(workspace) * dayMs
+  return startOfLocalDay(localDayAt(oldest - 1, workspace.timezone) + 1, workspace.timezone)
 }

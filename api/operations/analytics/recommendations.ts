@@ -9,7 +9,7 @@ import { perCent } from './metrics.ts'
 import { worstVital } from './web-vitals.ts'
 
 type Recommendation = ReturnType<(typeof RecommendationSchema)['parse']>
-export type AdviceFigures = Pick<OverviewFigures, 'presence' | 'lists' | 'pages' | 'pageVitals'> & {
+export type AdviceFigures = Pick<OverviewFigures, 'hasEvents' | 'sources' | 'pages' | 'pageVitals'> & {
   readonly metrics: OverviewMetrics
 }
 
@@ -32,8 +32,8 @@ export function recommend(figures: AdviceFigures): Recommendation[] {
   return priorities.flatMap((priority) => advice.filter((recommendation) => recommendation.priority === priority))
 }
 
-function noEvents({ presence }: AdviceFigures): Recommendation[] {
-  if (presence.hasEvents) return []
+function noEvents({ hasEvents }: AdviceFigures): Recommendation[] {
+  if (hasEvents) return []
   const detail = '0 events have arrived so far. Put the snippet into the head of every page, then open your site once.'
   return [{ title: 'Install the tracking snippet', detail, priority: 'high' }]
 }
@@ -75,10 +75,8 @@ function noConversions({ metrics: { visitors, conversions, previous } }: AdviceF
   return [{ title: 'Set up conversions', detail, priority: 'medium' }]
 }
 
-function bouncingPages({ pages, lists }: AdviceFigures): Recommendation[] {
-  const entries = new Map(lists.entryPages.map((entry) => [entry.key, entry]))
-  return pages.flatMap(({ path }) => {
-    const { sessions, bounces } = entries.get(path) ?? { sessions: 0, bounces: 0 }
+function bouncingPages({ pages }: AdviceFigures): Recommendation[] {
+  return pages.flatMap(({ path, entries: sessions, bounces }) => {
     const rate = perCent(bounces, sessions)
     if (sessions < casesMin || rate <= bouncePercent) return []
     const detail = `${shown(bounces)} of ${shown(sessions)} sessions that entered on ${path} left at once: a bounce rate of ${rate} %.`
@@ -86,9 +84,9 @@ function bouncingPages({ pages, lists }: AdviceFigures): Recommendation[] {
   })
 }
 
-function convertingSources({ metrics, lists }: AdviceFigures): Recommendation[] {
+function convertingSources({ metrics, sources }: AdviceFigures): Recommendation[] {
   const average = perCent(metrics.conversions, metrics.visitors)
-  return lists.sources.flatMap(({ key, detail: medium, visitors, conversions }) => {
+  return sources.flatMap(({ key, detail: medium, visitors, conversions }) => {
     const rate = perCent(conversions, visitors)
     if (visitors < casesMin || conversions < conversionsMin || rate < 2 * average) return []
     const detail =

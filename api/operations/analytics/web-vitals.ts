@@ -1,6 +1,5 @@
 /** The members of the answer about web vitals. */
-import type { VitalFigures } from '../../../clickhouse/queries/overview/read-overview.ts'
-import type { PageVitals } from '../../../clickhouse/queries/overview/vitals.ts'
+import type { Details, PageVitals } from '../../../clickhouse/queries/overview/read-details.ts'
 import { rateVital, type VitalName, vitalNames, vitalRatings, vitals } from '../../../schemas/reference/web-vitals.ts'
 import type { AnalyticsOverview } from '../../../schemas/resources/overview.ts'
 import type { Bucket } from '../../../schemas/time-range.ts'
@@ -8,7 +7,7 @@ import type { Bucket } from '../../../schemas/time-range.ts'
 type List<Name extends keyof AnalyticsOverview> = NonNullable<AnalyticsOverview[Name]>
 
 /** All four, with or without samples. */
-export function vitalRows(total: VitalFigures['total']): List<'web_vitals'> {
+export function vitalRows(total: Details['vitals']['total']): List<'web_vitals'> {
   return vitalNames.map((metric) => {
     const { label, unit, good, poor } = vitals[metric]
     const figures = total.get(metric)
@@ -29,7 +28,7 @@ export function vitalRows(total: VitalFigures['total']): List<'web_vitals'> {
   })
 }
 
-export function vitalPoints(series: VitalFigures['series'], buckets: readonly Bucket[]): List<'web_vital_series'> {
+export function vitalPoints(series: Details['vitals']['series'], buckets: readonly Bucket[]): List<'web_vital_series'> {
   return buckets.map(({ label, start, end }, i) => {
     const samples = series[i]
     const values: Record<string, number> = {}

@@ -1,0 +1,31 @@
+/** Builds that a command asks for: done here, or by a pipeline that runs, whoever has the turn. */
+import { buildNextPart } from '../../pipeline/fold/build.ts'
+import { fold } from '../../pipeline/fold/fold.ts'
+import { whileLeased } from '../../pipeline/fold/lease.ts'
+import { type BuildPurpose, beginBuild, type FigureBuild, readBuilds } from '../../postgres/tables/figure-builds.ts'
+import { listWorkspaces } from '../../postgres/tables/workspaces.ts'
+import type { Invocation } from '../command.ts'
+
+/** Begins a build for the workspace of the option, or for each, and waits until all are done. */
+export async function runBuilds(invocation: Invocation, purpose: BuildPurpose): Promise<FigureBuild[]> {
+  const { options, installation, progress, signal } = invocation
+  const pg = installation.postgres()
+  const id = options.id('workspace')
+  const workspaceIds =
+    id === undefined
+      ? (await listWorkspaces(pg)).map((workspace) => workspace.id)
+      : [(await installation.workspace(id)).id]
+  const begun: number[] = []
+  for (const workspaceId of workspaceIds) begun.push(await beginBuild(pg, workspaceId, purpose))
+  for (;;) {
+    const builds = await readBuilds(pg, begun)
+    const left = builds.filter(({ state }) => state === 'building')
+    if (left.length === 0) return builds
+    const [{ workspaceId, parts, partsDone }] = left as [FigureBuild]
+    progress.running(`${left.length} workspaces left, workspace ${workspaceId}: ${partsDone} of ${parts || '?'} parts`)
+    await whileLeased(pg, installation.clickhouse(), signal, async (work) => {
+      const { isAllTaken } = await fold(work)
+      if (isAllTaken) await buildNextPart(work, Date.now())
+    })
+  }
+}

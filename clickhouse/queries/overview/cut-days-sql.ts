@@ -1,0 +1,122 @@
+/**
+ * The days that a period begins or ends inside of, counted from `events`.
+ *
+ * A visitor's appearance on a later day whose `prev_day` is the day that the period begins inside of is new to the period, if
+ * the visitor was not seen between the period's begin and that day's end.
+ */
+import { appearancesOf, cellKinds } from '../../rollups/cells.ts'
+import { isSample } from '../../rollups/event-sql.ts'
+import {
+  type FigureName,
+  inBuild,
+  inWorkspace,
+  isFolded,
+  ofBucket,
+  type PeriodSql,
+  part,
+  sumsOf,
+  termsOf,
+} from './figure-parts.ts'
+
+const { all, converting, page } = cellKinds
+const isView = "event_kind='pageview'"
+
+/** Pageviews and events of the day that the period ends inside of. */
+export function cutEndPart(period: PeriodSql): string[] {
+  if (period.pieces.cutEnd === undefined) return []
+  const events = eventsIn(period, 'cut_end_start', 'end', 'cut_end_day')
+  const { bucket } = termsOf(period)
+  return [
+    part(
+      period.number,
+      `kind, key, detail, ${bucket} AS bucket`,
+      eventSums,
+      `FROM (${events}) GROUP BY kind, key, detail, bucket`,
+    ),
+  ]
+}
+
+/** The day that the period begins inside of, and the visitors and sessions of later days that were seen on it before. */
+export function cutStartParts(period: PeriodSql): string[] {
+  const { pieces, number, wanted } = period
+  if (pieces.cutStart === undefined) return []
+  const { day, value, since, bucket, bucketSince } = termsOf(period)
+  const events = eventsIn(period, 'start', 'cut_start_end', 'since')
+  const visitors = `uniqExactIf(visitor, ${isViewSql('visitor != 0')})`
+  const sessions = `uniqExactIf((visitor, session), ${isViewSql('visitor != 0')})`
+  const ofEvents = part(
+    number,
+    `kind, key, detail, ${bucket} AS bucket`,
+    { ...eventSums, visitors, sessions, ...ofBucket(period, visitors, sessions) },
+    `FROM (${events}) GROUP BY kind, key, detail, bucket`,
+  )
+  const isOfEntry = `kind NOT IN (${all}, ${converting}, ${page})`
+  const begunIn = `${appearancesOf(`${inBuild} AND day = ${since} AND begins`, wanted)}`
+  const isBegun = `(n_begun = 1 OR ${isOfEntry}) AND at >= ${value('start', 'Int64')} AND at < ${value('cut_start_end', 'Int64')}`
+  const ofStarts = part(
+    number,
+    `kind, key, detail, ${bucket} AS bucket`,
+    {
+      ...sumsOf('sessions', 'pageviews', 'events'),
+      ...{ visitors: `if(${isOfEntry}, uniqExact(visitor), 0)`, sessions: `countIf(${isOfEntry})` },
+      ...{ pageviews: `sumIf(n_pageviews, ${isOfEntry})`, events: `sumIf(n_events, ${isOfEntry})` },
+    },
+    `FROM (${begunIn}) WHERE ${isBegun} GROUP BY kind, key, detail, bucket`,
+  )
+  if (Math.max(pieces.days.to, pieces.cutEnd?.day ?? 0) <= pieces.sinceDay) return [ofEvents, ofStarts]
+  const seenOnDay = ['prev_day', 'converting_prev_day', ...(wanted === 'totals' ? [] : entryColumns)].map(
+    (name) => `${name} = ${since}`,
+  )
+  const isSeen = [
+    ...seenOnDay,
+    ...(wanted === 'totals' ? [] : [`has(page_prev_day, ${since})`]),
+    `(continued AND day = ${since} + 1)`,
+  ]
+  const later = appearancesOf(
+    `${inBuild} AND day > ${since} AND day <= ${day('last_day')} AND (${isSeen.join(' OR ')})`,
+    wanted,
+  )
+  const seenVisitors = `SELECT kind, key, detail, visitor FROM (${events}) WHERE kind != ${page} OR ${isView}
+    UNION ALL SELECT kind, key, detail, visitor FROM (${begunIn}) WHERE ${isBegun} AND ${isOfEntry}`
+  const seenSessions = `SELECT kind, key, visitor, session FROM (${events}) WHERE kind != ${page} OR ${isView}`
+  const isNew = `(seen_before = ${since} AND (kind, key, detail, visitor) NOT IN (${seenVisitors}))`
+  const isResumed = `(n_continued = 1 AND day = ${since} + 1 AND (kind, key, visitor, session) NOT IN (${seenSessions}))`
+  const inBucket = `kind = ${all} AND ${bucketSince} = ${since}`
+  const ofLater = part(
+    number,
+    `kind, key, detail, ${bucket} AS bucket`,
+    {
+      ...{ visitors: 'countIf(is_new)', sessions: 'countIf(is_resumed)' },
+      ...ofBucket(period, `countIf(is_new AND ${inBucket})`, `countIf(is_resumed AND ${inBucket})`),
+    },
+    `FROM (SELECT kind, key, detail, day, ${isNew} AS is_new, ${isResumed} AS is_resumed FROM (${later})
+      WHERE (seen_before = ${since} OR n_continued = 1) AND at < ${value('end', 'Int64')})
+    GROUP BY kind, key, detail, bucket`,
+  )
+  return [ofEvents, ofStarts, ofLater]
+}
+
+const entryColumns = ['source_prev_day', 'device_prev_day', 'browser_prev_day', 'country_prev_day']
+
+function eventsIn(period: PeriodSql, from: string, to: string, dayName: string): string {
+  const { at } = termsOf(period)
+  return `SELECT visitor, session, day, event_kind, is_sample, of.1 AS kind, of.2 AS key, '' AS detail
+    FROM (SELECT visitor, session, kind AS event_kind, ${isSample} AS is_sample,
+        ${eventKeys(period.wanted)} AS of, ${termsOf(period).day(dayName)} AS day
+      FROM events WHERE ${inWorkspace} AND occurred_at >= ${at(from)} AND occurred_at < ${at(to)} AND ${isFolded})`
+}
+
+/** SQL of an event's kinds and keys: rows (kind, key). */
+function eventKeys(wanted: PeriodSql['wanted']): string {
+  const lists = wanted === 'totals' ? '' : `,if(kind='pageview' OR ${isSample},[(${page},toString(path))],[])`
+  const conversion = `if(kind='conversion' AND visitor!=0,[(${converting},'')],[])`
+  return `arrayJoin(arrayConcat([(${all},'')],${conversion}${lists}))`
+}
+
+const eventSums: Partial<Record<FigureName, string>> = {
+  pageviews: `countIf(${isView} AND kind != ${converting})`,
+  events: `countIf(kind = ${all})`,
+  samples: `countIf(kind = ${page} AND is_sample)`,
+}
+
+const isViewSql = (of: string) => `(${of} AND (kind != ${page} OR ${isView}))`

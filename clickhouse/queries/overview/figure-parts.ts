@@ -1,0 +1,109 @@
+/** What the parts of the statement of figures share: periods, their parameters, and how a part is written. */
+import { cellKinds, type SumName, sumNames } from '../../rollups/cells.ts'
+import type { DaySpan, Pieces } from './pieces.ts'
+
+const { all } = cellKinds
+
+/** Figures by their numbers in the maps that parts answer: those that a part doesn't have are left out. */
+export const figureNumbers = {
+  ...{ visitors: 1, bucket_visitors: 2, sessions: 3, bucket_sessions: 4, pageviews: 5, events: 6, conversions: 7 },
+  ...{ begun: 8, bounces: 9, duration_ms: 10, samples: 11, is_cut: 12 },
+} as const
+
+export type FigureName = keyof typeof figureNumbers
+
+export const figureNames = Object.keys(figureNumbers) as FigureName[]
+
+/** SQL condition: the rows of `sessions` reflect the event. */
+export const isFolded = 'arrayExists(range->id>=range.1 AND id<=range.2,mark.1)'
+
+export const inWorkspace = 'workspace_id={workspace:UInt32}'
+
+export const inBuild = `${inWorkspace} AND build={build:UInt32}`
+
+export interface PeriodSql {
+  /** Tells the periods of a statement apart. */
+  readonly number: number
+  readonly pieces: Pieces
+  readonly wanted: 'all kinds' | 'totals'
+  /** The last local day that has cells; -1: none has. */
+  readonly cellsThrough: number
+  /** Whether kind `all` is divided into buckets of days, by the parameter `bucket_days`. */
+  readonly hasDayBuckets: boolean
+}
+
+/** Parameters of one period, named by its number. */
+export function periodParams({ number, pieces, cellsThrough }: PeriodSql): Record<string, number> {
+  const { start, end, sinceDay, cutStart, days, cutEnd } = pieces
+  const closed = closedDays(days, cellsThrough)
+  const open = openDays(days, cellsThrough)
+  const values = {
+    ...{ start, end, since: sinceDay, closed_from: closed.from, closed_to: Math.max(0, closed.to) },
+    ...{ open_from: open.from, open_to: Math.max(0, open.to) },
+    ...{ cut_start_end: cutStart?.end ?? start, cut_end_start: cutEnd?.start ?? end, cut_end_day: cutEnd?.day ?? 0 },
+    last_day: Math.max(days.to, cutEnd?.day ?? 0),
+    open_start: isSome(open) ? pieces.startOf(open.from) : end,
+    open_end: cutEnd?.start ?? end,
+  }
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [`${name}_${number}`, value]))
+}
+
+export function closedDays({ from, to }: DaySpan, cellsThrough: number): DaySpan {
+  return { from, to: Math.min(to, cellsThrough) }
+}
+
+export function openDays({ from, to }: DaySpan, cellsThrough: number): DaySpan {
+  return { from: Math.max(from, cellsThrough + 1), to }
+}
+
+export const isSome = ({ from, to }: DaySpan) => from <= to
+
+export const noTitle = "(toDateTime64(0,3,'UTC'),toUInt64(0),'')"
+
+/** One part of the statement: a SELECT of some figures, which are counts. */
+export function part(
+  period: number,
+  keys: string,
+  figures: Partial<Record<FigureName, string>>,
+  source: string,
+  title = noTitle,
+): string {
+  const entries = Object.entries(figures).map(([name, sql]) => `${figureNumbers[name as FigureName]},${sql}`)
+  return `SELECT ${period} AS period,${keys},${title} AS page_title,map(${entries.join(',')}) AS figures ${source}`
+}
+
+/** SQL of the sums of appearances. */
+export function sumsOf(...left: readonly SumName[]): Partial<Record<FigureName, string>> {
+  const names = sumNames.filter((name) => name !== 'continued' && !left.includes(name))
+  return Object.fromEntries(names.map((name) => [name, `sum(n_${name})`]))
+}
+
+/** SQL of names that a part uses, for its period: parameters, and the first local day of a day's bucket. */
+export function termsOf({ number, hasDayBuckets }: PeriodSql) {
+  const value = (name: string, type: string) => `{${name}_${number}:${type}}`
+  const day = (name: string) => value(name, 'UInt16')
+  const at = (name: string) => `fromUnixTimestamp64Milli(${value(name, 'Int64')}, 'UTC')`
+  const bucket = 'roundDown(day,{bucket_days:Array(UInt16)})'
+  return {
+    ...{ day, at, value, since: day('since') },
+    /** Kind `all` alone is divided. */
+    bucket: hasDayBuckets ? `if(kind=${all},${bucket},0)` : '0',
+    /** Who was seen since then isn't new to the bucket. */
+    bucketSince: `greatest(${bucket},${day('since')})`,
+  }
+}
+
+/** Figures of a bucket, where the period is divided into buckets of days. */
+export function ofBucket(
+  { hasDayBuckets }: PeriodSql,
+  visitors: string,
+  sessions: string,
+): Partial<Record<FigureName, string>> {
+  return hasDayBuckets ? { bucket_visitors: visitors, bucket_sessions: sessions } : {}
+}
+
+/** The rows of hour buckets count for the series alone, and that of the mark for nothing. */
+export const seriesPeriod = 2
+
+/** Counts beside the figures of visitors' events, by key. */
+export const otherPeriod = 4

@@ -1,0 +1,220 @@
+/** The figures of an overview that visitors' events give: totals, series and lists, all of one moment. */
+import type { IdRange } from '../../../schemas/id-ranges.ts'
+import type { Bucket } from '../../../schemas/time-range.ts'
+import { cellKinds } from '../../rollups/cells.ts'
+import { composedStatement, type Reader } from '../reader.ts'
+import {
+  type FigureName,
+  figureNames,
+  otherPeriod,
+  type PeriodSql,
+  periodParams,
+  seriesPeriod,
+} from './figure-parts.ts'
+import { figuresSql, hourSeries, sampledPage } from './figures-sql.ts'
+import { type CountsRequest, countParams, countParts, type OtherCounts, otherCountsOf } from './read-counts.ts'
+
+export interface Counts {
+  readonly visitors: number
+  readonly sessions: number
+  readonly pageviews: number
+  readonly events: number
+  readonly conversions: number
+  /** Visitors with a conversion. */
+  readonly converting: number
+  /** Sessions that begin in the period, and what they come to as a whole. */
+  readonly begun: number
+  readonly bounces: number
+  readonly durationMs: number
+}
+
+/** Of one bucket of the series. */
+export type BucketCounts = Pick<Counts, 'visitors' | 'sessions' | 'pageviews' | 'conversions'>
+
+/** Sessions that begin in the period, by one key of their entry, and the conversions that count for the key. */
+export interface SessionGroup {
+  readonly key: string
+  /** The medium, where the key is a source. */
+  readonly detail: string
+  readonly visitors: number
+  readonly sessions: number
+  readonly pageviews: number
+  readonly events: number
+  readonly conversions: number
+}
+
+export interface PageCounts {
+  readonly path: string
+  /** The newest title that cells know, with its event's time and id; days without cells may have a newer one. */
+  readonly title: { readonly at: number; readonly id: number; readonly text: string }
+  readonly pageviews: number
+  readonly visitors: number
+  readonly sessions: number
+  readonly conversions: number
+  /** Sessions that entered here, and how many of them bounced. */
+  readonly entries: number
+  readonly bounces: number
+}
+
+export interface Figures extends OtherCounts {
+  readonly current: Counts
+  /** Undefined where it wasn't asked for. */
+  readonly previous: Counts | undefined
+  /** One for each bucket, in order. */
+  readonly series: readonly BucketCounts[]
+  readonly sources: readonly SessionGroup[]
+  readonly devices: readonly SessionGroup[]
+  readonly browsers: readonly SessionGroup[]
+  readonly countries: readonly SessionGroup[]
+  readonly pages: readonly PageCounts[]
+  /** The busiest pages with samples of web vitals. */
+  readonly sampledPages: readonly PageCounts[]
+  /** Whether a day had more keys of a list than are kept. */
+  readonly areListsCut: boolean
+  /** The events that all of this is counted from. */
+  readonly folded: readonly IdRange[]
+  /** Of the fold that wrote them last, and its time: every event answered 202 before it is among them. */
+  readonly version: number
+  readonly asOf: number
+}
+
+export interface FiguresRequest {
+  readonly workspaceId: number
+  readonly build: number
+  /** Undefined where nothing of the period is readable. */
+  readonly current: PeriodSql | undefined
+  readonly previous: PeriodSql | undefined
+  readonly others: CountsRequest
+  readonly buckets: readonly Bucket[]
+  /** Local days in which buckets begin, where they are days or longer. */
+  readonly bucketDays: readonly number[] | undefined
+  readonly limit: number
+}
+
+interface AnsweredRow {
+  /** Figures by their number. */
+  readonly f: Readonly<Record<string, number>>
+  readonly period: number
+  readonly list: number
+  readonly key: string
+  readonly detail: string
+  readonly bucket: number
+  readonly title: string
+  readonly title_at: number
+  readonly title_id: number
+  readonly folded: readonly (readonly [number, number])[]
+  readonly version: number
+  readonly as_of: number
+}
+type Row = AnsweredRow & Record<FigureName, number>
+
+/**
+ * By two statements at once, which take half as long as one. Where a fold came between them, which their versions tell, one
+ * statement answers all of it: the figures are of one moment.
+ */
+export async function readFigures(ch: Reader, request: FiguresRequest): Promise<Figures> {
+  const { current, previous, bucketDays } = request
+  const series = current !== undefined && bucketDays === undefined ? [hourSeries()] : []
+  const [ofCurrent, ofOthers] = await Promise.all([
+    ask(ch, request, figuresSql(listed(current), series)),
+    ask(ch, request, figuresSql(listed(previous), countParts)),
+  ])
+  if (ofCurrent[0]!.version === ofOthers[0]!.version) return figuresOf([...ofCurrent, ...ofOthers], request)
+  const sql = figuresSql([...listed(current), ...listed(previous)], [...series, ...countParts])
+  return figuresOf(await ask(ch, request, sql), request)
+}
+
+function listed(period: PeriodSql | undefined): PeriodSql[] {
+  return period === undefined ? [] : [period]
+}
+
+async function ask(ch: Reader, request: FiguresRequest, sql: string): Promise<Row[]> {
+  const { workspaceId, build, current, previous, others, buckets, bucketDays, limit } = request
+  const rows = await ch.query<AnsweredRow>(
+    sql,
+    {
+      ...(current && periodParams(current)),
+      ...(previous && periodParams(previous)),
+      ...countParams(others),
+      ...{ workspace: workspaceId, build, limit },
+      ...(bucketDays && { bucket_days: bucketDays }),
+      ...(bucketDays === undefined && {
+        bucket_starts: buckets.map(({ start }) => start),
+        hours_end: current?.pieces.end ?? 0,
+      }),
+    },
+    { settings: composedStatement },
+  )
+  return rows.map(withFigures)
+}
+
+function figuresOf(rows: readonly Row[], request: FiguresRequest): Figures {
+  const of = (period: number, list: number) => rows.filter((row) => row.period === period && row.list === list)
+  const groups = (list: number) =>
+    of(0, list)
+      .filter(({ sessions, conversions }) => sessions > 0 || conversions > 0)
+      .map(groupOf)
+  const pages = (list: number) => of(0, list).filter(isShownPage(list)).map(pageOf)
+  const [any] = rows
+  return {
+    current: countsOf(rows, 0),
+    previous: request.previous && countsOf(rows, 1),
+    series: seriesOf(rows, request),
+    ...{ sources: groups(cellKinds.source), devices: groups(cellKinds.device) },
+    ...{ browsers: groups(cellKinds.browser), countries: groups(cellKinds.country) },
+    ...{ pages: pages(cellKinds.page), sampledPages: pages(sampledPage) },
+    areListsCut: rows.some(({ is_cut }) => is_cut > 0),
+    ...otherCountsOf((key) => rows.find((row) => row.period === otherPeriod && row.key === key)?.visitors ?? 0),
+    folded: any!.folded.map(([from, through]) => ({ from, through })),
+    ...{ version: any!.version, asOf: any!.as_of },
+  }
+}
+
+/** Numbers of figures count from 1, in the order of their names. */
+function withFigures(row: AnsweredRow): Row {
+  const figures = Object.fromEntries(figureNames.map((name, at) => [name, row.f[at + 1] ?? 0]))
+  return { ...row, ...(figures as Record<FigureName, number>) }
+}
+
+function isShownPage(list: number): (row: Row) => boolean {
+  return list === sampledPage ? () => true : ({ pageviews }) => pageviews > 0
+}
+
+function countsOf(rows: readonly Row[], period: number): Counts {
+  const sum = (name: FigureName, list: number = cellKinds.all) =>
+    rows.reduce((total, row) => total + (row.period === period && row.list === list ? row[name] : 0), 0)
+  return {
+    ...{ visitors: sum('visitors'), sessions: sum('sessions'), pageviews: sum('pageviews'), events: sum('events') },
+    ...{ conversions: sum('conversions'), converting: sum('visitors', cellKinds.converting) },
+    ...{ begun: sum('begun'), bounces: sum('bounces'), durationMs: sum('duration_ms') },
+  }
+}
+
+function seriesOf(rows: readonly Row[], { buckets, bucketDays }: FiguresRequest): BucketCounts[] {
+  const period = bucketDays === undefined ? seriesPeriod : 0
+  const byBucket = new Map(
+    rows.filter((row) => row.period === period && row.list === cellKinds.all).map((row) => [row.bucket, row]),
+  )
+  return buckets.map(({ start }, at) => {
+    const row = byBucket.get(bucketDays === undefined ? start : bucketDays[at]!)
+    return {
+      ...{ visitors: row?.bucket_visitors ?? 0, sessions: row?.bucket_sessions ?? 0 },
+      ...{ pageviews: row?.pageviews ?? 0, conversions: row?.conversions ?? 0 },
+    }
+  })
+}
+
+function groupOf(row: Row): SessionGroup {
+  return {
+    ...{ key: row.key, detail: row.detail, visitors: row.visitors, sessions: row.sessions },
+    ...{ pageviews: row.pageviews, events: row.events, conversions: row.conversions },
+  }
+}
+
+function pageOf(row: Row): PageCounts {
+  return {
+    ...{ path: row.key, pageviews: row.pageviews, visitors: row.visitors, sessions: row.sessions },
+    ...{ conversions: row.conversions, entries: row.begun, bounces: row.bounces },
+    title: { at: row.title_at, id: row.title_id, text: row.title },
+  }
+}

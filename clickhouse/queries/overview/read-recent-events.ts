@@ -1,0 +1,37 @@
+/** The newest events of a range, as a person would look at them: without vitals and leaves of pages. */
+import type { IdRange } from '../../../schemas/id-ranges.ts'
+import { recentEventsMax } from '../../../schemas/limits.ts'
+import { idsIn } from '../../rollups/event-sql.ts'
+import { type ReadableSpan, type Reader, spanParams, within } from '../reader.ts'
+
+/** A row as it is stored; times in milliseconds, `session` null where the client named none. */
+export interface RecentEvent {
+  readonly id: number
+  readonly session: number | null
+  readonly anonymous_id: string
+  readonly event_type: string
+  readonly event_name: string
+  readonly url: string
+  readonly path: string
+  readonly title: string
+  readonly referrer: string
+  readonly source: string
+  readonly medium: string
+  readonly campaign: string
+  readonly content: string
+  readonly properties: string
+  readonly occurred_at_ms: number
+  readonly received_at_ms: number
+}
+
+export function readRecentEvents(ch: Reader, span: ReadableSpan, folded: readonly IdRange[]): Promise<RecentEvent[]> {
+  const seen = idsIn(folded, 'folded')
+  return ch.query<RecentEvent>(
+    `SELECT id, if(session_named = 1, session, NULL) AS session, anonymous_id, toString(event_type) AS event_type,
+       event_name, url, path, title, referrer, source, medium, campaign, content, properties,
+       toUnixTimestamp64Milli(occurred_at) AS occurred_at_ms, toUnixTimestamp64Milli(arrived_at) AS received_at_ms
+     FROM events WHERE ${within('from', 'to')} AND kind NOT IN ('web_vital', 'page_leave') AND ${seen.sql}
+     ORDER BY occurred_at DESC, id DESC LIMIT ${recentEventsMax}`,
+    { ...spanParams(span), ...seen.params },
+  )
+}

@@ -1,0 +1,53 @@
+/** Which rows a question may see, and the pieces of SQL that say so. */
+import type { Span } from '../../schemas/time-range.ts'
+import type { ClickHouse } from '../client.ts'
+import { moment } from '../rollups/event-sql.ts'
+
+export type Reader = Pick<ClickHouse, 'query'>
+
+/**
+ * Settings of statements that are put together from many parts: ClickHouse's optimizations of the query tree find nothing
+ * in them, and take it longer than to read the rows (decisions/0007 has the figures).
+ */
+export const composedStatement: Readonly<Record<string, number>> = {
+  // All parts of a statement read one snapshot of each table: those of one moment.
+  enable_shared_storage_snapshot_in_query: 1,
+  optimize_aggregators_of_group_by_keys: 0,
+  optimize_and_compare_chain: 0,
+  optimize_arithmetic_operations_in_aggregate_functions: 0,
+  optimize_extract_common_expressions: 0,
+  optimize_functions_to_subcolumns: 0,
+  optimize_group_by_function_keys: 0,
+  optimize_injective_functions_in_group_by: 0,
+  optimize_injective_functions_inside_uniq: 0,
+  optimize_multiif_to_if: 0,
+  optimize_redundant_functions_in_order_by: 0,
+  optimize_syntax_fuse_functions: 0,
+  optimize_time_filter_with_preimage: 0,
+  optimize_use_implicit_projections: 0,
+}
+
+/** One workspace's rows of a range; those before `readableFrom` are as if they weren't there. */
+export interface ReadableSpan extends Span {
+  readonly workspaceId: number
+  readonly readableFrom: number
+}
+
+/** The range of DateTime64: no row lies after it, and a later bound would wrap. */
+const columnEnd = Date.UTC(2200, 0, 1)
+
+/** The values of the parameters `workspace`, `from` and `to`; moments are milliseconds since 1970 UTC. */
+export function spanParams({ workspaceId, start, end, readableFrom }: ReadableSpan): {
+  workspace: number
+  from: number
+  to: number
+} {
+  const readable = (moment: number) => Math.min(Math.max(moment, readableFrom), columnEnd)
+  const from = readable(start)
+  return { workspace: workspaceId, from, to: Math.max(from, readable(end)) }
+}
+
+/** SQL condition: rows of the workspace from one parameter's moment to just before another's. */
+export function within(from: string, to: string): string {
+  return `workspace_id = {workspace:UInt32} AND occurred_at >= ${moment(from)} AND occurred_at < ${moment(to)}`
+}

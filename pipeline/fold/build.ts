@@ -1,0 +1,81 @@
+/**
+ * Builds of a workspace's rows beside the current ones: for a rebuild, another timezone, or a check. A build goes through
+ * the workspace's visitors in parts. Folds meanwhile write to it as well, so a part that is done stays right; and a part to
+ * come computes its visitors anew. A finished build takes the current one's place, and nothing of the old one is changed.
+ */
+import { readSpanOfEvents } from '../../clickhouse/queries/event-span.ts'
+import {
+  beginMovedBuilds,
+  type FigureBuild,
+  forgetBuilds,
+  leaveBuild,
+  listLeftBuilds,
+  listOpenBuilds,
+  makeCurrent,
+  noteCellsThrough,
+  noteParts,
+  readCurrentBuild,
+} from '../../postgres/tables/figure-builds.ts'
+import { rangesOf, readFoldState, takeFoldVersion } from '../../postgres/tables/folds.ts'
+import { listWorkspaces } from '../../postgres/tables/workspaces.ts'
+import { buildPartEventsMax, leftBuildKeepMs } from '../../schemas/limits.ts'
+import { localDays } from '../../schemas/local-days.ts'
+import { localDayAt } from '../../schemas/time-zone.ts'
+import { keptFromOf } from '../retention.ts'
+import { countDifferentDays } from './check.ts'
+import { deleteRows } from './delete-rows.ts'
+import { derivePart, type Folding, writeRows } from './fold.ts'
+import { lastClosedDay, writeCellsOf } from './write-cells.ts'
+
+/**
+ * Does a part of the oldest build in progress, after everything that is shipped was folded.
+ * @param now milliseconds since 1970
+ * @returns false where there is none
+ */
+export async function buildNextPart(work: Folding, now: number): Promise<boolean> {
+  const { pg, ch, beforeEach } = work
+  const build = (await listOpenBuilds(pg)).find(({ state }) => state === 'building')
+  if (build === undefined) return false
+  const { workspaceId, partsDone } = build
+  const { events, from, to } = await readSpanOfEvents(ch, workspaceId)
+  const parts = build.parts || Math.max(1, Math.ceil(events / buildPartEventsMax))
+  if (partsDone < parts) {
+    const version = await takeFoldVersion(pg)
+    const visible = rangesOf((await readFoldState(pg)).folded)
+    const days = localDays(build.timezone, from, to)
+    const rows = await derivePart(ch, build, { part: partsDone, parts }, days, { version, visible })
+    await beforeEach()
+    await writeRows(ch, rows)
+    await noteParts(pg, build.build, parts, partsDone + 1)
+  } else await finish(work, build, now)
+  return true
+}
+
+async function finish(work: Folding, build: FigureBuild, now: number): Promise<void> {
+  const { pg } = work
+  const visible = rangesOf((await readFoldState(pg)).folded)
+  const current = await readCurrentBuild(pg, build.workspaceId)
+  // A check is compared with the same days as the current build has.
+  const through = build.purpose === 'check' ? (current?.cellsThrough ?? -1) : lastClosedDay(build.timezone, now)
+  await writeCellsOf(work, [build], () => through, visible)
+  await noteCellsThrough(pg, [build.build], through)
+  if (build.purpose === 'figures') await makeCurrent(pg, build)
+  else await leaveBuild(pg, build.build, current === undefined ? 0 : await compare(work, current, build, now))
+}
+
+async function compare({ pg, ch }: Folding, current: FigureBuild, build: FigureBuild, now: number): Promise<number> {
+  const keptFrom = keptFromOf(await listWorkspaces(pg), now).get(build.workspaceId) ?? 0
+  return countDifferentDays(ch, current, build, Math.max(0, localDayAt(keptFrom, build.timezone)))
+}
+
+/** Begins builds for workspaces whose timezone was changed, and deletes the rows of builds that were left. */
+export async function keepBuilds({ pg, ch }: Folding): Promise<void> {
+  await beginMovedBuilds(pg)
+  const left = await listLeftBuilds(pg, leftBuildKeepMs)
+  if (left.length === 0) return
+  await deleteRows(ch, 'build IN {builds:Array(UInt32)}', { builds: left.map(({ build }) => build) })
+  await forgetBuilds(
+    pg,
+    left.map(({ build }) => build),
+  )
+}

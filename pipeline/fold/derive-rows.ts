@@ -1,0 +1,235 @@
+/**
+ * From the session-days of one visitor to the visitor's rows of `sessions`, `visitors` and `credits`. A pure function of
+ * what is stored: the order in which events arrived, and how often they were folded, change nothing.
+ *
+ * Definitions: docs/metrics.md. Held by test/property/derive-rows.test.ts and, against an independent computation of the
+ * figures, by test/property/overview.test.ts.
+ */
+import {
+  type CreditRow,
+  neverBefore,
+  noSession,
+  type SessionRow,
+  sameDay,
+  type VisitorRow,
+} from '../../clickhouse/rollups/tables.ts'
+import { creditWindowMs } from '../../schemas/limits.ts'
+import { deriveSession, keys, type Neighbours, pagesOf } from './derive-session.ts'
+import type { Conversion, SessionDay, Touch } from './read-session-days.ts'
+
+/** What is known of a visitor's days before the day before `fromDay`. */
+export interface VisitorHistory {
+  /** The last day with each key (`keysOf`). */
+  readonly lastDays: ReadonlyMap<string, number>
+  readonly lastTouch: Touch | undefined
+}
+
+export const noHistory: VisitorHistory = { lastDays: new Map(), lastTouch: undefined }
+
+export interface DeriveOptions {
+  readonly build: number
+  readonly version: number
+  /** Rows of this local day and later ones are written, and of the day before those of sessions that go on into it. */
+  readonly fromDay: number
+  /** Of the days before `fromDay` − 1. */
+  readonly history: VisitorHistory
+}
+
+export interface DerivedRows {
+  readonly sessions: SessionRow[]
+  readonly visitors: VisitorRow[]
+  readonly credits: CreditRow[]
+}
+
+/**
+ * @param sessionDays all of one visitor from two days before `fromDay` on, in any order; the first of these days serves only
+ *   to tell what goes on from it
+ */
+export function deriveRows(sessionDays: readonly SessionDay[], options: DeriveOptions): DerivedRows {
+  const ordered = [...sessionDays].sort((a, b) => a.day - b.day || a.firstAt - b.firstAt || order(a.session, b.session))
+  if (ordered[0]?.visitor === '0') return deriveServerRows(ordered, options)
+  const { fromDay, history } = options
+  const byDay = new Map(ordered.map((one) => [keyOfDay(one.session, one.day), one]))
+  const derived = ordered.filter(({ day }) => day >= fromDay - 1)
+  const touches = touchesOf(derived, history)
+  const lastDays = new Map(history.lastDays)
+  const rows: DerivedRows = { sessions: [], visitors: [], credits: [] }
+  for (const [day, ofDay] of groupByDay(derived)) {
+    const firsts = firstAppearances(ofDay, byDay)
+    const prevDayOf = (one: SessionDay) => (key: string) =>
+      firsts.get(key)?.one === one ? (lastDays.get(key) ?? neverBefore) : sameDay
+    const sessions = ofDay.map((one) => deriveSession(one, neighboursOf(one, byDay), prevDayOf(one), options))
+    const isWritten = (one: SessionDay) => day >= fromDay || byDay.has(keyOfDay(one.session, day + 1))
+    rows.sessions.push(...sessions.filter((_, at) => isWritten(ofDay[at]!)))
+    for (const key of firsts.keys()) lastDays.set(key, day)
+    if (day < fromDay) continue
+    rows.visitors.push(deriveVisitor(ofDay, sessions, [...firsts.keys()], options))
+    for (const one of ofDay) rows.credits.push(...deriveCredits(one, byDay, touches, options))
+  }
+  return rows
+}
+
+/** Each key of a visitor's day, with when it appeared first and in which session. */
+function firstAppearances(ofDay: readonly SessionDay[], byDay: ReadonlyMap<string, SessionDay>) {
+  const firsts = new Map<string, { one: SessionDay; at: number }>()
+  for (const one of ofDay) {
+    const note = (key: string, at: number) => {
+      const known = firsts.get(key)
+      if (known === undefined || at < known.at) firsts.set(key, { one, at })
+    }
+    note(keys.visitor, one.firstAt)
+    if (!byDay.has(keyOfDay(one.session, one.day - 1))) {
+      const [source, medium, , device, browser, , country] = one.entry
+      for (const key of [
+        keys.source(source, medium),
+        keys.device(device),
+        keys.browser(browser),
+        keys.country(country),
+      ]) {
+        note(key, one.firstAt)
+      }
+    }
+    for (const [at, , path] of one.views) note(keys.page(path), at)
+    for (const [at] of one.conversions) note(keys.converting, at)
+  }
+  return firsts
+}
+
+function neighboursOf({ session, day }: SessionDay, byDay: ReadonlyMap<string, SessionDay>): Neighbours {
+  return { before: byDay.get(keyOfDay(session, day - 1)), next: byDay.get(keyOfDay(session, day + 1)) }
+}
+
+function deriveVisitor(
+  ofDay: readonly SessionDay[],
+  sessions: readonly SessionRow[],
+  keysOfDay: string[],
+  { build, version }: DeriveOptions,
+): VisitorRow {
+  const first = ofDay[0]!
+  const row: VisitorRow = {
+    workspace_id: first.workspaceId,
+    build,
+    visitor: first.visitor,
+    day: first.day,
+    version,
+    first_at: first.firstAt,
+    last_at: first.lastAt,
+    hours: 0,
+    sessions: 0,
+    events: 0,
+    conversions: 0,
+    keys: keysOfDay,
+    touch_at: 0,
+    touch_source: '',
+    touch_medium: '',
+  }
+  let last: Touch | undefined
+  for (const one of ofDay) {
+    if (one.lastAt > row.last_at) row.last_at = one.lastAt
+    row.hours = (row.hours | one.hours) >>> 0
+    const touch = one.touches.at(-1)
+    if (touch !== undefined && (last === undefined || byMoment(touch, last) > 0)) last = touch
+  }
+  for (const { begins, events, conversions } of sessions) {
+    row.sessions += begins
+    row.events += events
+    row.conversions += conversions
+  }
+  if (last !== undefined) [row.touch_at, , row.touch_source, row.touch_medium] = last
+  return row
+}
+
+/** All touches that a conversion of these days can be credited to, in order. Earlier days have left their last one. */
+function touchesOf(sessionDays: readonly SessionDay[], { lastTouch }: VisitorHistory): Touch[] {
+  if (sessionDays.every(({ conversions }) => conversions.length === 0)) return []
+  const touches = sessionDays.flatMap(({ touches }) => touches).sort(byMoment)
+  return lastTouch === undefined ? touches : [lastTouch, ...touches]
+}
+
+/**
+ * A conversion is credited to the visitor's last touch at or before it, at most 30 days old; else to the entry of its own
+ * session, as far back as the day before.
+ */
+function deriveCredits(
+  one: SessionDay,
+  byDay: ReadonlyMap<string, SessionDay>,
+  touches: readonly Touch[],
+  options: DeriveOptions,
+): CreditRow[] {
+  return one.conversions.map((conversion) => {
+    const touch = touches.findLast((each) => byMoment(each, conversion) <= 0)
+    if (touch !== undefined && touch[0] >= conversion[0] - creditWindowMs) {
+      const [touched_at, , source, medium] = touch
+      return creditRow(one, conversion, options, { rule: 'touch', source, medium, touched_at })
+    }
+    const [source, medium] = (byDay.get(keyOfDay(one.session, one.day - 1)) ?? one).entry
+    return creditRow(one, conversion, options, { rule: 'session', source, medium, touched_at: 0 })
+  })
+}
+
+/** Server events: neither visitor nor session, but events, pageviews, and conversions that name their own source. */
+function deriveServerRows(ordered: readonly SessionDay[], options: DeriveOptions): DerivedRows {
+  const { build, version, fromDay } = options
+  const written = ordered.filter(({ day }) => day >= fromDay)
+  return {
+    visitors: [],
+    sessions: written.map((one) => {
+      const pages = [...pagesOf(one)]
+      return {
+        ...noSession,
+        ...{ workspace_id: one.workspaceId, build, day: one.day, visitor: one.visitor, session: one.session, version },
+        ...{ first_at: one.firstAt, last_at: one.lastAt, events: one.events, pageviews: one.pageviews },
+        conversions: one.conversions.length,
+        page_path: pages.map(([path]) => path),
+        page_views: pages.map(([, { count }]) => count),
+        page_after_ms: pages.map(([, { afterMs }]) => afterMs),
+        page_prev_day: pages.map(() => sameDay),
+        page_continued: pages.map(() => 0),
+      }
+    }),
+    credits: written.flatMap((one) =>
+      one.conversions.map((conversion) => {
+        const [, , , , , , source, medium] = conversion
+        return creditRow(one, conversion, options, { rule: 'event', source, medium, touched_at: 0 })
+      }),
+    ),
+  }
+}
+
+function creditRow(
+  one: SessionDay,
+  [occurred_at, id, path, device, browser, country]: Conversion,
+  { build, version }: DeriveOptions,
+  credited: Pick<CreditRow, 'rule' | 'source' | 'medium' | 'touched_at'>,
+): CreditRow {
+  return {
+    ...{ workspace_id: one.workspaceId, build, day: one.day, id, version, occurred_at },
+    ...{ visitor: one.visitor, session: one.session, path, device, browser, country },
+    ...credited,
+  }
+}
+
+function groupByDay(ordered: readonly SessionDay[]): Map<number, SessionDay[]> {
+  const days = new Map<number, SessionDay[]>()
+  for (const one of ordered) {
+    const ofDay = days.get(one.day)
+    if (ofDay === undefined) days.set(one.day, [one])
+    else ofDay.push(one)
+  }
+  return days
+}
+
+function keyOfDay(session: string, day: number): string {
+  return `${day} ${session}`
+}
+
+function byMoment(
+  a: readonly [at: number, id: number, ...unknown[]],
+  b: readonly [at: number, id: number, ...unknown[]],
+) {
+  return a[0] - b[0] || a[1] - b[1]
+}
+
+function order(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

@@ -1,0 +1,263 @@
+/**
+ * One fold: takes the events that came since the last one, finds the visitors they touch, derives these visitors' rows
+ * anew from `events`, and replaces them.
+ *
+ *   readTouched ─► readKnown ─► readSessionDays ─► deriveRows ─► visitors, credits, sessions + mark, cells ─► commitFold
+ *
+ * Every row is a function of the stored events. So a fold that died anywhere is simply done again: the same rows are written
+ * under a higher version. The rows of `sessions` and the mark (which events they reflect) are one insert of one part, which
+ * readers see whole. Rows that a mark doesn't cover yet are harmless: visitors are looked up by the fold alone, and readers
+ * count only conversions that the mark covers. Held by test/property/overview-folded.test.ts and test/crash/kill-folding.test.ts.
+ */
+import type { ClickHouse } from '../../clickhouse/client.ts'
+import {
+  type CreditRow,
+  creditColumns,
+  insertRowsOf,
+  markRow,
+  type SessionRow,
+  sessionColumns,
+  type VisitorRow,
+  visitorColumns,
+} from '../../clickhouse/rollups/tables.ts'
+import type { Postgres } from '../../postgres/client.ts'
+import { type FigureBuild, listOpenBuilds, makeMissingBuilds } from '../../postgres/tables/figure-builds.ts'
+import {
+  commitFold,
+  type FoldState,
+  type LeaseMark,
+  rangesOf,
+  readFoldState,
+  takeFoldVersion,
+} from '../../postgres/tables/folds.ts'
+import { type IdRange, subtractRanges } from '../../schemas/id-ranges.ts'
+import { foldEventsMax, segmentRowsMax } from '../../schemas/limits.ts'
+import { type LocalDays, localDays } from '../../schemas/local-days.ts'
+import { hourMs } from '../../schemas/time-zone.ts'
+import { type DerivedRows, deriveRows, noHistory } from './derive-rows.ts'
+import { readSessionDays } from './read-session-days.ts'
+import { findCut, nameOf, readKnown, readTouched, type TouchedVisitor } from './read-touched.ts'
+import { type BuildDay, writeCells } from './write-cells.ts'
+
+export interface Folding {
+  readonly pg: Postgres
+  readonly ch: ClickHouse
+  /** Before each statement. @throws when the work is another's now, or is to end */
+  readonly beforeEach: () => Promise<void>
+}
+
+export interface FoldResult {
+  /** Rows of `sessions` that were written. */
+  readonly sessions: number
+  /** False: more events wait, and can be folded at once. */
+  readonly isAllTaken: boolean
+}
+
+/** @throws when another fold was committed meanwhile, or a store is away: nothing is lost, the next fold takes the same */
+export async function fold(work: Folding, eventsMax: number = foldEventsMax): Promise<FoldResult> {
+  const { pg, ch, beforeEach } = work
+  await beforeEach()
+  // Before the state: whoever was held up here writes rows that later folds replace.
+  const version = await takeFoldVersion(pg)
+  const state = await readFoldState(pg)
+  const taken = await takeEvents(ch, state, eventsMax)
+  if (taken.added.length === 0 && state.repairs.length === 0) {
+    const { marks, asOf } = taken
+    if (asOf > state.asOf)
+      await commitFold(pg, { from: state.version, version: state.version, asOf, marks, repairIds: [] })
+    return { sessions: 0, isAllTaken: true }
+  }
+  const touched = await readTouched(ch, taken.added, state.repairs)
+  const builds = await buildsOf(pg, touched)
+  const visible = rangesOf(taken.marks)
+  const rows: DerivedRows = { sessions: [], visitors: [], credits: [] }
+  for (const group of groupBuilds(builds)) {
+    await beforeEach()
+    const derived = await deriveTouched(ch, touched, group, { version, visible })
+    rows.sessions.push(...derived.sessions)
+    rows.visitors.push(...derived.visitors)
+    rows.credits.push(...derived.credits)
+  }
+  await beforeEach()
+  await writeRows(ch, rows, markRow(version, visible, taken.asOf))
+  await writeCells(ch, closedDaysOf(rows, builds), { version, visible })
+  const isCommitted = await commitFold(pg, {
+    ...{ from: state.version, version, asOf: taken.asOf, marks: taken.marks },
+    repairIds: state.repairs.map(({ id }) => id),
+  })
+  if (!isCommitted) throw new Error('another process has folded meanwhile')
+  return { sessions: rows.sessions.length, isAllTaken: taken.isAll }
+}
+
+interface TakenEvents {
+  readonly marks: readonly LeaseMark[]
+  readonly added: readonly IdRange[]
+  /** Every event answered 202 before this is below the marks. */
+  readonly asOf: number
+  readonly isAll: boolean
+}
+
+/** What there is to fold, at most `eventsMax` events: the oldest ids first. */
+async function takeEvents(ch: ClickHouse, state: FoldState, eventsMax: number): Promise<TakenEvents> {
+  const { folded, shipped, asOf, shippedAsOf } = state
+  const added = subtractRanges(rangesOf(shipped), rangesOf(folded))
+  const isFew = added.reduce((ids, { from, through }) => ids + through - from + 1, 0) <= eventsMax
+  const cut = isFew ? undefined : await findCut(ch, added, eventsMax)
+  if (cut === undefined) return { marks: shipped, added, asOf: Math.max(asOf, shippedAsOf), isAll: true }
+  const foldedThrough = new Map(folded.map(({ firstSegment, through }) => [firstSegment, through]))
+  const marks = shipped.map((mark) => {
+    const before = foldedThrough.get(mark.firstSegment) ?? mark.firstSegment * segmentRowsMax - 1
+    return { ...mark, through: Math.max(before, Math.min(mark.through, cut)) }
+  })
+  return { marks, added: subtractRanges(rangesOf(marks), rangesOf(folded)), asOf, isAll: false }
+}
+
+/** The builds that touched workspaces have, each made where it is missing. Events of a workspace that is gone stay unfolded. */
+async function buildsOf(pg: Postgres, touched: readonly TouchedVisitor[]): Promise<FigureBuild[]> {
+  const ids = new Set(touched.map(({ workspaceId }) => workspaceId))
+  const isTouched = ({ workspaceId }: FigureBuild) => ids.has(workspaceId)
+  const builds = (await listOpenBuilds(pg)).filter(isTouched)
+  const known = new Set(builds.filter(({ state }) => state === 'current').map(({ workspaceId }) => workspaceId))
+  const missing = [...ids].filter((id) => !known.has(id))
+  if (missing.length === 0) return builds
+  await makeMissingBuilds(pg, missing)
+  return (await listOpenBuilds(pg)).filter(isTouched)
+}
+
+/** Builds that one statement can read for: of one timezone, and one for each workspace. */
+function groupBuilds(builds: readonly FigureBuild[]): FigureBuild[][] {
+  const groups: FigureBuild[][] = []
+  for (const build of builds) {
+    const fits = (group: FigureBuild[]) =>
+      group[0]!.timezone === build.timezone && group.every(({ workspaceId }) => workspaceId !== build.workspaceId)
+    const group = groups.find(fits)
+    if (group === undefined) groups.push([build])
+    else group.push(build)
+  }
+  return groups
+}
+
+export interface DerivationOptions {
+  readonly version: number
+  /** Ids of the events that are seen. */
+  readonly visible: readonly IdRange[]
+}
+
+/** Touched visitors whose earliest new event is on the same local day are looked up together. */
+async function deriveTouched(
+  ch: ClickHouse,
+  touched: readonly TouchedVisitor[],
+  group: readonly FigureBuild[],
+  { version, visible }: DerivationOptions,
+): Promise<DerivedRows> {
+  const buildOf = new Map(group.map(({ workspaceId, build }) => [workspaceId, build]))
+  const own = touched.filter(({ workspaceId }) => buildOf.has(workspaceId))
+  const rows: DerivedRows = { sessions: [], visitors: [], credits: [] }
+  if (own.length === 0) return rows
+  const days = localDays(group[0]!.timezone, ...spanOf(own))
+  for (const [fromDay, visitors] of groupBy(own, ({ firstAt }) => days.dayOf(firstAt))) {
+    const asked = visitors
+      .filter(({ visitor }) => visitor !== '0')
+      .map(({ workspaceId, visitor }) => ({ workspaceId, visitor, build: buildOf.get(workspaceId)! }))
+    const known = asked.length === 0 ? new Map() : await readKnown(ch, asked, fromDay)
+    const reach = reachOf(group[0]!.timezone, days, fromDay, [...known.values()])
+    const hours = visitors.flatMap(({ workspaceId, visitor, hours: touchedHours }) => {
+      const knownHours = (known.get(nameOf(workspaceId, visitor))?.days ?? []).flatMap(
+        ([day, mask]: readonly [number, number]) => hoursOf(mask, reach.startOf(day)),
+      )
+      return [...new Set([...touchedHours, ...knownHours])].map((hour) => [workspaceId, hour, visitor] as const)
+    })
+    const sessionDays = await readSessionDays(ch, { hours }, visible, reach)
+    for (const [name, ofVisitor] of groupBy(sessionDays, (one) => nameOf(one.workspaceId, one.visitor))) {
+      const history = known.get(name)?.history ?? noHistory
+      append(rows, deriveRows(ofVisitor, { build: buildOf.get(ofVisitor[0]!.workspaceId)!, version, fromDay, history }))
+    }
+  }
+  return rows
+}
+
+/** Of a share of a workspace's visitors, all rows that there are. */
+export async function derivePart(
+  ch: ClickHouse,
+  { build, workspaceId }: Pick<FigureBuild, 'build' | 'workspaceId'>,
+  share: { readonly part: number; readonly parts: number },
+  days: LocalDays,
+  { version, visible }: DerivationOptions,
+): Promise<DerivedRows> {
+  const sessionDays = await readSessionDays(ch, { workspaceId, ...share }, visible, days)
+  const rows: DerivedRows = { sessions: [], visitors: [], credits: [] }
+  for (const ofVisitor of groupBy(sessionDays, ({ visitor }) => visitor).values()) {
+    append(rows, deriveRows(ofVisitor, { build, version, fromDay: days.numbers[0]!, history: noHistory }))
+  }
+  return rows
+}
+
+/** Visitors and credits first: readers take neither for figures before the mark covers them. */
+export async function writeRows(ch: ClickHouse, rows: DerivedRows, mark?: SessionRow): Promise<void> {
+  const sessions = mark === undefined ? rows.sessions : [...rows.sessions, mark]
+  const version = sessions[0]?.version
+  await insertRowsOf<VisitorRow>(ch, 'visitors', visitorColumns, rows.visitors, `fold-${version}`)
+  await insertRowsOf<CreditRow>(ch, 'credits', creditColumns, rows.credits, `fold-${version}`)
+  await insertRowsOf<SessionRow>(ch, 'sessions', sessionColumns, sessions, `fold-${version}`)
+}
+
+/** Days of these rows that have cells already. */
+function closedDaysOf({ sessions, credits }: DerivedRows, builds: readonly FigureBuild[]): BuildDay[] {
+  const byBuild = new Map(builds.map((build) => [build.build, build]))
+  const days = new Map<string, BuildDay>()
+  for (const { build, day } of [...sessions, ...credits]) {
+    const { cellsThrough, workspaceId } = byBuild.get(build)!
+    if (cellsThrough !== null && day <= cellsThrough) {
+      const { timezone } = byBuild.get(build)!
+      days.set(`${build} ${day}`, { build, workspaceId, timezone, day })
+    }
+  }
+  return [...days.values()]
+}
+
+/** The days from two before `fromDay` to the last one that is known. */
+function reachOf(
+  timezone: string,
+  days: LocalDays,
+  fromDay: number,
+  known: readonly { readonly days: readonly (readonly [day: number, hours: number])[] }[],
+): LocalDays {
+  const lastDay = known.reduce((last, each) => each.days.reduce((max, [day]) => Math.max(max, day), last), fromDay)
+  const dayLength = 24 * hourMs
+  const from = days.startOf(fromDay)
+  return localDays(timezone, from, Math.max(days.starts.at(-1)!, from + (lastDay - fromDay + 1) * dayLength))
+}
+
+function hoursOf(mask: number, dayStart: number): number[] {
+  const first = Math.floor(dayStart / hourMs)
+  const hours: number[] = []
+  for (let bit = 0; bit < 32; bit++) if ((mask >>> bit) & 1) hours.push(first + bit)
+  return hours
+}
+
+function spanOf(touched: readonly TouchedVisitor[]): [from: number, to: number] {
+  let from = Number.POSITIVE_INFINITY
+  let to = 0
+  for (const { firstAt, hours } of touched) {
+    from = Math.min(from, firstAt)
+    for (const hour of hours) to = Math.max(to, (hour + 1) * hourMs)
+  }
+  return [from, to]
+}
+
+function append(rows: DerivedRows, more: DerivedRows): void {
+  for (const row of more.sessions) rows.sessions.push(row)
+  for (const row of more.visitors) rows.visitors.push(row)
+  for (const row of more.credits) rows.credits.push(row)
+}
+
+function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>()
+  for (const item of items) {
+    const key = keyOf(item)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [item])
+    else group.push(item)
+  }
+  return groups
+}

@@ -1,0 +1,64 @@
+/** The turn to fold. It saves double work; that nothing is written wrong is the versions' doing alone. */
+import { randomUUID } from 'node:crypto'
+import type { ClickHouse } from '../../clickhouse/client.ts'
+import type { Postgres } from '../../postgres/client.ts'
+import { leaseFold, releaseFold } from '../../postgres/tables/folds.ts'
+import { sleep } from '../../runtime/retry.ts'
+import { foldLeaseMs } from '../../schemas/limits.ts'
+import type { Folding } from './fold.ts'
+
+export interface FoldLease {
+  /** False while another has the turn. Else it is held until `release`. */
+  take(): Promise<boolean>
+  release(): Promise<void>
+  /** For work that is done while the lease is held: it ends where the lease was lost. */
+  readonly work: Folding
+}
+
+export function makeFoldLease(pg: Postgres, ch: ClickHouse, signal: AbortSignal): FoldLease {
+  const name = randomUUID()
+  let timer: NodeJS.Timeout | undefined
+  const prolong = () => leaseFold(pg, name, foldLeaseMs)
+  return {
+    take: async () => {
+      const isOurs = await prolong()
+      // Short, so that others don't wait long for a process that has died; a statement may take longer.
+      if (isOurs) timer ??= setInterval(() => void prolong().catch(() => {}), foldLeaseMs / 4)
+      return isOurs
+    },
+    release: async () => {
+      clearInterval(timer)
+      timer = undefined
+      await releaseFold(pg, name)
+    },
+    work: {
+      pg,
+      ch,
+      beforeEach: async () => {
+        signal.throwIfAborted()
+        if (!(await prolong())) throw new Error('another process has taken over the fold')
+      },
+    },
+  }
+}
+
+const retryMs = 100
+
+/** Waits for the turn, does a piece of work, and leaves the turn to others. */
+export async function whileLeased<T>(
+  pg: Postgres,
+  ch: ClickHouse,
+  signal: AbortSignal,
+  piece: (work: Folding) => Promise<T>,
+): Promise<T> {
+  const { take, release, work } = makeFoldLease(pg, ch, signal)
+  while (!(await take())) {
+    signal.throwIfAborted()
+    await sleep(retryMs, signal)
+  }
+  try {
+    return await piece(work)
+  } finally {
+    await release()
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * Folds for as long as the process lives. Of several processes one has the turn at a time; what fails is tried again with
+ * the next round. One rule sets the pace: a fold begins a second after the last one began, or as long after its end as it took.
+ */
+import type { ClickHouse } from '../../clickhouse/client.ts'
+import type { Postgres } from '../../postgres/client.ts'
+import { readFoldProgress } from '../../postgres/tables/folds.ts'
+import type { Clock } from '../../runtime/clock.ts'
+import type { Log } from '../../runtime/log.ts'
+import { sleep } from '../../runtime/retry.ts'
+import { withDeadline } from '../../runtime/shutdown.ts'
+import { closeDaysEveryMs, foldEveryMs, keepBuildsEveryMs } from '../../schemas/limits.ts'
+import type { PipelineMetrics } from '../pipeline-metrics.ts'
+import { buildNextPart, keepBuilds } from './build.ts'
+import { fold } from './fold.ts'
+import { makeFoldLease } from './lease.ts'
+import { closeDays } from './write-cells.ts'
+
+/** For a fold to end between two of its statements: within the 20 s of a step of the shutdown. */
+const closeDeadlineMs = 15_000
+
+export interface Folder {
+  /** Ends after the statement that is running, and leaves the turn to another process. */
+  close(): Promise<void>
+}
+
+export interface FolderOptions {
+  readonly pg: Postgres
+  readonly ch: ClickHouse
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: PipelineMetrics
+}
+
+export function startFolder({ pg, ch, clock, log, metrics }: FolderOptions): Folder {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const { take, release, work } = makeFoldLease(pg, ch, signal)
+  const isDue = makeTimers()
+  let isWell = true
+
+  /** @returns how long to wait for the next one */
+  async function round(): Promise<number> {
+    if (!(await take())) return foldEveryMs
+    const startedAt = performance.now()
+    const seconds = () => (performance.now() - startedAt) / 1000
+    try {
+      const { sessions, isAllTaken } = await fold(work)
+      metrics.folded(sessions)
+      const isBuilding = isAllTaken && (await buildNextPart(work, clock.now()))
+      if (isDue('close days', closeDaysEveryMs)) await closeDays(work, clock.now())
+      if (isDue('keep builds', keepBuildsEveryMs)) await keepBuilds(work)
+      metrics.jobEnded('fold', 'done', seconds(), clock.now())
+      if (!isAllTaken || isBuilding) return turnMs
+      const tookMs = seconds() * 1000
+      return Math.max(foldEveryMs - tookMs, tookMs)
+    } catch (error) {
+      if (!signal.aborted) metrics.jobEnded('fold', 'failed', seconds(), clock.now())
+      throw error
+    } finally {
+      // Between two rounds a command may have a turn.
+      await release()
+    }
+  }
+
+  async function run(): Promise<void> {
+    while (!signal.aborted) {
+      let pauseMs: number = foldEveryMs
+      try {
+        pauseMs = await round()
+        if (!isWell) log.info('events are folded again')
+        isWell = true
+      } catch (error) {
+        if (signal.aborted) break
+        if (isWell) log.warn({ err: error }, 'events can not be folded now; figures stay as of the last fold')
+        isWell = false
+      }
+      const progress = await readFoldProgress(pg).catch(() => undefined)
+      if (progress !== undefined) metrics.foldLagIs(progress.lagMs / 1000)
+      await sleep(pauseMs, signal)
+    }
+  }
+
+  const running = run()
+  return {
+    close: async () => {
+      stopping.abort(new Error('the pipeline is stopping'))
+      try {
+        await withDeadline(running, closeDeadlineMs, 'ending the fold under way')
+      } catch (error) {
+        log.warn({ err: error }, 'left the fold under way: the next one does it again')
+      }
+    },
+  }
+}
+
+/** While there is more to do at once: longer than another process waits between two tries to have its turn. */
+const turnMs = 150
+
+/** Says of each name whether so long has gone by since it last said so; at first it has. */
+function makeTimers(): (name: string, everyMs: number) => boolean {
+  const lastAt = new Map<string, number>()
+  return (name, everyMs) => {
+    if (performance.now() - (lastAt.get(name) ?? Number.NEGATIVE_INFINITY) < everyMs) return false
+    lastAt.set(name, performance.now())
+    return true
+  }
+}

@@ -1,0 +1,121 @@
+/** Which visitors have new events, from when on, and what is known of them. */
+import type { ClickHouse } from '../../clickhouse/client.ts'
+import { eventMs, idsIn } from '../../clickhouse/rollups/event-sql.ts'
+import type { EventRepair } from '../../postgres/tables/folds.ts'
+import type { IdRange } from '../../schemas/id-ranges.ts'
+import { foldDeadlineMs } from '../../schemas/limits.ts'
+import { hourMs } from '../../schemas/time-zone.ts'
+import type { VisitorHistory } from './derive-rows.ts'
+import type { Touch } from './read-session-days.ts'
+
+/** A visitor with new events; '0' stands for server events. */
+export interface TouchedVisitor {
+  readonly workspaceId: number
+  readonly visitor: string
+  /** Time of the earliest of them; milliseconds since 1970. */
+  readonly firstAt: number
+  /** UTC hours (since 1970) that have some. */
+  readonly hours: readonly number[]
+}
+
+/**
+ * The id up to which new events are taken up in one fold, so that they are at most `max`.
+ * @returns undefined where all of them fit
+ */
+export async function findCut(
+  ch: Pick<ClickHouse, 'query'>,
+  added: readonly IdRange[],
+  max: number,
+): Promise<number | undefined> {
+  const { sql, params } = idsIn(added, 'added')
+  const [row] = await ch.query<{ id: number }>(
+    `SELECT id FROM events WHERE ${sql} ORDER BY id LIMIT 1 OFFSET {max:UInt64}`,
+    { ...params, max },
+    { deadlineMs: foldDeadlineMs },
+  )
+  return row && row.id - 1
+}
+
+/** @param added ids of new events @param repairs hours whose events count as new */
+export async function readTouched(
+  ch: Pick<ClickHouse, 'query'>,
+  added: readonly IdRange[],
+  repairs: readonly EventRepair[],
+): Promise<TouchedVisitor[]> {
+  const { sql, params } = idsIn(added, 'added')
+  const isRepaired = `(workspace_id, toStartOfHour(occurred_at)) IN (
+    SELECT t.1, toDateTime(t.2 * 3600, 'UTC')
+    FROM (SELECT arrayJoin(arrayZip({repair_workspaces:Array(UInt32)}, {repair_hours:Array(UInt32)})) AS t))`
+  return ch.query<TouchedVisitor>(
+    `SELECT workspace_id AS workspaceId, toString(visitor) AS visitor, min(${eventMs}) AS firstAt,
+       groupUniqArray(intDiv(${eventMs}, ${hourMs})) AS hours
+     FROM events WHERE ${repairs.length === 0 ? sql : `(${sql} OR ${isRepaired})`} GROUP BY workspaceId, visitor`,
+    {
+      ...params,
+      ...(repairs.length > 0 && {
+        repair_workspaces: repairs.map(({ workspaceId }) => workspaceId),
+        repair_hours: repairs.map(({ hour }) => hour),
+      }),
+    },
+    { isLong: true, deadlineMs: foldDeadlineMs },
+  )
+}
+
+export interface KnownVisitor {
+  readonly history: VisitorHistory
+  /** Days from two before `fromDay` on, with the UTC hours that have events: bit n is the n-th from the day's beginning. */
+  readonly days: readonly (readonly [day: number, hours: number])[]
+}
+
+/**
+ * What earlier folds wrote of visitors. By the visitor's workspace and hash.
+ * @param visitors all with the same first touched day
+ */
+export async function readKnown(
+  ch: Pick<ClickHouse, 'query'>,
+  visitors: readonly { readonly build: number; readonly workspaceId: number; readonly visitor: string }[],
+  fromDay: number,
+): Promise<Map<string, KnownVisitor>> {
+  interface Row {
+    w: number
+    v: string
+    days: [number, number][]
+    last_days: [keys: string[], days: number[]]
+    touch: readonly [at: number, source: string, medium: string]
+  }
+  const rows = await ch.query<Row>(
+    `SELECT workspace_id AS w, toString(visitor) AS v, groupArrayIf((day, hours), day >= {from_day:UInt16} - 2) AS days,
+       maxMapIf(arrayMap(key -> toString(key), keys), arrayMap(key -> day, keys), day < {from_day:UInt16} - 1) AS last_days,
+       argMaxIf((toUnixTimestamp64Milli(touch_at), toString(touch_source), toString(touch_medium)), touch_at,
+         day < {from_day:UInt16} - 1 AND touch_source != '') AS touch
+     FROM visitors FINAL
+     WHERE (workspace_id, build, visitor) IN (
+       SELECT t.1, t.2, toUInt64(t.3)
+       FROM (SELECT arrayJoin(arrayZip({workspaces:Array(UInt32)}, {builds:Array(UInt32)}, {visitors:Array(String)})) AS t))
+     GROUP BY workspace_id, visitor`,
+    {
+      from_day: fromDay,
+      workspaces: visitors.map(({ workspaceId }) => workspaceId),
+      builds: visitors.map(({ build }) => build),
+      visitors: visitors.map(({ visitor }) => visitor),
+    },
+    { isLong: true, deadlineMs: foldDeadlineMs },
+  )
+  return new Map(
+    rows.map(({ w, v, days, last_days: [keys, lastDays], touch: [at, source, medium] }) => [
+      nameOf(w, v),
+      {
+        days,
+        history: {
+          lastDays: new Map(keys.map((key, place) => [key, lastDays[place]!])),
+          lastTouch: source === '' ? undefined : ([at, 0, source, medium] satisfies Touch),
+        },
+      },
+    ]),
+  )
+}
+
+/** A visitor of a workspace as one text. */
+export function nameOf(workspaceId: number, visitor: string): string {
+  return `${workspaceId} ${visitor}`
+}

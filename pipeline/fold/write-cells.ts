@@ -1,0 +1,150 @@
+/** Writes the cells of local days: of those that are over for the first time, and of those that late events touched anew. */
+import { writeCellsSql } from '../../clickhouse/rollups/cells.ts'
+import { idsIn, isSample } from '../../clickhouse/rollups/event-sql.ts'
+import type { FigureBuild } from '../../postgres/tables/figure-builds.ts'
+import { listOpenBuilds, noteCellsThrough } from '../../postgres/tables/figure-builds.ts'
+import { rangesOf, readFoldState, takeFoldVersion } from '../../postgres/tables/folds.ts'
+import { cellSessionsPerStatement, dayClosedAfterMs, foldDeadlineMs } from '../../schemas/limits.ts'
+import { localDays } from '../../schemas/local-days.ts'
+import { localDayAt, startOfLocalDay } from '../../schemas/time-zone.ts'
+import type { DerivationOptions, Folding } from './fold.ts'
+
+/** A local day of a build. */
+export interface BuildDay {
+  readonly build: number
+  readonly workspaceId: number
+  readonly timezone: string
+  readonly day: number
+}
+
+/** One block for each insert: readers see a day's new cells whole. */
+const oneBlock = {
+  max_insert_threads: 1,
+  min_insert_block_size_rows: 10_000_000,
+  min_insert_block_size_bytes: 0,
+  insert_deduplicate: 0,
+}
+
+/** Writes the cells of these days anew. */
+export async function writeCells(
+  ch: Folding['ch'],
+  days: readonly BuildDay[],
+  { version, visible }: DerivationOptions,
+): Promise<void> {
+  for (const group of groupByTimezone(days)) {
+    const [from, to] = [Math.min(...group.map(({ day }) => day)), Math.max(...group.map(({ day }) => day))]
+    const calendar = localDays(
+      group[0]!.timezone,
+      startOfLocalDay(from, group[0]!.timezone),
+      startOfLocalDay(to, group[0]!.timezone),
+    )
+    const seen = idsIn(visible, 'visible')
+    const chosen = `(workspace_id, build, day) IN (
+      SELECT t.1, t.2, t.3 FROM (SELECT arrayJoin(arrayZip({workspaces:Array(UInt32)}, {builds:Array(UInt32)}, {days:Array(UInt16)})) AS t))`
+    const events = `SELECT workspace_id, id, occurred_at, path, title, metric, metric_value,
+        kind = 'pageview' AND title != '' AS is_titled, ${isSample} AS is_sample, transform(workspace_id, {workspaces:Array(UInt32)}, {builds:Array(UInt32)}, toUInt32(0)) AS build,
+        transform(roundDown(toUnixTimestamp64Milli(occurred_at), {day_starts:Array(Int64)}), {day_starts:Array(Int64)}, {day_numbers:Array(UInt16)}, toUInt16(0)) AS day
+      FROM events
+      WHERE workspace_id IN {workspaces:Array(UInt32)} AND ${seen.sql} AND ${chosen}
+        AND occurred_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND occurred_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')`
+    await ch.command(
+      writeCellsSql(chosen, events, seen.sql),
+      {
+        ...seen.params,
+        ...{
+          version,
+          workspaces: group.map(({ workspaceId }) => workspaceId),
+          builds: group.map(({ build }) => build),
+        },
+        ...{ days: group.map(({ day }) => day), day_starts: calendar.starts, day_numbers: calendar.numbers },
+        ...{ from: calendar.startOf(from), to: calendar.startOf(nextDay(calendar.numbers, to)) },
+      },
+      { deadlineMs: foldDeadlineMs, settings: oneBlock },
+    )
+  }
+}
+
+/** Writes the cells of days that are over since the last time, and says so. @param now milliseconds since 1970 */
+export async function closeDays(work: Folding, now: number): Promise<void> {
+  const { pg, beforeEach } = work
+  const due = (await listOpenBuilds(pg)).filter(
+    (build) => build.state === 'current' && (build.cellsThrough ?? -1) < lastClosedDay(build.timezone, now),
+  )
+  if (due.length === 0) return
+  const visible = rangesOf((await readFoldState(pg)).folded)
+  await writeCellsOf(work, due, (build) => lastClosedDay(build.timezone, now), visible)
+  for (const [day, builds] of groupBy(due, (build) => lastClosedDay(build.timezone, now))) {
+    await beforeEach()
+    await noteCellsThrough(
+      pg,
+      builds.map(({ build }) => build),
+      day,
+    )
+  }
+}
+
+/** Writes the cells of all days of builds behind those that have some, through a day of each. */
+export async function writeCellsOf(
+  { pg, ch, beforeEach }: Folding,
+  builds: readonly FigureBuild[],
+  throughOf: (build: FigureBuild) => number,
+  visible: DerivationOptions['visible'],
+): Promise<void> {
+  const byBuild = new Map(builds.map((build) => [build.build, build]))
+  const days = await ch.query<{ build: number; day: number; sessions: number }>(
+    `SELECT build, day, count() AS sessions FROM sessions
+     WHERE (workspace_id, build) IN (SELECT t.1, t.2 FROM (SELECT arrayJoin(arrayZip({workspaces:Array(UInt32)}, {builds:Array(UInt32)})) AS t))
+     GROUP BY build, day ORDER BY day, build`,
+    { workspaces: builds.map(({ workspaceId }) => workspaceId), builds: builds.map(({ build }) => build) },
+    { isLong: true, deadlineMs: foldDeadlineMs },
+  )
+  const due = days.filter(({ build, day }) => {
+    const { cellsThrough } = byBuild.get(build)!
+    return day > (cellsThrough ?? -1) && day <= throughOf(byBuild.get(build)!)
+  })
+  for (let at = 0; at < due.length; ) {
+    let sessions = 0
+    const some: BuildDay[] = []
+    for (; at < due.length && (some.length === 0 || sessions + due[at]!.sessions <= cellSessionsPerStatement); at++) {
+      const { build, day } = due[at]!
+      sessions += due[at]!.sessions
+      some.push({ ...byBuild.get(build)!, day })
+    }
+    await beforeEach()
+    await writeCells(ch, some, { version: await takeFoldVersion(pg), visible })
+  }
+}
+
+/** The last local day that is over for long enough. */
+export function lastClosedDay(timezone: string, now: number): number {
+  return localDayAt(now - dayClosedAfterMs, timezone) - 1
+}
+
+/** Days that one statement can read for: of one timezone, and one build for each workspace. */
+function groupByTimezone(days: readonly BuildDay[]): BuildDay[][] {
+  const groups: { days: BuildDay[]; timezone: string; builds: Map<number, number> }[] = []
+  for (const day of days) {
+    const { timezone, workspaceId, build } = day
+    const group = groups.find((each) => each.timezone === timezone && (each.builds.get(workspaceId) ?? build) === build)
+    if (group === undefined) groups.push({ days: [day], timezone, builds: new Map([[workspaceId, build]]) })
+    else {
+      group.days.push(day)
+      group.builds.set(workspaceId, build)
+    }
+  }
+  return groups.map((group) => group.days)
+}
+
+function nextDay(numbers: readonly number[], day: number): number {
+  return numbers[numbers.indexOf(day) + 1]!
+}
+
+function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>()
+  for (const item of items) {
+    const group = groups.get(keyOf(item))
+    if (group === undefined) groups.set(keyOf(item), [item])
+    else group.push(item)
+  }
+  return groups
+}

@@ -1,0 +1,153 @@
+/** `svc figures`, and figures in another timezone. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { buildNextPart, keepBuilds } from '../../pipeline/fold/build.ts'
+import { readCurrentBuild } from '../../postgres/tables/figure-builds.ts'
+import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
+import { leftBuildKeepMs, segmentLeaseSize, segmentRowsMax } from '../../schemas/limits.ts'
+import { runSvc } from '../support/command-line.ts'
+import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
+import { closeDaysAt, foldAll, workOn } from '../support/fold.ts'
+import { makeTestWorkspace, type Overview, type TestWorkspace } from '../support/overview.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+const now = Date.parse('2026-11-20T14:25:00Z')
+const later = now + 30 * 60_000
+
+let stores: TestStores
+let workspace: TestWorkspace
+beforeAll(async () => {
+  stores = await freshStores()
+  workspace = await makeTestWorkspace(stores, {})
+  await workspace.addEvents(visits)
+  await closeDaysAt(stores, now)
+})
+afterAll(() => stores.close())
+
+/** Of visitors who come back, over midnights of several timezones. */
+const visits: EventLike[] = Array.from({ length: 60 }, (_, nth) => ({
+  ...{ visitor: 1 + (nth % 7), session: 100 + (nth >> 1), path: `/${nth % 4}` },
+  ...(nth % 5 === 0 ? { source: 'news', medium: 'email' } : {}),
+  ...(nth % 9 === 0 ? { kind: 'conversion' as const } : {}),
+  occurred_at: now - nth * 97 * 60_000,
+}))
+
+async function figures(command: string) {
+  const words = ['figures', command, '--json', ...(command === 'status' ? [] : ['--workspace', String(workspace.id)])]
+  const { code, out } = await runSvc(words, {
+    DATABASE_URL: stores.databaseUrl,
+    CLICKHOUSE_URL: stores.clickhouseUrl,
+  })
+  return { code, said: JSON.parse(out) as Record<string, unknown> }
+}
+
+/** All but what depends on the workspace, and on when it was asked. */
+async function shownOf(asked: TestWorkspace, query: Record<string, string>) {
+  const { snippet: _, recent_events, metrics, ...lists } = (await asked.ask(query)) satisfies Overview
+  const events = recent_events.map(({ path, occurred_at }) => [path, occurred_at])
+  return { ...lists, metrics: { ...metrics, as_of: '' }, events }
+}
+
+/** Condition: the workspace's rows in use. */
+async function ofFigures(): Promise<string> {
+  return `workspace_id = ${workspace.id} AND build = ${(await readCurrentBuild(stores.pg, workspace.id))!.build}`
+}
+
+const update = (table: string, change: string) => (rows: string) =>
+  `ALTER TABLE ${table} UPDATE ${change} WHERE ${rows} AND day = (SELECT min(day) FROM ${table} WHERE ${rows}) SETTINGS mutations_sync = 1`
+const insert = (replaced: string, which: string) => (rows: string) =>
+  `INSERT INTO sessions SELECT * REPLACE (${replaced}) FROM sessions FINAL WHERE ${rows} AND ${which} LIMIT 1`
+
+test.each([
+  ['a session’s pageviews', update('sessions', 'pageviews = pageviews + 1')],
+  ['what a visitor was seen with', update('visitors', "keys = ['v']")],
+  ['what conversions are credited to', update('credits', "source = 'elsewhere'")],
+  ['the cells of a day', update('cells', 'bounces = bounces + 1')],
+  ['a session, under a higher version', insert('version + 1000 AS version, events + 1 AS events', 'begins')],
+  ['a session that there never was', insert('session + 1000 AS session', '1')],
+])('a check finds %s altered, and a rebuild mends it', async (_, alter) => {
+  const before = await shownOf(workspace, { days: '7' })
+  expect(await figures('check')).toMatchObject({ code: 0, said: { workspaces: 1, differences: [] } })
+  await stores.ch.command(alter(await ofFigures()))
+  expect(await figures('check')).toMatchObject({
+    code: 1,
+    said: { workspaces: 1, differences: [{ workspace_id: workspace.id, days: 1 }] },
+  })
+  expect(await figures('rebuild')).toMatchObject({ code: 0, said: { workspaces: 1 } })
+  expect(await figures('check')).toMatchObject({ code: 0 })
+  expect(await shownOf(workspace, { days: '7' })).toEqual(before)
+})
+
+test('status says as of when figures are, and what waits', async () => {
+  const settled = await figures('status')
+  expect(settled).toEqual({
+    code: 0,
+    said: {
+      version: expect.any(Number),
+      as_of: expect.stringMatching(/^\d{4}-.*Z$/),
+      ...{ pending_events: 0, lag_seconds: 0, repairs: 0, workspaces: 1, builds_in_progress: 0 },
+    },
+  })
+  const first = await leaseSegments(stores.pg, segmentLeaseSize)
+  const id = first * segmentRowsMax
+  await insertEventRows(stores.ch, [{ ...makeEventRow({ workspace_id: workspace.id, occurred_at: now }), id }])
+  await advanceMark(stores.pg, first, id)
+  expect((await figures('status')).said).toMatchObject({ pending_events: 1, lag_seconds: expect.any(Number) })
+  await foldAll(stores)
+  const { said } = await figures('status')
+  expect(said).toMatchObject({ pending_events: 0, lag_seconds: 0 })
+  expect(said['version']).toBeGreaterThan(settled.said['version'] as number)
+})
+
+test('figures go on in the old timezone until those of the new one stand, while events come in', async () => {
+  const [moved, before, after] = [
+    await makeTestWorkspace(stores, { timezone: 'America/New_York' }),
+    await makeTestWorkspace(stores, { timezone: 'America/New_York' }),
+    await makeTestWorkspace(stores, { timezone: 'Asia/Kathmandu' }),
+  ]
+  let added = 0
+  const add = async () => {
+    added++
+    const events = visits.map((event, nth) => ({ ...event, visitor: 1 + ((nth + added) % 11) }))
+    for (const one of [moved, before, after]) await one.addEvents(events)
+  }
+  const queries = [{ days: '7' }, { start: '2026-11-18T03:00:00Z', end: '2026-11-20' }]
+  const expectAs = async (other: TestWorkspace) => {
+    for (const query of queries) expect(await shownOf(moved, query)).toEqual(await shownOf(other, query))
+  }
+  const work = workOn(stores)
+  await add()
+  await closeDaysAt(stores, now)
+  await stores.pg.query(`UPDATE workspaces SET timezone = 'Asia/Kathmandu' WHERE id = $1`, [moved.id])
+  await expectAs(before)
+  await keepBuilds(work)
+  const timezone = async () => (await moved.ask()).metrics.range.timezone
+  // Begun, then derived, then with cells: before each step events come in.
+  for (const _ of ['derive', 'finish']) {
+    expect(await timezone()).toBe('America/New_York')
+    await add()
+    await expectAs(before)
+    expect(await buildNextPart(work, later)).toBe(true)
+  }
+  expect(await timezone()).toBe('Asia/Kathmandu')
+  expect(await buildNextPart(work, later)).toBe(false)
+  await closeDaysAt(stores, later)
+  await expectAs(after)
+  await add()
+  await expectAs(after)
+
+  // Rows of the old one are deleted once nobody can be reading them.
+  const buildsWithRows = () =>
+    stores.ch.query<{ builds: number }>(
+      `SELECT uniqExact(build) AS builds FROM sessions WHERE workspace_id = {id:UInt32}`,
+      { id: moved.id },
+    )
+  await keepBuilds(work)
+  expect(await buildsWithRows()).toEqual([{ builds: 2 }])
+  await stores.pg.query(
+    `UPDATE figure_builds SET changed_at = changed_at - make_interval(secs => $1) WHERE state = 'left'`,
+    [leftBuildKeepMs / 1000],
+  )
+  await keepBuilds(work)
+  expect(await buildsWithRows()).toEqual([{ builds: 1 }])
+  await expectAs(after)
+})

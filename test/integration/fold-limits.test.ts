@@ -1,0 +1,114 @@
+/** At the limits of schemas/limits.ts figures are cut as they say, and nobody else's change. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { cellKeysMax, sessionsPerVisitorDayMax, viewsPerSessionDayMax } from '../../schemas/limits.ts'
+import type { EventLike } from '../support/event-rows.ts'
+import { judgeFigures } from '../support/figures.ts'
+import { closeDaysAt } from '../support/fold.ts'
+import { makeTestWorkspace, type TestWorkspace } from '../support/overview.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+let stores: TestStores
+beforeAll(async () => {
+  stores = await freshStores()
+})
+afterAll(() => stores.close())
+
+const day = Date.parse('2026-11-18T00:00:00Z')
+const now = Date.parse('2026-11-20T14:25:00Z')
+const [second, hour] = [1_000, 3_600_000]
+
+/** Two workspaces, and what the second one shows, which has events of its own. */
+async function makeTwo(): Promise<{ busy: TestWorkspace; expectOtherUnchanged: () => Promise<void> }> {
+  const [busy, other] = [await makeTestWorkspace(stores, {}), await makeTestWorkspace(stores, {})]
+  // The same visitor on the same day.
+  await other.addEvents(
+    [1, 2, 3].map((session) => ({ session, path: `/${session}`, occurred_at: day + session * hour })),
+  )
+  const shown = async () => {
+    const { metrics, ...lists } = await other.ask({ days: '7' })
+    return { ...lists, metrics: { ...metrics, as_of: '' } }
+  }
+  const before = await shown()
+  expect(before.metrics).toMatchObject({ visitors: 1, sessions: 3, lists_cut: false })
+  return { busy, expectOtherUnchanged: async () => expect(await shown()).toEqual(before) }
+}
+
+test(`of a visitor and day the first ${sessionsPerVisitorDayMax} sessions count`, async () => {
+  const { busy, expectOtherUnchanged } = await makeTwo()
+  const sessions = (from: number, to: number): EventLike[] =>
+    Array.from({ length: to - from }, (_, nth) => ({
+      ...{ session: 1 + from + nth, path: from + nth < sessionsPerVisitorDayMax ? '/in' : '/beyond' },
+      occurred_at: day + hour + (from + nth) * second,
+    }))
+  const counted = { visitors: 1, sessions: sessionsPerVisitorDayMax, pageviews: sessionsPerVisitorDayMax }
+  await busy.addEvents(sessions(0, 900))
+  await busy.addEvents(sessions(900, sessionsPerVisitorDayMax + 300))
+  await busy.addEvents([{ visitor: 2, path: '/in', occurred_at: day + 3 * hour }])
+  const expected = { visitors: 2, sessions: counted.sessions + 1, pageviews: counted.pageviews + 1, lists_cut: false }
+  for (const at of ['open', 'closed']) {
+    const { metrics, top_pages } = await busy.ask({ days: '7' })
+    expect([at, metrics]).toMatchObject([at, expected])
+    expect(top_pages.map(({ path }) => path)).toEqual(['/in'])
+    await closeDaysAt(stores, now)
+  }
+  await expectOtherUnchanged()
+  expect(await judgeFigures(stores)).toMatchObject({ differentDays: 0 })
+})
+
+test('an earlier session that comes late takes the place of the last one that counted', async () => {
+  const { busy, expectOtherUnchanged } = await makeTwo()
+  const session = (nth: number, path: string): EventLike => ({
+    session: 1 + nth,
+    path,
+    occurred_at: day + nth * second,
+  })
+  await busy.addEvents(Array.from({ length: sessionsPerVisitorDayMax }, (_, nth) => session(100 + nth, '/of-then')))
+  await busy.addEvents([session(1, '/late'), session(2, '/late')])
+  const { metrics, top_pages } = await busy.ask({ days: '7' })
+  expect(metrics).toMatchObject({
+    visitors: 1,
+    sessions: sessionsPerVisitorDayMax,
+    pageviews: sessionsPerVisitorDayMax,
+  })
+  expect(top_pages.map(({ path, pageviews }) => [path, pageviews])).toEqual([
+    ['/of-then', sessionsPerVisitorDayMax - 2],
+    ['/late', 2],
+  ])
+  await expectOtherUnchanged()
+})
+
+test(`of a session and day the first ${viewsPerSessionDayMax} pageviews count for pages, and all of them for the rest`, async () => {
+  const { busy, expectOtherUnchanged } = await makeTwo()
+  const views = viewsPerSessionDayMax + 200
+  await busy.addEvents(
+    Array.from({ length: views }, (_, nth) => ({ path: '/again', occurred_at: day + hour + nth * second })),
+  )
+  const { metrics, top_pages } = await busy.ask({ days: '7' })
+  expect(metrics).toMatchObject({ visitors: 1, sessions: 1, pageviews: views })
+  expect(top_pages).toMatchObject([{ path: '/again', pageviews: viewsPerSessionDayMax, visitors: 1 }])
+  await expectOtherUnchanged()
+})
+
+test(`of a day’s pages the ${cellKeysMax} largest are kept once it is over, and the answer says so`, async () => {
+  const { busy, expectOtherUnchanged } = await makeTwo()
+  const at = (nth: number) => ({ visitor: 1 + (nth % 500), session: 1 + nth, occurred_at: day + hour + nth * second })
+  // Each page once, and twenty of them as often again as their number says.
+  const once = Array.from({ length: cellKeysMax + 500 }, (_, nth) => ({ ...at(nth), path: `/${nth}` }))
+  const again = Array.from({ length: 20 }, (_, page) =>
+    Array.from({ length: 1 + page }, (_, nth) => ({ ...at(10 * page + nth), path: `/${cellKeysMax - page}` })),
+  ).flat()
+  await busy.addEvents([...once, ...again])
+  const asked = async () => {
+    const { metrics, top_pages } = await busy.ask({ days: '7', limit: '20' })
+    const { lists_cut, as_of: _, ...counters } = metrics
+    return { lists_cut, counters, top_pages }
+  }
+  const open = await asked()
+  expect(open).toMatchObject({ lists_cut: false, counters: { pageviews: once.length + again.length, visitors: 500 } })
+  expect(open.top_pages.map(({ path, pageviews }) => [path, pageviews])).toEqual(
+    Array.from({ length: 20 }, (_, nth) => [`/${cellKeysMax - 19 + nth}`, 21 - nth]),
+  )
+  await closeDaysAt(stores, now)
+  expect(await asked()).toEqual({ ...open, lists_cut: true })
+  await expectOtherUnchanged()
+})

@@ -1,0 +1,215 @@
+/** One visitor's rows, derived from random events: the same in one step or in two, and a count of first appearances. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { isBounce } from '../../clickhouse/rollups/event-sql.ts'
+import type { SessionRow, VisitorRow } from '../../clickhouse/rollups/tables.ts'
+import { type DerivedRows, deriveRows, noHistory, type VisitorHistory } from '../../pipeline/fold/derive-rows.ts'
+import type { SessionDay, Touch } from '../../pipeline/fold/read-session-days.ts'
+import { isLong, seed } from '../support/short-form.ts'
+
+const runs = { seed, numRuns: isLong ? 20_000 : 500 }
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+/** Of these local days, which are those of UTC. */
+const [firstDay, days] = [20_000, 40] as const
+
+interface Event {
+  readonly id: number
+  readonly at: number
+  readonly visitor: number
+  readonly session: number
+  readonly kind: 'pageview' | 'conversion' | 'web_vital'
+  readonly path: string
+  readonly source: string
+  readonly engagementMs: number
+}
+
+/** Mostly of some days around one another, and on few moments, so that days, sessions and moments meet. */
+const someEvents = fc
+  .array(
+    fc.record({
+      day: fc.oneof({ weight: 4, arbitrary: fc.integer({ min: 3, max: 8 }) }, fc.integer({ min: 0, max: days - 1 })),
+      ms: fc.constantFrom(0, 1, hourMs, 9 * hourMs, 9 * hourMs + 5_000, dayMs - 1),
+      visitor: fc.integer({ min: 1, max: 4 }),
+      session: fc.integer({ min: 1, max: 3 }),
+      kind: fc.constantFrom('pageview' as const, 'pageview' as const, 'conversion' as const, 'web_vital' as const),
+      path: fc.constantFrom('/', '/a', '/b'),
+      source: fc.constantFrom('', '', 'direct', 'google', 'news'),
+      engagementMs: fc.constantFrom(0, 6_000),
+    }),
+    { minLength: 1, maxLength: 30 },
+  )
+  .map((all) => all.map(({ day, ms, ...event }, id): Event => ({ ...event, id, at: (firstDay + day) * dayMs + ms })))
+
+const dayOf = ({ at }: Pick<Event, 'at'>) => Math.floor(at / dayMs)
+const byTime = (a: Event, b: Event) => a.at - b.at || a.id - b.id
+const mediumOf = (source: string) => (['', 'direct'].includes(source) ? 'none' : 'email')
+const sourceOf = (source: string) => (source === '' ? 'direct' : source)
+
+/** As read-session-days.ts reads them of stored events. */
+function sessionDaysOf(events: readonly Event[]): SessionDay[] {
+  const groups = new Map<string, Event[]>()
+  for (const event of [...events].sort(byTime)) {
+    const key = `${event.visitor} ${event.session} ${dayOf(event)}`
+    groups.set(key, [...(groups.get(key) ?? []), event])
+  }
+  return [...groups.values()].map((own) => {
+    const [first, last] = [own[0]!, own.at(-1)!]
+    const of = (kind: Event['kind']) => own.filter((event) => event.kind === kind)
+    return {
+      ...{ workspaceId: 1, visitor: String(first.visitor), session: String(first.session), day: dayOf(first) },
+      ...{ firstAt: first.at, lastAt: last.at, events: own.length, pageviews: of('pageview').length },
+      entry: [sourceOf(first.source), mediumOf(first.source), '', 'desktop', 'Chrome', '', 'DE'],
+      ...{ acts: of('conversion').length, engagementMs: own.reduce((sum, event) => sum + event.engagementMs, 0) },
+      hours: own.reduce((mask, { at }) => mask | (1 << Math.floor((at % dayMs) / hourMs)), 0),
+      views: of('pageview').map(({ at, id, path }) => [at, id, path]),
+      touches: own
+        .filter(({ source }) => !['', 'direct'].includes(source))
+        .map(({ at, id, source }) => [at, id, source, mediumOf(source)]),
+      conversions: of('conversion').map(({ at, id, path, source }) => [
+        ...([at, id, path, 'desktop', 'Chrome', 'DE'] as const),
+        ...([sourceOf(source), mediumOf(source)] as const),
+      ]),
+    }
+  })
+}
+
+const derive = (
+  events: readonly Event[],
+  fromDay: number = firstDay,
+  history: VisitorHistory = noHistory,
+): DerivedRows => deriveRows(sessionDaysOf(events), { build: 1, version: 1, fromDay, history })
+
+/** What a fold knows of the days before the day before `fromDay`, by the rows that stand (read-touched.ts). */
+function historyBefore(fromDay: number, visitors: readonly VisitorRow[]): VisitorHistory {
+  const earlier = visitors.filter(({ day }) => day < fromDay - 1).sort((a, b) => a.day - b.day)
+  const touched = earlier.findLast(({ touch_source }) => touch_source !== '')
+  return {
+    lastDays: new Map(earlier.flatMap(({ day, keys }) => keys.map((key) => [key, day] as const))),
+    lastTouch: touched && ([touched.touch_at, 0, touched.touch_source, touched.touch_medium] satisfies Touch),
+  }
+}
+
+/** By each table's key; of two rows with one key the later one stands. */
+function standing(...steps: readonly DerivedRows[]) {
+  const all = <Name extends keyof DerivedRows>(name: Name) =>
+    steps.flatMap((rows): DerivedRows[Name][number][] => rows[name])
+  return {
+    sessions: new Map(all('sessions').map((row) => [`${row.day} ${row.session}`, row])),
+    visitors: new Map(all('visitors').map((row) => [row.day, { ...row, keys: [...row.keys].sort() }])),
+    credits: new Map(all('credits').map((row) => [row.id, row])),
+  }
+}
+
+const ofOne = someEvents.map((events) => events.map((event) => ({ ...event, visitor: 1 })))
+
+test('rows derived in two steps, the second with events of any time, are those derived at once', () => {
+  fc.assert(
+    fc.property(ofOne, fc.array(fc.boolean(), { minLength: 30, maxLength: 30 }), (events, isFirst) => {
+      const earlier = events.filter(({ id }) => isFirst[id])
+      const later = events.filter(({ id }) => !isFirst[id])
+      fc.pre(earlier.length > 0 && later.length > 0)
+      const first = derive(earlier)
+      const fromDay = Math.min(...later.map(dayOf))
+      const read = events.filter((event) => dayOf(event) >= fromDay - 2)
+      const second = derive(read, fromDay, historyBefore(fromDay, first.visitors))
+      expect(standing(first, second)).toEqual(standing(derive(events)))
+    }),
+    runs,
+  )
+})
+
+test('rows are the same in whatever order session-days are read', () => {
+  const shuffled = fc.tuple(ofOne, fc.infiniteStream(fc.nat())).map(([events, numbers]) => {
+    const sessionDays = sessionDaysOf(events)
+    const order = new Map(sessionDays.map((one) => [one, numbers.next().value as number]))
+    return { sessionDays, other: [...sessionDays].sort((a, b) => order.get(a)! - order.get(b)!) }
+  })
+  const options = { build: 1, version: 1, fromDay: firstDay, history: noHistory }
+  fc.assert(
+    fc.property(shuffled, ({ sessionDays, other }) => {
+      expect(deriveRows(other, options)).toEqual(deriveRows(sessionDays, options))
+    }),
+    runs,
+  )
+})
+
+describe('first appearances', () => {
+  const ranges = fc
+    .tuple(fc.nat(days), fc.nat(days))
+    .map(([a, b]) => [firstDay + Math.min(a, b), firstDay + Math.max(a, b)] as const)
+
+  interface Appearance {
+    readonly key: string
+    readonly prevDay: number
+  }
+  const appearancesOf = (row: SessionRow): Appearance[] => [
+    { key: 'all', prevDay: row.prev_day },
+    ...(row.begins ? [{ key: `source ${row.source} ${row.medium}`, prevDay: row.source_prev_day }] : []),
+    ...(row.conversions > 0 ? [{ key: 'converting', prevDay: row.converting_prev_day }] : []),
+    ...row.page_path.map((path, at) => ({ key: `page ${path}`, prevDay: row.page_prev_day[at]! })),
+  ]
+
+  /** Keys of an event; the session of its visitor begins with it where none of its events is on the day before. */
+  function keysOf(event: Event, events: readonly Event[]): string[] {
+    const own = events.filter(({ visitor, session }) => visitor === event.visitor && session === event.session)
+    const isFirst = !own.some(
+      (other) => dayOf(other) === dayOf(event) - 1 || (dayOf(other) === dayOf(event) && byTime(other, event) < 0),
+    )
+    return [
+      'all',
+      ...(isFirst ? [`source ${sourceOf(event.source)} ${mediumOf(event.source)}`] : []),
+      ...(event.kind === 'conversion' ? ['converting'] : []),
+      ...(event.kind === 'pageview' ? [`page ${event.path}`] : []),
+    ]
+  }
+
+  test('in a range of days, without an earlier one in it, are as many as distinct visitors', () => {
+    fc.assert(
+      fc.property(someEvents, ranges, (events, [from, to]) => {
+        const distinct = new Map<string, Set<number>>()
+        for (const event of events.filter((one) => dayOf(one) >= from && dayOf(one) < to)) {
+          for (const key of keysOf(event, events))
+            distinct.set(key, (distinct.get(key) ?? new Set()).add(event.visitor))
+        }
+        const counted = new Map<string, number>()
+        for (const visitor of new Set(events.map((event) => event.visitor))) {
+          const { sessions } = derive(events.filter((event) => event.visitor === visitor))
+          const inRange = sessions.filter(({ day }) => day >= from && day < to)
+          for (const { key, prevDay } of inRange.flatMap(appearancesOf)) {
+            if (prevDay < from) counted.set(key, (counted.get(key) ?? 0) + 1)
+          }
+        }
+        expect(counted).toEqual(new Map([...distinct].map(([key, visitors]) => [key, visitors.size])))
+      }),
+      runs,
+    )
+  })
+})
+
+test('whole sessions have what all of their events come to, over two days', () => {
+  fc.assert(
+    fc.property(ofOne, (events) => {
+      const { sessions } = derive(events)
+      for (const row of sessions.filter(({ begins }) => begins === 1)) {
+        const own = events
+          .filter((event) => String(event.session) === row.session && [row.day, row.day + 1].includes(dayOf(event)))
+          .sort(byTime)
+        const views = own.filter(({ kind }) => kind === 'pageview')
+        const acts = own.filter(({ kind }) => kind === 'conversion').length
+        expect(row).toMatchObject({
+          ...{ session_events: own.length, session_pageviews: views.length, entry_path: views[0]?.path ?? '' },
+          duration_ms: own.at(-1)!.at - own[0]!.at,
+          is_bounce: Number(
+            isBounce(
+              views.length,
+              acts,
+              own.reduce((sum, { engagementMs }) => sum + engagementMs, 0),
+            ),
+          ),
+        })
+      }
+    }),
+    runs,
+  )
+})

@@ -1,0 +1,60 @@
+/**
+ * Every figure of the overview equals the oracle's (test/oracle) however the events were folded: in one fold or several,
+ * in any order, with days that have cells already. `SEED=n` repeats a run, `RUNS=n` sets its length.
+ */
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { overviewCases, workspaceOf } from '../oracle/cases.ts'
+import { differences } from '../oracle/compare.ts'
+import { day } from '../oracle/facts.ts'
+import { computeOverview } from '../oracle/overview.ts'
+import { closeDaysAt, foldAll } from '../support/fold.ts'
+import { isLong, seed } from '../support/short-form.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+import { askOverview, type PlacedCase } from './ask-overview.ts'
+import { placeInPortions } from './folded-cases.ts'
+
+const runs = Number(process.env['RUNS'] ?? (isLong ? 3000 : 12))
+/** Folded together. */
+const chunk = 12
+const portionsEach = 3
+
+let stores: TestStores
+beforeAll(async () => {
+  stores = await freshStores()
+})
+afterAll(() => stores.close())
+
+async function expectFigures(
+  placed: readonly PlacedCase[],
+  isThere: (event: { id: number }) => boolean,
+  stage: string,
+) {
+  for (const [at, one] of placed.entries()) {
+    const facts = { ...one, events: one.events.filter(isThere) }
+    const expected = computeOverview(facts, one.query, workspaceOf(one), one.now)
+    const actual = await askOverview(stores, one)
+    const name = `SEED=${seed}, case ${at}, ${stage}, ${one.timezone}, ${JSON.stringify(one.query)}`
+    if (expected === undefined) expect(actual, name).toBe('refused')
+    else expect(differences(expected, actual), name).toEqual([])
+  }
+}
+
+test('every figure of the overview equals an independent computation however its events were folded', {
+  timeout: isLong ? 7_200_000 : 600_000,
+}, async () => {
+  const cases = fc.sample(overviewCases, { seed, numRuns: runs })
+  for (let from = 0; from < cases.length; from += chunk) {
+    const { placed, portions } = await placeInPortions(stores, cases.slice(from, from + chunk), portionsEach)
+    for (const [at, portion] of portions.entries()) {
+      const lastId = await portion.insert()
+      // The second portion comes in folds of a few events each.
+      await foldAll(stores, at === 1 ? 40 : undefined)
+      await expectFigures(placed, ({ id }) => id <= lastId, `chunk ${from}, portion ${at}`)
+      // Days of some cases are over then, and of others all are: what comes later is late for their cells.
+      const nows = placed.map(({ now }) => now).sort((a, b) => a - b)
+      await closeDaysAt(stores, at === 0 ? nows[Math.floor(nows.length / 2)]! : nows.at(-1)! + 3 * day)
+      await expectFigures(placed, ({ id }) => id <= lastId, `chunk ${from}, portion ${at}, days closed`)
+    }
+  }
+})

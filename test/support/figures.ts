@@ -1,0 +1,82 @@
+/** Figures held against the events that they are made of, in tests that don't care how they came about. */
+import { idsIn } from '../../clickhouse/rollups/event-sql.ts'
+import { buildNextPart } from '../../pipeline/fold/build.ts'
+import { fold } from '../../pipeline/fold/fold.ts'
+import { whileLeased } from '../../pipeline/fold/lease.ts'
+import { closeDays } from '../../pipeline/fold/write-cells.ts'
+import { beginBuild, readBuilds } from '../../postgres/tables/figure-builds.ts'
+import { rangesOf, readFoldState } from '../../postgres/tables/folds.ts'
+import { listWorkspaces } from '../../postgres/tables/workspaces.ts'
+import { sleep } from '../../runtime/retry.ts'
+import type { TestStores } from './stores.ts'
+
+export type FoldedStores = Pick<TestStores, 'pg' | 'ch'>
+
+export interface FiguresVerdict {
+  /** Local days whose rows aren't those that the events give. */
+  readonly differentDays: number
+  /** Distinct ids of `events`, less the events that figures count. */
+  readonly uncounted: number
+  /** Rows of `events`, less their distinct ids. */
+  readonly doubled: number
+}
+
+export const exactFigures: FiguresVerdict = { differentDays: 0, uncounted: 0, doubled: 0 }
+
+const foldedWithinMs = 120_000
+const { signal } = new AbortController()
+
+/**
+ * Folds all events that are stored, beside a pipeline that may do it as well. Waits for ingest to say that they are.
+ * @param workspaceId only this one's are waited for
+ */
+export async function foldStored({ pg, ch }: FoldedStores, workspaceId?: number): Promise<void> {
+  const isWaitedFor = workspaceId === undefined ? '1' : `workspace_id = ${workspaceId}`
+  const deadline = Date.now() + foldedWithinMs
+  for (;;) {
+    await whileLeased(pg, ch, signal, async (work) => {
+      while (!(await fold(work)).isAllTaken);
+      await closeDays(work, Date.now())
+    })
+    const { folded, repairs } = await readFoldState(pg)
+    const seen = idsIn(rangesOf(folded), 'folded')
+    const [left] = await ch.query<{ events: number }>(
+      `SELECT count() AS events FROM events WHERE ${isWaitedFor} AND NOT ${seen.sql}`,
+      seen.params,
+    )
+    if (left!.events === 0 && repairs.length === 0) return
+    if (Date.now() > deadline) throw new Error(`${left!.events} events and ${repairs.length} repairs wait for a fold`)
+    await sleep(200)
+  }
+}
+
+/** Derives all rows anew and compares them. To be called when nothing comes in any more. */
+export async function judgeFigures(stores: FoldedStores): Promise<FiguresVerdict> {
+  const { pg, ch } = stores
+  await foldStored(stores)
+  const checks: number[] = []
+  for (const { id } of await listWorkspaces(pg)) checks.push(await beginBuild(pg, id, 'check'))
+  while ((await readBuilds(pg, checks)).some(({ state }) => state === 'building')) {
+    await whileLeased(pg, ch, signal, async (work) => {
+      if ((await fold(work)).isAllTaken) await buildNextPart(work, Date.now())
+    })
+  }
+  const differences = (await readBuilds(pg, checks)).map((build) => build.differences ?? 0)
+  const [stored] = await ch.query<{ rows: number; ids: number }>(
+    'SELECT count() AS rows, uniqExact(id) AS ids FROM events',
+  )
+  return {
+    differentDays: differences.reduce((days, more) => days + more, 0),
+    uncounted: stored!.ids - (await countEventsOfFigures(stores)),
+    doubled: stored!.rows - stored!.ids,
+  }
+}
+
+async function countEventsOfFigures({ pg, ch }: FoldedStores): Promise<number> {
+  const current = await pg.query<{ build: number }>(`SELECT build FROM figure_builds WHERE state = 'current'`)
+  const [counted] = await ch.query<{ events: number }>(
+    'SELECT sum(events) AS events FROM sessions FINAL WHERE build IN {builds:Array(UInt32)}',
+    { builds: current.map(({ build }) => build) },
+  )
+  return counted!.events
+}

@@ -1,0 +1,36 @@
+/** Folds in a test, as the pipeline does in its loop. */
+
+import { type Folding, fold } from '../../pipeline/fold/fold.ts'
+import { closeDays } from '../../pipeline/fold/write-cells.ts'
+import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits.ts'
+import type { TestStores } from './stores.ts'
+
+export function workOn({ pg, ch }: Pick<TestStores, 'pg' | 'ch'>): Folding {
+  return { pg, ch, beforeEach: async () => {} }
+}
+
+/** Folds until nothing waits. */
+export async function foldAll(stores: Pick<TestStores, 'pg' | 'ch'>, eventsMax?: number): Promise<void> {
+  while (!(await fold(workOn(stores), eventsMax)).isAllTaken);
+}
+
+/** Says that all events there are have been shipped, of whatever lease, and folds them. */
+export async function foldWhatIsThere({ pg, ch }: Pick<TestStores, 'pg' | 'ch'>): Promise<void> {
+  const leases = await ch.query<{ lease: number; through: number }>(
+    `SELECT intDiv(intDiv(id, ${segmentRowsMax}), ${segmentLeaseSize}) AS lease, max(id) AS through FROM events GROUP BY lease`,
+  )
+  for (const { lease, through } of leases) {
+    await pg.query(
+      `INSERT INTO segment_leases_taken AS had (first_segment, end_segment, shipped_through, updated_at)
+       VALUES ($1, $2, $3, '-infinity')
+       ON CONFLICT (first_segment) DO UPDATE SET shipped_through = greatest(had.shipped_through, $3)`,
+      [lease * segmentLeaseSize, (lease + 1) * segmentLeaseSize, through],
+    )
+  }
+  await foldAll({ pg, ch })
+}
+
+/** Writes the cells of all days that are over at `now`. */
+export function closeDaysAt(stores: Pick<TestStores, 'pg' | 'ch'>, now: number): Promise<void> {
+  return closeDays(workOn(stores), now)
+}

@@ -128,7 +128,7 @@ export const leaseSilentMs = 10 * second
 export const repairsPerFoldMax = 2_000
 /** A local day gets its cells so long after its end. */
 export const dayClosedAfterMs = 2 * hour
-/** Of a visitor and local day so many sessions count, the earliest; events of later ones are in no figure. */
+/** Of a visitor and local day so many sessions count, those that came in first; events of others are in no count of whole days. */
 export const sessionsPerVisitorDayMax = 1_000
 /** Of a session and local day so many pageviews count for pages, and so many touches for credit, the earliest. */
 export const viewsPerSessionDayMax = 2_000

@@ -72,7 +72,11 @@ export type EventScope =
   | { readonly hours: readonly (readonly [workspaceId: number, hour: number, visitor: string])[] }
   | { readonly workspaceId: number; readonly part: number; readonly parts: number }
 
-/** @param visible ids of the events that are seen */
+/**
+ * Where a visitor has too many sessions on a day, those that came in first count: ids grow with time, so that a later one
+ * takes no other's place.
+ * @param visible ids of the events that are seen
+ */
 export async function readSessionDays(
   ch: Pick<ClickHouse, 'query'>,
   scope: EventScope,
@@ -113,7 +117,7 @@ export async function readSessionDays(
      WHERE ${chosen.sql} AND ${seen.sql}
        AND occurred_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND occurred_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
      GROUP BY w, visitor, s, day_start
-     ORDER BY w, visitor, day_start, first_at, s
+     ORDER BY w, visitor, day_start, min(id), s
      LIMIT ${sessionsPerVisitorDayMax} BY w, visitor, day_start`,
     {
       ...chosen.params,

@@ -157,6 +157,9 @@ export function connectClickHouse(url: string): ClickHouse {
               insert_deduplication_token: token,
               async_insert: 0,
               max_insert_block_size: String(insertBlockRows),
+              min_insert_block_size_rows: String(insertBlockRows),
+              min_insert_block_size_bytes: '0',
+              input_format_parallel_parsing: 0,
               // An import spans more days than the default of a hundred.
               max_partitions_per_insert_block: '0',
               wait_end_of_query: 1,

@@ -106,7 +106,7 @@ export const settings = {
     'CLICKHOUSE_URL',
     ['http:', 'https:'],
     'embedded',
-    'ClickHouse 25 or newer, with user, password and database in the URL.',
+    'ClickHouse 25.6 or newer, with user, password and database in the URL.',
   ),
   secretKey: text(
     'SECRET_KEY',

@@ -4,7 +4,7 @@ import { fold } from '../../pipeline/fold/fold.ts'
 import { whileLeased } from '../../pipeline/fold/lease.ts'
 import { type BuildPurpose, beginBuild, type FigureBuild, readBuilds } from '../../postgres/tables/figure-builds.ts'
 import { listWorkspaces } from '../../postgres/tables/workspaces.ts'
-import type { Invocation } from '../command.ts'
+import { CommandFailed, type Invocation } from '../command.ts'
 
 /** Begins a build for the workspace of the option, or for each, and waits until all are done. */
 export async function runBuilds(invocation: Invocation, purpose: BuildPurpose): Promise<FigureBuild[]> {
@@ -17,10 +17,13 @@ export async function runBuilds(invocation: Invocation, purpose: BuildPurpose): 
       : [(await installation.workspace(id)).id]
   const begun: number[] = []
   for (const workspaceId of workspaceIds) begun.push(await beginBuild(pg, workspaceId, purpose))
+  // Kept here: what a pipeline knows of a build that is over goes after some minutes.
+  const ended = new Map<number, FigureBuild>()
   for (;;) {
     const builds = await readBuilds(pg, begun)
     const left = builds.filter(({ state }) => state === 'building')
-    if (left.length === 0) return builds
+    for (const build of builds) if (build.state !== 'building') ended.set(build.build, build)
+    if (left.length === 0) break
     const [{ workspaceId, parts, partsDone }] = left as [FigureBuild]
     progress.running(`${left.length} workspaces left, workspace ${workspaceId}: ${partsDone} of ${parts || '?'} parts`)
     await whileLeased(pg, installation.clickhouse(), signal, async (work) => {
@@ -28,4 +31,7 @@ export async function runBuilds(invocation: Invocation, purpose: BuildPurpose): 
       if (isAllTaken) await buildNextPart(work, Date.now())
     })
   }
+  if (ended.size < begun.length)
+    throw new CommandFailed(`${begun.length - ended.size} builds ended unseen: run it again`)
+  return [...ended.values()]
 }

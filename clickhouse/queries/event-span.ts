@@ -1,6 +1,6 @@
 /** How many events a workspace has, and of which time. */
 import type { IdRange } from '../../schemas/id-ranges.ts'
-import { idsIn } from '../rollups/event-sql.ts'
+import { idsIn, isDatable } from '../rollups/event-sql.ts'
 import type { Reader } from './reader.ts'
 
 export interface EventSpan {
@@ -13,7 +13,7 @@ export interface EventSpan {
 export async function readSpanOfEvents(ch: Reader, workspaceId: number): Promise<EventSpan> {
   const [row] = await ch.query<EventSpan>(
     `SELECT count() AS events, toUnixTimestamp64Milli(min(occurred_at)) AS \`from\`, toUnixTimestamp64Milli(max(occurred_at)) AS \`to\`
-     FROM events WHERE workspace_id = {workspace:UInt32}`,
+     FROM events WHERE workspace_id = {workspace:UInt32} AND ${isDatable}`,
     { workspace: workspaceId },
     { deadlineMs: 60_000 },
   )

@@ -20,6 +20,10 @@ export const isSample = "kind = 'web_vital' AND metric != 'none'"
 /** Milliseconds since 1970. */
 export const eventMs = 'toUnixTimestamp64Milli(occurred_at)'
 
+/** An event whose local day has a number of 16 bits in every timezone: others, which an import may bring, are in no figure. */
+export const isDatable =
+  "occurred_at >= toDateTime64('1970-01-05 00:00:00', 3, 'UTC') AND occurred_at < toDateTime64('2149-06-01 00:00:00', 3, 'UTC')"
+
 /** Whether a session is a bounce, by its pageviews, its acts, and the milliseconds of its engagement (docs/metrics.md). */
 export function isBounce(pageviews: number, acts: number, engagementMs: number): boolean {
   return pageviews === 1 && acts === 0 && engagementMs < bounceEngagementMs

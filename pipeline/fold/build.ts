@@ -59,7 +59,10 @@ async function finish(work: Folding, build: FigureBuild, now: number): Promise<v
   const through = build.purpose === 'check' ? (current?.cellsThrough ?? -1) : lastClosedDay(build.timezone, now)
   await writeCellsOf(work, [build], () => through, visible)
   await noteCellsThrough(pg, [build.build], through)
-  if (build.purpose === 'figures') await makeCurrent(pg, build)
+  const workspace = (await listWorkspaces(pg)).find(({ id }) => id === build.workspaceId)
+  // The timezone may have been changed again meanwhile.
+  if (build.purpose === 'figures' && workspace?.timezone === build.timezone) await makeCurrent(pg, build)
+  else if (build.purpose === 'figures') await leaveBuild(pg, build.build)
   else await leaveBuild(pg, build.build, current === undefined ? 0 : await compare(work, current, build, now))
 }
 

@@ -64,7 +64,7 @@ export function deriveRows(sessionDays: readonly SessionDay[], options: DeriveOp
     for (const key of firsts.keys()) lastDays.set(key, day)
     if (day < fromDay) continue
     rows.visitors.push(deriveVisitor(ofDay, sessions, [...firsts.keys()], options))
-    for (const one of ofDay) rows.credits.push(...deriveCredits(one, byDay, touches, options))
+    for (const one of ofDay) for (const credit of deriveCredits(one, byDay, touches, options)) rows.credits.push(credit)
   }
   return rows
 }

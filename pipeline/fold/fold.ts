@@ -6,7 +6,7 @@
  *
  * Every row is a function of the stored events. So a fold that died anywhere is simply done again: the same rows are written
  * under a higher version. The rows of `sessions` and the mark (which events they reflect) are one insert of one part, which
- * readers see whole. Rows that a mark doesn't cover yet are harmless: visitors are looked up by the fold alone, and readers
+ * readers see whole. Visitors are looked up by the fold alone, and readers
  * count only conversions that the mark covers. Held by test/property/overview-folded.test.ts and test/crash/kill-folding.test.ts.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
@@ -73,10 +73,7 @@ export async function fold(work: Folding, eventsMax: number = foldEventsMax): Pr
   const rows: DerivedRows = { sessions: [], visitors: [], credits: [] }
   for (const group of groupBuilds(builds)) {
     await beforeEach()
-    const derived = await deriveTouched(ch, touched, group, { version, visible })
-    rows.sessions.push(...derived.sessions)
-    rows.visitors.push(...derived.visitors)
-    rows.credits.push(...derived.credits)
+    append(rows, await deriveTouched(ch, touched, group, { version, visible }))
   }
   await beforeEach()
   await writeRows(ch, rows, markRow(version, visible, taken.asOf))

@@ -47,9 +47,10 @@ export function startFolder({ pg, ch, clock, log, metrics }: FolderOptions): Fol
     try {
       const { sessions, isAllTaken } = await fold(work)
       metrics.folded(sessions)
-      const isBuilding = isAllTaken && (await buildNextPart(work, clock.now()))
       if (isDue('close days', closeDaysEveryMs)) await closeDays(work, clock.now())
       if (isDue('keep builds', keepBuildsEveryMs)) await keepBuilds(work)
+      // Last: a build that fails holds back nothing else.
+      const isBuilding = isAllTaken && (await buildNextPart(work, clock.now()))
       metrics.jobEnded('fold', 'done', seconds(), clock.now())
       if (!isAllTaken || isBuilding) return turnMs
       const tookMs = seconds() * 1000

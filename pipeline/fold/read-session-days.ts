@@ -7,6 +7,7 @@ import {
   eventMs,
   idsIn,
   isAct,
+  isDatable,
   isTouch,
   mediumKey,
   sourceKey,
@@ -114,7 +115,7 @@ export async function readSessionDays(
        arraySort(groupArrayIf((${eventMs}, id, toString(path), ${deviceKey}, ${browserKey}, ${countryKey}, ${sourceKey}, ${mediumKey}),
          kind = 'conversion')) AS conversions
      FROM events
-     WHERE ${chosen.sql} AND ${seen.sql}
+     WHERE ${chosen.sql} AND ${seen.sql} AND ${isDatable}
        AND occurred_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND occurred_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
      GROUP BY w, visitor, s, day_start
      ORDER BY w, visitor, day_start, min(id), s

@@ -1,6 +1,6 @@
 /** Which visitors have new events, from when on, and what is known of them. */
 import type { ClickHouse } from '../../clickhouse/client.ts'
-import { eventMs, idsIn } from '../../clickhouse/rollups/event-sql.ts'
+import { eventMs, idsIn, isDatable } from '../../clickhouse/rollups/event-sql.ts'
 import type { EventRepair } from '../../postgres/tables/folds.ts'
 import type { IdRange } from '../../schemas/id-ranges.ts'
 import { foldDeadlineMs } from '../../schemas/limits.ts'
@@ -49,7 +49,7 @@ export async function readTouched(
   return ch.query<TouchedVisitor>(
     `SELECT workspace_id AS workspaceId, toString(visitor) AS visitor, min(${eventMs}) AS firstAt,
        groupUniqArray(intDiv(${eventMs}, ${hourMs})) AS hours
-     FROM events WHERE ${repairs.length === 0 ? sql : `(${sql} OR ${isRepaired})`} GROUP BY workspaceId, visitor`,
+     FROM events WHERE ${repairs.length === 0 ? sql : `(${sql} OR ${isRepaired})`} AND ${isDatable} GROUP BY workspaceId, visitor`,
     {
       ...params,
       ...(repairs.length > 0 && {

@@ -31,7 +31,7 @@ export async function writeCells(
   days: readonly BuildDay[],
   { version, visible }: DerivationOptions,
 ): Promise<void> {
-  for (const group of groupByTimezone(days)) {
+  for (const group of groupByTimezone(days).flatMap(inPortions)) {
     const [from, to] = [Math.min(...group.map(({ day }) => day)), Math.max(...group.map(({ day }) => day))]
     const calendar = localDays(
       group[0]!.timezone,
@@ -62,6 +62,14 @@ export async function writeCells(
       { deadlineMs: foldDeadlineMs, settings: oneBlock },
     )
   }
+}
+
+/** So many days of one statement. */
+const daysPerStatement = 32
+
+function inPortions(days: readonly BuildDay[]): BuildDay[][] {
+  const count = Math.ceil(days.length / daysPerStatement)
+  return Array.from({ length: count }, (_, at) => days.slice(at * daysPerStatement, (at + 1) * daysPerStatement))
 }
 
 /** Writes the cells of days that are over since the last time, and says so. @param now milliseconds since 1970 */

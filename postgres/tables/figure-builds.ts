@@ -90,7 +90,7 @@ export async function noteCellsThrough(q: Queryable, builds: readonly number[], 
   ])
 }
 
-/** A finished build takes the place of the current one, and leaves unfinished ones of other timezones behind. */
+/** A finished build takes the place of the current one. */
 export function makeCurrent(pg: Postgres, { build, workspaceId }: Pick<FigureBuild, 'build' | 'workspaceId'>) {
   return pg.transaction(async (tx) => {
     await tx.query(

@@ -125,6 +125,7 @@ test('an answer’s moment is that of the last fold of which it has everything, 
     { ...makeEventRow({ workspace_id: workspace.id, visitor: 2, occurred_at: now - 2 * day }), id },
   ])
   const acknowledgedAt = Date.now()
+  await sleep(50)
   await advanceMark(stores.pg, first, id)
   // Killed after the rows of sessions, before the cells of the day.
   const ch = {

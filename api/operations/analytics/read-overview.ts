@@ -69,8 +69,9 @@ async function answerOverview({ query, workspace, stores, config, clock }: Overv
     newContactsIn(stores, workspace.id, range, oldest),
     newContactsIn(stores, workspace.id, range.previous, oldest),
   ])
-  // Without new events a fold writes no rows, and only its time goes on.
-  const asOf = foldedAsOf.version === figures.version ? Math.max(foldedAsOf.asOf, figures.asOf) : figures.asOf
+  // Without new events a fold writes no rows, and only its time goes on. A fold that isn't committed may still be writing.
+  const isCommitted = foldedAsOf.version === figures.version
+  const asOf = isCommitted ? Math.max(foldedAsOf.asOf, figures.asOf) : Math.min(foldedAsOf.asOf, figures.asOf)
   const metrics = metricsOf(figures, { range, asOf, newContacts, previousContacts })
   return {
     metrics,

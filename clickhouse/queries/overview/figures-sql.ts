@@ -57,7 +57,7 @@ export function figuresSql(periods: readonly PeriodSql[], others: readonly strin
   const list = `arrayJoin(if(kind=${page} AND f[${figureNumbers.samples}]>0,[kind,${sampledPage}],[kind]))`
   return `WITH ${markSql} AS mark
     SELECT period,${list} AS list,key,detail,bucket,f,newest.3 AS title,toUnixTimestamp64Milli(newest.1) AS title_at,newest.2 AS title_id,
-      mark.1 AS folded,mark.2 AS version,mark.3 AS as_of
+      mark.1 AS folded,mark.2 AS version,mark.3 AS as_of,max(f[${figureNumbers.is_cut}]) OVER () AS lists_cut
     FROM (SELECT period,kind,key,detail,bucket,max(page_title) AS newest,sumMap(figures) AS f
       FROM (${parts.join(' UNION ALL ')}) GROUP BY period,kind,key,detail,bucket)
     ORDER BY period,list,bucket,if(kind=${page},f[5],f[1]) DESC,if(kind=${page},0,f[7]) DESC,key,detail

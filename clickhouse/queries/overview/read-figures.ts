@@ -105,6 +105,8 @@ interface AnsweredRow {
   readonly folded: readonly (readonly [number, number])[]
   readonly version: number
   readonly as_of: number
+  /** Above 0: some day had more keys than cells keep, whether or not its keys are answered. */
+  readonly lists_cut: number
 }
 type Row = AnsweredRow & Record<FigureName, number>
 
@@ -163,7 +165,7 @@ function figuresOf(rows: readonly Row[], request: FiguresRequest): Figures {
     ...{ sources: groups(cellKinds.source), devices: groups(cellKinds.device) },
     ...{ browsers: groups(cellKinds.browser), countries: groups(cellKinds.country) },
     ...{ pages: pages(cellKinds.page), sampledPages: pages(sampledPage) },
-    areListsCut: rows.some(({ is_cut }) => is_cut > 0),
+    areListsCut: rows.some(({ lists_cut }) => lists_cut > 0),
     ...otherCountsOf((key) => rows.find((row) => row.period === otherPeriod && row.key === key)?.visitors ?? 0),
     folded: any!.folded.map(([from, through]) => ({ from, through })),
     ...{ version: any!.version, asOf: any!.as_of },

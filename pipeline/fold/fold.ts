@@ -21,7 +21,12 @@ import {
   visitorColumns,
 } from '../../clickhouse/rollups/tables.ts'
 import type { Postgres } from '../../postgres/client.ts'
-import { type FigureBuild, listOpenBuilds, makeMissingBuilds } from '../../postgres/tables/figure-builds.ts'
+import {
+  type FigureBuild,
+  listOpenBuilds,
+  makeMissingBuilds,
+  noteCellsThrough,
+} from '../../postgres/tables/figure-builds.ts'
 import {
   commitFold,
   type FoldState,
@@ -76,8 +81,13 @@ export async function fold(work: Folding, eventsMax: number = foldEventsMax): Pr
     append(rows, await deriveTouched(ch, touched, group, { version, visible }))
   }
   await beforeEach()
+  const closed = closedDaysOf(rows, builds)
+  // From the earliest touched day on readers count `sessions`, until the cells are those of the same events again.
+  const touchedBuilds = builds.filter(({ build }) => closed.some((day) => day.build === build))
+  for (const { build } of touchedBuilds) await noteCellsThrough(pg, [build], earliestOf(closed, build) - 1)
   await writeRows(ch, rows, markRow(version, visible, taken.asOf))
-  await writeCells(ch, closedDaysOf(rows, builds), { version, visible })
+  await writeCells(ch, closed, { version, visible })
+  for (const { build, cellsThrough } of touchedBuilds) await noteCellsThrough(pg, [build], cellsThrough!)
   const isCommitted = await commitFold(pg, {
     ...{ from: state.version, version, asOf: taken.asOf, marks: taken.marks },
     repairIds: state.repairs.map(({ id }) => id),
@@ -210,6 +220,13 @@ function closedDaysOf({ sessions, credits }: DerivedRows, builds: readonly Figur
     }
   }
   return [...days.values()]
+}
+
+function earliestOf(days: readonly BuildDay[], build: number): number {
+  return days.reduce(
+    (earliest, day) => (day.build === build ? Math.min(earliest, day.day) : earliest),
+    Number.POSITIVE_INFINITY,
+  )
 }
 
 /** The days from two before `fromDay` to the last one that is known. */

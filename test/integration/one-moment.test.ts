@@ -113,29 +113,52 @@ describe('while a burst into an empty workspace is folded', () => {
   })
 })
 
-test('an answer’s moment is that of the last fold of which it has everything, also on days that are over', async () => {
-  const workspace = await makeTestWorkspace(stores, {})
-  await workspace.addEvents([{ visitor: 1, occurred_at: now - 2 * day }])
-  await closeDaysAt(stores, now)
-  const first = await leaseSegments(stores.pg, segmentLeaseSize)
-  // The leases of others say nothing any more.
-  await stores.pg.query(`UPDATE segment_leases_taken SET updated_at = '-infinity' WHERE first_segment != $1`, [first])
-  const id = first * segmentRowsMax
-  await insertEventRows(stores.ch, [
-    { ...makeEventRow({ workspace_id: workspace.id, visitor: 2, occurred_at: now - 2 * day }), id },
-  ])
-  const acknowledgedAt = Date.now()
-  await sleep(50)
-  await advanceMark(stores.pg, first, id)
-  // Killed after the rows of sessions, before the cells of the day.
-  const ch = {
-    ...stores.ch,
-    command: (sql: string, ...more: [Record<string, unknown>?]) =>
-      sql.startsWith('INSERT INTO cells') ? Promise.reject(new Error('killed')) : stores.ch.command(sql, ...more),
+describe('while the cells of a day that is over are behind its sessions', () => {
+  /** Folds a late event of the visitor on the closed day, and dies before the day's cells are written. */
+  async function dieBeforeCells(workspace: TestWorkspace, visitor: number): Promise<number> {
+    const first = await leaseSegments(stores.pg, segmentLeaseSize)
+    // The leases of others say nothing any more.
+    await stores.pg.query(`UPDATE segment_leases_taken SET updated_at = '-infinity' WHERE first_segment != $1`, [first])
+    const id = first * segmentRowsMax
+    const late = makeEventRow({ workspace_id: workspace.id, visitor, occurred_at: now - 2 * day })
+    await insertEventRows(stores.ch, [{ ...late, id }])
+    const acknowledgedAt = Date.now()
+    await sleep(50)
+    await advanceMark(stores.pg, first, id)
+    const ch = {
+      ...stores.ch,
+      command: (sql: string, ...more: [Record<string, unknown>?]) =>
+        sql.startsWith('INSERT INTO cells') ? Promise.reject(new Error('killed')) : stores.ch.command(sql, ...more),
+    }
+    await expect(fold(workOn({ ...stores, ch }))).rejects.toThrow('killed')
+    return acknowledgedAt
   }
-  await expect(fold(workOn({ ...stores, ch }))).rejects.toThrow('killed')
-  const { metrics } = await workspace.ask({ days: '7' })
-  if (Date.parse(metrics.as_of) > acknowledgedAt) expect(metrics).toMatchObject({ visitors: 2, pageviews: 2 })
-  await fold(workOn(stores))
-  expect((await workspace.ask({ days: '7' })).metrics).toMatchObject({ visitors: 2, pageviews: 2 })
+
+  async function makeClosed(): Promise<TestWorkspace> {
+    const workspace = await makeTestWorkspace(stores, {})
+    await workspace.addEvents([
+      { visitor: 1, occurred_at: now - 2 * day },
+      { visitor: 2, occurred_at: now - 60 * minute },
+    ])
+    await closeDaysAt(stores, now)
+    return workspace
+  }
+
+  test('an answer’s moment is before that of events which it lacks', async () => {
+    const workspace = await makeClosed()
+    const acknowledgedAt = await dieBeforeCells(workspace, 3)
+    const { metrics } = await workspace.ask({ days: '7' })
+    if (Date.parse(metrics.as_of) > acknowledgedAt) expect(metrics).toMatchObject({ visitors: 3, pageviews: 3 })
+    await fold(workOn(stores))
+    expect((await workspace.ask({ days: '7' })).metrics).toMatchObject({ visitors: 3, pageviews: 3 })
+  })
+
+  test('a visitor who was counted on a later day stays counted', async () => {
+    const workspace = await makeClosed()
+    expect((await workspace.ask({ days: '7' })).metrics).toMatchObject({ visitors: 2 })
+    await dieBeforeCells(workspace, 2)
+    expect((await workspace.ask({ days: '7' })).metrics).toMatchObject({ visitors: 2 })
+    await fold(workOn(stores))
+    expect((await workspace.ask({ days: '7' })).metrics).toMatchObject({ visitors: 2, pageviews: 3 })
+  })
 })

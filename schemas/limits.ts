@@ -139,8 +139,6 @@ export const cellKeysMax = 2_000
 export const cellSessionsPerStatement = 500_000
 /** Rows of a build that was left are deleted after so long: no reader goes by it any more. */
 export const leftBuildKeepMs = 10 * minute
-/** Days of a check that are named as different. */
-export const checkDifferencesMax = 1_000
 
 /**
  * Short links that a thread of ingest keeps at hand, the newest: some hundred bytes each, and of all that they lead to no more

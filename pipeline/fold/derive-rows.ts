@@ -15,6 +15,7 @@ import {
 } from '../../clickhouse/rollups/tables.ts'
 import { creditWindowMs } from '../../schemas/limits.ts'
 import { deriveSession, keys, type Neighbours, pagesOf } from './derive-session.ts'
+import { groupBy } from './group-by.ts'
 import type { Conversion, SessionDay, Touch } from './read-session-days.ts'
 
 /** What is known of a visitor's days before the day before `fromDay`. */
@@ -54,7 +55,7 @@ export function deriveRows(sessionDays: readonly SessionDay[], options: DeriveOp
   const touches = touchesOf(derived, history)
   const lastDays = new Map(history.lastDays)
   const rows: DerivedRows = { sessions: [], visitors: [], credits: [] }
-  for (const [day, ofDay] of groupByDay(derived)) {
+  for (const [day, ofDay] of groupBy(derived, ({ day }) => day)) {
     const firsts = firstAppearances(ofDay, byDay)
     const prevDayOf = (one: SessionDay) => (key: string) =>
       firsts.get(key)?.one === one ? (lastDays.get(key) ?? neverBefore) : sameDay
@@ -207,16 +208,6 @@ function creditRow(
     ...{ visitor: one.visitor, session: one.session, path, device, browser, country },
     ...credited,
   }
-}
-
-function groupByDay(ordered: readonly SessionDay[]): Map<number, SessionDay[]> {
-  const days = new Map<number, SessionDay[]>()
-  for (const one of ordered) {
-    const ofDay = days.get(one.day)
-    if (ofDay === undefined) days.set(one.day, [one])
-    else ofDay.push(one)
-  }
-  return days
 }
 
 function keyOfDay(session: string, day: number): string {

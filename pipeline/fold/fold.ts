@@ -40,6 +40,7 @@ import { foldEventsMax, segmentRowsMax } from '../../schemas/limits.ts'
 import { type LocalDays, localDays } from '../../schemas/local-days.ts'
 import { hourMs } from '../../schemas/time-zone.ts'
 import { type DerivedRows, deriveRows, noHistory } from './derive-rows.ts'
+import { groupBy } from './group-by.ts'
 import { readSessionDays } from './read-session-days.ts'
 import { findCut, nameOf, readKnown, readTouched, type TouchedVisitor } from './read-touched.ts'
 import { type BuildDay, writeCells } from './write-cells.ts'
@@ -263,15 +264,4 @@ function append(rows: DerivedRows, more: DerivedRows): void {
   for (const row of more.sessions) rows.sessions.push(row)
   for (const row of more.visitors) rows.visitors.push(row)
   for (const row of more.credits) rows.credits.push(row)
-}
-
-function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
-  const groups = new Map<K, T[]>()
-  for (const item of items) {
-    const key = keyOf(item)
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [item])
-    else group.push(item)
-  }
-  return groups
 }

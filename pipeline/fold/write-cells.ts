@@ -1,4 +1,5 @@
 /** Writes the cells of local days: of those that are over for the first time, and of those that late events touched anew. */
+
 import { writeCellsSql } from '../../clickhouse/rollups/cells.ts'
 import { idsIn, isSample } from '../../clickhouse/rollups/event-sql.ts'
 import type { FigureBuild } from '../../postgres/tables/figure-builds.ts'
@@ -8,6 +9,7 @@ import { cellSessionsPerStatement, dayClosedAfterMs, foldDeadlineMs } from '../.
 import { localDays } from '../../schemas/local-days.ts'
 import { localDayAt, startOfLocalDay } from '../../schemas/time-zone.ts'
 import type { DerivationOptions, Folding } from './fold.ts'
+import { groupBy } from './group-by.ts'
 
 /** A local day of a build. */
 export interface BuildDay {
@@ -145,14 +147,4 @@ function groupByTimezone(days: readonly BuildDay[]): BuildDay[][] {
 
 function nextDay(numbers: readonly number[], day: number): number {
   return numbers[numbers.indexOf(day) + 1]!
-}
-
-function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
-  const groups = new Map<K, T[]>()
-  for (const item of items) {
-    const group = groups.get(keyOf(item))
-    if (group === undefined) groups.set(keyOf(item), [item])
-    else group.push(item)
-  }
-  return groups
 }

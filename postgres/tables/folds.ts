@@ -91,11 +91,6 @@ export async function takeFoldVersion(q: Queryable): Promise<number> {
   return row!.version
 }
 
-/** Makes sure that later versions are greater than `version`: a Postgres restored from a backup counts them again. */
-export async function raiseFoldVersions(q: Queryable, version: number): Promise<void> {
-  await q.query(`SELECT setval('fold_versions', $1) FROM fold_versions WHERE last_value < $1`, [version])
-}
-
 export interface FoldCommit {
   /** That the fold began with. */
   readonly from: number

@@ -3,7 +3,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Of a whole run on two cores, those that take longest. */
 const longest =
-  /\/test\/(crash\/|property\/(aggregates|overview|session)|integration\/(aggregate|retention|start|doctor|pipeline|no-addresses|marks)|browser\/(delivery|careful|autocapture|consent))/
+  /\/test\/(crash\/|contract\/docs-examples|property\/overview|integration\/(retention|start|doctor|pipeline|no-addresses|marks|ingest-|one-moment|figures-commands|http-streams|link-redirect|shipping|api-stores)|browser\/(delivery|careful|autocapture|consent|pageviews))/
 const short = /\/test\/(unit|tidy|oracle)\//
 
 /** The longest ones come first and the short ones last, so that no core is idle while the last of the others run. */
@@ -18,13 +18,13 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/shared-stores.ts'],
+    setupFiles: ['test/support/seed-properties.ts'],
     // Processes, as services have one each. The next file goes on in one that is there, with what it has loaded: to load the
     // packages anew for each of them took a quarter of the processor's time. So no file may leave anything behind.
     pool: 'forks',
     isolate: false,
-    // More than cores: most of the long ones wait for stores, kills and deadlines, half of their time and more. Four left those
-    // that start services too little of a machine that others use, too.
-    maxWorkers: 3,
+    // More than two cores: most of the long ones wait for stores, kills and deadlines, half of their time and more.
+    maxWorkers: 4,
     sequence: { sequencer: Sequencer },
     // Against hanging, also where others use the machine: the longest take a dozen seconds when it is quiet, and machines have
     // been twenty times as slow for minutes.

@@ -1,4 +1,4 @@
-/** The API's HTTP server: the operations, their OpenAPI document (for people as well), health and metrics. */
+/** The API's HTTP server: the operations by REST and MCP, their OpenAPI document (for people as well), health and metrics. */
 import type { ClickHouse } from '../clickhouse/client.ts'
 import type { Postgres } from '../postgres/client.ts'
 import { makeCoalescer } from '../runtime/coalesce.ts'
@@ -12,6 +12,7 @@ import {
   type NoRoute,
   type Route,
 } from '../runtime/http/server.ts'
+import type { IdentityHashes } from '../runtime/identity-hash.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { SecretBox } from '../runtime/secret-box.ts'
 import { arrivingBodiesBytesMax, bodyDeadlineMs, overviewReuse } from '../schemas/limits.ts'
@@ -21,7 +22,9 @@ import { readHealth } from './health.ts'
 import type { MediaLimits } from './media/receive.ts'
 import type { Operation } from './operations/define.ts'
 import { makeOpenApiPage, referencePages } from './reference-page.ts'
+import { type RevenueReceiver, routeRevenue } from './revenue/receive.ts'
 import { makeFormReader } from './transports/form.ts'
+import { makeMcpRoute, mcpPath } from './transports/mcp.ts'
 import { makeRestRouter, problemReply, type RestGateway, redirectReply } from './transports/rest.ts'
 
 /** Passed on as they are. */
@@ -33,12 +36,16 @@ export interface GatewayOptions extends Pick<RestGateway, Passed> {
   readonly ch: Pick<ClickHouse, 'query' | 'ping'>
   readonly metrics: Metrics
   readonly box: SecretBox
+  readonly hashes: IdentityHashes
+  readonly revenueBox: RevenueReceiver['revenueBox']
   readonly media: FileStorage
   readonly mediaLimits: MediaLimits
   /** The public root, known only once the port is: it may be asked for after listening. */
   apiHost(): string
   /** The root of short links; undefined: `/l` under the API's. */
   readonly shortUrlHost?: string | undefined
+  /** For development: webhooks may go to private addresses, and over plain http. */
+  readonly allowPrivateTargets?: boolean
 }
 
 type Page = (head: RequestHead) => Promise<HttpReply> | HttpReply
@@ -46,31 +53,36 @@ type Page = (head: RequestHead) => Promise<HttpReply> | HttpReply
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15]
 
 export function makeGateway(options: GatewayOptions): HttpServer {
-  const routeOperation = makeRestRouter(options.operations, restGatewayOf(options))
+  const gateway = restGatewayOf(options)
+  const routeOperation = makeRestRouter(options.operations, gateway)
+  const routeMcp = makeMcpRoute(options.operations, gateway)
   const pages = pagesOf(options)
   return makeHttpServer({
     log: options.log,
     bodyDeadlineMs,
     arrivingBodiesBytesMax,
     route: (head) => {
+      if (head.path === mcpPath) return routeMcp(head)
       const page = Object.hasOwn(pages, head.path) ? pages[head.path] : undefined
       if (page) return routePage(head.path, head.method, page)
-      const isPageWithSlash = head.path.endsWith('/') && Object.hasOwn(pages, head.path.slice(0, -1))
-      return isPageWithSlash ? { label: 'none', reply: redirectReply(head.path, head.query) } : routeOperation(head)
+      const bare = head.path.endsWith('/') ? head.path.slice(0, -1) : ''
+      return bare === mcpPath || Object.hasOwn(pages, bare)
+        ? { label: 'none', reply: redirectReply(head.path, head.query) }
+        : (routeRevenue(head, options) ?? routeOperation(head))
     },
     observe: makeObserver(options.metrics),
   })
 }
 
 function restGatewayOf(options: GatewayOptions): RestGateway {
-  const { pg, ch, clock, log, box, media, mediaLimits, apiHost } = options
+  const { pg, ch, clock, log, box, hashes, media, mediaLimits, apiHost } = options
   const coalescer = makeCoalescer(overviewReuse)
   return {
     ...options,
     authenticator: makeAuthenticator(pg, clock, log),
     transaction: pg.transaction,
     stores: {
-      ...{ pg, box, media },
+      ...{ pg, box, hashes, media },
       ch,
       share: <Answer>(question: string, work: () => Promise<Answer>) =>
         coalescer.ask(question, work) as Promise<Answer>,
@@ -82,6 +94,7 @@ function restGatewayOf(options: GatewayOptions): RestGateway {
       get shortUrlHost() {
         return options.shortUrlHost ?? `${apiHost()}/l`
       },
+      allowPrivateTargets: options.allowPrivateTargets ?? false,
     },
     forms: makeFormReader(media, mediaLimits),
     formBytesMax: Math.max(mediaLimits.imageBytesMax, mediaLimits.videoBytesMax) + formOverheadBytesMax,

@@ -9,10 +9,11 @@ import { makeFileStorage } from '../runtime/file-storage.ts'
 import { letHeapGrow } from '../runtime/heap.ts'
 import { CantListen } from '../runtime/http/listen.ts'
 import { makeTrustedProxies } from '../runtime/http/trusted-proxy.ts'
+import { makeIdentityHashes } from '../runtime/identity-hash.ts'
 import { makeKeyedHash } from '../runtime/keyed-hash.ts'
 import { makeLog } from '../runtime/log.ts'
 import { makeMetrics } from '../runtime/metrics.ts'
-import { makeSecretBox } from '../runtime/secret-box.ts'
+import { makeSecretBox, revenueSecretsPurpose, secretBoxPurpose } from '../runtime/secret-box.ts'
 import { makeShutdown } from '../runtime/shutdown.ts'
 import { apiPostgresDeadlineMs, rateLimitDeadlineMs } from '../schemas/api-limits.ts'
 import { redisDeadlineMs } from '../schemas/limits.ts'
@@ -40,7 +41,9 @@ async function main(): Promise<void> {
   let port = config.port
   const server = makeGateway({
     ...{ operations, pg, ch, log, clock: systemClock, metrics: makeMetrics('api'), rateLimiter },
-    box: makeSecretBox(secretKey, 'stored answers and webhook secrets'),
+    box: makeSecretBox(secretKey, secretBoxPurpose),
+    hashes: makeIdentityHashes(secretKey),
+    revenueBox: makeSecretBox(secretKey, revenueSecretsPurpose),
     idempotencyKeptMs: config.idempotencyHours * hourMs,
     hashAddress: makeKeyedHash(secretKey, 'addresses of callers'),
     proxies: makeTrustedProxies(config.trustedProxies),
@@ -48,6 +51,7 @@ async function main(): Promise<void> {
     mediaLimits: { imageBytesMax: config.mediaImageBytesMax, videoBytesMax: config.mediaVideoBytesMax },
     apiHost: () => config.apiHost ?? `http://localhost:${port}`,
     shortUrlHost: config.shortUrlHost,
+    allowPrivateTargets: config.allowPrivateTargets,
   })
   port = await server.listen(config.listenHost, config.port)
   const sweeping = keepMediaSwept(media, pg, log)

@@ -1,19 +1,15 @@
 /**
- * The OpenAPI document for machines, and `/docs`, the same for people, shown by Swagger UI from our own origin. Nothing is loaded
- * from elsewhere, no request is tried out from it (a secret key does not belong in a browser), and all of it may be cached.
+ * The OpenAPI document for machines, and `/docs`, the same for people, shown by Swagger UI from our own origin. A request can be
+ * tried there with a key, which the page forgets when it is left. Nothing is loaded from elsewhere, and all of it may be cached.
  * Held by test/integration/reference-page.test.ts.
  */
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
-import { etagOf, isKnownEtag } from '../runtime/http/etag.ts'
+import { makeStaticBody, type StaticBody, type StaticRequest, staticReply } from '../runtime/http/compression.ts'
 import type { RequestHead } from '../runtime/http/head.ts'
-import { type HttpReply, jsonReply } from '../runtime/http/reply.ts'
+import type { HttpReply } from '../runtime/http/reply.ts'
 import type { Operation } from './operations/define.ts'
 import { makeOpenApi } from './transports/openapi.ts'
-
-const compress = promisify(gzip)
 
 // Relative, so that it works behind a proxy that serves us under another path.
 const page = `<!doctype html>
@@ -33,28 +29,39 @@ const page = `<!doctype html>
 </html>
 `
 
-const script = `window.SwaggerUIBundle({
-  url: new URL('v1/openapi.json', document.baseURI).href,
-  dom_id: '#reference',
-  deepLinking: true,
-  docExpansion: 'list',
-  defaultModelsExpandDepth: 0,
-  supportedSubmitMethods: [],
-  validatorUrl: null,
+// Requests go where the page came from, whatever host the document names: the policy lets them go nowhere else.
+const script = `const root = new URL('.', document.baseURI).href
+fetch(root + 'v1/openapi.json').then((answer) => answer.json()).then((document) => {
+  window.SwaggerUIBundle({
+    spec: { ...document, servers: [{ url: root.slice(0, -1) }] },
+    dom_id: '#reference',
+    deepLinking: true,
+    docExpansion: 'list',
+    defaultModelsExpandDepth: 0,
+    persistAuthorization: false,
+    validatorUrl: null,
+  })
 })
 `
 
-/** Pages frame none of it, and nothing that it loads is another origin's. `data:` is for the icons in the style sheet. */
+/** Pages frame none of it, and nothing that it loads is another origin's. `data:` is for icons, `blob:` for media that were asked for. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
-  "img-src 'self' data:",
+  "img-src 'self' data: blob:",
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join('; ')
+
+const safe = {
+  'Cache-Control': 'public, max-age=3600',
+  'Content-Security-Policy': policy,
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+}
 
 interface Source {
   readonly type: string
@@ -78,55 +85,29 @@ const sources: Readonly<Record<string, Source>> = {
 
 /** The page and what it loads, by path. Each is read when it is first asked for, and kept. */
 export const referencePages: Readonly<Record<string, (head: RequestHead) => Promise<HttpReply>>> = Object.fromEntries(
-  Object.entries(sources).map(([path, source]) => {
-    let prepared: ReturnType<typeof prepare> | undefined
+  Object.entries(sources).map(([path, { type, read }]) => {
+    let made: Promise<StaticBody> | undefined
     return [
       path,
-      async (head: RequestHead) => {
-        prepared ??= prepare(source)
-        return replyTo(head, await prepared)
+      async ({ headers }: RequestHead) => {
+        made ??= read().then(makeStaticBody)
+        return staticReply(await made, askedBy(headers), { 'Content-Type': type, ...safe })
       },
     ]
   }),
 )
 
-async function prepare({ type, read }: Source) {
-  const body = await read()
-  return { type, body, gzipped: await compress(body), etag: etagOf(body) }
-}
-
 /** `/v1/openapi.json`. It is made once a host: zod takes milliseconds for it, and anybody may ask. */
 export function makeOpenApiPage(operations: readonly Operation[], apiHost: () => string) {
-  let made: { host: string; etag: string; reply: HttpReply } | undefined
-  return function openApiPage(head: RequestHead): HttpReply {
+  let made: { host: string; body: Promise<StaticBody> } | undefined
+  return async function openApiPage({ headers }: RequestHead): Promise<HttpReply> {
     const host = apiHost()
-    if (made?.host !== host) {
-      const { headers, ...reply } = jsonReply(200, makeOpenApi(operations, host))
-      const etag = etagOf(String(reply.body))
-      made = {
-        host,
-        etag,
-        reply: { ...reply, headers: { ...headers, ETag: etag, 'Cache-Control': 'public, max-age=60' } },
-      }
-    }
-    return isKnownEtag(head.headers.get('if-none-match'), made.etag)
-      ? { status: 304, headers: { ETag: made.etag } }
-      : made.reply
+    if (made?.host !== host) made = { host, body: makeStaticBody(JSON.stringify(makeOpenApi(operations, host))) }
+    const about = { 'Content-Type': 'application/json', 'Cache-Control': 'public, max-age=60' }
+    return staticReply(await made.body, askedBy(headers), about)
   }
 }
 
-function replyTo(head: RequestHead, { type, body, gzipped, etag }: Awaited<ReturnType<typeof prepare>>): HttpReply {
-  const headers = { ETag: etag, 'Cache-Control': 'public, max-age=3600', Vary: 'Accept-Encoding' }
-  if (isKnownEtag(head.headers.get('if-none-match'), etag)) return { status: 304, headers }
-  const safe = {
-    'Content-Security-Policy': policy,
-    'X-Content-Type-Options': 'nosniff',
-    'Referrer-Policy': 'no-referrer',
-  }
-  const takesGzip = /\bgzip\b(?!\s*;\s*q=0(?:\.0+)?\s*(?:,|$))/.test(head.headers.get('accept-encoding') ?? '')
-  return {
-    status: 200,
-    headers: { 'Content-Type': type, ...headers, ...safe, ...(takesGzip && { 'Content-Encoding': 'gzip' }) },
-    body: takesGzip ? gzipped : body,
-  }
+function askedBy(headers: RequestHead['headers']): StaticRequest {
+  return { acceptEncoding: headers.get('accept-encoding'), ifNoneMatch: headers.get('if-none-match') }
 }

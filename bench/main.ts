@@ -11,6 +11,7 @@ import { api } from './scenarios/api.ts'
 import { freshness } from './scenarios/freshness.ts'
 import { ingestBatch } from './scenarios/ingest-batch.ts'
 import { ingestSingle } from './scenarios/ingest-single.ts'
+import { mcp } from './scenarios/mcp.ts'
 import { mixed } from './scenarios/mixed.ts'
 import { overview } from './scenarios/overview.ts'
 import { recover } from './scenarios/recover.ts'
@@ -18,6 +19,7 @@ import { ship } from './scenarios/ship.ts'
 import { start } from './scenarios/start.ts'
 import { storage } from './scenarios/storage.ts'
 import { sustained } from './scenarios/sustained.ts'
+import { webhooks } from './scenarios/webhooks.ts'
 
 const scenarios: Record<ScenarioName, Scenario> = {
   'ingest-single': ingestSingle,
@@ -29,6 +31,8 @@ const scenarios: Record<ScenarioName, Scenario> = {
   overview,
   storage,
   api,
+  mcp,
+  pipeline: webhooks,
   recover,
   start,
 }

@@ -10,6 +10,8 @@ export const scenarioNames = [
   'overview',
   'storage',
   'api',
+  'mcp',
+  'pipeline',
   'recover',
   'start',
 ] as const

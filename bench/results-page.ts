@@ -1,4 +1,4 @@
-/** bench/RESULTS.md out of the kept results. What a person has to say about them stands in bench/NOTES.md. */
+/** Writes bench/RESULTS.md from the kept results. bench/NOTES.md is written by hand. */
 import { writeFileSync } from 'node:fs'
 import { projectFile } from '../runtime/paths.ts'
 import { type EventCounts, type Figure, isComplete, isReached } from './bench.ts'
@@ -8,13 +8,15 @@ export function writeResultsPage(results: readonly KeptResult[]): void {
   const text = [
     '# Measured',
     '',
-    'Written by `npm run bench` from `results/*.json`; notes on the figures: [NOTES.md](NOTES.md).',
+    '`npm run bench` writes this page from `results/*.json`. [NOTES.md](NOTES.md) explains the benches.',
     '',
-    '**R** is a bare uWebSockets.js handler in the same run that reads the same body, parses it and answers 202: every',
-    'ratio is of two things measured side by side, alternating, the median of the undisturbed pairs of rounds. The',
-    'product, R and the embedded stores (Postgres, Redis, ClickHouse) run on one core, the load on another. A CPU-second',
-    'is one of the processes named, from `/proc`. A round in which others took over 10 % of a core is thrown away. "Lost"',
-    'and "twice" count events: sent = acknowledged = stored, else the figure is void. Of `times` less is better.',
+    '- **R** is a bare uWebSockets.js handler that reads the same body, parses it and answers 202.',
+    '- A ratio is the median of the undisturbed pairs of rounds. The two sides take turns in one run.',
+    '- The product, R and the stores (Postgres, Redis, ClickHouse) run on one core, the load on another.',
+    '- A CPU-second is one of the processes named, from `/proc`.',
+    '- A round is thrown away when other processes took over 10 % of a core.',
+    '- "Lost" and "twice" count events. Where sent, acknowledged and stored differ, the figure is void.',
+    '- For `times`, ms, s and B less is better. ✓ and ✗ say whether a target is reached.',
     '',
     '| bench | measure | measured | first stage | goal | p50 / p95 / p99 ms | events per CPU-second (R’s) |',
     '|---|---|---|---|---|---|---|',
@@ -54,7 +56,7 @@ function shown({ value, unit }: Pick<Figure, 'value' | 'unit'>): string {
 }
 
 function section(result: KeptResult): string[] {
-  const { scenario, machine, commit, measuredAt, command, placement, counts, remarks, stages, settings } = result
+  const { scenario, machine, commit, measuredAt, command, placement, counts, remarks, settings } = result
   return [
     `## ${scenario}`,
     '',
@@ -64,18 +66,6 @@ function section(result: KeptResult): string[] {
     ...(counts ? [`- ${counted(counts)}`] : []),
     ...remarks.map((remark) => `- ${remark}`),
     '',
-    ...(stages
-      ? [
-          'Where the time of ingest’s main thread goes at full load (V8 profile of a round of its own):',
-          '',
-          '| stage | share | files with most of it |',
-          '|---|---|---|',
-          ...stages.map(
-            ({ stage, share, files }) => `| ${stage} | ${(share * 100).toFixed(1)} % | ${files.join(', ')} |`,
-          ),
-          '',
-        ]
-      : []),
   ]
 }
 

@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util'
 import type { SettingError } from '../runtime/config.ts'
 import { parseDateTime } from '../schemas/date-time.ts'
+import { didYouMean } from './closest.ts'
 import type { Installation } from './installation.ts'
 
 /** The person typed something that can't be meant: one line that names it, exit code 2. */
@@ -106,6 +107,14 @@ function parseStrictly(words: string[], options: Readonly<Record<string, Option>
       ),
     })
   } catch (error) {
+    const [, unknown] = /^Unknown option '--([^']*)'/.exec((error as Error).message) ?? []
+    if (unknown !== undefined) {
+      const meant = didYouMean(
+        `--${unknown}`,
+        Object.keys(options).map((name) => `--${name}`),
+      )
+      throw new UsageError(`unknown option \`--${unknown}\`${meant}`)
+    }
     // Node's own sentence names the option; what follows it is advice on positionals.
     throw new UsageError((error as Error).message.split(/\. |\n/)[0]!)
   }

@@ -3,18 +3,27 @@ import type { Command } from './command.ts'
 import { connectAccount } from './commands/accounts-connect.ts'
 import { disconnectAccount } from './commands/accounts-disconnect.ts'
 import { listAccounts } from './commands/accounts-list.ts'
+import { importAds } from './commands/ads-import.ts'
 import { verifyAudit } from './commands/audit-verify.ts'
 import { updateBots } from './commands/bots-update.ts'
 import { doctor } from './commands/doctor.ts'
 import { checkFigures } from './commands/figures-check.ts'
 import { rebuildFigures } from './commands/figures-rebuild.ts'
 import { showFigures } from './commands/figures-status.ts'
+import { listJobs } from './commands/jobs-list.ts'
+import { retryJobs } from './commands/jobs-retry.ts'
 import { createKey } from './commands/keys-create.ts'
 import { listKeys } from './commands/keys-list.ts'
 import { revokeKey } from './commands/keys-revoke.ts'
 import { migrate } from './commands/migrate.ts'
+import { erasePeople } from './commands/people-erase.ts'
 import { setPlanOfWorkspace } from './commands/plan-set.ts'
 import { replay } from './commands/replay.ts'
+import { connectRevenue } from './commands/revenue-connect.ts'
+import { disconnectRevenueProvider } from './commands/revenue-disconnect.ts'
+import { importRevenue } from './commands/revenue-import.ts'
+import { listRevenue } from './commands/revenue-list.ts'
+import { importRates } from './commands/revenue-rates.ts'
 import { seed } from './commands/seed.ts'
 import { rotateTrackingKey } from './commands/tracking-key-rotate.ts'
 import { createWorkspaceWithKeys } from './commands/workspace-create.ts'
@@ -33,6 +42,12 @@ export const commands: readonly Command[] = [
   connectAccount,
   listAccounts,
   disconnectAccount,
+  connectRevenue,
+  listRevenue,
+  disconnectRevenueProvider,
+  importRevenue,
+  importRates,
+  importAds,
   verifyAudit,
   updateBots,
   migrate,
@@ -41,5 +56,8 @@ export const commands: readonly Command[] = [
   showFigures,
   checkFigures,
   rebuildFigures,
+  listJobs,
+  retryJobs,
+  erasePeople,
   doctor,
 ]

@@ -13,6 +13,7 @@ import { CommandFailed } from './command.ts'
 
 /** What `npm start` writes to DATA_DIR/dev.json, as far as commands use it. */
 interface RunningProduct {
+  readonly base_url?: string
   readonly tracking_url?: string
   readonly tracking_key?: string
   readonly database_url?: string
@@ -31,6 +32,8 @@ export interface Installation {
   redisUrl(): string
   /** Root of the public tracking interface, without a slash at its end. */
   trackingUrl(): string
+  /** The public root, without a slash at its end. */
+  publicUrl(): string
   /** The installation's secret: of the environment, or of the data folder; undefined where neither has one. */
   secretKey(): string | undefined
   /** The secret that was made in the data folder, whatever the environment says. */
@@ -87,6 +90,9 @@ export function openInstallation(config: Config): Installation {
       const ofApi = config.apiHost && `${config.apiHost}/api/v1/growth`
       return locate('API_HOST', ofApi, 'tracking_url')
     },
+    // What the running product names is the root of the API's paths.
+    publicUrl: () =>
+      (config.apiHost ?? locate('API_HOST', undefined, 'base_url').replace(/\/v1$/, '')).replace(/\/+$/, ''),
     secretKey: () => config.secretKey || installation.keptSecret(),
     keptSecret: () => readIfThere(join(dataDir, 'secret.key'))?.trim(),
     runningIngestUrl: () => {

@@ -1,6 +1,9 @@
 /** Runs one command line: finds the command, parses, opens the stores, prints, and answers with the exit code. */
+import { readFileSync } from 'node:fs'
 import { childEnvironment, SettingError, surveyConfig } from '../runtime/config.ts'
+import { projectFile } from '../runtime/paths.ts'
 import { StoreUnavailable } from '../runtime/store-error.ts'
+import { didYouMean } from './closest.ts'
 import { type Command, CommandFailed, helpOf, type Progress, parseWords, UsageError } from './command.ts'
 import { commands } from './commands.ts'
 import { openInstallation } from './installation.ts'
@@ -60,27 +63,51 @@ function findCommand(words: readonly string[]): Command | undefined {
   return matching.sort((a, b) => b.name.length - a.name.length)[0]
 }
 
-/** `svc`, `svc --help`, `svc keys`, `svc keys --help`, and what is no command. */
+/** What names no command: `svc`, `svc --help`, `svc --version`, `svc keys`, `svc keys --help`, and mistakes. */
 function showOverview(words: readonly string[], terminal: Terminal): 0 | 2 {
-  const wantsHelp = words.includes('--help')
   const said = words.filter((word) => !word.startsWith('--'))
-  const group = commands.filter(({ name }) => name.startsWith(`${said[0]} `) && said.length <= 1)
-  const listed = group.length > 0 ? group : commands
-  const width = Math.max(...listed.map(({ name }) => name.length))
-  const text = [
-    'svc COMMAND [options]',
-    '',
-    ...listed.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
-    '',
-    '`svc COMMAND --help` shows the options of one.',
-  ].join('\n')
-  if (wantsHelp && (said.length === 0 || group.length > 0)) {
+  const flags = words.filter((word) => word.startsWith('--'))
+  if (said.length === 0 && flags.includes('--version')) {
+    terminal.out(`svc ${version()}\n`)
+    return 0
+  }
+  const group = commands.filter(({ name }) => name.startsWith(`${said[0]} `))
+  const complaint = complaintOf(said, flags, group)
+  const text = overviewOf(group.length > 0 ? (said[0] as string) : undefined, group.length > 0 ? group : commands)
+  if (complaint === '' && flags.includes('--help')) {
     terminal.out(`${text}\n`)
     return 0
   }
-  const complaint = said.length === 0 || group.length > 0 ? '' : `svc: there is no command \`${said.join(' ')}\`\n\n`
   terminal.err(`${complaint}${text}\n`)
   return 2
+}
+
+function overviewOf(group: string | undefined, listed: readonly Command[]): string {
+  const width = Math.max(...listed.map(({ name }) => name.length))
+  const usage = group === undefined ? 'svc COMMAND' : `svc ${group} VERB`
+  return [
+    `${usage} [options]`,
+    '',
+    ...listed.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
+    '',
+    `\`${usage} --help\` shows the options of one.`,
+  ].join('\n')
+}
+
+/** Empty where nothing is wrong but that no command is named. */
+function complaintOf(said: readonly string[], flags: readonly string[], group: readonly Command[]): string {
+  const [flag] = flags.filter((name) => name !== '--help')
+  if (said.length === 0 && flag !== undefined) {
+    return `svc: unknown option \`${flag}\`${didYouMean(flag, ['--help', '--version'])}\n\n`
+  }
+  if (said.length === 0 || (group.length > 0 && said.length === 1)) return ''
+  const names = commands.flatMap(({ name }) => [name, name.split(' ')[0]!])
+  const typed = said.slice(0, 2).join(' ')
+  return `svc: there is no command \`${typed}\`${didYouMean(typed, names)}\n\n`
+}
+
+function version(): string {
+  return (JSON.parse(readFileSync(projectFile('package.json'), 'utf8')) as { version: string }).version
 }
 
 function report(error: unknown, command: Command, terminal: Terminal): 1 | 2 {

@@ -31,6 +31,8 @@ export interface Insert {
 export interface ClickHouse {
   /** Rows as objects. Parameters are `{name:Type}` in the SQL. 64-bit integers come as numbers: `toString()` hashes. */
   query<Row>(sql: string, params?: Record<string, unknown>, options?: QueryOptions): Promise<Row[]>
+  /** Rows as lists of their columns, some at a time, for results that needn't be held whole. The deadline is for all of them. */
+  batches<Row>(sql: string, params?: Record<string, unknown>, options?: QueryOptions): AsyncGenerator<Row[]>
   /** A statement without rows: DDL, a deletion. */
   command(sql: string, params?: Record<string, unknown>, options?: QueryOptions): Promise<void>
   /**
@@ -131,8 +133,34 @@ export function connectClickHouse(url: string): ClickHouse {
     )
   }
 
+  async function* batches<Row>(
+    sql: string,
+    params: Record<string, unknown> = {},
+    options: QueryOptions = {},
+  ): AsyncGenerator<Row[]> {
+    const deadlineMs = options.deadlineMs ?? clickhouseQueryDeadlineMs
+    const aborter = new AbortController()
+    const timer = setTimeout(() => aborter.abort(), deadlineMs + graceMs)
+    try {
+      const clickhouse_settings = {
+        ...bounded(deadlineMs),
+        output_format_json_quote_64bit_integers: 0 as const,
+        ...options.settings,
+      }
+      const statement = { query: sql, query_params: params, abort_signal: aborter.signal, clickhouse_settings }
+      const result = await retryStale(() => client.query({ ...statement, format: 'JSONCompactEachRow' }))
+      for await (const rows of result.stream<Row>()) yield rows.map((row) => row.json<Row>() as Row)
+    } catch (error) {
+      if (aborter.signal.aborted) throw new StoreUnavailable('clickhouse', `no answer within ${deadlineMs} ms`)
+      throw toStoreError(error)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
   return {
     query,
+    batches,
 
     command: (sql, params = {}, options = {}) => {
       const deadlineMs = options.deadlineMs ?? clickhouseQueryDeadlineMs

@@ -7,10 +7,8 @@
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
-import { etagOf, isKnownEtag } from '../runtime/http/etag.ts'
+import { makeStaticBody, type StaticBody, type StaticRequest, staticReply } from '../runtime/http/compression.ts'
 import type { HttpReply } from '../runtime/http/reply.ts'
 import { projectFile } from '../runtime/paths.ts'
 import {
@@ -22,10 +20,8 @@ import {
 import type { KeyTable } from './keys.ts'
 
 /** What a request for it says: the query without its question mark, and two headers. */
-export interface ScriptRequest {
+export interface ScriptRequest extends StaticRequest {
   readonly query: string
-  readonly acceptEncoding: string
-  readonly ifNoneMatch: string
 }
 
 export interface BrowserScriptOptions {
@@ -36,13 +32,6 @@ export interface BrowserScriptOptions {
 
 /** The answer to GET; of HEAD the body is left out by whoever sends it. */
 export type BrowserScript = (request: ScriptRequest) => Promise<HttpReply>
-
-interface Prepared {
-  readonly text: string
-  readonly etag: string
-  readonly gzip: Uint8Array
-  readonly brotli: Uint8Array
-}
 
 const headers = {
   'Content-Type': 'text/javascript; charset=utf-8',
@@ -58,17 +47,17 @@ export function makeBrowserScript({ keys, apiHost }: BrowserScriptOptions): Brow
   const main = readFileSync(projectFile('web/generated/svc.js'), 'utf8')
   const lateText = readFileSync(projectFile('web/generated/svc-late.js'), 'utf8')
   const lateVersion = versionOf(lateText)
-  const late = prepare(lateText)
-  const unknown = prepare(unknownKeyText)
-  const variants = new LRUCache<string, Promise<Prepared>>({ max: scriptVariantsMax })
+  const late = makeStaticBody(lateText)
+  const unknown = makeStaticBody(unknownKeyText)
+  const variants = new LRUCache<string, Promise<StaticBody>>({ max: scriptVariantsMax })
   const textOf = (key: string, flags: readonly number[]) =>
     `${main}(${JSON.stringify([key, `${apiHost}/`, lateVersion, ...flags])})\n`
 
-  function variantOf(key: string, flags: readonly number[]): Promise<Prepared> {
+  function variantOf(key: string, flags: readonly number[]): Promise<StaticBody> {
     const name = `${key} ${flags.join('')}`
     let variant = variants.get(name)
     if (variant === undefined) {
-      variant = prepare(textOf(key, flags))
+      variant = makeStaticBody(textOf(key, flags))
       variants.set(name, variant)
       variant.catch(() => variants.delete(name))
     }
@@ -100,33 +89,11 @@ export function makeBrowserScript({ keys, apiHost }: BrowserScriptOptions): Brow
   }
 }
 
-async function prepare(text: string): Promise<Prepared> {
-  const bytes = Buffer.from(text)
-  const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } }
-  const [gzipped, brotli] = await Promise.all([
-    promisify(gzip)(bytes, { level: 9 }),
-    promisify(brotliCompress)(bytes, quality),
-  ])
-  return { text, etag: etagOf(text), gzip: gzipped, brotli }
-}
-
 /** What the second file is asked for by: it changes with the text. */
 function versionOf(text: string): string {
-  return createHash('sha256').update(text).digest('base64url').slice(0, 12)
+  return createHash('sha256').update(text).digest('base64url').slice(0, 6)
 }
 
-function reply(prepared: Prepared, request: ScriptRequest, maxAge: number | string): HttpReply {
-  const all = { ...headers, ETag: prepared.etag, 'Cache-Control': `public, max-age=${maxAge}`, Vary: 'Accept-Encoding' }
-  if (isKnownEtag(request.ifNoneMatch, prepared.etag)) return { status: 304, headers: all }
-  if (takes(request.acceptEncoding, 'br')) {
-    return { status: 200, headers: { ...all, 'Content-Encoding': 'br' }, body: prepared.brotli }
-  }
-  if (takes(request.acceptEncoding, 'gzip')) {
-    return { status: 200, headers: { ...all, 'Content-Encoding': 'gzip' }, body: prepared.gzip }
-  }
-  return { status: 200, headers: all, body: prepared.text }
-}
-
-function takes(acceptEncoding: string, encoding: 'br' | 'gzip'): boolean {
-  return new RegExp(`(?:^|[,\\s])${encoding}(?![\\w-])(?!\\s*;\\s*q=0(?:\\.0*)?\\s*(?:,|$))`, 'i').test(acceptEncoding)
+function reply(body: StaticBody, request: ScriptRequest, maxAge: number | string): HttpReply {
+  return staticReply(body, request, { ...headers, 'Cache-Control': `public, max-age=${maxAge}` })
 }

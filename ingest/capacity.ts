@@ -1,6 +1,7 @@
 /** Whether ingest can take events now: looked up a few times a second, asked for every request. */
 import { statfs } from 'node:fs/promises'
 import type { Log } from '../runtime/log.ts'
+import { trackingRefusals } from './tracking-refusals.ts'
 
 const checkMs = 250
 
@@ -25,10 +26,10 @@ export function watchCapacity(options: CapacityOptions): Capacity {
   async function check(): Promise<void> {
     const before = reason
     if (options.backlogBytes() > options.logBytesMax) {
-      reason = 'The event log is full'
+      reason = trackingRefusals.logFull.detail
     } else {
       const { bavail, bsize } = await statfs(options.folder)
-      reason = bavail * bsize < options.diskFreeBytesMin ? 'The disk is full' : null
+      reason = bavail * bsize < options.diskFreeBytesMin ? trackingRefusals.diskFull.detail : null
     }
     if (reason === before) return
     options.onChange(reason)

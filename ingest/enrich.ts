@@ -11,7 +11,7 @@ import { makeAddressHash } from './steps/address-hash.ts'
 import { fillFromEvent, makeBotVisitRow } from './steps/bot-visit.ts'
 import { classifySource } from './steps/classify-source.ts'
 import { describeDevice } from './steps/describe-device.ts'
-import { isBot, makeFacts, type Step } from './steps/facts.ts'
+import { type CountDropped, isBot, makeFacts, type Step } from './steps/facts.ts'
 import { findCountry } from './steps/find-country.ts'
 import { type HashIdsOptions, hashIds } from './steps/hash-ids.ts'
 import { makeSites } from './steps/hosts.ts'
@@ -36,9 +36,11 @@ export interface EnricherOptions extends HashIdsOptions {
   /** Null: no address is looked up. */
   readonly countries: Countries | null
   readonly ownership: Ownership
+  readonly countDropped?: CountDropped
 }
 
-export function makeEnricher({ secretKey, salts, countries, ownership }: EnricherOptions): Enricher {
+export function makeEnricher(options: EnricherOptions): Enricher {
+  const { secretKey, salts, countries, ownership, countDropped = () => {} } = options
   const steps: readonly Step[] = [
     resolveTime,
     markBot(makeUserAgents()),
@@ -51,7 +53,7 @@ export function makeEnricher({ secretKey, salts, countries, ownership }: Enriche
     hashIds({ secretKey, salts }),
     readProperties,
   ]
-  const facts = makeFacts()
+  const facts = makeFacts(countDropped)
   const visit = makeBotVisitRow()
   const addressHash = makeAddressHash(salts)
   const stored: { stream: 'events'; row: EventRow; side: SidePayload | null } = {

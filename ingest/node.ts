@@ -90,7 +90,11 @@ export function makeReceiver(
   watched.watchWindow(logs.window, clock)
   const receiver = new Receiver({
     keys,
-    enricher: makeEnricher({ ...{ secretKey, salts, countries }, ownership: ownershipOf(links, posts) }),
+    enricher: makeEnricher({
+      ...{ secretKey, salts, countries },
+      ownership: ownershipOf(links, posts),
+      countDropped: watched.countDropped,
+    }),
     bots: makeBotReader({ salts, verifier: botChecks.verifier }),
     appender: new Appender({ ...logs, secretKey, clock }),
     capacity,

@@ -1,4 +1,5 @@
 /** What ingest answers besides events and short links: its health, its metrics, the browser script, preflights. */
+import { compressReply } from '../runtime/http/compression.ts'
 import { type HttpReply, jsonReply, sendReply } from '../runtime/http/reply.ts'
 import { requestIdOf } from '../runtime/http/request-id.ts'
 import type { HttpRequest, HttpResponse } from '../runtime/http/uws.ts'
@@ -73,11 +74,12 @@ function pageOf(make: Make, log: Log, isClosing: () => boolean): Handler {
   return (response, request) => {
     const requestId = requestIdOf(request.getHeader('x-request-id'))
     const headOnly = request.getMethod() === 'head'
+    const acceptEncoding = request.getHeader('accept-encoding')
     let isAborted = false
     response.onAborted(() => {
       isAborted = true
     })
-    const made = (async () => make(request))().catch((error) => {
+    const made = (async () => compressReply(await make(request), acceptEncoding))().catch((error) => {
       log.error({ err: error, requestId }, 'a page could not be made')
       return jsonReply(500, { detail: 'Internal Server Error' })
     })

@@ -14,7 +14,7 @@ import {
 } from '../schemas/event-validator.ts'
 import { parseJsonBody } from '../schemas/json-body.ts'
 import { rateRetryAfterSeconds, retryAfterSeconds } from '../schemas/limits.ts'
-import { missingBody, type ValidationError } from '../schemas/validation-errors.ts'
+import { missingBody, shownErrors, type ValidationError } from '../schemas/validation-errors.ts'
 import type { Appender } from './append.ts'
 import type { BotAnswer, BotReader } from './bots.ts'
 import type { Capacity } from './capacity.ts'
@@ -22,6 +22,7 @@ import type { Enricher } from './enrich.ts'
 import type { KeyRate } from './key-rate.ts'
 import type { KeyTable } from './keys.ts'
 import type { IngestWorkspace, Sender } from './outcome.ts'
+import { trackingRefusals } from './tracking-refusals.ts'
 
 export interface Answer {
   readonly status: number
@@ -59,7 +60,6 @@ export interface ReceiveOptions {
 /** Upper bounds of what a row takes in the log, given the bytes of the request that it came in. */
 const rowBytesPerBodyByte = 6
 const rowBytesBeside = 1024
-const queueFull = 'The event queue is full'
 
 interface Appended {
   readonly id: number
@@ -85,9 +85,9 @@ export class Receiver {
     // Looked up now: later the connection may be gone.
     void sender.address
     const admit = (found: IngestWorkspace | 'unknown' | 'unavailable') => {
-      if (found === 'unknown') this.refuse(respond, 'unknown_key', 401, 'Unknown tracking key')
+      if (found === 'unknown') this.refuse(respond, 'unknown_key', 401, trackingRefusals.keyUnknown.detail)
       else if (found === 'unavailable') {
-        this.refuse(respond, 'key_table_unavailable', 503, 'The tracking key can’t be checked now', retryAfterSeconds)
+        this.refuse(respond, 'key_table_unavailable', 503, trackingRefusals.keyUnsure.detail, retryAfterSeconds)
       } else this.admit(endpoint, value, key, found, length, sender, respond)
     }
     this.options.keys
@@ -98,7 +98,7 @@ export class Receiver {
 
   private fail(respond: Respond, error: unknown): void {
     this.options.log.error({ err: error }, 'an event could not be received')
-    this.refuse(respond, 'failed', 500, 'Internal Server Error')
+    this.refuse(respond, 'failed', 500, trackingRefusals.internal.detail)
   }
 
   private validate(endpoint: Endpoint, body: unknown): ValidationError[] | null {
@@ -118,14 +118,7 @@ export class Receiver {
     const { capacity, keyRate, clock } = this.options
     const events = countOf(endpoint, body)
     if (!keyRate.allows(key, events, clock.now())) {
-      return this.refuse(
-        respond,
-        'rate_limited',
-        429,
-        'Too many events for this tracking key',
-        rateRetryAfterSeconds,
-        events,
-      )
+      return this.refuse(respond, 'rate_limited', 429, trackingRefusals.keyRate.detail, rateRetryAfterSeconds, events)
     }
     const errors = this.validate(endpoint, body)
     if (errors) return this.refuse(respond, 'invalid', 422, errors)
@@ -133,7 +126,7 @@ export class Receiver {
     if (reason !== null) return this.refuse(respond, 'over_capacity', 503, reason, retryAfterSeconds, events)
     const bound = bodyBytes * rowBytesPerBodyByte + events * rowBytesBeside
     if (!this.options.appender.hasRoom(events, bound)) {
-      return this.refuse(respond, 'over_capacity', 503, queueFull, retryAfterSeconds, events)
+      return this.refuse(respond, 'over_capacity', 503, trackingRefusals.queueFull.detail, retryAfterSeconds, events)
     }
     if (endpoint === 'track') this.track(body as TrackBody, workspace, sender, respond)
     else if (endpoint === 'batch') this.trackBatch(body as { events: unknown[] }, workspace, sender, respond)
@@ -150,7 +143,7 @@ export class Receiver {
       if (reason === null && this.options.appender.hasRoom(events, bound)) {
         return this.trackBots(body, workspace, sender, respond)
       }
-      this.refuse(respond, 'over_capacity', 503, reason ?? queueFull, retryAfterSeconds, events)
+      this.refuse(respond, 'over_capacity', 503, reason ?? trackingRefusals.queueFull.detail, retryAfterSeconds, events)
     }
     asked.then(store).catch((error) => this.fail(respond, error))
   }
@@ -177,7 +170,7 @@ export class Receiver {
     let duplicates = 0
     for (const [index, event] of body.events.entries()) {
       const detail = validateBatchEvent(event, index) ?? this.appendEvent(event as TrackEvent, index, workspace, sender)
-      if (Array.isArray(detail)) rejected.push({ index, detail })
+      if (Array.isArray(detail)) rejected.push({ index, detail: shownErrors(detail) })
       else {
         ids.push(detail.id)
         if (detail.isDuplicate) duplicates++
@@ -214,7 +207,7 @@ export class Receiver {
             deduplicated: duplicates,
             event_ids: ids,
             bots,
-            rejected: visits.rejected,
+            rejected: visits.rejected.map(({ index, detail }) => ({ index, detail: shownErrors(detail) })),
           })
         : JSON.stringify({ accepted: true, event_id: ids[0], deduplicated: duplicates > 0, bot: bots[0] }),
     )
@@ -251,7 +244,7 @@ export class Receiver {
   }
 
   private refuseUnsynced(respond: Respond, events: number): void {
-    this.refuse(respond, 'not_synced', 503, 'The event could not be stored', retryAfterSeconds, events)
+    this.refuse(respond, 'not_synced', 503, trackingRefusals.notStored.detail, retryAfterSeconds, events)
   }
 
   private refuse(
@@ -263,7 +256,8 @@ export class Receiver {
     events = 1,
   ): void {
     this.options.countRefused(reason, events)
-    respond({ status, body: JSON.stringify({ detail }), ...(retryAfter === undefined ? {} : { retryAfter }) })
+    const shown = typeof detail === 'string' ? detail : shownErrors(detail)
+    respond({ status, body: JSON.stringify({ detail: shown }), ...(retryAfter === undefined ? {} : { retryAfter }) })
   }
 }
 

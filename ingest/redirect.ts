@@ -33,8 +33,15 @@ export interface RedirectOptions {
   readonly log: Log
 }
 
-/** Answers a GET or HEAD whose first parameter is the key. The request is read before it returns. */
-export type Redirect = (response: HttpResponse, request: HttpRequest, isClosing: () => boolean) => void
+/** Answers a GET or HEAD. The request is read before it returns. */
+type Answerer = (response: HttpResponse, request: HttpRequest, isClosing: () => boolean) => void
+
+export interface Redirect {
+  /** The first parameter is the key. */
+  readonly follow: Answerer
+  /** For a path on which no link can be. */
+  readonly refuse: Answerer
+}
 
 export function makeRedirect(options: RedirectOptions): Redirect {
   const { links, clicks, writer, capacity, proxies, countRequest, observeAnswer, log } = options
@@ -61,7 +68,7 @@ export function makeRedirect(options: RedirectOptions): Redirect {
     return found === 'unknown' ? unknownReply : unavailableReply
   }
 
-  return (response, request, isClosing) => {
+  const follow: Answerer = (response, request, isClosing) => {
     const key = request.getParameter(0) ?? ''
     const requestId = requestIdOf(request.getHeader('x-request-id'))
     const isHead = request.getMethod() === 'head'
@@ -89,6 +96,16 @@ export function makeRedirect(options: RedirectOptions): Redirect {
       if (!isAborted) answer(replyTo(found, asked))
     })
   }
+  const refuse: Answerer = (response, request, isClosing) => {
+    const requestId = requestIdOf(request.getHeader('x-request-id'))
+    observeAnswer(unknownReply.status)
+    sendReply(response, unknownReply, {
+      requestId,
+      headOnly: request.getMethod() === 'head',
+      closes: isClosing(),
+    })
+  }
+  return { follow, refuse }
 }
 
 /** `Sec-Purpose` is today's; the others are older browsers'. */
@@ -109,7 +126,7 @@ function pageReply(status: number, title: string, text: string, headers: Record<
     headers: {
       'Content-Type': 'text/html; charset=utf-8',
       'Cache-Control': 'no-store',
-      'Content-Security-Policy': "default-src 'none'",
+      'Content-Security-Policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
       'X-Content-Type-Options': 'nosniff',
       ...headers,
     },

@@ -11,7 +11,10 @@ export class RequestHead {
   /** False when where the body ends can't be trusted. */
   isFramed = true
   isEncoded = false
+  /** Which host is meant, proxies before us may have read otherwise. */
+  hasManyHosts = false
   private hasTransferEncoding = false
+  private hasHost = false
 
   /** `countryHeader` in lower case. */
   constructor(private readonly countryHeader: string) {}
@@ -25,12 +28,18 @@ export class RequestHead {
     this.isFramed = true
     this.isEncoded = false
     this.hasTransferEncoding = false
+    this.hasManyHosts = false
+    this.hasHost = false
     request.forEach(this.take)
     if (this.length !== '' && (this.hasTransferEncoding || !/^\d{1,15}$/.test(this.length))) this.isFramed = false
   }
 
   private readonly take = (name: string, value: string): void => {
     switch (name) {
+      case 'host':
+        this.hasManyHosts = this.hasHost
+        this.hasHost = true
+        break
       case 'user-agent':
         this.userAgent = value
         break

@@ -13,6 +13,7 @@ import { sendReply } from '../runtime/http/reply.ts'
 import { requestIdOf } from '../runtime/http/request-id.ts'
 import type { TrustedProxies } from '../runtime/http/trusted-proxy.ts'
 import { type HttpRequest, type HttpResponse, uws } from '../runtime/http/uws.ts'
+import { isAttributionKeyShaped } from '../schemas/keys.ts'
 import { arrivingBodiesBytesMax, batchBodyBytesMax, bodyDeadlineMs, trackBodyBytesMax } from '../schemas/limits.ts'
 import { anyOrigin, type Handler, makePages, type PagesOptions } from './pages.ts'
 import type { Answer, Endpoint, Receiver } from './receive.ts'
@@ -20,6 +21,7 @@ import type { Redirect } from './redirect.ts'
 import { RequestHead } from './request-head.ts'
 import { RequestSender } from './request-sender.ts'
 import { detail, makeWriteAnswer, type WriteAnswer } from './tracking-answer.ts'
+import { trackingRefusals } from './tracking-refusals.ts'
 
 export interface IngestServerOptions extends PagesOptions {
   readonly receiver: Receiver
@@ -58,8 +60,8 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
     POST: (response: HttpResponse, request: HttpRequest) => handle(endpoint, response, request),
     OPTIONS: preflight,
   })
-  const follow: Handler = (response, request) => shortLinks.redirect(response, request, isClosing)
-  mount(app, write, {
+  const follow: Handler = (response, request) => shortLinks.redirect.follow(response, request, isClosing)
+  const routes: Routes = {
     [`${root}/track`]: receiving('track'),
     [`${root}/track/batch`]: receiving('batch'),
     [`${root}/bots/track`]: receiving('bots'),
@@ -67,7 +69,9 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
     '/metrics': { GET: metrics, HEAD: metrics },
     '/svc.js': { GET: script, HEAD: script },
     ...Object.fromEntries(shortLinks.paths.map((path) => [`${path}/:key`, { GET: follow, HEAD: follow }])),
-  })
+  }
+  mount(app, write, routes)
+  mountRest(app, write, routes, { ...shortLinks, isClosing })
   let listening: Listening | undefined
 
   return {
@@ -120,9 +124,9 @@ function makeTrackingHandler(options: IngestServerOptions, write: WriteAnswer, s
       isOver = true
       state.underWay--
     })
-    if (!head.isFramed) {
-      const { badFraming } = refusals
-      return answer({ status: badFraming.status, body: cuttingBody(badFraming) }, true)
+    if (!head.isFramed || head.hasManyHosts) {
+      const refusal = head.isFramed ? refusals.manyHosts : refusals.badFraming
+      return answer({ status: refusal.status, body: cuttingBody(refusal) }, true)
     }
     if (head.length !== '' && Number(head.length) > bytesMax) {
       return answer(detail(413, refusals.bodyTooLarge.detail), Number(head.length) > drainedBytesMax)
@@ -134,7 +138,7 @@ function makeTrackingHandler(options: IngestServerOptions, write: WriteAnswer, s
         receiver.receive(endpoint, bytes, sender, answer)
       } catch (error) {
         log.error({ err: error, requestId }, 'an event could not be received')
-        answer(detail(500, 'Internal Server Error'))
+        answer(detail(500, trackingRefusals.internal.detail))
       }
     }
 
@@ -147,7 +151,7 @@ function makeTrackingHandler(options: IngestServerOptions, write: WriteAnswer, s
   }
 }
 
-/** Serves the routes; what isn't among them is refused, or sent to where it is. */
+/** Serves the routes, and refuses other methods. */
 function mount(app: ReturnType<typeof uws.App>, write: WriteAnswer, routes: Routes): void {
   for (const [path, methods] of Object.entries(routes)) {
     for (const [method, handler] of Object.entries(methods)) {
@@ -156,19 +160,37 @@ function mount(app: ReturnType<typeof uws.App>, write: WriteAnswer, routes: Rout
     const allow = Object.keys(methods).sort().join(', ')
     app.any(path, (response, request) => {
       const requestId = requestIdOf(request.getHeader('x-request-id'))
-      write(response, requestId, detail(405, 'Method Not Allowed'), true, allow)
+      write(response, requestId, detail(405, trackingRefusals.method_not_allowed.detail), true, allow)
     })
   }
+}
+
+type ShortLinks = IngestServerOptions['shortLinks'] & { readonly isClosing: () => boolean }
+
+/** What is on no route: without its last slash it may be, and visitors of short links get a page. */
+function mountRest(
+  app: ReturnType<typeof uws.App>,
+  write: WriteAnswer,
+  routes: Routes,
+  { redirect, paths, isClosing }: ShortLinks,
+): void {
+  // Only to what stands in the table, or is a key: a path may look like another host's address.
+  const isRoute = (path: string) =>
+    Object.hasOwn(routes, path) ||
+    paths.some((root) => path.startsWith(`${root}/`) && isAttributionKeyShaped(path.slice(root.length + 1)))
+  const isBelowLinks = (path: string) =>
+    paths.some((root) => path === root || path === `${root}/` || (root !== '' && path.startsWith(`${root}/`)))
   app.any('/*', (response, request) => {
     const path = request.getUrl()
     const requestId = requestIdOf(request.getHeader('x-request-id'))
     const plain = path.slice(0, -1)
-    // Only to what stands in the table: a path may look like another host's address.
-    if (!path.endsWith('/') || !Object.hasOwn(routes, plain)) {
-      return write(response, requestId, detail(404, 'Not Found'), true)
+    if (path.endsWith('/') && isRoute(plain)) {
+      const query = request.getQuery()
+      const headers = { ...anyOrigin, Location: query ? `${plain}?${query}` : plain }
+      return sendReply(response, { status: 307, headers }, { requestId, headOnly: false, closes: true })
     }
-    const query = request.getQuery()
-    const headers = { ...anyOrigin, Location: query ? `${plain}?${query}` : plain }
-    sendReply(response, { status: 307, headers }, { requestId, headOnly: false, closes: true })
+    const isRead = request.getMethod() === 'get' || request.getMethod() === 'head'
+    if (isRead && isBelowLinks(path)) return redirect.refuse(response, request, isClosing)
+    write(response, requestId, detail(404, trackingRefusals.not_found.detail), true)
   })
 }

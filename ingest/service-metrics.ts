@@ -8,6 +8,7 @@ import type { Reason } from './receive.ts'
 import type { LinkOutcome } from './redirect.ts'
 import type { Claims } from './ship/claim.ts'
 import type { Shipper } from './ship/shipper.ts'
+import type { DropReason } from './steps/facts.ts'
 
 const syncBuckets = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2]
 
@@ -15,6 +16,9 @@ export function watchMetrics(metrics: Metrics) {
   const accepted = metrics.counter('ingest_events_accepted_total', 'Events answered 202 and new.')
   const deduplicated = metrics.counter('ingest_events_deduplicated_total', 'Events answered 202 as repeats.')
   const refused = metrics.counter('ingest_events_refused_total', 'Events not accepted, by reason.', ['reason'])
+  const dropped = metrics.counter('ingest_fields_dropped_total', 'Fields of accepted events not kept, by reason.', [
+    'reason',
+  ])
   const answers = metrics.counter('ingest_answers_total', 'HTTP answers by status.', ['status'])
   const linkRequests = metrics.counter('ingest_link_requests_total', 'Requests for short links, by outcome.', [
     'outcome',
@@ -37,6 +41,7 @@ export function watchMetrics(metrics: Metrics) {
     countRefused(reason: Reason, events: number): void {
       if (events > 0) refused.inc({ reason }, events)
     },
+    countDropped: (reason: DropReason) => dropped.inc({ reason }),
     countLinkRequest: (outcome: LinkOutcome) => linkRequests.inc({ outcome }),
     observeAnswer: makeAnswerCount((status, count) => answers.inc({ status }, count)),
     streamHooks(stream: StreamName) {

@@ -1,22 +1,33 @@
 /** The pipeline: everything that happens later and by itself. */
+import { join } from 'node:path'
 import { connectClickHouse } from '../clickhouse/client.ts'
 import { connectPostgres } from '../postgres/client.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { readConfig, requireStores, SettingError } from '../runtime/config.ts'
+import { makeFileStorage } from '../runtime/file-storage.ts'
 import { CantListen } from '../runtime/http/listen.ts'
+import { makeIdentityHashes } from '../runtime/identity-hash.ts'
 import { makeLog } from '../runtime/log.ts'
 import { makeMetrics } from '../runtime/metrics.ts'
+import { makeGuardedAgent } from '../runtime/outbound/guarded-agent.ts'
+import { makeSecretBox, secretBoxPurpose } from '../runtime/secret-box.ts'
 import { makeShutdown } from '../runtime/shutdown.ts'
+import { webhookAttemptMs } from '../schemas/webhook-limits.ts'
 import { startFolder } from './fold/loop.ts'
 import { jobs } from './jobs.ts'
 import { makePipelineMetrics } from './pipeline-metrics.ts'
+import { makeCredentialsBox } from './publishing/adapters.ts'
+import { startPublisher } from './publishing/publisher.ts'
+import { startCreditor } from './revenue/loop.ts'
 import { schedulesOf, startSweep } from './schedule.ts'
 import { makeStatusServer } from './status-server.ts'
+import { watchQueues } from './watch-queues.ts'
+import { startSender } from './webhooks/sender.ts'
 import { startWorker } from './worker.ts'
 
 async function main(): Promise<void> {
   const config = readConfig()
-  const { databaseUrl, redisUrl, clickhouseUrl } = requireStores(config)
+  const { databaseUrl, redisUrl, clickhouseUrl, secretKey } = requireStores(config)
   const log = makeLog('pipeline', config.logLevel)
   const metrics = makeMetrics('pipeline')
   const pipelineMetrics = makePipelineMetrics(metrics)
@@ -24,17 +35,35 @@ async function main(): Promise<void> {
 
   const pg = connectPostgres(databaseUrl)
   const ch = connectClickHouse(clickhouseUrl)
-  const folder = startFolder({ pg, ch, clock: systemClock, log, metrics: pipelineMetrics })
+  const hashes = makeIdentityHashes(secretKey)
+  const folder = startFolder({ pg, ch, clock: systemClock, log, metrics: pipelineMetrics, hashes })
+  // Connections of its own: whoever folds doesn't wait for those who publish.
+  const publisherPg = connectPostgres(databaseUrl)
+  const publisher = startPublisher({
+    ...{ pg: publisherPg, clock: systemClock, log, metrics: pipelineMetrics },
+    media: makeFileStorage(config.mediaDir || join(config.dataDir, 'media')),
+    box: makeCredentialsBox(secretKey),
+  })
+  const creditor = startCreditor({ pg, ch, clock: systemClock, hashes }, { log, metrics: pipelineMetrics })
   const worker = startWorker(redisUrl, jobs, { pg, ch, clock: systemClock, log, metrics: pipelineMetrics })
-  const sweep = startSweep({ redisUrl, schedules: schedulesOf(config), metrics: pipelineMetrics, log })
+  const sweep = startSweep({ pg, redisUrl, schedules: schedulesOf(config), metrics: pipelineMetrics, log })
+  const sender = startSender({
+    ...{ pg, clock: systemClock, log, metrics: pipelineMetrics },
+    box: makeSecretBox(secretKey, secretBoxPurpose),
+    agent: makeGuardedAgent({ allowPrivate: config.allowPrivateTargets, connectMs: webhookAttemptMs }),
+  })
+  const watch = watchQueues(pg, pipelineMetrics)
   const server = makeStatusServer(metrics, log)
 
   shutdown.step('status server', () => server.close())
   shutdown.step('sweep', () => sweep.close())
-  shutdown.step('worker', () => worker.close())
-  shutdown.step('folder', () => folder.close())
+  // Together, so that all of them end within the time that a stop has.
+  shutdown.step('work', async () => {
+    await Promise.all([worker.close(), publisher.close(), sender.close(), creditor.close(), folder.close()])
+  })
+  shutdown.step('queue metrics', () => watch.close())
   shutdown.step('stores', async () => {
-    await Promise.all([pg.close(), ch.close()])
+    await Promise.all([pg.close(), publisherPg.close(), ch.close()])
   })
 
   const port = await server.listen(config.listenHost, config.port)

@@ -7,20 +7,34 @@ export type ExpiredTable =
   | 'link_clicks'
   | 'inbox'
   | 'contact_sightings'
+  | 'contacts'
+  | 'identity_facts'
+  | 'erasures'
   | 'shipped_manifests'
   | 'visitor_salts'
   | 'idempotency_records'
+  | 'webhook_deliveries'
+  | 'outbox'
 
 export interface PipelineMetrics {
   jobEnded(job: string, outcome: 'done' | 'failed', seconds: number, nowMs: number): void
   rowsExpired(table: ExpiredTable, rows: number): void
   queueIs(state: string, jobs: number): void
+  /** Of a queue that Postgres holds: what is due in it, and for how long the first of it has been. */
+  dueIs(queue: string, depth: number, ageSeconds: number): void
+  /** Jobs that failed for good, by name. */
+  setAsideAre(jobs: ReadonlyMap<string, number>): void
+  /** An attempt on a delivery, with what became of the delivery by it. */
+  webhookAttempted(outcome: 'delivered' | 'pending' | 'failed', seconds: number): void
   redisIs(reachable: boolean): void
   /** By how much the store's clock is ahead of this machine's; below 0, behind. */
   clockIsOff(store: string, seconds: number): void
   /** After a fold: the session rows that it wrote. */
   folded(sessions: number): void
   foldLagIs(seconds: number): void
+  /** After an attempt that was settled: what came of it. */
+  published(outcome: 'published' | 'failed' | 'retried'): void
+  publishBacklogIs(targets: number, oldestSeconds: number): void
 }
 
 export function makePipelineMetrics(metrics: Metrics): PipelineMetrics {
@@ -29,8 +43,22 @@ export function makePipelineMetrics(metrics: Metrics): PipelineMetrics {
   const last = metrics.gauge('svc_job_last_success_seconds', 'Unix time of the last run that succeeded.', ['job'])
   const expired = metrics.counter('svc_expired_rows_total', 'Rows deleted at the end of their retention.', ['table'])
   const queued = metrics.gauge('svc_queue_jobs', 'Jobs in the queue, by state.', ['state'])
+  const due = metrics.gauge('svc_queue_depth', 'What is due in a queue that Postgres holds.', ['queue'])
+  const age = metrics.gauge('svc_queue_age_seconds', 'For how long the first of it has been due.', ['queue'])
+  const setAside = metrics.gauge('svc_set_aside_jobs', 'Jobs that failed for good, see svc jobs list.', ['job'])
+  const attempts = metrics.counter('svc_webhook_attempts_total', 'Attempts on deliveries to webhooks.', ['outcome'])
+  const attemptSeconds = metrics.histogram(
+    'svc_webhook_attempt_seconds',
+    'How long an attempt took.',
+    [0.01, 0.05, 0.1, 0.5, 1, 5, 15],
+  )
   const folded = metrics.counter('svc_folded_sessions_total', 'Rows of sessions that folds wrote.')
   const lag = metrics.gauge('svc_fold_lag_seconds', 'For how long there have been events that wait for a fold.')
+  const published = metrics.counter('svc_publish_attempts_total', 'Attempts to publish, by what came of it.', [
+    'outcome',
+  ])
+  const publishDue = metrics.gauge('svc_publish_due_targets', 'Targets of posts that are due and not settled.')
+  const dueAge = metrics.gauge('svc_publish_lag_seconds', 'For how long the oldest of them has been due.')
   const clockOff = metrics.gauge(
     'svc_clock_off_seconds',
     "By how much a store's clock was ahead of this machine's when data was to be deleted.",
@@ -45,8 +73,25 @@ export function makePipelineMetrics(metrics: Metrics): PipelineMetrics {
     },
     rowsExpired: (table, rows) => expired.inc({ table }, rows),
     queueIs: (state, jobs) => queued.set({ state }, jobs),
+    dueIs: (queue, depth, ageSeconds) => {
+      due.set({ queue }, depth)
+      age.set({ queue }, ageSeconds)
+    },
+    setAsideAre: (jobs) => {
+      setAside.reset()
+      for (const [job, count] of jobs) setAside.set({ job }, count)
+    },
+    webhookAttempted: (outcome, took) => {
+      attempts.inc({ outcome })
+      attemptSeconds.observe(took)
+    },
     folded: (sessions) => folded.inc(sessions),
     foldLagIs: (behind) => lag.set(behind),
+    published: (outcome) => published.inc({ outcome }),
+    publishBacklogIs: (targets, oldest) => {
+      publishDue.set(targets)
+      dueAge.set(oldest)
+    },
     clockIsOff: (store, ahead) => clockOff.set({ store }, ahead),
     redisIs: (reachable) => redis.set(reachable ? 1 : 0),
   }

@@ -3,6 +3,8 @@
  * so that a Redis that was emptied or replaced has its schedules back within that time.
  */
 import { Queue } from 'bullmq'
+import type { Queryable } from '../postgres/client.ts'
+import { takeAskedRetries } from '../postgres/tables/set-aside-jobs.ts'
 import type { Config } from '../runtime/config.ts'
 import type { Log } from '../runtime/log.ts'
 import { withDeadline } from '../runtime/shutdown.ts'
@@ -22,6 +24,7 @@ const minute = 60_000
 export function schedulesOf({ retentionSweepMinutes }: Pick<Config, 'retentionSweepMinutes'>): Schedule[] {
   return [
     { job: 'expire-data', everyMs: retentionSweepMinutes * minute },
+    { job: 'expire-deliveries', everyMs: 60 * minute },
     { job: 'expire-idempotency', everyMs: idempotencySweepMs },
     { job: 'expire-salts', everyMs: 60 * minute },
   ]
@@ -49,6 +52,7 @@ export interface Sweep {
 }
 
 export interface SweepOptions {
+  readonly pg: Queryable
   readonly redisUrl: string
   readonly schedules: readonly Schedule[]
   readonly metrics: PipelineMetrics
@@ -56,13 +60,13 @@ export interface SweepOptions {
   readonly everyMs?: number
 }
 
-export function startSweep({ redisUrl, schedules, metrics, log, everyMs = sweepEveryMs }: SweepOptions): Sweep {
+export function startSweep({ pg, redisUrl, schedules, metrics, log, everyMs = sweepEveryMs }: SweepOptions): Sweep {
   let queue: Queue | undefined
   let timer: NodeJS.Timeout | undefined
   let isClosed = false
   let wasReachable = true
   let tellSwept: () => void
-  const swept = new Promise<void>((resolve) => {
+  const firstSwept = new Promise<void>((resolve) => {
     tellSwept = resolve
   })
 
@@ -70,7 +74,9 @@ export function startSweep({ redisUrl, schedules, metrics, log, everyMs = sweepE
     let next = everyMs
     try {
       queue ??= openQueue(redisUrl)
-      await withDeadline(makeSchedules(queue, schedules, metrics), sweepDeadlineMs, 'the sweep of the queue')
+      const swept = makeSchedules(queue, schedules, metrics)
+      await withDeadline(swept, sweepDeadlineMs, 'the sweep of the queue')
+      await retryAsked(pg, queue, schedules, log)
       if (!wasReachable) log.info('the queue is reachable again')
       wasReachable = true
       metrics.redisIs(true)
@@ -94,7 +100,7 @@ export function startSweep({ redisUrl, schedules, metrics, log, everyMs = sweepE
 
   void sweep()
   return {
-    swept,
+    swept: firstSwept,
     close: () => {
       isClosed = true
       clearTimeout(timer)
@@ -126,4 +132,16 @@ async function makeSchedules(queue: Queue, schedules: readonly Schedule[], metri
   for (const key of there.keys()) if (!meant.has(key)) await queue.removeJobScheduler(key)
   const counts = await queue.getJobCounts('waiting', 'active', 'delayed', 'failed')
   for (const [state, count] of Object.entries(counts)) metrics.queueIs(state, count)
+}
+
+/** Puts jobs that an operator wants again into the queue. One that is lost with Redis comes again at its own time. */
+async function retryAsked(pg: Queryable, queue: Queue, schedules: readonly Schedule[], log: Log): Promise<void> {
+  try {
+    for (const { job } of schedules) {
+      const asked = await takeAskedRetries(pg, job)
+      if (asked.length > 0) await queue.add(job, {}, runOptions)
+    }
+  } catch (error) {
+    log.warn({ err: error }, 'what operators want again could not be looked up')
+  }
 }

@@ -3,6 +3,7 @@
  * process dies in is given to another worker once its lock has run out.
  */
 import { Worker } from 'bullmq'
+import { forgetJobAside, setJobAside } from '../postgres/tables/set-aside-jobs.ts'
 import { withDeadline } from '../runtime/shutdown.ts'
 import { type JobName, pipelineQueue } from '../schemas/jobs.ts'
 import type { JobContext, Jobs } from './job.ts'
@@ -61,6 +62,14 @@ export function startWorker(redisUrl: string, jobs: Jobs, context: Omit<JobConte
       skipVersionCheck: true,
     },
   )
+  // In Postgres, because the queue may lose everything.
+  const note = (job: string, written: Promise<void>) =>
+    void written.catch((error) => log.warn({ job, err: error }, 'it could not be noted whether the job is set aside'))
+  worker.on('failed', (job, error) => {
+    if (job === undefined || job.attemptsMade < (job.opts.attempts ?? 1)) return
+    note(job.name, setJobAside(context.pg, job.name, '', error.message))
+  })
+  worker.on('completed', ({ name }) => note(name, forgetJobAside(context.pg, name)))
   let saidAt = Number.NEGATIVE_INFINITY
   worker.on('error', (error) => {
     if (performance.now() - saidAt < errorLineEveryMs) return

@@ -43,6 +43,13 @@ export function surveyConfig(environment: Record<string, string | undefined> = p
     config['secretKey'] = ''
     wrong.set('SECRET_KEY', new SettingError('SECRET_KEY must have at least 32 characters'))
   }
+  if (config['allowPrivateTargets'] === true && config['nodeEnv'] === 'production') {
+    config['allowPrivateTargets'] = false
+    wrong.set(
+      'ALLOW_PRIVATE_TARGETS',
+      new SettingError('ALLOW_PRIVATE_TARGETS is for development alone: NODE_ENV is production'),
+    )
+  }
   return { config: Object.freeze(config) as Config, wrong }
 }
 

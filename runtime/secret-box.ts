@@ -13,6 +13,11 @@ export interface SecretBox {
   open(sealed: Buffer): string
 }
 
+/** Of what the API stores encrypted and the pipeline has to read. */
+export const secretBoxPurpose = 'stored answers and webhook secrets'
+/** Of what payment providers sign their events with: the command line seals it, the API opens it. */
+export const revenueSecretsPurpose = 'secrets of revenue connections'
+
 const format = 1
 const nonceBytes = 12
 const tagBytes = 16

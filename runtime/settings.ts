@@ -153,7 +153,7 @@ export const settings = {
   mediaDir: text(
     'MEDIA_DIR',
     '',
-    'Folder of uploaded media, one for all nodes of the API. `DATA_DIR/media` when not set.',
+    'Folder of uploaded media, one for all nodes of the API and the pipeline. `DATA_DIR/media` when not set.',
   ),
   mediaImageBytesMax: integer('MEDIA_IMAGE_BYTES_MAX', 25 * 2 ** 20, 1, 2 ** 31, 'Largest image that is accepted.'),
   mediaVideoBytesMax: integer('MEDIA_VIDEO_BYTES_MAX', 512 * 2 ** 20, 1, 2 ** 40, 'Largest video that is accepted.'),
@@ -199,6 +199,15 @@ export const settings = {
     0,
     86_400_000,
     'How long events with an id wait for Redis before they are stored on the local window alone.',
+  ),
+  allowPrivateTargets: setting(
+    'ALLOW_PRIVATE_TARGETS',
+    '`false`',
+    'For development: `true` lets webhooks go to addresses of this machine and of private networks, and over plain http. Refused with `NODE_ENV=production`.',
+    (value = 'false') => {
+      if (value !== 'true' && value !== 'false') throw new Error(`must be \`true\` or \`false\`, got \`${value}\``)
+      return value === 'true'
+    },
   ),
   retentionSweepMinutes: integer('RETENTION_SWEEP_MINUTES', 1440, 1, 10_080, 'How often expired data is deleted.'),
 } as const

@@ -10,6 +10,12 @@ export const rateLimitDeadlineMs = 500
 /** Of one statement of the API, and of getting a connection for it: whoever asks while Postgres hangs hears 503 soon after. */
 export const apiPostgresDeadlineMs = 2.5 * second
 export const idempotencyKeyLengthMax = 255
+/** Of everything that `tools/list` shows: a model reads it before it does anything. */
+export const toolsListTokensMax = 12_000
+/** As tokens are counted here. */
+export const tokenBytes = 4
+/** Of a tool's name that isn't there, in the error that names it. */
+export const unknownToolShownMax = 100
 /** What is wrong with a request is listed up to here: each fault shows what was sent, and a body may hold 100,000 of them. */
 export const validationErrorsMax = 1_000
 /** Records that have expired are deleted so often, and so many at a time. */

@@ -55,6 +55,8 @@ export function utcOf({ wallTime, offsetMs }: DateTimeText, timeZone: string): n
   return offsetMs === null ? wallToUtc(wallTime, timeZone) : wallTime - offsetMs
 }
 
+/** The first moment of the year 1, before which no date can be written. */
+export const firstMoment = Date.parse('0001-01-01T00:00:00Z')
 /** The last moment whose year has four digits. */
 export const lastMoment = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 

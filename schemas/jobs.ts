@@ -7,6 +7,8 @@ export const pipelineQueue = 'pipeline'
 export interface JobInputs {
   /** Deletes what is past its retention. */
   'expire-data': Record<string, never>
+  /** Deletes old records of deliveries to webhooks, and the events that they told of. */
+  'expire-deliveries': Record<string, never>
   /** Deletes the records of Idempotency-Keys whose time is over. */
   'expire-idempotency': Record<string, never>
   /** Deletes the salts of cookieless visitors once they are two days old. */

@@ -12,14 +12,16 @@ import { isUtf8 } from 'node:buffer'
 import { describeJsonError } from './json-error.ts'
 import { findUnstorableText } from './json-text.ts'
 import { jsonDepthMax, jsonNumberDigitsMax } from './limits.ts'
+import { problems } from './problems.ts'
 import { jsonInvalid, type ValidationError } from './validation-errors.ts'
 
 export type JsonBody =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly status: 400; readonly detail: string }
-  | { readonly ok: false; readonly status: 422; readonly detail: ValidationError[] }
+  /** With the value where only texts in it are at fault. */
+  | { readonly ok: false; readonly status: 422; readonly detail: ValidationError[]; readonly value?: unknown }
 
-const unreadable: JsonBody = { ok: false, status: 400, detail: 'There was an error parsing the body' }
+const unreadable: JsonBody = { ok: false, ...problems.body_unparsable }
 
 /**
  * 400 for bytes that are not UTF-8, nesting deeper than 64 and number literals over 400 digits; 422 for malformed JSON
@@ -40,7 +42,7 @@ export function parseJsonBody(bytes: Buffer): JsonBody {
   }
   if (mayHoldUnstorableText(text)) {
     const detail = findUnstorableText(value)
-    if (detail.length > 0) return { ok: false, status: 422, detail }
+    if (detail.length > 0) return { ok: false, status: 422, detail, value }
   }
   return { ok: true, value }
 }

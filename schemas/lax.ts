@@ -4,6 +4,8 @@
  * `zod-errors.ts` finds from the raw value what to say. Held by test/unit/lax.test.ts.
  */
 import { z } from 'zod'
+import { enumError } from './validation-errors.ts'
+import type { Build } from './zod-errors.ts'
 
 // Pydantic takes Unicode's White_Space off both ends, of which U+FEFF is none.
 const space = '[\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]*'
@@ -37,13 +39,39 @@ export function laxIntOr(fallback: number, bounds: IntBounds) {
   return z.preprocess(toInteger, boundedInt(bounds).default(fallback))
 }
 
-/** The `id` of something that a body may name: null, or left out, is none. */
-export function laxIdOrNull(description: string) {
-  return z.preprocess(toInteger, z.int().nullable().default(null).meta({ description }))
+/** Some of a closed set of names, which a query has in one text with commas; may be left out. */
+export function namesOf<const Name extends string>(known: readonly Name[], description: string) {
+  return z.preprocess(
+    (value, context) => {
+      if (typeof value !== 'string') return value
+      const names = value.split(',').map((name) => name.trim())
+      const unknown = names.find((name) => !(known as readonly string[]).includes(name))
+      if (unknown === undefined) return names
+      // By its text: the place of a name in a list is no place in what was sent.
+      const build: Build = (loc) => enumError(loc, unknown, known)
+      context.addIssue({ code: 'custom', params: { build } })
+      return z.NEVER
+    },
+    z.array(z.enum(known)).min(1).max(known.length).optional().meta({ description }),
+  )
 }
 
-/** An integer that must be there, of any size that JSON carries exactly. */
-export const laxInteger = z.preprocess(toInteger, z.int())
+/** The id of a `type` in a body: `12`, or its object id `post_12`. */
+export function idInBody(type: string) {
+  return z.preprocess((value) => toInteger(bareId(type, value)), z.int())
+}
+
+/** The same of something that a body may name: null, or left out, is none. */
+export function idOrNull(type: string, description: string) {
+  const schema = z.int().nullable().default(null).meta({ description })
+  return z.preprocess((value) => toInteger(bareId(type, value)), schema)
+}
+
+/** The same in a query, where it may be left out. */
+export function idInQuery(type: string, description: string) {
+  const schema = boundedInt({ ge: 1, le: Number.MAX_SAFE_INTEGER, description })
+  return z.preprocess((value) => toInteger(bareId(type, value)), schema.optional())
+}
 
 function boundedInt({ ge, le, description }: IntBounds) {
   const schema = z.int().min(ge).max(le)
@@ -55,14 +83,18 @@ function boundedInt({ ge, le, description }: IntBounds) {
  * either: the answer is then that of any id that doesn't exist.
  */
 export function idInPath(type: string) {
-  const prefix = `${type}_`
   return z.preprocess(
     (value) => {
-      const text = typeof value === 'string' && value.startsWith(prefix) ? value.slice(prefix.length) : value
-      const id = toInteger(text)
+      const id = toInteger(bareId(type, value))
       if (typeof id !== 'number') return id
       return Number.isSafeInteger(id) && id > 0 ? id : 0
     },
     z.int().meta({ description: `The \`id\` of the ${type.replaceAll('_', ' ')}, or its \`object_id\`.` }),
   )
+}
+
+/** What stands behind `type_` in an object id; anything else as it is. */
+function bareId(type: string, value: unknown): unknown {
+  const prefix = `${type}_`
+  return typeof value === 'string' && value.startsWith(prefix) ? value.slice(prefix.length) : value
 }

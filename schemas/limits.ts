@@ -20,6 +20,8 @@ export const apiBodyBytesMax = 1 * MiB
 /** Deeper bodies are refused before they are parsed; a number literal of more digits as well. */
 export const jsonDepthMax = 64
 export const jsonNumberDigitsMax = 400
+/** What a 422 shows of one thing that was sent: longer texts are cut, longer objects and lists left out. */
+export const errorInputBytesMax = 1 * KiB
 /** A body must arrive whole within this time: a slow client can't hold memory for longer. */
 export const bodyDeadlineMs = 10 * second
 /** Bodies of one process that have begun to arrive and aren't whole, together; beyond it 503. */
@@ -39,6 +41,11 @@ export const screenWidthMax = 65535
 export const propertiesBytesMax = 16 * KiB
 export const propertiesKeysMax = 100
 export const propertiesDepthMax = 5
+
+/** Web vitals: no real measurement is larger. Chrome's own histograms end at the same interaction time and layout shift. */
+export const paintMsMax = 1 * minute
+export const interactionMsMax = 1 * minute
+export const layoutShiftMax = 10
 
 /** Fields of a bot visit. */
 export const methodLengthMax = 16
@@ -107,6 +114,8 @@ export const segmentNumberMax = 2 ** 36 - 1
 export const postgresDeadlineMs = 5 * second
 export const redisDeadlineMs = 2 * second
 export const clickhouseQueryDeadlineMs = 15 * second
+/** All statements of one answer together, so that it is 503 in less than five seconds while ClickHouse hangs. */
+export const clickhouseAnswerDeadlineMs = 3.5 * second
 export const clickhouseInsertDeadlineMs = 120 * second
 export const clickhouseQueryMemoryMax = 4 * 1024 * MiB
 
@@ -119,6 +128,8 @@ export const keepBuildsEveryMs = 5 * second
 export const foldEventsMax = 200_000
 /** Events of one part of a build, about: it reads them all at once. */
 export const buildPartEventsMax = 500_000
+/** Visitors of a fold that are looked up at once: their hours stand in one statement's parameters. */
+export const visitorsPerLookUpMax = 20_000
 export const foldDeadlineMs = 110 * second
 /** Whoever folds has the work to itself; when it dies, others take it over after this. */
 export const foldLeaseMs = 10 * second
@@ -133,10 +144,21 @@ export const sessionsPerVisitorDayMax = 1_000
 /** Of a session and local day so many pageviews count for pages, and so many touches for credit, the earliest. */
 export const viewsPerSessionDayMax = 2_000
 export const touchesPerSessionDayMax = 1_000
+/** Conversions of a session and local day that keep their times; of more those that are alike count as at the first one's. */
+export const creditsApartMax = 100
 /** Keys of a local day's pages and sources that cells keep, the largest: `metrics.lists_cut` says where there were more. */
 export const cellKeysMax = 2_000
 /** Session rows whose days one statement makes cells of, about. */
 export const cellSessionsPerStatement = 500_000
+/** A contact binds so many browsers, those identified first; others stay visitors of their own. */
+export const browsersPerContactMax = 200
+/** Rows of the inbox that one transaction applies to people. */
+export const inboxRowsPerMerge = 2_000
+/** Such transactions between two folds, at most. */
+export const mergesPerRoundMax = 5
+/** Pieces of work on people that are done at once, and contacts whose figures one statement computes. */
+export const peopleWorkMax = 2_000
+export const contactsPerStatement = 500
 /** Rows of a build that was left are deleted after so long: no reader goes by it any more. */
 export const leftBuildKeepMs = 10 * minute
 
@@ -188,6 +210,12 @@ export const dayBucketsDaysMax = 120
 
 /** Equal questions for an overview within so long of each other get one answer: that much older than they could be. */
 export const overviewReuse = { leastMs: 200, mostMs: 1 * second }
+/** People: rows of a page, events of a journey, letters of a search. */
+export const peopleDefault = 100
+export const peopleMax = 250
+export const journeyEventsDefault = 200
+export const journeyEventsMax = 500
+export const peopleSearchLengthMax = 200
 /** Days that stored data can be read, by plan, and how long a bot visit is kept. */
 export const retentionDaysByPlan = { starter: 30, growth: 180, scale: 730 } as const
 /** The longest of them: what a workspace's own setting may say at most. */
@@ -202,6 +230,8 @@ export const saltKeepMs = 48 * hour
 /** How often ingest looks after its salts, and tries again while Postgres doesn't answer. */
 export const saltSweepMs = 10 * minute
 export const saltRetryMs = 5 * second
+/** An erasure is known for so long: nothing comes in that was answered before it. */
+export const erasureKeepMs = 30 * day
 /** A manifest is known to be shipped for so long: no node comes back with an older one. */
 export const shippedManifestKeepMs = 30 * day
 

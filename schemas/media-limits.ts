@@ -13,9 +13,10 @@ export const filenameLengthMax = 200
 export const imagePixelsMax = 250_000_000
 /** Titles of posts that are shown of one asset, the newest. */
 export const mediaTitlesMax = 20
-/** A form: all but its file, its parts, one field. */
+/** A form: all but its file, its parts, the head of a part, one field. */
 export const formOverheadBytesMax = 256 * KiB
 export const formPartsMax = 20
+export const formHeadBytesMax = 16 * KiB
 export const formFieldBytesMax = 16 * KiB
 /** A sender of a file may send nothing for so long, and take so long altogether. */
 export const uploadStallMs = 10 * second

@@ -3,7 +3,7 @@
  * one mapper turns it into each transport's answer; nothing but the code and the public text leaves the process.
  */
 import { retryAfterSeconds } from './limits.ts'
-import type { ValidationError } from './validation-errors.ts'
+import { shownErrors, type ValidationError } from './validation-errors.ts'
 
 interface ProblemEntry {
   readonly status: number
@@ -17,14 +17,19 @@ export const problems = {
   boundary_missing: { status: 400, detail: 'Missing boundary in multipart.' },
   multipart_invalid: { status: 400, detail: 'Invalid multipart data.' },
   not_authenticated: { status: 401, detail: 'Not authenticated', headers: { 'WWW-Authenticate': 'Bearer' } },
+  signature_invalid: { status: 401, detail: 'Invalid signature' },
   plan_missing: { status: 402, detail: 'The owner has not selected a plan' },
   workspace_access_denied: { status: 403, detail: 'Workspace access denied' },
   scope_missing: { status: 403, detail: 'API key lacks the required scope: {}' },
+  origin_untrusted: { status: 403, detail: 'Origin not allowed' },
   not_found: { status: 404, detail: 'Not Found' },
   post_not_found: { status: 404, detail: 'Post not found' },
   media_not_found: { status: 404, detail: 'Media asset not found' },
   link_not_found: { status: 404, detail: 'Link not found' },
+  person_not_found: { status: 404, detail: 'Person not found' },
+  revenue_connection_not_found: { status: 404, detail: 'Revenue connection not found' },
   webhook_not_found: { status: 404, detail: 'Webhook endpoint not found' },
+  delivery_not_found: { status: 404, detail: 'Webhook delivery not found' },
   method_not_allowed: { status: 405, detail: 'Method Not Allowed' },
   body_late: { status: 408, detail: 'The request body did not arrive in time' },
   post_not_editable: { status: 409, detail: 'Only draft and scheduled posts can be edited' },
@@ -37,6 +42,8 @@ export const problems = {
     detail: 'An account that the post is already published to can not be taken out',
   },
   webhooks_full: { status: 409, detail: 'The workspace has as many webhook endpoints as it may have' },
+  delivery_endpoint_deleted: { status: 409, detail: 'The webhook endpoint is deleted' },
+  delivery_event_gone: { status: 409, detail: 'The event is no longer kept' },
   idempotency_key_reused: { status: 409, detail: 'Idempotency-Key was used with a different request' },
   idempotency_in_progress: {
     status: 409,
@@ -48,6 +55,7 @@ export const problems = {
   video_too_large: { status: 413, detail: 'Videos may have at most {} bytes' },
   media_type_unsupported: { status: 415, detail: 'Only JPG, PNG, MP4 and MOV files are accepted' },
   media_type_mismatch: { status: 415, detail: 'The name or the declared type is not that of the file, which is {}' },
+  json_expected: { status: 415, detail: 'Content-Type must be application/json' },
   range_unsatisfiable: { status: 416, detail: 'Range Not Satisfiable' },
   rate_limited: { status: 429, detail: 'Rate limit exceeded' },
   internal: { status: 500, detail: 'Internal Server Error' },
@@ -95,5 +103,5 @@ export function problem(code: keyof typeof problems, subject = '', options?: Err
 
 /** A 422 that carries these errors. */
 export function invalid(errors: readonly ValidationError[]): Problem {
-  return new Problem('validation_failed', { status: 422, detail: errors })
+  return new Problem('validation_failed', { status: 422, detail: shownErrors(errors) })
 }

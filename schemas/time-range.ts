@@ -2,7 +2,7 @@
  * The range that an analytics request asks for, and the buckets of its series. docs/metrics.md ("Range") has the rules;
  * test/unit/time-range.test.ts and test/property/time-range.test.ts hold them.
  */
-import { type DateTimeText, lastMoment, parseDateTime, utcOf } from './date-time.ts'
+import { type DateTimeText, firstMoment, lastMoment, parseDateTime, utcOf } from './date-time.ts'
 import { dayBucketsDaysMax, hourBucketsSpanMs, overviewRangeDaysMax } from './limits.ts'
 import { addLocalDays, dayMs, hourMs, localDayAt, nextLocalHour, startOfLocalDay, wallTimeAt } from './time-zone.ts'
 import { type ValidationError, valueError } from './validation-errors.ts'
@@ -100,6 +100,7 @@ function defaultStart(query: RangeQuery, givenEnd: number | undefined, end: numb
 
 function refusal({ start, end }: Span, timeZone: string): string | null {
   if (start >= end) return 'start must be before end'
+  if (start < firstMoment) return 'the range must not begin before the year 1'
   if (end > addLocalDays(start, overviewRangeDaysMax, timeZone)) {
     return `the range must not be longer than ${overviewRangeDaysMax} days`
   }

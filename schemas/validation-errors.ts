@@ -3,6 +3,8 @@
  * type, named like it, so that each text stands once. Members are built in the order `type, loc, msg, input, ctx`.
  */
 
+import { errorInputBytesMax } from './limits.ts'
+
 export type Loc = readonly (string | number)[]
 
 export interface ValidationError {
@@ -17,6 +19,38 @@ type Ctx = Record<string, unknown>
 
 function error(type: string, loc: Loc, msg: string, input: unknown, ctx?: Ctx): ValidationError {
   return ctx === undefined ? { type, loc, msg, input } : { type, loc, msg, input, ctx }
+}
+
+/** As they are answered: so that no answer is much longer than its request, what was sent is shown up to a bound. */
+export function shownErrors(errors: readonly ValidationError[]): ValidationError[] {
+  return errors.map(({ type, loc, msg, input: sent, ...rest }) => {
+    const input = shownInput(sent)
+    const place = loc.map((step) => (typeof step === 'string' ? cutText(step) : step))
+    return { type, loc: place, msg, ...(input !== undefined && { input }), ...rest }
+  })
+}
+
+/** Long texts are cut, and long objects and lists left out, so that no answer is much longer than its request. */
+function shownInput(sent: unknown): unknown {
+  if (typeof sent === 'string') return cutText(sent)
+  return spareBytes(sent, errorInputBytesMax) < 0 ? undefined : sent
+}
+
+function cutText(text: string): string {
+  if (Buffer.byteLength(text) <= errorInputBytesMax) return text
+  return new TextDecoder().decode(Buffer.from(text).subarray(0, errorInputBytesMax), { stream: true })
+}
+
+/** What a value leaves of so many bytes when it is written as JSON, about: negative as soon as it is too long. */
+function spareBytes(value: unknown, bytes: number): number {
+  if (typeof value === 'string') return bytes - Buffer.byteLength(value) - 3
+  if (typeof value !== 'object' || value === null) return bytes - 8
+  let spare = bytes - 2
+  for (const key in value) {
+    spare = spareBytes((value as Record<string, unknown>)[key], spare - (Array.isArray(value) ? 0 : key.length + 3))
+    if (spare < 0) break
+  }
+  return spare
 }
 
 /** `input` is the parent object for a field of a JSON body, null for a query, header or form field and for a whole body. */

@@ -22,6 +22,16 @@ const mains = {
   generate: 'schemas/generate.js',
 }
 
+/** They take no arguments: what may be set stands in the environment. */
+const summaries = {
+  start: 'Starts the whole product on this machine.',
+  ingest: 'Starts the ingest service by itself.',
+  api: 'Starts the API by itself.',
+  pipeline: 'Starts the pipeline by itself.',
+  generate: 'Writes the generated sources anew.',
+  build: 'Compiles the sources to dist/.',
+}
+
 const [command, ...args] = process.argv.slice(2)
 await bootstrap(command, args)
 
@@ -33,6 +43,7 @@ async function bootstrap(command, args) {
       `unknown command \`${command ?? ''}\`: one of ${[...Object.keys(mains), 'test', 'test:faults', 'build'].join(', ')}`,
     )
   }
+  if (Object.hasOwn(summaries, command)) refuseArguments(command, args)
   const needsTools = isTest || command === 'bench'
   // What is ready may belong to another user, and needs no lock.
   if (command === 'build' || !isInstalled(needsTools) || !isBuilt()) {
@@ -50,7 +61,18 @@ async function bootstrap(command, args) {
   await import(pathToFileURL(file).href)
 }
 
-function fail(line) {
+function refuseArguments(command, args) {
+  const run = command === 'start' ? 'npm start' : `npm run ${command}`
+  const settings = `Settings are environment variables, as in \`PORT=8081 ${run}\`: docs/settings.md lists them.`
+  const [first] = args
+  if (args.length > 0 && args.every((word) => word === '--help')) {
+    process.stdout.write(`${run}\n\n${summaries[command]} It takes no options. ${settings}\n`)
+    process.exit(0)
+  }
+  if (first !== undefined) fail(`${run} takes no \`${first}\`. ${settings}`, 2)
+}
+
+function fail(line, exitCode = 1) {
   process.stderr.write(`${line}\n`)
-  process.exit(1)
+  process.exit(exitCode)
 }

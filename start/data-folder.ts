@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { FolderInUse, lockFolder } from '../runtime/folder-lock.ts'
+import { readDevFile } from './dev-file.ts'
 
 /** What keeps `npm start` from starting, in a line for its user. */
 export class StartRefused extends Error {
@@ -26,10 +27,16 @@ export function takeDataFolder(dataDir: string): DataFolder {
     chmodSync(path, process.getuid?.() === 0 ? 0o711 : 0o700)
     return { path, release: lockFolder(path).release }
   } catch (error) {
-    throw new StartRefused(
-      `DATA_DIR ${error instanceof FolderInUse ? error.message : `${path} can't be used: ${error instanceof Error ? error.message : error}`}`,
-    )
+    if (error instanceof FolderInUse) throw new StartRefused(`DATA_DIR ${error.message}${servedFrom(path)}`)
+    throw new StartRefused(`DATA_DIR ${path} can't be used: ${error instanceof Error ? error.message : error}`)
   }
+}
+
+/** Where the start that has the folder serves; empty while it is still starting. */
+function servedFrom(path: string): string {
+  const { base_url: baseUrl, pids } = readDevFile(path)
+  const isServing = Object.values(pids ?? {}).some((pid) => pid !== null)
+  return baseUrl !== undefined && isServing ? `, which serves ${new URL('/', baseUrl)}` : ''
 }
 
 /** The secret of this installation: made at the first start and the same ever after. */

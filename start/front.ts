@@ -13,7 +13,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http'
-import { type AddressInfo, BlockList, isIPv6, type Socket } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { createProxyServer } from 'httpxy'
 import { requestIdOf } from '../runtime/http/request-id.ts'
 import { trackingUrlBytesMax } from '../schemas/api-limits.ts'
@@ -22,6 +22,8 @@ import { problems } from '../schemas/problems.ts'
 import { untilBegun } from './body-arrival.ts'
 import { StartRefused } from './data-folder.ts'
 import type { DemoSite } from './demo-site.ts'
+import { prepareHeaders, rangesOf } from './forwarded-headers.ts'
+import { answerRefused, askMethods, type WrittenAnswer } from './refused-requests.ts'
 
 export type ServiceName = 'ingest' | 'api'
 
@@ -47,6 +49,8 @@ export interface Front {
   close(): Promise<void>
 }
 
+const methodNotAllowed = JSON.stringify({ detail: problems.method_not_allowed.detail })
+const unavailable = '{"detail":"Service temporarily unavailable"}'
 /** A request whose headers take longer is cut. Bodies have the deadline of the service that reads them, once it is asked. */
 const headersWithinMs = 9_000
 /** An upload may last; nothing lasts longer. */
@@ -84,10 +88,11 @@ export async function startFront(options: FrontOptions): Promise<Front> {
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     endWithAnswer(request, response)
+    if (!hasOneHost(request)) return refuseHost(request, response)
     const path = request.url?.split('?', 1)[0] ?? ''
     if (path === '/') return sendPage(request, response, options)
     if (options.demo && /^\/demo(\/|$)/.test(path)) return sendDemo(request, response, options.demo, path)
-    const service = shortLink.test(path) ? 'ingest' : serviceOf(path)
+    const service = serviceFor(path)
     if (options.portOf(service) === undefined) return refuse(response)
     const arrival = hasBody(request) ? await untilBegun(request) : 'begun'
     if (arrival === 'gone') return void response.destroy()
@@ -95,21 +100,42 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     // It may have gone meanwhile.
     const port = options.portOf(service)
     if (port === undefined) return refuse(response)
-    prepareHeaders(request, options.countryHeader, trusted)
-    await proxy.web(request, response, { target: { host: '127.0.0.1', port } })
+    prepareHeaders(request, response, options.countryHeader, trusted)
+    await proxy.web(request, response, { target: { host: '127.0.0.1', port }, headers: { connection: 'keep-alive' } })
+  }
+
+  function serviceFor(path: string): ServiceName {
+    return shortLink.test(path) ? 'ingest' : serviceOf(path)
+  }
+
+  /** As the service answers another method that it doesn't take. */
+  async function answerUnknownMethod(path: string, requestId: string): Promise<WrittenAnswer> {
+    const ours = { 'Content-Type': 'application/json', 'X-Request-Id': requestId }
+    if (path === '/' || (options.demo && /^\/demo(\/|$)/.test(path))) {
+      return { status: 405, headers: { ...ours, Allow: 'GET, HEAD' }, body: methodNotAllowed }
+    }
+    const port = options.portOf(serviceFor(path))
+    const answer = port === undefined ? undefined : await askMethods(port, path, requestId).catch(() => undefined)
+    return answer ?? { status: 503, headers: { ...ours, 'Retry-After': String(retryAfterSeconds) }, body: unavailable }
   }
 
   const limits = {
     headersTimeout: headersWithinMs,
     requestTimeout: requestWithinMs,
+    // Answered by ourselves, as Node's answer would have no body.
+    requireHostHeader: false,
     // Those that began together are cut together: 800 at once take a fifth of a second.
     connectionsCheckingInterval: 100,
     keepAliveTimeout: 30_000,
   }
   const listen = async (host: string, port: number): Promise<Server> => {
-    const server = createServer(limits, (request, response) => {
+    const handle = (request: IncomingMessage, response: ServerResponse) => {
       answer(request, response).catch(() => refuse(response))
-    })
+    }
+    const server = createServer(limits, handle)
+    // What is expected beside the body being read is left to the service.
+    server.on('checkExpectation', handle)
+    answerRefused(server, answerUnknownMethod)
     server.listen({ port, host, backlog: waitingConnectionsMax })
     await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE')
@@ -161,39 +187,13 @@ function hasStoredNothing(error: NodeJS.ErrnoException, request: IncomingMessage
 
 /** Of a root of their own only what can be a key: beside them stands all the rest. */
 function shortLinkPattern(path: string): RegExp {
-  return new RegExp(`^${path.replace(/[^\w/]/g, '\\$&')}/[0-9A-Za-z]{8}$`)
+  return new RegExp(`^${path.replace(/[^\w/]/g, '\\$&')}/[0-9A-Za-z]{8}/?$`)
 }
 
 function serviceOf(path: string): ServiceName {
-  const isIngest = path.startsWith('/api/v1/growth/') || path === '/svc.js' || path.startsWith('/l/')
+  if (path.startsWith('/api/v1/growth/revenue/')) return 'api'
+  const isIngest = path.startsWith('/api/v1/growth/') || path === '/svc.js' || /^\/l(\/|$)/.test(path)
   return isIngest ? 'ingest' : 'api'
-}
-
-/** What the service is to believe of the sender: its address at the end of the chain, and no more than a proxy may say. */
-function prepareHeaders({ headers, socket }: IncomingMessage, countryHeader: string, trusted: BlockList): void {
-  // An IPv4 sender on an IPv6 socket.
-  const sender = (socket.remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/, '')
-  const chain = headers['x-forwarded-for']
-  headers['x-forwarded-for'] = chain ? `${chain}, ${sender}` : sender
-  if (!isIn(trusted, sender)) delete headers[countryHeader.toLowerCase()]
-  // They are about this connection, and Node has answered the last one.
-  for (const name of ['connection', 'keep-alive', 'proxy-connection', 'upgrade', 'te', 'trailer', 'expect'])
-    delete headers[name]
-  headers.connection = 'keep-alive'
-}
-
-function rangesOf(texts: readonly string[]): BlockList {
-  const ranges = new BlockList()
-  for (const text of texts) {
-    const [address, bits] = text.split('/') as [string, string | undefined]
-    const family = isIPv6(address) ? 'ipv6' : 'ipv4'
-    ranges.addSubnet(address, Number(bits ?? (family === 'ipv6' ? 128 : 32)), family)
-  }
-  return ranges
-}
-
-function isIn(ranges: BlockList, address: string): boolean {
-  return ranges.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
 }
 
 /** Once answered, a sender that goes on sending (a body that was too long, or never ends) is cut. */
@@ -211,7 +211,8 @@ async function sendPage(request: IncomingMessage, response: ServerResponse, { pa
   const headers = {
     'Content-Type': 'text/html; charset=utf-8',
     'Cache-Control': 'no-store',
-    'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'",
+    'Content-Security-Policy':
+      "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     'X-Content-Type-Options': 'nosniff',
   }
   send(request, response, 200, headers, await page())
@@ -228,6 +229,17 @@ async function sendDemo(
   send(request, response, status, headers, body)
 }
 
+/** A service only sees the first of two hosts. HTTP/1.0 knew none. */
+function hasOneHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
+  const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length
+  return hosts === 1 || (hosts === 0 && httpVersion === '1.0')
+}
+
+function refuseHost(request: IncomingMessage, response: ServerResponse): void {
+  const headers = { 'Content-Type': 'application/json', Connection: 'close' }
+  send(request, response, 400, headers, '{"detail":"A request has one Host header"}')
+}
+
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 }
@@ -238,7 +250,7 @@ function isNoRead({ method }: IncomingMessage): boolean {
 
 function refuseMethod(request: IncomingMessage, response: ServerResponse): void {
   const headers = { 'Content-Type': 'application/json', Allow: 'GET, HEAD' }
-  send(request, response, 405, headers, '{"detail":"Method Not Allowed"}')
+  send(request, response, 405, headers, methodNotAllowed)
 }
 
 /** What is still coming is read first, if that doesn't take long: so the connection can stay, as its answer says it does. */
@@ -250,7 +262,7 @@ async function refuse(response: ServerResponse): Promise<void> {
     await once(request.resume(), 'end', { signal: readWithin }).catch(() => {})
   }
   const headers = { 'Content-Type': 'application/json', 'Retry-After': String(retryAfterSeconds) }
-  send(response.req, response, 503, headers, '{"detail":"Service temporarily unavailable"}')
+  send(response.req, response, 503, headers, unavailable)
 }
 
 /** As the services answer it. */

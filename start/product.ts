@@ -8,7 +8,7 @@ import type { Config } from '../runtime/config.ts'
 import { sleep } from '../runtime/retry.ts'
 import { StoreUnavailable } from '../runtime/store-error.ts'
 import { scriptUrlOf } from '../schemas/install-snippet.ts'
-import { type DataFolder, keptSecretKey } from './data-folder.ts'
+import { type DataFolder, keptSecretKey, StartRefused } from './data-folder.ts'
 import { makeDemoSite } from './demo-site.ts'
 import { type DevFile, type Pids, processNames, readDevFile, writeDevFile } from './dev-file.ts'
 import { embeddedStores, type StoreUrls } from './embedded-stores.ts'
@@ -47,6 +47,7 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
   let dev: Omit<DevFile, 'pids'> | undefined
   /** Known once it is served. */
   let scriptUrl: string | undefined
+  let isStopping = false
 
   const watcher: Watcher = {
     changed: () => void writeDev(),
@@ -54,6 +55,7 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
   }
 
   function keep(runnable: Parameters<typeof keepRunning>[0]): Kept {
+    if (isStopping) throw new StartRefused('stopped in the middle of the start')
     logFiles.add(runnable.logFile)
     return keepRunning(runnable, watcher)
   }
@@ -125,8 +127,9 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
   return {
     start,
     stop: async () => {
-      // A signal to the whole process group has reached the services too: who ends before its turn stays ended.
-      for (const kept of running.services) kept.letDie()
+      isStopping = true
+      // Whoever stops this process may have ended the others too: who ends before its turn stays ended.
+      for (const kept of [...running.services, ...running.stores]) kept.letDie()
       await running.front?.close()
       for (const kept of running.services) await kept.stop()
       await Promise.all(running.stores.map((kept) => kept.stop()))

@@ -1,21 +1,23 @@
 /** `npm test`: types, lint, the build, and the tests; the last line counts them. */
 import { spawn } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root, say } from './root.mjs'
 
 const node = process.execPath
-/** Those that have a long form. */
-const longTests = [
-  'test/browser/careful-pages.test.ts',
-  'test/browser/consent.test.ts',
-  'test/crash',
-  'test/property/aggregates.test.ts',
-  'test/property/api-fuzz.test.ts',
-  'test/integration/aggregate-generations.test.ts',
-  'test/integration/bearer-timing.test.ts',
-  'test/integration/ingest-workers.test.ts',
-  'test/integration/media-memory.test.ts',
+const cache = join(root, '.cache')
+const durationsFile = join(cache, 'test-durations.json')
+/** Seeds that the long form drew, with what came of them. */
+const seedsFile = join(cache, 'test-seeds.txt')
+const slowestShown = 20
+/** The gate tries the same cases in every run. */
+const gateSeed = 1
+
+const checks = [
+  ['types', ['node_modules/typescript/bin/tsc', '--noEmit']],
+  // Scripts for browsers know other globals than those for Node.
+  ['types of web', ['node_modules/typescript/bin/tsc', '--noEmit', '-p', 'web']],
+  ['lint', ['node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.']],
 ]
 
 /**
@@ -23,59 +25,103 @@ const longTests = [
  * @returns the exit code
  */
 export async function runTests(args, isLong) {
-  let passed = 0
-  let failed = 0
-  const count = (isPassed) => {
-    if (isPassed) passed++
-    else failed++
+  mkdirSync(cache, { recursive: true })
+  const seed = Number(process.env.SEED ?? (isLong ? Math.floor(Math.random() * 2 ** 31) : gateSeed))
+  if (!Number.isInteger(seed)) {
+    say('SEED is a whole number')
+    return 1
   }
-  if (args.length === 0 && !isLong) {
-    say('types')
-    count((await run([node, 'node_modules/typescript/bin/tsc', '--noEmit'])) === 0)
-    // What runs in browsers knows other names than what runs in Node.
-    count((await run([node, 'node_modules/typescript/bin/tsc', '--noEmit', '-p', 'web'])) === 0)
-    say('lint')
-    count((await run([node, 'node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.'])) === 0)
-  }
-  const report = join(root, '.cache', `test-report-${process.pid}.json`)
-  mkdirSync(join(root, '.cache'), { recursive: true })
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
-  const files = isLong && args.length === 0 ? longTests : args
-  // What the long form judges beside the rest, how long things take, isn't to be of other files.
-  if (isLong) reporters.push('--no-file-parallelism')
-  const env = isLong ? { FAULTS: 'long' } : {}
-  const code = await run([node, 'node_modules/vitest/vitest.mjs', 'run', ...reporters, ...files], env)
-  const { tests, isWhole } = readReport(report)
-  passed += tests.passed
-  failed += tests.failed
-  // A file that doesn't load, or an error outside any test, has no test of its own to count.
-  if (code !== 0 && tests.failed === 0) failed++
-  if (!isWhole && code === 0) failed++
-  process.stdout.write(`${passed} passed, ${failed} failed\n`)
+  say(`SEED=${seed}`)
+  // Beside the tests, which mostly wait.
+  const checking = args.length === 0 && !isLong ? checks.map(([name, command]) => check(name, command)) : []
+  const report = await runVitest(args, isLong, seed)
+  const checked = await Promise.all(checking)
+  const passed = report.passed + checked.filter(({ isPassed }) => isPassed).length
+  const failed = report.failed.length + checked.filter(({ isPassed }) => !isPassed).length
+
+  keepDurations(report.durations)
+  for (const { output } of checked) process.stdout.write(output)
+  for (const line of linesOf(report, seed)) process.stdout.write(`${line}\n`)
+  const count = `${passed} passed, ${failed} failed, ${report.skipped.length} skipped`
+  if (isLong) appendFileSync(seedsFile, `${new Date().toISOString()} SEED=${seed}: ${count}\n`)
+  process.stdout.write(`${count}\n`)
   return failed === 0 ? 0 : 1
+}
+
+async function runVitest(args, isLong, seed) {
+  const file = join(cache, `test-report-${process.pid}.json`)
+  const options = ['--reporter=default', `--reporter=${join(root, 'test/support/gate-reporter.ts')}`]
+  // The long form compares durations: other files must not run beside it.
+  if (isLong) options.push('--no-file-parallelism')
+  const files = isLong && args.length === 0 ? longTests() : args
+  const child = spawn(node, ['node_modules/vitest/vitest.mjs', 'run', ...options, ...files], {
+    cwd: root,
+    env: { ...process.env, ...(isLong && { FAULTS: 'long' }), SEED: String(seed), TEST_REPORT: file },
+    stdio: 'inherit',
+  })
+  const code = await ended(child)
+  const report = readReport(file)
+  if (code !== 0 && report.failed.length === 0) report.failed.push({ file: 'vitest', name: `ended with code ${code}` })
+  return report
 }
 
 function readReport(file) {
   try {
-    const { numPassedTests, numFailedTests } = JSON.parse(readFileSync(file, 'utf8'))
-    return { tests: { passed: numPassedTests, failed: numFailedTests }, isWhole: true }
+    return JSON.parse(readFileSync(file, 'utf8'))
   } catch {
-    return { tests: { passed: 0, failed: 0 }, isWhole: false }
+    const failed = [{ file: 'vitest', name: 'ended without a report' }]
+    return { passed: 0, failed, skipped: [], durations: {} }
   } finally {
     rmSync(file, { force: true })
   }
 }
 
-/** Runs a tool with our terminal; its signals are ours. */
-function run([command, ...args], env = {}) {
+/** Files that ask which form is run. */
+function longTests() {
+  return readdirSync(join(root, 'test'), { recursive: true })
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => join('test', name))
+    .filter((path) => /\bisLong\b|support\/ledger/.test(readFileSync(join(root, path), 'utf8')))
+}
+
+async function check(name, command) {
+  const child = spawn(node, command, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text))
+  const code = await ended(child)
+  return { isPassed: code === 0, output: code === 0 ? '' : `failed: ${name}\n${output}` }
+}
+
+/** Waits for a tool that runs with our terminal; its signals are ours. */
+function ended(child) {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
   return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd: root, env: { ...process.env, ...env }, stdio: 'inherit' })
     const forward = (signal) => child.kill(signal)
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, forward)
-    child.on('error', () => resolve(1))
-    child.on('exit', (code) => {
-      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.off(signal, forward)
+    for (const signal of signals) process.on(signal, forward)
+    const end = (code) => {
+      for (const signal of signals) process.off(signal, forward)
       resolve(code ?? 1)
-    })
+    }
+    child.on('error', () => end(1))
+    child.on('close', end)
   })
+}
+
+/** Of every file its last run's, longest first; the sequence of the next run follows them. */
+function keepDurations(durations) {
+  const known = existsSync(durationsFile) ? JSON.parse(readFileSync(durationsFile, 'utf8')) : {}
+  const all = Object.entries({ ...known, ...durations }).filter(([file]) => existsSync(join(root, file)))
+  all.sort(([, one], [, other]) => other - one)
+  writeFileSync(durationsFile, `${JSON.stringify(Object.fromEntries(all), null, 1)}\n`)
+}
+
+/** The closing note: the slowest files, skips with their reasons, failures with the command that repeats them. */
+function* linesOf({ durations, skipped, failed }, seed) {
+  const slowest = Object.entries(durations).sort(([, one], [, other]) => other - one)
+  if (slowest.length > 1) yield 'slowest files:'
+  for (const [file, ms] of slowest.slice(0, slowest.length > 1 ? slowestShown : 0)) {
+    yield `  ${(ms / 1000).toFixed(1).padStart(6)} s  ${file}`
+  }
+  for (const { file, name, reason } of skipped) yield `skipped: ${file} > ${name}: ${reason}`
+  for (const { file, name } of failed) yield `failed: ${file} > ${name} (again: SEED=${seed} npm test -- ${file})`
 }

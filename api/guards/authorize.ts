@@ -3,8 +3,8 @@ import type { FoundApiKey } from '../../postgres/tables/api-keys.ts'
 import { problem } from '../../schemas/problems.ts'
 import type { Operation } from '../operations/define.ts'
 
-/** Refuses by the key and the operation alone. */
-export type Guard = (key: FoundApiKey, operation: Operation) => void
+/** Refuses by the key alone. */
+export type Guard = (key: FoundApiKey) => void
 
 /** The key's owner needs a plan, and the workspace lives by that of its own owner: mostly the same person. */
 export const requirePlan: Guard = (key) => {
@@ -16,6 +16,6 @@ export const requireAccess: Guard = (key) => {
   if (!key.isMember || key.suspendedAt !== null) throw problem('workspace_access_denied')
 }
 
-export const requireScope: Guard = (key, { scope }) => {
+export function requireScope(key: FoundApiKey, { scope }: Pick<Operation, 'scope'>): void {
   if (!key.scopes.includes(scope)) throw problem('scope_missing', scope)
 }

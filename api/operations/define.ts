@@ -8,6 +8,7 @@ import type { Queryable } from '../../postgres/client.ts'
 import type { PlanKey, Workspace } from '../../postgres/tables/workspaces.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { FileStorage } from '../../runtime/file-storage.ts'
+import type { IdentityHashes } from '../../runtime/identity-hash.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { SecretBox } from '../../runtime/secret-box.ts'
 import type { problems } from '../../schemas/problems.ts'
@@ -48,6 +49,8 @@ export interface Stores {
   readonly media: FileStorage
   /** For what is stored and not to be read from a copy of the database. */
   readonly box: SecretBox
+  /** Of browsers' ids and of e-mails, as events have them. */
+  readonly hashes: IdentityHashes
   /** Lets equal questions that are asked at about the same time share one answer, which nobody may change. */
   readonly share: <Answer>(question: string, work: () => Promise<Answer>) => Promise<Answer>
 }
@@ -58,13 +61,19 @@ export interface PublicHosts {
   readonly shortUrlHost: string
 }
 
+/** What the installation's settings allow. */
+export interface CallConfig extends PublicHosts {
+  /** For development: webhooks may go to private addresses, and over plain http. */
+  readonly allowPrivateTargets: boolean
+}
+
 /** The part of a call that doesn't depend on the operation. */
 export interface CallContext {
   readonly workspace: ContextWorkspace
   readonly actor: Actor
   readonly stores: Stores
   readonly clock: Clock
-  readonly config: PublicHosts
+  readonly config: CallConfig
   readonly log: Log
   readonly requestId: string
   /** For what a tool may do beyond its route; hardly any operation asks. */
@@ -95,6 +104,8 @@ export interface Operation<Input extends OperationInput = OperationInput, Output
   readonly output: Output
   /** What webhooks are told once it is done, with its output as the object. */
   readonly emits?: WebhookEventType
+  /** The handler writes to the outbox itself: what it emits is for one endpoint alone. */
+  readonly writesOutbox?: true
   /** The refusals of its own, beyond those of the chain. */
   readonly problems?: readonly (keyof typeof problems)[]
   handle(context: Context<Input>): Promise<z.output<Output>>

@@ -90,7 +90,8 @@ function inOrder(_: string, value: unknown): unknown {
 /** What webhooks are told, and the audit row. */
 async function record({ operation, context, ipHash }: Mutation, { body }: Outcome, tx: Queryable): Promise<void> {
   const { workspace, actor, requestId } = context
-  if (operation.emits !== undefined) await insertOutbox(tx, workspace.id, operation.emits, body)
+  const { emits, writesOutbox = false } = operation
+  if (emits !== undefined && !writesOutbox) await insertOutbox(tx, workspace.id, emits, body)
   const [resourceType] = operation.name.split('.') as [string]
   await appendAuditEvent(tx, {
     workspaceId: workspace.id,

@@ -10,6 +10,8 @@ import { listLinks } from './links/list-links.ts'
 import { listMedia } from './media/list-media.ts'
 import { readMediaFile } from './media/read-media-file.ts'
 import { uploadMedia } from './media/upload-media.ts'
+import { listPeople } from './people/list-people.ts'
+import { readJourney } from './people/read-journey.ts'
 import { archivePost } from './posts/archive-post.ts'
 import { createPost } from './posts/create-post.ts'
 import { getPost } from './posts/get-post.ts'
@@ -23,6 +25,8 @@ import { createWebhook } from './webhooks/create-webhook.ts'
 import { deleteWebhook } from './webhooks/delete-webhook.ts'
 import { listDeliveries } from './webhooks/list-deliveries.ts'
 import { listWebhooks } from './webhooks/list-webhooks.ts'
+import { redeliverWebhook } from './webhooks/redeliver-webhook.ts'
+import { testWebhook } from './webhooks/test-webhook.ts'
 import { getWorkspace } from './workspace/get-workspace.ts'
 
 export const operations: readonly Operation[] = [
@@ -42,6 +46,8 @@ export const operations: readonly Operation[] = [
   archivePost,
   readAnalyticsOverview,
   readBotAnalytics,
+  listPeople,
+  readJourney,
   listLinks,
   createLink,
   getLink,
@@ -49,5 +55,7 @@ export const operations: readonly Operation[] = [
   createWebhook,
   listWebhooks,
   deleteWebhook,
+  testWebhook,
   listDeliveries,
+  redeliverWebhook,
 ]

@@ -8,17 +8,16 @@ import type { Clock } from '../../runtime/clock.ts'
 import type { KeyedHash } from '../../runtime/keyed-hash.ts'
 import type { Log } from '../../runtime/log.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
+import { clickhouseAnswerDeadlineMs } from '../../schemas/limits.ts'
 import { Problem, problem } from '../../schemas/problems.ts'
 import type { Authenticator } from '../guards/authenticate.ts'
 import { type Guard, requireAccess, requirePlan, requireScope } from '../guards/authorize.ts'
 import type { RateLimiter } from '../guards/rate-limit.ts'
-import type { Actor, Context, Interface, Operation, OperationInput, PublicHosts, Stores } from './define.ts'
+import type { Actor, CallConfig, Context, Interface, Operation, OperationInput, Stores } from './define.ts'
 import { runMutation } from './mutate.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
+import { timedReader } from './timed-reader.ts'
 import { type RawInput, validateInput } from './validate.ts'
-
-/** What is refused before the rate limit is looked at, in this order. */
-const guards: readonly Guard[] = [requirePlan, requireAccess, requireScope]
 
 export interface Gateway {
   readonly authenticator: Authenticator
@@ -27,39 +26,71 @@ export interface Gateway {
   readonly transaction: Postgres['transaction']
   readonly clock: Clock
   readonly log: Log
-  readonly config: PublicHosts
+  readonly config: CallConfig
   /** For how long a retry with the same Idempotency-Key gets the same answer. */
   readonly idempotencyKeptMs: number
   readonly hashAddress: KeyedHash
 }
 
-export interface Call {
-  readonly operation: Operation
+/** Who calls, however: what is known before it is known what of. */
+export interface Caller {
   readonly interface: Interface
   readonly requestId: string
   readonly authorization: string | undefined
   /** Where the call came from: only its keyed hash is kept. */
   readonly address: string
+}
+
+export interface Call extends Caller {
+  readonly operation: Operation
   /** Read only once the caller may: nothing is said about the input to others. May throw a Problem. */
   readInput(): RawInput | Promise<RawInput>
 }
 
+/** Headers are those that every answer to a good key has. */
+export type Admission =
+  | { readonly key: FoundApiKey; readonly headers: Readonly<Record<string, string>> }
+  | { readonly refusal: Outcome; readonly headers: Readonly<Record<string, string>> }
+
 /** Runs the call. It never throws: what is no Problem is logged under the request id and becomes `internal`. */
 export async function runCall(call: Call, gateway: Gateway): Promise<Outcome> {
-  const rateLimit: Record<string, string> = {}
-  const outcome = await runChain(call, gateway, rateLimit).catch((error) => outcomeOf(toProblem(error, call, gateway)))
-  return { ...outcome, headers: { ...rateLimit, ...outcome.headers } }
+  const requireItsScope: Guard = (key) => requireScope(key, call.operation)
+  const admission = await admit(call, gateway, requireItsScope)
+  const outcome = 'key' in admission ? await runAdmitted(call, admission.key, gateway) : admission.refusal
+  return { ...outcome, headers: { ...admission.headers, ...outcome.headers } }
 }
 
-/** @param rateLimit gets the headers that every answer to a good key has */
-async function runChain(call: Call, gateway: Gateway, rateLimit: Record<string, string>): Promise<Outcome> {
+/**
+ * The part of the chain that comes before the operation: key, plan, access, rate limit. It never throws.
+ * @param more what else is refused before the rate limit is looked at
+ */
+export async function admit(caller: Caller, gateway: Gateway, ...more: readonly Guard[]): Promise<Admission> {
+  const headers: Record<string, string> = {}
+  try {
+    const key = await gateway.authenticator.authenticate(caller.authorization)
+    const limit = await gateway.rateLimiter.take(key)
+    Object.assign(headers, limit.headers)
+    for (const guard of [requirePlan, requireAccess, ...more]) guard(key)
+    if (limit.isExceeded) throw problem('rate_limited')
+    return { key, headers }
+  } catch (error) {
+    return { refusal: outcomeOf(toProblem(error, caller, gateway.log)), headers }
+  }
+}
+
+/** The rest of the chain, for a key that was let in. It never throws. */
+export async function runAdmitted(call: Call, key: FoundApiKey, gateway: Gateway): Promise<Outcome> {
+  try {
+    return await runOperation(call, key, gateway)
+  } catch (error) {
+    return outcomeOf(toProblem(error, call, gateway.log, call.operation))
+  }
+}
+
+async function runOperation(call: Call, key: FoundApiKey, gateway: Gateway): Promise<Outcome> {
   const { operation, requestId } = call
   const { stores, clock, log, config, transaction, idempotencyKeptMs: keptMs } = gateway
-  const key = await gateway.authenticator.authenticate(call.authorization)
-  const limit = await gateway.rateLimiter.take(key)
-  Object.assign(rateLimit, limit.headers)
-  for (const guard of guards) guard(key, operation)
-  if (limit.isExceeded) throw problem('rate_limited')
+  requireScope(key, operation)
   const raw = await call.readInput()
   const { idempotencyKey, ...input } = validateInput(operation, raw)
   const workspace = { ...key.workspace, plan_key: key.workspace.plan_key! }
@@ -68,7 +99,7 @@ async function runChain(call: Call, gateway: Gateway, rateLimit: Record<string, 
     ...input,
     workspace,
     actor: actorOf(key),
-    stores,
+    stores: { ...stores, ch: timedReader(stores.ch, clickhouseAnswerDeadlineMs) },
     clock,
     log,
     config,
@@ -87,13 +118,14 @@ async function runChain(call: Call, gateway: Gateway, rateLimit: Record<string, 
   return runMutation(mutation, transaction)
 }
 
-function toProblem(error: unknown, { operation, requestId }: Call, { log }: Gateway): Problem {
+function toProblem(error: unknown, { requestId }: Caller, log: Log, operation?: Operation): Problem {
   if (error instanceof Problem) return error
+  const about = { err: error, requestId, operation: operation?.name }
   if (error instanceof StoreUnavailable) {
-    log.warn({ err: error, requestId, operation: operation.name }, 'a store is away')
+    log.warn(about, 'a store is away')
     return problem('store_unavailable', '', { cause: error })
   }
-  log.error({ err: error, requestId, operation: operation.name }, 'an operation failed')
+  log.error(about, 'an operation failed')
   return problem('internal', '', { cause: error })
 }
 

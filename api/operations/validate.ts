@@ -1,19 +1,20 @@
 /** An operation's input, from what a transport collected to what its handler gets. */
 import { z } from 'zod'
 import { idempotencyKeyLengthMax } from '../../schemas/api-limits.ts'
+import { findUnstorableText } from '../../schemas/json-text.ts'
 import { invalid } from '../../schemas/problems.ts'
-import { nulCharacter, type ValidationError } from '../../schemas/validation-errors.ts'
+import type { ValidationError } from '../../schemas/validation-errors.ts'
 import { type Part, parsePart } from '../../schemas/zod-errors.ts'
 import type { Operation } from './define.ts'
 
-/** As sent, by a transport: texts of the path and the query, a parsed body (undefined when there was none). */
+/** As sent, by a transport: path and query (by HTTP texts), a parsed body (undefined when there was none). */
 export interface RawInput {
-  readonly path: Readonly<Record<string, string>>
-  readonly query: Readonly<Record<string, string>>
+  readonly path: Readonly<Record<string, unknown>>
+  readonly query: Readonly<Record<string, unknown>>
   /** Of a form its fields. */
   readonly body: unknown
-  /** The header that makes a mutation's retry the same call. */
-  readonly idempotencyKey?: string | undefined
+  /** Makes a mutation's retry the same call. */
+  readonly idempotencyKey?: unknown
   /** What a retry's body must be equal in, where that isn't the body itself: of an upload, its hash. */
   readonly fingerprint?: unknown
 }
@@ -55,16 +56,18 @@ export function validateInput({ input, effect }: ValidatedOperation, raw: RawInp
   }
   const body = input.form ? parse('form', input.form, raw.body) : parse('body', input.body, raw.body)
   if (errors.length > 0) throw invalid(errors)
-  return { path, query, body, idempotencyKey: raw.idempotencyKey }
+  return { path, query, body, idempotencyKey: raw.idempotencyKey as string | undefined }
 }
 
-/** Of bodies the parser has looked for NUL, which PostgreSQL can't be asked for either. */
+/** Of bodies the parser has looked for NUL and lone surrogates, which PostgreSQL can't be asked for either. */
 function unreadableTexts(
   schema: z.ZodObject | undefined,
   sent: RawInput['query'],
   found: readonly ValidationError[],
 ): ValidationError[] {
-  const known = Object.keys(schema?.shape ?? {}).filter((name) => sent[name]?.includes('\0'))
   const isSaid = (name: string) => found.some(({ loc }) => loc[0] === 'query' && loc[1] === name)
-  return known.filter((name) => !isSaid(name)).map((name) => nulCharacter(['query', name], sent[name]))
+  const known = Object.keys(schema?.shape ?? {}).filter((name) => Object.hasOwn(sent, name) && !isSaid(name))
+  return known.flatMap((name) =>
+    findUnstorableText(sent[name]).map((error) => ({ ...error, loc: ['query', name, ...error.loc.slice(1)] })),
+  )
 }

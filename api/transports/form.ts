@@ -1,16 +1,13 @@
-/**
- * Forms with a file (multipart/form-data), read while they arrive: the one place where busboy enters. What is wrong with a
- * form as a form is refused here; of its fields the operation's schema judges.
- */
-import { pipeline } from 'node:stream/promises'
-import busboy from 'busboy'
+/** Forms with a file (multipart/form-data). What is wrong with a form as a form is refused here; of its fields the schema judges. */
+import { isUtf8 } from 'node:buffer'
 import type { FileStorage } from '../../runtime/file-storage.ts'
 import type { StreamedRequest } from '../../runtime/http/server.ts'
 import { BodyFailed } from '../../runtime/http/streamed-body.ts'
 import { formFieldBytesMax, formPartsMax, uploadsAtOnceMax } from '../../schemas/media-limits.ts'
-import { invalid, Problem, problem } from '../../schemas/problems.ts'
-import { nulCharacter, stringUnicode, type ValidationError, valueError } from '../../schemas/validation-errors.ts'
+import { invalid, problem } from '../../schemas/problems.ts'
+import { nulCharacter, type ValidationError, valueError } from '../../schemas/validation-errors.ts'
 import { type MediaLimits, type ReceivedFile, receiveFile } from '../media/receive.ts'
+import { boundaryOf, FormFault, type Part, readParts } from './multipart.ts'
 
 export interface Form {
   /** By name: texts, and the file as an `UploadedFile`. */
@@ -55,88 +52,64 @@ type Receive = (
 ) => Promise<ReceivedFile>
 
 async function readMultipart(body: StreamedRequest['body'], contentType: string, receive: Receive): Promise<Form> {
-  const parser = makeParser(contentType)
+  const boundary = boundaryOf(contentType)
+  if (boundary === undefined) throw problem('boundary_missing')
   const fields: Record<string, unknown> = Object.create(null)
-  let hasParts = false
-  let declared: { filename: string; contentType: string } | undefined
-  let received: Promise<ReceivedFile> | undefined
-  let bytes = 0
-  body.on('data', (chunk: Buffer) => {
-    bytes += chunk.length
-  })
-  parser.on('field', (name, value) => {
-    hasParts = true
-    // An input for a file in which none was chosen is sent as an empty text.
-    if (name !== fileField || (value !== '' && received === undefined)) fields[name ?? ''] = value
-  })
-  parser.on('file', (name, file, { filename = '', mimeType }) => {
-    hasParts = true
-    // It may end in the middle before anybody reads it.
-    file.on('error', () => {})
-    if (name !== fileField) {
-      // Of a field that there isn't it is ignored, as texts are; in the place of a text its schema refuses it.
-      fields[name ?? ''] = { filename }
-      return void file.resume()
-    }
-    if (received !== undefined) {
-      file.resume()
-      return parser.destroy(invalid([secondFile(filename)]))
-    }
-    declared = { filename, contentType: mimeType }
-    received = receive(file as AsyncIterable<Buffer>, declared)
-    // Refused before its end: so is the whole form.
-    received.catch((error) => parser.destroy(error))
-  })
-  parser.on('partsLimit', () => parser.destroy(problem('multipart_invalid')))
-
+  let parts = 0
+  let received: { file: ReceivedFile; contentType: string } | undefined
   try {
-    await pipeline(body, parser)
-    const file = await received
-    if (file !== undefined) fields[fileField] = file
+    for await (const part of readParts(body, boundary)) {
+      parts += 1
+      if (parts > formPartsMax) throw problem('multipart_invalid')
+      const { name, filename = '', contentType, content } = part
+      if (isText(part)) {
+        const text = await readText(content)
+        // An input for a file in which none was chosen is sent as an empty text.
+        if (name !== fileField || (text !== '' && received === undefined)) fields[name] = text
+      } else if (name !== fileField) {
+        // Of a field that there isn't it is ignored, as texts are; in the place of a text its schema refuses it.
+        fields[name] = { filename }
+      } else {
+        if (received !== undefined) throw invalid([secondFile(filename)])
+        received = { file: await receive(content, { filename, contentType }), contentType }
+      }
+    }
     checkTexts(fields)
-    return {
-      fields,
-      fingerprint: file && fingerprintOf(file, declared!.contentType, fields['alt_text']),
-      discard: async () => file?.discard(),
-    }
   } catch (error) {
-    const cause = (await giveUp(received)) ?? error
-    // A form without an end, or without anything, has no file; what has no part at all is no form.
-    if (isCut(cause) && (hasParts || bytes === 0)) return emptyForm
-    throw problemOf(cause)
+    await received?.file.discard()
+    // A form without an end, or without anything, has no file.
+    if (error instanceof FormFault && error.reason === 'cut') return emptyForm
+    throw problemOf(error)
+  }
+  if (received === undefined) return { ...emptyForm, fields }
+  const { file } = received
+  return {
+    fields: { ...fields, [fileField]: file },
+    fingerprint: fingerprintOf(file, received.contentType, fields['alt_text']),
+    discard: () => file.discard(),
   }
 }
 
-/** @returns the file's own refusal: it comes before what the end of its form made of it */
-async function giveUp(received: Promise<ReceivedFile> | undefined): Promise<Problem | undefined> {
-  return received?.then(
-    async (file) => {
-      await file.discard()
-      return undefined
-    },
-    (own: unknown) => (own instanceof Problem ? own : undefined),
-  )
+function isText({ filename, contentType }: Part): boolean {
+  return filename === undefined && contentType !== 'application/octet-stream'
 }
 
-function makeParser(contentType: string) {
-  try {
-    return busboy({
-      headers: { 'content-type': contentType },
-      preservePath: true,
-      defParamCharset: 'utf8',
-      limits: { fieldNameSize: 100, fieldSize: formFieldBytesMax, parts: formPartsMax, headerPairs: 20 },
-    })
-  } catch {
-    throw problem('boundary_missing')
+/** What is longer than any field may be is cut. */
+async function readText(content: Part['content']): Promise<string> {
+  let bytes = Buffer.alloc(0)
+  let isCut = false
+  for await (const chunk of content) {
+    const room = formFieldBytesMax - bytes.length
+    isCut ||= chunk.length > room
+    bytes = Buffer.concat([bytes, chunk.subarray(0, room)])
   }
+  if (!isCut && !isUtf8(bytes)) throw problem('body_unparsable')
+  return bytes.toString('utf8')
 }
-
-const isCut = (error: unknown) => error instanceof Error && error.message === 'Unexpected end of form'
 
 function problemOf(error: unknown): unknown {
   if (error instanceof BodyFailed) return problem(error.reason === 'too large' ? 'body_too_large' : 'body_late')
-  const isOfParser = error instanceof Error && /^(Malformed|Unexpected end of)/.test(error.message)
-  return isOfParser ? problem('multipart_invalid') : error
+  return error instanceof FormFault ? problem('multipart_invalid') : error
 }
 
 function fingerprintOf({ sha256, originalFilename }: ReceivedFile, contentType: string, altText: unknown): unknown {
@@ -145,11 +118,9 @@ function fingerprintOf({ sha256, originalFilename }: ReceivedFile, contentType: 
 
 /** Texts that can't be stored. */
 function checkTexts(fields: Readonly<Record<string, unknown>>): void {
-  const errors = Object.entries(fields).flatMap(([name, value]): ValidationError[] => {
-    if (typeof value !== 'string') return []
-    if (!value.isWellFormed()) return [stringUnicode(['body', name], value)]
-    return value.includes('\0') ? [nulCharacter(['body', name], value)] : []
-  })
+  const errors = Object.entries(fields).flatMap(([name, value]): ValidationError[] =>
+    typeof value === 'string' && value.includes('\0') ? [nulCharacter(['body', name], value)] : [],
+  )
   if (errors.length > 0) throw invalid(errors)
 }
 

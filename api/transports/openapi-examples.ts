@@ -3,7 +3,7 @@
  * example of. A schema may bring its own (`examples`, by zod's `meta`); a member's value is chosen by its name where that says
  * more than its type. Held by test/contract/openapi-lint.test.ts: each is valid by its schema.
  */
-import type { JsonSchema } from './openapi.ts'
+import type { JsonSchema } from './json-schema.ts'
 
 /** What members of that name look like, wherever their schema takes it. */
 const byName: Readonly<Record<string, unknown>> = {

@@ -2,16 +2,18 @@
  * The OpenAPI 3.1 document, made from the operations: what is checked of a request and what a response holds is read off
  * the same schemas that check it. Held by test/contract/openapi.test.ts, which validates live answers against it.
  */
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { Operation } from '../operations/define.ts'
 import { isFileOutput } from '../operations/file-output.ts'
 import { idempotencyKeySchema } from '../operations/validate.ts'
+import { type JsonSchema, jsonSchemaOf } from './json-schema.ts'
 import { errorSchemas, errorsOf, rateLimitHeaders, requestIdHeader } from './openapi-errors.ts'
 import { addExamples } from './openapi-examples.ts'
 import { fileParameters, fileResponses, showFile } from './openapi-files.ts'
 import { tagsOf } from './openapi-tags.ts'
 
-export type JsonSchema = Record<string, unknown>
+/** The version of the contract. */
+export const apiVersion = '1.0.0'
 
 const securityScheme = 'HTTPBearer'
 
@@ -42,7 +44,7 @@ export function makeOpenApi(operations: readonly Operation[], apiHost: string): 
     openapi: '3.1.0',
     info: {
       title: 'Customer API',
-      version: '1.0.0',
+      version: apiVersion,
       summary: 'Social publishing and web analytics of one workspace.',
       description: 'Every request carries a secret API key, which belongs to one workspace and has scopes.',
       license: { name: 'MIT', identifier: 'MIT' },
@@ -102,6 +104,8 @@ function parametersOf(place: 'path' | 'query', schema: z.ZodObject | undefined, 
     in: place,
     required: place === 'path' || (whole.required ?? []).includes(name),
     ...(description !== undefined && { description }),
+    // One text with commas.
+    ...(bounds['type'] === 'array' && { style: 'form', explode: false }),
     schema: bounds,
   }))
 }
@@ -116,18 +120,8 @@ function form(schema: z.ZodType, schemas: Record<string, JsonSchema>) {
 
 /** Schemas with an `id` go to the components, under it; the same id with another content is a mistake of ours. */
 function toJsonSchema(schema: z.ZodType, io: 'input' | 'output', schemas: Record<string, JsonSchema>): JsonSchema {
-  const {
-    $schema: _,
-    $defs,
-    ...root
-  } = z.toJSONSchema(schema, {
-    ...{ io, target: 'draft-2020-12', unrepresentable: 'any' },
-    override: (about) => {
-      simplify(io)(about)
-      showFile(about)
-    },
-  })
-  for (const [id, definition] of Object.entries($defs ?? {})) {
+  const { $defs, ...root } = jsonSchemaOf(schema, io, showFile)
+  for (const [id, definition] of Object.entries($defs)) {
     const named = withComponentRefs(definition)
     const before = schemas[id]
     if (before !== undefined && JSON.stringify(before) !== JSON.stringify(named)) {
@@ -136,17 +130,6 @@ function toJsonSchema(schema: z.ZodType, io: 'input' | 'output', schemas: Record
     schemas[id] = named
   }
   return withComponentRefs(root)
-}
-
-/** Takes out what is zod's own and no promise of ours: a response may get members, and all integers are safe ones. */
-function simplify(io: 'input' | 'output') {
-  return ({ jsonSchema }: { jsonSchema: JsonSchema }) => {
-    if (io === 'output' && jsonSchema['additionalProperties'] === false) delete jsonSchema['additionalProperties']
-    if (jsonSchema['minimum'] === Number.MIN_SAFE_INTEGER) delete jsonSchema['minimum']
-    if (jsonSchema['maximum'] === Number.MAX_SAFE_INTEGER) delete jsonSchema['maximum']
-    delete jsonSchema['propertyNames']
-    delete jsonSchema['id']
-  }
 }
 
 function withComponentRefs(schema: unknown): JsonSchema {

@@ -58,7 +58,7 @@ export function makeRestRouter(operations: readonly Operation[], gateway: RestGa
 }
 
 /** Nobody without a key makes us hold a long body. */
-async function judgeKey({ headers }: RequestHead, { authenticator }: Gateway): Promise<HttpReply | undefined> {
+export async function judgeKey({ headers }: RequestHead, { authenticator }: Gateway): Promise<HttpReply | undefined> {
   try {
     await authenticator.authenticate(headers.get('authorization'))
     return undefined
@@ -126,10 +126,12 @@ async function call(
   )
   const { status, body, headers } = outcome
   const isFile = outcome.problem === undefined && isFileOutput(operation.output)
-  return isFile ? fileReply(body as FileContent, request, headers) : jsonReply(status, body, headers)
+  return isFile
+    ? fileReply(body as FileContent, request, headers)
+    : jsonReply(status, body, { ...unstored, ...headers })
 }
 
-function addressOf({ headers, socketAddress }: RequestHead, { proxies }: RestGateway): string {
+export function addressOf({ headers, socketAddress }: RequestHead, { proxies }: RestGateway): string {
   return proxies.resolve(socketAddress, headers.get('x-forwarded-for') ?? '', '').address
 }
 
@@ -139,8 +141,11 @@ export function problemReply(code: Parameters<typeof problem>[0], headers?: Reco
 }
 
 function replyOf({ status, detail, headers }: Problem, more?: Record<string, string>): HttpReply {
-  return jsonReply(status, { detail }, { ...headers, ...more })
+  return jsonReply(status, { detail }, { ...unstored, ...headers, ...more })
 }
+
+/** What a key lets see is no cache's. */
+export const unstored = { 'Cache-Control': 'no-store' }
 
 /** To the path without its last slash; without a host, so that it stays with the address that the caller used. */
 export function redirectReply(path: string, query: string): HttpReply {
@@ -155,7 +160,7 @@ function readQuery(query: string): Record<string, string> {
   return values
 }
 
-const jsonType = /^application\/(?:[^;\s]+\+)?json\s*(?:;|$)/i
+export const jsonType = /^application\/(?:[^;\s]+\+)?json\s*(?:;|$)/i
 
 /**
  * The body as JSON; undefined when there is none. What isn't said to be JSON is a text, which no schema takes for a body.

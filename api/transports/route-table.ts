@@ -4,7 +4,7 @@ import type { Operation } from '../operations/define.ts'
 export interface Match {
   /** By method; GET answers HEAD too. */
   readonly operations: ReadonlyMap<string, Operation>
-  /** The path's parameters, decoded. */
+  /** The path's parameters, decoded where they can be. */
   readonly path: Readonly<Record<string, string>>
 }
 
@@ -29,8 +29,7 @@ export function makeRouteTable(operations: readonly Operation[]): RouteTable {
   }
   return {
     find(path) {
-      const segments = decodeSegments(path)
-      return segments && walk(root, segments, {})
+      return walk(root, path.split('/').slice(1).map(decode), {})
     },
   }
 }
@@ -60,11 +59,11 @@ function walk(node: Node, segments: readonly string[], path: Record<string, stri
   return walk(node.parameter.node, rest, { ...path, [node.parameter.name]: segment })
 }
 
-/** Undefined for a path whose escapes are no UTF-8: no route has such a name. */
-function decodeSegments(path: string): string[] | undefined {
+/** What can't be decoded stays as it was sent: as a parameter it is invalid, and no route has such a name. */
+function decode(segment: string): string {
   try {
-    return path.split('/').slice(1).map(decodeURIComponent)
+    return decodeURIComponent(segment)
   } catch {
-    return undefined
+    return segment
   }
 }

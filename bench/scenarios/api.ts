@@ -14,11 +14,11 @@ import { median } from '../latency.ts'
 import { runAsking } from '../load.ts'
 import type { LoadOutcome, Question } from '../load-plan.ts'
 
-const connections = 64
-const posts = 300
-const roundSeconds = 5
+export const connections = 64
+export const posts = 300
+export const roundSeconds = 5
 const requestsMax = 100_000
-const trialRequests = 500
+export const trialRequests = 500
 
 interface Call {
   readonly name: string
@@ -99,7 +99,7 @@ export async function api(settings: BenchSettings): Promise<ScenarioResult> {
 }
 
 /** How many requests each side answers in a round's time. */
-async function measureTrial(run: (side: 'reference' | 'product') => Promise<LoadOutcome>, isShort: boolean) {
+export async function measureTrial(run: (side: 'reference' | 'product') => Promise<LoadOutcome>, isShort: boolean) {
   const requestsIn = ({ sent, seconds }: LoadOutcome) =>
     isShort ? sent : Math.min(requestsMax, Math.max(sent, Math.round((sent / seconds) * roundSeconds)))
   return { reference: requestsIn(await run('reference')), product: requestsIn(await run('product')) }
@@ -121,9 +121,17 @@ function figuresOf(name: string, pairs: readonly Record<'reference' | 'product',
   ]
 }
 
-async function fillWorkspace({ pg, workspaceId }: Installation, count: number) {
+export async function fillWorkspace({ pg, workspaceId }: Installation, count: number) {
   const account = await connectSocialAccount(pg, {
-    ...{ workspaceId, platform: 'mastodon', handle: '@bench', displayName: 'Bench', connectionType: 'simulated' },
+    ...{
+      workspaceId,
+      platform: 'mastodon',
+      handle: '@bench',
+      displayName: 'Bench',
+      connectionType: 'simulated',
+      externalId: null,
+      metadata: {},
+    },
   })
   for (let at = 0; at < count; at++) {
     const fields = {

@@ -1,5 +1,6 @@
 /** Gets a small text from the web: within a time and a number of bytes, over https, at most a few redirects further. */
 import { Agent, request } from 'undici'
+import { isTrustedWay } from '../../runtime/trusted-way.ts'
 import {
   addressListBytesMax,
   addressListFetchMs,
@@ -15,12 +16,6 @@ export interface TextFetcher {
   /** Never rejects. */
   fetch(url: string): Promise<Fetched>
   close(): Promise<void>
-}
-
-/** Over http only from this machine itself: on any other way somebody could change what comes. */
-export function isTrustedWay(url: URL): boolean {
-  const isHere = url.hostname === 'localhost' || url.hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(url.hostname)
-  return url.protocol === 'https:' || (url.protocol === 'http:' && isHere)
 }
 
 export function makeTextFetcher(signal: AbortSignal): TextFetcher {

@@ -1,10 +1,11 @@
 /** Where `svc bots update` takes a list of addresses from: its operator, a folder, or a mirror of such a folder. */
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isTrustedWay } from '../../runtime/trusted-way.ts'
 import { addressListBytesMax } from '../../schemas/bot-limits.ts'
 import { addressLists } from '../../schemas/reference/bot-checks.ts'
 import { UsageError } from '../command.ts'
-import { isTrustedWay, type TextFetcher } from './fetch-text.ts'
+import type { TextFetcher } from './fetch-text.ts'
 
 export type FoundList =
   | { readonly outcome: 'found'; readonly texts: readonly string[]; readonly source: string }

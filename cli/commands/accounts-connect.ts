@@ -1,6 +1,8 @@
-import { shownAccount } from '../../api/operations/accounts/shown.ts'
+import { makeCredentialsBox } from '../../pipeline/publishing/adapters.ts'
 import type { Queryable } from '../../postgres/client.ts'
+import { deleteCredentials, putCredentials } from '../../postgres/tables/account-credentials.ts'
 import { insertOutbox } from '../../postgres/tables/outbox.ts'
+import { shownAccount } from '../../postgres/tables/shown-account.ts'
 import {
   type ConnectedAccount,
   connectSocialAccount,
@@ -12,6 +14,7 @@ import { holdWorkspace } from '../../postgres/tables/workspaces.ts'
 import { socialAccountNameLengthMax, socialAccountsMax } from '../../schemas/api-limits.ts'
 import { platforms } from '../../schemas/reference/providers.ts'
 import { connectionTypes } from '../../schemas/resources/social-account.ts'
+import { signIn } from '../accounts/sign-in.ts'
 import { auditCommand } from '../audit-command.ts'
 import { CommandFailed, defineCommand } from '../command.ts'
 
@@ -21,29 +24,48 @@ export const connectAccount = defineCommand({
   options: {
     workspace: { value: 'ID', meaning: 'The workspace; without it the only or first one.' },
     platform: { value: 'P', meaning: `One of ${platforms.join(', ')}.`, isRequired: true },
-    type: { value: 'TYPE', meaning: 'How: simulated, which publishes nowhere; the default.' },
-    handle: { value: 'HANDLE', meaning: "Its name on the platform; the workspace's slug when left out." },
+    type: {
+      value: 'TYPE',
+      meaning: 'How: oauth (mastodon), app_password (bluesky), or simulated, which publishes nowhere. By the secret.',
+    },
+    url: { value: 'URL', meaning: 'The Mastodon instance, or the server of the Bluesky account: https://bsky.social.' },
+    secret: { value: 'S', meaning: "Mastodon's access token, or Bluesky's app password." },
+    'secret-file': { value: 'FILE', meaning: 'The file that it stands in; /dev/stdin takes it from a pipe.' },
+    handle: {
+      value: 'HANDLE',
+      meaning: "Its name on the platform: required by bluesky, told by mastodon, else the workspace's slug.",
+    },
     'display-name': { value: 'NAME', meaning: 'What people see; the handle when left out.' },
   },
-  async run({ options, installation }) {
+  async run({ options, installation, signal }) {
     const id = options.id('workspace')
     const platform = options.oneOf('platform', platforms)!
-    const connectionType = options.oneOf('type', connectionTypes) ?? 'simulated'
+    const type = options.oneOf('type', connectionTypes)
     const handle = options.text('handle', socialAccountNameLengthMax)
     const displayName = options.text('display-name', socialAccountNameLengthMax)
-    if (connectionType !== 'simulated') {
-      throw new CommandFailed(
-        `accounts can't be connected by ${connectionType} yet: --type simulated publishes nowhere`,
-      )
-    }
     const { id: workspaceId, slug } = await installation.workspace(id)
-    const wanted = { workspaceId, platform, handle: handle ?? slug, displayName, connectionType }
-    return installation.postgres().transaction((tx) => connect(tx, wanted))
+    const signedIn = await signIn(platform, type, handle, options, signal)
+    const wanted: ConnectedAccount = {
+      ...{ workspaceId, platform },
+      handle: signedIn?.handle ?? handle ?? slug,
+      displayName: displayName ?? signedIn?.displayName,
+      connectionType: signedIn?.connectionType ?? 'simulated',
+      externalId: signedIn?.externalId ?? null,
+      metadata: signedIn?.metadata ?? {},
+    }
+    const sealed = signedIn && seal(signedIn.credentials, installation.secretKey())
+    return installation.postgres().transaction((tx) => connect(tx, wanted, sealed))
   },
   show: ({ id, platform, handle }) => `account ${id}: ${platform} ${handle}`,
 })
 
-async function connect(tx: Queryable, wanted: ConnectedAccount) {
+function seal(credentials: object, secretKey: string | undefined): Buffer {
+  if (secretKey === undefined) throw new CommandFailed('SECRET_KEY must be set: credentials are stored encrypted')
+  return makeCredentialsBox(secretKey).seal(JSON.stringify(credentials))
+}
+
+/** @param sealed what it is published to by; null where it is simulated */
+async function connect(tx: Queryable, wanted: ConnectedAccount, sealed: Buffer | null) {
   const { workspaceId, platform, handle } = wanted
   await holdWorkspace(tx, workspaceId)
   const before = await lockSocialAccount(tx, workspaceId, platform, handle)
@@ -51,6 +73,8 @@ async function connect(tx: Queryable, wanted: ConnectedAccount) {
     throw new CommandFailed(`the workspace has ${socialAccountsMax} accounts, as many as it may have`)
   }
   const account = await connectSocialAccount(tx, wanted)
+  if (sealed === null) await deleteCredentials(tx, account.id)
+  else await putCredentials(tx, account.id, sealed)
   const shown = shownAccount(account)
   if (isHealthChanged(before, account)) {
     await insertOutbox(tx, workspaceId, 'social_account.health_changed', shown)

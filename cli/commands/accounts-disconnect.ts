@@ -1,4 +1,5 @@
-import { shownAccount } from '../../api/operations/accounts/shown.ts'
+import { deleteCredentials } from '../../postgres/tables/account-credentials.ts'
+import { shownAccount } from '../../postgres/tables/shown-account.ts'
 import { disconnectSocialAccount } from '../../postgres/tables/social-accounts.ts'
 import { auditCommand } from '../audit-command.ts'
 import { CommandFailed, defineCommand, readId } from '../command.ts'
@@ -14,6 +15,7 @@ export const disconnectAccount = defineCommand({
       const disconnected = await disconnectSocialAccount(tx, id)
       if (disconnected === null) throw new CommandFailed(`there is no account ${id}`)
       const { account, workspaceId, isNew } = disconnected
+      await deleteCredentials(tx, id)
       if (isNew) await auditCommand(tx, workspaceId, 'social_account.disconnect', id, { platform: account.platform })
       return shownAccount(account)
     })

@@ -1,4 +1,4 @@
-import { shownAccount } from '../../api/operations/accounts/shown.ts'
+import { shownAccount } from '../../postgres/tables/shown-account.ts'
 import { listSocialAccounts } from '../../postgres/tables/social-accounts.ts'
 import { defineCommand } from '../command.ts'
 import { table } from '../table.ts'

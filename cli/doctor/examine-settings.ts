@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { projectFile } from '../../runtime/paths.ts'
 import { settings } from '../../runtime/settings.ts'
+import { distance } from '../closest.ts'
 import type { Environment } from '../command.ts'
 import type { Installation } from '../installation.ts'
 import { type Finding, failed, ok, warning } from './finding.ts'
@@ -53,20 +54,6 @@ export function looksLike(name: string, setting: string): boolean {
   const words = (text: string) => text.split('_').sort().join()
   const isBeginning = own.startsWith(`${given}_`) && given.includes('_')
   return isBeginning || words(given) === words(own) || distance(given, own) <= 2
-}
-
-/** Letters to add, drop or change to make `a` of `b`. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, at) => at)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const changed = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(changed, row[j]! + 1, next[j - 1]! + 1))
-    }
-    row = next
-  }
-  return row[b.length]!
 }
 
 function secret({ config, dataDir, keptSecret }: Installation, isWrong: boolean): Finding[] {

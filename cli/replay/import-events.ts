@@ -12,7 +12,7 @@ import { randomBytes } from 'node:crypto'
 import { readableDays, readableFrom } from '../../api/operations/analytics/readable-from.ts'
 import { openCountries } from '../../ingest/countries.ts'
 import { type Enricher, makeEnricher } from '../../ingest/enrich.ts'
-import { noOwnership } from '../../ingest/steps/match-link.ts'
+import type { Ownership } from '../../ingest/steps/match-link.ts'
 import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
 import type { Workspace } from '../../postgres/tables/workspaces.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
@@ -21,6 +21,7 @@ import { importRowsMax, segmentLeaseSize, segmentRowsMax } from '../../schemas/l
 import { type BotVisitRow, type EventRow, noCountry, streams } from '../../schemas/row.ts'
 import { compileRowEncoder, rowBytesBound } from '../../schemas/row-codec.ts'
 import { CommandFailed, type Invocation } from '../command.ts'
+import { makeFollowed } from './followed.ts'
 import type { PageEventSource } from './page-events.ts'
 import type { SendCounts } from './send.ts'
 import { type Destination, type EncodedRow, retrying, storeOnce } from './store-once.ts'
@@ -34,7 +35,8 @@ interface ImportOptions extends Pick<Invocation, 'installation' | 'progress' | '
 
 export async function importEvents(options: ImportOptions): Promise<SendCounts> {
   const { source, installation, workspace, progress, signal, showProgress } = options
-  const enricher = enricherOf(installation.secretKey())
+  const followed = makeFollowed(installation.postgres(), workspace.id)
+  const enricher = enricherOf(installation.secretKey(), followed.ownership)
   const countries = await openCountries(installation.config.countryDatabase)
   const counts: SendCounts = { sent: 0, accepted: 0, deduplicated: 0, rejected: 0, retries: 0 }
   const first = await leaseSegments(installation.postgres(), segmentLeaseSize)
@@ -52,6 +54,7 @@ export async function importEvents(options: ImportOptions): Promise<SendCounts> 
   let hidden = 0
 
   for await (const portion of source.events()) {
+    await retrying(signal, () => followed.learn(portion.map(({ event }) => event.url)))
     for (const { event, address } of portion) {
       counts.sent++
       const occurredAt = Date.parse(event.occurred_at)
@@ -81,13 +84,13 @@ export async function importEvents(options: ImportOptions): Promise<SendCounts> 
   return counts
 }
 
-function enricherOf(secretKey: string | undefined): Enricher {
+function enricherOf(secretKey: string | undefined, ownership: Ownership): Enricher {
   if (secretKey === undefined) {
     throw new CommandFailed('--import needs SECRET_KEY, as ingest has it: visitors are hashed with it')
   }
   // Every event names its visitor, so no salt is ever used; a log's addresses aren't in its events.
   const salts = { current: () => randomBytes(32) }
-  return makeEnricher({ ...{ secretKey, salts }, countries: null, ownership: noOwnership })
+  return makeEnricher({ ...{ secretKey, salts }, countries: null, ownership })
 }
 
 function numbersFrom(first: number, end: number): () => number {

@@ -7,6 +7,8 @@
 
 -- A session on one local day. Two rows where it passes midnight; `begins` marks the first, which has the columns of the whole
 -- session. Server events have visitor 0, and as `session` their UTC hour; they count as neither visitor nor session.
+-- `seen` is what the row counts for (pipeline/fold/appearances.ts): an appearance for each kind and key, with what it adds to
+-- their figures, and how long after `first_at` it was.
 -- The row of workspace 0 says which events the rows of all workspaces reflect (`folded`, ranges of ids), and as of when
 -- (`first_at`). A fold writes it in one part with its rows, so that a reader sees all of a fold or nothing.
 CREATE TABLE IF NOT EXISTS sessions
@@ -19,18 +21,7 @@ CREATE TABLE IF NOT EXISTS sessions
     version UInt64 CODEC(ZSTD(1)),
     first_at DateTime64(3, 'UTC') CODEC(T64('bit'), ZSTD(1)),
     last_at DateTime64(3, 'UTC') CODEC(T64('bit'), ZSTD(1)),
-    prev_day UInt16 CODEC(ZSTD(1)),
-    continued UInt8 CODEC(ZSTD(1)),
     begins UInt8 CODEC(ZSTD(1)),
-    -- Of this row's day.
-    events UInt32 CODEC(T64, ZSTD(1)),
-    pageviews UInt32 CODEC(T64, ZSTD(1)),
-    conversions UInt32 CODEC(T64, ZSTD(1)),
-    -- Of the whole session.
-    session_events UInt32 CODEC(T64, ZSTD(1)),
-    session_pageviews UInt32 CODEC(T64, ZSTD(1)),
-    duration_ms UInt32 CODEC(T64, ZSTD(1)),
-    is_bounce UInt8 CODEC(ZSTD(1)),
     source LowCardinality(String) CODEC(ZSTD(1)),
     medium LowCardinality(String) CODEC(ZSTD(1)),
     campaign LowCardinality(String) CODEC(ZSTD(1)),
@@ -38,21 +29,24 @@ CREATE TABLE IF NOT EXISTS sessions
     browser LowCardinality(String) CODEC(ZSTD(1)),
     os LowCardinality(String) CODEC(ZSTD(1)),
     country LowCardinality(String) CODEC(ZSTD(1)),
-    has_entry UInt8 CODEC(ZSTD(1)),
     entry_path LowCardinality(String) CODEC(ZSTD(1)),
-    source_prev_day UInt16 CODEC(ZSTD(1)),
-    device_prev_day UInt16 CODEC(ZSTD(1)),
-    browser_prev_day UInt16 CODEC(ZSTD(1)),
-    country_prev_day UInt16 CODEC(ZSTD(1)),
-    -- The visitor's first conversion of the day.
-    converted_at DateTime64(3, 'UTC') CODEC(ZSTD(1)),
-    converting_prev_day UInt16 CODEC(ZSTD(1)),
-    page_path Array(LowCardinality(String)) CODEC(ZSTD(1)),
-    page_views Array(UInt32) CODEC(T64, ZSTD(1)),
-    -- From `first_at` to the first view.
-    page_after_ms Array(UInt32) CODEC(T64, ZSTD(1)),
-    page_prev_day Array(UInt16) CODEC(ZSTD(1)),
-    page_continued Array(UInt8) CODEC(ZSTD(1)),
+    seen Nested
+    (
+        kind UInt8,
+        key LowCardinality(String),
+        detail LowCardinality(String),
+        prev_day UInt16,
+        after_ms UInt32,
+        sessions UInt32,
+        fresh UInt32,
+        begun UInt32,
+        bounces UInt32,
+        duration_ms UInt64,
+        pageviews UInt32,
+        events UInt32,
+        conversions UInt32,
+        samples UInt32
+    ) CODEC(ZSTD(1)),
     folded Array(Tuple(UInt64, UInt64)) CODEC(ZSTD(1))
 )
 ENGINE = ReplacingMergeTree(version)
@@ -124,45 +118,51 @@ SETTINGS
     min_rows_to_fsync_after_merge = 1,
     non_replicated_deduplication_window = 1000;
 
--- Rollups of days that are over, by kind and key. Visitors are a histogram: how many appeared with which `prev_day`.
+-- Rollups of a local day that is over. A row for each kind, whose `seen` adds up that of the day's sessions: visitors are a
+-- histogram, in which a key has an element for each `prev_day`, with how many appeared first since then. And a row for each
+-- page with a title or samples of web vitals: its `key` is the path, which the other rows leave empty.
 CREATE TABLE IF NOT EXISTS cells
 (
     workspace_id UInt32 CODEC(ZSTD(1)),
     build UInt32 CODEC(ZSTD(1)),
-    day UInt16 CODEC(ZSTD(1)),
-    kind Enum8('all' = 0, 'converting' = 1, 'source' = 2, 'device' = 3, 'browser' = 4, 'country' = 5, 'page' = 6),
+    kind UInt8 CODEC(ZSTD(1)),
     key String CODEC(ZSTD(1)),
-    detail LowCardinality(String) CODEC(ZSTD(1)),
+    day UInt16 CODEC(ZSTD(1)),
     version UInt64 CODEC(ZSTD(1)),
-    prev_days Array(UInt16) CODEC(ZSTD(1)),
-    prev_counts Array(UInt32) CODEC(T64, ZSTD(1)),
-    sessions UInt64 CODEC(T64, ZSTD(1)),
-    -- Those of `sessions` that were there on the day before, too.
-    continued UInt64 CODEC(T64, ZSTD(1)),
-    begun UInt64 CODEC(T64, ZSTD(1)),
-    bounces UInt64 CODEC(T64, ZSTD(1)),
-    duration_ms UInt64 CODEC(T64, ZSTD(1)),
-    -- Of sources, devices, browsers and countries: of the whole sessions.
-    pageviews UInt64 CODEC(T64, ZSTD(1)),
-    events UInt64 CODEC(T64, ZSTD(1)),
-    conversions UInt64 CODEC(T64, ZSTD(1)),
-    -- Newest title of a page, with its event's time and id.
-    title Tuple(at DateTime64(3, 'UTC'), id UInt64, text String) CODEC(ZSTD(1)),
-    -- Samples of web vitals by value (clickhouse/rollups/vitals.ts), and of kind `all` sums and newest values by metric.
-    vital_metric Array(UInt8) CODEC(ZSTD(1)),
-    vital_value Array(UInt64) CODEC(T64, ZSTD(1)),
-    vital_samples Array(UInt32) CODEC(T64, ZSTD(1)),
-    metric_metric Array(UInt8) CODEC(ZSTD(1)),
-    metric_total Array(Float64) CODEC(ZSTD(1)),
-    metric_latest Array(Tuple(DateTime64(3, 'UTC'), UInt64, Float64)) CODEC(ZSTD(1)),
+    seen Nested
+    (
+        key LowCardinality(String),
+        detail LowCardinality(String),
+        prev_day UInt16,
+        visitors UInt32,
+        sessions UInt32,
+        fresh UInt32,
+        begun UInt32,
+        bounces UInt32,
+        duration_ms UInt64,
+        pageviews UInt32,
+        events UInt32,
+        conversions UInt32,
+        samples UInt32
+    ) CODEC(ZSTD(1)),
+    -- Of kind `all` and of pages: samples of web vitals by value (clickhouse/rollups/vitals.ts). Without `n`: of kind `all`
+    -- the sum and the newest value of a metric; of a page, as metric 0, its newest title.
+    sample Nested
+    (
+        metric UInt8,
+        value UInt64,
+        n UInt32,
+        total Float64,
+        latest Tuple(at DateTime64(3, 'UTC'), id UInt64, value Float64, title String)
+    ) CODEC(ZSTD(1)),
     -- 1: the day had more keys of this kind than are kept.
     is_cut UInt8 CODEC(ZSTD(1))
 )
 ENGINE = ReplacingMergeTree(version)
-ORDER BY (workspace_id, build, kind, day, key, detail)
+ORDER BY (workspace_id, build, kind, key, day)
 SETTINGS
     fsync_after_insert = 1,
     fsync_part_directory = 1,
     min_rows_to_fsync_after_merge = 1,
-    index_granularity = 1024,
+    index_granularity = 32,
     non_replicated_deduplication_window = 1000;

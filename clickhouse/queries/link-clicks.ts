@@ -5,10 +5,8 @@
 import { moment } from '../rollups/event-sql.ts'
 import type { Reader } from './reader.ts'
 
-/** SQL of what a person's clicks count once for. */
-const countedOnce = "(link_id, visitor, toStartOfHour(occurred_at, 'UTC'))"
-/** SQL of the count of a person's clicks, over rows of kind `click`. */
-export const clicksCounted = `uniqExact(${countedOnce})`
+/** SQL of what a person's clicks count once for, over rows of kind `click`. */
+export const countedOnce = "(link_id, visitor, toStartOfHour(occurred_at, 'UTC'))"
 
 export interface LinkClickCounts {
   readonly clicks: number

@@ -3,7 +3,7 @@ import type { Bot } from '../../schemas/reference/known-bots.ts'
 import { type BotVisitRow, botCategories, botReporters, botVerified, verificationMethods } from '../../schemas/row.ts'
 import { type AddressHash, noAddressHash } from './address-hash.ts'
 import type { Facts } from './facts.ts'
-import { makePageUrl, readPageUrl, withoutClickValues } from './page-url.ts'
+import { makePageUrl, namedPath, readPageUrl, rooted, withoutClickValues } from './page-url.ts'
 
 /** Made once and used for every visit. */
 export function makeBotVisitRow(): BotVisitRow {
@@ -34,8 +34,8 @@ const page = makePageUrl()
 
 /** Where the visit went, without the values of click ids. */
 export function fillLocation(row: BotVisitRow, url: string, path: string, referrer: string): void {
-  readPageUrl(url || path, page)
-  row.path = (url !== '' && path.split(/[?#]/, 1)[0]) || page.path
+  readPageUrl(url || rooted(path), page)
+  row.path = (url !== '' && namedPath(path)) || page.path
   row.url = url === '' ? '' : page.url
   row.referrer = referrer === '' ? '' : withoutClickValues(referrer)
 }

@@ -6,6 +6,10 @@ import type { IngestWorkspace, Sender } from '../outcome.ts'
 import { makePageUrl, type PageUrl } from './page-url.ts'
 import { type Agent, noAgent } from './user-agents.ts'
 
+/** Why a field's value is dropped, while its event is kept: the labels of the metric. */
+export type DropReason = 'invalid_email' | 'vital_out_of_bounds' | 'not_a_page_url'
+export type CountDropped = (reason: DropReason) => void
+
 /** Made once and used for every event: nothing of it may be kept. */
 export interface Facts {
   event: TrackEvent
@@ -18,6 +22,7 @@ export interface Facts {
   /** Trimmed and in lower case; empty where none was sent. */
   email: string
   readonly row: EventRow
+  readonly countDropped: CountDropped
 }
 
 /** The event is a crawler's: the steps end, and it becomes a bot visit. */
@@ -27,8 +32,9 @@ export const isBot = 'bot'
 export type Verdict = undefined | typeof isBot | ValidationError[]
 export type Step = (facts: Facts) => Verdict
 
-export function makeFacts(): Facts {
+export function makeFacts(countDropped: CountDropped): Facts {
   return {
+    countDropped,
     event: { event_name: '' },
     sender: { address: '', userAgent: '', country: noCountry, receivedAt: 0 },
     workspace: { id: 0, timezone: 'UTC' },

@@ -8,11 +8,12 @@
 import { createHash } from 'node:crypto'
 import ipaddr from 'ipaddr.js'
 import { deriveHashKey, halfSipHash, hash64, hashed } from '../../runtime/hash.ts'
+import { emailKeyOf, visitorKeyOf } from '../../runtime/identity-hash.ts'
+import { emailOf, identifierOf } from '../../schemas/identifiers.ts'
 import { visitorCacheMax } from '../../schemas/limits.ts'
 import type { EventRow, Hash64 } from '../../schemas/row.ts'
 import { dayMs } from '../../schemas/time-zone.ts'
 import type { Facts, Step, Verdict } from './facts.ts'
-import { emailOf, identifierOf } from './identifiers.ts'
 import { SaltedMemory, type SaltOfDay } from './salted-memory.ts'
 
 export interface HashIdsOptions {
@@ -21,17 +22,19 @@ export interface HashIdsOptions {
 }
 
 export function hashIds({ secretKey, salts }: HashIdsOptions): Step {
-  const visitorKey = deriveHashKey(secretKey, 'visitors')
+  const visitorKey = visitorKeyOf(secretKey)
   const sessionKey = deriveHashKey(secretKey, 'sessions')
   const dayKey = deriveHashKey(secretKey, 'sessions of a day')
-  const emailKey = deriveHashKey(secretKey, 'e-mails')
+  const emailKey = emailKeyOf(secretKey)
   const cookieless = makeCookielessVisitors(salts)
   const sessionOf = makeDaySessions(dayKey)
 
   return (facts: Facts): Verdict => {
     const { event, sender, workspace, agent, row } = facts
     const anonymousId = identifierOf(event.anonymous_id)
-    facts.email = emailOf(event.email)
+    const email = emailOf(event.email)
+    if (email === null) facts.countDropped('invalid_email')
+    facts.email = email ?? ''
     row.anonymous_id = anonymousId ?? ''
     if (facts.email === '') clear(row.email_hash)
     else {

@@ -1,6 +1,7 @@
 /**
  * Reads a page's URL without the cost of a URL object: host, path, the campaign that its parameters name, the link and post
- * that were followed and the click id of an advertising platform. What is no URL at all still has a path.
+ * that were followed and the click id of an advertising platform. A page is an absolute URL or a path that begins with a
+ * slash; any other text is no page. A path begins with exactly one slash, so that a browser that follows it stays on its site.
  */
 import { identifierLengthMax } from '../../schemas/limits.ts'
 import { type ClickId, clickIdOf } from '../../schemas/reference/click-ids.ts'
@@ -30,8 +31,9 @@ export function makePageUrl(): PageUrl {
   }
 }
 
-/** Reads `url` into `page`, which holds nothing of the one before. An empty `url` gives an empty page. */
-export function readPageUrl(url: string, page: PageUrl): void {
+/** Reads `url` into `page`, which holds nothing of the one before. A text that is no page gives an empty page. */
+export function readPageUrl(text: string, page: PageUrl): void {
+  const url = isPage(text) ? text : ''
   page.source = ''
   page.medium = ''
   page.campaign = ''
@@ -51,6 +53,24 @@ export function readPageUrl(url: string, page: PageUrl): void {
   page.path = pathOf(url, pathStart, query, page.host)
   readParameters(url, query + 1, end, page)
 }
+
+/** The path that a sender names by itself, without parameters. */
+export function namedPath(text: string): string {
+  readPageUrl(rooted(text), scratch)
+  return scratch.path
+}
+
+/** A path that the sender names may lack its slash. */
+export function rooted(path: string): string {
+  return path === '' || isPage(path) ? path : `/${path}`
+}
+
+function isPage(text: string): boolean {
+  if (text.startsWith('https://') || text.startsWith('/') || text === '') return true
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]
+  return scheme !== undefined && !runsScript.test(scheme)
+}
+const runsScript = /^(javascript|vbscript|data)$/i
 
 /** The URL without the values of click ids: all that is kept of a referrer. */
 export function withoutClickValues(url: string): string {
@@ -99,7 +119,11 @@ function hostOfAuthority(authority: string): string {
 }
 
 function pathOf(url: string, start: number, end: number, host: string): string {
-  return start === end && host !== '' ? '/' : url.slice(start, end)
+  if (start === end) return host === '' ? '' : '/'
+  const second = url.charCodeAt(start + 1)
+  // A browser takes two slashes for the begin of a host, of either kind and with blanks between them.
+  const isPlain = second > 0x20 && second !== 0x2f && second !== 0x5c
+  return isPlain || end - start === 1 ? url.slice(start, end) : url.slice(start, end).replace(/^[/\\\0-\x20]+/, '/')
 }
 
 /** The parameters that name a campaign; `utm_` wins over the bare name. */

@@ -1,7 +1,7 @@
+import { identifierOf } from '../../schemas/identifiers.ts'
 import { kinds } from '../../schemas/row.ts'
 import type { SidePayload } from '../outcome.ts'
 import type { Facts } from './facts.ts'
-import { identifierOf } from './identifiers.ts'
 
 /** What people are made of, apart from the row: identify and conversion events only. `event_id` is not set yet. */
 export function sidePayloadOf({ event, email, row }: Facts): SidePayload | null {

@@ -24,7 +24,7 @@ import { localDayAt } from '../../schemas/time-zone.ts'
 import { keptFromOf } from '../retention.ts'
 import { countDifferentDays } from './check.ts'
 import { deleteRows } from './delete-rows.ts'
-import { derivePart, type Folding, writeRows } from './fold.ts'
+import { derivePart, type Folding } from './fold.ts'
 import { lastClosedDay, writeCellsOf } from './write-cells.ts'
 
 /**
@@ -45,7 +45,7 @@ export async function buildNextPart(work: Folding, now: number): Promise<boolean
     const days = localDays(build.timezone, from, to)
     const rows = await derivePart(ch, build, { part: partsDone, parts }, days, { version, visible })
     await beforeEach()
-    await writeRows(ch, rows)
+    await rows.insert(ch)
     await noteParts(pg, build.build, parts, partsDone + 1)
   } else await finish(work, build, now)
   return true

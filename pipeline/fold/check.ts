@@ -4,7 +4,7 @@
  * it count as none.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
-import { sumNames } from '../../clickhouse/rollups/cells.ts'
+import { sumNames } from '../../clickhouse/rollups/appearance.ts'
 import { creditColumns, sessionColumns, visitorColumns } from '../../clickhouse/rollups/tables.ts'
 import type { FigureBuild } from '../../postgres/tables/figure-builds.ts'
 import { creditWindowMs, foldDeadlineMs } from '../../schemas/limits.ts'
@@ -15,28 +15,36 @@ const compared = (columns: readonly string[]) => columns.filter((name) => !ofBui
 
 function comparedColumn(name: string): string {
   if (name === 'keys') return 'arraySort(keys)'
-  if (name === 'page_prev_day') return `arrayMap(prev -> ${isKept('prev')}, page_prev_day)`
-  return name.endsWith('prev_day') ? isKept(name) : name
+  return name === 'seen.prev_day' ? `arrayMap(prev -> ${isKept('prev')}, seen.prev_day)` : name
 }
 
 function isKept(prevDay: string): string {
   return `if(${prevDay} < {kept_from:UInt16}, 0, ${prevDay})`
 }
 
-/** By table, SQL of what is compared of a row; lists whose order says nothing are sorted. */
-const rowsOf: Readonly<Record<string, readonly string[]>> = {
-  sessions: compared(sessionColumns),
-  visitors: compared(visitorColumns),
-  credits: compared(creditColumns),
-  cells: [
-    ...['day', 'toUInt8(kind)', 'key', 'detail', ...sumNames, 'conversions', 'title', 'is_cut'],
-    'arraySum((prev, n) -> if(prev < {kept_from:UInt16}, n, 0), prev_days, prev_counts)',
-    'arraySort(arrayFilter(counted -> counted.1 >= {kept_from:UInt16}, arrayZip(prev_days, prev_counts)))',
-    'arraySort(arrayZip(vital_metric, vital_value, vital_samples))',
-    // Sums of floats differ in their last digits with the order of adding.
-    'arraySort(arrayZip(metric_metric, arrayMap(total -> round(total, 3), metric_total), metric_latest))',
+const inBuilds = 'workspace_id = {workspace:UInt32} AND build IN {builds:Array(UInt32)} AND day >= {from:UInt16}'
+const allOf = (table: string) => `(SELECT * FROM ${table} FINAL WHERE ${inBuilds})`
+const cellSums = ['seen.visitors', ...sumNames.map((name) => `seen.${name}`)].map((name) => `sum(${name})`)
+
+/** SQL of rows, and of what is compared of each; lists whose order says nothing are sorted. */
+const comparedRows: readonly (readonly [rows: string, columns: readonly string[]])[] = [
+  [allOf('sessions'), compared(sessionColumns)],
+  [allOf('visitors'), compared(visitorColumns)],
+  [allOf('credits'), compared(creditColumns)],
+  [
+    `(SELECT build, day, kind, seen.key AS seen_key, seen.detail AS detail, ${isKept('seen.prev_day')} AS prev_day, [${cellSums.join(', ')}] AS sums
+      FROM cells FINAL ARRAY JOIN seen WHERE ${inBuilds} GROUP BY build, day, kind, seen_key, detail, prev_day)`,
+    ['day', 'kind', 'seen_key', 'detail', 'prev_day', 'sums'],
   ],
-}
+  [
+    allOf('cells'),
+    [
+      ...['day', 'kind', 'key', 'is_cut'],
+      // Sums of floats differ in their last digits with the order of adding.
+      `arraySort(arrayZip(sample.metric, sample.value, sample.n, arrayMap(total -> round(total, 3), sample.total), sample.latest))`,
+    ],
+  ],
+]
 
 /** A credit looks back so many days, and one more for the hour of the day; a session one. */
 const lookBackDays = creditWindowMs / dayMs + 2
@@ -60,17 +68,10 @@ export async function countDifferentDays(
   const isCut = first!.day <= keptFrom + 1
   const params = { ...ofBuilds, kept_from: isCut ? keptFrom + 1 : 0, from: isCut ? keptFrom + lookBackDays : 0 }
   const days = new Set<number>()
-  for (const [table, columns] of Object.entries(rowsOf)) {
-    // Cells of keys that a day doesn't have any more stay under an older version.
-    const isNewest =
-      table === 'cells'
-        ? `AND (build, day, version) IN (SELECT build, day, max(version) FROM cells
-            WHERE workspace_id = {workspace:UInt32} AND build IN {builds:Array(UInt32)} GROUP BY build, day)`
-        : ''
+  for (const [rowsSql, columns] of comparedRows) {
     const rows = await ch.query<{ day: number }>(
       `SELECT day FROM (
-         SELECT day, build, count() AS n, groupBitXor(cityHash64(${columns.join(', ')})) AS digest FROM ${table} FINAL
-         WHERE workspace_id = {workspace:UInt32} AND build IN {builds:Array(UInt32)} AND day >= {from:UInt16} ${isNewest} GROUP BY day, build)
+         SELECT day, build, count() AS n, groupBitXor(cityHash64(${columns.join(', ')})) AS digest FROM ${rowsSql} GROUP BY day, build)
        GROUP BY day HAVING count() != 2 OR uniqExact(n, digest) != 1`,
       params,
       { deadlineMs: foldDeadlineMs },

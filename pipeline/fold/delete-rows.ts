@@ -14,9 +14,10 @@ export async function deleteRows(
   ch: Pick<ClickHouse, 'query' | 'command'>,
   condition: string,
   params: Record<string, unknown>,
+  of: readonly (typeof tables)[number][] = tables,
 ): Promise<number> {
   let rows = 0
-  for (const table of tables) {
+  for (const table of of) {
     const where = `workspace_id != 0 AND ${condition}`
     const [found] = await ch.query<{ rows: number }>(`SELECT count() AS rows FROM ${table} WHERE ${where}`, params, {
       deadlineMs,

@@ -5,16 +5,11 @@
  * Definitions: docs/metrics.md. Held by test/property/derive-rows.test.ts and, against an independent computation of the
  * figures, by test/property/overview.test.ts.
  */
-import {
-  type CreditRow,
-  neverBefore,
-  noSession,
-  type SessionRow,
-  sameDay,
-  type VisitorRow,
-} from '../../clickhouse/rollups/tables.ts'
+import { neverBefore, sameDay } from '../../clickhouse/rollups/appearance.ts'
+import { type CreditRow, emptySession, type SessionRow, type VisitorRow } from '../../clickhouse/rollups/tables.ts'
 import { creditWindowMs } from '../../schemas/limits.ts'
-import { deriveSession, keys, type Neighbours, pagesOf } from './derive-session.ts'
+import { keys, serverAppearances } from './appearances.ts'
+import { deriveSession, type Neighbours } from './derive-session.ts'
 import { groupBy } from './group-by.ts'
 import type { Conversion, SessionDay, Touch } from './read-session-days.ts'
 
@@ -59,13 +54,16 @@ export function deriveRows(sessionDays: readonly SessionDay[], options: DeriveOp
     const firsts = firstAppearances(ofDay, byDay)
     const prevDayOf = (one: SessionDay) => (key: string) =>
       firsts.get(key)?.one === one ? (lastDays.get(key) ?? neverBefore) : sameDay
-    const sessions = ofDay.map((one) => deriveSession(one, neighboursOf(one, byDay), prevDayOf(one), options))
+    const credits = ofDay.map((one) => deriveCredits(one, byDay, touches, options))
+    const sessions = ofDay.map((one, at) =>
+      deriveSession(one, neighboursOf(one, byDay), prevDayOf(one), credits[at]!, options),
+    )
     const isWritten = (one: SessionDay) => day >= fromDay || byDay.has(keyOfDay(one.session, day + 1))
     rows.sessions.push(...sessions.filter((_, at) => isWritten(ofDay[at]!)))
     for (const key of firsts.keys()) lastDays.set(key, day)
     if (day < fromDay) continue
     rows.visitors.push(deriveVisitor(ofDay, sessions, [...firsts.keys()], options))
-    for (const one of ofDay) for (const credit of deriveCredits(one, byDay, touches, options)) rows.credits.push(credit)
+    for (const ofSession of credits) for (const credit of ofSession) rows.credits.push(credit)
   }
   return rows
 }
@@ -128,14 +126,12 @@ function deriveVisitor(
   for (const one of ofDay) {
     if (one.lastAt > row.last_at) row.last_at = one.lastAt
     row.hours = (row.hours | one.hours) >>> 0
+    row.events += one.events
+    row.conversions += one.conversions.length
     const touch = one.touches.at(-1)
     if (touch !== undefined && (last === undefined || byMoment(touch, last) > 0)) last = touch
   }
-  for (const { begins, events, conversions } of sessions) {
-    row.sessions += begins
-    row.events += events
-    row.conversions += conversions
-  }
+  for (const { begins } of sessions) row.sessions += begins
   if (last !== undefined) [row.touch_at, , row.touch_source, row.touch_medium] = last
   return row
 }
@@ -171,30 +167,20 @@ function deriveCredits(
 /** Server events: neither visitor nor session, but events, pageviews, and conversions that name their own source. */
 function deriveServerRows(ordered: readonly SessionDay[], options: DeriveOptions): DerivedRows {
   const { build, version, fromDay } = options
-  const written = ordered.filter(({ day }) => day >= fromDay)
-  return {
-    visitors: [],
-    sessions: written.map((one) => {
-      const pages = [...pagesOf(one)]
-      return {
-        ...noSession,
-        ...{ workspace_id: one.workspaceId, build, day: one.day, visitor: one.visitor, session: one.session, version },
-        ...{ first_at: one.firstAt, last_at: one.lastAt, events: one.events, pageviews: one.pageviews },
-        conversions: one.conversions.length,
-        page_path: pages.map(([path]) => path),
-        page_views: pages.map(([, { count }]) => count),
-        page_after_ms: pages.map(([, { afterMs }]) => afterMs),
-        page_prev_day: pages.map(() => sameDay),
-        page_continued: pages.map(() => 0),
-      }
-    }),
-    credits: written.flatMap((one) =>
-      one.conversions.map((conversion) => {
-        const [, , , , , , source, medium] = conversion
-        return creditRow(one, conversion, options, { rule: 'event', source, medium, touched_at: 0 })
-      }),
-    ),
+  const rows: DerivedRows = { sessions: [], visitors: [], credits: [] }
+  for (const one of ordered.filter(({ day }) => day >= fromDay)) {
+    const credits = one.conversions.map((conversion) => {
+      const [, , , , , , source, medium] = conversion
+      return creditRow(one, conversion, options, { rule: 'event', source, medium, touched_at: 0 })
+    })
+    rows.sessions.push({
+      ...emptySession(),
+      ...{ workspace_id: one.workspaceId, build, day: one.day, visitor: one.visitor, session: one.session, version },
+      ...{ first_at: one.firstAt, last_at: one.lastAt, seen: serverAppearances(one, credits) },
+    })
+    for (const credit of credits) rows.credits.push(credit)
   }
+  return rows
 }
 
 function creditRow(

@@ -10,16 +10,7 @@
  * count only conversions that the mark covers. Held by test/property/overview-folded.test.ts and test/crash/kill-folding.test.ts.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
-import {
-  type CreditRow,
-  creditColumns,
-  insertRowsOf,
-  markRow,
-  type SessionRow,
-  sessionColumns,
-  type VisitorRow,
-  visitorColumns,
-} from '../../clickhouse/rollups/tables.ts'
+import { markRow } from '../../clickhouse/rollups/tables.ts'
 import type { Postgres } from '../../postgres/client.ts'
 import {
   type FigureBuild,
@@ -36,13 +27,14 @@ import {
   takeFoldVersion,
 } from '../../postgres/tables/folds.ts'
 import { type IdRange, subtractRanges } from '../../schemas/id-ranges.ts'
-import { foldEventsMax, segmentRowsMax } from '../../schemas/limits.ts'
+import { foldEventsMax, segmentRowsMax, visitorsPerLookUpMax } from '../../schemas/limits.ts'
 import { type LocalDays, localDays } from '../../schemas/local-days.ts'
 import { hourMs } from '../../schemas/time-zone.ts'
-import { type DerivedRows, deriveRows, noHistory } from './derive-rows.ts'
-import { groupBy } from './group-by.ts'
-import { readSessionDays } from './read-session-days.ts'
-import { findCut, nameOf, readKnown, readTouched, type TouchedVisitor } from './read-touched.ts'
+import { deriveRows, noHistory } from './derive-rows.ts'
+import { groupBy, inPortions } from './group-by.ts'
+import { readSessionDays, type SessionDay } from './read-session-days.ts'
+import { findCut, type KnownVisitor, nameOf, readKnown, readTouched, type TouchedVisitor } from './read-touched.ts'
+import { RowsToWrite } from './rows-to-write.ts'
 import { type BuildDay, writeCells } from './write-cells.ts'
 
 export interface Folding {
@@ -76,25 +68,25 @@ export async function fold(work: Folding, eventsMax: number = foldEventsMax): Pr
   const touched = await readTouched(ch, taken.added, state.repairs)
   const builds = await buildsOf(pg, touched)
   const visible = rangesOf(taken.marks)
-  const rows: DerivedRows = { sessions: [], visitors: [], credits: [] }
-  for (const group of groupBuilds(builds)) {
-    await beforeEach()
-    append(rows, await deriveTouched(ch, touched, group, { version, visible }))
-  }
+  const rows = new RowsToWrite(version)
+  for (const group of groupBuilds(builds)) await deriveTouched(work, touched, group, { version, visible }, rows)
   await beforeEach()
   const closed = closedDaysOf(rows, builds)
   // From the earliest touched day on readers count `sessions`, until the cells are those of the same events again.
   const touchedBuilds = builds.filter(({ build }) => closed.some((day) => day.build === build))
   for (const { build } of touchedBuilds) await noteCellsThrough(pg, [build], earliestOf(closed, build) - 1)
-  await writeRows(ch, rows, markRow(version, visible, taken.asOf))
-  await writeCells(ch, closed, { version, visible })
-  for (const { build, cellsThrough } of touchedBuilds) await noteCellsThrough(pg, [build], cellsThrough!)
+  await rows.insert(ch, markRow(version, visible, taken.asOf))
+  // While more events wait, they may be of the same days: closeDays writes these cells once they are all there.
+  if (taken.isAll) {
+    await writeCells(ch, closed, { version, visible })
+    for (const { build, cellsThrough } of touchedBuilds) await noteCellsThrough(pg, [build], cellsThrough!)
+  }
   const isCommitted = await commitFold(pg, {
     ...{ from: state.version, version, asOf: taken.asOf, marks: taken.marks },
     repairIds: state.repairs.map(({ id }) => id),
   })
   if (!isCommitted) throw new Error('another process has folded meanwhile')
-  return { sessions: rows.sessions.length, isAllTaken: taken.isAll }
+  return { sessions: rows.sessions, isAllTaken: taken.isAll }
 }
 
 interface TakenEvents {
@@ -151,37 +143,39 @@ export interface DerivationOptions {
   readonly visible: readonly IdRange[]
 }
 
-/** Touched visitors whose earliest new event is on the same local day are looked up together. */
+/** Touched visitors whose earliest new event is on the same local day are looked up together, some thousand at once. */
 async function deriveTouched(
-  ch: ClickHouse,
+  { ch, beforeEach }: Folding,
   touched: readonly TouchedVisitor[],
   group: readonly FigureBuild[],
   { version, visible }: DerivationOptions,
-): Promise<DerivedRows> {
+  rows: RowsToWrite,
+): Promise<void> {
   const buildOf = new Map(group.map(({ workspaceId, build }) => [workspaceId, build]))
   const own = touched.filter(({ workspaceId }) => buildOf.has(workspaceId))
-  const rows: DerivedRows = { sessions: [], visitors: [], credits: [] }
-  if (own.length === 0) return rows
+  if (own.length === 0) return
   const days = localDays(group[0]!.timezone, ...spanOf(own))
-  for (const [fromDay, visitors] of groupBy(own, ({ firstAt }) => days.dayOf(firstAt))) {
-    const asked = visitors
-      .filter(({ visitor }) => visitor !== '0')
-      .map(({ workspaceId, visitor }) => ({ workspaceId, visitor, build: buildOf.get(workspaceId)! }))
-    const known = asked.length === 0 ? new Map() : await readKnown(ch, asked, fromDay)
-    const reach = reachOf(group[0]!.timezone, days, fromDay, [...known.values()])
-    const hours = visitors.flatMap(({ workspaceId, visitor, hours: touchedHours }) => {
-      const knownHours = (known.get(nameOf(workspaceId, visitor))?.days ?? []).flatMap(
-        ([day, mask]: readonly [number, number]) => hoursOf(mask, reach.startOf(day)),
-      )
-      return [...new Set([...touchedHours, ...knownHours])].map((hour) => [workspaceId, hour, visitor] as const)
-    })
-    const sessionDays = await readSessionDays(ch, { hours }, visible, reach)
-    for (const [name, ofVisitor] of groupBy(sessionDays, (one) => nameOf(one.workspaceId, one.visitor))) {
-      const history = known.get(name)?.history ?? noHistory
-      append(rows, deriveRows(ofVisitor, { build: buildOf.get(ofVisitor[0]!.workspaceId)!, version, fromDay, history }))
+  for (const [fromDay, ofDay] of groupBy(own, ({ firstAt }) => days.dayOf(firstAt))) {
+    for (const visitors of inPortions(ofDay, visitorsPerLookUpMax)) {
+      await beforeEach()
+      const asked = visitors
+        .filter(({ visitor }) => visitor !== '0')
+        .map(({ workspaceId, visitor }) => ({ workspaceId, visitor, build: buildOf.get(workspaceId)! }))
+      const known = asked.length === 0 ? new Map<string, KnownVisitor>() : await readKnown(ch, asked, fromDay)
+      const reach = reachOf(group[0]!.timezone, days, fromDay, [...known.values()])
+      const hours = visitors.flatMap(({ workspaceId, visitor, hours: touchedHours }) => {
+        const knownDays = known.get(nameOf(workspaceId, visitor))?.days ?? []
+        const knownHours = knownDays.flatMap(([day, mask]) => hoursOf(mask, reach.startOf(day)))
+        return [...new Set([...touchedHours, ...knownHours])].map((hour) => [workspaceId, hour, visitor] as const)
+      })
+      for await (const ofVisitor of readSessionDays(ch, { hours }, visible, reach)) {
+        const [{ workspaceId, visitor }] = ofVisitor as [SessionDay]
+        const history = known.get(nameOf(workspaceId, visitor))?.history ?? noHistory
+        const build = buildOf.get(workspaceId)!
+        rows.add(deriveRows(ofVisitor, { build, version, fromDay, history }))
+      }
     }
   }
-  return rows
 }
 
 /** Of a share of a workspace's visitors, all rows that there are. */
@@ -191,36 +185,21 @@ export async function derivePart(
   share: { readonly part: number; readonly parts: number },
   days: LocalDays,
   { version, visible }: DerivationOptions,
-): Promise<DerivedRows> {
-  const sessionDays = await readSessionDays(ch, { workspaceId, ...share }, visible, days)
-  const rows: DerivedRows = { sessions: [], visitors: [], credits: [] }
-  for (const ofVisitor of groupBy(sessionDays, ({ visitor }) => visitor).values()) {
-    append(rows, deriveRows(ofVisitor, { build, version, fromDay: days.numbers[0]!, history: noHistory }))
+): Promise<RowsToWrite> {
+  const rows = new RowsToWrite(version)
+  for await (const ofVisitor of readSessionDays(ch, { workspaceId, ...share }, visible, days)) {
+    rows.add(deriveRows(ofVisitor, { build, version, fromDay: days.numbers[0]!, history: noHistory }))
   }
   return rows
 }
 
-/** Visitors and credits first: readers take neither for figures before the mark covers them. */
-export async function writeRows(ch: ClickHouse, rows: DerivedRows, mark?: SessionRow): Promise<void> {
-  const sessions = mark === undefined ? rows.sessions : [...rows.sessions, mark]
-  const version = sessions[0]?.version
-  await insertRowsOf<VisitorRow>(ch, 'visitors', visitorColumns, rows.visitors, `fold-${version}`)
-  await insertRowsOf<CreditRow>(ch, 'credits', creditColumns, rows.credits, `fold-${version}`)
-  await insertRowsOf<SessionRow>(ch, 'sessions', sessionColumns, sessions, `fold-${version}`)
-}
-
 /** Days of these rows that have cells already. */
-function closedDaysOf({ sessions, credits }: DerivedRows, builds: readonly FigureBuild[]): BuildDay[] {
-  const byBuild = new Map(builds.map((build) => [build.build, build]))
-  const days = new Map<string, BuildDay>()
-  for (const { build, day } of [...sessions, ...credits]) {
-    const { cellsThrough, workspaceId } = byBuild.get(build)!
-    if (cellsThrough !== null && day <= cellsThrough) {
-      const { timezone } = byBuild.get(build)!
-      days.set(`${build} ${day}`, { build, workspaceId, timezone, day })
-    }
-  }
-  return [...days.values()]
+function closedDaysOf({ days }: RowsToWrite, builds: readonly FigureBuild[]): BuildDay[] {
+  return builds.flatMap(({ build, workspaceId, timezone, cellsThrough }) =>
+    [...(days.get(build) ?? [])]
+      .filter((day) => day <= (cellsThrough ?? -1))
+      .map((day) => ({ build, workspaceId, timezone, day })),
+  )
 }
 
 function earliestOf(days: readonly BuildDay[], build: number): number {
@@ -258,10 +237,4 @@ function spanOf(touched: readonly TouchedVisitor[]): [from: number, to: number] 
     for (const hour of hours) to = Math.max(to, (hour + 1) * hourMs)
   }
   return [from, to]
-}
-
-function append(rows: DerivedRows, more: DerivedRows): void {
-  for (const row of more.sessions) rows.sessions.push(row)
-  for (const row of more.visitors) rows.visitors.push(row)
-  for (const row of more.credits) rows.credits.push(row)
 }

@@ -6,10 +6,12 @@ import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Postgres } from '../../postgres/client.ts'
 import { readFoldProgress } from '../../postgres/tables/folds.ts'
 import type { Clock } from '../../runtime/clock.ts'
+import type { IdentityHashes } from '../../runtime/identity-hash.ts'
 import type { Log } from '../../runtime/log.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { withDeadline } from '../../runtime/shutdown.ts'
 import { closeDaysEveryMs, foldEveryMs, keepBuildsEveryMs } from '../../schemas/limits.ts'
+import { keepPeople } from '../people/keep.ts'
 import type { PipelineMetrics } from '../pipeline-metrics.ts'
 import { buildNextPart, keepBuilds } from './build.ts'
 import { fold } from './fold.ts'
@@ -30,9 +32,10 @@ export interface FolderOptions {
   readonly clock: Clock
   readonly log: Log
   readonly metrics: PipelineMetrics
+  readonly hashes: IdentityHashes
 }
 
-export function startFolder({ pg, ch, clock, log, metrics }: FolderOptions): Folder {
+export function startFolder({ pg, ch, clock, log, metrics, hashes }: FolderOptions): Folder {
   const stopping = new AbortController()
   const { signal } = stopping
   const { take, release, work } = makeFoldLease(pg, ch, signal)
@@ -47,12 +50,13 @@ export function startFolder({ pg, ch, clock, log, metrics }: FolderOptions): Fol
     try {
       const { sessions, isAllTaken } = await fold(work)
       metrics.folded(sessions)
-      if (isDue('close days', closeDaysEveryMs)) await closeDays(work, clock.now())
+      if (isAllTaken && isDue('close days', closeDaysEveryMs)) await closeDays(work, clock.now())
       if (isDue('keep builds', keepBuildsEveryMs)) await keepBuilds(work)
+      const arePeopleKept = await keepPeople({ work, hashes, clock, log, metrics })
       // Last: a build that fails holds back nothing else.
       const isBuilding = isAllTaken && (await buildNextPart(work, clock.now()))
       metrics.jobEnded('fold', 'done', seconds(), clock.now())
-      if (!isAllTaken || isBuilding) return turnMs
+      if (!isAllTaken || isBuilding || !arePeopleKept) return turnMs
       const tookMs = seconds() * 1000
       return Math.max(foldEveryMs - tookMs, tookMs)
     } catch (error) {

@@ -8,6 +8,7 @@ import {
   idsIn,
   isAct,
   isDatable,
+  isSample,
   isTouch,
   mediumKey,
   sourceKey,
@@ -66,6 +67,8 @@ export interface SessionDay {
   readonly views: readonly View[]
   readonly touches: readonly Touch[]
   readonly conversions: readonly Conversion[]
+  /** Pages with samples of web vitals, a page for each sample. */
+  readonly sampledPaths: readonly string[]
 }
 
 /** Whose events: visitors with the UTC hours (since 1970) that have some, or a share of a workspace's visitors. */
@@ -73,37 +76,27 @@ export type EventScope =
   | { readonly hours: readonly (readonly [workspaceId: number, hour: number, visitor: string])[] }
   | { readonly workspaceId: number; readonly part: number; readonly parts: number }
 
+/** In the order of the statement's columns. */
+type Row = [
+  ...[workspaceId: number, visitor: string, session: string, dayStart: number, firstAt: number, lastAt: number],
+  ...[entry: EntryFacts, events: number, pageviews: number, acts: number, engagementMs: number, hours: number],
+  ...[views: View[], touches: Touch[], conversions: Conversion[], sampledPaths: string[]],
+]
+
 /**
- * Where a visitor has too many sessions on a day, those that came in first count: ids grow with time, so that a later one
- * takes no other's place.
+ * The session-days of one visitor after another. Where a visitor has too many sessions on a day, those that came in first
+ * count: ids grow with time, so that a later one takes no other's place.
  * @param visible ids of the events that are seen
  */
-export async function readSessionDays(
-  ch: Pick<ClickHouse, 'query'>,
+export async function* readSessionDays(
+  ch: Pick<ClickHouse, 'batches'>,
   scope: EventScope,
   visible: readonly IdRange[],
   days: LocalDays,
-): Promise<SessionDay[]> {
+): AsyncGenerator<SessionDay[]> {
   const seen = idsIn(visible, 'visible')
   const chosen = scopeSql(scope)
-  interface Row {
-    w: number
-    v: string
-    s: string
-    day_start: number
-    first_at: number
-    last_at: number
-    entry: EntryFacts
-    events: number
-    pageviews: number
-    acts: number
-    engagement: number
-    hours: number
-    views: View[]
-    touches: Touch[]
-    conversions: Conversion[]
-  }
-  const rows = await ch.query<Row>(
+  const batches = ch.batches<Row>(
     `SELECT workspace_id AS w, toString(visitor) AS v, toString(if(visitor = 0, toUInt64(intDiv(${eventMs}, ${hourMs})), session)) AS s,
        roundDown(${eventMs}, {day_starts:Array(Int64)}) AS day_start,
        min(${eventMs}) AS first_at, max(${eventMs}) AS last_at,
@@ -113,7 +106,8 @@ export async function readSessionDays(
        groupArraySortedIf(${viewsPerSessionDayMax})((${eventMs}, id, toString(path)), kind = 'pageview') AS views,
        groupArraySortedIf(${touchesPerSessionDayMax})((${eventMs}, id, toString(source), toString(medium)), ${isTouch}) AS touches,
        arraySort(groupArrayIf((${eventMs}, id, toString(path), ${deviceKey}, ${browserKey}, ${countryKey}, ${sourceKey}, ${mediumKey}),
-         kind = 'conversion')) AS conversions
+         kind = 'conversion')) AS conversions,
+       groupArraySortedIf(${viewsPerSessionDayMax})(toString(path), ${isSample}) AS sampled
      FROM events
      WHERE ${chosen.sql} AND ${seen.sql} AND ${isDatable}
        AND occurred_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND occurred_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
@@ -125,14 +119,43 @@ export async function readSessionDays(
       ...seen.params,
       ...{ day_starts: days.starts, from: days.starts[0]!, to: days.starts.at(-1)! },
     },
-    { isLong: true, deadlineMs: foldDeadlineMs },
+    { deadlineMs: foldDeadlineMs },
   )
-  return rows.map((row) => ({
-    ...{ workspaceId: row.w, visitor: row.v, session: row.s, day: days.dayOf(row.day_start) },
-    ...{ firstAt: row.first_at, lastAt: row.last_at, entry: row.entry, events: row.events, pageviews: row.pageviews },
-    ...{ acts: row.acts, engagementMs: row.engagement, hours: row.hours },
-    ...{ views: row.views, touches: row.touches, conversions: row.conversions },
-  }))
+  let ofVisitor: SessionDay[] = []
+  for await (const rows of batches) {
+    for (const row of rows) {
+      const one = sessionDayOf(row, days)
+      const [first] = ofVisitor
+      if (first !== undefined && (first.visitor !== one.visitor || first.workspaceId !== one.workspaceId)) {
+        yield ofVisitor
+        ofVisitor = []
+      }
+      ofVisitor.push(one)
+    }
+  }
+  if (ofVisitor.length > 0) yield ofVisitor
+}
+
+/** Written out, without spreading: there is one for each session. */
+function sessionDayOf(row: Row, days: LocalDays): SessionDay {
+  return {
+    workspaceId: row[0],
+    visitor: row[1],
+    session: row[2],
+    day: days.dayOf(row[3]),
+    firstAt: row[4],
+    lastAt: row[5],
+    entry: row[6],
+    events: row[7],
+    pageviews: row[8],
+    acts: row[9],
+    engagementMs: row[10],
+    hours: row[11],
+    views: row[12],
+    touches: row[13],
+    conversions: row[14],
+    sampledPaths: row[15],
+  }
 }
 
 /** The triples are those of the order key, so that ClickHouse reads the granules of these visitors and hours only. */

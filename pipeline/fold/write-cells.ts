@@ -9,7 +9,7 @@ import { cellSessionsPerStatement, dayClosedAfterMs, foldDeadlineMs } from '../.
 import { localDays } from '../../schemas/local-days.ts'
 import { localDayAt, startOfLocalDay } from '../../schemas/time-zone.ts'
 import type { DerivationOptions, Folding } from './fold.ts'
-import { groupBy } from './group-by.ts'
+import { groupBy, inPortions } from './group-by.ts'
 
 /** A local day of a build. */
 export interface BuildDay {
@@ -33,7 +33,7 @@ export async function writeCells(
   days: readonly BuildDay[],
   { version, visible }: DerivationOptions,
 ): Promise<void> {
-  for (const group of groupByTimezone(days).flatMap(inPortions)) {
+  for (const group of groupByTimezone(days).flatMap((group) => inPortions(group, daysPerStatement))) {
     const [from, to] = [Math.min(...group.map(({ day }) => day)), Math.max(...group.map(({ day }) => day))]
     const calendar = localDays(
       group[0]!.timezone,
@@ -41,16 +41,16 @@ export async function writeCells(
       startOfLocalDay(to, group[0]!.timezone),
     )
     const seen = idsIn(visible, 'visible')
-    const chosen = `(workspace_id, build, day) IN (
-      SELECT t.1, t.2, t.3 FROM (SELECT arrayJoin(arrayZip({workspaces:Array(UInt32)}, {builds:Array(UInt32)}, {days:Array(UInt16)})) AS t))`
+    const chosen = `SELECT t.1 AS workspace_id, t.2 AS build, t.3 AS day
+      FROM (SELECT arrayJoin(arrayZip({workspaces:Array(UInt32)}, {builds:Array(UInt32)}, {days:Array(UInt16)})) AS t)`
     const events = `SELECT workspace_id, id, occurred_at, path, title, metric, metric_value,
         kind = 'pageview' AND title != '' AS is_titled, ${isSample} AS is_sample, transform(workspace_id, {workspaces:Array(UInt32)}, {builds:Array(UInt32)}, toUInt32(0)) AS build,
         transform(roundDown(toUnixTimestamp64Milli(occurred_at), {day_starts:Array(Int64)}), {day_starts:Array(Int64)}, {day_numbers:Array(UInt16)}, toUInt16(0)) AS day
       FROM events
-      WHERE workspace_id IN {workspaces:Array(UInt32)} AND ${seen.sql} AND ${chosen}
+      WHERE workspace_id IN {workspaces:Array(UInt32)} AND ${seen.sql} AND (workspace_id, build, day) IN (${chosen})
         AND occurred_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND occurred_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')`
     await ch.command(
-      writeCellsSql(chosen, events, seen.sql),
+      writeCellsSql(chosen, events),
       {
         ...seen.params,
         ...{
@@ -68,11 +68,6 @@ export async function writeCells(
 
 /** So many days of one statement. */
 const daysPerStatement = 32
-
-function inPortions(days: readonly BuildDay[]): BuildDay[][] {
-  const count = Math.ceil(days.length / daysPerStatement)
-  return Array.from({ length: count }, (_, at) => days.slice(at * daysPerStatement, (at + 1) * daysPerStatement))
-}
 
 /** Writes the cells of days that are over since the last time, and says so. @param now milliseconds since 1970 */
 export async function closeDays(work: Folding, now: number): Promise<void> {

@@ -1,12 +1,16 @@
 /**
  * Deletes what is past its retention (docs/retention.md): events and the rows derived from them, clicks on links and inbox
- * rows of each workspace by its plan or its own shorter setting; e-mails that none of these rows has any more; bot visits;
+ * rows of each workspace by its plan or its own shorter setting; contacts and e-mails that none of these rows has any more; bot visits;
  * and manifests that no node can come back with. Idempotent; each step stands for itself. Where the clocks disagree nothing is deleted, and the job fails.
  */
+import { deleteOldCopies } from '../../clickhouse/queries/people/copy-events.ts'
+import { deleteOldFacts } from '../../postgres/tables/bindings.ts'
 import { deleteOldSightings } from '../../postgres/tables/contact-sightings.ts'
+import { addWorkOfOldContacts, deleteOldContacts } from '../../postgres/tables/contacts.ts'
+import { deleteOldErasures } from '../../postgres/tables/erasures.ts'
 import { deleteOldInbox, deleteOldManifests } from '../../postgres/tables/inbox.ts'
 import { listWorkspaces } from '../../postgres/tables/workspaces.ts'
-import { botRetentionDays, shippedManifestKeepMs } from '../../schemas/limits.ts'
+import { botRetentionDays, erasureKeepMs, shippedManifestKeepMs } from '../../schemas/limits.ts'
 import { agreedTime } from '../agreed-time.ts'
 import { makeDayDeleter } from '../delete-days.ts'
 import { deleteExpiredDays } from '../fold/delete-rows.ts'
@@ -32,6 +36,10 @@ export async function expireData(context: JobContext): Promise<void> {
       metrics.rowsExpired(table, rows)
       log.info({ rows, table }, 'deleted expired rows')
     }
+    for (const { before, workspaceIds } of groups) {
+      await deleteOldCopies(ch, workspaceIds, before)
+      await addWorkOfOldContacts(pg, workspaceIds, before)
+    }
     const rows = await deleteExpiredDays(context, groups)
     log.info({ rows }, 'deleted rows derived from expired days')
   }
@@ -43,9 +51,12 @@ export async function expireData(context: JobContext): Promise<void> {
   for (const { before, workspaceIds } of groups) {
     for (const id of workspaceIds) {
       await inPortions(context, 'inbox', () => deleteOldInbox(pg, id, before, rowsPerStatement))
+      await inPortions(context, 'identity_facts', () => deleteOldFacts(pg, id, before, rowsPerStatement))
+      await inPortions(context, 'contacts', () => deleteOldContacts(pg, id, before, rowsPerStatement))
       await inPortions(context, 'contact_sightings', () => deleteOldSightings(pg, id, before, rowsPerStatement))
     }
   }
+  metrics.rowsExpired('erasures', await deleteOldErasures(pg, now - erasureKeepMs))
   const manifestsBefore = now - shippedManifestKeepMs
   await inPortions(context, 'shipped_manifests', () => deleteOldManifests(pg, manifestsBefore, rowsPerStatement))
 }

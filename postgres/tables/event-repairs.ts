@@ -1,4 +1,4 @@
-/** Hours of workspaces whose events were changed behind the marks: a fold takes up their visitors again. */
+/** Hours of workspaces whose events were changed behind the marks: a fold takes up their visitors again, and so do people. */
 import type { Queryable } from '../client.ts'
 
 export interface HourKey {
@@ -10,8 +10,9 @@ export interface HourKey {
 /** To be called when the rows are as they stay, and before anybody is told so: a repair reads what is there. */
 export async function recordRepairs(q: Queryable, keys: readonly HourKey[]): Promise<void> {
   await q.query(
-    `INSERT INTO event_repairs (workspace_id, hour)
-     SELECT * FROM unnest($1::int[], $2::bigint[])`,
+    `WITH changed AS (SELECT * FROM unnest($1::int[], $2::bigint[]) AS changed (workspace_id, hour)),
+       noted AS (INSERT INTO people_work (workspace_id, hour) SELECT * FROM changed)
+     INSERT INTO event_repairs (workspace_id, hour) SELECT * FROM changed`,
     [keys.map(({ workspaceId }) => workspaceId), keys.map(({ hour }) => hour)],
   )
 }

@@ -1,4 +1,5 @@
 /** The inbox of people: identify and conversion events with their e-mail, as the shipper copies them from the log. */
+import { fullNameLengthMax } from '../../schemas/limits.ts'
 import type { Queryable } from '../client.ts'
 import { noteSightings, type Sighting } from './contact-sightings.ts'
 
@@ -87,4 +88,36 @@ export async function deleteOldManifests(q: Queryable, beforeMs: number, limit: 
     [beforeMs, limit],
   )
   return deleted.length
+}
+
+/** A row as the merge of people reads it. */
+export interface UnmergedRow {
+  readonly eventId: number
+  readonly workspaceId: number
+  readonly email: string | null
+  readonly anonymousId: string
+  readonly fullName: string
+  readonly company: string
+  readonly userId: string
+  /** Milliseconds since 1970. */
+  readonly at: number
+}
+
+/** A trait among the properties: a text, or a number as a text; cut as other names are. */
+const trait = (name: string) => `CASE WHEN jsonb_typeof(properties -> '${name}') IN ('string', 'number')
+  THEN left(btrim(properties ->> '${name}'), ${fullNameLengthMax}) ELSE '' END`
+
+/** Rows that people don't reflect yet, the oldest ids first, locked. */
+export function takeUnmerged(tx: Queryable, limit: number): Promise<UnmergedRow[]> {
+  return tx.query<UnmergedRow>(
+    `SELECT event_id AS "eventId", workspace_id AS "workspaceId", email, anonymous_id AS "anonymousId",
+       full_name AS "fullName", ${trait('company')} AS company, ${trait('user_id')} AS "userId",
+       round(extract(epoch FROM occurred_at) * 1000)::bigint AS at
+     FROM inbox WHERE NOT is_merged ORDER BY event_id LIMIT $1 FOR UPDATE`,
+    [limit],
+  )
+}
+
+export async function markMerged(tx: Queryable, eventIds: readonly number[]): Promise<void> {
+  await tx.query('UPDATE inbox SET is_merged = true WHERE event_id = ANY ($1::bigint[])', [eventIds])
 }

@@ -103,6 +103,15 @@ export async function findLink(q: Queryable, workspaceId: number, id: number): P
   return link ?? null
 }
 
+/** The workspace's links among these ids. */
+export function linksAmong(
+  q: Queryable,
+  workspaceId: number,
+  ids: readonly number[],
+): Promise<Pick<TrackedLink, 'id' | 'post_id'>[]> {
+  return q.query('SELECT id, post_id FROM links WHERE workspace_id = $1 AND id = ANY($2::bigint[])', [workspaceId, ids])
+}
+
 /** Which of the two the workspace has; what isn't named isn't missed. */
 export async function hasLinkTargets(
   q: Queryable,

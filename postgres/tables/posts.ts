@@ -212,6 +212,11 @@ export interface PostOwner {
   readonly workspace_id: number
 }
 
+/** The workspace's posts among these ids. */
+export function postsAmong(q: Queryable, workspaceId: number, ids: readonly number[]): Promise<Pick<Post, 'id'>[]> {
+  return q.query('SELECT id FROM posts WHERE workspace_id = $1 AND id = ANY($2::bigint[])', [workspaceId, ids])
+}
+
 /** Of all workspaces, those with a greater id, the newest first. */
 export function listPostOwners(q: Queryable, afterId: number, limit: number): Promise<PostOwner[]> {
   return q.query<PostOwner>('SELECT id, workspace_id FROM posts WHERE id > $1 ORDER BY id DESC LIMIT $2', [

@@ -59,23 +59,48 @@ export interface ConnectedAccount {
   /** Stays what it was, or is the handle, when left out. */
   readonly displayName: string | undefined
   readonly connectionType: ConnectionType
+  /** What the platform says of it. */
+  readonly externalId: string | null
+  readonly metadata: Readonly<Record<string, unknown>>
 }
 
 /** Makes the account, or renews the connection of the one that there is. */
-export async function connectSocialAccount(
-  tx: Queryable,
-  { workspaceId, platform, handle, displayName, connectionType }: ConnectedAccount,
-): Promise<SocialAccount> {
+export async function connectSocialAccount(tx: Queryable, connected: ConnectedAccount): Promise<SocialAccount> {
+  const { workspaceId, platform, handle, displayName, connectionType, externalId, metadata } = connected
   const [account] = await tx.query<SocialAccount>(
-    `INSERT INTO social_accounts (workspace_id, platform, handle, display_name, connection_type)
-     VALUES ($1, $2, $3, coalesce($4, $3), $5)
+    `INSERT INTO social_accounts
+       (workspace_id, platform, handle, display_name, connection_type, external_id, provider_metadata)
+     VALUES ($1, $2, $3, coalesce($4, $3), $5, $6, $7)
      ON CONFLICT (workspace_id, platform, handle) DO UPDATE SET
-       display_name = coalesce($4, social_accounts.display_name), connection_type = $5, status = 'connected',
-       health_status = 'ok', health_message = '', updated_at = clock_timestamp()
+       display_name = coalesce($4, social_accounts.display_name), connection_type = $5, external_id = $6,
+       provider_metadata = $7, status = 'connected', health_status = 'ok', health_message = '',
+       updated_at = clock_timestamp()
      RETURNING ${columns}`,
-    [workspaceId, platform, handle, displayName ?? null, connectionType],
+    [workspaceId, platform, handle, displayName ?? null, connectionType, externalId, JSON.stringify(metadata)],
   )
   return account!
+}
+
+export interface AccountHealth {
+  readonly status: HealthStatus
+  readonly message: string
+  /** The platform takes its credentials no more. */
+  readonly isExpired?: boolean
+}
+
+/** @returns the account where its health was another one; null where nothing changed, or it is disconnected */
+export async function setAccountHealth(
+  tx: Queryable,
+  id: number,
+  { status, message, isExpired = false }: AccountHealth,
+): Promise<SocialAccount | null> {
+  const [account] = await tx.query<SocialAccount>(
+    `UPDATE social_accounts SET health_status = $2, health_message = $3, updated_at = clock_timestamp(),
+       status = CASE WHEN $4 THEN 'expired' ELSE status END
+     WHERE id = $1 AND status = 'connected' AND (health_status <> $2 OR $4) RETURNING ${columns}`,
+    [id, status, message, isExpired],
+  )
+  return account ?? null
 }
 
 export async function countSocialAccounts(q: Queryable, workspaceId: number): Promise<number> {

@@ -1,4 +1,4 @@
-/** Webhook endpoints and the deliveries to them. */
+/** Webhook endpoints: where a workspace wants to be told of changes. */
 import type { Queryable } from '../client.ts'
 import type { Page } from '../page.ts'
 
@@ -11,22 +11,6 @@ export interface WebhookEndpoint {
   readonly status: 'enabled' | 'disabled'
   readonly created_at: Date
   readonly updated_at: Date
-}
-
-export interface WebhookDelivery {
-  readonly id: number
-  readonly webhook_endpoint_id: number
-  readonly event_id: string
-  readonly event_type: string
-  readonly status: 'pending' | 'delivered' | 'failed'
-  readonly attempt_count: number
-  readonly response_status: number | null
-  readonly response_body: string | null
-  readonly error: string | null
-  readonly duration_ms: number | null
-  readonly next_attempt_at: Date | null
-  readonly delivered_at: Date | null
-  readonly created_at: Date
 }
 
 const columns = 'id, url, events, description, status, created_at, updated_at'
@@ -62,6 +46,19 @@ export function listWebhookEndpoints(
   )
 }
 
+/** @returns null when there is no such endpoint */
+export async function findWebhookEndpoint(
+  q: Queryable,
+  workspaceId: number,
+  id: number,
+): Promise<WebhookEndpoint | null> {
+  const [endpoint] = await q.query<WebhookEndpoint>(
+    `SELECT ${columns} FROM webhook_endpoints WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NULL`,
+    [workspaceId, id],
+  )
+  return endpoint ?? null
+}
+
 export async function countWebhookEndpoints(q: Queryable, workspaceId: number): Promise<number> {
   const [row] = await q.query<{ count: number }>(
     'SELECT count(*) FROM webhook_endpoints WHERE workspace_id = $1 AND deleted_at IS NULL',
@@ -82,18 +79,4 @@ export async function deleteWebhookEndpoint(
     [workspaceId, id],
   )
   return endpoint ?? null
-}
-
-/** Newest first. */
-export function listWebhookDeliveries(
-  q: Queryable,
-  workspaceId: number,
-  { limit, beforeId }: Page,
-): Promise<WebhookDelivery[]> {
-  return q.query<WebhookDelivery>(
-    `SELECT id, webhook_endpoint_id, event_id, event_type, status, attempt_count, response_status, response_body, error,
-       duration_ms, next_attempt_at, delivered_at, created_at
-     FROM webhook_deliveries WHERE workspace_id = $1 AND ($3::bigint IS NULL OR id < $3) ORDER BY id DESC LIMIT $2`,
-    [workspaceId, limit, beforeId ?? null],
-  )
 }

@@ -1,23 +1,21 @@
 /** How one request is answered: once, in one piece or streamed, or not at all when its client has gone. */
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Log } from '../log.ts'
-import { type DroppedBody, dropBody } from './dropped-body.ts'
 import { sendFile } from './file-body.ts'
 import type { RequestHead } from './head.ts'
-import { drainedBytesMax, type Refusal, refusalReply } from './refusals.ts'
-import { type HttpReply, sendReply, writeHead } from './reply.ts'
-import type { HttpResponse } from './uws.ts'
+import { drainedBytesMax } from './refusals.ts'
+import type { HttpReply } from './reply.ts'
+import { dropRequestBody } from './request-body.ts'
 
 export interface Answering {
-  /** Answered whole, or given up. */
+  /** Answered, or given up. */
   readonly isOver: boolean
   send(reply: HttpReply, closes?: boolean): void
-  refuse(refusal: Refusal, closes?: boolean): void
-  /** Answers without reading any body. Must be called before the first await of the request. */
-  sendByHead(reply: HttpReply): void
-  /** Answers while the body is still arriving: what comes of it is dropped, unless it is far beyond the route's bound. */
-  sendBesideBody(reply: HttpReply, bodyBytesMax: number): void
-  /** Answers once the rest of the body has come and was dropped; where that takes long, the connection ends with the answer. */
-  sendAfterBody(reply: HttpReply, rest: DroppedBody): void
+  /**
+   * The same before the body was read: where much may still come, the answer waits for it a moment, and the connection ends
+   * with the answer if that wasn't enough.
+   */
+  sendEarly(reply: HttpReply, restBytesMax?: number): void
 }
 
 export interface AnsweringOptions {
@@ -30,75 +28,67 @@ export interface AnsweringOptions {
   gone(): void
 }
 
-/** Must be called before the first await of the request. */
+/** Who has the answer and still sends what nobody reads may be silent for so long. */
+const restStallMs = 10_000
+
 export function makeAnswering(
-  response: HttpResponse,
+  request: IncomingMessage,
+  response: ServerResponse,
   { requestId, method, bodyLength, headers }: Pick<RequestHead, 'requestId' | 'method' | 'bodyLength' | 'headers'>,
   { log, isClosing, over, gone }: AnsweringOptions,
 ): Answering {
   let isOver = false
-  let leaving: AbortController | undefined
 
   function end(status: number): void {
     if (isOver) return
     isOver = true
     over(status)
   }
-  /** For an answer that isn't written at once. */
-  function sendSlowly(status: number, write: (gone: AbortSignal) => Promise<void>): void {
-    leaving = new AbortController()
-    write(leaving.signal).then(
-      () => end(status),
-      (error) => {
-        log.error({ err: error, requestId }, 'an answer could not be sent')
-        if (!isOver) response.close()
-      },
-    )
+  function writeHead({ status, headers, body, file }: HttpReply, closes: boolean): void {
+    if (closes || isClosing()) response.shouldKeepAlive = false
+    const length = file?.bytes ?? Buffer.byteLength(body ?? '')
+    const hasLength = status !== 204 && status !== 304
+    response.writeHead(status, STATUS_CODES[status], {
+      'X-Request-Id': requestId,
+      ...headers,
+      ...(hasLength && { 'Content-Length': length }),
+    })
   }
-  response.onAborted(() => {
+  response.on('close', () => {
+    if (isOver) return
     end(0)
-    leaving?.abort()
     gone()
   })
+  response.on('finish', () => {
+    if (!request.complete) request.resume().setTimeout(restStallMs, () => request.destroy())
+  })
 
-  const answering = {
+  const answering: Answering = {
     get isOver() {
       return isOver
     },
-    send(reply: HttpReply, closes = false): void {
+    send(reply, closes = false) {
       if (isOver) return
       const { file } = reply
       if (file !== undefined && file.bytes > 0 && method !== 'HEAD') {
-        const head = () => writeHead(response, reply, requestId)
-        return sendSlowly(reply.status, (signal) => sendFile(response, file, head, signal))
+        void sendFile(response, file, () => writeHead(reply, closes)).then(
+          () => end(reply.status),
+          (error) => {
+            if (!isOver) log.error({ err: error, requestId }, 'an answer could not be sent')
+            response.destroy()
+          },
+        )
+        return
       }
-      sendReply(response, reply, { requestId, headOnly: method === 'HEAD', closes: closes || isClosing() })
+      writeHead(reply, closes)
+      response.end(method === 'HEAD' ? undefined : reply.body)
       end(reply.status)
     },
-    refuse(refusal: Refusal, closes = refusal.closes): void {
-      answering.send(refusalReply(refusal), closes)
-    },
-    sendByHead(reply: HttpReply): void {
-      // The rest of a body of which nobody said how long it is would be cut with a reset.
-      if (headers.has('transfer-encoding')) answering.sendAfterBody(reply, dropBody(response))
-      else answering.send(reply)
-    },
-    sendBesideBody(reply: HttpReply, bodyBytesMax: number): void {
-      if (isOver) return
-      const droppedBytesMax = Math.max(2 * bodyBytesMax, drainedBytesMax)
-      if (bodyLength !== undefined) {
-        // uWebSockets.js drops the rest by itself.
-        response.resume()
-        return answering.send(reply, bodyLength > droppedBytesMax)
-      }
-      const rest = dropBody(response, droppedBytesMax)
-      response.resume()
-      answering.sendAfterBody(reply, rest)
-    },
-    sendAfterBody(reply: HttpReply, rest: DroppedBody): void {
-      if (isOver) return
-      leaving = new AbortController()
-      void rest.end(leaving.signal).then((isWhole) => answering.send(reply, !isWhole))
+    sendEarly(reply, restBytesMax = drainedBytesMax) {
+      if (request.complete) return answering.send(reply)
+      // The rest is dropped behind the answer.
+      if (!headers.has('transfer-encoding') && (bodyLength ?? 0) <= restBytesMax) return answering.send(reply)
+      void dropRequestBody(request, bodyLength ?? restBytesMax).then((isWhole) => answering.send(reply, !isWhole))
     },
   }
   return answering

@@ -1,6 +1,6 @@
 /**
- * Reads a request's body into memory: up to a bound, within a deadline, and within what all bodies that are still
- * arriving may take together. Held by test/integration/http-server.test.ts.
+ * Reads a request's body into memory, over uWebSockets.js: up to a bound, within a deadline, and within what all bodies that are still
+ * arriving may take together. Held by test/integration/ingest-http.test.ts.
  */
 import { DroppedBody } from './dropped-body.ts'
 import { type Refusal, refusals } from './refusals.ts'

@@ -1,10 +1,10 @@
 /**
- * What a request says before its body. A uWebSockets.js request is gone after the first await, so all of it is copied at
- * once. Here is also judged how the body is framed: uWebSockets.js takes the first of two Content-Length headers and
- * would run the rest of the body as a request of its own, and it takes any Transfer-Encoding for `chunked`.
+ * What a request says before its body. Here is also judged what others before us may have read otherwise: how the body is framed,
+ * and which host is meant. Node's parser refuses most of that itself; values are as sent, a character for each byte.
  */
+import type { IncomingMessage } from 'node:http'
+import { type Refusal, refusals } from './refusals.ts'
 import { requestIdOf } from './request-id.ts'
-import type { HttpResponse, HttpRequest as UwsRequest } from './uws.ts'
 
 export interface RequestHead {
   /** Upper case. */
@@ -20,41 +20,40 @@ export interface RequestHead {
   readonly socketAddress: string
   /** Content-Length; undefined when the body is chunked or there is none. */
   readonly bodyLength: number | undefined
-  /** False when where the body ends can't be trusted. */
-  readonly isFramed: boolean
+  /** Why the request can't be trusted. */
+  readonly fault: Refusal | undefined
   /** The body is compressed, which no route takes. */
   readonly isEncoded: boolean
 }
 
 const lengthPattern = /^\d{1,15}$/
 
-export function copyHead(request: UwsRequest, response: HttpResponse): RequestHead {
+export function copyHead({ method = '', url = '', rawHeaders, socket }: IncomingMessage): RequestHead {
   const headers = new Map<string, string>()
-  let isLengthRepeated = false
-  request.forEach((name, value) => {
+  const repeated = new Set<string>()
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!.toLowerCase()
     const before = headers.get(name)
-    if (before === undefined) {
-      headers.set(name, value)
-    } else {
-      isLengthRepeated ||= name === 'content-length' || name === 'transfer-encoding'
-      headers.set(name, `${before}, ${value}`)
-    }
-  })
+    if (before !== undefined) repeated.add(name)
+    headers.set(name, before === undefined ? rawHeaders[at + 1]! : `${before}, ${rawHeaders[at + 1]}`)
+  }
   const length = headers.get('content-length')
+  const isFramed =
+    !repeated.has('transfer-encoding') &&
+    (headers.get('transfer-encoding') ?? 'chunked').toLowerCase() === 'chunked' &&
+    (length === undefined || lengthPattern.test(length))
   return {
-    method: request.getMethod().toUpperCase(),
-    path: request.getUrl(),
-    query: request.getQuery() ?? '',
+    ...{ method, ...splitUrl(url) },
     headers,
     requestId: requestIdOf(headers.get('x-request-id') ?? ''),
-    socketAddress: Buffer.from(response.getRemoteAddressAsText()).toString('latin1'),
+    socketAddress: socket.remoteAddress ?? '',
     bodyLength: length === undefined ? undefined : Number(length),
-    isFramed: !isLengthRepeated && isFramed(length, headers.get('transfer-encoding')),
+    fault: isFramed ? (repeated.has('host') ? refusals.manyHosts : undefined) : refusals.badFraming,
     isEncoded: (headers.get('content-encoding') ?? 'identity').toLowerCase() !== 'identity',
   }
 }
 
-function isFramed(length: string | undefined, transfer: string | undefined): boolean {
-  if (transfer !== undefined) return length === undefined && transfer.toLowerCase() === 'chunked'
-  return length === undefined || lengthPattern.test(length)
+export function splitUrl(url: string): { path: string; query: string } {
+  const end = url.indexOf('?')
+  return end === -1 ? { path: url, query: '' } : { path: url.slice(0, end), query: url.slice(end + 1) }
 }

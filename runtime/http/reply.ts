@@ -27,7 +27,7 @@ export interface SendOptions {
   readonly closes: boolean
 }
 
-/** Writes the reply at once, of one with a file the head alone. The response mustn't have been aborted or answered. */
+/** Writes a reply without a file over uWebSockets.js. The response mustn't have been aborted or answered. */
 export function sendReply(
   response: HttpResponse,
   reply: HttpReply,
@@ -40,7 +40,7 @@ export function sendReply(
       response.endWithoutBody()
     } else if (headOnly) {
       // endWithoutBody's own reported length leaves the connection waiting for a body that never comes.
-      response.writeHeader('Content-Length', String(reply.file?.bytes ?? Buffer.byteLength(body)))
+      response.writeHeader('Content-Length', String(Buffer.byteLength(body)))
       response.endWithoutBody()
     } else {
       response.end(body, closes)
@@ -49,7 +49,7 @@ export function sendReply(
 }
 
 /** Status and headers, save for the length. */
-export function writeHead(response: HttpResponse, { status, headers = {} }: HttpReply, requestId: string): void {
+function writeHead(response: HttpResponse, { status, headers = {} }: HttpReply, requestId: string): void {
   response.writeStatus(statusLines.get(status) ?? String(status))
   response.writeHeader('X-Request-Id', requestId)
   for (const [name, value] of Object.entries(headers)) response.writeHeader(name, value)

@@ -1,19 +1,22 @@
 /**
- * An HTTP server over uWebSockets.js: handlers see a copied request with its whole body, or with a stream of it, and return
- * a reply. Judged here, in this order: the framing, the route, the body's size, its encoding, its pace. Every reply carries
- * X-Request-Id. When the client goes away its handler's result is dropped. Held by test/integration/http-server.test.ts and
+ * An HTTP server over Node's own: handlers see a copied request with its whole body, or with a stream of it, and return a reply.
+ * Judged here, in this order: the head, the route, the body's size, its encoding, its pace. Every reply carries X-Request-Id.
+ * When the client goes away its handler's result is dropped. Held by test/integration/http-server.test.ts and
  * test/integration/http-streams.test.ts.
  */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Log } from '../log.ts'
 import { type Answering, makeAnswering } from './answering.ts'
-import { ArrivingBodies, readBody } from './body.ts'
-import { dropBody as dropRest } from './dropped-body.ts'
+import { ArrivingBodies } from './body.ts'
+import { compressReply } from './compression.ts'
 import { copyHead, type RequestHead } from './head.ts'
-import { type Listening, listenAlone } from './listen.ts'
-import { cuttingBody, drainedBytesMax, refusalReply, refusals } from './refusals.ts'
+import { CantListen } from './listen.ts'
+import { refusalReply, refusals } from './refusals.ts'
 import { type HttpReply, jsonReply } from './reply.ts'
+import { dropRequestBody, readRequestBody } from './request-body.ts'
 import { BodyFailed, StreamedBody } from './streamed-body.ts'
-import { type HttpResponse, type TemplatedApp, uws } from './uws.ts'
+import { answerUnread } from './unread.ts'
 
 export interface HttpRequest extends RequestHead {
   readonly body: Buffer
@@ -80,118 +83,135 @@ export interface HttpServer {
 const judgedBodyBytes = 4 * 1024
 const closeDeadlineMs = 10_000
 const closePollMs = 20
+const headersWithinMs = 10_000
+/** Above the time for which the front of `npm start` and most balancers keep a connection that nobody uses. */
+const idleMs = 75_000
 
 export function makeHttpServer(options: HttpServerOptions): HttpServer {
   const { log, bodyDeadlineMs, route, observe } = options
   const arriving = new ArrivingBodies(options.arrivingBodiesBytesMax)
-  const app: TemplatedApp = uws.App()
-  let listening: Listening | undefined
+  const busy = new WeakSet<Socket>()
+  const mistrusted = new WeakSet<Socket>()
   let underWay = 0
   let isClosing = false
 
-  app.any('/*', (response, request) => {
+  function serve(request: IncomingMessage, response: ServerResponse): void {
     const startedAt = performance.now()
-    const head = copyHead(request, response)
-    const found = head.isFramed ? route(head) : undefined
-    let dropBody = () => {}
+    const head = copyHead(request)
+    const found = head.fault === undefined ? route(head) : undefined
+    let stop = () => {}
     underWay += 1
-    const answering = makeAnswering(response, head, {
+    busy.add(request.socket)
+    const answering = makeAnswering(request, response, head, {
       log,
       isClosing: () => isClosing,
       over(status) {
         underWay -= 1
+        busy.delete(request.socket)
         observe?.(found?.label ?? 'none', status, (performance.now() - startedAt) / 1000)
       },
-      gone: () => dropBody(),
+      gone: () => stop(),
     })
     if (found === undefined) {
-      const { badFraming } = refusals
-      const headers = { 'Content-Type': 'application/json' }
-      return answering.send({ status: badFraming.status, headers, body: cuttingBody(badFraming) }, true)
+      mistrusted.add(request.socket)
+      return answering.send(refusalReply(head.fault!), true)
     }
-    if ('reply' in found) return answering.sendByHead(found.reply)
+    if ('reply' in found) return answering.sendEarly(found.reply)
     if (found.stream !== undefined) {
-      dropBody = serveStream(found, { head, response, answering, log })
+      stop = serveStream(found, { head, request, answering, log })
       return
     }
     if (head.bodyLength !== undefined && head.bodyLength > found.bodyBytesMax) {
-      if (head.bodyLength <= drainedBytesMax) return answering.refuse(refusals.bodyTooLarge, false)
-      // The connection ends with the answer, which waits for as much of the body as comes in a moment: else a reset takes it away.
-      return answering.sendAfterBody(refusalReply(refusals.bodyTooLarge), dropRest(response, head.bodyLength))
+      return answering.sendEarly(refusalReply(refusals.bodyTooLarge))
     }
-    if (head.isEncoded) return answering.sendByHead(refusalReply(refusals.encoding))
+    if (head.isEncoded) return answering.sendEarly(refusalReply(refusals.encoding))
+    const refuse = async (reply: HttpReply) => answering.send(reply, !(await dropRequestBody(request)))
     const bounds = { bytesMax: found.bodyBytesMax, deadlineMs: bodyDeadlineMs, arriving }
     let isArriving = true
-    const drop = readBody(response, bounds, (body, rest) => {
+    stop = readRequestBody(request, head.bodyLength, bounds, (body) => {
       isArriving = false
       // Who was late has had the time.
-      if (body === refusals.bodyLate) return answering.refuse(body)
-      if (!Buffer.isBuffer(body)) return answering.sendAfterBody(refusalReply(body), rest!)
-      const request = { ...head, body: Buffer.from(body) }
-      void answer(() => found.handle(request), request, log).then((reply) => answering.send(reply))
+      if (body === refusals.bodyLate) return answering.send(refusalReply(body), true)
+      if (!Buffer.isBuffer(body)) return void refuse(refusalReply(body))
+      const whole = { ...head, body }
+      void answer(() => found.handle(whole), head, log).then((reply) => answering.send(reply))
     })
-    dropBody = drop
     const isChunked = head.headers.has('transfer-encoding')
     if (found.judge && (isChunked || (head.bodyLength ?? 0) > judgedBodyBytes)) {
       void found.judge(head).then((refusal) => {
         // Of what has arrived, `handle` says the same.
         if (refusal === undefined || !isArriving || answering.isOver) return
         isArriving = false
-        answering.sendAfterBody(refusal, drop())
+        stop()
+        void refuse(refusal)
       })
     }
+  }
+
+  const limits = {
+    headersTimeout: headersWithinMs,
+    requestTimeout: 0,
+    keepAliveTimeout: idleMs,
+    requireHostHeader: false,
+  }
+  const server = createServer({ ...limits, connectionsCheckingInterval: 1_000 }, serve)
+  server.on('clientError', (error, socket) => {
+    if (busy.has(socket as Socket)) socket.destroy()
+    // It has its answer, and ends with it.
+    else if (!mistrusted.has(socket as Socket)) answerUnread(error, socket as Socket, route)
   })
 
   return {
     async listen(host, port) {
-      listening = await listenAlone(app, host, port)
-      return listening.port
+      await new Promise<void>((resolve, reject) => {
+        server.once('error', () => reject(new CantListen(`can't listen on ${host}:${port}: is the port in use?`)))
+        server.listen({ host, port }, resolve)
+      })
+      return (server.address() as AddressInfo).port
     },
 
     async close(deadlineMs = closeDeadlineMs) {
       isClosing = true
-      listening?.stop()
-      listening = undefined
+      server.close()
+      server.closeIdleConnections()
       const end = performance.now() + deadlineMs
       while (underWay > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, closePollMs))
-      app.close()
+      server.closeAllConnections()
     },
   }
 }
 
 interface Arrival {
   readonly head: RequestHead
-  readonly response: HttpResponse
+  readonly request: IncomingMessage
   readonly answering: Answering
   readonly log: Log
 }
 
 /** @returns what the request's abort has to call */
-function serveStream(route: StreamedRoute, { head, response, answering, log }: Arrival): () => void {
+function serveStream(route: StreamedRoute, { head, request, answering, log }: Arrival): () => void {
   const { bodyTooLarge, encoding } = refusals
   const isTooLarge = head.bodyLength !== undefined && head.bodyLength > route.bodyBytesMax
+  const restBytesMax = 2 * route.bodyBytesMax
   if (isTooLarge || head.isEncoded) {
-    const { status, detail } = isTooLarge ? bodyTooLarge : encoding
-    answering.sendBesideBody(jsonReply(status, { detail }), route.bodyBytesMax)
+    answering.sendEarly(refusalReply(isTooLarge ? bodyTooLarge : encoding), restBytesMax)
     return () => {}
   }
-  const body = new StreamedBody(response, { bytesMax: route.bodyBytesMax, ...route.stream })
-  const request = { ...head, body }
-  void answer(() => route.handle(request), head, log).then((reply) => {
+  const body = new StreamedBody(request, { bytesMax: route.bodyBytesMax, ...route.stream })
+  void answer(() => route.handle({ ...head, body }), head, log).then((reply) => {
     body.destroy()
-    if (body.isWhole) answering.send(reply)
-    else answering.sendBesideBody(reply, route.bodyBytesMax)
+    answering.sendEarly(reply, restBytesMax)
   })
   return () => body.destroy(new BodyFailed('gone'))
 }
 
 async function answer(
   handle: () => Promise<HttpReply> | HttpReply,
-  { requestId }: RequestHead,
+  { requestId, headers }: RequestHead,
   log: Log,
 ): Promise<HttpReply> {
   try {
-    return await handle()
+    return await compressReply(await handle(), headers.get('accept-encoding'))
   } catch (error) {
     log.error({ err: error, requestId }, 'a handler failed')
     return jsonReply(500, { detail: 'Internal Server Error' })

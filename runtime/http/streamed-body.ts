@@ -3,8 +3,8 @@
  * reader wants it, and little more than that. Who sends nothing for a while, or takes too long altogether, is given up.
  * Held by test/integration/http-streams.test.ts.
  */
+import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
-import type { HttpResponse } from './uws.ts'
 
 export interface StreamBounds {
   readonly bytesMax: number
@@ -23,32 +23,28 @@ export class BodyFailed extends Error {
   }
 }
 
-/** What is read ahead of the reader; uWebSockets.js takes up to 512 KiB off a connection at a time. */
+/** What is read ahead of the reader. */
 const readAheadBytes = 256 * 1024
-/**
- * uWebSockets.js cuts whoever sent less than it likes in about ten seconds. Holding back a connection for no time at all
- * makes it count anew: how slow a sender may be is decided here.
- */
-const renewMs = 2_000
+/** How often it is looked after senders who send nothing. */
+const lookMs = 2_000
 
+/** Destroyed, it leaves the connection as it is, for the answer. */
 export class StreamedBody extends Readable {
   /** All of it has arrived. */
   isWhole = false
-  readonly #response: HttpResponse
+  readonly #request: IncomingMessage
   readonly #bounds: StreamBounds
   readonly #startedAt = performance.now()
   readonly #timer: NodeJS.Timeout
   #bytes = 0
   #waitedSince: number | undefined
 
-  /** Must be called before the first await of the request. */
-  constructor(response: HttpResponse, bounds: StreamBounds) {
+  constructor(request: IncomingMessage, bounds: StreamBounds) {
     super({ highWaterMark: readAheadBytes })
-    this.#response = response
+    this.#request = request
     this.#bounds = bounds
-    this.#timer = setInterval(() => this.#renew(), Math.min(renewMs, bounds.stallMs / 4))
-    response.pause()
-    response.onData((chunk, isLast) => this.#take(chunk, isLast))
+    this.#timer = setInterval(() => this.#look(), Math.min(lookMs, bounds.stallMs / 4))
+    request.on('data', this.#take).on('end', this.#end).pause()
     // Whoever reads it hears of a failure; where nobody does, it is no error of the process.
     this.on('error', () => {})
   }
@@ -56,39 +52,33 @@ export class StreamedBody extends Readable {
   override _read(): void {
     if (this.isWhole || this.#waitedSince !== undefined) return
     this.#waitedSince = performance.now()
-    this.#response.resume()
+    this.#request.resume()
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     clearInterval(this.#timer)
+    this.#request.off('data', this.#take).off('end', this.#end)
     callback(error)
   }
 
-  #take(chunk: ArrayBuffer, isLast: boolean): void {
-    if (this.destroyed) return
-    this.isWhole = isLast
-    // The connection's next request is no part of it.
-    if (isLast) this.#response.resume()
-    this.#bytes += chunk.byteLength
+  readonly #take = (chunk: Buffer): void => {
+    this.#bytes += chunk.length
     if (this.#bytes > this.#bounds.bytesMax) return void this.destroy(new BodyFailed('too large'))
-    if (this.#waitedSince !== undefined) this.#waitedSince = performance.now()
-    // A copy: the chunk's memory is uWebSockets.js's own and is used again after this call.
-    const wantsMore = chunk.byteLength === 0 || this.push(Buffer.from(new Uint8Array(chunk)))
-    if (isLast) {
-      clearInterval(this.#timer)
-      this.push(null)
-    } else if (!wantsMore) {
-      this.#waitedSince = undefined
-      this.#response.pause()
-    }
+    this.#waitedSince = performance.now()
+    if (this.push(chunk)) return
+    this.#waitedSince = undefined
+    this.#request.pause()
   }
 
-  #renew(): void {
+  readonly #end = (): void => {
+    clearInterval(this.#timer)
+    this.isWhole = true
+    this.push(null)
+  }
+
+  #look(): void {
     const now = performance.now()
     const isStalled = this.#waitedSince !== undefined && now - this.#waitedSince > this.#bounds.stallMs
-    if (isStalled || now - this.#startedAt > this.#bounds.deadlineMs) return void this.destroy(new BodyFailed('late'))
-    if (this.#waitedSince === undefined) return
-    this.#response.pause()
-    this.#response.resume()
+    if (isStalled || now - this.#startedAt > this.#bounds.deadlineMs) this.destroy(new BodyFailed('late'))
   }
 }

@@ -1,4 +1,6 @@
 /** The web vitals that are measured, with the thresholds of https://web.dev/articles/vitals; their order is that of answers. */
+import { interactionMsMax, layoutShiftMax, paintMsMax } from '../limits.ts'
+
 export const vitalNames = ['FCP', 'LCP', 'INP', 'CLS'] as const
 export type VitalName = (typeof vitalNames)[number]
 
@@ -9,13 +11,15 @@ export interface Vital {
   readonly good: number
   /** Beyond this it is poor. */
   readonly poor: number
+  /** A larger value is no measurement, and no sample. */
+  readonly max: number
 }
 
 export const vitals: Readonly<Record<VitalName, Vital>> = {
-  FCP: { label: 'First Contentful Paint', unit: 'ms', good: 1800, poor: 3000 },
-  LCP: { label: 'Largest Contentful Paint', unit: 'ms', good: 2500, poor: 4000 },
-  INP: { label: 'Interaction to Next Paint', unit: 'ms', good: 200, poor: 500 },
-  CLS: { label: 'Cumulative Layout Shift', unit: '', good: 0.1, poor: 0.25 },
+  FCP: { label: 'First Contentful Paint', unit: 'ms', good: 1800, poor: 3000, max: paintMsMax },
+  LCP: { label: 'Largest Contentful Paint', unit: 'ms', good: 2500, poor: 4000, max: paintMsMax },
+  INP: { label: 'Interaction to Next Paint', unit: 'ms', good: 200, poor: 500, max: interactionMsMax },
+  CLS: { label: 'Cumulative Layout Shift', unit: '', good: 0.1, poor: 0.25, max: layoutShiftMax },
 }
 
 /** From best to worst. */

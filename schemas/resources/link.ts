@@ -6,7 +6,7 @@ import {
   linkLabelLengthMax,
   linkUtmLengthMax,
 } from '../api-limits.ts'
-import { laxIdOrNull } from '../lax.ts'
+import { idOrNull } from '../lax.ts'
 import { destinationProblem } from '../tracking-url.ts'
 import { dateTime } from './date-time.ts'
 import { objectId } from './object-id.ts'
@@ -29,8 +29,8 @@ export const LinkCreate = z
   .strictObject({
     label: z.string().min(1).max(linkLabelLengthMax),
     destination_url: destination,
-    post_id: laxIdOrNull('The post that the link stands in.'),
-    social_account_id: laxIdOrNull('The account that it is posted from.'),
+    post_id: idOrNull('post', 'The post that the link stands in.'),
+    social_account_id: idOrNull('social_account', 'The account that it is posted from.'),
     utm_source: utm('svc'),
     utm_medium: utm('social'),
     utm_campaign: utm(''),
@@ -77,4 +77,18 @@ const LinkClicks = z
   })
   .meta({ id: 'TrackedLinkClicks' })
 
-export const LinkWithClicks = z.object({ ...link, click_counts: LinkClicks }).meta({ id: 'TrackedLinkWithClicks' })
+const LinkRevenue = z
+  .object({
+    payments: count.meta({ description: 'Payments whose credited touch the link led to.' }),
+    revenue_cents: z.int().meta({ description: "In the workspace's currency, less refunds." }),
+    revenue_by_currency: z.record(z.string(), z.int()).meta({ description: 'What no rate converts, apart.' }),
+  })
+  .meta({ id: 'TrackedLinkRevenue' })
+
+export const LinkWithClicks = z
+  .object({
+    ...link,
+    click_counts: LinkClicks.nullable().meta({ description: 'Null while they can’t be read.' }),
+    revenue: LinkRevenue,
+  })
+  .meta({ id: 'TrackedLinkWithClicks' })

@@ -143,7 +143,10 @@ const counters = {
   events: count,
   conversions: count,
   conversion_rate: z.number().describe('Converting visitors in per cent of visitors.'),
-  revenue_cents: count,
+  revenue_cents: count.describe("In the workspace's currency, less refunds."),
+  revenue_by_currency: z.record(z.string(), count).describe('What no rate converts, apart.'),
+  ad_spend_cents: count.describe("Of imported ads, in the workspace's currency."),
+  ad_spend_by_currency: z.record(z.string(), count).describe('What no rate converts, apart.'),
   bounce_rate: z.number().describe('In per cent.'),
   average_session_seconds: z.number(),
   pages_per_session: z.number(),
@@ -152,8 +155,13 @@ const counters = {
   link_clicks: count,
 }
 
+const AdCampaign = z
+  .object({ source: z.string(), campaign: z.string(), cost_cents: count, clicks: count, revenue_cents: count })
+  .meta({ id: 'AdCampaign' })
+
 const OverviewMetrics = z.looseObject({
   ...counters,
+  ad_campaigns: z.array(AdCampaign).describe('Those with the highest cost, with the revenue credited to them.'),
   live_visitors: count.describe('Visitors of the last five minutes.'),
   as_of: dateTime.describe(
     'Every event answered 202 before this moment is in the figures, and all of them are of one moment.',
@@ -165,9 +173,12 @@ const OverviewMetrics = z.looseObject({
   previous: z.looseObject(counters).nullable().describe(previousMeaning),
 })
 
+/** Left out by `include`. */
+const noMetrics = z.strictObject({}).meta({ description: 'Left out.' })
+
 export const AnalyticsOverview = z
   .object({
-    metrics: OverviewMetrics,
+    metrics: z.union([OverviewMetrics, noMetrics]),
     top_sources: z.array(SourceRow),
     top_pages: z.array(TopPageRow),
     recent_events: z.array(Event),
@@ -183,6 +194,7 @@ export const AnalyticsOverview = z
   })
   .meta({ id: 'AnalyticsOverview' })
 
+export const overviewMembers = Object.keys(AnalyticsOverview.shape) as (keyof AnalyticsOverview)[]
 export type AnalyticsOverview = z.output<typeof AnalyticsOverview>
-export type OverviewMetrics = AnalyticsOverview['metrics']
+export type OverviewMetrics = z.output<typeof OverviewMetrics>
 export type OverviewCounters = NonNullable<OverviewMetrics['previous']>

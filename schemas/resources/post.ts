@@ -10,9 +10,9 @@ import {
   postTagsMax,
   postTitleLengthMax,
 } from '../api-limits.ts'
-import { laxInteger } from '../lax.ts'
+import { idInBody } from '../lax.ts'
 import { platforms } from '../reference/providers.ts'
-import { dictTooLong } from '../validation-errors.ts'
+import { codedValueError, dictTooLong } from '../validation-errors.ts'
 import { writtenTime } from '../written-time.ts'
 import type { Build } from '../zod-errors.ts'
 import { dateTime } from './date-time.ts'
@@ -38,18 +38,34 @@ const tags = z
   .meta({ description: 'A leading `#` and repeats are dropped.' })
 
 /** Repeats stay here, so that errors found later name the place that was sent. */
-const mediaIds = z.array(laxInteger).max(postMediaMax).meta({ description: 'In the order in which they are shown.' })
-const accountIds = z.array(laxInteger).max(postAccountsMax).meta({ description: 'The accounts to publish to.' })
+const mediaIds = z
+  .array(idInBody('media'))
+  .max(postMediaMax)
+  .meta({ description: 'In the order in which they are shown.' })
+const accountIds = z
+  .array(idInBody('social_account'))
+  .max(postAccountsMax)
+  .meta({ description: 'The accounts to publish to.' })
 
-/** Counted before each is looked at: a body may hold 100,000 of them. */
+export const strayPlatformText = 'None of the chosen accounts is of this platform'
+
+/** Counted before each is looked at: a body may hold 100,000 of them. Zod would drop `__proto__` without a word. */
 const platformCaptions = z
   .preprocess(
     (captions, context) => {
-      const count = isDictionary(captions) ? Object.keys(captions).length : 0
-      if (count <= postPlatformCaptionsMax) return captions
-      const build: Build = (loc, input) => dictTooLong(loc, input, postPlatformCaptionsMax, count)
-      context.addIssue({ code: 'custom', params: { build } })
-      return z.NEVER
+      if (!isDictionary(captions)) return captions
+      const count = Object.keys(captions).length
+      if (count > postPlatformCaptionsMax) {
+        const build: Build = (loc, input) => dictTooLong(loc, input, postPlatformCaptionsMax, count)
+        context.addIssue({ code: 'custom', params: { build } })
+        return z.NEVER
+      }
+      if (Object.hasOwn(captions, '__proto__')) {
+        const build: Build = (loc, input) =>
+          codedValueError(loc, input, strayPlatformText, { code: 'platform_not_chosen' })
+        context.addIssue({ code: 'custom', path: ['__proto__'], params: { build } })
+      }
+      return captions
     },
     z.record(z.string(), z.string().max(postCaptionOverrideLengthMax)),
   )

@@ -13,7 +13,7 @@ export const WebhookCreate = z
       .string()
       .min(1)
       .max(webhookUrlLengthMax)
-      .refine(isHttpsUrl, 'The URL must begin with https://, and have a host, no credentials and no blanks')
+      .refine(isWebUrl, 'The URL must begin with https://, and have a host, no credentials and no blanks')
       .meta({ description: 'Where deliveries are sent: https, a public host, no credentials, no blanks.' }),
     events: z
       .array(eventType)
@@ -64,9 +64,10 @@ export const WebhookDeliveryResource = z
   })
   .meta({ id: 'WebhookDelivery' })
 
-function isHttpsUrl(text: string): boolean {
+/** Whether plain http is taken depends on the installation. */
+function isWebUrl(text: string): boolean {
   // A reader of URLs would drop them, or write them otherwise: another URL than the one that is shown.
   if (/[\s\p{Cc}]/u.test(text) || !URL.canParse(text)) return false
   const { protocol, hostname, username, password } = new URL(text)
-  return protocol === 'https:' && hostname !== '' && username === '' && password === ''
+  return /^https?:$/.test(protocol) && hostname !== '' && username === '' && password === ''
 }

@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { browserWithinMs } from '../support/browser.ts'
 import { longestTaskOf } from '../support/long-tasks.ts'
-import { someOf } from '../support/short-form.ts'
 import { productRoot, startTrackingSurface, type TrackingSurface } from '../support/tracking-surface.ts'
 import { namesOf, startVisit } from '../support/visits.ts'
 
@@ -95,7 +94,7 @@ const main = `<a id="link" href="#there">Link</a>
 <button id="button" type="button" onclick="window.bought = (window.bought || 0) + 1">Buy</button>`
 
 describe('a page that', () => {
-  test.for(someOf(Object.entries(hostilities), 3))(
+  test.for(Object.entries(hostilities))(
     '%s keeps working, and hears of no error',
     async ([name, hostility], context) => {
       const visit = await startVisit(surface, context)

@@ -1,7 +1,6 @@
 /** What svc.js does before consent, with it, and once it is withdrawn. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { browserWithinMs } from '../support/browser.ts'
-import { someOf } from '../support/short-form.ts'
 import { startTrackingSurface, type TrackingSurface } from '../support/tracking-surface.ts'
 import { namesOf, startVisit, type Visit, type VisitOptions } from '../support/visits.ts'
 
@@ -39,13 +38,10 @@ async function signal(visit: Visit, name: string, value: unknown): Promise<void>
 }
 
 type Case = readonly [string, VisitOptions, string | undefined, unknown]
-const signals: Case[] = [
-  ['Global Privacy Control', {}, 'globalPrivacyControl', true],
-  ['Do Not Track', {}, 'doNotTrack', '1'],
-]
 const withheld: Case[] = [
   ['require_consent=true', { flags: 'require_consent=true' }, undefined, undefined],
-  ...someOf(signals, 2),
+  ['Global Privacy Control', {}, 'globalPrivacyControl', true],
+  ['Do Not Track', {}, 'doNotTrack', '1'],
 ]
 
 describe.each(withheld)('with %s', (_, options, property, value) => {

@@ -65,6 +65,24 @@ test('where the second file doesn’t come, pageviews, calls and engagement are 
   expect(visit.complaints.filter((text) => !text.includes('net::'))).toEqual([])
 })
 
+test('a second file that didn’t come is asked for again, and what it measures is recorded', async (context) => {
+  const visit = await startVisit(surface, context)
+  visit.site(shop, { '/': { main: '<button type="button">Buy</button>' } })
+  let asked = 0
+  visit.network.decide = ({ url }) => (url.searchParams.has('late') && asked++ === 0 ? 'cut' : undefined)
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview')
+  await expect.poll(() => asked).toBe(1)
+  // By itself after a while, or as soon as the visitor acts.
+  await visit.page.click('button')
+  await visit.expectSent('button_click')
+  expect(asked).toBe(2)
+  await visit.page.close({ runBeforeUnload: true })
+  await visit.expectSent('page_leave')
+  const metrics = (await visit.stored('web_vital')).map(({ properties }) => properties['metric'])
+  expect(metrics).toEqual(expect.arrayContaining(['FCP', 'LCP']))
+})
+
 test('a click on a link before the second file is there is captured, if the next page takes its time', async (context) => {
   const visit = await startVisit(surface, context)
   visit.site(shop, { '/': { main: '<img src="/slow.svg" alt=""><a href="/next">Next</a>' }, '/next': { snippet: '' } })

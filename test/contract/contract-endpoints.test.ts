@@ -13,8 +13,6 @@ const notYet = [
   'POST /v1/company-profile/media',
   'DELETE /v1/company-profile/media/{media_id}',
   'POST /v1/company-profile/refresh',
-  'GET /v1/people',
-  'GET /v1/people/journey',
 ]
 
 /** What our own decisions add to the contract. */
@@ -28,7 +26,7 @@ const added = [
   'GET /v1/analytics/bots',
 ]
 /** Query parameters that our decisions add. */
-const addedParameters = ['before_id', 'limit', 'action', 'actor_id']
+const addedParameters = ['before_id', 'limit', 'include', 'action', 'actor_id']
 
 interface Parameter {
   readonly name: string

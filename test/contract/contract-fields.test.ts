@@ -127,9 +127,10 @@ describe.each(cases)('$name, the $place of $endpoint', ({ name, fields, place, s
     expect(objectFaults(fields, schema, resolve, place === 'request')).toEqual([])
   })
 
-  test.runIf(name === 'Tracked link create')('rejects unknown fields', () => {
-    expect(schema.additionalProperties).toBe(false)
-  })
+  if (name === 'Tracked link create')
+    test('rejects unknown fields', () => {
+      expect(schema.additionalProperties).toBe(false)
+    })
 })
 
 const overview = textUnder('Analytics overview (response)')

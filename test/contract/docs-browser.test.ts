@@ -1,6 +1,7 @@
 /** docs/browser.md against the script: its calls, flags, markers, keys and bounds. */
 import { readFileSync } from 'node:fs'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
+import { makeBrowserScript } from '../../ingest/browser-script.ts'
 import { projectFile } from '../../runtime/paths.ts'
 import { kindByEventName } from '../../schemas/row.ts'
 import * as served from '../../schemas/script-limits.ts'
@@ -8,6 +9,7 @@ import * as bounds from '../../web/script/bounds.ts'
 import { readDoc, tableOf } from '../support/docs.ts'
 
 const page = readDoc('docs/browser.md')
+/** What the script does not export is read from its text. */
 const source = (name: string) => readFileSync(projectFile('web/script', name), 'utf8')
 /** What stands first in backquotes in each row of a table. */
 const firstOf = (heading: string) => tableOf(page, heading).map(([cell]) => /`([^`]*)`/.exec(cell!)![1]!)
@@ -29,11 +31,33 @@ test('every event that the script makes by itself is in the table, and the serve
   expect(firstOf('## Events').sort()).toEqual(Object.keys(kindByEventName).sort())
 })
 
-test('every flag that the server reads is in the table', () => {
-  const read = [
-    ...readFileSync(projectFile('ingest/browser-script.ts'), 'utf8').matchAll(/query\.get\('(\w+)'\) === '(\w+)'/g),
-  ]
-  expect(firstOf('## Flags').sort()).toEqual(read.map(([, name, value]) => `${name}=${value}`).sort())
+describe('the flags in the table', () => {
+  const find = () => ({ id: 1, timezone: 'UTC' })
+  const serve = makeBrowserScript({ keys: { find, resolve: async () => find() }, apiHost: 'http://localhost' })
+  const served = async (query: string) =>
+    (await serve({ query: `key=a${query}`, acceptEncoding: '', ifNoneMatch: '' })).body
+  const flags = firstOf('## Flags')
+
+  test('change the script, and with another value they do not', async () => {
+    const plain = await served('')
+    expect(flags.length).toBeGreaterThan(2)
+    for (const flag of flags) {
+      expect([flag, (await served(`&${flag}`)) === plain]).toEqual([flag, false])
+      expect([flag, (await served(`&${flag}x`)) === plain]).toEqual([flag, true])
+    }
+  })
+
+  test('are all that the server reads, beside the key and the part of the script', async () => {
+    const read = vi.spyOn(URLSearchParams.prototype, 'get')
+    try {
+      await served('')
+      expect(new Set(read.mock.calls.flat())).toEqual(
+        new Set(['key', 'late', ...flags.map((flag) => flag.split('=')[0]!)]),
+      )
+    } finally {
+      read.mockRestore()
+    }
+  })
 })
 
 test('every marker that leaves a region out is named', () => {
@@ -68,7 +92,7 @@ describe('the page says, as the bounds do,', () => {
     expect([minutes(bounds.journeyMsMax), bounds.backoffSecondsMax / 60]).toEqual([2, 5])
     expect(page).toContain('within two minutes')
     expect(page).toContain('of at most five minutes')
-    expect(bounds.storedMsMax).toBe(86_400_000)
+    expect(bounds.sessionMsMax).toBe(86_400_000)
     expect(page).toContain('for a day at most')
   })
 })

@@ -12,6 +12,7 @@ import { differences, examplesOf, makeReader, type Reader, type SvcProgram } fro
 import { readDoc } from '../support/docs.ts'
 import { foldStored } from '../support/figures.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
+import { runPublisher, type TestPublisher } from '../support/publisher.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
 /** As `npm start` serves it, which the pages suppose. */
@@ -20,11 +21,13 @@ const root = 'http://localhost:8080'
 let stores: TestStores
 let ingest: TestIngest
 let api: TestApi
+let publisher: TestPublisher
 let svc: SvcProgram
 beforeAll(async () => {
   stores = await freshStores()
   ingest = await startIngest(stores)
   api = await startApi(stores)
+  publisher = runPublisher(stores)
   const {
     databaseUrl: DATABASE_URL,
     clickhouseUrl: CLICKHOUSE_URL,
@@ -35,6 +38,7 @@ beforeAll(async () => {
   svc = { file: await compileService('cli/svc.ts'), environment }
 })
 afterAll(async () => {
+  await publisher?.close()
   await api?.close()
   await ingest?.stop()
   await stores?.close()
@@ -55,6 +59,7 @@ describe.each([
   'docs/tracking.md',
   'docs/api.md',
   'docs/tour.md',
+  'docs/mcp.md',
   'docs/posts.md',
   'docs/links.md',
   'docs/webhooks.md',
@@ -72,8 +77,10 @@ describe.each([
       folder,
       dev,
       {
+        [`${root}/api/v1/growth/revenue`]: `${api.url}/api/v1/growth/revenue`,
         [`${root}/api/v1/growth`]: ingest.url,
         [`${root}/v1`]: `${api.url}/v1`,
+        [`${root}/mcp`]: `${api.url}/mcp`,
         [`${root}/health`]: `${api.url}/health`,
       },
       svc,

@@ -28,7 +28,15 @@ async function metricsOfServices(): Promise<string[]> {
   const pg = { transaction: none } as never
   makeGateway({
     ...{ operations: [], pg, ch: none, clock: systemClock, log, metrics: api, apiHost: () => '' },
-    ...{ rateLimiter: none, box: none, idempotencyKeptMs: 1, hashAddress: none, proxies: none },
+    ...{
+      rateLimiter: none,
+      box: none,
+      hashes: none,
+      revenueBox: none,
+      idempotencyKeptMs: 1,
+      hashAddress: none,
+      proxies: none,
+    },
     ...{ media: none, mediaLimits: { imageBytesMax: 1, videoBytesMax: 1 } },
   })
   return (await Promise.all([ingest, pipeline, api].map(namesIn))).flat().sort()

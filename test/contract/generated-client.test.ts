@@ -13,7 +13,7 @@ import { operations } from '../../api/operations/registry.ts'
 import { makeOpenApi, operationId } from '../../api/transports/openapi.ts'
 import { projectFile } from '../../runtime/paths.ts'
 import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
-import { exampleBody, madePath, pathNames, shownOf, takesForm } from '../support/api-requests.ts'
+import { exampleBody, madePath, objectNames, pathNames, shownOf, takesForm } from '../support/api-requests.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
 const run = promisify(execFile)
@@ -43,7 +43,10 @@ function methodOf(operation: Operation): string {
 /** One call: path parameters, then an object of the query where there is one, then the body. */
 function callOf(operation: Operation, values: Readonly<Record<string, number>>): string {
   const args = pathNames(operation).map((name) => String(values[name]))
-  if (shownOf(operation).parameters?.some((parameter) => parameter.in === 'query')) args.push('{}')
+  if (shownOf(operation).parameters?.some((parameter) => parameter.in === 'query')) {
+    const named = objectNames(operation).filter((name) => !pathNames(operation).includes(name))
+    args.push(JSON.stringify(Object.fromEntries(named.map((name) => [name, values[name]]))))
+  }
   if (takesForm(operation)) args.push("{ file: new File([pixel], 'pixel.png', { type: 'image/png' }), alt_text: 'A' }")
   const body = exampleBody(operation)
   if (body !== undefined) args.push(JSON.stringify(body))

@@ -86,12 +86,13 @@ describe.each(withPath)('the path of %s', (_, operation) => {
     }
   })
 
-  test.runIf(operation.effect === 'read')('and its neighbours are there', async () => {
-    const ids = await stores.pg.query<{ id: number }>(`SELECT id FROM ${tableOf(name)} ORDER BY id`)
-    expect([ids[0]!.id, ids.at(-1)!.id >= largest - 20]).toEqual([1, true])
-    const found = await api.ask(pathOf(String(ids.at(-1)!.id)), { key: mine.apiKey })
-    expect(found.status).toBe(200)
-  })
+  if (operation.effect === 'read')
+    test('and its neighbours are there', async () => {
+      const ids = await stores.pg.query<{ id: number }>(`SELECT id FROM ${tableOf(name)} ORDER BY id`)
+      expect([ids[0]!.id, ids.at(-1)!.id >= largest - 20]).toEqual([1, true])
+      const found = await api.ask(pathOf(String(ids.at(-1)!.id)), { key: mine.apiKey })
+      expect(found.status).toBe(200)
+    })
 })
 
 function tableOf(name: string): string {

@@ -13,6 +13,7 @@ import {
   madePath,
   makeAccount,
   makers,
+  objectNames,
   pathNames,
   shownOf,
 } from '../support/api-requests.ts'
@@ -81,7 +82,7 @@ async function send(
 }
 
 /** The path of an object that isn't there: what a good key gets for it is no matter here. */
-const nobodys = (operation: Operation) => Object.fromEntries(pathNames(operation).map((name) => [name, nowhere]))
+const nobodys = (operation: Operation) => Object.fromEntries(objectNames(operation).map((name) => [name, nowhere]))
 
 /** A new object for each call: some take it away, or are no longer possible once they were done. */
 const own = (operation: Operation) => madePath(operation, asker(mine))
@@ -118,9 +119,8 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
     expect([status, body]).toEqual([402, '{"detail":"The owner has not selected a plan"}'])
   })
 
-  test.runIf(operation.http.path.includes('{'))(
-    "answers for another workspace's object as for none: status, body, headers",
-    async () => {
+  if (objectNames(operation).length > 0)
+    test("answers for another workspace's object as for none: status, body, headers", async () => {
       const theirs = await madePath(operation, asker(others))
       for (const key of [mine.apiKey, alone.get(operation.scope)!]) {
         const none = await send(operation, key, nobodys(operation))
@@ -129,19 +129,16 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
       }
       // And it is there: its own workspace is answered another way.
       expect((await send(operation, others.apiKey, theirs)).status).not.toBe(404)
-    },
-  )
+    })
 
-  test.runIf(operation.http.path.includes('{'))(
-    '404 for ids that no row can have, by number and by object id',
-    async () => {
+  if (operation.http.path.includes('{'))
+    test('404 for ids that no row can have, by number and by object id', async () => {
       const none = await send(operation, mine.apiKey, nobodys(operation))
       for (const id of ['0', '-1', '9007199254740993', '9223372036854775808', '99999999999999999999999999']) {
         const values = Object.fromEntries(pathNames(operation).map((name) => [name, id]))
         expect(await send(operation, mine.apiKey, values)).toEqual(none)
       }
-    },
-  )
+    })
 })
 
 /** Members of bodies that refer to objects, with what makes one. */

@@ -57,9 +57,9 @@ function rulesOfGroup(group: string, rowsFirst: string, scope: string): Rule[] {
 function scopeOf(method: string, path: string): string | undefined {
   const matching = rules.filter((rule) => rule.methods.includes(method) && rule.path.test(path))
   const rule = matching.find(({ isExact }) => isExact) ?? matching[0]
-  // One object of a list that the table names needs what the list needs.
-  const list = /^(.+)\/\{\w+\}$/.exec(path)?.[1]
-  return rule?.scope ?? (list === undefined ? undefined : scopeOf(method, list))
+  // One object of a list that the table names, and what is done to it, needs what the list needs.
+  const above = (method === 'POST' ? /^(\/v1\/.+)\/[^/]+$/ : /^(.+)\/\{\w+\}$/).exec(path)?.[1]
+  return rule?.scope ?? (above === undefined ? undefined : scopeOf(method, above))
 }
 
 const { stores, api, mine } = setUpApi()
@@ -72,6 +72,7 @@ test.each([
   ['POST', '/v1/posts/{post_id}/schedule', 'posts:write'],
   ['GET', '/v1/media/{media_id}/file', 'media:read'],
   ['POST', '/v1/links', 'links:write'],
+  ['POST', '/v1/webhooks/deliveries/{delivery_id}/redeliver', 'webhooks:write'],
   ['GET', '/v1/analytics/bots', 'analytics:read'],
   ['GET', '/v1/people/journey', 'analytics:read'],
   ['PATCH', '/v1/company-profile/sources', 'profile:write'],

@@ -3,7 +3,18 @@ import { settings } from '../../runtime/settings.ts'
 import { docPaths, readDoc, tableOf } from '../support/docs.ts'
 
 /** Variables that pages speak of and that are no settings: those of their examples, and the tests' own. */
-const otherVariables = ['API_KEY', 'TRACKING_KEY', 'TRACK', 'INSERT', 'FAULTS', 'SEED']
+const otherVariables = [
+  'API_KEY',
+  'TRACKING_KEY',
+  'TRACK',
+  'INSERT',
+  'FAULTS',
+  'SEED',
+  'RUNS',
+  'SKIP_BROWSER',
+  'SVC_API_KEY',
+  'SVC_AUTHORIZATION',
+]
 
 /** What looks like a variable of the environment: `NAME` in capitals with an underscore, or anything that is assigned. */
 function variablesIn(page: string): string[] {

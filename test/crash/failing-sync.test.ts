@@ -3,9 +3,10 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { sleep } from '../../runtime/retry.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { exact, judge, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
+import { leaveOut } from '../support/left-out.ts'
 import { isLong } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
-import { failCalls, leaveOut } from '../support/system-tools.ts'
+import { failCalls } from '../support/system-tools.ts'
 
 const rounds = isLong ? 10 : 2
 const roundMs = 700

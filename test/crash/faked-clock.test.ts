@@ -10,9 +10,10 @@ import { makeMetrics } from '../../runtime/metrics.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { eventAgeMaxMs, retentionDaysByPlan } from '../../schemas/limits.ts'
 import { type IngestAnswer, startIngest, type TestIngest } from '../support/ingest.ts'
+import { leaveOut } from '../support/left-out.ts'
 import { isLong } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
-import { findFaketime, leaveOut } from '../support/system-tools.ts'
+import { findFaketime } from '../support/system-tools.ts'
 
 const day = 86_400_000
 const rounds = isLong ? 10 : 1

@@ -7,9 +7,10 @@ import { sleep } from '../../runtime/retry.ts'
 import { testLogFileBytes } from '../support/compile.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { exact, judge, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
+import { leaveOut } from '../support/left-out.ts'
 import { isLong } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
-import { leaveOut, mountSmallDisk, unmount } from '../support/system-tools.ts'
+import { mountSmallDisk, unmount } from '../support/system-tools.ts'
 
 const rounds = isLong ? 5 : 1
 const roundMs = 1_000

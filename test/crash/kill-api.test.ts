@@ -5,7 +5,7 @@ import { verifyAuditChain } from '../../postgres/tables/audit.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { makeWorkspace, type TestWorkspace } from '../support/api.ts'
 import { type ApiProcess, startApiProcess } from '../support/api-process.ts'
-import { isLong } from '../support/short-form.ts'
+import { drawsOf, isLong } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
 const rounds = isLong ? 50 : 4
@@ -14,6 +14,7 @@ const roundMs = 1_000
 const clients = 8
 /** Of each client, between two posts. */
 const pauseMs = isLong ? 0 : 20
+const draw = drawsOf('kill-api')
 
 let stores: TestStores
 let mine: TestWorkspace
@@ -109,7 +110,7 @@ test(
       }
     })
     for (let round = 0; round < rounds; round++) {
-      await sleep(roundMs / 2 + Math.random() * roundMs)
+      await sleep(roundMs / 2 + draw() * roundMs)
       await api.kill()
       api = await start()
     }
@@ -159,7 +160,7 @@ test(
 
       const key = `killed ${round}`
       const killed = burst(key)
-      await sleep(Math.random() * 60)
+      await sleep(draw() * 60)
       await api.kill()
       api = await start()
       const again = await burst(key)

@@ -21,9 +21,10 @@ import {
 } from '../support/ledger.ts'
 import type { Overview } from '../support/overview.ts'
 import { setUpProduct, targetOf, withStores } from '../support/product.ts'
-import { isLong } from '../support/short-form.ts'
+import { drawsOf, isLong } from '../support/short-form.ts'
 
 const kills = isLong ? 50 : 5
+const draw = drawsOf('kill-folding')
 const killed = isLong ? (['pipeline', 'clickhouse', 'ingest', 'pipeline'] as const) : (['pipeline'] as const)
 /** Of each of the ledger's connections: some hundred events a second together. */
 const pauseMs = 100
@@ -65,7 +66,7 @@ async function killInsideFolds(pg: Postgres): Promise<void> {
       by = turn.by
       return isMet(turn)
     }, patience)
-    await sleep(Math.random() * foldMs)
+    await sleep(draw() * foldMs)
     running.product.kill(name)
     if (name !== 'pipeline') continue
     last = by
@@ -156,7 +157,7 @@ async function expectEqual(stored: readonly Told[]): Promise<void> {
 test(
   `${kills} kills inside folds leave figures that equal the events, and no answer meanwhile lacks what its moment promises`,
   async () => {
-    const late = drawLateEvents(Math.random, sessions)
+    const late = drawLateEvents(draw, sessions)
     const nextEvent = (number: number) =>
       number % 3 === 0
         ? late.body()

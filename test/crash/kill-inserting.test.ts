@@ -15,7 +15,7 @@ import { exactFigures, judgeFigures } from '../support/figures.ts'
 import { foldAll } from '../support/fold.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { exact, judge, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
-import { isLong } from '../support/short-form.ts'
+import { drawsOf, isLong } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 import { isInsert, startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
@@ -23,6 +23,7 @@ const rounds = isLong ? 5 : 1
 const killsEach = isLong ? 10 : 2
 /** Of each of the ledger's connections. */
 const pauseMs = isLong ? 50 : 200
+const draw = drawsOf('kill-inserting')
 /** After ClickHouse serves again: now and then the next kill meets what settles the last one. */
 const betweenKillsMs = 1_500
 const patience = { timeout: 120_000 }
@@ -63,7 +64,7 @@ function seeStatement(chunk: Buffer): boolean {
   const since = performance.now()
   insertSince = since
   // Unless that insert is answered meanwhile: then the next one is tried.
-  if (due?.isAtAnswer === false) setTimeout(() => insertSince === since && kill(), Math.random() * insertTookMs)
+  if (due?.isAtAnswer === false) setTimeout(() => insertSince === since && kill(), draw() * insertTookMs)
   return true
 }
 
@@ -104,7 +105,7 @@ test(
         () => ({ trackingUrl: ingest.url, trackingKey: ingest.key }),
         async () => {
           for (let kill = 0; kill < killsEach; kill++) {
-            await sleep(Math.random() * betweenKillsMs)
+            await sleep(draw() * betweenKillsMs)
             await killInsideAnInsert(kill % 2 === 1)
             // While the insert may still be unsettled.
             await foldAll(own)

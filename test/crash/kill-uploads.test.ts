@@ -13,10 +13,11 @@ import { makeWorkspace, type TestWorkspace } from '../support/api.ts'
 import { type ApiProcess, startApiProcess } from '../support/api-process.ts'
 import { film, formOf, formType, png } from '../support/media-files.ts'
 import { exchange } from '../support/raw-http.ts'
-import { isLong } from '../support/short-form.ts'
+import { drawsOf, isLong } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
 const rounds = isLong ? 50 : 5
+const draw = drawsOf('kill-uploads')
 const clients = 6
 
 let stores: TestStores
@@ -153,7 +154,7 @@ test(
     const stop = new AbortController()
     const running = Array.from({ length: clients }, async () => {
       while (!stop.signal.aborted) {
-        const bytes = film({ data: 1_000 + Math.floor(Math.random() * 200_000) })
+        const bytes = film({ data: 1_000 + Math.floor(draw() * 200_000) })
         randomBytes(16).copy(bytes, bytes.length - 16)
         const key = randomUUID()
         const asset = await uploadUntilAnswered(bytes, key)
@@ -162,7 +163,7 @@ test(
       }
     })
     for (let round = 0; round < rounds; round++) {
-      await sleep(300 + Math.random() * 700)
+      await sleep(300 + draw() * 700)
       await api.kill()
       api = await startApiProcess(stores)
     }

@@ -4,11 +4,12 @@ import { sleep } from '../../runtime/retry.ts'
 import { exactFigures, judgeFigures } from '../support/figures.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { exact, judge, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
-import { isLong } from '../support/short-form.ts'
+import { drawsOf, isLong } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
 const workers = isLong ? [2, 2, 1, 2, 4, 1, 3, 2, 2, 1, 2, 4] : [2, 1, 2]
 const roundMs = isLong ? 1_500 : 1_000
+const draw = drawsOf('kill-workers')
 
 let stores: TestStores
 let ingest: TestIngest
@@ -31,7 +32,7 @@ test(
     const target = () => ({ trackingUrl: ingest.url, trackingKey: ingest.key })
     await ledger.runDuring(target, async () => {
       for (const count of workers) {
-        await sleep(roundMs / 2 + Math.random() * roundMs)
+        await sleep(roundMs / 2 + draw() * roundMs)
         await ingest.stop('SIGKILL')
         ingest = await start(count)
       }

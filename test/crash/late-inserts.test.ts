@@ -11,11 +11,12 @@ import { exactFigures, judgeFigures } from '../support/figures.ts'
 import { foldAll } from '../support/fold.ts'
 import { type Lateness, type LateProxy, startLateProxy } from '../support/late-proxy.ts'
 import { countingNumbers } from '../support/log-fixture.ts'
-import { isLong } from '../support/short-form.ts'
+import { drawsOf, isLong } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 import { claimsOf, markStoreOf, openEventsNode, storedUrls, type TestNode } from '../support/stream-fixture.ts'
 
 const rounds = isLong ? 20 : 1
+const draw = drawsOf('late-inserts')
 const insertDeadlineMs = 400
 /** Longer than the deadline, and than the first attempts to settle. */
 const lateMs = 1_500
@@ -100,7 +101,7 @@ async function shipIn(world: World, lateness: () => Lateness[], restarts: boolea
 test.concurrent.each([
   ['arrives after the rows were sent again', () => [late(lateMs)]],
   ['arrives while the rows are sent again, which is late as well', () => [late(lateMs), late(lateMs), late(lateMs)]],
-  ['arrives shortly after the deadline', () => [late(insertDeadlineMs + Math.random() * 300)]],
+  ['arrives shortly after the deadline', () => [late(insertDeadlineMs + draw() * 300)]],
   ['is committed, and its answer comes too late', () => [unheard]],
   ['is late in any way, as are those that follow', () => Array.from({ length: 4 }, randomLateness)],
 ])(
@@ -121,6 +122,6 @@ test.concurrent(
 )
 
 function randomLateness(): Lateness {
-  const ms = () => Math.floor(Math.random() * lateMs)
-  return { insertMs: ms(), answerMs: Math.random() < 0.5 ? 0 : ms() }
+  const ms = () => Math.floor(draw() * lateMs)
+  return { insertMs: ms(), answerMs: draw() < 0.5 ? 0 : ms() }
 }

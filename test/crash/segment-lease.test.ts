@@ -5,10 +5,11 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { sleep } from '../../runtime/retry.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { exact, judge, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
-import { isLong } from '../support/short-form.ts'
+import { drawsOf, isLong } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
 const kills = isLong ? 20 : 3
+const draw = drawsOf('segment-lease')
 /** Several segments are sealed in it. */
 const roundMs = 1_000
 
@@ -32,7 +33,7 @@ test(
     const leases = new Set<number>()
     await ledger.runDuring(target, async () => {
       for (let kill = 0; kill < kills; kill++) {
-        await sleep(roundMs + Math.random() * roundMs)
+        await sleep(roundMs + draw() * roundMs)
         for (const { end } of leasesOnDisk()) leases.add(end)
         await ingest.stop('SIGKILL')
         ingest = await startIngest(stores, {}, ingest)

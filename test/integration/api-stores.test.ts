@@ -82,11 +82,35 @@ describe.each(['refusing', 'hanging'] as const)('a store that is %s', (mode) => 
 
   test('ClickHouse: analytics are 503, the rest goes on, and it recovers by itself', async () => {
     const apiKey = await newKey()
-    await toClickHouse.set(mode)
-    await expectAway(await api.ask('/v1/analytics/overview', { key: apiKey }))
+    for (const path of ['/v1/analytics/overview', '/v1/analytics/bots']) {
+      await toClickHouse.set(mode)
+      const startedAt = performance.now()
+      await expectAway(await api.ask(path, { key: apiKey }))
+      expect(performance.now() - startedAt).toBeLessThan(hangMs)
+    }
     expect((await api.ask('/v1/workspace', { key: apiKey })).status).toBe(200)
     await toClickHouse.set('open')
     await expect.poll(async () => (await api.ask('/v1/analytics/overview', { key: apiKey })).status).toBe(200)
+  }, 90_000)
+
+  test('ClickHouse: a link is shown without its clicks, and with them once it is back', async () => {
+    const { apiKey } = await makeWorkspace(stores)
+    const created = await api.ask('/v1/links', {
+      method: 'POST',
+      key: apiKey,
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ label: 'a', destination_url: 'https://example.com/' }),
+    })
+    const { id } = (await created.json()) as { id: number }
+    const shown = async () => {
+      const answer = await api.ask(`/v1/links/${id}`, { key: apiKey })
+      return [answer.status, await answer.json()]
+    }
+    await toClickHouse.set(mode)
+    expect(await shown()).toEqual([200, expect.objectContaining({ id, click_counts: null })])
+    await toClickHouse.set('open')
+    const counted = expect.objectContaining({ click_counts: expect.objectContaining({ clicks: 0 }) })
+    await expect.poll(shown).toEqual([200, counted])
   }, 90_000)
 })
 

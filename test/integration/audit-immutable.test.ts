@@ -56,6 +56,9 @@ test.each([
   'MERGE INTO audit_events a USING (SELECT 1 AS id) b ON a.id = b.id WHEN MATCHED THEN DELETE',
   'TRUNCATE audit_events',
   'TRUNCATE audit_events RESTART IDENTITY CASCADE',
+  'TRUNCATE audit_heads',
+  'TRUNCATE audit_heads, outbox CASCADE',
+  'DELETE FROM audit_heads',
   'TRUNCATE workspaces CASCADE',
   'TRUNCATE owners CASCADE',
 ])('%s is refused, and changes nothing', async (sql) => {

@@ -210,7 +210,7 @@ describe('every figure', () => {
           expect(pages.map(({ path }) => path).sort()).toEqual([...new Set(inRange.map(({ path }) => path))].sort())
         },
       ),
-      { numRuns: 25 },
+      { numRuns: 50 },
     )
   })
 })

@@ -1,36 +1,28 @@
-/** The 10,000 lines of the real access log at the bots endpoint, against a count by hand. */
+/** The lines of an access log at the bots endpoint, against a count by hand. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeBot, isBotAgent } from '../../schemas/reference/bots.ts'
 import type { BotAnalytics } from '../../schemas/resources/bot-analytics.ts'
-import { accessLogPath } from '../support/access-log.ts'
+import { type AccessLog, logNames, openLog } from '../support/access-log.ts'
 import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
 import { runSvc } from '../support/command-line.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
-import { isPlainBrowser, loggedBotOf, loggedBots, loggedRequests } from '../support/logged-bots.ts'
+import { isPlainBrowser, loggedBotOf, loggedBots, requestsOf } from '../support/logged-bots.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
-const requests = loggedRequests()
-const agents = [...new Set(requests.map(({ agent }) => agent))]
+const agentsOf = ({ lines }: AccessLog) => [...new Set(requestsOf(lines).map(({ agent }) => agent))]
 
 let stores: TestStores
-let mine: TestWorkspace
-let theirs: TestWorkspace
 let api: TestApi
 let ingest: TestIngest
 let folder: string
 beforeAll(async () => {
   stores = await freshStores()
   folder = await mkdtemp(join(tmpdir(), 'svc-node-'))
-  ;[mine, theirs] = [await makeWorkspace(stores), await makeWorkspace(stores)]
   api = await startApi(stores)
-  ingest = await startIngest(
-    stores,
-    { BOT_DNS_SERVERS: 'off' },
-    { key: mine.trackingKey, workspaceId: mine.workspaceId },
-  )
+  ingest = await startIngest(stores, { BOT_DNS_SERVERS: 'off' })
 })
 afterAll(async () => {
   await ingest?.stop()
@@ -39,9 +31,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-async function replay(node: TestIngest, { trackingKey }: TestWorkspace, ...words: string[]) {
+async function replay(log: AccessLog, node: TestIngest, { trackingKey }: TestWorkspace, ...words: string[]) {
   const target = ['--tracking-url', node.url, '--tracking-key', trackingKey]
-  const { code, out, err } = await runSvc(['replay', accessLogPath(), '--bots', '--json', ...target, ...words], {
+  const { code, out, err } = await runSvc(['replay', log.path, '--bots', '--json', ...target, ...words], {
     DATA_DIR: stores.dataDir,
   })
   expect([code, err]).toEqual([0, err])
@@ -52,8 +44,9 @@ async function ask({ apiKey }: TestWorkspace): Promise<BotAnalytics> {
   return (await (await api.ask('/v1/analytics/bots?days=4', { key: apiKey })).json()) as BotAnalytics
 }
 
-describe('a user agent of the log', () => {
-  test('that names a known crawler is classified, under its name', () => {
+describe.each(logNames)('a user agent of %s', (name) => {
+  test('that names a known crawler is classified, under its name', (context) => {
+    const agents = agentsOf(openLog(name, context))
     for (const agent of agents) {
       const meant = loggedBotOf(agent)
       if (meant !== undefined) expect([agent, describeBot(agent)]).toEqual([agent, expect.objectContaining(meant)])
@@ -62,9 +55,9 @@ describe('a user agent of the log', () => {
     expect(found).toHaveLength(loggedBots.length)
   })
 
-  test('of a plain browser is none', () => {
-    const browsers = agents.filter(isPlainBrowser)
-    expect(browsers.length).toBeGreaterThan(400)
+  test('of a plain browser is none', (context) => {
+    const browsers = agentsOf(openLog(name, context)).filter(isPlainBrowser)
+    expect(browsers.length).toBeGreaterThan(4)
     const taken = browsers.filter(
       (agent) => describeBot(agent).category !== 'other' || describeBot(agent).operator !== '',
     )
@@ -74,44 +67,58 @@ describe('a user agent of the log', () => {
   })
 })
 
-test('all lines told of are counted once, each under its crawler, in totals, bots, pages and the overview', async () => {
-  const shiftTo = new Date(Date.now() - 1_000).toISOString()
-  const sent = await replay(ingest, mine, '--everybody', '--shift-to', shiftTo)
-  expect(sent).toMatchObject({ lines: 10_000, odd_lines: 10_000 - requests.length, visits: requests.length, others: 0 })
-  expect(sent).toMatchObject({ accepted: requests.length, rejected: 0 })
-  // The same again, here and at a node that hasn't seen them.
-  expect(await replay(ingest, mine, '--everybody', '--shift-to', shiftTo)).toMatchObject({
-    deduplicated: requests.length,
-  })
-  const other = await startIngest(stores, { BOT_DNS_SERVERS: 'off', DATA_DIR: folder }, ingest)
-  await replay(other, mine, '--everybody', '--shift-to', shiftTo)
-  await other.stop()
+test.for(logNames)(
+  'all lines of %s are counted once, each under its crawler, in totals, bots, pages and the overview',
+  async (logName, context) => {
+    const log = openLog(logName, context)
+    const requests = requestsOf(log.lines)
+    const mine = await makeWorkspace(stores)
+    const shiftTo = new Date(Date.now() - 1_000).toISOString()
+    const sent = await replay(log, ingest, mine, '--everybody', '--shift-to', shiftTo)
+    expect(sent).toMatchObject({
+      lines: log.lines.length,
+      odd_lines: log.lines.length - requests.length,
+      visits: requests.length,
+      others: 0,
+    })
+    expect(sent).toMatchObject({ accepted: requests.length, rejected: 0 })
+    // The same again, here and at a node that hasn't seen them.
+    expect(await replay(log, ingest, mine, '--everybody', '--shift-to', shiftTo)).toMatchObject({
+      deduplicated: requests.length,
+    })
+    const other = await startIngest(stores, { BOT_DNS_SERVERS: 'off', DATA_DIR: folder }, ingest)
+    await replay(log, other, mine, '--everybody', '--shift-to', shiftTo)
+    await other.stop()
 
-  const { totals, series, bots, pages } = await ask(mine)
-  expect(totals.visits).toBe(requests.length)
-  expect(series.reduce((sum, { visits }) => sum + visits, 0)).toBe(requests.length)
-  expect(bots.reduce((sum, { visits }) => sum + visits, 0)).toBe(requests.length)
-  for (const [name, category] of loggedBots) {
-    const own = requests.filter(({ agent }) => loggedBotOf(agent)?.name === name)
-    const rows = bots.filter((bot) => bot.name === name)
-    expect([name, ...new Set(rows.map((row) => row.category))]).toEqual([name, category])
-    expect([name, rows.reduce((sum, { visits }) => sum + visits, 0)]).toEqual([name, own.length])
-    if (rows.length === 1) expect([name, rows[0]!.pages]).toEqual([name, new Set(own.map(({ path }) => path)).size])
-  }
-  const known = requests.filter(({ agent }) => loggedBotOf(agent) !== undefined).length
-  const others = Object.entries(totals.categories).filter(([category]) => category !== 'other')
-  const inOther = requests.filter(({ agent }) => loggedBotOf(agent)?.category === 'other').length
-  expect(others.reduce((sum, [, visits]) => sum + visits, 0)).toBe(known - inOther)
-  expect(totals.pages).toBe(new Set(requests.map(({ path }) => path)).size)
-  for (const { path, visits } of pages.slice(0, 20)) {
-    expect([path, visits]).toEqual([path, requests.filter((request) => request.path === path).length])
-  }
-  const overview = await (await api.ask('/v1/analytics/overview?days=4', { key: mine.apiKey })).json()
-  expect((overview as { metrics: { bot_visits: number } }).metrics.bot_visits).toBe(requests.length)
-})
+    const { totals, series, bots, pages } = await ask(mine)
+    expect(totals.visits).toBe(requests.length)
+    expect(series.reduce((sum, { visits }) => sum + visits, 0)).toBe(requests.length)
+    expect(bots.reduce((sum, { visits }) => sum + visits, 0)).toBe(requests.length)
+    for (const [name, category] of loggedBots) {
+      const own = requests.filter(({ agent }) => loggedBotOf(agent)?.name === name)
+      const rows = bots.filter((bot) => bot.name === name)
+      expect([name, ...new Set(rows.map((row) => row.category))]).toEqual([name, category])
+      expect([name, rows.reduce((sum, { visits }) => sum + visits, 0)]).toEqual([name, own.length])
+      if (rows.length === 1) expect([name, rows[0]!.pages]).toEqual([name, new Set(own.map(({ path }) => path)).size])
+    }
+    const known = requests.filter(({ agent }) => loggedBotOf(agent) !== undefined).length
+    const others = Object.entries(totals.categories).filter(([category]) => category !== 'other')
+    const inOther = requests.filter(({ agent }) => loggedBotOf(agent)?.category === 'other').length
+    expect(others.reduce((sum, [, visits]) => sum + visits, 0)).toBe(known - inOther)
+    expect(totals.pages).toBe(new Set(requests.map(({ path }) => path)).size)
+    for (const { path, visits } of pages.slice(0, 20)) {
+      expect([path, visits]).toEqual([path, requests.filter((request) => request.path === path).length])
+    }
+    const overview = await (await api.ask('/v1/analytics/overview?days=4', { key: mine.apiKey })).json()
+    expect((overview as { metrics: { bot_visits: number } }).metrics.bot_visits).toBe(requests.length)
+  },
+)
 
-test('without --everybody only crawlers are told of, and no browser', async () => {
-  const { visits, others, sent } = await replay(ingest, theirs, '--shift-to-now')
+test.for(logNames)('without --everybody only crawlers of %s are told of, and no browser', async (logName, context) => {
+  const log = openLog(logName, context)
+  const requests = requestsOf(log.lines)
+  const theirs = await makeWorkspace(stores)
+  const { visits, others, sent } = await replay(log, ingest, theirs, '--shift-to-now')
   const known = requests.filter(({ agent }) => loggedBotOf(agent) !== undefined).length
   expect(visits).toBeGreaterThanOrEqual(known)
   expect([visits! + others!, sent]).toEqual([requests.length, visits])

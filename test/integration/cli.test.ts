@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -6,6 +6,7 @@ import { commands } from '../../cli/commands.ts'
 import { findApiKey } from '../../postgres/tables/api-keys.ts'
 import { findTrackingKey } from '../../postgres/tables/tracking-keys.ts'
 import { lockFolder } from '../../runtime/folder-lock.ts'
+import { projectFile } from '../../runtime/paths.ts'
 import { isWellFormedSecretKey, sha256Of } from '../../schemas/keys.ts'
 import { scopes } from '../../schemas/scopes.ts'
 import { runSvc } from '../support/command-line.ts'
@@ -52,6 +53,35 @@ describe('every command', () => {
       }
     }
     expect((await svc('keys create --name')).err).toContain('--name')
+  })
+
+  test('that is mistyped is refused with what was probably meant; so is an option', async () => {
+    for (const [line, meant] of [
+      ['kyes create', 'keys create'],
+      ['keys crate', 'keys create'],
+      ['docter', 'doctor'],
+      ['workspaces', 'workspace'],
+      ['keys list --workspcae 1', '--workspace'],
+      ['--verison', '--version'],
+    ]) {
+      const { code, out, err } = await svc(line!, {})
+      expect([line, code, out]).toEqual([line, 2, ''])
+      expect(err).toContain(`did you mean \`${meant}\`?`)
+    }
+    const { code, err } = await svc('frobnicate', {})
+    expect([code, err]).toEqual([2, expect.stringContaining('there is no command `frobnicate`\n')])
+  })
+
+  test('that has verbs shows them, and its usage names them', async () => {
+    const { code, out } = await svc('keys --help', {})
+    expect([code, out]).toEqual([0, expect.stringMatching(/^svc keys VERB \[options\]\n/)])
+    for (const verb of ['create', 'list', 'revoke']) expect(out).toContain(`keys ${verb} `)
+    expect(out).not.toContain('workspace list')
+  })
+
+  test('says its version', async () => {
+    const { version } = JSON.parse(readFileSync(projectFile('package.json'), 'utf8'))
+    expect(await svc('--version', {})).toMatchObject({ code: 0, out: `svc ${version}\n`, err: '' })
   })
 
   test('says in one line where it looked when there are no stores', async () => {

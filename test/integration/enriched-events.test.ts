@@ -1,8 +1,8 @@
 /** What a running ingest adds to events from its tables: whose link and post led there, and the country. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { insertLink, type TrackedLink } from '../../postgres/tables/links.ts'
 import { createWorkspace } from '../../postgres/tables/workspaces.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
+import { makeLink, makePost } from '../support/publishing.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
@@ -24,20 +24,6 @@ const trusting = { TRUSTED_PROXIES: '127.0.0.1' }
 const start = (env: Record<string, string> = {}) =>
   startIngest(stores, { ...trusting, DATABASE_URL: proxy.url, ...env }, ingest)
 
-async function makePost(workspaceId: number): Promise<number> {
-  const [post] = await stores.pg.query<{ id: number }>(
-    `INSERT INTO posts (workspace_id, title, base_caption) VALUES ($1, 'a', 'b') RETURNING id`,
-    [workspaceId],
-  )
-  return post!.id
-}
-
-function makeLink(workspaceId: number, postId: number | null): Promise<TrackedLink> {
-  const utm = { utmSource: 'svc', utmMedium: 'social', utmCampaign: '', utmContent: '' }
-  const destinationUrl = 'https://example.com/sale'
-  return insertLink(stores.pg, { workspaceId, label: 'a', destinationUrl, postId, socialAccountId: null, ...utm })
-}
-
 async function makeNeighbour(): Promise<number> {
   const workspace = { name: 'Other', slug: 'other', timezone: 'UTC', plan: 'growth' } as const
   return (await stores.pg.transaction((tx) => createWorkspace(tx, workspace))).workspaceId
@@ -46,28 +32,31 @@ async function makeNeighbour(): Promise<number> {
 let asked = 0
 /** The columns of an event that is sent with these fields and headers, once it is stored. */
 async function stored(event: object, headers: Record<string, string> = {}): Promise<Record<string, unknown>> {
-  const { status, body } = await ingest.post(
-    '/track',
-    { tracking_key: ingest.key, event_name: `event-${asked++}`, ...event },
-    headers,
-  )
-  expect([status, body.detail]).toEqual([202, undefined])
+  const [row] = await storedAll([event], headers)
+  return row!
+}
+
+/** The same of several, in the order in which they were sent. */
+async function storedAll(events: object[], headers: Record<string, string> = {}): Promise<Record<string, unknown>[]> {
+  const named = events.map((event) => ({ event_name: `event-${asked++}`, ...event }))
+  const { body } = await ingest.post('/track/batch', { tracking_key: ingest.key, events: named }, headers)
+  expect([body.accepted, body.rejected]).toEqual([events.length, []])
   await ingest.shipped()
-  const [row] = await stores.ch.query<Record<string, unknown>>(
-    'SELECT link_id, post_id, country FROM events WHERE id = {id:UInt64}',
-    { id: body.event_id },
+  const rows = await stores.ch.query<Record<string, unknown>>(
+    'SELECT link_id, post_id, country, url, path, metric, metric_value FROM events WHERE id IN {ids:Array(UInt64)} ORDER BY id',
+    { ids: body.event_ids },
   )
   // Of none, two zero bytes, whichever way they are shown.
-  return { ...row, country: String(row!['country']).replaceAll('\0', '') }
+  return rows.map((row) => ({ ...row, country: String(row['country']).replaceAll('\0', '') }))
 }
 
 test('an event has the link and the post that its page’s URL names, as far as they are the workspace’s', async () => {
   const neighbour = await makeNeighbour()
-  const [post, theirPost] = [await makePost(ingest.workspaceId), await makePost(neighbour)]
+  const [post, theirPost] = [await makePost(stores, ingest.workspaceId), await makePost(stores, neighbour)]
   const [plain, ofPost, theirs] = [
-    await makeLink(ingest.workspaceId, null),
-    await makeLink(ingest.workspaceId, post),
-    await makeLink(neighbour, theirPost),
+    await makeLink(stores, ingest.workspaceId, null),
+    await makeLink(stores, ingest.workspaceId, post),
+    await makeLink(stores, neighbour, theirPost),
   ]
   const at = async (query: string) => {
     const { link_id, post_id } = await stored({ url: `https://example.com/sale?${query}` })
@@ -89,6 +78,67 @@ test('an event has the link and the post that its page’s URL names, as far as 
   await proxy.set('open')
 })
 
+async function dropped(): Promise<Record<string, number>> {
+  const text = await (await fetch(`http://127.0.0.1:${ingest.port}/metrics`)).text()
+  const found = text.matchAll(/^ingest_fields_dropped_total\{.*reason="(\w+)".*\} (\d+)$/gm)
+  return Object.fromEntries([...found].map(([, reason, count]) => [reason, Number(count)]))
+}
+
+test('a measurement beyond all bounds is no sample, and is counted', async () => {
+  const vital = ([metric, value]: [string, number]) => ({ event_name: 'web_vital', properties: { metric, value } })
+  const good: [string, number][] = [
+    ['LCP', 60_000],
+    ['CLS', 10],
+  ]
+  const bad: [string, number][] = [
+    ['LCP', 1e9],
+    ['FCP', 60_001],
+    ['INP', 1e5],
+    ['CLS', 11],
+    ['LCP', -1],
+  ]
+  const rows = await storedAll([...good, ...bad].map(vital))
+  expect(rows.map(({ metric, metric_value: value }) => [metric, value])).toEqual([
+    ...good,
+    ...bad.map(() => ['none', 0]),
+  ])
+  expect((await dropped())['vital_out_of_bounds']).toBe(bad.length)
+})
+
+test('an e-mail that is none makes no contact: it is counted, and the event kept', async () => {
+  const bad = ['nope', 'a@b', 'a b@example.com', '@example.com', 'a@example..com', 'a@b@example.com']
+  const good = ['Ada@Example.com', 'jörg@müller.example', "o'brien+tag@mail.example.co.uk"]
+  const identify = (email: string) => ({ event_type: 'identify', anonymous_id: 'somebody', email })
+  expect(await storedAll([...bad, ...good].map(identify))).toHaveLength(bad.length + good.length)
+  const sent = await stores.pg.query<{ email: string | null }>('SELECT email FROM inbox ORDER BY event_id')
+  expect(sent.map(({ email }) => email)).toEqual([...bad.map(() => null), ...good.map((email) => email.toLowerCase())])
+  expect((await dropped())['invalid_email']).toBe(bad.length)
+})
+
+test('a text that is no page is none, and no path leads a browser away', async () => {
+  const script = 'javascript:alert(1)'
+  const bad = [
+    ...[script, `${script}//https://x.example/`, ' javascript://x/%0aalert(1)', 'JavaScript://x.example/%0aalert(1)'],
+    ...['data:text/html,x', 'no URL'],
+  ]
+  for (const row of await storedAll(bad.map((url) => ({ url })))) expect(row).toMatchObject({ url: '', path: '' })
+  expect((await dropped())['not_a_page_url']).toBe(bad.length)
+  const named: [string, string][] = [
+    [script, `/${script}`],
+    ['//evil.example/x', '/evil.example/x'],
+    ['/\\evil.example/x', '/evil.example/x'],
+    ['/\t/evil.example/x', '/evil.example/x'],
+    ['pricing?x=1', '/pricing'],
+    ['https://example.com/a', '/a'],
+  ]
+  const beside = named.map(([path]) => ({ url: 'https://example.com/b', path }))
+  const alone = named.map(([path]) => ({ path }))
+  const inUrl = { url: 'https://example.com//evil.example/x' }
+  const paths = (await storedAll([...beside, ...alone, inUrl])).map(({ path }) => path)
+  const kept = named.map(([, path]) => path)
+  expect(paths).toEqual([...kept, ...kept, '/evil.example/x'])
+})
+
 test('an event’s country is the proxy’s, the address’s, or the time zone’s', async () => {
   const from = (address: string, country = '') => ({ 'X-Forwarded-For': address, 'CF-IPCountry': country })
   const timezone = 'Europe/Vienna'
@@ -103,7 +153,7 @@ test('an event’s country is the proxy’s, the address’s, or the time zone�
 })
 
 test('a click on a short link has the country of the address that it came from', async () => {
-  const link = await makeLink(ingest.workspaceId, null)
+  const link = await makeLink(stores, ingest.workspaceId, null)
   const url = `http://127.0.0.1:${ingest.port}/l/${link.attribution_key}`
   const headers = {
     'X-Forwarded-For': '91.12.0.1',

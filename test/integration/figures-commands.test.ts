@@ -58,11 +58,11 @@ const insert = (replaced: string, which: string) => (rows: string) =>
   `INSERT INTO sessions SELECT * REPLACE (${replaced}) FROM sessions FINAL WHERE ${rows} AND ${which} LIMIT 1`
 
 test.each([
-  ['a session’s pageviews', update('sessions', 'pageviews = pageviews + 1')],
+  ['where a session entered', update('sessions', "entry_path = '/elsewhere'")],
   ['what a visitor was seen with', update('visitors', "keys = ['v']")],
   ['what conversions are credited to', update('credits', "source = 'elsewhere'")],
-  ['the cells of a day', update('cells', 'bounces = bounces + 1')],
-  ['a session, under a higher version', insert('version + 1000 AS version, events + 1 AS events', 'begins')],
+  ['the cells of a day', update('cells', 'is_cut = 1')],
+  ['a session, under a higher version', insert('version + 1000 AS version, last_at + 1 AS last_at', 'begins')],
   ['a session that there never was', insert('session + 1000 AS session', '1')],
 ])('a check finds %s altered, and a rebuild mends it', async (_, alter) => {
   const before = await shownOf(workspace, { days: '7' })

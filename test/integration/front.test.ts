@@ -61,6 +61,25 @@ test('forwards the path as it is, the host, and the address of the sender behind
   })
 })
 
+test("sends what payment providers send to the API, and all else of tracking's paths to ingest", async () => {
+  const asked: string[] = []
+  const noting = await startFront({
+    ...options,
+    portOf: (service) => {
+      asked.push(service)
+      return upstreamPort
+    },
+  })
+  const serviceOf = async (path: string) => {
+    asked.length = 0
+    await fetch(`http://127.0.0.1:${noting.port}${path}`)
+    return new Set(asked)
+  }
+  expect(await serviceOf('/api/v1/growth/revenue/stripe/1')).toEqual(new Set(['api']))
+  expect(await serviceOf('/api/v1/growth/revenues')).toEqual(new Set(['ingest']))
+  await noting.close()
+})
+
 test('takes the country from nobody but a trusted proxy', async () => {
   const strict = await startFront({ ...options, trustedProxies: ['192.0.2.0/24'] })
   const answer = await fetch(`http://127.0.0.1:${strict.port}/svc.js`, { headers: { 'cf-ipcountry': 'DE' } })
@@ -198,6 +217,77 @@ test.each([
   expect(isAsked).toBe(false)
 })
 
+test.each([
+  ['asks for it', 'HTTP/1.1', 'Connection: close'],
+  ['speaks HTTP/1.0', 'HTTP/1.0', 'X: 1'],
+  ['speaks HTTP/1.0 and would keep it', 'HTTP/1.0', 'Connection: keep-alive'],
+])('ends the connection of a sender who %s with a forwarded answer', async (_, version, header) => {
+  handle = (_incoming, response) => {
+    // Its length isn't said: HTTP/1.0 knows no chunks.
+    response.write('half')
+    response.end(' and half')
+  }
+  const head = `GET /api/v1/growth/health ${version}\r\nHost: x\r\n${header}\r\n\r\n`
+  const { text, statuses, closedAfterMs } = await exchange(front.port, [head], { waitMs: 5_000 })
+  expect([statuses, closedAfterMs]).toEqual([[200], expect.any(Number)])
+  expect(text).toMatch(/^connection: close\r$/im)
+  if (version === 'HTTP/1.0') expect(text).toMatch(/\r\n\r\nhalf and half$/)
+})
+
+/** What a refusal has: JSON with a detail, the caller's id, and no connection after it. */
+function expectRefusal(text: string, id: string): void {
+  expect(text).toMatch(new RegExp(`^x-request-id: ${id}\r$`, 'im'))
+  expect(text).toMatch(/^connection: close\r$/im)
+  expect(text).toMatch(/\r\n\r\n\{"detail":"[^"]+"\}$/)
+}
+
+test.each([
+  ['what is no HTTP', 'GET /svc.js\r\nX-Request-Id: mine\r\n\r\n', 400, '\\S+'],
+  [
+    'headers that are too large',
+    `GET /svc.js HTTP/1.1\r\nHost: x\r\nX-Request-Id: mine\r\nX: ${large}\r\n\r\n`,
+    431,
+    '\\S+',
+  ],
+  ['no host', 'GET /svc.js HTTP/1.1\r\nX-Request-Id: mine\r\n\r\n', 400, 'mine'],
+  ['two hosts', 'GET /svc.js HTTP/1.1\r\nHost: x\r\nHost: y\r\nX-Request-Id: mine\r\n\r\n', 400, 'mine'],
+  ['a bad chunk', 'POST /svc.js HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nz\r\n', 400, '\\S+'],
+])('refuses %s with a body and an id', async (_, sent, status, id) => {
+  const { text, statuses, closedAfterMs } = await exchange(front.port, [sent])
+  expect([statuses, closedAfterMs]).toEqual([[status], expect.any(Number)])
+  expectRefusal(text, id)
+})
+
+test('refuses a head that does not come to its end with a body and an id', async () => {
+  const { text, statuses } = await exchange(front.port, ['GET /svc.js HTTP/1.1\r\nHost: '], { waitMs: 60_000 })
+  expect(statuses).toEqual([408])
+  expectRefusal(text, '\\S+')
+})
+
+test('answers the request before the one that it refuses', async () => {
+  const read = 'GET /api/v1/growth/health HTTP/1.1\r\nHost: x\r\n\r\n'
+  handle = (_incoming, response) => void setTimeout(() => response.end('first'), 100)
+  const { text, statuses } = await exchange(front.port, [`${read}nonsense\r\n\r\n`])
+  expect([statuses, text]).toEqual([[200, 400], expect.stringMatching(/first[\s\S]*"detail"/)])
+})
+
+test('a method that nobody knows is answered as the service answers any that it does not take', async () => {
+  handle = ({ method, url, headers }, response) => {
+    expect([method, url]).toEqual(['TRACE', '/svc.js'])
+    const own = { Allow: 'GET, HEAD', 'X-Request-Id': headers['x-request-id'], 'Content-Type': 'application/json' }
+    response.writeHead(405, own).end('{"detail":"Method Not Allowed"}')
+  }
+  for (const path of ['/svc.js?key=x', '/']) {
+    const head = `FOO ${path} HTTP/1.1\r\nHost: x\r\nX-Request-Id: mine\r\n\r\n`
+    const { text, statuses, closedAfterMs } = await exchange(front.port, [head])
+    expect([path, statuses, closedAfterMs]).toEqual([path, [405], expect.any(Number)])
+    expect(text).toMatch(/^allow: GET, HEAD\r$/im)
+    expectRefusal(text, 'mine')
+  }
+  isAway = true
+  expect((await exchange(front.port, ['FOO /svc.js HTTP/1.1\r\nHost: x\r\n\r\n'])).statuses).toEqual([503])
+})
+
 test('ends a connection whose body goes on after the answer', async () => {
   handle = (_incoming, response) => response.writeHead(413, { Connection: 'close' }).end('{}')
   const head = 'POST /api/v1/growth/track HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000\r\n\r\n'
@@ -211,10 +301,10 @@ test('lets go of a service when the sender vanishes', async () => {
   const begun = new Promise<void>((resolve) => {
     begin = resolve
   })
-  const gone = new Promise<void>((resolve) => {
+  const gone = new Promise<boolean>((resolve) => {
     handle = (incoming) => {
       begin()
-      incoming.resume().on('close', () => resolve())
+      incoming.resume().on('close', () => resolve(incoming.complete))
     }
   })
   const asked = request(`${root}/api/v1/growth/track`, { method: 'POST' })
@@ -222,7 +312,8 @@ test('lets go of a service when the sender vanishes', async () => {
   asked.write(large)
   await begun
   asked.destroy()
-  await gone
+  const isComplete = await gone
+  expect(isComplete).toBe(false)
 })
 
 test('shows its page to browsers, with a request id, and nothing else at the root', async () => {

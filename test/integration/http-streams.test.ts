@@ -137,7 +137,7 @@ test('a sender who goes away ends the body at once', async () => {
   await expect.poll(() => observed).toContainEqual(['read', 0])
 })
 
-test('a sender who stops is given up, one who drips goes on until the deadline', async () => {
+test.concurrent('a sender who stops is given up, one who drips goes on until the deadline', async () => {
   const stuck = await exchange(port, [post('/read', 'Content-Length: 1000\r\n'), 'abc'], { until: '}' })
   expect(stuck.statuses).toEqual([408])
   expect(ended.at(-1)).toBe('the body was late')
@@ -148,7 +148,7 @@ test('a sender who stops is given up, one who drips goes on until the deadline',
   expect(late.statuses).toEqual([408])
 })
 
-test('a slow sender is not cut by the library under it', async () => {
+test.concurrent('a slow sender is not cut by the library under it', async () => {
   const drips = Array.from({ length: 16 }, () => ['a', 900]).flat()
   const { text } = await exchange(port, [post('/patient', 'Content-Length: 16\r\n'), ...drips], { until: '}' })
   expect(text).toContain('"bytes":16')

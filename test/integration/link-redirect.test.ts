@@ -1,4 +1,6 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { insertLink, type TrackedLink } from '../../postgres/tables/links.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
@@ -120,7 +122,23 @@ test('an unknown key is a 404 page, whatever it looks like', async () => {
       expect([header('Content-Type'), text]).toEqual(['text/html; charset=utf-8', expect.any(String)])
     expect(header('Location')).toBeUndefined()
   }
-  expect((await follow('00000000')).header('Cache-Control')).toBe('no-store')
+  const { header } = await follow('00000000')
+  expect([header('Cache-Control'), header('X-Content-Type-Options')]).toEqual(['no-store', 'nosniff'])
+  const policy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+  expect(header('Content-Security-Policy')).toBe(policy)
+})
+
+test('a slash behind a key is redirected away, and the root of links is a 404 page', async () => {
+  const link = await makeLink()
+  for (const at of ['/l', '/to']) {
+    const { status, header } = await follow(`${link.attribution_key}/?a=1`, {}, 'GET', at)
+    expect([status, header('Location')]).toEqual([307, `${at}/${link.attribution_key}?a=1`])
+    expect((await follow(`${link.attribution_key}/`, {}, 'HEAD', at)).status).toBe(307)
+    for (const path of [at, `${at}/`, `${at}/short/`, `${at}/${link.attribution_key}/more`]) {
+      const { status, header } = await follow(path.slice(1), {}, 'GET', '')
+      expect([path, status, header('Content-Type')]).toEqual([path, 404, 'text/html; charset=utf-8'])
+    }
+  }
 })
 
 test('other methods are 405', async () => {
@@ -139,8 +157,8 @@ test('a destination with every odd character stands in the header as it is store
 test('redirects go on while Postgres is away, also after a restart; what can’t be looked up is 503 and never 404', async () => {
   const known = await makeLink()
   expect((await follow(known.attribution_key)).status).toBe(302)
-  // Read by the table, whose copy is then on the disk.
-  await sleep(6_000)
+  const copy = join(stores.dataDir, 'ingest', 'links.jsonl')
+  await vi.waitUntil(() => readFileSync(copy, 'utf8').includes(known.attribution_key), { timeout: 60_000 })
   await proxy.set('refusing')
   const unseen = await makeLink()
   const answers = async () => {

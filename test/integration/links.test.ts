@@ -157,6 +157,7 @@ describe('GET /v1/links', () => {
 })
 
 describe('GET /v1/links/{link_id}', () => {
+  const noRevenue = { payments: 0, revenue_cents: 0, revenue_by_currency: {} }
   const noClicks = {
     clicks: 0,
     total: 0,
@@ -172,7 +173,7 @@ describe('GET /v1/links/{link_id}', () => {
     const { body } = await create(valid)
     for (const id of [body.id, `link_${body.id}`]) {
       const response = await api.ask(`/v1/links/${id}`, { key: mine.apiKey })
-      expect(await response.json()).toEqual({ ...body, click_counts: noClicks })
+      expect(await response.json()).toEqual({ ...body, click_counts: noClicks, revenue: noRevenue })
     }
   })
 
@@ -262,6 +263,6 @@ test('the overview’s link_clicks are those of the range and the one before, to
         ...{ visitors: 0, events: 0 },
       })
     }),
-    { numRuns: 15 },
+    { numRuns: 50 },
   )
 })

@@ -298,6 +298,32 @@ describe('forms that are none', () => {
   })
 })
 
+describe('what other readers of forms take amiss', () => {
+  test('bytes that are no UTF-8 in a text are 400, whatever charset it claims', async () => {
+    for (const type of [undefined, 'text/plain; charset=utf-8', 'text/plain; charset=iso-8859-1']) {
+      const alt = { name: 'alt_text', value: Buffer.from('caf\xe9', 'latin1'), ...(type !== undefined && { type }) }
+      const { status, answer } = await send(formOf(filePart(png()), alt))
+      expect([status, answer.detail]).toEqual([400, 'There was an error parsing the body'])
+    }
+    await expectNothing()
+    const named = { name: 'alt_text', value: 'café \ufffd', type: 'text/plain; charset=UTF-8' }
+    expect((await send(formOf(filePart(png()), named))).answer['alt_text']).toBe('café \ufffd')
+  })
+
+  test('control characters in a name are cleaned', async () => {
+    const { status, answer } = await upload(png(), '\x01a\x07b\x7f\tc.png')
+    expect([status, answer['filename']]).toEqual([200, 'a-b-c.png'])
+  })
+
+  test('a file without a name is a file, and of one that is refused nothing is shown', async () => {
+    expect(await upload(png(), '', 'image/png')).toMatchObject({ status: 200, answer: { filename: 'image.png' } })
+    for (const type of ['image/png', 'text/plain', undefined]) {
+      const { status, answer } = await upload('a secret text in place of a picture', '', type)
+      expect([status, JSON.stringify(answer)]).toEqual([415, expect.not.stringContaining('secret')])
+    }
+  })
+})
+
 describe('who may', () => {
   test('nothing is written for a caller without a key or the scope, whatever is sent', async () => {
     const { apiKey } = await makeKey(stores, mine.workspaceId, { scopes: ['media:read'] })

@@ -21,6 +21,7 @@ describe('a workspace without events', () => {
       conversions: 0,
       conversion_rate: 0,
       revenue_cents: 0,
+      ...{ revenue_by_currency: {}, ad_spend_cents: 0, ad_spend_by_currency: {} },
       bounce_rate: 0,
       average_session_seconds: 0,
       pages_per_session: 0,
@@ -30,6 +31,7 @@ describe('a workspace without events', () => {
     }
     expect(overview.metrics).toEqual({
       ...zeros,
+      ad_campaigns: [],
       live_visitors: 0,
       as_of: expect.stringMatching(/^\d{4}-.*Z$/),
       lists_cut: false,
@@ -115,7 +117,7 @@ describe('counters', () => {
     expect(metrics.previous).toMatchObject({ visitors: 1, sessions: 1, pageviews: 1, events: 1, bot_visits: 1 })
     expect(Object.keys(metrics.previous!).sort()).toEqual(
       Object.keys(metrics)
-        .filter((name) => !['live_visitors', 'as_of', 'lists_cut', 'range', 'previous'].includes(name))
+        .filter((name) => !['live_visitors', 'ad_campaigns', 'as_of', 'lists_cut', 'range', 'previous'].includes(name))
         .sort(),
     )
   })

@@ -98,8 +98,8 @@ describe('web_vital_pages', () => {
         good: 4,
         needs_improvement: 2,
         poor: 2,
-        p90: 4007,
-        metric_p90s: { LCP: 4007, INP: 450 },
+        p90: 4014,
+        metric_p90s: { LCP: 4014, INP: 450 },
         metric_ratings: { LCP: 'poor', INP: 'needs_improvement' },
       },
       {

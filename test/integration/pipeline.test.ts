@@ -100,6 +100,11 @@ async function eventually(what: () => Promise<boolean>, withinMs = 45_000): Prom
   }
 }
 
+function openQueue(): Queue {
+  const { hostname, port, password } = new URL(redis.url)
+  return new Queue('pipeline', { connection: { host: hostname, port: Number(port), password } })
+}
+
 const oldEvents = async () => {
   const [row] = await stores.ch.query<{ count: number }>(
     `SELECT count() AS count FROM events WHERE occurred_at < now() - INTERVAL 1000 DAY`,
@@ -123,11 +128,18 @@ test('runs its jobs by schedule, says how it is, and ends with code 0 when told 
 })
 
 test("a restart leaves the schedules to their time: a job that ran isn't run again", async () => {
-  const pipeline = await startPipeline()
-  await eventually(async () => (await pipeline.metric('svc_redis_up')) === 1)
+  const queue = openQueue()
+  const schedules = async () => (await queue.getJobSchedulers()).map(({ key, next }) => ({ key, next }))
+  const before = await schedules()
+  expect(before).toHaveLength(3)
   await insertOldEvent()
-  await delay(3_000)
+  const pipeline = await startPipeline()
+  // Said after the first sweep of the schedules.
+  await eventually(async () => (await pipeline.metric('svc_redis_up')) === 1)
+  expect(await schedules()).toEqual(before)
+  expect(await queue.getJobCounts('waiting', 'active', 'failed')).toEqual({ waiting: 0, active: 0, failed: 0 })
   expect(await oldEvents()).toBe(1)
+  await queue.close()
   expect(await end(pipeline.child, 'SIGTERM')).toBe(0)
 })
 
@@ -138,10 +150,10 @@ test('an emptied Redis has its schedules back, and jobs run on', async () => {
   await client.flushall()
   client.disconnect()
   await eventually(async () => (await oldEvents()) === 0, 50_000)
-  const { hostname, port, password } = new URL(redis.url)
-  const queue = new Queue('pipeline', { connection: { host: hostname, port: Number(port), password } })
+  const queue = openQueue()
   expect((await queue.getJobSchedulers()).map(({ key }) => key).sort()).toEqual([
     'expire-data',
+    'expire-deliveries',
     'expire-idempotency',
     'expire-salts',
   ])
@@ -157,7 +169,9 @@ test('folds new events, also without Redis and after a kill', async () => {
     await advanceMark(stores.pg, first, id)
   }
   const counted = async () => {
-    const [row] = await stores.ch.query<{ events: number }>('SELECT sum(events) AS events FROM sessions FINAL')
+    const [row] = await stores.ch.query<{ events: number }>(
+      'SELECT sum(seen.events) AS events FROM sessions FINAL ARRAY JOIN seen WHERE seen.kind = 0',
+    )
     return row!.events
   }
   await end(redisProcess, 'SIGKILL')
@@ -199,9 +213,7 @@ test('ends within its deadlines when told to while Redis is away', async () => {
   const pipeline = await startPipeline()
   await eventually(async () => (await pipeline.metric('svc_redis_up')) === 1)
   await end(redisProcess, 'SIGKILL')
-  const startedAt = Date.now()
+  // A step of the shutdown that overruns its deadline makes the code another one.
   expect(await end(pipeline.child, 'SIGTERM')).toBe(0)
-  // A job under way would have 12 s to end, and the queue 3 s to be told.
-  expect(Date.now() - startedAt).toBeLessThan(20_000)
   await startRedis()
 })

@@ -5,20 +5,24 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { runCommandLine } from '../../cli/run.ts'
+import { createWorkspace } from '../../postgres/tables/workspaces.ts'
 import { isBotAgent } from '../../schemas/reference/bots.ts'
 import { noCountry } from '../../schemas/row.ts'
 import { freePort } from '../../start/stores/store.ts'
 import {
-  accessLogPath,
   type LoggedPage,
   type LoggedSession,
-  loggedPages,
+  logNames,
+  openLog,
+  pagesOf,
   sessionsOf,
   sourceOf,
+  writeMadeLog,
 } from '../support/access-log.ts'
 import { startApi, type TestApi } from '../support/api.ts'
 import { compileService } from '../support/compile.ts'
 import { foldStored } from '../support/figures.ts'
+import { makeLink, makePost } from '../support/publishing.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
 let stores: TestStores
@@ -27,8 +31,11 @@ let ingestFile: string
 let ingest: ChildProcess
 let port: number
 let trackingUrl: string
-const log = accessLogPath()
-const people = loggedPages().filter(({ agent }) => !isBotAgent(agent))
+const made = writeMadeLog()
+const log = made.path
+const pages = pagesOf(made)
+const isOfPeople = ({ agent }: LoggedPage) => !isBotAgent(agent)
+const people = pages.filter(isOfPeople)
 const sessions = sessionsOf(people)
 
 beforeAll(async () => {
@@ -41,6 +48,7 @@ afterAll(async () => {
   await endIngest('SIGTERM')
   await api?.close()
   await stores?.close()
+  made.remove()
 })
 
 let workspace: { workspace_id: number; tracking_key: string; api_key: string }
@@ -93,8 +101,8 @@ async function svc(...words: string[]) {
   return { code, err, json: () => (code === 0 ? JSON.parse(out) : expect.fail(`exit code ${code}: ${err}`)) }
 }
 
-const replay = (...options: string[]) =>
-  svc('replay', log, '--tracking-url', trackingUrl, '--tracking-key', workspace.tracking_key, ...options)
+const replay = (path: string, ...options: string[]) =>
+  svc('replay', path, '--tracking-url', trackingUrl, '--tracking-key', workspace.tracking_key, ...options)
 
 /** Rows stored for the workspace, once they are `expected` or the time is up. */
 async function stored(expected: { people: number; bots: number }): Promise<{ people: number; bots: number }> {
@@ -113,92 +121,100 @@ async function stored(expected: { people: number; bots: number }): Promise<{ peo
   }
 }
 
-const allRows = { people: people.length, bots: loggedPages().length - people.length }
+const allRows = { people: people.length, bots: pages.length - people.length }
 
-describe('a real log, shifted to now', () => {
-  test('has in the overview the visitors, pageviews, sessions, pages and sources that the file has', async () => {
-    const summary = (await replay('--shift-to-now')).json()
-    expect(summary).toMatchObject({
-      lines: 10_000,
-      odd_lines: 1,
-      site: 'http://www.semicomplete.com',
-      pageviews: people.length,
-      bots: allRows.bots,
-      visitors: new Set(sessions.map(({ visitor }) => visitor)).size,
-      sessions: sessions.length,
-      sent: loggedPages().length,
-      accepted: loggedPages().length,
-      deduplicated: 0,
-      rejected: 0,
-    })
-    expect(await stored(allRows)).toEqual(allRows)
+describe('a log that is shifted to now', () => {
+  test.for(logNames)(
+    'has in the overview the visitors, pageviews, sessions, pages and sources of %s',
+    async (name, context) => {
+      const log = openLog(name, context)
+      const pages = pagesOf(log)
+      const people = pages.filter(isOfPeople)
+      const sessions = sessionsOf(people)
+      const allRows = { people: people.length, bots: pages.length - people.length }
+      const summary = (await replay(log.path, '--shift-to-now')).json()
+      expect(summary).toMatchObject({
+        lines: log.lines.length,
+        odd_lines: 1,
+        site: log.site,
+        pageviews: people.length,
+        bots: allRows.bots,
+        visitors: new Set(sessions.map(({ visitor }) => visitor)).size,
+        sessions: sessions.length,
+        sent: pages.length,
+        accepted: pages.length,
+        deduplicated: 0,
+        rejected: 0,
+      })
+      expect(await stored(allRows)).toEqual(allRows)
 
-    await foldStored(stores)
-    const response = await api.ask('/v1/analytics/overview?hours=49', { key: workspace.api_key })
-    expect(response.status).toBe(200)
-    const overview = (await response.json()) as Record<'metrics', object> &
-      Record<'top_pages' | 'top_sources', Record<string, unknown>[]>
-    expect(overview.metrics).toMatchObject({
-      visitors: new Set(sessions.map(({ visitor }) => visitor)).size,
-      pageviews: people.length,
-      sessions: sessions.length,
-      events: people.length,
-      bot_visits: allRows.bots,
-      bounce_rate: percent(sessions.filter(({ pages }) => pages.length === 1).length, sessions.length),
-    })
-    const [first, last] = [people[0]!.time, people.at(-1)!.time]
-    const seconds = sessions.map(({ pages }) => (pages.at(-1)!.time - pages[0]!.time) / 1000)
-    const mean = seconds.reduce((sum, one) => sum + one, 0) / sessions.length
-    // The log's three and a half days are pressed into 48 hours, and sessions with them.
-    expect(last - first).toBeGreaterThan(48 * 3_600_000)
-    expect(overview.metrics).toHaveProperty('average_session_seconds', expect.closeTo(mean * summary.time_scale, 1))
-    expect(overview.top_pages.map(({ path, pageviews, visitors }) => ({ path, pageviews, visitors }))).toEqual(
-      topPages(people).slice(0, 10),
-    )
-    expect(overview.top_sources).toEqual(
-      topSources(sessions)
-        .slice(0, 10)
-        .map((row) => expect.objectContaining(row)),
-    )
-  })
+      await foldStored(stores)
+      const response = await api.ask('/v1/analytics/overview?hours=49', { key: workspace.api_key })
+      expect(response.status).toBe(200)
+      const overview = (await response.json()) as Record<'metrics', object> &
+        Record<'top_pages' | 'top_sources', Record<string, unknown>[]>
+      expect(overview.metrics).toMatchObject({
+        visitors: new Set(sessions.map(({ visitor }) => visitor)).size,
+        pageviews: people.length,
+        sessions: sessions.length,
+        events: people.length,
+        bot_visits: allRows.bots,
+        bounce_rate: percent(sessions.filter(({ pages }) => pages.length === 1).length, sessions.length),
+      })
+      const [first, last] = [people[0]!.time, people.at(-1)!.time]
+      const seconds = sessions.map(({ pages }) => (pages.at(-1)!.time - pages[0]!.time) / 1000)
+      const mean = seconds.reduce((sum, one) => sum + one, 0) / sessions.length
+      // The log's three and a half days are pressed into 48 hours, and sessions with them.
+      expect(last - first).toBeGreaterThan(48 * 3_600_000)
+      expect(overview.metrics).toHaveProperty('average_session_seconds', expect.closeTo(mean * summary.time_scale, 1))
+      expect(overview.top_pages.map(({ path, pageviews, visitors }) => ({ path, pageviews, visitors }))).toEqual(
+        topPages(people).slice(0, 10),
+      )
+      expect(overview.top_sources).toEqual(
+        topSources(sessions, log.site)
+          .slice(0, 10)
+          .map((row) => expect.objectContaining(row)),
+      )
+    },
+  )
 
   test('is counted once when it is replayed again to the same moment', async () => {
     const moment = new Date().toISOString()
-    const first = (await replay('--shift-to', moment)).json()
-    expect(first).toMatchObject({ accepted: loggedPages().length, deduplicated: 0, last_occurred_at: moment })
-    expect((await replay('--shift-to', moment)).json()).toMatchObject({
-      accepted: loggedPages().length,
-      deduplicated: loggedPages().length,
+    const first = (await replay(log, '--shift-to', moment)).json()
+    expect(first).toMatchObject({ accepted: pages.length, deduplicated: 0, last_occurred_at: moment })
+    expect((await replay(log, '--shift-to', moment)).json()).toMatchObject({
+      accepted: pages.length,
+      deduplicated: pages.length,
     })
     expect(await stored(allRows)).toEqual(allRows)
   })
 
   test('is whole and counted once when ingest is killed under it and started again', async () => {
     // The log's three and a half days in some five seconds.
-    const replaying = replay('--shift-to-now', '--speed', '60000')
+    const replaying = replay(log, '--shift-to-now', '--speed', '60000')
     await delay(1_500)
     await endIngest('SIGKILL')
     await delay(500)
     await startIngest()
     const summary = (await replaying).json()
-    expect(summary.accepted).toBe(loggedPages().length)
+    expect(summary.accepted).toBe(pages.length)
     expect(summary.retries).toBeGreaterThan(0)
     expect(await stored(allRows)).toEqual(allRows)
   })
 })
 
 test('old times are refused by the public interface, and nothing is sent', async () => {
-  expect(await replay()).toMatchObject({ code: 1, err: expect.stringContaining('--shift-to-now') })
+  expect(await replay(log)).toMatchObject({ code: 1, err: expect.stringContaining('--shift-to-now') })
   expect(await stored({ people: 0, bots: 0 })).toEqual({ people: 0, bots: 0 })
 })
 
 test('old times are imported as they are, and a second import changes nothing', async () => {
   const importing = () => svc('replay', log, '--import', '--workspace', String(workspace.workspace_id))
   const first = (await importing()).json()
-  expect(first).toMatchObject({ accepted: loggedPages().length, deduplicated: 0, rejected: 0 })
+  expect(first).toMatchObject({ accepted: pages.length, deduplicated: 0, rejected: 0 })
   expect((await importing()).json()).toMatchObject({
-    accepted: loggedPages().length,
-    deduplicated: loggedPages().length,
+    accepted: pages.length,
+    deduplicated: pages.length,
   })
   expect(await stored(allRows)).toEqual(allRows)
   const [facts] = await stores.ch.query(
@@ -235,9 +251,40 @@ test('an imported row has the country of its line’s address, by the database o
   ])
 })
 
+test('an imported row has the link and the post that its URL names, as far as they are the workspace’s', async () => {
+  const { workspace_id: workspaceId } = workspace
+  const neighbour = await stores.pg.transaction((tx) =>
+    createWorkspace(tx, { name: 'Other', slug: 'replay-other', timezone: 'UTC', plan: 'growth' }),
+  )
+  const [post, theirPost] = [await makePost(stores, workspaceId), await makePost(stores, neighbour.workspaceId)]
+  const [link, theirs] = [
+    await makeLink(stores, workspaceId, post),
+    await makeLink(stores, neighbour.workspaceId, theirPost),
+  ]
+  const line = (path: string) =>
+    `10.0.0.1 - - [17/May/2015:10:05:03 +0000] "GET ${path} HTTP/1.1" 200 1 "-" "Mozilla/5.0 (X11; Linux x86_64) Firefox/38.0"\n`
+  const pages = [
+    `/a?svc_link_id=${link.id}`,
+    `/b?svc_post_id=${post}`,
+    `/c?svc_link_id=${theirs.id}&svc_post_id=${theirPost}`,
+  ]
+  const file = join(stores.dataDir, 'links.log')
+  await writeFile(file, pages.map(line).join(''))
+  expect((await svc('replay', file, '--import', '--workspace', String(workspaceId))).code).toBe(0)
+  const rows = await stores.ch.query(
+    'SELECT path, link_id, post_id FROM events WHERE workspace_id = {workspaceId:UInt32} ORDER BY path',
+    { workspaceId },
+  )
+  expect(rows).toEqual([
+    { path: '/a', link_id: link.id, post_id: post },
+    { path: '/b', link_id: 0, post_id: post },
+    { path: '/c', link_id: 0, post_id: 0 },
+  ])
+})
+
 test('no address of the log is stored', async () => {
   await svc('replay', log, '--import', '--workspace', String(workspace.workspace_id))
-  const addresses = new Set(loggedPages().map(({ address }) => address))
+  const addresses = new Set(pages.map(({ address }) => address))
   const rows = await stores.ch.query<Record<string, unknown>>('SELECT * FROM events WHERE workspace_id = {id:UInt32}', {
     id: workspace.workspace_id,
   })
@@ -275,8 +322,8 @@ function topPages(pages: readonly LoggedPage[]) {
     .sort((a, b) => b.pageviews - a.pageviews || (a.path < b.path ? -1 : 1))
 }
 
-function topSources(all: readonly LoggedSession[]) {
-  const bySource = groupBy(all, ({ pages }) => sourceOf(pages[0]!))
+function topSources(all: readonly LoggedSession[], site: string) {
+  const bySource = groupBy(all, ({ pages }) => sourceOf(pages[0]!, site))
   return [...bySource]
     .map(([name, those]) => ({
       source: name.split(' / ')[0]!,

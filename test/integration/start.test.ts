@@ -10,6 +10,7 @@ import { projectFile } from '../../runtime/paths.ts'
 import { browserWithinMs, demand, sharedBrowser } from '../support/browser.ts'
 import type { Overview } from '../support/overview.ts'
 import { startProduct, type TestProduct } from '../support/product.ts'
+import { exchange } from '../support/raw-http.ts'
 import { freshStores } from '../support/stores.ts'
 
 const startMs = 120_000
@@ -43,6 +44,22 @@ async function refusedStart(env: Record<string, string>): Promise<{ code: number
   await once(child, 'close')
   return { code: child.exitCode, lines: output.trim().split('\n') }
 }
+
+test('answers at the address of MCP that dev.json names', async () => {
+  const dev = JSON.parse(readFileSync(join(dataDir, 'dev.json'), 'utf8')) as { mcp_url: string; api_key: string }
+  const headers = { Authorization: `Bearer ${dev.api_key}`, 'Content-Type': 'application/json' }
+  const asked = async (more: Record<string, string>, body: object) =>
+    fetch(dev.mcp_url, { method: 'POST', headers: { ...headers, ...more }, body: JSON.stringify(body) })
+  const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'svc.get_workspace' } }
+  expect(await (await asked({}, call)).json()).toMatchObject({
+    result: { structuredContent: { slug: 'my-workspace' } },
+  })
+  // Our own pages are at that origin, also by this machine's other name.
+  const { port } = new URL(dev.mcp_url)
+  const origins = [`http://localhost:${port}`, `http://127.0.0.1:${port}`, 'http://evil.example']
+  const statuses = await Promise.all(origins.map(async (Origin) => (await asked({ Origin }, call)).status))
+  expect(statuses).toEqual([200, 200, 403])
+})
 
 test('writes dev.json for its owner alone, with every member, and pids that live', () => {
   const file = join(dataDir, 'dev.json')
@@ -100,6 +117,19 @@ test('shows a page at its root that says whether all is well and holds no secret
   }
 })
 
+test('answers a method that nobody knows with those that the path takes', async () => {
+  const port = Number(new URL(product.dev.base_url).port)
+  for (const [path, allow] of [
+    ['/v1/posts', 'GET, HEAD, POST'],
+    ['/api/v1/growth/track', 'OPTIONS, POST'],
+    ['/', 'GET, HEAD'],
+  ]) {
+    const { text, statuses } = await exchange(port, [`FOO ${path} HTTP/1.1\r\nHost: x\r\n\r\n`])
+    expect([path, statuses, /^allow: (.*)\r$/im.exec(text)?.[1]]).toEqual([path, [405], allow])
+  }
+  expect((await exchange(port, ['FOO /v1/nothing HTTP/1.1\r\nHost: x\r\n\r\n'])).statuses).toEqual([404])
+})
+
 test('what it made is in the audit log: the workspace, and the secret key once', async () => {
   const authorization = `Bearer ${product.dev.api_key}`
   const answer = await fetch(`${product.dev.base_url}/audit-log`, { headers: { authorization } })
@@ -113,7 +143,7 @@ test('what it made is in the audit log: the workspace, and the secret key once',
 test(
   'serves a demo site whose visits are in the overview',
   async (context) => {
-    const browser = demand(await sharedBrowser(), context)
+    const browser = await demand(await sharedBrowser(), context)
     const page = await browser.newPage()
     await page.goto(new URL('/demo/?utm_source=readme', product.dev.base_url).href)
     const read = async () => {
@@ -131,7 +161,9 @@ test('refuses a second start on its folder, and one on its port, in a line each'
   const second = await refusedStart({ DATA_DIR: dataDir })
   expect(second).toEqual({
     code: 1,
-    lines: [expect.stringMatching(/DATA_DIR .* is in use by another process \(\d+\)/)],
+    lines: [
+      expect.stringMatching(/DATA_DIR .* is in use by another process \(\d+\), which serves http:\/\/localhost:\d+\/$/),
+    ],
   })
   const other = mkdtempSync(join(tmpdir(), 'svc-start-'))
   const { port } = new URL(product.dev.base_url)
@@ -140,6 +172,18 @@ test('refuses a second start on its folder, and one on its port, in a line each'
   expect(busy.lines[0]).toContain(`port ${port} is in use`)
   expect(existsSync(join(other, 'lock'))).toBe(false)
   rmSync(other, { recursive: true })
+})
+
+test('obeys --help and refuses any other option, naming the way to set one', async () => {
+  const start = (...words: string[]) =>
+    promisify(execFile)(process.execPath, [projectFile('start/bootstrap.mjs'), ...words]).catch((error) => error)
+  expect(await start('start', '--help')).toMatchObject({ stdout: expect.stringContaining('PORT=8081 npm start') })
+  expect(await start('api', '--help')).toMatchObject({ stdout: expect.stringContaining('Starts the API') })
+  for (const words of [['--port', '5'], ['--port=5'], ['--help', '--colour'], ['stray']]) {
+    const { code, stderr, stdout } = await start('start', ...words)
+    expect([words, code, stdout]).toEqual([words, 2, ''])
+    expect(stderr).toMatch(/^npm start takes no .*PORT=8081 npm start.*docs\/settings\.md.*\n$/)
+  }
 })
 
 test.each([
@@ -209,6 +253,20 @@ test(
     for (const pid of pids) expect(isAlive(pid)).toBe(false)
     expect(existsSync(join(dataDir, 'lock'))).toBe(false)
     expect(Object.values(product.dev.pids)).toEqual([null, null, null, null, null, null])
+    product = await startProduct(dataDir)
+  },
+  startMs,
+)
+
+test(
+  'takes stores that end while it stops for what was asked for, and starts none again',
+  async () => {
+    const { clickhouse, postgres, redis } = product.dev.pids
+    const stopped = product.stop()
+    await vi.waitUntil(() => product.output.includes('svc: stopping'))
+    for (const pid of [clickhouse, postgres, redis]) process.kill(pid!, 'SIGKILL')
+    expect(await stopped).toBe(0)
+    expect(product.output.split('svc: stopping')[1]).toBe('\nsvc: stopped\n')
     product = await startProduct(dataDir)
   },
   startMs,

@@ -95,7 +95,7 @@ export async function askOverview(stores: TestStores, asked: PlacedCase): Promis
       interface: 'rest',
       stores,
       clock: fixedClock(now),
-      config: { apiHost: 'http://127.0.0.1', shortUrlHost: 'http://127.0.0.1/l' },
+      config: { apiHost: 'http://127.0.0.1', shortUrlHost: 'http://127.0.0.1/l', allowPrivateTargets: false },
       log: pino({ level: 'silent' }),
       requestId: 'test',
       path: undefined,

@@ -1,6 +1,7 @@
 /** One visitor's rows, derived from random events: the same in one step or in two, and a count of first appearances. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { type CellKind, cellKinds } from '../../clickhouse/rollups/appearance.ts'
 import { isBounce } from '../../clickhouse/rollups/event-sql.ts'
 import type { SessionRow, VisitorRow } from '../../clickhouse/rollups/tables.ts'
 import { type DerivedRows, deriveRows, noHistory, type VisitorHistory } from '../../pipeline/fold/derive-rows.ts'
@@ -70,6 +71,7 @@ function sessionDaysOf(events: readonly Event[]): SessionDay[] {
         ...([at, id, path, 'desktop', 'Chrome', 'DE'] as const),
         ...([sourceOf(source), mediumOf(source)] as const),
       ]),
+      sampledPaths: of('web_vital').map(({ path }) => path),
     }
   })
 }
@@ -143,12 +145,19 @@ describe('first appearances', () => {
     readonly key: string
     readonly prevDay: number
   }
-  const appearancesOf = (row: SessionRow): Appearance[] => [
-    { key: 'all', prevDay: row.prev_day },
-    ...(row.begins ? [{ key: `source ${row.source} ${row.medium}`, prevDay: row.source_prev_day }] : []),
-    ...(row.conversions > 0 ? [{ key: 'converting', prevDay: row.converting_prev_day }] : []),
-    ...row.page_path.map((path, at) => ({ key: `page ${path}`, prevDay: row.page_prev_day[at]! })),
-  ]
+  const names: Partial<Record<CellKind, string>> = {
+    all: 'all',
+    source: 'source',
+    converting: 'converting',
+    page: 'page',
+  }
+  const appearancesOf = ({ seen }: SessionRow): Appearance[] =>
+    Object.entries(names).flatMap(([kind, name]) =>
+      seen.kind.flatMap((number, at) => {
+        const key = [name, seen.key[at], seen.detail[at]].filter((text) => text !== '').join(' ')
+        return number === cellKinds[kind as CellKind] ? [{ key, prevDay: seen.prev_day[at]! }] : []
+      }),
+    )
 
   /** Keys of an event; the session of its visitor begins with it where none of its events is on the day before. */
   function keysOf(event: Event, events: readonly Event[]): string[] {
@@ -197,16 +206,15 @@ test('whole sessions have what all of their events come to, over two days', () =
           .sort(byTime)
         const views = own.filter(({ kind }) => kind === 'pageview')
         const acts = own.filter(({ kind }) => kind === 'conversion').length
-        expect(row).toMatchObject({
-          ...{ session_events: own.length, session_pageviews: views.length, entry_path: views[0]?.path ?? '' },
-          duration_ms: own.at(-1)!.at - own[0]!.at,
-          is_bounce: Number(
-            isBounce(
-              views.length,
-              acts,
-              own.reduce((sum, { engagementMs }) => sum + engagementMs, 0),
-            ),
-          ),
+        const engagementMs = own.reduce((sum, event) => sum + event.engagementMs, 0)
+        const source = row.seen.kind.indexOf(cellKinds.source)
+        expect({
+          ...{ entry: row.entry_path, events: row.seen.events[source], pageviews: row.seen.pageviews[source] },
+          ...{ durationMs: row.seen.duration_ms[0], bounces: row.seen.bounces[0] },
+        }).toEqual({
+          ...{ entry: views[0]?.path ?? '', events: own.length, pageviews: views.length },
+          durationMs: own.at(-1)!.at - own[0]!.at,
+          bounces: Number(isBounce(views.length, acts, engagementMs)),
         })
       }
     }),

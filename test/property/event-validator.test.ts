@@ -61,7 +61,7 @@ describe.each([
           )
         },
       ),
-      { numRuns: 20 },
+      { numRuns: 50 },
     )
   })
 })

@@ -65,7 +65,7 @@ describe('the event log', () => {
         await log.writer.close()
         await remove()
       }),
-      { numRuns: isLong ? 300 : 15 },
+      { numRuns: isLong ? 300 : 50 },
     )
   })
 
@@ -112,7 +112,7 @@ describe('the event log', () => {
           await again.writer.close()
         },
       ),
-      { numRuns: 30 },
+      { numRuns: 50 },
     )
   })
 

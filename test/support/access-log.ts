@@ -1,17 +1,56 @@
 /**
- * The real access log that replay is tried on, and what it holds, computed the plain way and apart from the code of
- * `svc replay`: read whole, sorted, grouped.
+ * Access logs that replay is tried on: one that is made up, and a real one where it lies beside the project. What they
+ * hold is computed the plain way and apart from the code of `svc replay`: read whole, sorted, grouped.
  */
-import { existsSync, readFileSync } from 'node:fs'
-import { gunzipSync } from 'node:zlib'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { onTestFinished, type TestContext } from 'vitest'
 import { projectFile } from '../../runtime/paths.ts'
+import { leaveOut } from './left-out.ts'
+import { madeSite, makeAccessLog } from './made-access-log.ts'
 
-const path = projectFile('../shared/data/access-2015-05.log.gz')
+export interface AccessLog {
+  /** Of the gzipped file. */
+  readonly path: string
+  readonly lines: readonly string[]
+  /** The site that its own pages refer to. */
+  readonly site: string
+}
 
-/** @throws Error saying what is missing, where the file isn't beside the project */
-export function accessLogPath(): string {
-  if (existsSync(path)) return path
-  throw new Error(`this test needs the access log at ${path}, which isn't there`)
+export type LogName = keyof typeof openers
+
+const openers = { 'a made-up log': openMadeLog, 'the real log': openRealLog }
+export const logNames = Object.keys(openers) as LogName[]
+
+/** Until the test is over. The test is left out where there is no such log. */
+export function openLog(name: LogName, context: TestContext): AccessLog {
+  return openers[name](context)
+}
+
+/** @returns the log; its file is deleted by `remove` */
+export function writeMadeLog(): AccessLog & { remove(): void } {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-access-'))
+  const path = join(folder, 'access.log.gz')
+  writeFileSync(path, gzipSync(makeAccessLog()))
+  return { ...readLog(path, madeSite), remove: () => rmSync(folder, { recursive: true, force: true }) }
+}
+
+function openMadeLog(): AccessLog {
+  const { remove, ...log } = writeMadeLog()
+  onTestFinished(remove)
+  return log
+}
+
+function openRealLog(context: TestContext): AccessLog {
+  const path = projectFile('../shared/data/access-2015-05.log.gz')
+  if (!existsSync(path)) leaveOut(context, 'needs ../shared/data/access-2015-05.log.gz')
+  return readLog(path, 'http://www.semicomplete.com')
+}
+
+function readLog(path: string, site: string): AccessLog {
+  return { path, site, lines: gunzipSync(readFileSync(path)).toString('utf8').trimEnd().split('\n') }
 }
 
 export interface LoggedPage {
@@ -24,9 +63,9 @@ export interface LoggedPage {
 }
 
 /** The page requests of the log in order of time. */
-export function loggedPages(): LoggedPage[] {
+export function pagesOf({ lines }: AccessLog): LoggedPage[] {
   const pages: LoggedPage[] = []
-  for (const line of gunzipSync(readFileSync(accessLogPath())).toString('utf8').split('\n')) {
+  for (const line of lines) {
     const match = /^(\S+) - - \[(.+?)\] "GET (\S+) HTTP\/1\.[01]" (200|304) \S+ "(.*?)" "(.*)"$/.exec(line)
     if (match === null) continue
     const [, address, when, target, , referrer, agent] = match as unknown as string[]
@@ -74,13 +113,13 @@ export function sessionsOf(pages: readonly LoggedPage[]): LoggedSession[] {
   return sessions
 }
 
-/** Where a session came from, for the referrers of this log. */
-export function sourceOf({ target, referrer }: LoggedPage): string {
+/** Where a session came from, for the referrers of these logs. */
+export function sourceOf({ target, referrer }: LoggedPage, site: string): string {
   const query = new URLSearchParams(target.split('?')[1] ?? '')
   const campaign = query.get('utm_source')
   if (campaign !== null) return `${campaign} / ${query.get('utm_medium')}`
   const host = /^https?:\/\/(?:www\.)?([^/:]+)/.exec(referrer)?.[1]?.toLowerCase()
-  if (host === undefined || host === 'semicomplete.com') return 'direct / none'
+  if (host === undefined || site.endsWith(`//www.${host}`)) return 'direct / none'
   if (/^(?:\w+\.)?google\.[a-z.]+$/.test(host)) return 'google / organic'
   if (/^(?:r\.)?duckduckgo\.com$/.test(host)) return 'duckduckgo / organic'
   if (/^(?:stackoverflow|superuser|askubuntu|serverfault)\.com$|\.stackexchange\.com$/.test(host)) {

@@ -73,16 +73,31 @@ export const makers: Readonly<Record<string, Maker>> = {
     const response = await asker.api.ask('/v1/media', { method: 'POST', key: asker.key, body: form })
     return idOf(response)
   },
+  contact_id: async ({ stores, workspaceId }) => {
+    const [row] = await stores.pg.query<{ id: number }>(
+      `INSERT INTO contacts (workspace_id, email, email_hash, first_identified_at, last_identified_at, first_seen_at, last_seen_at)
+       VALUES ($1, gen_random_uuid() || '@example.com', floor(random() * 1e15), $2, $2, $2, $2) RETURNING id`,
+      [workspaceId, Date.now()],
+    )
+    return row!.id
+  },
   delivery_id: async (asker) => {
     const endpoint = await makers['webhook_id']!(asker)
     const [row] = await asker.stores.pg.query<{ id: number }>(
-      `INSERT INTO webhook_deliveries (workspace_id, webhook_endpoint_id, event_id, event_type, status)
-       VALUES ($1, $2, 'evt_' || $2::bigint, 'webhook.test', 'failed') RETURNING id`,
+      `WITH event AS (
+         INSERT INTO outbox (workspace_id, event_id, type, object, fanned_out_at)
+         VALUES ($1, 'evt_' || $2::bigint, 'webhook.test', '{}', now()) RETURNING event_id
+       )
+       INSERT INTO webhook_deliveries (workspace_id, webhook_endpoint_id, event_id, event_type, status)
+       SELECT $1, $2, event_id, 'webhook.test', 'failed' FROM event RETURNING id`,
       [asker.workspaceId, endpoint],
     )
     return Number(row!.id)
   },
 }
+
+/** Parameters of queries that name an object which a good request needs, by the operation's path. */
+const queryNames: Readonly<Record<string, string>> = { '/v1/people/journey': 'contact_id' }
 
 /** Accounts are connected by a command, not through the API. */
 export async function makeAccount({ stores, workspaceId }: Asker): Promise<number> {
@@ -111,7 +126,7 @@ const preparations: Readonly<Record<string, string>> = { reschedule_post: 'sched
 /** The path of the operation, with an object of the asker for each parameter, in a state that allows it. */
 export async function madePath(operation: Operation, asker: Asker): Promise<Record<string, number>> {
   const values: Record<string, number> = {}
-  for (const name of pathNames(operation)) {
+  for (const name of objectNames(operation)) {
     const maker = makers[name]
     if (maker === undefined) throw new Error(`nothing makes a ${name}: add it to the makers`)
     values[name] = await maker(asker)
@@ -127,11 +142,20 @@ export function pathNames({ http }: Pick<Operation, 'http'>): string[] {
   return [...http.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
 }
 
+/** Of the path, and of the query where that names one. */
+export function objectNames(operation: Pick<Operation, 'http'>): string[] {
+  const name = queryNames[operation.http.path]
+  return name === undefined ? pathNames(operation) : [...pathNames(operation), name]
+}
+
+/** With the object of the query, where `values` has it. */
 export function filledPath(
   { http }: Pick<Operation, 'http'>,
   values: Readonly<Record<string, number | string>>,
 ): string {
-  return http.path.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name]))
+  const path = http.path.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name]))
+  const name = queryNames[http.path]
+  return name !== undefined && Object.hasOwn(values, name) ? `${path}?${name}=${values[name]}` : path
 }
 
 /** Members of bodies that name other objects, none of which need be there. */

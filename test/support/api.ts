@@ -13,6 +13,7 @@ import { makeTrustedProxies } from '../../runtime/http/trusted-proxy.ts'
 import { makeKeyedHash } from '../../runtime/keyed-hash.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { makeMetrics } from '../../runtime/metrics.ts'
+import { makeSecretBox, revenueSecretsPurpose } from '../../runtime/secret-box.ts'
 import { scopes as allScopes } from '../../schemas/scopes.ts'
 import { freshStores, type TestStores } from './stores.ts'
 
@@ -32,13 +33,15 @@ export interface TestApiOptions {
   readonly clock?: Clock
   readonly rateLimiter?: RateLimiter
   readonly mediaLimits?: MediaLimits
+  readonly allowPrivateTargets?: boolean
+  readonly apiHost?: string
 }
 
 const noLimit = { starter: 1e9, growth: 1e9, scale: 1e9 }
 export const testApiHost = 'https://api.example.com'
 
 export async function startApi(
-  stores: Pick<TestStores, 'pg' | 'ch' | 'box' | 'media'>,
+  stores: Pick<TestStores, 'pg' | 'ch' | 'box' | 'media' | 'hashes'> & Partial<Pick<TestStores, 'secretKey'>>,
   options: TestApiOptions = {},
 ): Promise<TestApi> {
   const server = makeGateway({
@@ -49,13 +52,15 @@ export async function startApi(
     log: makeLog('test', 'silent'),
     metrics: makeMetrics('test', false),
     rateLimiter: options.rateLimiter ?? makeRateLimiter({ redis: undefined, limits: noLimit, clock: systemClock }),
-    box: stores.box,
+    ...{ box: stores.box, hashes: stores.hashes },
+    revenueBox: makeSecretBox(stores.secretKey ?? '', revenueSecretsPurpose),
     idempotencyKeptMs: 72 * 3_600_000,
     hashAddress: makeKeyedHash('a secret of tests, of 32 letters', 'tests'),
     proxies: makeTrustedProxies(['127.0.0.1']),
     media: stores.media,
     mediaLimits: options.mediaLimits ?? { imageBytesMax: 25 * 2 ** 20, videoBytesMax: 512 * 2 ** 20 },
-    apiHost: () => testApiHost,
+    apiHost: () => options.apiHost ?? testApiHost,
+    allowPrivateTargets: options.allowPrivateTargets ?? false,
   })
   const port = await server.listen('127.0.0.1', 0)
   const url = `http://127.0.0.1:${port}`

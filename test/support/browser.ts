@@ -7,15 +7,19 @@ import { once } from 'node:events'
 import { type Browser, chromium } from 'playwright-core'
 import { inject, type TestContext } from 'vitest'
 import { type FoundBrowser, findBrowser } from './find-browser.ts'
+import { leaveOut } from './left-out.ts'
 
 /** What the run's first process tells the others: where the browser listens, or why there is none. */
 export type BrowserAnswer = { readonly endpoint: string; readonly program: FoundBrowser } | { readonly missing: string }
 
+const isBrowserSkipped = (process.env['SKIP_BROWSER'] ?? '') !== ''
+
 /** Finding it may mean to fetch it. */
 export const browserWithinMs = 330_000
 
-/** Asks for it; `demand` leaves tests out where there is none. */
+/** Asks for it; undefined where there is none: see `demand`. */
 export async function sharedBrowser(): Promise<Browser | undefined> {
+  if (isBrowserSkipped) return undefined
   const answer = await askShared()
   return 'missing' in answer ? undefined : chromium.connect(answer.endpoint)
 }
@@ -56,9 +60,12 @@ async function askShared(): Promise<BrowserAnswer> {
   return JSON.parse(text) as BrowserAnswer
 }
 
-/** The browser as a test needs it. Without one the test ends as one that wasn't run; why was said once for all. */
-export function demand(browser: Browser | undefined, { skip }: Pick<TestContext, 'skip'>): Browser {
-  return browser ?? skip('needs Chrome or Chromium')
+/** The browser as a test needs it. Without one the test fails and says why, or is left out where that was asked for. */
+export async function demand(browser: Browser | undefined, context: Pick<TestContext, 'skip'>): Promise<Browser> {
+  if (browser !== undefined) return browser
+  if (isBrowserSkipped) leaveOut(context, 'SKIP_BROWSER is set')
+  const answer = await askShared()
+  throw new Error('missing' in answer ? answer.missing : 'the browser is gone')
 }
 
 export interface RunningBrowser {
@@ -70,8 +77,8 @@ export interface RunningBrowser {
 export async function startBrowser(): Promise<RunningBrowser> {
   const found = await findBrowser((line) => process.stderr.write(`browser tests: ${line}\n`))
   if (typeof found === 'string') {
-    process.stderr.write(`not run: the tests in a browser: ${found}\n`)
-    return { answer: { missing: found }, close: async () => {} }
+    const help = 'install one (Debian: `apt-get install chromium`), or run `SKIP_BROWSER=1 npm test`'
+    return { answer: { missing: `${found}; ${help}` }, close: async () => {} }
   }
   const server = await chromium.launchServer(launchOptions(found))
   return {

@@ -6,6 +6,19 @@ import { projectFile } from '../../runtime/paths.ts'
 const mebibyte = 2 ** 20
 /** Of ingest under test: each start fills up to two for each of its streams, and nothing is promised of their size. */
 export const testLogFileBytes = 16 * mebibyte
+/** After which ingest under test hands rows to its shipper. */
+export const testSegmentAgeMs = 60
+
+/** Constants of services under test, by file: what tests wait for comes sooner. */
+const testValues: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+  'schemas/limits.ts': {
+    logFileBytes: testLogFileBytes,
+    segmentAgeMs: testSegmentAgeMs,
+    bodyDeadlineMs: 4_000,
+    keyPollMs: 1_000,
+  },
+  'pipeline/schedule.ts': { sweepEveryMs: 500, retryEveryMs: 200 },
+}
 
 /**
  * Bundles `entry` ("clickhouse/embedded-server.ts") with all that is ours; packages stay outside.
@@ -23,19 +36,24 @@ export async function compileService(entry: string): Promise<string> {
     format: 'esm',
     sourcemap: 'inline',
     logLevel: 'error',
-    plugins: [smallLogFiles],
+    plugins: [valuesUnderTest],
   })
   return outfile
 }
 
-const smallLogFiles: Plugin = {
-  name: 'small log files',
+const valuesUnderTest: Plugin = {
+  name: 'values under test',
   setup: ({ onLoad }) => {
-    onLoad({ filter: /\bschemas\/limits\.ts$/ }, async ({ path }) => {
-      const text = await readFile(path, 'utf8')
-      const contents = text.replace(/(?<=const logFileBytes = ).*/, String(testLogFileBytes))
-      if (contents === text) throw new Error(`${path} has no logFileBytes`)
-      return { contents, loader: 'ts' }
-    })
+    for (const [file, values] of Object.entries(testValues)) {
+      onLoad({ filter: new RegExp(`[\\\\/]${file.replace('.', '\\.')}$`) }, async ({ path }) => {
+        let contents = await readFile(path, 'utf8')
+        for (const [name, value] of Object.entries(values)) {
+          const declared = new RegExp(`(?<=const ${name} = ).*`)
+          if (!declared.test(contents)) throw new Error(`${path} has no ${name}`)
+          contents = contents.replace(declared, String(value))
+        }
+        return { contents, loader: 'ts' }
+      })
+    }
   },
 }

@@ -75,7 +75,7 @@ export async function judgeFigures(stores: FoldedStores): Promise<FiguresVerdict
 async function countEventsOfFigures({ pg, ch }: FoldedStores): Promise<number> {
   const current = await pg.query<{ build: number }>(`SELECT build FROM figure_builds WHERE state = 'current'`)
   const [counted] = await ch.query<{ events: number }>(
-    'SELECT sum(events) AS events FROM sessions FINAL WHERE build IN {builds:Array(UInt32)}',
+    'SELECT sum(seen.events) AS events FROM sessions FINAL ARRAY JOIN seen WHERE seen.kind = 0 AND build IN {builds:Array(UInt32)}',
     { builds: current.map(({ build }) => build) },
   )
   return counted!.events

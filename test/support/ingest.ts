@@ -1,10 +1,12 @@
 /** The ingest service as a process of its own over a test's stores, with a workspace to send to. */
 import { type ChildProcess, fork } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createTrackingKey } from '../../postgres/tables/tracking-keys.ts'
 import { createWorkspace } from '../../postgres/tables/workspaces.ts'
 import { sleep } from '../../runtime/retry.ts'
-import { compileService } from './compile.ts'
+import { segmentAgeMs } from '../../schemas/limits.ts'
+import { compileService, testSegmentAgeMs } from './compile.ts'
 import type { TestStores } from './stores.ts'
 
 export interface IngestAnswer {
@@ -38,21 +40,21 @@ export interface TestIngest {
 }
 
 /**
- * A segment is sealed after 250 ms: a backlog that is empty for longer is empty. Answers are counted, too: where machines
- * stand still, a second passes between two of them, in which ingest did nothing.
+ * A backlog that stays empty for longer than segments stay open is empty. Answers are counted instead of time: where
+ * machines stand still, a second passes between two of them, in which ingest did nothing.
  */
 const idleAnswers = 8
-const betweenMs = 50
 const shippedWithinMs = 120_000
 const healthWithinMs = 5_000
 
 /**
  * Waits until an ingest has stored all that it has acknowledged, also one that is being started again.
  * @param url root of its tracking interface
+ * @param ageMs after which it hands rows on
  */
-export async function untilShipped(url: string, log = () => ''): Promise<void> {
+export async function untilShipped(url: string, log = () => '', ageMs = segmentAgeMs): Promise<void> {
   const deadline = Date.now() + shippedWithinMs
-  for (let idle = 0; idle < idleAnswers; await sleep(betweenMs)) {
+  for (let idle = 0; idle < idleAnswers; await sleep(ageMs / 5)) {
     if (Date.now() > deadline) throw new Error(`not shipped within two minutes: ${log()}`)
     const backlog = await backlogOf(url)
     idle = backlog?.every(({ segments }) => segments === 0) ? idle + 1 : 0
@@ -125,7 +127,7 @@ export async function startIngest(
         body: text.startsWith('{') ? JSON.parse(text) : text,
       }
     },
-    shipped: () => untilShipped(url, () => log),
+    shipped: () => untilShipped(url, () => log, testSegmentAgeMs),
     async stop(signal = 'SIGTERM') {
       if (child.exitCode === null && child.signalCode === null) {
         const exited = once(child, 'exit')
@@ -139,7 +141,7 @@ export async function startIngest(
 
 async function makeWorkspace(stores: TestStores): Promise<{ key: string; workspaceId: number }> {
   return stores.pg.transaction(async (tx) => {
-    const slug = `test-${Math.random().toString(36).slice(2, 10)}`
+    const slug = `test-${randomBytes(5).toString('hex')}`
     const { workspaceId } = await createWorkspace(tx, { name: slug, slug, timezone: 'Europe/Berlin', plan: 'growth' })
     return { workspaceId, key: await createTrackingKey(tx, workspaceId) }
   })

@@ -86,14 +86,3 @@ function asBody({ kind, visitor, session, occurredAt, source, path, value }: Lat
     ...(kind === 'web_vital' ? { properties: { metric: 'LCP', value } } : {}),
   }
 }
-
-/** Numbers from 0 to 1 that depend on the seed alone. */
-export function makeRandom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}

@@ -2,10 +2,6 @@
  * The crawlers of the real access log, by hand: written down from reading its user agents, apart from the product's tables.
  * A line: name, category, and what a user agent of it has; the first that fits is it.
  */
-import { readFileSync } from 'node:fs'
-import { gunzipSync } from 'node:zlib'
-import { accessLogPath } from './access-log.ts'
-
 export interface LoggedRequest {
   readonly address: string
   readonly agent: string
@@ -13,19 +9,18 @@ export interface LoggedRequest {
   readonly path: string
 }
 
-/** All requests of the log that are whole lines of it. */
-export function loggedRequests(): LoggedRequest[] {
-  const text = gunzipSync(readFileSync(accessLogPath())).toString('utf8')
-  return text.split('\n').flatMap((line) => {
+/** All requests of a log that are whole lines of it. */
+export function requestsOf(lines: readonly string[]): LoggedRequest[] {
+  return lines.flatMap((line) => {
     const [, address, target, agent] = /^(\S+) .*?\] "[A-Z]+ (\S+)[^"]*" \d{3} \S+ ".*" "(.*)"$/.exec(line) ?? []
     if (address === undefined) return []
     return [{ address, agent: agent === '-' ? '' : agent!, path: pathOf(target!) }]
   })
 }
 
-/** As the URL parser writes it. */
+/** As the URL parser writes it, with one slash at its beginning. */
 function pathOf(target: string): string {
-  return new URL(/^https?:/.test(target) ? target : `http://example.com${target}`).pathname
+  return new URL(/^https?:/.test(target) ? target : `http://example.com${target}`).pathname.replace(/^\/+/, '/')
 }
 
 export const loggedBots: readonly (readonly [name: string, category: string, part: RegExp])[] = [

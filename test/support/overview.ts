@@ -64,7 +64,11 @@ export async function makeTestWorkspace(
         interface: 'rest',
         stores,
         clock: fixedClock(moment),
-        config: { apiHost: 'https://api.example.com', shortUrlHost: 'https://api.example.com/l' },
+        config: {
+          apiHost: 'https://api.example.com',
+          shortUrlHost: 'https://api.example.com/l',
+          allowPrivateTargets: false,
+        },
         log: pino({ level: 'silent' }),
         requestId: 'test',
         path: undefined,

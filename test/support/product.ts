@@ -35,12 +35,12 @@ export interface RunningProduct {
 }
 
 /** The product for the tests of a file, in a folder of its own; there once they begin. */
-export function setUpProduct(name: string): RunningProduct {
+export function setUpProduct(name: string, env: Record<string, string> = {}): RunningProduct {
   let dataDir: string
   let product: TestProduct
   beforeAll(async () => {
     dataDir = mkdtempSync(join(tmpdir(), `svc-${name}-`))
-    product = await startProduct(dataDir)
+    product = await startProduct(dataDir, env)
   }, setUpMs)
   afterAll(async () => {
     await product?.stop()
@@ -56,7 +56,7 @@ export function setUpProduct(name: string): RunningProduct {
     restart: async (meanwhile) => {
       await product.killGroup()
       meanwhile?.()
-      product = await startProduct(dataDir)
+      product = await startProduct(dataDir, env)
     },
   }
 }

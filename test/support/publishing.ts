@@ -1,5 +1,6 @@
 /** Accounts and media to post with, and the API asked as JSON. */
 import { randomBytes } from 'node:crypto'
+import { insertLink, type TrackedLink } from '../../postgres/tables/links.ts'
 import { connectSocialAccount } from '../../postgres/tables/social-accounts.ts'
 import type { Platform } from '../../schemas/reference/providers.ts'
 import type { TestApi } from './api.ts'
@@ -53,8 +54,33 @@ let handles = 0
 
 export async function makeAccount({ pg }: Pick<TestStores, 'pg'>, workspaceId: number, platform: Platform) {
   handles += 1
-  const made = { workspaceId, platform, handle: `handle-${handles}`, displayName: undefined }
+  const made = {
+    workspaceId,
+    platform,
+    handle: `handle-${handles}`,
+    displayName: undefined,
+    externalId: null,
+    metadata: {},
+  }
   return (await connectSocialAccount(pg, { ...made, connectionType: 'simulated' })).id
+}
+
+export async function makePost({ pg }: Pick<TestStores, 'pg'>, workspaceId: number): Promise<number> {
+  const [post] = await pg.query<{ id: number }>(
+    `INSERT INTO posts (workspace_id, title, base_caption) VALUES ($1, 'a', 'b') RETURNING id`,
+    [workspaceId],
+  )
+  return post!.id
+}
+
+export function makeLink(
+  { pg }: Pick<TestStores, 'pg'>,
+  workspaceId: number,
+  postId: number | null,
+): Promise<TrackedLink> {
+  const utm = { utmSource: 'svc', utmMedium: 'social', utmCampaign: '', utmContent: '' }
+  const destinationUrl = 'https://example.com/sale'
+  return insertLink(pg, { workspaceId, label: 'a', destinationUrl, postId, socialAccountId: null, ...utm })
 }
 
 export interface MadeMedia {

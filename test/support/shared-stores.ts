@@ -4,7 +4,7 @@
  * last. Test files, which are other processes, ask by HTTP; see stores.ts, browser.ts and tracking-surface.ts.
  */
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { freemem, tmpdir } from 'node:os'
@@ -76,7 +76,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     for (const part of [browser, surface]) await part?.then((running) => running.close()).catch(() => {})
     await starting?.catch(() => {})
     for (const end of ends) await end()
-    rmSync(projectFile('.cache/test', String(process.pid)), { recursive: true, force: true })
+    removeCompiled()
   }
 }
 
@@ -114,6 +114,16 @@ async function startStores(ends: (() => Promise<void>)[]): Promise<SharedStores>
   await migrateClickHouse(ch)
   await ch.close()
   return { databaseUrl, redisUrl, clickhouseUrl }
+}
+
+/** What this process, its workers and earlier runs have compiled. */
+function removeCompiled(): void {
+  const folder = projectFile('.cache/test')
+  if (!existsSync(folder)) return
+  for (const name of readdirSync(folder)) {
+    if (Number(name) === process.pid || !isAlive(Number(name)))
+      rmSync(join(folder, name), { recursive: true, force: true })
+  }
 }
 
 /** In memory where there is plenty: tests kill processes and no machines, so that nothing depends on what stores sync. */

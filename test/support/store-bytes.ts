@@ -36,7 +36,12 @@ export async function* bytesOfClickHouse(ch: ClickHouse): AsyncGenerator<StoredB
          AND type NOT LIKE '%AggregateFunction%' AND default_kind != 'EPHEMERAL'`,
       { database, name },
     )
-    const shown = columns.map((column) => `toString(\`${column.name}\`)`).join(', ')
+    const quoted = (column: string) =>
+      column
+        .split('.')
+        .map((part) => `\`${part}\``)
+        .join('.')
+    const shown = columns.map((column) => `toString(${quoted(column.name)})`).join(', ')
     const rows = await ch.query<{ text: string; hex: string }>(
       `WITH concatWithSeparator('\t', ${shown}, '') AS row SELECT row AS text, hex(row) AS hex FROM \`${database}\`.\`${name}\``,
     )

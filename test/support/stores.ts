@@ -8,6 +8,7 @@ import { inject } from 'vitest'
 import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
 import { connectPostgres, type Postgres } from '../../postgres/client.ts'
 import { type FileStorage, makeFileStorage } from '../../runtime/file-storage.ts'
+import { type IdentityHashes, makeIdentityHashes } from '../../runtime/identity-hash.ts'
 import { makeSecretBox, type SecretBox } from '../../runtime/secret-box.ts'
 import type { SharedStores } from './shared-stores.ts'
 
@@ -16,6 +17,7 @@ export interface TestStores extends SharedStores {
   ch: ClickHouse
   box: SecretBox
   media: FileStorage
+  hashes: IdentityHashes
   /** Nothing is shared: each question is answered anew. */
   share: <Answer>(question: string, work: () => Promise<Answer>) => Promise<Answer>
   secretKey: string
@@ -47,13 +49,15 @@ export async function freshStoresOn(shared: SharedStores): Promise<TestStores> {
   const pg = connectPostgres(databaseUrl, { deadlineMs: 60_000 })
   const ch = connectClickHouse(clickhouseUrl)
   await copyTables(ch, shared)
+  const secretKey = randomBytes(32).toString('hex')
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-data-'))
   return {
     ...{ databaseUrl, redisUrl, clickhouseUrl, pg, ch, dataDir },
     share: (_, work) => work(),
     box: makeSecretBox(sharedSecret, 'tests'),
     media: makeFileStorage(join(dataDir, 'media')),
-    secretKey: randomBytes(32).toString('hex'),
+    secretKey,
+    hashes: makeIdentityHashes(secretKey),
     close: async () => {
       await ch.command(`DROP DATABASE IF EXISTS ${name} SYNC`)
       await Promise.all([pg.close(), ch.close()])

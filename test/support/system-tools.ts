@@ -1,19 +1,12 @@
 /**
  * Tools of the system that break what a process stands on: its disk, its syncs, its clock. A test without its tool, or
- * without the right to use it, is left out with a line that says so.
+ * without the right to use it, is left out: see left-out.ts.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import type { TestContext } from 'vitest'
 import { sleep } from '../../runtime/retry.ts'
-
-/** Ends the test as one that wasn't run, and says why where everybody sees it. */
-export function leaveOut({ skip, task }: Pick<TestContext, 'skip' | 'task'>, why: string): never {
-  process.stderr.write(`not run: "${task.name}" ${why}\n`)
-  return skip(why)
-}
 
 export function findTool(name: string): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(delimiter)

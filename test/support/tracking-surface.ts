@@ -13,6 +13,7 @@ import { makeDemoSite } from '../../start/demo-site.ts'
 import { type Front, startFront } from '../../start/front.ts'
 import type { TestWorkspace } from './api.ts'
 import { sharedBrowser } from './browser.ts'
+import { testSegmentAgeMs } from './compile.ts'
 import { foldStored } from './figures.ts'
 import { untilShipped } from './ingest.ts'
 import type { Overview } from './overview.ts'
@@ -56,7 +57,7 @@ export async function startTrackingSurface(): Promise<TrackingSurface> {
   const surface: TrackingSurface = {
     ...{ browser, pg, ch, folder, front, demoScriptUrl: undefined },
     makeWorkspace: () => ask<TestWorkspace>('workspace'),
-    shipped: () => untilShipped(`http://127.0.0.1:${ingestPort}/api/v1/growth`),
+    shipped: () => untilShipped(`http://127.0.0.1:${ingestPort}/api/v1/growth`, undefined, testSegmentAgeMs),
     overview: async ({ apiKey, workspaceId }) => {
       await foldStored({ pg, ch }, workspaceId)
       const headers = { Authorization: `Bearer ${apiKey}` }

@@ -100,13 +100,13 @@ export interface SitePage extends SiteAnswer {
 export const proxiedHost = 'stats.shop.localhost'
 const settleMs = 150
 
-/** Begins one; it ends with the test. Where there is no browser, the test isn't run. */
+/** Begins one; it ends with the test. It needs a browser: see `demand`. */
 export async function startVisit(
   surface: TrackingSurface,
   test: Pick<TestContext, 'skip' | 'onTestFinished'>,
   options: VisitOptions = {},
 ): Promise<Visit> {
-  const browser = demand(surface.browser, test)
+  const browser = await demand(surface.browser, test)
   const workspace = options.workspace ?? (await surface.makeWorkspace())
   const network = await openNetwork({ [productHost]: surface.front.port, [proxiedHost]: surface.front.port })
   const context = await browser.newContext({

@@ -2,12 +2,14 @@ import { describe, expect, test } from 'vitest'
 import {
   emptyNamed,
   environmentReads,
+  fewCases,
   leftNotes,
   longFiles,
   machinePaths,
   migrationGaps,
   oddlyNamed,
   registryHosts,
+  unseededTests,
   weakenedTests,
 } from './house-rules.ts'
 import { type ProjectFile, projectFiles } from './project-files.ts'
@@ -79,8 +81,37 @@ const rules: Rule[] = [
       file('test/unit/a.test.ts', "describe.concurrent.skip('a', () => {})"),
       file('test/unit/a.test.ts', "it.todo('a')"),
       file('test/unit/a.test.ts', "xit('a', () => {})"),
+      file('test/unit/a.test.ts', "test.skipIf(isSlow)('a', () => {})"),
+      file('test/unit/a.test.ts', "test.runIf(isFast)('a', () => {})"),
+      file('test/unit/a.test.ts', "test('a', ({ skip }) => leave())"),
+      file('test/unit/a.test.ts', "test('a', ({ task, skip: leave }) => leave())"),
+      file('test/unit/a.test.ts', "test('a', { skip: true }, () => {})"),
+      file('test/unit/a.test.ts', "test('a', (context) => context['skip']())"),
     ],
-    innocents: [file('test/unit/a.test.ts', "test('never .skip', () => { only(skip) }) // test.only")],
+    innocents: [
+      file('test/unit/a.test.ts', "test('never .skip', () => { only(skip); of('take', 'skip', 'seal') }) // test.only"),
+      file('test/support/left-out.ts', 'const { skip } = context'),
+    ],
+  },
+  {
+    guarantee: 'tests draw from a seed',
+    check: unseededTests,
+    offenders: [file('test/unit/a.test.ts', 'sleep(Math.random() * 60)')],
+    innocents: [file('test/unit/a.test.ts', "page('Math.random()'); draw()"), file('api/main.ts', 'Math.random()')],
+  },
+  {
+    guarantee: 'a property is tried on at least 50 cases',
+    check: fewCases,
+    offenders: [
+      file('test/property/a.test.ts', 'fc.assert(property, { numRuns: 8 })'),
+      file(
+        'test/property/a.test.ts',
+        'fc.assert(property, { seed, numRuns: isLong ? 3_000 : 20, endOnFailure: true })',
+      ),
+    ],
+    innocents: [
+      file('test/property/a.test.ts', 'fc.assert(property, { numRuns: isLong ? 1_000 : 50 }); f({ numRuns })'),
+    ],
   },
   {
     guarantee: 'nothing is left to be done in a comment',

@@ -3,6 +3,8 @@ import { isGenerated, isSource, type ProjectFile } from './project-files.ts'
 import { importsOf, tokensOf } from './source-scan.ts'
 
 const linesMax = 300
+/** Random cases of a property, in any form of the run. */
+const casesMin = 50
 /** Names that say nothing of what is inside. */
 const emptyNames = ['util', 'utils', 'helper', 'helpers', 'common', 'shared', 'misc', 'manager', 'service']
 /** Where the environment may be read. */
@@ -59,15 +61,56 @@ export function environmentReads(files: readonly ProjectFile[]): string[] {
     })
 }
 
+/** The one place that may skip a test, with a reason that the run's last lines repeat. */
+const skippingFile = 'test/support/left-out.ts'
+const weakening = ['only', 'skip', 'todo', 'skipIf', 'runIf', 'fails']
+
 export function weakenedTests(files: readonly ProjectFile[]): string[] {
   return files
-    .filter(({ path }) => isSource(path) && /^(test|bench)\//.test(path))
+    .filter(({ path }) => isSource(path) && /^(test|bench)\//.test(path) && path !== skippingFile)
+    .flatMap(({ path, text }) => {
+      const tokens = tokensOf(text).filter(({ kind }) => kind !== 'comment')
+      return tokens.flatMap(({ kind, value, line }, at) => {
+        const [before, after] = [tokens[at - 1]?.value, tokens[at + 1]?.value]
+        // A member, by name or by text; what is taken out of a context; an option.
+        const isIndex = before === '[' && after === ']' && /^[\w)\]]/.test(tokens[at - 2]?.value ?? '')
+        const isMember = kind === 'word' ? before === '.' || before === '?.' : isIndex
+        const isTaken = kind === 'word' && (before === '{' || before === ',') && /^[,}:=]$/.test(after ?? '')
+        const isOption = weakening.includes(value) && (isMember || isTaken)
+        const isName = /^(x|f)(it|test|describe)$/.test(value) && after === '('
+        return isOption || isName ? [`${path}:${line} weakens the run with ${value}`] : []
+      })
+    })
+}
+
+/** Tests draw from the run's seed: what chance found once would else not be found again. */
+export function unseededTests(files: readonly ProjectFile[]): string[] {
+  return files
+    .filter(({ path }) => isSource(path) && path.startsWith('test/'))
+    .flatMap(({ path, text }) => {
+      const tokens = tokensOf(text).filter(({ kind }) => kind !== 'comment')
+      const draws = tokens.filter(
+        ({ value }, at) => value === 'random' && tokens[at - 1]?.value === '.' && tokens[at - 2]?.value === 'Math',
+      )
+      return draws.map(({ line }) => `${path}:${line} draws without a seed: take drawsOf of test/support/short-form.ts`)
+    })
+}
+
+/** A property that tries few cases says little. */
+export function fewCases(files: readonly ProjectFile[]): string[] {
+  return files
+    .filter(({ path }) => /^test\/.*\.test\.ts$/.test(path))
     .flatMap(({ path, text }) => {
       const tokens = tokensOf(text).filter(({ kind }) => kind !== 'comment')
       return tokens.flatMap(({ value, line }, at) => {
-        const isOption = ['only', 'skip', 'todo'].includes(value) && tokens[at - 1]?.value === '.'
-        const isName = /^(x|f)(it|test|describe)$/.test(value) && tokens[at + 1]?.value === '('
-        return isOption || isName ? [`${path}:${line} weakens the run with ${value}`] : []
+        if (value !== 'numRuns') return []
+        const end = tokens.findIndex(({ value: mark }, later) => later > at && (mark === ',' || mark === '}'))
+        const counts = tokens.slice(at + 1, end).filter(({ value: count }) => /^\d/.test(count))
+        const least = Math.min(...counts.map(({ value: count }) => Number(count.replaceAll('_', ''))))
+        // One: a case that was found is shown again.
+        return least > 1 && least < casesMin
+          ? [`${path}:${line} tries ${least} cases of a property: at least ${casesMin}`]
+          : []
       })
     })
 }

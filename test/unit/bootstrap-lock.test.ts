@@ -21,7 +21,7 @@ async function contend(processes: number): Promise<string[]> {
     const { takeLock } = await import(${JSON.stringify(projectFile('start/lock.mjs'))})
     const [lock, inside] = process.argv.slice(1)
     for (let n = 0; n < 20; n++) {
-      while (!takeLock(lock)) await new Promise((go) => setTimeout(go, Math.random() * 3))
+      while (!takeLock(lock)) await new Promise((go) => setTimeout(go, process.pid % 4))
       try {
         writeFileSync(inside, '', { flag: 'wx' })
       } catch {

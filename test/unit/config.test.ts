@@ -38,3 +38,11 @@ test.each(['API_HOST', 'SHORT_URL_HOST'])('%s is the same root with and without 
   )
   expect(read('https://go.example.com/to/')).toBe('https://go.example.com/to')
 })
+
+test('private targets are for development alone', () => {
+  const read = (environment: Record<string, string>) => readConfig({ ALLOW_PRIVATE_TARGETS: 'true', ...environment })
+  expect(read({}).allowPrivateTargets).toBe(true)
+  expect(() => read({ NODE_ENV: 'production' })).toThrow('ALLOW_PRIVATE_TARGETS is for development alone')
+  expect(() => read({ ALLOW_PRIVATE_TARGETS: 'yes' })).toThrow('ALLOW_PRIVATE_TARGETS must be')
+  expect(readConfig({}).allowPrivateTargets).toBe(false)
+})

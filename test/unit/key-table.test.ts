@@ -183,4 +183,7 @@ test('a change that comes while the table is read is read after it', async () =>
   store.rows.push(rowOf('late', 9))
   store.notify()
   await until(() => table.find(keyOf('late')) !== undefined)
+  expect(table.find(keyOf('late'))).toMatchObject({ id: 9 })
+  // At start, at the first change, and once more for the second.
+  expect(store.lists).toBe(3)
 })

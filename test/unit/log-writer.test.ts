@@ -9,6 +9,7 @@ import {
   openLog,
   readRows,
 } from '../support/log-fixture.ts'
+import { drawsOf } from '../support/short-form.ts'
 
 let folder: string
 let remove: () => Promise<void>
@@ -48,9 +49,10 @@ describe('group commit', () => {
     const io = makeFlakyIo()
     const numbers = countingNumbers()
     const log = await open(folder, numbers, io)
+    const draw = drawsOf('log-writer')
     for (let round = 0; round < 40; round++) {
-      const dice = Math.random()
-      if (dice < 0.2) io.syncFailures = 1 + Math.floor(Math.random() * 2)
+      const dice = draw()
+      if (dice < 0.2) io.syncFailures = 1 + Math.floor(draw() * 2)
       else if (dice < 0.3) io.writeFailures = 1
       else if (dice < 0.35) io.headerFailures = 1
       const rows = Array.from({ length: 5 }, (_, i) => appendDurably(log, `${round}-${i}`).catch(() => {}))

@@ -6,6 +6,7 @@ import type { OverviewCounters } from '../../schemas/resources/overview.ts'
 
 const zeros: OverviewCounters = {
   ...{ visitors: 0, pageviews: 0, sessions: 0, events: 0, conversions: 0, conversion_rate: 0, revenue_cents: 0 },
+  ...{ revenue_by_currency: {}, ad_spend_cents: 0, ad_spend_by_currency: {} },
   ...{
     bounce_rate: 0,
     average_session_seconds: 0,
@@ -37,6 +38,7 @@ function figures(
       ...zeros,
       ...{ visitors: 100, pageviews: 200, sessions: 120, events: 400, conversions: 5 },
       ...metrics,
+      ad_campaigns: [],
       live_visitors: 0,
       as_of: '',
       lists_cut: false,
@@ -110,10 +112,9 @@ describe('conversions', () => {
 })
 
 describe('a landing page', () => {
-  const title = { at: 0, id: 0, text: '' }
   const landing = (entries: number, bounces: number) =>
     figures({
-      pages: [{ path: '/in', title, pageviews: 99, visitors: 9, sessions: 9, conversions: 0, entries, bounces }],
+      pages: [{ path: '/in', pageviews: 99, visitors: 9, sessions: 9, conversions: 0, entries, bounces }],
     })
 
   it('is named above a bounce rate of 70 %', () => {

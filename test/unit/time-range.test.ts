@@ -166,7 +166,8 @@ describe('a range that is refused', () => {
 
   it('keeps years to four digits', () => {
     expect(edges({ start: '9999-12-31', end: '9999-12-31' }, 'America/New_York')[1]).toBe('9999-12-31T23:59:59.999Z')
-    expect(edges({ end: '0001-01-02' })).toEqual(['0000-12-04T00:00:00.000Z', '0001-01-03T00:00:00.000Z'])
+    expect(edges({ days: 1, end: '0001-01-02' })[0]).toBe('0001-01-02T00:00:00.000Z')
+    expect(errors({ end: '0001-01-02' })).toMatchObject([{ type: 'value_error', loc: ['query', 'start'] }])
   })
 })
 

@@ -12,14 +12,15 @@ export const eventCharactersMax = 24e3
 export const queueMax = 1000
 export const storedMax = 50
 export const batchMax = 14
-/** The server remembers ids for a day. */
-export const storedMsMax = 864e5
 /** What happens together goes together, and tabs that were opened together have seen what the others stored. */
 export const delayMs = 250
 export const deadlineMs = 3e4
 export const backoffSecondsMax = 300
 /** Browsers hold requests that outlive their page to 64 KiB together: 20,000 characters are at most 60,000 bytes. */
 export const keepaliveCharactersMax = 2e4
+
+/** The second file is asked for again so long after its first failure, and later after each further one. */
+export const lateRetryMs = 1e4
 
 /** Routes set their title after their address, and a script that comes from a cache may run before the page's is read. */
 export const titleMs = 50

@@ -18,4 +18,3 @@ const [folder, ours] = ((document.currentScript as HTMLScriptElement | null)?.sr
  * under a host and path of its own. A copy that the site has put elsewhere goes to the product's own address.
  */
 export const base = ours ? folder : host
-export const lateFile = `${base}svc.js?late=${lateVersion}`

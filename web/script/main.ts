@@ -17,8 +17,9 @@
  * `npm run build` bundles it into web/generated/, which is committed; web/bundle/ says how. docs/browser.md has all
  * that sites may rely on. Held by test/unit/browser-*.test.ts and, in real browsers, by test/browser.
  */
+import { lateRetryMs } from './bounds.ts'
 import type { Seen } from './clicks.ts'
-import { consentMode, isAutocaptureOff, lateFile } from './config.ts'
+import { base, consentMode, isAutocaptureOff, lateVersion } from './config.ts'
 import { begin, browserId, end, isOpen, record, sessionNow } from './events.ts'
 import { guard, on } from './listen.ts'
 import { send } from './outbox.ts'
@@ -31,8 +32,9 @@ type Calls = Iterable<Call> & { push(...calls: Call[]): void }
 type Stub = Partial<SvcApi> & { q?: Calls }
 
 const { globalPrivacyControl, doNotTrack } = navigator as Navigator & { globalPrivacyControl?: boolean }
-let isGiven = consentMode > 1 || !(consentMode || globalPrivacyControl || doNotTrack === '1')
-let isLoading = false
+let isGiven = consentMode > 1 || !(consentMode || globalPrivacyControl || (doNotTrack as unknown as number) > 0)
+/** Requests for the second file that were made or have failed: odd while it is on its way, and once it is there. */
+let lateSteps = 0
 const early: Seen[] = []
 /** Until there is what can tell what they were, and as many as a person makes in that time. */
 let takeClick = (seen: Seen): unknown => early[99] || early.push(seen)
@@ -101,16 +103,16 @@ function allow(): void {
 }
 
 function loadLate(): void {
-  if (!isOpen || isLoading) return
-  isLoading = true
+  if (!isOpen || lateSteps % 2) return
   // What is measured may come at once, and belongs to a page that has been recorded: else there is no session yet.
   page()
-  import(lateFile)
+  // Browsers remember a module that failed, so each try needs another address.
+  import(`${base}svc.js?late=${lateVersion}#${lateSteps++}`)
     .then(({ default: watch }) => {
       takeClick = watch(act, (vital: object) => record(landing, 'web_vital', vital, {}, true))
       early.splice(0).forEach(takeClick)
     })
-    .catch(() => {})
+    .catch(() => setTimeout(loadLate, lateRetryMs * lateSteps++))
 }
 
 try {

@@ -11,11 +11,10 @@ import {
   keepaliveCharactersMax,
   queueMax,
   storedMax,
-  storedMsMax,
 } from './bounds.ts'
 import { base, key } from './config.ts'
 import { browserId, isOpen } from './events.ts'
-import { sessionIdOf } from './sessions.ts'
+import { isWithinLength, sessionIdOf } from './sessions.ts'
 import { readJson, write } from './storage.ts'
 
 export interface Sent {
@@ -54,7 +53,7 @@ export function takeStored(): void {
   const stored = readJson<Sent[]>('svc_queue') || []
   write('svc_queue', '')
   // What is older may have arrived, and wouldn't be known as a repeat.
-  queue.unshift(...stored.filter(({ occurred_at: at }) => Date.now() - Date.parse(at) < storedMsMax))
+  queue.unshift(...stored.filter(({ occurred_at: at }) => isWithinLength(Date.parse(at), Date.now())))
   schedule()
 }
 

@@ -23,9 +23,9 @@ export function sessionIdOf(stored: string, browser: string): string {
   return `${stored.split('.')[0]}.${browser}`
 }
 
-/** Whether the session may have events at `now`. */
-export function isWithinLength(stored: string | undefined, now: number): boolean {
-  return isNear(stored, now, sessionMsMax)
+/** Whether a session that began at `time`, or is stored as that, may have events at `now`: for a day, as long as the server remembers ids. */
+export function isWithinLength(time: string | number | undefined, now: number): boolean {
+  return isNear(time, now, sessionMsMax)
 }
 
 /** A journey in a URL is `browser.start.last`. Undefined for what is none, or too old. */
@@ -43,6 +43,6 @@ export function addressOf(url: string): string {
  * In both directions: a clock that was wrong by days must not keep a session alive for as long. False for what is no time;
  * of a stored session the start counts, as the rest stands behind a decimal point.
  */
-function isNear(time: string | undefined, now: number, distance: number): boolean {
+function isNear(time: string | number | undefined, now: number, distance: number): boolean {
   return Math.abs(now - +time!) < distance
 }

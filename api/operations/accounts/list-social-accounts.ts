@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { shownAccount } from '../../../postgres/tables/shown-account.ts'
 import { listSocialAccounts as readAll } from '../../../postgres/tables/social-accounts.ts'
 import { SocialAccountResource } from '../../../schemas/resources/social-account.ts'
 import { defineOperation } from '../define.ts'
-import { shownAccount } from './shown.ts'
 
 export const listSocialAccounts = defineOperation({
   name: 'social_account.list',

@@ -1,5 +1,7 @@
 /** From counts to the counters of the answer. */
 import type { Counts } from '../../../clickhouse/queries/overview/read-figures.ts'
+import type { AdSpend } from '../../../postgres/tables/ad-spend.ts'
+import type { RevenueTotals } from '../../../postgres/tables/revenue-figures.ts'
 import type { OverviewCounters } from '../../../schemas/resources/overview.ts'
 
 /** `part` in per cent of `whole` with two decimals; 0 where there is nothing to divide by. */
@@ -17,9 +19,14 @@ export interface OtherCounters {
   readonly newContacts: number
   readonly botVisits: number
   readonly linkClicks: number
+  readonly revenue: RevenueTotals
+  readonly spending: AdSpend
 }
 
-export function countersOf(counts: Counts, { newContacts, botVisits, linkClicks }: OtherCounters): OverviewCounters {
+export function countersOf(
+  counts: Counts,
+  { newContacts, botVisits, linkClicks, revenue, spending }: OtherCounters,
+): OverviewCounters {
   return {
     visitors: counts.visitors,
     pageviews: counts.pageviews,
@@ -27,7 +34,10 @@ export function countersOf(counts: Counts, { newContacts, botVisits, linkClicks 
     events: counts.events,
     conversions: counts.conversions,
     conversion_rate: perCent(counts.converting, counts.visitors),
-    revenue_cents: 0,
+    revenue_cents: revenue.cents,
+    revenue_by_currency: revenue.apart,
+    ad_spend_cents: spending.cents,
+    ad_spend_by_currency: spending.apart,
     bounce_rate: perCent(counts.bounces, counts.begun),
     average_session_seconds: ratio(counts.durationMs, counts.begun * 1000),
     pages_per_session: ratio(counts.pageviews, counts.sessions),

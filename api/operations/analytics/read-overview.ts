@@ -6,11 +6,12 @@ import { type FigureBuild, readCurrentBuild } from '../../../postgres/tables/fig
 import { readFoldedAsOf } from '../../../postgres/tables/folds.ts'
 import { currentTrackingKey } from '../../../postgres/tables/tracking-keys.ts'
 import { scriptUrlOf, snippetOf } from '../../../schemas/install-snippet.ts'
-import { laxIntOr } from '../../../schemas/lax.ts'
+import { laxIntOr, namesOf } from '../../../schemas/lax.ts'
 import { overviewRowsDefault, overviewRowsMax } from '../../../schemas/limits.ts'
-import { AnalyticsOverview, type OverviewMetrics } from '../../../schemas/resources/overview.ts'
+import { AnalyticsOverview, type OverviewMetrics, overviewMembers } from '../../../schemas/resources/overview.ts'
 import { type Bucket, bucketsOf, type Span, type TimeRange } from '../../../schemas/time-range.ts'
 import { type CallContext, type Context, defineOperation, type Stores } from '../define.ts'
+import { readContactsOfEvents } from '../people/contacts-of-events.ts'
 import {
   breakdownRows,
   browserLabel,
@@ -24,11 +25,13 @@ import { countersOf } from './metrics.ts'
 import { rangeOf, rangeParameters, shownRange, timesOf } from './range-query.ts'
 import { readableFrom } from './readable-from.ts'
 import { recommend } from './recommendations.ts'
+import { type Earnings, readEarnings } from './revenue.ts'
 import { vitalPageRow, vitalPoints, vitalRows } from './web-vitals.ts'
 
 const OverviewQuery = z.object({
   ...rangeParameters,
   limit: laxIntOr(overviewRowsDefault, { ge: 1, le: overviewRowsMax, description: 'Rows of each list.' }),
+  include: namesOf(overviewMembers, 'The members wanted; the others are empty. All when left out.'),
 })
 
 type OverviewContext = Context<{ readonly query: typeof OverviewQuery }>
@@ -39,20 +42,37 @@ export const readAnalyticsOverview = defineOperation({
   tool: 'svc.analytics_overview',
   summary: 'Read the web analytics of a period.',
   description:
-    'Visitors, sources, pages, conversions, web vitals, recent events and advice, in the timezone of the workspace.',
+    'Visitors, sources, pages, conversions, web vitals, recent events and advice, in the timezone of the workspace. Name in `include` what you need: the whole answer is long.',
   tag: 'Analytics',
   effect: 'read',
   scope: 'analytics:read',
   input: { query: OverviewQuery },
   output: AnalyticsOverview,
   async handle(context) {
-    const { query, workspace, stores } = context
+    const { workspace, stores } = context
+    const { include, ...query } = context.query
     // All that the answer depends on, besides the stores and the time.
-    return stores.share(JSON.stringify(['overview', query, workspace]), () => answerOverview(context))
+    const whole = await stores.share(JSON.stringify(['overview', query, workspace]), () => answerOverview(context))
+    return include === undefined ? whole : partOf(whole, include)
   },
 })
 
-async function answerOverview({ query, workspace, stores, config, clock }: OverviewContext) {
+/** What isn't named is empty, and there. */
+function partOf(whole: AnalyticsOverview, include: readonly (keyof AnalyticsOverview)[]): AnalyticsOverview {
+  const { workspace_id } = whole.snippet
+  const noSnippet = { workspace_id, workspace_slug: '', tracking_key: '', script_url: '', snippet: '' }
+  const empty = (member: keyof AnalyticsOverview) => (member === 'metrics' ? {} : member === 'snippet' ? noSnippet : [])
+  const members = overviewMembers.map((member) => [member, include.includes(member) ? whole[member] : empty(member)])
+  return Object.fromEntries(members) as AnalyticsOverview
+}
+
+async function answerOverview({
+  query,
+  workspace,
+  stores,
+  config,
+  clock,
+}: OverviewContext): Promise<AnalyticsOverview> {
   const now = clock.now()
   const [build, foldedAsOf] = await Promise.all([readCurrentBuild(stores.pg, workspace.id), readFoldedAsOf(stores.pg)])
   // While a build for another timezone is in progress, figures go on in the one that stands.
@@ -60,22 +80,26 @@ async function answerOverview({ query, workspace, stores, config, clock }: Overv
   const range = rangeOf(query, timezone, now)
   const buckets = bucketsOf(range)
   const oldest = readableFrom({ ...workspace, timezone }, now)
-  const [figures, trackingKey, newContacts, previousContacts] = await Promise.all([
+  const [figures, trackingKey, earnings, newContacts, previousContacts] = await Promise.all([
     readOverview(stores.ch, {
       ...{ workspaceId: workspace.id, range, buckets, now, readableFrom: oldest, limit: query.limit },
       ...rowsOf(build),
     }),
     currentTrackingKey(stores.pg, workspace.id),
+    readEarnings(stores, { workspace, range, buckets, oldest, limit: query.limit }),
     newContactsIn(stores, workspace.id, range, oldest),
     newContactsIn(stores, workspace.id, range.previous, oldest),
   ])
   // Without new events a fold writes no rows, and only its time goes on. A fold that isn't committed may still be writing.
   const isCommitted = foldedAsOf.version === figures.version
   const asOf = isCommitted ? Math.max(foldedAsOf.asOf, figures.asOf) : Math.min(foldedAsOf.asOf, figures.asOf)
-  const metrics = metricsOf(figures, { range, asOf, newContacts, previousContacts })
+  const metrics = metricsOf(figures, { range, asOf, earnings, newContacts, previousContacts })
   return {
     metrics,
-    ...listsOf(figures, buckets),
+    ...listsOf(figures, buckets, {
+      ...{ revenue: earnings.current, limit: query.limit },
+      contacts: await readContactsOfEvents(stores.pg, workspace.id, figures.recentEvents),
+    }),
     recommendations: recommend({ ...figures, metrics }),
     snippet: shownSnippet(workspace, config.apiHost, trackingKey ?? ''),
   }
@@ -93,17 +117,22 @@ function newContactsIn({ pg }: Stores, workspaceId: number, { start, end }: Span
 interface MetricsOptions {
   readonly range: TimeRange
   readonly asOf: number
+  readonly earnings: Earnings
   readonly newContacts: number
   readonly previousContacts: number
 }
 
 function metricsOf(
   figures: OverviewFigures,
-  { range, asOf, newContacts, previousContacts }: MetricsOptions,
+  { range, asOf, earnings, newContacts, previousContacts }: MetricsOptions,
 ): OverviewMetrics {
   const { current, previous, botVisits, linkClicks } = figures
   return {
-    ...countersOf(current, { newContacts, botVisits: botVisits.current, linkClicks: linkClicks.current }),
+    ...countersOf(current, {
+      ...{ newContacts, botVisits: botVisits.current, linkClicks: linkClicks.current },
+      ...{ revenue: earnings.current, spending: earnings.spending },
+    }),
+    ad_campaigns: [...earnings.campaigns],
     live_visitors: figures.liveVisitors,
     as_of: new Date(asOf).toISOString(),
     lists_cut: figures.areListsCut,
@@ -112,29 +141,36 @@ function metricsOf(
       previous === undefined
         ? null
         : countersOf(previous, {
-            newContacts: previousContacts,
-            botVisits: botVisits.previous,
-            linkClicks: linkClicks.previous,
+            ...{ newContacts: previousContacts, botVisits: botVisits.previous, linkClicks: linkClicks.previous },
+            ...{ revenue: earnings.previous, spending: earnings.previousSpending },
           }),
   }
 }
 
-function listsOf(figures: OverviewFigures, buckets: readonly Bucket[]) {
+interface ListOptions {
+  readonly revenue: Earnings['current']
+  readonly limit: number
+  /** Of recent events, by their ids. */
+  readonly contacts: ReadonlyMap<number, number>
+}
+
+function listsOf(figures: OverviewFigures, buckets: readonly Bucket[], { revenue, limit, contacts }: ListOptions) {
   const { series, vitals, pageVitals, recentEvents } = figures
   return {
     traffic_series: buckets.map((bucket, i) => {
       const { visitors, pageviews, sessions, conversions } = series[i]!
-      return { label: bucket.label, ...timesOf(bucket), visitors, pageviews, sessions, conversions, revenue_cents: 0 }
+      const revenue_cents = revenue.buckets.get(i) ?? 0
+      return { label: bucket.label, ...timesOf(bucket), visitors, pageviews, sessions, conversions, revenue_cents }
     }),
-    top_sources: sourceRows(figures.sources),
-    top_pages: pageRows(figures),
-    devices: breakdownRows(figures.devices, deviceLabel),
-    browsers: breakdownRows(figures.browsers, browserLabel),
-    countries: breakdownRows(figures.countries, countryLabel),
+    top_sources: sourceRows(figures.sources, revenue.sources, limit),
+    top_pages: pageRows(figures, revenue.pages),
+    devices: breakdownRows(figures.devices, deviceLabel, revenue.devices, limit),
+    browsers: breakdownRows(figures.browsers, browserLabel, revenue.browsers, limit),
+    countries: breakdownRows(figures.countries, countryLabel, revenue.countries, limit),
     web_vitals: vitalRows(vitals.total),
     web_vital_pages: pageVitals.map(vitalPageRow),
     web_vital_series: vitalPoints(vitals.series, buckets),
-    recent_events: recentEventRows(recentEvents),
+    recent_events: recentEventRows(recentEvents, contacts),
   }
 }
 

@@ -3,7 +3,7 @@ import { listAuditEvents } from '../../../postgres/tables/audit.ts'
 import { auditActionLengthMax } from '../../../schemas/api-limits.ts'
 import { laxInt } from '../../../schemas/lax.ts'
 import { AuditEventResource } from '../../../schemas/resources/audit-event.ts'
-import { page } from '../../../schemas/resources/page.ts'
+import { pageQuery } from '../../../schemas/resources/page.ts'
 import { defineOperation } from '../define.ts'
 
 export const listAudit = defineOperation({
@@ -16,7 +16,7 @@ export const listAudit = defineOperation({
   scope: 'audit:read',
   input: {
     query: z.object({
-      ...page,
+      ...pageQuery('audit_event').shape,
       action: z.string().max(auditActionLengthMax).optional().meta({ description: 'Only this action, `post.create`.' }),
       actor_id: laxInt({ ge: 1, le: Number.MAX_SAFE_INTEGER, description: 'Only what this key or user did.' }),
     }),

@@ -1,6 +1,8 @@
 import { z } from 'zod'
-import { readLinkClicks } from '../../../clickhouse/queries/link-clicks.ts'
+import { type LinkClickCounts, readLinkClicks } from '../../../clickhouse/queries/link-clicks.ts'
 import { findLink } from '../../../postgres/tables/links.ts'
+import { readRevenueOfLink } from '../../../postgres/tables/revenue-figures.ts'
+import { StoreUnavailable } from '../../../runtime/store-error.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { problem } from '../../../schemas/problems.ts'
 import { LinkWithClicks } from '../../../schemas/resources/link.ts'
@@ -11,23 +13,33 @@ import { shownLink } from './shown.ts'
 export const getLink = defineOperation({
   name: 'link.get',
   http: { method: 'GET', path: '/v1/links/{link_id}' },
-  summary: 'Get a tracked link with its click counts.',
-  description: 'Clicks count as far back as the plan lets analytics be read.',
+  summary: 'Get a tracked link with its click counts and the revenue that it led to.',
+  description: 'Clicks and revenue count as far back as the plan lets analytics be read.',
   tag: 'Links',
   effect: 'read',
   scope: 'links:read',
   input: { path: z.object({ link_id: idInPath('link') }) },
   output: LinkWithClicks,
   problems: ['link_not_found'],
-  async handle({ path: { link_id }, workspace, stores: { pg, ch }, clock, config }) {
+  async handle({ path: { link_id }, workspace, stores: { pg, ch }, clock, config, log, requestId }) {
     const link = await findLink(pg, workspace.id, link_id)
     if (link === null) throw problem('link_not_found')
-    const { lastClickedAt, ...counts } = await readLinkClicks(ch, {
-      workspaceId: workspace.id,
-      linkId: link.id,
-      readableFrom: readableFrom(workspace, clock.now()),
+    const from = readableFrom(workspace, clock.now())
+    const counts = await readLinkClicks(ch, { workspaceId: workspace.id, linkId: link.id, readableFrom: from }).catch(
+      (error) => {
+        if (!(error instanceof StoreUnavailable)) throw error
+        log.warn({ err: error, requestId }, 'a link is shown without its clicks')
+        return null
+      },
+    )
+    const { payments, cents, apart } = await readRevenueOfLink(pg, link.id, {
+      ...{ workspaceId: workspace.id, currency: workspace.currency, start: from, end: clock.now() },
     })
-    const last_clicked_at = lastClickedAt === null ? null : new Date(lastClickedAt).toISOString()
-    return { ...shownLink(link, config.shortUrlHost), click_counts: { ...counts, last_clicked_at } }
+    const revenue = { payments, revenue_cents: cents, revenue_by_currency: { ...apart } }
+    return { ...shownLink(link, config.shortUrlHost), click_counts: counts && shownCounts(counts), revenue }
   },
 })
+
+function shownCounts({ lastClickedAt, ...counts }: LinkClickCounts) {
+  return { ...counts, last_clicked_at: lastClickedAt === null ? null : new Date(lastClickedAt).toISOString() }
+}

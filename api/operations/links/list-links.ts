@@ -3,7 +3,7 @@ import { listLinks as readLinks } from '../../../postgres/tables/links.ts'
 import { linksListedMax, listLimitMax } from '../../../schemas/api-limits.ts'
 import { laxInt } from '../../../schemas/lax.ts'
 import { LinkResource } from '../../../schemas/resources/link.ts'
-import { page } from '../../../schemas/resources/page.ts'
+import { beforeId } from '../../../schemas/resources/page.ts'
 import { defineOperation } from '../define.ts'
 import { shownLink } from './shown.ts'
 
@@ -13,7 +13,7 @@ const LinksQuery = z.object({
     le: listLimitMax,
     description: `Rows, at most. All links when left out, up to ${linksListedMax}, and fewer where they lead to somewhere very long.`,
   }),
-  before_id: page.before_id,
+  before_id: beforeId('link'),
 })
 
 export const listLinks = defineOperation({

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { listMedia as readMedia } from '../../../postgres/tables/media.ts'
 import { mediaTitlesMax } from '../../../schemas/media-limits.ts'
 import { MediaAsset } from '../../../schemas/resources/media.ts'
-import { PageQuery } from '../../../schemas/resources/page.ts'
+import { pageQuery } from '../../../schemas/resources/page.ts'
 import { defineOperation } from '../define.ts'
 import { shownMedia } from './shown.ts'
 
@@ -14,7 +14,7 @@ export const listMedia = defineOperation({
   tag: 'Media',
   effect: 'read',
   scope: 'media:read',
-  input: { query: PageQuery },
+  input: { query: pageQuery('media') },
   output: z.array(MediaAsset),
   async handle({ query: { limit, before_id }, workspace, stores: { pg }, config }) {
     const media = await readMedia(pg, workspace.id, { limit, beforeId: before_id, titlesMax: mediaTitlesMax })

@@ -6,7 +6,7 @@ import { readSocialAccounts, type SocialAccount } from '../../../postgres/tables
 import { postCaptionOverridesLengthMax } from '../../../schemas/api-limits.ts'
 import { lengthOf } from '../../../schemas/code-points.ts'
 import { invalid } from '../../../schemas/problems.ts'
-import type { PostCreate } from '../../../schemas/resources/post.ts'
+import { type PostCreate, strayPlatformText } from '../../../schemas/resources/post.ts'
 import { valueError } from '../../../schemas/validation-errors.ts'
 import type { Issue, IssueCode } from './issue.ts'
 
@@ -34,8 +34,6 @@ export interface Choice {
   /** What isn't there, in the order of the fields. */
   readonly unknown: readonly Issue[]
 }
-
-const strayText = 'None of the chosen accounts is of this platform'
 
 /**
  * Repeats are dropped, the first one counts.
@@ -67,7 +65,7 @@ export async function readChoice(pg: Queryable, workspaceId: number, named: Name
         notThere(['social_account_ids', at], 'account_not_found', 'Social account not found', accountIds[at]),
       ),
       ...strays.map((platform) =>
-        notThere(['platform_captions', platform], 'platform_not_chosen', strayText, captions[platform]),
+        notThere(['platform_captions', platform], 'platform_not_chosen', strayPlatformText, captions[platform]),
       ),
     ],
   }

@@ -1,4 +1,5 @@
 import { insertPost, setPostMedia, setPostTargets } from '../../../postgres/tables/posts.ts'
+import { shownPost } from '../../../postgres/tables/shown-post.ts'
 import { invalid } from '../../../schemas/problems.ts'
 import { PostCreate, PostResource } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
@@ -6,7 +7,6 @@ import { namedIn, readChoice, targetsOf } from './choice.ts'
 import { readGivenTime } from './given-time.ts'
 import { readHeld } from './held.ts'
 import { refusalsOf } from './issue.ts'
-import { shownPost } from './shown.ts'
 
 export const createPost = defineOperation({
   name: 'post.create',

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { readPost } from '../../../postgres/tables/posts.ts'
+import { shownPost } from '../../../postgres/tables/shown-post.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { problem } from '../../../schemas/problems.ts'
 import { PostResource } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
-import { shownPost } from './shown.ts'
 
 export const getPost = defineOperation({
   name: 'post.get',

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { listPosts as readPosts } from '../../../postgres/tables/posts.ts'
-import { page } from '../../../schemas/resources/page.ts'
+import { shownPost } from '../../../postgres/tables/shown-post.ts'
+import { pageQuery } from '../../../schemas/resources/page.ts'
 import { PostResource, postStatuses } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
-import { shownPost } from './shown.ts'
 
 export const listPosts = defineOperation({
   name: 'post.list',
@@ -18,7 +18,7 @@ export const listPosts = defineOperation({
   input: {
     query: z.object({
       status: z.enum(postStatuses).optional().meta({ description: 'Only posts of this status.' }),
-      ...page,
+      ...pageQuery('post').shape,
     }),
   },
   output: z.array(PostResource),

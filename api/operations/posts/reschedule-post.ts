@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { markPostScheduled } from '../../../postgres/tables/posts.ts'
+import { shownPost } from '../../../postgres/tables/shown-post.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { PostResource, ScheduleRequest } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
 import { requireTime } from './given-time.ts'
 import { holdPost, readHeld } from './held.ts'
 import { judgeTime } from './readiness.ts'
-import { shownPost } from './shown.ts'
 import { requireNone } from './stored.ts'
 
 export const reschedulePost = defineOperation({

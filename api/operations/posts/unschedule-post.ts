@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { markPostDraft } from '../../../postgres/tables/posts.ts'
+import { shownPost } from '../../../postgres/tables/shown-post.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { PostResource } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
 import { holdPost, readHeld } from './held.ts'
-import { shownPost } from './shown.ts'
 
 export const unschedulePost = defineOperation({
   name: 'post.unschedule',

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Queryable } from '../../../postgres/client.ts'
 import { type Post, setPostMedia, setPostTargets, updatePostFields } from '../../../postgres/tables/posts.ts'
+import { shownPost } from '../../../postgres/tables/shown-post.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { invalid, problem } from '../../../schemas/problems.ts'
 import { PostResource, PostUpdate } from '../../../schemas/resources/post.ts'
@@ -11,7 +12,6 @@ import { type GivenTime, readGivenTime } from './given-time.ts'
 import { holdPost, readHeld } from './held.ts'
 import { refusalsOf } from './issue.ts'
 import { judgeTime } from './readiness.ts'
-import { shownPost } from './shown.ts'
 import { judgePost, namedBy, requireNone } from './stored.ts'
 
 type Body = z.output<typeof PostUpdate>

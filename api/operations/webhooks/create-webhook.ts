@@ -2,8 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { countWebhookEndpoints, insertWebhookEndpoint } from '../../../postgres/tables/webhooks.ts'
 import { holdWorkspace } from '../../../postgres/tables/workspaces.ts'
 import { webhookEndpointsMax } from '../../../schemas/api-limits.ts'
-import { problem } from '../../../schemas/problems.ts'
+import { invalid, problem } from '../../../schemas/problems.ts'
+import { isPublicHost } from '../../../schemas/public-host.ts'
 import { CreatedWebhookEndpoint, WebhookCreate } from '../../../schemas/resources/webhook.ts'
+import { valueError } from '../../../schemas/validation-errors.ts'
 import { defineOperation } from '../define.ts'
 import { shownEndpoint } from './shown.ts'
 
@@ -18,7 +20,8 @@ export const createWebhook = defineOperation({
   input: { body: WebhookCreate },
   output: CreatedWebhookEndpoint,
   problems: ['webhooks_full'],
-  async handle({ body: { url, events = [], description }, workspace, stores: { pg, box } }) {
+  async handle({ body: { url, events = [], description }, workspace, stores: { pg, box }, config }) {
+    if (!config.allowPrivateTargets) demandPublicTarget(url)
     await holdWorkspace(pg, workspace.id)
     if ((await countWebhookEndpoints(pg, workspace.id)) >= webhookEndpointsMax) throw problem('webhooks_full')
     const secret = `whsec_${randomBytes(32).toString('base64')}`
@@ -29,3 +32,13 @@ export const createWebhook = defineOperation({
     return { ...shownEndpoint(endpoint), secret }
   },
 })
+
+/** @throws ApiProblem 422; where the host's name leads is checked when connecting */
+function demandPublicTarget(url: string): void {
+  const { protocol, hostname } = new URL(url)
+  const problemOf = (message: string) => invalid([valueError(['body', 'url'], url, message)])
+  if (protocol !== 'https:') throw problemOf('The URL must begin with https://')
+  if (!isPublicHost(hostname)) {
+    throw problemOf('The host must be public: no private address, localhost or name of a local network')
+  }
+}

@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import { listWebhookDeliveries } from '../../../postgres/tables/webhooks.ts'
-import { PageQuery } from '../../../schemas/resources/page.ts'
+import { listWebhookDeliveries } from '../../../postgres/tables/webhook-deliveries.ts'
+import { pageQuery } from '../../../schemas/resources/page.ts'
 import { WebhookDeliveryResource } from '../../../schemas/resources/webhook.ts'
 import { defineOperation } from '../define.ts'
+import { shownDelivery } from './shown.ts'
 
 export const listDeliveries = defineOperation({
   name: 'webhook_delivery.list',
@@ -11,16 +12,10 @@ export const listDeliveries = defineOperation({
   tag: 'Webhooks',
   effect: 'read',
   scope: 'webhooks:read',
-  input: { query: PageQuery },
+  input: { query: pageQuery('webhook_delivery') },
   output: z.array(WebhookDeliveryResource),
   async handle({ query: { limit, before_id }, workspace, stores: { pg } }) {
     const deliveries = await listWebhookDeliveries(pg, workspace.id, { limit, beforeId: before_id })
-    return deliveries.map((delivery) => ({
-      ...delivery,
-      object_id: `webhook_delivery_${delivery.id}`,
-      next_attempt_at: delivery.next_attempt_at?.toISOString() ?? null,
-      delivered_at: delivery.delivered_at?.toISOString() ?? null,
-      created_at: delivery.created_at.toISOString(),
-    }))
+    return deliveries.map(shownDelivery)
   },
 })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { listWebhookEndpoints } from '../../../postgres/tables/webhooks.ts'
-import { PageQuery } from '../../../schemas/resources/page.ts'
+import { pageQuery } from '../../../schemas/resources/page.ts'
 import { WebhookEndpointResource } from '../../../schemas/resources/webhook.ts'
 import { defineOperation } from '../define.ts'
 import { shownEndpoint } from './shown.ts'
@@ -12,7 +12,7 @@ export const listWebhooks = defineOperation({
   tag: 'Webhooks',
   effect: 'read',
   scope: 'webhooks:read',
-  input: { query: PageQuery },
+  input: { query: pageQuery('webhook_endpoint') },
   output: z.array(WebhookEndpointResource),
   async handle({ query: { limit, before_id }, workspace, stores: { pg } }) {
     return (await listWebhookEndpoints(pg, workspace.id, { limit, beforeId: before_id })).map(shownEndpoint)

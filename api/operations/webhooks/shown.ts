@@ -1,4 +1,5 @@
-/** Webhook endpoints as the API shows them. */
+/** Webhook endpoints and deliveries as the API shows them. */
+import type { WebhookDelivery } from '../../../postgres/tables/webhook-deliveries.ts'
 import type { WebhookEndpoint } from '../../../postgres/tables/webhooks.ts'
 import { type WebhookEventType, webhookEventTypes } from '../../../schemas/webhook-events.ts'
 
@@ -8,5 +9,15 @@ export function shownEndpoint({ id, url, events, description, status, created_at
     events: events.length === 0 ? [...webhookEventTypes] : (events as WebhookEventType[]),
     created_at: created_at.toISOString(),
     updated_at: updated_at.toISOString(),
+  }
+}
+
+export function shownDelivery(delivery: WebhookDelivery) {
+  return {
+    ...delivery,
+    object_id: `webhook_delivery_${delivery.id}`,
+    next_attempt_at: delivery.next_attempt_at?.toISOString() ?? null,
+    delivered_at: delivery.delivered_at?.toISOString() ?? null,
+    created_at: delivery.created_at.toISOString(),
   }
 }

@@ -4,7 +4,8 @@
  * A visitor's appearance on a later day whose `prev_day` is the day that the period begins inside of is new to the period, if
  * the visitor was not seen between the period's begin and that day's end.
  */
-import { appearancesOf, cellKinds } from '../../rollups/cells.ts'
+import { cellKinds } from '../../rollups/appearance.ts'
+import { seenAt, seenInSessions } from '../../rollups/cells.ts'
 import { isSample } from '../../rollups/event-sql.ts'
 import {
   type FigureName,
@@ -14,7 +15,6 @@ import {
   ofBucket,
   type PeriodSql,
   part,
-  sumsOf,
   termsOf,
 } from './figure-parts.ts'
 
@@ -50,37 +50,35 @@ export function cutStartParts(period: PeriodSql): string[] {
     { ...eventSums, visitors, sessions, ...ofBucket(period, visitors, sessions) },
     `FROM (${events}) GROUP BY kind, key, detail, bucket`,
   )
-  const isOfEntry = `kind NOT IN (${all}, ${converting}, ${page})`
-  const begunIn = `${appearancesOf(`${inBuild} AND day = ${since} AND begins`, wanted)}`
-  const isBegun = `(n_begun = 1 OR ${isOfEntry}) AND at >= ${value('start', 'Int64')} AND at < ${value('cut_start_end', 'Int64')}`
+  const kinds = wanted === 'totals' ? `AND kind IN (${all}, ${converting})` : ''
+  const isOfEntry = `b.kind NOT IN (${all}, ${converting}, ${page}) AND b.sessions = 1`
+  const begunIn = `SELECT * FROM (${seenInSessions(seenColumns, `${inBuild} AND day = ${since}`)})
+    WHERE at >= ${value('start', 'Int64')} AND at < ${value('cut_start_end', 'Int64')} ${kinds}`
   const ofStarts = part(
     number,
     `kind, key, detail, ${bucket} AS bucket`,
     {
-      ...sumsOf('sessions', 'pageviews', 'events'),
-      ...{ visitors: `if(${isOfEntry}, uniqExact(visitor), 0)`, sessions: `countIf(${isOfEntry})` },
-      ...{ pageviews: `sumIf(n_pageviews, ${isOfEntry})`, events: `sumIf(n_events, ${isOfEntry})` },
+      ...{
+        begun: 'sum(b.begun)',
+        bounces: 'sum(b.bounces)',
+        duration_ms: 'sum(b.duration_ms)',
+        conversions: 'sum(b.conversions)',
+      },
+      ...{ visitors: `uniqExactIf(visitor, ${isOfEntry})`, sessions: `countIf(${isOfEntry})` },
+      ...{ pageviews: `sumIf(b.pageviews, ${isOfEntry})`, events: `sumIf(b.events, ${isOfEntry})` },
     },
-    `FROM (${begunIn}) WHERE ${isBegun} GROUP BY kind, key, detail, bucket`,
+    `FROM (${begunIn}) AS b GROUP BY kind, key, detail, bucket`,
   )
   if (Math.max(pieces.days.to, pieces.cutEnd?.day ?? 0) <= pieces.sinceDay) return [ofEvents, ofStarts]
-  const seenOnDay = ['prev_day', 'converting_prev_day', ...(wanted === 'totals' ? [] : entryColumns)].map(
-    (name) => `${name} = ${since}`,
-  )
-  const isSeen = [
-    ...seenOnDay,
-    ...(wanted === 'totals' ? [] : [`has(page_prev_day, ${since})`]),
-    `(continued AND day = ${since} + 1)`,
-  ]
-  const later = appearancesOf(
-    `${inBuild} AND day > ${since} AND day <= ${day('last_day')} AND (${isSeen.join(' OR ')})`,
-    wanted,
-  )
+  const isResumed = `(sessions > fresh AND day = ${since} + 1)`
+  const later = `SELECT * FROM (${seenInSessions(
+    seenColumns,
+    `${inBuild} AND day > ${since} AND day <= ${day('last_day')}`,
+    `visitor IN (SELECT visitor FROM sessions WHERE ${inBuild} AND day = ${since})`,
+  )}) WHERE (prev_day = ${since} OR ${isResumed}) AND at < ${value('end', 'Int64')} ${kinds}`
   const seenVisitors = `SELECT kind, key, detail, visitor FROM (${events}) WHERE kind != ${page} OR ${isView}
-    UNION ALL SELECT kind, key, detail, visitor FROM (${begunIn}) WHERE ${isBegun} AND ${isOfEntry}`
+    UNION ALL SELECT kind, key, detail, visitor FROM (${begunIn}) AS b WHERE ${isOfEntry}`
   const seenSessions = `SELECT kind, key, visitor, session FROM (${events}) WHERE kind != ${page} OR ${isView}`
-  const isNew = `(seen_before = ${since} AND (kind, key, detail, visitor) NOT IN (${seenVisitors}))`
-  const isResumed = `(n_continued = 1 AND day = ${since} + 1 AND (kind, key, visitor, session) NOT IN (${seenSessions}))`
   const inBucket = `kind = ${all} AND ${bucketSince} = ${since}`
   const ofLater = part(
     number,
@@ -89,14 +87,15 @@ export function cutStartParts(period: PeriodSql): string[] {
       ...{ visitors: 'countIf(is_new)', sessions: 'countIf(is_resumed)' },
       ...ofBucket(period, `countIf(is_new AND ${inBucket})`, `countIf(is_resumed AND ${inBucket})`),
     },
-    `FROM (SELECT kind, key, detail, day, ${isNew} AS is_new, ${isResumed} AS is_resumed FROM (${later})
-      WHERE (seen_before = ${since} OR n_continued = 1) AND at < ${value('end', 'Int64')})
+    `FROM (SELECT kind, key, detail, day,
+        (prev_day = ${since} AND (kind, key, detail, visitor) NOT IN (${seenVisitors})) AS is_new,
+        (${isResumed} AND (kind, key, visitor, session) NOT IN (${seenSessions})) AS is_resumed FROM (${later}))
     GROUP BY kind, key, detail, bucket`,
   )
   return [ofEvents, ofStarts, ofLater]
 }
 
-const entryColumns = ['source_prev_day', 'device_prev_day', 'browser_prev_day', 'country_prev_day']
+const seenColumns = `day, visitor, session, ${seenAt} AS at`
 
 function eventsIn(period: PeriodSql, from: string, to: string, dayName: string): string {
   const { at } = termsOf(period)

@@ -1,18 +1,21 @@
 /** What the parts of the statement of figures share: periods, their parameters, and how a part is written. */
-import { cellKinds, type SumName, sumNames } from '../../rollups/cells.ts'
+import { cellKinds, type SumName, sumNames } from '../../rollups/appearance.ts'
 import type { DaySpan, Pieces } from './pieces.ts'
 
 const { all } = cellKinds
 
-/** Figures by their numbers in the maps that parts answer: those that a part doesn't have are left out. */
-export const figureNumbers = {
-  ...{ visitors: 1, bucket_visitors: 2, sessions: 3, bucket_sessions: 4, pageviews: 5, events: 6, conversions: 7 },
-  ...{ begun: 8, bounces: 9, duration_ms: 10, samples: 11, is_cut: 12 },
-} as const
+/** In the order in which they are answered. */
+export const figureNames = [
+  ...(['visitors', 'bucket_visitors', 'sessions', 'bucket_sessions', 'pageviews', 'events', 'conversions'] as const),
+  ...(['begun', 'bounces', 'duration_ms', 'samples', 'is_cut'] as const),
+] as const
 
-export type FigureName = keyof typeof figureNumbers
+export type FigureName = (typeof figureNames)[number]
 
-export const figureNames = Object.keys(figureNumbers) as FigureName[]
+/** SQL of a figure in the answered array. */
+export function figure(name: FigureName): string {
+  return `f[${figureNames.indexOf(name) + 1}]`
+}
 
 /** SQL condition: the rows of `sessions` reflect the event. */
 export const isFolded = 'arrayExists(range->id>=range.1 AND id<=range.2,mark.1)'
@@ -58,24 +61,14 @@ export function openDays({ from, to }: DaySpan, cellsThrough: number): DaySpan {
 
 export const isSome = ({ from, to }: DaySpan) => from <= to
 
-export const noTitle = "(toDateTime64(0,3,'UTC'),toUInt64(0),'')"
-
-/** One part of the statement: a SELECT of some figures, which are counts. */
+/** One part of the statement: a SELECT of some figures, which add up over all parts. */
 export function part(
-  period: number,
+  period: number | string,
   keys: string,
   figures: Partial<Record<FigureName, string>>,
   source: string,
-  title = noTitle,
 ): string {
-  const entries = Object.entries(figures).map(([name, sql]) => `${figureNumbers[name as FigureName]},${sql}`)
-  return `SELECT ${period} AS period,${keys},${title} AS page_title,map(${entries.join(',')}) AS figures ${source}`
-}
-
-/** SQL of the sums of appearances. */
-export function sumsOf(...left: readonly SumName[]): Partial<Record<FigureName, string>> {
-  const names = sumNames.filter((name) => name !== 'continued' && !left.includes(name))
-  return Object.fromEntries(names.map((name) => [name, `sum(n_${name})`]))
+  return `SELECT ${period} AS period,${keys},${figureNames.map((name) => `${figures[name] ?? '0'} AS ${name}`).join(',')} ${source}`
 }
 
 /** SQL of names that a part uses, for its period: parameters, and the first local day of a day's bucket. */
@@ -93,6 +86,11 @@ export function termsOf({ number, hasDayBuckets }: PeriodSql) {
   }
 }
 
+/** What of `seen` is a figure as it is. */
+export const plainSums: Partial<Record<FigureName & SumName, string>> = Object.fromEntries(
+  sumNames.filter((name) => name !== 'sessions' && name !== 'fresh').map((name) => [name, `seen.${name}`]),
+)
+
 /** Figures of a bucket, where the period is divided into buckets of days. */
 export function ofBucket(
   { hasDayBuckets }: PeriodSql,
@@ -104,6 +102,3 @@ export function ofBucket(
 
 /** The rows of hour buckets count for the series alone, and that of the mark for nothing. */
 export const seriesPeriod = 2
-
-/** Counts beside the figures of visitors' events, by key. */
-export const otherPeriod = 4

@@ -4,172 +4,129 @@
  * Visitors are counted by first appearance. A visitor's appearances with a key know the day of the one before (`prev_day`),
  * so the distinct visitors since day A are the appearances with `prev_day` < A. Held by test/property/overview.test.ts.
  */
-import { appearancesOf, cellKinds, creditKeys } from '../../rollups/cells.ts'
+import { cellKinds } from '../../rollups/appearance.ts'
+import { seenAt } from '../../rollups/cells.ts'
 import { cutEndPart, cutStartParts } from './cut-days-sql.ts'
 import {
   closedDays,
   type FigureName,
-  figureNumbers,
+  figure,
+  figureNames,
   inBuild,
   inWorkspace,
   isFolded,
   isSome,
-  noTitle,
   ofBucket,
   openDays,
   type PeriodSql,
   part,
+  plainSums,
   seriesPeriod,
-  sumsOf,
   termsOf,
 } from './figure-parts.ts'
 
-const { all, page } = cellKinds
+const { all, converting, page } = cellKinds
 
 /** Events that the rows of `sessions` reflect: the mark is read in the statement, of the same moment as the rows. */
 export const markSql =
   '(SELECT argMax((folded,version,toUnixTimestamp64Milli(first_at)),version) FROM sessions WHERE workspace_id=0 AND build=0)'
 
 /**
- * The statement's rows: period, kind, key, detail, bucket, title, and the figures. Parameters: `periodParams`.
+ * The statement's rows: period, list (a kind), key, detail, bucket, and the figures. Parameters: `periodParams`.
  * @param others parts that are counted beside the periods
  */
 export function figuresSql(periods: readonly PeriodSql[], others: readonly string[]): string {
-  const parts = periods.flatMap((period) => [
-    ...cellsPart(period),
-    ...sessionsPart(period),
-    ...samplesPart(period),
-    ...creditsPart(period),
-    ...cutEndPart(period),
-    ...cutStartParts(period),
-  ])
-  parts.push(...others)
-  // A row of its own, so that the mark is answered where there is nothing to count.
-  parts.push(
-    part(
-      markPeriod,
-      `${all} AS kind,'' AS key,'' AS detail,0 AS bucket`,
-      { visitors: 'toUInt64(0)' },
-      'FROM system.one',
-    ),
-  )
+  const parts = [
+    ...cellsPart(periods),
+    ...periods.flatMap((period) => [...sessionsPart(period), ...cutEndPart(period), ...cutStartParts(period)]),
+    ...others,
+    // A row of its own, so that the mark is answered where there is nothing to count.
+    part(markPeriod, "0 AS kind,'' AS key,'' AS detail,0 AS bucket", {}, 'FROM system.one'),
+  ]
   // A page with samples of web vitals is listed twice, so that both lists have their own first ones.
-  const list = `arrayJoin(if(kind=${page} AND f[${figureNumbers.samples}]>0,[kind,${sampledPage}],[kind]))`
+  const list = `arrayJoin(if(kind=${page} AND ${figure('samples')}>0,[kind,${sampledPage}],[kind]))`
+  const [views, visitors, conversions] = [figure('pageviews'), figure('visitors'), figure('conversions')]
   return `WITH ${markSql} AS mark
-    SELECT period,${list} AS list,key,detail,bucket,f,newest.3 AS title,toUnixTimestamp64Milli(newest.1) AS title_at,newest.2 AS title_id,
-      mark.1 AS folded,mark.2 AS version,mark.3 AS as_of,max(f[${figureNumbers.is_cut}]) OVER () AS lists_cut
-    FROM (SELECT period,kind,key,detail,bucket,max(page_title) AS newest,sumMap(figures) AS f
+    SELECT period,${list} AS list,key,detail,bucket,f,mark.1 AS folded,mark.2 AS version,mark.3 AS as_of,max(${figure('is_cut')}) OVER () AS lists_cut
+    FROM (SELECT period,kind,key,detail,bucket,[${figureNames.map((name) => `sum(${name})`).join(',')}] AS f
       FROM (${parts.join(' UNION ALL ')}) GROUP BY period,kind,key,detail,bucket)
-    ORDER BY period,list,bucket,if(kind=${page},f[5],f[1]) DESC,if(kind=${page},0,f[7]) DESC,key,detail
+    ORDER BY period,list,bucket,if(kind=${page},${views},${visitors}) DESC,if(kind=${page},0,${conversions}) DESC,key,detail
     LIMIT {limit:UInt32} BY period,list,bucket`
 }
 
 /** The list of pages with samples of web vitals, beside the kinds of cells. */
 export const sampledPage = 7
 
-/** Whole days that have cells: each day's newest version. */
-function cellsPart(period: PeriodSql): string[] {
-  if (!isSome(closedDays(period.pieces.days, period.cellsThrough))) return []
-  const { day, since, bucket, bucketSince } = termsOf(period)
-  const newTo = (first: string) => `arraySum((seen,n)->if(seen<${first},n,0),prev_days,prev_counts)`
-  const sessionsOf = (first: string) => `sessions-if(day>${first},continued,0)`
-  const inDays = `${inBuild} AND day>=${day('closed_from')} AND day<=${day('closed_to')}`
-  const isOfAll = `kind=${all}`
-  const figures: Partial<Record<FigureName, string>> = {
-    ...{ visitors: `sum(${newTo(since)})`, sessions: `toUInt64(sum(${sessionsOf(since)}))` },
-    ...ofBucket(
-      period,
-      `sumIf(${newTo(bucketSince)},${isOfAll})`,
-      `toUInt64(sumIf(${sessionsOf(bucketSince)},${isOfAll}))`,
-    ),
-    ...{ pageviews: 'sum(pageviews)', events: 'sum(events)', conversions: 'sum(conversions)' },
-    ...{ begun: 'sum(begun)', bounces: 'sum(bounces)', duration_ms: 'sum(duration_ms)' },
-    ...(period.wanted === 'all kinds' && {
-      samples: `sumIf(arraySum(vital_samples),kind=${page})`,
-      is_cut: 'sum(is_cut)',
-    }),
-  }
-  const isTotals = period.wanted === 'totals'
+/** Whole days that have cells, of both periods: their days are apart. */
+function cellsPart(periods: readonly PeriodSql[]): string[] {
+  const closed = periods.filter(({ pieces, cellsThrough }) => isSome(closedDays(pieces.days, cellsThrough)))
+  const [first, second] = closed
+  if (first === undefined) return []
+  const conditions = closed.map((period) => {
+    const { day } = termsOf(period)
+    const kinds = period.wanted === 'totals' ? `kind IN (${all},${converting}) AND ` : ''
+    return `(${kinds}day>=${day('closed_from')} AND day<=${day('closed_to')})`
+  })
+  // The period before comes second, and has the earlier days.
+  const isFirst = `day>=${termsOf(first).day('closed_from')}`
+  const choose = (of: (period: PeriodSql) => string | number) =>
+    second === undefined ? of(first) : `if(${isFirst},${of(first)},${of(second)})`
+  const since = choose((period) => termsOf(period).since)
+  const bucket = choose((period) => termsOf(period).bucket)
   return [
     part(
-      period.number,
-      `toUInt8(c.kind) AS kind,key,detail,${bucket} AS bucket`,
-      figures,
-      `FROM cells AS c WHERE ${inDays}${isTotals ? " AND c.kind IN ('all','converting')" : ''}
-        AND (day,version) IN (SELECT day,max(version) FROM cells WHERE ${inDays} AND kind='all' GROUP BY day)
-      GROUP BY kind,key,detail,bucket`,
-      isTotals ? noTitle : 'max(title)',
+      choose(({ number }) => number),
+      `kind,seen.key AS key,seen.detail AS detail,${bucket} AS bucket`,
+      {
+        ...plainSums,
+        ...{
+          visitors: `if(seen.prev_day<${since},seen.visitors,0)`,
+          sessions: `if(day>${since},seen.fresh,seen.sessions)`,
+        },
+        ...inBuckets(first, 'kind', 'seen.visitors'),
+        is_cut: 'is_cut',
+      },
+      `FROM cells FINAL ARRAY JOIN seen WHERE ${inBuild} AND cells.key='' AND (${conditions.join(' OR ')})`,
     ),
   ]
 }
 
-/** Days without cells, and the day that the period ends inside of, but for its pageviews and events. */
+/** Days without cells, and the day that the period ends inside of, but for its pageviews, events and samples. */
 function sessionsPart(period: PeriodSql): string[] {
   const { pieces, cellsThrough, wanted, number } = period
   const open = openDays(pieces.days, cellsThrough)
-  if (!isSome(open) && pieces.cutEnd === undefined) return []
-  const { day, value, since, bucket, bucketSince } = termsOf(period)
   const isCut = pieces.cutEnd !== undefined
-  const isWhole = `day!=${day('cut_end_day')}`
+  if (!isSome(open) && !isCut) return []
+  const { day, value, since, bucket } = termsOf(period)
   const inDays = [
-    ...(isSome(open) ? [`day>=${day('open_from')} AND day<=${day('open_to')}`] : []),
-    ...(isCut ? [`day=${day('cut_end_day')}`] : []),
+    ...(isSome(open) ? [`(day>=${day('open_from')} AND day<=${day('open_to')})`] : []),
+    ...(isCut ? [`(day=${day('cut_end_day')} AND ${seenAt}<${value('end', 'Int64')})`] : []),
   ]
-  const sessionsOf = (first: string) => `toUInt64(sum(n_sessions)-sumIf(n_continued,day>${first}))`
-  // Of kinds but `all` and pages they are of the whole sessions that begin.
-  const isCounted = `${isWhole} OR kind NOT IN (${all},${page})`
+  const isCounted = `day!=${day('cut_end_day')} OR seen.kind NOT IN (${all},${page})`
+  const ifCounted = (name: 'pageviews' | 'events' | 'samples') => ({ [name]: `if(${isCounted},seen.${name},0)` })
   return [
     part(
       number,
-      `kind,key,detail,${bucket} AS bucket`,
+      `seen.kind AS kind,seen.key AS key,seen.detail AS detail,${bucket} AS bucket`,
       {
-        ...sumsOf('sessions'),
-        ...(isCut && { pageviews: `sumIf(n_pageviews,${isCounted})`, events: `sumIf(n_events,${isCounted})` }),
-        ...{ visitors: `countIf(seen_before<${since})`, sessions: sessionsOf(since) },
-        ...ofBucket(period, `countIf(seen_before<${bucketSince})`, sessionsOf(bucketSince)),
+        ...plainSums,
+        ...(isCut && { ...ifCounted('pageviews'), ...ifCounted('events'), ...ifCounted('samples') }),
+        ...{ visitors: `seen.prev_day<${since}`, sessions: `if(day>${since},seen.fresh,seen.sessions)` },
+        ...inBuckets(period, 'seen.kind', '1'),
       },
-      `FROM (${appearancesOf(`${inBuild} AND (${inDays.join(' OR ')})`, wanted)})
-      ${isCut ? `WHERE ${isWhole} OR at<${value('end', 'Int64')}` : ''} GROUP BY kind,key,detail,bucket`,
+      `FROM sessions FINAL ARRAY JOIN seen WHERE ${inBuild} AND (${inDays.join(' OR ')})
+        ${wanted === 'totals' ? `AND seen.kind IN (${all},${converting})` : ''}`,
     ),
   ]
 }
 
-/** Which pages have samples of web vitals on whole days without cells. */
-function samplesPart(period: PeriodSql): string[] {
-  if (period.wanted === 'totals' || !isSome(openDays(period.pieces.days, period.cellsThrough))) return []
-  const { at } = termsOf(period)
-  return [
-    part(
-      period.number,
-      `${page} AS kind,toString(path) AS key,'' AS detail,0 AS bucket`,
-      { samples: 'count()' },
-      `FROM events WHERE ${inWorkspace} AND occurred_at>=${at('open_start')} AND occurred_at<${at('open_end')}
-        AND events.kind='web_vital' AND metric!='none' AND ${isFolded} GROUP BY key`,
-    ),
-  ]
-}
-
-/** Conversions outside the days that have cells. */
-function creditsPart(period: PeriodSql): string[] {
-  const { pieces, cellsThrough, wanted, number } = period
-  const { day, at, since, bucket } = termsOf(period)
-  const isReached = [
-    ...(pieces.cutStart
-      ? [`(day=${since} AND occurred_at>=${at('start')} AND occurred_at<${at('cut_start_end')})`]
-      : []),
-    ...(isSome(openDays(pieces.days, cellsThrough)) ? [`(day>=${day('open_from')} AND day<=${day('open_to')})`] : []),
-    ...(pieces.cutEnd ? [`(day=${day('cut_end_day')} AND occurred_at<${at('end')})`] : []),
-  ]
-  if (isReached.length === 0) return []
-  return [
-    part(
-      number,
-      `of.1 AS kind,of.2 AS key,of.3 AS detail,${bucket} AS bucket`,
-      { conversions: 'count()' },
-      `FROM (SELECT day,${creditKeys(wanted)} AS of FROM credits FINAL WHERE ${inBuild} AND (${isReached.join(' OR ')}) AND ${isFolded})
-      GROUP BY kind,key,detail,bucket`,
-    ),
-  ]
+function inBuckets(period: PeriodSql, kind: string, visitors: string): Partial<Record<FigureName, string>> {
+  const { bucketSince } = termsOf(period)
+  return ofBucket(
+    period,
+    `if(${kind}=${all} AND seen.prev_day<${bucketSince},${visitors},0)`,
+    `if(${kind}=${all},if(day>${bucketSince},seen.fresh,seen.sessions),0)`,
+  )
 }
 
 /** The series of hour buckets, counted from `events`: at most three days. */

@@ -1,10 +1,11 @@
 /** Counts beside the figures of visitors' events: crawlers, clicks on short links, who is live, whether there is anything. */
+import type { IdRange } from '../../../schemas/id-ranges.ts'
 import { liveWindowMs } from '../../../schemas/limits.ts'
 import type { Span } from '../../../schemas/time-range.ts'
-import { moment } from '../../rollups/event-sql.ts'
-import { clicksCounted } from '../link-clicks.ts'
-import { spanParams, within } from '../reader.ts'
-import { isFolded, otherPeriod, part } from './figure-parts.ts'
+import { idsIn, moment } from '../../rollups/event-sql.ts'
+import { countedOnce } from '../link-clicks.ts'
+import { composedStatement, type Reader, spanParams } from '../reader.ts'
+import { inBuild, inWorkspace } from './figure-parts.ts'
 
 export interface PeriodCounts {
   readonly current: number
@@ -22,43 +23,73 @@ export interface OtherCounts {
 
 export interface CountsRequest {
   readonly workspaceId: number
+  readonly build: number
   readonly current: Span
   readonly previous: Span
   readonly now: number
   /** Rows before these moments are as if they weren't there. */
   readonly readableFrom: number
   readonly botsReadableFrom: number
+  /** Ids of the events that are seen. */
+  readonly folded: readonly IdRange[]
 }
 
-/** By key, what is counted, and of which rows. */
-const counts: Readonly<Record<string, readonly [count: string, rows: string]>> = {
-  bots: ['count()', `bot_visits WHERE ${within('bots_from', 'bots_to')}`],
-  'bots before': ['count()', `bot_visits WHERE ${within('bots_before_from', 'bots_before_to')}`],
-  clicks: [clicksCounted, `link_clicks WHERE ${within('clicks_from', 'clicks_to')} AND link_clicks.kind='click'`],
-  'clicks before': [
-    clicksCounted,
-    `link_clicks WHERE ${within('before_from', 'before_to')} AND link_clicks.kind='click'`,
-  ],
-  live: [
-    'uniqExact(visitor)',
-    `events WHERE workspace_id={workspace:UInt32} AND visitor!=0 AND occurred_at>=${moment('live_from')} AND occurred_at<=${moment('now')} AND ${isFolded}`,
-  ],
-  any: [
-    'count()',
-    `(SELECT 1 FROM sessions WHERE workspace_id={workspace:UInt32} AND build={build:UInt32} AND last_at>=${moment('readable_from')} LIMIT 1)`,
-  ],
+export async function readCounts(ch: Reader, request: CountsRequest): Promise<OtherCounts> {
+  const folded = idsIn(request.folded, 'folded')
+  const parts = [
+    part(
+      'bots',
+      `bot_visits WHERE ${isInEither('bots')}`,
+      `countIf(${isIn('bots')})`,
+      `countIf(${isIn('bots_before')})`,
+    ),
+    part(
+      'clicks',
+      `link_clicks WHERE ${isInEither('clicks')} AND kind='click'`,
+      `uniqExactIf(${countedOnce},${isIn('clicks')})`,
+      `uniqExactIf(${countedOnce},${isIn('clicks_before')})`,
+    ),
+    part(
+      'live',
+      `events WHERE ${inWorkspace} AND visitor!=0 AND occurred_at>=${moment('live_from')} AND occurred_at<=${moment('now')} AND ${folded.sql}`,
+      'uniqExact(visitor)',
+    ),
+    part('any', `(SELECT 1 FROM sessions WHERE ${inBuild} AND last_at>=${moment('readable_from')} LIMIT 1)`, 'count()'),
+  ]
+  const rows = await ch.query<{ name: string } & PeriodCounts>(
+    parts.join(' UNION ALL '),
+    { ...countParams(request), ...folded.params },
+    { settings: composedStatement },
+  )
+  const of = (name: string): PeriodCounts => {
+    const { current, previous } = rows.find((row) => row.name === name)!
+    return { current, previous }
+  }
+  return {
+    ...{ botVisits: of('bots'), linkClicks: of('clicks') },
+    ...{ liveVisitors: of('live').current, hasEvents: of('any').current > 0 },
+  }
 }
 
-/** Parts of the statement of figures, each with a bucket of its own: of each bucket some rows are answered. */
-export const countParts: readonly string[] = Object.entries(counts).map(([key, [count, rows]], at) =>
-  part(otherPeriod, `0 AS kind,'${key}' AS key,'' AS detail,${at} AS bucket`, { visitors: count }, `FROM ${rows}`),
-)
+function part(name: string, rows: string, current: string, previous = 'toUInt64(0)'): string {
+  return `SELECT '${name}' AS name,${current} AS current,${previous} AS previous FROM ${rows}`
+}
 
-export function countParams(request: CountsRequest): Record<string, number> {
-  const { workspaceId, current, previous, now, readableFrom, botsReadableFrom } = request
+function isIn(span: string): string {
+  return `occurred_at>=${moment(`${span}_from`)} AND occurred_at<${moment(`${span}_to`)}`
+}
+
+/** The one before ends where the period begins, or earlier. */
+function isInEither(span: string): string {
+  const first = `least({${span}_from:Int64},{${span}_before_from:Int64})`
+  return `${inWorkspace} AND occurred_at>=fromUnixTimestamp64Milli(${first},'UTC') AND occurred_at<${moment(`${span}_to`)}`
+}
+
+function countParams(request: CountsRequest): Record<string, number> {
+  const { workspaceId, build, current, previous, now, readableFrom, botsReadableFrom } = request
   const spans = {
     clicks: spanParams({ ...current, workspaceId, readableFrom }),
-    before: spanParams({ ...previous, workspaceId, readableFrom }),
+    clicks_before: spanParams({ ...previous, workspaceId, readableFrom }),
     bots: spanParams({ ...current, workspaceId, readableFrom: botsReadableFrom }),
     bots_before: spanParams({ ...previous, workspaceId, readableFrom: botsReadableFrom }),
   }
@@ -67,15 +98,5 @@ export function countParams(request: CountsRequest): Record<string, number> {
     [`${name}_to`, to],
   ])
   const live_from = Math.max(readableFrom, now - liveWindowMs)
-  return { ...Object.fromEntries(ofSpans), now, live_from, readable_from: readableFrom }
-}
-
-/** @param countOf of a part's key */
-export function otherCountsOf(countOf: (key: string) => number): OtherCounts {
-  return {
-    botVisits: { current: countOf('bots'), previous: countOf('bots before') },
-    linkClicks: { current: countOf('clicks'), previous: countOf('clicks before') },
-    liveVisitors: countOf('live'),
-    hasEvents: countOf('any') > 0,
-  }
+  return { ...Object.fromEntries(ofSpans), workspace: workspaceId, build, now, live_from, readable_from: readableFrom }
 }

@@ -2,7 +2,8 @@
 import type { IdRange } from '../../../schemas/id-ranges.ts'
 import { type VitalName, vitals } from '../../../schemas/reference/web-vitals.ts'
 import type { Bucket, Span } from '../../../schemas/time-range.ts'
-import { cellKinds, metricNames } from '../../rollups/cells.ts'
+import { cellKinds, cellOfPage } from '../../rollups/appearance.ts'
+import { metricNames } from '../../rollups/cells.ts'
 import { idsIn, isSample } from '../../rollups/event-sql.ts'
 import { vitalUnit, vitalValue } from '../../rollups/vitals.ts'
 import { composedStatement, type Reader } from '../reader.ts'
@@ -64,6 +65,8 @@ export interface DetailsRequest {
 
 /** Rows of the whole period have no bucket. */
 const wholePeriod = -1
+/** Rows of titles have no metric. */
+const noMetric = 0
 const { all, page } = cellKinds
 
 interface Row {
@@ -77,14 +80,14 @@ interface Row {
   readonly poor: number
   readonly total: number
   readonly latest: number
-  readonly title: readonly [at: number, id: number, text: string]
+  readonly title: string
 }
 
 export async function readDetails(ch: Reader, request: DetailsRequest): Promise<Details> {
   const { sql, params } = detailsSql(request)
   const rows = await ch.query<Row>(sql, params, { settings: composedStatement })
-  const { pages, sampledPages, buckets } = request
-  const named = rows.filter(({ metric }) => metric !== 0)
+  const { sampledPages, buckets } = request
+  const named = rows.filter(({ metric }) => metric !== noMetric)
   const ofMetric = (row: Row) => metricNames.get(row.metric)!
   const ofWorkspace = named.filter(({ kind }) => kind === all)
   return {
@@ -103,35 +106,20 @@ export async function readDetails(ch: Reader, request: DetailsRequest): Promise<
         named.filter(({ kind, key }) => kind === page && key === path).map((row) => [ofMetric(row), pageVitalOf(row)]),
       ),
     })),
-    titles: new Map(
-      pages.map(({ path, title }) => [
-        path,
-        newestTitle(title, rows.find((row) => row.metric === 0 && row.key === path)?.title),
-      ]),
-    ),
+    titles: new Map(rows.filter(({ metric }) => metric === noMetric).map(({ key, title }) => [key, title])),
   }
 }
 
-function newestTitle(known: PageCounts['title'], [at, id, text]: Row['title'] = [0, 0, '']): string {
-  return at > known.at || (at === known.at && id > known.id) ? text : known.text
-}
-
-/** Parts of rows (kind, key, bucket, metric, value, samples, total, latest, title). */
+/** Parts of rows as `cells.sample` has them: kind, key, bucket, metric, value, n, total, latest. */
 function detailsSql(request: DetailsRequest): { sql: string; params: Record<string, unknown> } {
   const { workspaceId, build, days, spans, buckets, bucketDays, pages, sampledPages, folded } = request
   const seen = idsIn(folded, 'folded')
   const params: Record<string, unknown> = {
     ...seen.params,
     ...{ workspace: workspaceId, build, from_day: days.from, to_day: days.to },
-    bucket_starts: buckets.map(({ start }) => start),
-    ...{
-      bucket_days: bucketDays ?? [],
-      paths: pages.map(({ path }) => path),
-      sampled: sampledPages.map(({ path }) => path),
-    },
+    ...{ bucket_starts: buckets.map(({ start }) => start), bucket_days: bucketDays ?? [] },
+    paths: [...new Set([...pages, ...sampledPages].map(({ path }) => path))],
   }
-  const parts: string[] = []
-  if (days.from <= days.to) parts.push(...cellParts)
   for (const [at, { start, end }] of spans.entries()) {
     Object.assign(params, { [`span_from_${at}`]: start, [`span_to_${at}`]: end })
   }
@@ -139,76 +127,45 @@ function detailsSql(request: DetailsRequest): { sql: string; params: Record<stri
     const moment = (name: string) => `fromUnixTimestamp64Milli({span_${name}_${at}:Int64}, 'UTC')`
     return `(occurred_at >= ${moment('from')} AND occurred_at < ${moment('to')})`
   })
-  if (isReached.length > 0) {
-    parts.push(...eventParts(`workspace_id = {workspace:UInt32} AND (${isReached.join(' OR ')}) AND ${seen.sql}`))
-  }
-  if (parts.length === 0) parts.push(`SELECT ${columnsSql({})} WHERE 0`)
+  const parts = [
+    ...(days.from <= days.to ? [cellsPart] : []),
+    ...(isReached.length > 0
+      ? [eventsPart(`workspace_id = {workspace:UInt32} AND (${isReached.join(' OR ')}) AND ${seen.sql}`)]
+      : []),
+  ]
+  if (parts.length === 0) return { params, sql: 'SELECT 0 AS metric WHERE 0' }
   const limits = (name: 'good' | 'poor') =>
     `transform(metric, [${[...metricNames.keys()].join(', ')}], [${[...metricNames.values()].map((metric) => Math.round(vitals[metric][name] * vitalUnit)).join(', ')}], 0)`
   return {
     params,
-    sql: `SELECT kind, key, bucket, metric, sum(samples) AS count,
-        arrayMap(level -> level / ${vitalUnit}, quantilesExactWeightedInterpolated(0.75, 0.9, 0.99)(value, toUInt64(samples))) AS levels,
-        sumIf(samples, value <= ${limits('good')}) AS good, sumIf(samples, value > ${limits('poor')}) AS poor,
-        sum(part_total) AS total, max(part_latest).3 AS latest,
-        (toUnixTimestamp64Milli(max(part_title).1), max(part_title).2, max(part_title).3) AS title
-      FROM (SELECT kind, key, arrayJoin(if(kind = ${all}, [toInt64(${wholePeriod}), in_bucket], [toInt64(${wholePeriod})])) AS bucket, metric, value,
-          samples, part_total, part_latest, part_title
+    sql: `SELECT kind, key, bucket, metric, sum(n) AS count,
+        arrayMap(level -> level / ${vitalUnit}, quantilesExactWeightedInterpolatedIf(0.75, 0.9, 0.99)(value, n, n > 0)) AS levels,
+        sumIf(n, value <= ${limits('good')}) AS good, sumIf(n, value > ${limits('poor')}) AS poor,
+        sumIf(part_total, n = 0) AS total, maxIf(part_latest, n = 0) AS newest, newest.3 AS latest, newest.4 AS title
+      FROM (SELECT *, arrayJoin(if(kind = ${all}, [toInt64(${wholePeriod}), in_bucket], [toInt64(${wholePeriod})])) AS bucket
         FROM (${parts.join(' UNION ALL ')}))
       GROUP BY kind, key, bucket, metric`,
   }
 }
 
-const noTime = "toDateTime64(0, 3, 'UTC')"
-const columnDefaults = {
-  ...{
-    kind: `toUInt8(${all})`,
-    key: "''",
-    in_bucket: `toInt64(${wholePeriod})`,
-    metric: 'toUInt8(0)',
-    value: 'toUInt64(0)',
-  },
-  ...{ samples: 'toUInt64(0)', part_total: 'toFloat64(0)', part_latest: `(${noTime}, toUInt64(0), toFloat64(0))` },
-  part_title: `(${noTime}, toUInt64(0), '')`,
-}
-
-function columnsSql(values: Partial<Record<keyof typeof columnDefaults, string>>): string {
-  return Object.entries(columnDefaults)
-    .map(([name, none]) => `${values[name as keyof typeof columnDefaults] ?? none} AS ${name}`)
-    .join(', ')
-}
-
-const newestCells = (kind: 'all' | 'page', more = '1') => `(SELECT * FROM cells
-  WHERE workspace_id = {workspace:UInt32} AND build = {build:UInt32} AND kind = '${kind}' AND day >= {from_day:UInt16} AND day <= {to_day:UInt16} AND ${more}
-    AND (day, version) IN (SELECT day, max(version) FROM cells
-      WHERE workspace_id = {workspace:UInt32} AND build = {build:UInt32} AND kind = 'all' AND day >= {from_day:UInt16} AND day <= {to_day:UInt16} GROUP BY day)) AS cell`
 const bucketOfDay =
   'toInt64(transform(roundDown(day, {bucket_days:Array(UInt16)}), {bucket_days:Array(UInt16)}, {bucket_starts:Array(Int64)}, toInt64(0)))'
-const valuesOfCell = { metric: 'sample_metric', value: 'sample_value', samples: 'toUInt64(sample_count)' }
-const joinSamples =
-  'ARRAY JOIN vital_metric AS sample_metric, vital_value AS sample_value, vital_samples AS sample_count'
 
-const cellParts = [
-  `SELECT ${columnsSql({ ...valuesOfCell, in_bucket: bucketOfDay })} FROM ${newestCells('all')} ${joinSamples}`,
-  `SELECT ${columnsSql({ metric: 'metric_', part_total: 'total_', part_latest: 'latest_', in_bucket: bucketOfDay })}
-    FROM ${newestCells('all')} ARRAY JOIN metric_metric AS metric_, metric_total AS total_, metric_latest AS latest_`,
-  `SELECT ${columnsSql({ ...valuesOfCell, kind: `toUInt8(${page})`, key: 'cell.key' })}
-    FROM ${newestCells('page', 'key IN {sampled:Array(String)}')} ${joinSamples}`,
-]
+const cellsPart = `SELECT if(cells.kind = ${all}, ${all}, ${page}) AS kind, key, ${bucketOfDay} AS in_bucket, sample.metric AS metric,
+    sample.value AS value, sample.n AS n, sample.total AS part_total, sample.latest AS part_latest
+  FROM cells FINAL ARRAY JOIN sample
+  WHERE workspace_id = {workspace:UInt32} AND build = {build:UInt32} AND day >= {from_day:UInt16} AND day <= {to_day:UInt16}
+    AND ((cells.kind = ${all} AND key = '') OR (cells.kind = ${cellOfPage} AND key IN {paths:Array(String)}))`
 
-function eventParts(where: string): string[] {
-  const bucket = 'toInt64(roundDown(toUnixTimestamp64Milli(occurred_at), {bucket_starts:Array(Int64)}))'
-  return [
-    `SELECT ${columnsSql({ kind: 'kind_', key: 'key_', in_bucket: 'bucket_', metric: 'metric_', value: 'value_', samples: 'count()', part_total: 'sum(metric_value)', part_latest: 'max((occurred_at, id, metric_value))' })}
-      FROM (SELECT occurred_at, id, metric_value, toUInt8(metric) AS metric_, ${vitalValue} AS value_, ${bucket} AS bucket_, of.1 AS kind_, of.2 AS key_,
-          arrayJoin(arrayConcat([(toUInt8(${all}), '')], if(path IN {sampled:Array(String)}, [(toUInt8(${page}), toString(path))], []))) AS of
-        FROM events WHERE ${where} AND ${isSample})
-      GROUP BY kind_, key_, bucket_, metric_, value_`,
-    `SELECT ${columnsSql({ kind: `toUInt8(${page})`, key: 'path_', part_title: 'max((occurred_at, id, title_))' })}
-      FROM (SELECT toString(path) AS path_, occurred_at, id, toString(title) AS title_
-        FROM events WHERE ${where} AND kind = 'pageview' AND title != '' AND path IN {paths:Array(String)})
-      GROUP BY path_`,
-  ]
+function eventsPart(where: string): string {
+  const isAbout = (rows: string) => `arrayConcat(if(${isSample}, [(${all}, '', 1), (${all}, '', 0)], []), ${rows})`
+  const ofPage = `if(path IN {paths:Array(String)}, [(${page}, toString(path), metric_ != ${noMetric})], [])`
+  return `SELECT of.1 AS kind, of.2 AS key, toInt64(roundDown(toUnixTimestamp64Milli(occurred_at), {bucket_starts:Array(Int64)})) AS in_bucket,
+      metric_ AS metric, value_ AS value, of.3 AS n, toFloat64(metric_value) AS part_total,
+      (occurred_at, id, toFloat64(metric_value), toString(title)) AS part_latest
+    FROM (SELECT *, if(${isSample}, toUInt8(metric), ${noMetric}) AS metric_, if(${isSample}, ${vitalValue}, 0) AS value_,
+        arrayJoin(${isAbout(ofPage)}) AS of
+      FROM events WHERE ${where} AND (${isSample} OR (kind = 'pageview' AND title != '')))`
 }
 
 function sampleOf({ count, levels: [p75] }: Row): VitalSample {

@@ -1,18 +1,10 @@
 /** The figures of an overview that visitors' events give: totals, series and lists, all of one moment. */
 import type { IdRange } from '../../../schemas/id-ranges.ts'
 import type { Bucket } from '../../../schemas/time-range.ts'
-import { cellKinds } from '../../rollups/cells.ts'
+import { cellKinds } from '../../rollups/appearance.ts'
 import { composedStatement, type Reader } from '../reader.ts'
-import {
-  type FigureName,
-  figureNames,
-  otherPeriod,
-  type PeriodSql,
-  periodParams,
-  seriesPeriod,
-} from './figure-parts.ts'
+import { type FigureName, figureNames, type PeriodSql, periodParams, seriesPeriod } from './figure-parts.ts'
 import { figuresSql, hourSeries, sampledPage } from './figures-sql.ts'
-import { type CountsRequest, countParams, countParts, type OtherCounts, otherCountsOf } from './read-counts.ts'
 
 export interface Counts {
   readonly visitors: number
@@ -45,8 +37,6 @@ export interface SessionGroup {
 
 export interface PageCounts {
   readonly path: string
-  /** The newest title that cells know, with its event's time and id; days without cells may have a newer one. */
-  readonly title: { readonly at: number; readonly id: number; readonly text: string }
   readonly pageviews: number
   readonly visitors: number
   readonly sessions: number
@@ -56,7 +46,7 @@ export interface PageCounts {
   readonly bounces: number
 }
 
-export interface Figures extends OtherCounts {
+export interface Figures {
   readonly current: Counts
   /** Undefined where it wasn't asked for. */
   readonly previous: Counts | undefined
@@ -84,7 +74,6 @@ export interface FiguresRequest {
   /** Undefined where nothing of the period is readable. */
   readonly current: PeriodSql | undefined
   readonly previous: PeriodSql | undefined
-  readonly others: CountsRequest
   readonly buckets: readonly Bucket[]
   /** Local days in which buckets begin, where they are days or longer. */
   readonly bucketDays: readonly number[] | undefined
@@ -92,16 +81,13 @@ export interface FiguresRequest {
 }
 
 interface AnsweredRow {
-  /** Figures by their number. */
-  readonly f: Readonly<Record<string, number>>
+  /** Figures in the order of their names. */
+  readonly f: readonly number[]
   readonly period: number
   readonly list: number
   readonly key: string
   readonly detail: string
   readonly bucket: number
-  readonly title: string
-  readonly title_at: number
-  readonly title_id: number
   readonly folded: readonly (readonly [number, number])[]
   readonly version: number
   readonly as_of: number
@@ -110,44 +96,23 @@ interface AnsweredRow {
 }
 type Row = AnsweredRow & Record<FigureName, number>
 
-/**
- * By two statements at once, which take half as long as one. Where a fold came between them, which their versions tell, one
- * statement answers all of it: the figures are of one moment.
- */
 export async function readFigures(ch: Reader, request: FiguresRequest): Promise<Figures> {
-  const { current, previous, bucketDays } = request
-  const series = current !== undefined && bucketDays === undefined ? [hourSeries()] : []
-  const [ofCurrent, ofOthers] = await Promise.all([
-    ask(ch, request, figuresSql(listed(current), series)),
-    ask(ch, request, figuresSql(listed(previous), countParts)),
-  ])
-  if (ofCurrent[0]!.version === ofOthers[0]!.version) return figuresOf([...ofCurrent, ...ofOthers], request)
-  const sql = figuresSql([...listed(current), ...listed(previous)], [...series, ...countParts])
-  return figuresOf(await ask(ch, request, sql), request)
-}
-
-function listed(period: PeriodSql | undefined): PeriodSql[] {
-  return period === undefined ? [] : [period]
-}
-
-async function ask(ch: Reader, request: FiguresRequest, sql: string): Promise<Row[]> {
-  const { workspaceId, build, current, previous, others, buckets, bucketDays, limit } = request
+  const { workspaceId, build, current, previous, buckets, bucketDays, limit } = request
+  const periods = [current, previous].filter((period) => period !== undefined)
+  const isByHours = bucketDays === undefined
   const rows = await ch.query<AnsweredRow>(
-    sql,
+    figuresSql(periods, isByHours && current !== undefined ? [hourSeries()] : []),
     {
       ...(current && periodParams(current)),
       ...(previous && periodParams(previous)),
-      ...countParams(others),
       ...{ workspace: workspaceId, build, limit },
-      ...(bucketDays && { bucket_days: bucketDays }),
-      ...(bucketDays === undefined && {
-        bucket_starts: buckets.map(({ start }) => start),
-        hours_end: current?.pieces.end ?? 0,
-      }),
+      ...(isByHours
+        ? { bucket_starts: buckets.map(({ start }) => start), hours_end: current?.pieces.end ?? 0 }
+        : { bucket_days: bucketDays }),
     },
     { settings: composedStatement },
   )
-  return rows.map(withFigures)
+  return figuresOf(rows.map(withFigures), request)
 }
 
 function figuresOf(rows: readonly Row[], request: FiguresRequest): Figures {
@@ -166,15 +131,13 @@ function figuresOf(rows: readonly Row[], request: FiguresRequest): Figures {
     ...{ browsers: groups(cellKinds.browser), countries: groups(cellKinds.country) },
     ...{ pages: pages(cellKinds.page), sampledPages: pages(sampledPage) },
     areListsCut: rows.some(({ lists_cut }) => lists_cut > 0),
-    ...otherCountsOf((key) => rows.find((row) => row.period === otherPeriod && row.key === key)?.visitors ?? 0),
     folded: any!.folded.map(([from, through]) => ({ from, through })),
     ...{ version: any!.version, asOf: any!.as_of },
   }
 }
 
-/** Numbers of figures count from 1, in the order of their names. */
 function withFigures(row: AnsweredRow): Row {
-  const figures = Object.fromEntries(figureNames.map((name, at) => [name, row.f[at + 1] ?? 0]))
+  const figures = Object.fromEntries(figureNames.map((name, at) => [name, row.f[at]!]))
   return { ...row, ...(figures as Record<FigureName, number>) }
 }
 
@@ -217,6 +180,5 @@ function pageOf(row: Row): PageCounts {
   return {
     ...{ path: row.key, pageviews: row.pageviews, visitors: row.visitors, sessions: row.sessions },
     ...{ conversions: row.conversions, entries: row.begun, bounces: row.bounces },
-    title: { at: row.title_at, id: row.title_id, text: row.title },
   }
 }

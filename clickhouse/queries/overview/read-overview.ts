@@ -2,11 +2,12 @@
  * All figures of an overview, by four statements: the figures first, then what depends on the pages they list and on the
  * events they reflect. Callers know nothing of how they are counted.
  */
-import { botRetentionDays } from '../../../schemas/limits.ts'
+import { botRetentionDays, recentEventsMax } from '../../../schemas/limits.ts'
 import type { Bucket, Span, TimeRange } from '../../../schemas/time-range.ts'
 import { dayMs, localDayAt } from '../../../schemas/time-zone.ts'
 import type { Reader } from '../reader.ts'
 import { divide, type Pieces } from './pieces.ts'
+import { type OtherCounts, readCounts } from './read-counts.ts'
 import { type Details, type DetailsRequest, readDetails } from './read-details.ts'
 import { type Figures, readFigures } from './read-figures.ts'
 import { type RecentEvent, readRecentEvents } from './read-recent-events.ts'
@@ -25,7 +26,7 @@ export interface OverviewRequest {
   readonly limit: number
 }
 
-export interface OverviewFigures extends Omit<Figures, 'folded' | 'sampledPages'>, Details {
+export interface OverviewFigures extends Omit<Figures, 'folded' | 'sampledPages'>, OtherCounts, Details {
   readonly recentEvents: readonly RecentEvent[]
 }
 
@@ -43,18 +44,12 @@ export async function readOverview(ch: Reader, request: OverviewRequest): Promis
     ...{ workspaceId, build, buckets, bucketDays, limit },
     current: pieces && { ...period, number: 0, pieces, hasDayBuckets },
     previous: before && { ...period, number: 1, pieces: before, wanted: 'totals', hasDayBuckets: false },
-    others: {
-      workspaceId,
-      current: range,
-      previous,
-      now,
-      readableFrom,
-      botsReadableFrom: now - botRetentionDays * dayMs,
-    },
   })
   const { folded, sampledPages, ...shown } = figures
   const ofCells = spansOf(pieces, cellsThrough, hasDayBuckets)
-  const [details, recentEvents] = await Promise.all([
+  const botsReadableFrom = now - botRetentionDays * dayMs
+  const [counts, details, recentEvents] = await Promise.all([
+    readCounts(ch, { workspaceId, build, current: range, previous, now, readableFrom, botsReadableFrom, folded }),
     readDetails(ch, {
       workspaceId,
       build,
@@ -65,9 +60,24 @@ export async function readOverview(ch: Reader, request: OverviewRequest): Promis
       sampledPages,
       ...ofCells,
     }),
-    readRecentEvents(ch, { workspaceId, readableFrom, start: range.start, end: pieces?.end ?? range.end }, folded),
+    readRecentEvents(
+      ch,
+      { workspaceId, readableFrom, start: startOfNewest(range, buckets, figures), end: pieces?.end ?? range.end },
+      folded,
+    ),
   ])
-  return { ...shown, ...details, recentEvents }
+  return { ...shown, ...counts, ...details, recentEvents }
+}
+
+/** Where the buckets begin that have all recent events: the last ones, with enough events that are listed. */
+function startOfNewest({ start }: Span, buckets: readonly Bucket[], { series }: Figures): number {
+  let events = 0
+  let at = series.length - 1
+  for (; at > 0; at--) {
+    events += series[at]!.pageviews + series[at]!.conversions
+    if (events >= recentEventsMax) break
+  }
+  return at > 0 ? Math.max(start, buckets[at]!.start) : start
 }
 
 /** What of a period is read from cells, and what from events. Hours are read from events alone. */

@@ -35,7 +35,11 @@ function isPrinted(code: number): boolean {
   return code > 0x20 && code < 0x7f
 }
 
-/** Trimmed and in lower case, which is how people are told apart; empty where there is none. */
-export function emailOf(text: string | null | undefined): string {
-  return identifierOf(text)?.trim().toLowerCase() ?? ''
+/** One `@`, and behind it a domain with a dot, in any script: what no such text is reaches nobody. */
+const emailPattern = /^[^\s@"(),:;<>[\\\]]{1,64}@(?:[\p{L}\p{M}\p{N}-]+\.)+[\p{L}\p{M}\p{N}-]{2,}$/u
+
+/** Trimmed and in lower case, which is how people are told apart; empty where none was sent, null for what is no address. */
+export function emailOf(text: string | null | undefined): string | null {
+  const email = identifierOf(text)?.trim().toLowerCase() ?? ''
+  return email === '' || emailPattern.test(email) ? email : null
 }

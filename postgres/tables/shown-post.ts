@@ -1,5 +1,5 @@
-/** Posts as the API shows them. */
-import type { Post } from '../../../postgres/tables/posts.ts'
+/** Posts as the API and webhooks show them. */
+import type { Post } from './posts.ts'
 
 export function shownPost({ id, targets, scheduled_at, created_at, updated_at, ...post }: Post) {
   return {

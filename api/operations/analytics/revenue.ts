@@ -1,0 +1,88 @@
+/** Revenue of an overview: read beside the figures of visitors, and put into their rows. */
+import { type AdCampaign, type AdSpend, listAdCampaigns, sumAdSpend } from '../../../postgres/tables/ad-spend.ts'
+import {
+  type RevenueByKey,
+  type RevenueFigures,
+  type RevenueRequest,
+  type RevenueTotals,
+  readRevenueFigures,
+  readRevenueTotals,
+} from '../../../postgres/tables/revenue-figures.ts'
+import type { Bucket, TimeRange } from '../../../schemas/time-range.ts'
+import type { Stores } from '../define.ts'
+
+export interface Earnings {
+  readonly current: RevenueFigures
+  readonly previous: RevenueTotals
+  readonly spending: AdSpend
+  readonly previousSpending: AdSpend
+  readonly campaigns: readonly (AdCampaign & { readonly revenue_cents: number })[]
+}
+
+export interface EarningsRequest {
+  readonly workspace: { readonly id: number; readonly currency: string }
+  readonly range: TimeRange
+  readonly buckets: readonly Bucket[]
+  /** What is earlier is as if it weren't there. */
+  readonly oldest: number
+  /** Campaigns that are listed. */
+  readonly limit: number
+}
+
+export async function readEarnings(
+  { pg }: Pick<Stores, 'pg'>,
+  { workspace, range, buckets, oldest, limit }: EarningsRequest,
+): Promise<Earnings> {
+  const { id: workspaceId, currency } = workspace
+  const of = ({ start, end }: { start: number; end: number }): RevenueRequest => ({
+    ...{ workspaceId, currency },
+    ...{ start: Math.max(start, oldest), end: Math.max(end, oldest) },
+  })
+  const adsOf = (request: RevenueRequest) => ({ workspaceId, currency, ...daysOf(request, range.timeZone) })
+  const [current, previous] = [of(range), of(range.previous)]
+  const bucketStarts = buckets.map(({ start }) => start)
+  const [figures, totals, spending, previousSpending, campaigns] = await Promise.all([
+    readRevenueFigures(pg, current, bucketStarts),
+    readRevenueTotals(pg, previous),
+    sumAdSpend(pg, adsOf(current)),
+    sumAdSpend(pg, adsOf(previous)),
+    listAdCampaigns(pg, adsOf(current), limit),
+  ])
+  return {
+    ...{ current: figures, previous: totals, spending, previousSpending },
+    campaigns: campaigns.map((one) => ({
+      ...one,
+      revenue_cents: figures.campaigns.get(pairKey(one.source, one.campaign)) ?? 0,
+    })),
+  }
+}
+
+/** The local days that begin in a period: each day's cost counts in one of two periods side by side. */
+function daysOf({ start, end }: RevenueRequest, timeZone: string): { from: string; to: string } {
+  const day = (at: number) => new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' }).format(at)
+  return { from: day(start - 1) === day(start) ? nextDay(day(start)) : day(start), to: day(end - 1) }
+}
+
+function nextDay(day: string): string {
+  return new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10)
+}
+
+/** The key of two texts in `RevenueFigures`. */
+export function pairKey(source: string, other: string): string {
+  return `[${JSON.stringify(source)}, ${JSON.stringify(other)}]`
+}
+
+/** Rows with their revenue; where the list has room left, behind them the keys that have revenue alone, most first. */
+export function withRevenue<Row extends { readonly revenue_cents: number }>(
+  rows: readonly Row[],
+  revenue: RevenueByKey,
+  { keyOf, rowOf, limit }: { keyOf: (row: Row) => string; rowOf: (key: string) => Row; limit: number },
+): Row[] {
+  const listed = new Set(rows.map(keyOf))
+  const alone = [...revenue]
+    .filter(([key, cents]) => !listed.has(key) && cents !== 0)
+    .sort(([key, cents], [otherKey, otherCents]) => otherCents - cents || (key < otherKey ? -1 : 1))
+  return [...rows, ...alone.map(([key]) => rowOf(key))]
+    .slice(0, limit)
+    .map((row) => ({ ...row, revenue_cents: revenue.get(keyOf(row)) ?? 0 }))
+}

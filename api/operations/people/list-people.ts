@@ -1,0 +1,158 @@
+/**
+ * GET /v1/people: contacts and anonymous visitors in one list, last seen first. Contacts come from Postgres; visitors from
+ * ClickHouse, those left out that are bound to a contact. Of one moment contacts come before visitors.
+ */
+import { z } from 'zod'
+import { readNewestVisitors, readVisitors, type SeenVisitor } from '../../../clickhouse/queries/people/visitors.ts'
+import { readBindingsOfVisitors } from '../../../postgres/tables/bindings.ts'
+import { findContact, listContacts } from '../../../postgres/tables/contacts.ts'
+import { laxInt, laxIntOr } from '../../../schemas/lax.ts'
+import { identifierLengthMax, peopleDefault, peopleMax, peopleSearchLengthMax } from '../../../schemas/limits.ts'
+import { Person } from '../../../schemas/resources/person.ts'
+import { localDayAt } from '../../../schemas/time-zone.ts'
+import { type Context, defineOperation, type Stores } from '../define.ts'
+import { shownContact, shownVisitor, visitorOfName } from './shown.ts'
+import { type ReadableVisitors, readableVisitors } from './visitor-rows.ts'
+
+const PeopleQuery = z.object({
+  q: z.string().max(peopleSearchLengthMax).optional().meta({
+    description:
+      'Only contacts with these letters in e-mail, name, company, source or campaign, and visitors whom a source or campaign with them brought.',
+  }),
+  limit: laxIntOr(peopleDefault, { ge: 1, le: peopleMax, description: 'Rows, at most.' }),
+  before_id: laxInt({
+    ge: 1,
+    le: Number.MAX_SAFE_INTEGER,
+    description: 'Only what comes after the contact of this id: pages back through the list.',
+  }),
+  before_anonymous_id: z
+    .string()
+    .max(identifierLengthMax)
+    .optional()
+    .meta({ description: 'The same after an anonymous visitor.' }),
+})
+
+type PeopleContext = Context<{ readonly query: typeof PeopleQuery }>
+
+export const listPeople = defineOperation({
+  name: 'person.list',
+  http: { method: 'GET', path: '/v1/people' },
+  tool: 'svc.list_people',
+  summary: 'List people, those seen last first.',
+  description: 'A known contact is one row, whatever number of browsers it used; other visitors are anonymous rows.',
+  tag: 'People',
+  effect: 'read',
+  scope: 'analytics:read',
+  input: { query: PeopleQuery },
+  output: z.array(Person),
+  async handle(context) {
+    const { query, workspace, stores } = context
+    const rows = await readableVisitors(context)
+    const before = await beginOf(context, rows)
+    if (before === undefined) return []
+    const q = query.q?.trim() || undefined
+    const contacts = await listContacts(stores.pg, workspace.id, {
+      ...{ limit: query.limit, q, since: rows.since },
+      before: before.contact,
+    })
+    // Visitors older than the last contact of a full page have no place in it.
+    const oldest = contacts.length < query.limit ? rows.since : contacts.at(-1)!.lastSeenAt + 1
+    const page = { before: before.visitor, oldest, q, limit: query.limit }
+    const seen = await readAnonymous(stores, rows, page, context.clock.now())
+    const known = contacts.map((contact) => ({ at: contact.lastSeenAt, order: 0, contact }))
+    const merged = [...known, ...seen.map(({ lastAt, visitor }) => ({ at: lastAt, order: 1, visitor }))]
+      .sort((a, b) => b.at - a.at || a.order - b.order)
+      .slice(0, query.limit)
+    const visitors = await readVisitors(
+      stores.ch,
+      rows,
+      merged.flatMap((one) => ('visitor' in one ? one.visitor : [])),
+    )
+    return merged.flatMap((one) => {
+      if ('contact' in one) return shownContact(one.contact)
+      const visitor = visitors.get(one.visitor)
+      return visitor === undefined ? [] : shownVisitor(visitor)
+    })
+  },
+})
+
+interface Begin {
+  readonly contact: { readonly at: number; readonly id: number }
+  readonly visitor: SeenVisitor
+}
+
+const greatestHash = String(2n ** 64n - 1n)
+/** The range of DateTime64: nothing lies after it. */
+const endOfTime = Date.UTC(2200, 0, 1)
+
+/** Where the page begins in each of the two lists; undefined after somebody who isn't there. */
+async function beginOf(
+  { query, workspace, stores }: PeopleContext,
+  rows: ReadableVisitors,
+): Promise<Begin | undefined> {
+  const { before_id, before_anonymous_id } = query
+  if (before_id !== undefined) {
+    const contact = await findContact(stores.pg, workspace.id, { id: before_id })
+    if (contact === undefined) return undefined
+    const at = contact.lastSeenAt
+    return { contact: { at, id: contact.id }, visitor: { lastAt: at, visitor: greatestHash } }
+  }
+  if (before_anonymous_id !== undefined) {
+    const named = visitorOfName(before_anonymous_id)
+    const hashed = stores.hashes.visitorOf(workspace.id, before_anonymous_id)
+    const found = await readVisitors(stores.ch, rows, named === undefined ? [hashed] : [hashed, named])
+    const last = found.get(hashed) ?? (named === undefined ? undefined : found.get(named))
+    return last && { contact: { at: last.lastAt, id: 0 }, visitor: { lastAt: last.lastAt, visitor: last.visitor } }
+  }
+  return {
+    contact: { at: Number.MAX_SAFE_INTEGER, id: 0 },
+    visitor: { lastAt: endOfTime, visitor: greatestHash },
+  }
+}
+
+interface AnonymousPage {
+  readonly before: SeenVisitor
+  /** Only those last seen since. */
+  readonly oldest: number
+  readonly q: string | undefined
+  readonly limit: number
+}
+
+/** The newest visitors that nobody is known to be. Looks further back, at more at once, until there are enough. */
+async function readAnonymous(
+  { pg, ch }: Stores,
+  rows: ReadableVisitors,
+  { before, oldest, q, limit }: AnonymousPage,
+  now: number,
+): Promise<SeenVisitor[]> {
+  const found: SeenVisitor[] = []
+  const { workspaceId, timezone } = rows
+  const lastDay = localDayAt(Math.min(before.lastAt, now), timezone)
+  const firstDay = Math.max(rows.firstDay, localDayAt(oldest, timezone))
+  let from = before
+  for (let days = 1, portion = 2 * limit; ; ) {
+    const fromDay = Math.max(firstDay, lastDay - days)
+    const seen = await readNewestVisitors(ch, { ...rows, fromDay, before: from, limit: portion, q })
+    const young = seen.filter(({ lastAt }) => lastAt >= oldest)
+    const bindings =
+      young.length === 0
+        ? []
+        : await readBindingsOfVisitors(
+            pg,
+            young.map(({ visitor }) => ({ workspaceId, visitor })),
+          )
+    const bound = new Set(bindings.map(({ visitor }) => visitor))
+    found.push(...young.filter(({ visitor }) => !bound.has(visitor)))
+    if (found.length >= limit || young.length < seen.length) break
+    if (seen.length === portion) {
+      from = seen.at(-1)!
+      portion *= 4
+    } else {
+      if (fromDay === firstDay) break
+      // Whoever was seen on a later day is found already: those behind them are earlier than all of these.
+      from = seen.at(-1) ?? from
+      days *= 4
+    }
+  }
+  return found.slice(0, limit)
+}

@@ -1,0 +1,125 @@
+/** GET /v1/people/journey: one person with what they did, whichever of their browsers they did it with. */
+import { z } from 'zod'
+import { gatherContacts, readNewestPlaces } from '../../../clickhouse/queries/people/contact-events.ts'
+import { readEventsAt, readEventsOfVisitor, readVisitors } from '../../../clickhouse/queries/people/visitors.ts'
+import {
+  readBindingsOfBrowsers,
+  readBindingsOfContacts,
+  readBindingsOfVisitors,
+} from '../../../postgres/tables/bindings.ts'
+import { type Contact, findContact, findContactsByHash, readContactKeys } from '../../../postgres/tables/contacts.ts'
+import { emailOf } from '../../../schemas/identifiers.ts'
+import { laxInt, laxIntOr } from '../../../schemas/lax.ts'
+import { identifierLengthMax, journeyEventsDefault, journeyEventsMax } from '../../../schemas/limits.ts'
+import { invalid, problem } from '../../../schemas/problems.ts'
+import { Journey } from '../../../schemas/resources/person.ts'
+import { valueError } from '../../../schemas/validation-errors.ts'
+import { recentEventRows } from '../analytics/lists.ts'
+import { type Context, defineOperation } from '../define.ts'
+import { readContactsOfEvents } from './contacts-of-events.ts'
+import { shownContact, shownTouch, shownVisitor, visitorOfName } from './shown.ts'
+import { type ReadableVisitors, readableVisitors } from './visitor-rows.ts'
+
+const JourneyQuery = z.object({
+  email: z.string().max(identifierLengthMax).optional().meta({ description: 'Of a contact, in any case.' }),
+  contact_id: laxInt({ ge: 1, le: Number.MAX_SAFE_INTEGER, description: 'The `id` of a contact.' }),
+  anonymous_id: z.string().max(identifierLengthMax).optional().meta({
+    description:
+      'Of a browser. One that is bound to a contact names the contact, one that several used the last of them.',
+  }),
+  limit: laxIntOr(journeyEventsDefault, { ge: 1, le: journeyEventsMax, description: 'Events, at most.' }),
+})
+
+type JourneyContext = Context<{ readonly query: typeof JourneyQuery }>
+
+export const readJourney = defineOperation({
+  name: 'journey.read',
+  http: { method: 'GET', path: '/v1/people/journey' },
+  tool: 'svc.person_journey',
+  summary: 'Read the journey of one person.',
+  description: 'Named by exactly one of `email`, `contact_id` and `anonymous_id`.',
+  tag: 'People',
+  effect: 'read',
+  scope: 'analytics:read',
+  input: { query: JourneyQuery },
+  output: Journey,
+  problems: ['person_not_found'],
+  async handle(context) {
+    const { email, contact_id, anonymous_id } = context.query
+    const given = [email, contact_id, anonymous_id].filter((value) => value !== undefined)
+    if (given.length !== 1) {
+      throw invalid([valueError(['query'], null, 'Exactly one of email, contact_id and anonymous_id is needed')])
+    }
+    const contact = await findNamed(context)
+    const rows = await readableVisitors(context)
+    if (contact !== undefined && contact.lastSeenAt >= rows.since) return journeyOfContact(context, contact, rows)
+    if (contact !== undefined || anonymous_id === undefined) throw problem('person_not_found')
+    return journeyOfVisitor(context, anonymous_id, rows)
+  },
+})
+
+async function findNamed({ query, workspace, stores }: JourneyContext): Promise<Contact | undefined> {
+  const { pg } = stores
+  const { email, contact_id, anonymous_id } = query
+  if (contact_id !== undefined) return findContact(pg, workspace.id, { id: contact_id })
+  if (email !== undefined) {
+    const address = emailOf(email)
+    return address === null ? undefined : findContact(pg, workspace.id, { email: address })
+  }
+  const last = (await readBindingsOfBrowsers(pg, workspace.id, [anonymous_id!])).at(-1)
+  return last && findContact(pg, workspace.id, { id: last.contactId })
+}
+
+async function journeyOfContact(
+  { query, workspace, stores: { pg, ch } }: JourneyContext,
+  contact: Contact,
+  { since }: ReadableVisitors,
+): Promise<Journey> {
+  const bindings = await readBindingsOfContacts(pg, [contact.id])
+  const contacts = await gatherContacts(ch, {
+    wanted: await readContactKeys(pg, [contact.id]),
+    bindings,
+    findByHash: (hashes) => findContactsByHash(pg, hashes),
+  })
+  const events = await readEventsAt(ch, workspace.id, await readNewestPlaces(ch, contacts, since, query.limit))
+  const own = bindings.filter(({ contactId }) => contactId === contact.id)
+  const person = shownContact(contact)
+  return {
+    person,
+    anonymous_ids: [...new Set(own.map(({ anonymousId }) => anonymousId))],
+    ...countsOf(person),
+    ...{ first_touch: shownTouch(contact.firstTouch), last_touch: shownTouch(contact.lastTouch) },
+    events: recentEventRows(events, new Map(events.map(({ id }) => [id, contact.id]))),
+    revenue: [],
+  }
+}
+
+async function journeyOfVisitor(
+  { query, workspace, stores }: JourneyContext,
+  anonymousId: string,
+  rows: ReadableVisitors,
+): Promise<Journey> {
+  const { pg, ch, hashes } = stores
+  const named = visitorOfName(anonymousId)
+  const hashed = hashes.visitorOf(workspace.id, anonymousId)
+  const found = await readVisitors(ch, rows, named === undefined ? [hashed] : [hashed, named])
+  const visitor = found.get(hashed) ?? (named === undefined ? undefined : found.get(named))
+  if (visitor === undefined) throw problem('person_not_found')
+  // By the name of a hash nobody reads what a contact did.
+  const bound = await readBindingsOfVisitors(pg, [{ workspaceId: workspace.id, visitor: visitor.visitor }])
+  if (bound.length > 0) throw problem('person_not_found')
+  const events = await readEventsOfVisitor(ch, rows, visitor.visitor, rows.since, query.limit)
+  const person = shownVisitor(visitor)
+  return {
+    person,
+    anonymous_ids: [person.anonymous_id!],
+    ...countsOf(person),
+    ...{ first_touch: shownTouch(visitor.firstTouch), last_touch: shownTouch(visitor.lastTouch) },
+    events: recentEventRows(events, await readContactsOfEvents(pg, workspace.id, events)),
+    revenue: [],
+  }
+}
+
+function countsOf({ session_count, event_count, conversion_count, total_revenue_cents }: Journey['person']) {
+  return { session_count, event_count, conversion_count, total_revenue_cents }
+}

@@ -1,0 +1,27 @@
+import { z } from 'zod'
+import { findRedeliverable, redeliver } from '../../../postgres/tables/webhook-deliveries.ts'
+import { idInPath } from '../../../schemas/lax.ts'
+import { problem } from '../../../schemas/problems.ts'
+import { WebhookDeliveryResource } from '../../../schemas/resources/webhook.ts'
+import { defineOperation } from '../define.ts'
+import { shownDelivery } from './shown.ts'
+
+export const redeliverWebhook = defineOperation({
+  name: 'webhook_delivery.redeliver',
+  http: { method: 'POST', path: '/v1/webhooks/deliveries/{delivery_id}/redeliver' },
+  summary: 'Deliver an event to a webhook endpoint once more, now and with all retries.',
+  description: 'The event keeps its id. A disabled endpoint that takes it is enabled again.',
+  tag: 'Webhooks',
+  effect: 'update',
+  scope: 'webhooks:write',
+  input: { path: z.object({ delivery_id: idInPath('webhook_delivery') }) },
+  output: WebhookDeliveryResource,
+  problems: ['delivery_not_found', 'delivery_endpoint_deleted', 'delivery_event_gone'],
+  async handle({ path: { delivery_id }, workspace, stores: { pg } }) {
+    const found = await findRedeliverable(pg, workspace.id, delivery_id)
+    if (found === null) throw problem('delivery_not_found')
+    if (found.isEndpointDeleted) throw problem('delivery_endpoint_deleted')
+    if (!found.hasEvent) throw problem('delivery_event_gone')
+    return shownDelivery(await redeliver(pg, found.endpointId, delivery_id))
+  },
+})

@@ -1,0 +1,28 @@
+import { z } from 'zod'
+import { insertTestDelivery } from '../../../postgres/tables/webhook-deliveries.ts'
+import { findWebhookEndpoint } from '../../../postgres/tables/webhooks.ts'
+import { idInPath } from '../../../schemas/lax.ts'
+import { problem } from '../../../schemas/problems.ts'
+import { WebhookDeliveryResource } from '../../../schemas/resources/webhook.ts'
+import { defineOperation } from '../define.ts'
+import { shownDelivery, shownEndpoint } from './shown.ts'
+
+export const testWebhook = defineOperation({
+  name: 'webhook_endpoint.test',
+  http: { method: 'POST', path: '/v1/webhooks/{webhook_id}/test' },
+  summary: 'Send a test event to a webhook endpoint, whatever events it takes.',
+  description: 'Answers the record of the delivery. A disabled endpoint that takes the test is enabled again.',
+  tag: 'Webhooks',
+  effect: 'create',
+  scope: 'webhooks:write',
+  input: { path: z.object({ webhook_id: idInPath('webhook_endpoint') }) },
+  output: WebhookDeliveryResource,
+  emits: 'webhook.test',
+  writesOutbox: true,
+  problems: ['webhook_not_found'],
+  async handle({ path: { webhook_id }, workspace, stores: { pg } }) {
+    const endpoint = await findWebhookEndpoint(pg, workspace.id, webhook_id)
+    if (endpoint === null) throw problem('webhook_not_found')
+    return shownDelivery(await insertTestDelivery(pg, workspace.id, endpoint.id, shownEndpoint(endpoint)))
+  },
+})

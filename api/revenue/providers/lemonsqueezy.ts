@@ -1,0 +1,67 @@
+/**
+ * Lemon Squeezy. Orders and the later payments of subscriptions move money. The first payment of a subscription is its
+ * order, so its own event is left aside.
+ */
+import { z } from 'zod'
+import { referencesOf } from '../../../schemas/revenue.ts'
+import { cents, currency, id, instant, link, ownData, payerOf, told } from './fields.ts'
+import { readByKind, reader } from './provider.ts'
+
+const PaymentEvent = z.object({
+  meta: z.object({ custom_data: ownData }),
+  data: z.object({
+    type: z.string(),
+    id,
+    attributes: z.object({
+      status: z.string(),
+      total: cents,
+      currency,
+      created_at: instant,
+      updated_at: told(instant),
+      refunded_at: told(instant),
+      refunded_amount: told(cents),
+      billing_reason: told(z.string()),
+      customer_id: link,
+      subscription_id: link,
+      user_email: told(z.string()),
+    }),
+  }),
+})
+
+const isMoved: readonly string[] = ['paid', 'refunded', 'partial_refund']
+
+function readPayment({ meta, data: { type, id: number, attributes: of } }: z.output<typeof PaymentEvent>) {
+  const refundedAt = of.refunded_at ?? of.updated_at ?? of.created_at
+  // Without the amount all of it was refunded.
+  const refunded = of.refunded_amount ?? (of.status === 'refunded' ? of.total : 0)
+  const payment = `${type === 'orders' ? 'order' : 'invoice'} ${number}`
+  return {
+    ...(isMoved.includes(of.status) &&
+      of.billing_reason !== 'initial' && {
+        payment: {
+          id: payment,
+          occurredAt: of.created_at,
+          paid: { valueCents: of.total, currency: of.currency },
+          refunds:
+            refunded > 0
+              ? [{ refund: undefined, valueCents: refunded, currency: of.currency, occurredAt: refundedAt }]
+              : [],
+        },
+      }),
+    references: referencesOf({ payment, subscription: of.subscription_id, customer: of.customer_id }),
+    payer: payerOf([of.user_email], [], meta.custom_data),
+    toldAt: of.updated_at ?? of.created_at,
+  }
+}
+
+const kind = z
+  .object({ meta: z.object({ event_name: z.string() }) })
+  .transform(({ meta: { event_name } }) => event_name)
+const payment = reader(PaymentEvent, readPayment)
+
+export const readLemonSqueezy = readByKind(kind, {
+  order_created: payment,
+  order_refunded: payment,
+  subscription_payment_success: payment,
+  subscription_payment_refunded: payment,
+})

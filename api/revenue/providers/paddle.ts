@@ -1,0 +1,95 @@
+/** Paddle Billing. Completed transactions move money, approved adjustments give it back, and customers have the e-mail. */
+import { z } from 'zod'
+import { referencesOf } from '../../../schemas/revenue.ts'
+import { cents, currency, id, instant, link, ownData, payerOf, told } from './fields.ts'
+import { readByKind, reader } from './provider.ts'
+
+/** Amounts are texts of the smallest unit. */
+const amount = z
+  .string()
+  .regex(/^\d{1,15}$/)
+  .transform(Number)
+  .pipe(cents)
+
+const TransactionEvent = z.object({
+  occurred_at: instant,
+  data: z.object({
+    id,
+    customer_id: link,
+    subscription_id: link,
+    currency_code: currency,
+    billed_at: told(instant),
+    custom_data: ownData,
+    details: z.object({ totals: z.object({ grand_total: amount }) }),
+  }),
+})
+
+function readTransaction({ occurred_at, data }: z.output<typeof TransactionEvent>) {
+  const valueCents = data.details.totals.grand_total
+  return {
+    payment: {
+      id: data.id,
+      occurredAt: data.billed_at ?? occurred_at,
+      paid: { valueCents, currency: data.currency_code },
+      refunds: [],
+    },
+    references: referencesOf({ payment: data.id, subscription: data.subscription_id, customer: data.customer_id }),
+    payer: payerOf([], [], data.custom_data),
+    toldAt: occurred_at,
+  }
+}
+
+const AdjustmentEvent = z.object({
+  occurred_at: instant,
+  data: z.object({
+    id,
+    action: z.string(),
+    status: z.string(),
+    transaction_id: id,
+    subscription_id: link,
+    customer_id: link,
+    currency_code: currency,
+    created_at: told(instant),
+    totals: z.object({ total: amount }),
+  }),
+})
+
+const givesBack: readonly string[] = ['refund', 'chargeback']
+
+function readAdjustment({ occurred_at, data }: z.output<typeof AdjustmentEvent>) {
+  if (!givesBack.includes(data.action) || data.status !== 'approved') return undefined
+  const occurredAt = data.created_at ?? occurred_at
+  const refund = { refund: data.id, valueCents: data.totals.total, currency: data.currency_code, occurredAt }
+  const { transaction_id: payment, subscription_id: subscription, customer_id: customer } = data
+  return {
+    payment: { id: payment, occurredAt, paid: undefined, refunds: [refund] },
+    references: referencesOf({ payment, subscription, customer }),
+    payer: {},
+    toldAt: occurred_at,
+  }
+}
+
+const CustomerEvent = z.object({
+  occurred_at: instant,
+  data: z.object({ id, email: told(z.string()), custom_data: ownData }),
+})
+
+function readCustomer({ occurred_at, data }: z.output<typeof CustomerEvent>) {
+  return {
+    references: referencesOf({ customer: data.id }),
+    payer: payerOf([data.email], [], data.custom_data),
+    toldAt: occurred_at,
+  }
+}
+
+const kind = z.object({ event_type: z.string() }).transform(({ event_type }) => event_type)
+const adjustment = reader(AdjustmentEvent, readAdjustment)
+const customer = reader(CustomerEvent, readCustomer)
+
+export const readPaddle = readByKind(kind, {
+  'transaction.completed': reader(TransactionEvent, readTransaction),
+  'adjustment.created': adjustment,
+  'adjustment.updated': adjustment,
+  'customer.created': customer,
+  'customer.updated': customer,
+})

@@ -1,0 +1,106 @@
+/**
+ * POST /api/v1/growth/revenue/{provider}/{connection_id}: what payment providers send. Nothing is read of a body whose
+ * signature isn't that of the connection. A 200 says that what the event tells is in the ledger; a 503, as any failure,
+ * that the provider is to send it again, which changes nothing where it was stored after all.
+ */
+import type { Postgres } from '../../postgres/client.ts'
+import { readRevenueConnection } from '../../postgres/tables/revenue-connections.ts'
+import { recordRevenue } from '../../postgres/tables/revenue-ledger.ts'
+import { readWorkspace } from '../../postgres/tables/workspaces.ts'
+import type { Clock } from '../../runtime/clock.ts'
+import type { RequestHead } from '../../runtime/http/head.ts'
+import { type HttpReply, jsonReply } from '../../runtime/http/reply.ts'
+import type { HttpRequest, NoRoute, Route } from '../../runtime/http/server.ts'
+import type { Log } from '../../runtime/log.ts'
+import type { SecretBox } from '../../runtime/secret-box.ts'
+import { StoreUnavailable } from '../../runtime/store-error.ts'
+import { parseJsonBody } from '../../schemas/json-body.ts'
+import { invalid, Problem, problem } from '../../schemas/problems.ts'
+import { type RevenueProvider, revenueProviders } from '../../schemas/revenue.ts'
+import { revenueBodyBytesMax } from '../../schemas/revenue-limits.ts'
+import { problemReply } from '../transports/rest.ts'
+import { readCustom } from './providers/custom.ts'
+import { readLemonSqueezy } from './providers/lemonsqueezy.ts'
+import { readPaddle } from './providers/paddle.ts'
+import type { ReadProviderEvent } from './providers/provider.ts'
+import { readStripe } from './providers/stripe.ts'
+import { isSignedBy, isSignedLately } from './signatures.ts'
+
+export interface RevenueReceiver {
+  readonly pg: Pick<Postgres, 'query' | 'transaction'>
+  /** Opens the secrets of connections. */
+  readonly revenueBox: SecretBox
+  readonly clock: Clock
+  readonly log: Log
+}
+
+const readers: Readonly<Record<RevenueProvider, ReadProviderEvent>> = {
+  stripe: readStripe,
+  paddle: readPaddle,
+  lemonsqueezy: readLemonSqueezy,
+  custom: readCustom,
+}
+
+const label = 'revenue'
+const address = new RegExp(`^/api/v1/growth/revenue/(${revenueProviders.join('|')})/(\\d{1,15})$`)
+
+/** Undefined where the path is none of ours. */
+export function routeRevenue({ method, path }: RequestHead, receiver: RevenueReceiver): Route | NoRoute | undefined {
+  const [, provider, id] = address.exec(path) ?? []
+  if (provider === undefined) return undefined
+  if (method !== 'POST') return { label, reply: problemReply('method_not_allowed', { Allow: 'POST' }) }
+  const connection = { provider: provider as RevenueProvider, id: Number(id) }
+  return {
+    label,
+    bodyBytesMax: revenueBodyBytesMax,
+    // Without a signature nobody makes us hold a long body.
+    judge: async ({ headers }) =>
+      isSignedLately(connection.provider, headers, receiver.clock.now())
+        ? undefined
+        : problemReply('signature_invalid'),
+    handle: (request) => receive(request, connection, receiver),
+  }
+}
+
+async function receive(
+  request: HttpRequest,
+  connection: { readonly provider: RevenueProvider; readonly id: number },
+  receiver: RevenueReceiver,
+): Promise<HttpReply> {
+  const { log } = receiver
+  const context = { requestId: request.requestId, provider: connection.provider, connection: connection.id }
+  try {
+    await record(request, connection, receiver)
+    return jsonReply(200, { received: true })
+  } catch (error) {
+    if (error instanceof Problem) {
+      log.warn({ ...context, code: error.code }, "a provider's event was refused")
+      return jsonReply(error.status, { detail: error.detail }, error.headers)
+    }
+    if (!(error instanceof StoreUnavailable)) throw error
+    log.warn({ ...context, err: error }, 'a store is away')
+    return problemReply('store_unavailable', problem('store_unavailable').headers)
+  }
+}
+
+async function record(
+  { headers, body }: HttpRequest,
+  { provider, id }: { readonly provider: RevenueProvider; readonly id: number },
+  { pg, revenueBox, clock }: RevenueReceiver,
+): Promise<void> {
+  const now = clock.now()
+  // Who can't have signed costs no look-up.
+  if (!isSignedLately(provider, headers, now)) throw problem('signature_invalid')
+  const connection = await readRevenueConnection(pg, id, provider)
+  if (connection === null) throw problem('revenue_connection_not_found')
+  const secret = revenueBox.open(connection.secret)
+  if (!isSignedBy(secret, { provider, headers, body, now })) throw problem('signature_invalid')
+  const parsed = parseJsonBody(body)
+  if (!parsed.ok) throw parsed.status === 400 ? problem('body_unparsable') : invalid(parsed.detail)
+  const { workspace_id: workspaceId } = connection
+  const { timezone } = (await readWorkspace(pg, workspaceId))!
+  const read = readers[provider](parsed.value, timezone)
+  if (!read.ok) throw invalid(read.errors)
+  const facts = read.value
+  if (facts !== undefined) await pg.transaction((tx) => recordRevenue(tx, { workspaceId, provider, now }, facts))
+}

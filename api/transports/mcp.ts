@@ -1,0 +1,206 @@
+/**
+ * MCP at `POST /mcp`: stateless, one JSON answer to one JSON-RPC message, protocol 2025-11-25. A call goes through the same chain
+ * as by REST. What concerns the whole request (origin, key, plan, access, rate limit) is refused as REST refuses it, with
+ * `{detail}`; a message that can't be read with HTTP 400 and a JSON-RPC error; all else with HTTP 200.
+ * docs/mcp.md has the table of refusals. Held by test/contract/mcp.test.ts and test/contract/mcp-parity.test.ts.
+ */
+import type { RequestHead } from '../../runtime/http/head.ts'
+import type { HttpReply } from '../../runtime/http/reply.ts'
+import type { HttpRequest, NoRoute, Route } from '../../runtime/http/server.ts'
+import { unknownToolShownMax } from '../../schemas/api-limits.ts'
+import { parseJsonBody } from '../../schemas/json-body.ts'
+import { findUnstorableText } from '../../schemas/json-text.ts'
+import { apiBodyBytesMax } from '../../schemas/limits.ts'
+import { invalid } from '../../schemas/problems.ts'
+import type { Operation } from '../operations/define.ts'
+import type { Outcome } from '../operations/outcome.ts'
+import { admit, type Call, runAdmitted } from '../operations/run.ts'
+import {
+  errorText,
+  isObject,
+  type Params,
+  type RpcCode,
+  type RpcId,
+  type RpcRequest,
+  readMessage,
+  resultText,
+  rpcCodes,
+} from './json-rpc.ts'
+import { mcpInstructions } from './mcp-instructions.ts'
+import { makeTools, type Tool } from './mcp-tools.ts'
+import { apiVersion } from './openapi.ts'
+import { addressOf, jsonType, judgeKey, problemReply, type RestGateway, unstored } from './rest.ts'
+
+export const mcpPath = '/mcp'
+const protocolVersion = '2025-11-25'
+
+/** Runs an operation for the caller of the message. */
+type Run = (call: Pick<Call, 'operation' | 'readInput'>) => Promise<Outcome>
+
+interface Answer {
+  readonly status: number
+  /** Undefined: no body. */
+  readonly text?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+interface Parsed {
+  readonly value: unknown
+  /** Some text in it can't be stored. */
+  readonly isUnstorable: boolean
+}
+
+export function makeMcpRoute(
+  operations: readonly Operation[],
+  gateway: RestGateway,
+): (head: RequestHead) => Route | NoRoute {
+  const tools = makeTools(operations)
+  const listed = JSON.stringify({ tools: [...tools.values()].map(({ shown }) => shown) })
+  const label = 'mcp'
+
+  async function handle(request: HttpRequest): Promise<HttpReply> {
+    const { requestId, headers: sent } = request
+    const caller = {
+      ...{ interface: 'mcp' as const, requestId },
+      authorization: sent.get('authorization'),
+      address: addressOf(request, gateway),
+    }
+    const admission = await admit(caller, gateway)
+    if (!('key' in admission)) {
+      const { status, body, headers } = admission.refusal
+      return replyOf({ status, text: JSON.stringify(body), headers: { ...admission.headers, ...headers } })
+    }
+    if (!jsonType.test(sent.get('content-type') ?? '')) return problemReply('json_expected', admission.headers)
+    const run: Run = (call) => runAdmitted({ ...caller, ...call }, admission.key, gateway)
+    const { headers, ...answer } = await answerTo(request, run)
+    return replyOf({ ...answer, headers: { ...admission.headers, ...headers } })
+  }
+
+  async function answerTo({ headers, body }: HttpRequest, run: Run): Promise<Answer> {
+    const version = headers.get('mcp-protocol-version') ?? protocolVersion
+    if (version !== protocolVersion) {
+      return refusal(null, rpcCodes.invalidRequest, `MCP-Protocol-Version must be ${protocolVersion}`, 400)
+    }
+    const parsed = parse(body)
+    if (parsed === undefined) return refusal(null, rpcCodes.unparsable, 'The body is not valid JSON', 400)
+    const message = readMessage(parsed.value)
+    if (message.kind === 'refused') return refusal(message.id, rpcCodes.invalidRequest, message.reason, 400)
+    if (message.kind === 'unanswered') return { status: 202 }
+    return answerRequest(message.request, parsed.isUnstorable, run)
+  }
+
+  async function answerRequest({ id, method, params }: RpcRequest, isUnstorable: boolean, run: Run): Promise<Answer> {
+    switch (method) {
+      case 'initialize': {
+        const fault = faultOfInitialize(params)
+        return fault === undefined ? result(id, initialized) : refusal(id, rpcCodes.invalidParams, fault)
+      }
+      case 'ping':
+        return result(id, '{}')
+      case 'tools/list':
+        // The list is one page, so that no cursor is ours.
+        return params['cursor'] === undefined
+          ? result(id, listed)
+          : refusal(id, rpcCodes.invalidParams, 'Invalid cursor')
+      case 'tools/call': {
+        const { name, arguments: args = {} } = params
+        const tool = typeof name === 'string' ? tools.get(name) : undefined
+        if (tool === undefined) return refusal(id, rpcCodes.invalidParams, `Unknown tool: ${shownName(name)}`)
+        if (!isObject(args)) return refusal(id, rpcCodes.invalidParams, 'arguments must be an object')
+        const { operation } = tool
+        const outcome = await run({ operation, readInput: () => readInput(tool, args, isUnstorable) })
+        return answerOf(id, tool, outcome)
+      }
+      default:
+        return refusal(id, rpcCodes.methodNotFound, 'Method not found')
+    }
+  }
+
+  return function route(head) {
+    if (head.method !== 'POST') return { label, reply: problemReply('method_not_allowed', { Allow: 'POST' }) }
+    const origin = head.headers.get('origin')
+    if (origin !== undefined && !isTrusted(origin, gateway.config.apiHost)) {
+      return { label, reply: problemReply('origin_untrusted') }
+    }
+    return { label, bodyBytesMax: apiBodyBytesMax, judge: (judged) => judgeKey(judged, gateway), handle }
+  }
+}
+
+const initialized = JSON.stringify({
+  protocolVersion,
+  capabilities: { tools: {} },
+  serverInfo: { name: 'svc', title: 'svc: publishing and web analytics', version: apiVersion },
+  instructions: mcpInstructions,
+})
+
+function faultOfInitialize({ protocolVersion: wanted, capabilities, clientInfo }: Params): string | undefined {
+  if (typeof wanted !== 'string') return 'protocolVersion must be a string'
+  if (!isObject(capabilities)) return 'capabilities must be an object'
+  const isNamed = isObject(clientInfo) && typeof clientInfo['name'] === 'string'
+  return isNamed && typeof clientInfo['version'] === 'string' ? undefined : 'clientInfo must have a name and a version'
+}
+
+/** A page of ours, or one of this machine where we are at home on it: whatever else a browser opens may not ask in its name. */
+function isTrusted(origin: string, apiHost: string): boolean {
+  const own = new URL(apiHost)
+  if (origin === own.origin) return true
+  if (!loopback.has(own.hostname) || !URL.canParse(origin)) return false
+  const { protocol, hostname, port, origin: whole } = new URL(origin)
+  return origin === whole && protocol === own.protocol && port === own.port && loopback.has(hostname)
+}
+
+const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+function parse(body: Buffer): Parsed | undefined {
+  const parsed = parseJsonBody(body)
+  if (parsed.ok) return parsed.value === undefined ? undefined : { value: parsed.value, isUnstorable: false }
+  return 'value' in parsed ? { value: parsed.value, isUnstorable: true } : undefined
+}
+
+/** @throws Problem validation_failed for texts of the body that can't be stored, as REST does while it parses */
+function readInput(tool: Tool, args: Params, isUnstorable: boolean) {
+  const input = tool.inputOf(args)
+  const errors = isUnstorable ? findUnstorableText(input.body) : []
+  if (errors.length > 0) throw invalid(errors)
+  return input
+}
+
+/** What is wrong with the call itself is an error of the protocol; what a model can mend is a result. */
+function answerOf(id: RpcId, tool: Tool, { status, body, headers, problem }: Outcome): Answer {
+  if (status < 400) {
+    const json = JSON.stringify(tool.structured(body))
+    return result(
+      id,
+      `{"content":[{"type":"text","text":${JSON.stringify(json)}}],"structuredContent":${json}}`,
+      headers,
+    )
+  }
+  if (status >= 500) return { ...refusal(id, rpcCodes.internal, String(problem?.detail), status), headers }
+  const code = problem === undefined ? undefined : codes[problem.code]
+  if (code !== undefined) return { ...refusal(id, code, String(problem?.detail)), headers }
+  const content = [{ type: 'text', text: JSON.stringify(body) }]
+  return result(id, JSON.stringify({ content, isError: true }), headers)
+}
+
+const codes: Readonly<Record<string, RpcCode | undefined>> = {
+  scope_missing: rpcCodes.scopeMissing,
+  idempotency_key_reused: rpcCodes.idempotencyConflict,
+  idempotency_in_progress: rpcCodes.idempotencyConflict,
+}
+
+function result(id: RpcId, json: string, headers?: Answer['headers']): Answer {
+  return { status: 200, text: resultText(id, json), ...(headers && { headers }) }
+}
+
+function refusal(id: RpcId | null, code: RpcCode, message: string, status = 200): Answer {
+  return { status, text: errorText(id, code, message) }
+}
+
+function shownName(name: unknown): string {
+  return typeof name === 'string' ? name.slice(0, unknownToolShownMax).toWellFormed() : 'the name must be a string'
+}
+
+function replyOf({ status, text, headers }: Answer): HttpReply {
+  if (text === undefined) return { status, headers: { ...unstored, ...headers } }
+  return { status, headers: { 'Content-Type': 'application/json', ...unstored, ...headers }, body: text }
+}

@@ -1,0 +1,105 @@
+/** Asks a platform whose credentials these are, before they are stored: an account that can't be used isn't connected. */
+import { readFileSync } from 'node:fs'
+import { ProviderError } from '../../pipeline/publishing/adapter.ts'
+import { openSession } from '../../pipeline/publishing/bluesky.ts'
+import { describeMastodon } from '../../pipeline/publishing/mastodon.ts'
+import { isTrustedWay } from '../../runtime/trusted-way.ts'
+import { accountSecretLengthMax } from '../../schemas/publish-limits.ts'
+import type { Platform } from '../../schemas/reference/providers.ts'
+import type { ConnectionType } from '../../schemas/resources/social-account.ts'
+import { CommandFailed, type OptionValues, UsageError } from '../command.ts'
+
+/** Those that are really published to, by the one way that they are connected. */
+const realTypes: Partial<Record<Platform, ConnectionType>> = { mastodon: 'oauth', bluesky: 'app_password' }
+const blueskyUrl = 'https://bsky.social'
+
+export interface SignedIn {
+  readonly connectionType: ConnectionType
+  /** As the platform names it. */
+  readonly handle: string
+  readonly displayName: string | undefined
+  readonly externalId: string
+  readonly metadata: Readonly<Record<string, unknown>>
+  readonly credentials: object
+}
+
+/** @returns null where the account is to be simulated */
+export async function signIn(
+  platform: Platform,
+  type: ConnectionType | undefined,
+  handle: string | undefined,
+  options: OptionValues,
+  signal: AbortSignal,
+): Promise<SignedIn | null> {
+  const secret = readSecret(options)
+  const real = realTypes[platform]
+  if ((type ?? 'simulated') !== 'simulated' && type !== real) {
+    throw new CommandFailed(`${platform} accounts can't be connected by ${type}: --type simulated publishes nowhere`)
+  }
+  if (secret === undefined) {
+    if (type === real && real !== undefined) throw new UsageError(`--type ${type} needs --secret or --secret-file`)
+    if (options.httpUrl('url') !== undefined) throw new UsageError('--url needs --secret or --secret-file')
+    return null
+  }
+  if (real === undefined || type === 'simulated') {
+    throw new UsageError('--secret is for accounts of mastodon and bluesky that are not simulated')
+  }
+  try {
+    return platform === 'mastodon'
+      ? await signInToMastodon(secret, handle, options, signal)
+      : await signInToBluesky(secret, handle, options, signal)
+  } catch (error) {
+    if (error instanceof ProviderError) throw new CommandFailed(`${platform} didn't take it: ${error.message}`)
+    throw error
+  }
+}
+
+async function signInToMastodon(
+  token: string,
+  handle: string | undefined,
+  options: OptionValues,
+  signal: AbortSignal,
+): Promise<SignedIn> {
+  const url = readRoot(options)
+  if (url === undefined) throw new UsageError('--url is required: the instance, such as https://mastodon.social')
+  if (handle !== undefined) throw new UsageError('--handle is what the instance says: leave it out')
+  const credentials = { url, token }
+  return { connectionType: 'oauth', credentials, ...(await describeMastodon(credentials, signal)) }
+}
+
+async function signInToBluesky(
+  password: string,
+  identifier: string | undefined,
+  options: OptionValues,
+  signal: AbortSignal,
+): Promise<SignedIn> {
+  if (identifier === undefined) throw new UsageError('--handle is required: the one to sign in with')
+  const signing = { url: readRoot(options) ?? blueskyUrl, identifier: identifier.replace(/^@/, ''), password }
+  const { tokens, did, handle } = await openSession(signing, signal)
+  return {
+    connectionType: 'app_password',
+    credentials: { ...signing, ...tokens },
+    ...{ handle, displayName: undefined, externalId: did, metadata: { url: signing.url } },
+  }
+}
+
+function readRoot(options: OptionValues): string | undefined {
+  const url = options.httpUrl('url')
+  if (url === undefined) return undefined
+  if (!isTrustedWay(url)) throw new UsageError('--url must be https: the secret goes there')
+  return url.origin
+}
+
+function readSecret(options: OptionValues): string | undefined {
+  const given = options.text('secret', accountSecretLengthMax)
+  const file = options.text('secret-file')
+  if (given !== undefined && file !== undefined) throw new UsageError('--secret and --secret-file exclude each other')
+  if (file === undefined) return given
+  try {
+    const text = readFileSync(file, 'utf8').trim()
+    if (text !== '' && text.length <= accountSecretLengthMax) return text
+  } catch (error) {
+    throw new CommandFailed(`--secret-file can't be read: ${(error as Error).message}`)
+  }
+  throw new CommandFailed('--secret-file holds no secret')
+}

@@ -1,0 +1,113 @@
+import { fold } from '../../pipeline/fold/fold.ts'
+import { whileLeased } from '../../pipeline/fold/lease.ts'
+import { eraseNext } from '../../pipeline/people/erase.ts'
+import { mergeInbox } from '../../pipeline/people/merge.ts'
+import type { Queryable } from '../../postgres/client.ts'
+import { readBindingsOfBrowsers, readBindingsOfContacts, type StoredBinding } from '../../postgres/tables/bindings.ts'
+import { findContact, readContactKeys } from '../../postgres/tables/contacts.ts'
+import { type ErasedBrowser, type ErasedPerson, erasePerson, readErasure } from '../../postgres/tables/erasures.ts'
+import { type IdentityHashes, makeIdentityHashes } from '../../runtime/identity-hash.ts'
+import { makeLog } from '../../runtime/log.ts'
+import { sleep } from '../../runtime/retry.ts'
+import { emailOf } from '../../schemas/identifiers.ts'
+import { identifierLengthMax } from '../../schemas/limits.ts'
+import { auditCommand } from '../audit-command.ts'
+import { CommandFailed, defineCommand, type OptionValues, UsageError } from '../command.ts'
+
+const pauseMs = 200
+
+export const erasePeople = defineCommand({
+  name: 'people erase',
+  summary: 'Remove a person everywhere: contact, browsers, events, and every copy. It can not be undone.',
+  options: {
+    workspace: { value: 'ID', meaning: 'The workspace; without it the only or first one.' },
+    email: { value: 'EMAIL', meaning: 'The person of this e-mail.' },
+    contact: { value: 'ID', meaning: 'The contact of this id.' },
+    'anonymous-id': { value: 'ID', meaning: 'The browser of this id, where it is no known person’s.' },
+  },
+  async run({ options, installation, progress, signal }) {
+    const named = nameIn(options)
+    const { id: workspaceId } = await installation.workspace(options.id('workspace'))
+    const secretKey = installation.secretKey()
+    if (secretKey === undefined) throw new CommandFailed('SECRET_KEY is needed to find what events have of a person')
+    const [pg, ch, hashes] = [installation.postgres(), installation.clickhouse(), makeIdentityHashes(secretKey)]
+    // What was sent until now is the person's as well.
+    while ((await mergeInbox({ pg, hashes, log: makeLog('svc', 'silent') })) > 0);
+    const id = await pg.transaction(async (tx) => {
+      const person = await findPerson(tx, workspaceId, named, hashes)
+      const order = await erasePerson(tx, person)
+      // Without the address: the log of changes is never deleted.
+      await auditCommand(tx, workspaceId, 'contact.erase', person.contactId, { browsers: person.browsers.length })
+      return order
+    })
+    for (;;) {
+      const erasure = await readErasure(pg, id)
+      if (erasure === undefined || erasure.events !== null) {
+        return { workspace_id: workspaceId, erasure_id: id, events: erasure?.events ?? 0 }
+      }
+      signal.throwIfAborted()
+      progress.running('waiting until all that was sent before is stored, and removing it')
+      await whileLeased(pg, ch, signal, async (work) => {
+        if ((await fold(work)).isAllTaken) await eraseNext(work)
+      })
+      await sleep(pauseMs, signal)
+    }
+  },
+  show: ({ events }) => `the person was erased, with ${events} events`,
+})
+
+type Named = { readonly email: string } | { readonly id: number } | { readonly anonymousId: string }
+
+function nameIn(options: OptionValues): Named {
+  const text = options.text('email', identifierLengthMax)
+  const email = text === undefined ? null : emailOf(text)
+  if (text !== undefined && email === null) throw new UsageError('--email is no e-mail address')
+  const id = options.id('contact')
+  const anonymousId = options.text('anonymous-id', identifierLengthMax)
+  const given: Named[] = [
+    ...(email === null ? [] : [{ email }]),
+    ...(id === undefined ? [] : [{ id }]),
+    ...(anonymousId === undefined ? [] : [{ anonymousId }]),
+  ]
+  if (given.length !== 1) throw new UsageError('exactly one of --email, --contact and --anonymous-id is needed')
+  return given[0]!
+}
+
+async function findPerson(
+  tx: Queryable,
+  workspaceId: number,
+  named: Named,
+  hashes: IdentityHashes,
+): Promise<ErasedPerson> {
+  if ('anonymousId' in named) {
+    const { anonymousId } = named
+    const bound = await readBindingsOfBrowsers(tx, workspaceId, [anonymousId])
+    if (bound.length > 0) {
+      throw new CommandFailed(`the browser is that of contact ${bound.at(-1)!.contactId}: erase it by --contact`)
+    }
+    const visitor = hashes.visitorOf(workspaceId, anonymousId)
+    const browsers = [{ visitor, fromAt: 0, fromId: 0, toAt: null, toId: null }]
+    return { workspaceId, contactId: null, email: null, emailHash: null, anonymousIds: [anonymousId], browsers }
+  }
+  const contact = await findContact(tx, workspaceId, named)
+  if (contact === undefined) throw new CommandFailed('there is no such contact in the workspace')
+  const bindings = await readBindingsOfContacts(tx, [contact.id])
+  const [key] = await readContactKeys(tx, [contact.id])
+  const others = new Set(bindings.filter(({ contactId }) => contactId !== contact.id).map((one) => one.anonymousId))
+  return {
+    ...{ workspaceId, contactId: contact.id, email: contact.email, emailHash: key!.emailHash },
+    anonymousIds: [...new Set(bindings.map(({ anonymousId }) => anonymousId))].filter((id) => !others.has(id)),
+    browsers: timesOf(bindings, contact.id),
+  }
+}
+
+/** @param bindings of whole browsers, in order of time within each */
+function timesOf(bindings: readonly StoredBinding[], contactId: number): ErasedBrowser[] {
+  return bindings.flatMap((binding, at) => {
+    if (binding.contactId !== contactId) return []
+    const next = bindings[at + 1]
+    const isSame = next?.anonymousId === binding.anonymousId
+    const { visitor, fromAt, fromId } = binding
+    return { visitor, fromAt, fromId, toAt: isSame ? next.fromAt : null, toId: isSame ? next.fromId : null }
+  })
+}

@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto'
+import { isSecretShaped } from '../../api/revenue/signatures.ts'
+import {
+  insertRevenueConnection,
+  listRevenueConnections,
+  replaceRevenueSecret,
+} from '../../postgres/tables/revenue-connections.ts'
+import { holdWorkspace } from '../../postgres/tables/workspaces.ts'
+import { makeSecretBox, revenueSecretsPurpose } from '../../runtime/secret-box.ts'
+import { type RevenueProvider, revenueProviders } from '../../schemas/revenue.ts'
+import { revenueConnectionsMax } from '../../schemas/revenue-limits.ts'
+import { auditCommand } from '../audit-command.ts'
+import { CommandFailed, defineCommand, type OptionValues, readId, UsageError } from '../command.ts'
+
+export const connectRevenue = defineCommand({
+  name: 'revenue connect',
+  summary:
+    'Connect a payment provider: shows the address that it is to send its events to, and once the secret that signs them.',
+  options: {
+    workspace: { value: 'ID', meaning: 'The workspace; without it the only or first one.' },
+    provider: { value: 'P', meaning: `One of ${revenueProviders.join(', ')}.`, isRequired: true },
+    secret: { value: 'S', meaning: 'What the provider signs its events with; a new one is made when left out.' },
+    connection: { value: 'ID', meaning: 'Replace the secret of this connection instead of making another.' },
+  },
+  async run({ options, installation }) {
+    const id = options.id('workspace')
+    const provider = options.oneOf('provider', revenueProviders)!
+    const secret = readSecret(options, provider)
+    const connection = options.text('connection')
+    const connectionId = connection === undefined ? undefined : readId(connection, '--connection')
+    const secretKey = installation.secretKey()
+    if (!secretKey) throw new CommandFailed('SECRET_KEY must be set: the secret is stored encrypted with it')
+    const { id: workspaceId } = await installation.workspace(id)
+    const root = installation.publicUrl()
+    const sealed = makeSecretBox(secretKey, revenueSecretsPurpose).seal(secret)
+    const made = await installation.postgres().transaction(async (tx) => {
+      await holdWorkspace(tx, workspaceId)
+      if (
+        connectionId === undefined &&
+        (await listRevenueConnections(tx, workspaceId)).length >= revenueConnectionsMax
+      ) {
+        throw new CommandFailed(`the workspace has ${revenueConnectionsMax} connections, as many as it may have`)
+      }
+      const connected =
+        connectionId === undefined
+          ? await insertRevenueConnection(tx, workspaceId, provider, sealed)
+          : await replaceRevenueSecret(tx, { id: connectionId, workspaceId, provider }, sealed)
+      if (connected === null) {
+        throw new CommandFailed(`the workspace has no connection ${connectionId} to ${provider}`)
+      }
+      const metadata = { provider, is_renewed: connectionId !== undefined }
+      await auditCommand(tx, workspaceId, 'revenue_connection.connect', connected.id, metadata)
+      return connected
+    })
+    return { connection_id: made.id, url: `${root}/api/v1/growth/revenue/${provider}/${made.id}`, secret }
+  },
+  show: ({ connection_id, url, secret }) =>
+    `connection ${connection_id}\n  address  ${url}\n  secret   ${secret}  (shown this once)`,
+})
+
+function readSecret(options: OptionValues, provider: RevenueProvider): string {
+  const secret = options.text('secret') ?? newSecrets[provider]()
+  if (isSecretShaped(provider, secret)) return secret
+  throw new UsageError(
+    provider === 'custom'
+      ? '--secret must be `whsec_` and 24 to 64 bytes in base64'
+      : '--secret must have 6 to 255 printable characters without blanks',
+  )
+}
+
+const standardSecret = () => `whsec_${randomBytes(32).toString('base64')}`
+/** Lemon Squeezy takes at most 40 characters. */
+const hexSecret = () => randomBytes(20).toString('hex')
+
+const newSecrets: Readonly<Record<RevenueProvider, () => string>> = {
+  stripe: standardSecret,
+  paddle: hexSecret,
+  lemonsqueezy: hexSecret,
+  custom: standardSecret,
+}

@@ -1,0 +1,44 @@
+import { readCustom } from '../../api/revenue/providers/custom.ts'
+import { recordRevenue } from '../../postgres/tables/revenue-ledger.ts'
+import type { RevenueFacts } from '../../schemas/revenue.ts'
+import { RevenueLine } from '../../schemas/revenue-imports.ts'
+import { importLinesEach } from '../../schemas/revenue-limits.ts'
+import { type Parsed, parsePart } from '../../schemas/zod-errors.ts'
+import { auditCommand } from '../audit-command.ts'
+import { defineCommand } from '../command.ts'
+import { type CsvLine, importCsv, withNumbers } from '../imports/read-csv.ts'
+
+export const importRevenue = defineCommand({
+  name: 'revenue import',
+  summary: 'Import payments and refunds from a CSV file into the ledger; the same file again changes nothing.',
+  argument: 'FILE',
+  options: {
+    workspace: { value: 'ID', meaning: 'The workspace; without it the only or first one.' },
+  },
+  async run({ options, argument, installation }) {
+    const { id: workspaceId, timezone } = await installation.workspace(options.id('workspace'))
+    const pg = installation.postgres()
+    const now = Date.now()
+    const record = (lines: readonly Line[]) =>
+      pg.transaction(async (tx) => {
+        for (const { provider, facts } of lines) await recordRevenue(tx, { workspaceId, provider, now }, facts)
+      })
+    const lines = await importCsv(argument, (line) => readLine(line, timezone), record, importLinesEach)
+    await pg.transaction((tx) => auditCommand(tx, workspaceId, 'revenue.import', null, { lines }))
+    return { workspace_id: workspaceId, lines }
+  },
+  show: ({ workspace_id, lines }) => `${lines} lines are in the ledger of workspace ${workspace_id}`,
+})
+
+interface Line {
+  readonly provider: string
+  readonly facts: RevenueFacts
+}
+
+/** A line is what a custom event is, and may name the provider whose payment it is. */
+function readLine(line: CsvLine, timezone: string): Parsed<Line> {
+  const named = parsePart('body', RevenueLine, line)
+  if (!named.ok) return named
+  const event = readCustom({ type: 'payment', ...withNumbers(line, ['value_cents']) }, timezone)
+  return event.ok ? { ok: true, value: { provider: named.value.provider, facts: event.value! } } : event
+}

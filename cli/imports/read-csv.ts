@@ -1,0 +1,74 @@
+/** Lines of a CSV file by the names in its first line, in constant memory. */
+import { createReadStream } from 'node:fs'
+import { CsvError, parse } from 'csv-parse'
+import { importLineBytesMax, importLinesMax } from '../../schemas/revenue-limits.ts'
+import type { Loc } from '../../schemas/validation-errors.ts'
+import type { Parsed } from '../../schemas/zod-errors.ts'
+import { CommandFailed } from '../command.ts'
+
+/** What stands in a line; a cell without anything isn't there. */
+export type CsvLine = Readonly<Record<string, string>>
+
+/**
+ * Reads a file twice, so that one with a wrong line changes nothing: first to its end, then each line to `take`.
+ * @returns how many lines there are
+ * @throws CommandFailed naming the file, the line and what is wrong with it
+ */
+export async function importCsv<Value>(
+  path: string,
+  read: (line: CsvLine) => Parsed<Value>,
+  take: (values: readonly Value[]) => Promise<void>,
+  each: number,
+): Promise<number> {
+  let lines = 0
+  for await (const value of valuesOf(path, read)) if (value !== undefined) lines++
+  let some: Value[] = []
+  for await (const value of valuesOf(path, read)) {
+    if (some.push(value) < each) continue
+    await take(some)
+    some = []
+  }
+  if (some.length > 0) await take(some)
+  return lines
+}
+
+async function* valuesOf<Value>(path: string, read: (line: CsvLine) => Parsed<Value>): AsyncGenerator<Value> {
+  const parser = parse({
+    ...{ bom: true, columns: (names: string[]) => names.map((name) => name.trim().toLowerCase()) },
+    ...{ trim: true, skip_empty_lines: true, info: true, max_record_size: importLineBytesMax },
+  })
+  const file = createReadStream(path)
+  file.on('error', (error) => parser.destroy(error))
+  file.pipe(parser)
+  let lines = 0
+  try {
+    for await (const { record, info } of parser as AsyncIterable<{ record: CsvLine; info: { lines: number } }>) {
+      if (++lines > importLinesMax) throw new CommandFailed(`${path} has more than ${importLinesMax} lines`)
+      const parsed = read(filled(record))
+      if (!parsed.ok) throw new CommandFailed(`${path}, line ${info.lines}: ${told(parsed.errors[0]!)}`)
+      yield parsed.value
+    }
+  } catch (error) {
+    if (error instanceof CommandFailed) throw error
+    if (error instanceof CsvError) throw new CommandFailed(`${path} can't be read as CSV: ${error.message}`)
+    throw new CommandFailed(`${path} can't be read: ${(error as Error).message}`)
+  } finally {
+    file.destroy()
+  }
+}
+
+function filled(record: CsvLine): CsvLine {
+  return Object.fromEntries(Object.entries(record).filter(([, text]) => text !== ''))
+}
+
+function told({ loc, msg }: { readonly loc: Loc; readonly msg: string }): string {
+  return `${loc.slice(1).join('.') || 'the line'}: ${msg}`
+}
+
+/** A cell with a whole number becomes that number. */
+export function withNumbers(line: CsvLine, names: readonly string[]): Record<string, unknown> {
+  const isNumber = (name: string, text: string) => names.includes(name) && /^\d{1,15}$/.test(text)
+  return Object.fromEntries(
+    Object.entries(line).map(([name, text]) => [name, isNumber(name, text) ? Number(text) : text]),
+  )
+}

@@ -1,0 +1,199 @@
+/**
+ * Whose an event of a known person is, said once: of the contact of its own e-mail, where there is that contact; else of the
+ * contact that its browser is bound to at its time. What contacts' events come to, and the newest ones of a contact.
+ */
+import { foldDeadlineMs } from '../../../schemas/limits.ts'
+import type { BoundSql } from '../../bound-sql.ts'
+import type { ClickHouse } from '../../client.ts'
+import { eventMs, isTouch } from '../../rollups/event-sql.ts'
+import { pairsIn } from './copy-events.ts'
+
+/** The time of a browser that is a contact's; the end isn't part of it. 64 bits are decimal texts. */
+export interface BrowserTime {
+  readonly workspaceId: number
+  readonly visitor: string
+  readonly contactId: number
+  readonly fromAt: number
+  readonly fromId: number
+  /** Null: it goes on. */
+  readonly toAt: number | null
+  readonly toId: number | null
+}
+
+export interface ContactEmail {
+  readonly workspaceId: number
+  readonly contactId: number
+  readonly emailHash: string
+}
+
+export interface ContactsEvents {
+  /** All times of each browser of the contacts that are asked about. */
+  readonly times: readonly BrowserTime[]
+  /** Of the contacts that are asked about. */
+  readonly wanted: readonly ContactEmail[]
+  /** Of other contacts whose e-mails these browsers' events have. */
+  readonly others: readonly ContactEmail[]
+}
+
+/** A browser's events from a moment and id on are a contact's, up to the next binding of the browser. */
+export interface BrowserBinding {
+  readonly workspaceId: number
+  readonly visitor: string
+  readonly contactId: number
+  readonly fromAt: number
+  readonly fromId: number
+}
+
+export interface KnownContacts {
+  readonly wanted: readonly ContactEmail[]
+  /** All of each browser that has one to a wanted contact; those of a browser together, in order of time. */
+  readonly bindings: readonly BrowserBinding[]
+  /** The contacts that there are of these e-mails. */
+  readonly findByHash: (hashes: { workspaceId: number; hash: string }[]) => Promise<ContactEmail[]>
+}
+
+/** What the two statements below need to know of contacts. */
+export async function gatherContacts(
+  ch: Pick<ClickHouse, 'query'>,
+  { wanted, bindings, findByHash }: KnownContacts,
+): Promise<ContactsEvents> {
+  const times = bindings.map((binding, at): BrowserTime => {
+    const next = bindings[at + 1]
+    const isSame = next?.visitor === binding.visitor && next.workspaceId === binding.workspaceId
+    return { ...binding, toAt: isSame ? next.fromAt : null, toId: isSame ? next.fromId : null }
+  })
+  const ids = new Set(wanted.map(({ contactId }) => contactId))
+  const hashes = bindings.length === 0 ? [] : await readEmailsOf(ch, bindings)
+  const found = hashes.length === 0 ? [] : await findByHash(hashes)
+  return { times, wanted, others: found.filter(({ contactId }) => !ids.has(contactId)) }
+}
+
+/** E-mails of events of these browsers. */
+function readEmailsOf(
+  ch: Pick<ClickHouse, 'query'>,
+  visitors: readonly { readonly workspaceId: number; readonly visitor: string }[],
+): Promise<{ workspaceId: number; hash: string }[]> {
+  const chosen = pairsIn(
+    visitors.map(({ workspaceId, visitor }) => [workspaceId, visitor]),
+    'browser',
+  )
+  return ch.query(
+    `SELECT DISTINCT workspace_id AS workspaceId, toString(email_hash) AS hash FROM person_events
+     WHERE known_by = 'visitor' AND (workspace_id, person_events.hash) IN ${chosen.sql} AND email_hash != 0`,
+    chosen.params,
+    { isLong: true, deadlineMs: foldDeadlineMs },
+  )
+}
+
+/** Browsers that events with these e-mails have. */
+export function readVisitorsWith(
+  ch: Pick<ClickHouse, 'query'>,
+  emails: readonly ContactEmail[],
+): Promise<{ workspaceId: number; visitor: string }[]> {
+  const chosen = pairsIn(
+    emails.map(({ workspaceId, emailHash }) => [workspaceId, emailHash]),
+    'email',
+  )
+  return ch.query(
+    `SELECT DISTINCT workspace_id AS workspaceId, toString(visitor) AS visitor FROM person_events
+     WHERE known_by = 'email' AND (workspace_id, hash) IN ${chosen.sql} AND person_events.visitor != 0`,
+    chosen.params,
+    { isLong: true, deadlineMs: foldDeadlineMs },
+  )
+}
+
+const facts = 'occurred_at, id, visitor, session, kind, source, medium, campaign, content'
+
+/** SQL of the contacts' events with `owner`, each once. @param where condition over the copies */
+function ownEvents({ times, wanted, others }: ContactsEvents, where: string): BoundSql {
+  const browsers = pairsIn(
+    times.map(({ workspaceId, visitor }) => [workspaceId, visitor]),
+    'browser',
+  )
+  const emails = pairsIn(
+    wanted.map(({ workspaceId, emailHash }) => [workspaceId, emailHash]),
+    'email',
+  )
+  const known = [...wanted, ...others]
+  const contactOfEmail =
+    'transform(email_hash, arrayMap(hash -> toUInt64(hash), {known_hashes:Array(String)}), {known_contacts:Array(UInt64)}, toUInt64(0))'
+  const timesSql = `SELECT t.1 AS time_workspace, toUInt64(t.2) AS time_visitor, t.3 AS contact, t.4 AS from_at, t.5 AS from_id, t.6 AS to_at, t.7 AS to_id
+    FROM (SELECT arrayJoin(arrayZip({times_workspaces:Array(UInt32)}, {times_visitors:Array(String)}, {times_contacts:Array(UInt64)},
+      {times_from:Array(Int64)}, {times_from_id:Array(UInt64)}, {times_to:Array(Int64)}, {times_to_id:Array(UInt64)})) AS t)`
+  const ofBrowsers = `SELECT ${contactOfEmail} AS of_email, if(of_email != 0, of_email, contact) AS owner, ${facts}
+    FROM (SELECT * FROM person_events WHERE known_by = 'visitor' AND (workspace_id, hash) IN ${browsers.sql} AND ${where}) AS copies
+    INNER JOIN (${timesSql}) AS times ON workspace_id = time_workspace AND hash = time_visitor
+    WHERE (${eventMs}, id) >= (from_at, from_id) AND (${eventMs}, id) < (to_at, to_id)`
+  const ofEmails = `SELECT ${contactOfEmail} AS of_email, of_email AS owner, ${facts}
+    FROM person_events WHERE known_by = 'email' AND (workspace_id, hash) IN ${emails.sql} AND ${where}`
+  return {
+    sql: `SELECT DISTINCT owner, ${facts} FROM (${ofBrowsers} UNION ALL ${ofEmails}) WHERE owner IN {wanted:Array(UInt64)}`,
+    params: {
+      ...browsers.params,
+      ...emails.params,
+      wanted: wanted.map(({ contactId }) => contactId),
+      known_hashes: known.map(({ emailHash }) => emailHash),
+      known_contacts: known.map(({ contactId }) => contactId),
+      times_workspaces: times.map(({ workspaceId }) => workspaceId),
+      times_visitors: times.map(({ visitor }) => visitor),
+      times_contacts: times.map(({ contactId }) => contactId),
+      times_from: times.map(({ fromAt }) => fromAt),
+      times_from_id: times.map(({ fromId }) => fromId),
+      times_to: times.map(({ toAt }) => toAt ?? Number.MAX_SAFE_INTEGER),
+      times_to_id: times.map(({ toId }) => toId ?? 0),
+    },
+  }
+}
+
+export type TouchParts = readonly [at: number, source: string, medium: string, campaign: string, content: string]
+
+export interface ContactSums {
+  readonly contactId: number
+  readonly sessions: number
+  readonly events: number
+  readonly conversions: number
+  readonly firstAt: number
+  readonly lastAt: number
+  /** 0: none of the events is one. */
+  readonly touches: number
+  readonly firstTouch: TouchParts
+  readonly lastTouch: TouchParts
+}
+
+/** A contact without events is not there. */
+export function sumContacts(ch: Pick<ClickHouse, 'query'>, contacts: ContactsEvents): Promise<ContactSums[]> {
+  const own = ownEvents(contacts, '1')
+  const touch = `(${eventMs}, toString(source), toString(medium), toString(campaign), toString(content))`
+  return ch.query<ContactSums>(
+    `SELECT owner AS contactId, uniqExactIf((visitor, session), visitor != 0) AS sessions, count() AS events,
+       countIf(kind = 'conversion') AS conversions, min(${eventMs}) AS firstAt, max(${eventMs}) AS lastAt,
+       countIf(${isTouch}) AS touches, argMinIf(${touch}, (occurred_at, id), ${isTouch}) AS firstTouch,
+       argMaxIf(${touch}, (occurred_at, id), ${isTouch}) AS lastTouch
+     FROM (${own.sql}) GROUP BY owner`,
+    own.params,
+    { isLong: true, deadlineMs: foldDeadlineMs },
+  )
+}
+
+/** Where an event stands in `events`. */
+export interface EventPlace {
+  readonly id: number
+  readonly visitor: string
+  /** UTC, in hours since 1970. */
+  readonly hour: number
+}
+
+/** The newest events of one contact since a moment, newest first. */
+export function readNewestPlaces(
+  ch: Pick<ClickHouse, 'query'>,
+  contact: ContactsEvents,
+  since: number,
+  limit: number,
+): Promise<EventPlace[]> {
+  const own = ownEvents(contact, "occurred_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')")
+  return ch.query<EventPlace>(
+    `SELECT id, toString(visitor) AS visitor, intDiv(${eventMs}, 3600000) AS hour FROM (${own.sql})
+     ORDER BY occurred_at DESC, id DESC LIMIT {limit:UInt32}`,
+    { ...own.params, since, limit },
+  )
+}

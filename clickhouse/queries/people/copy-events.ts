@@ -1,0 +1,147 @@
+/** Copies of events of known people, in the order in which a person's are read (migrations/0006_person_events.sql). */
+import type { IdRange } from '../../../schemas/id-ranges.ts'
+import { foldDeadlineMs } from '../../../schemas/limits.ts'
+import type { BoundSql } from '../../bound-sql.ts'
+import type { ClickHouse } from '../../client.ts'
+import { idsIn, moment } from '../../rollups/event-sql.ts'
+
+/** 64 bits are decimal texts. */
+export interface VisitorOf {
+  readonly workspaceId: number
+  readonly visitor: string
+}
+
+/** SQL of pairs of workspace and hash, as a subselect. */
+export function pairsIn(pairs: readonly (readonly [workspaceId: number, hash: string])[], name: string): BoundSql {
+  return {
+    sql: `(SELECT t.1, toUInt64(t.2) FROM (SELECT arrayJoin(arrayZip({${name}_workspaces:Array(UInt32)}, {${name}_hashes:Array(String)})) AS t))`,
+    params: {
+      [`${name}_workspaces`]: pairs.map(([workspaceId]) => workspaceId),
+      [`${name}_hashes`]: pairs.map(([, hash]) => hash),
+    },
+  }
+}
+
+/** Events of some ids, or of some hours of workspaces. */
+export function eventsIn(
+  ids: readonly IdRange[],
+  hours: readonly { readonly workspaceId: number; readonly hour: number }[],
+): BoundSql {
+  const { sql, params } = idsIn(ids, 'added')
+  if (hours.length === 0) return { sql, params }
+  return {
+    sql: `(${sql} OR (workspace_id, toStartOfHour(occurred_at)) IN (
+      SELECT t.1, toDateTime(t.2 * 3600, 'UTC')
+      FROM (SELECT arrayJoin(arrayZip({changed_workspaces:Array(UInt32)}, {changed_hours:Array(UInt32)})) AS t)))`,
+    params: {
+      ...params,
+      changed_workspaces: hours.map(({ workspaceId }) => workspaceId),
+      changed_hours: hours.map(({ hour }) => hour),
+    },
+  }
+}
+
+/** The visitors that have events among `which`. */
+export function readVisitorsIn(ch: Pick<ClickHouse, 'query'>, which: BoundSql): Promise<VisitorOf[]> {
+  return ch.query<VisitorOf>(
+    `SELECT DISTINCT workspace_id AS workspaceId, toString(visitor) AS visitor FROM events
+     WHERE ${which.sql} AND events.visitor != 0 AND anonymous_id != ''`,
+    which.params,
+    { isLong: true, deadlineMs: foldDeadlineMs },
+  )
+}
+
+/** The e-mails, as hashes, that events among `which` have. */
+export function readEmailsIn(
+  ch: Pick<ClickHouse, 'query'>,
+  which: BoundSql,
+): Promise<{ workspaceId: number; hash: string }[]> {
+  return ch.query(
+    `SELECT DISTINCT workspace_id AS workspaceId, toString(email_hash) AS hash FROM events
+     WHERE ${which.sql} AND email_hash != 0`,
+    which.params,
+    { isLong: true, deadlineMs: foldDeadlineMs },
+  )
+}
+
+const copied = 'occurred_at, id, visitor, session, email_hash, toString(kind), source, medium, campaign, content'
+
+const intoCopies = (knownBy: 'visitor' | 'email', hash: string) =>
+  `INSERT INTO person_events (workspace_id, known_by, hash, occurred_at, id, visitor, session, email_hash, kind, source, medium, campaign, content)
+   SELECT workspace_id, '${knownBy}', ${hash}, ${copied} FROM events`
+
+export async function copyEventsWithEmail(ch: Pick<ClickHouse, 'command'>, which: BoundSql): Promise<void> {
+  await ch.command(`${intoCopies('email', 'email_hash')} WHERE ${which.sql} AND email_hash != 0`, which.params, {
+    deadlineMs: foldDeadlineMs,
+  })
+}
+
+/** Those of `which` that visitors have. */
+export async function copyEventsOf(
+  ch: Pick<ClickHouse, 'command'>,
+  visitors: readonly VisitorOf[],
+  which: BoundSql,
+): Promise<void> {
+  if (visitors.length === 0) return
+  const chosen = pairsIn(
+    visitors.map(({ workspaceId, visitor }) => [workspaceId, visitor]),
+    'copied',
+  )
+  await ch.command(
+    `${intoCopies('visitor', 'visitor')} WHERE ${which.sql} AND (workspace_id, visitor) IN ${chosen.sql}`,
+    { ...which.params, ...chosen.params },
+    { deadlineMs: foldDeadlineMs },
+  )
+}
+
+/**
+ * All events that visitors have, found by their hours.
+ * @param builds in use, of the visitors' workspaces
+ */
+export async function copyPastOf(
+  ch: Pick<ClickHouse, 'command'>,
+  visitors: readonly VisitorOf[],
+  builds: readonly number[],
+  visible: readonly IdRange[],
+): Promise<void> {
+  if (visitors.length === 0) return
+  const seen = idsIn(visible, 'visible')
+  const chosen = pairsIn(
+    visitors.map(({ workspaceId, visitor }) => [workspaceId, visitor]),
+    'copied',
+  )
+  await ch.command(
+    `${intoCopies('visitor', 'visitor')}
+     WHERE (workspace_id, toStartOfHour(occurred_at), visitor) IN (${hoursOfVisitors(chosen.sql, 'build IN {builds:Array(UInt32)}')})
+       AND ${seen.sql}`,
+    { ...chosen.params, ...seen.params, builds },
+    { deadlineMs: foldDeadlineMs },
+  )
+}
+
+/** SQL of the workspaces, hours and visitors that may have events, of the order key of `events`. @param days condition of `visitors` */
+export function hoursOfVisitors(chosen: string, days: string): string {
+  return `SELECT workspace_id, arrayJoin(arrayMap(hour -> toDateTime(hour * 3600, 'UTC'),
+      range(intDiv(toUInt32(toUnixTimestamp(first_at)), 3600), intDiv(toUInt32(toUnixTimestamp(last_at)), 3600) + 1))) AS hour, visitor
+    FROM visitors FINAL WHERE (workspace_id, visitor) IN ${chosen} AND ${days}`
+}
+
+/** Deletes copies of a group's events before its time. */
+export async function deleteOldCopies(
+  ch: Pick<ClickHouse, 'query' | 'command'>,
+  workspaceIds: readonly number[],
+  before: number,
+): Promise<void> {
+  const where = `workspace_id IN {ids:Array(UInt32)} AND occurred_at < ${moment('before')}`
+  const params = { ids: workspaceIds, before }
+  const [found] = await ch.query<{ rows: number }>(`SELECT count() AS rows FROM person_events WHERE ${where}`, params, {
+    deadlineMs: foldDeadlineMs,
+  })
+  if (found!.rows === 0) return
+  await ch.command(`ALTER TABLE person_events DELETE WHERE ${where} SETTINGS mutations_sync = 1`, params, {
+    deadlineMs: copiesDeadlineMs,
+  })
+}
+
+/** A mutation rewrites the parts that have some of the rows. */
+const copiesDeadlineMs = 60 * 60_000

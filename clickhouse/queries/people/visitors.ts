@@ -1,0 +1,213 @@
+/** Visitors as people: who was here last, what their events come to, and these events. */
+import type { ClickHouse } from '../../client.ts'
+import { eventMs, isTouch, moment } from '../../rollups/event-sql.ts'
+import { type RecentEvent, recentEventColumns } from '../overview/read-recent-events.ts'
+import { hoursOfVisitors, pairsIn } from './copy-events.ts'
+
+type Reader = Pick<ClickHouse, 'query'>
+
+/** A workspace's rows in use, of what it may read. */
+export interface VisitorRows {
+  readonly workspaceId: number
+  readonly build: number
+  /** Of the earliest local day that may be read. */
+  readonly firstDay: number
+}
+
+export interface SeenVisitor {
+  /** Decimal text. */
+  readonly visitor: string
+  readonly lastAt: number
+}
+
+export interface NewestVisitors extends VisitorRows {
+  /** Days from this one on are looked at. */
+  readonly fromDay: number
+  /** Only those last seen before this one: of one moment those of lower hashes. */
+  readonly before: SeenVisitor
+  readonly limit: number
+  /** Only those with a session that began by a source or campaign with these letters. */
+  readonly q: string | undefined
+}
+
+/** Visitors by when they were last seen, newest first; of one moment the greatest hash first. */
+export function readNewestVisitors(
+  ch: Reader,
+  { workspaceId, build, fromDay, before, limit, q }: NewestVisitors,
+): Promise<SeenVisitor[]> {
+  const isFound = `countIf(positionCaseInsensitiveUTF8(source, {q:String}) > 0 OR positionCaseInsensitiveUTF8(campaign, {q:String}) > 0) > 0`
+  return ch.query<SeenVisitor>(
+    `SELECT toString(seen_visitor) AS visitor, toUnixTimestamp64Milli(last) AS lastAt FROM (
+       SELECT visitor AS seen_visitor, max(last_at) AS last FROM sessions FINAL
+       WHERE workspace_id = {workspace:UInt32} AND build = {build:UInt32} AND day >= {from_day:UInt16} AND visitor != 0
+       GROUP BY visitor ${q === undefined ? '' : `HAVING ${isFound}`})
+     WHERE (last, seen_visitor) < (${moment('before')}, {before_visitor:UInt64})
+     ORDER BY last DESC, seen_visitor DESC LIMIT {limit:UInt32}`,
+    {
+      ...{ workspace: workspaceId, build, from_day: fromDay, limit, q: q ?? '' },
+      ...{ before: before.lastAt, before_visitor: before.visitor },
+    },
+  )
+}
+
+export interface VisitorSums {
+  readonly visitor: string
+  readonly sessions: number
+  readonly events: number
+  readonly conversions: number
+  readonly firstAt: number
+  readonly lastAt: number
+}
+
+interface SummedRow extends VisitorSums {
+  readonly touches: number
+  readonly lastTouchAt: number
+  readonly firstTouchDay: readonly [firstAt: number, lastAt: number]
+}
+
+/** What visitors are besides their sums: texts that only events have. */
+export interface VisitorTexts {
+  readonly anonymousId: string
+  readonly firstTouch: VisitorTouch | null
+  readonly lastTouch: VisitorTouch | null
+}
+
+export interface VisitorTouch {
+  readonly at: number
+  readonly source: string
+  readonly medium: string
+  readonly campaign: string
+  readonly content: string
+}
+
+const hourMs = 3_600_000
+const hourOf = (ms: number) => Math.floor(ms / hourMs)
+
+/** By visitor; one that has no rows is not there. */
+export async function readVisitors(
+  ch: Reader,
+  { workspaceId, build, firstDay }: VisitorRows,
+  visitors: readonly string[],
+): Promise<Map<string, VisitorSums & VisitorTexts>> {
+  if (visitors.length === 0) return new Map()
+  const sums = await ch.query<SummedRow>(
+    `SELECT toString(of_visitor) AS visitor, * EXCEPT (of_visitor) FROM (
+       SELECT visitor AS of_visitor, sum(sessions) AS sessions, sum(events) AS events, sum(conversions) AS conversions,
+         toUnixTimestamp64Milli(min(first_at)) AS firstAt, toUnixTimestamp64Milli(max(last_at)) AS lastAt,
+         countIf(touch_source != '') AS touches, toUnixTimestamp64Milli(maxIf(touch_at, touch_source != '')) AS lastTouchAt,
+         argMinIf((toUnixTimestamp64Milli(first_at), toUnixTimestamp64Milli(last_at)), day, touch_source != '') AS firstTouchDay
+       FROM visitors FINAL
+       WHERE workspace_id = {workspace:UInt32} AND build = {build:UInt32} AND day >= {first_day:UInt16}
+         AND visitor IN (SELECT toUInt64(arrayJoin({visitors:Array(String)})))
+       GROUP BY visitor)`,
+    { workspace: workspaceId, build, first_day: firstDay, visitors },
+    { isLong: true },
+  )
+  const texts = await readTexts(ch, workspaceId, sums)
+  return new Map(
+    sums.map(({ touches: _, lastTouchAt: __, firstTouchDay: ___, ...sum }) => [
+      sum.visitor,
+      { ...sum, ...texts.get(sum.visitor)! },
+    ]),
+  )
+}
+
+/** From the hours in which these texts are: that of the last event, that of the last touch, and those of the first day with one. */
+async function readTexts(
+  ch: Reader,
+  workspaceId: number,
+  sums: readonly SummedRow[],
+): Promise<Map<string, VisitorTexts>> {
+  const hours: number[] = []
+  const visitors: string[] = []
+  for (const { visitor, lastAt, touches, lastTouchAt, firstTouchDay } of sums) {
+    const some = new Set([hourOf(lastAt)])
+    if (touches > 0) some.add(hourOf(lastTouchAt))
+    const [from, to] = touches > 0 ? firstTouchDay : [1, 0]
+    for (let hour = hourOf(from); hour <= hourOf(to); hour++) some.add(hour)
+    for (const hour of some) {
+      hours.push(hour)
+      visitors.push(visitor)
+    }
+  }
+  interface Row {
+    readonly v: string
+    readonly anonymous_id: string
+    readonly touches: number
+    readonly first: readonly [number, string, string, string, string]
+    readonly last: readonly [number, string, string, string, string]
+  }
+  const touch = `(${eventMs}, toString(source), toString(medium), toString(campaign), toString(content))`
+  const rows = await ch.query<Row>(
+    `SELECT toString(visitor) AS v, max(anonymous_id) AS anonymous_id, countIf(${isTouch}) AS touches,
+       argMinIf(${touch}, (occurred_at, id), ${isTouch}) AS first, argMaxIf(${touch}, (occurred_at, id), ${isTouch}) AS last
+     FROM events
+     WHERE (workspace_id, toStartOfHour(occurred_at), visitor) IN (
+       SELECT {workspace:UInt32}, toDateTime(t.1 * 3600, 'UTC'), toUInt64(t.2)
+       FROM (SELECT arrayJoin(arrayZip({hours:Array(UInt32)}, {visitors:Array(String)})) AS t))
+     GROUP BY visitor`,
+    { workspace: workspaceId, hours, visitors },
+    { isLong: true },
+  )
+  const found = new Map(rows.map((row) => [row.v, row]))
+  return new Map(
+    sums.map(({ visitor }) => {
+      const row = found.get(visitor)
+      const hasTouch = row !== undefined && row.touches > 0
+      return [
+        visitor,
+        {
+          anonymousId: row?.anonymous_id ?? '',
+          firstTouch: hasTouch ? touchOf(row.first) : null,
+          lastTouch: hasTouch ? touchOf(row.last) : null,
+        },
+      ]
+    }),
+  )
+}
+
+function touchOf([at, source, medium, campaign, content]: readonly [number, string, string, string, string]) {
+  return { at, source, medium, campaign, content }
+}
+
+/** The newest events of one visitor since a moment, newest first. */
+export function readEventsOfVisitor(
+  ch: Reader,
+  { workspaceId, build, firstDay }: VisitorRows,
+  visitor: string,
+  since: number,
+  limit: number,
+): Promise<RecentEvent[]> {
+  const chosen = pairsIn([[workspaceId, visitor]], 'chosen')
+  return ch.query<RecentEvent>(
+    `SELECT ${recentEventColumns} FROM events
+     WHERE (workspace_id, toStartOfHour(occurred_at), visitor) IN (
+       ${hoursOfVisitors(chosen.sql, 'build = {build:UInt32} AND day >= {first_day:UInt16}')})
+       AND occurred_at >= ${moment('since')}
+     ORDER BY occurred_at DESC, id DESC LIMIT {limit:UInt32}`,
+    { ...chosen.params, build, first_day: firstDay, since, limit },
+  )
+}
+
+/** Events by where they stand, newest first. */
+export function readEventsAt(
+  ch: Reader,
+  workspaceId: number,
+  places: readonly { readonly id: number; readonly hour: number; readonly visitor: string }[],
+): Promise<RecentEvent[]> {
+  if (places.length === 0) return Promise.resolve([])
+  return ch.query<RecentEvent>(
+    `SELECT ${recentEventColumns} FROM events
+     WHERE (workspace_id, toStartOfHour(occurred_at), visitor) IN (
+       SELECT {workspace:UInt32}, toDateTime(t.1 * 3600, 'UTC'), toUInt64(t.2)
+       FROM (SELECT arrayJoin(arrayZip({hours:Array(UInt32)}, {visitors:Array(String)})) AS t))
+       AND id IN {ids:Array(UInt64)}
+     ORDER BY occurred_at DESC, id DESC`,
+    {
+      workspace: workspaceId,
+      hours: places.map(({ hour }) => hour),
+      visitors: places.map(({ visitor }) => visitor),
+      ids: places.map(({ id }) => id),
+    },
+  )
+}

@@ -1,0 +1,21 @@
+/** What an appearance of a visitor with a key is: its kind, what of it adds up, and how it knows the one before. */
+
+/** As the column `kind` numbers them. */
+export const cellKinds = { all: 0, converting: 1, source: 2, device: 3, browser: 4, country: 5, page: 6 } as const
+export type CellKind = keyof typeof cellKinds
+/** Cells of one page each: its title and its samples of web vitals. */
+export const cellOfPage = 7
+
+/**
+ * What of an appearance adds up over rows and days. `fresh` are those of `sessions` that were not there on the day before.
+ * Of sources, devices, browsers and countries `pageviews` and `events` are those of the whole sessions.
+ */
+export const sumNames = [
+  ...(['sessions', 'fresh', 'begun', 'bounces', 'duration_ms'] as const),
+  ...(['pageviews', 'events', 'conversions', 'samples'] as const),
+] as const
+export type SumName = (typeof sumNames)[number]
+
+/** `prev_day` of a visitor's first appearance with a key, and of one that isn't the first of its day. */
+export const neverBefore = 0
+export const sameDay = 65_535

@@ -1,0 +1,143 @@
+/**
+ * What a session's row of a local day counts for: the elements of `sessions.seen`. The first one is the session itself. Then
+ * come the visitor's first conversion, the entry's source, device, browser and country and its page, all pages, pages with
+ * samples of web vitals, and what the conversions are credited to.
+ */
+import { type CellKind, cellKinds, type SumName, sameDay, sumNames } from '../../clickhouse/rollups/appearance.ts'
+import { type CreditRow, nothingSeen, type Seen } from '../../clickhouse/rollups/tables.ts'
+import { creditsApartMax } from '../../schemas/limits.ts'
+import { groupBy } from './group-by.ts'
+import type { SessionDay } from './read-session-days.ts'
+
+/** Keys of `visitors`: a letter for the kind, then the key itself. */
+export const keys = {
+  visitor: 'v',
+  converting: 'x',
+  source: (source: string, medium: string) => `s${source}\0${medium}`,
+  device: (device: string) => `d${device}`,
+  browser: (browser: string) => `b${browser}`,
+  country: (country: string) => `c${country}`,
+  page: (path: string) => `p${path}`,
+} as const
+
+export interface WholeSession {
+  readonly events: number
+  readonly pageviews: number
+  readonly durationMs: number
+  readonly isBounce: number
+  /** Undefined where no page was viewed. */
+  readonly entryPath: string | undefined
+}
+
+export interface SeenSession {
+  readonly one: SessionDay
+  /** The same session on the day before. */
+  readonly before: SessionDay | undefined
+  /** Undefined where it began on the day before. */
+  readonly whole: WholeSession | undefined
+  readonly prevDayOf: (key: string) => number
+  /** Of the conversions of this day. */
+  readonly credits: readonly CreditRow[]
+}
+
+export function appearancesOf(session: SeenSession): Seen {
+  const { one, whole, prevDayOf, credits } = session
+  const seen = nothingSeen()
+  const fresh = whole === undefined ? 0 : 1
+  appear(seen, 'all', '', '', prevDayOf(keys.visitor), 0, {
+    ...{ sessions: 1, fresh, begun: fresh, bounces: whole?.isBounce ?? 0, duration_ms: whole?.durationMs ?? 0 },
+    ...{ pageviews: one.pageviews, events: one.events },
+  })
+  const firstConversion = one.conversions[0]
+  if (firstConversion !== undefined) {
+    const afterMs = firstConversion[0] - one.firstAt
+    appear(seen, 'converting', '', '', prevDayOf(keys.converting), afterMs, {})
+  }
+  if (whole !== undefined) addEntry(seen, session, whole)
+  addPages(seen, session)
+  addSamples(seen, one)
+  addCredits(seen, one, credits)
+  return seen
+}
+
+/** Events of a server: of no visitor and no session. */
+export function serverAppearances(one: SessionDay, credits: readonly CreditRow[]): Seen {
+  const seen = nothingSeen()
+  appear(seen, 'all', '', '', sameDay, 0, { pageviews: one.pageviews, events: one.events })
+  for (const [path, { count, afterMs }] of pagesOf(one)) {
+    appear(seen, 'page', path, '', sameDay, afterMs, { pageviews: count })
+  }
+  addSamples(seen, one)
+  addCredits(seen, one, credits)
+  return seen
+}
+
+function addEntry(seen: Seen, { one, prevDayOf }: SeenSession, whole: WholeSession): void {
+  const [source, medium, , device, browser, , country] = one.entry
+  const sums = { sessions: 1, fresh: 1, pageviews: whole.pageviews, events: whole.events }
+  appear(seen, 'source', source, medium, prevDayOf(keys.source(source, medium)), 0, sums)
+  appear(seen, 'device', device, '', prevDayOf(keys.device(device)), 0, sums)
+  appear(seen, 'browser', browser, '', prevDayOf(keys.browser(browser)), 0, sums)
+  appear(seen, 'country', country, '', prevDayOf(keys.country(country)), 0, sums)
+  if (whole.entryPath === undefined) return
+  appear(seen, 'page', whole.entryPath, '', sameDay, 0, { begun: 1, bounces: whole.isBounce })
+}
+
+function addPages(seen: Seen, { one, before, prevDayOf }: SeenSession): void {
+  const pathsBefore = before === undefined ? undefined : new Set(before.views.map(([, , path]) => path))
+  for (const [path, { count, afterMs }] of pagesOf(one)) {
+    const fresh = pathsBefore?.has(path) ? 0 : 1
+    appear(seen, 'page', path, '', prevDayOf(keys.page(path)), afterMs, { sessions: 1, fresh, pageviews: count })
+  }
+}
+
+function addSamples(seen: Seen, { sampledPaths }: SessionDay): void {
+  for (const path of new Set(sampledPaths)) appear(seen, 'page', path, '', sameDay, 0, { samples: 1 })
+}
+
+/** Each by itself, with its time, which a period that ends inside of the day asks for; too many are put together. */
+function addCredits(seen: Seen, { firstAt }: SessionDay, credits: readonly CreditRow[]): void {
+  const textOf = ({ source, medium, device, browser, country, path }: CreditRow) =>
+    JSON.stringify([source, medium, device, browser, country, path])
+  const groups =
+    credits.length > creditsApartMax ? [...groupBy(credits, textOf).values()] : credits.map((credit) => [credit])
+  for (const alike of groups) {
+    const { source, medium, device, browser, country, path, occurred_at } = alike[0]!
+    const add = (kind: CellKind, key: string, detail: string) =>
+      appear(seen, kind, key, detail, sameDay, occurred_at - firstAt, { conversions: alike.length })
+    add('all', '', '')
+    add('source', source, medium)
+    add('device', device, '')
+    add('browser', browser, '')
+    add('country', country, '')
+    add('page', path, '')
+  }
+}
+
+function appear(
+  seen: Seen,
+  kind: CellKind,
+  key: string,
+  detail: string,
+  prevDay: number,
+  afterMs: number,
+  sums: Partial<Record<SumName, number>>,
+): void {
+  seen.kind.push(cellKinds[kind])
+  seen.key.push(key)
+  seen.detail.push(detail)
+  seen.prev_day.push(prevDay)
+  seen.after_ms.push(afterMs)
+  for (const name of sumNames) seen[name].push(sums[name] ?? 0)
+}
+
+/** Views of each page, and how long after the session's first event of the day the first one was. */
+function pagesOf(one: SessionDay): Map<string, { count: number; afterMs: number }> {
+  const pages = new Map<string, { count: number; afterMs: number }>()
+  for (const [at, , path] of one.views) {
+    const known = pages.get(path)
+    if (known === undefined) pages.set(path, { count: 1, afterMs: at - one.firstAt })
+    else known.count++
+  }
+  return pages
+}

@@ -1,0 +1,154 @@
+/**
+ * Removes an erased person's events, and computes again what they touched. Done in the fold's turn, once everything that was
+ * answered before the erasure is folded:
+ *
+ *   the days touched lose their cells ─► events and copies deleted ─► rows of these visitors deleted ─► repaired hours
+ *   ─► cells of the days written again ─► done
+ *
+ * The repaired hours have the next fold derive anew what is left: events that others had on a shared browser, and those of
+ * servers. Every step may be repeated: an erasure that died is done again, and finds less.
+ */
+import type { ClickHouse } from '../../clickhouse/client.ts'
+import { moment } from '../../clickhouse/rollups/event-sql.ts'
+import { type ErasedPlace, type Erasure, endErasure, nextErasure, notePlaces } from '../../postgres/tables/erasures.ts'
+import { recordRepairs } from '../../postgres/tables/event-repairs.ts'
+import { listOpenBuilds, noteCellsThrough } from '../../postgres/tables/figure-builds.ts'
+import { rangesOf, readFoldedAsOf, readFoldState, takeFoldVersion } from '../../postgres/tables/folds.ts'
+import { hourMs, localDayAt } from '../../schemas/time-zone.ts'
+import { deleteRows } from '../fold/delete-rows.ts'
+import type { Folding } from '../fold/fold.ts'
+import { type BuildDay, writeCells } from '../fold/write-cells.ts'
+
+const mutationDeadlineMs = 60 * 60_000
+
+/** @returns false: there is none that can be done now */
+export async function eraseNext(work: Folding): Promise<boolean> {
+  const { pg, ch, beforeEach } = work
+  const erasure = await nextErasure(pg)
+  if (erasure === undefined || (await readFoldedAsOf(pg)).asOf < erasure.requestedAt) return false
+  await beforeEach()
+  const places = erasure.places ?? (await findPlaces(ch, erasure))
+  if (erasure.places === null) await notePlaces(pg, erasure.id, places)
+  await removeAndDeriveAnew(work, erasure, places)
+  await endErasure(
+    pg,
+    erasure.id,
+    places.reduce((sum, { events }) => sum + events, 0),
+  )
+  return true
+}
+
+function findPlaces(ch: Pick<ClickHouse, 'query'>, erasure: Erasure): Promise<ErasedPlace[]> {
+  const { sql, params } = eventsOf(erasure)
+  return ch.query<ErasedPlace>(
+    `SELECT toString(events.visitor) AS visitor, intDiv(toUnixTimestamp(occurred_at), 3600) AS hour, count() AS events
+     FROM events WHERE ${sql} GROUP BY events.visitor, hour`,
+    params,
+    { isLong: true, deadlineMs: mutationDeadlineMs },
+  )
+}
+
+async function removeAndDeriveAnew(
+  { pg, ch, beforeEach }: Folding,
+  erasure: Erasure,
+  places: readonly ErasedPlace[],
+): Promise<void> {
+  const { workspaceId } = erasure
+  const builds = (await listOpenBuilds(pg)).filter((build) => build.workspaceId === workspaceId)
+  const days: BuildDay[] = []
+  for (const { build, timezone, cellsThrough } of builds) {
+    const own = [...new Set(places.map(({ hour }) => localDayAt(hour * hourMs, timezone)))]
+    // An hour may be of two days, where a timezone is half an hour off.
+    const later = places.map(({ hour }) => localDayAt((hour + 1) * hourMs - 1, timezone))
+    const closed = [...new Set([...own, ...later])].filter((day) => day <= (cellsThrough ?? -1))
+    for (const day of closed) days.push({ build, workspaceId, timezone, day })
+    if (closed.length > 0) await noteCellsThrough(pg, [build], Math.min(...closed) - 1)
+  }
+  await deleteEvents(ch, erasure)
+  await beforeEach()
+  const visitors = [...new Set(places.map(({ visitor }) => visitor))].filter((visitor) => visitor !== '0')
+  const ofServers = places.filter(({ visitor }) => visitor === '0').map(({ hour }) => hour)
+  await deleteDerived(ch, workspaceId, visitors, ofServers)
+  const left = await readHoursLeft(ch, workspaceId, visitors)
+  const hours = [...new Set([...left, ...ofServers])]
+  await recordRepairs(
+    pg,
+    hours.map((hour) => ({ workspaceId, hour })),
+  )
+  const version = await takeFoldVersion(pg)
+  const visible = rangesOf((await readFoldState(pg)).folded)
+  await writeCells(ch, days, { version, visible })
+  for (const { build, cellsThrough } of builds) {
+    if (cellsThrough !== null) await noteCellsThrough(pg, [build], cellsThrough)
+  }
+}
+
+/** Events with the e-mail, and those of the browsers in the person's times; none that came after the erasure was ordered. */
+function eventsOf({ workspaceId, emailHash, browsers, requestedAt }: Erasure) {
+  const times = browsers.map(
+    (_, at) =>
+      `(events.visitor = toUInt64({visitor_${at}:String}) AND (toUnixTimestamp64Milli(occurred_at), id) >= ({from_${at}:Int64}, {from_id_${at}:UInt64})
+        AND (toUnixTimestamp64Milli(occurred_at), id) < ({to_${at}:Int64}, {to_id_${at}:UInt64}))`,
+  )
+  const params = Object.fromEntries(
+    browsers.flatMap(({ visitor, fromAt, fromId, toAt, toId }, at) => [
+      [`visitor_${at}`, visitor],
+      [`from_${at}`, fromAt],
+      [`from_id_${at}`, fromId],
+      [`to_${at}`, toAt ?? Number.MAX_SAFE_INTEGER],
+      [`to_id_${at}`, toId ?? 0],
+    ]),
+  )
+  const byEmail = emailHash === null ? [] : ['email_hash = toUInt64({email_hash:String})']
+  return {
+    sql: `workspace_id = {workspace:UInt32} AND (${[...byEmail, ...times].join(' OR ') || '0'})
+      AND toUnixTimestamp64Milli(occurred_at) + receive_delay_ms <= {requested_at:Int64}`,
+    params: { workspace: workspaceId, email_hash: emailHash ?? '0', requested_at: requestedAt, ...params },
+  }
+}
+
+async function deleteEvents(ch: Pick<ClickHouse, 'command'>, erasure: Erasure): Promise<void> {
+  const { sql, params } = eventsOf(erasure)
+  // Copies have no time of receipt: they go by the events that they are of.
+  await ch.command(
+    `ALTER TABLE person_events DELETE WHERE workspace_id = {workspace:UInt32} AND id IN (SELECT id FROM events WHERE ${sql})
+     SETTINGS mutations_sync = 1`,
+    params,
+    { deadlineMs: mutationDeadlineMs },
+  )
+  await ch.command(`ALTER TABLE events DELETE WHERE ${sql} SETTINGS mutations_sync = 1`, params, {
+    deadlineMs: mutationDeadlineMs,
+  })
+}
+
+async function deleteDerived(
+  ch: Pick<ClickHouse, 'query' | 'command'>,
+  workspaceId: number,
+  visitors: readonly string[],
+  serverHours: readonly number[],
+): Promise<void> {
+  const params = { workspace: workspaceId, visitors, hours: serverHours.map(String) }
+  const ofVisitors = 'has(arrayMap(one -> toUInt64(one), {visitors:Array(String)}), visitor)'
+  const ofServers = 'visitor = 0 AND has(arrayMap(one -> toUInt64(one), {hours:Array(String)}), session)'
+  await deleteRows(ch, `workspace_id = {workspace:UInt32} AND (${ofVisitors} OR (${ofServers}))`, params, [
+    'sessions',
+    'credits',
+  ])
+  await deleteRows(ch, `workspace_id = {workspace:UInt32} AND ${ofVisitors}`, params, ['visitors'])
+}
+
+/** Hours in which visitors have events that stay. */
+async function readHoursLeft(
+  ch: Pick<ClickHouse, 'query'>,
+  workspaceId: number,
+  visitors: readonly string[],
+): Promise<number[]> {
+  const rows = await ch.query<{ hour: number }>(
+    `SELECT DISTINCT intDiv(toUnixTimestamp(occurred_at), 3600) AS hour FROM events
+     WHERE workspace_id = {workspace:UInt32} AND visitor IN (SELECT toUInt64(arrayJoin({visitors:Array(String)})))
+       AND occurred_at >= ${moment('from')}`,
+    { workspace: workspaceId, visitors, from: 0 },
+    { isLong: true, deadlineMs: mutationDeadlineMs },
+  )
+  return rows.map(({ hour }) => hour)
+}

@@ -1,0 +1,43 @@
+/** A round of people's own work, between two folds: applies the inbox, then computes again what that and new events touched. */
+import type { Clock } from '../../runtime/clock.ts'
+import type { IdentityHashes } from '../../runtime/identity-hash.ts'
+import type { Log } from '../../runtime/log.ts'
+import { inboxRowsPerMerge, mergesPerRoundMax } from '../../schemas/limits.ts'
+import type { Folding } from '../fold/fold.ts'
+import type { PipelineMetrics } from '../pipeline-metrics.ts'
+import { eraseNext } from './erase.ts'
+import { mergeInbox } from './merge.ts'
+import { refreshPeople } from './refresh.ts'
+
+export interface PeopleOptions {
+  readonly work: Folding
+  readonly hashes: IdentityHashes
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: PipelineMetrics
+}
+
+/**
+ * A round that fails is said, and done again with the next fold: it holds back no figures.
+ * @returns false: more waits, and can be done at once
+ */
+export async function keepPeople({ work, hashes, clock, log, metrics }: PeopleOptions): Promise<boolean> {
+  const startedAt = performance.now()
+  const ended = (outcome: 'done' | 'failed') =>
+    metrics.jobEnded('people', outcome, (performance.now() - startedAt) / 1000, clock.now())
+  try {
+    let rows = inboxRowsPerMerge
+    for (let nth = 0; nth < mergesPerRoundMax && rows === inboxRowsPerMerge; nth++) {
+      await work.beforeEach()
+      rows = await mergeInbox({ pg: work.pg, hashes, log })
+    }
+    const isAllDone = await refreshPeople(work, clock.now())
+    await eraseNext(work)
+    ended('done')
+    return isAllDone && rows < inboxRowsPerMerge
+  } catch (error) {
+    ended('failed')
+    log.warn({ err: error }, 'people can not be brought up to date now')
+    return true
+  }
+}

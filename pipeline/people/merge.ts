@@ -1,0 +1,171 @@
+/**
+ * Applies the inbox: identify and conversion events make contacts and identity facts, and the browsers that these touch are
+ * bound anew by all of their facts (bind.ts). One transaction for a batch, which marks its rows: a batch that died is done
+ * again, and a row that is applied twice changes nothing. One process merges at a time.
+ */
+import type { Postgres, Queryable } from '../../postgres/client.ts'
+import { tryNamedLock } from '../../postgres/named-lock.ts'
+import {
+  insertFacts,
+  readBindingsOfBrowsers,
+  readBindingsOfContacts,
+  readFactsOfBrowsers,
+  readFirstFacts,
+  replaceBindings,
+  type StoredBinding,
+  type StoredFact,
+} from '../../postgres/tables/bindings.ts'
+import { type Identified, saveContacts } from '../../postgres/tables/contacts.ts'
+import { dropErasedInbox } from '../../postgres/tables/erasures.ts'
+import { markMerged, takeUnmerged, type UnmergedRow } from '../../postgres/tables/inbox.ts'
+import { addPeopleWork, type NewPeopleWork } from '../../postgres/tables/people-work.ts'
+import type { IdentityHashes } from '../../runtime/identity-hash.ts'
+import type { Log } from '../../runtime/log.ts'
+import { identifierOf } from '../../schemas/identifiers.ts'
+import { browsersPerContactMax, inboxRowsPerMerge } from '../../schemas/limits.ts'
+import { groupBy } from '../fold/group-by.ts'
+import { bindBrowsers } from './bind.ts'
+
+export interface MergeOptions {
+  readonly pg: Postgres
+  readonly hashes: IdentityHashes
+  readonly log: Log
+  /** Rows of one transaction. */
+  readonly rowsMax?: number
+}
+
+/** @returns how many rows were applied; 0: none waits, or another process merges */
+export function mergeInbox({ pg, hashes, log, rowsMax = inboxRowsPerMerge }: MergeOptions): Promise<number> {
+  return pg.transaction(async (tx) => {
+    if (!(await tryNamedLock(tx, 'merging people'))) return 0
+    const rows = await takeUnmerged(tx, rowsMax)
+    for (const [workspaceId, ofWorkspace] of groupBy(rows, (row) => row.workspaceId)) {
+      await mergeRows(tx, workspaceId, ofWorkspace.filter(isIdentified), { hashes, log })
+    }
+    await markMerged(
+      tx,
+      rows.map(({ eventId }) => eventId),
+    )
+    return rows.length
+  })
+}
+
+type IdentifiedRow = UnmergedRow & { readonly email: string }
+
+function isIdentified(row: UnmergedRow): row is IdentifiedRow {
+  return row.email !== null
+}
+
+async function mergeRows(
+  tx: Queryable,
+  workspaceId: number,
+  all: readonly IdentifiedRow[],
+  { hashes, log }: Pick<MergeOptions, 'hashes' | 'log'>,
+): Promise<void> {
+  const late = await dropErasedInbox(
+    tx,
+    all.map(({ eventId, email }) => ({ eventId, workspaceId, emailHash: hashes.emailHashOf(workspaceId, email) })),
+  )
+  const rows = all.filter(({ eventId }) => !late.has(eventId))
+  if (rows.length === 0) return
+  // Always in the same order, so that two transactions never wait for each other's rows.
+  const byEmail = [...groupBy(rows, ({ email }) => email)].sort(([a], [b]) => (a < b ? -1 : 1))
+  const contactIds = await saveContacts(
+    tx,
+    byEmail.map(([email, ofEmail]) =>
+      identifiedBy(workspaceId, email, hashes.emailHashOf(workspaceId, email), ofEmail),
+    ),
+  )
+  const idOf = new Map(byEmail.map(([email], at) => [email, contactIds[at]!]))
+  const facts: StoredFact[] = rows
+    .filter(({ anonymousId }) => anonymousId !== '')
+    .map(({ anonymousId, email, at, eventId }) => ({
+      ...{ workspaceId, anonymousId, at, eventId },
+      contactId: idOf.get(email)!,
+    }))
+  await insertFacts(tx, facts)
+  const work = await bindAnew(tx, workspaceId, facts, { hashes, log })
+  await addPeopleWork(tx, [...contactIds.map((contactId) => ({ workspaceId, contactId })), ...work])
+}
+
+/** @returns what is to be done for browsers that are bound otherwise than before */
+async function bindAnew(
+  tx: Queryable,
+  workspaceId: number,
+  added: readonly StoredFact[],
+  { hashes, log }: Pick<MergeOptions, 'hashes' | 'log'>,
+): Promise<NewPeopleWork[]> {
+  if (added.length === 0) return []
+  const browsers = new Set(added.map(({ anonymousId }) => anonymousId))
+  for (const anonymousId of await browsersOfFullContacts(tx, added, log)) browsers.add(anonymousId)
+  const facts = await readFactsOfBrowsers(tx, workspaceId, [...browsers])
+  // A contact's first browsers say whether these are among them.
+  const contactIds = [...new Set(facts.map(({ contactId }) => contactId))]
+  const firsts = await readFirstFacts(tx, contactIds, browsersPerContactMax)
+  const bound = bindBrowsers([...facts, ...firsts], browsersPerContactMax)
+  const before = groupBy(await readBindingsOfBrowsers(tx, workspaceId, [...browsers]), (one) => one.anonymousId)
+  const changed: string[] = []
+  const bindings: StoredBinding[] = []
+  const work: NewPeopleWork[] = []
+  for (const anonymousId of browsers) {
+    const had = before.get(anonymousId) ?? []
+    const has = bound.get(anonymousId) ?? []
+    if (textOf(had) === textOf(has)) continue
+    const visitor = hashes.visitorOf(workspaceId, anonymousId)
+    changed.push(anonymousId)
+    for (const start of has) bindings.push({ ...start, workspaceId, anonymousId, visitor })
+    work.push({ workspaceId, visitor })
+    for (const { contactId } of [...had, ...has]) work.push({ workspaceId, contactId })
+  }
+  if (changed.length > 0) await replaceBindings(tx, workspaceId, changed, bindings)
+  return work
+}
+
+/** An earlier browser takes the place of a later one, where a contact has as many as it may have. */
+async function browsersOfFullContacts(tx: Queryable, added: readonly StoredFact[], log: Log): Promise<string[]> {
+  const contactIds = [...new Set(added.map(({ contactId }) => contactId))]
+  const firsts = groupBy(await readFirstFacts(tx, contactIds, browsersPerContactMax), ({ contactId }) => contactId)
+  const full = contactIds.filter((id) => (firsts.get(id)?.length ?? 0) > browsersPerContactMax)
+  if (full.length === 0) return []
+  log.warn({ contact_ids: full.slice(0, 20), max: browsersPerContactMax }, 'contacts with more browsers than are bound')
+  return (await readBindingsOfContacts(tx, full)).map(({ anonymousId }) => anonymousId)
+}
+
+function textOf(starts: readonly { contactId: number; fromAt: number; fromId: number }[]): string {
+  return starts.map(({ contactId, fromAt, fromId }) => `${contactId} ${fromAt} ${fromId}`).join('\n')
+}
+
+type Trait = 'full_name' | 'company' | 'user_id'
+
+/** What rows say of their e-mail. */
+function identifiedBy(
+  workspaceId: number,
+  email: string,
+  emailHash: string,
+  rows: readonly IdentifiedRow[],
+): Identified {
+  const identified = {
+    ...{ workspace_id: workspaceId, email, email_hash: emailHash },
+    ...{ first: Number.POSITIVE_INFINITY, last: 0 },
+    ...{ full_name: '', full_name_at: 0, company: '', company_at: 0, user_id: '', user_id_at: 0 },
+  }
+  for (const { at, fullName, company, userId } of rows) {
+    identified.first = Math.min(identified.first, at)
+    identified.last = Math.max(identified.last, at)
+    const note = (trait: Trait, value: string) => {
+      const [known, knownAt] = [identified[trait], identified[`${trait}_at`]]
+      if (value === '' || (known !== '' && (at < knownAt || (at === knownAt && !isGreater(value, known))))) return
+      identified[trait] = value
+      identified[`${trait}_at`] = at
+    }
+    note('full_name', fullName)
+    note('company', company)
+    note('user_id', identifierOf(userId) ?? '')
+  }
+  return identified
+}
+
+/** By UTF-8 bytes, as Postgres compares in the collation "C". */
+function isGreater(a: string, b: string): boolean {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b)) > 0
+}

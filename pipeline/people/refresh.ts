@@ -1,0 +1,134 @@
+/**
+ * Computes again what contacts' events come to, after folds. Takes the events that were folded since the last time and the
+ * work that merges and repairs left; copies events of known people (`person_events`), sums them up, and writes the figures
+ * in one transaction with how far it has come. What died anywhere is done again, and comes to the same.
+ */
+
+import {
+  gatherContacts,
+  readVisitorsWith,
+  sumContacts,
+  type TouchParts,
+} from '../../clickhouse/queries/people/contact-events.ts'
+import {
+  copyEventsOf,
+  copyEventsWithEmail,
+  copyPastOf,
+  eventsIn,
+  readEmailsIn,
+  readVisitorsIn,
+  type VisitorOf,
+} from '../../clickhouse/queries/people/copy-events.ts'
+import type { Queryable } from '../../postgres/client.ts'
+import { readBindingsOfContacts, readBindingsOfVisitors } from '../../postgres/tables/bindings.ts'
+import {
+  type ContactFigures,
+  findContactsByHash,
+  readContactKeys,
+  writeFigures,
+} from '../../postgres/tables/contacts.ts'
+import { listOpenBuilds } from '../../postgres/tables/figure-builds.ts'
+import { rangesOf, readFoldState } from '../../postgres/tables/folds.ts'
+import { endPeopleWork, type PeopleWork, readPeopleDone, takePeopleWork } from '../../postgres/tables/people-work.ts'
+import { listWorkspaces } from '../../postgres/tables/workspaces.ts'
+import { type IdRange, subtractRanges } from '../../schemas/id-ranges.ts'
+import { contactsPerStatement, peopleWorkMax, visitorsPerLookUpMax } from '../../schemas/limits.ts'
+import type { Folding } from '../fold/fold.ts'
+import { inPortions } from '../fold/group-by.ts'
+import { keptFromOf } from '../retention.ts'
+
+/** @param now milliseconds since 1970 @returns whether all is done that there was to do */
+export async function refreshPeople(work: Folding, now: number): Promise<boolean> {
+  const { pg, beforeEach } = work
+  // Before the folded events: work is of what was committed by then.
+  const waiting = await takePeopleWork(pg, peopleWorkMax)
+  const visible = rangesOf((await readFoldState(pg)).folded)
+  const added = subtractRanges(visible, await readPeopleDone(pg))
+  if (waiting.length === 0 && added.length === 0) return true
+  const contactIds = await copyNew(work, waiting, added, visible)
+  await beforeEach()
+  const figures: ContactFigures[] = []
+  for (const ids of inPortions([...contactIds], contactsPerStatement)) {
+    await beforeEach()
+    figures.push(...(await figuresOf(work, ids)))
+  }
+  const keptFrom = keptFromOf(await listWorkspaces(pg), now)
+  await pg.transaction(async (tx) => {
+    await writeFigures(tx, figures, keptFrom)
+    await endPeopleWork(tx, { workIds: waiting.map(({ id }) => id), done: visible })
+  })
+  return waiting.length < peopleWorkMax
+}
+
+/** Copies what known people's events are not copied yet. @returns the contacts whose figures may be others */
+async function copyNew(
+  { pg, ch, beforeEach }: Folding,
+  waiting: readonly PeopleWork[],
+  added: readonly IdRange[],
+  visible: readonly IdRange[],
+): Promise<Set<number>> {
+  const contactIds = new Set(waiting.flatMap(({ contactId }) => contactId ?? []))
+  const hours = waiting.flatMap(({ workspaceId, hour }) => (hour === null ? [] : [{ workspaceId, hour }]))
+  if (added.length > 0 || hours.length > 0) {
+    const which = eventsIn(added, hours)
+    for (const visitors of inPortions(await readVisitorsIn(ch, which), visitorsPerLookUpMax)) {
+      await beforeEach()
+      const bindings = await readBindingsOfVisitors(pg, visitors)
+      for (const { contactId } of bindings) contactIds.add(contactId)
+      await copyEventsOf(ch, distinct(bindings), which)
+    }
+    const hashes = await readEmailsIn(ch, which)
+    if (hashes.length > 0) await copyEventsWithEmail(ch, which)
+    for (const some of inPortions(hashes, visitorsPerLookUpMax)) {
+      for (const { contactId } of await findContactsByHash(pg, some)) contactIds.add(contactId)
+    }
+  }
+  const bound = waiting.flatMap(({ workspaceId, visitor }) => (visitor === null ? [] : [{ workspaceId, visitor }]))
+  if (bound.length > 0) await copyPastOf(ch, bound, await currentBuilds(pg, bound), visible)
+  // A contact that is new takes events with its e-mail from whoever had them by the browser.
+  const keys = await readContactKeys(
+    pg,
+    waiting.flatMap(({ contactId }) => contactId ?? []),
+  )
+  for (const some of inPortions(keys, contactsPerStatement)) {
+    const visitors = await readVisitorsWith(ch, some)
+    for (const { contactId } of await readBindingsOfVisitors(pg, visitors)) contactIds.add(contactId)
+  }
+  return contactIds
+}
+
+function distinct(visitors: readonly VisitorOf[]): VisitorOf[] {
+  return [...new Map(visitors.map((one) => [`${one.workspaceId} ${one.visitor}`, one])).values()]
+}
+
+async function currentBuilds(pg: Queryable, visitors: readonly VisitorOf[]): Promise<number[]> {
+  const workspaceIds = new Set(visitors.map(({ workspaceId }) => workspaceId))
+  return (await listOpenBuilds(pg))
+    .filter(({ state, workspaceId }) => state === 'current' && workspaceIds.has(workspaceId))
+    .map(({ build }) => build)
+}
+
+async function figuresOf({ pg, ch }: Folding, ids: readonly number[]): Promise<ContactFigures[]> {
+  const contacts = await gatherContacts(ch, {
+    wanted: await readContactKeys(pg, ids),
+    bindings: await readBindingsOfContacts(pg, ids),
+    findByHash: (hashes) => findContactsByHash(pg, hashes),
+  })
+  const sums = new Map((await sumContacts(ch, contacts)).map((one) => [one.contactId, one]))
+  return contacts.wanted.map(({ contactId }) => {
+    const sum = sums.get(contactId)
+    if (sum === undefined) return { ...noFigures, contactId }
+    const { touches, firstTouch, lastTouch, ...counts } = sum
+    return {
+      ...counts,
+      firstTouch: touches === 0 ? null : touchOf(firstTouch),
+      lastTouch: touches === 0 ? null : touchOf(lastTouch),
+    }
+  })
+}
+
+const noFigures = { sessions: 0, events: 0, conversions: 0, firstAt: 0, lastAt: 0, firstTouch: null, lastTouch: null }
+
+function touchOf([at, source, medium, campaign, content]: TouchParts) {
+  return { at, source, medium, campaign, content }
+}

@@ -1,0 +1,92 @@
+/**
+ * What a platform's adapter does, and what it may fail with. The publisher (publish-target.ts) calls it in this order:
+ *
+ *   validate → [lookUp, when it was asked to publish before] → prepare → publish
+ *   refresh, once, whenever one of them says that the session is over
+ *
+ * `publish` under one key is one publication, however often it is called: the platform's own way to say so is used where it
+ * has one, and `lookUp` finds what an earlier call has made.
+ */
+import type { FileHandle } from 'node:fs/promises'
+
+/** A file of the post, in its place. */
+export interface PublishedMedia {
+  readonly id: number
+  readonly contentType: string
+  readonly bytes: number
+  readonly altText: string
+  readonly width: number | null
+  readonly height: number | null
+  open(): Promise<FileHandle>
+}
+
+export interface Publication {
+  /** A UUID: the same in every attempt. */
+  readonly key: string
+  readonly targetId: number
+  readonly text: string
+  readonly media: readonly PublishedMedia[]
+  /** When this was first tried: null at the first attempt. */
+  readonly sentAt: Date | null
+}
+
+export interface Account {
+  readonly id: number
+  readonly platform: string
+  readonly handle: string
+  readonly externalId: string | null
+  readonly metadata: Readonly<Record<string, unknown>>
+}
+
+export interface Published {
+  readonly externalId: string
+  readonly url: string
+}
+
+/** What every call is given beside its own. */
+export interface Call<Credentials> {
+  readonly account: Account
+  readonly credentials: Credentials
+  readonly signal: AbortSignal
+}
+
+export interface Adapter<Credentials = unknown, Prepared = unknown> {
+  /** As `publish_result` names it. */
+  readonly name: string
+  /** Why the platform wouldn't take it, or null. Asks nobody. */
+  validate(publication: Publication, account: Account): string | null
+  /** What an earlier attempt published. `isKnown` says which of these ids are other publications. */
+  lookUp(
+    call: Call<Credentials>,
+    publication: Publication,
+    isKnown: (externalIds: string[]) => Promise<Set<string>>,
+  ): Promise<Published | null>
+  /** All that isn't seen by anybody yet: uploads. Repeated by each attempt. */
+  prepare(call: Call<Credentials>, publication: Publication): Promise<Prepared>
+  publish(call: Call<Credentials>, publication: Publication, prepared: Prepared): Promise<Published>
+  /** Credentials with a new session. Without it, a session that is over is over for good. */
+  refresh?(call: Call<Credentials>): Promise<Credentials>
+}
+
+/**
+ * reauthenticate: the account has to be connected again. permanent: the same will fail again. transient: it may not.
+ * rate_limited: not before `retryAfterMs`.
+ */
+export type ErrorKind = 'reauthenticate' | 'permanent' | 'transient' | 'rate_limited'
+
+export interface Failure {
+  readonly kind: ErrorKind
+  /** For `publish_result`. */
+  readonly code: string
+  readonly retryAfterMs?: number | undefined
+}
+
+export class ProviderError extends Error {
+  override name = 'ProviderError'
+  readonly failure: Failure
+
+  constructor(failure: Failure, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.failure = failure
+  }
+}

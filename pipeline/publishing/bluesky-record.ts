@@ -1,0 +1,82 @@
+/** A post as a record of `app.bsky.feed.post`: its key, its links and its media. */
+import type { Publication, PublishedMedia } from './adapter.ts'
+
+export const postCollection = 'app.bsky.feed.post'
+
+/** A blob as the server describes it. */
+export type Blob = Readonly<Record<string, unknown>>
+
+export interface UploadedMedia {
+  readonly file: PublishedMedia
+  readonly blob: Blob
+}
+
+const base32 = '234567abcdefghijklmnopqrstuvwxyz'
+
+/**
+ * The key of the target's record, the same in each attempt: a TID (microseconds since 1970 and ten bits to tell clocks apart),
+ * of the first attempt. The target's id makes those of one millisecond differ.
+ */
+export function recordKey(firstTriedAt: Date, targetId: number): string {
+  const micros = BigInt(firstTriedAt.getTime()) * 1000n + BigInt(targetId % 1000)
+  const clock = BigInt(Math.floor(targetId / 1000) % 1024)
+  let rest = (micros << 10n) | clock
+  let key = ''
+  for (let place = 0; place < 13; place++) {
+    key = base32[Number(rest & 31n)] + key
+    rest >>= 5n
+  }
+  return key
+}
+
+export function recordOf({ text }: Pick<Publication, 'text'>, uploads: readonly UploadedMedia[], createdAt: Date) {
+  const facets = linksIn(text)
+  return {
+    $type: postCollection,
+    text,
+    createdAt: createdAt.toISOString(),
+    ...(facets.length > 0 && { facets }),
+    ...(uploads.length > 0 && { embed: embedOf(uploads) }),
+  }
+}
+
+/** Links are what is marked as one, by its place in the bytes of the text. */
+function linksIn(text: string) {
+  return [...text.matchAll(/https?:\/\/[^\s<>"]+/gi)].flatMap((match) => {
+    const uri = withoutPunctuation(match[0])
+    if (!URL.canParse(uri)) return []
+    const byteStart = Buffer.byteLength(text.slice(0, match.index))
+    return [
+      {
+        index: { byteStart, byteEnd: byteStart + Buffer.byteLength(uri) },
+        features: [{ $type: 'app.bsky.richtext.facet#link', uri }],
+      },
+    ]
+  })
+}
+
+/** A sentence's end, or its bracket, is none of the link that it ends with. */
+function withoutPunctuation(link: string): string {
+  const bare = link.replace(/[.,;:!?'*]+$/, '')
+  const isOpened = bare.includes('(')
+  return !isOpened && bare.endsWith(')') ? withoutPunctuation(bare.slice(0, -1)) : bare
+}
+
+function embedOf(uploads: readonly UploadedMedia[]) {
+  const [first] = uploads
+  if (first!.file.contentType.startsWith('video/')) {
+    const { file, blob } = first!
+    return {
+      $type: 'app.bsky.embed.video',
+      video: blob,
+      ...(file.altText !== '' && { alt: file.altText }),
+      ...shapeOf(file),
+    }
+  }
+  const images = uploads.map(({ file, blob }) => ({ image: blob, alt: file.altText, ...shapeOf(file) }))
+  return { $type: 'app.bsky.embed.images', images }
+}
+
+function shapeOf({ width, height }: PublishedMedia) {
+  return width && height ? { aspectRatio: { width, height } } : {}
+}

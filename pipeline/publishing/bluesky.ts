@@ -1,0 +1,134 @@
+/**
+ * Bluesky (AT Protocol), by an app password. It makes a session of two tokens: one for two hours, and one that renews both.
+ *
+ * A record's key is the target's own (bluesky-record.ts): a server has one record of a key, and refuses a second one. Before
+ * each further attempt the record is asked for.
+ */
+import { blueskyGraphemesMax, blueskyTextBytesMax, providerUploadMs } from '../../schemas/publish-limits.ts'
+import { type Adapter, type Call, ProviderError, type Published } from './adapter.ts'
+import { postCollection, recordKey, recordOf, type UploadedMedia } from './bluesky-record.ts'
+import { rawBody } from './media-body.ts'
+import { type Answer, askProvider, odd, textIn } from './request.ts'
+
+export interface BlueskyCredentials {
+  /** Root of the server, without a slash at its end. */
+  readonly url: string
+  readonly identifier: string
+  readonly password: string
+  readonly accessToken: string
+  readonly refreshToken: string
+}
+
+type Calling = Call<BlueskyCredentials>
+type Signed = Pick<Calling, 'credentials' | 'signal'>
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
+
+export const bluesky: Adapter<BlueskyCredentials, UploadedMedia[]> = {
+  name: 'bluesky',
+
+  validate({ text }) {
+    const length = [...graphemes.segment(text)].length
+    if (length > blueskyGraphemesMax) return `Bluesky takes ${blueskyGraphemesMax} characters, these are ${length}`
+    const bytes = Buffer.byteLength(text)
+    return bytes > blueskyTextBytesMax ? `Bluesky takes ${blueskyTextBytesMax} bytes of text, these are ${bytes}` : null
+  },
+
+  async lookUp(call, { sentAt, targetId }) {
+    if (sentAt === null) return null
+    const repo = repoOf(call)
+    const rkey = recordKey(sentAt, targetId)
+    const query = new URLSearchParams({ repo, collection: postCollection, rkey })
+    try {
+      const { body } = await ask(call, `com.atproto.repo.getRecord?${query}`)
+      return publishedAs(call, rkey, textIn(body, 'uri'))
+    } catch (error) {
+      if (nameOf(error) === 'RecordNotFound') return null
+      throw error
+    }
+  },
+
+  async prepare(call, { media }) {
+    const uploads: UploadedMedia[] = []
+    for (const file of media) {
+      const more = { method: 'POST', ...rawBody(file), deadlineMs: providerUploadMs } as const
+      const { body } = await ask(call, 'com.atproto.repo.uploadBlob', more)
+      const { blob } = body
+      if (typeof blob !== 'object' || blob === null) throw odd("The platform's answer has no blob")
+      uploads.push({ file, blob: blob as Record<string, unknown> })
+    }
+    return uploads
+  },
+
+  async publish(call, publication, uploads) {
+    const rkey = recordKey(publication.sentAt!, publication.targetId)
+    const record = recordOf(publication, uploads, new Date())
+    const json = { repo: repoOf(call), collection: postCollection, rkey, record }
+    const { body } = await ask(call, 'com.atproto.repo.createRecord', { method: 'POST', json })
+    return publishedAs(call, rkey, textIn(body, 'uri'))
+  },
+
+  async refresh({ credentials, signal }) {
+    const { url, refreshToken } = credentials
+    try {
+      const path = 'com.atproto.server.refreshSession'
+      const { body } = await askServer({ url, path, token: refreshToken, method: 'POST', signal })
+      return { ...credentials, ...tokensIn(body) }
+    } catch (error) {
+      if (!(error instanceof ProviderError) || error.failure.kind !== 'reauthenticate') throw error
+      // It wasn't used for months, or was used up: the app password makes another.
+      const { tokens } = await openSession(credentials, signal)
+      return { ...credentials, ...tokens }
+    }
+  },
+}
+
+function repoOf({ account: { externalId } }: Calling): string {
+  if (externalId === null) throw new Error('a Bluesky account without its DID')
+  return externalId
+}
+
+function publishedAs(call: Calling, rkey: string, uri: string): Published {
+  return { externalId: uri, url: `https://bsky.app/profile/${repoOf(call)}/post/${rkey}` }
+}
+
+type More = Omit<Parameters<typeof askProvider>[0], 'url' | 'token' | 'signal'>
+
+function ask({ credentials: { url, accessToken }, signal }: Signed, path: string, more: More = {}): Promise<Answer> {
+  return askServer({ url, path, token: accessToken, signal, ...more })
+}
+
+/** Errors have names, which say more than their status. */
+async function askServer({
+  url,
+  path,
+  ...asked
+}: More & { url: string; path: string; token?: string; signal: AbortSignal }) {
+  try {
+    return await askProvider({ url: `${url}/xrpc/${path}`, ...asked })
+  } catch (error) {
+    const name = nameOf(error)
+    if (name !== 'ExpiredToken' && name !== 'InvalidToken') throw error
+    const failure = { kind: 'reauthenticate', code: 'not_authorized' } as const
+    throw new ProviderError(failure, (error as Error).message, { cause: (error as Error).cause as object })
+  }
+}
+
+/** The name in the body of a refusal. */
+function nameOf(error: unknown): unknown {
+  return error instanceof ProviderError ? (error.cause as { error?: unknown } | undefined)?.error : undefined
+}
+
+function tokensIn(body: Record<string, unknown>) {
+  return { accessToken: textIn(body, 'accessJwt'), refreshToken: textIn(body, 'refreshJwt') }
+}
+
+/** @throws ProviderError where the app password isn't taken */
+export async function openSession(
+  { url, identifier, password }: Pick<BlueskyCredentials, 'url' | 'identifier' | 'password'>,
+  signal: AbortSignal,
+) {
+  const path = 'com.atproto.server.createSession'
+  const { body } = await askServer({ url, path, method: 'POST', json: { identifier, password }, signal })
+  return { tokens: tokensIn(body), did: textIn(body, 'did'), handle: textIn(body, 'handle') }
+}

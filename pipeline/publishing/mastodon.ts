@@ -1,0 +1,165 @@
+/**
+ * Mastodon, by an access token of the account (scopes `read:accounts`, `read:statuses`, `write:statuses`, `write:media`).
+ *
+ * An instance knows an `Idempotency-Key` for an hour and answers a repeat with the status that there is. Later, and before
+ * each further attempt, the account's newest statuses are looked through for one of this text from after the first attempt.
+ */
+
+import { sleep } from '../../runtime/retry.ts'
+import { lengthOf } from '../../schemas/code-points.ts'
+import {
+  mastodonStatusesEach,
+  mastodonStatusPagesMax,
+  providerClockOffMs,
+  providerPollMs,
+  providerUploadMs,
+} from '../../schemas/publish-limits.ts'
+import { kindOf } from '../../schemas/reference/providers.ts'
+import type { Adapter, Call, PublishedMedia } from './adapter.ts'
+import { formBody } from './media-body.ts'
+import { type Answer, askProvider, odd, textIn } from './request.ts'
+
+export interface MastodonCredentials {
+  /** Root of the instance, without a slash at its end. */
+  readonly url: string
+  readonly token: string
+}
+
+/** What an instance says of itself, kept in the account's `provider_metadata`. */
+export interface MastodonLimits {
+  readonly url: string
+  readonly characters_max: number
+  readonly characters_per_url: number
+  readonly media_max: number
+  readonly image_bytes_max: number
+  readonly video_bytes_max: number
+}
+
+type Calling = Call<MastodonCredentials>
+
+/** `prepare` gives the ids of the files. */
+export const mastodon: Adapter<MastodonCredentials, string[]> = {
+  name: 'mastodon',
+
+  validate({ text, media }, { metadata }) {
+    const limits = metadata as unknown as MastodonLimits
+    const length = countedLength(text, limits.characters_per_url)
+    if (length > limits.characters_max) {
+      return `The instance takes ${limits.characters_max} characters, these are ${length}`
+    }
+    if (media.length > limits.media_max)
+      return `The instance takes ${limits.media_max} files, these are ${media.length}`
+    const large = media.find((file) => file.bytes > bytesMax(limits, file))
+    if (large !== undefined) {
+      return `The instance takes files of ${bytesMax(limits, large)} bytes, media ${large.id} has ${large.bytes}`
+    }
+    return null
+  },
+
+  async lookUp(call, { text, sentAt }, isKnown) {
+    const from = (sentAt ?? new Date()).getTime() - providerClockOffMs
+    let below = ''
+    for (let page = 0; page < mastodonStatusPagesMax; page++) {
+      const path = `/api/v1/accounts/${call.account.externalId}/statuses?exclude_reblogs=true&limit=${mastodonStatusesEach}${below}`
+      const statuses = Object.values((await ask(call, path)).body) as Record<string, unknown>[]
+      const recent = statuses.filter((status) => Date.parse(textIn(status, 'created_at')) >= from)
+      const known = await isKnown(recent.map((status) => textIn(status, 'id')))
+      for (const status of recent) {
+        const id = textIn(status, 'id')
+        if (known.has(id)) continue
+        const source = await ask(call, `/api/v1/statuses/${id}/source`)
+        if (source.body['text'] === text.trim()) return publishedAs(status)
+      }
+      // Pinned ones aren't among them, so they come in the order of their time.
+      if (recent.length < mastodonStatusesEach) return null
+      below = `&max_id=${textIn(recent.at(-1)!, 'id')}`
+    }
+    return null
+  },
+
+  async prepare(call, { media }) {
+    const ids: string[] = []
+    for (const file of media) ids.push(await upload(call, file))
+    return ids
+  },
+
+  async publish(call, { text, key }, mediaIds) {
+    const { body } = await ask(call, '/api/v1/statuses', {
+      method: 'POST',
+      headers: { 'idempotency-key': key },
+      json: { status: text, ...(mediaIds.length > 0 && { media_ids: mediaIds }) },
+    })
+    return publishedAs(body)
+  },
+}
+
+function publishedAs(status: Readonly<Record<string, unknown>>) {
+  const { url, uri } = status
+  return { externalId: textIn(status, 'id'), url: String(url ?? uri) }
+}
+
+/** As Mastodon counts: a link is as long as any other. */
+function countedLength(text: string, perUrl: number): number {
+  return lengthOf(text.replace(/https?:\/\/\S+/gi, 'x'.repeat(perUrl)))
+}
+
+function bytesMax(limits: MastodonLimits, { contentType }: PublishedMedia): number {
+  return kindOf(contentType) === 'image' ? limits.image_bytes_max : limits.video_bytes_max
+}
+
+/** @returns the file's id, once the instance has done with it */
+async function upload(call: Calling, file: PublishedMedia): Promise<string> {
+  const fields: Record<string, string> = file.altText === '' ? {} : { description: file.altText }
+  const { headers, body } = formBody(file, fields)
+  const sent = await ask(call, '/api/v2/media', { method: 'POST', headers, body, deadlineMs: providerUploadMs })
+  const id = textIn(sent.body, 'id')
+  for (let { status } = sent; status !== 200; ) {
+    await sleep(providerPollMs, call.signal)
+    call.signal.throwIfAborted()
+    // 206: it is still at it.
+    status = (await ask(call, `/api/v1/media/${id}`)).status
+  }
+  return id
+}
+
+type More = Omit<Parameters<typeof askProvider>[0], 'url' | 'token' | 'signal'>
+
+function ask(
+  { credentials: { url, token }, signal }: Pick<Calling, 'credentials' | 'signal'>,
+  path: string,
+  more: More = {},
+): Promise<Answer> {
+  return askProvider({ url: url + path, token, signal, ...more })
+}
+
+/** Whose token it is, and what the instance takes. @throws ProviderError where it isn't taken */
+export async function describeMastodon(credentials: MastodonCredentials, signal: AbortSignal) {
+  const call = { credentials, signal }
+  const { body: account } = await ask(call, '/api/v1/accounts/verify_credentials')
+  const { body: instance } = await ask(call, '/api/v2/instance')
+  const limit = numbersIn(instance['configuration'])
+  const limits: MastodonLimits = {
+    url: credentials.url,
+    characters_max: limit('statuses', 'max_characters'),
+    characters_per_url: limit('statuses', 'characters_reserved_per_url'),
+    media_max: limit('statuses', 'max_media_attachments'),
+    image_bytes_max: limit('media_attachments', 'image_size_limit'),
+    video_bytes_max: limit('media_attachments', 'video_size_limit'),
+  }
+  const name = account['display_name']
+  return {
+    externalId: textIn(account, 'id'),
+    handle: `@${textIn(account, 'username')}@${textIn(instance, 'domain')}`,
+    displayName: typeof name === 'string' && name !== '' ? name : textIn(account, 'username'),
+    metadata: { ...limits },
+  }
+}
+
+function numbersIn(configuration: unknown): (group: string, name: string) => number {
+  const groups = (configuration ?? {}) as Record<string, Record<string, unknown> | undefined>
+  return (group, name) => {
+    const value = groups[group]?.[name]
+    if (typeof value !== 'number') throw odd(`The instance doesn't say its ${name}`)
+    return value
+  }
+}

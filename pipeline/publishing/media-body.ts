@@ -1,0 +1,44 @@
+/** Files as bodies of requests: read while they are sent, so that a film takes no memory. */
+import { randomBytes } from 'node:crypto'
+import type { PublishedMedia } from './adapter.ts'
+
+export interface SentBody {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: AsyncIterable<Uint8Array>
+}
+
+/** The bytes alone. */
+export function rawBody(media: PublishedMedia): SentBody {
+  return {
+    headers: { 'content-type': media.contentType, 'content-length': String(media.bytes) },
+    body: readMedia(media),
+  }
+}
+
+/** A form with the file and fields beside it. */
+export function formBody(media: PublishedMedia, fields: Readonly<Record<string, string>>): SentBody {
+  const boundary = `svc-${randomBytes(16).toString('hex')}`
+  const part = (disposition: string) => `--${boundary}\r\nContent-Disposition: form-data; ${disposition}\r\n`
+  const said = Object.entries(fields).map(([name, value]) => `${part(`name="${name}"`)}\r\n${value}\r\n`)
+  const [, ending] = media.contentType.split('/') as [string, string]
+  const file = `${part(`name="file"; filename="media.${ending}"`)}Content-Type: ${media.contentType}\r\n\r\n`
+  const before = Buffer.from(said.join('') + file)
+  const after = Buffer.from(`\r\n--${boundary}--\r\n`)
+  return {
+    headers: {
+      'content-type': `multipart/form-data; boundary=${boundary}`,
+      'content-length': String(before.length + media.bytes + after.length),
+    },
+    body: (async function* () {
+      yield before
+      yield* readMedia(media)
+      yield after
+    })(),
+  }
+}
+
+async function* readMedia(media: PublishedMedia): AsyncGenerator<Uint8Array> {
+  const file = await media.open()
+  // Closes the file when it ends, or is left.
+  yield* file.createReadStream()
+}

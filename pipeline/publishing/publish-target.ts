@@ -1,0 +1,172 @@
+/**
+ * One attempt to publish one claimed target.
+ *
+ *   read → validate → look up, where it was asked to publish before → prepare → mark as sent → publish → settle
+ *
+ * A process may die between any two of these. What comes before the mark is repeated. After it the platform is asked first
+ * whether it has the publication: only when it hasn't it is asked again, under the same key. Expected failures settle the
+ * target or give it back; a store that is away is thrown, and the claim runs out.
+ */
+import type { Postgres } from '../../postgres/client.ts'
+import { readCredentials, renewCredentials } from '../../postgres/tables/account-credentials.ts'
+import { readPublication, type StoredPublication } from '../../postgres/tables/publication.ts'
+import { type Claim, type ClaimedTarget, listKnownPublications, markSent } from '../../postgres/tables/publishing.ts'
+import type { Coalescer } from '../../runtime/coalesce.ts'
+import type { FileStorage } from '../../runtime/file-storage.ts'
+import type { Log } from '../../runtime/log.ts'
+import type { SecretBox } from '../../runtime/secret-box.ts'
+import { StoreUnavailable } from '../../runtime/store-error.ts'
+import { publishAttemptMs, publishAttemptsMax } from '../../schemas/publish-limits.ts'
+import { type Account, type Adapter, type Call, ProviderError, type Publication, type Published } from './adapter.ts'
+import { adapterOf } from './adapters.ts'
+import { giveBack, type Outcome, settleFailed, settlePublished } from './settle.ts'
+
+export interface Publishing {
+  readonly pg: Postgres
+  readonly media: FileStorage
+  readonly box: SecretBox
+  readonly log: Log
+  /** Of credentials that are renewed, by account: one renewal for all targets that wait for it. */
+  readonly renewals: Coalescer<void>
+}
+
+/** @returns what came of it, or null where the claim ended meanwhile. @throws where a store is away, or on `stopping` */
+export async function publishTarget(
+  publishing: Publishing,
+  target: ClaimedTarget,
+  holder: string,
+  stopping: AbortSignal,
+): Promise<Outcome | null> {
+  const claim = { targetId: target.id, holder }
+  const { pg, log } = publishing
+  const deadline = AbortSignal.timeout(publishAttemptMs)
+  const stored = await readPublication(pg, target.id)
+  try {
+    const published = await attempt(publishing, stored, claim, AbortSignal.any([stopping, deadline]))
+    return published === null ? null : await settlePublished(pg, target, claim, published)
+  } catch (error) {
+    if (error instanceof StoreUnavailable || stopping.aborted) throw error
+    const known = deadline.aborted ? tooLate : error instanceof ProviderError ? error : failedHere
+    if (known === failedHere) log.error({ err: error, target: target.id }, 'an attempt to publish failed on our side')
+    const { failure, message } = known
+    const isLast = stored.attempt_count + 1 >= publishAttemptsMax
+    const isOver = failure.kind === 'permanent' || failure.kind === 'reauthenticate' || isLast
+    if (!isOver) return giveBack(pg, target, claim, stored.attempt_count, failure, message)
+    const found = await lookUpOnceMore(publishing, stored, stopping)
+    if (found !== null) return settlePublished(pg, target, claim, { ...found, provider: adapterOf(stored).name })
+    return settleFailed(pg, target, claim, failure, message)
+  }
+}
+
+const tooLate = new ProviderError({ kind: 'transient', code: 'timeout' }, 'Publishing took too long')
+/** Tried again as well, and ends the same way. */
+const failedHere = new ProviderError({ kind: 'transient', code: 'internal_error' }, 'Publishing failed on our side')
+
+type PublishedBy = Published & { readonly provider: string }
+
+/** @returns null when the claim has ended */
+async function attempt(
+  publishing: Publishing,
+  stored: StoredPublication,
+  claim: Claim,
+  signal: AbortSignal,
+): Promise<PublishedBy | null> {
+  const adapter = adapterOf(stored)
+  requireConnected(stored)
+  const publication = await publicationOf(publishing, stored)
+  const account = accountOf(stored)
+  const refusal = adapter.validate(publication, account)
+  if (refusal !== null) throw new ProviderError({ kind: 'permanent', code: 'invalid' }, refusal)
+
+  const session = sessionOf(publishing, adapter, account, signal)
+  if (stored.sent_at !== null) {
+    const found = await session((call) => adapter.lookUp(call, publication, knownBy(publishing, account)))
+    if (found !== null) return { ...found, provider: adapter.name }
+  }
+  const prepared = await session((call) => adapter.prepare(call, publication))
+  const sentAt = await markSent(publishing.pg, claim)
+  if (sentAt === null) return null
+  const published = await session((call) => adapter.publish(call, { ...publication, sentAt }, prepared))
+  return { ...published, provider: adapter.name }
+}
+
+function requireConnected({ account_status }: StoredPublication): void {
+  if (account_status === 'connected') return
+  const failure = { kind: 'permanent', code: 'account_not_connected' } as const
+  throw new ProviderError(failure, `The account is ${account_status}`)
+}
+
+/** Before a target is given up: an answer that was lost may have been a good one. */
+async function lookUpOnceMore(publishing: Publishing, stored: StoredPublication, signal: AbortSignal) {
+  try {
+    // Its first request may have been in this very attempt.
+    const now = await readPublication(publishing.pg, stored.id)
+    if (now.sent_at === null) return null
+    const [adapter, account] = [adapterOf(now), accountOf(now)]
+    const publication = await publicationOf(publishing, now)
+    const session = sessionOf(publishing, adapter, account, signal)
+    return await session((call) => adapter.lookUp(call, publication, knownBy(publishing, account)))
+  } catch (error) {
+    if (error instanceof ProviderError) return null
+    throw error
+  }
+}
+
+const knownBy =
+  ({ pg }: Publishing, { id }: Account) =>
+  async (externalIds: string[]) =>
+    new Set(externalIds.length > 0 ? await listKnownPublications(pg, id, externalIds) : [])
+
+function accountOf(stored: StoredPublication): Account {
+  const { account_id, platform, handle, external_id, provider_metadata } = stored
+  return { id: account_id, platform, handle, externalId: external_id, metadata: provider_metadata }
+}
+
+async function publicationOf({ media }: Publishing, stored: StoredPublication): Promise<Publication> {
+  const files = await Promise.all(
+    stored.media.map(async ({ id, content_type, size_bytes, alt_text, width, height, sha256 }) => {
+      const file = await media.find(stored.workspace_id, Buffer.from(sha256, 'hex'))
+      if (file?.bytes !== size_bytes) {
+        throw new ProviderError({ kind: 'transient', code: 'media_missing' }, `The file of media ${id} is missing`)
+      }
+      const described = { id, contentType: content_type, altText: alt_text, width, height }
+      return { ...described, bytes: size_bytes, open: file.open }
+    }),
+  )
+  const { publish_key, id, caption, sent_at } = stored
+  return { key: publish_key, targetId: id, text: caption, media: files, sentAt: sent_at }
+}
+
+type Session = <Answer>(work: (call: Call<unknown>) => Promise<Answer>) => Promise<Answer>
+
+/** Calls with the account's credentials, and once more with new ones where the session turns out to be over. */
+function sessionOf(publishing: Publishing, adapter: Adapter, account: Account, signal: AbortSignal): Session {
+  const { pg, box, renewals } = publishing
+  let isRenewed = false
+
+  async function read(): Promise<{ credentials: unknown; version: number }> {
+    if (adapter.name === 'simulated') return { credentials: null, version: 0 }
+    const found = await readCredentials(pg, account.id)
+    if (found === null) {
+      throw new ProviderError({ kind: 'reauthenticate', code: 'not_authorized' }, 'The account has no credentials')
+    }
+    return { credentials: JSON.parse(box.open(found.sealed)), version: found.version }
+  }
+
+  return async (work) => {
+    const { credentials, version } = await read()
+    try {
+      return await work({ account, credentials, signal })
+    } catch (error) {
+      const isOver = error instanceof ProviderError && error.failure.kind === 'reauthenticate'
+      if (!isOver || isRenewed || adapter.refresh === undefined) throw error
+      isRenewed = true
+      await renewals.ask(`${account.id} ${version}`, async () => {
+        const renewed = await adapter.refresh!({ account, credentials, signal })
+        // Where another process was faster, its session is as good.
+        await renewCredentials(pg, account.id, version, box.seal(JSON.stringify(renewed)))
+      })
+      return work({ account, credentials: (await read()).credentials, signal })
+    }
+  }
+}

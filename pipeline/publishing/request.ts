@@ -1,0 +1,140 @@
+/**
+ * Requests to platforms: with a deadline, without following redirects, and with bounded answers. What fails becomes a
+ * ProviderError that says whether trying again may help.
+ */
+import { request } from 'undici'
+import { providerAnswerBytesMax, providerRequestMs, providerTextLengthMax } from '../../schemas/publish-limits.ts'
+import { type ErrorKind, ProviderError } from './adapter.ts'
+
+export interface Asked {
+  readonly url: string
+  readonly method?: 'GET' | 'POST'
+  readonly token?: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** Sent as JSON. */
+  readonly json?: object
+  /** Sent as it is, with its length among the headers. */
+  readonly body?: AsyncIterable<Uint8Array>
+  readonly deadlineMs?: number
+  readonly signal: AbortSignal
+}
+
+export interface Answer {
+  readonly status: number
+  /** An empty object where the body is none. */
+  readonly body: Record<string, unknown>
+  header(name: string): string | undefined
+}
+
+/** @throws ProviderError: transient where no answer came; by its status where it isn't 2xx, or among `expected` */
+export async function askProvider(asked: Asked, expected: readonly number[] = []): Promise<Answer> {
+  const answer = await send(asked)
+  if ((answer.status >= 200 && answer.status < 300) || expected.includes(answer.status)) return answer
+  throw refusalOf(answer)
+}
+
+async function send({ url, method = 'GET', token, headers, json, body, deadlineMs, signal }: Asked): Promise<Answer> {
+  const deadline = AbortSignal.timeout(deadlineMs ?? providerRequestMs)
+  try {
+    const response = await request(url, {
+      method,
+      headers: {
+        accept: 'application/json',
+        'user-agent': 'svc',
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(json !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: json === undefined ? ((body as never) ?? null) : JSON.stringify(json),
+      signal: AbortSignal.any([signal, deadline]),
+    })
+    const text = await readText(response.body)
+    return {
+      status: response.statusCode,
+      body: parse(text, response.statusCode),
+      header: (name) => {
+        const value = response.headers[name]
+        return Array.isArray(value) ? value[0] : value
+      },
+    }
+  } catch (error) {
+    if (error instanceof ProviderError || signal.aborted) throw error
+    const said = deadline.aborted
+      ? 'The platform did not answer in time'
+      : `The platform could not be reached: ${(error as Error).message}`
+    throw new ProviderError({ kind: 'transient', code: 'unreachable' }, said, { cause: error })
+  }
+}
+
+async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of body) {
+    bytes += chunk.length
+    // Leaving the loop ends the connection.
+    if (bytes > providerAnswerBytesMax) throw odd('The platform answered more than can be read')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function parse(text: string, status: number): Record<string, unknown> {
+  if (text === '') return {}
+  try {
+    const parsed: unknown = JSON.parse(text)
+    return typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : {}
+  } catch {
+    // A proxy's page in front of a platform that is down.
+    if (status >= 300) return {}
+    throw odd('The platform answered something else than JSON')
+  }
+}
+
+/** An answer that the platform's interface doesn't have: it may be another one's, in front of it. */
+export function odd(message: string): ProviderError {
+  return new ProviderError({ kind: 'transient', code: 'unexpected_answer' }, message)
+}
+
+/** What its interface says is text. @throws ProviderError where it isn't */
+export function textIn(body: Readonly<Record<string, unknown>>, field: string): string {
+  const value = body[field]
+  if (typeof value === 'string' && value !== '') return value
+  throw odd(`The platform's answer has no ${field}`)
+}
+
+const kinds: Readonly<Record<number, ErrorKind>> = {
+  401: 'reauthenticate',
+  403: 'reauthenticate',
+  408: 'transient',
+  425: 'transient',
+  429: 'rate_limited',
+}
+const codes: Readonly<Record<ErrorKind, string>> = {
+  reauthenticate: 'not_authorized',
+  permanent: 'refused',
+  transient: 'unavailable',
+  rate_limited: 'rate_limited',
+}
+
+function refusalOf(answer: Answer): ProviderError {
+  const { status, body } = answer
+  const kind = kinds[status] ?? (status >= 500 ? 'transient' : 'permanent')
+  const failure = { kind, code: codes[kind], retryAfterMs: waitOf(answer) }
+  const said = [body['message'], body['error_description'], body['error']].find((text) => typeof text === 'string')
+  const text = String(said ?? 'no reason given').slice(0, providerTextLengthMax)
+  return new ProviderError(failure, `The platform answered ${status}: ${text}`, { cause: body })
+}
+
+/** By `Retry-After`, or by when the window of a limit ends: in seconds since 1970 (Bluesky), or as a date (Mastodon). */
+function waitOf({ header }: Answer): number | undefined {
+  const after = header('retry-after')
+  if (after !== undefined) return /^\d+$/.test(after) ? Number(after) * 1000 : untilDate(after)
+  const reset = header('ratelimit-reset') ?? header('x-ratelimit-reset')
+  if (reset === undefined) return undefined
+  return /^\d+$/.test(reset) ? Math.max(0, Number(reset) * 1000 - Date.now()) : untilDate(reset)
+}
+
+function untilDate(text: string): number | undefined {
+  const time = Date.parse(text)
+  return Number.isNaN(time) ? undefined : Math.max(0, time - Date.now())
+}

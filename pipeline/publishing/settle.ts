@@ -1,0 +1,102 @@
+/** What came of an attempt, written in one transaction: target, post, the account's health, and what webhooks are told. */
+import type { Postgres, Queryable } from '../../postgres/client.ts'
+import { insertOutbox } from '../../postgres/tables/outbox.ts'
+import { lockPost, readPost } from '../../postgres/tables/posts.ts'
+import {
+  type Claim,
+  type ClaimedTarget,
+  retryTarget,
+  settlePost,
+  settleTarget,
+} from '../../postgres/tables/publishing.ts'
+import { shownAccount } from '../../postgres/tables/shown-account.ts'
+import { shownPost } from '../../postgres/tables/shown-post.ts'
+import { type AccountHealth, setAccountHealth } from '../../postgres/tables/social-accounts.ts'
+import { backoffMs } from '../../runtime/retry.ts'
+import { publishRetryFirstMs, publishRetryMaxMs, publishWaitMaxMs } from '../../schemas/publish-limits.ts'
+import type { Failure, Published } from './adapter.ts'
+
+export type Outcome = 'published' | 'failed' | 'retried'
+
+/** @returns null where the claim ended before: another process writes what came of it */
+export function settlePublished(
+  pg: Postgres,
+  target: ClaimedTarget,
+  claim: Claim,
+  { provider, externalId, url }: Published & { readonly provider: string },
+): Promise<Outcome | null> {
+  const result = { provider, external_id: externalId, url, published_at: new Date().toISOString() }
+  return pg.transaction(async (tx) => {
+    if (!(await settle(tx, target, claim, 'published', result))) return null
+    await tellHealth(tx, target, { status: 'ok', message: '' })
+    return 'published'
+  })
+}
+
+export function settleFailed(
+  pg: Postgres,
+  target: ClaimedTarget,
+  claim: Claim,
+  failure: Failure,
+  message: string,
+): Promise<Outcome | null> {
+  return pg.transaction(async (tx) => {
+    if (!(await settle(tx, target, claim, 'failed', errorResult(failure, message)))) return null
+    await tellHealth(tx, target, healthAfter(failure, message))
+    return 'failed'
+  })
+}
+
+/** For another attempt: at the time that the platform names, else after a pause that grows. */
+export function giveBack(
+  pg: Postgres,
+  target: ClaimedTarget,
+  claim: Claim,
+  failedBefore: number,
+  failure: Failure,
+  message: string,
+): Promise<Outcome | null> {
+  const { retryAfterMs } = failure
+  const waitMs =
+    retryAfterMs === undefined
+      ? backoffMs(failedBefore, publishRetryFirstMs, publishRetryMaxMs)
+      : Math.min(retryAfterMs, publishWaitMaxMs)
+  return pg.transaction(async (tx) => {
+    if (!(await retryTarget(tx, claim, waitMs, errorResult(failure, message)))) return null
+    await tellHealth(tx, target, { status: 'warning', message })
+    return 'retried'
+  })
+}
+
+function errorResult({ kind, code }: Failure, message: string) {
+  return { error: { code, message, retryable: kind === 'transient' || kind === 'rate_limited' } }
+}
+
+/** A post that is refused says little of its account; one that failed again and again, that it is out of order. */
+function healthAfter({ kind }: Failure, message: string): AccountHealth {
+  if (kind === 'permanent') return { status: 'warning', message }
+  return { status: 'error', message, isExpired: kind === 'reauthenticate' }
+}
+
+async function settle(
+  tx: Queryable,
+  { post_id, workspace_id }: ClaimedTarget,
+  claim: Claim,
+  status: 'published' | 'failed',
+  result: object,
+): Promise<boolean> {
+  await lockPost(tx, workspace_id, post_id)
+  if (!(await settleTarget(tx, claim, status, result))) return false
+  const ended = await settlePost(tx, post_id)
+  if (ended === 'published' || ended === 'failed') {
+    const post = await readPost(tx, workspace_id, post_id)
+    await insertOutbox(tx, workspace_id, `post.${ended}`, shownPost(post!))
+  }
+  return true
+}
+
+async function tellHealth(tx: Queryable, target: ClaimedTarget, health: AccountHealth): Promise<void> {
+  const changed = await setAccountHealth(tx, target.social_account_id, health)
+  if (changed === null) return
+  await insertOutbox(tx, target.workspace_id, 'social_account.health_changed', shownAccount(changed))
+}

@@ -1,0 +1,243 @@
+/**
+ * What payers did before they paid: the touch that a payment is credited to, by the rows that the fold derived. A day's row of
+ * a visitor has the last touch of the day; where that came after the payment, the day's events are read.
+ */
+import type { ClickHouse } from '../../clickhouse/client.ts'
+import { isTouch } from '../../clickhouse/rollups/event-sql.ts'
+import type { FigureBuild } from '../../postgres/tables/figure-builds.ts'
+import type { Credit } from '../../postgres/tables/revenue-credits.ts'
+import { creditWindowMs, foldDeadlineMs } from '../../schemas/limits.ts'
+import { creditTouchesMax } from '../../schemas/revenue-limits.ts'
+import { dayMs, hourMs, localDayAt, startOfLocalDay } from '../../schemas/time-zone.ts'
+import { groupBy } from '../fold/group-by.ts'
+
+/** Milliseconds since 1970; visitors are decimal texts. */
+export interface PaymentOfVisitors {
+  readonly id: number
+  readonly at: number
+  readonly visitors: readonly string[]
+}
+
+export const uncredited: Credit = {
+  ...{ rule: 'none', source: 'direct', medium: 'none', campaign: '', path: '' },
+  ...{ device: 'unknown', browser: 'unknown', country: 'unknown', link_id: null, post_id: null },
+}
+
+interface VisitorDay {
+  readonly visitor: string
+  readonly day: number
+  readonly first_at: number
+  readonly last_at: number
+  readonly touch_at: number
+  readonly source: string
+  readonly medium: string
+}
+
+interface Touch {
+  readonly visitor: string
+  readonly at: number
+  readonly source: string
+  readonly medium: string
+}
+
+interface Session {
+  readonly visitor: string
+  readonly session: string
+  readonly day: number
+  readonly first_at: number
+  readonly last_at: number
+  readonly begins: number
+  readonly campaign: string
+  readonly path: string
+  readonly device: string
+  readonly browser: string
+  readonly country: string
+}
+
+type Build = Pick<FigureBuild, 'build' | 'workspaceId' | 'timezone'>
+type Reader = Pick<ClickHouse, 'query'>
+
+/** @param payments of the build's workspace */
+export async function readCredits(
+  ch: Reader,
+  build: Build,
+  payments: readonly PaymentOfVisitors[],
+): Promise<ReadonlyMap<number, Credit>> {
+  const days = await readVisitorDays(ch, build, payments)
+  const byVisitor = groupBy(days, ({ visitor }) => visitor)
+  const daysOf = ({ visitors }: PaymentOfVisitors) => visitors.flatMap((visitor) => byVisitor.get(visitor) ?? [])
+  const cut = payments.flatMap((payment) => daysOf(payment).filter((day) => isCut(day, payment.at)))
+  const touches = await readTouchesOfDays(ch, build, cut)
+  const moments = new Map<number, Moment>()
+  for (const payment of payments) {
+    const moment = momentOf(payment, daysOf(payment), touches)
+    if (moment !== undefined) moments.set(payment.id, moment)
+  }
+  const found = [...moments.values()]
+  const [sessions, origins] = await Promise.all([readSessions(ch, build, found), readOrigins(ch, build, found)])
+  return new Map(payments.map(({ id }) => [id, creditOf(moments.get(id), sessions, origins)]))
+}
+
+/** The last touch of the day came after the payment, and there may be another one before it. */
+function isCut({ touch_at, first_at }: VisitorDay, at: number): boolean {
+  return touch_at > at && first_at <= at
+}
+
+/** Where the credited session is looked for: at the touch, or else at the last that was seen of the payer. */
+interface Moment {
+  readonly visitor: string
+  readonly at: number
+  readonly touch: Touch | undefined
+}
+
+function momentOf(
+  payment: PaymentOfVisitors,
+  days: readonly VisitorDay[],
+  ofDays: readonly Touch[],
+): Moment | undefined {
+  const isWithin = (at: number) => at <= payment.at && at >= payment.at - creditWindowMs
+  const visitors = new Set(payment.visitors)
+  const touches: Touch[] = [
+    ...days.filter(({ source }) => source !== '').map((day) => ({ ...day, at: day.touch_at })),
+    ...ofDays.filter(({ visitor }) => visitors.has(visitor)),
+  ]
+  const touch = latest(touches.filter(({ at }) => isWithin(at)))
+  if (touch !== undefined) return { visitor: touch.visitor, at: touch.at, touch }
+  const seen = days
+    .filter(({ first_at }) => isWithin(first_at))
+    .map(({ visitor, last_at }) => ({ visitor, at: Math.min(last_at, payment.at) }))
+  const last = latest(seen)
+  return last && { ...last, touch: undefined }
+}
+
+/** Of two at one moment that of the smaller visitor, so that the same rows give the same credit. */
+function latest<Item extends { readonly at: number; readonly visitor: string }>(
+  items: readonly Item[],
+): Item | undefined {
+  return [...items].sort((a, b) => b.at - a.at || (a.visitor < b.visitor ? -1 : 1))[0]
+}
+
+function creditOf(moment: Moment | undefined, sessions: readonly Session[], origins: Origins): Credit {
+  if (moment === undefined) return uncredited
+  const { visitor, at, touch } = moment
+  const [within] = sessions
+    .filter((one) => one.visitor === visitor && one.first_at <= at && one.last_at >= at)
+    .sort((a, b) => b.first_at - a.first_at || (a.session < b.session ? -1 : 1))
+  // A session that passed midnight has its entry in the row of the day before.
+  const begun = sessions.find(
+    (one) => one.visitor === visitor && one.session === within?.session && one.begins === 1 && one.first_at <= at,
+  )
+  const facts = begun ?? within
+  const origin = touch && origins.get(`${visitor} ${at}`)
+  return {
+    ...uncredited,
+    ...(touch ? { rule: 'touch', source: touch.source, medium: touch.medium || 'none' } : { rule: 'session' }),
+    campaign: (origin ?? facts)?.campaign ?? '',
+    ...{ path: facts?.path ?? '', link_id: origin?.link_id || null, post_id: origin?.post_id || null },
+    ...{
+      device: facts?.device || 'unknown',
+      browser: facts?.browser || 'unknown',
+      country: facts?.country || 'unknown',
+    },
+  }
+}
+
+const ofVisitors =
+  'workspace_id = {workspace:UInt32} AND build = {build:UInt32} AND visitor IN (SELECT toUInt64(arrayJoin({visitors:Array(String)})))'
+
+async function readVisitorDays(
+  ch: Reader,
+  { build, workspaceId, timezone }: Build,
+  payments: readonly PaymentOfVisitors[],
+): Promise<VisitorDay[]> {
+  const visitors = [...new Set(payments.flatMap(({ visitors }) => visitors))]
+  if (visitors.length === 0) return []
+  const moments = payments.map(({ at }) => at)
+  return ch.query<VisitorDay>(
+    `SELECT toString(visitor) AS visitor, day, toUnixTimestamp64Milli(first_at) AS first_at, toUnixTimestamp64Milli(last_at) AS last_at,
+       toUnixTimestamp64Milli(touch_at) AS touch_at, toString(touch_source) AS source, toString(touch_medium) AS medium
+     FROM visitors FINAL WHERE ${ofVisitors} AND day BETWEEN {from:Int32} AND {to:Int32}`,
+    {
+      ...{ workspace: workspaceId, build, visitors },
+      from: Math.max(0, localDayAt(Math.min(...moments) - creditWindowMs, timezone)),
+      to: Math.max(0, localDayAt(Math.max(...moments), timezone)),
+    },
+    reading,
+  )
+}
+
+/** Of `events`: their order begins with the hour. */
+const ofHours = `workspace_id = {workspace:UInt32} AND visitor IN (SELECT toUInt64(arrayJoin({visitors:Array(String)})))
+  AND toStartOfHour(occurred_at) IN (SELECT toDateTime(arrayJoin({hours:Array(Int64)}), 'UTC'))`
+
+async function readTouchesOfDays(
+  ch: Reader,
+  { workspaceId, timezone }: Build,
+  days: readonly VisitorDay[],
+): Promise<Touch[]> {
+  if (days.length === 0) return []
+  const hours = days.flatMap(({ day }) => {
+    const first = Math.floor(startOfLocalDay(day, timezone) / hourMs)
+    return Array.from({ length: dayMs / hourMs + 2 }, (_, at) => (first + at) * (hourMs / 1000))
+  })
+  return ch.query<Touch>(
+    `SELECT toString(visitor) AS visitor, toUnixTimestamp64Milli(occurred_at) AS at, toString(source) AS source, toString(medium) AS medium
+     FROM events
+     WHERE ${ofHours} AND ${isTouch} ORDER BY occurred_at DESC LIMIT {limit:UInt32} BY visitor`,
+    {
+      ...{ workspace: workspaceId, hours: [...new Set(hours)], limit: creditTouchesMax },
+      visitors: [...new Set(days.map(({ visitor }) => visitor))],
+    },
+    reading,
+  )
+}
+
+/** What a touch's own event says of where it came from, by visitor and time. */
+type Origins = ReadonlyMap<string, Origin>
+interface Origin {
+  readonly campaign: string
+  readonly link_id: number
+  readonly post_id: number
+}
+
+/** Of two events at one moment that with the larger id, as touches are ordered. */
+async function readOrigins(ch: Reader, { workspaceId }: Build, moments: readonly Moment[]): Promise<Origins> {
+  const touches = moments.flatMap(({ touch }) => (touch === undefined ? [] : [touch]))
+  if (touches.length === 0) return new Map()
+  const rows = await ch.query<Origin & { readonly visitor: string; readonly at: number }>(
+    `SELECT toString(visitor) AS visitor, toUnixTimestamp64Milli(occurred_at) AS at, toString(campaign) AS campaign, link_id, post_id
+     FROM events
+     WHERE ${ofHours} AND ${isTouch} AND toUnixTimestamp64Milli(occurred_at) IN {moments:Array(Int64)} ORDER BY id`,
+    {
+      workspace: workspaceId,
+      hours: [...new Set(touches.map(({ at }) => Math.floor(at / hourMs) * (hourMs / 1000)))],
+      moments: [...new Set(touches.map(({ at }) => at))],
+      visitors: [...new Set(touches.map(({ visitor }) => visitor))],
+    },
+    reading,
+  )
+  return new Map(rows.map((row) => [`${row.visitor} ${row.at}`, row]))
+}
+
+/** The sessions of those days, and of the days before, where they may have begun. */
+async function readSessions(
+  ch: Reader,
+  { build, workspaceId, timezone }: Build,
+  moments: readonly Moment[],
+): Promise<Session[]> {
+  if (moments.length === 0) return []
+  const days = moments.flatMap(({ at }) => [localDayAt(at, timezone), localDayAt(at, timezone) - 1])
+  return ch.query<Session>(
+    `SELECT toString(visitor) AS visitor, toString(session) AS session, day, toUnixTimestamp64Milli(first_at) AS first_at,
+       toUnixTimestamp64Milli(last_at) AS last_at, begins, toString(campaign) AS campaign, toString(entry_path) AS path,
+       toString(device) AS device, toString(browser) AS browser, toString(country) AS country
+     FROM sessions FINAL WHERE ${ofVisitors} AND day IN {days:Array(Int32)}`,
+    {
+      ...{ workspace: workspaceId, build, days: [...new Set(days)] },
+      visitors: [...new Set(moments.map(({ visitor }) => visitor))],
+    },
+    reading,
+  )
+}
+
+const reading = { isLong: true, deadlineMs: foldDeadlineMs }

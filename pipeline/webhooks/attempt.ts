@@ -1,0 +1,135 @@
+/**
+ * One attempt: a signed POST with a deadline, of whose answer little is read. Redirects aren't followed. Whatever the receiver
+ * does is a result; only our own faults throw.
+ */
+import { createHmac } from 'node:crypto'
+import { type Dispatcher, request } from 'undici'
+import type { AttemptResult, DueDelivery } from '../../postgres/tables/webhook-turns.ts'
+import type { Clock } from '../../runtime/clock.ts'
+import { failureText } from '../../runtime/outbound/failure-text.ts'
+import {
+  webhookAnswerBytesMax,
+  webhookAnswerKeptBytes,
+  webhookAttemptMs,
+  webhookJitter,
+  webhookRetryAfterMaxMs,
+  webhookRetryDelaysMs,
+} from '../../schemas/webhook-limits.ts'
+
+export interface Target {
+  readonly url: string
+  /** Without its `whsec_`, decoded. */
+  readonly key: Buffer
+}
+
+interface Answer {
+  readonly status: number
+  readonly body: string
+  readonly retryAfter: string | undefined
+}
+
+export async function attemptDelivery(
+  { url, key }: Target,
+  delivery: DueDelivery,
+  agent: Dispatcher,
+  clock: Clock,
+): Promise<AttemptResult> {
+  const { createdAt, object } = delivery
+  if (createdAt === null || object === null) return resultOf(delivery, 0, 'The event is no longer kept')
+  const body = payloadOf(delivery, createdAt, object)
+  const headers = { ...signedHeaders(delivery.eventId, body, key, clock.now()), ...fixedHeaders }
+  const startedAt = performance.now()
+  const ended = () => performance.now() - startedAt
+  try {
+    const answer = await post(url, headers, body, agent)
+    return resultOf(delivery, ended(), answer, clock.now())
+  } catch (error) {
+    return resultOf(delivery, ended(), failureText(error))
+  }
+}
+
+const fixedHeaders = { 'content-type': 'application/json', 'user-agent': 'svc-webhooks' }
+
+/** `object` is JSON already. The same for every attempt on a delivery. */
+function payloadOf({ eventId, eventType, workspaceId }: DueDelivery, createdAt: Date, object: string): string {
+  const about = { id: eventId, type: eventType, created_at: createdAt.toISOString(), workspace_id: workspaceId }
+  return `${JSON.stringify(about).slice(0, -1)},"data":{"object":${object}}}`
+}
+
+/** Standard Webhooks, of one secret. */
+function signedHeaders(id: string, body: string, key: Buffer, now: number): Record<string, string> {
+  const timestamp = String(Math.floor(now / 1000))
+  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` }
+}
+
+/** The status counts, however the body ends: a receiver that said 2xx has it. */
+async function post(
+  url: string,
+  headers: Record<string, string>,
+  body: string,
+  dispatcher: Dispatcher,
+): Promise<Answer> {
+  const signal = AbortSignal.timeout(webhookAttemptMs)
+  const response = await request(url, { method: 'POST', headers, body, dispatcher, signal })
+  const retryAfter = response.headers['retry-after']
+  return {
+    status: response.statusCode,
+    body: await readBeginning(response.body),
+    retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,
+  }
+}
+
+/** Reads to the end, so that the connection can be used again, or cuts it at the bound. */
+async function readBeginning(body: Dispatcher.ResponseData['body']): Promise<string> {
+  const kept: Buffer[] = []
+  let keptBytes = 0
+  let bytes = 0
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      const part = chunk.subarray(0, webhookAnswerKeptBytes - keptBytes)
+      kept.push(part)
+      keptBytes += part.length
+      bytes += chunk.length
+      // Leaving the loop destroys the body.
+      if (bytes > webhookAnswerBytesMax) break
+    }
+  } catch {
+    // It broke, or took too long: what came before is all that there is to keep.
+  }
+  // Streaming: bytes of a character that was cut are left out. Postgres takes no NUL.
+  return new TextDecoder().decode(Buffer.concat(kept), { stream: true }).replaceAll('\0', '\uFFFD')
+}
+
+function resultOf(delivery: DueDelivery, durationMs: number, came: Answer | string, now = 0): AttemptResult {
+  const about = { deliveryId: delivery.id, isByHand: delivery.isByHand, durationMs }
+  if (typeof came === 'string') {
+    const isGone = delivery.object === null
+    const waitMs = isGone ? null : waitAfter(delivery.retryStep, 0)
+    const status = waitMs === null ? 'failed' : 'pending'
+    return { ...about, status, responseStatus: null, responseBody: null, error: came, waitMs, holdMs: null }
+  }
+  const answered = { ...about, responseStatus: came.status, responseBody: came.body }
+  if (came.status >= 200 && came.status < 300) {
+    return { ...answered, status: 'delivered', error: null, waitMs: null, holdMs: null }
+  }
+  const error = `The endpoint answered ${came.status}`
+  // 410: it wants no more of them.
+  if (came.status === 410) return { ...answered, status: 'failed', error, waitMs: null, holdMs: null }
+  const holdMs = came.status === 429 || came.status === 503 ? retryAfterMs(came.retryAfter, now) : null
+  const waitMs = waitAfter(delivery.retryStep, holdMs ?? 0)
+  return { ...answered, status: waitMs === null ? 'failed' : 'pending', error, waitMs, holdMs }
+}
+
+/** Null after the last attempt. */
+function waitAfter(step: number, leastMs: number): number | null {
+  const delayMs = webhookRetryDelaysMs[step]
+  return delayMs === undefined ? null : Math.max(leastMs, delayMs) * (1 + Math.random() * webhookJitter)
+}
+
+/** Seconds or a date; null where it is neither. */
+export function retryAfterMs(text: string | undefined, now: number): number | null {
+  if (text === undefined) return null
+  const ms = /^\d+$/.test(text.trim()) ? Number(text) * 1000 : Date.parse(text) - now
+  return Number.isNaN(ms) ? null : Math.min(Math.max(0, ms), webhookRetryAfterMaxMs)
+}

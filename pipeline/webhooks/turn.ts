@@ -1,0 +1,101 @@
+/**
+ * A turn: for a few seconds one process sends what is due for one endpoint, some at a time. A slow receiver holds up its
+ * own deliveries and nobody else's. A delivery that fails by our own fault is set aside, and the turn goes on.
+ */
+import { setJobAside } from '../../postgres/tables/set-aside-jobs.ts'
+import { holdDelivery } from '../../postgres/tables/webhook-deliveries.ts'
+import {
+  type AttemptResult,
+  type DueDelivery,
+  failPending,
+  listDue,
+  type Turn,
+} from '../../postgres/tables/webhook-turns.ts'
+import {
+  webhookInFlightFailingMax,
+  webhookInFlightMax,
+  webhookReadEach,
+  webhookTurnMs,
+} from '../../schemas/webhook-limits.ts'
+import { attemptDelivery } from './attempt.ts'
+import { makeRecorder } from './recorder.ts'
+import type { SenderOptions } from './sender.ts'
+
+/** Pending deliveries of a disabled endpoint that one statement ends. */
+const failedEach = 1_000
+
+export async function runTurn(turn: Turn, options: SenderOptions, signal: AbortSignal): Promise<void> {
+  const { pg, agent, clock, metrics } = options
+  if (turn.state !== 'enabled') while ((await failPending(pg, turn, failedEach)) === failedEach);
+  if (turn.state === 'deleted') return
+  const endsAt = performance.now() + webhookTurnMs
+  const recorder = makeRecorder(pg, turn)
+  const inFlight = new Set<number>()
+  let ready: DueDelivery[] = []
+  let reading: Promise<void> | undefined
+  let isHeld = false
+  let key: Buffer | undefined
+
+  const goesOn = () => !signal.aborted && !isHeld && performance.now() < endsAt && recorder.health.state === turn.state
+
+  async function read(): Promise<void> {
+    const except = [...inFlight, ...recorder.waitingIds()]
+    ready = await listDue(pg, turn, except, webhookReadEach)
+    reading = undefined
+  }
+
+  async function next(): Promise<DueDelivery | undefined> {
+    if (ready.length === 0) {
+      reading ??= read()
+      await reading
+    }
+    return goesOn() ? ready.shift() : undefined
+  }
+
+  async function send(delivery: DueDelivery): Promise<void> {
+    const result = await attempt(delivery)
+    if (result === undefined) return
+    metrics.webhookAttempted(result.status, result.durationMs / 1000)
+    isHeld ||= result.holdMs !== null
+    recorder.add(result)
+  }
+
+  async function attempt(delivery: DueDelivery): Promise<AttemptResult | undefined> {
+    try {
+      key ??= Buffer.from(options.box.open(turn.secret).replace('whsec_', ''), 'base64')
+      return await attemptDelivery({ url: turn.url, key }, delivery, agent, clock)
+    } catch (error) {
+      await setAside(delivery, error, options)
+      return undefined
+    }
+  }
+
+  async function sendOneByOne(): Promise<void> {
+    while (goesOn()) {
+      const delivery = await next()
+      if (delivery === undefined) return
+      inFlight.add(delivery.id)
+      await send(delivery).finally(() => inFlight.delete(delivery.id))
+    }
+  }
+
+  const atOnce = turn.isFailing ? webhookInFlightFailingMax : webhookInFlightMax
+  try {
+    // All of them, also where one failed: none may go on after the turn.
+    const ended = await Promise.allSettled(Array.from({ length: atOnce }, sendOneByOne))
+    for (const outcome of ended) if (outcome.status === 'rejected') throw outcome.reason
+  } finally {
+    await recorder.written()
+  }
+}
+
+/** Tried again only when an operator says so: `svc jobs retry`. */
+async function setAside(delivery: DueDelivery, error: unknown, { pg, log }: SenderOptions): Promise<void> {
+  log.error({ err: error, delivery: delivery.id }, 'a delivery failed by our own fault, and was set aside')
+  await pg.transaction(async (tx) => {
+    await holdDelivery(tx, delivery.id)
+    await setJobAside(tx, deliverWebhook, `webhook_delivery_${delivery.id}`, String(error))
+  })
+}
+
+export const deliverWebhook = 'deliver-webhook'

@@ -1,0 +1,148 @@
+/** Identity facts, and the bindings of browsers that follow from them (pipeline/people/bind.ts). */
+import type { Queryable } from '../client.ts'
+
+export interface StoredFact {
+  readonly workspaceId: number
+  readonly anonymousId: string
+  readonly contactId: number
+  /** Milliseconds since 1970. */
+  readonly at: number
+  readonly eventId: number
+}
+
+export interface StoredBinding {
+  readonly workspaceId: number
+  readonly anonymousId: string
+  /** Decimal text. */
+  readonly visitor: string
+  readonly contactId: number
+  readonly fromAt: number
+  readonly fromId: number
+}
+
+const factColumns = `workspace_id AS "workspaceId", anonymous_id AS "anonymousId", contact_id AS "contactId", at, event_id AS "eventId"`
+const bindingColumns = `workspace_id AS "workspaceId", anonymous_id AS "anonymousId", visitor::text AS visitor,
+  contact_id AS "contactId", from_at AS "fromAt", from_id AS "fromId"`
+
+/** A fact that is there already stays as it is. */
+export async function insertFacts(tx: Queryable, facts: readonly StoredFact[]): Promise<void> {
+  await tx.query(
+    `INSERT INTO identity_facts (workspace_id, anonymous_id, contact_id, at, event_id)
+     SELECT * FROM unnest($1::int[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[]) ON CONFLICT DO NOTHING`,
+    [
+      facts.map(({ workspaceId }) => workspaceId),
+      facts.map(({ anonymousId }) => anonymousId),
+      facts.map(({ contactId }) => contactId),
+      facts.map(({ at }) => at),
+      facts.map(({ eventId }) => eventId),
+    ],
+  )
+}
+
+/** All facts of browsers of one workspace. */
+export function readFactsOfBrowsers(
+  tx: Queryable,
+  workspaceId: number,
+  anonymousIds: readonly string[],
+): Promise<StoredFact[]> {
+  return tx.query<StoredFact>(
+    `SELECT ${factColumns} FROM identity_facts WHERE workspace_id = $1 AND anonymous_id = ANY ($2::text[])`,
+    [workspaceId, anonymousIds],
+  )
+}
+
+/** Of each contact the first fact of each browser, those of the `max` + 1 earliest browsers. */
+export function readFirstFacts(tx: Queryable, contactIds: readonly number[], max: number): Promise<StoredFact[]> {
+  return tx.query<StoredFact>(
+    `SELECT ${factColumns} FROM (
+       SELECT *, row_number() OVER (PARTITION BY contact_id ORDER BY at, event_id) AS place FROM (
+         SELECT DISTINCT ON (contact_id, anonymous_id) * FROM identity_facts WHERE contact_id = ANY ($1::bigint[])
+         ORDER BY contact_id, anonymous_id, at, event_id) AS firsts) AS placed
+     WHERE place <= $2`,
+    [contactIds, max + 1],
+  )
+}
+
+/** In order of time within a browser. */
+export function readBindingsOfBrowsers(
+  q: Queryable,
+  workspaceId: number,
+  anonymousIds: readonly string[],
+): Promise<StoredBinding[]> {
+  return q.query<StoredBinding>(
+    `SELECT ${bindingColumns} FROM bindings WHERE workspace_id = $1 AND anonymous_id = ANY ($2::text[])
+     ORDER BY anonymous_id, from_at, from_id`,
+    [workspaceId, anonymousIds],
+  )
+}
+
+/** All bindings of every browser that has one to these contacts. */
+export function readBindingsOfContacts(q: Queryable, contactIds: readonly number[]): Promise<StoredBinding[]> {
+  return q.query<StoredBinding>(
+    `SELECT ${bindingColumns} FROM bindings WHERE (workspace_id, anonymous_id) IN (
+       SELECT workspace_id, anonymous_id FROM bindings WHERE contact_id = ANY ($1::bigint[]))
+     ORDER BY workspace_id, anonymous_id, from_at, from_id`,
+    [contactIds],
+  )
+}
+
+export interface VisitorKey {
+  readonly workspaceId: number
+  /** Decimal text. */
+  readonly visitor: string
+}
+
+/** Bindings of those of the visitors that have some. */
+export function readBindingsOfVisitors(q: Queryable, visitors: readonly VisitorKey[]): Promise<StoredBinding[]> {
+  return q.query<StoredBinding>(
+    `SELECT ${bindingColumns} FROM bindings
+     WHERE (workspace_id, visitor) IN (SELECT * FROM unnest($1::int[], $2::numeric[]))`,
+    [visitors.map(({ workspaceId }) => workspaceId), visitors.map(({ visitor }) => visitor)],
+  )
+}
+
+/** Gives the browsers these bindings, in place of whichever they had. */
+export async function replaceBindings(
+  tx: Queryable,
+  workspaceId: number,
+  anonymousIds: readonly string[],
+  bindings: readonly StoredBinding[],
+): Promise<void> {
+  await tx.query('DELETE FROM bindings WHERE workspace_id = $1 AND anonymous_id = ANY ($2::text[])', [
+    workspaceId,
+    anonymousIds,
+  ])
+  await tx.query(
+    `INSERT INTO bindings (workspace_id, anonymous_id, visitor, contact_id, from_at, from_id)
+     SELECT * FROM unnest($1::int[], $2::text[], $3::numeric[], $4::bigint[], $5::bigint[], $6::bigint[])`,
+    [
+      bindings.map(() => workspaceId),
+      bindings.map(({ anonymousId }) => anonymousId),
+      bindings.map(({ visitor }) => visitor),
+      bindings.map(({ contactId }) => contactId),
+      bindings.map(({ fromAt }) => fromAt),
+      bindings.map(({ fromId }) => fromId),
+    ],
+  )
+}
+
+/**
+ * Deletes a workspace's facts from before `beforeMs`, at most `limit`, save the last of each browser: it says whose the
+ * browser was at that time.
+ */
+export async function deleteOldFacts(
+  q: Queryable,
+  workspaceId: number,
+  beforeMs: number,
+  limit: number,
+): Promise<number> {
+  const deleted = await q.query(
+    `DELETE FROM identity_facts WHERE (workspace_id, anonymous_id, at, event_id) IN (
+       SELECT workspace_id, anonymous_id, at, event_id FROM identity_facts AS old WHERE workspace_id = $1 AND at < $2
+         AND EXISTS (SELECT FROM identity_facts AS later WHERE later.workspace_id = $1
+           AND later.anonymous_id = old.anonymous_id AND later.at < $2 AND (later.at, later.event_id) > (old.at, old.event_id))
+       LIMIT $3) RETURNING 1`,
+    [workspaceId, beforeMs, limit],
+  )
+  return deleted.length
+}

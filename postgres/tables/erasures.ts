@@ -1,0 +1,124 @@
+/** Erasures of people: what Postgres holds goes at once, with the order to remove the events (pipeline/people/erase.ts). */
+import { createHash } from 'node:crypto'
+import type { Queryable } from '../client.ts'
+import { milliseconds } from '../clock.ts'
+
+/** A browser's events from a moment and id on, up to another; null: to the end. */
+export interface ErasedBrowser {
+  /** Decimal text. */
+  readonly visitor: string
+  readonly fromAt: number
+  readonly fromId: number
+  readonly toAt: number | null
+  readonly toId: number | null
+}
+
+export interface Erasure {
+  readonly id: number
+  readonly workspaceId: number
+  /** Decimal text; null: a visitor without one. */
+  readonly emailHash: string | null
+  readonly browsers: readonly ErasedBrowser[]
+  readonly requestedAt: number
+  /** Null: not looked up yet. */
+  readonly places: readonly ErasedPlace[] | null
+}
+
+/** A visitor's UTC hour (since 1970) with so many events that are to be removed. */
+export interface ErasedPlace {
+  /** Decimal text; '0' stands for server events. */
+  readonly visitor: string
+  readonly hour: number
+  readonly events: number
+}
+
+export interface ErasedPerson {
+  readonly workspaceId: number
+  readonly contactId: number | null
+  readonly email: string | null
+  readonly emailHash: string | null
+  /** Those that only this person used. */
+  readonly anonymousIds: readonly string[]
+  readonly browsers: readonly ErasedBrowser[]
+}
+
+/**
+ * Deletes what Postgres has of a person: the contact with facts and bindings, inbox rows, sightings, and what webhooks are to
+ * be told. Orders the rest. @returns the order's id
+ */
+export async function erasePerson(tx: Queryable, person: ErasedPerson): Promise<number> {
+  const { workspaceId, contactId, email, emailHash, anonymousIds, browsers } = person
+  if (contactId !== null) {
+    await tx.query('DELETE FROM contacts WHERE workspace_id = $1 AND id = $2', [workspaceId, contactId])
+    await tx.query(`DELETE FROM outbox WHERE workspace_id = $1 AND object ->> 'email' = $2 AND type LIKE 'contact.%'`, [
+      workspaceId,
+      email,
+    ])
+    await tx.query('DELETE FROM inbox WHERE workspace_id = $1 AND email = $2', [workspaceId, email])
+    const hash = createHash('sha256').update(`${workspaceId}:${email}`).digest().subarray(0, 16)
+    await tx.query('DELETE FROM contact_sightings WHERE workspace_id = $1 AND email_hash = $2', [workspaceId, hash])
+  }
+  await tx.query(`DELETE FROM inbox WHERE workspace_id = $1 AND anonymous_id = ANY ($2::text[]) AND email IS NULL`, [
+    workspaceId,
+    anonymousIds,
+  ])
+  const [order] = await tx.query<{ id: number }>(
+    'INSERT INTO erasures (workspace_id, email_hash, browsers) VALUES ($1, $2, $3) RETURNING id',
+    [workspaceId, emailHash, JSON.stringify(browsers)],
+  )
+  return order!.id
+}
+
+/** The oldest that isn't done. */
+export async function nextErasure(q: Queryable): Promise<Erasure | undefined> {
+  const [row] = await q.query<Erasure>(
+    `SELECT id, workspace_id AS "workspaceId", email_hash::text AS "emailHash", browsers, places,
+       ${milliseconds('requested_at')} AS "requestedAt"
+     FROM erasures WHERE done_at IS NULL ORDER BY id LIMIT 1`,
+  )
+  return row
+}
+
+export async function notePlaces(q: Queryable, id: number, places: readonly ErasedPlace[]): Promise<void> {
+  await q.query('UPDATE erasures SET places = $2 WHERE id = $1', [id, JSON.stringify(places)])
+}
+
+/** Forgets erasures that were done before `beforeMs`: nothing comes in that late. @returns how many */
+export async function deleteOldErasures(q: Queryable, beforeMs: number): Promise<number> {
+  const deleted = await q.query('DELETE FROM erasures WHERE done_at < to_timestamp($1::float8 / 1000) RETURNING 1', [
+    beforeMs,
+  ])
+  return deleted.length
+}
+
+export async function endErasure(q: Queryable, id: number, events: number): Promise<void> {
+  await q.query('UPDATE erasures SET done_at = now(), events = $2 WHERE id = $1', [id, events])
+}
+
+/** Undefined: not there any more. `events` is null while it isn't done. */
+export async function readErasure(q: Queryable, id: number): Promise<{ events: number | null } | undefined> {
+  const [row] = await q.query<{ events: number | null }>(
+    'SELECT CASE WHEN done_at IS NOT NULL THEN events END AS events FROM erasures WHERE id = $1',
+    [id],
+  )
+  return row
+}
+
+/** Removes rows of the inbox that were sent before their person was erased, and came in after. */
+export async function dropErasedInbox(
+  tx: Queryable,
+  rows: readonly { readonly eventId: number; readonly workspaceId: number; readonly emailHash: string }[],
+): Promise<Set<number>> {
+  const dropped = await tx.query<{ event_id: number }>(
+    `DELETE FROM inbox USING erasures, unnest($1::bigint[], $2::int[], $3::numeric[]) AS late (id, workspace, hash)
+     WHERE inbox.event_id = late.id AND erasures.workspace_id = late.workspace AND erasures.email_hash = late.hash
+       AND inbox.received_at <= erasures.requested_at
+     RETURNING event_id`,
+    [
+      rows.map(({ eventId }) => eventId),
+      rows.map(({ workspaceId }) => workspaceId),
+      rows.map(({ emailHash }) => emailHash),
+    ],
+  )
+  return new Set(dropped.map(({ event_id }) => event_id))
+}

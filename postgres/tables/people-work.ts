@@ -1,0 +1,56 @@
+/** What people still have to be told: work that a merge or a repair leaves, and the events that they already reflect. */
+import type { IdRange } from '../../schemas/id-ranges.ts'
+import type { Queryable } from '../client.ts'
+
+export interface PeopleWork {
+  readonly id: number
+  readonly workspaceId: number
+  /** Its figures are to be computed again. */
+  readonly contactId: number | null
+  /** Its events of the past are to be copied: decimal text. */
+  readonly visitor: string | null
+  /** Its events were changed: UTC, in hours since 1970. */
+  readonly hour: number | null
+}
+
+export interface NewPeopleWork {
+  readonly workspaceId: number
+  readonly contactId?: number
+  readonly visitor?: string
+}
+
+export async function addPeopleWork(q: Queryable, work: readonly NewPeopleWork[]): Promise<void> {
+  if (work.length === 0) return
+  await q.query(
+    `INSERT INTO people_work (workspace_id, contact_id, visitor)
+     SELECT * FROM unnest($1::int[], $2::bigint[], $3::numeric[])`,
+    [
+      work.map(({ workspaceId }) => workspaceId),
+      work.map(({ contactId }) => contactId ?? null),
+      work.map(({ visitor }) => visitor ?? null),
+    ],
+  )
+}
+
+/** The oldest, at most `limit`. */
+export function takePeopleWork(q: Queryable, limit: number): Promise<PeopleWork[]> {
+  return q.query<PeopleWork>(
+    `SELECT id, workspace_id AS "workspaceId", contact_id AS "contactId", visitor::text, hour
+     FROM people_work ORDER BY id LIMIT $1`,
+    [limit],
+  )
+}
+
+export async function readPeopleDone(q: Queryable): Promise<IdRange[]> {
+  const [row] = await q.query<{ done: IdRange[] }>('SELECT done FROM people_state')
+  return row!.done
+}
+
+/** To be called in the transaction that writes what the work came to. */
+export async function endPeopleWork(
+  tx: Queryable,
+  { workIds, done }: { readonly workIds: readonly number[]; readonly done: readonly IdRange[] },
+): Promise<void> {
+  await tx.query('DELETE FROM people_work WHERE id = ANY ($1::bigint[])', [workIds])
+  await tx.query('UPDATE people_state SET done = $1', [JSON.stringify(done)])
+}

@@ -1,0 +1,53 @@
+/** All that is published with one target: the post's text and files, the account, and how far it is. */
+import type { Platform } from '../../schemas/reference/providers.ts'
+import type { AccountStatus, ConnectionType } from '../../schemas/resources/social-account.ts'
+import type { Queryable } from '../client.ts'
+
+export interface StoredFile {
+  readonly id: number
+  readonly content_type: string
+  readonly size_bytes: number
+  readonly alt_text: string
+  readonly width: number | null
+  readonly height: number | null
+  /** In hex. */
+  readonly sha256: string
+}
+
+export interface StoredPublication {
+  /** Of the target. */
+  readonly id: number
+  readonly post_id: number
+  readonly workspace_id: number
+  readonly caption: string
+  readonly publish_key: string
+  readonly attempt_count: number
+  readonly sent_at: Date | null
+  readonly account_id: number
+  readonly account_status: AccountStatus
+  readonly platform: Platform
+  readonly connection_type: ConnectionType
+  readonly handle: string
+  readonly external_id: string | null
+  readonly provider_metadata: Record<string, unknown>
+  /** In their order. */
+  readonly media: StoredFile[]
+}
+
+export async function readPublication(q: Queryable, targetId: number): Promise<StoredPublication> {
+  const [row] = await q.query<StoredPublication>(
+    `SELECT t.id, t.post_id, p.workspace_id, coalesce(t.caption_override, p.base_caption) AS caption, t.publish_key,
+       t.attempt_count, t.sent_at,
+       a.id AS account_id, a.status AS account_status, a.platform, a.connection_type, a.handle, a.external_id, a.provider_metadata,
+       (SELECT coalesce(jsonb_agg(jsonb_build_object(
+           'id', m.id, 'content_type', m.content_type, 'size_bytes', m.size_bytes, 'alt_text', m.alt_text,
+           'width', m.width, 'height', m.height, 'sha256', encode(m.sha256, 'hex')
+         ) ORDER BY pm.place), '[]')
+        FROM post_media pm JOIN media m ON m.id = pm.media_id WHERE pm.post_id = p.id) AS media
+     FROM post_targets t JOIN posts p ON p.id = t.post_id JOIN social_accounts a ON a.id = t.social_account_id
+     WHERE t.id = $1`,
+    [targetId],
+  )
+  if (row === undefined) throw new Error(`target ${targetId} is gone while it is published`)
+  return row
+}

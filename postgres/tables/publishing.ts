@@ -1,0 +1,193 @@
+/**
+ * The queue of publishing: targets that are `publishing`, each with the time at which it may be claimed. Postgres's clock
+ * decides what is due and how long a claim lasts, since several processes claim.
+ *
+ *   takeDuePosts    the post becomes `publishing`, and with it its targets: from here on nobody can change it
+ *   claimTargets    some of them are one process's until their claim ends, which it prolongs while it works
+ *   markSent        still its claim, and the platform may have been asked from now on
+ *   settleTarget    what came of it; the last target settles the post
+ *   retryTarget     given back, to be claimed at a later time
+ *
+ * Each is one transaction, so a process may die between any two: the claim ends, and another one goes on from `sent_at`.
+ * Held by test/crash/kill-publishing.test.ts.
+ */
+import type { PostStatus } from '../../schemas/resources/post.ts'
+import type { Queryable } from '../client.ts'
+
+/** Whoever has a target claimed. */
+export interface Claim {
+  readonly targetId: number
+  /** Of the process. */
+  readonly holder: string
+}
+
+/** Takes posts whose time has come, the earliest first. @returns how many */
+export async function takeDuePosts(tx: Queryable, limit: number): Promise<number> {
+  const taken = await tx.query<{ id: number }>(
+    `UPDATE posts SET status = 'publishing', updated_at = clock_timestamp() WHERE id IN (
+       SELECT id FROM posts WHERE status = 'scheduled' AND scheduled_at <= now()
+       ORDER BY scheduled_at, id LIMIT $1 FOR UPDATE SKIP LOCKED
+     ) RETURNING id`,
+    [limit],
+  )
+  // A statement of its own: it sees the targets as they are now that the posts are locked.
+  await tx.query(
+    `UPDATE post_targets SET status = 'publishing', next_attempt_at = now(), attempt_count = 0, claimed_by = NULL
+     WHERE post_id = ANY($1::bigint[]) AND status = 'scheduled'`,
+    [taken.map(({ id }) => id)],
+  )
+  return taken.length
+}
+
+export interface ClaimedTarget {
+  readonly id: number
+  readonly post_id: number
+  readonly workspace_id: number
+  readonly social_account_id: number
+}
+
+export interface Claiming {
+  readonly holder: string
+  readonly leaseMs: number
+  readonly limit: number
+  /** Of one account so many at a time; `underWay` is how many the caller already works on, by account. */
+  readonly perAccountMax: number
+  readonly underWay: ReadonlyMap<number, number>
+}
+
+/** Claims targets that wait, the earliest first. */
+export function claimTargets(q: Queryable, claiming: Claiming): Promise<ClaimedTarget[]> {
+  const { holder, leaseMs, limit, perAccountMax, underWay } = claiming
+  return q.query<ClaimedTarget>(
+    `WITH waiting AS (
+       SELECT id, next_attempt_at, social_account_id,
+         row_number() OVER (PARTITION BY social_account_id ORDER BY next_attempt_at, id) AS place
+       FROM post_targets WHERE status = 'publishing' AND next_attempt_at <= now()
+     ), chosen AS (
+       SELECT waiting.id FROM waiting
+       LEFT JOIN unnest($5::bigint[], $6::bigint[]) AS busy (account_id, count) ON account_id = social_account_id
+       WHERE place <= $4 - coalesce(busy.count, 0)
+       ORDER BY next_attempt_at, waiting.id LIMIT $3
+     ), locked AS (
+       SELECT id FROM post_targets WHERE id IN (SELECT id FROM chosen)
+         AND status = 'publishing' AND next_attempt_at <= now() FOR UPDATE SKIP LOCKED
+     )
+     UPDATE post_targets t SET claimed_by = $1, next_attempt_at = clock_timestamp() + $2 * interval '1 millisecond'
+     FROM locked, posts p WHERE t.id = locked.id AND p.id = t.post_id
+     RETURNING t.id, t.post_id, t.social_account_id, p.workspace_id`,
+    [holder, leaseMs, limit, perAccountMax, [...underWay.keys()], [...underWay.values()]],
+  )
+}
+
+const ownSql = `id = $1 AND claimed_by = $2 AND status = 'publishing'`
+
+export async function prolongClaims(
+  q: Queryable,
+  holder: string,
+  targetIds: readonly number[],
+  leaseMs: number,
+): Promise<void> {
+  await q.query(
+    `UPDATE post_targets SET next_attempt_at = clock_timestamp() + $3 * interval '1 millisecond'
+     WHERE id = ANY($1::bigint[]) AND claimed_by = $2 AND status = 'publishing'`,
+    [targetIds, holder, leaseMs],
+  )
+}
+
+/** @returns when the platform was first asked; null when the claim has ended, and the target is another process's */
+export async function markSent(q: Queryable, { targetId, holder }: Claim): Promise<Date | null> {
+  const [marked] = await q.query<{ sent_at: Date }>(
+    `UPDATE post_targets SET sent_at = coalesce(sent_at, date_trunc('milliseconds', clock_timestamp()))
+     WHERE ${ownSql} RETURNING sent_at`,
+    [targetId, holder],
+  )
+  return marked?.sent_at ?? null
+}
+
+/** @returns false when the claim has ended */
+export async function retryTarget(
+  q: Queryable,
+  { targetId, holder }: Claim,
+  waitMs: number,
+  result: object,
+): Promise<boolean> {
+  const retried = await q.query(
+    `UPDATE post_targets SET attempt_count = attempt_count + 1, claimed_by = NULL, publish_result = $4,
+       next_attempt_at = clock_timestamp() + $3 * interval '1 millisecond'
+     WHERE ${ownSql} RETURNING id`,
+    [targetId, holder, waitMs, JSON.stringify(result)],
+  )
+  return retried.length > 0
+}
+
+/** Gives back what was claimed, as if it hadn't been. */
+export async function releaseTarget(q: Queryable, { targetId, holder }: Claim): Promise<void> {
+  await q.query(`UPDATE post_targets SET claimed_by = NULL, next_attempt_at = now() WHERE ${ownSql}`, [
+    targetId,
+    holder,
+  ])
+}
+
+/**
+ * To be called with the post's row locked, so that of its last two targets one settles the post.
+ * @returns false when the claim has ended
+ */
+export async function settleTarget(
+  tx: Queryable,
+  { targetId, holder }: Claim,
+  status: 'published' | 'failed',
+  result: object,
+): Promise<boolean> {
+  const settled = await tx.query(
+    `UPDATE post_targets SET status = $3, publish_result = $4, claimed_by = NULL, next_attempt_at = NULL
+     WHERE ${ownSql} RETURNING id`,
+    [targetId, holder, status, JSON.stringify(result)],
+  )
+  return settled.length > 0
+}
+
+/** Ends a post that has no target left to publish. @returns its status, or null while there is one */
+export async function settlePost(tx: Queryable, postId: number): Promise<PostStatus | null> {
+  const [row] = await tx.query<{ status: PostStatus }>(
+    `UPDATE posts p SET updated_at = clock_timestamp(), status = CASE WHEN
+       EXISTS (SELECT 1 FROM post_targets t WHERE t.post_id = p.id AND t.status <> 'published') THEN 'failed' ELSE 'published' END
+     WHERE p.id = $1 AND p.status = 'publishing'
+       AND NOT EXISTS (SELECT 1 FROM post_targets t WHERE t.post_id = p.id AND t.status = 'publishing')
+     RETURNING status`,
+    [postId],
+  )
+  return row?.status ?? null
+}
+
+/** Which of these publications of an account other targets are known to be. */
+export async function listKnownPublications(
+  q: Queryable,
+  accountId: number,
+  externalIds: readonly string[],
+): Promise<string[]> {
+  const rows = await q.query<{ external_id: string }>(
+    `SELECT publish_result->>'external_id' AS external_id FROM post_targets
+     WHERE social_account_id = $1 AND status = 'published' AND publish_result->>'external_id' = ANY($2::text[])`,
+    [accountId, externalIds],
+  )
+  return rows.map(({ external_id }) => external_id)
+}
+
+export interface PublishBacklog {
+  readonly targets: number
+  /** Of the one that has been due for longest. */
+  readonly oldestMs: number
+}
+
+/** What is due: not begun, waiting for another attempt, or in the middle of one. */
+export async function readPublishBacklog(q: Queryable): Promise<PublishBacklog> {
+  const [row] = await q.query<PublishBacklog>(
+    `SELECT count(*) AS targets, coalesce(extract(epoch FROM now() - min(due)) * 1000, 0)::float8 AS "oldestMs" FROM (
+       SELECT p.scheduled_at AS due FROM post_targets t JOIN posts p ON p.id = t.post_id WHERE t.status = 'publishing'
+       UNION ALL
+       SELECT p.scheduled_at FROM posts p JOIN post_targets t ON t.post_id = p.id
+       WHERE p.status = 'scheduled' AND p.scheduled_at <= now() AND t.status = 'scheduled'
+     ) waiting`,
+  )
+  return row!
+}

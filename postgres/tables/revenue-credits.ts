@@ -1,0 +1,118 @@
+/** Payments whose credit is to be computed, who paid them, and what comes of it. */
+
+import { referenceKinds } from '../../schemas/revenue.ts'
+import { payerBrowsersMax } from '../../schemas/revenue-limits.ts'
+import type { Queryable } from '../client.ts'
+
+/** Times are milliseconds since 1970. */
+export interface DuePayment {
+  readonly id: number
+  readonly workspaceId: number
+  readonly occurredAt: number
+  readonly recordedAt: number
+  /** As a text, by which it is known whether the payment became due again meanwhile. */
+  readonly due: string
+  readonly email: string | null
+  readonly userId: string | null
+  readonly anonymousId: string | null
+}
+
+const kinds = referenceKinds.map((kind) => `'${kind}'`).join(', ')
+const payerField = (field: string) => `(
+  SELECT y.value FROM revenue_payers y
+  WHERE y.workspace_id = p.workspace_id AND y.provider = p.provider AND y.reference = ANY (p.refs) AND y.field = '${field}'
+  ORDER BY array_position(ARRAY[${kinds}], split_part(y.reference, ':', 1)), y.told_at DESC, y.value LIMIT 1)`
+const milliseconds = (column: string) => `round(extract(epoch FROM ${column}) * 1000)::bigint`
+
+/** The longest due first. */
+export function listDuePayments(q: Queryable, limit: number): Promise<DuePayment[]> {
+  return q.query<DuePayment>(
+    `SELECT p.id, p.workspace_id AS "workspaceId", ${milliseconds('p.occurred_at')} AS "occurredAt",
+       ${milliseconds('p.recorded_at')} AS "recordedAt", p.credit_due_at::text AS due,
+       ${payerField('email')} AS email, ${payerField('user_id')} AS "userId", ${payerField('anonymous_id')} AS "anonymousId"
+     FROM revenue_payments p WHERE p.credit_due_at <= now() ORDER BY p.credit_due_at LIMIT $1`,
+    [limit],
+  )
+}
+
+/**
+ * The browsers of who paid, by what identify and conversion events said: of the e-mail that goes with the workspace's user
+ * id, else of the payer's e-mail; and the browser that the payment itself names.
+ * @returns anonymous ids, by payment
+ */
+export async function listPayerBrowsers(
+  q: Queryable,
+  payments: readonly DuePayment[],
+): Promise<ReadonlyMap<number, readonly string[]>> {
+  const wanted = payments.map(({ id, workspaceId, email, userId }) => ({ id, workspaceId, email, userId }))
+  const rows = await q.query<{ id: number; browsers: string[] }>(
+    `SELECT w.id, ARRAY(
+       SELECT i.anonymous_id FROM inbox i
+       WHERE i.workspace_id = w."workspaceId" AND i.email = coalesce((
+           SELECT u.email FROM inbox u
+           WHERE u.workspace_id = w."workspaceId" AND u.properties ->> 'user_id' = w."userId" AND u.email IS NOT NULL
+           ORDER BY u.occurred_at DESC, u.event_id DESC LIMIT 1), w.email)
+         AND i.anonymous_id != ''
+       GROUP BY i.anonymous_id ORDER BY min(i.occurred_at), i.anonymous_id LIMIT $2) AS browsers
+     FROM jsonb_to_recordset($1::jsonb) AS w (id bigint, "workspaceId" integer, email text, "userId" text)`,
+    [JSON.stringify(wanted), payerBrowsersMax],
+  )
+  const own = new Map(payments.map(({ id, anonymousId }) => [id, anonymousId]))
+  return new Map(
+    rows.map(({ id, browsers }) => {
+      const named = own.get(id)
+      return [id, named == null ? browsers : [...new Set([...browsers, named])]]
+    }),
+  )
+}
+
+export interface Credit {
+  readonly rule: 'touch' | 'session' | 'none'
+  readonly source: string
+  readonly medium: string
+  readonly campaign: string
+  readonly path: string
+  readonly device: string
+  readonly browser: string
+  readonly country: string
+  readonly link_id: number | null
+  readonly post_id: number | null
+}
+
+export interface CreditedPayment extends Credit {
+  readonly id: number
+  readonly due: string
+  /** Milliseconds since 1970; null: its credit is final. */
+  readonly nextDue: number | null
+}
+
+/** A payment that became due again meanwhile stays due. */
+export async function saveCredits(q: Queryable, credited: readonly CreditedPayment[]): Promise<void> {
+  await q.query(
+    `UPDATE revenue_payments p SET rule = c.rule, source = c.source, medium = c.medium, campaign = c.campaign, path = c.path,
+       device = c.device, browser = c.browser, country = c.country, link_id = c.link_id, post_id = c.post_id, credited_at = now(),
+       credit_due_at = CASE WHEN p.credit_due_at = c.due THEN to_timestamp(c."nextDue" / 1000) ELSE p.credit_due_at END
+     FROM jsonb_to_recordset($1::jsonb) AS c (id bigint, due timestamptz, "nextDue" float8, rule text, source text,
+       medium text, campaign text, path text, device text, browser text, country text, link_id bigint, post_id bigint)
+     WHERE p.id = c.id`,
+    [JSON.stringify(credited)],
+  )
+}
+
+/** Payments of people of whom an identify or a conversion came within `newsMs`, and who were credited before it, are due. */
+export async function makeDueByNews(q: Queryable, newsMs: number): Promise<void> {
+  const since = `now() - make_interval(secs => $1::float8 / 1000)`
+  await q.query(
+    `UPDATE revenue_payments p SET credit_due_at = now()
+     FROM (
+       SELECT workspace_id, 'email' AS field, email AS value, max(copied_at) AS at FROM inbox
+       WHERE copied_at > ${since} AND email IS NOT NULL GROUP BY 1, 3
+       UNION ALL
+       SELECT workspace_id, 'user_id', properties ->> 'user_id', max(copied_at) FROM inbox
+       WHERE copied_at > ${since} AND properties ->> 'user_id' IS NOT NULL GROUP BY 1, 3) news
+     JOIN revenue_payers y ON y.workspace_id = news.workspace_id AND y.field = news.field AND y.value = news.value
+     WHERE p.workspace_id = y.workspace_id AND p.provider = y.provider AND p.refs && ARRAY[y.reference]
+       AND p.credited_at < news.at + interval '10 seconds'`,
+    [newsMs],
+  )
+}

@@ -1,0 +1,156 @@
+/**
+ * The ledger of revenue: from what providers and imports tell, a payment, its entries, and who paid.
+ *
+ * It is a function of the set of facts: their order, and how often each comes, change nothing. Held by
+ * test/property/revenue-ledger.test.ts.
+ */
+import type { Money, Payer, RevenueFacts } from '../../schemas/revenue.ts'
+import type { Queryable } from '../client.ts'
+import { insertOutbox } from './outbox.ts'
+
+export interface RevenueSource {
+  readonly workspaceId: number
+  readonly provider: string
+  /** Milliseconds since 1970: nothing is dated later, and its UTC day is the import day. */
+  readonly now: number
+}
+
+interface KnownPayment {
+  readonly id: number
+  readonly isPaid: boolean
+  readonly refundedCents: number
+}
+
+interface Entry extends Money {
+  readonly entry: string
+  readonly totalCents: number | null
+  readonly occurredAt: number
+}
+
+/** Run it in a transaction. Others of the workspace wait for its end. */
+export async function recordRevenue(tx: Queryable, source: RevenueSource, facts: RevenueFacts): Promise<void> {
+  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('revenue', $1))`, [source.workspaceId])
+  await notePayers(tx, source, facts)
+  if (facts.payment === undefined) return
+  const before = await findOrMakePayment(tx, source, facts)
+  for (const entry of entriesOf(facts.payment, source.now)) await insertEntry(tx, source.workspaceId, before.id, entry)
+  await tx.query(
+    `UPDATE revenue_entries e SET value_cents = anew.value_cents
+     FROM (SELECT id, lag(total_cents, 1, 0::bigint) OVER (ORDER BY total_cents) - total_cents AS value_cents
+           FROM revenue_entries WHERE payment_id = $1 AND total_cents IS NOT NULL) anew
+     WHERE e.id = anew.id AND e.value_cents != anew.value_cents`,
+    [before.id],
+  )
+  await tx.query(
+    `UPDATE revenue_payments SET occurred_at = (
+       SELECT coalesce(min(occurred_at) FILTER (WHERE entry = 'payment'), min(occurred_at))
+       FROM revenue_entries WHERE payment_id = $1)
+     WHERE id = $1`,
+    [before.id],
+  )
+  await tellOf(tx, source.workspaceId, before)
+}
+
+/** What is told of a payer goes to each name that the event has for the payment or the customer. */
+async function notePayers(tx: Queryable, source: RevenueSource, facts: RevenueFacts): Promise<void> {
+  const { workspaceId, provider, now } = source
+  const told = Object.entries(fieldsOf(facts.payer)).filter(([, value]) => value)
+  if (told.length === 0 || facts.references.length === 0) return
+  const rows = facts.references.flatMap((reference) => told.map(([field, value]) => ({ reference, field, value })))
+  const changed = await tx.query<{ reference: string }>(
+    `INSERT INTO revenue_payers AS known (workspace_id, provider, reference, field, value, told_at)
+     SELECT $1, $2, reference, field, value, to_timestamp($4::float8 / 1000)
+     FROM jsonb_to_recordset($3::jsonb) AS row (reference text, field text, value text)
+     ON CONFLICT (workspace_id, provider, reference, field) DO UPDATE SET value = excluded.value, told_at = excluded.told_at
+     WHERE (known.told_at, known.value) < (excluded.told_at, excluded.value)
+     RETURNING reference`,
+    [workspaceId, provider, JSON.stringify(rows), Math.min(facts.toldAt, now)],
+  )
+  if (changed.length === 0) return
+  await tx.query(
+    `UPDATE revenue_payments SET credit_due_at = now() WHERE workspace_id = $1 AND provider = $2 AND refs && $3::text[]`,
+    [workspaceId, provider, changed.map(({ reference }) => reference)],
+  )
+}
+
+function fieldsOf({ email, userId, anonymousId }: Payer): Record<string, string | undefined> {
+  return { email, user_id: userId, anonymous_id: anonymousId }
+}
+
+async function findOrMakePayment(tx: Queryable, source: RevenueSource, facts: RevenueFacts): Promise<KnownPayment> {
+  const { workspaceId, provider, now } = source
+  const { id, occurredAt } = facts.payment!
+  const [row] = await tx.query<{ id: number }>(
+    `INSERT INTO revenue_payments AS known (workspace_id, provider, payment, refs, occurred_at, import_day)
+     VALUES ($1, $2, $3, $4, to_timestamp($5::float8 / 1000), (to_timestamp($6::float8 / 1000) AT TIME ZONE 'UTC')::date)
+     ON CONFLICT (workspace_id, provider, payment) DO UPDATE SET
+       refs = known.refs || ARRAY(SELECT told FROM unnest(excluded.refs) AS told WHERE told != ALL (known.refs)),
+       credit_due_at = now()
+     RETURNING id`,
+    [workspaceId, provider, id, facts.references, Math.min(occurredAt, now), now],
+  )
+  const entries = await readEntries(tx, row!.id)
+  return { id: row!.id, ...entries }
+}
+
+async function readEntries(tx: Queryable, paymentId: number): Promise<Omit<KnownPayment, 'id'>> {
+  const [sums] = await tx.query<{ paid: number; refunded: number }>(
+    `SELECT count(*) FILTER (WHERE entry = 'payment') AS paid,
+       coalesce(-sum(value_cents) FILTER (WHERE entry != 'payment'), 0)::bigint AS refunded
+     FROM revenue_entries WHERE payment_id = $1`,
+    [paymentId],
+  )
+  return { isPaid: sums!.paid > 0, refundedCents: sums!.refunded }
+}
+
+function entriesOf({ occurredAt, paid, refunds }: NonNullable<RevenueFacts['payment']>, now: number): Entry[] {
+  const at = (moment: number) => Math.min(moment, now)
+  return [
+    ...(paid ? [{ entry: 'payment', totalCents: null, ...paid, occurredAt: at(occurredAt) }] : []),
+    ...refunds.map(({ refund, valueCents, currency, occurredAt: refundedAt }) => ({
+      entry: refund === undefined ? `total ${valueCents}` : `refund ${refund}`,
+      totalCents: refund === undefined ? valueCents : null,
+      ...{ valueCents: -valueCents, currency, occurredAt: at(refundedAt) },
+    })),
+  ]
+}
+
+/** A repeat may tell an earlier time of a refund; the amount is the first one's. */
+async function insertEntry(tx: Queryable, workspaceId: number, paymentId: number, entry: Entry): Promise<void> {
+  await tx.query(
+    `INSERT INTO revenue_entries AS known
+       (workspace_id, payment_id, entry, total_cents, value_cents, currency, occurred_at)
+     VALUES ($1, $2, $3, $4, $5, $6, to_timestamp($7::float8 / 1000))
+     ON CONFLICT (payment_id, entry) DO UPDATE SET occurred_at = least(known.occurred_at, excluded.occurred_at)
+     WHERE excluded.occurred_at < known.occurred_at`,
+    [workspaceId, paymentId, entry.entry, entry.totalCents, entry.valueCents, entry.currency, entry.occurredAt],
+  )
+}
+
+interface ToldPayment {
+  readonly id: number
+  readonly provider: string
+  readonly payment: string
+  readonly value_cents: number
+  readonly refunded_cents: number
+  readonly currency: string
+  readonly occurred_at: Date
+}
+
+/** Values of `revenue.refunded` add up to what was refunded in all, in whatever order refunds become known. */
+async function tellOf(tx: Queryable, workspaceId: number, before: KnownPayment): Promise<void> {
+  const now = await readEntries(tx, before.id)
+  const refunded = now.refundedCents - before.refundedCents
+  if (now.isPaid === before.isPaid && refunded <= 0) return
+  const [told] = await tx.query<ToldPayment>(
+    `SELECT p.id, provider, payment, coalesce(max(value_cents) FILTER (WHERE entry = 'payment'), 0)::bigint AS value_cents,
+       coalesce(-sum(value_cents) FILTER (WHERE entry != 'payment'), 0)::bigint AS refunded_cents,
+       min(currency) AS currency, p.occurred_at
+     FROM revenue_payments p JOIN revenue_entries e ON e.payment_id = p.id WHERE p.id = $1 GROUP BY p.id`,
+    [before.id],
+  )
+  const { id, occurred_at, ...money } = told!
+  const object = { id, object_id: `payment_${id}`, ...money, occurred_at: occurred_at.toISOString() }
+  if (now.isPaid && !before.isPaid) await insertOutbox(tx, workspaceId, 'revenue.recorded', object)
+  if (refunded > 0) await insertOutbox(tx, workspaceId, 'revenue.refunded', { ...object, refund_cents: refunded })
+}

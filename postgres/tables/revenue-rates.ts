@@ -1,0 +1,31 @@
+/** Exchange rates of import days, which convert payments into the workspace's currency. */
+import { decimalsOf } from '../../schemas/revenue.ts'
+import type { Queryable } from '../client.ts'
+
+export interface Rate {
+  /** `YYYY-MM-DD`, UTC. */
+  readonly day: string
+  readonly currency: string
+  /** Whole units of the workspace's currency for one whole unit of this one, as a decimal text. */
+  readonly rate: string
+}
+
+/** The last of a day and currency counts, here and before. */
+export async function replaceRates(
+  q: Queryable,
+  { workspaceId, currency }: { workspaceId: number; currency: string },
+  rates: readonly Rate[],
+): Promise<void> {
+  const last = new Map(rates.map((rate) => [`${rate.day} ${rate.currency}`, rate]))
+  const rows = [...last.values()].map((rate) => ({
+    ...rate,
+    shift: decimalsOf(currency) - decimalsOf(rate.currency),
+  }))
+  await q.query(
+    `INSERT INTO revenue_rates (workspace_id, to_currency, currency, day, factor)
+     SELECT $1, $2, currency, day, rate * power(10::numeric, shift)
+     FROM jsonb_to_recordset($3::jsonb) AS row (currency text, day date, rate numeric, shift integer)
+     ON CONFLICT (workspace_id, currency, to_currency, day) DO UPDATE SET factor = excluded.factor`,
+    [workspaceId, currency, JSON.stringify(rows)],
+  )
+}

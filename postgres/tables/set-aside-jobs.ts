@@ -1,0 +1,56 @@
+/** Jobs that failed for good, with their reason, until an operator asks for another try. */
+import type { Queryable } from '../client.ts'
+
+export interface SetAsideJob {
+  readonly id: number
+  readonly job: string
+  /** What it was about; empty where the job is about everything. */
+  readonly subject: string
+  readonly reason: string
+  readonly set_aside_at: Date
+  readonly retry_asked_at: Date | null
+}
+
+/** The reason of the last time stands. */
+export async function setJobAside(q: Queryable, job: string, subject: string, reason: string): Promise<void> {
+  await q.query(
+    `INSERT INTO set_aside_jobs (job, subject, reason) VALUES ($1, $2, $3)
+     ON CONFLICT (job, subject) DO UPDATE SET reason = $3, set_aside_at = now(), retry_asked_at = NULL`,
+    [job, subject, reason],
+  )
+}
+
+/** What is about everything has succeeded meanwhile. */
+export async function forgetJobAside(q: Queryable, job: string): Promise<void> {
+  await q.query(`DELETE FROM set_aside_jobs WHERE job = $1 AND subject = ''`, [job])
+}
+
+/** Oldest first. */
+export function listSetAsideJobs(q: Queryable): Promise<SetAsideJob[]> {
+  return q.query<SetAsideJob>(
+    'SELECT id, job, subject, reason, set_aside_at, retry_asked_at FROM set_aside_jobs ORDER BY id',
+  )
+}
+
+export async function countSetAsideJobs(q: Queryable): Promise<ReadonlyMap<string, number>> {
+  const rows = await q.query<{ job: string; count: number }>('SELECT job, count(*) FROM set_aside_jobs GROUP BY job')
+  return new Map(rows.map(({ job, count }) => [job, count]))
+}
+
+/** Of one job, or of all. @returns those that are to be tried again */
+export function askForRetry(q: Queryable, id: number | undefined): Promise<SetAsideJob[]> {
+  return q.query<SetAsideJob>(
+    `UPDATE set_aside_jobs SET retry_asked_at = now() WHERE $1::bigint IS NULL OR id = $1
+     RETURNING id, job, subject, reason, set_aside_at, retry_asked_at`,
+    [id ?? null],
+  )
+}
+
+/** Takes those away that an operator wants again: whoever runs the job does so now. @returns what they are about */
+export async function takeAskedRetries(q: Queryable, job: string): Promise<string[]> {
+  const rows = await q.query<{ subject: string }>(
+    'DELETE FROM set_aside_jobs WHERE job = $1 AND retry_asked_at IS NOT NULL RETURNING subject',
+    [job],
+  )
+  return rows.map(({ subject }) => subject)
+}

@@ -1,0 +1,33 @@
+/** What went wrong with a request to somebody else's server, in words that its owner may read. */
+import { TargetRefused } from './guarded-agent.ts'
+
+const texts: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'The connection was refused',
+  ECONNRESET: 'The connection broke',
+  EPIPE: 'The connection broke',
+  UND_ERR_SOCKET: 'The connection broke',
+  ETIMEDOUT: 'The host did not answer in time',
+  UND_ERR_CONNECT_TIMEOUT: 'The host did not answer in time',
+  UND_ERR_HEADERS_TIMEOUT: 'The host did not answer in time',
+  UND_ERR_BODY_TIMEOUT: 'The host did not answer in time',
+  EHOSTUNREACH: 'The host can not be reached',
+  ENETUNREACH: 'The host can not be reached',
+  UND_ERR_HEADERS_OVERFLOW: 'The answer is not HTTP, or its headers are too large',
+}
+
+export function failureText(error: unknown): string {
+  if (error instanceof TargetRefused) return error.message
+  const { code = '', name, errors } = error as { code?: string; name?: string; errors?: readonly unknown[] }
+  if (name === 'TimeoutError') return 'The host did not answer in time'
+  // Of several addresses none could be connected to: the last failure stands for all.
+  if (errors !== undefined && errors.length > 0) return failureText(errors.at(-1))
+  const known = texts[code]
+  if (known !== undefined) return known
+  if (name === 'HTTPParserError') return 'The answer is not HTTP, or its headers are too large'
+  if (isTlsCode(code)) return `TLS failed: ${code}`
+  return `The request failed${code === '' ? '' : `: ${code}`}`
+}
+
+function isTlsCode(code: string): boolean {
+  return /^(ERR_TLS|ERR_SSL|EPROTO|CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|ERR_OSSL|HOSTNAME_MISMATCH)/.test(code)
+}

@@ -1,0 +1,15 @@
+/** Which addresses lie on the open Internet. Everything else belongs to a machine, a local network or a protocol. */
+import ipaddr from 'ipaddr.js'
+
+/** Azure answers metadata and DNS here, in the middle of public space. */
+const platformAddresses = new Set(['168.63.129.16'])
+/** All IPv6 addresses that are given out to networks. What lies outside maps, translates or tunnels to others. */
+const globalUnicast = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number]
+
+/** @param address in any notation of IPv4 or IPv6; an IPv4 address that is mapped into IPv6 counts as itself */
+export function isPublicAddress(address: string): boolean {
+  if (!ipaddr.isValid(address)) return false
+  const parsed = ipaddr.process(address)
+  if (parsed.range() !== 'unicast') return false
+  return parsed instanceof ipaddr.IPv6 ? parsed.match(globalUnicast) : !platformAddresses.has(parsed.toString())
+}

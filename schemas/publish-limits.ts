@@ -1,0 +1,50 @@
+/** Bounds of publishing: of the queue in Postgres, and of what is asked of platforms. */
+
+const KiB = 1024
+const second = 1000
+const minute = 60 * second
+const hour = 60 * minute
+
+/** How often it is looked for posts that are due. */
+export const publishEveryMs = 0.5 * second
+/** Posts that are taken with one transaction. */
+export const duePostsEach = 500
+/** Targets that one process publishes at a time, and of them those of one account: a platform that hangs holds up itself alone. */
+export const publishAtOnceMax = 64
+export const publishAtOnceEachMax = 16
+/** A target is claimed for so long, and the claim prolonged as often: a process that dies gives it away after this. */
+export const publishLeaseMs = 15 * second
+export const publishProlongMs = 4 * second
+/** One attempt altogether, uploads included. */
+export const publishAttemptMs = 10 * minute
+/** Attempts that fail for now, before the target has failed for good, and how long is waited after each. */
+export const publishAttemptsMax = 5
+export const publishRetryFirstMs = 5 * second
+export const publishRetryMaxMs = 10 * minute
+/** A platform that says when to ask again is believed up to here. */
+export const publishWaitMaxMs = 6 * hour
+/** Targets that are due are counted so often. */
+export const publishCountMs = 5 * second
+
+/** One request to a platform, and one that carries a file. */
+export const providerRequestMs = 20 * second
+export const providerUploadMs = 5 * minute
+/** More of an answer isn't read. */
+export const providerAnswerBytesMax = 1024 * KiB
+/** How often it is asked whether the platform has done with an uploaded file. */
+export const providerPollMs = 1 * second
+/** Statuses of one question for an account's newest, and how many such questions. */
+export const mastodonStatusesEach = 40
+export const mastodonStatusPagesMax = 10
+/** Clocks of us and of an instance may differ by so much. */
+export const providerClockOffMs = 5 * minute
+/** A post on Bluesky, in graphemes and in bytes. */
+export const blueskyGraphemesMax = 300
+export const blueskyTextBytesMax = 3_000
+/** A token or an app password. */
+export const accountSecretLengthMax = 4_096
+/** What of a platform's error text is kept. */
+export const providerTextLengthMax = 300
+/** How long a simulated publication takes. */
+export const simulatedPublishMs = 20
+export const simulatedRateLimitMs = 1 * second

@@ -1,0 +1,58 @@
+/** Lines of the files that `svc revenue import`, `svc revenue rates` and `svc ads import` read. */
+import { z } from 'zod'
+import { isCurrency, revenueProviders } from './revenue.ts'
+import { adNameLengthMax, providerIdLengthMax, revenueCentsMax } from './revenue-limits.ts'
+
+/** Of other objects' ids: without NUL, which Postgres can't hold. */
+export const providerId = z
+  .string()
+  .min(1)
+  .max(providerIdLengthMax)
+  .regex(/^[^\0]*$/)
+
+export const cents = z.int().min(0).max(revenueCentsMax)
+
+/** In upper case, however it was written. */
+export const currencyCode = z
+  .string()
+  .transform((code) => code.toUpperCase())
+  .refine(isCurrency, 'Input should be an ISO 4217 code')
+
+/** Payments of a file that names no provider are told from those of webhooks by this one. */
+export const importProvider = 'import'
+
+/** Beside the fields of a custom event. */
+export const RevenueLine = z.looseObject({
+  provider: z.enum([importProvider, ...revenueProviders]).default(importProvider),
+})
+
+const day = z
+  .string()
+  .refine((text) => /^\d{4}-\d\d-\d\d$/.test(text) && dayOf(text) === text, 'Input should be a day such as 2026-11-20')
+
+export const RateLine = z.object({
+  currency: currencyCode,
+  rate: z
+    .string()
+    .regex(/^\d{1,12}(\.\d{1,12})?$/)
+    .refine((text) => Number(text) > 0, 'Input should be greater than 0'),
+  day: day.optional(),
+})
+export type RateLine = z.output<typeof RateLine>
+
+const adName = z.string().min(1).max(adNameLengthMax)
+
+export const AdLine = z.object({
+  day,
+  source: adName,
+  campaign: z.string().max(adNameLengthMax).default(''),
+  currency: currencyCode,
+  cost_cents: cents,
+  clicks: cents.default(0),
+})
+export type AdLine = z.output<typeof AdLine>
+
+function dayOf(text: string): string {
+  const at = Date.parse(`${text}T00:00:00Z`)
+  return Number.isNaN(at) ? '' : new Date(at).toISOString().slice(0, 10)
+}

@@ -1,0 +1,61 @@
+/** What is known of a payment from one event of its provider, or one line of an import. */
+export const revenueProviders = ['stripe', 'paddle', 'lemonsqueezy', 'custom'] as const
+export type RevenueProvider = (typeof revenueProviders)[number]
+
+/** Smallest units of the currency, as the provider counts them. */
+export interface Money {
+  readonly valueCents: number
+  /** ISO 4217, in upper case. */
+  readonly currency: string
+}
+
+/** An identifier that isn't told is undefined. */
+export interface Payer {
+  readonly email?: string | undefined
+  readonly userId?: string | undefined
+  readonly anonymousId?: string | undefined
+}
+
+export interface Refund extends Money {
+  /** The provider's id of it; undefined where the value is the total of all refunds so far. */
+  readonly refund: string | undefined
+  /** Milliseconds since 1970. */
+  readonly occurredAt: number
+}
+
+/** The most specific first: who paid is what the first of them tells. */
+export const referenceKinds = ['payment', 'charge', 'invoice', 'subscription', 'customer'] as const
+
+/** Those of the ids that are there. */
+export function referencesOf(ids: Partial<Record<(typeof referenceKinds)[number], string | undefined>>): string[] {
+  return referenceKinds.flatMap((kind) => (ids[kind] === undefined ? [] : [`${kind}:${ids[kind]}`]))
+}
+
+/** All of it comes to the same ledger in any order, and a repeat changes nothing. */
+export interface RevenueFacts {
+  /** Undefined where the event only tells who pays. */
+  readonly payment?: {
+    readonly id: string
+    /** When it was paid, as far as is known; milliseconds since 1970. */
+    readonly occurredAt: number
+    /** What was paid; undefined where only refunds of it are told. */
+    readonly paid: Money | undefined
+    readonly refunds: readonly Refund[]
+  }
+  /** Names by which payments and payers find each other, each a kind of `referenceKinds`, `:` and the provider's id. */
+  readonly references: readonly string[]
+  readonly payer: Payer
+  /** When the payer was told of. */
+  readonly toldAt: number
+}
+
+/** Decimals of a currency's smallest unit; 2 for one that isn't known. */
+export function decimalsOf(currency: string): number {
+  return new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2
+}
+
+const known: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'))
+
+export function isCurrency(code: string): boolean {
+  return known.has(code)
+}

@@ -1,0 +1,36 @@
+/** The headers of a request as the front hands it on. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { BlockList, isIPv6 } from 'node:net'
+
+/** What the service is to believe of the sender: its address at the end of the chain, and no more than a proxy may say. */
+export function prepareHeaders(
+  { headers, socket, httpVersion }: IncomingMessage,
+  response: ServerResponse,
+  countryHeader: string,
+  trusted: BlockList,
+): void {
+  // An IPv4 sender on an IPv6 socket.
+  const sender = (socket.remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/, '')
+  const chain = headers['x-forwarded-for']
+  headers['x-forwarded-for'] = chain ? `${chain}, ${sender}` : sender
+  if (!isIn(trusted, sender)) delete headers[countryHeader.toLowerCase()]
+  // They are about this connection, and Node has answered the last one.
+  for (const name of ['connection', 'keep-alive', 'proxy-connection', 'upgrade', 'te', 'trailer', 'expect'])
+    delete headers[name]
+  // By this httpxy says what becomes of the sender's connection.
+  headers.connection = response.shouldKeepAlive && httpVersion !== '1.0' ? 'keep-alive' : 'close'
+}
+
+export function rangesOf(texts: readonly string[]): BlockList {
+  const ranges = new BlockList()
+  for (const text of texts) {
+    const [address, bits] = text.split('/') as [string, string | undefined]
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4'
+    ranges.addSubnet(address, Number(bits ?? (family === 'ipv6' ? 128 : 32)), family)
+  }
+  return ranges
+}
+
+function isIn(ranges: BlockList, address: string): boolean {
+  return ranges.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
+}

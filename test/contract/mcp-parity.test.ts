@@ -1,0 +1,187 @@
+/** Each operation with a tool, by REST and by MCP: the same answer, the same refusals, one audit row each. */
+import { randomUUID } from 'node:crypto'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { describe, expect, test } from 'vitest'
+import type { Operation } from '../../api/operations/define.ts'
+import { operations } from '../../api/operations/registry.ts'
+import { makeTools, type Tool } from '../../api/transports/mcp-tools.ts'
+import { scopes } from '../../schemas/scopes.ts'
+import { makeKey, makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
+import { type Asker, exampleBody, filledPath, goodBody, madePath } from '../support/api-requests.ts'
+import { callTool } from '../support/mcp.ts'
+
+const { stores, api, mine } = setUpApi()
+const tools = [...makeTools(operations).values()]
+const ajv = new Ajv2020({ strict: false, validateFormats: false })
+
+const asker = ({ workspaceId, apiKey }: TestWorkspace): Asker => ({ api, stores, workspaceId, key: apiKey })
+type Values = Readonly<Record<string, unknown>>
+
+/** By REST, as of `who`. */
+async function byRest(
+  { operation }: Tool,
+  who: { apiKey: string },
+  values: Values,
+  changes: Values = {},
+  headers = {},
+) {
+  const init = goodBody(operation, changes)
+  const { method } = operation.http
+  const path = filledPath(operation, values as Record<string, string>)
+  const response = await api.ask(path, { method, key: who.apiKey, ...init, headers: { ...init.headers, ...headers } })
+  const body = (await response.json()) as unknown
+  return { status: response.status, body, replayed: response.headers.get('idempotent-replayed') }
+}
+
+/** The same by MCP. */
+function byMcp(
+  { operation, shown }: Tool,
+  who: { apiKey: string },
+  values: Values,
+  changes: Values = {},
+  more: Values = {},
+) {
+  return callTool(api, who.apiKey, shown.name, { ...values, ...exampleBody(operation), ...changes, ...more })
+}
+
+/** What differs between two objects that were made one after the other. */
+function withoutOwn(value: unknown): unknown {
+  const text = JSON.stringify(value)
+    .replace(/"(?:\w+_)?id":\d+|"object_id":"\w+"|"media_ids":\[\d+\]/g, '"id":0')
+    .replace(/"email":"[^"]+"/g, '"email":"own"')
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'T')
+    .replace(/(?<="attribution_key":"|\/l\/|svc_link_id=|"svc_link_id":")\w+/g, 'own')
+  return JSON.parse(text)
+}
+
+async function auditRows(action: string) {
+  return stores.pg.query<{
+    interface: string
+    action: string
+    actor_name: string
+    ip_hash: string | null
+    metadata: object
+  }>(
+    `SELECT interface, action, actor_name, ip_hash, metadata FROM audit_events
+     WHERE workspace_id = $1 AND action = $2 ORDER BY id`,
+    [mine.workspaceId, action],
+  )
+}
+
+const structured = (tool: Tool, body: unknown) => tool.structured(body) as Record<string, unknown>
+const isMutation = ({ effect }: Operation) => effect !== 'read'
+
+describe.each(tools.map((tool) => [tool.shown.name, tool] as const))('%s', (_, tool) => {
+  const { operation, shown } = tool
+
+  test('gives what REST gives, valid by its schema, and the same as text', async () => {
+    const values = await madePath(operation, asker(mine))
+    const rest = await byRest(tool, mine, values)
+    expect(rest.status).toBe(200)
+    const mcp = await byMcp(tool, mine, isMutation(operation) ? await madePath(operation, asker(mine)) : values)
+    expect(mcp.status).toBe(200)
+    const { structuredContent, content, isError } = mcp.result!
+    expect(isError).toBeUndefined()
+    expect(withoutOwn(structuredContent)).toEqual(withoutOwn(structured(tool, rest.body)))
+    expect(content).toEqual([{ type: 'text', text: JSON.stringify(structuredContent) }])
+    const validate = ajv.compile(shown.outputSchema)
+    expect(validate(structuredContent), JSON.stringify(validate.errors)).toBe(true)
+    const accept = ajv.compile({ ...shown.inputSchema })
+    const args = { ...(await madePath(operation, asker(mine))), ...exampleBody(operation) }
+    expect(accept(args), JSON.stringify(accept.errors)).toBe(true)
+  })
+
+  test('is refused as by REST: without the scope, in another workspace, where nothing is, with bad arguments', async () => {
+    const { apiKey } = await makeKey(stores, mine.workspaceId, {
+      scopes: scopes.filter((one) => one !== operation.scope),
+    })
+    const values = await madePath(operation, asker(mine))
+    const rest = await byRest(tool, { apiKey }, values)
+    const mcp = await byMcp(tool, { apiKey }, values)
+    expect(rest.status).toBe(403)
+    expect(mcp.error).toEqual({ code: -32003, message: (rest.body as { detail: string }).detail })
+
+    const bad: [Values, Values][] = []
+    if (Object.keys(values).length > 0) {
+      const others = await makeWorkspace(stores)
+      const nowhere = Object.fromEntries(Object.keys(values).map((name) => [name, 4_000_000_000_000]))
+      const noIds = Object.fromEntries(Object.keys(values).map((name) => [name, 'x']))
+      bad.push([await madePath(operation, asker(others)), {}], [nowhere, {}], [noIds, {}])
+    }
+    for (const name of Object.keys(exampleBody(operation) ?? {})) bad.push([values, { [name]: { no: 'such' } }])
+    for (const [path, changes] of bad) {
+      const byHttp = await byRest(tool, mine, path, changes)
+      expect([404, 409, 422]).toContain(byHttp.status)
+      const { result } = await byMcp(tool, mine, path, changes)
+      expect(result).toEqual({ content: [{ type: 'text', text: JSON.stringify(byHttp.body) }], isError: true })
+    }
+  })
+
+  if (operation.input.query !== undefined)
+    test('reads its query from arguments', async () => {
+      const names = Object.keys(operation.input.query!.shape)
+      for (const name of names) {
+        const value = { limit: 1000, days: 1000, hours: 1000, before_id: 0 }[name] ?? 'nonsense'
+        const byHttp = await api.ask(`${operation.http.path}?${name}=${value}`, { key: mine.apiKey })
+        const said = await byHttp.text()
+        const { result } = await byMcp(tool, mine, {}, { [name]: value })
+        if (byHttp.status === 200) expect(result!.structuredContent).toBeDefined()
+        // What a query has as a text, arguments have as a number.
+        else expect(result!.content[0]!.text).toBe(said.replaceAll(`"${value}"`, JSON.stringify(value)))
+        expect(result!.isError ?? false).toBe(byHttp.status !== 200)
+      }
+    })
+
+  if (!isMutation(operation))
+    test('changes nothing and has no audit row', async () => {
+      await byMcp(tool, mine, await madePath(operation, asker(mine)))
+      expect(await auditRows(operation.name)).toEqual([])
+    })
+
+  if (isMutation(operation)) {
+    test('has one audit row each, with its interface', async () => {
+      await byRest(tool, mine, await madePath(operation, asker(mine)))
+      await byMcp(tool, mine, await madePath(operation, asker(mine)))
+      const rows = (await auditRows(operation.name)).slice(-2)
+      expect(rows.map((row) => row.interface)).toEqual(['rest', 'mcp'])
+      expect({ ...rows[1], interface: '' }).toEqual({ ...rows[0], interface: '' })
+    })
+
+    test('is done once under an idempotency_key, also where the other interface used it', async () => {
+      const values = await madePath(operation, asker(mine))
+      const [one, other] = [randomUUID(), randomUUID()]
+      const rest = await byRest(tool, mine, values, {}, { 'Idempotency-Key': one })
+      const replayed = await byMcp(tool, mine, values, {}, { idempotency_key: one })
+      expect(replayed.result!.structuredContent).toEqual(structured(tool, rest.body))
+      expect(replayed.headers.get('idempotent-replayed')).toBe('true')
+
+      const anew = await madePath(operation, asker(mine))
+      const mcp = await byMcp(tool, mine, anew, {}, { idempotency_key: other })
+      const again = await byRest(tool, mine, anew, {}, { 'Idempotency-Key': other })
+      expect(again).toEqual({ status: 200, body: mcp.result!.structuredContent, replayed: 'true' })
+      expect(await auditRows(operation.name)).toHaveLength(2)
+
+      const next = tools.find((each) => isMutation(each.operation) && each !== tool)!
+      const refused = await byMcp(next, mine, await madePath(next.operation, asker(mine)), {}, { idempotency_key: one })
+      expect(refused.error).toMatchObject({ code: -32009 })
+    })
+
+    test('keeps its own refusals under the key, as REST does', async () => {
+      if (!('post_id' in (operation.input.path?.shape ?? {}))) return
+      const gone = { post_id: 4_000_000_000_000 }
+      const first = await byMcp(tool, mine, gone, {}, { idempotency_key: 'gone' })
+      const again = await byMcp(tool, mine, gone, {}, { idempotency_key: 'gone' })
+      expect(first.result?.isError).toBe(true)
+      expect(again.result).toEqual(first.result)
+      expect(again.headers.get('idempotent-replayed')).toBe('true')
+    })
+  }
+})
+
+test('svc.schedule_post reschedules a scheduled post, which REST refuses', async () => {
+  const tool = tools.find(({ shown }) => shown.name === 'svc.reschedule_post')!
+  const { post_id } = await madePath(tool.operation, asker(mine))
+  const scheduled_at = '2037-01-01T00:00:00Z'
+  const { result } = await callTool(api, mine.apiKey, 'svc.schedule_post', { post_id, scheduled_at })
+  expect(result!.structuredContent).toMatchObject({ status: 'scheduled', scheduled_at: '2037-01-01T00:00:00.000Z' })
+})

@@ -1,0 +1,128 @@
+/** What `tools/list` shows: the contract's tools, each made of its operation, and small all together. */
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { operations } from '../../api/operations/registry.ts'
+import { makeTools } from '../../api/transports/mcp-tools.ts'
+import { outlineOf } from '../../api/transports/schema-outline.ts'
+import { tokenBytes, toolsListTokensMax } from '../../schemas/api-limits.ts'
+
+const contract = readFileSync(new URL('mcp-tools.txt', import.meta.url), 'utf8')
+const wanted = [...contract.matchAll(/`(svc\.\w+)`/g)].map(([, name]) => name!)
+
+/** Tools of the contract whose operations aren't there yet, with the reason: who adds one takes it off. */
+const notYet: Readonly<Record<string, string>> = {
+  'svc.get_company_profile': 'the company profile is not built',
+  'svc.refresh_company_profile': 'the company profile is not built',
+  'svc.update_company_profile_sources': 'the company profile is not built',
+  'svc.associate_company_profile_media': 'the company profile is not built',
+  'svc.remove_company_profile_media': 'the company profile is not built',
+}
+/** What our decisions add to the contract. */
+const added = ['svc.get_post', 'svc.reschedule_post', 'svc.person_journey', 'svc.bot_analytics']
+
+const tools = [...makeTools(operations).values()]
+const names = tools.map(({ shown }) => shown.name)
+
+test('every tool of the contract is there, except those that are said not to be yet', () => {
+  expect(wanted).toHaveLength(19)
+  expect(wanted.filter((name) => !names.includes(name)).sort()).toEqual(Object.keys(notYet).sort())
+})
+
+test('no tool is there that neither the contract nor our decisions name, and none twice', () => {
+  expect(names.filter((name) => ![...wanted, ...added].includes(name))).toEqual([])
+  expect(new Set(names).size).toBe(names.length)
+})
+
+test('every operation with a tool is listed', () => {
+  expect(names).toEqual(operations.flatMap(({ tool }) => tool ?? []))
+})
+
+test(`the whole list has at most ${toolsListTokensMax} tokens`, () => {
+  const bytes = Buffer.byteLength(JSON.stringify({ tools: tools.map(({ shown }) => shown) }))
+  expect(bytes / tokenBytes).toBeLessThanOrEqual(toolsListTokensMax)
+})
+
+test.each(tools.map((tool) => [tool.shown.name, tool] as const))(
+  '%s says all of itself',
+  (name, { shown, operation }) => {
+    expect(name).toMatch(/^svc\.[a-z]+(_[a-z]+)*$/)
+    expect(shown.title).toMatch(/^[A-Z][a-z]+( [a-z]+)*$/)
+    expect(shown.description).toContain(operation.summary)
+    // A model has tools, no routes.
+    expect(shown.description).not.toMatch(/\/v1\/|Idempotency-Key/)
+    for (const schema of [shown.inputSchema, shown.outputSchema]) {
+      expect(schema['type']).toBe('object')
+      expect(Object.keys(schema['properties'] as object).length).toBeGreaterThanOrEqual(
+        schema === shown.inputSchema ? 0 : 1,
+      )
+    }
+    const isRead = operation.effect === 'read'
+    expect(Object.hasOwn(shown.inputSchema['properties'] as object, 'idempotency_key')).toBe(!isRead)
+    expect(shown.annotations).toEqual({
+      readOnlyHint: isRead,
+      destructiveHint: operation.effect === 'update' || operation.effect === 'delete',
+      idempotentHint: operation.effect !== 'create',
+    })
+  },
+)
+
+test('all arguments are those of the operation, in one flat object', () => {
+  const shown = tools.find(({ shown: { name } }) => name === 'svc.update_post')!.shown
+  expect(Object.keys(shown.inputSchema['properties'] as object)).toEqual([
+    'post_id',
+    'title',
+    'base_caption',
+    'scheduled_at',
+    'tags',
+    'media_ids',
+    'social_account_ids',
+    'platform_captions',
+    'idempotency_key',
+  ])
+  expect(shown.inputSchema['required']).toEqual(['post_id'])
+})
+
+test('an argument of two meanings, and a tool with files, are refused at the start', () => {
+  const [listPosts] = operations.filter(({ tool }) => tool === 'svc.list_posts')
+  const media = operations.find(({ input }) => input.form !== undefined)!
+  const twice = { ...listPosts!, input: { ...listPosts!.input, body: listPosts!.input.query! } }
+  expect(() => makeTools([twice])).toThrow('two arguments')
+  expect(() => makeTools([{ ...media, tool: 'svc.upload_media' }])).toThrow('files')
+})
+
+test('outlines leave out what costs tokens and says nothing, and keep what does', () => {
+  const definitions = {
+    Row: {
+      type: 'object',
+      properties: { deep: { type: 'object', properties: { a: { type: 'string' } } } },
+      required: ['deep'],
+    },
+  }
+  const schema = {
+    type: 'object',
+    description: 'All of it.',
+    properties: {
+      object_id: { type: 'string', pattern: '^x$', description: '`x_<id>`' },
+      kind: { type: 'string', enum: ['a', 'b'] },
+      at: { anyOf: [{ type: 'string', format: 'date-time' }, { type: 'null' }] },
+      either: { anyOf: [{ type: 'string' }, { type: 'integer' }] },
+      rows: { type: 'array', items: { $ref: '#/$defs/Row' } },
+      counts: { type: 'object', additionalProperties: { type: 'integer', minimum: 0 } },
+    },
+    required: ['object_id'],
+  }
+  expect(outlineOf(schema, definitions, 2)).toEqual({
+    type: 'object',
+    description: 'All of it.',
+    properties: {
+      object_id: { type: 'string' },
+      kind: { type: 'string', enum: ['a', 'b'] },
+      at: { type: ['string', 'null'] },
+      either: { anyOf: [{ type: 'string' }, { type: 'integer' }] },
+      rows: { type: 'array', items: { type: 'object', properties: { deep: { type: 'object' } } } },
+      counts: { type: 'object', additionalProperties: { type: 'integer' } },
+    },
+  })
+  const { properties } = outlineOf(schema, definitions, 1) as { properties: Record<string, unknown> }
+  expect(properties['rows']).toEqual({ type: 'array', items: { type: 'object' } })
+})

@@ -1,0 +1,249 @@
+/** kill -9 of the pipeline between the steps of publishing, and Redis and Postgres lost meanwhile: no post twice, none left. */
+import { Redis } from 'ioredis'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { sleep } from '../../runtime/retry.ts'
+import { setUpApi } from '../support/api.ts'
+import { type BlueskyServer, startBluesky } from '../support/bluesky-server.ts'
+import { type MastodonServer, startMastodon } from '../support/mastodon-server.ts'
+import { film, png } from '../support/media-files.ts'
+import { type PipelineProcess, startPipelineProcess } from '../support/pipeline-process.ts'
+import type { Asking, Hindrance } from '../support/provider-server.ts'
+import { endedPost, schedulePost, toldTo } from '../support/publisher.ts'
+import { asking } from '../support/publishing.ts'
+import { drawsOf, isLong } from '../support/short-form.ts'
+import { connectBluesky, connectMastodon, uploadFile } from '../support/social-platforms.ts'
+import { startTcpProxy } from '../support/tcp-proxy.ts'
+
+const draw = drawsOf('kill-publishing')
+
+const { stores, api, mine } = setUpApi()
+const ask = asking(api, () => mine.apiKey)
+let mastodon: MastodonServer
+let bluesky: BlueskyServer
+const started: PipelineProcess[] = []
+let settled = { isHeld: false, release: () => {}, ended: Promise.resolve() as Promise<unknown> }
+beforeEach(async () => {
+  ;[mastodon, bluesky] = [await startMastodon(), await startBluesky()]
+})
+afterEach(async () => {
+  settled.release()
+  await Promise.all(started.splice(0).map((one) => one.kill()))
+  await Promise.all([mastodon.close(), bluesky.close()])
+})
+
+async function start(env: Record<string, string> = {}): Promise<PipelineProcess> {
+  const made = await startPipelineProcess(stores, env)
+  started.push(made)
+  return made
+}
+
+/** A place at which a request is kept from going on: the word that the request, or what its post is, holds. */
+interface Point {
+  readonly name: string
+  readonly step: string
+  readonly how: Hindrance
+  readonly isFilm?: boolean
+}
+
+const mastodonPoints: Point[] = [
+  { name: 'mastodon-before-upload', step: 'POST /api/v2/media', how: 'hang before' },
+  { name: 'mastodon-after-upload', step: 'POST /api/v2/media', how: 'hang after' },
+  { name: 'mastodon-processing', step: 'GET /api/v1/media/:id', how: 'hang before', isFilm: true },
+  { name: 'mastodon-before-publish', step: 'POST /api/v1/statuses', how: 'hang before' },
+  { name: 'mastodon-after-publish', step: 'POST /api/v1/statuses', how: 'hang after' },
+]
+const blueskyPoints: Point[] = [
+  { name: 'bluesky-before-upload', step: 'POST /xrpc/com.atproto.repo.uploadBlob', how: 'hang before' },
+  { name: 'bluesky-after-upload', step: 'POST /xrpc/com.atproto.repo.uploadBlob', how: 'hang after' },
+  { name: 'bluesky-before-publish', step: 'POST /xrpc/com.atproto.repo.createRecord', how: 'hang before' },
+  { name: 'bluesky-after-publish', step: 'POST /xrpc/com.atproto.repo.createRecord', how: 'hang after' },
+]
+const refreshPoint: Point = {
+  name: 'bluesky-after-refresh',
+  step: 'POST /xrpc/com.atproto.server.refreshSession',
+  how: 'hang after',
+}
+
+/** Holds the one request of each point, and tells which were reached. */
+function holdAt(points: readonly Point[], holds: (asking: Asking, point: Point) => boolean) {
+  const reached = new Set<string>()
+  const hinder = (asking: Asking): Hindrance | undefined => {
+    const point = points.find((one) => one.step === asking.step && holds(asking, one))
+    if (point === undefined) return undefined
+    reached.add(point.name)
+    return point.how
+  }
+  return { reached, hinder }
+}
+
+let nthFile = 0
+/** Each of a size of its own. */
+async function filesOf({ name, isFilm }: Point): Promise<number> {
+  nthFile += 1
+  const bytes = isFilm ? film({ data: 10_000 }) : png({ padTo: 500 + 20 * nthFile })
+  return uploadFile(api, mine.apiKey, bytes, { type: isFilm ? 'video/mp4' : 'image/png', altText: name })
+}
+
+const textsOf = () => ({
+  mastodon: mastodon.statuses.map(({ text }) => text).sort(),
+  bluesky: bluesky.records.map(({ record }) => record.text).sort(),
+})
+
+test('killed between any two steps, each post is published once and none stays unfinished', async () => {
+  const accounts = {
+    mastodon: (await connectMastodon(stores, mine, mastodon)).json.id,
+    bluesky: (await connectBluesky(stores, mine, bluesky)).json.id,
+  }
+  // By its caption, or by the alternative text of its file.
+  const filmIds = new Set<string>()
+  const onMastodon = holdAt(mastodonPoints, ({ json, form, id }, { name }) => {
+    const isOurs = json?.status === name || form?.fields['description'] === name || filmIds.has(id)
+    return isOurs
+  })
+  const sizes = new Map<string, number>()
+  const onBluesky = holdAt(blueskyPoints, ({ json, bytes }, { name }) =>
+    json === undefined ? bytes.length === sizes.get(name) : json.record?.text === name,
+  )
+  // And one whose outcome can't be written, because its row is held.
+  settled = { isHeld: false, release: () => {}, ended: Promise.resolve() }
+  let settlingId = 0
+  const holdRow = () => {
+    settled.ended = stores.pg.transaction(async (tx) => {
+      await tx.query('SELECT 1 FROM posts WHERE id = $1 FOR UPDATE', [settlingId])
+      settled.isHeld = true
+      await new Promise<void>((resolve) => {
+        settled.release = resolve
+      })
+    })
+  }
+  mastodon.hinder = (asking) => {
+    if (asking.json?.status === 'mastodon-before-settle' && !settled.isHeld) holdRow()
+    const made = mastodon.media.find(({ description }) => description === 'mastodon-processing')
+    if (made !== undefined) filmIds.add(made.id)
+    return onMastodon.hinder(asking)
+  }
+  bluesky.hinder = onBluesky.hinder
+
+  const ids: number[] = []
+  const schedule = async (point: Point, account: number) => {
+    const file = await filesOf(point)
+    const [{ size_bytes: size }] = (await stores.pg.query<{ size_bytes: number }>(
+      'SELECT size_bytes FROM media WHERE id = $1',
+      [file],
+    )) as [{ size_bytes: number }]
+    sizes.set(point.name, size)
+    ids.push(await schedulePost(ask, { caption: point.name, accounts: [account], media: [file] }))
+  }
+  for (const point of mastodonPoints) await schedule(point, accounts.mastodon)
+  for (const point of blueskyPoints) await schedule(point, accounts.bluesky)
+  settlingId = await schedulePost(ask, { caption: 'mastodon-before-settle', accounts: [accounts.mastodon] })
+  ids.push(settlingId)
+  const points = [...mastodonPoints, ...blueskyPoints].map(({ name }) => name)
+
+  const killed = await start()
+  await expect
+    .poll(() => points.filter((name) => !onMastodon.reached.has(name) && !onBluesky.reached.has(name)), {
+      timeout: 20_000,
+    })
+    .toEqual([])
+  await expect
+    .poll(() => settled.isHeld && mastodon.statuses.some(({ text }) => text === 'mastodon-before-settle'))
+    .toBe(true)
+  await killed.kill()
+  settled.release()
+  await settled.ended
+
+  // The next one dies while it renews the session of those on Bluesky.
+  const onRefresh = holdAt([refreshPoint], () => true)
+  mastodon.hinder = () => undefined
+  bluesky.hinder = onRefresh.hinder
+  bluesky.expireAccess()
+  mastodon.forgetKeys()
+  const renewing = await start()
+  await expect.poll(() => onRefresh.reached.size, { timeout: 40_000 }).toBe(1)
+  await renewing.kill()
+  bluesky.hinder = () => undefined
+  await start()
+  for (const id of ids) expect((await endedPost(ask, id, 90_000)).status).toBe('published')
+  expect(textsOf()).toEqual({
+    mastodon: [...mastodonPoints.map(({ name }) => name), 'mastodon-before-settle'].sort(),
+    bluesky: blueskyPoints.map(({ name }) => name).sort(),
+  })
+  expect((await toldTo(stores, mine.workspaceId)).filter(({ type }) => type === 'post.published')).toHaveLength(
+    ids.length,
+  )
+}, 240_000)
+
+const posts = isLong ? 5_000 : 300
+const rounds = isLong ? 30 : 3
+
+test(
+  `${posts} due posts over ${rounds} kills, with Redis emptied and Postgres cut off meanwhile: each is published once`,
+  async () => {
+    const accounts = [
+      (await connectMastodon(stores, mine, mastodon)).json.id,
+      (await connectBluesky(stores, mine, bluesky)).json.id,
+    ]
+    const proxy = await startTcpProxy(stores.databaseUrl)
+    const redis = new Redis(stores.redisUrl)
+    const away = async () => {
+      await proxy.set('refusing')
+      await sleep(1_000)
+      await proxy.set('open')
+    }
+    // Some answers are lost without a kill, too.
+    const hinder = () => (draw() < 0.02 ? ('cut after' as const) : undefined)
+    mastodon.hinder = hinder
+    bluesky.hinder = hinder
+    await stores.pg.query(
+      `WITH made AS (
+         INSERT INTO posts (workspace_id, title, base_caption, status, scheduled_at)
+         SELECT $1, 'p' || n, 'caption ' || n, 'scheduled', now() + n * interval '1 millisecond' * 20
+         FROM generate_series(1, $3::int) AS n RETURNING id
+       ) INSERT INTO post_targets (post_id, place, social_account_id, status)
+       SELECT id, 1, ($2::bigint[])[1 + id % 2], 'scheduled' FROM made`,
+      [mine.workspaceId, accounts, posts],
+    )
+    let pipeline = await start({ DATABASE_URL: proxy.url })
+    for (let round = 0; round < rounds; round++) {
+      await sleep(500 + draw() * 1_500)
+      if (round % 3 === 1) await away()
+      if (round % 3 === 2) await redis.flushdb()
+      await pipeline.kill()
+      pipeline = await start({ DATABASE_URL: proxy.url })
+    }
+    await away()
+    const left = async () =>
+      stores.pg.query<{ status: string; count: number }>(
+        `SELECT status, count(*) FROM posts WHERE workspace_id = $1 AND status <> 'published' GROUP BY 1`,
+        [mine.workspaceId],
+      )
+    await expect.poll(left, { timeout: isLong ? 600_000 : 120_000, interval: 500 }).toEqual([])
+    const texts = [...textsOf().mastodon, ...textsOf().bluesky].sort()
+    expect(texts).toEqual(Array.from({ length: posts }, (_, at) => `caption ${at + 1}`).sort())
+    const told = (await toldTo(stores, mine.workspaceId)).filter(({ type }) => type === 'post.published')
+    expect([told.length, new Set(told.map(({ object }) => object.id)).size]).toEqual([posts, posts])
+    expect(await pipeline.stop()).toBe(0)
+    redis.disconnect()
+    await proxy.close()
+  },
+  isLong ? 900_000 : 240_000,
+)
+
+test('without Redis posts are published, and what a stopped pipeline had under way is published by the next one at once', async () => {
+  const account = (await connectMastodon(stores, mine, mastodon)).json.id
+  const pipeline = await start({ REDIS_URL: 'redis://127.0.0.1:1' })
+  expect((await endedPost(ask, await schedulePost(ask, { caption: 'No Redis', accounts: [account] }))).status).toBe(
+    'published',
+  )
+  let held = 0
+  mastodon.hinder = ({ step }) => (step === 'POST /api/v1/statuses' && held++ === 0 ? 'hang before' : undefined)
+  const id = await schedulePost(ask, { caption: 'Stopped', accounts: [account] })
+  await expect.poll(() => held, { timeout: 10_000 }).toBe(1)
+  expect(await pipeline.stop()).toBe(0)
+  const [target] = await stores.pg.query('SELECT claimed_by FROM post_targets WHERE post_id = $1', [id])
+  expect(target).toEqual({ claimed_by: null })
+  await start()
+  expect((await endedPost(ask, id)).status).toBe('published')
+  expect(mastodon.statuses.map(({ text }) => text)).toEqual(['No Redis', 'Stopped'])
+}, 90_000)

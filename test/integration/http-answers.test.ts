@@ -1,0 +1,207 @@
+/** What all answers have in common: how they are compressed, and what browsers, proxies and caches are told. */
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startFront } from '../../start/front.ts'
+import { setUpApi } from '../support/api.ts'
+import { startIngest, type TestIngest } from '../support/ingest.ts'
+import { asking } from '../support/publishing.ts'
+import { exchange } from '../support/raw-http.ts'
+
+const { stores, api, mine } = setUpApi()
+const ask = asking(api, () => mine.apiKey)
+
+/** Byte by byte: HTTP clients decompress by themselves. */
+async function get(path: string, encodings?: string, { method = 'GET', more = '' } = {}) {
+  const accepting = encodings === undefined ? '' : `Accept-Encoding: ${encodings}\r\n`
+  const lines = `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${mine.apiKey}\r\n${accepting}${more}`
+  const { text } = await exchange(api.port, [`${lines}Connection: close\r\n\r\n`], { waitMs: 2_000 })
+  const end = text.indexOf('\r\n\r\n')
+  const header = (name: string) => new RegExp(`\r\n${name}: (.*)\r\n`, 'i').exec(text.slice(0, end + 2))?.[1]
+  return { status: Number(text.slice(9, 12)), header, bytes: Buffer.from(text.slice(end + 4), 'latin1') }
+}
+
+/** Paths, and what stands in their answers. */
+const contents = {
+  '/v1/posts': 'more words',
+  '/v1/openapi.json': '"openapi":"3.1',
+  '/docs/swagger-ui.css': '.swagger-ui',
+  '/metrics': 'svc_api_requests_total',
+}
+const decode = { br: brotliDecompressSync, gzip: gunzipSync }
+
+describe('a longer answer', () => {
+  test.each([
+    ['gzip, deflate, br, zstd', 'br'],
+    ['gzip, deflate', 'gzip'],
+    ['br;q=0.5, gzip;q=1.0', 'gzip'],
+    ['br;q=0, GZIP', 'gzip'],
+    ['*', 'br'],
+    [undefined, undefined],
+    ['identity', undefined],
+    ['gzip;q=0', undefined],
+    ['gzip;q=0.000, x-gzip', undefined],
+    ['*;q=0', undefined],
+  ] as const)('for Accept-Encoding %s is in %s', async (accepted, encoding) => {
+    await ask('POST', '/v1/posts', { title: 'Long', base_caption: 'words and more words. '.repeat(90) })
+    for (const path of Object.keys(contents) as (keyof typeof contents)[]) {
+      const { status, header, bytes } = await get(path, accepted)
+      expect([path, status, header('Content-Encoding')]).toEqual([path, 200, encoding])
+      expect([header('Vary'), Number(header('Content-Length'))]).toEqual(['Accept-Encoding', bytes.length])
+      const text = (encoding === undefined ? bytes : decode[encoding](bytes)).toString('utf8')
+      expect(text).toContain(contents[path])
+      const head = await get(path, accepted, { method: 'HEAD' })
+      expect([head.header('Content-Encoding'), head.bytes.length]).toEqual([encoding, 0])
+    }
+  })
+
+  test('of a mutation is compressed too, and its replay says the same', async () => {
+    const body = JSON.stringify({ title: 'Long', base_caption: 'words and more words. '.repeat(90) })
+    const type = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\nIdempotency-Key: one\r\n`
+    const post = async (encodings: string) => {
+      const head = `POST /v1/posts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${mine.apiKey}\r\n${type}Accept-Encoding: ${encodings}\r\n\r\n`
+      const { text } = await exchange(api.port, [head, body], { waitMs: 1_000 })
+      return Buffer.from(text.slice(text.indexOf('\r\n\r\n') + 4), 'latin1')
+    }
+    const plain = await post('identity')
+    expect(brotliDecompressSync(await post('br'))).toEqual(plain)
+  })
+})
+
+test('a short answer is sent as it is', async () => {
+  const { header, bytes } = await get('/v1/workspace', 'gzip, br')
+  expect([header('Content-Encoding'), header('Vary')]).toEqual([undefined, undefined])
+  expect(JSON.parse(bytes.toString())).toMatchObject({ id: mine.workspaceId })
+})
+
+test('what a key lets see, secrets among it, is kept by no cache', async () => {
+  const { header } = await get('/v1/workspace')
+  expect(header('Cache-Control')).toBe('no-store')
+  for (const path of ['/v1/posts/0', '/v1/posts?limit=0'])
+    expect((await get(path)).header('Cache-Control')).toBe('no-store')
+  const created = await api.ask('/v1/webhooks', {
+    ...{ method: 'POST', key: mine.apiKey, headers: { 'Content-Type': 'application/json' } },
+    body: JSON.stringify({ url: 'https://example.com/hook' }),
+  })
+  expect([created.status, created.headers.get('cache-control')]).toEqual([200, 'no-store'])
+})
+
+test('two Host headers are refused, and nothing is done', async () => {
+  const body = '{"title":"a","base_caption":"b"}'
+  const head = `POST /v1/posts HTTP/1.1\r\nHost: x\r\nHost: y\r\nAuthorization: Bearer ${mine.apiKey}\r\n`
+  const type = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`
+  const { statuses, text, closedAfterMs } = await exchange(api.port, [head, type, body])
+  expect(statuses).toEqual([400])
+  expect(text).toMatch(/\r\nX-Request-Id: \S+\r\n/i)
+  expect(closedAfterMs).toBeDefined()
+  expect(await ask('GET', '/v1/posts')).toEqual({ status: 200, body: [] })
+  const front = await startFront({
+    ...{ host: '127.0.0.1', port: 0, page: async () => '', countryHeader: 'cf-ipcountry', trustedProxies: [] },
+    portOf: () => api.port,
+  })
+  expect((await exchange(front.port, [head, type, body])).statuses).toEqual([400])
+  await front.close()
+})
+
+test('the page of `npm start` may be framed by none, and its forms and base lead nowhere', async () => {
+  const front = await startFront({
+    ...{ host: '127.0.0.1', port: 0, page: async () => '<p>', countryHeader: 'cf-ipcountry', trustedProxies: [] },
+    portOf: () => api.port,
+  })
+  const { headers } = await fetch(`http://127.0.0.1:${front.port}/`)
+  for (const rule of ['frame-ancestors', 'base-uri', 'form-action']) {
+    expect(headers.get('content-security-policy')).toContain(`${rule} 'none'`)
+  }
+  expect(headers.get('x-content-type-options')).toBe('nosniff')
+  await front.close()
+})
+
+describe('a header value is read as it was sent', () => {
+  const body = '{"title":"a","base_caption":"b"}'
+  async function post(header: string | Buffer, authorization = `Bearer ${mine.apiKey}`) {
+    const start = `POST /v1/posts HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: `
+    const type = `\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n`
+    const head = [Buffer.from(start), Buffer.from(authorization), Buffer.from(type), Buffer.from(header as string)]
+    return exchange(api.port, [Buffer.concat([...head, Buffer.from(`\r\n\r\n${body}`)])])
+  }
+
+  test('an Idempotency-Key that isn’t printable ASCII is 422, at its ends as in its midst', async () => {
+    const latin1 = (text: string) => Buffer.from(`Idempotency-Key: ${text}`, 'latin1')
+    const keys = ['order-é', 'order-è', 'éorder', 'or\u00e9der', 'é', '\u00a0order', 'order\u0085', 'a\tb']
+    for (const key of keys) {
+      for (const header of [`Idempotency-Key: ${key}`, latin1(key)]) {
+        const { statuses, text } = await post(header)
+        expect([key, statuses]).toEqual([key, [422]])
+        expect(text).toContain('["header","idempotency-key"]')
+      }
+    }
+    expect(await ask('GET', '/v1/posts')).toEqual({ status: 200, body: [] })
+    expect((await post('Idempotency-Key: \t order- 1 \t')).statuses).toEqual([200])
+    expect((await post('Idempotency-Key: order- 1')).text).toContain('Idempotent-Replayed: true')
+  })
+
+  test('a key with more at its ends is no key', async () => {
+    for (const key of [`é${mine.apiKey}`, `${mine.apiKey}é`, `${mine.apiKey}\u00a0`]) {
+      expect((await post('X: 1', `Bearer ${key}`)).statuses).toEqual([401])
+    }
+    expect((await post('X: 1', `éBearer ${mine.apiKey}`)).statuses).toEqual([401])
+  })
+
+  test('an X-Request-Id with more at its ends is replaced', async () => {
+    for (const id of ['mineé', 'émine']) {
+      expect((await post(`X-Request-Id: ${id}`)).text).not.toMatch(/X-Request-Id: mine\r\n/i)
+    }
+    expect((await post('X-Request-Id: mine')).text).toMatch(/X-Request-Id: mine\r\n/i)
+  })
+})
+
+test('what is no HTTP, or too much of it, is told so with an id', async () => {
+  const cases = [
+    ['FOO /v1/posts HTTP/1.1\r\nHost: x\r\n\r\n', 405, 'Allow: GET, HEAD, POST'],
+    ['FOO /nothing HTTP/1.1\r\nHost: x\r\n\r\n', 404, 'Not Found'],
+    ['hello there\r\n\r\n', 400, 'The request is no HTTP'],
+    [`GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(40_000)}\r\n\r\n`, 431, 'The headers of the request are too large'],
+  ] as const
+  for (const [sent, status, said] of cases) {
+    const { statuses, text, closedAfterMs } = await exchange(api.port, [sent])
+    expect([said, statuses]).toEqual([said, [status]])
+    expect(text).toContain(said)
+    expect(text).toMatch(/\r\nX-Request-Id: \S+\r\n/)
+    expect(closedAfterMs).toBeDefined()
+  }
+})
+
+test('HTTP/1.0 and Connection: close are answered, and the connection ends', async () => {
+  const key = `Authorization: Bearer ${mine.apiKey}\r\n`
+  for (const sent of [
+    `GET /v1/workspace HTTP/1.0\r\n${key}\r\n`,
+    `GET /v1/workspace HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${key}\r\n`,
+  ]) {
+    const { statuses, closedAfterMs } = await exchange(api.port, [sent])
+    expect(statuses).toEqual([200])
+    expect(closedAfterMs).toBeLessThan(5_000)
+  }
+})
+
+describe('tracking', () => {
+  let ingest: TestIngest
+  beforeAll(async () => {
+    ingest = await startIngest(stores)
+  })
+  afterAll(() => ingest?.stop())
+  const event = (more: object) => ({ tracking_key: ingest.key, event_name: 'a', ...more })
+
+  test('refuses two Host headers too', async () => {
+    const body = JSON.stringify(event({}))
+    const head = `POST /api/v1/growth/track HTTP/1.1\r\nHost: x\r\nHost: y\r\nContent-Length: ${body.length}\r\n\r\n`
+    expect((await exchange(ingest.port, [head, body])).statuses).toEqual([400])
+  })
+
+  test('shows at most a kilobyte of each thing that it refuses', async () => {
+    const long = 'x'.repeat(30_000)
+    const one = await ingest.post('/track', event({ title: long }))
+    expect([one.status, JSON.stringify(one.body).length < 2_000]).toEqual([422, true])
+    const batch = { tracking_key: ingest.key, events: [{ event_name: 'a', title: long }] }
+    const many = await ingest.post('/track/batch', batch)
+    expect([many.status, JSON.stringify(many.body).length < 2_000]).toEqual([202, true])
+  })
+})

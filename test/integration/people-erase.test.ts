@@ -1,0 +1,179 @@
+/** `svc people erase`: nothing is left of a person, anywhere, and the figures are those of everybody else. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { whileLeased } from '../../pipeline/fold/lease.ts'
+import { eraseNext } from '../../pipeline/people/erase.ts'
+import { listAuditEvents } from '../../postgres/tables/audit.ts'
+import { nextErasure } from '../../postgres/tables/erasures.ts'
+import { sleep } from '../../runtime/retry.ts'
+import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import { runSvc } from '../support/command-line.ts'
+import { exactFigures, judgeFigures } from '../support/figures.ts'
+import { foldAll, workOn } from '../support/fold.ts'
+import { startIngest, type TestIngest } from '../support/ingest.ts'
+import { askPeople, type SentEvent, settlePeople, track } from '../support/people.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+let stores: TestStores
+let ingest: TestIngest
+let api: TestApi
+beforeAll(async () => {
+  stores = await freshStores()
+  ingest = await startIngest(stores)
+  api = await startApi(stores)
+}, 120_000)
+afterAll(async () => {
+  await api?.close()
+  await ingest?.stop()
+  await stores?.close()
+})
+
+const begin = Date.now() - 60 * 3_600_000
+/** Hours from the begin, sixty hours ago: over two midnights. */
+const event = (anonymous_id: string | null, hours: number, more: SentEvent = {}): SentEvent => ({
+  event_name: 'pageview',
+  ...(anonymous_id !== null && { anonymous_id, session_id: `s-${anonymous_id}-${hours >> 3}` }),
+  url: 'https://example.com/',
+  occurred_at: new Date(begin + hours * 3_600_000).toISOString(),
+  ...more,
+})
+const identify = (anonymous_id: string, hours: number, email: string) =>
+  event(anonymous_id, hours, { event_type: 'identify', email, full_name: `Name of ${email}` })
+
+/** What stays when Ann goes. */
+const others = [
+  event('shared', 20, { event_type: 'identify', email: 'ben@example.com' }),
+  event('shared', 21),
+  event('shared', 45),
+  event('c', 3),
+  event('c', 46, { event_type: 'conversion' }),
+  event(null, 5, { email: 'ben@example.com', event_type: 'conversion' }),
+]
+const anns = [
+  event('a', 1, { source: 'news', medium: 'email' }),
+  identify('a', 2, 'ann@example.com'),
+  event('a', 30, { event_type: 'conversion' }),
+  event('shared', 4),
+  identify('shared', 6, 'ann@example.com'),
+  event(null, 5, { email: 'ann@example.com', event_type: 'conversion' }),
+]
+
+const svc = async (workspace: TestWorkspace, ...words: string[]) => {
+  const { databaseUrl, clickhouseUrl, redisUrl, secretKey } = stores
+  return runSvc(['people', 'erase', ...words, '--workspace', String(workspace.workspaceId), '--json'], {
+    ...{ DATABASE_URL: databaseUrl, CLICKHOUSE_URL: clickhouseUrl, REDIS_URL: redisUrl, SECRET_KEY: secretKey },
+  })
+}
+
+const range = `start=${new Date(begin - 3_600_000).toISOString()}&end=${new Date().toISOString()}`
+
+async function shownOf(workspace: TestWorkspace) {
+  const response = await api.ask(`/v1/analytics/overview?${range}`, { key: workspace.apiKey })
+  const { snippet: _, metrics, recent_events, ...lists } = (await response.json()) as Record<string, unknown>
+  return {
+    lists,
+    metrics: { ...(metrics as object), as_of: '', range: '', previous: '' },
+    recent: (recent_events as unknown[]).length,
+  }
+}
+
+/** Every table of both stores that has the text somewhere. */
+async function placesWith(text: string): Promise<string[]> {
+  const found: string[] = []
+  const tables = await stores.pg.query<{ name: string }>(
+    `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'`,
+  )
+  for (const { name } of tables) {
+    const rows = await stores.pg.query(`SELECT 1 FROM ${name} AS t WHERE t::text ILIKE '%' || $1 || '%' LIMIT 1`, [
+      text,
+    ])
+    if (rows.length > 0) found.push(name)
+  }
+  for (const { name } of await stores.ch.query<{ name: string }>(
+    'SELECT name FROM system.tables WHERE database = currentDatabase()',
+  )) {
+    const rows = await stores.ch.query(
+      `SELECT 1 FROM ${name} WHERE positionCaseInsensitive(toString(tuple(*)), {text:String}) > 0 LIMIT 1`,
+      { text },
+    )
+    if (rows.length > 0) found.push(name)
+  }
+  return found
+}
+
+async function prepare(events: readonly SentEvent[]): Promise<TestWorkspace> {
+  const workspace = await makeWorkspace(stores)
+  await track(ingest, workspace, events)
+  await settlePeople(stores, ingest)
+  return workspace
+}
+
+test('removes a person everywhere, and leaves what is as if the person had never been', async () => {
+  const alone = await prepare(others)
+  const workspace = await prepare([...anns, ...others])
+  expect((await placesWith('ann@example.com')).length).toBeGreaterThan(0)
+  const erased = await svc(workspace, '--email', 'Ann@Example.com')
+  expect([erased.code, erased.err.includes('rror')]).toEqual([0, false])
+  expect(JSON.parse(erased.out)).toMatchObject({ workspace_id: workspace.workspaceId, events: anns.length })
+  await settlePeople(stores, ingest)
+  expect(await judgeFigures(stores)).toEqual(exactFigures)
+  expect(await placesWith('ann@example.com')).toEqual([])
+  expect(await shownOf(workspace)).toEqual(await shownOf(alone))
+  const shown = async (asked: TestWorkspace) =>
+    (await askPeople(api, asked).people()).map(({ id: _, object_id: __, contact_id: ___, ...person }) => person)
+  expect(await shown(workspace)).toEqual(await shown(alone))
+  const [audited] = await listAuditEvents(stores.pg, workspace.workspaceId, { limit: 1 })
+  expect(audited).toMatchObject({ action: 'contact.erase', interface: 'cli', metadata: { browsers: 2 } })
+})
+
+test('an erasure that dies at each of its calls in turn is done again, and comes to the same', async () => {
+  const alone = await prepare(others)
+  const workspace = await prepare([...anns, ...others])
+  let deaths = 0
+  let erasing: Promise<{ code: number }> | undefined
+  // The command orders it, and has no turn while this process has it.
+  await whileLeased(stores.pg, stores.ch, new AbortController().signal, async () => {
+    erasing = svc(workspace, '--email', 'ann@example.com')
+    while ((await nextErasure(stores.pg)) === undefined) await sleep(20)
+    for (let isDone = false; !isDone; deaths++) {
+      await foldAll(stores)
+      isDone = await eraseNext(workOn(dyingAt(deaths))).catch(() => false)
+    }
+  })
+  expect((await erasing!).code).toBe(0)
+  expect(deaths).toBeGreaterThan(10)
+  await settlePeople(stores, ingest)
+  expect(await shownOf(workspace)).toEqual(await shownOf(alone))
+  expect(await judgeFigures(stores)).toEqual(exactFigures)
+})
+
+/** Stores of a process that dies at one of its calls, after it was made. */
+function dyingAt(nth: number): Pick<TestStores, 'pg' | 'ch'> {
+  let calls = 0
+  const die = async <T>(work: () => Promise<T>): Promise<T> => {
+    calls++
+    const result = await work()
+    if (calls === nth + 1) throw new Error('died')
+    return result
+  }
+  const { pg, ch } = stores
+  return {
+    pg: { ...pg, query: (...args) => die(() => pg.query(...args)) as never },
+    ch: {
+      ...ch,
+      query: (...args) => die(() => ch.query(...args)) as never,
+      command: (...args) => die(() => ch.command(...args)),
+    },
+  }
+}
+
+test('an anonymous browser is erased by its id, one of a contact only with the contact', async () => {
+  const workspace = await prepare([...anns, ...others])
+  const refused = await svc(workspace, '--anonymous-id', 'shared')
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('erase it by --contact')])
+  expect((await svc(workspace, '--anonymous-id', 'c')).code).toBe(0)
+  await settlePeople(stores, ingest)
+  const people = await askPeople(api, workspace).people()
+  expect(people.map(({ email, anonymous_id }) => email ?? anonymous_id)).toEqual(['ben@example.com', 'ann@example.com'])
+  expect((await svc(workspace, '--email', 'nobody@example.com')).code).toBe(1)
+  expect((await svc(workspace)).code).toBe(2)
+})

@@ -1,0 +1,246 @@
+/** People: who they are, in what order they are listed, and what they did. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Person } from '../../schemas/resources/person.ts'
+import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import { startIngest, type TestIngest } from '../support/ingest.ts'
+import { askPeople, type SentEvent, settlePeople, track } from '../support/people.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+let stores: TestStores
+let ingest: TestIngest
+let api: TestApi
+let mine: TestWorkspace
+const begin = Math.floor(Date.now() / 1000) * 1000 - 10 * 3_600_000
+/** Minutes from the begin, ten hours ago. */
+const at = (minutes: number) => new Date(begin + minutes * 60_000).toISOString()
+
+beforeAll(async () => {
+  stores = await freshStores()
+  ingest = await startIngest(stores)
+  api = await startApi(stores)
+}, 120_000)
+beforeEach(async () => {
+  mine = await makeWorkspace(stores)
+})
+afterAll(async () => {
+  await api?.close()
+  await ingest?.stop()
+  await stores?.close()
+})
+
+const view = (anonymous_id: string, minutes: number, more: SentEvent = {}): SentEvent => ({
+  event_name: 'pageview',
+  anonymous_id,
+  session_id: `s-${anonymous_id}`,
+  url: 'https://example.com/',
+  occurred_at: at(minutes),
+  ...more,
+})
+const identify = (anonymous_id: string, minutes: number, email: string, more: SentEvent = {}): SentEvent =>
+  view(anonymous_id, minutes, { event_type: 'identify', event_name: 'identify', email, ...more })
+
+async function send(...events: SentEvent[]) {
+  const ids = await track(ingest, mine, events)
+  await settlePeople(stores, ingest)
+  return ids
+}
+const ask = () => askPeople(api, mine)
+const nameOf = ({ email, anonymous_id }: Person) => email ?? anonymous_id
+
+test('an identified browser is one known person, with all that it did before, and no row of its own', async () => {
+  await send(
+    view('a', 0, { source: 'news', medium: 'email', campaign: 'spring', content: 'top' }),
+    view('a', 1),
+    view('b', 2),
+    identify('a', 3, ' Ann@Example.com', { full_name: 'Ann', properties: { company: 'Acme', user_id: 'u1' } }),
+    view('a', 4, { source: 'google', medium: 'organic', session_id: 's2' }),
+    view('a', 5, { event_type: 'conversion', event_name: 'purchase', session_id: 's2' }),
+  )
+  const people = await ask().people()
+  expect(people).toEqual([
+    {
+      ...{ id: expect.any(Number), object_id: `contact_${people[0]!.id}`, kind: 'known', contact_id: people[0]!.id },
+      ...{ anonymous_id: null, email: 'ann@example.com', full_name: 'Ann', company: 'Acme' },
+      ...{ source: 'google', medium: 'organic', campaign: '', content: '' },
+      ...{ first_source: 'news', first_medium: 'email', first_campaign: 'spring' },
+      ...{ session_count: 2, event_count: 5, conversion_count: 1, total_revenue_cents: 0 },
+      ...{ first_seen_at: at(0), last_seen_at: at(5) },
+    },
+    {
+      ...{ id: null, object_id: null, kind: 'anonymous', contact_id: null, anonymous_id: 'b' },
+      ...{ email: null, full_name: '', company: '', source: 'direct', medium: 'none', campaign: '', content: '' },
+      ...{ first_source: 'direct', first_medium: 'none', first_campaign: '' },
+      ...{ session_count: 1, event_count: 1, conversion_count: 0, total_revenue_cents: 0 },
+      ...{ first_seen_at: at(2), last_seen_at: at(2) },
+    },
+  ])
+})
+
+test('a journey has the events of all browsers, newest first, whichever of them names it', async () => {
+  const ids = await send(
+    view('phone', 0, { source: 'news', medium: 'email' }),
+    identify('phone', 1, 'ann@example.com'),
+    view('laptop', 2),
+    identify('laptop', 3, 'ann@example.com'),
+    view('phone', 4),
+    view('other', 5),
+  )
+  const [other, ann] = await ask().people()
+  const journey = await ask().journey({ email: 'ANN@example.com' })
+  expect(journey).toMatchObject({
+    ...{ person: ann, anonymous_ids: expect.arrayContaining(['phone', 'laptop']), revenue: [] },
+    ...{ session_count: 2, event_count: 5, conversion_count: 0, total_revenue_cents: 0 },
+    first_touch: { source: 'news', medium: 'email', campaign: '', content: '', occurred_at: at(0) },
+    last_touch: { source: 'news', medium: 'email', campaign: '', content: '', occurred_at: at(0) },
+  })
+  expect(journey.events.map(({ id }) => id)).toEqual([4, 3, 2, 1, 0].map((nth) => ids[nth]))
+  expect(journey.events.map(({ contact_id }) => contact_id)).toEqual(Array(5).fill(ann!.id))
+  expect(await ask().journey({ contact_id: String(ann!.id) })).toEqual(journey)
+  expect(await ask().journey({ anonymous_id: 'laptop' })).toEqual(journey)
+  expect((await ask().journey({ email: 'ann@example.com', limit: '2' })).events).toEqual(journey.events.slice(0, 2))
+  const anonymous = await ask().journey({ anonymous_id: 'other' })
+  expect(anonymous).toMatchObject({ person: other, anonymous_ids: ['other'], event_count: 1 })
+  expect(anonymous.events.map(({ id, contact_id }) => [id, contact_id])).toEqual([[ids[5], null]])
+})
+
+test('a shared browser fuses no two contacts: from its identify on the events are the other one’s', async () => {
+  const ids = await send(
+    view('shared', 0),
+    identify('shared', 1, 'ann@example.com'),
+    view('shared', 2),
+    identify('shared', 3, 'ben@example.com'),
+    view('shared', 4),
+    identify('shared', 5, 'ann@example.com'),
+    view('shared', 6),
+  )
+  const eventsOf = async (email: string) => (await ask().journey({ email })).events.map(({ id }) => ids.indexOf(id))
+  expect(await eventsOf('ann@example.com')).toEqual([6, 5, 2, 1, 0])
+  expect(await eventsOf('ben@example.com')).toEqual([4, 3])
+  expect((await ask().people()).map(nameOf)).toEqual(['ann@example.com', 'ben@example.com'])
+  // An identify that comes late takes its place in time.
+  await send(identify('shared', 0.5, 'cat@example.com'))
+  expect(await eventsOf('cat@example.com')).toEqual([-1, 0])
+  expect(await eventsOf('ann@example.com')).toEqual([6, 5, 2, 1])
+})
+
+test('a server event and a track with an e-mail are their contact’s, once there is one', async () => {
+  const server = { event_name: 'invoice', email: 'ann@example.com' }
+  const ids = await send(
+    { ...server, occurred_at: at(0) },
+    view('b', 1, { email: 'ann@example.com' }),
+    identify('b', 2, 'ben@example.com'),
+  )
+  expect((await ask().people()).map(nameOf)).toEqual(['ben@example.com'])
+  expect((await ask().journey({ email: 'ben@example.com' })).event_count).toBe(2)
+  await send({ ...server, event_type: 'conversion', event_name: 'paid', source: 'ads', occurred_at: at(3) })
+  const ann = await ask().journey({ email: 'ann@example.com' })
+  expect(ann.events.slice(1).map(({ id }) => id)).toEqual([ids[1], ids[0]])
+  expect(ann).toMatchObject({ event_count: 3, conversion_count: 1, anonymous_ids: [], last_touch: { source: 'ads' } })
+  expect((await ask().journey({ email: 'ben@example.com' })).event_count).toBe(1)
+})
+
+test('the newest trait that is not empty wins, in whichever order they come', async () => {
+  await send(identify('a', 2, 'ann@example.com', { full_name: 'Ann B', properties: { company: 'Old' } }))
+  await send(
+    identify('a', 1, 'ann@example.com', { full_name: 'Ann', properties: { company: 'Older' } }),
+    identify('a', 3, 'ann@example.com', { full_name: ' ', properties: { company: 'New' } }),
+  )
+  expect(await ask().people()).toMatchObject([{ full_name: 'Ann B', company: 'New' }])
+})
+
+test('a contact binds the 200 browsers identified first: an earlier one that comes late takes the last one’s place', async () => {
+  const numbered = (nth: number) => `browser-${String(nth).padStart(3, '0')}`
+  const all = Array.from({ length: 201 }, (_, nth) => identify(numbered(nth), 1 + nth / 10, 'ann@example.com'))
+  await send(...all.slice(1))
+  const bound = async () => (await ask().journey({ email: 'ann@example.com' })).anonymous_ids.sort()
+  expect(await bound()).toEqual(Array.from({ length: 200 }, (_, nth) => numbered(1 + nth)))
+  await send(all[0]!)
+  expect(await bound()).toEqual(Array.from({ length: 200 }, (_, nth) => numbered(nth)))
+  expect((await ask().people()).map(nameOf).sort()).toEqual(['ann@example.com', numbered(200)])
+})
+
+describe('pages', () => {
+  test('go back through contacts and visitors alike, each once', async () => {
+    const events = Array.from({ length: 40 }, (_, nth) =>
+      nth % 3 === 0 ? identify(`v${nth}`, nth, `c${nth}@example.com`) : view(`v${nth}`, nth >> 1),
+    )
+    await send(...events, { event_name: 'pageview', url: 'https://example.com/', occurred_at: at(10) })
+    const all = await ask().people()
+    expect(all).toHaveLength(41)
+    expect(all.map((one) => one.last_seen_at)).toEqual(
+      all
+        .map((one) => one.last_seen_at)
+        .sort()
+        .reverse(),
+    )
+    const paged: Person[] = []
+    for (let page = await ask().people({ limit: '7' }); page.length > 0; ) {
+      paged.push(...page)
+      const { id, anonymous_id } = page.at(-1)!
+      const before = id === null ? { before_anonymous_id: anonymous_id! } : { before_id: String(id) }
+      page = await ask().people({ limit: '7', ...before })
+    }
+    expect(paged).toEqual(all)
+    const cookieless = all.find(({ anonymous_id }) => anonymous_id?.startsWith('visitor_'))!
+    expect((await ask().journey({ anonymous_id: cookieless.anonymous_id! })).person).toEqual(cookieless)
+  })
+
+  test('search e-mail, name, company, source and campaign, whatever the case and signs', async () => {
+    await send(
+      identify('a', 1, 'ann_1@example.com', { full_name: 'Ännchen Ä', properties: { company: '100% Acme\\Co' } }),
+      identify('b', 2, 'annx1@example.com', { source: 'newsletter', campaign: 'spring-sale' }),
+      view('c', 3, { source: 'newsletter', medium: 'email', campaign: 'autumn' }),
+      view('d', 4),
+    )
+    const found = async (q: string) => (await ask().people({ q })).map(nameOf)
+    expect(await found('ANN_1')).toEqual(['ann_1@example.com'])
+    expect(await found('ännchen')).toEqual(['ann_1@example.com'])
+    expect(await found('100% acme\\c')).toEqual(['ann_1@example.com'])
+    expect(await found('Newsletter')).toEqual(['c', 'annx1@example.com'])
+    expect(await found('spring')).toEqual(['annx1@example.com'])
+    expect(await found('autumn')).toEqual(['c'])
+    expect(await found('nobody')).toEqual([])
+    expect(await found(' ')).toHaveLength(4)
+  })
+})
+
+test('recent events say whose they are, also by an identify that came later', async () => {
+  await send(view('a', 590), view('b', 591))
+  const recent = async () => {
+    const response = await api.ask('/v1/analytics/overview?days=2', { key: mine.apiKey })
+    const { recent_events } = (await response.json()) as { recent_events: Record<string, unknown>[] }
+    return recent_events.map(({ anonymous_id, contact_id }) => [anonymous_id, contact_id])
+  }
+  expect(await recent()).toEqual([
+    ['b', null],
+    ['a', null],
+  ])
+  await send(identify('a', 592, 'ann@example.com'))
+  const [ann] = await ask().people()
+  expect(await recent()).toEqual([
+    ['a', ann!.id],
+    ['b', null],
+    ['a', ann!.id],
+  ])
+})
+
+test('another workspace’s people are not there, by whatever they are named', async () => {
+  await send(view('a', 0), identify('a', 1, 'ann@example.com'), view('b', 2))
+  const [, ann] = await ask().people()
+  const other = await makeWorkspace(stores)
+  expect(await askPeople(api, other).people()).toEqual([])
+  expect(await askPeople(api, other).people({ before_id: String(ann!.id) })).toEqual([])
+  for (const query of [`contact_id=${ann!.id}`, 'email=ann@example.com', 'anonymous_id=a', 'anonymous_id=b']) {
+    const response = await api.ask(`/v1/people/journey?${query}`, { key: other.apiKey })
+    expect([query, response.status, await response.json()]).toEqual([query, 404, { detail: 'Person not found' }])
+  }
+})
+
+test.each(['', 'email=a@b.c&contact_id=1', 'email=a@b.c&contact_id=1&anonymous_id=x'])(
+  'a journey that is named by %j is 422',
+  async (query) => {
+    const response = await api.ask(`/v1/people/journey?${query}`, { key: mine.apiKey })
+    expect(response.status).toBe(422)
+    expect(await response.json()).toMatchObject({ detail: [{ type: 'value_error', loc: ['query'] }] })
+  },
+)

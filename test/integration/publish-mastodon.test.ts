@@ -1,0 +1,188 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { setUpApi } from '../support/api.ts'
+import { type MastodonServer, startMastodon } from '../support/mastodon-server.ts'
+import { film, png } from '../support/media-files.ts'
+import { endedPost, reschedule, runPublisher, schedulePost, type TestPublisher } from '../support/publisher.ts'
+import { asking } from '../support/publishing.ts'
+import { isLong } from '../support/short-form.ts'
+import { connectMastodon, svcAccounts, uploadFile } from '../support/social-platforms.ts'
+
+/** A request that hangs takes until its deadline. */
+const losses = isLong ? (['cut after', 'hang after'] as const) : (['cut after'] as const)
+
+const { stores, api, mine } = setUpApi()
+const ask = asking(api, () => mine.apiKey)
+let publisher: TestPublisher
+let instance: MastodonServer
+beforeAll(() => {
+  publisher = runPublisher(stores)
+})
+afterAll(() => publisher.close())
+beforeEach(async () => {
+  instance = await startMastodon()
+})
+afterEach(async () => {
+  expect(instance.faults).toEqual([])
+  await instance.close()
+})
+
+const connect = async (): Promise<number> => (await connectMastodon(stores, mine, instance)).json.id
+const shownAccount = async () => (await ask('GET', '/v1/social-accounts')).body[0]
+const stepsOf = (step: string) => instance.asked.filter((asking) => asking.step === step)
+const publishStep = 'POST /api/v1/statuses'
+
+test('an account is connected by its token, which is stored encrypted and shown nowhere', async () => {
+  const { code, json } = await connectMastodon(stores, mine, instance)
+  expect(code).toBe(0)
+  expect(json).toMatchObject({
+    ...{ platform: 'mastodon', handle: '@shop@social.test', display_name: 'The Shop', external_id: '4711' },
+    ...{ connection_type: 'oauth', status: 'connected', health_status: 'ok' },
+    provider_metadata: { url: instance.url, characters_max: 500, media_max: 4 },
+  })
+  expect(await shownAccount()).toEqual(json)
+  const { token } = instance.state
+  const rows = await stores.pg.query('SELECT row_to_json(c)::text AS c FROM social_account_credentials c')
+  const audit = (await ask('GET', '/v1/audit-log')).body
+  expect(JSON.stringify([json, rows, audit])).not.toContain(token)
+  expect(JSON.stringify(rows)).not.toContain(Buffer.from(token).toString('hex'))
+})
+
+test('a token that the instance refuses, and an instance that is reached over plain http, are not connected', async () => {
+  const words = ['connect', '--workspace', String(mine.workspaceId), '--platform', 'mastodon', '--secret', 'other']
+  expect(await svcAccounts(stores, ...words, '--url', instance.url)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('The access token is invalid'),
+  })
+  expect((await svcAccounts(stores, ...words, '--url', 'http://social.example.com')).code).toBe(2)
+  expect((await svcAccounts(stores, ...words)).err).toContain('--url')
+  expect((await ask('GET', '/v1/social-accounts')).body).toEqual([])
+})
+
+test('disconnecting deletes the credentials', async () => {
+  const id = await connect()
+  await svcAccounts(stores, 'disconnect', String(id))
+  const left = await stores.pg.query('SELECT 1 FROM social_account_credentials WHERE social_account_id = $1', [id])
+  expect(left).toEqual([])
+})
+
+test('text and images are published as they are, with their alternative texts, in their order', async () => {
+  const account = await connect()
+  const pictures = [png({ width: 40 }), png({ width: 50 })]
+  const media = [
+    await uploadFile(api, mine.apiKey, pictures[0]!, { altText: 'Ein Bär – "groß"' }),
+    await uploadFile(api, mine.apiKey, pictures[1]!),
+  ]
+  const caption = 'Räumung 🐻\nhttps://example.com/spring'
+  const post = await endedPost(ask, await schedulePost(ask, { caption, accounts: [account], media }))
+  const [status] = instance.statuses
+  expect(instance.statuses).toHaveLength(1)
+  expect(status!.text).toBe(caption)
+  const attached = status!.mediaIds.map((id) => instance.media.find((one) => one.id === id)!)
+  expect(attached.map(({ bytes, contentType, description }) => ({ bytes, contentType, description }))).toEqual([
+    { bytes: pictures[0], contentType: 'image/png', description: 'Ein Bär – "groß"' },
+    { bytes: pictures[1], contentType: 'image/png', description: undefined },
+  ])
+  expect(post).toMatchObject({
+    status: 'published',
+    targets: [
+      {
+        publish_result: {
+          ...{ provider: 'mastodon', external_id: status!.id, url: `https://social.test/@shop/${status!.id}` },
+        },
+      },
+    ],
+  })
+})
+
+test('a film is attached once the instance has worked on it', async () => {
+  const account = await connect()
+  const bytes = film({ data: 300_000 })
+  const media = [await uploadFile(api, mine.apiKey, bytes, { type: 'video/mp4', altText: 'A film' })]
+  const post = await endedPost(ask, await schedulePost(ask, { caption: 'Watch', accounts: [account], media }))
+  expect(post.status).toBe('published')
+  expect(instance.media).toMatchObject([{ contentType: 'video/mp4', description: 'A film', isAttached: true }])
+  expect(instance.media[0]!.bytes.equals(bytes)).toBe(true)
+})
+
+test.each(losses)(
+  'a status whose answer is lost (%s) is found, also when its key is forgotten, and not published again',
+  async (how) => {
+    const account = await connect()
+    let lost = 0
+    instance.hinder = ({ step }) => (step === publishStep && lost++ === 0 ? how : undefined)
+    const id = await schedulePost(ask, { caption: `Lost: ${how}`, accounts: [account] })
+    await expect.poll(() => instance.statuses.length, { timeout: 20_000 }).toBe(1)
+    instance.forgetKeys()
+    const post = await endedPost(ask, id)
+    expect(post.status).toBe('published')
+    expect(post.targets[0]!.publish_result).toMatchObject({ external_id: instance.statuses[0]!.id })
+    expect(instance.statuses).toHaveLength(1)
+    expect(await shownAccount()).toMatchObject({ health_status: 'ok' })
+  },
+)
+
+test('two posts of the same text are two statuses, though the answer to the second one is lost', async () => {
+  const account = await connect()
+  await endedPost(ask, await schedulePost(ask, { caption: 'Twice', accounts: [account] }))
+  let lost = 0
+  instance.hinder = ({ step }) => (step === publishStep && lost++ === 0 ? 'cut before' : undefined)
+  const second = await endedPost(ask, await schedulePost(ask, { caption: 'Twice', accounts: [account] }))
+  expect(second.status).toBe('published')
+  expect(instance.statuses.map(({ text }) => text)).toEqual(['Twice', 'Twice'])
+})
+
+test('each attempt names the same key', async () => {
+  const account = await connect()
+  let failures = 0
+  instance.hinder = ({ step }) => (step === publishStep && failures++ === 0 ? { status: 503 } : undefined)
+  const post = await endedPost(ask, await schedulePost(ask, { caption: 'Again', accounts: [account] }))
+  expect(post.status).toBe('published')
+  const keys = stepsOf(publishStep).map(({ headers }) => headers['idempotency-key'])
+  expect(keys).toHaveLength(2)
+  expect(new Set(keys).size).toBe(1)
+})
+
+test('a token that was revoked fails the target, and the account has expired until it is connected anew', async () => {
+  const account = await connect()
+  instance.state.token = 'another-token'
+  const id = await schedulePost(ask, { caption: 'Refused', accounts: [account] })
+  const post = await endedPost(ask, id)
+  expect(post.targets[0]!.publish_result).toEqual({
+    error: { code: 'not_authorized', message: expect.stringContaining('access token is invalid'), retryable: false },
+  })
+  expect(await shownAccount()).toMatchObject({ status: 'expired', health_status: 'error' })
+  expect(await connect()).toBe(account)
+  await reschedule(ask, id)
+  expect((await endedPost(ask, id)).status).toBe('published')
+  expect(await shownAccount()).toMatchObject({ status: 'connected', health_status: 'ok', health_message: '' })
+})
+
+test('what the instance refuses, and what its own limits would, fails at once', async () => {
+  const account = await connect()
+  const refuse = { status: 422, body: { error: 'Validation failed: Text contains a forbidden word' } }
+  instance.hinder = ({ step }) => (step === publishStep ? refuse : undefined)
+  const refused = await endedPost(ask, await schedulePost(ask, { caption: 'Refused', accounts: [account] }))
+  expect(refused.targets[0]!.publish_result).toMatchObject({
+    error: { code: 'refused', message: expect.stringContaining('forbidden word'), retryable: false },
+  })
+  instance.state.maxCharacters = 20
+  await connect()
+  const askedBefore = instance.asked.length
+  const caption = 'More than twenty characters are written here.'
+  const long = await endedPost(ask, await schedulePost(ask, { caption, accounts: [account] }))
+  expect(long.targets[0]!.publish_result).toMatchObject({ error: { code: 'invalid', retryable: false } })
+  expect(instance.asked).toHaveLength(askedBefore)
+})
+
+test('a rate limit is waited out until the time that the instance names', async () => {
+  const account = await connect()
+  let refusals = 0
+  const until = () => ({ 'x-ratelimit-limit': '300', 'x-ratelimit-reset': new Date(Date.now() + 2_500).toISOString() })
+  instance.hinder = ({ step }) =>
+    step === publishStep && refusals++ === 0
+      ? { status: 429, headers: until(), body: { error: 'Too many requests' } }
+      : undefined
+  const post = await endedPost(ask, await schedulePost(ask, { caption: 'Slow', accounts: [account] }))
+  expect(post.status).toBe('published')
+  expect(stepsOf(publishStep)).toHaveLength(2)
+})

@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { publishAttemptsMax } from '../../schemas/publish-limits.ts'
+import { setUpApi } from '../support/api.ts'
+import { runSvc } from '../support/command-line.ts'
+import { endedPost, reschedule, runPublisher, schedulePost, type TestPublisher, toldTo } from '../support/publisher.ts'
+import { asking, makeAccount, type ShownPost } from '../support/publishing.ts'
+
+const { stores, api, mine } = setUpApi()
+const ask = asking(api, () => mine.apiKey)
+let publisher: TestPublisher
+beforeAll(() => {
+  publisher = runPublisher(stores)
+})
+afterAll(() => publisher.close())
+
+const account = (platform: 'x' | 'linkedin' = 'x') => makeAccount(stores, mine.workspaceId, platform)
+const accountShown = async (id: number) =>
+  (await ask('GET', '/v1/social-accounts')).body.find((one: { id: number }) => one.id === id)
+
+test('a post is published when its time has come, to each of its accounts, and webhooks are told once', async () => {
+  const ids = [await account(), await account('linkedin')]
+  const post = await endedPost(ask, await schedulePost(ask, { caption: 'Everything must go.', accounts: ids }))
+  expect(post.status).toBe('published')
+  expect(post.targets.map(({ status, publish_result }) => [status, publish_result])).toEqual(
+    Array(2).fill([
+      'published',
+      {
+        provider: 'simulated',
+        external_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        url: expect.stringContaining('https://'),
+        published_at: expect.stringMatching(/^\d{4}-.*Z$/),
+      },
+    ]),
+  )
+  expect(await toldTo(stores, mine.workspaceId)).toEqual([{ type: 'post.published', object: post }])
+})
+
+test('a post that is not due, or was unscheduled, is left alone', async () => {
+  const accounts = [await account()]
+  const make = async () =>
+    (await ask<ShownPost>('POST', '/v1/posts', { title: 't', base_caption: 'later', social_account_ids: accounts }))
+      .body.id
+  const [later, unscheduled] = [await make(), await make()]
+  for (const id of [later, unscheduled]) {
+    await ask('POST', `/v1/posts/${id}/schedule`, { scheduled_at: new Date(Date.now() + 3_600_000).toISOString() })
+  }
+  await ask('POST', `/v1/posts/${unscheduled}/unschedule`)
+  await endedPost(ask, await schedulePost(ask, { caption: 'now', accounts }))
+  expect((await ask<ShownPost>('GET', `/v1/posts/${later}`)).body.status).toBe('scheduled')
+  expect((await ask<ShownPost>('GET', `/v1/posts/${unscheduled}`)).body.status).toBe('draft')
+})
+
+test('a target that is refused fails the post; scheduled anew, only that target is published', async () => {
+  const [x, linkedin] = [await account(), await account('linkedin')]
+  const captions = { linkedin: 'Refused [simulate:fail]' }
+  const id = await schedulePost(ask, { caption: 'Taken.', accounts: [x, linkedin], captions })
+  const failed = await endedPost(ask, id)
+  expect(failed.status).toBe('failed')
+  expect(failed.targets.map(({ status }) => status)).toEqual(['published', 'failed'])
+  expect(failed.targets[1]!.publish_result).toEqual({
+    error: { code: 'simulated_failure', message: expect.any(String), retryable: false },
+  })
+  expect(await accountShown(linkedin)).toMatchObject({ status: 'connected', health_status: 'warning' })
+  expect((await toldTo(stores, mine.workspaceId)).map(({ type }) => type).sort()).toEqual([
+    'post.failed',
+    'social_account.health_changed',
+  ])
+
+  // Kept from being published at once, so that the caption can be changed.
+  await ask('POST', `/v1/posts/${id}/schedule`, { scheduled_at: new Date(Date.now() + 3_600_000).toISOString() })
+  await ask('PATCH', `/v1/posts/${id}`, { platform_captions: { linkedin: 'Taken as well.' } })
+  await reschedule(ask, id)
+  const published = await endedPost(ask, id)
+  expect(published.status).toBe('published')
+  expect(published.targets[0]).toEqual(failed.targets[0])
+  expect(await accountShown(linkedin)).toMatchObject({ health_status: 'ok', health_message: '' })
+})
+
+test('a rate limit is waited out, and fails the target for good after so many attempts', async () => {
+  const id = await account()
+  const posted = await schedulePost(ask, { caption: 'Too often [simulate:rate_limit]', accounts: [id] })
+  await expect.poll(async () => (await accountShown(id)).health_status, { timeout: 30_000 }).toBe('warning')
+  const post = await endedPost(ask, posted)
+  expect(post.targets[0]!.publish_result).toEqual({
+    error: { code: 'rate_limited', message: expect.any(String), retryable: true },
+  })
+  expect(await accountShown(id)).toMatchObject({ status: 'connected', health_status: 'error' })
+  const [row] = await stores.pg.query<{ attempt_count: number }>(
+    'SELECT attempt_count FROM post_targets WHERE post_id = $1',
+    [posted],
+  )
+  expect(row!.attempt_count).toBe(publishAttemptsMax - 1)
+})
+
+test('nothing is published to an account that was disconnected, and the others are published all the same', async () => {
+  const [gone, kept] = [await account(), await account()]
+  await runSvc(['accounts', 'disconnect', String(gone)], { DATABASE_URL: stores.databaseUrl })
+  const post = await endedPost(ask, await schedulePost(ask, { caption: 'Half of it.', accounts: [gone, kept] }))
+  expect(post.status).toBe('failed')
+  expect(post.targets.map(({ status }) => status)).toEqual(['failed', 'published'])
+  expect(post.targets[0]!.publish_result).toMatchObject({ error: { code: 'account_not_connected' } })
+})
+
+test('a thousand posts that are due in one minute are published once each, by two processes', async () => {
+  const ids = [await account(), await account()]
+  await stores.pg.query(
+    `WITH made AS (
+       INSERT INTO posts (workspace_id, title, base_caption, status, scheduled_at)
+       SELECT $1, 'p' || n, 'caption ' || n, 'scheduled', now() - n % 60 * interval '1 second'
+       FROM generate_series(1, 1000) AS n RETURNING id
+     ) INSERT INTO post_targets (post_id, place, social_account_id, status)
+     SELECT id, 1, ($2::bigint[])[1 + id % 2], 'scheduled' FROM made`,
+    [mine.workspaceId, ids],
+  )
+  const other = runPublisher(stores)
+  const left = async () => {
+    const [row] = await stores.pg.query<{ left: number }>(
+      `SELECT count(*) AS left FROM posts WHERE workspace_id = $1 AND status <> 'published'`,
+      [mine.workspaceId],
+    )
+    return row!.left
+  }
+  await expect.poll(left, { timeout: 120_000, interval: 200 }).toBe(0)
+  await other.close()
+  const told = await toldTo(stores, mine.workspaceId)
+  expect(told).toHaveLength(1000)
+  expect(new Set(told.map(({ object }) => object.id)).size).toBe(1000)
+  for (const one of [publisher, other]) {
+    expect(await one.metrics()).toMatch(/svc_publish_attempts_total\{[^}]*outcome="published"[^}]*\} [1-9]/)
+  }
+})

@@ -1,0 +1,287 @@
+/** Revenue in the overview: what payments are credited to, currencies, imports, and ad spend. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
+import { startCreditor } from '../../pipeline/revenue/loop.ts'
+import { insertInbox } from '../../postgres/tables/inbox.ts'
+import { systemClock } from '../../runtime/clock.ts'
+import { deriveHashKey, hash64, hashed } from '../../runtime/hash.ts'
+import { makeIdentityHashes } from '../../runtime/identity-hash.ts'
+import { makeLog } from '../../runtime/log.ts'
+import { makeMetrics } from '../../runtime/metrics.ts'
+import { makeKey, startApi, type TestApi } from '../support/api.ts'
+import type { EventLike } from '../support/event-rows.ts'
+import { makeTestWorkspace, type TestWorkspace } from '../support/overview.ts'
+import { asking } from '../support/publishing.ts'
+import { type Connected, connectProvider, creditAll, readLedger, sendEvent, svcOn } from '../support/revenue.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+let stores: TestStores
+let api: TestApi
+let workspace: TestWorkspace & { apiKey: string }
+let connected: Connected
+let folder: string
+const now = '2025-11-20T14:25:00Z'
+
+beforeAll(async () => {
+  stores = await freshStores()
+  api = await startApi(stores)
+  folder = mkdtempSync(join(tmpdir(), 'svc-imports-'))
+})
+afterAll(async () => {
+  await api.close()
+  await stores.close()
+  rmSync(folder, { recursive: true })
+})
+beforeEach(async () => {
+  workspace = { ...(await makeTestWorkspace(stores, { now })), apiKey: '' }
+  workspace.apiKey = (await makeKey(stores, workspace.id)).apiKey
+  connected = await connectProvider(stores, workspace.id, 'custom')
+})
+
+/** The visitor whose browser is called so. */
+function visitorOf(browser: string) {
+  hash64(deriveHashKey(stores.secretKey, 'visitors'), workspace.id, browser)
+  return { hi: hashed.hi, lo: hashed.lo || 1 }
+}
+const eventOf = (browser: string, occurred_at: string, more: EventLike = {}): EventLike => ({
+  ...{ visitor: visitorOf(browser), anonymous_id: browser, occurred_at, source: '', medium: '', ...more },
+})
+let manifests = 0
+const identify = (email: string, browser: string, properties: Record<string, unknown> = {}) => {
+  manifests += 1
+  const row = {
+    ...{
+      event_id: 2 ** 40 + manifests,
+      workspace_id: workspace.id,
+      event_type: 'identify',
+      event_name: 'identify',
+      email,
+    },
+    ...{ anonymous_id: browser, full_name: '', properties, source: '', medium: '', campaign: '', content: '' },
+    ...{ occurred_at: Date.parse(now), received_at: Date.parse(now) },
+  }
+  return stores.pg.transaction((tx) => insertInbox(tx, manifests, [row]))
+}
+let payments = 0
+const pay = async (event: object) => {
+  payments += 1
+  const sent = { id: `order-${payments}`, type: 'payment', value_cents: 1_000, currency: 'USD', ...event }
+  expect(await sendEvent(api, 'custom', connected, sent)).toEqual({ status: 200, body: { received: true } })
+}
+const google = { source: 'google', medium: 'organic', campaign: 'autumn' }
+const mail = { source: 'newsletter', medium: 'email' }
+const earning = <Row extends { revenue_cents: number }>(rows: readonly Row[], key: keyof Row) =>
+  Object.fromEntries(
+    rows.filter(({ revenue_cents }) => revenue_cents !== 0).map((row) => [row[key], row.revenue_cents]),
+  )
+
+describe('a payment is credited', () => {
+  test("to the last touch of its payer before it, and to that session's entry, device, browser and country", async () => {
+    await identify('ada@example.com', 'laptop')
+    await identify('ada@example.com', 'phone')
+    const phone = { device: 'mobile', browser: 'Safari', country: 'DE' } as const
+    await workspace.addEvents([
+      eventOf('laptop', '2025-11-18T10:00:00Z', { ...google, path: '/blog' }),
+      eventOf('phone', '2025-11-19T10:00:00Z', { ...mail, ...phone, path: '/offer' }),
+      eventOf('phone', '2025-11-19T10:01:00Z', { ...phone, path: '/pricing' }),
+      eventOf('phone', '2025-11-20T13:00:00Z', { path: '/blog' }),
+      // After it.
+      eventOf('laptop', '2025-11-20T14:00:00Z', { ...google, path: '/blog', session: 77 }),
+    ])
+    await pay({ email: ' Ada@Example.com', occurred_at: '2025-11-20T13:30:00Z' })
+    await creditAll(stores)
+    const overview = await workspace.ask({ days: '3' })
+    expect(overview.metrics.revenue_cents).toBe(1_000)
+    expect(earning(overview.top_sources, 'source')).toEqual({ newsletter: 1_000 })
+    expect(earning(overview.top_pages, 'path')).toEqual({ '/offer': 1_000 })
+    expect(earning(overview.devices, 'key')).toEqual({ mobile: 1_000 })
+    expect(earning(overview.browsers, 'key')).toEqual({ Safari: 1_000 })
+    expect(earning(overview.countries, 'key')).toEqual({ DE: 1_000 })
+    expect(earning(overview.traffic_series, 'label')).toEqual({ '2025-11-20 13:00': 1_000 })
+  })
+
+  test('to an earlier touch of the same day, where the last one came after it', async () => {
+    await workspace.addEvents([
+      eventOf('laptop', '2025-11-20T09:00:00Z', { ...google, path: '/a' }),
+      eventOf('laptop', '2025-11-20T12:00:00Z', { ...mail, path: '/b', session: 5 }),
+    ])
+    await pay({ anonymous_id: 'laptop', occurred_at: '2025-11-20T11:00:00Z' })
+    await creditAll(stores)
+    const { top_sources, top_pages } = await workspace.ask({ days: '1' })
+    expect([earning(top_sources, 'source'), earning(top_pages, 'path')]).toEqual([{ google: 1_000 }, { '/a': 1_000 }])
+  })
+
+  test('anew when its payer becomes known, and by the user id of the workspace', async () => {
+    await workspace.addEvents([eventOf('laptop', '2025-11-20T09:00:00Z', google)])
+    await pay({ workspace_user_id: 'user-7', occurred_at: '2025-11-20T11:00:00Z' })
+    await creditAll(stores)
+    expect(earning((await workspace.ask({ days: '1' })).top_sources, 'source')).toEqual({ direct: 1_000 })
+    await identify('ada@example.com', 'laptop', { user_id: 'user-7' })
+    await creditAll(stores)
+    expect(earning((await workspace.ask({ days: '1' })).top_sources, 'source')).toEqual({ google: 1_000 })
+  })
+
+  test("to the payer's last session where no touch is within 30 days, and else to nothing that is known", async () => {
+    await workspace.addEvents([
+      eventOf('laptop', '2025-10-01T09:00:00Z', google),
+      eventOf('laptop', '2025-11-19T09:00:00Z', { path: '/docs', country: 'FR' }),
+    ])
+    await pay({ anonymous_id: 'laptop', occurred_at: '2025-11-20T11:00:00Z' })
+    await pay({ email: 'nobody@example.com', occurred_at: '2025-11-20T11:00:00Z', value_cents: 7 })
+    await creditAll(stores)
+    const overview = await workspace.ask({ days: '3' })
+    expect(earning(overview.top_sources, 'source')).toEqual({ direct: 1_007 })
+    expect(earning(overview.top_pages, 'path')).toEqual({ '/docs': 1_000 })
+    expect(earning(overview.countries, 'key')).toEqual({ FR: 1_000, unknown: 7 })
+  })
+})
+
+test('a payment counts for the short link that led to its credited touch', async () => {
+  const ask = asking(api, () => workspace.apiKey)
+  const link = (await ask('POST', '/v1/links', { label: 'Offer', destination_url: 'https://example.com/offer' })).body
+  const path = `/v1/links/${link.id}`
+  const none = { payments: 0, revenue_cents: 0, revenue_by_currency: {} }
+  expect((await ask('GET', path)).body.revenue).toEqual(none)
+  const at = (hoursAgo: number) => new Date(Date.now() - hoursAgo * 3_600_000).toISOString()
+  await workspace.addEvents([
+    eventOf('laptop', at(3), { source: 'svc', medium: 'social', link_id: link.id, campaign: 'offer' }),
+    eventOf('phone', at(2), { source: 'svc', medium: 'social', campaign: 'offer' }),
+  ])
+  await pay({ anonymous_id: 'laptop', id: 'a', occurred_at: at(1) })
+  await pay({ id: 'r', payment_id: 'a', type: 'refund', value_cents: 100, occurred_at: at(1) })
+  await pay({ anonymous_id: 'laptop', currency: 'EUR', value_cents: 5, occurred_at: at(1) })
+  await pay({ anonymous_id: 'phone', occurred_at: at(1) })
+  await creditAll(stores)
+  const revenue = { payments: 2, revenue_cents: 900, revenue_by_currency: { EUR: 5 } }
+  expect((await ask('GET', path)).body.revenue).toEqual(revenue)
+})
+
+test('the pipeline credits by itself what comes, and again when its payer becomes known', async () => {
+  await workspace.addEvents([eventOf('laptop', '2025-11-20T09:00:00Z', google)])
+  const metrics = makePipelineMetrics(makeMetrics('test', false))
+  const context = { pg: stores.pg, ch: stores.ch, clock: systemClock, hashes: makeIdentityHashes(stores.secretKey) }
+  const creditor = startCreditor(context, { log: makeLog('test', 'silent'), metrics })
+  const credited = () =>
+    stores.pg.query<{ rule: string; credited: boolean }>(
+      'SELECT rule, credited_at IS NOT NULL AS credited FROM revenue_payments WHERE workspace_id = $1',
+      [workspace.id],
+    )
+  try {
+    await pay({ email: 'ada@example.com', occurred_at: '2025-11-20T11:00:00Z' })
+    await expect.poll(credited, { timeout: 30_000 }).toEqual([{ rule: 'none', credited: true }])
+    // It wouldn't be its turn for a week.
+    await stores.pg.query(`UPDATE revenue_payments SET credit_due_at = now() + interval '7 days'`)
+    await identify('ada@example.com', 'laptop')
+    await expect.poll(credited, { timeout: 30_000 }).toEqual([{ rule: 'touch', credited: true }])
+  } finally {
+    await creditor.close()
+  }
+})
+
+test('a refund counts when it happens, credited as its payment', async () => {
+  await workspace.addEvents([
+    eventOf('laptop', '2025-11-18T09:00:00Z', google),
+    eventOf('laptop', '2025-11-19T09:00:00Z', mail),
+  ])
+  const who = { anonymous_id: 'laptop' }
+  await pay({ ...who, id: 'a', occurred_at: '2025-11-18T12:00:00Z' })
+  await pay({ id: 'r1', type: 'refund', payment_id: 'a', value_cents: 400, occurred_at: '2025-11-20T12:00:00Z' })
+  await pay({ id: 'r2', type: 'refund', payment_id: 'a', value_cents: 400, occurred_at: '2025-11-20T13:00:00Z' })
+  await creditAll(stores)
+  const today = await workspace.ask({ days: '1' })
+  expect([today.metrics.revenue_cents, today.metrics.previous!.revenue_cents]).toEqual([-800, 0])
+  expect(earning(today.top_sources, 'source')).toEqual({ google: -800 })
+  expect((await workspace.ask({ days: '3' })).metrics.revenue_cents).toBe(200)
+})
+
+test('events of browsers make no revenue', async () => {
+  await workspace.addEvents([
+    eventOf('laptop', '2025-11-20T09:00:00Z', { kind: 'conversion', properties: '{"value_cents":900}' }),
+  ])
+  await creditAll(stores)
+  expect((await workspace.ask({ days: '1' })).metrics).toMatchObject({ conversions: 1, revenue_cents: 0 })
+})
+
+const file = (text: string) => {
+  const path = join(folder, 'import.csv')
+  writeFileSync(path, text)
+  return path
+}
+const svc = (...words: string[]) => svcOn(stores, ...words, '--workspace', String(workspace.id))
+
+describe('imports', () => {
+  test('of payments are the ledger of the same events, and a file twice changes nothing', async () => {
+    const path = file(
+      '\uFEFFid,type,payment_id,value_cents,currency,occurred_at,email\n' +
+        'a,payment,,1000,usd,2025-11-18T12:00:00Z,ada@example.com\n' +
+        'r,refund,a,250,USD,2025-11-19T12:00:00Z,\n' +
+        '"b, c",,,500,USD,2025-11-20 12:00,\n',
+    )
+    for (let n = 0; n < 2; n++) {
+      expect(await svc('revenue', 'import', path)).toMatchObject({ code: 0, json: { lines: 3 } })
+      const values = (await readLedger(stores, workspace.id)).map(({ payment, value_cents }) => [payment, value_cents])
+      expect(values).toEqual([
+        ['a', 1_000],
+        ['a', -250],
+        ['b, c', 500],
+      ])
+    }
+    expect((await workspace.ask({ days: '3' })).metrics.revenue_cents).toBe(1_250)
+  })
+
+  test('with a wrong line change nothing and name it', async () => {
+    const path = file(
+      'id,value_cents,currency,occurred_at\na,1000,USD,2025-11-18T12:00:00Z\nb,-5,USD,2025-11-18T12:00:00Z\n',
+    )
+    const { code, err } = await svc('revenue', 'import', path)
+    expect([code, err]).toEqual([1, expect.stringContaining('line 3: value_cents:')])
+    expect(await readLedger(stores, workspace.id)).toEqual([])
+    expect((await svc('revenue', 'import', join(folder, 'none.csv'))).code).toBe(1)
+    expect((await svc('revenue', 'import', file('"'))).code).toBe(1)
+  })
+
+  test('of a payment that its provider has sent as well count once', async () => {
+    await pay({ id: 'a', occurred_at: '2025-11-18T12:00:00Z' })
+    const path = file('provider,id,value_cents,currency,occurred_at\ncustom,a,1000,USD,2025-11-18T12:00:00Z\n')
+    expect((await svc('revenue', 'import', path)).code).toBe(0)
+    expect(await readLedger(stores, workspace.id)).toHaveLength(1)
+  })
+})
+
+describe('other currencies', () => {
+  test('stand apart until a rate of the import day converts them', async () => {
+    await pay({ value_cents: 10_000, currency: 'EUR', occurred_at: '2025-11-20T12:00:00Z' })
+    await pay({ value_cents: 1_000, currency: 'JPY', occurred_at: '2025-11-20T12:00:00Z' })
+    const apart = (await workspace.ask({ days: '1' })).metrics
+    expect(apart).toMatchObject({ revenue_cents: 0, revenue_by_currency: { EUR: 10_000, JPY: 1_000 } })
+    const another = file('currency,rate,day\nEUR,9,2020-01-01\n')
+    expect((await svc('revenue', 'rates', another)).code).toBe(0)
+    expect((await workspace.ask({ days: '1' })).metrics.revenue_cents).toBe(0)
+    expect((await svc('revenue', 'rates', file('currency,rate\nEUR,1.1\nJPY,0.0065\n'))).code).toBe(0)
+    const { metrics, top_sources } = await workspace.ask({ days: '1' })
+    // 1,000 yen have no hundredths.
+    expect(metrics).toMatchObject({ revenue_cents: 11_000 + 650, revenue_by_currency: {} })
+    expect(earning(top_sources, 'source')).toEqual({ direct: 11_650 })
+  })
+})
+
+test('what ads cost counts on its days beside the revenue of its campaign, and a file twice changes nothing', async () => {
+  await workspace.addEvents([eventOf('laptop', '2025-11-20T09:00:00Z', google)])
+  await pay({ anonymous_id: 'laptop', occurred_at: '2025-11-20T11:00:00Z' })
+  await creditAll(stores)
+  const path = file(
+    'day,source,campaign,cost_cents,currency,clicks\n' +
+      '2025-11-20,google,autumn,1500,USD,30\n2025-11-19,google,autumn,500,USD,10\n2025-11-20,bing,autumn,70,EUR,1\n',
+  )
+  for (let n = 0; n < 2; n++) expect(await svc('ads', 'import', path)).toMatchObject({ code: 0, json: { lines: 3 } })
+  const { metrics } = await workspace.ask({ days: '1' })
+  expect(metrics).toMatchObject({ ad_spend_cents: 1_500, ad_spend_by_currency: { EUR: 70 } })
+  expect(metrics['ad_campaigns']).toEqual([
+    { source: 'google', campaign: 'autumn', cost_cents: 1_500, clicks: 30, revenue_cents: 1_000 },
+    { source: 'bing', campaign: 'autumn', cost_cents: 0, clicks: 1, revenue_cents: 0 },
+  ])
+  expect(metrics.previous).toMatchObject({ ad_spend_cents: 500, ad_spend_by_currency: {} })
+})

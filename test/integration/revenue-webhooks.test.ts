@@ -1,0 +1,279 @@
+/** What payment providers send: signatures, and what their events make of the ledger. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Environment, Paddle } from '@paddle/paddle-node-sdk'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { revenueProviders } from '../../schemas/revenue.ts'
+import { revenueBodyBytesMax } from '../../schemas/revenue-limits.ts'
+import { setUpApi, testApiHost } from '../support/api.ts'
+import { runSvc } from '../support/command-line.ts'
+import { asking } from '../support/publishing.ts'
+import { type Connected, connectProvider, readLedger, sendEvent, signatureOf, svcOn } from '../support/revenue.ts'
+
+const { stores, api, mine } = setUpApi()
+const ask = (method: string, path: string) => asking(api, () => mine.apiKey)(method, path)
+
+const at = (time: string) => Date.parse(time) / 1000
+const customPayment = {
+  ...{ id: 'order-1', type: 'payment', value_cents: 5_000, currency: 'USD', occurred_at: '2025-11-01T10:00:00Z' },
+}
+const ledger = async () =>
+  (await readLedger(stores, mine.workspaceId)).map(({ payment, value_cents, currency, occurred_at }) => [
+    ...[payment, value_cents, currency, occurred_at.toISOString().slice(0, 16)],
+  ])
+const outbox = () =>
+  stores.pg.query<{ type: string; object: Record<string, unknown> }>(
+    'SELECT type, object FROM outbox WHERE workspace_id = $1 ORDER BY id',
+    [mine.workspaceId],
+  )
+
+describe('a signature', () => {
+  const events = {
+    stripe: { type: 'charge.succeeded', created: 1, data: { object: {} } },
+    paddle: { event_type: 'subscription.created' },
+    lemonsqueezy: { meta: { event_name: 'subscription_created' } },
+    custom: customPayment,
+  }
+
+  async function post(connected: Connected, body: string, headers: Record<string, string>) {
+    const response = await api.ask(connected.url.replace(testApiHost, ''), { method: 'POST', body, headers })
+    return [response.status, await response.json()]
+  }
+  const refused = [401, { detail: 'Invalid signature' }]
+
+  test.each(revenueProviders)(
+    'of %s by another secret, of another body or none is refused, and nothing is stored',
+    async (provider) => {
+      const connected = await connectProvider(stores, mine.workspaceId, provider)
+      const other = await connectProvider(stores, mine.workspaceId, provider)
+      const body = JSON.stringify(events[provider])
+      expect(await post(connected, body, signatureOf(provider, other.secret, body))).toEqual(refused)
+      expect(await post(connected, `${body} `, signatureOf(provider, connected.secret, body))).toEqual(refused)
+      expect(await post(connected, body, {})).toEqual(refused)
+      expect(await ledger()).toEqual([])
+    },
+  )
+
+  test.each(['stripe', 'paddle', 'custom'] as const)(
+    'of %s is taken for 300 seconds, before and after',
+    async (provider) => {
+      const connected = await connectProvider(stores, mine.workspaceId, provider)
+      const body = provider === 'stripe' ? '{"type":"ping"}' : JSON.stringify(events[provider])
+      for (const [seconds, status] of [
+        [-290, 200],
+        [290, 200],
+        [-310, 401],
+        [310, 401],
+      ] as const) {
+        const signed = signatureOf(provider, connected.secret, body, Date.now() + seconds * 1000)
+        expect([seconds, (await post(connected, body, signed))[0]]).toEqual([seconds, status])
+      }
+    },
+  )
+
+  test("of Paddle is what Paddle's own package takes", async () => {
+    const body = JSON.stringify(events.paddle)
+    const { 'Paddle-Signature': signature } = signatureOf('paddle', 'secret-of-paddle', body)
+    const paddle = new Paddle('none', { environment: Environment.sandbox })
+    expect(await paddle.webhooks.isSignatureValid(body, 'secret-of-paddle', signature!)).toBe(true)
+  })
+
+  test('of a secret that was replaced, or of a connection that is gone, is refused', async () => {
+    const connected = await connectProvider(stores, mine.workspaceId, 'custom')
+    const again = ['revenue', 'connect', '--workspace', String(mine.workspaceId), '--provider', 'custom']
+    const { json } = await svcOn(stores, ...again, '--connection', String(connected.connection_id))
+    expect(json).toMatchObject({ connection_id: connected.connection_id, url: connected.url })
+    expect((await sendEvent(api, 'custom', connected, customPayment)).status).toBe(401)
+    expect((await sendEvent(api, 'custom', json, customPayment)).status).toBe(200)
+    expect((await svcOn(stores, 'revenue', 'disconnect', String(connected.connection_id))).code).toBe(0)
+    expect(await sendEvent(api, 'custom', json, customPayment)).toEqual({
+      ...{ status: 404, body: { detail: 'Revenue connection not found' } },
+    })
+  })
+
+  test('is asked for before a body of any length, and no body is longer than a mebibyte', async () => {
+    const connected = await connectProvider(stores, mine.workspaceId, 'custom')
+    expect((await post(connected, ' '.repeat(100_000), {}))[0]).toBe(401)
+    const long = ' '.repeat(revenueBodyBytesMax + 1)
+    expect((await post(connected, long, signatureOf('custom', connected.secret, long)))[0]).toBe(413)
+  })
+})
+
+describe('a connection', () => {
+  test('shows its secret once, and keeps it encrypted', async () => {
+    const connected = await connectProvider(stores, mine.workspaceId, 'stripe')
+    expect(connected).toEqual({
+      connection_id: expect.any(Number),
+      url: `${testApiHost}/api/v1/growth/revenue/stripe/${connected.connection_id}`,
+      secret: expect.stringMatching(/^whsec_/),
+    })
+    const [kept] = await stores.pg.query<{ secret: Buffer }>('SELECT secret FROM revenue_connections WHERE id = $1', [
+      connected.connection_id,
+    ])
+    expect(kept!.secret.includes(connected.secret)).toBe(false)
+    const { json } = await svcOn(stores, 'revenue', 'list', '--workspace', String(mine.workspaceId))
+    expect(json).toEqual([
+      { connection_id: connected.connection_id, provider: 'stripe', created_at: expect.stringMatching(/Z$/) },
+    ])
+    expect(JSON.stringify((await ask('GET', '/v1/audit-log')).body)).not.toContain(connected.secret)
+  })
+
+  test('has its address at the running product, whose secret encrypts it, where the environment names none', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-running-'))
+    const running = { base_url: 'http://localhost:8080/v1', database_url: stores.databaseUrl }
+    writeFileSync(join(folder, 'dev.json'), JSON.stringify(running))
+    writeFileSync(join(folder, 'secret.key'), stores.secretKey)
+    const words = ['revenue', 'connect', '--workspace', String(mine.workspaceId), '--provider', 'custom', '--json']
+    const { out } = await runSvc(words, { DATA_DIR: folder })
+    const connected = JSON.parse(out) as Connected
+    const path = `/api/v1/growth/revenue/custom/${connected.connection_id}`
+    expect(connected.url).toBe(`http://localhost:8080${path}`)
+    const sent = await sendEvent(api, 'custom', { ...connected, url: `${testApiHost}${path}` }, customPayment)
+    expect(sent.status).toBe(200)
+    rmSync(folder, { recursive: true })
+  })
+
+  test('takes POST alone, and is of one provider', async () => {
+    const { url } = await connectProvider(stores, mine.workspaceId, 'stripe')
+    const path = url.replace(testApiHost, '')
+    expect((await api.ask(path)).status).toBe(405)
+    const body = '{}'
+    const headers = signatureOf('lemonsqueezy', 'any-secret', body)
+    expect((await api.ask(path.replace('stripe', 'lemonsqueezy'), { method: 'POST', body, headers })).status).toBe(404)
+    expect((await api.ask(path.replace('stripe', 'other'), { method: 'POST', body })).status).toBe(404)
+  })
+})
+
+describe('Stripe', () => {
+  let connected: Connected
+  beforeEach(async () => {
+    connected = await connectProvider(stores, mine.workspaceId, 'stripe')
+  })
+  const send = (type: string, created: string, object: object) =>
+    sendEvent(api, 'stripe', connected, { id: `evt_${type}`, type, created: at(created), data: { object } })
+  const charge = {
+    ...{ id: 'ch_1', object: 'charge', payment_intent: 'pi_1', invoice: 'in_1', customer: 'cus_1', currency: 'eur' },
+    ...{ amount: 2_000, amount_captured: 2_000, amount_refunded: 0, captured: true, paid: true },
+    created: at('2025-11-01T10:00:00Z'),
+    billing_details: { email: null },
+  }
+  const checkout = {
+    ...{ id: 'cs_1', payment_intent: 'pi_1', customer: 'cus_1', client_reference_id: 'user-7' },
+    customer_details: { email: 'Ada@Example.com ' },
+  }
+  const invoice = { id: 'in_1', payment_intent: 'pi_1', customer: 'cus_1', customer_email: 'ada@example.com' }
+
+  test('counts one payment that fires all its events once, in any order, and again', async () => {
+    const all = [
+      () => send('checkout.session.completed', '2025-11-01T10:00:03Z', checkout),
+      () => send('invoice.paid', '2025-11-01T10:00:02Z', invoice),
+      () => send('charge.succeeded', '2025-11-01T10:00:01Z', charge),
+      () => send('payment_intent.succeeded', '2025-11-01T10:00:01Z', { id: 'pi_1', amount: 2_000 }),
+    ]
+    for (const one of [...all, ...all.reverse()]) expect((await one()).status).toBe(200)
+    expect(await ledger()).toEqual([['pi_1', 2_000, 'EUR', '2025-11-01T10:00']])
+    expect((await outbox()).map(({ type }) => type)).toEqual(['revenue.recorded'])
+    const payers = await stores.pg.query(
+      `SELECT field, value FROM revenue_payers WHERE workspace_id = $1 AND reference = 'payment:pi_1' ORDER BY field`,
+      [mine.workspaceId],
+    )
+    expect(payers).toEqual([
+      { field: 'email', value: 'ada@example.com' },
+      { field: 'user_id', value: 'user-7' },
+    ])
+  })
+
+  test('subtracts two partial refunds once each, whichever comes first', async () => {
+    const refund = (total: number, time: string) =>
+      send('charge.refunded', time, { ...charge, amount_refunded: total, refunded: total === 2_000 })
+    await refund(800, '2025-11-03T09:00:00Z')
+    await refund(300, '2025-11-02T09:00:00Z')
+    await refund(800, '2025-11-03T09:00:00Z')
+    await send('charge.succeeded', '2025-11-01T10:00:01Z', charge)
+    expect(await ledger()).toEqual([
+      ['pi_1', 2_000, 'EUR', '2025-11-01T10:00'],
+      ['pi_1', -300, 'EUR', '2025-11-02T09:00'],
+      ['pi_1', -500, 'EUR', '2025-11-03T09:00'],
+    ])
+    const refunded = (await outbox()).filter(({ type }) => type === 'revenue.refunded')
+    expect(refunded.reduce((sum, { object }) => sum + (object['refund_cents'] as number), 0)).toBe(800)
+  })
+
+  test('counts no authorization before it is captured', async () => {
+    await send('charge.succeeded', '2025-11-01T10:00:01Z', { ...charge, captured: false, amount_captured: 0 })
+    expect(await ledger()).toEqual([])
+    await send('charge.captured', '2025-11-02T10:00:01Z', { ...charge, amount_captured: 1_500 })
+    expect(await ledger()).toEqual([['pi_1', 1_500, 'EUR', '2025-11-01T10:00']])
+  })
+
+  test('says what is wrong with an event that it signed', async () => {
+    const { status, body } = await send('charge.succeeded', '2025-11-01T10:00:01Z', { ...charge, currency: 'zzz' })
+    expect([status, body.detail]).toMatchObject([422, [{ loc: ['body', 'data', 'object', 'currency'] }]])
+  })
+})
+
+describe('Paddle', () => {
+  test('counts a completed transaction once, and its approved refunds once each', async () => {
+    const connected = await connectProvider(stores, mine.workspaceId, 'paddle')
+    const send = (event_type: string, occurred_at: string, data: object) =>
+      sendEvent(api, 'paddle', connected, { event_id: 'evt', event_type, occurred_at, data })
+    const transaction = {
+      ...{
+        id: 'txn_1',
+        status: 'completed',
+        customer_id: 'ctm_1',
+        currency_code: 'GBP',
+        billed_at: '2025-11-01T10:00:00Z',
+      },
+      ...{ custom_data: { user_id: 'user-7' }, details: { totals: { grand_total: '4200', total: '4200' } } },
+    }
+    const adjustment = (id: string, status: string, total: string) => ({
+      ...{ id, action: 'refund', status, transaction_id: 'txn_1', customer_id: 'ctm_1', currency_code: 'GBP' },
+      ...{ created_at: '2025-11-02T10:00:00Z', totals: { total } },
+    })
+    for (let n = 0; n < 2; n++) {
+      await send('adjustment.created', '2025-11-02T10:00:00Z', adjustment('adj_1', 'pending_approval', '200'))
+      await send('adjustment.updated', '2025-11-02T11:00:00Z', adjustment('adj_1', 'approved', '200'))
+      await send('transaction.completed', '2025-11-01T10:00:05Z', transaction)
+      await send('adjustment.updated', '2025-11-02T11:00:00Z', adjustment('adj_2', 'approved', '200'))
+      await send('customer.updated', '2025-11-02T11:00:00Z', { id: 'ctm_1', email: 'ada@example.com' })
+    }
+    expect(await ledger()).toEqual([
+      ['txn_1', 4_200, 'GBP', '2025-11-01T10:00'],
+      ['txn_1', -200, 'GBP', '2025-11-02T10:00'],
+      ['txn_1', -200, 'GBP', '2025-11-02T10:00'],
+    ])
+  })
+})
+
+describe('Lemon Squeezy', () => {
+  test("counts an order once, not its subscription's first payment beside it, and later payments", async () => {
+    const connected = await connectProvider(stores, mine.workspaceId, 'lemonsqueezy')
+    const send = (event_name: string, type: string, id: string, attributes: object) =>
+      sendEvent(api, 'lemonsqueezy', connected, {
+        meta: { event_name, custom_data: { user_id: 'user-7' } },
+        data: {
+          ...{ type, id },
+          attributes: {
+            ...{ status: 'paid', total: 999, currency: 'USD', customer_id: 5, user_email: 'ada@example.com' },
+            ...{ created_at: '2025-11-01T10:00:00.000000Z', updated_at: '2025-11-01T10:00:00.000000Z', ...attributes },
+          },
+        },
+      })
+    const refund = { status: 'partial_refund', refunded_amount: 99, refunded_at: '2025-11-05T10:00:00.000000Z' }
+    for (let n = 0; n < 2; n++) {
+      await send('order_created', 'orders', '1', {})
+      await send('subscription_payment_success', 'subscription-invoices', '1', { billing_reason: 'initial' })
+      await send('subscription_payment_success', 'subscription-invoices', '2', {
+        ...{ billing_reason: 'renewal', subscription_id: 3, created_at: '2025-11-08T10:00:00.000000Z' },
+      })
+      await send('order_refunded', 'orders', '1', refund)
+    }
+    expect(await ledger()).toEqual([
+      ['invoice 2', 999, 'USD', '2025-11-08T10:00'],
+      ['order 1', 999, 'USD', '2025-11-01T10:00'],
+      ['order 1', -99, 'USD', '2025-11-05T10:00'],
+    ])
+  })
+})

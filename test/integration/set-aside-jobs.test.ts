@@ -1,0 +1,112 @@
+/** Jobs that would only fail again: set aside with their reason, seen and tried again by commands. */
+import { randomBytes } from 'node:crypto'
+import { Queue } from 'bullmq'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { jobs } from '../../pipeline/jobs.ts'
+import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
+import { schedulesOf, startSweep } from '../../pipeline/schedule.ts'
+import { startWorker } from '../../pipeline/worker.ts'
+import { systemClock } from '../../runtime/clock.ts'
+import { makeLog } from '../../runtime/log.ts'
+import { makeMetrics } from '../../runtime/metrics.ts'
+import { makeSecretBox } from '../../runtime/secret-box.ts'
+import { runSvc } from '../support/command-line.ts'
+import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { patience, setUpWebhooks } from '../support/webhooks.ts'
+
+const { stores, register, makeLink, deliveries, untilDelivery } = setUpWebhooks()
+
+let receiver: Receiver
+beforeAll(async () => {
+  receiver = await startReceiver()
+})
+afterAll(async () => {
+  await receiver?.close()
+})
+
+const svc = async (...words: string[]) => {
+  const { code, out, err } = await runSvc([...words, '--json'], { DATABASE_URL: stores.databaseUrl })
+  return { code, body: out === '' ? err : JSON.parse(out) }
+}
+
+test('a delivery that fails by our own fault is set aside, others go on, and a retry delivers it', async () => {
+  const { id } = await register(`${receiver.url}/poisoned`)
+  await register(`${receiver.url}/well`)
+  const kept = await stores.pg.query<{ secret: Buffer }>('SELECT secret FROM webhook_endpoints WHERE id = $1', [id])
+  const put = (secret: Buffer) =>
+    stores.pg.query('UPDATE webhook_endpoints SET secret = $2 WHERE id = $1', [id, secret])
+  await put(makeSecretBox(randomBytes(32).toString('hex'), 'tests').seal('whsec_of another key'))
+  await makeLink('one')
+  await makeLink('two')
+  const listed = await vi.waitUntil(async () => {
+    const { body } = await svc('jobs', 'list')
+    return body.length === 2 && body
+  }, patience)
+  const poisoned = (await deliveries()).filter(({ webhook_endpoint_id }) => webhook_endpoint_id === id)
+  expect(poisoned).toMatchObject([1, 2].map(() => ({ status: 'pending', attempt_count: 0, next_attempt_at: null })))
+  expect(listed.map(({ subject }: { subject: string }) => subject).sort()).toEqual(
+    poisoned.map(({ id: delivery }) => `webhook_delivery_${delivery}`).sort(),
+  )
+  expect(listed[0]).toMatchObject({ job: 'deliver-webhook', reason: expect.stringContaining('Error') })
+  await vi.waitUntil(() => receiver.received.length === 2, patience)
+  expect(new Set(receiver.received.map(({ path }) => path))).toEqual(new Set(['/well']))
+
+  // Without a mended cause it is set aside again.
+  expect(await svc('jobs', 'retry', String(listed[0].id))).toMatchObject({ code: 0, body: [{ id: listed[0].id }] })
+  await vi.waitUntil(async () => {
+    const { body } = await svc('jobs', 'list')
+    return body.length === 2 && body.every((job: { id: number }) => job.id !== listed[0].id)
+  }, patience)
+
+  await put(kept[0]!.secret)
+  expect((await svc('jobs', 'retry', 'all')).body).toHaveLength(2)
+  await untilDelivery(({ status }) => status === 'delivered')
+  await vi.waitUntil(async () => (await deliveries()).every(({ status }) => status === 'delivered'), patience)
+  expect(await svc('jobs', 'list')).toEqual({ code: 0, body: [] })
+})
+
+test('a job of the schedule that fails for good is set aside, and is run again by a retry', async () => {
+  const log = makeLog('test', 'silent')
+  const metrics = makePipelineMetrics(makeMetrics('test', false))
+  const { pg, ch, redisUrl } = stores
+  await pg.query(
+    `INSERT INTO idempotency_records SELECT id, 'old', '', 200, '', now() - interval '1 hour' FROM workspaces LIMIT 1`,
+  )
+  await pg.query('ALTER TABLE idempotency_records RENAME TO taken_away')
+  const schedules = schedulesOf({ retentionSweepMinutes: 1440 })
+  const sweep = startSweep({ pg, redisUrl, schedules, metrics, log, everyMs: 200 })
+  const worker = startWorker(redisUrl, jobs, { pg, ch, clock: systemClock, log, metrics })
+  const { hostname, port, password, pathname } = new URL(redisUrl)
+  const connection = { host: hostname, port: Number(port), password, db: Number(pathname.slice(1)) }
+  const queue = new Queue('pipeline', { connection })
+  try {
+    await queue.add('expire-idempotency', {})
+    const [job] = await vi.waitUntil(async () => {
+      const { body } = await svc('jobs', 'list')
+      return body.length > 0 && body
+    }, patience)
+    expect(job).toMatchObject({
+      job: 'expire-idempotency',
+      subject: '',
+      reason: expect.stringContaining('does not exist'),
+    })
+    await pg.query('ALTER TABLE taken_away RENAME TO idempotency_records')
+    await svc('jobs', 'retry', String(job.id))
+    await vi.waitUntil(async () => {
+      const [row] = await pg.query<{ count: number }>('SELECT count(*) FROM idempotency_records')
+      return row!.count === 0
+    }, patience)
+    expect((await svc('jobs', 'list')).body).toEqual([])
+  } finally {
+    sweep.close()
+    await Promise.all([worker.close(), queue.close()])
+  }
+})
+
+test('a retry of what is not there says so', async () => {
+  expect(await svc('jobs', 'retry', '123456')).toMatchObject({
+    code: 1,
+    body: expect.stringContaining('no job 123456'),
+  })
+  expect(await svc('jobs', 'retry', 'some')).toMatchObject({ code: 2 })
+})

@@ -1,0 +1,134 @@
+/** What is refused although a lenient reader might let it through, and the one id that may be written two ways. */
+import { describe, expect, test } from 'vitest'
+import { setUpApi } from '../support/api.ts'
+import { asking, type Fault, makeAccount, makeMedia, type ShownPost } from '../support/publishing.ts'
+
+const { stores, api, mine } = setUpApi()
+const ask = asking(api, () => mine.apiKey)
+const places = (detail: Fault[]) => detail.map(({ loc, type }) => [loc, type])
+
+describe('an object id', () => {
+  test('names media, accounts and posts in bodies', async () => {
+    const [media, account] = [
+      await makeMedia(stores, mine.workspaceId),
+      await makeAccount(stores, mine.workspaceId, 'x'),
+    ]
+    const named = { media_ids: [`media_${media}`], social_account_ids: [`social_account_${account}`] }
+    const post = await ask<ShownPost>('POST', '/v1/posts', { title: 'A', base_caption: 'a', ...named })
+    expect(post).toMatchObject({ status: 200, body: { media_ids: [media], targets: [{ social_account_id: account }] } })
+    const link = { label: 'A', destination_url: 'https://example.com', post_id: `post_${post.body.id}` }
+    expect(await ask('POST', '/v1/links', { ...link, social_account_id: `social_account_${account}` })).toMatchObject({
+      status: 200,
+      body: { post_id: post.body.id, social_account_id: account },
+    })
+  })
+
+  test('of another type is no id', async () => {
+    const body = { label: 'A', destination_url: 'https://example.com', post_id: 'media_1', social_account_id: 'x_1' }
+    const { status, body: answer } = await ask('POST', '/v1/links', body)
+    expect([status, places(answer.detail)]).toEqual([
+      422,
+      [
+        [['body', 'post_id'], 'int_parsing'],
+        [['body', 'social_account_id'], 'int_parsing'],
+      ],
+    ])
+  })
+
+  test.each([
+    ['/v1/posts', 'post'],
+    ['/v1/links', 'link'],
+    ['/v1/media', 'media'],
+    ['/v1/webhooks', 'webhook_endpoint'],
+    ['/v1/webhooks/deliveries', 'webhook_delivery'],
+    ['/v1/audit-log', 'audit_event'],
+  ])('pages through %s', async (path, type) => {
+    const [number, typed, other] = await Promise.all(
+      ['5', `${type}_5`, 'thing_5'].map((id) => ask('GET', `${path}?before_id=${id}`)),
+    )
+    expect([number, typed]).toEqual([
+      { status: 200, body: [] },
+      { status: 200, body: [] },
+    ])
+    expect([other!.status, places(other!.body.detail)]).toEqual([422, [[['query', 'before_id'], 'int_parsing']]])
+  })
+
+  test('before the newest row leaves out that row alone', async () => {
+    const posts = [1, 2].map((n) => ask<ShownPost>('POST', '/v1/posts', { title: `${n}`, base_caption: 'a' }))
+    const [older, newer] = (await Promise.all(posts)).map(({ body }) => body.id).sort((a, b) => a - b)
+    const { body } = await ask<ShownPost[]>('GET', `/v1/posts?before_id=post_${newer}`)
+    expect(body.map(({ id }) => id)).toEqual([older])
+  })
+})
+
+test('a path whose escapes are no UTF-8 is answered as any other that is no id', async () => {
+  const { status, body } = await ask('GET', '/v1/posts/%ff')
+  expect([status, places(body.detail)]).toEqual([422, [[['path', 'post_id'], 'int_parsing']]])
+  expect((await api.ask('/v1/posts/%ff')).status).toBe(401)
+})
+
+test.each(['overview', 'bots'])('a range that would begin before the year 1 is refused by %s', async (figures) => {
+  const { status, body } = await ask('GET', `/v1/analytics/${figures}?end=0001-01-01`)
+  expect([status, places(body.detail)]).toEqual([422, [[['query', 'start'], 'value_error']]])
+})
+
+test('a caption for a platform that is called __proto__ is for none that there is', async () => {
+  const captions = JSON.parse('{"__proto__": "a"}') as object
+  for (const name of ['__proto__', 'constructor']) {
+    const sent = name === '__proto__' ? captions : { [name]: 'a' }
+    const body = { title: 'A', base_caption: 'a', platform_captions: sent }
+    const created = await ask('POST', '/v1/posts', body)
+    const expected = {
+      ...{
+        type: 'value_error',
+        loc: ['body', 'platform_captions', name],
+        input: 'a',
+        ctx: { error: {}, code: 'platform_not_chosen' },
+      },
+      msg: 'Value error, None of the chosen accounts is of this platform',
+    }
+    expect([created.status, created.body.detail]).toEqual([422, [expected]])
+  }
+  const { body } = await ask<ShownPost>('POST', '/v1/posts', { title: 'A', base_caption: 'a' })
+  expect((await ask('PATCH', `/v1/posts/${body.id}`, { platform_captions: captions })).status).toBe(422)
+})
+
+describe('a webhook is refused at', () => {
+  test.each([
+    ...['127.0.0.1', '10.0.0.1', '172.16.0.1', '192.168.1.1', '169.254.169.254', '100.100.100.200', '0.0.0.0'],
+    ...['127.1', '0x7f000001', '2130706433', '017700000001', '192.0.2.1', '224.0.0.1', '255.255.255.255'],
+    ...['[::1]', '[::]', '[::ffff:127.0.0.1]', '[fd00:ec2::254]', '[fe80::1]', '[64:ff9b::7f00:1]'],
+    ...['localhost', 'LOCALHOST', 'localhost.', 'a.localhost', 'localhost.localdomain', 'printer', 'printer.local'],
+    ...['metadata', 'metadata.google.internal', 'instance-data.ec2.internal', 'router.home.arpa'],
+  ])('%s', async (host) => {
+    const { status, body } = await ask('POST', '/v1/webhooks', { url: `https://${host}:8443/hook` })
+    expect([status, places(body.detail)]).toEqual([422, [[['body', 'url'], 'value_error']]])
+  })
+
+  test('no public host', async () => {
+    const hosts = ['hooks.example.com', '8.8.8.8', '[2606:4700::1111]', 'internal.example.com', 'localhost.example.com']
+    const answers = hosts.map((host) => ask('POST', '/v1/webhooks', { url: `https://${host}/` }))
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(hosts.map(() => 200))
+  })
+})
+
+describe('a 422 shows at most a kilobyte of what was sent', () => {
+  const long = 'é'.repeat(200_000)
+  test.each([
+    ['a text', { label: long, destination_url: 'https://example.com' }, ['body', 'label']],
+    ['the object that lacks a field', { more: long, label: 'a' }, ['body', 'destination_url']],
+    ['a name', { label: 'a', destination_url: 'https://example.com', [long]: long }, ['body', 'é'.repeat(512)]],
+    ['a list', { label: Array(100_000).fill('é'), destination_url: 'https://example.com' }, ['body', 'label']],
+  ])('%s', async (_, body, loc) => {
+    const { status, body: answer } = await ask('POST', '/v1/links', body)
+    expect([status, (answer.detail as Fault[]).some((fault) => fault.loc.join() === loc.join())]).toEqual([422, true])
+    expect(JSON.stringify(answer).length).toBeLessThan(4_000)
+  })
+
+  test('cut between characters, and whole where it is short', async () => {
+    const shown = async (label: unknown) =>
+      (await ask('POST', '/v1/links', { label, destination_url: 'https://example.com' })).body.detail[0].input
+    expect(await shown(`a${long}`)).toBe(`a${'é'.repeat(511)}`)
+    expect(await shown(['a', { b: 1 }])).toEqual(['a', { b: 1 }])
+  })
+})

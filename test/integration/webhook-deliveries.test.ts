@@ -1,0 +1,300 @@
+/** From a change to the receiver: what is sent, how it is signed, when it is tried again, and what is recorded. */
+import { Webhook } from 'standardwebhooks'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { webhookJitter, webhookRetryDelaysMs } from '../../schemas/webhook-limits.ts'
+import { makeWorkspace } from '../support/api.ts'
+import { asking } from '../support/publishing.ts'
+import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { patience, type ShownDelivery, setUpWebhooks, startTestSender } from '../support/webhooks.ts'
+
+const { stores, api, mine, ask, register, makeLink, deliveries, untilDelivery, endpointStatus, hurry } = setUpWebhooks()
+
+let receiver: Receiver
+beforeAll(async () => {
+  receiver = await startReceiver()
+})
+beforeEach(() => {
+  receiver.behaviour = undefined
+  receiver.received.length = 0
+})
+afterAll(async () => {
+  await receiver?.close()
+})
+
+const untilReceived = (count: number) => vi.waitUntil(() => receiver.received.length >= count, patience)
+const answer = (status: number, headers: Record<string, string> = {}, body = '') => {
+  receiver.behaviour = (_, response) => response.writeHead(status, headers).end(body)
+}
+const dueInMs = ({ next_attempt_at }: ShownDelivery) => Date.parse(next_attempt_at!) - Date.now()
+
+test('a change is delivered once, as the API showed it, with a signature that the official library verifies', async () => {
+  const { secret, id } = await register(`${receiver.url}/hook?of=mine`)
+  const link = await makeLink()
+  await untilReceived(1)
+  const [{ path, headers, body }] = receiver.received as [(typeof receiver.received)[0]]
+  const payload = new Webhook(secret).verify(body, headers) as Record<string, unknown>
+  expect(payload).toEqual({
+    id: expect.stringMatching(/^evt_[0-9a-f]{32}$/),
+    type: 'link.created',
+    created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    workspace_id: mine.workspaceId,
+    data: { object: link },
+  })
+  expect([path, headers['webhook-id'], headers['content-type']]).toEqual([
+    '/hook?of=mine',
+    payload['id'],
+    'application/json',
+  ])
+  expect(() => new Webhook(secret).verify(body.replace('link', 'lank'), headers)).toThrow()
+  const delivery = await untilDelivery(({ status }) => status === 'delivered')
+  expect(delivery).toMatchObject({
+    ...{ webhook_endpoint_id: id, event_id: payload['id'], event_type: 'link.created', attempt_count: 1 },
+    ...{ response_status: 200, response_body: 'ok', error: null, next_attempt_at: null },
+    ...{ duration_ms: expect.any(Number), delivered_at: expect.any(String) },
+  })
+  expect(receiver.received).toHaveLength(1)
+})
+
+test('an endpoint hears of the events that it named, those of its workspace, and of none from before it was made', async () => {
+  await makeLink('before')
+  await register(`${receiver.url}/links`, { events: ['link.created'] })
+  await register(`${receiver.url}/posts`, { events: ['post.created'] })
+  const theirs = await makeWorkspace(stores)
+  await asking(api, () => theirs.apiKey)('POST', '/v1/links', { label: 'x', destination_url: 'https://example.com/' })
+  await makeLink('after')
+  await untilReceived(1)
+  await ask('POST', '/v1/posts', { title: 'A post', base_caption: 'Text' })
+  await untilReceived(2)
+  expect(receiver.received.map(({ path, body }) => [path, JSON.parse(body).data.object.label])).toEqual([
+    ['/links', 'after'],
+    ['/posts', undefined],
+  ])
+})
+
+test('every failed attempt is followed by the next on the schedule, under one id, until the delivery has failed', async () => {
+  const { secret, id: endpointId } = await register(receiver.url)
+  answer(500, {}, 'out of order')
+  await makeLink()
+  for (const [at, delayMs] of webhookRetryDelaysMs.entries()) {
+    const delivery = await untilDelivery(({ attempt_count }) => attempt_count === at + 1)
+    expect(delivery).toMatchObject({ status: 'pending', response_status: 500, response_body: 'out of order' })
+    expect(delivery.error).toBe('The endpoint answered 500')
+    // What the test itself takes meanwhile.
+    expect(dueInMs(delivery)).toBeGreaterThan(delayMs - 5_000)
+    expect(dueInMs(delivery)).toBeLessThanOrEqual(delayMs * (1 + webhookJitter))
+    await hurry(delivery.id)
+  }
+  const failed = await untilDelivery(({ status }) => status === 'failed')
+  expect(failed).toMatchObject({ attempt_count: webhookRetryDelaysMs.length + 1, next_attempt_at: null })
+  const ids = receiver.received.map(({ headers, body }) => {
+    new Webhook(secret).verify(body, headers)
+    return headers['webhook-id']
+  })
+  expect(new Set(ids)).toEqual(new Set([failed.event_id]))
+  expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1)
+  expect(await endpointStatus(endpointId)).toBe('enabled')
+})
+
+test('a delivery that succeeds at a later attempt is over', async () => {
+  await register(receiver.url)
+  answer(302, { location: `${receiver.url}/elsewhere` })
+  await makeLink()
+  const { id } = await untilDelivery(({ attempt_count }) => attempt_count === 1)
+  receiver.behaviour = undefined
+  await hurry(id)
+  expect(await untilDelivery(({ status }) => status === 'delivered')).toMatchObject({
+    ...{ attempt_count: 2, response_status: 200, error: null, next_attempt_at: null },
+  })
+  // Redirects aren't followed.
+  expect(receiver.received.map(({ path }) => path)).toEqual(['/', '/'])
+})
+
+test.each([
+  [429, () => '3600'],
+  [503, () => new Date(Date.now() + 3_600_000).toUTCString()],
+])('Retry-After of %i is honoured, for other events of the endpoint as well', async (status, retryAfter) => {
+  await register(receiver.url)
+  answer(status, { 'retry-after': retryAfter() })
+  await makeLink('first')
+  const first = await untilDelivery(({ attempt_count }) => attempt_count === 1)
+  expect(dueInMs(first)).toBeGreaterThan(3_590_000)
+  await makeLink('second')
+  const second = await untilDelivery(({ id }) => id !== first.id)
+  await new Promise((resolve) => setTimeout(resolve, 600))
+  expect((await deliveries())[0]).toMatchObject({ id: second.id, attempt_count: 0, status: 'pending' })
+  expect(receiver.received).toHaveLength(1)
+  // Somebody who asks by hand doesn't wait.
+  receiver.behaviour = undefined
+  await ask('POST', `/v1/webhooks/deliveries/${second.id}/redeliver`)
+  await untilDelivery(({ status: now }) => now === 'delivered')
+})
+
+describe('disablement', () => {
+  test('410 disables the endpoint, and ends what waits for it', async () => {
+    const { id } = await register(receiver.url)
+    answer(500)
+    await makeLink('waits')
+    const waiting = await untilDelivery(({ attempt_count }) => attempt_count === 1)
+    answer(410)
+    await makeLink('is not wanted')
+    await vi.waitUntil(async () => (await endpointStatus(id)) === 'disabled', patience)
+    await makeLink('not even tried')
+    await vi.waitUntil(async () => (await deliveries()).every(({ status }) => status === 'failed'), patience)
+    const [gone, ended, ...more] = await deliveries()
+    expect(gone).toMatchObject({ response_status: 410, attempt_count: 1, next_attempt_at: null })
+    expect(ended).toMatchObject({ id: waiting.id, error: 'The endpoint is disabled', next_attempt_at: null })
+    expect(more).toEqual([])
+  })
+
+  test.each([
+    ['5 days', '1 hour', 'disabled'],
+    ['4 days 23 hours', '1 hour', 'enabled'],
+    // Silence in between is no failure.
+    ['30 days', '28 days', 'enabled'],
+  ])('failures for %s, the last of them %s ago, and one more: %s', async (since, last, status) => {
+    const { id } = await register(receiver.url)
+    answer(500)
+    await makeLink()
+    const first = await untilDelivery(({ attempt_count }) => attempt_count === 1)
+    await stores.pg.query(
+      'UPDATE webhook_endpoints SET failing_since = now() - $2::interval, failed_at = now() - $3::interval WHERE id = $1',
+      [id, since, last],
+    )
+    await hurry(first.id)
+    await untilDelivery(({ attempt_count }) => attempt_count === 2)
+    expect(await endpointStatus(id)).toBe(status)
+  })
+
+  test('a success between failures lets them count anew', async () => {
+    const { id } = await register(receiver.url)
+    answer(500)
+    await makeLink()
+    const first = await untilDelivery(({ attempt_count }) => attempt_count === 1)
+    await stores.pg.query(
+      `UPDATE webhook_endpoints SET failing_since = now() - interval '4 days 23 hours' WHERE id = $1`,
+      [id],
+    )
+    receiver.behaviour = undefined
+    await hurry(first.id)
+    await untilDelivery(({ status }) => status === 'delivered')
+    const [kept] = await stores.pg.query('SELECT failing_since, failed_at FROM webhook_endpoints WHERE id = $1', [id])
+    expect(kept).toEqual({ failing_since: null, failed_at: null })
+  })
+
+  test('what is deleted gets nothing more', async () => {
+    const { id } = await register(receiver.url)
+    answer(500)
+    await makeLink()
+    const first = await untilDelivery(({ attempt_count }) => attempt_count === 1)
+    await ask('DELETE', `/v1/webhooks/${id}`)
+    expect(await untilDelivery(({ status }) => status === 'failed')).toMatchObject({ error: 'The endpoint is deleted' })
+    expect(receiver.received).toHaveLength(1)
+    expect(await ask('POST', `/v1/webhooks/deliveries/${first.id}/redeliver`)).toEqual({
+      status: 409,
+      body: { detail: 'The webhook endpoint is deleted' },
+    })
+    expect((await ask('POST', `/v1/webhooks/${id}/test`)).status).toBe(404)
+  })
+})
+
+describe('by hand', () => {
+  test('a test is delivered to its endpoint alone, whatever events that takes', async () => {
+    const { id, secret } = await register(`${receiver.url}/mine`, { events: ['post.failed'] })
+    await register(`${receiver.url}/other`)
+    const { status, body } = await ask<ShownDelivery>('POST', `/v1/webhooks/${id}/test`)
+    expect([status, body]).toEqual([
+      200,
+      expect.objectContaining({
+        webhook_endpoint_id: id,
+        event_type: 'webhook.test',
+        status: 'pending',
+        attempt_count: 0,
+      }),
+    ])
+    const delivered = await untilDelivery((delivery) => delivery.status === 'delivered')
+    expect(delivered.id).toBe(body.id)
+    const [{ path, headers, body: sent }, ...more] = receiver.received as [(typeof receiver.received)[0]]
+    expect([path, more]).toEqual(['/mine', []])
+    expect(new Webhook(secret).verify(sent, headers)).toMatchObject({
+      ...{
+        id: body.event_id,
+        type: 'webhook.test',
+        data: { object: { id, url: `${receiver.url}/mine`, status: 'enabled' } },
+      },
+    })
+    expect(sent).not.toContain('whsec_')
+  })
+
+  test('a disabled endpoint gets nothing but what is asked for by hand, and is enabled by its success', async () => {
+    const { id } = await register(receiver.url)
+    answer(410)
+    await makeLink('ends it')
+    await vi.waitUntil(async () => (await endpointStatus(id)) === 'disabled', patience)
+    answer(500)
+    await ask('POST', `/v1/webhooks/${id}/test`)
+    const tried = await untilDelivery(
+      ({ event_type, attempt_count }) => event_type === 'webhook.test' && attempt_count === 1,
+    )
+    expect([tried.status, await endpointStatus(id)]).toEqual(['pending', 'disabled'])
+    receiver.behaviour = undefined
+    await hurry(tried.id)
+    await untilDelivery(({ status }) => status === 'delivered')
+    expect(await endpointStatus(id)).toBe('enabled')
+    await makeLink('again')
+    await untilDelivery(({ event_type, status }) => event_type === 'link.created' && status === 'delivered')
+  })
+
+  test('a redelivery sends the same event under the same id, and counts on', async () => {
+    await register(receiver.url)
+    await makeLink()
+    const first = await untilDelivery(({ status }) => status === 'delivered')
+    const { status, body } = await ask('POST', `/v1/webhooks/deliveries/webhook_delivery_${first.id}/redeliver`)
+    expect([status, body]).toMatchObject([
+      200,
+      { id: first.id, status: 'pending', attempt_count: 1, delivered_at: null },
+    ])
+    await untilDelivery((delivery) => delivery.status === 'delivered' && delivery.attempt_count === 2)
+    const [one, other] = receiver.received
+    expect([other!.headers['webhook-id'], other!.body]).toEqual([one!.headers['webhook-id'], one!.body])
+  })
+
+  test('nobody can have the delivery of another workspace sent again, or one whose event is gone', async () => {
+    await register(receiver.url)
+    await makeLink()
+    const { id, event_id } = await untilDelivery(({ status }) => status === 'delivered')
+    const theirs = await makeWorkspace(stores)
+    const again = `/v1/webhooks/deliveries/${id}/redeliver`
+    expect(await asking(api, () => theirs.apiKey)('POST', again)).toEqual({
+      status: 404,
+      body: { detail: 'Webhook delivery not found' },
+    })
+    await stores.pg.query('DELETE FROM outbox WHERE event_id = $1', [event_id])
+    expect(await ask('POST', again)).toEqual({ status: 409, body: { detail: 'The event is no longer kept' } })
+  })
+})
+
+test('several pipelines send each event once', async () => {
+  const others = [startTestSender(stores), startTestSender(stores)]
+  await register(`${receiver.url}/one`)
+  await register(`${receiver.url}/two`)
+  await Promise.all(Array.from({ length: 30 }, (_, at) => makeLink(`Link ${at}`)))
+  await vi.waitUntil(async () => {
+    const all = await deliveries()
+    return all.length === 60 && all.every(({ status }) => status === 'delivered')
+  }, patience)
+  const received = receiver.received.map(({ path, headers }) => `${path} ${headers['webhook-id']}`)
+  expect([received.length, new Set(received).size]).toEqual([60, 60])
+  await Promise.all(others.map((sender) => sender.close()))
+})
+
+test('an event that was erased before it could be sent ends its delivery', async () => {
+  await register(receiver.url)
+  answer(500)
+  await makeLink()
+  const { id, event_id } = await untilDelivery(({ attempt_count }) => attempt_count === 1)
+  await stores.pg.query('DELETE FROM outbox WHERE event_id = $1', [event_id])
+  await hurry(id)
+  expect(await untilDelivery(({ status }) => status === 'failed')).toMatchObject({
+    error: 'The event is no longer kept',
+  })
+})

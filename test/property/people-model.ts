@@ -1,0 +1,80 @@
+/**
+ * Who is who, and what they did, computed a second time from docs/people.md: slowly, from all events at once, and with none
+ * of the product's code.
+ */
+
+export interface ModelEvent {
+  /** That the tracking interface gave it. */
+  readonly id: number
+  readonly at: number
+  readonly browser: string | null
+  readonly session: string | null
+  readonly email: string | null
+  readonly isIdentity: boolean
+  readonly isConversion: boolean
+  readonly name: string
+  readonly source: string | null
+}
+
+export interface ModelPerson {
+  /** The e-mail, or the browser's id. */
+  readonly who: string
+  readonly browsers: string[]
+  readonly name: string
+  readonly sessions: number
+  readonly events: number
+  readonly conversions: number
+  readonly firstAt: number
+  readonly lastAt: number
+  readonly firstSource: string
+  readonly lastSource: string
+  /** Newest first. */
+  readonly ids: number[]
+}
+
+const earlier = (a: ModelEvent, b: ModelEvent) => a.at - b.at || a.id - b.id
+
+export function peopleOf(events: readonly ModelEvent[]): ModelPerson[] {
+  const inOrder = [...events].sort(earlier)
+  const contacts = new Set(inOrder.filter(({ isIdentity, email }) => isIdentity && email !== null).map((e) => e.email!))
+  const claims = inOrder.filter(({ isIdentity, email, browser }) => isIdentity && email !== null && browser !== null)
+
+  const whose = (event: ModelEvent): string | undefined => {
+    if (event.email !== null && contacts.has(event.email)) return event.email
+    if (event.browser === null) return undefined
+    const ofBrowser = claims.filter(({ browser }) => browser === event.browser)
+    const before = ofBrowser.filter((claim) => earlier(claim, event) <= 0)
+    return (before.at(-1) ?? ofBrowser[0])?.email ?? event.browser
+  }
+
+  // A browser that nobody claims is somebody, with all that it did, whomever the e-mails of its events name.
+  const claimed = new Set(claims.map(({ browser }) => browser))
+  const unclaimed = inOrder.flatMap(({ browser }) => (browser === null || claimed.has(browser) ? [] : browser))
+  const names = new Set([...contacts, ...unclaimed])
+  return [...names].map((who) => {
+    const own = inOrder.filter((event) => (contacts.has(who) ? whose(event) : event.browser) === who)
+    const touches = own.filter(({ source }) => source !== null)
+    const named = own.filter(({ isIdentity, email, name }) => isIdentity && email === who && name !== '')
+    const newest = Math.max(...named.map(({ at }) => at))
+    return {
+      who,
+      browsers: contacts.has(who)
+        ? [...new Set(claims.filter(({ email }) => email === who).map(({ browser }) => browser!))].sort()
+        : [who],
+      name:
+        named
+          .filter(({ at }) => at === newest)
+          .map(({ name }) => name)
+          .sort()
+          .at(-1) ?? '',
+      sessions: new Set(own.filter(({ browser }) => browser !== null).map((e) => `${e.browser} ${e.session}`)).size,
+      events: own.length,
+      conversions: own.filter(({ isConversion }) => isConversion).length,
+      firstAt: own[0]!.at,
+      lastAt: own.at(-1)!.at,
+      firstSource: touches[0]?.source ?? 'direct',
+      lastSource: touches.at(-1)?.source ?? 'direct',
+      ids: own.map(({ id }) => id).reverse(),
+    }
+  })
+}

@@ -1,0 +1,195 @@
+/**
+ * Random identity histories, sent in random orders with repeats, applied by rounds that die anywhere: the same people, the
+ * same journeys and the same totals as the model. RUNS says how many histories, SEED which.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { mergeInbox } from '../../pipeline/people/merge.ts'
+import { refreshPeople } from '../../pipeline/people/refresh.ts'
+import { makeLog } from '../../runtime/log.ts'
+import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import { foldStored } from '../support/figures.ts'
+import { workOn } from '../support/fold.ts'
+import { startIngest, type TestIngest } from '../support/ingest.ts'
+import { askPeople, keepPeople, type SentEvent, track } from '../support/people.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+import { type ModelEvent, type ModelPerson, peopleOf } from './people-model.ts'
+
+const runs = Number(process.env['RUNS'] ?? 60)
+const seed = Number(process.env['SEED'] ?? 20_261_124)
+/** Histories that are sent together, each to a workspace of its own. */
+const together = 60
+const timeoutMs = 60_000 + runs * 2_000
+
+let stores: TestStores
+let ingest: TestIngest
+let api: TestApi
+beforeAll(async () => {
+  stores = await freshStores()
+  ingest = await startIngest(stores)
+  api = await startApi(stores)
+}, 120_000)
+afterAll(async () => {
+  await api?.close()
+  await ingest?.stop()
+  await stores?.close()
+})
+
+/** Mulberry32: the same numbers for the same seed. */
+function makeRandom(start: number): (below: number) => number {
+  let state = start >>> 0
+  return (below) => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below) | 0
+  }
+}
+
+interface History {
+  readonly workspace: TestWorkspace
+  readonly events: readonly (Omit<ModelEvent, 'id'> & { readonly sent: SentEvent })[]
+}
+
+const minute = 60_000
+const begin = Math.floor(Date.now() / minute) * minute - 26 * 60 * minute
+
+function makeHistory(workspace: TestWorkspace, random: (below: number) => number): History {
+  const browsers = Array.from({ length: 1 + random(4) }, (_, nth) => `browser-${nth}`)
+  const emails = Array.from({ length: 1 + random(3) }, (_, nth) => `p${nth}@example.com`)
+  const one = <T>(of: readonly T[]) => of[random(of.length)]!
+  const events = Array.from({ length: 2 + random(14) }, (_, nth) => {
+    // Often of one moment: then ids tell which came first. Within a day: a session that is silent for one counts anew.
+    const at = begin + random(24) * 60 * minute
+    const type = one(['track', 'track', 'track', 'identify', 'conversion'] as const)
+    const browser = random(8) === 0 ? null : one(browsers)
+    const hasEmail = type === 'identify' || browser === null || random(3) === 0
+    const email = hasEmail ? one(emails) : null
+    const session = `s${random(3)}`
+    const source = random(3) === 0 ? one(['news', 'ads', 'blog']) : null
+    const name = random(3) === 0 ? one(['Ann', 'Ben', 'Zoë']) : ''
+    const sent = {
+      ...{
+        event_type: type,
+        event_name: `e${nth}`,
+        client_event_id: `c${nth}`,
+        occurred_at: new Date(at).toISOString(),
+      },
+      ...(browser !== null && { anonymous_id: browser, session_id: session }),
+      ...(email !== null && { email: random(2) === 0 ? email : ` ${email.toUpperCase()} ` }),
+      ...(source !== null && { source, medium: 'paid' }),
+      ...(name !== '' && { full_name: name }),
+    }
+    const isIdentity = type !== 'track'
+    return { at, browser, session, email, isIdentity, isConversion: type === 'conversion', name, source, sent }
+  })
+  return { workspace, events }
+}
+
+/** Stores whose calls fail now and then, before or after they did something: as for a process that dies there. */
+function dying({ pg, ch }: TestStores, random: (below: number) => number): Pick<TestStores, 'pg' | 'ch'> {
+  const mayDie = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (random(25) === 0) throw new Error('died before')
+    const result = await work()
+    if (random(25) === 0) throw new Error('died after')
+    return result
+  }
+  return {
+    pg: {
+      ...pg,
+      query: (...args) => mayDie(() => pg.query(...args)) as never,
+      transaction: (work) =>
+        mayDie(() => pg.transaction((tx) => work({ query: (...args) => mayDie(() => tx.query(...args)) as never }))),
+    },
+    ch: {
+      ...ch,
+      query: (...args) => mayDie(() => ch.query(...args)) as never,
+      command: (...args) => mayDie(() => ch.command(...args)),
+    },
+  }
+}
+
+function shuffled<T>(all: readonly T[], random: (below: number) => number): T[] {
+  const rest = [...all]
+  return Array.from(all, () => rest.splice(random(rest.length), 1)[0]!)
+}
+
+/** Sends events in a random order, some of them twice, and lets rounds die between. @returns the ids by event's name */
+async function sendAll(
+  histories: readonly History[],
+  random: (below: number) => number,
+): Promise<Map<string, number>[]> {
+  const ids = histories.map(() => new Map<string, number>())
+  const log = makeLog('test', 'silent')
+  const left = histories.map(({ events }) => shuffled([...events, ...events.filter(() => random(4) === 0)], random))
+  for (let round = 0; left.some((events) => events.length > 0); round++) {
+    for (const [nth, events] of left.entries()) {
+      const now = round < 2 ? events.splice(0, 1 + random(8)) : events.splice(0)
+      if (now.length === 0) continue
+      const sent = now.map((event) => event.sent)
+      const answered = await track(ingest, histories[nth]!.workspace, sent)
+      for (const [at, id] of answered.entries()) ids[nth]!.set(String(sent[at]!['event_name']), id)
+    }
+    await ingest.shipped()
+    await foldStored(stores)
+    for (let tries = 0; tries < 3; tries++) {
+      const { pg, ch } = dying(stores, random)
+      await mergeInbox({ pg, hashes: stores.hashes, log, rowsMax: 1 + random(40) }).catch(() => {})
+      await refreshPeople(workOn({ pg, ch }), Date.now()).catch(() => {})
+    }
+  }
+  await keepPeople(stores)
+  return ids
+}
+
+async function shownPeople(workspace: TestWorkspace): Promise<ModelPerson[]> {
+  const asker = askPeople(api, workspace)
+  const people = await asker.people({ limit: '250' })
+  expect(people.map(({ last_seen_at }) => last_seen_at)).toEqual(
+    people
+      .map((one) => one.last_seen_at)
+      .sort()
+      .reverse(),
+  )
+  const shown: ModelPerson[] = []
+  for (const person of people) {
+    const named = person.id === null ? { anonymous_id: person.anonymous_id! } : { contact_id: String(person.id) }
+    const journey = await asker.journey(named)
+    expect(journey.person).toEqual(person)
+    shown.push({
+      ...{ who: person.email ?? person.anonymous_id!, browsers: [...journey.anonymous_ids].sort() },
+      ...{ name: person.full_name, sessions: person.session_count, events: person.event_count },
+      ...{ conversions: person.conversion_count, firstSource: person.first_source, lastSource: person.source },
+      ...{ firstAt: Date.parse(person.first_seen_at), lastAt: Date.parse(person.last_seen_at) },
+      ids: journey.events.map(({ id }) => id),
+    })
+  }
+  return shown
+}
+
+const byName = (a: ModelPerson, b: ModelPerson) => (a.who < b.who ? -1 : 1)
+
+test(
+  'random identity histories come to the same people, journeys and totals as the model’s',
+  async () => {
+    let known = 0
+    for (let done = 0; done < runs; done += together) {
+      const random = makeRandom(seed + done)
+      const histories: History[] = []
+      for (let nth = 0; nth < Math.min(together, runs - done); nth++) {
+        histories.push(makeHistory(await makeWorkspace(stores), random))
+      }
+      const ids = await sendAll(histories, random)
+      for (const [nth, { workspace, events }] of histories.entries()) {
+        const expected = peopleOf(
+          events.map((event) => ({ ...event, id: ids[nth]!.get(String(event.sent['event_name']))! })),
+        )
+        known += expected.filter(({ who }) => who.includes('@')).length
+        const label = `history ${done + nth} of seed ${seed}: ${JSON.stringify(events.map(({ sent }) => sent))}`
+        expect((await shownPeople(workspace)).sort(byName), label).toEqual(expected.sort(byName))
+      }
+    }
+    // It isn't about nobody.
+    expect(known).toBeGreaterThan(runs / 2)
+  },
+  timeoutMs,
+)

@@ -1,0 +1,151 @@
+/** A server of the AT Protocol (PDS) with one account, as far as a client that publishes to Bluesky sees of it. */
+import { createHash, randomBytes } from 'node:crypto'
+import type { Answered, Asking, ProviderServer } from './provider-server.ts'
+import { startProviderServer } from './provider-server.ts'
+
+export interface MadeRecord {
+  readonly rkey: string
+  // biome-ignore lint/suspicious/noExplicitAny: it is what a client sent
+  readonly record: any
+}
+
+export interface BlueskyServer extends ProviderServer {
+  readonly state: { password: string }
+  readonly records: MadeRecord[]
+  readonly blobs: Map<string, { bytes: Buffer; mimeType: string }>
+  /** As after two hours. */
+  expireAccess(): void
+  /** As after months. */
+  expireRefresh(): void
+}
+
+export const testDid = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz'
+export const testHandle = 'shop.bsky.test'
+const tid = /^[234567abcdefghij][234567abcdefghijklmnopqrstuvwxyz]{12}$/
+const refused = (error: string, message: string, status = 400): Answered => ({ status, body: { error, message } })
+
+export async function startBluesky(): Promise<BlueskyServer> {
+  const records: MadeRecord[] = []
+  const blobs: BlueskyServer['blobs'] = new Map()
+  const state = { password: 'abcd-efgh-ijkl-mnop' }
+  const valid = { access: new Set<string>(), refresh: new Set<string>() }
+
+  function openSession(): Answered {
+    const [accessJwt, refreshJwt] = [
+      `access.${randomBytes(8).toString('hex')}`,
+      `refresh.${randomBytes(8).toString('hex')}`,
+    ]
+    valid.access.add(accessJwt)
+    valid.refresh.add(refreshJwt)
+    return { status: 200, body: { did: testDid, handle: testHandle, accessJwt, refreshJwt, active: true } }
+  }
+
+  /** The refusal of who isn't signed in, or what `route` answers. */
+  const signedIn = (route: (asking: Asking) => Answered) => (asking: Asking) => {
+    if (asking.token === undefined) return refused('AuthMissing', 'Authentication Required', 401)
+    if (!asking.token.startsWith('access.')) return refused('InvalidToken', 'Bad token scope')
+    if (!valid.access.has(asking.token)) return refused('ExpiredToken', 'Token has expired')
+    return route(asking)
+  }
+
+  function uploadBlob({ headers, bytes }: Asking): Answered {
+    const mimeType = headers['content-type']
+    if (mimeType === undefined)
+      return refused('InvalidRequest', 'Request encoding (Content-Type) required but not provided')
+    if (headers['content-length'] !== String(bytes.length)) return refused('InvalidRequest', 'unknown body length')
+    const link = `bafkrei${createHash('sha256').update(bytes).digest('hex').slice(0, 52)}`
+    blobs.set(link, { bytes, mimeType })
+    return { status: 200, body: { blob: { $type: 'blob', ref: { $link: link }, mimeType, size: bytes.length } } }
+  }
+
+  function createRecord({ json, headers }: Asking): Answered {
+    if (!headers['content-type']?.startsWith('application/json'))
+      return refused('InvalidRequest', 'Wrong request encoding')
+    const { repo, collection, rkey, record } = json
+    if (repo !== testDid) return refused('InvalidRequest', 'Could not find repo')
+    if (collection !== 'app.bsky.feed.post') return refused('InvalidRequest', 'Invalid collection')
+    if (!tid.test(rkey)) return refused('InvalidRequest', 'Invalid record key')
+    const fault = faultOf(record, blobs)
+    if (fault !== null) return refused('InvalidRequest', `Invalid app.bsky.feed.post record: ${fault}`)
+    // So the real one says that the record is there.
+    if (records.some((one) => one.rkey === rkey)) return refused('InternalServerError', 'Internal Server Error', 500)
+    records.push({ rkey, record })
+    return { status: 200, body: { uri: uriOf(rkey), cid: 'bafyrei', validationStatus: 'valid' } }
+  }
+
+  const server = await startProviderServer({
+    'POST /xrpc/com.atproto.server.createSession': ({ json }) => {
+      const isRight = json?.identifier === testHandle && json.password === state.password
+      return isRight ? openSession() : refused('AuthenticationRequired', 'Invalid identifier or password', 401)
+    },
+    'POST /xrpc/com.atproto.server.refreshSession': ({ token, bytes, headers }) => {
+      if (bytes.length > 0 || headers['content-type'] !== undefined) {
+        return refused('InvalidRequest', 'A request body was provided when none was expected')
+      }
+      if (token === undefined) return refused('AuthMissing', 'Authentication Required', 401)
+      if (!token.startsWith('refresh.')) return refused('InvalidToken', 'Bad token scope')
+      return valid.refresh.has(token) ? openSession() : refused('ExpiredToken', 'Token has been revoked')
+    },
+    'POST /xrpc/com.atproto.repo.uploadBlob': signedIn(uploadBlob),
+    'POST /xrpc/com.atproto.repo.createRecord': signedIn(createRecord),
+    'GET /xrpc/com.atproto.repo.getRecord': ({ query }) => {
+      const rkey = query.get('rkey')
+      const isOurs = query.get('repo') === testDid && query.get('collection') === 'app.bsky.feed.post'
+      const found = isOurs ? records.find((one) => one.rkey === rkey) : undefined
+      if (found === undefined) return refused('RecordNotFound', `Could not locate record: ${uriOf(rkey ?? '')}`)
+      return { status: 200, body: { uri: uriOf(found.rkey), cid: 'bafyrei', value: found.record } }
+    },
+  })
+  return Object.assign(server, {
+    ...{ state, records, blobs },
+    expireAccess: () => valid.access.clear(),
+    expireRefresh: () => valid.refresh.clear(),
+  })
+}
+
+const uriOf = (rkey: string) => `at://${testDid}/app.bsky.feed.post/${rkey}`
+
+/** What the lexicon has against a post. */
+// biome-ignore lint/suspicious/noExplicitAny: it is what a client sent
+function faultOf(record: any, blobs: BlueskyServer['blobs']): string | null {
+  if (record?.$type !== 'app.bsky.feed.post') return 'Record/$type'
+  const { text, createdAt, facets = [], embed } = record
+  if (typeof text !== 'string') return 'Record/text must be a string'
+  const bytes = Buffer.from(text)
+  if (bytes.length > 3000) return 'Record/text must not be longer than 3000 bytes'
+  if ([...new Intl.Segmenter().segment(text)].length > 300) return 'Record/text must not be longer than 300 graphemes'
+  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(createdAt)) return 'Record/createdAt must be a datetime'
+  for (const { index, features } of facets) {
+    const isWithin = index.byteStart >= 0 && index.byteStart < index.byteEnd && index.byteEnd <= bytes.length
+    if (!isWithin) return 'Record/facets/index'
+    for (const { $type, uri } of features) {
+      if ($type === 'app.bsky.richtext.facet#link' && !URL.canParse(uri)) return 'Record/facets/features/uri'
+    }
+  }
+  return embed === undefined ? null : faultOfEmbed(embed, blobs)
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: it is what a client sent
+function faultOfEmbed(embed: any, blobs: BlueskyServer['blobs']): string | null {
+  // biome-ignore lint/suspicious/noExplicitAny: it is what a client sent
+  const judge = (blob: any, kind: RegExp, bytesMax: number, ratio: any): string | null => {
+    const stored = blobs.get(blob?.ref?.$link)
+    if (blob?.$type !== 'blob' || stored === undefined) return 'Could not find blob'
+    if (stored.mimeType !== blob.mimeType || stored.bytes.length !== blob.size) return 'Referenced blob differs'
+    if (!kind.test(blob.mimeType)) return 'Record/embed: mime type'
+    if (blob.size > bytesMax) return 'This file is too large'
+    const isRatio = ratio === undefined || (ratio.width >= 1 && ratio.height >= 1)
+    return isRatio ? null : 'Record/embed/aspectRatio'
+  }
+  if (embed.$type === 'app.bsky.embed.images') {
+    if (embed.images.length > 4) return 'Record/embed/images must not have more than 4 elements'
+    for (const { image, alt, aspectRatio } of embed.images) {
+      if (typeof alt !== 'string') return 'Record/embed/images/alt must be a string'
+      const fault = judge(image, /^image\//, 1_000_000, aspectRatio)
+      if (fault !== null) return fault
+    }
+    return null
+  }
+  if (embed.$type === 'app.bsky.embed.video') return judge(embed.video, /^video\/mp4$/, 100_000_000, embed.aspectRatio)
+  return 'Record/embed'
+}

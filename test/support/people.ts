@@ -1,0 +1,56 @@
+/** People in a test: events sent to ingest as sites send them, and brought up to date as the pipeline's loop does. */
+import { mergeInbox } from '../../pipeline/people/merge.ts'
+import { refreshPeople } from '../../pipeline/people/refresh.ts'
+import { makeLog } from '../../runtime/log.ts'
+import type { Journey, Person } from '../../schemas/resources/person.ts'
+import type { TestApi, TestWorkspace } from './api.ts'
+import { foldStored } from './figures.ts'
+import { workOn } from './fold.ts'
+import type { TestIngest } from './ingest.ts'
+import type { TestStores } from './stores.ts'
+
+/** Of the tracking interface, without the key. */
+export type SentEvent = Readonly<Record<string, unknown>>
+
+/** Sends events, at most a thousand at once. @returns their ids */
+export async function track(
+  ingest: TestIngest,
+  { trackingKey }: Pick<TestWorkspace, 'trackingKey'>,
+  events: readonly SentEvent[],
+): Promise<number[]> {
+  const { status, body } = await ingest.post('/track/batch', { tracking_key: trackingKey, events })
+  if (status !== 202 || body.rejected!.length > 0) throw new Error(`${status} ${JSON.stringify(body)}`)
+  return body.event_ids!
+}
+
+/** What the loop does between two folds, until nothing waits. */
+export async function keepPeople({ pg, ch, hashes }: Pick<TestStores, 'pg' | 'ch' | 'hashes'>): Promise<void> {
+  const log = makeLog('test', 'silent')
+  while ((await mergeInbox({ pg, hashes, log })) > 0);
+  while (!(await refreshPeople(workOn({ pg, ch }), Date.now())));
+}
+
+/** Folds what is shipped, and brings people up to date. */
+export async function settlePeople(stores: TestStores, ingest: Pick<TestIngest, 'shipped'>): Promise<void> {
+  await ingest.shipped()
+  await foldStored(stores)
+  await keepPeople(stores)
+}
+
+export interface PeopleAsker {
+  people(query?: Record<string, string>): Promise<Person[]>
+  journey(query: Record<string, string>): Promise<Journey>
+}
+
+export function askPeople(api: TestApi, { apiKey }: Pick<TestWorkspace, 'apiKey'>): PeopleAsker {
+  const ask = async <Answer>(path: string, query: Record<string, string>) => {
+    const response = await api.ask(`${path}?${new URLSearchParams(query)}`, { key: apiKey })
+    const text = await response.text()
+    if (response.status !== 200) throw new Error(`${response.status} ${text}`)
+    return JSON.parse(text) as Answer
+  }
+  return {
+    people: (query = {}) => ask<Person[]>('/v1/people', query),
+    journey: (query) => ask<Journey>('/v1/people/journey', query),
+  }
+}

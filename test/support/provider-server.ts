@@ -1,0 +1,124 @@
+/**
+ * A platform's interface on this machine: routes that answer as the real one does, each request written down, and a way to
+ * stand in its way. What the real one would refuse is refused; what no client of it should ever send is a `fault`.
+ */
+import { once } from 'node:events'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import busboy from 'busboy'
+
+export interface Asking {
+  /** `POST /api/v1/statuses`: ids in the path are `:id`. */
+  readonly step: string
+  readonly id: string
+  readonly query: URLSearchParams
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly token: string | undefined
+  /** Of JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: it is what a client sent
+  readonly json: any
+  readonly bytes: Buffer
+  readonly form: SentForm | undefined
+}
+
+export interface SentForm {
+  readonly fields: Readonly<Record<string, string>>
+  readonly file: { readonly bytes: Buffer; readonly contentType: string; readonly filename: string } | undefined
+}
+
+export interface Answered {
+  readonly status: number
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** In place of, or around, what a route does. `hang before` never does it, `hang after` does it and never answers. */
+export type Hindrance = 'hang before' | 'hang after' | 'cut before' | 'cut after' | Answered
+
+export type Routes = Readonly<Record<string, (asking: Asking) => Answered>>
+
+export interface ProviderServer {
+  /** `http://127.0.0.1:PORT` */
+  readonly url: string
+  readonly asked: Asking[]
+  readonly faults: string[]
+  /** Undefined: the request is answered as usual. */
+  hinder: (asking: Asking) => Hindrance | undefined
+  close(): Promise<void>
+}
+
+export async function startProviderServer(routes: Routes): Promise<ProviderServer> {
+  const http = createServer((request, response) => {
+    void (async () => {
+      const asking = await readAsking(request)
+      server.asked.push(asking)
+      const route = routes[asking.step]
+      if (route === undefined) server.faults.push(`there is no ${asking.step}`)
+      const hindrance = server.hinder(asking)
+      if (hindrance === 'hang before') return
+      if (hindrance === 'cut before') return request.socket.destroy()
+      const isReplaced = typeof hindrance === 'object'
+      const answered = isReplaced ? hindrance : (route?.(asking) ?? { status: 404, body: { error: 'Not found' } })
+      if (hindrance === 'hang after') return
+      if (hindrance === 'cut after') return request.socket.destroy()
+      const text = answered.body === undefined ? '' : JSON.stringify(answered.body)
+      response.writeHead(answered.status, { 'content-type': 'application/json; charset=utf-8', ...answered.headers })
+      response.end(text)
+    })().catch((error) => {
+      server.faults.push(`a request can't be read: ${error}`)
+      request.socket.destroy()
+    })
+  })
+  http.listen(0, '127.0.0.1')
+  await once(http, 'listening')
+  const server: ProviderServer = {
+    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
+    asked: [],
+    faults: [],
+    hinder: () => undefined,
+    close: async () => {
+      http.close()
+      http.closeAllConnections()
+    },
+  }
+  return server
+}
+
+async function readAsking(request: IncomingMessage): Promise<Asking> {
+  const { pathname, searchParams } = new URL(request.url!, 'http://localhost')
+  const parts: Buffer[] = []
+  for await (const part of request) parts.push(part as Buffer)
+  const bytes = Buffer.concat(parts)
+  const headers = request.headers as Record<string, string | undefined>
+  const type = headers['content-type'] ?? ''
+  let id = ''
+  const path = pathname.replace(/(?<=\/)\d+(?=\/|$)/, (found) => {
+    id = found
+    return ':id'
+  })
+  return {
+    ...{ step: `${request.method} ${path}`, id, query: searchParams, headers, bytes },
+    token: /^Bearer (\S+)$/.exec(headers['authorization'] ?? '')?.[1],
+    json: type.startsWith('application/json') ? JSON.parse(bytes.toString('utf8')) : undefined,
+    form: type.startsWith('multipart/form-data') ? await readForm(bytes, headers) : undefined,
+  }
+}
+
+async function readForm(bytes: Buffer, headers: Asking['headers']): Promise<SentForm> {
+  const fields: Record<string, string> = {}
+  let file: SentForm['file']
+  const parser = busboy({ headers: headers as Record<string, string>, defParamCharset: 'utf8' })
+  parser.on('field', (name, value) => {
+    fields[name] = value
+  })
+  parser.on('file', (name, stream, { filename, mimeType: contentType }) => {
+    const chunks: Buffer[] = []
+    stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+    stream.on('end', () => {
+      if (name === 'file') file = { bytes: Buffer.concat(chunks), contentType, filename: filename ?? '' }
+    })
+  })
+  parser.end(bytes)
+  await once(parser, 'close')
+  return { fields, file }
+}

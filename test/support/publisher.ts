@@ -1,0 +1,74 @@
+/** The publisher in the test's own process, and posts that are soon due. */
+import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
+import { makeCredentialsBox } from '../../pipeline/publishing/adapters.ts'
+import { type Publisher, startPublisher } from '../../pipeline/publishing/publisher.ts'
+import { systemClock } from '../../runtime/clock.ts'
+import { makeLog } from '../../runtime/log.ts'
+import { makeMetrics } from '../../runtime/metrics.ts'
+import { sleep } from '../../runtime/retry.ts'
+import type { asking, ShownPost } from './publishing.ts'
+import type { TestStores } from './stores.ts'
+
+export interface TestPublisher extends Publisher {
+  metrics(): Promise<string>
+}
+
+export function runPublisher(stores: Pick<TestStores, 'pg' | 'media' | 'secretKey'>): TestPublisher {
+  const metrics = makeMetrics('pipeline', false)
+  const publisher = startPublisher({
+    ...{ pg: stores.pg, media: stores.media, clock: systemClock, log: makeLog('test', 'silent') },
+    box: makeCredentialsBox(stores.secretKey),
+    metrics: makePipelineMetrics(metrics),
+  })
+  return { ...publisher, metrics: () => metrics.text() }
+}
+
+type Ask = ReturnType<typeof asking>
+
+export interface DuePost {
+  readonly caption: string
+  readonly accounts: readonly number[]
+  readonly media?: readonly number[]
+  readonly captions?: Readonly<Record<string, string>>
+}
+
+/** As soon as the API takes a time. */
+export const soon = () => new Date(Date.now() + 300).toISOString()
+
+/** A post that is scheduled, and due in a moment. @returns its id */
+export async function schedulePost(
+  ask: Ask,
+  { caption, accounts, media = [], captions = {} }: DuePost,
+): Promise<number> {
+  const made = await ask<ShownPost>('POST', '/v1/posts', {
+    ...{ title: 'A post', base_caption: caption, social_account_ids: accounts, media_ids: media },
+    platform_captions: captions,
+  })
+  if (made.status !== 200) throw new Error(`the post wasn't made: ${JSON.stringify(made.body)}`)
+  await reschedule(ask, made.body.id, 'schedule')
+  return made.body.id
+}
+
+export async function reschedule(ask: Ask, id: number, by: 'schedule' | 'reschedule' = 'reschedule'): Promise<void> {
+  const { status, body } = await ask('POST', `/v1/posts/${id}/${by}`, { scheduled_at: soon() })
+  if (status !== 200) throw new Error(`the post wasn't scheduled: ${JSON.stringify(body)}`)
+}
+
+/** The post once it is published or has failed. */
+export async function endedPost(ask: Ask, id: number, withinMs = 60_000): Promise<ShownPost> {
+  for (const deadline = Date.now() + withinMs; ; await sleep(50)) {
+    const { body } = await ask<ShownPost>('GET', `/v1/posts/${id}`)
+    if (body.status === 'published' || body.status === 'failed') return body
+    if (Date.now() > deadline) throw new Error(`not within ${withinMs} ms: ${JSON.stringify(body)}`)
+  }
+}
+
+/** What webhooks are told of a workspace, in its order: names and objects. */
+export function toldTo({ pg }: Pick<TestStores, 'pg'>, workspaceId: number) {
+  // biome-ignore lint/suspicious/noExplicitAny: what an event shows is what a test looks at
+  return pg.query<{ type: string; object: any }>(
+    `SELECT type, object FROM outbox WHERE workspace_id = $1
+       AND type IN ('post.published', 'post.failed', 'social_account.health_changed') ORDER BY id`,
+    [workspaceId],
+  )
+}

@@ -1,0 +1,48 @@
+/** Accounts on the platforms of this machine, and files to post with. */
+import type { TestApi, TestWorkspace } from './api.ts'
+import type { BlueskyServer } from './bluesky-server.ts'
+import { testHandle } from './bluesky-server.ts'
+import { runSvc } from './command-line.ts'
+import type { MastodonServer } from './mastodon-server.ts'
+import type { TestStores } from './stores.ts'
+
+/** `svc accounts …` with `--json`. */
+export async function svcAccounts(stores: Pick<TestStores, 'databaseUrl' | 'secretKey'>, ...words: string[]) {
+  const env = { DATABASE_URL: stores.databaseUrl, SECRET_KEY: stores.secretKey }
+  const { code, out, err } = await runSvc(['accounts', ...words, '--json'], env)
+  return { code, err, json: out === '' ? undefined : JSON.parse(out) }
+}
+
+export function connectMastodon(
+  stores: Pick<TestStores, 'databaseUrl' | 'secretKey'>,
+  { workspaceId }: Pick<TestWorkspace, 'workspaceId'>,
+  { url, state }: MastodonServer,
+) {
+  const words = ['--workspace', String(workspaceId), '--platform', 'mastodon', '--url', url, '--secret', state.token]
+  return svcAccounts(stores, 'connect', ...words)
+}
+
+export function connectBluesky(
+  stores: Pick<TestStores, 'databaseUrl' | 'secretKey'>,
+  { workspaceId }: Pick<TestWorkspace, 'workspaceId'>,
+  { url, state }: BlueskyServer,
+) {
+  const words = ['--workspace', String(workspaceId), '--platform', 'bluesky', '--url', url]
+  return svcAccounts(stores, 'connect', ...words, '--handle', testHandle, '--secret', state.password)
+}
+
+/** Uploads a file. @returns its id */
+export async function uploadFile(
+  api: Pick<TestApi, 'ask'>,
+  key: string,
+  bytes: Buffer,
+  { type = 'image/png', altText = '' } = {},
+): Promise<number> {
+  const form = new FormData()
+  form.append('file', new Blob([new Uint8Array(bytes)], { type }), `a.${type.split('/')[1]}`)
+  form.append('alt_text', altText)
+  const response = await api.ask('/v1/media', { method: 'POST', key, body: form })
+  const body = (await response.json()) as { id: number }
+  if (response.status !== 200) throw new Error(`not uploaded: ${JSON.stringify(body)}`)
+  return body.id
+}

@@ -1,0 +1,88 @@
+/** The API and what sends to webhooks, in the test's own process, on real stores. */
+import { afterAll, beforeAll, vi } from 'vitest'
+import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
+import { type Sender, startSender } from '../../pipeline/webhooks/sender.ts'
+import { systemClock } from '../../runtime/clock.ts'
+import { makeLog } from '../../runtime/log.ts'
+import { makeMetrics } from '../../runtime/metrics.ts'
+import { makeGuardedAgent } from '../../runtime/outbound/guarded-agent.ts'
+import { setUpApi } from './api.ts'
+import { asking } from './publishing.ts'
+import type { TestStores } from './stores.ts'
+
+export interface ShownDelivery {
+  readonly id: number
+  readonly webhook_endpoint_id: number
+  readonly event_id: string
+  readonly event_type: string
+  readonly status: string
+  readonly attempt_count: number
+  readonly response_status: number | null
+  readonly response_body: string | null
+  readonly error: string | null
+  readonly duration_ms: number | null
+  readonly next_attempt_at: string | null
+  readonly delivered_at: string | null
+  readonly created_at: string
+}
+
+export interface ShownEndpoint {
+  readonly id: number
+  readonly status: string
+  readonly secret: string
+}
+
+export const patience = { timeout: 30_000, interval: 20 }
+
+export interface TestSenderOptions {
+  readonly allowPrivate?: boolean
+  readonly dnsServers?: readonly string[]
+}
+
+export function startTestSender(stores: TestStores, options: TestSenderOptions = {}): Sender {
+  const { allowPrivate = true, dnsServers } = options
+  return startSender({
+    ...{ pg: stores.pg, box: stores.box, clock: systemClock, log: makeLog('test', 'silent') },
+    metrics: makePipelineMetrics(makeMetrics('test', false)),
+    agent: makeGuardedAgent({ allowPrivate, connectMs: 5_000, ...(dnsServers && { dnsServers }) }),
+  })
+}
+
+/** For the tests of a file; each has a workspace of its own. */
+export function setUpWebhooks(options: () => TestSenderOptions | Promise<TestSenderOptions> = () => ({})) {
+  const setUp = setUpApi({ allowPrivateTargets: true })
+  const { stores, api, mine } = setUp
+  let sender: Sender
+  beforeAll(async () => {
+    sender = startTestSender(stores, await options())
+  })
+  afterAll(async () => {
+    await sender?.close()
+  })
+  const ask = asking(api, () => mine.apiKey)
+  const deliveries = async () => (await ask<ShownDelivery[]>('GET', '/v1/webhooks/deliveries')).body
+  return {
+    ...setUp,
+    ask,
+    register: async (url: string, more: object = {}) =>
+      (await ask<ShownEndpoint>('POST', '/v1/webhooks', { url, ...more })).body,
+    makeLink: async (label = 'A link') =>
+      (await ask<{ id: number }>('POST', '/v1/links', { label, destination_url: 'https://example.com/' })).body,
+    deliveries,
+    /** The newest delivery, once it is as wanted. */
+    untilDelivery: (isAsWanted: (delivery: ShownDelivery) => boolean) =>
+      vi.waitUntil(async () => {
+        const [newest] = await deliveries()
+        return newest !== undefined && isAsWanted(newest) && newest
+      }, patience),
+    endpointStatus: async (id: number) => {
+      const { body } = await ask<ShownEndpoint[]>('GET', '/v1/webhooks')
+      return body.find((endpoint) => endpoint.id === id)?.status
+    },
+    /** Lets the next attempt be due at once: the schedule takes two days. */
+    hurry: (id: number) =>
+      stores.pg.query(`UPDATE webhook_deliveries SET next_attempt_at = now() WHERE id = $1 AND status = 'pending'`, [
+        id,
+      ]),
+  }
+}

@@ -203,6 +203,8 @@ export const overviewHoursMax = 744
 export const overviewRangeDaysMax = 366
 export const overviewRowsDefault = 10
 export const overviewRowsMax = 100
+/** So often an overview is asked whose cells are written anew meanwhile. */
+export const overviewAttemptsMax = 3
 export const recentEventsMax = 50
 /** Series: hour buckets up to, day buckets up to; weeks beyond. */
 export const hourBucketsSpanMs = 72 * hour

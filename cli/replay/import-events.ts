@@ -5,15 +5,15 @@
  * The same file imported twice changes nothing; see `storeOnce`.
  *
  * Rows go in one insert after another, so the mark of the import's lease follows each, and is the lease's end in the end.
- * A run that dies leaves its mark behind the rows of its last insert alone, and another run can't take it further: it
- * doesn't know whether the first is dead. Readers then go on reading those few rows by themselves.
+ * A run that dies leaves its mark behind the rows of its last insert. The next run over the file finds these rows, and moves
+ * the mark on to them.
  */
 import { randomBytes } from 'node:crypto'
 import { readableDays, readableFrom } from '../../api/operations/analytics/readable-from.ts'
 import { openCountries } from '../../ingest/countries.ts'
 import { type Enricher, makeEnricher } from '../../ingest/enrich.ts'
 import type { Ownership } from '../../ingest/steps/match-link.ts'
-import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
+import { advanceImportMarks, advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
 import type { Workspace } from '../../postgres/tables/workspaces.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { validateBatchEvent } from '../../schemas/event-validator.ts'
@@ -39,16 +39,18 @@ export async function importEvents(options: ImportOptions): Promise<SendCounts> 
   const enricher = enricherOf(installation.secretKey(), followed.ownership)
   const countries = await openCountries(installation.config.countryDatabase)
   const counts: SendCounts = { sent: 0, accepted: 0, deduplicated: 0, rejected: 0, retries: 0 }
-  const first = await leaseSegments(installation.postgres(), segmentLeaseSize)
+  const first = await leaseSegments(installation.postgres(), segmentLeaseSize, true)
   const end = first + segmentLeaseSize
   const takeNumber = numbersFrom(first, end)
   /** All events of segments below `number` are stored. Where it can't be told now, the next time or the end tells it. */
   const tellStoredBelow = (number: number) =>
     advanceMark(installation.postgres(), first, number * segmentRowsMax - 1).catch(unlessUnavailable)
+  const tellFound = (ids: readonly number[]) => retrying(signal, () => advanceImportMarks(installation.postgres(), ids))
   const to = { ch: installation.clickhouse(), workspaceId: workspace.id, counts, signal }
+  const nothing = async () => {}
   const tables = {
-    events: makeLoader<EventRow>({ ...to, stream: 'events' }, takeNumber, tellStoredBelow),
-    bot_visits: makeLoader<BotVisitRow>({ ...to, stream: 'bot_visits' }, takeNumber, async () => {}),
+    events: makeLoader<EventRow>({ ...to, stream: 'events', tellFound }, takeNumber, tellStoredBelow),
+    bot_visits: makeLoader<BotVisitRow>({ ...to, stream: 'bot_visits', tellFound: nothing }, takeNumber, nothing),
   }
   const oldest = readableFrom(workspace, Date.now())
   let hidden = 0

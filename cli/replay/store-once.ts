@@ -27,6 +27,8 @@ export interface Destination {
   readonly workspaceId: number
   readonly counts: Pick<SendCounts, 'deduplicated' | 'retries'>
   readonly signal: AbortSignal
+  /** Called with the ids of rows that are stored, once all of an insert are. */
+  readonly tellFound: (ids: readonly number[]) => Promise<void>
 }
 
 const attemptsMax = 8
@@ -46,12 +48,17 @@ export async function storeOnce(to: Destination, rows: readonly EncodedRow[]): P
     if (signal.aborted) throw new CommandFailed('interrupted')
     // What is stored can only be asked once the insert before is known to have ended.
     await ch.killInsert(queryId)
-    const missing = await withoutStored(to, rows)
+    const { missing, found } = await lookUp(to, rows)
     if (attempt === 0) counts.deduplicated += rows.length - missing.length
-    if (missing.length === 0) return
-    await insert(to, missing, queryId, `${queryId}-${hashOf(missing)}`)
-    const left = await withoutStored(to, missing)
-    if (left.length > 0) await insert(to, left, queryId, `${queryId}-${randomBytes(8).toString('hex')}`)
+    if (missing.length > 0) {
+      await insert(to, missing, queryId, `${queryId}-${hashOf(missing)}`)
+      const after = await lookUp(to, missing)
+      const left = after.missing
+      if (left.length > 0) await insert(to, left, queryId, `${queryId}-${randomBytes(8).toString('hex')}`)
+      // Another run may have stored them meanwhile.
+      found.push(...after.found)
+    }
+    if (found.length > 0) await to.tellFound(found)
   })
 }
 
@@ -79,13 +86,14 @@ function insert({ ch, stream }: Destination, rows: readonly EncodedRow[], queryI
   })
 }
 
-async function withoutStored(
+/** Which of the rows are missing, and the ids of those that are stored. */
+async function lookUp(
   { ch, stream, workspaceId }: Destination,
   rows: readonly EncodedRow[],
-): Promise<EncodedRow[]> {
+): Promise<{ missing: EncodedRow[]; found: number[] }> {
   const times = rows.map(({ occurredAt }) => occurredAt)
-  const stored = await ch.query<{ client_event_id: string }>(
-    `SELECT client_event_id FROM {table:Identifier}
+  const stored = await ch.query<{ client_event_id: string; id: number }>(
+    `SELECT client_event_id, id FROM {table:Identifier}
      WHERE workspace_id = {workspaceId:UInt32} AND client_event_id IN {ids:Array(String)}
        AND occurred_at BETWEEN fromUnixTimestamp64Milli({from:Int64}, 'UTC')
                            AND fromUnixTimestamp64Milli({to:Int64}, 'UTC')`,
@@ -98,7 +106,10 @@ async function withoutStored(
     },
   )
   const known = new Set(stored.map((row) => row.client_event_id))
-  return rows.filter(({ clientEventId }) => !known.has(clientEventId))
+  return {
+    missing: rows.filter(({ clientEventId }) => !known.has(clientEventId)),
+    found: stored.map(({ id }) => id),
+  }
 }
 
 /** Names rows by their ids, which are the same in every run over a file. */

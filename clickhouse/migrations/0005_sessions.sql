@@ -73,7 +73,7 @@ CREATE TABLE IF NOT EXISTS visitors
     sessions UInt32 CODEC(T64, ZSTD(1)),
     events UInt32 CODEC(T64, ZSTD(1)),
     conversions UInt32 CODEC(T64, ZSTD(1)),
-    -- What the visitor appeared with (pipeline/fold/derive-session.ts).
+    -- What the visitor appeared with (`keys` of pipeline/fold/appearances.ts).
     keys Array(LowCardinality(String)) CODEC(ZSTD(1)),
     -- The last non-direct touch of the day.
     touch_at DateTime64(3, 'UTC') CODEC(ZSTD(1)),

@@ -18,4 +18,4 @@ export type SumName = (typeof sumNames)[number]
 
 /** `prev_day` of a visitor's first appearance with a key, and of one that isn't the first of its day. */
 export const neverBefore = 0
-export const sameDay = 65_535
+export const addsNoVisitor = 65_535

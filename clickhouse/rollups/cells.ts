@@ -7,7 +7,7 @@
 import { cellKeysMax } from '../../schemas/limits.ts'
 import { type VitalName, vitalNames } from '../../schemas/reference/web-vitals.ts'
 import { vitalMetrics } from '../../schemas/row.ts'
-import { cellKinds, cellOfPage, sameDay, sumNames } from './appearance.ts'
+import { addsNoVisitor, cellKinds, cellOfPage, sumNames } from './appearance.ts'
 import { vitalValue } from './vitals.ts'
 
 const sumColumns = sumNames.map((name) => `seen.${name} AS ${name}`).join(',')
@@ -30,7 +30,7 @@ const cellKey = `${day}, kind, key, detail`
 const noTime = "toDateTime64(0, 3, 'UTC')"
 const sampleColumns = ['metric', 'value', 'n', 'total', 'latest'] as const
 const noSample = `0 AS metric, 0 AS value, 0 AS n, 0. AS total, (${noTime}, toUInt64(0), 0., '') AS latest`
-const noSeen = `${sameDay} AS prev_day, 0 AS visitors, ${sumNames.map((name) => `0 AS ${name}`).join(', ')}`
+const noSeen = `${addsNoVisitor} AS prev_day, 0 AS visitors, ${sumNames.map((name) => `0 AS ${name}`).join(', ')}`
 
 /**
  * SQL of an INSERT of the cells of some days. All kinds are written, and all pages that had cells: what vanished is replaced too.
@@ -38,7 +38,7 @@ const noSeen = `${sameDay} AS prev_day, 0 AS visitors, ${sumNames.map((name) => 
  * @param events SQL of a subselect of events with build, day, `is_titled` (a pageview with a title) and `is_sample` (of web vitals)
  */
 export function writeCellsSql(days: string, events: string): string {
-  const seen = `SELECT 'seen' AS part, ${cellKey}, prev_day, countIf(prev_day != ${sameDay}) AS visitors,
+  const seen = `SELECT 'seen' AS part, ${cellKey}, prev_day, countIf(prev_day != ${addsNoVisitor}) AS visitors,
       ${sumNames.map((name) => `sum(appeared.${name}) AS ${name}`).join(', ')}, ${noSample}
     FROM (${seenInSessions(day, `(${day}) IN (${days})`)}) AS appeared GROUP BY ${cellKey}, prev_day`
   const samples = `SELECT 'sample' AS part, ${day}, of.1 AS kind, of.2 AS key, '' AS detail, ${noSeen},

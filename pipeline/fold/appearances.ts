@@ -3,7 +3,7 @@
  * come the visitor's first conversion, the entry's source, device, browser and country and its page, all pages, pages with
  * samples of web vitals, and what the conversions are credited to.
  */
-import { type CellKind, cellKinds, type SumName, sameDay, sumNames } from '../../clickhouse/rollups/appearance.ts'
+import { addsNoVisitor, type CellKind, cellKinds, type SumName, sumNames } from '../../clickhouse/rollups/appearance.ts'
 import { type CreditRow, nothingSeen, type Seen } from '../../clickhouse/rollups/tables.ts'
 import { creditsApartMax } from '../../schemas/limits.ts'
 import { groupBy } from './group-by.ts'
@@ -63,9 +63,9 @@ export function appearancesOf(session: SeenSession): Seen {
 /** Events of a server: of no visitor and no session. */
 export function serverAppearances(one: SessionDay, credits: readonly CreditRow[]): Seen {
   const seen = nothingSeen()
-  appear(seen, 'all', '', '', sameDay, 0, { pageviews: one.pageviews, events: one.events })
+  appear(seen, 'all', '', '', addsNoVisitor, 0, { pageviews: one.pageviews, events: one.events })
   for (const [path, { count, afterMs }] of pagesOf(one)) {
-    appear(seen, 'page', path, '', sameDay, afterMs, { pageviews: count })
+    appear(seen, 'page', path, '', addsNoVisitor, afterMs, { pageviews: count })
   }
   addSamples(seen, one)
   addCredits(seen, one, credits)
@@ -80,7 +80,7 @@ function addEntry(seen: Seen, { one, prevDayOf }: SeenSession, whole: WholeSessi
   appear(seen, 'browser', browser, '', prevDayOf(keys.browser(browser)), 0, sums)
   appear(seen, 'country', country, '', prevDayOf(keys.country(country)), 0, sums)
   if (whole.entryPath === undefined) return
-  appear(seen, 'page', whole.entryPath, '', sameDay, 0, { begun: 1, bounces: whole.isBounce })
+  appear(seen, 'page', whole.entryPath, '', addsNoVisitor, 0, { begun: 1, bounces: whole.isBounce })
 }
 
 function addPages(seen: Seen, { one, before, prevDayOf }: SeenSession): void {
@@ -92,7 +92,7 @@ function addPages(seen: Seen, { one, before, prevDayOf }: SeenSession): void {
 }
 
 function addSamples(seen: Seen, { sampledPaths }: SessionDay): void {
-  for (const path of new Set(sampledPaths)) appear(seen, 'page', path, '', sameDay, 0, { samples: 1 })
+  for (const path of new Set(sampledPaths)) appear(seen, 'page', path, '', addsNoVisitor, 0, { samples: 1 })
 }
 
 /** Each by itself, with its time, which a period that ends inside of the day asks for; too many are put together. */
@@ -104,7 +104,7 @@ function addCredits(seen: Seen, { firstAt }: SessionDay, credits: readonly Credi
   for (const alike of groups) {
     const { source, medium, device, browser, country, path, occurred_at } = alike[0]!
     const add = (kind: CellKind, key: string, detail: string) =>
-      appear(seen, kind, key, detail, sameDay, occurred_at - firstAt, { conversions: alike.length })
+      appear(seen, kind, key, detail, addsNoVisitor, occurred_at - firstAt, { conversions: alike.length })
     add('all', '', '')
     add('source', source, medium)
     add('device', device, '')

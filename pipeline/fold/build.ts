@@ -12,8 +12,8 @@ import {
   listLeftBuilds,
   listOpenBuilds,
   makeCurrent,
-  noteCellsThrough,
   noteParts,
+  raiseCellsThrough,
   readCurrentBuild,
 } from '../../postgres/tables/figure-builds.ts'
 import { rangesOf, readFoldState, takeFoldVersion } from '../../postgres/tables/folds.ts'
@@ -53,12 +53,11 @@ export async function buildNextPart(work: Folding, now: number): Promise<boolean
 
 async function finish(work: Folding, build: FigureBuild, now: number): Promise<void> {
   const { pg } = work
-  const visible = rangesOf((await readFoldState(pg)).folded)
   const current = await readCurrentBuild(pg, build.workspaceId)
   // A check is compared with the same days as the current build has.
   const through = build.purpose === 'check' ? (current?.cellsThrough ?? -1) : lastClosedDay(build.timezone, now)
-  await writeCellsOf(work, [build], () => through, visible)
-  await noteCellsThrough(pg, [build.build], through)
+  const version = await writeCellsOf(work, [build], () => through)
+  await raiseCellsThrough(pg, [build.build], { day: through, version })
   const workspace = (await listWorkspaces(pg)).find(({ id }) => id === build.workspaceId)
   // The timezone may have been changed again meanwhile.
   if (build.purpose === 'figures' && workspace?.timezone === build.timezone) await makeCurrent(pg, build)

@@ -5,7 +5,7 @@
  * Definitions: docs/metrics.md. Held by test/property/derive-rows.test.ts and, against an independent computation of the
  * figures, by test/property/overview.test.ts.
  */
-import { neverBefore, sameDay } from '../../clickhouse/rollups/appearance.ts'
+import { addsNoVisitor, neverBefore } from '../../clickhouse/rollups/appearance.ts'
 import { type CreditRow, emptySession, type SessionRow, type VisitorRow } from '../../clickhouse/rollups/tables.ts'
 import { creditWindowMs } from '../../schemas/limits.ts'
 import { keys, serverAppearances } from './appearances.ts'
@@ -15,7 +15,7 @@ import type { Conversion, SessionDay, Touch } from './read-session-days.ts'
 
 /** What is known of a visitor's days before the day before `fromDay`. */
 export interface VisitorHistory {
-  /** The last day with each key (`keysOf`). */
+  /** The last day with each key (`keys` of appearances.ts). */
   readonly lastDays: ReadonlyMap<string, number>
   readonly lastTouch: Touch | undefined
 }
@@ -53,7 +53,7 @@ export function deriveRows(sessionDays: readonly SessionDay[], options: DeriveOp
   for (const [day, ofDay] of groupBy(derived, ({ day }) => day)) {
     const firsts = firstAppearances(ofDay, byDay)
     const prevDayOf = (one: SessionDay) => (key: string) =>
-      firsts.get(key)?.one === one ? (lastDays.get(key) ?? neverBefore) : sameDay
+      firsts.get(key)?.one === one ? (lastDays.get(key) ?? neverBefore) : addsNoVisitor
     const credits = ofDay.map((one) => deriveCredits(one, byDay, touches, options))
     const sessions = ofDay.map((one, at) =>
       deriveSession(one, neighboursOf(one, byDay), prevDayOf(one), credits[at]!, options),

@@ -11,7 +11,7 @@ export interface Neighbours {
 }
 
 /**
- * @param prevDayOf the `prev_day` of a key, which is `sameDay` where another row of the day has its first appearance
+ * @param prevDayOf the `prev_day` of a key, which is `addsNoVisitor` where another row of the day has its first appearance
  * @param credits of the session's conversions on this day
  */
 export function deriveSession(

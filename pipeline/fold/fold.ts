@@ -15,8 +15,9 @@ import type { Postgres } from '../../postgres/client.ts'
 import {
   type FigureBuild,
   listOpenBuilds,
+  lowerCellsThrough,
   makeMissingBuilds,
-  noteCellsThrough,
+  raiseCellsThrough,
 } from '../../postgres/tables/figure-builds.ts'
 import {
   commitFold,
@@ -58,6 +59,7 @@ export async function fold(work: Folding, eventsMax: number = foldEventsMax): Pr
   // Before the state: whoever was held up here writes rows that later folds replace.
   const version = await takeFoldVersion(pg)
   const state = await readFoldState(pg)
+  if (state.version > version) throw overtaken()
   const taken = await takeEvents(ch, state, eventsMax)
   if (taken.added.length === 0 && state.repairs.length === 0) {
     const { marks, asOf } = taken
@@ -74,19 +76,25 @@ export async function fold(work: Folding, eventsMax: number = foldEventsMax): Pr
   const closed = closedDaysOf(rows, builds)
   // From the earliest touched day on readers count `sessions`, until the cells are those of the same events again.
   const touchedBuilds = builds.filter(({ build }) => closed.some((day) => day.build === build))
-  for (const { build } of touchedBuilds) await noteCellsThrough(pg, [build], earliestOf(closed, build) - 1)
+  for (const { build } of touchedBuilds) await lowerCellsThrough(pg, [build], earliestOf(closed, build) - 1)
   await rows.insert(ch, markRow(version, visible, taken.asOf))
   // While more events wait, they may be of the same days: closeDays writes these cells once they are all there.
   if (taken.isAll) {
     await writeCells(ch, closed, { version, visible })
-    for (const { build, cellsThrough } of touchedBuilds) await noteCellsThrough(pg, [build], cellsThrough!)
+    for (const { build, cellsThrough } of touchedBuilds) {
+      await raiseCellsThrough(pg, [build], { day: cellsThrough!, version })
+    }
   }
   const isCommitted = await commitFold(pg, {
     ...{ from: state.version, version, asOf: taken.asOf, marks: taken.marks },
     repairIds: state.repairs.map(({ id }) => id),
   })
-  if (!isCommitted) throw new Error('another process has folded meanwhile')
+  if (!isCommitted) throw overtaken()
   return { sessions: rows.sessions, isAllTaken: taken.isAll }
+}
+
+function overtaken(): Error {
+  return new Error('another process has folded meanwhile')
 }
 
 interface TakenEvents {

@@ -85,7 +85,7 @@ type Row = [
 
 /**
  * The session-days of one visitor after another. Where a visitor has too many sessions on a day, those that came in first
- * count: ids grow with time, so that a later one takes no other's place.
+ * count, by the ids of their first events. Within a lease ids grow with time; of two ingest nodes a later one may come first.
  * @param visible ids of the events that are seen
  */
 export async function* readSessionDays(

@@ -3,7 +3,7 @@
 import { writeCellsSql } from '../../clickhouse/rollups/cells.ts'
 import { idsIn, isSample } from '../../clickhouse/rollups/event-sql.ts'
 import type { FigureBuild } from '../../postgres/tables/figure-builds.ts'
-import { listOpenBuilds, noteCellsThrough } from '../../postgres/tables/figure-builds.ts'
+import { listOpenBuilds, raiseCellsThrough } from '../../postgres/tables/figure-builds.ts'
 import { rangesOf, readFoldState, takeFoldVersion } from '../../postgres/tables/folds.ts'
 import { cellSessionsPerStatement, dayClosedAfterMs, foldDeadlineMs } from '../../schemas/limits.ts'
 import { localDays } from '../../schemas/local-days.ts'
@@ -76,31 +76,39 @@ export async function closeDays(work: Folding, now: number): Promise<void> {
     (build) => build.state === 'current' && (build.cellsThrough ?? -1) < lastClosedDay(build.timezone, now),
   )
   if (due.length === 0) return
-  const visible = rangesOf((await readFoldState(pg)).folded)
-  await writeCellsOf(work, due, (build) => lastClosedDay(build.timezone, now), visible)
+  const version = await writeCellsOf(work, due, (build) => lastClosedDay(build.timezone, now))
   for (const [day, builds] of groupBy(due, (build) => lastClosedDay(build.timezone, now))) {
     await beforeEach()
-    await noteCellsThrough(
+    await raiseCellsThrough(
       pg,
       builds.map(({ build }) => build),
-      day,
+      { day, version },
     )
   }
 }
 
-/** Writes the cells of all days of builds behind those that have some, through a day of each. */
+/**
+ * Writes the cells of all days of builds behind those that have some, through a day of each.
+ * @returns their version
+ */
 export async function writeCellsOf(
   { pg, ch, beforeEach }: Folding,
   builds: readonly FigureBuild[],
   throughOf: (build: FigureBuild) => number,
-  visible: DerivationOptions['visible'],
-): Promise<void> {
+): Promise<number> {
+  // Before the state: what a later fold writes has a higher version.
+  const version = await takeFoldVersion(pg)
+  const visible = rangesOf((await readFoldState(pg)).folded)
   const byBuild = new Map(builds.map((build) => [build.build, build]))
   const days = await ch.query<{ build: number; day: number; sessions: number }>(
     `SELECT build, day, count() AS sessions FROM sessions
      WHERE (workspace_id, build) IN (SELECT t.1, t.2 FROM (SELECT arrayJoin(arrayZip({workspaces:Array(UInt32)}, {builds:Array(UInt32)})) AS t))
+       AND day > {after:Int32}
      GROUP BY build, day ORDER BY day, build`,
-    { workspaces: builds.map(({ workspaceId }) => workspaceId), builds: builds.map(({ build }) => build) },
+    {
+      ...{ workspaces: builds.map(({ workspaceId }) => workspaceId), builds: builds.map(({ build }) => build) },
+      after: Math.min(...builds.map(({ cellsThrough }) => cellsThrough ?? -1)),
+    },
     { isLong: true, deadlineMs: foldDeadlineMs },
   )
   const due = days.filter(({ build, day }) => {
@@ -116,8 +124,9 @@ export async function writeCellsOf(
       some.push({ ...byBuild.get(build)!, day })
     }
     await beforeEach()
-    await writeCells(ch, some, { version: await takeFoldVersion(pg), visible })
+    await writeCells(ch, some, { version, visible })
   }
+  return version
 }
 
 /** The last local day that is over for long enough. */

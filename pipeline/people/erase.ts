@@ -12,7 +12,7 @@ import type { ClickHouse } from '../../clickhouse/client.ts'
 import { moment } from '../../clickhouse/rollups/event-sql.ts'
 import { type ErasedPlace, type Erasure, endErasure, nextErasure, notePlaces } from '../../postgres/tables/erasures.ts'
 import { recordRepairs } from '../../postgres/tables/event-repairs.ts'
-import { listOpenBuilds, noteCellsThrough } from '../../postgres/tables/figure-builds.ts'
+import { listOpenBuilds, lowerCellsThrough, raiseCellsThrough } from '../../postgres/tables/figure-builds.ts'
 import { rangesOf, readFoldedAsOf, readFoldState, takeFoldVersion } from '../../postgres/tables/folds.ts'
 import { hourMs, localDayAt } from '../../schemas/time-zone.ts'
 import { deleteRows } from '../fold/delete-rows.ts'
@@ -62,7 +62,7 @@ async function removeAndDeriveAnew(
     const later = places.map(({ hour }) => localDayAt((hour + 1) * hourMs - 1, timezone))
     const closed = [...new Set([...own, ...later])].filter((day) => day <= (cellsThrough ?? -1))
     for (const day of closed) days.push({ build, workspaceId, timezone, day })
-    if (closed.length > 0) await noteCellsThrough(pg, [build], Math.min(...closed) - 1)
+    if (closed.length > 0) await lowerCellsThrough(pg, [build], Math.min(...closed) - 1)
   }
   await deleteEvents(ch, erasure)
   await beforeEach()
@@ -79,7 +79,7 @@ async function removeAndDeriveAnew(
   const visible = rangesOf((await readFoldState(pg)).folded)
   await writeCells(ch, days, { version, visible })
   for (const { build, cellsThrough } of builds) {
-    if (cellsThrough !== null) await noteCellsThrough(pg, [build], cellsThrough)
+    if (cellsThrough !== null) await raiseCellsThrough(pg, [build], { day: cellsThrough, version })
   }
 }
 

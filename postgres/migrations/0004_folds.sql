@@ -9,7 +9,9 @@ CREATE TABLE segment_leases_taken (
   shipped_through bigint NOT NULL,
   taken_at        timestamptz NOT NULL DEFAULT now(),
   updated_at      timestamptz NOT NULL DEFAULT now(),
-  complete_at     timestamptz NOT NULL DEFAULT '-infinity'
+  complete_at     timestamptz NOT NULL DEFAULT '-infinity',
+  -- Of an import, whose inserts are made one after another: another import of the same rows may move its mark on.
+  is_import       boolean NOT NULL DEFAULT false
 );
 
 -- Hours (since 1970) whose events were changed behind the marks: a fold takes up their visitors again.
@@ -53,6 +55,8 @@ CREATE TABLE figure_builds (
   -- What a build is for: 'figures' takes the current one's place, 'check' is compared with it.
   purpose       text NOT NULL DEFAULT 'figures' CHECK (purpose IN ('figures', 'check')),
   cells_through integer,
+  -- Grows with each change of `cells_through`: a reader that finds another number afterwards asks again.
+  cells_changes integer NOT NULL DEFAULT 0,
   -- Parts (of the visitors) that a build in progress has done.
   parts_done    integer NOT NULL DEFAULT 0,
   parts         integer NOT NULL DEFAULT 0,

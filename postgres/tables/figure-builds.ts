@@ -11,6 +11,8 @@ export interface FigureBuild {
   readonly purpose: BuildPurpose
   /** The last local day (since 1970) that has cells; null: none has. */
   readonly cellsThrough: number | null
+  /** Grows with each change of `cellsThrough`. */
+  readonly cellsChanges: number
   /** Of a build in progress: parts of the visitors, and how many of them are done. */
   readonly parts: number
   readonly partsDone: number
@@ -18,7 +20,8 @@ export interface FigureBuild {
   readonly differences: number | null
 }
 
-const columns = `build, workspace_id AS "workspaceId", timezone, state, purpose, cells_through AS "cellsThrough", parts,
+const columns = `build, workspace_id AS "workspaceId", timezone, state, purpose, cells_through AS "cellsThrough",
+  cells_changes AS "cellsChanges", parts,
   parts_done AS "partsDone", differences`
 
 /** The one that figures of a workspace come from; undefined before its first event is folded. */
@@ -83,11 +86,29 @@ export async function noteParts(q: Queryable, build: number, parts: number, part
   ])
 }
 
-export async function noteCellsThrough(q: Queryable, builds: readonly number[], day: number): Promise<void> {
-  await q.query('UPDATE figure_builds SET cells_through = $2, changed_at = now() WHERE build = ANY ($1::int[])', [
+const setCellsThrough =
+  'UPDATE figure_builds SET cells_through = $2, cells_changes = cells_changes + 1, changed_at = now() WHERE build = ANY ($1::int[])'
+
+/** From now on readers go by the cells of days up to `day` alone. To be called before rows of later days are written. */
+export async function lowerCellsThrough(q: Queryable, builds: readonly number[], day: number): Promise<void> {
+  await q.query(setCellsThrough, [builds, day])
+}
+
+/**
+ * From now on readers go by the cells of days up to `day`, which were written under `version`.
+ * @throws when a later version was taken: another has the turn, and may be writing these days
+ */
+export async function raiseCellsThrough(
+  q: Queryable,
+  builds: readonly number[],
+  { day, version }: { readonly day: number; readonly version: number },
+): Promise<void> {
+  const rows = await q.query(`${setCellsThrough} AND (SELECT last_value FROM fold_versions) = $3 RETURNING build`, [
     builds,
     day,
+    version,
   ])
+  if (rows.length < builds.length) throw new Error('another process has taken a version of derived rows meanwhile')
 }
 
 /** A finished build takes the place of the current one. */

@@ -100,12 +100,12 @@ export interface FoldCommit {
   readonly repairIds: readonly number[]
 }
 
-/** @returns false when another fold was committed since `from` was read */
+/** @returns false when another fold was committed since `from` was read, or a version was taken after this one */
 export function commitFold(pg: Postgres, { from, version, asOf, marks, repairIds }: FoldCommit): Promise<boolean> {
   return pg.transaction(async (tx) => {
     const [committed] = await tx.query(
       `UPDATE fold_state SET version = $2, as_of = greatest(as_of, to_timestamp($3::double precision / 1000)), written_at = now()
-       WHERE version = $1 RETURNING version`,
+       WHERE version = $1 AND ($2 = $1 OR (SELECT last_value FROM fold_versions) = $2) RETURNING version`,
       [from, version, asOf],
     )
     if (committed === undefined) return false

@@ -17,14 +17,14 @@ export interface Mark {
  * Takes the next lease; its numbers are [answer, answer + size). Nothing of it counts as shipped yet. It is complete as of
  * now: a first lease has no event yet, and for the events of a node's other leases those speak.
  */
-export async function leaseSegments(q: Queryable, size: number): Promise<number> {
+export async function leaseSegments(q: Queryable, size: number, isImport = false): Promise<number> {
   const [row] = await q.query<{ first: number | null }>(
     `WITH taken AS (SELECT nextval('segment_leases') * $1::bigint AS first),
-     noted AS (INSERT INTO segment_leases_taken (first_segment, end_segment, shipped_through, complete_at)
-       SELECT first, first + $1, first * $2::bigint - 1, now() FROM taken WHERE first + $1 - 1 <= $3
+     noted AS (INSERT INTO segment_leases_taken (first_segment, end_segment, shipped_through, complete_at, is_import)
+       SELECT first, first + $1, first * $2::bigint - 1, now(), $4 FROM taken WHERE first + $1 - 1 <= $3
        ON CONFLICT (first_segment) DO NOTHING)
      SELECT CASE WHEN first + $1 - 1 <= $3 THEN first END AS first FROM taken`,
-    [size, segmentRowsMax, segmentNumberMax],
+    [size, segmentRowsMax, segmentNumberMax, isImport],
   )
   if (row!.first === null) throw new Error('segment numbers have run out')
   return row!.first
@@ -68,6 +68,18 @@ async function upsertMarks(q: Queryable, marks: readonly Mark[], completeForMs: 
       segmentLeaseSize,
       completeForMs,
     ],
+  )
+}
+
+/** Rows with these ids are stored. Where an import brought them that died before it could say so, its mark moves on to them. */
+export async function advanceImportMarks(q: Queryable, ids: readonly number[]): Promise<void> {
+  // Not `updated_at`: nobody is heard of.
+  await q.query(
+    `UPDATE segment_leases_taken AS lease SET shipped_through = stored.through
+     FROM (SELECT max(id) AS through FROM unnest($1::bigint[]) AS id GROUP BY id / ($2::bigint * $3::bigint)) AS stored
+     WHERE lease.is_import AND stored.through > lease.shipped_through
+       AND stored.through / $2::bigint >= lease.first_segment AND stored.through / $2::bigint < lease.end_segment`,
+    [ids, segmentRowsMax, segmentLeaseSize],
   )
 }
 

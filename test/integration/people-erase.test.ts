@@ -27,8 +27,9 @@ afterAll(async () => {
   await stores?.close()
 })
 
-const begin = Date.now() - 60 * 3_600_000
-/** Hours from the begin, sixty hours ago: over two midnights. */
+/** An hour and a half before a UTC midnight: Ann's first event is the only one of its day. */
+const begin = Math.floor(Date.now() / 86_400_000 - 2) * 86_400_000 - 5_400_000
+/** Hours from the begin: over two midnights. */
 const event = (anonymous_id: string | null, hours: number, more: SentEvent = {}): SentEvent => ({
   event_name: 'pageview',
   ...(anonymous_id !== null && { anonymous_id, session_id: `s-${anonymous_id}-${hours >> 3}` }),

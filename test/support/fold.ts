@@ -15,7 +15,13 @@ export async function foldAll(stores: Pick<TestStores, 'pg' | 'ch'>, eventsMax?:
 }
 
 /** Says that all events there are have been shipped, of whatever lease, and folds them. */
-export async function foldWhatIsThere({ pg, ch }: Pick<TestStores, 'pg' | 'ch'>): Promise<void> {
+export async function foldWhatIsThere(stores: Pick<TestStores, 'pg' | 'ch'>): Promise<void> {
+  await shipWhatIsThere(stores)
+  await foldAll(stores)
+}
+
+/** Says that all events there are have been shipped, of whatever lease. */
+export async function shipWhatIsThere({ pg, ch }: Pick<TestStores, 'pg' | 'ch'>): Promise<void> {
   const leases = await ch.query<{ lease: number; through: number }>(
     `SELECT intDiv(intDiv(id, ${segmentRowsMax}), ${segmentLeaseSize}) AS lease, max(id) AS through FROM events GROUP BY lease`,
   )
@@ -27,7 +33,6 @@ export async function foldWhatIsThere({ pg, ch }: Pick<TestStores, 'pg' | 'ch'>)
       [lease * segmentLeaseSize, (lease + 1) * segmentLeaseSize, through],
     )
   }
-  await foldAll({ pg, ch })
 }
 
 /** Writes the cells of all days that are over at `now`. */

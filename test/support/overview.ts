@@ -25,8 +25,8 @@ export interface TestWorkspace {
   /** Stored and folded. */
   addEvents(events: readonly EventLike[]): Promise<void>
   addBotVisits(visits: readonly BotVisitLike[]): Promise<void>
-  /** The answer to a query as it stands in the URL, at `now` where no other moment is given. */
-  ask(query?: Record<string, string>, moment?: number): Promise<Overview>
+  /** The answer to a query as it stands in the URL, at `now` where no other moment is given, from these stores or others. */
+  ask(query?: Record<string, string>, moment?: number, of?: TestStores): Promise<Overview>
 }
 
 export async function makeTestWorkspace(
@@ -54,7 +54,7 @@ export async function makeTestWorkspace(
         stores.ch,
         visits.map((visit) => makeBotVisitRow(ofWorkspace(visit))),
       ),
-    ask: async (raw = {}, moment = Date.parse(now)) => {
+    ask: async (raw = {}, moment = Date.parse(now), of = stores) => {
       const query = parsePart('query', readAnalyticsOverview.input.query, raw)
       if (!query.ok) throw new Error(JSON.stringify(query.errors))
       const workspace = await readWorkspace(stores.pg, workspaceId)
@@ -62,7 +62,7 @@ export async function makeTestWorkspace(
         workspace: { ...workspace!, plan_key: workspace!.plan_key! },
         actor: { type: 'api_key', id: 1, name: 'test' },
         interface: 'rest',
-        stores,
+        stores: of,
         clock: fixedClock(moment),
         config: {
           apiHost: 'https://api.example.com',

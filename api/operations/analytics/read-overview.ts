@@ -7,7 +7,7 @@ import { readFoldedAsOf } from '../../../postgres/tables/folds.ts'
 import { currentTrackingKey } from '../../../postgres/tables/tracking-keys.ts'
 import { scriptUrlOf, snippetOf } from '../../../schemas/install-snippet.ts'
 import { laxIntOr, namesOf } from '../../../schemas/lax.ts'
-import { overviewRowsDefault, overviewRowsMax } from '../../../schemas/limits.ts'
+import { overviewAttemptsMax, overviewRowsDefault, overviewRowsMax } from '../../../schemas/limits.ts'
 import { AnalyticsOverview, type OverviewMetrics, overviewMembers } from '../../../schemas/resources/overview.ts'
 import { type Bucket, bucketsOf, type Span, type TimeRange } from '../../../schemas/time-range.ts'
 import { type CallContext, type Context, defineOperation, type Stores } from '../define.ts'
@@ -52,7 +52,7 @@ export const readAnalyticsOverview = defineOperation({
     const { workspace, stores } = context
     const { include, ...query } = context.query
     // All that the answer depends on, besides the stores and the time.
-    const whole = await stores.share(JSON.stringify(['overview', query, workspace]), () => answerOverview(context))
+    const whole = await stores.share(JSON.stringify(['overview', query, workspace]), () => answerSteadily(context))
     return include === undefined ? whole : partOf(whole, include)
   },
 })
@@ -66,15 +66,25 @@ function partOf(whole: AnalyticsOverview, include: readonly (keyof AnalyticsOver
   return Object.fromEntries(members) as AnalyticsOverview
 }
 
-async function answerOverview({
-  query,
-  workspace,
-  stores,
-  config,
-  clock,
-}: OverviewContext): Promise<AnalyticsOverview> {
+/** Asks again where the cells of some days were written anew meanwhile; the last time without cells. */
+async function answerSteadily(context: OverviewContext): Promise<AnalyticsOverview> {
+  const read = () => readCurrentBuild(context.stores.pg, context.workspace.id)
+  for (let attempt = 1; attempt < overviewAttemptsMax; attempt++) {
+    const before = await read()
+    const answer = await answerOverview(context, before)
+    const after = await read()
+    if (before?.build === after?.build && before?.cellsChanges === after?.cellsChanges) return answer
+  }
+  const build = await read()
+  return answerOverview(context, build && { ...build, cellsThrough: null })
+}
+
+async function answerOverview(
+  { query, workspace, stores, config, clock }: OverviewContext,
+  build: FigureBuild | undefined,
+): Promise<AnalyticsOverview> {
   const now = clock.now()
-  const [build, foldedAsOf] = await Promise.all([readCurrentBuild(stores.pg, workspace.id), readFoldedAsOf(stores.pg)])
+  const foldedAsOf = await readFoldedAsOf(stores.pg)
   // While a build for another timezone is in progress, figures go on in the one that stands.
   const timezone = build?.timezone ?? workspace.timezone
   const range = rangeOf(query, timezone, now)

@@ -45,8 +45,6 @@ export function periodParams({ number, pieces, cellsThrough }: PeriodSql): Recor
     ...{ open_from: open.from, open_to: Math.max(0, open.to) },
     ...{ cut_start_end: cutStart?.end ?? start, cut_end_start: cutEnd?.start ?? end, cut_end_day: cutEnd?.day ?? 0 },
     last_day: Math.max(days.to, cutEnd?.day ?? 0),
-    open_start: isSome(open) ? pieces.startOf(open.from) : end,
-    open_end: cutEnd?.start ?? end,
   }
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [`${name}_${number}`, value]))
 }

@@ -1,0 +1,121 @@
+/** The turn to fold is taken over while its holder is held up, between any two of its calls: no figure is lost or wrong. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { fold } from '../../pipeline/fold/fold.ts'
+import { closeDays } from '../../pipeline/fold/write-cells.ts'
+import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
+import { exactFigures, judgeFigures } from '../support/figures.ts'
+import { closeDaysAt, foldAll, shipWhatIsThere, workOn } from '../support/fold.ts'
+import { makeTestWorkspace, type TestWorkspace } from '../support/overview.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+const now = Date.parse('2026-11-20T14:25:00Z')
+const day = 86_400_000
+
+let stores: TestStores
+beforeAll(async () => {
+  stores = await freshStores()
+})
+afterAll(() => stores?.close())
+
+/** Stores in which `meanwhile` happens before one of the calls: the one that it is told of by its number and its text. */
+function heldUpAt(isHere: (nth: number, sql: string) => boolean, meanwhile: () => Promise<unknown>) {
+  let calls = 0
+  const pass = async (sql: string) => {
+    if (isHere(calls++, sql)) await meanwhile()
+  }
+  const { pg, ch } = stores
+  return {
+    ...stores,
+    pg: {
+      ...pg,
+      query: async (sql: string, ...more: never[]) => pass(sql).then(() => pg.query(sql, ...more)),
+      transaction: async (work: never) => pass('BEGIN').then(() => pg.transaction(work)),
+    } as TestStores['pg'],
+    ch: {
+      ...ch,
+      query: async (sql: string, ...more: never[]) => pass(sql).then(() => ch.query(sql, ...more)),
+      command: async (sql: string, ...more: never[]) => pass(sql).then(() => ch.command(sql, ...more)),
+      insertRows: async (insert: never) => pass('INSERT').then(() => ch.insertRows(insert)),
+    } as TestStores['ch'],
+    calls: () => calls,
+  }
+}
+
+/** Where nothing is said, on a day that has cells and on one that has none. */
+async function addUnfolded({ id }: TestWorkspace, visitor: number, times = [now - 2 * day, now - 60_000]) {
+  const rows = times.map((occurred_at) => makeEventRow({ workspace_id: id, visitor, occurred_at, source: 'news' }))
+  await insertEventRows(stores.ch, rows)
+  await shipWhatIsThere(stores)
+}
+
+async function makeClosed(): Promise<TestWorkspace> {
+  const workspace = await makeTestWorkspace(stores, {})
+  await workspace.addEvents([{ visitor: 1, occurred_at: now - 2 * day, source: 'news' }])
+  await closeDaysAt(stores, now)
+  return workspace
+}
+
+test('a fold and a closing of days that are held up before each of their calls, while another folds', async () => {
+  const workspace = await makeClosed()
+  let visitor = 1
+  let heldUp = 0
+  for (let nth = 0, isOver = false; !isOver; nth++) {
+    await addUnfolded(workspace, ++visitor)
+    const work = heldUpAt(
+      (call) => call === nth,
+      async () => {
+        heldUp++
+        await addUnfolded(workspace, ++visitor)
+        await foldAll(stores)
+        await closeDaysAt(stores, now)
+        // More of the visitor whose rows the other fold has just written.
+        await addUnfolded(workspace, visitor, [now - 60_000])
+      },
+    )
+    await fold(workOn(work))
+      .then(() => closeDays(workOn(work), now))
+      .catch(() => {})
+    isOver = work.calls() <= nth
+    await foldAll(stores)
+    await closeDaysAt(stores, now)
+    const { visitors, pageviews } = (await workspace.ask({ days: '7' })).metrics
+    expect({ nth, visitors, pageviews }).toEqual({ nth, visitors: visitor, pageviews: 2 * visitor - 1 + heldUp })
+  }
+  expect(heldUp).toBeGreaterThan(10)
+  expect(await judgeFigures(stores)).toEqual(exactFigures)
+})
+
+test('an overview is of one moment while the cells of a closed day are written anew, wherever the fold is met', async () => {
+  const workspace = await makeClosed()
+  let visitor = 1
+  const { length } = await callsOfAFold(workspace, ++visitor)
+  for (let nth = 0; nth < length; nth++) {
+    await addUnfolded(workspace, ++visitor)
+    let isMet = false
+    // The fold stops there: what it has written by then is there when the question goes on.
+    const foldUpTo = async () => {
+      isMet = true
+      const work = heldUpAt(
+        (call) => call === nth,
+        () => Promise.reject(new Error('stopped here')),
+      )
+      await fold(workOn(work)).catch(() => {})
+    }
+    const asking = heldUpAt((_, sql) => !isMet && /FROM (sessions|cells)/.test(sql), foldUpTo)
+    const { visitors, sessions, pageviews } = (await workspace.ask({ days: '7' }, now, asking)).metrics
+    expect(isMet).toBe(true)
+    // All but the first have a session on each of two days.
+    expect({ nth, sessions, pageviews }).toEqual({ nth, sessions: 2 * visitors - 1, pageviews: 2 * visitors - 1 })
+    await foldAll(stores)
+  }
+})
+
+async function callsOfAFold(workspace: TestWorkspace, visitor: number): Promise<{ length: number }> {
+  await addUnfolded(workspace, visitor)
+  const work = heldUpAt(
+    () => false,
+    async () => {},
+  )
+  await fold(workOn(work))
+  return { length: work.calls() }
+}

@@ -201,6 +201,8 @@ export const overviewDaysMax = 365
 export const overviewDaysDefault = 30
 export const overviewHoursMax = 744
 export const overviewRangeDaysMax = 366
+/** Of a series, where its interval is asked for. */
+export const bucketsMax = 2_000
 export const overviewRowsDefault = 10
 export const overviewRowsMax = 100
 /** So often an overview is asked whose cells are written anew meanwhile. */

@@ -3,11 +3,16 @@
  * test/unit/time-range.test.ts and test/property/time-range.test.ts hold them.
  */
 import { type DateTimeText, firstMoment, lastMoment, parseDateTime, utcOf } from './date-time.ts'
-import { dayBucketsDaysMax, hourBucketsSpanMs, overviewRangeDaysMax } from './limits.ts'
+import { bucketsMax, dayBucketsDaysMax, hourBucketsSpanMs, overviewRangeDaysMax } from './limits.ts'
 import { addLocalDays, dayMs, hourMs, localDayAt, nextLocalHour, startOfLocalDay, wallTimeAt } from './time-zone.ts'
 import { type ValidationError, valueError } from './validation-errors.ts'
 
-export type BucketKind = 'hour' | 'day' | 'week'
+export const bucketKinds = ['hour', 'day', 'week', 'month'] as const
+export type BucketKind = (typeof bucketKinds)[number]
+
+/** What a range is compared with: the period before it, the same days a year earlier, or nothing. */
+export const comparisons = ['previous', 'year', 'none'] as const
+export type Comparison = (typeof comparisons)[number]
 
 /** Milliseconds since 1970 UTC; `end` is exclusive. */
 export interface Span {
@@ -20,6 +25,7 @@ export interface TimeRange extends Span {
   readonly bucket: BucketKind
   /** What the range is compared with; see `previousOf`. */
   readonly previous: Span
+  readonly isCompared: boolean
   /** No `end` was given, so the range reaches to the present. */
   readonly endsNow: boolean
 }
@@ -34,6 +40,9 @@ export interface RangeQuery {
   readonly hours?: number | undefined
   readonly start?: string | undefined
   readonly end?: string | undefined
+  /** By the length of the range, where it isn't said. */
+  readonly interval?: BucketKind | undefined
+  readonly compare?: Comparison | undefined
 }
 
 export type ResolvedRange =
@@ -54,9 +63,16 @@ export function resolveTimeRange(query: RangeQuery, timeZone: string, now: numbe
   const problem = refusal({ start, end }, timeZone)
   if (problem !== null) return { ok: false, errors: [valueError(['query', 'start'], query.start ?? null, problem)] }
   const span = { start, end }
-  const previous = previousOf(span, query, timeZone)
-  const endsNow = given.end === undefined
-  return { ok: true, range: { ...span, timeZone, bucket: bucketKind(span, timeZone), previous, endsNow } }
+  const bucket = query.interval ?? bucketKind(span, timeZone)
+  if (bucket === 'hour' && end - start > bucketsMax * hourMs) {
+    return {
+      ok: false,
+      errors: [valueError(['query', 'interval'], bucket, `a range has at most ${bucketsMax} buckets`)],
+    }
+  }
+  const previous = query.compare === 'year' ? aYearBefore(span, timeZone) : previousOf(span, query, timeZone)
+  const isCompared = query.compare !== 'none'
+  return { ok: true, range: { ...span, timeZone, bucket, previous, isCompared, endsNow: given.end === undefined } }
 }
 
 /** The buckets of a range in order: they cover it without gap or overlap, the first and the last cut at its ends. */
@@ -117,6 +133,22 @@ function previousOf({ start, end }: Span, query: RangeQuery, timeZone: string): 
   return { start: from, end: Math.max(from, Math.min(to, start)) }
 }
 
+/** The same local dates and times of the year before; 29 February is the 28th there. Cut where the range begins. */
+function aYearBefore({ start, end }: Span, timeZone: string): Span {
+  const [from, to] = [start, end].map((moment) => {
+    const day = localDayAt(moment, timeZone)
+    return addLocalDays(moment, dayAYearBefore(day) - day, timeZone)
+  }) as [number, number]
+  return { start: from, end: Math.max(from, Math.min(to, start)) }
+}
+
+function dayAYearBefore(day: number): number {
+  const date = new Date(day * dayMs)
+  const month = date.getUTCMonth()
+  date.setUTCFullYear(date.getUTCFullYear() - 1)
+  return (date.getUTCMonth() === month ? date.getTime() : date.setUTCDate(0)) / dayMs
+}
+
 function bucketKind({ start, end }: Span, timeZone: string): BucketKind {
   if (end - start <= hourBucketsSpanMs) return 'hour'
   return end <= addLocalDays(start, dayBucketsDaysMax, timeZone) ? 'day' : 'week'
@@ -127,6 +159,7 @@ function nextBucket(moment: number, kind: BucketKind, timeZone: string): number 
   if (kind === 'hour') return nextLocalHour(moment, timeZone)
   const today = localDayAt(moment, timeZone)
   if (kind === 'week') return startOfLocalDay(mondayOf(today) + 7, timeZone)
+  if (kind === 'month') return startOfLocalDay(nextMonth(today), timeZone)
   // A day that the date line took away has no moment.
   let day = today + 1
   while (startOfLocalDay(day, timeZone) <= moment) day++
@@ -135,8 +168,17 @@ function nextBucket(moment: number, kind: BucketKind, timeZone: string): number 
 
 function bucketLabel(start: number, kind: BucketKind, timeZone: string): string {
   if (kind === 'week') return weekLabel(localDayAt(start, timeZone))
-  if (kind === 'day') return new Date(localDayAt(start, timeZone) * dayMs).toISOString().slice(0, 10)
+  if (kind !== 'hour') {
+    const date = new Date(localDayAt(start, timeZone) * dayMs).toISOString()
+    return kind === 'day' ? date.slice(0, 10) : date.slice(0, 7)
+  }
   return `${new Date(wallTimeAt(start, timeZone)).toISOString().slice(0, 13).replace('T', ' ')}:00`
+}
+
+/** The first day of the month after a local day's. */
+function nextMonth(day: number): number {
+  const date = new Date(day * dayMs)
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1) / dayMs
 }
 
 /** The Monday at or before a local day, both as days since 1970-01-01, a Thursday. */

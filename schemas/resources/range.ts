@@ -6,7 +6,7 @@ export const Range = z.object({
   start: dateTime,
   end: dateTime,
   timezone: z.string(),
-  bucket: z.string().describe('hour, day or week.'),
+  bucket: z.string().describe('hour, day, week or month.'),
 })
 
 /** What `previous` holds beside the figures of a range. */

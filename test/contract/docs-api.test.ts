@@ -15,6 +15,7 @@ interface Parameter {
     readonly type?: string
     readonly minimum?: number
     readonly maximum?: number
+    readonly enum?: readonly string[]
     readonly default?: number
   }
 }
@@ -24,13 +25,18 @@ test('docs/api.md has every operation with its scope, and no other', () => {
   expect(shown).toEqual(operations.map(({ http, scope }) => [`\`${http.method} ${http.path}\``, `\`${scope}\``]))
 })
 
+const takenBy = ({ minimum, maximum, enum: values }: Parameter['schema']) => {
+  if (values !== undefined) return values.map((value) => `\`${value}\``).join(', ')
+  return maximum === undefined ? 'text' : `${minimum}–${maximum}`
+}
+
 test('docs/api.md has the parameters of the overview with their bounds and defaults', () => {
   const { paths } = makeOpenApi(operations, 'http://localhost') as {
     paths: Record<string, { get: { parameters: Parameter[] } }>
   }
   const meant = paths['/v1/analytics/overview']!.get.parameters.map(({ name, schema }) => [
     `\`${name}\``,
-    schema.maximum === undefined ? 'text' : `${schema.minimum}–${schema.maximum}`,
+    takenBy(schema),
     schema.default === undefined ? '' : String(schema.default),
   ])
   expect(tableOf(page, '## The overview').map((row) => row.slice(0, 3))).toEqual(meant)

@@ -7,9 +7,16 @@ import { readFoldedAsOf } from '../../../postgres/tables/folds.ts'
 import { currentTrackingKey } from '../../../postgres/tables/tracking-keys.ts'
 import { scriptUrlOf, snippetOf } from '../../../schemas/install-snippet.ts'
 import { laxIntOr, namesOf } from '../../../schemas/lax.ts'
-import { overviewAttemptsMax, overviewRowsDefault, overviewRowsMax } from '../../../schemas/limits.ts'
+import { bucketsMax, overviewAttemptsMax, overviewRowsDefault, overviewRowsMax } from '../../../schemas/limits.ts'
 import { AnalyticsOverview, type OverviewMetrics, overviewMembers } from '../../../schemas/resources/overview.ts'
-import { type Bucket, bucketsOf, type Span, type TimeRange } from '../../../schemas/time-range.ts'
+import {
+  type Bucket,
+  bucketKinds,
+  bucketsOf,
+  comparisons,
+  type Span,
+  type TimeRange,
+} from '../../../schemas/time-range.ts'
 import { type CallContext, type Context, defineOperation, type Stores } from '../define.ts'
 import { readContactsOfEvents } from '../people/contacts-of-events.ts'
 import {
@@ -30,6 +37,16 @@ import { vitalPageRow, vitalPoints, vitalRows } from './web-vitals.ts'
 
 const OverviewQuery = z.object({
   ...rangeParameters,
+  interval: z
+    .enum(bucketKinds)
+    .optional()
+    .describe(
+      `Length of the buckets of series; by the length of the range when left out. At most ${bucketsMax} buckets.`,
+    ),
+  compare: z
+    .enum(comparisons)
+    .optional()
+    .describe('What `metrics.previous` is of: the period before (default), the same days a year earlier, or nothing.'),
   limit: laxIntOr(overviewRowsDefault, { ge: 1, le: overviewRowsMax, description: 'Rows of each list.' }),
   include: namesOf(overviewMembers, 'The members wanted; the others are empty. All when left out.'),
 })

@@ -38,7 +38,9 @@ export async function readOverview(ch: Reader, request: OverviewRequest): Promis
   const bucketDays = hasDayBuckets ? buckets.map(({ start }) => localDayAt(start, timezone)) : undefined
   const pieces = divide(range, { timezone, readableFrom, endsNow })
   const before =
-    previous.start >= readableFrom ? divide(previous, { timezone, readableFrom, endsNow: false }) : undefined
+    range.isCompared && previous.start >= readableFrom
+      ? divide(previous, { timezone, readableFrom, endsNow: false })
+      : undefined
   const period = { cellsThrough, wanted: 'all kinds' as const }
   const figures = await readFigures(ch, {
     ...{ workspaceId, build, buckets, bucketDays, limit },

@@ -1,0 +1,56 @@
+/** Each bucket of a series, whatever its length, has the figures of its own range; `compare` says what `previous` is of. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type BucketKind, bucketKinds } from '../../schemas/time-range.ts'
+import { closeDaysAt } from '../support/fold.ts'
+import { makeTestWorkspace, type TestWorkspace } from '../support/overview.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+const now = Date.parse('2026-11-20T14:25:00Z')
+const hour = 3_600_000
+
+let stores: TestStores
+let workspace: TestWorkspace
+beforeAll(async () => {
+  stores = await freshStores()
+  workspace = await makeTestWorkspace(stores, { timezone: 'Europe/Berlin', plan: 'scale' })
+  const recent = Array.from({ length: 200 }, (_, at) => ({
+    visitor: 1 + ((at * 7) % 23),
+    occurred_at: now - at * 9 * hour - 1,
+    kind: at % 5 === 0 ? ('conversion' as const) : ('pageview' as const),
+  }))
+  const aYearAgo = [1, 2, 3].map((visitor) => ({ visitor, occurred_at: Date.parse('2025-11-18T12:00:00Z') }))
+  await workspace.addEvents([...recent, ...aYearAgo])
+  await closeDaysAt(stores, now)
+})
+afterAll(() => stores?.close())
+
+const asked: [BucketKind, Record<string, string>][] = bucketKinds.flatMap((interval) => [
+  [interval, { days: '9' }],
+  [interval, { start: '2026-10-20T05:30:00Z', end: '2026-11-03T17:45:00Z' }],
+])
+
+test.each(asked)('by the %s, of %j', async (interval, query) => {
+  const { metrics, traffic_series } = await workspace.ask({ ...query, interval })
+  expect(metrics.range).toMatchObject({ bucket: interval })
+  const pageviews = traffic_series.reduce((sum, point) => sum + point.pageviews, 0)
+  expect(pageviews).toBe(metrics.pageviews)
+  expect(pageviews).toBeGreaterThan(0)
+  const some = traffic_series.length > 40 ? traffic_series.filter((_, at) => at % 17 === 0) : traffic_series
+  for (const { start, end, visitors, sessions, conversions } of some) {
+    const alone = (await workspace.ask({ start, end })).metrics
+    expect({ start, visitors, sessions, conversions }).toEqual({
+      ...{ start, visitors: alone.visitors, sessions: alone.sessions, conversions: alone.conversions },
+    })
+  }
+})
+
+test('what it is compared with', async () => {
+  const visitorsBefore = async (compare?: string) => {
+    const { previous } = (await workspace.ask({ days: '7', ...(compare && { compare }) })).metrics
+    return previous && (previous as { visitors: number }).visitors
+  }
+  expect(await visitorsBefore('none')).toBe(null)
+  expect(await visitorsBefore('year')).toBe(3)
+  expect(await visitorsBefore()).toBe(await visitorsBefore('previous'))
+  expect(await visitorsBefore()).toBeGreaterThan(3)
+})

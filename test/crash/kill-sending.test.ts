@@ -23,9 +23,15 @@ const running = setUpProduct('sending', { ALLOW_PRIVATE_TARGETS: 'true', RATE_LI
 let receiver: Receiver
 beforeAll(async () => {
   receiver = await startReceiver()
-  // One in twenty is refused at first, and tried again.
+  // One in twenty is refused, once, and tried again.
   let requests = 0
-  receiver.behaviour = (_, response) => response.writeHead(requests++ % 20 === 7 ? 500 : 200).end()
+  const refused = new Set<string>()
+  receiver.behaviour = ({ headers }, response) => {
+    const id = String(headers['webhook-id'])
+    const isRefused = requests++ % 20 === 7 && !refused.has(id)
+    if (isRefused) refused.add(id)
+    response.writeHead(isRefused ? 500 : 200).end()
+  }
 })
 afterAll(async () => {
   await receiver?.close()

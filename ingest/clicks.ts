@@ -6,7 +6,7 @@ import type { LinkTarget } from './links.ts'
 import type { Sender } from './outcome.ts'
 import { countryOfSender } from './steps/find-country.ts'
 import { makeCookielessVisitors } from './steps/hash-ids.ts'
-import { withoutClickValues } from './steps/page-url.ts'
+import { keptReferrer } from './steps/page-url.ts'
 import type { SaltOfDay } from './steps/salted-memory.ts'
 import { type Agent, makeUserAgents } from './steps/user-agents.ts'
 
@@ -50,7 +50,7 @@ export function makeClickReader({ salts, countries }: ClickReaderOptions): Click
       row.post_id = link.postId ?? 0
       row.device = agent.device
       row.country = countryOfSender(sender, countries)
-      row.referrer = withoutClickValues(request.referrer.slice(0, urlLengthMax).toWellFormed())
+      row.referrer = keptReferrer(request.referrer.slice(0, urlLengthMax).toWellFormed())
       row.browser = agent.browser
       row.os = agent.os
       row.bot_name = agent.bot?.name ?? ''

@@ -3,7 +3,7 @@ import type { Bot } from '../../schemas/reference/known-bots.ts'
 import { type BotVisitRow, botCategories, botReporters, botVerified, verificationMethods } from '../../schemas/row.ts'
 import { type AddressHash, noAddressHash } from './address-hash.ts'
 import type { Facts } from './facts.ts'
-import { makePageUrl, namedPath, readPageUrl, rooted, withoutClickValues } from './page-url.ts'
+import { keptReferrer, makePageUrl, namedPath, readPageUrl, rooted } from './page-url.ts'
 
 /** Made once and used for every visit. */
 export function makeBotVisitRow(): BotVisitRow {
@@ -37,7 +37,7 @@ export function fillLocation(row: BotVisitRow, url: string, path: string, referr
   readPageUrl(url || rooted(path), page)
   row.path = (url !== '' && namedPath(path)) || page.path
   row.url = url === '' ? '' : page.url
-  row.referrer = referrer === '' ? '' : withoutClickValues(referrer)
+  row.referrer = referrer === '' ? '' : keptReferrer(referrer)
 }
 
 export function fillBot(row: BotVisitRow, { name, operator, category }: Bot): void {

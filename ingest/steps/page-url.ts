@@ -72,8 +72,19 @@ function isPage(text: string): boolean {
 }
 const runsScript = /^(javascript|vbscript|data)$/i
 
-/** The URL without the values of click ids: all that is kept of a referrer. */
-export function withoutClickValues(url: string): string {
+/** What is kept of a referrer: the URL without the values of click ids. Nothing of one that runs a script where it is followed. */
+export function keptReferrer(url: string): string {
+  return !url.startsWith('http') && leadsToScript(url) ? '' : withoutClickValues(url)
+}
+
+/** Browsers skip blanks before a scheme, and tabs and line ends in it. */
+function leadsToScript(url: string): boolean {
+  const scheme = /^[\0- ]*([a-z\t\n\r]+):/i.exec(url)?.[1]
+  return scheme !== undefined && runsScript.test(scheme.replace(/[\t\n\r]/g, ''))
+}
+
+/** The URL without the values of click ids. */
+function withoutClickValues(url: string): string {
   const query = url.indexOf('?')
   if (query < 0) return url
   const hash = url.indexOf('#', query)

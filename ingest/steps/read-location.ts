@@ -1,5 +1,5 @@
 import type { Facts, Verdict } from './facts.ts'
-import { namedPath, readPageUrl, rooted, withoutClickValues } from './page-url.ts'
+import { keptReferrer, namedPath, readPageUrl, rooted } from './page-url.ts'
 
 /** Where the event happened. A path that the sender names wins over that of its URL; parameters are no part of it. */
 export function readLocation({ event, page, row, countDropped }: Facts): Verdict {
@@ -8,6 +8,6 @@ export function readLocation({ event, page, row, countDropped }: Facts): Verdict
   if (url && page.url === '') countDropped('not_a_page_url')
   row.url = url ? page.url : ''
   row.path = path && url ? namedPath(path) : page.path
-  row.referrer = event.referrer ? withoutClickValues(event.referrer) : ''
+  row.referrer = event.referrer ? keptReferrer(event.referrer) : ''
   return undefined
 }

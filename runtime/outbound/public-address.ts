@@ -6,6 +6,11 @@ const platformAddresses = new Set(['168.63.129.16'])
 /** All IPv6 addresses that are given out to networks. What lies outside maps, translates or tunnels to others. */
 const globalUnicast = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number]
 
+/** Whether a text is an address of IPv4 or IPv6, in any notation. */
+export function isAddress(text: string): boolean {
+  return ipaddr.isValid(text)
+}
+
 /** @param address in any notation of IPv4 or IPv6; an IPv4 address that is mapped into IPv6 counts as itself */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false

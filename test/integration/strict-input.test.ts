@@ -96,6 +96,7 @@ test('a caption for a platform that is called __proto__ is for none that there i
 describe('a webhook is refused at', () => {
   test.each([
     ...['127.0.0.1', '10.0.0.1', '172.16.0.1', '192.168.1.1', '169.254.169.254', '100.100.100.200', '0.0.0.0'],
+    ...['168.63.129.16', '[::7f00:1]'],
     ...['127.1', '0x7f000001', '2130706433', '017700000001', '192.0.2.1', '224.0.0.1', '255.255.255.255'],
     ...['[::1]', '[::]', '[::ffff:127.0.0.1]', '[fd00:ec2::254]', '[fe80::1]', '[64:ff9b::7f00:1]'],
     ...['localhost', 'LOCALHOST', 'localhost.', 'a.localhost', 'localhost.localdomain', 'printer', 'printer.local'],

@@ -63,12 +63,11 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   httpxy: ['start/front.ts'],
   ioredis: ['api/main.ts', 'ingest/ship/claim.ts', 'cli/doctor/redis-probe.ts'],
   'ipaddr.js': [
-    'runtime/outbound/public-address.ts',
     'runtime/http/trusted-proxy.ts',
     'ingest/countries.ts',
     'ingest/steps/hash-ids.ts',
     'ingest/verify/address-ranges.ts',
-    'schemas/public-host.ts',
+    'runtime/outbound/public-address.ts',
   ],
   isbot: ['schemas/reference/bots.ts'],
   'rate-limiter-flexible': ['api/guards/rate-limit.ts'],

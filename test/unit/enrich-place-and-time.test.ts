@@ -29,6 +29,22 @@ describe('the path', () => {
   })
 })
 
+describe('the referrer', () => {
+  test.each(['https://example.com/x', 'android-app://com.example/', 'example.com:8080/x', '/page'])(
+    '%s is kept',
+    (referrer) => {
+      expect(rowOf({ referrer }).referrer).toBe(referrer)
+    },
+  )
+
+  test.each(['javascript:alert(1)', ' JavaScript:alert(1)', 'java\nscript:alert(1)', 'data:text/html,x', 'vbscript:x'])(
+    'is empty where it would run a script: %j',
+    (referrer) => {
+      expect(rowOf({ referrer }).referrer).toBe('')
+    },
+  )
+})
+
 describe('the time of an event', () => {
   test('is that of its arrival when it says none', () => {
     expect(rowOf({})).toMatchObject({ occurred_at: now, received_at: now })

@@ -18,6 +18,7 @@ import type { SecretBox } from '../runtime/secret-box.ts'
 import { arrivingBodiesBytesMax, bodyDeadlineMs, overviewReuse } from '../schemas/limits.ts'
 import { formOverheadBytesMax } from '../schemas/media-limits.ts'
 import { makeAuthenticator } from './guards/authenticate.ts'
+import { guidePages } from './guides.ts'
 import { readHealth } from './health.ts'
 import type { MediaLimits } from './media/receive.ts'
 import type { Operation } from './operations/define.ts'
@@ -106,6 +107,7 @@ function pagesOf({ operations, pg, ch, metrics, apiHost }: GatewayOptions): Read
   return {
     '/v1/openapi.json': makeOpenApiPage(operations, apiHost),
     ...referencePages,
+    ...guidePages,
     '/health': async () => jsonReply(200, await readHealth({ postgres: pg, clickhouse: ch })),
     '/metrics': async () => ({
       status: 200,

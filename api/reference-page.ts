@@ -5,10 +5,11 @@
  */
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { makeStaticBody, type StaticBody, type StaticRequest, staticReply } from '../runtime/http/compression.ts'
+import { makeStaticBody, type StaticBody, staticReply } from '../runtime/http/compression.ts'
 import type { RequestHead } from '../runtime/http/head.ts'
 import type { HttpReply } from '../runtime/http/reply.ts'
 import type { Operation } from './operations/define.ts'
+import { askedBy, type PageSource, staticPages } from './static-pages.ts'
 import { makeOpenApi } from './transports/openapi.ts'
 
 // Relative, so that it works behind a proxy that serves us under another path.
@@ -63,14 +64,9 @@ const safe = {
   'Referrer-Policy': 'no-referrer',
 }
 
-interface Source {
-  readonly type: string
-  read(): Promise<Buffer>
-}
-
 const fromText = (text: string) => async () => Buffer.from(text)
 
-const sources: Readonly<Record<string, Source>> = {
+const sources: Readonly<Record<string, PageSource>> = {
   '/docs': { type: 'text/html; charset=utf-8', read: fromText(page) },
   '/docs/reference.js': { type: 'text/javascript; charset=utf-8', read: fromText(script) },
   '/docs/swagger-ui.js': {
@@ -83,31 +79,16 @@ const sources: Readonly<Record<string, Source>> = {
   },
 }
 
-/** The page and what it loads, by path. Each is read when it is first asked for, and kept. */
-export const referencePages: Readonly<Record<string, (head: RequestHead) => Promise<HttpReply>>> = Object.fromEntries(
-  Object.entries(sources).map(([path, { type, read }]) => {
-    let made: Promise<StaticBody> | undefined
-    return [
-      path,
-      async ({ headers }: RequestHead) => {
-        made ??= read().then(makeStaticBody)
-        return staticReply(await made, askedBy(headers), { 'Content-Type': type, ...safe })
-      },
-    ]
-  }),
-)
+/** The page and what it loads, by path. */
+export const referencePages = staticPages(sources, safe)
 
 /** `/v1/openapi.json`. It is made once a host: zod takes milliseconds for it, and anybody may ask. */
 export function makeOpenApiPage(operations: readonly Operation[], apiHost: () => string) {
   let made: { host: string; body: Promise<StaticBody> } | undefined
-  return async function openApiPage({ headers }: RequestHead): Promise<HttpReply> {
+  return async function openApiPage(head: RequestHead): Promise<HttpReply> {
     const host = apiHost()
     if (made?.host !== host) made = { host, body: makeStaticBody(JSON.stringify(makeOpenApi(operations, host))) }
     const about = { 'Content-Type': 'application/json', 'Cache-Control': 'public, max-age=60' }
-    return staticReply(await made.body, askedBy(headers), about)
+    return staticReply(await made.body, askedBy(head), about)
   }
-}
-
-function askedBy(headers: RequestHead['headers']): StaticRequest {
-  return { acceptEncoding: headers.get('accept-encoding'), ifNoneMatch: headers.get('if-none-match') }
 }

@@ -48,7 +48,7 @@ function fallOfVisitors({ metrics: { visitors, previous } }: AdviceFigures): Rec
   if (previous === null || previous.visitors < casesMin) return []
   const fall = perCent(previous.visitors - visitors, previous.visitors)
   if (fall < fallPercent) return []
-  const detail = `${shown(visitors)} visitors came, after ${shown(previous.visitors)} in the period of the same length before.`
+  const detail = `${shown(visitors)} visitors came, after ${shown(previous.visitors)} in the period it is compared with.`
   return [{ title: `Visitors fell by ${fall} %`, detail, priority: 'high' }]
 }
 

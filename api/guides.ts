@@ -1,0 +1,82 @@
+/**
+ * The guides of docs/, served as markdown to people and programs at `/guides/NAME.md`, with their index at `/guides` and
+ * `/llms.txt` (https://llmstxt.org). Held by test/contract/guides.test.ts.
+ */
+import { readFile } from 'node:fs/promises'
+import { projectFile } from '../runtime/paths.ts'
+import { type PageSource, staticPages } from './static-pages.ts'
+
+/** By section: the file's name without `.md`, and what one finds in it. */
+export const guides: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  Begin: {
+    tour: 'Events, a post from draft to published, a tracked link and a payment, by curl',
+    tracking: 'Send events of websites and servers, one or many; all fields and refusals',
+    browser: 'Put the script into pages: what it sends by itself, consent, single-page apps',
+    api: 'Keys, scopes, limits, retries and errors of the REST API; all operations',
+    mcp: 'Connect MCP clients: the address, headers, errors',
+    'mcp-tools': 'Every MCP tool with a call and its answer',
+  },
+  'What there is': {
+    metrics: 'What each figure of the analytics overview means',
+    people: 'Contacts, their browsers and journeys; how people are merged and erased',
+    posts: 'Write, schedule and publish posts to social accounts',
+    media: 'Upload images and films, and read them back',
+    links: 'Make tracked short links, and count their clicks',
+    revenue: 'Take payments in from Stripe, Paddle, Lemon Squeezy and other senders',
+    webhooks: 'Be told of changes: registration, signatures, retries, redelivery',
+    bots: 'Tell of crawlers, and read what they visited',
+    audit: 'Who changed what, and how to verify it',
+    retention: 'What is kept, for how long, and how it is erased',
+  },
+  Optional: {
+    cli: 'The commands of the operator',
+    settings: 'All settings of the services',
+    operations: 'Run it: metrics, backups, what to do when a store is away',
+  },
+}
+
+const names = Object.values(guides).flatMap((section) => Object.keys(section))
+const markdown = 'text/markdown; charset=utf-8'
+
+const headers = {
+  'Cache-Control': 'public, max-age=3600',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+  'X-Content-Type-Options': 'nosniff',
+  'Access-Control-Allow-Origin': '*',
+}
+
+function indexText(): string {
+  const sections = Object.entries(guides).map(
+    ([title, section]) =>
+      `## ${title}\n\n${Object.entries(section)
+        .map(([name, about]) => `- [${name}](/guides/${name}.md): ${about}`)
+        .join('\n')}\n`,
+  )
+  const summary =
+    "> A workspace's web analytics, people, posts, links and revenue, behind one tracking endpoint, a REST API and MCP."
+  const api = 'The OpenAPI document is at [/v1/openapi.json](/v1/openapi.json), the MCP endpoint at `POST /mcp`.'
+  return ['# svc', summary, api, ...sections].join('\n\n')
+}
+
+/** A guide as it is served: what it links to beside the guides is named and no link. */
+async function readGuide(name: string): Promise<Buffer> {
+  const text = await readFile(projectFile('docs', `${name}.md`), 'utf8')
+  return Buffer.from(text.replace(/\[([^\]]+)\]\(\.\.\/[^)]*\)/g, '$1'))
+}
+
+const index: PageSource = { type: markdown, read: async () => Buffer.from(indexText()) }
+
+/** All of them, by path. */
+export const guidePages = staticPages(
+  {
+    '/guides': index,
+    '/llms.txt': { ...index, type: 'text/plain; charset=utf-8' },
+    ...Object.fromEntries(
+      names.map((name): [string, PageSource] => [
+        `/guides/${name}.md`,
+        { type: markdown, read: () => readGuide(name) },
+      ]),
+    ),
+  },
+  headers,
+)

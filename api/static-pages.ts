@@ -1,0 +1,36 @@
+/** Pages that are the same for everybody: read or made when they are first asked for, kept compressed, told apart by their ETag. */
+import { makeStaticBody, type StaticBody, type StaticRequest, staticReply } from '../runtime/http/compression.ts'
+import type { RequestHead } from '../runtime/http/head.ts'
+import type { HttpReply } from '../runtime/http/reply.ts'
+
+export interface PageSource {
+  /** Its `Content-Type`. */
+  readonly type: string
+  read(): Promise<Buffer>
+}
+
+export type StaticPage = (head: RequestHead) => Promise<HttpReply>
+
+/** @param headers of every answer, besides its type */
+export function staticPages(
+  sources: Readonly<Record<string, PageSource>>,
+  headers: Readonly<Record<string, string>>,
+): Readonly<Record<string, StaticPage>> {
+  return Object.fromEntries(
+    Object.entries(sources).map(([path, { type, read }]) => {
+      let made: Promise<StaticBody> | undefined
+      return [
+        path,
+        async (head: RequestHead) => {
+          made ??= read().then(makeStaticBody)
+          return staticReply(await made, askedBy(head), { 'Content-Type': type, ...headers })
+        },
+      ]
+    }),
+  )
+}
+
+/** What a request says of the forms that it takes, and of what it has. */
+export function askedBy({ headers }: RequestHead): StaticRequest {
+  return { acceptEncoding: headers.get('accept-encoding'), ifNoneMatch: headers.get('if-none-match') }
+}

@@ -26,7 +26,7 @@ const added = [
   'GET /v1/analytics/bots',
 ]
 /** Query parameters that our decisions add. */
-const addedParameters = ['before_id', 'limit', 'include', 'action', 'actor_id']
+const addedParameters = ['before_id', 'limit', 'include', 'interval', 'compare', 'action', 'actor_id']
 
 interface Parameter {
   readonly name: string

@@ -205,6 +205,10 @@ export const overviewRangeDaysMax = 366
 export const bucketsMax = 2_000
 export const overviewRowsDefault = 10
 export const overviewRowsMax = 100
+/** Conversions that are listed with their touches, and touches of each. */
+export const conversionsDefault = 50
+export const conversionsMax = 200
+export const touchesOfConversionMax = 20
 /** So often an overview is asked whose cells are written anew meanwhile. */
 export const overviewAttemptsMax = 3
 export const recentEventsMax = 50

@@ -1,5 +1,6 @@
 /** All operations of the customer API. What each face shows, and what the contract tests try, comes from this list. */
 import { listSocialAccounts } from './accounts/list-social-accounts.ts'
+import { listConversions } from './analytics/list-conversions.ts'
 import { readBotAnalytics } from './analytics/read-bot-analytics.ts'
 import { readAnalyticsOverview } from './analytics/read-overview.ts'
 import { listAudit } from './audit/list-audit-events.ts'
@@ -46,6 +47,7 @@ export const operations: readonly Operation[] = [
   archivePost,
   readAnalyticsOverview,
   readBotAnalytics,
+  listConversions,
   listPeople,
   readJourney,
   listLinks,

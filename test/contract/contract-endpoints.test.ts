@@ -24,6 +24,7 @@ const added = [
   'GET /v1/links/{link_id}',
   'GET /v1/links/{link_id}/clicks',
   'GET /v1/analytics/bots',
+  'GET /v1/analytics/conversions',
 ]
 /** Query parameters that our decisions add. */
 const addedParameters = ['before_id', 'limit', 'include', 'interval', 'compare', 'action', 'actor_id']

@@ -74,6 +74,7 @@ test.each([
   ['POST', '/v1/links', 'links:write'],
   ['POST', '/v1/webhooks/deliveries/{delivery_id}/redeliver', 'webhooks:write'],
   ['GET', '/v1/analytics/bots', 'analytics:read'],
+  ['GET', '/v1/analytics/conversions', 'analytics:read'],
   ['GET', '/v1/people/journey', 'analytics:read'],
   ['PATCH', '/v1/company-profile/sources', 'profile:write'],
   ['GET', '/v1/company-profile', 'profile:read'],

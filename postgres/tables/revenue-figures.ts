@@ -96,16 +96,16 @@ export async function readRevenueFigures(
   }
 }
 
-/** What the payments come to that a tracked link led to. */
-export async function readRevenueOfLink(
+/** What the payments come to that a tracked link or a post led to. */
+export async function readRevenueLedTo(
   q: Queryable,
-  linkId: number,
+  { column, id }: { readonly column: 'link_id' | 'post_id'; readonly id: number },
   request: RevenueRequest,
 ): Promise<RevenueTotals & { readonly payments: number }> {
   const rows = await q.query<Row>(
-    `WITH entries AS MATERIALIZED (${entries} AND p.link_id = $5)
+    `WITH entries AS MATERIALIZED (${entries} AND p.${column} = $5)
      ${totals} UNION ALL SELECT 'payments', '', count(*) FROM entries WHERE entry = 'payment'`,
-    [...paramsOf(request), linkId],
+    [...paramsOf(request), id],
   )
   return { ...totalsOf(rows), payments: rows.find(({ kind }) => kind === 'payments')!.cents }
 }

@@ -77,7 +77,15 @@ const LinkClicks = z
   })
   .meta({ id: 'TrackedLinkClicks' })
 
-const LinkRevenue = z
+const LinkVisits = z
+  .object({
+    visitors: count.meta({ description: 'Visitors of your site who came by the link.' }),
+    sessions: count,
+    conversions: count.meta({ description: 'Conversions whose credited touch the link led to.' }),
+  })
+  .meta({ id: 'TrackedLinkVisits' })
+
+export const LinkRevenue = z
   .object({
     payments: count.meta({ description: 'Payments whose credited touch the link led to.' }),
     revenue_cents: z.int().meta({ description: "In the workspace's currency, less refunds." }),
@@ -89,6 +97,9 @@ export const LinkWithClicks = z
   .object({
     ...link,
     click_counts: LinkClicks.nullable().meta({ description: 'Null while they can’t be read.' }),
+    visits: LinkVisits.nullable().meta({ description: 'Null while they can’t be read.' }),
     revenue: LinkRevenue,
   })
   .meta({ id: 'TrackedLinkWithClicks' })
+
+export type LinkRevenue = z.output<typeof LinkRevenue>

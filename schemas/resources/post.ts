@@ -16,6 +16,7 @@ import { codedValueError, dictTooLong } from '../validation-errors.ts'
 import { writtenTime } from '../written-time.ts'
 import type { Build } from '../zod-errors.ts'
 import { dateTime } from './date-time.ts'
+import { LinkRevenue } from './link.ts'
 import { objectId } from './object-id.ts'
 
 export const postStatuses = ['draft', 'scheduled', 'publishing', 'published', 'failed', 'archived'] as const
@@ -127,6 +128,22 @@ export const PostResource = z
     updated_at: dateTime,
   })
   .meta({ id: 'Post' })
+
+const visits = z.int().min(0).nullable().meta({ description: 'Null while it can’t be read.' })
+
+const PostPerformance = z
+  .object({
+    clicks: visits.meta({ description: "People's clicks on its short links; null while they can’t be read." }),
+    visitors: visits,
+    sessions: visits,
+    conversions: visits.meta({ description: 'Those whose credited touch it led to; null while they can’t be read.' }),
+    ...LinkRevenue.shape,
+  })
+  .meta({ id: 'PostPerformance' })
+
+export const PostWithPerformance = PostResource.extend({ performance: PostPerformance }).meta({
+  id: 'PostWithPerformance',
+})
 
 const PostIssue = z
   .object({

@@ -158,6 +158,7 @@ describe('GET /v1/links', () => {
 
 describe('GET /v1/links/{link_id}', () => {
   const noRevenue = { payments: 0, revenue_cents: 0, revenue_by_currency: {} }
+  const noVisits = { visitors: 0, sessions: 0, conversions: 0 }
   const noClicks = {
     clicks: 0,
     total: 0,
@@ -173,7 +174,7 @@ describe('GET /v1/links/{link_id}', () => {
     const { body } = await create(valid)
     for (const id of [body.id, `link_${body.id}`]) {
       const response = await api.ask(`/v1/links/${id}`, { key: mine.apiKey })
-      expect(await response.json()).toEqual({ ...body, click_counts: noClicks, revenue: noRevenue })
+      expect(await response.json()).toEqual({ ...body, click_counts: noClicks, visits: noVisits, revenue: noRevenue })
     }
   })
 

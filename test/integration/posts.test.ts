@@ -63,8 +63,8 @@ describe('creating a post', () => {
       created_at: expect.stringMatching(/Z$/),
       updated_at: expect.stringMatching(/Z$/),
     })
-    expect((await ask('GET', `/v1/posts/${post.id}`)).body).toEqual(post)
-    expect((await ask('GET', `/v1/posts/post_${post.id}`)).body).toEqual(post)
+    for (const id of [post.id, `post_${post.id}`])
+      expect((await ask('GET', `/v1/posts/${id}`)).body).toEqual({ ...post, performance: expect.anything() })
   })
 
   test('needs a title and a base caption only', async () => {
@@ -351,7 +351,7 @@ describe('changing a post', () => {
       ['body', 'media_ids', 0],
       ['body', 'platform_captions', 'x'],
     ])
-    expect((await ask('GET', `/v1/posts/${made.id}`)).body).toEqual(made)
+    expect((await ask('GET', `/v1/posts/${made.id}`)).body).toMatchObject(made)
   })
 
   test.each(['publishing', 'published', 'failed', 'archived'])('is 409 for a post that is %s', async (status) => {

@@ -3,23 +3,30 @@ import { readPost } from '../../../postgres/tables/posts.ts'
 import { shownPost } from '../../../postgres/tables/shown-post.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { problem } from '../../../schemas/problems.ts'
-import { PostResource } from '../../../schemas/resources/post.ts'
+import { PostWithPerformance } from '../../../schemas/resources/post.ts'
+import { readableFrom } from '../analytics/readable-from.ts'
 import { defineOperation } from '../define.ts'
+import { revenueOf, visitsOf } from '../links/visits.ts'
 
 export const getPost = defineOperation({
   name: 'post.get',
   http: { method: 'GET', path: '/v1/posts/{post_id}' },
   tool: 'svc.get_post',
-  summary: 'Get a post with its targets.',
+  summary: 'Get a post with its targets and its performance.',
   tag: 'Posts',
   effect: 'read',
   scope: 'posts:read',
   input: { path: z.object({ post_id: idInPath('post') }) },
-  output: PostResource,
+  output: PostWithPerformance,
   problems: ['post_not_found'],
-  async handle({ path: { post_id }, workspace, stores: { pg } }) {
-    const post = await readPost(pg, workspace.id, post_id)
+  async handle(context) {
+    const { path, workspace, stores, clock } = context
+    const post = await readPost(stores.pg, workspace.id, path.post_id)
     if (post === null) throw problem('post_not_found')
-    return shownPost(post)
+    const led = { column: 'post_id', id: path.post_id, readableFrom: readableFrom(workspace, clock.now()) } as const
+    const [visits, revenue] = await Promise.all([visitsOf(context, led), revenueOf(context, led)])
+    return { ...shownPost(post), performance: { ...(visits ?? unknown), ...revenue } }
   },
 })
+
+const unknown = { clicks: null, visitors: null, sessions: null, conversions: null }

@@ -1,0 +1,36 @@
+/** What a link or a post led to: visits by ClickHouse, revenue by the ledger. */
+import { readVisitsOf, type Visits } from '../../../clickhouse/queries/visits-of.ts'
+import { readCurrentBuild } from '../../../postgres/tables/figure-builds.ts'
+import { readRevenueLedTo } from '../../../postgres/tables/revenue-figures.ts'
+import { StoreUnavailable } from '../../../runtime/store-error.ts'
+import type { LinkRevenue } from '../../../schemas/resources/link.ts'
+import type { CallContext } from '../define.ts'
+
+type Led = { readonly column: 'link_id' | 'post_id'; readonly id: number; readonly readableFrom: number }
+
+/** Null while ClickHouse is away. */
+export async function visitsOf(
+  { workspace, stores: { pg, ch }, log, requestId }: CallContext,
+  led: Led,
+): Promise<Visits | null> {
+  // Build 0 has no rows.
+  const build = (await readCurrentBuild(pg, workspace.id))?.build ?? 0
+  return readVisitsOf(ch, { workspaceId: workspace.id, build, ...led }).catch((error) => {
+    if (!(error instanceof StoreUnavailable)) throw error
+    log.warn({ err: error, requestId }, 'a link or post is shown without its visits')
+    return null
+  })
+}
+
+export async function revenueOf(
+  { workspace, stores: { pg }, clock }: CallContext,
+  { column, id, readableFrom }: Led,
+): Promise<LinkRevenue> {
+  const span = { start: readableFrom, end: clock.now() }
+  const { payments, cents, apart } = await readRevenueLedTo(
+    pg,
+    { column, id },
+    { workspaceId: workspace.id, currency: workspace.currency, ...span },
+  )
+  return { payments, revenue_cents: cents, revenue_by_currency: { ...apart } }
+}

@@ -56,6 +56,19 @@ export function namesOf<const Name extends string>(known: readonly Name[], descr
   )
 }
 
+const repeatedSchemas = new WeakSet<object>()
+
+/** Marks a list that a query has as a repeated parameter. */
+export function repeated<Schema extends z.ZodType>(list: Schema): Schema {
+  repeatedSchemas.add(list)
+  return list
+}
+
+/** Whether all values of a repeated parameter count; of others the last one does. */
+export function isRepeated(schema: z.ZodType | undefined): boolean {
+  return schema !== undefined && repeatedSchemas.has(schema)
+}
+
 /** The id of a `type` in a body: `12`, or its object id `post_12`. */
 export function idInBody(type: string) {
   return z.preprocess((value) => toInteger(bareId(type, value)), z.int())

@@ -205,6 +205,10 @@ export const overviewRangeDaysMax = 366
 export const bucketsMax = 2_000
 export const overviewRowsDefault = 10
 export const overviewRowsMax = 100
+/** Filters: values of one, the length of a value, and sources that a channel is looked for among. */
+export const filterValuesMax = 20
+export const filterTextLengthMax = 2_048
+export const channelSourcesMax = 10_000
 /** Conversions that are listed with their touches, and touches of each. */
 export const conversionsDefault = 50
 export const conversionsMax = 200

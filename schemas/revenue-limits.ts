@@ -39,3 +39,6 @@ export const payerBrowsersMax = 200
 export const creditTouchesMax = 1_000
 /** An identify that came within this time has its payer's payments credited anew at once. */
 export const creditNewsMs = 5 * minute
+
+/** Payments of a question that filters are applied to: the newest. */
+export const filteredPaymentsMax = 50_000

@@ -3,6 +3,7 @@
  * the same schemas that check it. Held by test/contract/openapi.test.ts, which validates live answers against it.
  */
 import type { z } from 'zod'
+import { isRepeated } from '../../schemas/lax.ts'
 import type { Operation } from '../operations/define.ts'
 import { isFileOutput } from '../operations/file-output.ts'
 import { idempotencyKeySchema } from '../operations/validate.ts'
@@ -104,8 +105,8 @@ function parametersOf(place: 'path' | 'query', schema: z.ZodObject | undefined, 
     in: place,
     required: place === 'path' || (whole.required ?? []).includes(name),
     ...(description !== undefined && { description }),
-    // One text with commas.
-    ...(bounds['type'] === 'array' && { style: 'form', explode: false }),
+    // One text with commas, or a parameter for each.
+    ...(bounds['type'] === 'array' && { style: 'form', explode: isRepeated(schema.shape[name]) }),
     schema: bounds,
   }))
 }

@@ -1,9 +1,11 @@
 /** Operations over HTTP: finds the operation, collects its input, and turns what comes of it into a reply. */
+import type { z } from 'zod'
 import type { RequestHead } from '../../runtime/http/head.ts'
 import { type HttpReply, jsonReply } from '../../runtime/http/reply.ts'
 import type { HttpRequest, NoRoute, Route, StreamedRequest, StreamedRoute } from '../../runtime/http/server.ts'
 import type { TrustedProxies } from '../../runtime/http/trusted-proxy.ts'
 import { parseJsonBody } from '../../schemas/json-body.ts'
+import { isRepeated } from '../../schemas/lax.ts'
 import { apiBodyBytesMax } from '../../schemas/limits.ts'
 import { uploadDeadlineMs, uploadStallMs } from '../../schemas/media-limits.ts'
 import { invalid, Problem, problem } from '../../schemas/problems.ts'
@@ -117,7 +119,7 @@ async function call(
       address: addressOf(request, gateway),
       readInput: async () => ({
         path,
-        query: readQuery(request.query),
+        query: readQuery(request.query, operation.input.query?.shape),
         idempotencyKey: sent.get('idempotency-key'),
         ...(await readSent()),
       }),
@@ -153,10 +155,14 @@ export function redirectReply(path: string, query: string): HttpReply {
   return { status: 307, headers: { Location: location } }
 }
 
-/** Of a repeated parameter the last value counts. */
-function readQuery(query: string): Record<string, string> {
-  const values: Record<string, string> = Object.create(null)
-  for (const [name, value] of new URLSearchParams(query)) values[name] = value
+/** Of a repeated parameter the last value counts, where it isn't a list. */
+function readQuery(query: string, shape: Readonly<Record<string, z.ZodType>> = {}): Record<string, string | string[]> {
+  const values: Record<string, string | string[]> = Object.create(null)
+  const sent = new URLSearchParams(query)
+  for (const [name, value] of sent) values[name] = value
+  for (const [name, schema] of Object.entries(shape)) {
+    if (isRepeated(schema) && sent.has(name)) values[name] = sent.getAll(name)
+  }
   return values
 }
 

@@ -21,6 +21,7 @@ export interface PaymentOfVisitors {
 export const uncredited: Credit = {
   ...{ rule: 'none', source: 'direct', medium: 'none', campaign: '', path: '' },
   ...{ device: 'unknown', browser: 'unknown', country: 'unknown', link_id: null, post_id: null },
+  ...{ visitor: null, session: null, session_at: null },
 }
 
 interface VisitorDay {
@@ -133,6 +134,7 @@ function creditOf(moment: Moment | undefined, sessions: readonly Session[], orig
     ...uncredited,
     ...(touch ? { rule: 'touch', source: touch.source, medium: touch.medium || 'none' } : { rule: 'session' }),
     campaign: (origin ?? facts)?.campaign ?? '',
+    ...(facts && { visitor: facts.visitor, session: facts.session, session_at: facts.first_at }),
     ...{ path: facts?.path ?? '', link_id: origin?.link_id || null, post_id: origin?.post_id || null },
     ...{
       device: facts?.device || 'unknown',

@@ -43,8 +43,8 @@ export interface ErasedPerson {
 }
 
 /**
- * Deletes what Postgres has of a person: the contact with facts and bindings, inbox rows, sightings, and what webhooks are to
- * be told. Orders the rest. @returns the order's id
+ * Deletes what Postgres has of a person: the contact with facts and bindings, inbox rows, sightings, who paid, and what
+ * webhooks are to be told. Orders the rest. @returns the order's id
  */
 export async function erasePerson(tx: Queryable, person: ErasedPerson): Promise<number> {
   const { workspaceId, contactId, email, emailHash, anonymousIds, browsers } = person
@@ -58,6 +58,7 @@ export async function erasePerson(tx: Queryable, person: ErasedPerson): Promise<
     const hash = createHash('sha256').update(`${workspaceId}:${email}`).digest().subarray(0, 16)
     await tx.query('DELETE FROM contact_sightings WHERE workspace_id = $1 AND email_hash = $2', [workspaceId, hash])
   }
+  await forgetPayer(tx, person)
   await tx.query(`DELETE FROM inbox WHERE workspace_id = $1 AND anonymous_id = ANY ($2::text[]) AND email IS NULL`, [
     workspaceId,
     anonymousIds,
@@ -67,6 +68,20 @@ export async function erasePerson(tx: Queryable, person: ErasedPerson): Promise<
     [workspaceId, emailHash, JSON.stringify(browsers)],
   )
   return order!.id
+}
+
+/** What the ledger knows of who paid. Payments stay, with what they are credited to, but no longer say by which session. */
+async function forgetPayer(tx: Queryable, { workspaceId, email, anonymousIds }: ErasedPerson): Promise<void> {
+  await tx.query(
+    `WITH known AS (
+       SELECT DISTINCT provider, reference FROM revenue_payers
+       WHERE workspace_id = $1 AND ((field = 'email' AND value = $2) OR (field = 'anonymous_id' AND value = ANY ($3::text[])))),
+     gone AS (
+       DELETE FROM revenue_payers WHERE workspace_id = $1 AND (provider, reference) IN (SELECT provider, reference FROM known))
+     UPDATE revenue_payments p SET visitor = NULL, session = NULL, session_at = NULL, credit_due_at = NULL
+     FROM known WHERE p.workspace_id = $1 AND p.provider = known.provider AND p.refs && ARRAY[known.reference]`,
+    [workspaceId, email, anonymousIds],
+  )
 }
 
 /** The oldest that isn't done. */

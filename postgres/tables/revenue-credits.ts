@@ -77,6 +77,10 @@ export interface Credit {
   readonly country: string
   readonly link_id: number | null
   readonly post_id: number | null
+  /** Of the credited session, as decimal texts, and when it began (milliseconds since 1970); null where none is known. */
+  readonly visitor: string | null
+  readonly session: string | null
+  readonly session_at: number | null
 }
 
 export interface CreditedPayment extends Credit {
@@ -90,10 +94,12 @@ export interface CreditedPayment extends Credit {
 export async function saveCredits(q: Queryable, credited: readonly CreditedPayment[]): Promise<void> {
   await q.query(
     `UPDATE revenue_payments p SET rule = c.rule, source = c.source, medium = c.medium, campaign = c.campaign, path = c.path,
-       device = c.device, browser = c.browser, country = c.country, link_id = c.link_id, post_id = c.post_id, credited_at = now(),
+       device = c.device, browser = c.browser, country = c.country, link_id = c.link_id, post_id = c.post_id,
+       visitor = c.visitor, session = c.session, session_at = to_timestamp(c.session_at / 1000), credited_at = now(),
        credit_due_at = CASE WHEN p.credit_due_at = c.due THEN to_timestamp(c."nextDue" / 1000) ELSE p.credit_due_at END
      FROM jsonb_to_recordset($1::jsonb) AS c (id bigint, due timestamptz, "nextDue" float8, rule text, source text,
-       medium text, campaign text, path text, device text, browser text, country text, link_id bigint, post_id bigint)
+       medium text, campaign text, path text, device text, browser text, country text, link_id bigint, post_id bigint,
+       visitor text, session text, session_at float8)
      WHERE p.id = c.id`,
     [JSON.stringify(credited)],
   )

@@ -1,4 +1,5 @@
 /** Sums of the ledger over a period, by what its payments are credited to. A refund counts when it happens, as its payment. */
+import { filteredPaymentsMax } from '../../schemas/revenue-limits.ts'
 import type { Queryable } from '../client.ts'
 
 export interface RevenueRequest {
@@ -8,6 +9,8 @@ export interface RevenueRequest {
   /** Milliseconds since 1970, `end` exclusive. */
   readonly start: number
   readonly end: number
+  /** Those that count; all, where it is left out. */
+  readonly payments?: readonly number[] | undefined
 }
 
 /** Cents by a key; of two texts it is a JSON list. */
@@ -49,7 +52,8 @@ const entries = `SELECT e.entry, e.value_cents, e.currency, e.occurred_at, p.sou
   FROM revenue_entries e JOIN revenue_payments p ON p.id = e.payment_id
   LEFT JOIN revenue_rates r
     ON r.workspace_id = e.workspace_id AND r.currency = e.currency AND r.to_currency = $2 AND r.day = p.import_day
-  WHERE e.workspace_id = $1 AND e.occurred_at >= to_timestamp($3::float8 / 1000) AND e.occurred_at < to_timestamp($4::float8 / 1000)`
+  WHERE e.workspace_id = $1 AND e.occurred_at >= to_timestamp($3::float8 / 1000) AND e.occurred_at < to_timestamp($4::float8 / 1000)
+    AND ($5::bigint[] IS NULL OR p.id = ANY ($5))`
 
 const totals = `SELECT 'total' AS kind, '' AS key, coalesce(sum(cents), 0)::bigint AS cents FROM entries
   UNION ALL SELECT 'apart', currency, sum(value_cents)::bigint FROM entries WHERE cents IS NULL GROUP BY currency`
@@ -76,7 +80,7 @@ export async function readRevenueFigures(
   )
   const rows = await q.query<Row>(
     `WITH entries AS MATERIALIZED (${entries}),
-       divided AS (SELECT *, width_bucket(extract(epoch FROM occurred_at)::float8 * 1000, $5::float8[]) - 1 AS bucket FROM entries)
+       divided AS (SELECT *, width_bucket(extract(epoch FROM occurred_at)::float8 * 1000, $6::float8[]) - 1 AS bucket FROM entries)
      ${totals} UNION ALL ${divided.join(' UNION ALL ')}`,
     [...paramsOf(request), bucketStarts],
   )
@@ -103,15 +107,40 @@ export async function readRevenueLedTo(
   request: RevenueRequest,
 ): Promise<RevenueTotals & { readonly payments: number }> {
   const rows = await q.query<Row>(
-    `WITH entries AS MATERIALIZED (${entries} AND p.${column} = $5)
+    `WITH entries AS MATERIALIZED (${entries} AND p.${column} = $6)
      ${totals} UNION ALL SELECT 'payments', '', count(*) FROM entries WHERE entry = 'payment'`,
     [...paramsOf(request), id],
   )
   return { ...totalsOf(rows), payments: rows.find(({ kind }) => kind === 'payments')!.cents }
 }
 
-function paramsOf({ workspaceId, currency, start, end }: RevenueRequest): unknown[] {
-  return [workspaceId, currency, start, Math.max(start, end)]
+/** A payment with an entry in a span, and the session that it is credited to. */
+export interface SessionOfPayment {
+  readonly id: number
+  readonly visitor: string
+  readonly session: string
+  /** Milliseconds since 1970. */
+  readonly sessionAt: number
+}
+
+/** The newest so many of those that are credited to a session. */
+export function listSessionsOfPayments(
+  q: Queryable,
+  { workspaceId, start, end }: Pick<RevenueRequest, 'workspaceId' | 'start' | 'end'>,
+): Promise<SessionOfPayment[]> {
+  return q.query<SessionOfPayment>(
+    `SELECT p.id, p.visitor, p.session, extract(epoch FROM p.session_at)::float8 * 1000 AS "sessionAt"
+     FROM revenue_payments p
+     WHERE p.visitor IS NOT NULL AND p.id IN (
+       SELECT payment_id FROM revenue_entries
+       WHERE workspace_id = $1 AND occurred_at >= to_timestamp($2::float8 / 1000) AND occurred_at < to_timestamp($3::float8 / 1000)
+       GROUP BY payment_id ORDER BY max(occurred_at) DESC LIMIT ${filteredPaymentsMax})`,
+    [workspaceId, start, end],
+  )
+}
+
+function paramsOf({ workspaceId, currency, start, end, payments }: RevenueRequest): unknown[] {
+  return [workspaceId, currency, start, Math.max(start, end), payments ?? null]
 }
 
 function totalsOf(rows: readonly Row[]): RevenueTotals {

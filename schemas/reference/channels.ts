@@ -48,6 +48,11 @@ const groups: readonly (readonly [string, (origin: Origin) => boolean])[] = [
   ],
 ]
 
+const unassigned = 'Unassigned'
+
+/** All that `channelOf` gives. */
+export const channels: readonly string[] = [...groups.map(([name]) => name), unassigned]
+
 /** `Unassigned` where no group fits. */
 export function channelOf(source: string, medium: string): string {
   const [ourSource, ourMedium] = [source.trim().toLowerCase(), medium.trim().toLowerCase()]
@@ -57,5 +62,5 @@ export function channelOf(source: string, medium: string): string {
     kind: kindOfSource(ourSource),
     isPaid: paidMedium.test(ourMedium),
   }
-  return groups.find(([, fits]) => fits(origin))?.[0] ?? 'Unassigned'
+  return groups.find(([, fits]) => fits(origin))?.[0] ?? unassigned
 }

@@ -8,6 +8,8 @@ import { previousMeaning, Range } from './range.ts'
 const count = z.int()
 /** Always in our answers, though the contract doesn't require it. */
 const addedCount = count.optional().meta({ default: 0 })
+/** Null where sessions are filtered: it is of no session. */
+const unfiltered = count.nullable()
 const rating = z.string().describe(`${vitalRatings.join(', ')}, or no_data where there are no samples.`)
 
 export const SourceRow = z
@@ -145,14 +147,14 @@ const counters = {
   conversion_rate: z.number().describe('Converting visitors in per cent of visitors.'),
   revenue_cents: count.describe("In the workspace's currency, less refunds."),
   revenue_by_currency: z.record(z.string(), count).describe('What no rate converts, apart.'),
-  ad_spend_cents: count.describe("Of imported ads, in the workspace's currency."),
+  ad_spend_cents: unfiltered.describe("Of imported ads, in the workspace's currency; null with filters."),
   ad_spend_by_currency: z.record(z.string(), count).describe('What no rate converts, apart.'),
   bounce_rate: z.number().describe('In per cent.'),
   average_session_seconds: z.number(),
   pages_per_session: z.number(),
-  new_contacts: count,
-  bot_visits: count,
-  link_clicks: count,
+  new_contacts: unfiltered.describe('Null with filters.'),
+  bot_visits: unfiltered.describe('Null with filters.'),
+  link_clicks: unfiltered.describe('Null with filters.'),
 }
 
 const AdCampaign = z

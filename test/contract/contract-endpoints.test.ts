@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { operations } from '../../api/operations/registry.ts'
 import { makeOpenApi } from '../../api/transports/openapi.ts'
+import { filterNames } from '../../schemas/session-filters.ts'
 import { tableOf } from '../support/docs.ts'
 
 const tables = readFileSync(new URL('endpoint-tables.txt', import.meta.url), 'utf8')
@@ -27,7 +28,7 @@ const added = [
   'GET /v1/analytics/conversions',
 ]
 /** Query parameters that our decisions add. */
-const addedParameters = ['before_id', 'limit', 'include', 'interval', 'compare', 'action', 'actor_id']
+const addedParameters = ['before_id', 'limit', 'include', 'interval', 'compare', 'action', 'actor_id', ...filterNames]
 
 interface Parameter {
   readonly name: string

@@ -160,7 +160,7 @@ test.each(parameters)('%s ?%s with NUL is 422', async (_, name, operation) => {
     const path = filledPath(operation, Object.fromEntries(pathNames(operation).map((one) => [one, 1])))
     const { status, text } = await ask(operation, `${path}?${name}=${value}`)
     expect([value, status]).toEqual([value, 422])
-    expect(text).toContain(`"loc":["query","${name}"]`)
+    expect(text).toContain(`"loc":["query","${name}"`)
   }
 })
 

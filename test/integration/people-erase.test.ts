@@ -108,9 +108,24 @@ async function prepare(events: readonly SentEvent[]): Promise<TestWorkspace> {
   return workspace
 }
 
+/** As the ledger has it once it is credited. */
+async function makePayment({ workspaceId }: TestWorkspace, email: string): Promise<void> {
+  await stores.pg.query(
+    `INSERT INTO revenue_payments (workspace_id, provider, payment, refs, occurred_at, import_day, source, visitor, session)
+     VALUES ($1, 'custom', 'order-1', '{customer-1}', now(), now(), 'news', '12', '34')`,
+    [workspaceId],
+  )
+  await stores.pg.query(
+    `INSERT INTO revenue_payers (workspace_id, provider, reference, field, value, told_at)
+     VALUES ($1, 'custom', 'customer-1', 'email', $2, now()), ($1, 'custom', 'customer-1', 'user_id', 'user-1', now())`,
+    [workspaceId, email],
+  )
+}
+
 test('removes a person everywhere, and leaves what is as if the person had never been', async () => {
   const alone = await prepare(others)
   const workspace = await prepare([...anns, ...others])
+  await makePayment(workspace, 'ann@example.com')
   expect((await placesWith('ann@example.com')).length).toBeGreaterThan(0)
   const erased = await svc(workspace, '--email', 'Ann@Example.com')
   expect([erased.code, erased.err.includes('rror')]).toEqual([0, false])
@@ -122,6 +137,10 @@ test('removes a person everywhere, and leaves what is as if the person had never
   const shown = async (asked: TestWorkspace) =>
     (await askPeople(api, asked).people()).map(({ id: _, object_id: __, contact_id: ___, ...person }) => person)
   expect(await shown(workspace)).toEqual(await shown(alone))
+  const ledger = `SELECT source, visitor, session FROM revenue_payments WHERE workspace_id = $1`
+  expect(await stores.pg.query(ledger, [workspace.workspaceId])).toEqual([
+    { source: 'news', visitor: null, session: null },
+  ])
   const [audited] = await listAuditEvents(stores.pg, workspace.workspaceId, { limit: 1 })
   expect(audited).toMatchObject({ action: 'contact.erase', interface: 'cli', metadata: { browsers: 2 } })
 })

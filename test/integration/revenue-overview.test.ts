@@ -101,6 +101,18 @@ describe('a payment is credited', () => {
     expect(earning(overview.browsers, 'key')).toEqual({ Safari: 1_000 })
     expect(earning(overview.countries, 'key')).toEqual({ DE: 1_000 })
     expect(earning(overview.traffic_series, 'label')).toEqual({ '2025-11-20 13:00': 1_000 })
+    const revenueOf = async (filters: Record<string, string[]>) =>
+      (await workspace.ask({ days: '1', ...filters })).metrics.revenue_cents
+    // By the session of the touch, which began before the range.
+    for (const chosen of [
+      { path: ['/pricing'] },
+      { entry_path: ['/offer'] },
+      { channel: ['Email'] },
+      { device: ['mobile'] },
+    ])
+      expect([chosen, await revenueOf(chosen)]).toEqual([chosen, 1_000])
+    for (const other of [{ path: ['/other'] }, { source: ['google'] }, { country: ['!DE'] }, { event: ['sign_up'] }])
+      expect([other, await revenueOf(other)]).toEqual([other, 0])
   })
 
   test('to an earlier touch of the same day, where the last one came after it', async () => {

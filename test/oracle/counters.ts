@@ -1,7 +1,7 @@
 /** The counters of `metrics`, of a range. */
 import { countDistinct, type EventFact, type Facts, kind, visitorOf } from './facts.ts'
 import { type Span, since } from './range.ts'
-import { type NameOf, type Session, startingIn } from './sessions.ts'
+import { type Counted, type NameOf, type Session, startingIn } from './sessions.ts'
 
 export interface Counters {
   readonly visitors: number
@@ -14,9 +14,10 @@ export interface Counters {
   readonly bounce_rate: number
   readonly average_session_seconds: number
   readonly pages_per_session: number
-  readonly new_contacts: number
-  readonly bot_visits: number
-  readonly link_clicks: number
+  /** Null where sessions are filtered. */
+  readonly new_contacts: number | null
+  readonly bot_visits: number | null
+  readonly link_clicks: number | null
 }
 
 export interface Presence {
@@ -44,11 +45,11 @@ export function sessionsAmong(events: readonly EventFact[], nameOf: NameOf): num
 }
 
 /** Who and what there was among these events. */
-export function presenceOf(events: readonly EventFact[], sessionName: NameOf): Presence {
+export function presenceOf(events: readonly EventFact[], { nameOf, counted }: Sessions): Presence {
   return {
     visitors: visitorsOf(events),
-    sessions: sessionsAmong(events, sessionName),
-    pageviews: ofKind(events, kind.pageview).length,
+    sessions: sessionsAmong(events, nameOf),
+    pageviews: events.filter(counted.isCountedView).length,
     conversions: ofKind(events, kind.conversion).length,
   }
 }
@@ -68,6 +69,7 @@ export function perCent(part: number, whole: number): number {
 export interface Sessions {
   readonly all: readonly Session[]
   readonly nameOf: NameOf
+  readonly counted: Counted
 }
 
 /** The first moment of what is in any figure. */
@@ -79,12 +81,12 @@ export interface Readable {
 export function countersOf(facts: Facts, sessions: Sessions, asked: Span, readable: Readable): Counters {
   const span = since(readable.events, asked)
   const events = inSpan(facts.events, span)
-  const presence = presenceOf(events, sessions.nameOf)
+  const presence = presenceOf(events, sessions)
   const starting = startingIn(sessions.all, span)
   const durationMs = starting.reduce((sum, session) => sum + session.durationMs, 0)
   return {
     ...presence,
-    events: events.length,
+    events: events.filter(sessions.counted.isCountedEvent).length,
     conversion_rate: perCent(visitorsOf(ofKind(events, kind.conversion)), presence.visitors),
     revenue_cents: 0,
     bounce_rate: perCent(starting.filter(({ isBounce }) => isBounce).length, starting.length),

@@ -26,7 +26,15 @@ export interface OverviewQuery {
   readonly start?: string
   readonly end?: string
   readonly limit?: number
+  /** Values by the name of a filter, as they stand in the query. */
+  readonly filters?: Readonly<Partial<Record<FilterName, readonly string[]>>>
 }
+
+export const filterNames = [
+  ...(['source', 'medium', 'channel', 'campaign', 'entry_path', 'device', 'browser', 'os', 'country'] as const),
+  ...(['path', 'hostname', 'event'] as const),
+] as const
+export type FilterName = (typeof filterNames)[number]
 
 export interface OracleWorkspace {
   readonly timezone: string

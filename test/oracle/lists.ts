@@ -2,7 +2,7 @@
 
 import { ofKind, perCent, sessionsAmong, visitorsOf } from './counters.ts'
 import { byTime, countDistinct, type EventFact, groupBy, kind, visitorOf } from './facts.ts'
-import type { Channel, NameOf, Session } from './sessions.ts'
+import type { Channel, Counted, NameOf, Session } from './sessions.ts'
 
 export interface SourceRow {
   readonly source: string
@@ -75,9 +75,10 @@ export function topPages(
   events: readonly EventFact[],
   starting: readonly Session[],
   pageSessionName: NameOf,
+  { isCountedView }: Counted,
 ): PageRow[] {
   const conversions = ofKind(events, kind.conversion)
-  return [...groupBy(ofKind(events, kind.pageview), ({ path }) => path)]
+  return [...groupBy(events.filter(isCountedView), ({ path }) => path)]
     .map(([path, views]) => {
       const entered = starting.filter(({ entryPath }) => entryPath === path)
       return {

@@ -4,6 +4,7 @@
  */
 import { type Counters, countersOf, inSpan, ofKind, type Presence, presenceOf } from './counters.ts'
 import { byTime, day, type Facts, kind, type OracleWorkspace, type OverviewQuery, sessionOf } from './facts.ts'
+import { filterFacts } from './filters.ts'
 import {
   type BreakdownRow,
   breakdown,
@@ -25,7 +26,7 @@ import {
   type Span,
   since,
 } from './range.ts'
-import { creditOf, pageSessionNames, sessionNames, sessionsOf, startingIn } from './sessions.ts'
+import { allCounted, creditOf, pageSessionNames, sessionNames, sessionsOf, startingIn } from './sessions.ts'
 import { type VitalPageRow, type VitalPoint, type VitalRow, vitalPages, vitalPoint, webVitals } from './web-vitals.ts'
 
 export interface Overview {
@@ -58,12 +59,20 @@ export function computeOverview(
   const { timezone } = workspace
   const readable = { events: readableFrom(workspace, now), botVisits: now - 180 * day }
   // Sessions and touches are whole, whatever is readable of them.
-  const sessions = { all: sessionsOf(facts.events, timezone), nameOf: sessionNames(facts.events, timezone) }
-  const pageSessionName = pageSessionNames(ofKind(facts.events, kind.pageview), timezone)
-  const count = (period: Span) => countersOf(facts, sessions, period, readable)
+  const filtered = query.filters && filterFacts(facts, query.filters, timezone)
+  const counted = filtered ?? allCounted
+  const whole = filtered?.events ?? facts.events
+  const sessions = {
+    ...{ all: sessionsOf(whole, timezone, counted), nameOf: sessionNames(whole, timezone), counted },
+  }
+  const pageSessionName = pageSessionNames(ofKind(whole, kind.pageview), timezone)
+  const count = (period: Span) => {
+    const counters = countersOf({ ...facts, events: whole }, sessions, period, readable)
+    return filtered ? { ...counters, new_contacts: null, bot_visits: null, link_clicks: null } : counters
+  }
 
   const shown = since(readable.events, span)
-  const events = inSpan(facts.events, shown)
+  const events = inSpan(whole, shown)
   const starting = startingIn(sessions.all, shown)
   const credits = ofKind(events, kind.conversion).map((conversion) => creditOf(conversion, facts.events, timezone))
   const buckets = bucketsOf(span, timezone)
@@ -72,18 +81,18 @@ export function computeOverview(
   return {
     metrics: {
       ...count(span),
-      live_visitors: liveVisitors(inSpan(facts.events, { start: readable.events, end: now + 1 }), now),
+      live_visitors: liveVisitors(inSpan(whole, { start: readable.events, end: now + 1 }), now),
       range: { ...span, timezone, bucket: bucketSizeOf(span, timezone) },
       previous: previous.start < readable.events ? null : count(previous),
     },
-    traffic_series: buckets.map((bucket) => ({ ...bucket, ...presenceOf(inSpan(events, bucket), sessions.nameOf) })),
+    traffic_series: buckets.map((bucket) => ({ ...bucket, ...presenceOf(inSpan(events, bucket), sessions) })),
     top_sources: topSources(starting, credits).slice(0, rows),
-    top_pages: topPages(events, starting, pageSessionName).slice(0, rows),
+    top_pages: topPages(events, starting, pageSessionName, counted).slice(0, rows),
     devices: breakdown(events, starting, breakdownKeys.devices).slice(0, rows),
     browsers: breakdown(events, starting, breakdownKeys.browsers).slice(0, rows),
     countries: breakdown(events, starting, breakdownKeys.countries).slice(0, rows),
     web_vitals: webVitals(events),
-    web_vital_pages: vitalPages(events).slice(0, rows),
+    web_vital_pages: vitalPages(events, counted).slice(0, rows),
     web_vital_series: buckets.map((bucket) => ({ ...bucket, ...vitalPoint(inSpan(events, bucket)) })),
     recent_events: recentEvents(events),
   }

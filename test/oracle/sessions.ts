@@ -57,11 +57,22 @@ function chainNames(events: readonly EventFact[], timezone: string, keyOf: NameO
   }
 }
 
+/** Which pageviews and events are counted: filters may want some alone. */
+export interface Counted {
+  isCountedView(event: EventFact): boolean
+  isCountedEvent(event: EventFact): boolean
+}
+
+export const allCounted: Counted = {
+  isCountedView: (event) => event.kind === kind.pageview,
+  isCountedEvent: () => true,
+}
+
 /** All sessions of these events, whole. */
-export function sessionsOf(events: readonly EventFact[], timezone: string): Session[] {
+export function sessionsOf(events: readonly EventFact[], timezone: string, counted = allCounted): Session[] {
   const chains = groupBy(events, sessionNames(events, timezone))
   chains.delete('')
-  return [...chains.values()].map((members) => describe(members.sort(byTime), timezone))
+  return [...chains.values()].map((members) => describe(members.sort(byTime), timezone, counted))
 }
 
 export function startingIn(sessions: readonly Session[], span: Span): Session[] {
@@ -69,7 +80,7 @@ export function startingIn(sessions: readonly Session[], span: Span): Session[] 
 }
 
 /** Facts are those of the chain's first two local days: sessions are meant for 24 hours at most. */
-function describe(chain: readonly EventFact[], timezone: string): Session {
+function describe(chain: readonly EventFact[], timezone: string, counted: Counted): Session {
   const first = chain[0]!
   const lastDay = localDay(timezone, first.occurred_at) + day
   const members = chain.filter((event) => localDay(timezone, event.occurred_at) <= lastDay)
@@ -84,8 +95,8 @@ function describe(chain: readonly EventFact[], timezone: string): Session {
     country: first.country,
     startsAt: first.occurred_at,
     durationMs: members.at(-1)!.occurred_at - first.occurred_at,
-    pageviews: pageviews.length,
-    events: members.length,
+    pageviews: members.filter(counted.isCountedView).length,
+    events: members.filter(counted.isCountedEvent).length,
     entryPath: pageviews[0]?.path,
     isBounce: pageviews.length === 1 && !has(kind.conversion) && !has(kind.custom) && engagementMs < 10_000,
   }

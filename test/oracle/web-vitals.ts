@@ -3,6 +3,7 @@
 import { ofKind } from './counters.ts'
 import { byTime, type EventFact, groupBy, kind } from './facts.ts'
 import { byText } from './lists.ts'
+import type { Counted } from './sessions.ts'
 
 export const metricNames = ['FCP', 'LCP', 'INP', 'CLS'] as const
 export type MetricName = (typeof metricNames)[number]
@@ -88,8 +89,8 @@ export function webVitals(events: readonly EventFact[]): VitalRow[] {
   })
 }
 
-export function vitalPages(events: readonly EventFact[]): VitalPageRow[] {
-  const views = groupBy(ofKind(events, kind.pageview), ({ path }) => path)
+export function vitalPages(events: readonly EventFact[], { isCountedView }: Counted): VitalPageRow[] {
+  const views = groupBy(events.filter(isCountedView), ({ path }) => path)
   return [...groupBy(samplesOf(events), ({ path }) => path)]
     .map(([path, samples]) => describePage(path, samples, views.get(path)?.length ?? 0))
     .sort((a, b) => b.pageviews - a.pageviews || byText(a.path, b.path))

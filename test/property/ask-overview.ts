@@ -76,7 +76,11 @@ export function inboxRows({ workspaceId, emails }: PlacedCase): InboxRow[] {
 /** The product's answer, or `refused` where it refuses the range as the contract says. */
 export async function askOverview(stores: TestStores, asked: PlacedCase): Promise<unknown> {
   const { workspaceId, timezone, plan, retentionDays, now } = asked
-  const query = Object.fromEntries(Object.entries(asked.query).map(([name, value]) => [name, String(value)]))
+  const { filters, ...range } = asked.query
+  const query = {
+    ...Object.fromEntries(Object.entries(range).map(([name, value]) => [name, String(value)])),
+    ...filters,
+  }
   try {
     const answer = await readAnalyticsOverview.handle({
       workspace: {

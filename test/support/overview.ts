@@ -26,7 +26,7 @@ export interface TestWorkspace {
   addEvents(events: readonly EventLike[]): Promise<void>
   addBotVisits(visits: readonly BotVisitLike[]): Promise<void>
   /** The answer to a query as it stands in the URL, at `now` where no other moment is given, from these stores or others. */
-  ask(query?: Record<string, string>, moment?: number, of?: TestStores): Promise<Overview>
+  ask(query?: Record<string, string | readonly string[]>, moment?: number, of?: TestStores): Promise<Overview>
 }
 
 export async function makeTestWorkspace(

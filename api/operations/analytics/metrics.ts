@@ -16,11 +16,12 @@ export function ratio(dividend: number, divisor: number): number {
 
 /** What is counted beside the events of visitors. */
 export interface OtherCounters {
-  readonly newContacts: number
-  readonly botVisits: number
-  readonly linkClicks: number
+  /** What is of no session is null where sessions are filtered. */
+  readonly newContacts: number | null
+  readonly botVisits: number | null
+  readonly linkClicks: number | null
   readonly revenue: RevenueTotals
-  readonly spending: AdSpend
+  readonly spending: AdSpend | null
 }
 
 export function countersOf(
@@ -36,8 +37,8 @@ export function countersOf(
     conversion_rate: perCent(counts.converting, counts.visitors),
     revenue_cents: revenue.cents,
     revenue_by_currency: revenue.apart,
-    ad_spend_cents: spending.cents,
-    ad_spend_by_currency: spending.apart,
+    ad_spend_cents: spending?.cents ?? null,
+    ad_spend_by_currency: spending?.apart ?? {},
     bounce_rate: perCent(counts.bounces, counts.begun),
     average_session_seconds: ratio(counts.durationMs, counts.begun * 1000),
     pages_per_session: ratio(counts.pageviews, counts.sessions),

@@ -9,6 +9,7 @@ import { scriptUrlOf, snippetOf } from '../../../schemas/install-snippet.ts'
 import { laxIntOr, namesOf } from '../../../schemas/lax.ts'
 import { bucketsMax, overviewAttemptsMax, overviewRowsDefault, overviewRowsMax } from '../../../schemas/limits.ts'
 import { AnalyticsOverview, type OverviewMetrics, overviewMembers } from '../../../schemas/resources/overview.ts'
+import { filterParameters, filtersOf } from '../../../schemas/session-filters.ts'
 import {
   type Bucket,
   bucketKinds,
@@ -48,6 +49,7 @@ const OverviewQuery = z.object({
     .optional()
     .describe('What `metrics.previous` is of: the period before (default), the same days a year earlier, or nothing.'),
   limit: laxIntOr(overviewRowsDefault, { ge: 1, le: overviewRowsMax, description: 'Rows of each list.' }),
+  ...filterParameters,
   include: namesOf(overviewMembers, 'The members wanted; the others are empty. All when left out.'),
 })
 
@@ -106,31 +108,39 @@ async function answerOverview(
   const timezone = build?.timezone ?? workspace.timezone
   const range = rangeOf(query, timezone, now)
   const buckets = bucketsOf(range)
+  const filters = filtersOf(query)
   const oldest = readableFrom({ ...workspace, timezone }, now)
   const [figures, trackingKey, earnings, newContacts, previousContacts] = await Promise.all([
     readOverview(stores.ch, {
       ...{ workspaceId: workspace.id, range, buckets, now, readableFrom: oldest, limit: query.limit },
-      ...rowsOf(build),
+      ...{ ...rowsOf(build), filters },
     }),
     currentTrackingKey(stores.pg, workspace.id),
-    readEarnings(stores, { workspace, range, buckets, oldest, limit: query.limit }),
+    readEarnings(stores, {
+      ...{ workspace, range, buckets, oldest, limit: query.limit, filters, build: rowsOf(build).build },
+    }),
     newContactsIn(stores, workspace.id, range, oldest),
     newContactsIn(stores, workspace.id, range.previous, oldest),
   ])
   // Without new events a fold writes no rows, and only its time goes on. A fold that isn't committed may still be writing.
   const isCommitted = foldedAsOf.version === figures.version
   const asOf = isCommitted ? Math.max(foldedAsOf.asOf, figures.asOf) : Math.min(foldedAsOf.asOf, figures.asOf)
-  const metrics = metricsOf(figures, { range, asOf, earnings, newContacts, previousContacts })
+  const contacts = filters === undefined ? { newContacts, previousContacts } : noContacts
+  const metrics = metricsOf(figures, { range, asOf, earnings, ...contacts })
   return {
     metrics,
     ...listsOf(figures, buckets, {
       ...{ revenue: earnings.current, limit: query.limit },
       contacts: await readContactsOfEvents(stores.pg, workspace.id, figures.recentEvents),
     }),
-    recommendations: recommend({ ...figures, metrics }),
+    // Advice is about the whole site.
+    recommendations: filters === undefined ? recommend({ ...figures, metrics }) : [],
     snippet: shownSnippet(workspace, config.apiHost, trackingKey ?? ''),
   }
 }
+
+/** Contacts are of no session. */
+const noContacts = { newContacts: null, previousContacts: null }
 
 /** Build 0 has no rows. */
 function rowsOf(build: FigureBuild | undefined): { build: number; cellsThrough: number | null } {
@@ -145,8 +155,8 @@ interface MetricsOptions {
   readonly range: TimeRange
   readonly asOf: number
   readonly earnings: Earnings
-  readonly newContacts: number
-  readonly previousContacts: number
+  readonly newContacts: number | null
+  readonly previousContacts: number | null
 }
 
 function metricsOf(
@@ -156,7 +166,7 @@ function metricsOf(
   const { current, previous, botVisits, linkClicks } = figures
   return {
     ...countersOf(current, {
-      ...{ newContacts, botVisits: botVisits.current, linkClicks: linkClicks.current },
+      ...{ newContacts, botVisits: botVisits?.current ?? null, linkClicks: linkClicks?.current ?? null },
       ...{ revenue: earnings.current, spending: earnings.spending },
     }),
     ad_campaigns: [...earnings.campaigns],
@@ -168,7 +178,11 @@ function metricsOf(
       previous === undefined
         ? null
         : countersOf(previous, {
-            ...{ newContacts: previousContacts, botVisits: botVisits.previous, linkClicks: linkClicks.previous },
+            ...{
+              newContacts: previousContacts,
+              botVisits: botVisits?.previous ?? null,
+              linkClicks: linkClicks?.previous ?? null,
+            },
             ...{ revenue: earnings.previous, spending: earnings.previousSpending },
           }),
   }

@@ -1,6 +1,8 @@
 /** Revenue of an overview: read beside the figures of visitors, and put into their rows. */
+import { readChosenSessions } from '../../../clickhouse/queries/overview/read-chosen-sessions.ts'
 import { type AdCampaign, type AdSpend, listAdCampaigns, sumAdSpend } from '../../../postgres/tables/ad-spend.ts'
 import {
+  listSessionsOfPayments,
   type RevenueByKey,
   type RevenueFigures,
   type RevenueRequest,
@@ -8,14 +10,16 @@ import {
   readRevenueFigures,
   readRevenueTotals,
 } from '../../../postgres/tables/revenue-figures.ts'
-import type { Bucket, TimeRange } from '../../../schemas/time-range.ts'
+import type { SessionFilters } from '../../../schemas/session-filters.ts'
+import type { Bucket, Span, TimeRange } from '../../../schemas/time-range.ts'
 import type { Stores } from '../define.ts'
 
 export interface Earnings {
   readonly current: RevenueFigures
   readonly previous: RevenueTotals
-  readonly spending: AdSpend
-  readonly previousSpending: AdSpend
+  /** Null where sessions are filtered: ads are of no session. */
+  readonly spending: AdSpend | null
+  readonly previousSpending: AdSpend | null
   readonly campaigns: readonly (AdCampaign & { readonly revenue_cents: number })[]
 }
 
@@ -27,26 +31,27 @@ export interface EarningsRequest {
   readonly oldest: number
   /** Campaigns that are listed. */
   readonly limit: number
+  readonly build: number
+  /** Undefined where all sessions count. */
+  readonly filters: SessionFilters | undefined
 }
 
-export async function readEarnings(
-  { pg }: Pick<Stores, 'pg'>,
-  { workspace, range, buckets, oldest, limit }: EarningsRequest,
-): Promise<Earnings> {
-  const { id: workspaceId, currency } = workspace
-  const of = ({ start, end }: { start: number; end: number }): RevenueRequest => ({
-    ...{ workspaceId, currency },
-    ...{ start: Math.max(start, oldest), end: Math.max(end, oldest) },
-  })
-  const adsOf = (request: RevenueRequest) => ({ workspaceId, currency, ...daysOf(request, range.timeZone) })
+export async function readEarnings(stores: Pick<Stores, 'pg' | 'ch'>, request: EarningsRequest): Promise<Earnings> {
+  const { workspace, range, buckets, limit, filters } = request
+  const { pg } = stores
+  const payments = filters && (await paymentsOf(stores, filters, request))
+  const of = (span: Span): RevenueRequest => ({ ...periodOf(span, request), currency: workspace.currency, payments })
   const [current, previous] = [of(range), of(range.previous)]
+  const adsOf = ({ workspaceId, currency, ...span }: RevenueRequest) => ({
+    ...{ workspaceId, currency, ...daysOf(span, range.timeZone) },
+  })
   const bucketStarts = buckets.map(({ start }) => start)
   const [figures, totals, spending, previousSpending, campaigns] = await Promise.all([
     readRevenueFigures(pg, current, bucketStarts),
     readRevenueTotals(pg, previous),
-    sumAdSpend(pg, adsOf(current)),
-    sumAdSpend(pg, adsOf(previous)),
-    listAdCampaigns(pg, adsOf(current), limit),
+    filters ? null : sumAdSpend(pg, adsOf(current)),
+    filters ? null : sumAdSpend(pg, adsOf(previous)),
+    filters ? [] : listAdCampaigns(pg, adsOf(current), limit),
   ])
   return {
     ...{ current: figures, previous: totals, spending, previousSpending },
@@ -57,8 +62,25 @@ export async function readEarnings(
   }
 }
 
+function periodOf({ start, end }: Span, { workspace, oldest }: EarningsRequest) {
+  return { workspaceId: workspace.id, start: Math.max(start, oldest), end: Math.max(end, oldest) }
+}
+
+/** Ids of the payments in both periods that are credited to a chosen session. */
+async function paymentsOf(
+  { pg, ch }: Pick<Stores, 'pg' | 'ch'>,
+  filters: SessionFilters,
+  request: EarningsRequest,
+): Promise<number[]> {
+  const { workspace, range, build } = request
+  const start = range.isCompared ? Math.min(range.start, range.previous.start) : range.start
+  const sessions = await listSessionsOfPayments(pg, periodOf({ start, end: range.end }, request))
+  const sought = { workspaceId: workspace.id, build, timezone: range.timeZone, filters }
+  return (await readChosenSessions(ch, sessions, sought)).map(({ id }) => id)
+}
+
 /** The local days that begin in a period: each day's cost counts in one of two periods side by side. */
-function daysOf({ start, end }: RevenueRequest, timeZone: string): { from: string; to: string } {
+function daysOf({ start, end }: Span, timeZone: string): { from: string; to: string } {
   const day = (at: number) => new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' }).format(at)
   return { from: day(start - 1) === day(start) ? nextDay(day(start)) : day(start), to: day(end - 1) }
 }

@@ -32,24 +32,28 @@ export const markSql =
   '(SELECT argMax((folded,version,toUnixTimestamp64Milli(first_at)),version) FROM sessions WHERE workspace_id=0 AND build=0)'
 
 /**
- * The statement's rows: period, list (a kind), key, detail, bucket, and the figures. Parameters: `periodParams`.
+ * The statement of the figures of some periods; its rows are those of `composed`. Parameters: `periodParams`.
  * @param others parts that are counted beside the periods
  */
 export function figuresSql(periods: readonly PeriodSql[], others: readonly string[]): string {
-  const parts = [
+  return composed([
     ...cellsPart(periods),
     ...periods.flatMap((period) => [...sessionsPart(period), ...cutEndPart(period), ...cutStartParts(period)]),
     ...others,
-    // A row of its own, so that the mark is answered where there is nothing to count.
-    part(markPeriod, "0 AS kind,'' AS key,'' AS detail,0 AS bucket", {}, 'FROM system.one'),
-  ]
+  ])
+}
+
+/** Adds parts up to rows: period, list (a kind), key, detail, bucket, and the figures. In parts `mark` is what `markSql` answers. */
+export function composed(parts: readonly string[]): string {
+  // A row of its own, so that the mark is answered where there is nothing to count.
+  const ofMark = part(markPeriod, "0 AS kind,'' AS key,'' AS detail,0 AS bucket", {}, 'FROM system.one')
   // A page with samples of web vitals is listed twice, so that both lists have their own first ones.
   const list = `arrayJoin(if(kind=${page} AND ${figure('samples')}>0,[kind,${sampledPage}],[kind]))`
   const [views, visitors, conversions] = [figure('pageviews'), figure('visitors'), figure('conversions')]
   return `WITH ${markSql} AS mark
     SELECT period,${list} AS list,key,detail,bucket,f,mark.1 AS folded,mark.2 AS version,mark.3 AS as_of,max(${figure('is_cut')}) OVER () AS lists_cut
     FROM (SELECT period,kind,key,detail,bucket,[${figureNames.map((name) => `sum(${name})`).join(',')}] AS f
-      FROM (${parts.join(' UNION ALL ')}) GROUP BY period,kind,key,detail,bucket)
+      FROM (${[...parts, ofMark].join(' UNION ALL ')}) GROUP BY period,kind,key,detail,bucket)
     ORDER BY period,list,bucket,if(kind=${page},${views},${visitors}) DESC,if(kind=${page},0,${conversions}) DESC,key,detail
     LIMIT {limit:UInt32} BY period,list,bucket`
 }

@@ -13,8 +13,9 @@ export interface PeriodCounts {
 }
 
 export interface OtherCounts {
-  readonly botVisits: PeriodCounts
-  readonly linkClicks: PeriodCounts
+  /** Null where sessions are filtered: these are of no session. */
+  readonly botVisits: PeriodCounts | null
+  readonly linkClicks: PeriodCounts | null
   /** Distinct visitors of the last minutes. */
   readonly liveVisitors: number
   /** Whether the workspace has any readable event. */

@@ -2,6 +2,7 @@
 import type { IdRange } from '../../../schemas/id-ranges.ts'
 import { type VitalName, vitals } from '../../../schemas/reference/web-vitals.ts'
 import type { Bucket, Span } from '../../../schemas/time-range.ts'
+import type { BoundSql } from '../../bound-sql.ts'
 import { cellKinds, cellOfPage } from '../../rollups/appearance.ts'
 import { metricNames } from '../../rollups/cells.ts'
 import { idsIn, isSample } from '../../rollups/event-sql.ts'
@@ -61,6 +62,8 @@ export interface DetailsRequest {
   readonly sampledPages: readonly PageCounts[]
   /** Ids of the events that are seen. */
   readonly folded: readonly IdRange[]
+  /** Condition: the event is of a session that is counted. All are, where there is none. */
+  readonly isCounted: BoundSql | undefined
 }
 
 /** Rows of the whole period have no bucket. */
@@ -112,10 +115,11 @@ export async function readDetails(ch: Reader, request: DetailsRequest): Promise<
 
 /** Parts of rows as `cells.sample` has them: kind, key, bucket, metric, value, n, total, latest. */
 function detailsSql(request: DetailsRequest): { sql: string; params: Record<string, unknown> } {
-  const { workspaceId, build, days, spans, buckets, bucketDays, pages, sampledPages, folded } = request
+  const { workspaceId, build, days, spans, buckets, bucketDays, pages, sampledPages, folded, isCounted } = request
   const seen = idsIn(folded, 'folded')
   const params: Record<string, unknown> = {
     ...seen.params,
+    ...isCounted?.params,
     ...{ workspace: workspaceId, build, from_day: days.from, to_day: days.to },
     ...{ bucket_starts: buckets.map(({ start }) => start), bucket_days: bucketDays ?? [] },
     paths: [...new Set([...pages, ...sampledPages].map(({ path }) => path))],
@@ -130,7 +134,11 @@ function detailsSql(request: DetailsRequest): { sql: string; params: Record<stri
   const parts = [
     ...(days.from <= days.to ? [cellsPart] : []),
     ...(isReached.length > 0
-      ? [eventsPart(`workspace_id = {workspace:UInt32} AND (${isReached.join(' OR ')}) AND ${seen.sql}`)]
+      ? [
+          eventsPart(
+            `workspace_id = {workspace:UInt32} AND (${isReached.join(' OR ')}) AND ${seen.sql} AND ${isCounted?.sql ?? '1'}`,
+          ),
+        ]
       : []),
   ]
   if (parts.length === 0) return { params, sql: 'SELECT 0 AS metric WHERE 0' }

@@ -97,25 +97,42 @@ interface AnsweredRow {
 type Row = AnsweredRow & Record<FigureName, number>
 
 export async function readFigures(ch: Reader, request: FiguresRequest): Promise<Figures> {
-  const { workspaceId, build, current, previous, buckets, bucketDays, limit } = request
+  const { current, previous, bucketDays } = request
   const periods = [current, previous].filter((period) => period !== undefined)
   const isByHours = bucketDays === undefined
+  const sql = figuresSql(periods, isByHours && current !== undefined ? [hourSeries()] : [])
+  return askFigures(ch, sql, isByHours ? seriesPeriod : 0, request)
+}
+
+/**
+ * @param sql a statement of `composed`, with the parameters of the periods and buckets
+ * @param seriesOn the period that the series is of
+ */
+export async function askFigures(
+  ch: Reader,
+  sql: string,
+  seriesOn: number,
+  request: FiguresRequest,
+  params: Record<string, unknown> = {},
+): Promise<Figures> {
+  const { workspaceId, build, current, previous, buckets, bucketDays, limit } = request
   const rows = await ch.query<AnsweredRow>(
-    figuresSql(periods, isByHours && current !== undefined ? [hourSeries()] : []),
+    sql,
     {
       ...(current && periodParams(current)),
       ...(previous && periodParams(previous)),
       ...{ workspace: workspaceId, build, limit },
-      ...(isByHours
+      ...(bucketDays === undefined
         ? { bucket_starts: buckets.map(({ start }) => start), hours_end: current?.pieces.end ?? 0 }
         : { bucket_days: bucketDays }),
+      ...params,
     },
     { settings: composedStatement },
   )
-  return figuresOf(rows.map(withFigures), request)
+  return figuresOf(rows.map(withFigures), seriesOn, request)
 }
 
-function figuresOf(rows: readonly Row[], request: FiguresRequest): Figures {
+function figuresOf(rows: readonly Row[], seriesOn: number, request: FiguresRequest): Figures {
   const of = (period: number, list: number) => rows.filter((row) => row.period === period && row.list === list)
   const groups = (list: number) =>
     of(0, list)
@@ -126,7 +143,7 @@ function figuresOf(rows: readonly Row[], request: FiguresRequest): Figures {
   return {
     current: countsOf(rows, 0),
     previous: request.previous && countsOf(rows, 1),
-    series: seriesOf(rows, request),
+    series: seriesOf(rows, seriesOn, request),
     ...{ sources: groups(cellKinds.source), devices: groups(cellKinds.device) },
     ...{ browsers: groups(cellKinds.browser), countries: groups(cellKinds.country) },
     ...{ pages: pages(cellKinds.page), sampledPages: pages(sampledPage) },
@@ -155,8 +172,7 @@ function countsOf(rows: readonly Row[], period: number): Counts {
   }
 }
 
-function seriesOf(rows: readonly Row[], { buckets, bucketDays }: FiguresRequest): BucketCounts[] {
-  const period = bucketDays === undefined ? seriesPeriod : 0
+function seriesOf(rows: readonly Row[], period: number, { buckets, bucketDays }: FiguresRequest): BucketCounts[] {
   const byBucket = new Map(
     rows.filter((row) => row.period === period && row.list === cellKinds.all).map((row) => [row.bucket, row]),
   )

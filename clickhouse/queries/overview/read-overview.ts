@@ -1,15 +1,17 @@
 /**
- * All figures of an overview, by four statements: the figures first, then what depends on the pages they list and on the
+ * All figures of an overview, by four statements (one or two more where sessions are filtered): the figures first, then what depends on the pages they list and on the
  * events they reflect. Callers know nothing of how they are counted.
  */
-import { botRetentionDays, recentEventsMax } from '../../../schemas/limits.ts'
+import { botRetentionDays, liveWindowMs, recentEventsMax } from '../../../schemas/limits.ts'
+import type { SessionFilters } from '../../../schemas/session-filters.ts'
 import type { Bucket, Span, TimeRange } from '../../../schemas/time-range.ts'
 import { dayMs, localDayAt } from '../../../schemas/time-zone.ts'
 import type { Reader } from '../reader.ts'
 import { divide, type Pieces } from './pieces.ts'
 import { type OtherCounts, readCounts } from './read-counts.ts'
 import { type Details, type DetailsRequest, readDetails } from './read-details.ts'
-import { type Figures, readFigures } from './read-figures.ts'
+import { type Figures, type FiguresRequest, readFigures } from './read-figures.ts'
+import { choose, countChosenVisitors, isOfChosenSession, readFilteredFigures } from './read-filtered.ts'
 import { type RecentEvent, readRecentEvents } from './read-recent-events.ts'
 
 export interface OverviewRequest {
@@ -24,6 +26,8 @@ export interface OverviewRequest {
   readonly readableFrom: number
   /** Rows of each list. */
   readonly limit: number
+  /** Undefined where all sessions count. */
+  readonly filters: SessionFilters | undefined
 }
 
 export interface OverviewFigures extends Omit<Figures, 'folded' | 'sampledPages'>, OtherCounts, Details {
@@ -31,7 +35,7 @@ export interface OverviewFigures extends Omit<Figures, 'folded' | 'sampledPages'
 }
 
 export async function readOverview(ch: Reader, request: OverviewRequest): Promise<OverviewFigures> {
-  const { workspaceId, build, range, buckets, now, readableFrom, limit } = request
+  const { workspaceId, build, range, buckets, now, readableFrom, limit, filters } = request
   const { timeZone: timezone, endsNow, previous } = range
   const cellsThrough = request.cellsThrough ?? -1
   const hasDayBuckets = range.bucket !== 'hour'
@@ -42,33 +46,52 @@ export async function readOverview(ch: Reader, request: OverviewRequest): Promis
       ? divide(previous, { timezone, readableFrom, endsNow: false })
       : undefined
   const period = { cellsThrough, wanted: 'all kinds' as const }
-  const figures = await readFigures(ch, {
+  const chosen =
+    filters &&
+    (await choose(ch, {
+      ...{ workspaceId, build, timezone, filters },
+      ...{
+        from: Math.min(before?.start ?? range.start, now) - dayMs,
+        to: Math.max(pieces?.end ?? range.end, now) + dayMs,
+      },
+    }))
+  const figuresRequest: FiguresRequest = {
     ...{ workspaceId, build, buckets, bucketDays, limit },
     current: pieces && { ...period, number: 0, pieces, hasDayBuckets },
     previous: before && { ...period, number: 1, pieces: before, wanted: 'totals', hasDayBuckets: false },
-  })
+  }
+  const figures =
+    chosen === undefined ? await readFigures(ch, figuresRequest) : await readFilteredFigures(ch, figuresRequest, chosen)
   const { folded, sampledPages, ...shown } = figures
-  const ofCells = spansOf(pieces, cellsThrough, hasDayBuckets)
-  const botsReadableFrom = now - botRetentionDays * dayMs
+  const spans =
+    chosen === undefined
+      ? spansOf(pieces, cellsThrough, hasDayBuckets)
+      : { days: noDays, spans: pieces ? [pieces] : [] }
+  const end = pieces?.end ?? range.end
+  const isCounted =
+    chosen && isOfChosenSession(chosen, { build, folded, timezone, from: pieces?.start ?? range.start, to: end - 1 })
+  const countsRequest = {
+    ...{ workspaceId, build, current: range, previous, now, readableFrom },
+    ...{ botsReadableFrom: now - botRetentionDays * dayMs, folded },
+  }
   const [counts, details, recentEvents] = await Promise.all([
-    readCounts(ch, { workspaceId, build, current: range, previous, now, readableFrom, botsReadableFrom, folded }),
+    readCounts(ch, countsRequest),
     readDetails(ch, {
-      workspaceId,
-      build,
-      folded,
-      buckets,
-      bucketDays,
-      pages: figures.pages,
-      sampledPages,
-      ...ofCells,
+      ...{ workspaceId, build, folded, buckets, bucketDays, pages: figures.pages, sampledPages, isCounted },
+      ...spans,
     }),
     readRecentEvents(
       ch,
-      { workspaceId, readableFrom, start: startOfNewest(range, buckets, figures), end: pieces?.end ?? range.end },
+      { workspaceId, readableFrom, start: startOfNewest(range, buckets, figures), end },
       folded,
+      isCounted,
     ),
   ])
-  return { ...shown, ...counts, ...details, recentEvents }
+  if (chosen === undefined) return { ...shown, ...counts, ...details, recentEvents }
+  const live = { workspaceId, from: Math.max(readableFrom, now - liveWindowMs), to: now, folded }
+  const isLive = isOfChosenSession(chosen, { ...live, build, timezone })
+  const liveVisitors = await countChosenVisitors(ch, live, isLive)
+  return { ...shown, ...counts, botVisits: null, linkClicks: null, liveVisitors, ...details, recentEvents }
 }
 
 /** Where the buckets begin that have all recent events: the last ones, with enough events that are listed. */
@@ -82,13 +105,14 @@ function startOfNewest({ start }: Span, buckets: readonly Bucket[], { series }: 
   return at > 0 ? Math.max(start, buckets[at]!.start) : start
 }
 
+const noDays = { from: 1, to: 0 }
+
 /** What of a period is read from cells, and what from events. Hours are read from events alone. */
 function spansOf(
   pieces: Pieces | undefined,
   cellsThrough: number,
   hasDayBuckets: boolean,
 ): Pick<DetailsRequest, 'days' | 'spans'> {
-  const noDays = { from: 1, to: 0 }
   if (pieces === undefined) return { days: noDays, spans: [] }
   const { start, end, cutStart, days, cutEnd } = pieces
   const closed = { from: days.from, to: Math.min(days.to, cellsThrough) }

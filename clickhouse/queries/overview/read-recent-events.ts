@@ -1,6 +1,7 @@
 /** The newest events of a range, as a person would look at them: without vitals and leaves of pages. */
 import type { IdRange } from '../../../schemas/id-ranges.ts'
 import { recentEventsMax } from '../../../schemas/limits.ts'
+import type { BoundSql } from '../../bound-sql.ts'
 import { idsIn } from '../../rollups/event-sql.ts'
 import { type ReadableSpan, type Reader, spanParams, within } from '../reader.ts'
 
@@ -31,12 +32,21 @@ export const recentEventColumns = `id, toString(email_hash) AS email_hash, if(se
        event_name, url, path, title, referrer, source, medium, campaign, content, properties,
        toUnixTimestamp64Milli(occurred_at) AS occurred_at_ms, toUnixTimestamp64Milli(arrived_at) AS received_at_ms`
 
-export function readRecentEvents(ch: Reader, span: ReadableSpan, folded: readonly IdRange[]): Promise<RecentEvent[]> {
+/**
+ * @param folded ids of the events that are seen
+ * @param isCounted condition: the event is of a session that is counted; all are, where there is none
+ */
+export function readRecentEvents(
+  ch: Reader,
+  span: ReadableSpan,
+  folded: readonly IdRange[],
+  isCounted: BoundSql | undefined,
+): Promise<RecentEvent[]> {
   const seen = idsIn(folded, 'folded')
   return ch.query<RecentEvent>(
     `SELECT ${recentEventColumns}
-     FROM events WHERE ${within('from', 'to')} AND kind NOT IN ('web_vital', 'page_leave') AND ${seen.sql}
+     FROM events WHERE ${within('from', 'to')} AND kind NOT IN ('web_vital', 'page_leave') AND ${seen.sql} AND ${isCounted?.sql ?? '1'}
      ORDER BY occurred_at DESC, id DESC LIMIT ${recentEventsMax}`,
-    { ...spanParams(span), ...seen.params },
+    { ...isCounted?.params, ...spanParams(span), ...seen.params },
   )
 }

@@ -1,0 +1,108 @@
+/**
+ * Filters of the overview: they choose sessions. docs/metrics.md ("Filters") has the rules;
+ * test/property/overview-filters.test.ts holds them.
+ */
+import { z } from 'zod'
+import { repeated } from './lax.ts'
+import { filterTextLengthMax, filterValuesMax } from './limits.ts'
+import { channels } from './reference/channels.ts'
+import { devices } from './row.ts'
+import { enumError } from './validation-errors.ts'
+import type { Build } from './zod-errors.ts'
+
+/** Of the session's entry, except that any pageview or event may have one of the last three. */
+export const filterNames = [
+  ...(['source', 'medium', 'channel', 'campaign', 'entry_path', 'device', 'browser', 'os', 'country'] as const),
+  ...(['path', 'hostname', 'event'] as const),
+] as const
+export type FilterName = (typeof filterNames)[number]
+
+/** One value as it was meant: `!` before it, and the texts between its `*`. */
+export interface FilterPattern {
+  readonly isNot: boolean
+  readonly texts: readonly string[]
+}
+
+/** By name; a name without values isn't there. */
+export type SessionFilters = ReadonlyMap<FilterName, readonly FilterPattern[]>
+
+/** A backslash before a character takes its meaning away. */
+export function readPattern(value: string): FilterPattern {
+  const isNot = value.startsWith('!')
+  const texts = ['']
+  for (const [, escaped, plain] of value.slice(isNot ? 1 : 0).matchAll(/\\([\s\S])|([\s\S])/g)) {
+    if (plain === '*') texts.push('')
+    else texts.push(`${texts.pop()}${escaped ?? plain}`)
+  }
+  return { isNot, texts }
+}
+
+/** Whether a text is one that the patterns of a filter choose. */
+export function isChosen(text: string, patterns: readonly FilterPattern[]): boolean {
+  const wanted = patterns.filter(({ isNot }) => !isNot)
+  const isUnwanted = patterns.some((pattern) => pattern.isNot && fits(text, pattern))
+  return !isUnwanted && (wanted.length === 0 || wanted.some((pattern) => fits(text, pattern)))
+}
+
+function fits(text: string, { texts }: FilterPattern): boolean {
+  const [first, ...others] = texts
+  const last = others.pop()
+  if (last === undefined) return text === first
+  let at = first!.length
+  for (const between of others) {
+    const found = text.indexOf(between, at)
+    if (found < 0) return false
+    at = found + between.length
+  }
+  return text.startsWith(first!) && text.length - last.length >= at && text.endsWith(last)
+}
+
+/** Undefined where nothing is filtered. */
+export function filtersOf(
+  query: Partial<Record<FilterName, readonly string[] | undefined>>,
+): SessionFilters | undefined {
+  const filters = new Map<FilterName, readonly FilterPattern[]>()
+  for (const name of filterNames) {
+    const values = query[name] ?? []
+    if (values.length > 0) filters.set(name, values.map(readPattern))
+  }
+  return filters.size === 0 ? undefined : filters
+}
+
+const meanings: Readonly<Record<FilterName, string>> = {
+  source: 'Sessions from it',
+  medium: 'Sessions by it',
+  channel: 'Sessions of this channel group',
+  campaign: 'Sessions of it',
+  entry_path: 'Sessions that entered there',
+  device: 'Sessions on it',
+  browser: 'Sessions with it',
+  os: 'Sessions with it',
+  country: 'Sessions from it, ISO alpha-2',
+  path: 'Sessions that viewed it; counts its pageviews',
+  hostname: 'Sessions that viewed a page of it',
+  event: 'Sessions with it; counts these events',
+}
+/** What else isn't possible is a mistake of the caller. */
+const known: Partial<Record<FilterName, readonly string[]>> = { channel: channels, device: Object.keys(devices) }
+
+/** Members of an operation's query. */
+export const filterParameters = Object.fromEntries(filterNames.map((name) => [name, filterParameter(name)])) as Record<
+  FilterName,
+  ReturnType<typeof filterParameter>
+>
+
+function filterParameter(name: FilterName) {
+  const value = z
+    .string()
+    .max(filterTextLengthMax)
+    .superRefine((text, context) => {
+      const names = known[name]
+      const { texts } = readPattern(text)
+      if (names === undefined || texts.length > 1 || names.includes(texts[0]!)) return
+      const build: Build = (loc) => enumError(loc, text, names)
+      context.addIssue({ code: 'custom', params: { build } })
+    })
+  const description = `${meanings[name]}. Repeat for or; \`!\` is not, \`*\` any text.`
+  return repeated(z.array(value).max(filterValuesMax).optional().meta({ description }))
+}

@@ -1,0 +1,60 @@
+/** Filters as a client sends them: repeated in a query, lists in MCP; refused where the value can't be. */
+import { expect, test } from 'vitest'
+import { setUpApi } from '../support/api.ts'
+import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
+import { foldWhatIsThere } from '../support/fold.ts'
+
+const { stores, api, mine } = setUpApi()
+
+interface Answer {
+  readonly metrics: Record<string, unknown>
+  readonly recommendations: readonly unknown[]
+  readonly top_pages: readonly { readonly path: string }[]
+}
+
+async function visit(): Promise<void> {
+  const events = [
+    { visitor: 1, source: 'google', path: '/a' },
+    { visitor: 2, source: 'bing', path: '/jobs/1' },
+    { visitor: 2, source: 'bing', path: '/b' },
+    { visitor: 3, source: 'news', path: '/a' },
+  ]
+  const at = { workspace_id: mine.workspaceId, occurred_at: Date.now() - 60_000 }
+  await insertEventRows(
+    stores.ch,
+    events.map((event) => makeEventRow({ ...at, ...event })),
+  )
+  await foldWhatIsThere(stores)
+}
+
+async function ask(query: string): Promise<{ status: number; body: Answer }> {
+  const response = await api.ask(`/v1/analytics/overview?hours=24&${query}`, { key: mine.apiKey })
+  return { status: response.status, body: (await response.json()) as Answer }
+}
+
+test('a repeated filter is or, another one is and, and what is of no session is null', async () => {
+  await visit()
+  const visitors = async (query: string) => (await ask(query)).body.metrics['visitors']
+  expect(await visitors('source=google&source=bing')).toBe(2)
+  expect(await visitors('source=google&source=bing&path=!/jobs*')).toBe(1)
+  expect(await visitors('source=!google&source=!bing')).toBe(1)
+  expect(await visitors('channel=Organic%20Search')).toBe(2)
+  const { body } = await ask('path=/b')
+  expect(body.top_pages.map(({ path }) => path)).toEqual(['/b'])
+  expect(body.metrics).toMatchObject({ visitors: 1, pageviews: 1, sessions: 1 })
+  expect(body.metrics).toMatchObject({ bot_visits: null, link_clicks: null, new_contacts: null, ad_spend_cents: null })
+  expect(body.recommendations).toEqual([])
+})
+
+test('a device or channel that is none is refused, and lists have bounds', async () => {
+  for (const [query, place] of [
+    ['device=phone', ['query', 'device', 0]],
+    ['channel=Organic', ['query', 'channel', 0]],
+    [Array.from({ length: 21 }, () => 'path=a').join('&'), ['query', 'path']],
+  ] as const) {
+    const { status, body } = await ask(query)
+    expect([query, status, body]).toMatchObject([query, 422, { detail: [{ loc: place }] }])
+  }
+  // A wildcard may fit some.
+  expect((await ask('device=*o*')).status).toBe(200)
+})

@@ -19,6 +19,7 @@ export const guides: Readonly<Record<string, Readonly<Record<string, string>>>> 
   'What there is': {
     metrics: 'What each figure of the analytics overview means',
     people: 'Contacts, their browsers and journeys; how people are merged and erased',
+    'company-profile': 'What the service knows of your company, and what it is made of',
     posts: 'Write, schedule and publish posts to social accounts',
     media: 'Upload images and films, and read them back',
     links: 'Make tracked short links, and count their clicks',

@@ -12,10 +12,12 @@ import { makeMetrics } from '../runtime/metrics.ts'
 import { makeGuardedAgent } from '../runtime/outbound/guarded-agent.ts'
 import { makeSecretBox, secretBoxPurpose } from '../runtime/secret-box.ts'
 import { makeShutdown } from '../runtime/shutdown.ts'
+import { profileRequestMs } from '../schemas/profile-limits.ts'
 import { webhookAttemptMs } from '../schemas/webhook-limits.ts'
 import { startFolder } from './fold/loop.ts'
 import { jobs } from './jobs.ts'
 import { makePipelineMetrics } from './pipeline-metrics.ts'
+import { startProfiler } from './profile/loop.ts'
 import { makeCredentialsBox } from './publishing/adapters.ts'
 import { startPublisher } from './publishing/publisher.ts'
 import { startCreditor } from './revenue/loop.ts'
@@ -52,6 +54,14 @@ async function main(): Promise<void> {
     box: makeSecretBox(secretKey, secretBoxPurpose),
     agent: makeGuardedAgent({ allowPrivate: config.allowPrivateTargets, connectMs: webhookAttemptMs }),
   })
+  const { allowPrivateTargets: allowPrivate, apiHost = '' } = config
+  const profiler = startProfiler(
+    {
+      ...{ pg, ch, clock: systemClock, apiHost },
+      fetching: { agent: makeGuardedAgent({ allowPrivate, connectMs: profileRequestMs }), allowPrivate },
+    },
+    { log, metrics: pipelineMetrics },
+  )
   const watch = watchQueues(pg, pipelineMetrics)
   const server = makeStatusServer(metrics, log)
 
@@ -59,7 +69,14 @@ async function main(): Promise<void> {
   shutdown.step('sweep', () => sweep.close())
   // Together, so that all of them end within the time that a stop has.
   shutdown.step('work', async () => {
-    await Promise.all([worker.close(), publisher.close(), sender.close(), creditor.close(), folder.close()])
+    await Promise.all([
+      worker.close(),
+      publisher.close(),
+      sender.close(),
+      creditor.close(),
+      profiler.close(),
+      folder.close(),
+    ])
   })
   shutdown.step('queue metrics', () => watch.close())
   shutdown.step('stores', async () => {

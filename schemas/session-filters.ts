@@ -69,24 +69,21 @@ export function filtersOf(
   return filters.size === 0 ? undefined : filters
 }
 
-const meanings: Readonly<Record<FilterName, string>> = {
-  source: 'Sessions from it',
-  medium: 'Sessions by it',
-  channel: 'Sessions of this channel group',
-  campaign: 'Sessions of it',
-  entry_path: 'Sessions that entered there',
-  device: 'Sessions on it',
-  browser: 'Sessions with it',
-  os: 'Sessions with it',
-  country: 'Sessions from it, ISO alpha-2',
-  path: 'Sessions that viewed it; counts its pageviews',
-  hostname: 'Sessions that viewed a page of it',
-  event: 'Sessions with it; counts these events',
+export const filterSigns =
+  'Filters choose sessions, by their entry unless said: several values are or, `!` before one is not, `*` is any text.'
+
+/** Where the name doesn't say it. */
+const meanings: Partial<Record<FilterName, string>> = {
+  channel: 'Channel group',
+  country: 'ISO alpha-2',
+  path: 'Any page viewed; counts its pageviews',
+  hostname: 'Of any page viewed',
+  event: 'Any event; counts those',
 }
 /** What else isn't possible is a mistake of the caller. */
 const known: Partial<Record<FilterName, readonly string[]>> = { channel: channels, device: Object.keys(devices) }
 
-/** Members of an operation's query. */
+/** Members of an operation's query. How values are written, its description says (`filterSigns`). */
 export const filterParameters = Object.fromEntries(filterNames.map((name) => [name, filterParameter(name)])) as Record<
   FilterName,
   ReturnType<typeof filterParameter>
@@ -103,6 +100,11 @@ function filterParameter(name: FilterName) {
       const build: Build = (loc) => enumError(loc, text, names)
       context.addIssue({ code: 'custom', params: { build } })
     })
-  const description = `${meanings[name]}. Repeat for or; \`!\` is not, \`*\` any text.`
-  return repeated(z.array(value).max(filterValuesMax).optional().meta({ description }))
+  return repeated(
+    z
+      .array(value)
+      .max(filterValuesMax)
+      .optional()
+      .meta({ description: `${meanings[name]}.` }),
+  )
 }

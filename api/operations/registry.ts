@@ -22,6 +22,11 @@ import { reschedulePost } from './posts/reschedule-post.ts'
 import { schedulePost } from './posts/schedule-post.ts'
 import { unschedulePost } from './posts/unschedule-post.ts'
 import { updatePost } from './posts/update-post.ts'
+import { associateProfileMedia } from './profile/associate-media.ts'
+import { getProfile } from './profile/get-profile.ts'
+import { refreshProfile } from './profile/refresh-profile.ts'
+import { removeProfileMediaAsset } from './profile/remove-media.ts'
+import { updateProfileSources } from './profile/update-sources.ts'
 import { createWebhook } from './webhooks/create-webhook.ts'
 import { deleteWebhook } from './webhooks/delete-webhook.ts'
 import { listDeliveries } from './webhooks/list-deliveries.ts'
@@ -32,6 +37,11 @@ import { getWorkspace } from './workspace/get-workspace.ts'
 
 export const operations: readonly Operation[] = [
   getWorkspace,
+  getProfile,
+  updateProfileSources,
+  associateProfileMedia,
+  removeProfileMediaAsset,
+  refreshProfile,
   listSocialAccounts,
   listMedia,
   uploadMedia,

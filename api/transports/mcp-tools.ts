@@ -135,12 +135,12 @@ function inputSchemaOf({ input, effect, tool }: Operation): JsonSchema {
   }
 }
 
-/** Levels of members in output schemas. What changes something shows its own: a reading tool of the same thing shows the rest. */
+/** Levels of members in output schemas. What changes something names its own: a reading tool of the same thing describes them. */
 const levels = { read: 2, change: 1 }
 
 function outputSchemaOf({ output, effect }: Operation): { readonly schema: JsonSchema; readonly isList: boolean } {
   const { root, $defs } = rootOf(output, 'output')
-  const outline = outlineOf(root, $defs, effect === 'read' ? levels.read : levels.change)
+  const outline = effect === 'read' ? outlineOf(root, $defs, levels.read) : outlineOf(root, $defs, levels.change, false)
   if (root['type'] !== 'array') return { schema: outline, isList: false }
   return { schema: { type: 'object', properties: { items: outline }, required: ['items'] }, isList: true }
 }

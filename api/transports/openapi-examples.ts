@@ -45,6 +45,7 @@ const byName: Readonly<Record<string, unknown>> = {
   secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=',
   size_bytes: 48_213,
   slug: 'example',
+  source_urls: ['https://example.com/'],
   source: 'google',
   medium: 'organic',
   tags: ['launch'],

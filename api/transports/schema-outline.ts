@@ -8,15 +8,17 @@ import type { JsonSchema } from './json-schema.ts'
 /**
  * @param definitions what `$ref`s lead to
  * @param levels how many objects within one another have their members shown; lists count for nothing
+ * @param isDescribed whether descriptions are kept
  */
 export function outlineOf(
   schema: JsonSchema,
   definitions: Readonly<Record<string, JsonSchema>>,
   levels: number,
+  isDescribed = true,
 ): JsonSchema {
   const { $ref: ref, anyOf, type, enum: values, description, items, properties, additionalProperties } = schema
-  if (typeof ref === 'string') return outlineOf(definitions[ref.split('/').at(-1)!]!, definitions, levels)
-  const shown = (inner: unknown, below: number) => outlineOf(inner as JsonSchema, definitions, below)
+  if (typeof ref === 'string') return outlineOf(definitions[ref.split('/').at(-1)!]!, definitions, levels, isDescribed)
+  const shown = (inner: unknown, below: number) => outlineOf(inner as JsonSchema, definitions, below, isDescribed)
   const membersOf = (members: object) =>
     Object.fromEntries(Object.entries(members).map(([name, member]) => [name, shown(member, levels - 1)]))
   return {
@@ -24,7 +26,7 @@ export function outlineOf(
     ...(anyOf !== undefined && choiceOf((anyOf as JsonSchema[]).map((one) => shown(one, levels)))),
     ...(values !== undefined && { enum: values }),
     // That an object id is its type and its id is seen in each.
-    ...(description !== undefined && !String(description).endsWith('_<id>`') && { description }),
+    ...(isDescribed && description !== undefined && !String(description).endsWith('_<id>`') && { description }),
     ...(items !== undefined && { items: shown(items, levels) }),
     ...(properties !== undefined && levels > 0 && { properties: membersOf(properties as object) }),
     ...(isSchema(additionalProperties) && { additionalProperties: shown(additionalProperties, levels) }),

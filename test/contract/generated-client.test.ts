@@ -13,7 +13,7 @@ import { operations } from '../../api/operations/registry.ts'
 import { makeOpenApi, operationId } from '../../api/transports/openapi.ts'
 import { projectFile } from '../../runtime/paths.ts'
 import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
-import { exampleBody, madePath, objectNames, pathNames, shownOf, takesForm } from '../support/api-requests.ts'
+import { goodBody, madePath, objectNames, pathNames, shownOf, takesForm } from '../support/api-requests.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
 const run = promisify(execFile)
@@ -48,8 +48,8 @@ function callOf(operation: Operation, values: Readonly<Record<string, number>>):
     args.push(JSON.stringify(Object.fromEntries(named.map((name) => [name, values[name]]))))
   }
   if (takesForm(operation)) args.push("{ file: new File([pixel], 'pixel.png', { type: 'image/png' }), alt_text: 'A' }")
-  const body = exampleBody(operation)
-  if (body !== undefined) args.push(JSON.stringify(body))
+  const { body } = goodBody(operation, values)
+  if (typeof body === 'string') args.push(body)
   return `await report('${operationId(operation)}', () => client.v1.${methodOf(operation)}(${args.join(', ')}))`
 }
 

@@ -10,13 +10,7 @@ const contract = readFileSync(new URL('mcp-tools.txt', import.meta.url), 'utf8')
 const wanted = [...contract.matchAll(/`(svc\.\w+)`/g)].map(([, name]) => name!)
 
 /** Tools of the contract whose operations aren't there yet, with the reason: who adds one takes it off. */
-const notYet: Readonly<Record<string, string>> = {
-  'svc.get_company_profile': 'the company profile is not built',
-  'svc.refresh_company_profile': 'the company profile is not built',
-  'svc.update_company_profile_sources': 'the company profile is not built',
-  'svc.associate_company_profile_media': 'the company profile is not built',
-  'svc.remove_company_profile_media': 'the company profile is not built',
-}
+const notYet: Readonly<Record<string, string>> = {}
 /** What our decisions add to the contract. */
 const added = ['svc.get_post', 'svc.reschedule_post', 'svc.person_journey', 'svc.bot_analytics']
 

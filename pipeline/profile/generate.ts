@@ -1,0 +1,79 @@
+/**
+ * Generates a company profile that was asked for. A process that dies while it does leaves the profile to another; what was
+ * asked for meanwhile wins. Held by test/integration/company-profile.test.ts.
+ */
+import type { ClickHouse } from '../../clickhouse/client.ts'
+import { readMostVisited } from '../../clickhouse/queries/most-visited.ts'
+import type { Postgres } from '../../postgres/client.ts'
+import {
+  claimProfile,
+  type GenerationResult,
+  isLastAttempt,
+  type OrderedProfile,
+  readCompanyProfile,
+  saveProfile,
+} from '../../postgres/tables/company-profiles.ts'
+import { insertOutbox } from '../../postgres/tables/outbox.ts'
+import { readOwnSignals } from '../../postgres/tables/profile-signals.ts'
+import type { Clock } from '../../runtime/clock.ts'
+import { profileFetchingMs, profileSignalDays } from '../../schemas/profile-limits.ts'
+import { dayMs } from '../../schemas/time-zone.ts'
+import { type Fetching, fetchPage, PageRefused } from './fetch-page.ts'
+import { makeProfile } from './make-profile.ts'
+import { type Page, readPage } from './read-page.ts'
+
+export interface Generating {
+  readonly pg: Postgres
+  readonly ch: Pick<ClickHouse, 'query'>
+  readonly clock: Clock
+  readonly fetching: Omit<Fetching, 'signal'>
+  /** Public root of the API, where media are found. */
+  readonly apiHost: string
+}
+
+/** @returns whether there was one to generate; it is tried again where this throws */
+export async function generateNext(context: Generating, signal: AbortSignal): Promise<boolean> {
+  const { pg, apiHost } = context
+  const ordered = await claimProfile(pg)
+  if (ordered === undefined) return false
+  const result = await generate(context, ordered, signal).catch((error): GenerationResult => {
+    if (signal.aborted || !isLastAttempt(ordered)) throw error
+    return { status: 'failed', generated: undefined, error: 'The profile could not be generated' }
+  })
+  await pg.transaction(async (tx) => {
+    if (!(await saveProfile(tx, ordered, result))) return
+    const shown = await readCompanyProfile(tx, ordered.workspaceId, apiHost)
+    await insertOutbox(tx, ordered.workspaceId, 'company_profile.updated', shown)
+  })
+  return true
+}
+
+async function generate(
+  { pg, ch, clock, fetching }: Generating,
+  { workspaceId, sourceUrls }: OrderedProfile,
+  signal: AbortSignal,
+): Promise<GenerationResult> {
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(profileFetchingMs)])
+  const read = await Promise.all(sourceUrls.map((url) => readSource(url, { ...fetching, signal: deadline })))
+  signal.throwIfAborted()
+  const pages = read.filter((one): one is Page => typeof one !== 'string')
+  const faults = read.filter((one) => typeof one === 'string')
+  const error = faults.length === 0 ? null : faults.join('\n')
+  if (pages.length === 0 && sourceUrls.length > 0) return { status: 'failed', generated: undefined, error }
+  const [own, visits] = await Promise.all([
+    readOwnSignals(pg, workspaceId),
+    readMostVisited(ch, workspaceId, clock.now() - profileSignalDays * dayMs),
+  ])
+  return { status: 'ready', generated: makeProfile({ pages, sources: sourceUrls.length, own, visits }), error }
+}
+
+/** The page, or what is wrong with it. */
+async function readSource(source: string, fetching: Fetching): Promise<Page | string> {
+  try {
+    const { url, html } = await fetchPage(source, fetching)
+    return readPage(url, html)
+  } catch (error) {
+    if (error instanceof PageRefused) return `${source}: ${error.message}`
+    throw error
+  }
+}

@@ -1,0 +1,207 @@
+/** What an HTML page says of a company: its texts by what they are, its data for machines, its colours and fonts. */
+import { Parser } from 'htmlparser2'
+import { pageTextLengthMax, pageTextsMax } from '../../schemas/profile-limits.ts'
+
+export interface Heading {
+  readonly level: number
+  readonly text: string
+  /** List items and smaller headings up to the next heading of this level or a larger one. */
+  readonly items: readonly string[]
+}
+
+export interface Page {
+  readonly url: string
+  readonly title: string
+  /** Contents by `name` or `property`, in lower case. */
+  readonly meta: ReadonlyMap<string, string>
+  readonly headings: readonly Heading[]
+  readonly paragraphs: readonly string[]
+  /** Texts of buttons, and of links that look like one. */
+  readonly actions: readonly string[]
+  /** Addresses of links, absolute. */
+  readonly links: readonly string[]
+  /** Objects of JSON-LD, those of a graph apart. */
+  readonly data: readonly Readonly<Record<string, unknown>>[]
+  readonly logo: string | undefined
+  /** As often as they are written. */
+  readonly colors: ReadonlyMap<string, number>
+  readonly fonts: ReadonlyMap<string, number>
+}
+
+const headingTags: Readonly<Record<string, number>> = { h1: 1, h2: 2, h3: 3, h4: 4 }
+const textTags = new Set(['title', 'p', 'li', 'a', 'button', ...Object.keys(headingTags)])
+/** Nothing of them is read by people. */
+const unreadTags = new Set(['script', 'style', 'noscript', 'template', 'svg', 'select', 'textarea'])
+/** Where texts lead around the site, and don't tell of it. */
+const sideTags = new Set(['nav', 'footer', 'aside', 'form'])
+const openMax = 64
+
+interface Open {
+  readonly tag: string
+  readonly attributes: Readonly<Record<string, string>>
+  readonly isAside: boolean
+  text: string
+}
+
+/** Takes any text for HTML: what is no HTML has nothing to say. */
+export function readPage(url: string, html: string): Page {
+  const meta = new Map<string, string>()
+  const headings: { level: number; text: string; items: string[] }[] = []
+  const [paragraphs, actions, links] = [[] as string[], [] as string[], [] as string[]]
+  const data: Record<string, unknown>[] = []
+  const [colors, fonts] = [new Map<string, number>(), new Map<string, number>()]
+  const open: Open[] = []
+  let [title, unread, aside] = ['', 0, 0]
+  let special: { kind: 'style' | 'data'; text: string } | undefined
+  let logo: string | undefined
+
+  function close(one: Open): void {
+    const text = plain(one.text)
+    const { tag, isAside } = one
+    const level = headingTags[tag]
+    if (tag === 'title') title ||= text
+    else if (tag === 'button' || (tag === 'a' && looksLikeButton(one))) add(actions, text)
+    else if (isAside || text === '') return
+    else if (level !== undefined) {
+      for (const larger of openHeadings(headings)) if (larger.level < level) add(larger.items, text)
+      if (headings.length < pageTextsMax) headings.push({ level, text, items: [] })
+    } else if (tag === 'p') add(paragraphs, text)
+    else if (tag === 'li') {
+      for (const heading of openHeadings(headings)) add(heading.items, text)
+    }
+  }
+
+  const parser = new Parser(
+    {
+      onopentag(tag, attributes) {
+        if (tag === 'script' && attributes['type'] === 'application/ld+json') special = { kind: 'data', text: '' }
+        if (tag === 'style') special = { kind: 'style', text: '' }
+        if (unreadTags.has(tag)) unread++
+        if (sideTags.has(tag)) aside++
+        if (attributes['style'] !== undefined) readStyle(attributes['style'], colors, fonts)
+        if (tag === 'meta') readMeta(attributes, meta)
+        if (
+          tag === 'img' &&
+          /logo/i.test(`${attributes['class']} ${attributes['id']} ${attributes['alt']} ${attributes['src']}`)
+        ) {
+          logo ??= absolute(attributes['src'], url)
+        }
+        if (tag === 'a') add(links, absolute(attributes['href'], url) ?? '')
+        if (tag === 'link') for (const font of linkedFonts(attributes['href'] ?? '')) count(fonts, font)
+        if (tag === 'br') for (const one of open) one.text += ' '
+        if (textTags.has(tag) && unread === 0 && open.length < openMax) {
+          open.push({ tag, attributes, isAside: aside > 0 && tag !== 'title', text: '' })
+        }
+      },
+      ontext(text) {
+        if (special !== undefined) special.text += text
+        else if (unread === 0) for (const one of open) if (one.text.length < pageTextLengthMax * 4) one.text += text
+      },
+      onclosetag(tag) {
+        if (special !== undefined && (tag === 'style' || tag === 'script')) {
+          if (special.kind === 'style') readStyle(special.text, colors, fonts)
+          else readData(special.text, data)
+          special = undefined
+        }
+        if (unreadTags.has(tag)) unread--
+        if (sideTags.has(tag)) aside--
+        const at = open.findLastIndex((one) => one.tag === tag)
+        if (at >= 0) for (const one of open.splice(at).reverse()) close(one)
+      },
+    },
+    { decodeEntities: true },
+  )
+  parser.write(html)
+  parser.end()
+  return { url, title, meta, headings, paragraphs, actions, links, data, logo, colors, fonts }
+}
+
+/** Those under which a text stands now: the last one, and each before it that is larger than all that came after it. */
+function openHeadings<Leveled extends { readonly level: number }>(headings: readonly Leveled[]): Leveled[] {
+  const open: Leveled[] = []
+  for (let at = headings.length - 1; at >= 0 && open.at(-1)?.level !== 1; at--) {
+    if (headings[at]!.level < (open.at(-1)?.level ?? Number.POSITIVE_INFINITY)) open.push(headings[at]!)
+  }
+  return open
+}
+
+/** Texts once, and so many of them. */
+function add(texts: string[], text: string): void {
+  if (text !== '' && texts.length < pageTextsMax && !texts.includes(text)) texts.push(text)
+}
+
+/** One line; longer texts end in `…`. */
+function plain(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim()
+  return line.length > pageTextLengthMax ? `${line.slice(0, pageTextLengthMax - 1).trimEnd()}…` : line
+}
+
+function looksLikeButton({ attributes }: Open): boolean {
+  return (
+    attributes['role'] === 'button' ||
+    /\b(btn|button|cta)\b/i.test((attributes['class'] ?? '').replaceAll(/[-_]/g, ' '))
+  )
+}
+
+function absolute(address: string | undefined, base: string): string | undefined {
+  if (address === undefined || !URL.canParse(address, base)) return undefined
+  const { protocol, href } = new URL(address, base)
+  return protocol === 'http:' || protocol === 'https:' ? href : undefined
+}
+
+function readMeta(attributes: Readonly<Record<string, string>>, meta: Map<string, string>): void {
+  const name = (attributes['property'] ?? attributes['name'] ?? '').toLowerCase()
+  const content = plain(attributes['content'] ?? '')
+  if (name !== '' && content !== '' && !meta.has(name) && meta.size < pageTextsMax) meta.set(name, content)
+}
+
+function readData(text: string, data: Record<string, unknown>[]): void {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    // What isn't JSON says nothing.
+    return
+  }
+  const graph = (one: unknown) => (isObject(one) && Array.isArray(one['@graph']) ? one['@graph'] : [one])
+  for (const one of [value].flat().flatMap(graph)) if (isObject(one) && data.length < pageTextsMax) data.push(one)
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function readStyle(css: string, colors: Map<string, number>, fonts: Map<string, number>): void {
+  for (const [color] of css.matchAll(/#(?:[\da-f]{6}|[\da-f]{3})\b/gi)) count(colors, sixDigits(color.toLowerCase()))
+  for (const [, families] of css.matchAll(/font-family\s*:\s*([^;}{]{1,200})/gi)) {
+    const family = families!
+      .split(',')[0]!
+      .trim()
+      .replace(/^["']|["']$/g, '')
+    if (/^[\p{L}\d][\p{L}\d _-]*$/u.test(family) && !genericFonts.has(family.toLowerCase())) count(fonts, family)
+  }
+}
+
+const genericFonts = new Set([
+  'inherit',
+  'initial',
+  'unset',
+  'serif',
+  'sans-serif',
+  'monospace',
+  'system-ui',
+  'cursive',
+])
+
+function sixDigits(color: string): string {
+  return color.length === 7 ? color : `#${[...color.slice(1)].map((digit) => digit + digit).join('')}`
+}
+
+/** Families of a Google Fonts style sheet, which its address names. */
+function linkedFonts(href: string): string[] {
+  return [...href.matchAll(/[?&]family=([^&:]+)/g)].map(([, family]) => family!.replaceAll('+', ' '))
+}
+
+function count(counts: Map<string, number>, key: string): void {
+  if (counts.has(key) || counts.size < pageTextsMax) counts.set(key, (counts.get(key) ?? 0) + 1)
+}

@@ -1,0 +1,35 @@
+/** What a workspace's own data says for its company profile. */
+import { profileLinksMax, profileListMax, profileSignalDays } from '../../schemas/profile-limits.ts'
+import type { Queryable } from '../client.ts'
+
+export interface OwnSignals {
+  /** Of connected accounts. */
+  readonly platforms: readonly string[]
+  /** Published within the last `profileSignalDays` days. */
+  readonly posts: number
+  /** Of posts, the most used first. */
+  readonly tags: readonly string[]
+  /** The newest post's caption. */
+  readonly caption: string
+  /** Labels of the newest tracked links. */
+  readonly links: readonly string[]
+  readonly images: number
+  readonly videos: number
+}
+
+export async function readOwnSignals(q: Queryable, workspaceId: number): Promise<OwnSignals> {
+  const [row] = await q.query<OwnSignals>(
+    `SELECT
+       ARRAY(SELECT DISTINCT platform FROM social_accounts WHERE workspace_id = $1 AND status = 'connected' ORDER BY 1) AS platforms,
+       (SELECT count(*) FROM posts WHERE workspace_id = $1 AND status = 'published'
+          AND updated_at > now() - make_interval(days => ${profileSignalDays})) AS posts,
+       ARRAY(SELECT tag FROM posts, unnest(tags) AS tag WHERE workspace_id = $1 AND status != 'archived'
+          GROUP BY tag ORDER BY count(*) DESC, tag LIMIT ${profileListMax}) AS tags,
+       coalesce((SELECT base_caption FROM posts WHERE workspace_id = $1 AND status = 'published' ORDER BY id DESC LIMIT 1), '') AS caption,
+       ARRAY(SELECT label FROM links WHERE workspace_id = $1 ORDER BY id DESC LIMIT ${profileLinksMax}) AS links,
+       (SELECT count(*) FROM media WHERE workspace_id = $1 AND content_type LIKE 'image/%') AS images,
+       (SELECT count(*) FROM media WHERE workspace_id = $1 AND content_type LIKE 'video/%') AS videos`,
+    [workspaceId],
+  )
+  return row!
+}

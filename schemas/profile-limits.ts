@@ -1,0 +1,26 @@
+/** Bounds of the company profile: what is fetched, what is kept of it, and how long generating takes. */
+const second = 1000
+
+export const profileSourcesMax = 10
+export const profileUrlLengthMax = 2_048
+/** Of one request; and of all that generating a profile asks for, which leaves time to write it within 30 s. */
+export const profileRequestMs = 5 * second
+export const profileFetchingMs = 22 * second
+export const profileRedirectsMax = 3
+export const profilePageBytesMax = 2 * 1024 * 1024
+export const robotsBytesMax = 500 * 1024
+/** How often the pipeline looks for profiles, for how long one has a profile to itself, and how often it is tried. */
+export const profileEveryMs = 1 * second
+export const profileClaimMs = 60 * second
+export const profileAttemptsMax = 5
+/** What is kept of a page: texts of a kind, and the length of one. */
+export const pageTextsMax = 200
+export const pageTextLengthMax = 400
+/** What a profile has of a kind. */
+export const profileListMax = 8
+export const profileFeaturesMax = 20
+export const contextLengthMax = 4_000
+/** Own data that is looked at. */
+export const profileSignalDays = 90
+export const profileLinksMax = 10
+export const profileMediaMax = 100

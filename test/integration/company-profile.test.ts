@@ -1,0 +1,207 @@
+/** The company profile: from source URLs to what is known, with a quote for each claim; hostile sites; media; webhooks. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { generateNext } from '../../pipeline/profile/generate.ts'
+import { systemClock } from '../../runtime/clock.ts'
+import { makeGuardedAgent } from '../../runtime/outbound/guarded-agent.ts'
+import type { CompanyProfile } from '../../schemas/resources/company-profile.ts'
+import { makeWorkspace, setUpApi } from '../support/api.ts'
+import { type CompanySites, startCompanySites } from '../support/company-sites.ts'
+import { makeMedia } from '../support/publishing.ts'
+
+const { stores, api, mine } = setUpApi({ allowPrivateTargets: true })
+let sites: CompanySites
+beforeAll(async () => {
+  sites = await startCompanySites()
+})
+afterAll(() => sites.close())
+
+async function ask(method: string, path: string, body?: object, key = mine.apiKey) {
+  const headers = { 'Content-Type': 'application/json' }
+  const response = await api.ask(`/v1/company-profile${path}`, {
+    ...{ method, key, headers },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  return { status: response.status, body: (await response.json()) as CompanyProfile & { detail: unknown } }
+}
+
+async function generate(allowPrivate = true): Promise<CompanyProfile> {
+  const agent = makeGuardedAgent({ allowPrivate, connectMs: 5_000 })
+  const context = { pg: stores.pg, ch: stores.ch, clock: systemClock, apiHost: 'http://api.test' }
+  while (await generateNext({ ...context, fetching: { agent, allowPrivate } }, new AbortController().signal));
+  await agent.close()
+  return (await ask('GET', '')).body
+}
+
+async function profileOf(...pages: string[]): Promise<CompanyProfile> {
+  const source_urls = pages.map((page) => `${sites.url}/${page}`)
+  const ordered = await ask('PATCH', '/sources', { source_urls })
+  expect([ordered.status, ordered.body.status, ordered.body.source_urls]).toEqual([200, 'generating', source_urls])
+  return generate()
+}
+
+/** Every claim stands on the page that it names. */
+function expectQuoted(profile: CompanyProfile): void {
+  for (const { quote, source_url } of profile.evidence) {
+    expect(quote).not.toBe('')
+    expect(source_url.startsWith(sites.url)).toBe(true)
+  }
+}
+
+test('a workspace without one has an empty profile', async () => {
+  const { status, body } = await ask('GET', '')
+  expect(status).toBe(200)
+  expect(body).toMatchObject({ workspace_id: mine.workspaceId, status: 'empty', version: 0, confidence: 0, images: [] })
+  expect(body).toMatchObject({ summary: '', evidence: [], generated_at: null, error: null, context_text: '' })
+})
+
+describe('pages of', () => {
+  test('a shop', async () => {
+    const profile = await profileOf('shop')
+    expect(profile).toMatchObject({
+      ...{ status: 'ready', version: 1, error: null },
+      summary: 'A nursery that sends house plants by post.',
+      positioning: 'House plants that arrive alive',
+      value_props: ['Free replacement for 30 days', 'Packed without plastic'],
+      feature_set: ['Boston fern', 'Snake plant'],
+      messaging: {
+        headline: 'House plants that arrive alive',
+        tagline: 'Plants by post, alive when they arrive.',
+        calls_to_action: ['Shop plants', 'Add to basket'],
+      },
+      tone: { label: 'lively' },
+      visual_identity: { fonts: ['Work Sans'], logo_url: 'https://fern.example/logo.png' },
+      social_posture: { platforms: ['instagram'] },
+    })
+    expect(profile.visual_identity.colors).toContain('#2f6b3c')
+    expect(profile.confidence).toBeGreaterThan(0.7)
+    expect(profile.context_text).toContain('Features: Boston fern; Snake plant')
+    expectQuoted(profile)
+  })
+
+  test('a service, and of one in Japanese', async () => {
+    const service = await profileOf('saas')
+    expect(service).toMatchObject({
+      ...{ audience: 'small restaurants', positioning: 'The books do themselves' },
+      feature_set: ['Receipts by photo', 'Payroll in one click', 'VAT returns'],
+      value_props: ['Close the month in an hour'],
+      messaging: { calls_to_action: ['Start free trial'] },
+    })
+    const japanese = await profileOf('japanese')
+    expect(japanese).toMatchObject({
+      ...{
+        summary: '個人事業主向けの会計ソフトです。',
+        audience: '個人事業主',
+        positioning: '確定申告を、もっとかんたんに',
+      },
+      feature_set: ['レシートを撮るだけで記帳', '銀行口座と連携'],
+      ...{ messaging: { calls_to_action: ['無料ではじめる'] }, tone: { label: 'polite' } },
+      version: 2,
+    })
+    expectQuoted(japanese)
+  })
+
+  test('a diary, and of a page that is a script alone: nothing is invented', async () => {
+    const diary = await profileOf('blog')
+    expect(diary).toMatchObject({
+      audience: '',
+      positioning: '',
+      value_props: [],
+      feature_set: [],
+      tone: { label: '' },
+    })
+    expect(diary.summary).toMatch(/^Today I walked/)
+    expect(diary.confidence).toBeLessThan(0.3)
+    const scripted = await profileOf('scripted')
+    expect(scripted).toMatchObject({ status: 'ready', summary: '', evidence: [], confidence: 0, context_text: '' })
+  })
+
+  test('a hostile site: bounded, and no address of a script is kept', async () => {
+    const startedAt = performance.now()
+    const profile = await profileOf('bomb', 'large', 'loop', 'hang', 'file', 'picture', 'secret', 'gone')
+    expect(performance.now() - startedAt).toBeLessThan(30_000)
+    expect(profile.status).toBe('ready')
+    expect(profile.error?.split('\n').map((line) => line.slice(sites.url.length))).toEqual([
+      '/large: The page is larger than 2 MB',
+      '/loop: The page redirects more than 3 times',
+      '/hang: The host did not answer in time',
+      '/file: The page redirects to no web page',
+      '/picture: The page is no HTML',
+      '/secret: robots.txt of the host forbids it',
+      '/gone: The page answered with status 404',
+    ])
+    expect(sites.asked).not.toContain('/secret')
+    expect(profile.messaging.headline).toBe('Deep')
+    expect(JSON.stringify(profile)).not.toContain('javascript:')
+    expect(JSON.stringify(profile).length).toBeLessThan(20_000)
+    expect(profile.confidence).toBeLessThan(0.1)
+  })
+})
+
+test('private addresses are never asked: neither directly nor by a redirect', async () => {
+  const guarded = await makeWorkspace(stores)
+  for (const url of ['file:///etc/passwd', 'https://u:p@example.com/', 'ftp://example.com/', 'no']) {
+    const { status, body } = await ask('PATCH', '/sources', { source_urls: [url] }, guarded.apiKey)
+    expect([url, status, body]).toMatchObject([url, 422, { detail: [{ loc: ['body', 'source_urls', 0] }] }])
+  }
+  const count = sites.asked.length
+  await ask('PATCH', '/sources', { source_urls: [`${sites.url}/shop`] })
+  const refused = await generate(false)
+  expect(refused).toMatchObject({ status: 'failed', error: `${sites.url}/shop: The host has no public address` })
+  expect(sites.asked).toHaveLength(count)
+})
+
+test('what was known stays when all sources fail, and a refresh asks the same sources again', async () => {
+  await profileOf('saas')
+  const failed = await profileOf('gone')
+  expect(failed).toMatchObject({ status: 'failed', audience: 'small restaurants', version: 2 })
+  const refreshed = await ask('POST', '/refresh')
+  expect(refreshed.body).toMatchObject({ status: 'generating', source_urls: [`${sites.url}/gone`] })
+  expect(await generate()).toMatchObject({ status: 'failed', version: 3 })
+})
+
+test('what is asked for while one is generated wins', async () => {
+  await ask('PATCH', '/sources', { source_urls: [`${sites.url}/saas`] })
+  const agent = makeGuardedAgent({ allowPrivate: true, connectMs: 5_000 })
+  let orders = 0
+  const ch = {
+    query: async (...args: Parameters<typeof stores.ch.query>) => {
+      if (orders++ === 0) await ask('PATCH', '/sources', { source_urls: [`${sites.url}/shop`] })
+      return stores.ch.query(...args)
+    },
+  } as Pick<typeof stores.ch, 'query'>
+  const context = { pg: stores.pg, ch, clock: systemClock, apiHost: '', fetching: { agent, allowPrivate: true } }
+  const { signal } = new AbortController()
+  await generateNext(context, signal)
+  expect((await ask('GET', '')).body).toMatchObject({ status: 'generating', version: 0 })
+  await generateNext(context, signal)
+  await agent.close()
+  expect((await ask('GET', '')).body).toMatchObject({
+    status: 'ready',
+    version: 1,
+    positioning: 'House plants that arrive alive',
+  })
+})
+
+test('media have roles that fit them, and webhooks are told', async () => {
+  const image = await makeMedia(stores, mine.workspaceId)
+  const strange = await makeMedia(stores, (await makeWorkspace(stores)).workspaceId)
+  expect((await ask('POST', '/media', { media_id: image, role: 'demo_video' })).status).toBe(422)
+  expect((await ask('POST', '/media', { media_id: strange, role: 'logo' })).status).toBe(422)
+  const { body } = await ask('POST', '/media', { media_id: image, role: 'logo' })
+  expect(body.images).toEqual([
+    { media_id: image, role: 'logo', url: expect.stringMatching(`/v1/media/${image}/file$`) },
+  ])
+  expect(body.visual_identity.logo_url).toBe(body.images[0]!.url)
+  expect((await ask('DELETE', `/media/${image}`)).body.images).toEqual([])
+  expect((await ask('DELETE', `/media/${image}`)).status).toBe(404)
+  await profileOf('saas')
+  const told = await stores.pg.query<{ object: { status: string; version: number } }>(
+    `SELECT object FROM outbox WHERE workspace_id = $1 AND type = 'company_profile.updated' ORDER BY id`,
+    [mine.workspaceId],
+  )
+  expect(told.map(({ object: { status, version } }) => [status, version])).toEqual([
+    ['empty', 0],
+    ['empty', 0],
+    ['ready', 1],
+  ])
+})

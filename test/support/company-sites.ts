@@ -1,0 +1,79 @@
+/** Websites of companies, on loopback: what sources of a company profile can be. */
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+const shop = `<!doctype html><html lang="en"><head><title>Fern &amp; Pot – plants by post</title>
+<meta name="description" content="House plants, grown in Kent and sent by post.">
+<meta property="og:description" content="Plants by post, alive when they arrive."><meta name="theme-color" content="#2F6B3C">
+<link rel="stylesheet" href="https://fonts.example/css?family=Work+Sans:400,700&display=swap">
+<script type="application/ld+json">{"@context":"https://schema.org","@graph":[
+ {"@type":"OnlineStore","name":"Fern & Pot","description":"A nursery that sends house plants by post.","logo":"https://fern.example/logo.png"},
+ {"@type":"Product","name":"Boston fern"},{"@type":"Product","name":"Snake plant"}]}</script>
+<style>body{color:#222;background:#fff;font-family:"Work Sans",sans-serif}a{color:#2f6b3c}</style></head>
+<body><nav><ul><li>Home</li><li>Basket</li></ul></nav><h1>House plants that arrive alive</h1>
+<p>We grow every plant ourselves. You get it within two days! Your plant comes with its own care card. We replace what dies.</p>
+<h2>Free replacement for 30 days</h2><h2>Packed without plastic</h2><h2>FAQ</h2>
+<a class="btn btn-primary" href="/shop">Shop plants</a><button>Add to basket</button>
+<a href="https://www.instagram.com/fernandpot">Instagram</a><footer><h2>Legal</h2><p>Fern &amp; Pot Ltd, a company in England and Wales.</p></footer></body></html>`
+
+const saas = `<html><head><title>Ledgerly – accounting software for small restaurants</title>
+<meta name="description" content="Ledgerly does the books of a restaurant."></head><body><header><h1>The books do themselves</h1></header>
+<h2>Features</h2><h3>Receipts by photo</h3><h3>Payroll in one click</h3><ul><li>VAT returns</li></ul>
+<h2>Pricing</h2><ul><li>€ 19 a month</li></ul><h2>Close the month in an hour</h2><a role="button" href="/start">Start free trial</a></body></html>`
+
+const blog = `<html><body><div>Hello.</div><p>Today I walked along the river, saw a heron, and thought about nothing at all.</p></body></html>`
+
+const japanese = `<html><head><meta charset="utf-8"><title>青空会計</title><meta name="description" content="個人事業主向けの会計ソフトです。"></head>
+<body><h1>確定申告を、もっとかんたんに</h1><h2>特長</h2><ul><li>レシートを撮るだけで記帳</li><li>銀行口座と連携</li></ul>
+<p>青空会計は、毎日の記帳を自動で行います。専門の知識は必要ありません。スマートフォンで使えます。すぐに始められます。</p><button>無料ではじめる</button></body></html>`
+
+const scripted = `<!doctype html><html><head><script src="/app.js"></script></head><body><div id="root"></div><script>document.title='Later'</script></body></html>`
+
+const bomb = `<!DOCTYPE html [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;">]>
+<html><head><title>&c;</title><script type="application/ld+json">{"@graph":[[[[${'['.repeat(20_000)}</script></head><body>${'<div><p>'.repeat(20_000)}<h1>Deep</h1>
+<style>a{font-family:${'x,'.repeat(5_000)}}</style>${'<a class="btn" href="javascript:alert(1)">Buy</a>'.repeat(2_000)}</body></html>`
+
+const pages: Readonly<Record<string, string>> = { shop, saas, blog, japanese, scripted, bomb }
+
+export interface CompanySites {
+  /** `http://127.0.0.1:PORT` */
+  readonly url: string
+  /** Paths in the order in which they were asked for, robots.txt left out. */
+  readonly asked: string[]
+  close(): Promise<void>
+}
+
+export async function startCompanySites(): Promise<CompanySites> {
+  const asked: string[] = []
+  const answer: RequestListener = (request, response) => {
+    const path = request.url!.slice(1)
+    if (path !== 'robots.txt') asked.push(request.url!)
+    const send = (status: number, body: string, headers: Record<string, string> = {}) =>
+      response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', ...headers }).end(body)
+    if (path === 'robots.txt') return send(200, 'User-agent: *\nDisallow: /secret\n', { 'content-type': 'text/plain' })
+    if (pages[path] !== undefined) return send(200, pages[path])
+    if (path === 'loop') return send(302, '', { location: '/loop' })
+    if (path === 'away') return send(302, '', { location: 'http://169.254.169.254/latest/meta-data' })
+    if (path === 'file') return send(302, '', { location: 'file:///etc/passwd' })
+    if (path === 'moved') return send(301, '', { location: '/shop' })
+    if (path === 'picture') return send(200, 'GIF89a', { 'content-type': 'image/gif' })
+    if (path === 'large') {
+      response.writeHead(200, { 'content-type': 'text/html' })
+      for (let mega = 0; mega < 10; mega++) response.write('<p>a</p>'.repeat(131_072))
+      return response.end()
+    }
+    return path === 'hang' ? undefined : send(404, 'Not here')
+  }
+  const server = createServer(answer).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    async close() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}

@@ -17,6 +17,7 @@ import type { Metrics } from '../runtime/metrics.ts'
 import type { SecretBox } from '../runtime/secret-box.ts'
 import { arrivingBodiesBytesMax, bodyDeadlineMs, overviewReuse } from '../schemas/limits.ts'
 import { formOverheadBytesMax } from '../schemas/media-limits.ts'
+import { makeDashboardRoute } from './dashboard/routes.ts'
 import { makeAuthenticator } from './guards/authenticate.ts'
 import { guidePages } from './guides.ts'
 import { readHealth } from './health.ts'
@@ -57,6 +58,7 @@ export function makeGateway(options: GatewayOptions): HttpServer {
   const gateway = restGatewayOf(options)
   const routeOperation = makeRestRouter(options.operations, gateway)
   const routeMcp = makeMcpRoute(options.operations, gateway)
+  const routeDashboard = makeDashboardRoute(options.operations, gateway, options.pg)
   const pages = pagesOf(options)
   return makeHttpServer({
     log: options.log,
@@ -69,7 +71,7 @@ export function makeGateway(options: GatewayOptions): HttpServer {
       const bare = head.path.endsWith('/') ? head.path.slice(0, -1) : ''
       return bare === mcpPath || Object.hasOwn(pages, bare)
         ? { label: 'none', reply: redirectReply(head.path, head.query) }
-        : (routeRevenue(head, options) ?? routeOperation(head))
+        : (routeRevenue(head, options) ?? routeDashboard(head) ?? routeOperation(head))
     },
     observe: makeObserver(options.metrics),
   })
@@ -97,6 +99,7 @@ function restGatewayOf(options: GatewayOptions): RestGateway {
       },
       allowPrivateTargets: options.allowPrivateTargets ?? false,
     },
+    by: { interface: 'rest', header: 'authorization' },
     forms: makeFormReader(media, mediaLimits),
     formBytesMax: Math.max(mediaLimits.imageBytesMax, mediaLimits.videoBytesMax) + formOverheadBytesMax,
   }

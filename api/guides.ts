@@ -17,6 +17,7 @@ export const guides: Readonly<Record<string, Readonly<Record<string, string>>>> 
     'mcp-tools': 'Every MCP tool with a call and its answer',
   },
   'What there is': {
+    dashboard: 'Sign in, and read the overview in a browser',
     metrics: 'What each figure of the analytics overview means',
     people: 'Contacts, their browsers and journeys; how people are merged and erased',
     'company-profile': 'What the service knows of your company, and what it is made of',

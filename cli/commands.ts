@@ -16,6 +16,7 @@ import { createKey } from './commands/keys-create.ts'
 import { listKeys } from './commands/keys-list.ts'
 import { revokeKey } from './commands/keys-revoke.ts'
 import { migrate } from './commands/migrate.ts'
+import { makeOwnerLink } from './commands/owner-link.ts'
 import { erasePeople } from './commands/people-erase.ts'
 import { setPlanOfWorkspace } from './commands/plan-set.ts'
 import { replay } from './commands/replay.ts'
@@ -35,6 +36,7 @@ export const commands: readonly Command[] = [
   listAllWorkspaces,
   setWorkspace,
   setPlanOfWorkspace,
+  makeOwnerLink,
   createKey,
   listKeys,
   revokeKey,

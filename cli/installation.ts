@@ -34,6 +34,8 @@ export interface Installation {
   trackingUrl(): string
   /** The public root, without a slash at its end. */
   publicUrl(): string
+  /** The root of the running product on this machine. */
+  localUrl(): string
   /** The installation's secret: of the environment, or of the data folder; undefined where neither has one. */
   secretKey(): string | undefined
   /** The secret that was made in the data folder, whatever the environment says. */
@@ -93,6 +95,7 @@ export function openInstallation(config: Config): Installation {
     // What the running product names is the root of the API's paths.
     publicUrl: () =>
       (config.apiHost ?? locate('API_HOST', undefined, 'base_url').replace(/\/v1$/, '')).replace(/\/+$/, ''),
+    localUrl: () => locate('API_HOST', undefined, 'base_url').replace(/\/v1$/, ''),
     secretKey: () => config.secretKey || installation.keptSecret(),
     keptSecret: () => readIfThere(join(dataDir, 'secret.key'))?.trim(),
     runningIngestUrl: () => {

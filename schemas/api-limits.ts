@@ -68,3 +68,7 @@ export const postPlatformCaptionsMax = 20
 /** Of a workspace, all of them in one answer. */
 export const socialAccountsMax = 200
 export const socialAccountNameLengthMax = 120
+
+/** A sign-in link is used once, within so long; a browser's session lasts so long. */
+export const signInLinkMs = 15 * 60_000
+export const browserSessionMs = 30 * 24 * 3_600_000

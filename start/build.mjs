@@ -57,10 +57,10 @@ function stampOfSources() {
     hash.update(`${path} ${mtimeMs} ${size}\n`)
   }
   for (const path of [configFile, 'tsconfig.json', 'package-lock.json']) add(path)
-  for (const room of [...include, 'web/script']) {
+  for (const room of [...include, 'web/script', 'web/dashboard']) {
     if (!existsSync(join(root, room))) continue
     for (const entry of readdirSync(join(root, room), { recursive: true }).sort()) {
-      if (/\.(ts|js|json)$/.test(entry)) add(join(room, entry))
+      if (/\.(tsx?|css|js|json)$/.test(entry)) add(join(room, entry))
     }
   }
   return hash.digest('hex')

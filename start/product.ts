@@ -4,6 +4,8 @@ import { connectClickHouse } from '../clickhouse/client.ts'
 import { migrateClickHouse } from '../clickhouse/migrate.ts'
 import { connectPostgres } from '../postgres/client.ts'
 import { migratePostgres } from '../postgres/migrate.ts'
+import { createSignInLink } from '../postgres/tables/browser-sessions.ts'
+import { systemClock } from '../runtime/clock.ts'
 import type { Config } from '../runtime/config.ts'
 import { sleep } from '../runtime/retry.ts'
 import { StoreUnavailable } from '../runtime/store-error.ts'
@@ -27,6 +29,8 @@ export interface Started {
   dev: DevFile
   /** The secret key was made at this start: show it. */
   isNewKey: boolean
+  /** Signs the owner in to the dashboard, once. */
+  signInUrl: string
 }
 
 export interface Product {
@@ -100,7 +104,8 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
     setInterval(() => logFiles.forEach(boundLogFile), logCheckMs).unref()
     await Promise.all(running.services.map(({ firstUp }) => firstUp))
     scriptUrl = scriptUrlOf(addresses.apiHost, first.trackingKey)
-    return { port: front.port, dev: written!, isNewKey: first.isNew }
+    const signInUrl = `${addresses.localRoot}/dashboard/sign-in?token=${first.signInToken}`
+    return { port: front.port, dev: written!, isNewKey: first.isNew, signInUrl }
   }
 
   /** Once its content is known: anew whenever a process comes or goes. */
@@ -144,7 +149,10 @@ function sayDied(dataDir: string, ...[name, how, againInMs]: Parameters<Watcher[
 }
 
 /** Brings the schemas up to date and sees to it that there is a workspace. */
-async function prepareStores(urls: StoreUrls, earlier: Partial<DevFile>): Promise<FirstWorkspace> {
+async function prepareStores(
+  urls: StoreUrls,
+  earlier: Partial<DevFile>,
+): Promise<FirstWorkspace & { readonly signInToken: string }> {
   const pg = connectPostgres(urls.databaseUrl, { max: 2 })
   const ch = connectClickHouse(urls.clickhouseUrl)
   try {
@@ -154,7 +162,8 @@ async function prepareStores(urls: StoreUrls, earlier: Partial<DevFile>): Promis
     ])
     const ran = ranHere.length + ranThere.length
     if (ran > 0) say(`migrated the stores (${ran} steps)`)
-    return await firstWorkspace(pg, earlier)
+    const first = await firstWorkspace(pg, earlier)
+    return { ...first, signInToken: (await createSignInLink(pg, first.workspaceId, systemClock.now()))! }
   } finally {
     await Promise.all([pg.close(), ch.close()])
   }

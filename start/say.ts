@@ -9,7 +9,7 @@ export function say(line: string): void {
 }
 
 /** What to do now that it runs. The secret key is shown the one time that it is new. */
-export function greet({ port, dev, isNewKey }: Started): void {
+export function greet({ port, dev, isNewKey, signInUrl }: Started): void {
   const file = relative(process.cwd(), devFilePath(dev.data_dir)) || devFilePath(dev.data_dir)
   const keys = isNewKey
     ? `Keys, shown this once (later they stand in ${file}):
@@ -19,6 +19,9 @@ export function greet({ port, dev, isNewKey }: Started): void {
   const readKey = isNewKey ? dev.api_key : `$(node -p "require('${devFilePath(dev.data_dir)}').api_key")`
   process.stdout.write(`
 svc runs at http://localhost:${port}/  (Ctrl-C stops it)
+
+Your dashboard (the link signs you in once, within 15 minutes, on this machine; \`npx svc owner link\` makes another):
+  ${signInUrl}
 
 ${keys}
 

@@ -23,6 +23,7 @@ export function statusPage(children: readonly Kept[], extern: readonly string[],
 <p>Web analytics and publishing. <strong class="${isWell ? 'well' : 'ill'}">${isWell ? 'All is well.' : 'Not everything is up.'}</strong></p>
 <table>${rows.join('')}</table>
 <ul>
+  <li><a href="/dashboard">The dashboard</a>, for the owner: <code>npx svc owner link</code> makes a link that signs in</li>
   <li><a href="/demo/">The demo site</a>, which has the script: click about, and read its visits in the overview</li>
   <li><a href="/guides">The guides</a>, for people and, as <a href="/llms.txt">llms.txt</a>, for language models</li>
   <li><a href="/docs">The API</a>: every operation, to be tried with your key; <a href="/v1/openapi.json">its description</a> for machines (OpenAPI 3.1). It is at <code>http://localhost:${port}/v1</code></li>

@@ -15,11 +15,11 @@ import { problem } from '../../schemas/problems.ts'
 
 export interface Authenticator {
   /**
-   * @param authorization the header, if there was one
+   * @param credential the header that it reads, if there was one
    * @throws Problem not_authenticated
    * @throws StoreUnavailable when the key can't be looked up
    */
-  authenticate(authorization: string | undefined): Promise<FoundApiKey>
+  authenticate(credential: string | undefined): Promise<FoundApiKey>
 }
 
 interface LookUp {

@@ -10,7 +10,7 @@ import { rateLimitWindowMs } from '../../schemas/api-limits.ts'
 
 export interface RateLimiter {
   /** Counts a request of the key. */
-  take(key: Pick<FoundApiKey, 'id' | 'workspace'>): Promise<RateLimit>
+  take(key: Pick<FoundApiKey, 'actorType' | 'id' | 'workspace'>): Promise<RateLimit>
 }
 
 export interface RateLimit {
@@ -31,11 +31,14 @@ export function makeRateLimiter({ redis, limits, clock }: RateLimiterOptions): R
   const plans = Object.entries(limits) as [PlanKey, number][]
   const limiters = new Map(plans.map(([plan, points]) => [plan, makeLimiter(redis, points)]))
   return {
-    async take({ id, workspace }) {
+    async take({ actorType, id, workspace }) {
       // Without a plan the answer is 402 whatever the limit.
       const plan = workspace.plan_key ?? 'starter'
       const limit = limits[plan]
-      const { isExceeded, remaining, msToReset } = await consume(limiters.get(plan)!, String(id))
+      const { isExceeded, remaining, msToReset } = await consume(
+        limiters.get(plan)!,
+        actorType === 'user' ? `session ${id}` : String(id),
+      )
       const headers = {
         'X-RateLimit-Limit': String(limit),
         'X-RateLimit-Remaining': String(remaining),

@@ -27,7 +27,7 @@ export interface OperationInput {
 }
 
 /** How a call came in: what audit rows say. */
-export type Interface = 'rest' | 'mcp'
+export type Interface = 'rest' | 'mcp' | 'console'
 
 type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
 
@@ -36,7 +36,8 @@ export type ContextWorkspace = Workspace & { readonly plan_key: PlanKey }
 
 /** Who acts: the name and the id of the secret key. */
 export interface Actor {
-  readonly type: 'api_key'
+  readonly type: 'api_key' | 'user'
+  /** Of the key, or of the owner. */
   readonly id: number
   readonly name: string
 }

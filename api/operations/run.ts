@@ -36,7 +36,8 @@ export interface Gateway {
 export interface Caller {
   readonly interface: Interface
   readonly requestId: string
-  readonly authorization: string | undefined
+  /** The header that the authenticator reads: `Authorization`, or of browsers `Cookie`. */
+  readonly credential: string | undefined
   /** Where the call came from: only its keyed hash is kept. */
   readonly address: string
 }
@@ -67,7 +68,7 @@ export async function runCall(call: Call, gateway: Gateway): Promise<Outcome> {
 export async function admit(caller: Caller, gateway: Gateway, ...more: readonly Guard[]): Promise<Admission> {
   const headers: Record<string, string> = {}
   try {
-    const key = await gateway.authenticator.authenticate(caller.authorization)
+    const key = await gateway.authenticator.authenticate(caller.credential)
     const limit = await gateway.rateLimiter.take(key)
     Object.assign(headers, limit.headers)
     for (const guard of [requirePlan, requireAccess, ...more]) guard(key)
@@ -129,6 +130,6 @@ function toProblem(error: unknown, { requestId }: Caller, log: Log, operation?: 
   return problem('internal', '', { cause: error })
 }
 
-function actorOf({ id, name }: FoundApiKey): Actor {
-  return { type: 'api_key', id, name }
+function actorOf({ actorType: type, id, ownerId, name }: FoundApiKey): Actor {
+  return { type, id: type === 'user' ? ownerId : id, name }
 }

@@ -62,7 +62,7 @@ export function makeMcpRoute(
     const { requestId, headers: sent } = request
     const caller = {
       ...{ interface: 'mcp' as const, requestId },
-      authorization: sent.get('authorization'),
+      credential: sent.get('authorization'),
       address: addressOf(request, gateway),
     }
     const admission = await admit(caller, gateway)

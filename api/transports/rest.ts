@@ -9,7 +9,7 @@ import { isRepeated } from '../../schemas/lax.ts'
 import { apiBodyBytesMax } from '../../schemas/limits.ts'
 import { uploadDeadlineMs, uploadStallMs } from '../../schemas/media-limits.ts'
 import { invalid, Problem, problem } from '../../schemas/problems.ts'
-import type { Operation } from '../operations/define.ts'
+import type { Interface, Operation } from '../operations/define.ts'
 import { type FileContent, isFileOutput } from '../operations/file-output.ts'
 import { type Gateway, runCall } from '../operations/run.ts'
 import type { RawInput } from '../operations/validate.ts'
@@ -26,6 +26,8 @@ export interface RestGateway extends Gateway {
   readonly forms: FormReader
   /** Of a form with its file. */
   readonly formBytesMax: number
+  /** How callers of these routes prove who they are. */
+  readonly by: { readonly interface: Interface; readonly header: 'authorization' | 'cookie' }
 }
 
 export function makeRestRouter(operations: readonly Operation[], gateway: RestGateway) {
@@ -60,9 +62,12 @@ export function makeRestRouter(operations: readonly Operation[], gateway: RestGa
 }
 
 /** Nobody without a key makes us hold a long body. */
-export async function judgeKey({ headers }: RequestHead, { authenticator }: Gateway): Promise<HttpReply | undefined> {
+export async function judgeKey(
+  { headers }: RequestHead,
+  { authenticator, by }: Pick<RestGateway, 'authenticator' | 'by'>,
+): Promise<HttpReply | undefined> {
   try {
-    await authenticator.authenticate(headers.get('authorization'))
+    await authenticator.authenticate(headers.get(by.header))
     return undefined
   } catch (error) {
     // Whatever else is wrong, the call itself will meet it, too.
@@ -113,9 +118,9 @@ async function call(
   const outcome = await runCall(
     {
       operation,
-      interface: 'rest',
+      interface: gateway.by.interface,
       requestId,
-      authorization: sent.get('authorization'),
+      credential: sent.get(gateway.by.header),
       address: addressOf(request, gateway),
       readInput: async () => ({
         path,

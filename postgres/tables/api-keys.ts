@@ -12,8 +12,9 @@ export interface NewApiKey {
   readonly expiresAt?: Date | null | undefined
 }
 
-/** All that the chain of checks needs to know of a key, in one look-up. */
+/** All that the chain of checks needs to know of a key, or of a browser's session, in one look-up. */
 export interface FoundApiKey {
+  readonly actorType: 'api_key' | 'user'
   readonly id: number
   readonly workspaceId: number
   readonly ownerId: number
@@ -86,6 +87,7 @@ export async function findApiKey(q: Queryable, sha256: Buffer, at: Date): Promis
   if (row === undefined) return null
   const { key_id, owner_id, key_name, scopes, expires_at, key_plan, is_member, ...workspace } = row
   return {
+    actorType: 'api_key',
     id: key_id,
     workspaceId: workspace.id,
     ownerId: owner_id,

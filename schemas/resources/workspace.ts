@@ -9,6 +9,7 @@ export const WorkspaceResource = z
     name: z.string(),
     slug: z.string(),
     timezone: z.string().meta({ description: 'IANA name: local days and times without an offset are read in it.' }),
+    currency: z.string(),
     plan_key: z.enum(['starter', 'growth', 'scale']),
   })
   .meta({ id: 'Workspace' })

@@ -34,6 +34,7 @@ export const rooms: readonly Room[] = [
   },
   // Runs in browsers; what it imports of ours is sent to them.
   { at: 'web/script/', may: [] },
+  { at: 'web/dashboard/', may: [], mayTakeTypesFrom: ['schemas/resources/'] },
   { at: 'web/bundle/', may: ['runtime/'] },
   { at: 'start/', may: everything },
   { at: 'cli/', may: everything },
@@ -76,6 +77,7 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   'mmdb-lib': ['ingest/countries.ts'],
   pg: ['postgres/client.ts', 'postgres/listen.ts'],
   pino: ['runtime/log.ts'],
+  preact: ['web/dashboard/'],
   'prom-client': ['runtime/metrics.ts'],
   'swagger-ui-dist': ['api/reference-page.ts'],
   'robots-parser': ['pipeline/profile/fetch-page.ts'],
@@ -88,6 +90,7 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
     'pipeline/publishing/request.ts',
     'pipeline/profile/fetch-page.ts',
   ],
+  uplot: ['web/dashboard/chart.tsx'],
   'uWebSockets.js': ['runtime/http/'],
   'web-vitals': ['web/script/late.ts'],
   zod: ['schemas/', 'api/'],

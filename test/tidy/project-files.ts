@@ -25,7 +25,7 @@ export function projectFiles(): ProjectFile[] {
 }
 
 export function isSource(path: string): boolean {
-  return /\.(ts|mts|mjs|js)$/.test(path) && !path.endsWith('.d.ts')
+  return /\.(tsx?|mts|mjs|js)$/.test(path) && !path.endsWith('.d.ts')
 }
 
 /** Written by a program, checked by a test that writes it again: no rule about how code reads applies. */

@@ -9,14 +9,14 @@ import { makeBrowserScript } from '../../ingest/browser-script.ts'
 import { projectFile } from '../../runtime/paths.ts'
 import * as limits from '../../schemas/limits.ts'
 import { scriptGzipBytesMax, scriptsGzipBytesMax } from '../../schemas/script-limits.ts'
-import { bundleScripts } from '../../web/bundle/generate.ts'
+import { bundleDashboard, bundleScripts } from '../../web/bundle/generate.ts'
 import * as bounds from '../../web/script/bounds.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-types-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 test('the committed bundles are what the sources say: else run `npm run build`', async () => {
-  for (const [path, text] of Object.entries(await bundleScripts())) {
+  for (const [path, text] of Object.entries({ ...(await bundleScripts()), ...(await bundleDashboard()) })) {
     expect(readFileSync(projectFile(path), 'utf8'), path).toBe(text)
   }
 })

@@ -1,5 +1,5 @@
 /**
- * Bundles the browser script into `web/generated/`, which is committed: a service serves it without a compiler, and its
+ * Bundles the browser script and the dashboard into `web/generated/`, which is committed: a service serves it without a compiler, and its
  * size can be followed. `npm run build` writes it; test/unit/browser-script.test.ts fails where it isn't what the sources
  * say.
  *
@@ -7,7 +7,7 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build, type Message, type Plugin } from 'esbuild'
 import { projectFile } from '../../runtime/paths.ts'
@@ -20,6 +20,28 @@ export async function bundleScripts(): Promise<Record<string, string>> {
     'web/generated/svc.js': `(SVC=>{${main}})`,
     'web/generated/svc-late.js': `/* With web-vitals, (c) Google LLC, Apache-2.0 */\n${late}`,
   }
+}
+
+/** Script and style of the dashboard, by their paths in the project. */
+export async function bundleDashboard(): Promise<Record<string, string>> {
+  const { outputFiles } = await build({
+    entryPoints: { dashboard: projectFile('web/dashboard/app.tsx') },
+    absWorkingDir: projectFile(),
+    outdir: projectFile('web/generated'),
+    bundle: true,
+    minify: true,
+    write: false,
+    charset: 'utf8',
+    legalComments: 'none',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    format: 'esm',
+    target: 'es2022',
+  })
+  const notice = '/* With Preact, (c) Jason Miller, and uPlot, (c) Leon Sorokin: MIT */\n'
+  return Object.fromEntries(
+    outputFiles.map(({ path, text }) => [`web/generated/${basename(path)}`, notice + text.trim()]),
+  )
 }
 
 async function bundle(entry: string, target: string): Promise<string> {
@@ -85,7 +107,7 @@ const leanVitals: Plugin = {
 
 /** Only what has changed: a build may run in a folder that it can't write to. */
 async function generate(): Promise<void> {
-  for (const [path, text] of Object.entries(await bundleScripts())) {
+  for (const [path, text] of Object.entries({ ...(await bundleScripts()), ...(await bundleDashboard()) })) {
     const file = projectFile(path)
     if (readText(file) === text) continue
     mkdirSync(dirname(file), { recursive: true })

@@ -10,7 +10,7 @@ export const updateProfileSources = defineOperation({
   http: { method: 'PATCH', path: '/v1/company-profile/sources' },
   tool: 'svc.update_company_profile_sources',
   summary: 'Replace the pages that the company profile is made of, and generate it anew.',
-  description: 'It is `generating` at first, and `ready` or `failed` within 30 seconds.',
+  description: 'It is `ready` or `failed` within 30 seconds.',
   tag: 'Company profile',
   effect: 'update',
   scope: 'profile:write',

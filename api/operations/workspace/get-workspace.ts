@@ -11,7 +11,7 @@ export const getWorkspace = defineOperation({
   scope: 'workspace:read',
   input: {},
   output: WorkspaceResource,
-  async handle({ workspace: { id, name, slug, timezone, plan_key } }) {
-    return { id, object_id: `workspace_${id}`, name, slug, timezone, plan_key }
+  async handle({ workspace: { id, name, slug, timezone, currency, plan_key } }) {
+    return { id, object_id: `workspace_${id}`, name, slug, timezone, currency, plan_key }
   },
 })

@@ -1,0 +1,48 @@
+/** The files of the dashboard: the shell that its script fills, script and style, and the page of who isn't signed in. */
+import { readFile } from 'node:fs/promises'
+import type { HttpReply } from '../../runtime/http/reply.ts'
+import { projectFile } from '../../runtime/paths.ts'
+import { staticPages } from '../static-pages.ts'
+
+const headers = {
+  'Content-Security-Policy':
+    "default-src 'self'; img-src 'self' data:; object-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'same-origin',
+}
+const read = (file: string) => () => readFile(projectFile('web/generated', file))
+
+/** By path. A browser asks each time whether it has the newest. */
+export const assets = staticPages(
+  {
+    '/dashboard/dashboard.js': { type: 'text/javascript; charset=utf-8', read: read('dashboard.js') },
+    '/dashboard/dashboard.css': { type: 'text/css; charset=utf-8', read: read('dashboard.css') },
+  },
+  { ...headers, 'Cache-Control': 'no-cache' },
+)
+
+export function shell(): HttpReply {
+  return html(200, '<div id="app"></div><script type="module" src="/dashboard/dashboard.js"></script>')
+}
+
+const texts: Readonly<Record<number, string>> = {
+  200: 'This page is for the owner of the workspace.',
+  403: 'A sign-in link works on the machine that the service runs on, or through a tunnel to it.',
+  410: 'This link was used before, or is older than 15 minutes.',
+}
+
+/** @param status 200 without a link, 403 from another machine, 410 for a link that is used or too old */
+export function signInPage(status: 200 | 403 | 410): HttpReply {
+  return html(
+    status,
+    `<main class="sign-in"><h1>Sign in</h1><p>${texts[status]}</p><p>Make a link on that machine, and open it:</p><pre>npx svc owner link</pre></main>`,
+  )
+}
+
+function html(status: number, body: string): HttpReply {
+  return {
+    status,
+    headers: { ...headers, 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-store' },
+    body: `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Dashboard</title><meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,"><link rel="stylesheet" href="/dashboard/dashboard.css"></head><body>${body}</body></html>`,
+  }
+}

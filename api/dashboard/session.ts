@@ -1,0 +1,44 @@
+/** The session of an owner's browser: its cookie, and which requests may be the browser's own. */
+import type { Queryable } from '../../postgres/client.ts'
+import { findBrowserSession } from '../../postgres/tables/browser-sessions.ts'
+import type { Clock } from '../../runtime/clock.ts'
+import type { RequestHead } from '../../runtime/http/head.ts'
+import { browserSessionMs } from '../../schemas/api-limits.ts'
+import { problem } from '../../schemas/problems.ts'
+import type { Authenticator } from '../guards/authenticate.ts'
+
+const cookieName = 'svc_session'
+const tokenPattern = /^[\w-]{43}$/
+
+/** Reads the header `Cookie`. */
+export function makeSessionAuthenticator(pg: Queryable, clock: Clock): Authenticator {
+  return {
+    async authenticate(cookies) {
+      const token = tokenOf(cookies)
+      const found = token === undefined ? null : await findBrowserSession(pg, token, clock.now())
+      if (found === null) throw problem('not_authenticated')
+      return found
+    },
+  }
+}
+
+/** The token of the session in a `Cookie` header. */
+export function tokenOf(cookies: string | undefined): string | undefined {
+  const values = (cookies ?? '').split(';').map((cookie) => cookie.trim().split('='))
+  const token = values.find(([name]) => name === cookieName)?.[1]
+  return token !== undefined && tokenPattern.test(token) ? token : undefined
+}
+
+/** `Set-Cookie` of a session; of its end without a token. @param isSecure whether browsers come by TLS */
+export function sessionCookie(token: string | undefined, isSecure: boolean): string {
+  const lasts = token === undefined ? 0 : browserSessionMs / 1000
+  return `${cookieName}=${token ?? ''}; Path=/; Max-Age=${lasts}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`
+}
+
+/** Whether a request that changes something comes from our own pages: no other site may make a browser send it. */
+export function isFromOwnPage({ headers }: RequestHead): boolean {
+  const site = headers.get('sec-fetch-site')
+  if (site !== undefined) return site === 'same-origin'
+  const origin = headers.get('origin')
+  return origin !== undefined && URL.canParse(origin) && new URL(origin).host === headers.get('host')
+}

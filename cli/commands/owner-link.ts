@@ -1,0 +1,16 @@
+import { createSignInLink } from '../../postgres/tables/browser-sessions.ts'
+import { systemClock } from '../../runtime/clock.ts'
+import { signInLinkMs } from '../../schemas/api-limits.ts'
+import { defineCommand } from '../command.ts'
+
+export const makeOwnerLink = defineCommand({
+  name: 'owner link',
+  summary: `Make a link that signs the owner in to the dashboard: once, within ${signInLinkMs / 60_000} minutes, on this machine.`,
+  options: { workspace: { value: 'ID', meaning: 'The workspace; without it the only or first one.' } },
+  async run({ options, installation }) {
+    const workspace = await installation.workspace(options.id('workspace'))
+    const token = await createSignInLink(installation.postgres(), workspace.id, systemClock.now())
+    return { workspace_id: workspace.id, url: `${installation.localUrl()}/dashboard/sign-in?token=${token}` }
+  },
+  show: ({ url }) => url,
+})

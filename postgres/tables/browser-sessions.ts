@@ -1,0 +1,79 @@
+/** Sign-in links and the sessions of owners' browsers. Tokens are never stored: only their SHA-256 to find them by. */
+import { randomBytes } from 'node:crypto'
+import { browserSessionMs, signInLinkMs } from '../../schemas/api-limits.ts'
+import { sha256Of } from '../../schemas/keys.ts'
+import { scopes } from '../../schemas/scopes.ts'
+import type { Queryable } from '../client.ts'
+import type { FoundApiKey } from './api-keys.ts'
+import { type PlanKey, type Workspace, workspaceColumns } from './workspaces.ts'
+
+/**
+ * A link's token for the owner of a workspace: it can't be read again.
+ * @param now milliseconds since 1970
+ * @returns null where there is no such workspace
+ */
+export async function createSignInLink(q: Queryable, workspaceId: number, now: number): Promise<string | null> {
+  const token = makeToken()
+  await q.query('DELETE FROM sign_in_links WHERE expires_at < to_timestamp($1::float8 / 1000)', [now])
+  const made = await q.query(
+    `INSERT INTO sign_in_links (hash, owner_id, workspace_id, expires_at)
+     SELECT $1, owner_id, id, to_timestamp($3::float8 / 1000) FROM workspaces WHERE id = $2 RETURNING 1`,
+    [sha256Of(token), workspaceId, now + signInLinkMs],
+  )
+  return made.length === 0 ? null : token
+}
+
+/** Uses a link up and begins a session. @returns its token; null where the link is unknown, used or too old */
+export async function signInByLink(tx: Queryable, linkToken: string, now: number): Promise<string | null> {
+  const [link] = await tx.query<{ owner_id: number; workspace_id: number; is_valid: boolean }>(
+    `DELETE FROM sign_in_links WHERE hash = $1
+     RETURNING owner_id, workspace_id, expires_at > to_timestamp($2::float8 / 1000) AS is_valid`,
+    [sha256Of(linkToken), now],
+  )
+  if (link === undefined || !link.is_valid) return null
+  const token = makeToken()
+  await tx.query('DELETE FROM browser_sessions WHERE expires_at < to_timestamp($1::float8 / 1000)', [now])
+  await tx.query(
+    `INSERT INTO browser_sessions (hash, owner_id, workspace_id, expires_at) VALUES ($1, $2, $3, to_timestamp($4::float8 / 1000))`,
+    [sha256Of(token), link.owner_id, link.workspace_id, now + browserSessionMs],
+  )
+  return token
+}
+
+/** The session that holds at a moment, with all scopes; null for none. */
+export async function findBrowserSession(q: Queryable, token: string, now: number): Promise<FoundApiKey | null> {
+  interface Row extends Workspace {
+    session_id: number
+    session_owner: number
+    email: string
+    expires_at: Date
+    owner_plan: PlanKey | null
+    is_member: boolean
+  }
+  const [row] = await q.query<Row>(
+    `SELECT s.id AS session_id, s.owner_id AS session_owner, so.email, s.expires_at, so.plan_key AS owner_plan,
+       m.owner_id IS NOT NULL AS is_member, ${workspaceColumns}
+     FROM browser_sessions s
+     JOIN workspaces w ON w.id = s.workspace_id
+     JOIN owners o ON o.id = w.owner_id
+     JOIN owners so ON so.id = s.owner_id
+     LEFT JOIN members m ON m.workspace_id = s.workspace_id AND m.owner_id = s.owner_id
+     WHERE s.hash = $1 AND s.expires_at > to_timestamp($2::float8 / 1000)`,
+    [sha256Of(token), now],
+  )
+  if (row === undefined) return null
+  const { session_id, session_owner, email, expires_at, owner_plan, is_member, ...workspace } = row
+  return {
+    ...{ actorType: 'user', id: session_id, ownerId: session_owner, name: email, scopes: [...scopes] },
+    ...{ expiresAt: expires_at, plan_key: owner_plan, isMember: is_member, suspendedAt: workspace.suspended_at },
+    ...{ workspaceId: workspace.id, workspace },
+  }
+}
+
+export async function endBrowserSession(q: Queryable, token: string): Promise<void> {
+  await q.query('DELETE FROM browser_sessions WHERE hash = $1', [sha256Of(token)])
+}
+
+function makeToken(): string {
+  return randomBytes(32).toString('base64url')
+}

@@ -1,0 +1,165 @@
+/** The dashboard as its owner meets it: the first event, filters, keys, hostile texts, and who can't see colours or use a mouse. */
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { BrowserContext, Page } from 'playwright-core'
+import { afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { createSignInLink } from '../../postgres/tables/browser-sessions.ts'
+import { projectFile } from '../../runtime/paths.ts'
+import { setUpApi } from '../support/api.ts'
+import { browserWithinMs, demand, sharedBrowser } from '../support/browser.ts'
+import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
+import { foldWhatIsThere } from '../support/fold.ts'
+
+const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1' })
+let browser: Awaited<ReturnType<typeof sharedBrowser>>
+beforeAll(async () => {
+  browser = await sharedBrowser()
+}, browserWithinMs)
+let context: BrowserContext | undefined
+afterEach(() => context?.close())
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const minute = 60_000
+
+async function signIn(test: Parameters<typeof demand>[1], colorScheme: 'light' | 'dark' = 'light'): Promise<Page> {
+  context = await (await demand(browser, test)).newContext({ colorScheme, viewport: { width: 1280, height: 900 } })
+  const page = await context.newPage()
+  const token = await createSignInLink(stores.pg, mine.workspaceId, Date.now())
+  await page.goto(`${api.url}/dashboard/sign-in?token=${token}`)
+  return page
+}
+
+async function add(...events: EventLike[]): Promise<void> {
+  const at = { workspace_id: mine.workspaceId, occurred_at: Date.now() - 10 * minute }
+  await insertEventRows(
+    stores.ch,
+    events.map((event) => makeEventRow({ ...at, ...event })),
+  )
+  await foldWhatIsThere(stores)
+}
+
+const some: EventLike[] = [
+  { visitor: 1, source: 'google', medium: 'organic', path: '/a', country: 'DE' },
+  { visitor: 2, source: 'google', medium: 'organic', path: '/b', country: 'FR' },
+  { visitor: 3, source: 'news', medium: 'email', path: '/a', device: 'mobile' },
+  { visitor: 3, kind: 'web_vital', metric: 'LCP', metric_value: 5_000, path: '/a' },
+  { visitor: 1, kind: 'conversion', path: '/a' },
+]
+
+const shownCards = (page: Page) =>
+  page.$$eval('[data-card]', (cards) =>
+    Object.fromEntries(
+      cards.map((card) => [card.getAttribute('data-card'), card.querySelector('strong')!.textContent]),
+    ),
+  )
+const rows = (page: Page, title: string) =>
+  page.$$eval(`section[aria-label="${title}"] .row .name`, (all) => all.map((one) => one.textContent))
+const card = (page: Page, name: string, value: string) =>
+  page.waitForSelector(`[data-card="${name}"] strong:text-is("${value}")`)
+
+async function asked(query: string) {
+  const response = await api.ask(`/v1/analytics/overview?${query}`, { key: mine.apiKey })
+  return ((await response.json()) as { metrics: Record<string, number> }).metrics
+}
+
+test('waits for the first event, shows how to send it, and turns by itself', async (context) => {
+  const page = await signIn(context)
+  await page.waitForSelector('text=Waiting for the first event')
+  expect(await page.textContent('.install')).toContain(`svc.js?key=${mine.trackingKey}`)
+  expect(new URL(page.url()).search).toBe('')
+  await add(some[0]!)
+  await card(page, 'visitors', '1')
+  expect(await rows(page, 'Sources')).toEqual(['google / organic'])
+})
+
+test('filters by rows, which stand as chips and in the address, with the figures of the API; Back takes them off', async (context) => {
+  await add(...some)
+  const page = await signIn(context)
+  await card(page, 'visitors', '3')
+  await page.click('section[aria-label="Sources"] .row:has-text("google")')
+  await card(page, 'visitors', '2')
+  expect(new URL(page.url()).search).toBe('?source=google')
+  const metrics = await asked('days=30&source=google')
+  expect(await shownCards(page)).toMatchObject({
+    visitors: String(metrics['visitors']),
+    pageviews: String(metrics['pageviews']),
+    sessions: String(metrics['sessions']),
+    conversions: String(metrics['conversions']),
+    bounce_rate: `${metrics['bounce_rate']} %`,
+  })
+  await page.click('section[aria-label="Countries"] .row:has-text("Germany")', { modifiers: ['Alt'] })
+  await card(page, 'visitors', '1')
+  expect(await page.textContent('.chips')).toContain('country: not DE')
+  expect(await rows(page, 'Pages')).toEqual(['/b'])
+  await page.goBack()
+  await card(page, 'visitors', '2')
+  await page.click('.chips button')
+  await card(page, 'visitors', '3')
+})
+
+test('by keyboard alone: ranges, comparison, a filter and its end, the chart of another card', async (context) => {
+  await add(...some)
+  const page = await signIn(context)
+  await card(page, 'visitors', '3')
+  await page.keyboard.press('w')
+  await page.waitForURL('**/dashboard?range=w')
+  await page.keyboard.press('x')
+  await page.waitForURL('**/dashboard?range=w&compare=none')
+  await page.focus('section[aria-label="Devices"] .row:has-text("Mobile")')
+  await page.keyboard.press('Enter')
+  await card(page, 'visitors', '1')
+  await page.keyboard.press('Escape')
+  await card(page, 'visitors', '3')
+  await page.focus('[data-card="conversions"]')
+  await page.keyboard.press('Space')
+  expect(await page.getAttribute('[data-card="conversions"]', 'aria-pressed')).toBe('true')
+  expect(await page.textContent('.chart caption')).toBe('Conversions')
+})
+
+test('stored texts are shown and do nothing', async (context) => {
+  const markup = '<img src=x onerror="document.title=1"><script>document.title=2</script>'
+  await add(
+    { visitor: 1, source: markup, path: `/${markup}`, title: markup, browser: markup },
+    { visitor: 2, source: 'javascript:alert(1)', path: `/‮evil${'x'.repeat(1_500)}` },
+    { visitor: 2, kind: 'custom', event_name: markup },
+  )
+  const page = await signIn(context)
+  const errors: string[] = []
+  page.on('pageerror', (error) => errors.push(error.message))
+  await card(page, 'visitors', '2')
+  expect(await page.$$('main img, main script, main a[href^="javascript"]')).toEqual([])
+  expect(await rows(page, 'Sources')).toContain(markup)
+  expect(await page.title()).toBe('Dashboard')
+  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+  await page.click('section[aria-label="Sources"] .row:has-text("onerror")')
+  await card(page, 'visitors', '1')
+  expect(errors).toEqual([])
+})
+
+test('who is signed out, or was never in, is told how to sign in', async (context) => {
+  const page = await signIn(context)
+  await page.click('text=Sign out')
+  await page.waitForURL('**/dashboard/sign-in')
+  expect(await page.textContent('main')).toContain('npx svc owner link')
+  await page.goto(`${api.url}/dashboard?range=w`)
+  await page.waitForURL('**/dashboard/sign-in')
+})
+
+const looks = (['light', 'dark'] as const).flatMap((scheme) => [1280, 390].map((width) => [scheme, width] as const))
+
+describe.each(looks)('in %s, %i pixels wide', (scheme, width) => {
+  test('nothing is found by axe, and nothing overflows', async (context) => {
+    await add(...some)
+    const page = await signIn(context, scheme)
+    await page.setViewportSize({ width, height: 900 })
+    await card(page, 'visitors', '3')
+    await page.waitForSelector('canvas')
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+    await page.screenshot({ path: projectFile('.cache/test', `dashboard-${scheme}-${width}.png`), fullPage: true })
+    // By the debugger's own door: the policy of the page lets no script in.
+    const found = await page.evaluate(
+      `${axe};axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ' ' + nodes[0].html))`,
+    )
+    expect(found).toEqual([])
+  })
+})

@@ -1,0 +1,100 @@
+/** Sign-in of owners, and the operations by the session of a browser: what holds, what ends, and what other sites can't do. */
+import { expect, test } from 'vitest'
+import { listAuditEvents } from '../../postgres/tables/audit.ts'
+import { createSignInLink } from '../../postgres/tables/browser-sessions.ts'
+import { browserSessionMs, signInLinkMs } from '../../schemas/api-limits.ts'
+import { makeWorkspace, setUpApi } from '../support/api.ts'
+
+let now = Date.now()
+const { stores, api, mine } = setUpApi({ clock: { now: () => now } })
+
+const own = { 'Sec-Fetch-Site': 'same-origin', 'Content-Type': 'application/json' }
+const tokens = () => stores.pg.query<{ n: number }>('SELECT count(*)::int AS n FROM browser_sessions')
+
+async function signIn(workspaceId = mine.workspaceId): Promise<string> {
+  const token = await createSignInLink(stores.pg, workspaceId, now)
+  const response = await api.ask(`/dashboard/sign-in?token=${token}`)
+  expect([response.status, response.headers.get('location')]).toEqual([303, '/dashboard'])
+  const set = response.headers.get('set-cookie')!
+  expect(set).toMatch(/^svc_session=[\w-]{43}; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Lax; Secure$/)
+  return set.split(';')[0]!
+}
+
+const workspaceOf = async (cookie: string) => {
+  const response = await api.ask('/api/v1/workspace', { headers: { cookie } })
+  return response.status === 200 ? ((await response.json()) as { id: number }).id : response.status
+}
+
+test('a link signs in once, within its time, from this machine', async () => {
+  const token = (await createSignInLink(stores.pg, mine.workspaceId, now))!
+  const afar = await api.ask(`/dashboard/sign-in?token=${token}`, { headers: { 'X-Forwarded-For': '203.0.113.7' } })
+  expect(afar.status).toBe(403)
+  expect((await api.ask(`/dashboard/sign-in?token=${token}`)).status).toBe(303)
+  expect((await api.ask(`/dashboard/sign-in?token=${token}`)).status).toBe(410)
+  const late = await createSignInLink(stores.pg, mine.workspaceId, now)
+  now += signInLinkMs + 1
+  expect((await api.ask(`/dashboard/sign-in?token=${late}`)).status).toBe(410)
+  expect((await api.ask('/dashboard/sign-in?token=nothing')).status).toBe(410)
+  expect((await api.ask('/dashboard/sign-in')).status).toBe(200)
+})
+
+test('a session reads its own workspace, and ends by sign-out and after 30 days', async () => {
+  const others = await makeWorkspace(stores)
+  const [cookie, theirs] = [await signIn(), await signIn(others.workspaceId)]
+  expect([await workspaceOf(cookie), await workspaceOf(theirs)]).toEqual([mine.workspaceId, others.workspaceId])
+  expect((await api.ask('/dashboard', { headers: { cookie } })).status).toBe(200)
+  const out = await api.ask('/dashboard/sign-out', { method: 'POST', headers: { cookie, ...own } })
+  expect([out.status, out.headers.get('location')]).toEqual([303, '/dashboard/sign-in'])
+  expect(await workspaceOf(cookie)).toBe(401)
+  expect((await api.ask('/dashboard', { headers: { cookie } })).status).toBe(303)
+  now += browserSessionMs + 1
+  expect(await workspaceOf(theirs)).toBe(401)
+  // Sessions that are over don't gather.
+  await signIn()
+  expect(await tokens()).toEqual([{ n: 1 }])
+})
+
+test('neither stands in for the other: a key under /api/v1, a cookie under /v1; and no token is stored', async () => {
+  const cookie = await signIn()
+  expect((await api.ask('/api/v1/workspace', { key: mine.apiKey })).status).toBe(401)
+  expect((await api.ask('/v1/workspace', { headers: { cookie } })).status).toBe(401)
+  for (const bad of ['svc_session=', 'svc_session=x', `svc_session=${'a'.repeat(43)}`, 'a;b=;;=c']) {
+    expect(await workspaceOf(bad)).toBe(401)
+  }
+  const stored = JSON.stringify(await stores.pg.query(`SELECT encode(hash, 'escape') AS hash FROM browser_sessions`))
+  expect(stored).not.toContain(cookie.split('=')[1])
+})
+
+test('what changes something comes from our own pages alone, and is audited as the owner', async () => {
+  const cookie = await signIn()
+  const make = (headers: Record<string, string>) =>
+    api.ask('/api/v1/links', {
+      method: 'POST',
+      headers: { cookie, 'Content-Type': 'application/json', ...headers },
+      body: JSON.stringify({ label: 'A', destination_url: 'https://example.com/' }),
+    })
+  const { host } = new URL(api.url)
+  for (const headers of [
+    {},
+    { 'Sec-Fetch-Site': 'cross-site' },
+    { 'Sec-Fetch-Site': 'same-site' },
+    { Origin: 'https://evil.example' },
+    { Origin: 'null' },
+  ]) {
+    expect([headers, (await make(headers)).status]).toEqual([headers, 403])
+  }
+  expect((await make({ Origin: `http://${host}` })).status).toBe(200)
+  expect((await make(own)).status).toBe(200)
+  expect((await api.ask('/dashboard/sign-out', { method: 'POST', headers: { cookie } })).status).toBe(403)
+  const [audited] = await listAuditEvents(stores.pg, mine.workspaceId, { limit: 1 })
+  expect(audited).toMatchObject({ action: 'link.create', actor_type: 'user', interface: 'console' })
+})
+
+test('pages have a policy that lets no script of others run', async () => {
+  const response = await api.ask('/dashboard', { headers: { cookie: await signIn() } })
+  const policy = response.headers.get('content-security-policy')
+  expect(policy).toContain("default-src 'self'")
+  expect(policy).not.toContain('unsafe')
+  expect((await api.ask('/dashboard/dashboard.js')).headers.get('content-type')).toContain('javascript')
+  expect((await api.ask('/dashboard', { method: 'POST', headers: own })).status).toBe(405)
+})

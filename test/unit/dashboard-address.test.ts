@@ -1,0 +1,71 @@
+/** What the dashboard shows stands in its address, and asks the API for just that. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { filterNames as known, readPattern } from '../../schemas/session-filters.ts'
+import {
+  comparisons,
+  filterNames,
+  filterOf,
+  questionOf,
+  rangeKeys,
+  readView,
+  shownValue,
+  type View,
+  withFilter,
+  withoutFilter,
+  writeView,
+} from '../../web/dashboard/address.ts'
+import { change } from '../../web/dashboard/format.ts'
+import { seed } from '../support/short-form.ts'
+
+const views: fc.Arbitrary<View> = fc.record({
+  range: fc.constantFrom(...rangeKeys),
+  compare: fc.constantFrom(...(Object.keys(comparisons) as (keyof typeof comparisons)[])),
+  filters: fc.array(fc.record({ name: fc.constantFrom(...filterNames), value: fc.string({ unit: 'grapheme' }) })),
+})
+
+test('a view is read from its address as it was written', () => {
+  fc.assert(
+    fc.property(views, (view) => {
+      const read = readView(writeView(view))
+      // Of several names the order between them is the address's.
+      expect(read).toEqual(view)
+    }),
+    { seed },
+  )
+})
+
+test('filters are those of the API, and one of a text means this text alone', () => {
+  expect([...filterNames].sort()).toEqual([...known].sort())
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), fc.boolean(), (text, isNot) => {
+      const { value } = filterOf('path', text, isNot)
+      expect(readPattern(value)).toEqual({ isNot, texts: [text] })
+      expect(shownValue(value)).toBe(isNot ? `not ${text}` : text)
+    }),
+    { seed },
+  )
+})
+
+describe('an address of anything', () => {
+  test.each(['', '?range=z&compare=never&color=red', '?range=__proto__&toString=1'])(
+    '%s shows the last 30 days',
+    (search) => {
+      expect(readView(search)).toEqual({ range: 'm', compare: 'previous', filters: [] })
+    },
+  )
+})
+
+test('the question has the days, the comparison and each filter', () => {
+  const view = readView('?range=w&compare=none&source=google&source=bing&path=!%2Fjobs*')
+  expect(questionOf(view)).toBe('days=7&compare=none&source=google&source=bing&path=%21%2Fjobs*')
+  const [google] = view.filters
+  expect(withFilter(view, google!)).toBe(view)
+  expect(withoutFilter(view, 0).filters).toHaveLength(2)
+})
+
+test('a change is told where both sides have enough', () => {
+  expect(change(120, 100, [120, 100])).toBe(20)
+  expect(change(120, 29, [120, 29])).toBeUndefined()
+  expect(change(50, 0, [50, 50])).toBeUndefined()
+})

@@ -1,0 +1,86 @@
+/** What the overview shows stands in the address: range, comparison and filters. Pure; test/unit/dashboard-address.test.ts. */
+
+/** By key of the keyboard and of the address: what it is called, and the days asked for. */
+export const ranges = {
+  d: { name: 'Today', days: 1 },
+  w: { name: 'Last 7 days', days: 7 },
+  m: { name: 'Last 30 days', days: 30 },
+  q: { name: 'Last 90 days', days: 90 },
+  y: { name: 'Last 365 days', days: 365 },
+} as const
+export type RangeKey = keyof typeof ranges
+export const rangeKeys = Object.keys(ranges) as RangeKey[]
+
+export const comparisons = {
+  previous: 'vs. the period before',
+  year: 'vs. a year before',
+  none: 'No comparison',
+} as const
+export type Comparison = keyof typeof comparisons
+
+export const filterNames = [
+  ...(['source', 'medium', 'channel', 'campaign', 'entry_path', 'device', 'browser', 'os', 'country'] as const),
+  ...(['path', 'hostname', 'event'] as const),
+] as const
+export type FilterName = (typeof filterNames)[number]
+
+/** A value as the API takes it: with signs. */
+export interface Filter {
+  readonly name: FilterName
+  readonly value: string
+}
+
+export interface View {
+  readonly range: RangeKey
+  readonly compare: Comparison
+  readonly filters: readonly Filter[]
+}
+
+/** Whatever isn't known is as if it weren't there. */
+export function readView(search: string): View {
+  const params = new URLSearchParams(search)
+  const isName = (name: string): name is FilterName => (filterNames as readonly string[]).includes(name)
+  const [range, compare] = [params.get('range') ?? '', params.get('compare') ?? '']
+  return {
+    range: Object.hasOwn(ranges, range) ? (range as RangeKey) : 'm',
+    compare: Object.hasOwn(comparisons, compare) ? (compare as Comparison) : 'previous',
+    filters: [...params].flatMap(([name, value]) => (isName(name) ? [{ name, value }] : [])),
+  }
+}
+
+/** The query of the page's address; empty for what is shown without one. */
+export function writeView({ range, compare, filters }: View): string {
+  const params = new URLSearchParams()
+  if (range !== 'm') params.set('range', range)
+  if (compare !== 'previous') params.set('compare', compare)
+  for (const { name, value } of filters) params.append(name, value)
+  const text = params.toString()
+  return text === '' ? '' : `?${text}`
+}
+
+/** The query that asks the API for it. */
+export function questionOf({ range, compare, filters }: View): string {
+  const params = new URLSearchParams({ days: String(ranges[range].days), compare })
+  for (const { name, value } of filters) params.append(name, value)
+  return params.toString()
+}
+
+/** A filter of exactly this text, or of all others. */
+export function filterOf(name: FilterName, text: string, isNot = false): Filter {
+  return { name, value: (isNot ? '!' : '') + text.replace(/[\\*!]/g, '\\$&') }
+}
+
+/** What a filter's value means, in words. */
+export function shownValue(value: string): string {
+  const isNot = value.startsWith('!')
+  return `${isNot ? 'not ' : ''}${value.slice(isNot ? 1 : 0).replace(/\\(.)/g, '$1')}`
+}
+
+export function withFilter(view: View, added: Filter): View {
+  const isThere = view.filters.some(({ name, value }) => name === added.name && value === added.value)
+  return isThere ? view : { ...view, filters: [...view.filters, added] }
+}
+
+export function withoutFilter(view: View, at: number): View {
+  return { ...view, filters: view.filters.filter((_, place) => place !== at) }
+}

@@ -1,0 +1,42 @@
+/** Numbers, times and changes as people read them, by the browser's locale. */
+
+const whole = new Intl.NumberFormat()
+const short = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 })
+
+export function number(value: number): string {
+  return whole.format(value)
+}
+
+/** At most four signs or so; the exact number belongs beside it. */
+export function brief(value: number): string {
+  return value < 10_000 ? whole.format(value) : short.format(value)
+}
+
+export function percent(value: number): string {
+  return `${whole.format(Math.round(value * 10) / 10)} %`
+}
+
+export function duration(seconds: number): string {
+  const rounded = Math.round(seconds)
+  return rounded < 60 ? `${rounded}s` : `${Math.floor(rounded / 60)}m ${rounded % 60}s`
+}
+
+export function money(cents: number, currency: string): string {
+  return new Intl.NumberFormat(undefined, { style: 'currency', currency }).format(cents / 100)
+}
+
+/** In the workspace's timezone. */
+export function time(moment: string, timeZone: string): string {
+  return new Intl.DateTimeFormat(undefined, { timeZone, dateStyle: 'short', timeStyle: 'short' }).format(
+    new Date(moment),
+  )
+}
+
+/** Fewer are no base for a change. */
+export const changeBaseMin = 30
+
+/** The change in per cent; undefined where one side is too small to tell. @param base how many each side is counted from */
+export function change(now: number, before: number | undefined, base: readonly [number, number]): number | undefined {
+  if (before === undefined || before === 0 || Math.min(...base) < changeBaseMin) return undefined
+  return Math.round(((now - before) / before) * 100)
+}

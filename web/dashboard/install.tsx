@@ -1,0 +1,42 @@
+/** What a workspace without events shows: how to send the first one. The page turns by itself once it is there. */
+import { useState } from 'preact/hooks'
+import type { Overview } from './overview-data.ts'
+
+export function Install({ snippet: { snippet, tracking_key } }: { snippet: Overview['snippet'] }) {
+  const curl = `curl ${location.origin}/api/v1/growth/track -d '${JSON.stringify({
+    tracking_key,
+    event_type: 'track',
+    event_name: 'pageview',
+    url: 'https://example.com/',
+    anonymous_id: 'me',
+  })}'`
+  return (
+    <section class="panel install" aria-label="Install">
+      <h2>Waiting for the first event</h2>
+      <p>Put this into the head of your pages:</p>
+      <Copied text={snippet} />
+      <p>Or send one from a terminal:</p>
+      <Copied text={curl} />
+      <p>
+        Or walk through <a href="/demo/">a small site that has the script</a>.
+      </p>
+    </section>
+  )
+}
+
+function Copied({ text }: { text: string }) {
+  const [isCopied, setCopied] = useState(false)
+  const copy = () =>
+    void navigator.clipboard.writeText(text).then(
+      () => setCopied(true),
+      () => setCopied(false),
+    )
+  return (
+    <div class="copied">
+      <pre>{text}</pre>
+      <button type="button" onClick={copy}>
+        {isCopied ? 'Copied' : 'Copy'}
+      </button>
+    </div>
+  )
+}

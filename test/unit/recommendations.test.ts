@@ -25,20 +25,22 @@ const group = (figures: Partial<SessionGroup>): SessionGroup => ({
 function figures(
   changes: Partial<Omit<AdviceFigures, 'metrics'>> & {
     metrics?: Partial<OverviewCounters>
+    campaigns?: AdviceFigures['metrics']['ad_campaigns']
     previous?: Partial<OverviewCounters> | null
   } = {},
 ): AdviceFigures {
-  const { metrics, previous, ...rest } = changes
+  const { metrics, previous, campaigns = [], ...rest } = changes
   return {
     hasEvents: true,
     sources: [],
+    devices: [],
     pages: [],
     pageVitals: [],
     metrics: {
       ...zeros,
       ...{ visitors: 100, pageviews: 200, sessions: 120, events: 400, conversions: 5 },
       ...metrics,
-      ad_campaigns: [],
+      ad_campaigns: campaigns,
       live_visitors: 0,
       as_of: '',
       lists_cut: false,
@@ -140,6 +142,75 @@ describe('a source', () => {
   it('is not named on a handful of visitors or conversions', () => {
     expect(titles(source(9, 9))).toEqual([])
     expect(titles(source(10, 2))).toEqual([])
+  })
+})
+
+describe('a fall of conversions', () => {
+  it('is told from 30 % on, where there were enough', () => {
+    expect(titles(figures({ metrics: { conversions: 8 }, previous: { conversions: 11 } }))).toEqual([])
+    expect(titles(figures({ metrics: { conversions: 7 }, previous: { conversions: 10 } }))).toEqual([
+      'high: Conversions fell by 30 %',
+    ])
+    expect(titles(figures({ metrics: { conversions: 1 }, previous: { conversions: 9 } }))).toEqual([])
+    expect(titles(figures({ metrics: { conversions: 1 }, previous: null }))).toEqual([])
+  })
+})
+
+describe('a device', () => {
+  const onPhones = (visitors: number, conversions: number, key = 'mobile') =>
+    figures({ metrics: { conversions: 20 }, devices: [group({ key, visitors, conversions })] })
+
+  it('is named when it converts with less than half of the average', () => {
+    expect(titles(onPhones(50, 4))).toEqual(['medium: Visitors on mobile hardly convert'])
+    expect(recommend(onPhones(50, 4))[0]?.detail).toContain(
+      '4 conversions of 50 visitors on mobile: 8 per 100, where 20',
+    )
+    expect(titles(onPhones(50, 5))).toEqual([])
+  })
+
+  it('is not named on few visitors, nor where it isn’t known', () => {
+    expect(titles(onPhones(49, 0))).toEqual([])
+    expect(titles(onPhones(80, 0, 'unknown'))).toEqual([])
+  })
+})
+
+describe('a campaign', () => {
+  const campaign = (clicks: number, earned: number, revenue_cents = 5_000) =>
+    figures({
+      metrics: { revenue_cents },
+      campaigns: [{ source: 'google', campaign: 'spring', cost_cents: 12_350, clicks, revenue_cents: earned }],
+    })
+
+  it('is named when it costs and earns nothing', () => {
+    expect(titles(campaign(10, 0))).toEqual(['medium: The campaign spring earns nothing'])
+    expect(recommend(campaign(10, 0))[0]?.detail).toContain('spring (google) cost 123.5 for 10 clicks')
+    expect(titles(campaign(10, 1))).toEqual([])
+  })
+
+  it('is not named on few clicks, nor where no revenue is known at all', () => {
+    expect(titles(campaign(9, 0))).toEqual([])
+    expect(titles(campaign(10, 0, 0))).toEqual([])
+  })
+})
+
+describe('shares of visitors', () => {
+  const from = (key: string, detail: string, visitors: number, all = 100) =>
+    figures({ metrics: { visitors: all }, previous: null, sources: [group({ key, detail, visitors })] })
+
+  it('tell to tag links where most come from nowhere that is known', () => {
+    expect(titles(from('direct', 'none', 60))).toEqual(['low: Tag the links that you share'])
+    expect(titles(from('direct', 'none', 59))).toEqual([])
+    expect(titles(from('google', 'organic', 90))).toEqual([])
+    expect(titles(from('direct', 'none', 40, 49))).toEqual([])
+  })
+
+  it('tell of assistants, with their names', () => {
+    expect(titles(from('chatgpt.com', 'referral', 10))).toEqual(['low: AI assistants send you visitors'])
+    expect(recommend(from('chatgpt.com', 'referral', 10))[0]?.detail).toContain(
+      '10 of 100 visitors, 10 %, came from chatgpt.com',
+    )
+    expect(titles(from('chatgpt.com', 'referral', 9))).toEqual([])
+    expect(titles(from('chatgpt.com', 'referral', 10, 201))).toEqual([])
   })
 })
 

@@ -3,13 +3,14 @@
  * cases from which nothing can be concluded, and each detail names the figures it was drawn from.
  */
 import type { OverviewFigures } from '../../../clickhouse/queries/overview/read-overview.ts'
+import { channelOf } from '../../../schemas/reference/channels.ts'
 import { rateVital, vitals } from '../../../schemas/reference/web-vitals.ts'
 import type { OverviewMetrics, Recommendation as RecommendationSchema } from '../../../schemas/resources/overview.ts'
 import { perCent } from './metrics.ts'
 import { worstVital } from './web-vitals.ts'
 
 type Recommendation = ReturnType<(typeof RecommendationSchema)['parse']>
-export type AdviceFigures = Pick<OverviewFigures, 'hasEvents' | 'sources' | 'pages' | 'pageVitals'> & {
+export type AdviceFigures = Pick<OverviewFigures, 'hasEvents' | 'sources' | 'devices' | 'pages' | 'pageVitals'> & {
   readonly metrics: OverviewMetrics
 }
 
@@ -21,10 +22,20 @@ const conversionsMin = 3
 const busyPercent = 5
 const bouncePercent = 70
 const fallPercent = 30
+/** Shares of visitors are told of from so many visitors on. */
+const shareCasesMin = 50
+const directPercent = 60
+const assistantsPercent = 5
+/** Converts worse: with less than this part of the average. */
+const weakPart = 0.5
 /** Of one rule: a list of everything is no advice. */
 const adviceEachMax = 3
 
-const rules = [noEvents, noPageviews, fallOfVisitors, poorVitals, noConversions, bouncingPages, convertingSources]
+const rules = [
+  ...[noEvents, noPageviews, fallOfVisitors, fallOfConversions, poorVitals],
+  ...[noConversions, bouncingPages, weakDevices, idleCampaigns],
+  ...[convertingSources, untaggedLinks, assistants],
+]
 const priorities = ['high', 'medium', 'low'] as const
 
 export function recommend(figures: AdviceFigures): Recommendation[] {
@@ -50,6 +61,14 @@ function fallOfVisitors({ metrics: { visitors, previous } }: AdviceFigures): Rec
   if (fall < fallPercent) return []
   const detail = `${shown(visitors)} visitors came, after ${shown(previous.visitors)} in the period it is compared with.`
   return [{ title: `Visitors fell by ${fall} %`, detail, priority: 'high' }]
+}
+
+function fallOfConversions({ metrics: { conversions, previous } }: AdviceFigures): Recommendation[] {
+  if (previous === null || previous.conversions < casesMin) return []
+  const fall = perCent(previous.conversions - conversions, previous.conversions)
+  if (fall < fallPercent) return []
+  const detail = `${counted(conversions, 'conversion')} came, after ${shown(previous.conversions)} in the period it is compared with. Look whether the way to your goal still works.`
+  return [{ title: `Conversions fell by ${fall} %`, detail, priority: 'high' }]
 }
 
 function poorVitals({ metrics, pageVitals }: AdviceFigures): Recommendation[] {
@@ -84,6 +103,32 @@ function bouncingPages({ pages }: AdviceFigures): Recommendation[] {
   })
 }
 
+/** Only where the average would have brought enough conversions to tell. */
+function weakDevices({ metrics, devices }: AdviceFigures): Recommendation[] {
+  const average = perCent(metrics.conversions, metrics.visitors)
+  return devices.flatMap(({ key, visitors, conversions }) => {
+    const rate = perCent(conversions, visitors)
+    const isTold = (visitors * average) / 100 >= casesMin
+    if (key === 'unknown' || !isTold || rate >= average * weakPart) return []
+    const detail =
+      `${shown(conversions)} conversions of ${shown(visitors)} visitors on ${key}: ${rate} per 100, ` +
+      `where ${average} per 100 is the average. Try the way to your goal on such a device.`
+    return [{ title: `Visitors on ${key} hardly convert`, detail, priority: 'medium' }]
+  })
+}
+
+/** Ads that cost, brought visitors, and are credited with no revenue, where there is revenue at all. */
+function idleCampaigns({ metrics: { ad_campaigns, revenue_cents } }: AdviceFigures): Recommendation[] {
+  if (revenue_cents <= 0) return []
+  return ad_campaigns.flatMap(({ source, campaign, cost_cents, clicks, revenue_cents: earned }) => {
+    if (cost_cents <= 0 || clicks < casesMin || earned > 0) return []
+    const detail =
+      `${campaign} (${source}) cost ${shown(cost_cents / 100)} for ${shown(clicks)} clicks, ` +
+      'and no payment is credited to it. Look at its landing page, or end it.'
+    return [{ title: `The campaign ${campaign} earns nothing`, detail, priority: 'medium' }]
+  })
+}
+
 function convertingSources({ metrics, sources }: AdviceFigures): Recommendation[] {
   const average = perCent(metrics.conversions, metrics.visitors)
   return sources.flatMap(({ key, detail: medium, visitors, conversions }) => {
@@ -94,6 +139,26 @@ function convertingSources({ metrics, sources }: AdviceFigures): Recommendation[
       `where ${average} per 100 is the average of all sources.`
     return [{ title: `${key} converts well above the average`, detail, priority: 'low' }]
   })
+}
+
+function untaggedLinks({ metrics: { visitors }, sources }: AdviceFigures): Recommendation[] {
+  const direct = sources.find(({ key, detail }) => key === 'direct' && detail === 'none')?.visitors ?? 0
+  const share = perCent(direct, visitors)
+  if (visitors < shareCasesMin || share < directPercent) return []
+  const detail =
+    `${shown(direct)} of ${shown(visitors)} visitors, ${share} %, came from nowhere that is known. ` +
+    'Put utm_source and utm_medium into the links of your mails, posts and ads, or use tracked links.'
+  return [{ title: 'Tag the links that you share', detail, priority: 'low' }]
+}
+
+function assistants({ metrics: { visitors }, sources }: AdviceFigures): Recommendation[] {
+  const those = sources.filter(({ key, detail }) => channelOf(key, detail) === 'AI Assistants')
+  const sent = those.reduce((sum, one) => sum + one.visitors, 0)
+  const share = perCent(sent, visitors)
+  if (visitors < shareCasesMin || sent < casesMin || share < assistantsPercent) return []
+  const names = those.map(({ key }) => key).join(', ')
+  const detail = `${shown(sent)} of ${shown(visitors)} visitors, ${share} %, came from ${names}. Keep the pages that assistants quote right and short.`
+  return [{ title: 'AI assistants send you visitors', detail, priority: 'low' }]
 }
 
 /** `1 visitor`, `2 visitors`. */

@@ -17,6 +17,7 @@ const checks = [
   ['types', ['node_modules/typescript/bin/tsc', '--noEmit']],
   // Scripts for browsers know other globals than those for Node.
   ['types of web', ['node_modules/typescript/bin/tsc', '--noEmit', '-p', 'web']],
+  ['types of the dashboard', ['node_modules/typescript/bin/tsc', '--noEmit', '-p', 'web/dashboard']],
   ['lint', ['node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.']],
 ]
 

@@ -39,7 +39,8 @@ export function makeDashboardRoute(
   return function route(head: RequestHead): Route | StreamedRoute | NoRoute | undefined {
     const { path, method } = head
     const isReading = method === 'GET' || method === 'HEAD'
-    if (path.startsWith('/api/v1/')) {
+    // Below it is what sites and payment providers send.
+    if (path.startsWith('/api/v1/') && !path.startsWith('/api/v1/growth/')) {
       if (!isReading && !isFromOwnPage(head)) return refused('workspace_access_denied')
       return routeOperation({ ...head, path: path.slice('/api'.length) })
     }

@@ -279,6 +279,7 @@ test('GET /v1/workspace shows the workspace of the key', async () => {
     name: expect.stringMatching(/^Workspace \d+$/),
     slug,
     timezone: 'UTC',
+    currency: 'USD',
     plan_key: 'growth',
   })
 })

@@ -1,6 +1,6 @@
 /** What a workspace without events shows: how to send the first one. The page turns by itself once it is there. */
-import { useState } from 'preact/hooks'
 import type { Overview } from './overview-data.ts'
+import { Copy } from './parts.tsx'
 
 export function Install({ snippet: { snippet, tracking_key } }: { snippet: Overview['snippet'] }) {
   const curl = `curl ${location.origin}/api/v1/growth/track -d '${JSON.stringify({
@@ -25,18 +25,10 @@ export function Install({ snippet: { snippet, tracking_key } }: { snippet: Overv
 }
 
 function Copied({ text }: { text: string }) {
-  const [isCopied, setCopied] = useState(false)
-  const copy = () =>
-    void navigator.clipboard.writeText(text).then(
-      () => setCopied(true),
-      () => setCopied(false),
-    )
   return (
     <div class="copied">
       <pre>{text}</pre>
-      <button type="button" onClick={copy}>
-        {isCopied ? 'Copied' : 'Copy'}
-      </button>
+      <Copy text={text} />
     </div>
   )
 }

@@ -18,7 +18,9 @@ import { Cards, type Chartable } from './cards.tsx'
 import { Chart } from './chart.tsx'
 import { number, time } from './format.ts'
 import { Install } from './install.tsx'
-import { type Overview, useAnswer, type Workspace } from './overview-data.ts'
+import type { Overview, Workspace } from './overview-data.ts'
+import { Failure } from './parts.tsx'
+import { useAnswer } from './query.ts'
 import { Table } from './tables.tsx'
 import { Vitals } from './vitals.tsx'
 
@@ -40,7 +42,9 @@ const isEmpty = ({ metrics, recent_events }: Overview) =>
   metrics.events === 0 && recent_events.length === 0 && metrics.live_visitors === 0
 
 export function OverviewPage({ view, workspace, go }: PageProps) {
-  const { answer, failure, isStale } = useAnswer<Overview>(`/analytics/overview?${questionOf(view)}`, isEmpty)
+  const { answer, failure, isStale } = useAnswer<Overview>(`/analytics/overview?${questionOf(view)}`, {
+    isHurried: isEmpty,
+  })
   const [chosen, choose] = useState<Chartable>('visitors')
   useKeys(go)
   if (answer === undefined) {
@@ -207,13 +211,5 @@ function Advice({ items }: { items: Overview['recommendations'] }) {
         ))}
       </ul>
     </section>
-  )
-}
-
-function Failure({ since, text }: { since: Date; text: string }) {
-  return (
-    <p class="failure" role="alert">
-      The figures can’t be had since {since.toLocaleTimeString()}: {text}
-    </p>
   )
 }

@@ -9,7 +9,7 @@ import {
 } from '../../../postgres/tables/bindings.ts'
 import { type Contact, findContact, findContactsByHash, readContactKeys } from '../../../postgres/tables/contacts.ts'
 import { emailOf } from '../../../schemas/identifiers.ts'
-import { laxInt, laxIntOr } from '../../../schemas/lax.ts'
+import { idInQuery, laxIntOr } from '../../../schemas/lax.ts'
 import { identifierLengthMax, journeyEventsDefault, journeyEventsMax } from '../../../schemas/limits.ts'
 import { invalid, problem } from '../../../schemas/problems.ts'
 import { Journey } from '../../../schemas/resources/person.ts'
@@ -22,7 +22,7 @@ import { type ReadableVisitors, readableVisitors } from './visitor-rows.ts'
 
 const JourneyQuery = z.object({
   email: z.string().max(identifierLengthMax).optional().meta({ description: 'Of a contact, in any case.' }),
-  contact_id: laxInt({ ge: 1, le: Number.MAX_SAFE_INTEGER, description: 'The `id` of a contact.' }),
+  contact_id: idInQuery('contact', 'The `id` of a contact.'),
   anonymous_id: z.string().max(identifierLengthMax).optional().meta({
     description:
       'Of a browser. One that is bound to a contact names the contact, one that several used the last of them.',

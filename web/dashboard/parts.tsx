@@ -1,0 +1,41 @@
+/** What several pages have. */
+import { useState } from 'preact/hooks'
+
+export function Failure({ since, text }: { since: Date; text: string }) {
+  return (
+    <p class="failure" role="alert">
+      It can’t be had since {since.toLocaleTimeString()}: {text}
+    </p>
+  )
+}
+
+/** Copies a text, and says so. */
+export function Copy({ text, label = 'Copy' }: { text: string; label?: string }) {
+  const [isCopied, setCopied] = useState(false)
+  const copy = () =>
+    void navigator.clipboard.writeText(text).then(
+      () => setCopied(true),
+      () => setCopied(false),
+    )
+  return (
+    <button type="button" onClick={copy}>
+      {isCopied ? 'Copied' : label}
+    </button>
+  )
+}
+
+/** Names with their numbers. */
+export function Facts({ facts }: { facts: readonly (readonly [name: string, value: string])[] }) {
+  return (
+    <dl class="facts">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            <bdi>{value}</bdi>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}

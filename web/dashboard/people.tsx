@@ -1,0 +1,150 @@
+/** People: who they are, by search, and what one of them did. */
+import { useState } from 'preact/hooks'
+import type { Journey, Person } from '../../schemas/resources/person.ts'
+import { money, number, time } from './format.ts'
+import type { Workspace } from './overview-data.ts'
+import { Facts, Failure } from './parts.tsx'
+import { useAnswer } from './query.ts'
+
+const listed = 100
+const typingMs = 200
+
+interface PeopleProps {
+  readonly search: string
+  readonly workspace: Workspace
+  /** To another address of the dashboard. */
+  navigate(path: string): void
+}
+
+export function PeoplePage({ search, workspace, navigate }: PeopleProps) {
+  const person = new URLSearchParams(search).get('person')
+  return person === null ? (
+    <People workspace={workspace} navigate={navigate} />
+  ) : (
+    <OneJourney person={person} workspace={workspace} />
+  )
+}
+
+function nameOf({ full_name, email, anonymous_id }: Person): string {
+  return full_name || email || `Anonymous ${anonymous_id ?? ''}`
+}
+
+function People({ workspace: { timezone, currency }, navigate }: Omit<PeopleProps, 'search'>) {
+  const [sought, setSought] = useState('')
+  const [typing, setTyping] = useState<ReturnType<typeof setTimeout>>()
+  const { answer, failure } = useAnswer<Person[]>(
+    `/people?${new URLSearchParams({ limit: String(listed), q: sought })}`,
+  )
+  const type = (text: string) => {
+    clearTimeout(typing)
+    setTyping(setTimeout(() => setSought(text.trim()), typingMs))
+  }
+  return (
+    <main>
+      {failure && <Failure {...failure} />}
+      <div class="controls">
+        <input
+          type="search"
+          aria-label="Search people"
+          placeholder="E-mail, name, company, source, campaign"
+          onInput={(event) => type(event.currentTarget.value)}
+        />
+      </div>
+      <section class="panel" aria-label="People">
+        <h2>
+          People<span class="label">Last seen first, {listed} at most</span>
+        </h2>
+        {answer?.length === 0 && <p class="empty">Nobody{sought === '' ? ' yet' : ' by that'}.</p>}
+        <ul>
+          {answer?.map((person) => (
+            <li key={person.object_id ?? person.anonymous_id}>
+              <button
+                type="button"
+                class="row"
+                onClick={() =>
+                  navigate(
+                    `/dashboard/people?person=${encodeURIComponent(person.object_id ?? person.anonymous_id ?? '')}`,
+                  )
+                }
+              >
+                <span class="name">
+                  <bdi>{nameOf(person)}</bdi> <bdi class="label">{person.company}</bdi>
+                </span>
+                <span class="number label">
+                  <bdi>{person.source}</bdi>
+                </span>
+                {person.total_revenue_cents !== 0 && (
+                  <span class="number">{money(person.total_revenue_cents, currency)}</span>
+                )}
+                <span class="number" title="Events">
+                  {number(person.event_count)}
+                </span>
+                <time dateTime={person.last_seen_at}>{time(person.last_seen_at, timezone)}</time>
+              </button>
+            </li>
+          ))}
+        </ul>
+      </section>
+    </main>
+  )
+}
+
+function OneJourney({ person, workspace: { timezone, currency } }: { person: string; workspace: Workspace }) {
+  const asked = person.startsWith('contact_') ? 'contact_id' : 'anonymous_id'
+  const { answer, failure } = useAnswer<Journey>(`/people/journey?${new URLSearchParams({ [asked]: person })}`)
+  if (answer === undefined) return <main class="skeleton">{failure && <Failure {...failure} />}</main>
+  const { person: known, first_touch, last_touch, events, revenue } = answer
+  return (
+    <main>
+      {failure && <Failure {...failure} />}
+      <section class="panel" aria-label="Person">
+        <h2>
+          <bdi>{nameOf(known)}</bdi>
+        </h2>
+        <Facts
+          facts={[
+            ['E-mail', known.email ?? '–'],
+            ['Came first by', `${first_touch.source} / ${first_touch.medium}`],
+            ['Came last by', `${last_touch.source} / ${last_touch.medium}`],
+            ['Sessions', number(answer.session_count)],
+            ['Events', number(answer.event_count)],
+            ['Conversions', number(answer.conversion_count)],
+            ['Revenue', money(answer.total_revenue_cents, currency)],
+          ]}
+        />
+      </section>
+      {revenue.length > 0 && (
+        <section class="panel" aria-label="Payments">
+          <h2>Payments</h2>
+          <ul>
+            {revenue.map(({ id, provider, value_cents, currency: paid, occurred_at }) => (
+              <li key={id} class="event">
+                <span class="name">{provider}</span>
+                <span>{money(value_cents, paid)}</span>
+                <time dateTime={occurred_at}>{time(occurred_at, timezone)}</time>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      <section class="panel" aria-label="Journey">
+        <h2>
+          Journey<span class="label">Newest first</span>
+        </h2>
+        <ol class="timeline">
+          {events.map(({ id, event_name, path, title, source, occurred_at }) => (
+            <li key={id} class="event">
+              <time dateTime={occurred_at}>{time(occurred_at, timezone)}</time>
+              <span class="name" title={title}>
+                <bdi>{event_name}</bdi> <bdi class="label">{path}</bdi>
+              </span>
+              <span class="label">
+                <bdi>{source}</bdi>
+              </span>
+            </li>
+          ))}
+        </ol>
+      </section>
+    </main>
+  )
+}

@@ -1,0 +1,95 @@
+/** Asks the API as the owner who is signed in: once, or for as long as an answer is looked at. */
+import { useEffect, useState } from 'preact/hooks'
+
+export interface Asked<Answer> {
+  /** The newest answer, also while another one is awaited. */
+  readonly answer: Answer | undefined
+  /** Since when answers fail, and why. */
+  readonly failure: { readonly since: Date; readonly text: string } | undefined
+  /** The answer is of another question than the one that is asked. */
+  readonly isStale: boolean
+}
+
+const againMs = 5_000
+/** A page that waits for the first event is told of it sooner. */
+const soonAgainMs = 1_000
+
+interface UseOptions<Answer> {
+  /** Whether it is asked again soon. */
+  readonly isHurried?: (answer: Answer) => boolean
+  /** Another number asks at once. */
+  readonly round?: number
+}
+
+/** @param path with its query, under `/api/v1` */
+export function useAnswer<Answer>(
+  path: string,
+  { isHurried = () => false, round = 0 }: UseOptions<Answer> = {},
+): Asked<Answer> {
+  const [known, setKnown] = useState<{ path: string; answer: Answer }>()
+  const [failure, setFailure] = useState<Asked<Answer>['failure']>()
+  useEffect(() => {
+    const leaving = new AbortController()
+    let timer: ReturnType<typeof setTimeout> | undefined
+
+    async function ask(): Promise<void> {
+      let again = againMs
+      try {
+        const response = await fetch(`/api/v1${path}`, { signal: leaving.signal })
+        if (response.status === 401) return location.assign('/dashboard/sign-in')
+        const body = await response.json()
+        if (!response.ok) throw new Error(textOf(body.detail ?? String(response.status)))
+        setKnown({ path, answer: body as Answer })
+        setFailure(undefined)
+        if (isHurried(body as Answer)) again = soonAgainMs
+      } catch (error) {
+        if (leaving.signal.aborted) return
+        setFailure((before) => ({ since: before?.since ?? new Date(), text: (error as Error).message }))
+      }
+      timer = setTimeout(askWhenSeen, again)
+    }
+
+    function askWhenSeen(): void {
+      if (document.visibilityState === 'visible') void ask()
+      else document.addEventListener('visibilitychange', askWhenSeen, { once: true, signal: leaving.signal })
+    }
+
+    void ask()
+    return () => {
+      leaving.abort()
+      clearTimeout(timer)
+    }
+  }, [path, round])
+  return { answer: known?.answer, failure, isStale: known !== undefined && known.path !== path }
+}
+
+/** What came of a change: what was made, or what is wrong with it in words. */
+export type Sent<Answer> = { readonly made: Answer } | { readonly refusal: string }
+
+export async function send<Answer>(
+  method: 'POST' | 'PATCH' | 'DELETE',
+  path: string,
+  body?: object,
+): Promise<Sent<Answer>> {
+  try {
+    const response = await fetch(`/api/v1${path}`, {
+      method,
+      ...(body && { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
+    })
+    const answer = await response.json()
+    return response.ok ? { made: answer as Answer } : { refusal: textOf(answer.detail) }
+  } catch (error) {
+    return { refusal: (error as Error).message }
+  }
+}
+
+interface Fault {
+  readonly loc: readonly (string | number)[]
+  readonly msg: string
+}
+
+function textOf(detail: string | readonly Fault[]): string {
+  return typeof detail === 'string'
+    ? detail
+    : detail.map(({ loc, msg }) => `${loc.slice(1).join(' ')}: ${msg}`).join('. ')
+}

@@ -42,3 +42,7 @@ export const creditNewsMs = 5 * minute
 
 /** Payments of a question that filters are applied to: the newest. */
 export const filteredPaymentsMax = 50_000
+
+/** Payments that a page of people, or a journey, is looked for: the newest. */
+export const paymentsOfPeopleMax = 5_000
+export const journeyPaymentsMax = 200

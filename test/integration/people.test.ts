@@ -244,3 +244,56 @@ test.each(['', 'email=a@b.c&contact_id=1', 'email=a@b.c&contact_id=1&anonymous_i
     expect(await response.json()).toMatchObject({ detail: [{ type: 'value_error', loc: ['query'] }] })
   },
 )
+
+test('payments are those of the payer: by e-mail, by user id, by a browser that was theirs then; less refunds', async () => {
+  await send(
+    identify('shared', 0, 'ann@example.com', { properties: { user_id: 'u-ann' } }),
+    identify('shared', 60, 'ben@example.com'),
+    view('lone', 70),
+  )
+  const pay = async (payment: string, minutes: number, payer: [field: string, value: string], ...cents: number[]) => {
+    const [made] = await stores.pg.query<{ id: number }>(
+      `INSERT INTO revenue_payments (workspace_id, provider, payment, refs, occurred_at, import_day, source)
+       VALUES ($1, 'custom', $2, ARRAY['payer:' || $2], $3, '2026-01-01', 'news') RETURNING id`,
+      [mine.workspaceId, payment, at(minutes)],
+    )
+    await stores.pg.query(
+      `INSERT INTO revenue_payers (workspace_id, provider, reference, field, value, told_at) VALUES ($1, 'custom', 'payer:' || $2, $3, $4, now())`,
+      [mine.workspaceId, payment, ...payer],
+    )
+    for (const [n, value] of cents.entries()) {
+      await stores.pg.query(
+        `INSERT INTO revenue_entries (workspace_id, payment_id, entry, value_cents, currency, occurred_at) VALUES ($1, $2, $3, $4, $5, $6)`,
+        [
+          mine.workspaceId,
+          made!.id,
+          n === 0 ? 'payment' : `refund ${n}`,
+          value,
+          payment === 'yen' ? 'JPY' : 'USD',
+          at(minutes),
+        ],
+      )
+    }
+  }
+  await pay('mail', 10, ['email', 'ann@example.com'], 1_000, -300)
+  await pay('user', 20, ['user_id', 'u-ann'], 50)
+  await pay('early', 30, ['anonymous_id', 'shared'], 7)
+  await pay('late', 90, ['anonymous_id', 'shared'], 11)
+  await pay('yen', 95, ['email', 'ben@example.com'], 9_000)
+  await pay('lone', 100, ['anonymous_id', 'lone'], 13)
+  await pay('nobody', 100, ['email', 'nobody@example.com'], 99)
+  const people = await ask().people()
+  expect(Object.fromEntries(people.map((person) => [nameOf(person), person.total_revenue_cents]))).toEqual({
+    'ann@example.com': 757,
+    'ben@example.com': 11,
+    lone: 13,
+  })
+  const journey = async (query: string) => {
+    const response = await api.ask(`/v1/people/journey?${query}`, { key: mine.apiKey })
+    const { revenue } = (await response.json()) as { revenue: { value_cents: number; currency: string }[] }
+    return revenue.map(({ value_cents, currency }) => `${value_cents} ${currency}`)
+  }
+  expect(await journey('email=ann@example.com')).toEqual(['7 USD', '50 USD', '700 USD'])
+  expect(await journey('email=ben@example.com')).toEqual(['9000 JPY', '11 USD'])
+  expect(await journey('anonymous_id=lone')).toEqual(['13 USD'])
+})

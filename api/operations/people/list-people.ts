@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { readNewestVisitors, readVisitors, type SeenVisitor } from '../../../clickhouse/queries/people/visitors.ts'
 import { readBindingsOfVisitors } from '../../../postgres/tables/bindings.ts'
 import { findContact, listContacts } from '../../../postgres/tables/contacts.ts'
+import { listPaymentsOfPeople } from '../../../postgres/tables/revenue-of-people.ts'
 import { laxInt, laxIntOr } from '../../../schemas/lax.ts'
 import { identifierLengthMax, peopleDefault, peopleMax, peopleSearchLengthMax } from '../../../schemas/limits.ts'
 import { Person } from '../../../schemas/resources/person.ts'
@@ -68,10 +69,15 @@ export const listPeople = defineOperation({
       rows,
       merged.flatMap((one) => ('visitor' in one ? one.visitor : [])),
     )
+    const payments = await listPaymentsOfPeople(stores.pg, {
+      ...{ workspaceId: workspace.id, currency: workspace.currency, since: rows.since },
+      contactIds: merged.flatMap((one) => ('contact' in one ? one.contact.id : [])),
+      anonymousIds: [...visitors.values()].flatMap(({ anonymousId }) => anonymousId || []),
+    })
     return merged.flatMap((one) => {
-      if ('contact' in one) return shownContact(one.contact)
+      if ('contact' in one) return shownContact(one.contact, payments)
       const visitor = visitors.get(one.visitor)
-      return visitor === undefined ? [] : shownVisitor(visitor)
+      return visitor === undefined ? [] : shownVisitor(visitor, payments)
     })
   },
 })

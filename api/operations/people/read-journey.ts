@@ -8,6 +8,7 @@ import {
   readBindingsOfVisitors,
 } from '../../../postgres/tables/bindings.ts'
 import { type Contact, findContact, findContactsByHash, readContactKeys } from '../../../postgres/tables/contacts.ts'
+import { listPaymentsOfPeople } from '../../../postgres/tables/revenue-of-people.ts'
 import { emailOf } from '../../../schemas/identifiers.ts'
 import { idInQuery, laxIntOr } from '../../../schemas/lax.ts'
 import { identifierLengthMax, journeyEventsDefault, journeyEventsMax } from '../../../schemas/limits.ts'
@@ -17,7 +18,7 @@ import { valueError } from '../../../schemas/validation-errors.ts'
 import { recentEventRows } from '../analytics/lists.ts'
 import { type Context, defineOperation } from '../define.ts'
 import { readContactsOfEvents } from './contacts-of-events.ts'
-import { shownContact, shownTouch, shownVisitor, visitorOfName } from './shown.ts'
+import { shownContact, shownPayments, shownTouch, shownVisitor, visitorOfName } from './shown.ts'
 import { type ReadableVisitors, readableVisitors } from './visitor-rows.ts'
 
 const JourneyQuery = z.object({
@@ -83,14 +84,17 @@ async function journeyOfContact(
   })
   const events = await readEventsAt(ch, workspace.id, await readNewestPlaces(ch, contacts, since, query.limit))
   const own = bindings.filter(({ contactId }) => contactId === contact.id)
-  const person = shownContact(contact)
+  const payments = await listPaymentsOfPeople(pg, {
+    ...{ workspaceId: workspace.id, currency: workspace.currency, since, contactIds: [contact.id], anonymousIds: [] },
+  })
+  const person = shownContact(contact, payments)
   return {
     person,
     anonymous_ids: [...new Set(own.map(({ anonymousId }) => anonymousId))],
     ...countsOf(person),
     ...{ first_touch: shownTouch(contact.firstTouch), last_touch: shownTouch(contact.lastTouch) },
     events: recentEventRows(events, new Map(events.map(({ id }) => [id, contact.id]))),
-    revenue: [],
+    revenue: shownPayments(payments),
   }
 }
 
@@ -109,14 +113,18 @@ async function journeyOfVisitor(
   const bound = await readBindingsOfVisitors(pg, [{ workspaceId: workspace.id, visitor: visitor.visitor }])
   if (bound.length > 0) throw problem('person_not_found')
   const events = await readEventsOfVisitor(ch, rows, visitor.visitor, rows.since, query.limit)
-  const person = shownVisitor(visitor)
+  const payments = await listPaymentsOfPeople(pg, {
+    ...{ workspaceId: workspace.id, currency: workspace.currency, since: rows.since },
+    ...{ contactIds: [], anonymousIds: visitor.anonymousId === '' ? [] : [visitor.anonymousId] },
+  })
+  const person = shownVisitor(visitor, payments)
   return {
     person,
     anonymous_ids: [person.anonymous_id!],
     ...countsOf(person),
     ...{ first_touch: shownTouch(visitor.firstTouch), last_touch: shownTouch(visitor.lastTouch) },
     events: recentEventRows(events, await readContactsOfEvents(pg, workspace.id, events)),
-    revenue: [],
+    revenue: shownPayments(payments),
   }
 }
 

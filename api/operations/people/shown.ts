@@ -1,7 +1,9 @@
 /** People as the API shows them. */
 import type { VisitorSums, VisitorTexts } from '../../../clickhouse/queries/people/visitors.ts'
 import type { Contact, ContactTouch } from '../../../postgres/tables/contacts.ts'
+import type { PaymentOfPerson } from '../../../postgres/tables/revenue-of-people.ts'
 import type { Journey, Person } from '../../../schemas/resources/person.ts'
+import { journeyPaymentsMax } from '../../../schemas/revenue-limits.ts'
 
 const direct = { source: 'direct', medium: 'none', campaign: '', content: '' }
 
@@ -25,19 +27,21 @@ export function shownTouch(touch: ContactTouch | null): Journey['first_touch'] {
   return { source, medium, campaign, content, occurred_at: touch === null ? null : shownTime(touch.at) }
 }
 
-export function shownContact(contact: Contact): Person {
+/** @param payments among others those of the contact */
+export function shownContact(contact: Contact, payments: readonly PaymentOfPerson[]): Person {
   const { id, email, fullName, company, sessionCount, eventCount, conversionCount, firstSeenAt, lastSeenAt } = contact
   return {
     ...{ id, object_id: `contact_${id}`, kind: 'known', contact_id: id, anonymous_id: null },
     ...{ email, full_name: fullName, company },
     ...touchFields(contact),
     ...{ session_count: sessionCount, event_count: eventCount, conversion_count: conversionCount },
-    total_revenue_cents: 0,
+    total_revenue_cents: totalOf(payments.filter(({ contactId }) => contactId === id)),
     ...{ first_seen_at: shownTime(firstSeenAt), last_seen_at: shownTime(lastSeenAt) },
   }
 }
 
-export function shownVisitor(visitor: VisitorSums & VisitorTexts): Person {
+/** @param payments among others those that name the visitor's browser */
+export function shownVisitor(visitor: VisitorSums & VisitorTexts, payments: readonly PaymentOfPerson[]): Person {
   const { sessions, events, conversions, firstAt, lastAt, anonymousId } = visitor
   return {
     ...{ id: null, object_id: null, kind: 'anonymous', contact_id: null },
@@ -45,9 +49,24 @@ export function shownVisitor(visitor: VisitorSums & VisitorTexts): Person {
     ...{ email: null, full_name: '', company: '' },
     ...touchFields(visitor),
     ...{ session_count: sessions, event_count: events, conversion_count: conversions },
-    total_revenue_cents: 0,
+    total_revenue_cents: totalOf(
+      payments.filter((payment) => anonymousId !== '' && payment.anonymousId === anonymousId),
+    ),
     ...{ first_seen_at: shownTime(firstAt), last_seen_at: shownTime(lastAt) },
   }
+}
+
+/** What no rate converts is left out. */
+function totalOf(payments: readonly PaymentOfPerson[]): number {
+  return payments.reduce((sum, { cents }) => sum + (cents ?? 0), 0)
+}
+
+export function shownPayments(payments: readonly PaymentOfPerson[]): Journey['revenue'] {
+  return payments
+    .slice(0, journeyPaymentsMax)
+    .map(({ id, provider, valueCents, currency, occurredAt, source, campaign }) => ({
+      ...{ id, provider, value_cents: valueCents, currency, occurred_at: shownTime(occurredAt), source, campaign },
+    }))
 }
 
 const namePattern = /^visitor_([0-9a-f]{16})$/

@@ -4,7 +4,6 @@
  *
  * A session's row counts by its `seen`; what a day that is cut, or an hour, has of pages and events is counted from `events`.
  */
-
 import { dayMs } from '../../../schemas/time-zone.ts'
 import { cellKinds, sumNames } from '../../rollups/appearance.ts'
 import { eventMs, isSample } from '../../rollups/event-sql.ts'
@@ -28,22 +27,24 @@ export function filteredFiguresSql(periods: readonly PeriodSql[], selection: Sel
   return composed(periods.map((period) => periodPart(period, selection)))
 }
 
-/** Parameters of a period, beside `periodParams`: its days, and those of its events that are counted one by one. */
+/**
+ * Parameters of a period, beside `periodParams`: its days (`first_day` to `final_day`), the days whose pages and events are counted
+ * from `events` (`counted_days`), and when those events were: from `counted_from` to `counted_to`, and from `last_from` to the end.
+ */
 export function filteredParams({ number, pieces, hasDayBuckets, wanted }: PeriodSql): Record<string, unknown> {
   const { start, end, days, cutStart, cutEnd, sinceDay } = pieces
   const isByHours = wanted === 'all kinds' && !hasDayBuckets
   const last = Math.max(days.to, cutEnd?.day ?? 0, sinceDay)
-  const ofHours = { whole_from: start, whole_to: end, rest_from: end }
-  const ofDays = {
-    ...{ whole_from: cutStart?.start ?? end, whole_to: cutStart?.end ?? end, rest_from: cutEnd?.start ?? end },
-  }
+  const counted = isByHours
+    ? { counted_from: start, counted_to: end, last_from: end }
+    : { counted_from: cutStart?.start ?? end, counted_to: cutStart?.end ?? end, last_from: cutEnd?.start ?? end }
   const values = {
     ...{ first_day: sinceDay, day_before: sinceDay - 1, final_day: last, day_after: last + 1 },
-    cut_days: isByHours
+    counted_days: isByHours
       ? Array.from({ length: last - sinceDay + 1 }, (_, at) => sinceDay + at)
       : [...(cutStart ? [sinceDay] : []), ...(cutEnd ? [cutEnd.day] : [])],
     ...{ look_from: pieces.startOf(sinceDay) - 2 * dayMs, look_to: end + 3 * dayMs },
-    ...(isByHours ? ofHours : ofDays),
+    ...counted,
   }
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [`${name}_${number}`, value]))
 }
@@ -93,7 +94,7 @@ function rowsOf(columns: Readonly<Record<(typeof rowColumns)[number], string>>):
 function sessionRows(period: PeriodSql, selection: Selection): string {
   const { value, day } = termsOf(period)
   const { isWantedPath, isWantedEvent } = selection
-  const isCounted = `NOT (day IN ${value('cut_days', 'Array(UInt16)')} AND kind IN (${all},${converting},${page}))`
+  const isCounted = `NOT (day IN ${value('counted_days', 'Array(UInt16)')} AND kind IN (${all},${converting},${page}))`
   // Of what the session itself counts for, and not of what its conversions are credited to.
   const pageviews = isWantedPath
     ? `multiIf(sessions=0,0,kind=${all},day_views,kind=${page},if(${isWantedPath('key')},pageviews,0),session_views)`
@@ -160,7 +161,7 @@ function eventRows(period: PeriodSql, selection: Selection): string {
         ${eventMs} AS at,${localDay} AS day,arrayJoin(${keys}) AS of,
         multiIf((visitor,session,day) IN (${sessions}),day,(visitor,session,toUInt16(day-1)) IN (${sessions}),toUInt16(day-1),toUInt16(0)) AS begin_day
       FROM events WHERE ${inWorkspace} AND visitor!=0 AND ${isFolded} AND begin_day!=0
-        AND ((occurred_at>=${at('whole_from')} AND occurred_at<${at('whole_to')}) OR (occurred_at>=${at('rest_from')} AND occurred_at<${at('end')})))
+        AND ((occurred_at>=${at('counted_from')} AND occurred_at<${at('counted_to')}) OR (occurred_at>=${at('last_from')} AND occurred_at<${at('end')})))
     WHERE at<${value('end', 'Int64')}`
 }
 

@@ -23,6 +23,11 @@ export function lastHours(hours: number): Range {
   return ofWhole(`hours=${hours}`, `hours=${hours}`)
 }
 
+/** The same range of the sessions that a filter chooses. */
+export function filtered({ query }: Range, filter: string): Range {
+  return ofWhole(`${query}&${filter}`, `${query}&${filter}`)
+}
+
 /** The answer depends on the length of its lists: a question with another one was not asked before. */
 function ofWhole(name: string, query: string): Range {
   return { name, query, coldQuery: (number) => `${query}&limit=${1 + (number % limits)}` }

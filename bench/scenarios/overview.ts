@@ -9,7 +9,15 @@ import type { BenchSettings, EventCounts, Figure, ScenarioResult } from '../benc
 import { allServices, Installation } from '../installation.ts'
 import { median } from '../latency.ts'
 import type { Question } from '../load-plan.ts'
-import { coldQuestions, lastDays, lastHours, type Range, repeatedQuestion, sinceInsideDay } from '../questions.ts'
+import {
+  coldQuestions,
+  filtered,
+  lastDays,
+  lastHours,
+  type Range,
+  repeatedQuestion,
+  sinceInsideDay,
+} from '../questions.ts'
 import { countSeeded, seed, untilSettled } from '../seeded.ts'
 import { describeStorage, readTableSizes, storageFigures } from '../table-sizes.ts'
 import { startTrickle } from '../trickle.ts'
@@ -134,6 +142,9 @@ async function askAll(
   })
   await measureCold(insideDay, events === tenMillion ? { firstStage: 250, goal: 100 } : {})
   for (const range of [lastDays(7), lastHours(24)]) await measureCold(range)
+  for (const filter of ['source=google', 'device=mobile&path=/']) {
+    await measureCold(filtered(month, filter), events === tenMillion ? { firstStage: 150 } : {})
+  }
   const many = settings.isShort ? manyConnectionsShort : manyConnections
   await measureCold(month, events === tenMillion ? { firstStage: 800, goal: 400 } : {}, many)
   const endTrickle = startTrickle(installation, [trackingKey])

@@ -161,18 +161,17 @@ const AdCampaign = z
   .object({ source: z.string(), campaign: z.string(), cost_cents: count, clicks: count, revenue_cents: count })
   .meta({ id: 'AdCampaign' })
 
+const { start, end } = Range.shape
+
 const OverviewMetrics = z.looseObject({
   ...counters,
-  ad_campaigns: z.array(AdCampaign).describe('Those with the highest cost, with the revenue credited to them.'),
-  live_visitors: count.describe('Visitors of the last five minutes.'),
-  as_of: dateTime.describe(
-    'Every event answered 202 before this moment is in the figures, and all of them are of one moment.',
-  ),
-  lists_cut: z
-    .boolean()
-    .describe('Whether a day had more pages or sources than are kept; lists then leave the rarest out.'),
+  ad_campaigns: z.array(AdCampaign).describe('Those that cost most, with the revenue credited to them.'),
+  live_visitors: count.describe('In the last five minutes.'),
+  as_of: dateTime.describe('All figures are of this moment; every event answered 202 before it is in them.'),
+  lists_cut: z.boolean().describe('A day had more pages or sources than are kept; lists leave the rarest out.'),
   range: Range,
   previous: z.looseObject(counters).nullable().describe(previousMeaning),
+  previous_range: z.object({ start, end }).nullable(),
 })
 
 /** Left out by `include`. */

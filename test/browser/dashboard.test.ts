@@ -1,33 +1,21 @@
 /** The dashboard as its owner meets it: the first event, filters, keys, hostile texts, and who can't see colours or use a mouse. */
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import type { BrowserContext, Page } from 'playwright-core'
-import { afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { createSignInLink } from '../../postgres/tables/browser-sessions.ts'
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
 import { projectFile } from '../../runtime/paths.ts'
 import { setUpApi } from '../support/api.ts'
-import { browserWithinMs, demand, sharedBrowser } from '../support/browser.ts'
-import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
+import { setUpDashboard, violations } from '../support/dashboard.ts'
+import {
+  type EventLike,
+  insertBotVisitRows,
+  insertEventRows,
+  makeBotVisitRow,
+  makeEventRow,
+} from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 
 const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1' })
-let browser: Awaited<ReturnType<typeof sharedBrowser>>
-beforeAll(async () => {
-  browser = await sharedBrowser()
-}, browserWithinMs)
-let context: BrowserContext | undefined
-afterEach(() => context?.close())
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const signIn = setUpDashboard({ stores, api, mine })
 const minute = 60_000
-
-async function signIn(test: Parameters<typeof demand>[1], colorScheme: 'light' | 'dark' = 'light'): Promise<Page> {
-  context = await (await demand(browser, test)).newContext({ colorScheme, viewport: { width: 1280, height: 900 } })
-  const page = await context.newPage()
-  const token = await createSignInLink(stores.pg, mine.workspaceId, Date.now())
-  await page.goto(`${api.url}/dashboard/sign-in?token=${token}`)
-  return page
-}
 
 async function add(...events: EventLike[]): Promise<void> {
   const at = { workspace_id: mine.workspaceId, occurred_at: Date.now() - 10 * minute }
@@ -56,13 +44,6 @@ const rows = (page: Page, title: string) =>
   page.$$eval(`section[aria-label="${title}"] .row .name`, (all) => all.map((one) => one.textContent))
 const card = (page: Page, name: string, value: string) =>
   page.waitForSelector(`[data-card="${name}"] strong:text-is("${value}")`)
-
-/** By the debugger's own door: the policy of the page lets no script in. */
-function violations(page: Page): Promise<unknown> {
-  return page.evaluate(
-    `${axe};axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ' ' + nodes[0].html))`,
-  )
-}
 
 async function asked(query: string) {
   const response = await api.ask(`/v1/analytics/overview?${query}`, { key: mine.apiKey })
@@ -152,45 +133,22 @@ test('who is signed out, or was never in, is told how to sign in', async (contex
   await page.waitForURL('**/dashboard/sign-in')
 })
 
-test('people are found and their journeys shown; a link is made, refused, copied and counted; a post has its targets', async (context) => {
-  await stores.pg.query(
-    `INSERT INTO contacts (workspace_id, email, full_name, email_hash, first_identified_at, last_identified_at, first_seen_at, last_seen_at)
-     VALUES ($1, 'ada@example.com', '<b>Ada</b>', $3, $2, $2, $2, $2), ($1, 'bob@example.com', 'Bob', $3::bigint + 1, $2, $2, $2, $2)`,
-    [mine.workspaceId, Date.now(), 1_000_000 + mine.workspaceId * 2],
-  )
-  const headers = { 'Content-Type': 'application/json' }
-  const post = JSON.stringify({ title: 'Launch', base_caption: 'We are <i>open</i>' })
-  expect((await api.ask('/v1/posts', { method: 'POST', key: mine.apiKey, headers, body: post })).status).toBe(200)
+test('chosen days, the series of the period before, and crawlers', async (context) => {
+  const day = 24 * 60 * minute
+  await add(...some, { visitor: 9, occurred_at: Date.now() - 30 * day })
+  await insertBotVisitRows(stores.ch, [
+    makeBotVisitRow({ workspace_id: mine.workspaceId, bot_name: 'GPTBot', occurred_at: Date.now() - 10 * minute }),
+  ])
   const page = await signIn(context)
-  await page.click('nav >> text=People')
-  await page.waitForSelector('section[aria-label="People"] >> text=Bob')
-  await page.fill('input[type="search"]', 'ada@')
-  await page.waitForSelector('section[aria-label="People"] >> text=Bob', { state: 'detached' })
-  await page.click('section[aria-label="People"] >> text=<b>Ada</b>')
-  await page.waitForURL('**/dashboard/people?person=contact_*')
-  expect(await page.textContent('section[aria-label="Person"]')).toContain('ada@example.com')
+  await page.waitForSelector('section[aria-label="Crawlers"] li:has-text("GPTBot")')
+  await page.waitForSelector('.chart td:has-text("before: 1")', { state: 'attached' })
+  const [from, to] = [31, 29].map((days) => new Date(Date.now() - days * day).toISOString().slice(0, 10))
+  await page.fill('input[name="from"]', from!)
+  await page.fill('input[name="to"]', to!)
+  await card(page, 'visitors', '1')
+  expect(new URL(page.url()).search).toBe(`?from=${from}&to=${to}`)
   await page.goBack()
-  await page.waitForSelector('section[aria-label="People"] >> text=Bob')
-
-  await page.click('nav >> text=Links')
-  await page.fill('input[name="label"]', 'Spring')
-  await page.fill('input[name="destination"]', 'ftp://example.com/')
-  await page.click('text=Make a link')
-  expect(await page.textContent('[role="alert"]')).toContain('destination_url')
-  await page.fill('input[name="destination"]', 'https://example.com/spring')
-  await page.click('text=Make a link')
-  await page.click('section[aria-label="Links"] summary:has-text("Spring")')
-  await page.waitForSelector('dt:has-text("Conversions")')
-  expect(await page.$$('[role="alert"]')).toEqual([])
-
-  await page.click('nav >> text=Posts')
-  await page.click('section[aria-label="Posts"] summary:has-text("Launch")')
-  await page.waitForSelector('.caption:has-text("We are <i>open</i>")')
-  for (const name of ['People', 'Links', 'Posts']) {
-    await page.click(`nav >> text=${name}`)
-    await page.waitForSelector(`section[aria-label="${name}"] li`)
-    expect([name, await violations(page)]).toEqual([name, []])
-  }
+  await card(page, 'visitors', '3')
 })
 
 const looks = (['light', 'dark'] as const).flatMap((scheme) => [1280, 390].map((width) => [scheme, width] as const))

@@ -37,6 +37,7 @@ describe('a workspace without events', () => {
       lists_cut: false,
       range: { start: '2026-11-19T00:00:00.000Z', end: '2026-11-20T14:25:00.000Z', timezone: 'UTC', bucket: 'hour' },
       previous: zeros,
+      previous_range: { start: '2026-11-17T00:00:00.000Z', end: '2026-11-18T14:25:00.000Z' },
     })
     expect(overview.traffic_series).toHaveLength(39)
     expect(overview.traffic_series[0]).toEqual({
@@ -117,7 +118,12 @@ describe('counters', () => {
     expect(metrics.previous).toMatchObject({ visitors: 1, sessions: 1, pageviews: 1, events: 1, bot_visits: 1 })
     expect(Object.keys(metrics.previous!).sort()).toEqual(
       Object.keys(metrics)
-        .filter((name) => !['live_visitors', 'ad_campaigns', 'as_of', 'lists_cut', 'range', 'previous'].includes(name))
+        .filter(
+          (name) =>
+            !['live_visitors', 'ad_campaigns', 'as_of', 'lists_cut', 'range', 'previous', 'previous_range'].includes(
+              name,
+            ),
+        )
         .sort(),
     )
   })

@@ -20,6 +20,7 @@ import { seed } from '../support/short-form.ts'
 
 const views: fc.Arbitrary<View> = fc.record({
   range: fc.constantFrom(...rangeKeys),
+  days: fc.constantFrom(null, { from: '2026-01-31', to: '2026-01-31' }, { from: '2025-12-01', to: '2026-02-28' }),
   compare: fc.constantFrom(...(Object.keys(comparisons) as (keyof typeof comparisons)[])),
   filters: fc.array(fc.record({ name: fc.constantFrom(...filterNames), value: fc.string({ unit: 'grapheme' }) })),
 })
@@ -48,12 +49,15 @@ test('filters are those of the API, and one of a text means this text alone', ()
 })
 
 describe('an address of anything', () => {
-  test.each(['', '?range=z&compare=never&color=red', '?range=__proto__&toString=1'])(
-    '%s shows the last 30 days',
-    (search) => {
-      expect(readView(search)).toEqual({ range: 'm', compare: 'previous', filters: [] })
-    },
-  )
+  test.each([
+    '',
+    '?range=z&compare=never&color=red',
+    '?range=__proto__&toString=1',
+    '?from=2026-02-02&to=2026-02-01',
+    '?from=x&to=y',
+  ])('%s shows the last 30 days', (search) => {
+    expect(readView(search)).toEqual({ range: 'm', days: null, compare: 'previous', filters: [] })
+  })
 })
 
 test('the question has the days, the comparison and each filter', () => {

@@ -43,6 +43,7 @@ function figures(
       ad_campaigns: campaigns,
       live_visitors: 0,
       as_of: '',
+      previous_range: null,
       lists_cut: false,
       range: { start: '', end: '', timezone: 'UTC', bucket: 'day' },
       previous: previous === null ? null : { ...zeros, visitors: 100, conversions: 5, ...previous },

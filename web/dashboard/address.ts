@@ -30,8 +30,16 @@ export interface Filter {
   readonly value: string
 }
 
+/** Local days, both of them included: `YYYY-MM-DD`. */
+export interface Days {
+  readonly from: string
+  readonly to: string
+}
+
 export interface View {
   readonly range: RangeKey
+  /** In place of the range. */
+  readonly days: Days | null
   readonly compare: Comparison
   readonly filters: readonly Filter[]
 }
@@ -43,14 +51,22 @@ export function readView(search: string): View {
   const [range, compare] = [params.get('range') ?? '', params.get('compare') ?? '']
   return {
     range: Object.hasOwn(ranges, range) ? (range as RangeKey) : 'm',
+    days: daysOf(params.get('from') ?? '', params.get('to') ?? ''),
     compare: Object.hasOwn(comparisons, compare) ? (compare as Comparison) : 'previous',
     filters: [...params].flatMap(([name, value]) => (isName(name) ? [{ name, value }] : [])),
   }
 }
 
+const dayPattern = /^\d{4}-\d\d-\d\d$/
+
+/** Null where one isn't a day, or they end before they begin. */
+export function daysOf(from: string, to: string): Days | null {
+  return dayPattern.test(from) && dayPattern.test(to) && from <= to ? { from, to } : null
+}
+
 /** The query of the page's address; empty for what is shown without one. */
-export function writeView({ range, compare, filters }: View): string {
-  const params = new URLSearchParams()
+export function writeView({ range, days, compare, filters }: View): string {
+  const params = new URLSearchParams({ ...days })
   if (range !== 'm') params.set('range', range)
   if (compare !== 'previous') params.set('compare', compare)
   for (const { name, value } of filters) params.append(name, value)
@@ -59,10 +75,30 @@ export function writeView({ range, compare, filters }: View): string {
 }
 
 /** The query that asks the API for it. */
-export function questionOf({ range, compare, filters }: View): string {
-  const params = new URLSearchParams({ days: String(ranges[range].days), compare })
+export function questionOf({ range, days, compare, filters }: View): string {
+  const params = new URLSearchParams({ ...timeOf(range, days), compare })
   for (const { name, value } of filters) params.append(name, value)
   return params.toString()
+}
+
+/** The query for the visits of crawlers, which no filter of sessions is about. */
+export function crawlersQuestionOf({ range, days }: View): string {
+  return new URLSearchParams({ ...timeOf(range, days), limit: '10' }).toString()
+}
+
+/** The query for the series that a chart compares with: whole local days, so that the answer stays the same for a day. */
+export function comparedQuestionOf({ filters }: View, { from, to }: Days, interval: string): string {
+  const params = new URLSearchParams({ ...spanOf(from, to), interval, compare: 'none', include: 'traffic_series' })
+  for (const { name, value } of filters) params.append(name, value)
+  return params.toString()
+}
+
+function timeOf(range: RangeKey, days: Days | null) {
+  return days === null ? { days: String(ranges[range].days) } : spanOf(days.from, days.to)
+}
+
+function spanOf(start: string, end: string) {
+  return { start, end }
 }
 
 /** A filter of exactly this text, or of all others. */

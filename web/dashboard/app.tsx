@@ -9,6 +9,7 @@ import type { Workspace } from './overview-data.ts'
 import { Failure } from './parts.tsx'
 import { PeoplePage } from './people.tsx'
 import { PostsPage } from './posts.tsx'
+import { ProfilePage } from './profile.tsx'
 import { useAnswer } from './query.ts'
 
 const pages = {
@@ -16,6 +17,7 @@ const pages = {
   '/dashboard/people': 'People',
   '/dashboard/posts': 'Posts',
   '/dashboard/links': 'Links',
+  '/dashboard/company': 'Company',
 } as const
 
 function App() {
@@ -67,6 +69,7 @@ function App() {
     if (pathname === '/dashboard/people') return <PeoplePage search={search} {...shown} />
     if (pathname === '/dashboard/posts') return <PostsPage {...shown} />
     if (pathname === '/dashboard/links') return <LinksPage {...shown} />
+    if (pathname === '/dashboard/company') return <ProfilePage {...shown} />
     return <OverviewPage view={readView(search)} workspace={workspace!} go={go} />
   }
 }

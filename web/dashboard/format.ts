@@ -32,6 +32,12 @@ export function time(moment: string, timeZone: string): string {
   )
 }
 
+/** In a timezone and without an offset, as inputs of date and time take it: `2030-03-01T09:00`. */
+export function localMoment(moment: string, timeZone: string): string {
+  const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' })
+  return format.format(new Date(moment)).replace(' ', 'T')
+}
+
 /** Fewer are no base for a change. */
 export const changeBaseMin = 30
 

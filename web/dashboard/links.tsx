@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import type { LinkResource, LinkWithClicks } from '../../schemas/resources/link.ts'
 import { money, number, time } from './format.ts'
 import type { Workspace } from './overview-data.ts'
-import { Copy, Facts, Failure } from './parts.tsx'
+import { Copy, Facts, Failure, Refusal } from './parts.tsx'
 import { send, useAnswer } from './query.ts'
 
 type Link = (typeof LinkResource)['_output']
@@ -48,11 +48,7 @@ function NewLink({ made }: { made(): void }) {
       <input name="label" aria-label="Label" placeholder="Label" required />
       <input name="destination" aria-label="Destination" type="url" placeholder="https://example.com/" required />
       <button type="submit">Make a link</button>
-      {refusal !== '' && (
-        <p class="failure" role="alert">
-          <bdi>{refusal}</bdi>
-        </p>
-      )}
+      <Refusal text={refusal} />
     </form>
   )
 }

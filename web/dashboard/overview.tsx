@@ -3,6 +3,8 @@ import { useEffect, useState } from 'preact/hooks'
 import {
   type Comparison,
   comparisons,
+  crawlersQuestionOf,
+  daysOf,
   type Filter,
   questionOf,
   type RangeKey,
@@ -15,7 +17,8 @@ import {
   withoutFilter,
 } from './address.ts'
 import { Cards, type Chartable } from './cards.tsx'
-import { Chart } from './chart.tsx'
+import { ComparedChart } from './compared-chart.tsx'
+import { Crawlers } from './crawlers.tsx'
 import { number, time } from './format.ts'
 import { Install } from './install.tsx'
 import type { Overview, Workspace } from './overview-data.ts'
@@ -74,7 +77,12 @@ function Figures({ answer, view, workspace: { currency, timezone }, go, chosen, 
   return (
     <>
       <Cards {...{ metrics, currency, chosen, choose }} />
-      <Chart points={traffic_series} of={chosen} label={chartLabels[chosen]} {...{ currency, timezone }} />
+      <ComparedChart
+        points={traffic_series}
+        of={chosen}
+        label={chartLabels[chosen]}
+        {...{ view, metrics, currency, timezone }}
+      />
       <div class="columns">
         <Table
           title="Sources"
@@ -99,6 +107,7 @@ function Figures({ answer, view, workspace: { currency, timezone }, go, chosen, 
         <Table title="Devices" filter="device" rows={keyed(devices)} {...common} />
         <Table title="Browsers" filter="browser" rows={keyed(browsers)} {...common} />
         <Vitals metrics={answer.web_vitals ?? []} pages={answer.web_vital_pages ?? []} />
+        <Crawlers question={crawlersQuestionOf(view)} />
         <Recent events={answer.recent_events} timezone={timezone} />
         <Advice items={answer.recommendations} />
       </div>
@@ -132,15 +141,17 @@ function Controls({ view, go, live, workspace: { timezone } }: ControlsProps) {
       </ul>
       <select
         aria-label={`Range, in ${timezone}`}
-        value={view.range}
-        onChange={(event) => go({ ...view, range: event.currentTarget.value as RangeKey })}
+        value={view.days === null ? view.range : ''}
+        onChange={(event) => go({ ...view, days: null, range: event.currentTarget.value as RangeKey })}
       >
+        {view.days !== null && <option value="">Chosen days</option>}
         {rangeKeys.map((key) => (
           <option key={key} value={key}>
             {ranges[key].name}
           </option>
         ))}
       </select>
+      <DaysForm view={view} go={go} />
       <select
         aria-label="Comparison"
         value={view.compare}
@@ -156,6 +167,21 @@ function Controls({ view, go, live, workspace: { timezone } }: ControlsProps) {
   )
 }
 
+/** Local days by the browser's own calendar. */
+function DaysForm({ view, go }: Pick<PageProps, 'view' | 'go'>) {
+  const choose = (event: Event) => {
+    const data = new FormData((event.currentTarget as HTMLInputElement).form!)
+    const days = daysOf(String(data.get('from')), String(data.get('to')))
+    if (days !== null) go({ ...view, days })
+  }
+  return (
+    <form class="days" onSubmit={(event) => event.preventDefault()}>
+      <input type="date" name="from" aria-label="First day" value={view.days?.from ?? ''} onChange={choose} />
+      <input type="date" name="to" aria-label="Last day" value={view.days?.to ?? ''} onChange={choose} />
+    </form>
+  )
+}
+
 /** Single keys: the ranges by their letter, X for the comparison, Escape for the last filter. */
 function useKeys(go: (view: View) => void): void {
   useEffect(() => {
@@ -165,7 +191,7 @@ function useKeys(go: (view: View) => void): void {
       const pressed = key.toLowerCase()
       // Of the address: what is drawn may be a key behind.
       const view = readView(location.search)
-      if (Object.hasOwn(ranges, pressed)) go({ ...view, range: pressed as RangeKey })
+      if (Object.hasOwn(ranges, pressed)) go({ ...view, days: null, range: pressed as RangeKey })
       else if (pressed === 'x') go({ ...view, compare: view.compare === 'none' ? 'previous' : 'none' })
       else if (pressed === 'escape' && view.filters.length > 0) go(withoutFilter(view, view.filters.length - 1))
     }

@@ -9,6 +9,16 @@ export function Failure({ since, text }: { since: Date; text: string }) {
   )
 }
 
+/** Why a change was refused; nothing where it wasn't. */
+export function Refusal({ text }: { text: string }) {
+  if (text === '') return null
+  return (
+    <p class="failure" role="alert">
+      <bdi>{text}</bdi>
+    </p>
+  )
+}
+
 /** Copies a text, and says so. */
 export function Copy({ text, label = 'Copy' }: { text: string; label?: string }) {
   const [isCopied, setCopied] = useState(false)

@@ -10,13 +10,15 @@ export interface Asked<Answer> {
   readonly isStale: boolean
 }
 
-const againMs = 5_000
+const liveMs = 5_000
 /** A page that waits for the first event is told of it sooner. */
 const soonAgainMs = 1_000
 
 interface UseOptions<Answer> {
   /** Whether it is asked again soon. */
   readonly isHurried?: (answer: Answer) => boolean
+  /** How long until it is asked again. */
+  readonly againMs?: number
   /** Another number asks at once. */
   readonly round?: number
 }
@@ -24,7 +26,7 @@ interface UseOptions<Answer> {
 /** @param path with its query, under `/api/v1` */
 export function useAnswer<Answer>(
   path: string,
-  { isHurried = () => false, round = 0 }: UseOptions<Answer> = {},
+  { isHurried = () => false, againMs = liveMs, round = 0 }: UseOptions<Answer> = {},
 ): Asked<Answer> {
   const [known, setKnown] = useState<{ path: string; answer: Answer }>()
   const [failure, setFailure] = useState<Asked<Answer>['failure']>()
@@ -74,13 +76,18 @@ export async function send<Answer>(
   try {
     const response = await fetch(`/api/v1${path}`, {
       method,
-      ...(body && { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
+      ...(body && contentOf(body)),
     })
     const answer = await response.json()
     return response.ok ? { made: answer as Answer } : { refusal: textOf(answer.detail) }
   } catch (error) {
     return { refusal: (error as Error).message }
   }
+}
+
+function contentOf(body: object) {
+  if (body instanceof FormData) return { body }
+  return { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
 }
 
 interface Fault {

@@ -184,6 +184,7 @@ function metricsOf(
             },
             ...{ revenue: earnings.previous, spending: earnings.previousSpending },
           }),
+    previous_range: previous === undefined ? null : timesOf(range.previous),
   }
 }
 

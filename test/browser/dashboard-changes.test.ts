@@ -1,0 +1,119 @@
+/** What an owner changes in the dashboard: people found, links made, posts written, the company profile generated. */
+import { expect, test } from 'vitest'
+import { generateNext } from '../../pipeline/profile/generate.ts'
+import { systemClock } from '../../runtime/clock.ts'
+import { makeGuardedAgent } from '../../runtime/outbound/guarded-agent.ts'
+import { setUpApi } from '../support/api.ts'
+import { startCompanySites } from '../support/company-sites.ts'
+import { setUpDashboard, violations } from '../support/dashboard.ts'
+import { png } from '../support/media-files.ts'
+import { makeAccount } from '../support/publishing.ts'
+
+const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1', allowPrivateTargets: true })
+const signIn = setUpDashboard({ stores, api, mine })
+
+test('people are found and their journeys shown; a link is made, refused, copied and counted; a post has its targets', async (context) => {
+  await stores.pg.query(
+    `INSERT INTO contacts (workspace_id, email, full_name, email_hash, first_identified_at, last_identified_at, first_seen_at, last_seen_at)
+     VALUES ($1, 'ada@example.com', '<b>Ada</b>', $3, $2, $2, $2, $2), ($1, 'bob@example.com', 'Bob', $3::bigint + 1, $2, $2, $2, $2)`,
+    [mine.workspaceId, Date.now(), 1_000_000 + mine.workspaceId * 2],
+  )
+  const headers = { 'Content-Type': 'application/json' }
+  const post = JSON.stringify({ title: 'Launch', base_caption: 'We are <i>open</i>' })
+  expect((await api.ask('/v1/posts', { method: 'POST', key: mine.apiKey, headers, body: post })).status).toBe(200)
+  const page = await signIn(context)
+  await page.click('nav >> text=People')
+  await page.waitForSelector('section[aria-label="People"] >> text=Bob')
+  await page.fill('input[type="search"]', 'ada@')
+  await page.waitForSelector('section[aria-label="People"] >> text=Bob', { state: 'detached' })
+  await page.click('section[aria-label="People"] >> text=<b>Ada</b>')
+  await page.waitForURL('**/dashboard/people?person=contact_*')
+  expect(await page.textContent('section[aria-label="Person"]')).toContain('ada@example.com')
+  await page.goBack()
+  await page.waitForSelector('section[aria-label="People"] >> text=Bob')
+
+  await page.click('nav >> text=Links')
+  await page.fill('input[name="label"]', 'Spring')
+  await page.fill('input[name="destination"]', 'ftp://example.com/')
+  await page.click('text=Make a link')
+  expect(await page.textContent('[role="alert"]')).toContain('destination_url')
+  await page.fill('input[name="destination"]', 'https://example.com/spring')
+  await page.click('text=Make a link')
+  await page.click('section[aria-label="Links"] summary:has-text("Spring")')
+  await page.waitForSelector('dt:has-text("Conversions")')
+  expect(await page.$$('[role="alert"]')).toEqual([])
+
+  await page.click('nav >> text=Posts')
+  await page.click('section[aria-label="Posts"] summary:has-text("Launch")')
+  await page.waitForSelector('.caption:has-text("We are <i>open</i>")')
+  for (const name of ['People', 'Links', 'Posts']) {
+    await page.click(`nav >> text=${name}`)
+    await page.waitForSelector(`section[aria-label="${name}"] li`)
+    expect([name, await violations(page)]).toEqual([name, []])
+  }
+})
+
+test('a post is written with the preview of its networks, refused, scheduled, changed, taken back and archived', async (context) => {
+  await makeAccount(stores, mine.workspaceId, 'x')
+  const page = await signIn(context)
+  await page.click('nav >> text=Posts')
+  await page.click('text=Write a post')
+  await page.fill('text=Title', 'Launch')
+  await page.getByLabel('Caption', { exact: true }).fill('y'.repeat(281))
+  await page.waitForSelector('section[aria-label="Preview"] >> text=At least one connected account')
+  await page.check('input[type="checkbox"]')
+  await page.waitForSelector('section[aria-label="Preview"] >> text=281 of 280')
+  expect(await violations(page)).toEqual([])
+  await page.click('button:text-is("Schedule")')
+  await page.waitForSelector('[role="alert"]:has-text("Choose the time first")')
+  await page.fill('input[type="datetime-local"]', '2100-03-01T09:30')
+  await page.click('button:text-is("Schedule")')
+  await page.waitForSelector('[role="alert"]:has-text("at most 280 characters")')
+  await page.fill('text=Another caption for x', 'Short for x')
+  await page.waitForSelector('section[aria-label="Preview"] >> text=11 of 280')
+  await page.setInputFiles('input[type="file"]', { name: 'dot.png', mimeType: 'image/png', buffer: png() })
+  await page.waitForSelector('.media img')
+  await page.click('button:text-is("Schedule")')
+  await page.click('section[aria-label="Posts"] summary:has-text("Launch"):has-text("scheduled")')
+
+  await page.click('text=Edit')
+  expect(await page.inputValue('input[type="datetime-local"]')).toBe('2100-03-01T09:30')
+  await page.fill('text=Title', 'Launch day')
+  await page.click('button:text-is("Save")')
+  await page.click('text=Unschedule')
+  await page.waitForSelector('summary:has-text("Launch day"):has-text("draft")')
+  const targets = [{ platform: 'x', caption_override: 'Short for x' }]
+  const media_ids = [expect.any(Number)]
+  const posts = await (await api.ask('/v1/posts', { key: mine.apiKey })).json()
+  expect(posts).toMatchObject([{ title: 'Launch day', media_ids, targets, status: 'draft' }])
+  await page.click('button:text-is("Archive")')
+  await page.waitForSelector('text=No post yet')
+})
+
+test('the company profile is generated from pages that are named here, with a quote for each claim', async (context) => {
+  const sites = await startCompanySites()
+  const agent = makeGuardedAgent({ allowPrivate: true, connectMs: 5_000 })
+  try {
+    const page = await signIn(context)
+    await page.click('nav >> text=Company')
+    await page.fill('textarea', 'ftp://example.com/')
+    await page.click('text=Save the pages')
+    await page.waitForSelector('[role="alert"]:has-text("source_urls")')
+    await page.fill('textarea', `${sites.url}/shop`)
+    await page.click('text=Save the pages')
+    await page.waitForSelector('text=Being generated')
+    const generating = {
+      ...stores,
+      clock: systemClock,
+      apiHost: 'http://api.test',
+      fetching: { agent, allowPrivate: true },
+    }
+    await generateNext(generating, new AbortController().signal)
+    await page.waitForSelector('section[aria-label="Evidence"] blockquote')
+    await page.waitForSelector('button:text-is("Generate anew"):not([disabled])')
+    expect(await violations(page)).toEqual([])
+  } finally {
+    await agent.close()
+    await sites.close()
+  }
+})

@@ -1,0 +1,30 @@
+/** The crawlers that came in the range, with what they come for. */
+import type { BotAnalytics } from '../../schemas/resources/bot-analytics.ts'
+import { number } from './format.ts'
+import { useAnswer } from './query.ts'
+
+export function Crawlers({ question }: { question: string }) {
+  const { answer } = useAnswer<BotAnalytics>(`/analytics/bots?${question}`)
+  return (
+    <section class="panel" aria-label="Crawlers">
+      <h2>
+        Crawlers<span class="label">Visits</span>
+      </h2>
+      {answer?.bots.length === 0 && <p class="empty">Nothing in this range.</p>}
+      <ul>
+        {answer?.bots.map(({ name, operator, category, verified, visits }) => (
+          <li key={`${name} ${verified}`} class="event">
+            <span class="name">
+              <bdi>{name}</bdi>{' '}
+              <span class="label">
+                <bdi>{[operator, category.replaceAll('_', ' ')].filter(Boolean).join(', ')}</bdi>
+              </span>
+            </span>
+            <span class="bad">{verified === false ? 'not who it says it is' : ''}</span>
+            <span>{number(visits)}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

@@ -1,0 +1,274 @@
+/** The editor of a post: text, accounts, media and time, with what each network would show and what stands in the way. */
+import { useEffect, useState } from 'preact/hooks'
+import type { MediaAsset } from '../../schemas/resources/media.ts'
+import type { PostPreview, PostResource } from '../../schemas/resources/post.ts'
+import type { SocialAccountResource } from '../../schemas/resources/social-account.ts'
+import { localMoment } from './format.ts'
+import type { Workspace } from './overview-data.ts'
+import { Refusal } from './parts.tsx'
+import { send, useAnswer } from './query.ts'
+
+export type Post = (typeof PostResource)['_output']
+type Preview = (typeof PostPreview)['_output']
+type Media = (typeof MediaAsset)['_output']
+type Account = (typeof SocialAccountResource)['_output']
+
+/** As `POST /v1/posts` takes it. */
+interface Draft {
+  readonly title: string
+  readonly base_caption: string
+  /** Local to the workspace, without an offset; null without a time. */
+  readonly scheduled_at: string | null
+  readonly social_account_ids: readonly number[]
+  readonly media_ids: readonly number[]
+  readonly platform_captions: Readonly<Record<string, string>>
+}
+
+const previewAfterMs = 400
+const fresh: Draft = {
+  ...{ title: '', base_caption: '', scheduled_at: null },
+  ...{ social_account_ids: [], media_ids: [], platform_captions: {} },
+}
+
+interface PostFormProps {
+  /** The draft or scheduled post to change; without one a post is made. */
+  readonly post?: Post
+  readonly workspace: Workspace
+  done(): void
+}
+
+export function PostForm({ post, workspace, done }: PostFormProps) {
+  const [draft, setDraft] = useState<Draft>(() => (post ? draftOf(post, workspace.timezone) : fresh))
+  const [id, setId] = useState(post?.id)
+  const [refusal, setRefusal] = useState('')
+  const [isSending, setSending] = useState(false)
+  const preview = usePreview(draft)
+  const change = (changes: Partial<Draft>) => setDraft((before) => ({ ...before, ...changes }))
+  const isScheduled = post?.status === 'scheduled'
+
+  /** A post that was made stays made when its schedule is refused: the next try changes it. */
+  async function save(isToSchedule: boolean): Promise<string> {
+    const saved =
+      id === undefined ? await send<Post>('POST', '/posts', draft) : await send<Post>('PATCH', `/posts/${id}`, draft)
+    if ('refusal' in saved) return saved.refusal
+    setId(saved.made.id)
+    if (!isToSchedule) return ''
+    if (draft.scheduled_at === null) return 'Choose the time first.'
+    const scheduled = await send('POST', `/posts/${saved.made.id}/schedule`, { scheduled_at: draft.scheduled_at })
+    return 'refusal' in scheduled ? scheduled.refusal : ''
+  }
+
+  async function submit(event: SubmitEvent): Promise<void> {
+    event.preventDefault()
+    setSending(true)
+    const refused = await save((event.submitter as HTMLButtonElement | null)?.value === 'schedule')
+    setSending(false)
+    setRefusal(refused)
+    if (refused === '') done()
+  }
+
+  return (
+    <form class="panel editor" aria-label={post ? 'Change the post' : 'New post'} onSubmit={submit}>
+      <h2>{post ? 'Change the post' : 'New post'}</h2>
+      <label>
+        Title
+        <input required value={draft.title} onInput={(event) => change({ title: event.currentTarget.value })} />
+      </label>
+      <label>
+        Caption
+        <textarea
+          required
+          rows={5}
+          value={draft.base_caption}
+          onInput={(event) => change({ base_caption: event.currentTarget.value })}
+        />
+      </label>
+      <Accounts chosen={draft.social_account_ids} choose={(ids) => change({ social_account_ids: ids })} />
+      <MediaFiles ids={draft.media_ids} choose={(ids) => change({ media_ids: ids })} refuse={setRefusal} />
+      <label>
+        Time, in {workspace.timezone}
+        <input
+          type="datetime-local"
+          value={draft.scheduled_at ?? ''}
+          onInput={(event) => change({ scheduled_at: event.currentTarget.value || null })}
+        />
+      </label>
+      {preview && <PreviewOf preview={preview} draft={draft} change={change} />}
+      <Refusal text={refusal} />
+      <div class="controls">
+        <button type="submit" value="save" disabled={isSending}>
+          {isScheduled ? 'Save' : 'Save the draft'}
+        </button>
+        {!isScheduled && (
+          <button type="submit" value="schedule" disabled={isSending}>
+            Schedule
+          </button>
+        )}
+        <button type="button" onClick={done}>
+          Close
+        </button>
+      </div>
+    </form>
+  )
+}
+
+function draftOf(post: Post, timezone: string): Draft {
+  const { title, base_caption, scheduled_at, targets, media_ids } = post
+  return {
+    ...{ title, base_caption, media_ids },
+    scheduled_at: scheduled_at === null ? null : localMoment(scheduled_at, timezone),
+    social_account_ids: targets.map(({ social_account_id: id }) => id),
+    platform_captions: Object.fromEntries(
+      targets.flatMap(({ platform, caption_override: text }) => (text === null ? [] : [[platform, text]])),
+    ),
+  }
+}
+
+/** What the API says of a draft, a moment after it was last changed; undefined while there is nothing to say. */
+function usePreview(draft: Draft): Preview | undefined {
+  const [preview, setPreview] = useState<Preview>()
+  useEffect(() => {
+    let isGone = false
+    async function ask(): Promise<void> {
+      // A title is no part of what a network gets.
+      const sent = await send<Preview>('POST', '/posts/preview', { ...draft, title: draft.title || '–' })
+      if (!isGone) setPreview('made' in sent ? sent.made : undefined)
+    }
+    const timer = draft.base_caption === '' ? undefined : setTimeout(ask, previewAfterMs)
+    if (timer === undefined) setPreview(undefined)
+    return () => {
+      isGone = true
+      clearTimeout(timer)
+    }
+  }, [draft])
+  return preview
+}
+
+interface AccountsProps {
+  readonly chosen: readonly number[]
+  choose(ids: number[]): void
+}
+
+function Accounts({ chosen, choose }: AccountsProps) {
+  const { answer } = useAnswer<Account[]>('/social-accounts')
+  const toggle = (id: number) => choose(chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id])
+  return (
+    <fieldset>
+      <legend>Accounts</legend>
+      {answer?.length === 0 && (
+        <p class="empty">
+          None is connected: the <a href="/guides/posts.md">guide of posts</a> connects one.
+        </p>
+      )}
+      {answer?.map(({ id, platform, handle, status }) => (
+        <label key={id} class="choice">
+          <input type="checkbox" checked={chosen.includes(id)} onChange={() => toggle(id)} />
+          <bdi>{handle}</bdi>{' '}
+          <span class="label">
+            {platform}
+            {status === 'connected' ? '' : `, ${status}`}
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+interface MediaFilesProps {
+  readonly ids: readonly number[]
+  choose(ids: number[]): void
+  refuse(text: string): void
+}
+
+/** Pictures and videos: sent as soon as they are chosen, each with its text for those who don't see it. */
+function MediaFiles({ ids, choose, refuse }: MediaFilesProps) {
+  const [altText, setAltText] = useState('')
+  async function upload(input: HTMLInputElement): Promise<void> {
+    const [file] = input.files ?? []
+    if (file === undefined) return
+    const form = new FormData()
+    form.set('file', file)
+    form.set('alt_text', altText)
+    const sent = await send<Media>('POST', '/media', form)
+    input.value = ''
+    refuse('refusal' in sent ? sent.refusal : '')
+    if ('refusal' in sent) return
+    setAltText('')
+    choose([...ids, sent.made.id])
+  }
+  return (
+    <fieldset>
+      <legend>Images and videos</legend>
+      <ul class="media">
+        {ids.map((id) => (
+          <li key={id}>
+            <img src={`/api/v1/media/${id}/file`} alt={`File ${id}`} width={96} height={96} />
+            <button type="button" onClick={() => choose(ids.filter((one) => one !== id))}>
+              Take off
+            </button>
+          </li>
+        ))}
+      </ul>
+      <label>
+        What the next one shows, in words
+        <input value={altText} onInput={(event) => setAltText(event.currentTarget.value)} />
+      </label>
+      <label>
+        File
+        <input
+          type="file"
+          accept="image/jpeg,image/png,video/mp4,video/quicktime"
+          onChange={(event) => upload(event.currentTarget)}
+        />
+      </label>
+    </fieldset>
+  )
+}
+
+interface PreviewProps {
+  readonly preview: Preview
+  readonly draft: Draft
+  change(changes: Partial<Draft>): void
+}
+
+function PreviewOf({ preview: { targets, issues }, draft, change }: PreviewProps) {
+  const platforms = [...new Map(targets.map((target) => [target.platform, target])).values()]
+  const write = (platform: string, text: string) => {
+    const { [platform]: _, ...others } = draft.platform_captions
+    change({ platform_captions: text === '' ? others : { ...others, [platform]: text } })
+  }
+  return (
+    <section aria-label="Preview">
+      <ul class="previews">
+        {platforms.map(({ platform, caption, character_count: count, character_limit: limit, valid }) => (
+          <li key={platform}>
+            <h3>
+              {platform}{' '}
+              <span class={valid ? 'label' : 'bad'}>
+                {count} of {limit}
+              </span>
+            </h3>
+            <p class="caption">
+              <bdi>{caption}</bdi>
+            </p>
+            <label>
+              Another caption for {platform}
+              <textarea
+                rows={2}
+                value={draft.platform_captions[platform] ?? ''}
+                onInput={(event) => write(platform, event.currentTarget.value)}
+              />
+            </label>
+          </li>
+        ))}
+      </ul>
+      <ul aria-live="polite">
+        {issues.map(({ code, severity, message, platform, social_account_id }) => (
+          <li key={`${code} ${platform} ${social_account_id}`} class={severity === 'error' ? 'bad' : 'middling'}>
+            {severity}: <bdi>{message}</bdi>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

@@ -1,0 +1,118 @@
+/** What is known of the company: the pages it comes from, each claim with its quote, and what went wrong. */
+import { useState } from 'preact/hooks'
+import type { CompanyProfile } from '../../schemas/resources/company-profile.ts'
+import { percent, time } from './format.ts'
+import type { Workspace } from './overview-data.ts'
+import { Facts, Failure, Refusal } from './parts.tsx'
+import { send, useAnswer } from './query.ts'
+
+export function ProfilePage({ workspace }: { workspace: Workspace }) {
+  const [round, setRound] = useState(0)
+  const { answer, failure } = useAnswer<CompanyProfile>('/company-profile', {
+    round,
+    isHurried: ({ status }) => status === 'generating',
+  })
+  return (
+    <main>
+      {failure && <Failure {...failure} />}
+      {answer && (
+        <>
+          <Sources profile={answer} changed={() => setRound(round + 1)} />
+          <Known profile={answer} workspace={workspace} />
+          <Evidence profile={answer} />
+        </>
+      )}
+    </main>
+  )
+}
+
+function Sources({ profile, changed }: { profile: CompanyProfile; changed(): void }) {
+  const { status, source_urls, error } = profile
+  const [refusal, setRefusal] = useState('')
+  const run = async (sending: ReturnType<typeof send>) => {
+    const sent = await sending
+    setRefusal('refusal' in sent ? sent.refusal : '')
+    changed()
+  }
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault()
+    const data = new FormData(event.currentTarget as HTMLFormElement)
+    const lines = String(data.get('sources')).split('\n')
+    const urls = lines.map((line) => line.trim()).filter((line) => line !== '')
+    void run(send('PATCH', '/company-profile/sources', { source_urls: urls }))
+  }
+  return (
+    <form class="panel editor" onSubmit={submit} aria-label="Sources">
+      <label>
+        Public pages that describe the company, one a line
+        <textarea name="sources" rows={3} required key={source_urls.join('\n')} defaultValue={source_urls.join('\n')} />
+      </label>
+      {error !== null && (
+        <p class="bad caption">
+          <bdi>{error}</bdi>
+        </p>
+      )}
+      <Refusal text={refusal} />
+      <div class="controls">
+        <button type="submit">Save the pages</button>
+        <button
+          type="button"
+          disabled={source_urls.length === 0 || status === 'generating'}
+          onClick={() => run(send('POST', '/company-profile/refresh'))}
+        >
+          {status === 'generating' ? 'Being generated…' : 'Generate anew'}
+        </button>
+      </div>
+    </form>
+  )
+}
+
+function Known({ profile, workspace }: { profile: CompanyProfile; workspace: Workspace }) {
+  const { generated_at, confidence, messaging, tone, visual_identity: looks, social_posture: posture } = profile
+  if (generated_at === null) return <p class="empty">Nothing is known yet.</p>
+  const facts = [
+    ['Summary', profile.summary],
+    ['Audience', profile.audience],
+    ['Positioning', profile.positioning],
+    ['What it promises', profile.value_props.join('\n')],
+    ['Features', profile.feature_set.join('\n')],
+    ['Headline', messaging.headline],
+    ['Tagline', messaging.tagline],
+    ['Calls to action', messaging.calls_to_action.join(', ')],
+    ['Tone', [tone.label, ...tone.traits].filter(Boolean).join(', ')],
+    ['Colors', looks.colors.join(', ')],
+    ['Fonts', looks.fonts.join(', ')],
+    ['Social posts', posture.summary],
+  ] as const
+  return (
+    <section class="panel" aria-label="Company profile">
+      <h2>
+        Company profile
+        <span class="label">
+          {time(generated_at, workspace.timezone)}, confidence {percent(confidence * 100)}
+        </span>
+      </h2>
+      <Facts facts={facts.filter(([, text]) => text !== '')} />
+    </section>
+  )
+}
+
+function Evidence({ profile: { evidence } }: { profile: CompanyProfile }) {
+  if (evidence.length === 0) return null
+  return (
+    <section class="panel" aria-label="Evidence">
+      <h2>Evidence</h2>
+      <ul>
+        {evidence.map(({ field, quote, source_url }) => (
+          <li key={`${field} ${quote} ${source_url}`} class="advice">
+            <strong>{field.replaceAll('_', ' ')}</strong>
+            <blockquote>
+              <bdi>{quote}</bdi>
+            </blockquote>
+            <bdi class="label">{source_url}</bdi>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

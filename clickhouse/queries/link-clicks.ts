@@ -20,6 +20,43 @@ export interface LinkClickCounts {
   readonly lastClickedAt: number | null
 }
 
+export type ClickList = 'day' | 'country' | 'referrer'
+
+export interface ListedClicks {
+  readonly list: ClickList
+  /** A day since 1970, a country's code (unknown: two NUL), or a host (unknown: empty). */
+  readonly name: string
+  readonly clicks: number
+}
+
+interface ClickListsQuery {
+  readonly workspaceId: number
+  readonly linkId: number
+  readonly readableFrom: number
+  readonly daysFrom: number
+  readonly timezone: string
+}
+
+const listed = 10
+
+/** People's clicks on one link: of each local day with any from `daysFrom` on, and the countries and hosts with most. */
+export function readClickLists(
+  ch: Reader,
+  { workspaceId, linkId, readableFrom, daysFrom, timezone }: ClickListsQuery,
+): Promise<ListedClicks[]> {
+  const list = (name: ClickList, key: string, from: string) => `
+    SELECT '${name}' AS list, toString(${key}) AS name, uniqExact(${countedOnce}) AS clicks FROM link_clicks
+    WHERE workspace_id = {workspace:UInt32} AND link_id = {link:UInt32} AND kind = 'click' AND occurred_at >= ${moment(from)}
+    GROUP BY name`
+  const most = `ORDER BY clicks DESC, name LIMIT ${listed}`
+  return ch.query<ListedClicks>(
+    `${list('day', 'toInt32(toDate(occurred_at, {timezone:String}))', 'daysFrom')}
+     UNION ALL SELECT * FROM (${list('country', 'country', 'from')} ${most})
+     UNION ALL SELECT * FROM (${list('referrer', 'domain(referrer)', 'from')} ${most})`,
+    { workspace: workspaceId, link: linkId, from: readableFrom, daysFrom, timezone },
+  )
+}
+
 /** Of one link, as far back as `readableFrom`. */
 export async function readLinkClicks(
   ch: Reader,

@@ -77,6 +77,18 @@ const LinkClicks = z
   })
   .meta({ id: 'TrackedLinkClicks' })
 
+const LinkClickLists = z
+  .object({
+    days: z.array(z.object({ day: z.string(), clicks: count })).meta({ description: 'The last 30 local days.' }),
+    countries: z
+      .array(z.object({ country: z.string(), clicks: count }))
+      .meta({ description: 'By clicks, at most 10; an unknown one is empty.' }),
+    referrers: z
+      .array(z.object({ host: z.string(), clicks: count }))
+      .meta({ description: 'By clicks, at most 10; an unknown one is empty.' }),
+  })
+  .meta({ id: 'TrackedLinkClickLists' })
+
 const LinkVisits = z
   .object({
     visitors: count.meta({ description: 'Visitors of your site who came by the link.' }),
@@ -97,6 +109,7 @@ export const LinkWithClicks = z
   .object({
     ...link,
     click_counts: LinkClicks.nullable().meta({ description: 'Null while they can’t be read.' }),
+    click_lists: LinkClickLists.nullable().meta({ description: 'Null while they can’t be read.' }),
     visits: LinkVisits.nullable().meta({ description: 'Null while they can’t be read.' }),
     revenue: LinkRevenue,
   })

@@ -41,6 +41,8 @@ test('people are found and their journeys shown; a link is made, refused, copied
   await page.click('text=Make a link')
   await page.click('section[aria-label="Links"] summary:has-text("Spring")')
   await page.waitForSelector('dt:has-text("Conversions")')
+  await page.waitForSelector('img[alt^="QR code of"]')
+  expect(await violations(page)).toEqual([])
   expect(await page.$$('[role="alert"]')).toEqual([])
 
   await page.click('nav >> text=Posts')

@@ -174,7 +174,15 @@ describe('GET /v1/links/{link_id}', () => {
     const { body } = await create(valid)
     for (const id of [body.id, `link_${body.id}`]) {
       const response = await api.ask(`/v1/links/${id}`, { key: mine.apiKey })
-      expect(await response.json()).toEqual({ ...body, click_counts: noClicks, visits: noVisits, revenue: noRevenue })
+      const { click_lists, ...shown } = (await response.json()) as {
+        click_lists: { days: { day: string; clicks: number }[] }
+      }
+      expect(shown).toEqual({ ...body, click_counts: noClicks, visits: noVisits, revenue: noRevenue })
+      expect(click_lists).toMatchObject({ countries: [], referrers: [] })
+      const days = Array.from({ length: 30 }, (_, before) => new Date(Date.now() - before * 86_400_000))
+      expect(click_lists.days).toEqual(
+        days.reverse().map((day) => ({ day: day.toISOString().slice(0, 10), clicks: 0 })),
+      )
     }
   })
 
@@ -204,13 +212,26 @@ describe('GET /v1/links/{link_id}', () => {
       ['click', 9, hour - 200 * 86_400_000],
     ] as [string, number, number][]
     for (const [kind, visitor, at] of rows) {
-      const values = `${mine.workspaceId}, ${id}, '${kind}', ${visitor}, fromUnixTimestamp64Milli(${at})`
+      const from = visitor === 8 ? `'DE', 'https://news.example/launch?id=1'` : `'', ''`
+      const values = `${mine.workspaceId}, ${id}, '${kind}', ${visitor}, fromUnixTimestamp64Milli(${at}), ${from}`
       await stores.ch.command(
-        `INSERT INTO link_clicks (workspace_id, link_id, kind, visitor, occurred_at) SELECT ${values}`,
+        `INSERT INTO link_clicks (workspace_id, link_id, kind, visitor, occurred_at, country, referrer) SELECT ${values}`,
       )
     }
     const response = await api.ask(`/v1/links/${id}`, { key: mine.apiKey })
-    expect((await response.json()) as object).toMatchObject({
+    const link = (await response.json()) as { click_lists: { days: { clicks: number }[] } }
+    expect(link.click_lists.days.reduce((sum, { clicks }) => sum + clicks, 0)).toBe(3)
+    expect(link.click_lists).toMatchObject({
+      countries: [
+        { country: '', clicks: 2 },
+        { country: 'DE', clicks: 1 },
+      ],
+      referrers: [
+        { host: '', clicks: 2 },
+        { host: 'news.example', clicks: 1 },
+      ],
+    })
+    expect(link).toMatchObject({
       click_counts: {
         ...{ clicks: 3, total: 6, visitors: 2, bots: 2, previews: 1, prefetches: 1, heads: 1 },
         last_clicked_at: new Date(hour + 3_600_000).toISOString(),

@@ -91,6 +91,7 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
     'pipeline/profile/fetch-page.ts',
   ],
   uplot: ['web/dashboard/chart.tsx'],
+  uqr: ['web/dashboard/links.tsx'],
   'uWebSockets.js': ['runtime/http/'],
   'web-vitals': ['web/script/late.ts'],
   zod: ['schemas/', 'api/'],

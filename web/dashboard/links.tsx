@@ -1,5 +1,6 @@
 /** Tracked links: made here, copied, and what they led to. */
 import { useState } from 'preact/hooks'
+import { renderSVG } from 'uqr'
 import type { LinkResource, LinkWithClicks } from '../../schemas/resources/link.ts'
 import { money, number, time } from './format.ts'
 import type { Workspace } from './overview-data.ts'
@@ -74,18 +75,61 @@ function OneLink({ link, workspace }: { link: Link; workspace: Workspace }) {
 function Numbers({ id, workspace: { currency } }: { id: number; workspace: Workspace }) {
   const { answer, failure } = useAnswer<LinkWithAll>(`/links/${id}`)
   if (answer === undefined) return failure ? <Failure {...failure} /> : <p class="empty">…</p>
-  const { click_counts: clicks, visits, revenue } = answer
+  const { click_counts: clicks, click_lists: lists, visits, revenue } = answer
   const shown = (value: number | undefined) => (value === undefined ? '–' : number(value))
   return (
-    <Facts
-      facts={[
-        ['Clicks', shown(clicks?.clicks)],
-        ['Clicks of crawlers', shown(clicks?.bots)],
-        ['Visitors', shown(visits?.visitors)],
-        ['Sessions', shown(visits?.sessions)],
-        ['Conversions', shown(visits?.conversions)],
-        ['Revenue', money(revenue.revenue_cents, currency)],
-      ]}
-    />
+    <>
+      <Facts
+        facts={[
+          ['Clicks', shown(clicks?.clicks)],
+          ['Clicks of crawlers', shown(clicks?.bots)],
+          ['Visitors', shown(visits?.visitors)],
+          ['Sessions', shown(visits?.sessions)],
+          ['Conversions', shown(visits?.conversions)],
+          ['Revenue', money(revenue.revenue_cents, currency)],
+        ]}
+      />
+      {lists && (
+        <div class="columns">
+          <Clicks
+            title="Days"
+            rows={lists.days.filter(({ clicks: n }) => n > 0).map(({ day, clicks: n }) => [day, n])}
+          />
+          <Clicks title="Countries" rows={lists.countries.map(({ country, clicks: n }) => [country || 'Unknown', n])} />
+          <Clicks title="Referrers" rows={lists.referrers.map(({ host, clicks: n }) => [host || 'Unknown', n])} />
+          <QrCode text={answer.post_url} />
+        </div>
+      )}
+    </>
+  )
+}
+
+function Clicks({ title, rows }: { title: string; rows: readonly (readonly [name: string, clicks: number])[] }) {
+  return (
+    <section aria-label={title}>
+      <h3>{title}</h3>
+      {rows.length === 0 && <p class="empty">No click yet.</p>}
+      <ul>
+        {rows.map(([name, clicks]) => (
+          <li key={name} class="event">
+            <bdi class="name">{name}</bdi>
+            <span>{number(clicks)}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+/** For print: it leads where the short link does. */
+function QrCode({ text }: { text: string }) {
+  const source = `data:image/svg+xml,${encodeURIComponent(renderSVG(text))}`
+  return (
+    <section aria-label="QR code">
+      <h3>QR code</h3>
+      <a href={source} download="link.svg">
+        <img src={source} alt={`QR code of ${text}. Click to save it.`} width={160} height={160} />
+      </a>
+    </section>
   )
 }

@@ -1,11 +1,17 @@
 import { z } from 'zod'
-import { type LinkClickCounts, readLinkClicks } from '../../../clickhouse/queries/link-clicks.ts'
+import {
+  type LinkClickCounts,
+  type ListedClicks,
+  readClickLists,
+  readLinkClicks,
+} from '../../../clickhouse/queries/link-clicks.ts'
 import type { Visits } from '../../../clickhouse/queries/visits-of.ts'
 import { findLink } from '../../../postgres/tables/links.ts'
 import { StoreUnavailable } from '../../../runtime/store-error.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { problem } from '../../../schemas/problems.ts'
 import { LinkWithClicks } from '../../../schemas/resources/link.ts'
+import { dayMs, localDayAt, startOfLocalDay } from '../../../schemas/time-zone.ts'
 import { readableFrom } from '../analytics/readable-from.ts'
 import { defineOperation } from '../define.ts'
 import { shownLink } from './shown.ts'
@@ -29,18 +35,23 @@ export const getLink = defineOperation({
     const from = readableFrom(workspace, clock.now())
     const led = { column: 'link_id', id: link.id, readableFrom: from } as const
     const ofLink = { workspaceId: workspace.id, linkId: link.id, readableFrom: from }
-    const [counts, visits, revenue] = await Promise.all([
-      readLinkClicks(stores.ch, ofLink).catch((error) => {
-        if (!(error instanceof StoreUnavailable)) throw error
-        log.warn({ err: error, requestId }, 'a link is shown without its clicks')
-        return null
-      }),
+    const days = lastDays(clock.now(), workspace.timezone)
+    const ofDays = { daysFrom: Math.max(from, days[0]!.start), timezone: workspace.timezone }
+    const unlessAway = (error: unknown) => {
+      if (!(error instanceof StoreUnavailable)) throw error
+      log.warn({ err: error, requestId }, 'a link is shown without its clicks')
+      return null
+    }
+    const [counts, lists, visits, revenue] = await Promise.all([
+      readLinkClicks(stores.ch, ofLink).catch(unlessAway),
+      readClickLists(stores.ch, { ...ofLink, ...ofDays }).catch(unlessAway),
       visitsOf(context, led),
       revenueOf(context, led),
     ])
     return {
       ...shownLink(link, config.shortUrlHost),
       click_counts: counts && shownCounts(counts),
+      click_lists: lists && shownLists(lists, days),
       visits: visits && shownVisits(visits),
       revenue,
     }
@@ -53,4 +64,33 @@ function shownVisits({ visitors, sessions, conversions }: Visits) {
 
 function shownCounts({ lastClickedAt, ...counts }: LinkClickCounts) {
   return { ...counts, last_clicked_at: lastClickedAt === null ? null : new Date(lastClickedAt).toISOString() }
+}
+
+const daysShown = 30
+
+interface Day {
+  /** Since 1970. */
+  readonly number: number
+  readonly start: number
+}
+
+function lastDays(now: number, timezone: string): Day[] {
+  const today = localDayAt(now, timezone)
+  return Array.from({ length: daysShown }, (_, at) => today - daysShown + 1 + at).map((number) => ({
+    number,
+    start: startOfLocalDay(number, timezone),
+  }))
+}
+
+function shownLists(lists: readonly ListedClicks[], days: readonly Day[]) {
+  const of = (wanted: ListedClicks['list']) => lists.filter(({ list }) => list === wanted)
+  const ofDay = new Map(of('day').map(({ name, clicks }) => [Number(name), clicks]))
+  return {
+    days: days.map(({ number }) => ({
+      day: new Date(number * dayMs).toISOString().slice(0, 10),
+      clicks: ofDay.get(number) ?? 0,
+    })),
+    countries: of('country').map(({ name, clicks }) => ({ country: name.replaceAll('\0', ''), clicks })),
+    referrers: of('referrer').map(({ name, clicks }) => ({ host: name, clicks })),
+  }
 }

@@ -118,8 +118,8 @@ SETTINGS
     min_rows_to_fsync_after_merge = 1,
     non_replicated_deduplication_window = 1000;
 
--- Rollups of a local day that is over. A row for each kind, whose `seen` adds up that of the day's sessions: visitors are a
--- histogram, in which a key has an element for each `prev_day`, with how many appeared first since then. And a row for each
+-- Rollups of a local day that is over. A row for each kind, whose `seen` adds up that of the day's sessions by key: its
+-- visitors are a histogram, with how many appeared (`visitors`) by each of `prev_days`. And a row for each
 -- page with a title or samples of web vitals: its `key` is the path, which the other rows leave empty.
 CREATE TABLE IF NOT EXISTS cells
 (
@@ -133,8 +133,8 @@ CREATE TABLE IF NOT EXISTS cells
     (
         key LowCardinality(String),
         detail LowCardinality(String),
-        prev_day UInt16,
-        visitors UInt32,
+        prev_days Array(UInt16),
+        visitors Array(UInt32),
         sessions UInt32,
         fresh UInt32,
         begun UInt32,

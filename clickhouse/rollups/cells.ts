@@ -2,7 +2,7 @@
  * How figures add up, said once: the pipeline writes cells of days that are over by it, and the overview reads both by it.
  *
  * A session's row counts for kinds and keys: `seen` has an element for each appearance (pipeline/fold/appearances.ts). A
- * cell's `seen` has the sums of a day's elements, by key and `prev_day`.
+ * cell's `seen` has the sums of a day's elements by key, and how many of them have which `prev_day`.
  */
 import { cellKeysMax } from '../../schemas/limits.ts'
 import { type VitalName, vitalNames } from '../../schemas/reference/web-vitals.ts'
@@ -30,7 +30,7 @@ const cellKey = `${day}, kind, key, detail`
 const noTime = "toDateTime64(0, 3, 'UTC')"
 const sampleColumns = ['metric', 'value', 'n', 'total', 'latest'] as const
 const noSample = `0 AS metric, 0 AS value, 0 AS n, 0. AS total, (${noTime}, toUInt64(0), 0., '') AS latest`
-const noSeen = `${addsNoVisitor} AS prev_day, 0 AS visitors, ${sumNames.map((name) => `0 AS ${name}`).join(', ')}`
+const noSeen = `emptyArrayUInt16() AS prev_days, emptyArrayUInt64() AS visitors, ${sumNames.map((name) => `0 AS ${name}`).join(', ')}`
 
 /**
  * SQL of an INSERT of the cells of some days. All kinds are written, and all pages that had cells: what vanished is replaced too.
@@ -38,9 +38,13 @@ const noSeen = `${addsNoVisitor} AS prev_day, 0 AS visitors, ${sumNames.map((nam
  * @param events SQL of a subselect of events with build, day, `is_titled` (a pageview with a title) and `is_sample` (of web vitals)
  */
 export function writeCellsSql(days: string, events: string): string {
-  const seen = `SELECT 'seen' AS part, ${cellKey}, prev_day, countIf(prev_day != ${addsNoVisitor}) AS visitors,
-      ${sumNames.map((name) => `sum(appeared.${name}) AS ${name}`).join(', ')}, ${noSample}
+  const sums = (of: string) => sumNames.map((name) => `sum(${of}.${name}) AS ${name}`).join(', ')
+  const byPrevDay = `SELECT ${cellKey}, prev_day, count() AS visitors, ${sums('appeared')}
     FROM (${seenInSessions(day, `(${day}) IN (${days})`)}) AS appeared GROUP BY ${cellKey}, prev_day`
+  const isVisitor = `prev_day != ${addsNoVisitor}`
+  const seen = `SELECT 'seen' AS part, ${cellKey}, groupArrayIf(prev_day, ${isVisitor}) AS prev_days, groupArrayIf(counted.visitors, ${isVisitor}) AS visitors,
+      ${sums('counted')}, ${noSample}
+    FROM (${byPrevDay}) AS counted GROUP BY ${cellKey}`
   const samples = `SELECT 'sample' AS part, ${day}, of.1 AS kind, of.2 AS key, '' AS detail, ${noSeen},
       of.3 AS metric, of.4 AS value, sum(of.5) AS n, sum(of.6) AS total, max(of.7) AS latest
     FROM (SELECT ${day}, arrayJoin(if(is_titled, [${sampleOf(page, '0', '0', '0', '0.', '(occurred_at, id, 0., toString(title))')}], [
@@ -72,7 +76,7 @@ function sampleOf(
   return `(toUInt8(${kind}), ${kind === page ? 'toString(path)' : "''"}, toUInt8(${metric}), toUInt64(${value}), toUInt8(${n}), ${total}, ${latest})`
 }
 
-const seenColumns = ['key', 'detail', 'prev_day', 'visitors', ...sumNames] as const
+const seenColumns = ['key', 'detail', 'prev_days', 'visitors', ...sumNames] as const
 
 /** In the order in which they are written. */
 export const cellColumns: readonly string[] = [

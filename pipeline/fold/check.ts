@@ -24,7 +24,9 @@ function isKept(prevDay: string): string {
 
 const inBuilds = 'workspace_id = {workspace:UInt32} AND build IN {builds:Array(UInt32)} AND day >= {from:UInt16}'
 const allOf = (table: string) => `(SELECT * FROM ${table} FINAL WHERE ${inBuilds})`
-const cellSums = ['seen.visitors', ...sumNames.map((name) => `seen.${name}`)].map((name) => `sum(${name})`)
+/** By the days before which a build can't know what came: these count as one. */
+const histogram = `sumMap(arrayMap(prev -> ${isKept('prev')}, seen.prev_days), seen.visitors)`
+const cellSums = sumNames.map((name) => `sum(seen.${name})`)
 
 /** SQL of rows, and of what is compared of each; lists whose order says nothing are sorted. */
 const comparedRows: readonly (readonly [rows: string, columns: readonly string[]])[] = [
@@ -32,9 +34,9 @@ const comparedRows: readonly (readonly [rows: string, columns: readonly string[]
   [allOf('visitors'), compared(visitorColumns)],
   [allOf('credits'), compared(creditColumns)],
   [
-    `(SELECT build, day, kind, seen.key AS seen_key, seen.detail AS detail, ${isKept('seen.prev_day')} AS prev_day, [${cellSums.join(', ')}] AS sums
-      FROM cells FINAL ARRAY JOIN seen WHERE ${inBuilds} GROUP BY build, day, kind, seen_key, detail, prev_day)`,
-    ['day', 'kind', 'seen_key', 'detail', 'prev_day', 'sums'],
+    `(SELECT build, day, kind, seen.key AS seen_key, seen.detail AS detail, ${histogram} AS visitors, [${cellSums.join(', ')}] AS sums
+      FROM cells FINAL ARRAY JOIN seen WHERE ${inBuilds} GROUP BY build, day, kind, seen_key, detail)`,
+    ['day', 'kind', 'seen_key', 'detail', 'visitors', 'sums'],
   ],
   [
     // A day that lost all its events has cells of nothing, where a new build has none.

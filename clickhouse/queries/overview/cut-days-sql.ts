@@ -21,9 +21,9 @@ import {
 const { all, converting, page } = cellKinds
 const isView = "event_kind='pageview'"
 
-/** Pageviews and events of the day that the period ends inside of. */
+/** Pageviews and events of the day that the period ends inside of. Totals have them from `read-counts.ts`. */
 export function cutEndPart(period: PeriodSql): string[] {
-  if (period.pieces.cutEnd === undefined) return []
+  if (period.pieces.cutEnd === undefined || period.wanted === 'totals') return []
   const events = eventsIn(period, 'cut_end_start', 'end', 'cut_end_day')
   const { bucket } = termsOf(period)
   return [

@@ -42,7 +42,11 @@ export function periodParams({ number, pieces, cellsThrough }: PeriodSql): Recor
   const open = openDays(days, cellsThrough)
   const values = {
     ...{ start, end, since: sinceDay, closed_from: closed.from, closed_to: Math.max(0, closed.to) },
-    ...{ open_from: open.from, open_to: Math.max(0, open.to) },
+    ...{
+      open_from: open.from,
+      open_to: Math.max(0, open.to),
+      sessions_from: countedFromSessions(pieces, cellsThrough) ?? 0,
+    },
     ...{ cut_start_end: cutStart?.end ?? start, cut_end_start: cutEnd?.start ?? end, cut_end_day: cutEnd?.day ?? 0 },
     last_day: Math.max(days.to, cutEnd?.day ?? 0),
   }
@@ -55,6 +59,12 @@ export function closedDays({ from, to }: DaySpan, cellsThrough: number): DaySpan
 
 export function openDays({ from, to }: DaySpan, cellsThrough: number): DaySpan {
   return { from: Math.max(from, cellsThrough + 1), to }
+}
+
+/** The first day that is counted from `sessions`; undefined: none is. */
+export function countedFromSessions({ days, cutEnd }: Pieces, cellsThrough: number): number | undefined {
+  const open = openDays(days, cellsThrough)
+  return isSome(open) ? open.from : cutEnd?.day
 }
 
 export const isSome = ({ from, to }: DaySpan) => from <= to

@@ -9,6 +9,7 @@ import { seenAt } from '../../rollups/cells.ts'
 import { cutEndPart, cutStartParts } from './cut-days-sql.ts'
 import {
   closedDays,
+  countedFromSessions,
   type FigureName,
   figure,
   figureNames,
@@ -38,7 +39,8 @@ export const markSql =
 export function figuresSql(periods: readonly PeriodSql[], others: readonly string[]): string {
   return composed([
     ...cellsPart(periods),
-    ...periods.flatMap((period) => [...sessionsPart(period), ...cutEndPart(period), ...cutStartParts(period)]),
+    ...sessionsPart(periods),
+    ...periods.flatMap((period) => [...cutEndPart(period), ...cutStartParts(period)]),
     ...others,
   ])
 }
@@ -61,33 +63,26 @@ export function composed(parts: readonly string[]): string {
 /** The list of pages with samples of web vitals, beside the kinds of cells. */
 export const sampledPage = 7
 
-/** Whole days that have cells, of both periods: their days are apart. */
+/** Whole days that have cells, of both periods. */
 function cellsPart(periods: readonly PeriodSql[]): string[] {
   const closed = periods.filter(({ pieces, cellsThrough }) => isSome(closedDays(pieces.days, cellsThrough)))
-  const [first, second] = closed
-  if (first === undefined) return []
+  if (closed.length === 0) return []
   const conditions = closed.map((period) => {
     const { day } = termsOf(period)
     const kinds = period.wanted === 'totals' ? `kind IN (${all},${converting}) AND ` : ''
     return `(${kinds}day>=${day('closed_from')} AND day<=${day('closed_to')})`
   })
-  // The period before comes second, and has the earlier days.
-  const isFirst = `day>=${termsOf(first).day('closed_from')}`
-  const choose = (of: (period: PeriodSql) => string | number) =>
-    second === undefined ? of(first) : `if(${isFirst},${of(first)},${of(second)})`
-  const since = choose((period) => termsOf(period).since)
-  const bucket = choose((period) => termsOf(period).bucket)
+  const choose = chooser(closed, 'closed_from')
+  const since = String(choose((period) => termsOf(period).since))
+  const visitors = (before: string) => `arraySum((prev,n)->if(prev<${before},n,0),seen.prev_days,seen.visitors)`
   return [
     part(
       choose(({ number }) => number),
-      `kind,seen.key AS key,seen.detail AS detail,${bucket} AS bucket`,
+      `kind,seen.key AS key,seen.detail AS detail,${choose((period) => termsOf(period).bucket)} AS bucket`,
       {
         ...plainSums,
-        ...{
-          visitors: `if(seen.prev_day<${since},seen.visitors,0)`,
-          sessions: `if(day>${since},seen.fresh,seen.sessions)`,
-        },
-        ...inBuckets(first, 'kind', 'seen.visitors'),
+        ...{ visitors: visitors(since), sessions: `if(day>${since},seen.fresh,seen.sessions)` },
+        ...inBuckets(closed[0]!, 'kind', visitors),
         is_cut: 'is_cut',
       },
       `FROM cells FINAL ARRAY JOIN seen WHERE ${inBuild} AND cells.key='' AND (${conditions.join(' OR ')})`,
@@ -95,40 +90,62 @@ function cellsPart(periods: readonly PeriodSql[]): string[] {
   ]
 }
 
-/** Days without cells, and the day that the period ends inside of, but for its pageviews, events and samples. */
-function sessionsPart(period: PeriodSql): string[] {
-  const { pieces, cellsThrough, wanted, number } = period
-  const open = openDays(pieces.days, cellsThrough)
-  const isCut = pieces.cutEnd !== undefined
-  if (!isSome(open) && !isCut) return []
-  const { day, value, since, bucket } = termsOf(period)
-  const inDays = [
-    ...(isSome(open) ? [`(day>=${day('open_from')} AND day<=${day('open_to')})`] : []),
-    ...(isCut ? [`(day=${day('cut_end_day')} AND ${seenAt}<${value('end', 'Int64')})`] : []),
-  ]
-  const isCounted = `day!=${day('cut_end_day')} OR seen.kind NOT IN (${all},${page})`
-  const ifCounted = (name: 'pageviews' | 'events' | 'samples') => ({ [name]: `if(${isCounted},seen.${name},0)` })
+/** Of both periods: days without cells, and the day that it ends inside of, but for its pageviews, events and samples. */
+function sessionsPart(periods: readonly PeriodSql[]): string[] {
+  const some = periods.filter(({ pieces, cellsThrough }) => countedFromSessions(pieces, cellsThrough) !== undefined)
+  if (some.length === 0) return []
+  const choose = chooser(some, 'sessions_from')
+  const inDays = some.flatMap((period) => {
+    const { pieces, cellsThrough, wanted } = period
+    const { day, value } = termsOf(period)
+    const kinds = wanted === 'totals' ? `seen.kind IN (${all},${converting}) AND ` : ''
+    return [
+      ...(isSome(openDays(pieces.days, cellsThrough))
+        ? [`(${kinds}day>=${day('open_from')} AND day<=${day('open_to')})`]
+        : []),
+      ...(pieces.cutEnd ? [`(${kinds}day=${day('cut_end_day')} AND ${seenAt}<${value('end', 'Int64')})`] : []),
+    ]
+  })
+  const cutDays = some.filter(({ pieces }) => pieces.cutEnd).map((period) => termsOf(period).day('cut_end_day'))
+  const ifCounted = (name: 'pageviews' | 'events' | 'samples') => ({
+    [name]: `if(day NOT IN (${cutDays.join(',')}) OR seen.kind NOT IN (${all},${page}),seen.${name},0)`,
+  })
+  const since = String(choose((period) => termsOf(period).since))
   return [
     part(
-      number,
-      `seen.kind AS kind,seen.key AS key,seen.detail AS detail,${bucket} AS bucket`,
+      choose(({ number }) => number),
+      `seen.kind AS kind,seen.key AS key,seen.detail AS detail,${choose((period) => termsOf(period).bucket)} AS bucket`,
       {
         ...plainSums,
-        ...(isCut && { ...ifCounted('pageviews'), ...ifCounted('events'), ...ifCounted('samples') }),
+        ...(cutDays.length > 0 && { ...ifCounted('pageviews'), ...ifCounted('events'), ...ifCounted('samples') }),
         ...{ visitors: `seen.prev_day<${since}`, sessions: `if(day>${since},seen.fresh,seen.sessions)` },
-        ...inBuckets(period, 'seen.kind', '1'),
+        ...inBuckets(some[0]!, 'seen.kind', (before) => `seen.prev_day<${before}`),
       },
-      `FROM sessions FINAL ARRAY JOIN seen WHERE ${inBuild} AND (${inDays.join(' OR ')})
-        ${wanted === 'totals' ? `AND seen.kind IN (${all},${converting})` : ''}`,
+      `FROM sessions FINAL ARRAY JOIN seen WHERE ${inBuild} AND (${inDays.join(' OR ')})`,
     ),
   ]
 }
 
-function inBuckets(period: PeriodSql, kind: string, visitors: string): Partial<Record<FigureName, string>> {
+/**
+ * SQL of what differs between the periods that a part has rows of. Their days are apart: the first has the later ones.
+ * @param from the parameter that is the first of a period's days
+ */
+function chooser([first, second]: readonly PeriodSql[], from: 'closed_from' | 'sessions_from') {
+  const isFirst = `day>=${termsOf(first!).day(from)}`
+  return (of: (period: PeriodSql) => string | number) =>
+    second === undefined ? of(first!) : `if(${isFirst},${of(first!)},${of(second)})`
+}
+
+/** @param visitors SQL of how many appeared that weren't seen since a day */
+function inBuckets(
+  period: PeriodSql,
+  kind: string,
+  visitors: (before: string) => string,
+): Partial<Record<FigureName, string>> {
   const { bucketSince } = termsOf(period)
   return ofBucket(
     period,
-    `if(${kind}=${all} AND seen.prev_day<${bucketSince},${visitors},0)`,
+    `if(${kind}=${all},${visitors(bucketSince)},0)`,
     `if(${kind}=${all},if(day>${bucketSince},seen.fresh,seen.sessions),0)`,
   )
 }

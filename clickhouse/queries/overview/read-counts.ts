@@ -6,6 +6,7 @@ import { idsIn, moment } from '../../rollups/event-sql.ts'
 import { countedOnce } from '../link-clicks.ts'
 import { composedStatement, type Reader, spanParams } from '../reader.ts'
 import { inBuild, inWorkspace } from './figure-parts.ts'
+import type { Counts } from './read-figures.ts'
 
 export interface PeriodCounts {
   readonly current: number
@@ -18,6 +19,8 @@ export interface OtherCounts {
   readonly linkClicks: PeriodCounts | null
   /** Distinct visitors of the last minutes. */
   readonly liveVisitors: number
+  /** Pageviews and events of the day that the period before ends inside of; nothing where it ends with a day. */
+  readonly cutBefore: Pick<Counts, 'pageviews' | 'events'>
   /** Whether the workspace has any readable event. */
   readonly hasEvents: boolean
 }
@@ -27,6 +30,8 @@ export interface CountsRequest {
   readonly build: number
   readonly current: Span
   readonly previous: Span
+  /** What the period before has of the day that it ends inside of. */
+  readonly cutBefore: Span | undefined
   readonly now: number
   /** Rows before these moments are as if they weren't there. */
   readonly readableFrom: number
@@ -57,17 +62,23 @@ export async function readCounts(ch: Reader, request: CountsRequest): Promise<Ot
     ),
     part('any', `(SELECT 1 FROM sessions WHERE ${inBuild} AND last_at>=${moment('readable_from')} LIMIT 1)`, 'count()'),
   ]
+  if (request.cutBefore !== undefined) {
+    const cut = `events WHERE ${inWorkspace} AND occurred_at>=${moment('cut_from')} AND occurred_at<${moment('cut_to')} AND ${folded.sql}`
+    parts.push(part('cut', cut, "countIf(kind='pageview')", 'count()'))
+  }
   const rows = await ch.query<{ name: string } & PeriodCounts>(
     parts.join(' UNION ALL '),
     { ...countParams(request), ...folded.params },
     { settings: composedStatement },
   )
   const of = (name: string): PeriodCounts => {
-    const { current, previous } = rows.find((row) => row.name === name)!
+    const { current, previous } = rows.find((row) => row.name === name) ?? { current: 0, previous: 0 }
     return { current, previous }
   }
+  const cut = of('cut')
   return {
     ...{ botVisits: of('bots'), linkClicks: of('clicks') },
+    cutBefore: { pageviews: cut.current, events: cut.previous },
     ...{ liveVisitors: of('live').current, hasEvents: of('any').current > 0 },
   }
 }
@@ -98,6 +109,16 @@ function countParams(request: CountsRequest): Record<string, number> {
     [`${name}_from`, from],
     [`${name}_to`, to],
   ])
+  const { start: cut_from, end: cut_to } = request.cutBefore ?? { start: 0, end: 0 }
   const live_from = Math.max(readableFrom, now - liveWindowMs)
-  return { ...Object.fromEntries(ofSpans), workspace: workspaceId, build, now, live_from, readable_from: readableFrom }
+  return {
+    ...Object.fromEntries(ofSpans),
+    workspace: workspaceId,
+    build,
+    now,
+    cut_from,
+    cut_to,
+    live_from,
+    readable_from: readableFrom,
+  }
 }

@@ -10,7 +10,7 @@ import type { Reader } from '../reader.ts'
 import { divide, type Pieces } from './pieces.ts'
 import { type OtherCounts, readCounts } from './read-counts.ts'
 import { type Details, type DetailsRequest, readDetails } from './read-details.ts'
-import { type Figures, type FiguresRequest, readFigures } from './read-figures.ts'
+import { type Counts, type Figures, type FiguresRequest, readFigures } from './read-figures.ts'
 import { choose, countChosenVisitors, isOfChosenSession, readFilteredFigures } from './read-filtered.ts'
 import { type RecentEvent, readRecentEvents } from './read-recent-events.ts'
 
@@ -30,7 +30,10 @@ export interface OverviewRequest {
   readonly filters: SessionFilters | undefined
 }
 
-export interface OverviewFigures extends Omit<Figures, 'folded' | 'sampledPages'>, OtherCounts, Details {
+export interface OverviewFigures
+  extends Omit<Figures, 'folded' | 'sampledPages'>,
+    Omit<OtherCounts, 'cutBefore'>,
+    Details {
   readonly recentEvents: readonly RecentEvent[]
 }
 
@@ -72,9 +75,10 @@ export async function readOverview(ch: Reader, request: OverviewRequest): Promis
     chosen && isOfChosenSession(chosen, { build, folded, timezone, from: pieces?.start ?? range.start, to: end - 1 })
   const countsRequest = {
     ...{ workspaceId, build, current: range, previous, now, readableFrom },
+    cutBefore: chosen === undefined ? before?.cutEnd : undefined,
     ...{ botsReadableFrom: now - botRetentionDays * dayMs, folded },
   }
-  const [counts, details, recentEvents] = await Promise.all([
+  const [{ cutBefore, ...counts }, details, recentEvents] = await Promise.all([
     readCounts(ch, countsRequest),
     readDetails(ch, {
       ...{ workspaceId, build, folded, buckets, bucketDays, pages: figures.pages, sampledPages, isCounted },
@@ -87,11 +91,17 @@ export async function readOverview(ch: Reader, request: OverviewRequest): Promis
       isCounted,
     ),
   ])
-  if (chosen === undefined) return { ...shown, ...counts, ...details, recentEvents }
+  if (chosen === undefined) {
+    return { ...shown, previous: withCut(shown.previous, cutBefore), ...counts, ...details, recentEvents }
+  }
   const live = { workspaceId, from: Math.max(readableFrom, now - liveWindowMs), to: now, folded }
   const isLive = isOfChosenSession(chosen, { ...live, build, timezone })
   const liveVisitors = await countChosenVisitors(ch, live, isLive)
   return { ...shown, ...counts, botVisits: null, linkClicks: null, liveVisitors, ...details, recentEvents }
+}
+
+function withCut(counts: Counts | undefined, cut: OtherCounts['cutBefore']): Counts | undefined {
+  return counts && { ...counts, pageviews: counts.pageviews + cut.pageviews, events: counts.events + cut.events }
 }
 
 /** Where the buckets begin that have all recent events: the last ones, with enough events that are listed. */

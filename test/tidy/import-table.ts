@@ -102,7 +102,7 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   uplot: ['web/dashboard/chart.tsx'],
   uqr: ['web/dashboard/links.tsx'],
   'uWebSockets.js': ['runtime/http/'],
-  'web-vitals': ['web/script/late.ts'],
+  'web-vitals': ['web/script/vitals-and-clicks.ts'],
   zod: ['schemas/', 'api/'],
 }
 

@@ -86,7 +86,7 @@ function stampOfSources() {
   for (const room of [...include, 'web/script', 'web/dashboard']) {
     if (!existsSync(join(root, room))) continue
     for (const entry of readdirSync(join(root, room), { recursive: true }).sort()) {
-      if (/\.(tsx?|css|js|json)$/.test(entry)) add(join(room, entry))
+      if (/\.(tsx?|css|m?js|json)$/.test(entry)) add(join(room, entry))
     }
   }
   return hash.digest('hex')

@@ -45,7 +45,7 @@ export const freeFolders = ['test/', 'bench/'] as const
 export const rootFiles = ['vitest.config.ts'] as const
 
 /** The files that run before anything is installed or built: Node's own modules only. */
-export const bootstrapFiles = /^start\/[^/]+\.mjs$/
+export const bootstrapFiles = /^(start\/[^/]+|runtime\/folder-lock)\.mjs$/
 
 /** Files that production doesn't run, `npm start` and builds do: packages that only these import are development dependencies. */
 export const beyondProduction = [

@@ -141,7 +141,10 @@ export function bootstrapBeyondNode(files: readonly ProjectFile[]): string[] {
     .filter((file) => bootstrapFiles.test(file.path))
     .flatMap((file) =>
       importsOf(file.text)
-        .filter(({ specifier }) => !isBuiltin(specifier) && !/^\.\/[^/]+\.mjs$/.test(specifier))
+        .filter(
+          ({ specifier }) =>
+            !isBuiltin(specifier) && !bootstrapFiles.test(posix.join(posix.dirname(file.path), specifier)),
+        )
         .map(
           ({ specifier, line }) => `${file.path}:${line} imports ${specifier}: only Node's own modules are there yet`,
         ),

@@ -4,10 +4,10 @@
  * Held by test/integration/reference-page.test.ts.
  */
 import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { makeStaticBody, type StaticBody, staticReply } from '../runtime/http/compression.ts'
 import type { RequestHead } from '../runtime/http/head.ts'
 import type { HttpReply } from '../runtime/http/reply.ts'
+import { projectFile } from '../runtime/paths.ts'
 import type { Operation } from './operations/define.ts'
 import { askedBy, type PageSource, staticPages } from './static-pages.ts'
 import { makeOpenApi } from './transports/openapi.ts'
@@ -64,6 +64,8 @@ const safe = {
   'Referrer-Policy': 'no-referrer',
 }
 
+/** `npm run build` copies Swagger UI's files there. */
+const built = (name: string) => projectFile('dist/web/reference', name)
 const fromText = (text: string) => async () => Buffer.from(text)
 
 const sources: Readonly<Record<string, PageSource>> = {
@@ -71,11 +73,11 @@ const sources: Readonly<Record<string, PageSource>> = {
   '/docs/reference.js': { type: 'text/javascript; charset=utf-8', read: fromText(script) },
   '/docs/swagger-ui.js': {
     type: 'text/javascript; charset=utf-8',
-    read: () => readFile(createRequire(import.meta.url).resolve('swagger-ui-dist/swagger-ui-bundle.js')),
+    read: () => readFile(built('swagger-ui-bundle.js')),
   },
   '/docs/swagger-ui.css': {
     type: 'text/css; charset=utf-8',
-    read: () => readFile(createRequire(import.meta.url).resolve('swagger-ui-dist/swagger-ui.css')),
+    read: () => readFile(built('swagger-ui.css')),
   },
 }
 

@@ -27,14 +27,14 @@ export async function ask(
   asking: Asking,
   settings: Pick<BenchSettings, 'cores'>,
 ): Promise<AskRound> {
-  const round = await askWhateverComes(installation, asking, settings)
+  const round = await askAndCount(installation, asking, settings)
   if (round.errors === 0) return round
   const { answers, unanswered } = round
   throw new Error(`${asking.questions[0]?.path}: answers ${JSON.stringify(answers)}, unanswered ${unanswered}`)
 }
 
 /** Counts what isn't a 200. */
-export async function askWhateverComes(
+export async function askAndCount(
   installation: Installation,
   asking: Asking,
   { cores }: Pick<BenchSettings, 'cores'>,

@@ -1,5 +1,7 @@
 /** Rows as ingest makes them of the benches' events, without ingest. */
-import { devices, type EventRow, eventColumns, eventTypes, kinds, noCountry, vitalMetrics } from '../schemas/row.ts'
+import { emptyEventRow } from '../schemas/empty-row.ts'
+import { eventTypes } from '../schemas/event-fields.ts'
+import { devices, type EventRow, eventColumns, kinds } from '../schemas/row.ts'
 import { rowBytesBound } from '../schemas/row-codec.ts'
 import { eventVariants, idsOf, numbersOf } from './event-bodies.ts'
 
@@ -9,7 +11,7 @@ export function eventRow(count: number): EventRow {
   const ids = idsOf('00000000', numbersOf(count))
   const now = Date.now()
   return {
-    id: 0,
+    ...emptyEventRow(),
     workspace_id: 1,
     occurred_at: now,
     received_at: now,
@@ -18,16 +20,7 @@ export function eventRow(count: number): EventRow {
     visitor: { hi: count % eventVariants.length, lo: 1 },
     session: count % eventVariants.length,
     session_named: 1,
-    email_hash: { hi: 0, lo: 0 },
     device: devices.desktop,
-    metric: vitalMetrics.none,
-    metric_value: 0,
-    engagement_ms: 0,
-    scroll_depth: 0,
-    screen_width: 0,
-    link_id: 0,
-    post_id: 0,
-    country: noCountry,
     event_name: text('event_name'),
     anonymous_id: ids.anonymous_id,
     client_event_id: ids.client_event_id,
@@ -37,12 +30,8 @@ export function eventRow(count: number): EventRow {
     referrer: text('referrer'),
     source: 'direct',
     medium: 'none',
-    campaign: '',
-    content: '',
     browser: 'Chrome',
     os: 'Windows',
-    language: '',
-    timezone: '',
     properties: JSON.stringify(event['properties']),
   }
 }

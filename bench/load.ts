@@ -20,7 +20,7 @@ export function runLoad(plan: LoadPlan, tool: LoadTool, cores: Cores | string, f
 
 /** Requests to the API. */
 export function runAsking(plan: AskPlan, cores: Cores | string, folder: string): Promise<Load> {
-  return runChild('bench/load-open.js', plan, cores, folder)
+  return runChild('bench/load-sender.js', plan, cores, folder)
 }
 
 async function runChild<Plan>(file: string, plan: Plan, cores: Cores | string, folder: string): Promise<Load> {

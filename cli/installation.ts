@@ -8,7 +8,7 @@ import { type ClickHouse, connectClickHouse } from '../clickhouse/client.ts'
 import { connectPostgres, type Postgres } from '../postgres/client.ts'
 import { listWorkspaces, readWorkspace, type Workspace } from '../postgres/tables/workspaces.ts'
 import type { Config } from '../runtime/config.ts'
-import { isFolderInUse } from '../runtime/folder-lock.ts'
+import { isFolderInUse } from '../runtime/folder-lock.mjs'
 import { CommandFailed } from './command.ts'
 
 /** What `npm start` writes to DATA_DIR/dev.json, as far as commands use it. */

@@ -10,6 +10,7 @@ import type { Enriched, IngestWorkspace, Sender, SidePayload } from './outcome.t
 import { makeAddressHash } from './steps/address-hash.ts'
 import { fillFromEvent, makeBotVisitRow } from './steps/bot-visit.ts'
 import { classifySource } from './steps/classify-source.ts'
+import { copyFields } from './steps/copy-fields.ts'
 import { describeDevice } from './steps/describe-device.ts'
 import { type CountDropped, isBot, makeFacts, type Step } from './steps/facts.ts'
 import { findCountry } from './steps/find-country.ts'
@@ -17,7 +18,6 @@ import { type HashIdsOptions, hashIds } from './steps/hash-ids.ts'
 import { makeSites } from './steps/hosts.ts'
 import { markBot } from './steps/mark-bot.ts'
 import { matchLink, type Ownership } from './steps/match-link.ts'
-import { nameEvent } from './steps/name-event.ts'
 import { readLocation } from './steps/read-location.ts'
 import { readProperties } from './steps/read-properties.ts'
 import { resolveTime } from './steps/resolve-time.ts'
@@ -44,7 +44,7 @@ export function makeEnricher(options: EnricherOptions): Enricher {
   const steps: readonly Step[] = [
     resolveTime,
     markBot(makeUserAgents()),
-    nameEvent,
+    copyFields,
     readLocation,
     matchLink(ownership),
     classifySource(makeSites()),

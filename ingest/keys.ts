@@ -1,7 +1,7 @@
 /**
  * The table of tracking keys: from a key to its workspace without a question to Postgres.
  *
- * It follows Postgres as fresh-table.ts says, and is read whole each time. A key that was revoked during an outage of
+ * It follows Postgres as replicated-table.ts says, and is read whole each time. A key that was revoked during an outage of
  * Postgres is gone after it, and a rotated one ends at its hour in any case.
  *
  * A key that isn't in the table is asked for by itself. "No such key" is believed for a moment only; Postgres out of
@@ -12,8 +12,8 @@
 import { readFile } from 'node:fs/promises'
 import { writeFileDurably } from '../runtime/durable-file.ts'
 import { isTrackingKeyShaped } from '../schemas/keys.ts'
-import { type FreshTable, type FreshTableOptions, keepFresh } from './fresh-table.ts'
 import type { IngestWorkspace } from './outcome.ts'
+import { type ReplicatedTable, type ReplicatedTableOptions, replicateTable } from './replicated-table.ts'
 
 /** A live key, as Postgres holds it. */
 export interface KeyRow {
@@ -23,13 +23,13 @@ export interface KeyRow {
   readonly retires_at: Date | null
 }
 
-export interface KeyTableOptions extends FreshTableOptions {
+export interface KeyTableOptions extends ReplicatedTableOptions {
   readonly listKeys: () => Promise<readonly KeyRow[]>
   readonly findKey: (key: string) => Promise<KeyRow | null>
 }
 
 /** `find` answers the workspaces of live keys only. */
-export type KeyTable = FreshTable<IngestWorkspace>
+export type KeyTable = ReplicatedTable<IngestWorkspace>
 
 interface Entry {
   readonly workspace: IngestWorkspace
@@ -62,7 +62,7 @@ export function makeKeyTable(options: KeyTableOptions): KeyTable {
     }
   }
 
-  return keepFresh(options, {
+  return replicateTable(options, {
     name: 'tracking keys',
     size: () => entries.size,
     find: (key) => live(entries.get(key)),

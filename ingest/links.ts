@@ -1,7 +1,7 @@
 /**
  * The table of short links: from a key to where it leads without a question to Postgres.
  *
- * It follows Postgres as fresh-table.ts says: the newest links are read at the start, and after that what has changed. A
+ * It follows Postgres as replicated-table.ts says: the newest links are read at the start, and after that what has changed. A
  * link that isn't in the table (older than those, or newer than the last read) is looked up by itself and kept in place of
  * the one that was longest unused. The copy on disk has a line a link.
  *
@@ -11,9 +11,9 @@ import { LRUCache } from 'lru-cache'
 import { trackingUrlBytesMax } from '../schemas/api-limits.ts'
 import { isAttributionKeyShaped } from '../schemas/keys.ts'
 import { linkOverlapMs, linkTableBytesMax, linkTableMax } from '../schemas/limits.ts'
-import { type FreshTable, type FreshTableOptions, keepFresh } from './fresh-table.ts'
-import { makeLineCopy } from './line-copy.ts'
 import { makeLookUps } from './look-ups.ts'
+import { type ReplicatedTable, type ReplicatedTableOptions, replicateTable } from './replicated-table.ts'
+import { makeTableFile } from './table-file.ts'
 
 /** A link, as Postgres holds it. */
 export interface LinkRow {
@@ -33,7 +33,7 @@ export interface LinkTarget {
   readonly url: string
 }
 
-export interface LinkTableOptions extends FreshTableOptions {
+export interface LinkTableOptions extends ReplicatedTableOptions {
   /** The newest changes, newest first; since the beginning where no moment is given. */
   readonly listChanged: (since: Date | null, limit: number) => Promise<readonly LinkRow[]>
   readonly findLink: (key: string) => Promise<LinkRow | null>
@@ -44,7 +44,7 @@ export interface LinkTableOptions extends FreshTableOptions {
   readonly bytesMax?: number
 }
 
-export interface LinkTable extends FreshTable<LinkTarget> {
+export interface LinkTable extends ReplicatedTable<LinkTarget> {
   /** Undefined for one that isn't at hand. It is looked up then, behind whoever asked, if it may be an older one. */
   ofId(id: number): LinkTarget | undefined
 }
@@ -67,7 +67,7 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
   let readThrough: Date | null = null
   /** Keys of links that the copy lacks, be it that they were looked up. */
   const unsaved = new Set<string>()
-  const copy = makeLineCopy({
+  const copy = makeTableFile({
     ...{ name: 'links', file, isKept: keepsCopy, linesMax: max, bytesMax, log },
     // From the longest unused to the last used.
     all: () => linesOf(links.rkeys()),
@@ -108,7 +108,7 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
     })
   }
 
-  const table = keepFresh(options, {
+  const table = replicateTable(options, {
     name: 'links',
     size: () => links.size,
     find: (key) => links.get(key),

@@ -17,7 +17,7 @@ import { findTrackingKey, listTrackingKeys } from '../postgres/tables/tracking-k
 import { systemClock } from '../runtime/clock.ts'
 import { readConfig, requireStores, SettingError } from '../runtime/config.ts'
 import { keepStringsFast } from '../runtime/fast-strings.ts'
-import { FolderInUse, lockFolder } from '../runtime/folder-lock.ts'
+import { FolderInUse, lockFolder } from '../runtime/folder-lock.mjs'
 import { giveWayWhileKeepingUp } from '../runtime/giving-way.ts'
 import { letHeapGrow } from '../runtime/heap.ts'
 import { CantListen } from '../runtime/http/listen.ts'

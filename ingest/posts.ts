@@ -1,7 +1,7 @@
 /**
  * Whose posts are: the workspace of each of the newest, so that an event's `svc_post_id` is told apart from another's.
  *
- * It follows Postgres as fresh-table.ts says, by looking for newer posts every few seconds: nobody visits a post sooner. A
+ * It follows Postgres as replicated-table.ts says, by looking for newer posts every few seconds: nobody visits a post sooner. A
  * post's workspace never changes. One that is older than those at hand is looked up once it is asked for, behind the event
  * that asked, and kept in place of the one that was longest unused. The copy on disk has a line a post.
  *
@@ -9,8 +9,8 @@
  */
 import { LRUCache } from 'lru-cache'
 import { postOverlap, postTableMax } from '../schemas/limits.ts'
-import { type FreshTableOptions, keepFresh } from './fresh-table.ts'
-import { makeLineCopy } from './line-copy.ts'
+import { type ReplicatedTableOptions, replicateTable } from './replicated-table.ts'
+import { makeTableFile } from './table-file.ts'
 
 /** A post, as Postgres holds it. */
 export interface PostRow {
@@ -18,7 +18,7 @@ export interface PostRow {
   readonly workspace_id: number
 }
 
-export interface PostTableOptions extends Omit<FreshTableOptions, 'listen'> {
+export interface PostTableOptions extends Omit<ReplicatedTableOptions, 'listen'> {
   /** Those with a greater id, the newest first. */
   readonly listPosts: (afterId: number, limit: number) => Promise<readonly PostRow[]>
   readonly findPost: (id: number) => Promise<PostRow | null>
@@ -37,7 +37,7 @@ export interface PostTable {
 export function makePostTable(options: PostTableOptions): PostTable {
   const { file, log, keepsCopy = true, max = postTableMax } = options
   const workspaces = new LRUCache<number, number>({ max })
-  const copy = makeLineCopy({
+  const copy = makeTableFile({
     ...{ name: 'posts', file, isKept: keepsCopy, linesMax: max, log },
     // From the longest unused to the last used.
     all: () => Array.from(workspaces.rkeys(), (id) => lineOf({ id, workspace_id: workspaces.peek(id)! })),
@@ -55,7 +55,7 @@ export function makePostTable(options: PostTableOptions): PostTable {
     await (isFirst ? copy.writeAll() : copy.add(unknown.map(lineOf)))
   }
 
-  const table = keepFresh<number>(
+  const table = replicateTable<number>(
     { ...options, listen: () => ({ close: async () => {} }) },
     {
       name: 'posts',

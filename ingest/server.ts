@@ -7,7 +7,7 @@
  */
 
 import { ArrivingBodies, readBody } from '../runtime/http/body.ts'
-import { type Listening, listenAlone, listenBeside } from '../runtime/http/listen.ts'
+import { type Listening, listenExclusively, listenShared } from '../runtime/http/listen.ts'
 import { cuttingBody, drainedBytesMax, type Refusal, refusals } from '../runtime/http/refusals.ts'
 import { sendReply } from '../runtime/http/reply.ts'
 import { requestIdOf } from '../runtime/http/request-id.ts'
@@ -76,7 +76,7 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
 
   return {
     async listen(host, port, isShared) {
-      listening = await (isShared ? listenBeside : listenAlone)(app, host, port)
+      listening = await (isShared ? listenShared : listenExclusively)(app, host, port)
       return listening.port
     },
     async close(deadlineMs) {

@@ -16,7 +16,7 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, stat, statfs } from 
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { syncFolder } from './durable-file.ts'
-import { processIdentity } from './folder-lock.ts'
+import { processIdentity } from './folder-lock.mjs'
 
 /** The disk has less free than others need. */
 export class NoRoom extends Error {

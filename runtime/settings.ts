@@ -1,8 +1,7 @@
 /**
- * Every setting there is: name, how it is read, its default and what it means. `docs/settings.md` shows this table
- * (held by test/contract/settings.test.ts) and `runtime/config.ts` is the only reader of the environment.
+ * All settings: name, parser, default and meaning. Only `runtime/config.ts` reads the environment. `docs/settings.md` shows
+ * this table; test/contract/settings.test.ts compares the two.
  */
-
 import { isIP } from 'node:net'
 
 export interface Setting<T> {
@@ -35,7 +34,7 @@ function optionalUrl(name: string, protocols: string[], shownDefault: string, me
   })
 }
 
-/** What addresses are made with: it ends without a slash, however it is given. */
+/** The beginning of public addresses, without the slash that it may be given with. */
 function publicRoot(name: string, shownDefault: string, meaning: string): Setting<string | undefined> {
   const { read } = optionalUrl(name, ['http:', 'https:'], shownDefault, meaning)
   return setting(name, shownDefault, meaning, (value) => read(value)?.replace(/\/+$/, ''))
@@ -77,7 +76,7 @@ function ranges(name: string, shownDefault: string, meaning: string): Setting<st
   })
 }
 
-/** Undefined: those of the system; none: nobody is asked. */
+/** Undefined: the system's servers. An empty list: no DNS. */
 function readDnsServers(value: string | undefined): string[] | undefined {
   if (value === undefined) return undefined
   if (value === 'off') return []

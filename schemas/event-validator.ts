@@ -10,8 +10,9 @@
  */
 import { explainEventTime } from './date-time.ts'
 import type { BotsBody, TrackBody, TrackEvent } from './event.ts'
+import { dateTimeFields, type FieldSchema } from './event-fields.ts'
 import { explainProperties, fitsProperties } from './event-properties.ts'
-import { type BodyName, bodySchemas, dateTimeFields, type FieldSchema } from './event-schemas.ts'
+import { type BodyName, bodySchemas } from './event-schemas.ts'
 import * as generated from './generated/validators.js'
 import {
   datetimeType,

@@ -1,42 +1,34 @@
 /** What the public tracking interface takes, once it is valid. An optional field that is null counts as not sent. */
-import type { EventType } from './row.ts'
+import type { eventFields } from './event-fields.ts'
 
 type Optional<Value> = Value | null | undefined
 
-/** One event: the body of a single one, or a member of a batch. */
-export interface TrackEvent {
-  readonly event_type?: Optional<EventType>
-  readonly event_name: string
-  /** Deduplicates within the workspace. */
-  readonly client_event_id?: Optional<string>
-  readonly email?: Optional<string>
-  readonly full_name?: Optional<string>
-  readonly path?: Optional<string>
-  readonly url?: Optional<string>
-  readonly referrer?: Optional<string>
-  readonly source?: Optional<string>
-  readonly medium?: Optional<string>
-  readonly campaign?: Optional<string>
-  readonly content?: Optional<string>
-  readonly properties?: Optional<Readonly<Record<string, unknown>>>
-  readonly anonymous_id?: Optional<string>
-  readonly session_id?: Optional<string>
-  readonly title?: Optional<string>
-  /** RFC 3339, local to the workspace without an offset. */
-  readonly occurred_at?: Optional<string>
-  /** The sender's clock when sending. */
-  readonly sent_at?: Optional<string>
-  readonly screen_width?: Optional<number>
-  readonly language?: Optional<string>
-  readonly timezone?: Optional<string>
-  /** Of the visitor, where a server forwards the event: used as the connection's own would be, and not stored. */
-  readonly user_agent?: Optional<string>
-  readonly ip?: Optional<string>
+type Fields = typeof eventFields
+/** What a valid value of a field is. */
+type Sent<Schema> = Schema extends { type: 'string' }
+  ? string
+  : Schema extends { type: readonly ['string', 'null'] }
+    ? string | null
+    : Schema extends { type: readonly ['integer', 'null'] }
+      ? number | null
+      : Schema extends { type: readonly ['object', 'null'] }
+        ? Readonly<Record<string, unknown>> | null
+        : Schema extends { enum: readonly (infer Value)[] }
+          ? Value
+          : never
+/** A field that may be null need not be there. */
+type RequiredName = {
+  [Name in keyof Fields]: null extends Sent<Fields[Name]['schema']> ? never : Name
+}[keyof Fields]
+
+/** One event: the body of a single one, or a member of a batch. Fields and their meaning: event-fields.ts. */
+export type TrackEvent = {
+  readonly [Name in Exclude<RequiredName, 'value_cents'>]: Sent<Fields[Name]['schema']>
+} & {
+  readonly [Name in Exclude<keyof Fields, RequiredName | 'value_cents'>]?: Optional<Sent<Fields[Name]['schema']>>
 }
 
-export interface TrackBody extends TrackEvent {
-  readonly tracking_key: string
-}
+export type TrackBody = TrackEvent & { readonly tracking_key: string }
 
 /** The envelope of a batch: its events are validated one by one. */
 export interface BatchBody {

@@ -7,6 +7,8 @@
  * loaded with theirs. Held by test/integration/row-parity.test.ts (row ↔ DDL) and test/property/row-codec.test.ts.
  */
 
+import { storedNumbers, storedTexts } from './event-fields.ts'
+
 export type ColumnType =
   | 'UInt8'
   | 'UInt16'
@@ -24,9 +26,6 @@ export interface Column {
 }
 
 export const rowFormat = 1
-
-export const eventTypes = { track: 1, identify: 2, conversion: 3 } as const
-export type EventType = keyof typeof eventTypes
 
 /**
  * What an event is to the figures: its `event_type` and name in one number. `custom` is a `track` event of the site's
@@ -60,7 +59,8 @@ export const vitalMetrics = { none: 0, FCP: 1, LCP: 2, INP: 3, CLS: 4 } as const
 /** Stored for "no country". */
 export const noCountry = '\0\0'
 
-export const eventColumns = [
+/** What ingest makes of an event; what it was sent with follows from schemas/event-fields.ts. */
+const madeColumns = [
   { name: 'id', type: 'UInt64' },
   { name: 'workspace_id', type: 'UInt32' },
   { name: 'occurred_at', type: "DateTime64(3, 'UTC')" },
@@ -76,27 +76,16 @@ export const eventColumns = [
   { name: 'metric_value', type: 'Float64' },
   { name: 'engagement_ms', type: 'UInt32' },
   { name: 'scroll_depth', type: 'UInt8' },
-  { name: 'screen_width', type: 'UInt16' },
   { name: 'link_id', type: 'UInt32' },
   { name: 'post_id', type: 'UInt32' },
   { name: 'country', type: 'FixedString(2)' },
-  { name: 'event_name', type: 'String' },
-  { name: 'anonymous_id', type: 'String' },
-  { name: 'client_event_id', type: 'String' },
-  { name: 'path', type: 'String' },
-  { name: 'url', type: 'String' },
-  { name: 'title', type: 'String' },
-  { name: 'referrer', type: 'String' },
-  { name: 'source', type: 'String' },
-  { name: 'medium', type: 'String' },
-  { name: 'campaign', type: 'String' },
-  { name: 'content', type: 'String' },
+] as const satisfies readonly Column[]
+const madeTexts = [
   { name: 'browser', type: 'String' },
   { name: 'os', type: 'String' },
-  { name: 'language', type: 'String' },
-  { name: 'timezone', type: 'String' },
-  { name: 'properties', type: 'String' },
 ] as const satisfies readonly Column[]
+
+export const eventColumns = [...madeColumns, ...storedNumbers, ...madeTexts, ...storedTexts] as const
 
 export const botVisitColumns = [
   { name: 'id', type: 'UInt64' },

@@ -22,6 +22,9 @@ const mains = {
   generate: 'schemas/generate.js',
 }
 
+/** What production runs, without the packages that only development and `npm start` need; a build needs these too. */
+const services = ['ingest', 'api', 'pipeline', 'svc']
+
 /** They take no arguments: what may be set stands in the environment. */
 const summaries = {
   start: 'Starts the whole product on this machine.',
@@ -44,7 +47,7 @@ async function bootstrap(command, args) {
     )
   }
   if (Object.hasOwn(summaries, command)) refuseArguments(command, args)
-  const needsTools = isTest || command === 'bench'
+  const needsTools = !services.includes(command) || !isBuilt()
   // What is ready may belong to another user, and needs no lock.
   if (command === 'build' || !isInstalled(needsTools) || !isBuilt()) {
     underLock(() => {

@@ -1,7 +1,17 @@
 /** The build: TypeScript to dist/, when a source has changed since. */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { root, say } from './root.mjs'
 
@@ -35,6 +45,7 @@ export function build(isStrict) {
   if (errors.length > 0)
     say(`${errors.length} type errors, going on without regard to them (\`npm run types\` shows all)`)
   bundleScript(fresh)
+  copyReference(fresh)
   writeFileSync(join(fresh, '.sources'), stamp)
   rmSync(dist, { recursive: true, force: true })
   renameSync(fresh, dist)
@@ -49,6 +60,21 @@ function bundleScript(fresh) {
   if (status !== 0) say('the browser script was not made anew')
 }
 
+/** What `/docs` shows the API with: two files of a package of 12 MB, which production so doesn't install. */
+function copyReference(fresh) {
+  const folder = join(fresh, 'web/reference')
+  mkdirSync(folder, { recursive: true })
+  for (const name of [
+    'swagger-ui-bundle.js',
+    'swagger-ui-bundle.js.LICENSE.txt',
+    'swagger-ui.css',
+    'LICENSE',
+    'NOTICE',
+  ]) {
+    copyFileSync(join(root, 'node_modules/swagger-ui-dist', name), join(folder, name))
+  }
+}
+
 function stampOfSources() {
   const { include } = JSON.parse(readFileSync(join(root, configFile), 'utf8'))
   const hash = createHash('sha256')
@@ -60,7 +86,7 @@ function stampOfSources() {
   for (const room of [...include, 'web/script', 'web/dashboard']) {
     if (!existsSync(join(root, room))) continue
     for (const entry of readdirSync(join(root, room), { recursive: true }).sort()) {
-      if (/\.(tsx?|css|js|json)$/.test(entry)) add(join(room, entry))
+      if (/\.(tsx?|css|m?js|json)$/.test(entry)) add(join(room, entry))
     }
   }
   return hash.digest('hex')

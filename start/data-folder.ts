@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { FolderInUse, lockFolder } from '../runtime/folder-lock.ts'
+import { FolderInUse, lockFolder } from '../runtime/folder-lock.mjs'
 import { readDevFile } from './dev-file.ts'
 
 /** What keeps `npm start` from starting, in a line for its user. */

@@ -13,10 +13,10 @@ export interface Size {
 }
 
 /** `take`: these bytes, next; `skip`: what comes after so many; `find`: what comes after the first such byte. */
-export type Wish = { readonly take: number } | { readonly skip: number } | { readonly find: number }
+export type ReadRequest = { readonly take: number } | { readonly skip: number } | { readonly find: number }
 
 /** @returns the size, where it can be read; null: the bytes are none of the format's */
-export type FormatReader = Generator<Wish, Size | undefined | null, Buffer>
+export type FormatReader = Generator<ReadRequest, Size | undefined | null, Buffer>
 
 export type Finding = { readonly isWhole: true; readonly size: Size | undefined } | { readonly isWhole: false }
 
@@ -49,7 +49,7 @@ export function inspect({ contentType }: MediaType): Inspection {
   let held = nothing
 
   /** Takes what it can of the wish from `held`. False: more is needed. */
-  function serve(wish: Wish): Buffer | undefined {
+  function serve(wish: ReadRequest): Buffer | undefined {
     if ('take' in wish) {
       if (held.length < wish.take) return undefined
       const taken = held.subarray(0, wish.take)

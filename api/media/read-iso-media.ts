@@ -3,7 +3,7 @@
  * file. Each `trak` in `moov` has a `tkhd` that ends with width and height, of sound 0, as 16.16. A file is whole where it has a
  * `moov`, which many have behind everything else, and ends with its last box.
  */
-import type { FormatReader, ReaderState, Wish } from './inspect.ts'
+import type { FormatReader, ReaderState, ReadRequest } from './inspect.ts'
 
 interface Box {
   readonly type: string
@@ -37,7 +37,11 @@ export function* readIsoMedia(state: ReaderState): FormatReader {
  * The boxes of `moov` or, where `wanted` is what a track has, of a `trak`. No deeper: boxes of any depth fit in a small file.
  * @returns false where they are none
  */
-function* readParts(wanted: 'trak' | 'tkhd', bytes: number, state: ReaderState): Generator<Wish, boolean, Buffer> {
+function* readParts(
+  wanted: 'trak' | 'tkhd',
+  bytes: number,
+  state: ReaderState,
+): Generator<ReadRequest, boolean, Buffer> {
   for (let left = bytes; left > 0; ) {
     const box = yield* readBox(state)
     if (box === undefined || box.all > left) return false
@@ -54,7 +58,7 @@ function* readParts(wanted: 'trak' | 'tkhd', bytes: number, state: ReaderState):
   return true
 }
 
-function* readBox(state: ReaderState): Generator<Wish, Box | undefined, Buffer> {
+function* readBox(state: ReaderState): Generator<ReadRequest, Box | undefined, Buffer> {
   const head = yield { take: 8 }
   state.mayEnd = false
   const type = head.toString('latin1', 4, 8)

@@ -2,7 +2,7 @@
  * JPEG: markers FF xx, most with a length u16 and data; a frame (SOF) has height and width; after each start of scan (SOS) comes
  * coded data up to the next marker, in which FF is followed by 00 or a restart. It ends with EOI; cameras append more behind it.
  */
-import type { FormatReader, ReaderState, Wish } from './inspect.ts'
+import type { FormatReader, ReaderState, ReadRequest } from './inspect.ts'
 
 const marker = 0xff
 const endOfImage = 0xd9
@@ -36,7 +36,7 @@ export function* readJpeg(state: ReaderState): FormatReader {
 }
 
 /** The code behind FF, which may be repeated; undefined where something else stands. */
-function* nextMarker(): Generator<Wish, number | undefined, Buffer> {
+function* nextMarker(): Generator<ReadRequest, number | undefined, Buffer> {
   let code = (yield { take: 1 })[0]!
   if (code !== marker) return undefined
   while (code === marker) code = (yield { take: 1 })[0]!
@@ -44,7 +44,7 @@ function* nextMarker(): Generator<Wish, number | undefined, Buffer> {
 }
 
 /** The next code that isn't part of coded data. */
-function* nextAfterScan(): Generator<Wish, number, Buffer> {
+function* nextAfterScan(): Generator<ReadRequest, number, Buffer> {
   for (;;) {
     yield { find: marker }
     let code = (yield { take: 1 })[0]!

@@ -4,7 +4,7 @@
  * machine, when each workspace gets an event a second: before, of far fewer events, and afterwards, of the same ones; and when
  * none comes at all. The product may use both cores, as on any machine of two.
  */
-import { type AskRound, askWhateverComes } from '../asking.ts'
+import { type AskRound, askAndCount } from '../asking.ts'
 import type { BenchSettings, EventCounts, Figure, ScenarioResult } from '../bench.ts'
 import { backlogCourse, lagOf, type Sample, watchFreshness } from '../freshness.ts'
 import { allServices, Installation } from '../installation.ts'
@@ -46,11 +46,7 @@ export async function mixed(settings: BenchSettings): Promise<ScenarioResult> {
       .flatMap(({ api_key }): Question[] => repeatedQuestion(month, api_key))
     const asking = (forSeconds: number) => {
       const requests = Math.ceil(asksPerSecond * forSeconds)
-      return askWhateverComes(
-        installation,
-        { questions, connections: clients, requests, rate: asksPerSecond },
-        settings,
-      )
+      return askAndCount(installation, { questions, connections: clients, requests, rate: asksPerSecond }, settings)
     }
     const trackingKeys = seeded.workspaces.map(({ tracking_key }) => tracking_key)
     const askingQuietly = async (when: string) => {

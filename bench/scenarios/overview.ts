@@ -4,7 +4,7 @@
  * the raw rows.
  */
 import type { SeedResult } from '../../cli/seed/seed-events.ts'
-import { type AskRound, ask, askWhateverComes } from '../asking.ts'
+import { type AskRound, ask, askAndCount } from '../asking.ts'
 import type { BenchSettings, EventCounts, Figure, ScenarioResult } from '../bench.ts'
 import { allServices, Installation } from '../installation.ts'
 import { median } from '../latency.ts'
@@ -213,7 +213,7 @@ async function repeat(
   settings: BenchSettings,
 ): Promise<{ kept: AskRound[]; all: AskRound[] }> {
   // Of many questions at once that each take long, some meet their deadline: that is counted.
-  const put = connections === 1 ? ask : askWhateverComes
+  const put = connections === 1 ? ask : askAndCount
   const run = (requests: number) =>
     put(installation, { questions: questionsOf(requests), connections, requests }, settings)
   const trial = await run(settings.isShort ? connections : 5 * connections)

@@ -2,7 +2,7 @@ import { makeCredentialsBox } from '../../pipeline/publishing/adapters.ts'
 import type { Queryable } from '../../postgres/client.ts'
 import { deleteCredentials, putCredentials } from '../../postgres/tables/account-credentials.ts'
 import { insertOutbox } from '../../postgres/tables/outbox.ts'
-import { shownAccount } from '../../postgres/tables/shown-account.ts'
+import { serializeAccount } from '../../postgres/tables/serialize-account.ts'
 import {
   type ConnectedAccount,
   connectSocialAccount,
@@ -75,7 +75,7 @@ async function connect(tx: Queryable, wanted: ConnectedAccount, sealed: Buffer |
   const account = await connectSocialAccount(tx, wanted)
   if (sealed === null) await deleteCredentials(tx, account.id)
   else await putCredentials(tx, account.id, sealed)
-  const shown = shownAccount(account)
+  const shown = serializeAccount(account)
   if (isHealthChanged(before, account)) {
     await insertOutbox(tx, workspaceId, 'social_account.health_changed', shown)
   }

@@ -1,5 +1,5 @@
 import { deleteCredentials } from '../../postgres/tables/account-credentials.ts'
-import { shownAccount } from '../../postgres/tables/shown-account.ts'
+import { serializeAccount } from '../../postgres/tables/serialize-account.ts'
 import { disconnectSocialAccount } from '../../postgres/tables/social-accounts.ts'
 import { auditCommand } from '../audit-command.ts'
 import { CommandFailed, defineCommand, readId } from '../command.ts'
@@ -17,7 +17,7 @@ export const disconnectAccount = defineCommand({
       const { account, workspaceId, isNew } = disconnected
       await deleteCredentials(tx, id)
       if (isNew) await auditCommand(tx, workspaceId, 'social_account.disconnect', id, { platform: account.platform })
-      return shownAccount(account)
+      return serializeAccount(account)
     })
   },
   show: ({ id, platform, handle }) => `account ${id} disconnected: ${platform} ${handle}`,

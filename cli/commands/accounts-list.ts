@@ -1,4 +1,4 @@
-import { shownAccount } from '../../postgres/tables/shown-account.ts'
+import { serializeAccount } from '../../postgres/tables/serialize-account.ts'
 import { listSocialAccounts } from '../../postgres/tables/social-accounts.ts'
 import { defineCommand } from '../command.ts'
 import { table } from '../table.ts'
@@ -11,7 +11,7 @@ export const listAccounts = defineCommand({
   },
   async run({ options, installation }) {
     const workspace = await installation.workspace(options.id('workspace'))
-    return (await listSocialAccounts(installation.postgres(), workspace.id)).map(shownAccount)
+    return (await listSocialAccounts(installation.postgres(), workspace.id)).map(serializeAccount)
   },
   show: (accounts) =>
     accounts.length === 0

@@ -21,7 +21,7 @@ import { importRowsMax, segmentLeaseSize, segmentRowsMax } from '../../schemas/l
 import { type BotVisitRow, type EventRow, noCountry, streams } from '../../schemas/row.ts'
 import { compileRowEncoder, rowBytesBound } from '../../schemas/row-codec.ts'
 import { CommandFailed, type Invocation } from '../command.ts'
-import { makeFollowed } from './followed.ts'
+import { makeImportOwnership } from './import-ownership.ts'
 import type { PageEventSource } from './page-events.ts'
 import type { SendCounts } from './send.ts'
 import { type Destination, type EncodedRow, retrying, storeOnce } from './store-once.ts'
@@ -35,7 +35,7 @@ interface ImportOptions extends Pick<Invocation, 'installation' | 'progress' | '
 
 export async function importEvents(options: ImportOptions): Promise<SendCounts> {
   const { source, installation, workspace, progress, signal, showProgress } = options
-  const followed = makeFollowed(installation.postgres(), workspace.id)
+  const followed = makeImportOwnership(installation.postgres(), workspace.id)
   const enricher = enricherOf(installation.secretKey(), followed.ownership)
   const countries = await openCountries(installation.config.countryDatabase)
   const counts: SendCounts = { sent: 0, accepted: 0, deduplicated: 0, rejected: 0, retries: 0 }

@@ -1,9 +1,9 @@
 /** The second reading of the file: its page requests, in order of time, as events of the public interface. */
 import { CommandFailed } from '../command.ts'
-import { makeInOrder } from './in-order.ts'
 import { eventIdOf, type LogLine, parseLogLine, urlOf } from './log-line.ts'
 import { isPageRequest } from './page-request.ts'
 import { type LineReader, openLines } from './read-lines.ts'
+import { makeReorderBuffer } from './reorder-buffer.ts'
 import type { Timing } from './timing.ts'
 import { makeVisitTracker } from './visits.ts'
 
@@ -71,7 +71,7 @@ export async function readPageEvents(
   const counts: ReplayCounts = { lines: 0, odd_lines: 0, pageviews: 0, bots: 0, visitors: 0, sessions: 0 }
   const people = makeVisitTracker(key, timing.run)
   const crawlers = makeVisitTracker(key, timing.run)
-  const inOrder = makeInOrder<{ line: LogLine; id: string }>(windowMs, waitingMax)
+  const inOrder = makeReorderBuffer<{ line: LogLine; id: string }>(windowMs, waitingMax)
 
   function toEvent({ line, id }: { line: LogLine; id: string }): ReplayedPage {
     const isCrawler = isBot(line.agent)

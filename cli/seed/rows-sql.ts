@@ -2,8 +2,10 @@
  * The statement that makes a portion's events in ClickHouse itself, as ingest would have stored them. Everything is drawn
  * from hashes of the seed, the workspace's place and the visit's number: the same seed makes the same events.
  */
+
+import { eventTypes } from '../../schemas/event-fields.ts'
 import { segmentRowsMax } from '../../schemas/limits.ts'
-import { type EventRow, eventColumns, eventTypes, kinds, noCountry } from '../../schemas/row.ts'
+import { type EventRow, eventColumns, kinds, noCountry } from '../../schemas/row.ts'
 import { seedSegmentRows } from '../../schemas/seed-limits.ts'
 import { constantsOf, type SeedRows } from './constants-sql.ts'
 import { bell, draw, evenly, zipf } from './draws-sql.ts'
@@ -42,7 +44,7 @@ export function makeStatement(rows: SeedRows, portion: Portion): string {
   const names = eventColumns.map(({ name }) => name)
   return `INSERT INTO events (${names.join(', ')})
     WITH ${named(constantsOf(rows, portion))}
-    SELECT ${names.map((name) => `${columns[name]} AS ${name}`).join(',\n      ')}
+    SELECT ${eventColumns.map(({ name, type }) => `${columns[name] ?? (type === 'String' ? "''" : '0')} AS ${name}`).join(',\n      ')}
     FROM (${inSteps(steps, eventsInPlace)})`
 }
 
@@ -88,7 +90,8 @@ const steps: readonly Step[] = [
   },
 ]
 
-const columns: Readonly<Record<keyof EventRow, string>> = {
+/** A column that isn't here stays empty. */
+const columns: Readonly<Partial<Record<keyof EventRow, string>>> = {
   id: `(lease + first_segment + intDiv(place, ${seedSegmentRows})) * ${segmentRowsMax} + place % ${seedSegmentRows}`,
   workspace_id: 'workspace_ids[w]',
   occurred_at: "fromUnixTimestamp64Milli(at, 'UTC')",
@@ -106,8 +109,6 @@ const columns: Readonly<Record<keyof EventRow, string>> = {
   engagement_ms: `if(code = ${kinds.page_leave}, pause, 0)`,
   scroll_depth: 'depth',
   screen_width: 'if(is_server, 0, widths[agent])',
-  link_id: '0',
-  post_id: '0',
   country: `if(is_server, ${`'${noCountry.replaceAll('\0', '\\0')}'`}, countries[origin])`,
   event_name: `multiIf(
       is_vital, 'web_vital',

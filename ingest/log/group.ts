@@ -13,7 +13,7 @@ const firstBytes = 512 * 1024
 const firstIndexRows = 256
 
 /** Hears whether its rows are on the disk. */
-export type Waiter = (isDurable: boolean) => void
+export type OnSynced = (isDurable: boolean) => void
 
 /** A segment that is being written. */
 export interface OpenSegment {
@@ -78,7 +78,7 @@ export class GroupBuffer {
 }
 
 export class GatheringGroup {
-  readonly waiters: Waiter[] = []
+  readonly waiters: OnSynced[] = []
   readonly firstRow: number
   rows = 0
   private used = groupHeaderBytes
@@ -166,6 +166,6 @@ export class GatheringGroup {
 }
 
 /** Tells whoever waits for these groups that they won't be on the disk. */
-export function tellLost(groups: readonly GatheringGroup[]): void {
+export function reportLost(groups: readonly GatheringGroup[]): void {
   for (const group of groups) for (const waiter of group.waiters.splice(0)) waiter(false)
 }

@@ -26,11 +26,11 @@ import {
   GroupBuffer,
   groupRowsMax,
   isFull,
+  type OnSynced,
   type OpenSegment,
+  reportLost,
   rowBytesMax,
   startAge,
-  tellLost,
-  type Waiter,
 } from './group.ts'
 import type { LogWriterOptions } from './writer-options.ts'
 
@@ -105,14 +105,14 @@ export class LogWriter<Row extends { id: number }> {
   }
 
   /** Calls back once everything appended so far is synced, or with `false` once it is known that it won't be. */
-  whenSynced(waiter: Waiter): void {
+  whenSynced(waiter: OnSynced): void {
     if (this.gathering && this.gathering.rows > 0) this.gathering.waiters.push(waiter)
     else if (this.inflight) this.inflight.waiters.push(waiter)
     else waiter(true)
   }
 
   /** Calls back once the row `id`, appended earlier, is synced (at once when it is). */
-  whenRowSynced(id: number, waiter: Waiter): void {
+  whenRowSynced(id: number, waiter: OnSynced): void {
     const group = [this.inflight, this.gathering].find((each) => each?.holds(id))
     if (group) group.waiters.push(waiter)
     else waiter(true)
@@ -236,12 +236,12 @@ export class LogWriter<Row extends { id: number }> {
       } catch (error) {
         this.isBroken = true
         this.options.log.error({ err: error }, 'no new log file yet: events are refused')
-        if (attempt === logFileTriesBeforeAnswer) tellLost(lost)
+        if (attempt === logFileTriesBeforeAnswer) reportLost(lost)
         this.dropGathering()
         await sleep(logFileRetryMs)
       }
     }
-    tellLost(lost)
+    reportLost(lost)
     if (full) closeSync(full.fd)
     this.fileEnd = fileHeaderBytes
     this.syncedEnd = fileHeaderBytes
@@ -256,7 +256,7 @@ export class LogWriter<Row extends { id: number }> {
     this.gathering = undefined
     if (!dropped) return
     dropped.forEachClaim(this.options.onClaimLost)
-    tellLost([dropped])
+    reportLost([dropped])
     this.freeBuffers.push(dropped.buffer)
     this.seal(dropped.segment)
   }

@@ -1,32 +1,19 @@
 /** The row of a crawler's visit, whichever endpoint told of it. */
+import { emptyBotVisitRow } from '../../schemas/empty-row.ts'
 import type { Bot } from '../../schemas/reference/known-bots.ts'
 import { type BotVisitRow, botCategories, botReporters, botVerified, verificationMethods } from '../../schemas/row.ts'
-import { type AddressHash, noAddressHash } from './address-hash.ts'
+import type { AddressHash } from './address-hash.ts'
 import type { Facts } from './facts.ts'
 import { keptReferrer, makePageUrl, namedPath, readPageUrl, rooted } from './page-url.ts'
 
 /** Made once and used for every visit. */
 export function makeBotVisitRow(): BotVisitRow {
   return {
-    id: 0,
-    workspace_id: 0,
-    occurred_at: 0,
-    received_at: 0,
+    ...emptyBotVisitRow(),
     category: botCategories.other,
     verified: botVerified.unknown,
     verification_method: verificationMethods.none,
     reported_by: botReporters.track,
-    status_code: 0,
-    response_ms: 0,
-    ip_hash: noAddressHash,
-    client_event_id: '',
-    method: '',
-    path: '',
-    url: '',
-    referrer: '',
-    user_agent: '',
-    bot_name: '',
-    operator: '',
   }
 }
 

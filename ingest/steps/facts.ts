@@ -1,6 +1,8 @@
 /** What the steps of enrichment work on: one event with what is known of it so far, and the row that they fill. */
+
+import { emptyEventRow } from '../../schemas/empty-row.ts'
 import type { TrackEvent } from '../../schemas/event.ts'
-import { devices, type EventRow, noCountry } from '../../schemas/row.ts'
+import { type EventRow, noCountry } from '../../schemas/row.ts'
 import type { ValidationError } from '../../schemas/validation-errors.ts'
 import type { IngestWorkspace, Sender } from '../outcome.ts'
 import { makePageUrl, type PageUrl } from './page-url.ts'
@@ -41,42 +43,6 @@ export function makeFacts(countDropped: CountDropped): Facts {
     agent: noAgent,
     page: makePageUrl(),
     email: '',
-    row: {
-      id: 0,
-      workspace_id: 0,
-      occurred_at: 0,
-      received_at: 0,
-      event_type: 0,
-      kind: 0,
-      visitor: { hi: 0, lo: 0 },
-      session: 0,
-      session_named: 0,
-      email_hash: { hi: 0, lo: 0 },
-      device: devices.unknown,
-      metric: 0,
-      metric_value: 0,
-      engagement_ms: 0,
-      scroll_depth: 0,
-      screen_width: 0,
-      link_id: 0,
-      post_id: 0,
-      country: noCountry,
-      event_name: '',
-      anonymous_id: '',
-      client_event_id: '',
-      path: '',
-      url: '',
-      title: '',
-      referrer: '',
-      source: '',
-      medium: '',
-      campaign: '',
-      content: '',
-      browser: '',
-      os: '',
-      language: '',
-      timezone: '',
-      properties: '',
-    },
+    row: emptyEventRow(),
   }
 }

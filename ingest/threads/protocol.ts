@@ -24,7 +24,7 @@ export interface OpenedLog {
 }
 
 /** Functions of the main thread. */
-export type OfMain = {
+export type MainFunctions = {
   /** The worker's logs are open, and its other functions can be called. */
   opened(logs: Readonly<Record<StreamName, OpenedLog>>): void
   /** Segment numbers that no other thread gets, durably reserved. */
@@ -40,7 +40,7 @@ export type OfMain = {
 }
 
 /** Functions of a worker. */
-export type OfWorker = {
+export type WorkerFunctions = {
   listen(host: string, port: number): Promise<void>
   /** Its answer comes behind all that the worker told before it was asked. */
   toldAll(): void

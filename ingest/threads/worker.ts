@@ -16,7 +16,7 @@ import { answersEndMs, makeReceiver, type Tables, type Thread } from '../node.ts
 import { monotonicMs } from '../ship/marks.ts'
 import { makeSetAside } from '../ship/set-aside.ts'
 import { type Calls, connectThreads } from './calls.ts'
-import { type OfMain, type OfWorker, type OpenedLog, streamNames, type WorkerData } from './protocol.ts'
+import { type MainFunctions, type OpenedLog, streamNames, type WorkerData, type WorkerFunctions } from './protocol.ts'
 
 interface OpenLog<Row extends { id: number }> {
   readonly files: LogFiles
@@ -32,13 +32,13 @@ export async function runWorker(
 ): Promise<void> {
   const { config, metrics, clock, log } = thread
   let refusal: string | null = null
-  const mine: Partial<OfWorker> = {
+  const mine: Partial<WorkerFunctions> = {
     // Told as soon as it is so, also while the log is still being read.
     refuse: (reason) => {
       refusal = reason
     },
   }
-  const main = connectThreads<OfMain>(parentPort!, mine)
+  const main = connectThreads<MainFunctions>(parentPort!, mine)
   const numbers = await openSegmentNumbers(() => main.ask('reserve'), log)
   const entries = Math.ceil(config.dedupLocalEntries / workers)
   const window = new DedupWindow(entries, config.dedupWindowHours * hourMs, clock.now())
@@ -63,7 +63,7 @@ export async function runWorker(
       metrics: { text: () => main.ask('metrics'), contentType: metrics.contentType },
     },
   )
-  const functions: Omit<OfWorker, 'refuse'> = {
+  const functions: Omit<WorkerFunctions, 'refuse'> = {
     listen: async (host, port) => {
       await server.listen(host, port, true)
     },
@@ -88,7 +88,7 @@ export async function runWorker(
 /** What the worker's logs have in common. */
 interface Writing {
   readonly worker: number
-  readonly main: Calls<OfMain>
+  readonly main: Calls<MainFunctions>
   readonly numbers: SegmentNumbers
   readonly window: DedupWindow
   /** Of each stream, whether an insert runs. */

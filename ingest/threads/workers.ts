@@ -15,11 +15,11 @@ import type { ShippedFolder } from '../ship/file-keeper.ts'
 import type { Shipper } from '../ship/shipper.ts'
 import { openShipper } from '../ship/stream.ts'
 import { type Calls, connectThreads } from './calls.ts'
-import { type OfMain, type OfWorker, type OpenedLog, streamNames, type WorkerData } from './protocol.ts'
+import { type MainFunctions, type OpenedLog, streamNames, type WorkerData, type WorkerFunctions } from './protocol.ts'
 
 interface RunningWorker {
   readonly worker: number
-  readonly calls: Calls<OfWorker>
+  readonly calls: Calls<WorkerFunctions>
   readonly opened: Promise<Readonly<Record<StreamName, OpenedLog>>>
 }
 
@@ -54,7 +54,7 @@ export async function receiveInWorkers(node: Node, program: URL): Promise<Receiv
     const opened = new Promise<Readonly<Record<StreamName, OpenedLog>>>((resolve) => {
       resolveOpened = resolve
     })
-    const mine: OfMain = {
+    const mine: MainFunctions = {
       opened: (logs) => resolveOpened(logs),
       reserve: async () => {
         const range = await node.leasesOf(worker).reserve()
@@ -73,7 +73,7 @@ export async function receiveInWorkers(node: Node, program: URL): Promise<Receiv
       health: () => describeHealth(capacity.refusal(), shippers!),
       metrics: async () => metrics.textWith(await Promise.all(workers.map(({ calls }) => calls.ask('figures')))),
     }
-    return { worker, calls: connectThreads<OfWorker>(thread, mine), opened }
+    return { worker, calls: connectThreads<WorkerFunctions>(thread, mine), opened }
   }
 
   for (let worker = 1; worker <= config.ingestWorkers; worker++) workers.push(start(worker))

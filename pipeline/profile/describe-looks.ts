@@ -2,8 +2,8 @@
 import type { OwnSignals } from '../../postgres/tables/profile-signals.ts'
 import { profileListMax, profileSignalDays } from '../../schemas/profile-limits.ts'
 import type { Evidence, GeneratedProfile } from '../../schemas/resources/company-profile.ts'
+import { first, quoted } from './quoted.ts'
 import { isObject, type Page } from './read-page.ts'
-import { first, said } from './said.ts'
 
 const socialHosts: Readonly<Record<string, string>> = {
   ...{
@@ -49,10 +49,10 @@ export function describeLooks(pages: readonly Page[], evidence: Evidence[]): Gen
   const logo = first(pages, (page) => {
     const named = page.data.map((one) => one['logo']).map((one) => (isObject(one) ? one['url'] : one))
     const address = named.find((one): one is string => typeof one === 'string' && /^https?:\/\//.test(one)) ?? page.logo
-    return said(page, address)
+    return quoted(page, address)
   })
   if (logo !== undefined) evidence.push({ field: 'visual_identity.logo_url', quote: logo.quote, source_url: logo.url })
-  const scheme = first(pages, (page) => said(page, page.meta.get('color-scheme')))?.text ?? ''
+  const scheme = first(pages, (page) => quoted(page, page.meta.get('color-scheme')))?.text ?? ''
   const theme = /^(only )?dark/.test(scheme) ? 'dark' : /^(only )?light/.test(scheme) ? 'light' : ''
   return {
     colors: colors.slice(0, profileListMax),

@@ -7,8 +7,8 @@ import { contextLengthMax, profileFeaturesMax, profileListMax } from '../../sche
 import type { Evidence, GeneratedProfile } from '../../schemas/resources/company-profile.ts'
 import { describeLooks, describePosture } from './describe-looks.ts'
 import { describeTone } from './describe-tone.ts'
+import { distinct, first, type Quoted, quoted } from './quoted.ts'
 import { isObject, type Page } from './read-page.ts'
-import { distinct, first, type Said, said } from './said.ts'
 
 export interface Audience {
   /** Of the last days: the pages with the most views, and the sources with the most visitors. */
@@ -45,21 +45,21 @@ const audiencePhrases = [
 ]
 export function makeProfile({ pages, sources, own, visits }: ProfileInput): GeneratedProfile {
   const evidence: Evidence[] = []
-  const claim = (field: string, said: Said | undefined): string => {
+  const claim = (field: string, said: Quoted | undefined): string => {
     if (said !== undefined) evidence.push({ field, quote: said.quote, source_url: said.url })
     return said?.text ?? ''
   }
-  const claims = (field: string, all: readonly Said[], most: number): string[] =>
+  const claims = (field: string, all: readonly Quoted[], most: number): string[] =>
     distinct(all)
       .slice(0, most)
       .map((said) => claim(field, said))
 
   const summary = claim('summary', first(pages, ofDescription) ?? first(pages, ofParagraph))
   const audience = claim('audience', first(pages, ofAudience))
-  const headline = first(pages, (page) => said(page, page.headings.find(({ level }) => level === 1)?.text))
+  const headline = first(pages, (page) => quoted(page, page.headings.find(({ level }) => level === 1)?.text))
   const positioning = claim(
     'positioning',
-    headline ?? first(pages, (page) => said(page, page.meta.get('og:title') ?? page.title)),
+    headline ?? first(pages, (page) => quoted(page, page.meta.get('og:title') ?? page.title)),
   )
   const features = claims('feature_set', pages.flatMap(ofFeatures), profileFeaturesMax)
   const messages = pages.flatMap(ofMessages).filter(({ text }) => !features.includes(text))
@@ -85,10 +85,10 @@ export function makeProfile({ pages, sources, own, visits }: ProfileInput): Gene
   }
 }
 
-function ofDescription(page: Page): Said | undefined {
+function ofDescription(page: Page): Quoted | undefined {
   const company = page.data.find((one) => [one['@type']].flat().some((type) => organizations.has(String(type))))
   const described = company?.['description']
-  return said(
+  return quoted(
     page,
     (typeof described === 'string' ? oneLine(described) : undefined) ??
       page.meta.get('description') ??
@@ -96,16 +96,16 @@ function ofDescription(page: Page): Said | undefined {
   )
 }
 
-function ofParagraph(page: Page): Said | undefined {
-  return said(
+function ofParagraph(page: Page): Quoted | undefined {
+  return quoted(
     page,
     page.paragraphs.find((text) => text.length >= 40),
   )
 }
 
-function ofTagline(page: Page): Said | undefined {
+function ofTagline(page: Page): Quoted | undefined {
   const described = page.meta.get('og:description') ?? page.meta.get('twitter:description')
-  return said(
+  return quoted(
     page,
     described !== undefined && described.length <= 160
       ? described
@@ -113,11 +113,11 @@ function ofTagline(page: Page): Said | undefined {
   )
 }
 
-function ofAudience(page: Page): Said | undefined {
+function ofAudience(page: Page): Quoted | undefined {
   for (const one of page.data) {
     const audience = one['audience']
     const type = isObject(audience) ? audience['audienceType'] : undefined
-    if (typeof type === 'string' && type !== '') return said(page, oneLine(type))
+    if (typeof type === 'string' && type !== '') return quoted(page, oneLine(type))
   }
   const texts = [
     page.title,
@@ -129,36 +129,36 @@ function ofAudience(page: Page): Said | undefined {
     for (const phrase of audiencePhrases) {
       const found = phrase.exec(text)?.[1]?.trim()
       if (found !== undefined && !/^(free|you|more|less|the|a|an|every|all|any|example|your|what)$/i.test(found))
-        return said(page, found, text)
+        return quoted(page, found, text)
     }
   }
   return undefined
 }
 
-function ofFeatures(page: Page): Said[] {
+function ofFeatures(page: Page): Quoted[] {
   const listed = page.data.flatMap((one) => {
     const names = [one['featureList']].flat()
     const product = [one['@type']].flat().includes('Product') ? [one['name']] : []
     return [...names, ...product].filter((name): name is string => typeof name === 'string' && name !== '').map(oneLine)
   })
   const items = page.headings.filter(({ text }) => featureHeading.test(text)).flatMap((heading) => heading.items)
-  return [...listed, ...items].flatMap((text) => said(page, text) ?? [])
+  return [...listed, ...items].flatMap((text) => quoted(page, text) ?? [])
 }
 
-function ofMessages(page: Page): Said[] {
+function ofMessages(page: Page): Quoted[] {
   const texts = page.headings
     .filter(
       ({ level, text }) =>
         level === 2 && text.length >= 4 && text.length <= 120 && !sideHeading.test(text) && !featureHeading.test(text),
     )
     .map(({ text }) => text)
-  return texts.flatMap((text) => said(page, text) ?? [])
+  return texts.flatMap((text) => quoted(page, text) ?? [])
 }
 
-function ofActions(page: Page): Said[] {
+function ofActions(page: Page): Quoted[] {
   return page.actions
     .filter((text) => text.length <= 40 && actionWords.test(text))
-    .flatMap((text) => said(page, text) ?? [])
+    .flatMap((text) => quoted(page, text) ?? [])
 }
 
 type Described = Omit<GeneratedProfile, 'confidence' | 'context_text'>

@@ -9,8 +9,8 @@ import {
   settlePost,
   settleTarget,
 } from '../../postgres/tables/publishing.ts'
-import { shownAccount } from '../../postgres/tables/shown-account.ts'
-import { shownPost } from '../../postgres/tables/shown-post.ts'
+import { serializeAccount } from '../../postgres/tables/serialize-account.ts'
+import { serializePost } from '../../postgres/tables/serialize-post.ts'
 import { type AccountHealth, setAccountHealth } from '../../postgres/tables/social-accounts.ts'
 import { backoffMs } from '../../runtime/retry.ts'
 import { publishRetryFirstMs, publishRetryMaxMs, publishWaitMaxMs } from '../../schemas/publish-limits.ts'
@@ -90,7 +90,7 @@ async function settle(
   const ended = await settlePost(tx, post_id)
   if (ended === 'published' || ended === 'failed') {
     const post = await readPost(tx, workspace_id, post_id)
-    await insertOutbox(tx, workspace_id, `post.${ended}`, shownPost(post!))
+    await insertOutbox(tx, workspace_id, `post.${ended}`, serializePost(post!))
   }
   return true
 }
@@ -98,5 +98,5 @@ async function settle(
 async function tellHealth(tx: Queryable, target: ClaimedTarget, health: AccountHealth): Promise<void> {
   const changed = await setAccountHealth(tx, target.social_account_id, health)
   if (changed === null) return
-  await insertOutbox(tx, target.workspace_id, 'social_account.health_changed', shownAccount(changed))
+  await insertOutbox(tx, target.workspace_id, 'social_account.health_changed', serializeAccount(changed))
 }

@@ -11,7 +11,7 @@ import {
   type DuePayment,
   listDuePayments,
   listPayerBrowsers,
-  makeDueByNews,
+  recreditIdentified,
   saveCredits,
 } from '../../postgres/tables/revenue-credits.ts'
 import type { Clock } from '../../runtime/clock.ts'
@@ -37,7 +37,7 @@ export interface Crediting {
 /** Credits what is due, for a bounded time. */
 export async function creditRevenue(context: Crediting, signal: AbortSignal): Promise<void> {
   const { pg, clock } = context
-  await makeDueByNews(pg, creditNewsMs)
+  await recreditIdentified(pg, creditNewsMs)
   const end = clock.now() + creditRunMs
   while (!signal.aborted && clock.now() < end) {
     const due = await listDuePayments(pg, creditedEach)

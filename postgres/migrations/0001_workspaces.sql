@@ -1,4 +1,4 @@
--- Who may do what: owners and their plans, workspaces, members, keys.
+-- Who may do what: owners and their plans, workspaces, members, keys, and the sign-in of browsers.
 CREATE TABLE owners (
   id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   email       text NOT NULL UNIQUE,
@@ -68,3 +68,20 @@ CREATE TRIGGER workspaces_changed AFTER INSERT OR UPDATE OR DELETE ON workspaces
 -- Not on last_used_at: it changes with use.
 CREATE TRIGGER api_keys_changed AFTER UPDATE OF scopes, expires_at, revoked_at OR DELETE ON api_keys
   FOR EACH STATEMENT EXECUTE FUNCTION notify_keys_changed();
+
+-- Sign-in of owners: links that are used once, and the sessions of their browsers. Of tokens only SHA-256 is stored.
+CREATE TABLE sign_in_links (
+  hash         bytea PRIMARY KEY,
+  owner_id     bigint NOT NULL REFERENCES owners,
+  workspace_id integer NOT NULL REFERENCES workspaces,
+  expires_at   timestamptz NOT NULL
+);
+
+CREATE TABLE browser_sessions (
+  id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  hash         bytea NOT NULL UNIQUE,
+  owner_id     bigint NOT NULL REFERENCES owners,
+  workspace_id integer NOT NULL REFERENCES workspaces,
+  created_at   timestamptz NOT NULL DEFAULT now(),
+  expires_at   timestamptz NOT NULL
+);

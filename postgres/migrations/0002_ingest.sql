@@ -26,9 +26,15 @@ CREATE TABLE inbox (
   content      text NOT NULL,
   occurred_at  timestamptz NOT NULL,
   received_at  timestamptz NOT NULL,
-  copied_at    timestamptz NOT NULL DEFAULT now()
+  copied_at    timestamptz NOT NULL DEFAULT now(),
+  -- The person is up to date with it.
+  is_merged    boolean NOT NULL DEFAULT false
 );
-CREATE INDEX inbox_emails ON inbox (workspace_id, email, occurred_at) WHERE email IS NOT NULL;
+-- Payers are looked up by what identify and conversion events said of them.
+CREATE INDEX inbox_emails ON inbox (workspace_id, email) WHERE email IS NOT NULL;
+CREATE INDEX inbox_user_ids ON inbox (workspace_id, (properties ->> 'user_id')) WHERE properties ->> 'user_id' IS NOT NULL;
+CREATE INDEX inbox_copied ON inbox USING brin (copied_at);
+CREATE INDEX inbox_unmerged ON inbox (event_id) WHERE NOT is_merged;
 -- For deleting what is past its retention.
 CREATE INDEX inbox_age ON inbox (workspace_id, occurred_at);
 
@@ -38,3 +44,15 @@ CREATE TABLE shipped_manifests (
   shipped_at  timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX shipped_manifests_age ON shipped_manifests USING brin (shipped_at);
+
+-- When each e-mail was first and last seen in a workspace: the inbox forgets rows by their age, and a contact that it forgot
+-- would be new again. Kept no longer than the last row that it was seen in. The hash is there to hold no address in yet
+-- another place; it is no secret.
+CREATE TABLE contact_sightings (
+  workspace_id integer NOT NULL,
+  email_hash   bytea NOT NULL,
+  first_seen   timestamptz NOT NULL,
+  last_seen    timestamptz NOT NULL,
+  PRIMARY KEY (workspace_id, email_hash)
+);
+CREATE INDEX contact_sightings_first ON contact_sightings (workspace_id, first_seen);

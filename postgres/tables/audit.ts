@@ -1,4 +1,4 @@
-/** Audit events: rows of a workspace form a chain of hashes, made and held by the database (0005_mutations.sql). */
+/** Audit events: rows of a workspace form a chain of hashes, made and held by the database (0004_mutations.sql). */
 import type { ActorType, AuditedInterface } from '../../schemas/resources/audit-event.ts'
 import type { Queryable } from '../client.ts'
 import type { Page } from '../page.ts'

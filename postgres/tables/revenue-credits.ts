@@ -106,7 +106,7 @@ export async function saveCredits(q: Queryable, credited: readonly CreditedPayme
 }
 
 /** Payments of people of whom an identify or a conversion came within `newsMs`, and who were credited before it, are due. */
-export async function makeDueByNews(q: Queryable, newsMs: number): Promise<void> {
+export async function recreditIdentified(q: Queryable, newsMs: number): Promise<void> {
   const since = `now() - make_interval(secs => $1::float8 / 1000)`
   await q.query(
     `UPDATE revenue_payments p SET credit_due_at = now()

@@ -19,25 +19,25 @@ const sharedPort = 0
  * Without the exclusive option a second process could listen on the same port, and each would get half of the connections.
  * @throws CantListen when another process has the port, or the address isn't this machine's
  */
-export function listenAlone(app: TemplatedApp, host: string, port: number): Promise<Listening> {
+export function listenExclusively(app: TemplatedApp, host: string, port: number): Promise<Listening> {
   return listen(app, host, port, exclusivePort)
 }
 
 /**
  * Listens on a port beside other threads, among which Linux spreads the connections (SO_REUSEPORT).
- * @throws CantListen as `listenAlone`
+ * @throws CantListen as `listenExclusively`
  */
-export function listenBeside(app: TemplatedApp, host: string, port: number): Promise<Listening> {
+export function listenShared(app: TemplatedApp, host: string, port: number): Promise<Listening> {
   return listen(app, host, port, sharedPort)
 }
 
 /**
  * The port that threads may share: the one asked for, or for 0 a free one.
- * @throws CantListen as `listenAlone`, so that no two processes share one
+ * @throws CantListen as `listenExclusively`, so that no two processes share one
  */
 export async function findPort(host: string, port: number): Promise<number> {
   const app = uws.App()
-  const listening = await listenAlone(app, host, port)
+  const listening = await listenExclusively(app, host, port)
   listening.stop()
   app.close()
   return listening.port

@@ -27,7 +27,7 @@ afterEach(async () => {
 })
 
 const connect = async (): Promise<number> => (await connectBluesky(stores, mine, server)).json.id
-const shownAccount = async () => (await ask('GET', '/v1/social-accounts')).body[0]
+const serializeAccount = async () => (await ask('GET', '/v1/social-accounts')).body[0]
 const createStep = 'POST /xrpc/com.atproto.repo.createRecord'
 const stepsOf = (step: string) => server.asked.filter((asking) => asking.step === step)
 const publishNow = async (caption: string, account: number, media: number[] = []) =>
@@ -113,7 +113,7 @@ test('a session that has expired is renewed once for all that wait, and by the a
   expect((await publishNow('Months later', account)).status).toBe('published')
   // The first one was the connection's.
   expect(stepsOf('POST /xrpc/com.atproto.server.createSession')).toHaveLength(2)
-  expect(await shownAccount()).toMatchObject({ status: 'connected', health_status: 'ok' })
+  expect(await serializeAccount()).toMatchObject({ status: 'connected', health_status: 'ok' })
 })
 
 test('an app password that was revoked expires the account', async () => {
@@ -123,7 +123,7 @@ test('an app password that was revoked expires the account', async () => {
   server.state.password = 'another'
   const post = await publishNow('Refused', account)
   expect(post.targets[0]!.publish_result).toMatchObject({ error: { code: 'not_authorized', retryable: false } })
-  expect(await shownAccount()).toMatchObject({ status: 'expired', health_status: 'error' })
+  expect(await serializeAccount()).toMatchObject({ status: 'expired', health_status: 'error' })
 })
 
 test.each(losses)('a record whose answer is lost (%s) is found, not made again', async (how) => {

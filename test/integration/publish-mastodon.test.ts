@@ -27,7 +27,7 @@ afterEach(async () => {
 })
 
 const connect = async (): Promise<number> => (await connectMastodon(stores, mine, instance)).json.id
-const shownAccount = async () => (await ask('GET', '/v1/social-accounts')).body[0]
+const serializeAccount = async () => (await ask('GET', '/v1/social-accounts')).body[0]
 const stepsOf = (step: string) => instance.asked.filter((asking) => asking.step === step)
 const publishStep = 'POST /api/v1/statuses'
 
@@ -39,7 +39,7 @@ test('an account is connected by its token, which is stored encrypted and shown 
     ...{ connection_type: 'oauth', status: 'connected', health_status: 'ok' },
     provider_metadata: { url: instance.url, characters_max: 500, media_max: 4 },
   })
-  expect(await shownAccount()).toEqual(json)
+  expect(await serializeAccount()).toEqual(json)
   const { token } = instance.state
   const rows = await stores.pg.query('SELECT row_to_json(c)::text AS c FROM social_account_credentials c')
   const audit = (await ask('GET', '/v1/audit-log')).body
@@ -117,7 +117,7 @@ test.each(losses)(
     expect(post.status).toBe('published')
     expect(post.targets[0]!.publish_result).toMatchObject({ external_id: instance.statuses[0]!.id })
     expect(instance.statuses).toHaveLength(1)
-    expect(await shownAccount()).toMatchObject({ health_status: 'ok' })
+    expect(await serializeAccount()).toMatchObject({ health_status: 'ok' })
   },
 )
 
@@ -150,11 +150,11 @@ test('a token that was revoked fails the target, and the account has expired unt
   expect(post.targets[0]!.publish_result).toEqual({
     error: { code: 'not_authorized', message: expect.stringContaining('access token is invalid'), retryable: false },
   })
-  expect(await shownAccount()).toMatchObject({ status: 'expired', health_status: 'error' })
+  expect(await serializeAccount()).toMatchObject({ status: 'expired', health_status: 'error' })
   expect(await connect()).toBe(account)
   await reschedule(ask, id)
   expect((await endedPost(ask, id)).status).toBe('published')
-  expect(await shownAccount()).toMatchObject({ status: 'connected', health_status: 'ok', health_message: '' })
+  expect(await serializeAccount()).toMatchObject({ status: 'connected', health_status: 'ok', health_message: '' })
 })
 
 test('what the instance refuses, and what its own limits would, fails at once', async () => {

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectPostgres, type Postgres } from '../../postgres/client.ts'
 import { createApiKey, findApiKey, touchApiKey } from '../../postgres/tables/api-keys.ts'
@@ -9,7 +8,6 @@ import { readOrMakeSalt } from '../../postgres/tables/salts.ts'
 import { leaseSegments, raiseLeases } from '../../postgres/tables/segment-leases.ts'
 import { createTrackingKey, findTrackingKey, listTrackingKeys } from '../../postgres/tables/tracking-keys.ts'
 import { createWorkspace, listWorkspaces, readWorkspace } from '../../postgres/tables/workspaces.ts'
-import { projectFile } from '../../runtime/paths.ts'
 import { sha256Of } from '../../schemas/keys.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
@@ -167,17 +165,6 @@ describe('the inbox', () => {
     expect(await Promise.all(Array.from({ length: 12 }, (_, node) => copy(node)))).not.toContain(false)
     expect(await countNewContacts(pg, 81, 5000, 5001)).toBe(50)
     expect(await countNewContacts(pg, 81, 5001, 6000)).toBe(0)
-  })
-
-  test('begins with the first events that were there before they were remembered', async () => {
-    const sql = readFileSync(projectFile('postgres/migrations/0003_contact_sightings.sql'), 'utf8')
-    const fill = /INSERT INTO[^;]+;/.exec(sql)![0]
-    const all = 'SELECT * FROM contact_sightings ORDER BY workspace_id, email_hash'
-    const known = await pg.query(all)
-    expect(known.length).toBeGreaterThan(1000)
-    await pg.query('DELETE FROM contact_sightings')
-    await pg.query(fill)
-    expect(await pg.query(all)).toEqual(known)
   })
 })
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { bodySchemas, type FieldSchema } from '../../schemas/event-schemas.ts'
+import type { FieldSchema } from '../../schemas/event-fields.ts'
+import { bodySchemas } from '../../schemas/event-schemas.ts'
 import {
   validateBatch,
   validateBatchEvent,

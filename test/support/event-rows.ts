@@ -1,15 +1,15 @@
 /** Rows of `events` and `bot_visits` for tests, with readable defaults, put straight into ClickHouse. */
+import { emptyBotVisitRow, emptyEventRow } from '../../schemas/empty-row.ts'
+import { eventTypes } from '../../schemas/event-fields.ts'
 import {
   type BotVisitRow,
   botVisitColumns,
   devices,
   type EventRow,
   eventColumns,
-  eventTypes,
   type Hash64,
   type Kind,
   kinds,
-  noCountry,
   vitalMetrics,
 } from '../../schemas/row.ts'
 import { compileRowEncoder, rowBytesBound } from '../../schemas/row-codec.ts'
@@ -51,32 +51,19 @@ export function makeEventRow(event: EventLike = {}): EventRow {
   const path = event.path ?? '/'
   lastId += 1
   return {
+    ...emptyEventRow(),
     id: lastId,
     workspace_id: 1,
     received_at: occurredAt,
     session: visitor.lo === 0 && visitor.hi === 0 ? 0 : 1000 + visitor.lo,
     session_named: 1,
-    metric_value: 0,
-    engagement_ms: 0,
-    scroll_depth: 0,
-    screen_width: 0,
-    link_id: 0,
-    post_id: 0,
-    country: noCountry,
     event_name: eventNameOf[kind] ?? kind,
     anonymous_id: visitor.lo === 0 ? '' : `visitor-${visitor.lo}`,
-    client_event_id: '',
     url: `https://example.com${path}`,
-    title: '',
-    referrer: '',
     source: 'direct',
     medium: 'none',
-    campaign: '',
-    content: '',
     browser: 'Chrome',
     os: 'Windows',
-    language: '',
-    timezone: '',
     properties: '{}',
     ...event,
     path,
@@ -94,21 +81,17 @@ export function makeBotVisitRow(visit: BotVisitLike = {}): BotVisitRow {
   const occurredAt = time(visit.occurred_at ?? '2026-11-20T12:00:00Z')
   lastId += 1
   return {
+    ...emptyBotVisitRow(),
     id: lastId,
     workspace_id: 1,
     received_at: occurredAt,
     category: 1,
     verified: 255,
-    verification_method: 0,
     reported_by: 1,
     status_code: 200,
-    response_ms: 0,
-    ip_hash: '\0'.repeat(16),
-    client_event_id: '',
     method: 'GET',
     path: '/',
     url: 'https://example.com/',
-    referrer: '',
     user_agent: 'ExampleBot/1.0',
     bot_name: 'ExampleBot',
     operator: 'Example',

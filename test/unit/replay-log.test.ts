@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CommandFailed } from '../../cli/command.ts'
-import { makeInOrder } from '../../cli/replay/in-order.ts'
 import { parseLogLine } from '../../cli/replay/log-line.ts'
 import { isPageRequest } from '../../cli/replay/page-request.ts'
 import { openLines } from '../../cli/replay/read-lines.ts'
+import { makeReorderBuffer } from '../../cli/replay/reorder-buffer.ts'
 import { surveyLog } from '../../cli/replay/survey.ts'
 import { chooseTiming } from '../../cli/replay/timing.ts'
 import { makeVisitTracker } from '../../cli/replay/visits.ts'
@@ -180,7 +180,7 @@ describe('visits', () => {
 })
 
 test('lines out of order by less than the window leave in order, and a later one is passed on', () => {
-  const inOrder = makeInOrder<number>(100, 1000)
+  const inOrder = makeReorderBuffer<number>(100, 1000)
   const out: number[] = []
   const times = Array.from({ length: 500 }, (_, at) => at * 10 - (at % 7) * 13)
   for (const time of times) out.push(...inOrder.push(time, time))
@@ -190,7 +190,7 @@ test('lines out of order by less than the window leave in order, and a later one
 })
 
 test('no more than the bound wait for their order', () => {
-  const inOrder = makeInOrder<number>(1e9, 10)
+  const inOrder = makeReorderBuffer<number>(1e9, 10)
   const out: number[] = []
   for (let time = 0; time < 100; time++) out.push(...inOrder.push(time, time))
   expect(out.length).toBeGreaterThanOrEqual(89)

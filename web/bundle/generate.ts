@@ -6,16 +6,15 @@
  * `svc.js` is an expression: a function of the configuration that ingest writes behind it. `svc-late.js` is a module.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { build, type Message, type Plugin } from 'esbuild'
+import { build } from 'esbuild'
 import { projectFile } from '../../runtime/paths.ts'
 
 /** The texts of both files, by their paths in the project. */
 export async function bundleScripts(): Promise<Record<string, string>> {
   const main = await bundle('web/script/main.ts', 'es2020')
-  const late = await bundle('web/script/late.ts', 'es2022')
+  const late = await bundle('web/script/vitals-and-clicks.ts', 'es2022')
   return {
     'web/generated/svc.js': `(SVC=>{${main}})`,
     'web/generated/svc-late.js': `/* With web-vitals, (c) Google LLC, Apache-2.0 */\n${late}`,
@@ -55,54 +54,10 @@ async function bundle(entry: string, target: string): Promise<string> {
     legalComments: 'none',
     // What web-vitals keeps to itself.
     mangleProps: /^_/,
-    metafile: true,
-    plugins: [leanVitals],
     format: 'esm',
     target,
   })
   return outputFiles[0]!.text.trim()
-}
-
-/**
- * What web-vitals has for options that we don't set (soft navigations, every change reported) and for fields that we
- * don't read would be a sixth of it. That the rest measures the same is held by test/browser/vitals.test.ts; another
- * version in which a place isn't found fails the bundle.
- */
-const leftOut: readonly (readonly [place: RegExp, instead: string])[] = [
-  [/const softNavsEnabled = .*\n/g, ''],
-  [/!softNavsEnabled/g, 'true'],
-  [/softNavsEnabled|checkSoftNavsEnabled\(opts\)/g, 'false'],
-  [/opts\.reportAllChanges/g, 'false'],
-  [/opts\.durationThreshold \?\? /g, ''],
-  [/entry\.entryType === '(soft-navigation|interaction-contentful-paint)'/g, 'false'],
-  [/entry\.entryType === 'largest-contentful-paint'/g, 'true'],
-  [/navigation === 'soft-navigation'/g, 'false'],
-  [/const handleSoftNavEntry = [\s\S]*?\n {8}\};\n/g, ''],
-  [/const \w+EntryManager = .*\n|\w+EntryManager\._processEntry\(entry\);/g, ''],
-  [/metric\.navigationId = .*\n/g, ''],
-  [/, metric\.navigationId, metric\.navigationInteractionId, metric\.navigationURL, getBFCacheRestoreTime\(\)/g, ''],
-  [/, navigationId(?: = 0)?, navigationInteractionId, navigationURL, navigationStartTime/g, ''],
-  [/const hardNavId = .*\n|navigationId: [\s\S]*? \|\| 0,\n/g, ''],
-]
-
-const leanVitals: Plugin = {
-  name: 'lean web-vitals',
-  setup(builder) {
-    const unseen = new Set(leftOut)
-    builder.onLoad({ filter: /web-vitals\/dist\/modules\/(on[A-Z]{3}|lib\/initMetric)\.js$/ }, async ({ path }) => {
-      let contents = await readFile(path, 'utf8')
-      for (const part of leftOut) {
-        const left = contents.replace(...part)
-        if (left !== contents) unseen.delete(part)
-        contents = left
-      }
-      return { contents }
-    })
-    builder.onEnd(({ errors, metafile }) => {
-      const isLate = Object.keys(metafile?.inputs ?? {}).some((path) => path.includes('web-vitals'))
-      for (const [place] of isLate ? unseen : []) errors.push({ text: `web-vitals has no ${place}` } as Message)
-    })
-  },
 }
 
 /** Only what has changed: a build may run in a folder that it can't write to. */

@@ -3,7 +3,7 @@ import { eventCharactersMax, nameLengthMax, titleLengthMax } from './bounds.ts'
 import { clear, put, queue, type Sent, takeStored } from './outbox.ts'
 import { isWithinLength, makeId, nextSession, readJourney } from './sessions.ts'
 import { eraseAll, read, write } from './storage.ts'
-import { keepTouch } from './touches.ts'
+import { recordTouch } from './touches.ts'
 
 /** The page as it is recorded. */
 export interface View {
@@ -78,7 +78,7 @@ export function sessionNow(now = Date.now(), isNew?: boolean): string {
 /** @returns false for what came so late that its session is over */
 function stamp(event: Sent, isPassive?: boolean): boolean {
   const now = Date.parse(event.occurred_at)
-  if (!isPassive) sessionNow(now, event.event_name === 'pageview' && keepTouch(event))
+  if (!isPassive) sessionNow(now, event.event_name === 'pageview' && recordTouch(event))
   browserId()
   event.session_id = session
   return isWithinLength(session, now)

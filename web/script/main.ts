@@ -10,7 +10,7 @@
  *   touches.ts   first and last touch
  *   outbox.ts    queue, sending, retries
  *   storage.ts   what the browser keeps
- *   late.ts      the second file, `GET /svc.js?late=…`: vitals, and
+ *   vitals-and-clicks.ts  the second file, `GET /svc.js?late=…`: vitals, and
  *   clicks.ts    what clicks were
  *   svc.d.ts     types for sites
  *
@@ -23,7 +23,7 @@ import { base, consentMode, isAutocaptureOff, lateVersion } from './config.ts'
 import { begin, browserId, end, isOpen, record, sessionNow } from './events.ts'
 import { guard, on } from './listen.ts'
 import { send } from './outbox.ts'
-import { landing, page, pageSoon, view, watchPages } from './pages.ts'
+import { landing, page, schedulePage, view, watchPages } from './pages.ts'
 import { sessionIdOf } from './sessions.ts'
 import { readJson } from './storage.ts'
 
@@ -96,7 +96,7 @@ function start(): void {
 }
 
 function allow(): void {
-  pageSoon()
+  schedulePage()
   if (isOpen || !isGiven || document.prerendering) return
   begin()
   if (document.readyState === 'complete') loadLate()

@@ -39,13 +39,13 @@ export const page = guard((extra?: object): void => {
 })
 
 /** Records the page soon, unless `Svc.page()` does so before. */
-export const pageSoon = guard(() => {
+export const schedulePage = guard(() => {
   look()
   setTimeout(page, titleMs)
 })
 
 export function watchPages(): void {
-  on('popstate', pageSoon)
+  on('popstate', schedulePage)
   on('pageshow', ({ persisted }) => {
     if (persisted) {
       referrer = current = ''
@@ -66,7 +66,7 @@ export function watchPages(): void {
     const original = history[name]
     history[name] = function (...args) {
       original.apply(this, args)
-      pageSoon()
+      schedulePage()
     }
   }
 }

@@ -20,7 +20,7 @@ interface Arrival {
  * Keeps the touch that a pageview is, if it is one.
  * @returns true where its campaign isn't that of the last touch: then another session begins
  */
-export function keepTouch({ url, referrer, occurred_at: at }: Arrival): boolean {
+export function recordTouch({ url, referrer, occurred_at: at }: Arrival): boolean {
   const { searchParams, origin } = new URL(url)
   const last = readJson<Touch>('svc_last')
   const touch: Touch = { url, at }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { shownAccount } from '../../../postgres/tables/shown-account.ts'
+import { serializeAccount } from '../../../postgres/tables/serialize-account.ts'
 import { listSocialAccounts as readAll } from '../../../postgres/tables/social-accounts.ts'
 import { SocialAccountResource } from '../../../schemas/resources/social-account.ts'
 import { defineOperation } from '../define.ts'
@@ -16,6 +16,6 @@ export const listSocialAccounts = defineOperation({
   input: {},
   output: z.array(SocialAccountResource),
   async handle({ workspace, stores: { pg } }) {
-    return (await readAll(pg, workspace.id)).map(shownAccount)
+    return (await readAll(pg, workspace.id)).map(serializeAccount)
   },
 })

@@ -3,7 +3,7 @@ import { invalid } from '../../../schemas/problems.ts'
 import { LinkCreate, LinkResource } from '../../../schemas/resources/link.ts'
 import { valueError } from '../../../schemas/validation-errors.ts'
 import { defineOperation } from '../define.ts'
-import { shownLink } from './shown.ts'
+import { serializeLink } from './serialize.ts'
 
 export const createLink = defineOperation({
   name: 'link.create',
@@ -34,6 +34,6 @@ export const createLink = defineOperation({
       ...{ utmSource: body.utm_source, utmMedium: body.utm_medium },
       ...{ utmCampaign: body.utm_campaign, utmContent: body.utm_content },
     })
-    return shownLink(link, config.shortUrlHost)
+    return serializeLink(link, config.shortUrlHost)
   },
 })

@@ -14,7 +14,7 @@ import { LinkWithClicks } from '../../../schemas/resources/link.ts'
 import { dayMs, localDayAt, startOfLocalDay } from '../../../schemas/time-zone.ts'
 import { readableFrom } from '../analytics/readable-from.ts'
 import { defineOperation } from '../define.ts'
-import { shownLink } from './shown.ts'
+import { serializeLink } from './serialize.ts'
 import { revenueOf, visitsOf } from './visits.ts'
 
 export const getLink = defineOperation({
@@ -49,7 +49,7 @@ export const getLink = defineOperation({
       revenueOf(context, led),
     ])
     return {
-      ...shownLink(link, config.shortUrlHost),
+      ...serializeLink(link, config.shortUrlHost),
       click_counts: counts && shownCounts(counts),
       click_lists: lists && shownLists(lists, days),
       visits: visits && shownVisits(visits),

@@ -5,7 +5,7 @@ import { laxInt } from '../../../schemas/lax.ts'
 import { LinkResource } from '../../../schemas/resources/link.ts'
 import { beforeId } from '../../../schemas/resources/page.ts'
 import { defineOperation } from '../define.ts'
-import { shownLink } from './shown.ts'
+import { serializeLink } from './serialize.ts'
 
 const LinksQuery = z.object({
   limit: laxInt({
@@ -28,6 +28,6 @@ export const listLinks = defineOperation({
   output: z.array(LinkResource),
   async handle({ query: { limit = linksListedMax, before_id }, workspace, stores: { pg }, config }) {
     const links = await readLinks(pg, workspace.id, { limit, beforeId: before_id })
-    return links.map((link) => shownLink(link, config.shortUrlHost))
+    return links.map((link) => serializeLink(link, config.shortUrlHost))
   },
 })

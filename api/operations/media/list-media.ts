@@ -4,7 +4,7 @@ import { mediaTitlesMax } from '../../../schemas/media-limits.ts'
 import { MediaAsset } from '../../../schemas/resources/media.ts'
 import { pageQuery } from '../../../schemas/resources/page.ts'
 import { defineOperation } from '../define.ts'
-import { shownMedia } from './shown.ts'
+import { serializeMedia } from './serialize.ts'
 
 export const listMedia = defineOperation({
   name: 'media.list',
@@ -18,6 +18,6 @@ export const listMedia = defineOperation({
   output: z.array(MediaAsset),
   async handle({ query: { limit, before_id }, workspace, stores: { pg }, config }) {
     const media = await readMedia(pg, workspace.id, { limit, beforeId: before_id, titlesMax: mediaTitlesMax })
-    return media.map((asset) => shownMedia(asset, config.apiHost))
+    return media.map((asset) => serializeMedia(asset, config.apiHost))
   },
 })

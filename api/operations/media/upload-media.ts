@@ -1,7 +1,7 @@
 import { insertMedia, lockMediaBytes } from '../../../postgres/tables/media.ts'
 import { MediaAsset, MediaUpload } from '../../../schemas/resources/media.ts'
 import { defineOperation } from '../define.ts'
-import { shownMedia } from './shown.ts'
+import { serializeMedia } from './serialize.ts'
 
 export const uploadMedia = defineOperation({
   name: 'media.create',
@@ -37,6 +37,6 @@ export const uploadMedia = defineOperation({
       width: size?.width ?? null,
       height: size?.height ?? null,
     })
-    return shownMedia({ ...media, usage_count: 0, used_post_titles: [], last_used_at: null }, config.apiHost)
+    return serializeMedia({ ...media, usage_count: 0, used_post_titles: [], last_used_at: null }, config.apiHost)
   },
 })

@@ -12,7 +12,7 @@ import { identifierLengthMax, peopleDefault, peopleMax, peopleSearchLengthMax } 
 import { Person } from '../../../schemas/resources/person.ts'
 import { localDayAt } from '../../../schemas/time-zone.ts'
 import { type Context, defineOperation, type Stores } from '../define.ts'
-import { shownContact, shownVisitor, visitorOfName } from './shown.ts'
+import { serializeContact, serializeVisitor, visitorOfName } from './serialize.ts'
 import { type ReadableVisitors, readableVisitors } from './visitor-rows.ts'
 
 const PeopleQuery = z.object({
@@ -75,9 +75,9 @@ export const listPeople = defineOperation({
       anonymousIds: [...visitors.values()].flatMap(({ anonymousId }) => anonymousId || []),
     })
     return merged.flatMap((one) => {
-      if ('contact' in one) return shownContact(one.contact, payments)
+      if ('contact' in one) return serializeContact(one.contact, payments)
       const visitor = visitors.get(one.visitor)
-      return visitor === undefined ? [] : shownVisitor(visitor, payments)
+      return visitor === undefined ? [] : serializeVisitor(visitor, payments)
     })
   },
 })

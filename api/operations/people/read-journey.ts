@@ -18,7 +18,7 @@ import { valueError } from '../../../schemas/validation-errors.ts'
 import { recentEventRows } from '../analytics/lists.ts'
 import { type Context, defineOperation } from '../define.ts'
 import { readContactsOfEvents } from './contacts-of-events.ts'
-import { shownContact, shownPayments, shownTouch, shownVisitor, visitorOfName } from './shown.ts'
+import { serializeContact, serializePayments, serializeTouch, serializeVisitor, visitorOfName } from './serialize.ts'
 import { type ReadableVisitors, readableVisitors } from './visitor-rows.ts'
 
 const JourneyQuery = z.object({
@@ -87,14 +87,14 @@ async function journeyOfContact(
   const payments = await listPaymentsOfPeople(pg, {
     ...{ workspaceId: workspace.id, currency: workspace.currency, since, contactIds: [contact.id], anonymousIds: [] },
   })
-  const person = shownContact(contact, payments)
+  const person = serializeContact(contact, payments)
   return {
     person,
     anonymous_ids: [...new Set(own.map(({ anonymousId }) => anonymousId))],
     ...countsOf(person),
-    ...{ first_touch: shownTouch(contact.firstTouch), last_touch: shownTouch(contact.lastTouch) },
+    ...{ first_touch: serializeTouch(contact.firstTouch), last_touch: serializeTouch(contact.lastTouch) },
     events: recentEventRows(events, new Map(events.map(({ id }) => [id, contact.id]))),
-    revenue: shownPayments(payments),
+    revenue: serializePayments(payments),
   }
 }
 
@@ -117,14 +117,14 @@ async function journeyOfVisitor(
     ...{ workspaceId: workspace.id, currency: workspace.currency, since: rows.since },
     ...{ contactIds: [], anonymousIds: visitor.anonymousId === '' ? [] : [visitor.anonymousId] },
   })
-  const person = shownVisitor(visitor, payments)
+  const person = serializeVisitor(visitor, payments)
   return {
     person,
     anonymous_ids: [person.anonymous_id!],
     ...countsOf(person),
-    ...{ first_touch: shownTouch(visitor.firstTouch), last_touch: shownTouch(visitor.lastTouch) },
+    ...{ first_touch: serializeTouch(visitor.firstTouch), last_touch: serializeTouch(visitor.lastTouch) },
     events: recentEventRows(events, await readContactsOfEvents(pg, workspace.id, events)),
-    revenue: shownPayments(payments),
+    revenue: serializePayments(payments),
   }
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { markPostArchived } from '../../../postgres/tables/posts.ts'
-import { shownPost } from '../../../postgres/tables/shown-post.ts'
+import { serializePost } from '../../../postgres/tables/serialize-post.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { PostResource } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
@@ -21,6 +21,6 @@ export const archivePost = defineOperation({
   async handle({ path: { post_id }, workspace, stores: { pg } }) {
     const post = await holdPost(pg, workspace.id, post_id, ['draft', 'scheduled', 'failed'], 'post_not_archivable')
     await markPostArchived(pg, post.id)
-    return shownPost(await readHeld(pg, workspace.id, post.id))
+    return serializePost(await readHeld(pg, workspace.id, post.id))
   },
 })

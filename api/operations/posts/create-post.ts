@@ -1,5 +1,5 @@
 import { insertPost, setPostMedia, setPostTargets } from '../../../postgres/tables/posts.ts'
-import { shownPost } from '../../../postgres/tables/shown-post.ts'
+import { serializePost } from '../../../postgres/tables/serialize-post.ts'
 import { invalid } from '../../../schemas/problems.ts'
 import { PostCreate, PostResource } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
@@ -33,6 +33,6 @@ export const createPost = defineOperation({
     const mediaIds = choice.media.map((asset) => asset.id)
     await setPostMedia(pg, id, mediaIds)
     await setPostTargets(pg, id, targetsOf(choice), 'draft')
-    return shownPost(await readHeld(pg, workspace.id, id))
+    return serializePost(await readHeld(pg, workspace.id, id))
   },
 })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { readPost } from '../../../postgres/tables/posts.ts'
-import { shownPost } from '../../../postgres/tables/shown-post.ts'
+import { serializePost } from '../../../postgres/tables/serialize-post.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { problem } from '../../../schemas/problems.ts'
 import { PostWithPerformance } from '../../../schemas/resources/post.ts'
@@ -25,7 +25,7 @@ export const getPost = defineOperation({
     if (post === null) throw problem('post_not_found')
     const led = { column: 'post_id', id: path.post_id, readableFrom: readableFrom(workspace, clock.now()) } as const
     const [visits, revenue] = await Promise.all([visitsOf(context, led), revenueOf(context, led)])
-    return { ...shownPost(post), performance: { ...(visits ?? unknown), ...revenue } }
+    return { ...serializePost(post), performance: { ...(visits ?? unknown), ...revenue } }
   },
 })
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { listPosts as readPosts } from '../../../postgres/tables/posts.ts'
-import { shownPost } from '../../../postgres/tables/shown-post.ts'
+import { serializePost } from '../../../postgres/tables/serialize-post.ts'
 import { pageQuery } from '../../../schemas/resources/page.ts'
 import { PostResource, postStatuses } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
@@ -23,6 +23,6 @@ export const listPosts = defineOperation({
   },
   output: z.array(PostResource),
   async handle({ query: { status, limit, before_id }, workspace, stores: { pg } }) {
-    return (await readPosts(pg, workspace.id, { limit, beforeId: before_id, status })).map(shownPost)
+    return (await readPosts(pg, workspace.id, { limit, beforeId: before_id, status })).map(serializePost)
   },
 })

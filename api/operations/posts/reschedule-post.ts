@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { markPostScheduled } from '../../../postgres/tables/posts.ts'
-import { shownPost } from '../../../postgres/tables/shown-post.ts'
+import { serializePost } from '../../../postgres/tables/serialize-post.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { PostResource, ScheduleRequest } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
@@ -27,6 +27,6 @@ export const reschedulePost = defineOperation({
     const time = requireTime(scheduled_at, workspace.timezone)
     requireNone(judgeTime(time, clock.now(), scheduled_at.sent))
     await markPostScheduled(pg, post.id, time)
-    return shownPost(await readHeld(pg, workspace.id, post.id))
+    return serializePost(await readHeld(pg, workspace.id, post.id))
   },
 })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { markPostScheduled } from '../../../postgres/tables/posts.ts'
-import { shownPost } from '../../../postgres/tables/shown-post.ts'
+import { serializePost } from '../../../postgres/tables/serialize-post.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { PostResource, ScheduleRequest } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
@@ -31,6 +31,6 @@ export const schedulePost = defineOperation({
     if (post.status === 'scheduled') requireNone(late)
     else await requireReady(pg, workspace.id, post, late)
     await markPostScheduled(pg, post.id, time)
-    return shownPost(await readHeld(pg, workspace.id, post.id))
+    return serializePost(await readHeld(pg, workspace.id, post.id))
   },
 })

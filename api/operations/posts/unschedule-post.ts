@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { markPostDraft } from '../../../postgres/tables/posts.ts'
-import { shownPost } from '../../../postgres/tables/shown-post.ts'
+import { serializePost } from '../../../postgres/tables/serialize-post.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { PostResource } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
@@ -21,6 +21,6 @@ export const unschedulePost = defineOperation({
   async handle({ path: { post_id }, workspace, stores: { pg } }) {
     const post = await holdPost(pg, workspace.id, post_id, ['scheduled'], 'post_not_unschedulable')
     await markPostDraft(pg, post.id)
-    return shownPost(await readHeld(pg, workspace.id, post.id))
+    return serializePost(await readHeld(pg, workspace.id, post.id))
   },
 })

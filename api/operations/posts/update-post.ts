@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Queryable } from '../../../postgres/client.ts'
 import { type Post, setPostMedia, setPostTargets, updatePostFields } from '../../../postgres/tables/posts.ts'
-import { shownPost } from '../../../postgres/tables/shown-post.ts'
+import { serializePost } from '../../../postgres/tables/serialize-post.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { invalid, problem } from '../../../schemas/problems.ts'
 import { PostResource, PostUpdate } from '../../../schemas/resources/post.ts'
@@ -45,7 +45,7 @@ export const updatePost = defineOperation({
       tags: body.tags === undefined ? post.tags : (body.tags ?? []),
     })
     await replaceChosen(pg, post, body, choice)
-    return shownPost(await readHeld(pg, workspace.id, post.id))
+    return serializePost(await readHeld(pg, workspace.id, post.id))
   },
 })
 

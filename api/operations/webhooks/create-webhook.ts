@@ -7,7 +7,7 @@ import { invalid, problem } from '../../../schemas/problems.ts'
 import { CreatedWebhookEndpoint, WebhookCreate } from '../../../schemas/resources/webhook.ts'
 import { valueError } from '../../../schemas/validation-errors.ts'
 import { defineOperation } from '../define.ts'
-import { shownEndpoint } from './shown.ts'
+import { serializeEndpoint } from './serialize.ts'
 
 export const createWebhook = defineOperation({
   name: 'webhook_endpoint.create',
@@ -29,7 +29,7 @@ export const createWebhook = defineOperation({
       workspaceId: workspace.id,
       ...{ url, events: [...new Set(events)], description, secret: box.seal(secret) },
     })
-    return { ...shownEndpoint(endpoint), secret }
+    return { ...serializeEndpoint(endpoint), secret }
   },
 })
 

@@ -4,7 +4,7 @@ import { idInPath } from '../../../schemas/lax.ts'
 import { problem } from '../../../schemas/problems.ts'
 import { WebhookEndpointResource } from '../../../schemas/resources/webhook.ts'
 import { defineOperation } from '../define.ts'
-import { shownEndpoint } from './shown.ts'
+import { serializeEndpoint } from './serialize.ts'
 
 export const deleteWebhook = defineOperation({
   name: 'webhook_endpoint.delete',
@@ -19,6 +19,6 @@ export const deleteWebhook = defineOperation({
   async handle({ path: { webhook_id }, workspace, stores: { pg } }) {
     const endpoint = await deleteWebhookEndpoint(pg, workspace.id, webhook_id)
     if (endpoint === null) throw problem('webhook_not_found')
-    return shownEndpoint(endpoint)
+    return serializeEndpoint(endpoint)
   },
 })

@@ -3,7 +3,7 @@ import { listWebhookDeliveries } from '../../../postgres/tables/webhook-deliveri
 import { pageQuery } from '../../../schemas/resources/page.ts'
 import { WebhookDeliveryResource } from '../../../schemas/resources/webhook.ts'
 import { defineOperation } from '../define.ts'
-import { shownDelivery } from './shown.ts'
+import { serializeDelivery } from './serialize.ts'
 
 export const listDeliveries = defineOperation({
   name: 'webhook_delivery.list',
@@ -16,6 +16,6 @@ export const listDeliveries = defineOperation({
   output: z.array(WebhookDeliveryResource),
   async handle({ query: { limit, before_id }, workspace, stores: { pg } }) {
     const deliveries = await listWebhookDeliveries(pg, workspace.id, { limit, beforeId: before_id })
-    return deliveries.map(shownDelivery)
+    return deliveries.map(serializeDelivery)
   },
 })

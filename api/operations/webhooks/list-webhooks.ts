@@ -3,7 +3,7 @@ import { listWebhookEndpoints } from '../../../postgres/tables/webhooks.ts'
 import { pageQuery } from '../../../schemas/resources/page.ts'
 import { WebhookEndpointResource } from '../../../schemas/resources/webhook.ts'
 import { defineOperation } from '../define.ts'
-import { shownEndpoint } from './shown.ts'
+import { serializeEndpoint } from './serialize.ts'
 
 export const listWebhooks = defineOperation({
   name: 'webhook_endpoint.list',
@@ -15,6 +15,6 @@ export const listWebhooks = defineOperation({
   input: { query: pageQuery('webhook_endpoint') },
   output: z.array(WebhookEndpointResource),
   async handle({ query: { limit, before_id }, workspace, stores: { pg } }) {
-    return (await listWebhookEndpoints(pg, workspace.id, { limit, beforeId: before_id })).map(shownEndpoint)
+    return (await listWebhookEndpoints(pg, workspace.id, { limit, beforeId: before_id })).map(serializeEndpoint)
   },
 })

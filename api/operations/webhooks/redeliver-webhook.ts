@@ -4,7 +4,7 @@ import { idInPath } from '../../../schemas/lax.ts'
 import { problem } from '../../../schemas/problems.ts'
 import { WebhookDeliveryResource } from '../../../schemas/resources/webhook.ts'
 import { defineOperation } from '../define.ts'
-import { shownDelivery } from './shown.ts'
+import { serializeDelivery } from './serialize.ts'
 
 export const redeliverWebhook = defineOperation({
   name: 'webhook_delivery.redeliver',
@@ -22,6 +22,6 @@ export const redeliverWebhook = defineOperation({
     if (found === null) throw problem('delivery_not_found')
     if (found.isEndpointDeleted) throw problem('delivery_endpoint_deleted')
     if (!found.hasEvent) throw problem('delivery_event_gone')
-    return shownDelivery(await redeliver(pg, found.endpointId, delivery_id))
+    return serializeDelivery(await redeliver(pg, found.endpointId, delivery_id))
   },
 })

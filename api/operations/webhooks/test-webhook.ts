@@ -5,7 +5,7 @@ import { idInPath } from '../../../schemas/lax.ts'
 import { problem } from '../../../schemas/problems.ts'
 import { WebhookDeliveryResource } from '../../../schemas/resources/webhook.ts'
 import { defineOperation } from '../define.ts'
-import { shownDelivery, shownEndpoint } from './shown.ts'
+import { serializeDelivery, serializeEndpoint } from './serialize.ts'
 
 export const testWebhook = defineOperation({
   name: 'webhook_endpoint.test',
@@ -23,6 +23,6 @@ export const testWebhook = defineOperation({
   async handle({ path: { webhook_id }, workspace, stores: { pg } }) {
     const endpoint = await findWebhookEndpoint(pg, workspace.id, webhook_id)
     if (endpoint === null) throw problem('webhook_not_found')
-    return shownDelivery(await insertTestDelivery(pg, workspace.id, endpoint.id, shownEndpoint(endpoint)))
+    return serializeDelivery(await insertTestDelivery(pg, workspace.id, endpoint.id, serializeEndpoint(endpoint)))
   },
 })

@@ -18,6 +18,15 @@ CREATE TABLE social_accounts (
   UNIQUE (workspace_id, platform, handle)
 );
 
+-- By these posts are published: a platform's token, or an app password with its session. Encrypted.
+CREATE TABLE social_account_credentials (
+  social_account_id bigint PRIMARY KEY REFERENCES social_accounts,
+  sealed            bytea NOT NULL,
+  -- Raised by each change: whoever renews a session goes by the one that it read.
+  version           integer NOT NULL DEFAULT 1,
+  updated_at        timestamptz NOT NULL DEFAULT now()
+);
+
 -- The bytes lie in the media storage under the workspace and their SHA-256: equal files share them.
 CREATE TABLE media (
   id                bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -71,6 +80,17 @@ CREATE TABLE post_targets (
   status            text NOT NULL DEFAULT 'draft'
     CHECK (status IN ('draft', 'scheduled', 'publishing', 'published', 'failed')),
   publish_result    jsonb NOT NULL DEFAULT '{}',
+  -- Names this target to the platform: a repeat under it is the same publication.
+  publish_key       uuid NOT NULL DEFAULT gen_random_uuid(),
+  -- Attempts that failed since the post was due.
+  attempt_count     smallint NOT NULL DEFAULT 0,
+  -- When a target that is `publishing` may be claimed: the next attempt, or the end of a claim.
+  next_attempt_at   timestamptz,
+  -- The process that holds the claim.
+  claimed_by        uuid,
+  -- When the platform was first asked to publish it. From then on it may be published, whatever we know of it.
+  sent_at           timestamptz,
   UNIQUE (post_id, social_account_id)
 );
 CREATE INDEX post_targets_account ON post_targets (social_account_id);
+CREATE INDEX post_targets_waiting ON post_targets (next_attempt_at) WHERE status = 'publishing';

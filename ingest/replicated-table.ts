@@ -10,7 +10,7 @@ import type { Log } from '../runtime/log.ts'
 import { keyPollMs } from '../schemas/limits.ts'
 import { makeLookUps } from './look-ups.ts'
 
-export interface FreshTable<Found> {
+export interface ReplicatedTable<Found> {
   /** Reads the table, from Postgres or else from disk, and keeps it fresh from then on. */
   start(): Promise<void>
   find(key: string): Found | undefined
@@ -20,7 +20,7 @@ export interface FreshTable<Found> {
 }
 
 /** What every such table is made of. */
-export interface FreshTableOptions {
+export interface ReplicatedTableOptions {
   /** The copy on disk. */
   readonly file: string
   /** Of a node's threads one keeps it; the others only begin with it. */
@@ -45,7 +45,10 @@ export interface TableContents<Found> {
   readonly readCopy: () => Promise<void>
 }
 
-export function keepFresh<Found>(options: FreshTableOptions, contents: TableContents<Found>): FreshTable<Found> {
+export function replicateTable<Found>(
+  options: ReplicatedTableOptions,
+  contents: TableContents<Found>,
+): ReplicatedTable<Found> {
   const { clock, log, listen } = options
   const { name, find, isShaped } = contents
   const lookUps = makeLookUps({ find: contents.lookUp, clock, log })

@@ -38,6 +38,11 @@ CREATE TABLE revenue_payments (
   -- The tracked link and the post that led to the touch; null for none.
   link_id      bigint,
   post_id      bigint,
+  -- The session that it is credited to: filters of the overview choose payments by it. Numbers of 64 bits as texts.
+  visitor      text,
+  session      text,
+  -- When the session began, as far back as the day before the touch.
+  session_at   timestamptz,
   credited_at  timestamptz,
   -- When it is credited the next time; null: never again.
   credit_due_at timestamptz DEFAULT now(),
@@ -98,8 +103,3 @@ CREATE TABLE ad_spend (
   import_day   date NOT NULL,
   PRIMARY KEY (workspace_id, day, source, campaign, currency)
 );
-
--- Payers are looked up by what identify and conversion events said of them.
-CREATE INDEX inbox_emails ON inbox (workspace_id, email) WHERE email IS NOT NULL;
-CREATE INDEX inbox_user_ids ON inbox (workspace_id, (properties ->> 'user_id')) WHERE properties ->> 'user_id' IS NOT NULL;
-CREATE INDEX inbox_copied ON inbox USING brin (copied_at);

@@ -1,7 +1,7 @@
 /** Posts as the API and webhooks show them. */
 import type { Post } from './posts.ts'
 
-export function shownPost({ id, targets, scheduled_at, created_at, updated_at, ...post }: Post) {
+export function serializePost({ id, targets, scheduled_at, created_at, updated_at, ...post }: Post) {
   return {
     ...{ id, object_id: `post_${id}` },
     ...post,

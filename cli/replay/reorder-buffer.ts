@@ -3,14 +3,14 @@
  * wait until the newest is `windowMs` ahead of them; of more than `itemsMax` waiting, the older half is let go. An item
  * that comes later than that is passed on late.
  */
-export interface InOrder<Item> {
+export interface ReorderBuffer<Item> {
   /** Takes one and returns what may go now, in order of time. */
   push(time: number, item: Item): Item[]
   /** What still waits, in order. */
   end(): Item[]
 }
 
-export function makeInOrder<Item>(windowMs: number, itemsMax: number): InOrder<Item> {
+export function makeReorderBuffer<Item>(windowMs: number, itemsMax: number): ReorderBuffer<Item> {
   const waiting: { time: number; arrival: number; item: Item }[] = []
   let arrivals = 0
   let newest = Number.NEGATIVE_INFINITY

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { FolderInUse, isFolderInUse, lockFolder, processIdentity } from '../../runtime/folder-lock.mjs'
 import { projectFile } from '../../runtime/paths.ts'
 
 let folder: string
@@ -18,10 +19,18 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 async function contend(processes: number): Promise<string[]> {
   const script = `
     import { existsSync, rmSync, writeFileSync } from 'node:fs'
-    const { takeLock } = await import(${JSON.stringify(projectFile('start/lock.mjs'))})
-    const [lock, inside] = process.argv.slice(1)
+    const { FolderInUse, lockFolder } = await import(${JSON.stringify(projectFile('runtime/folder-lock.mjs'))})
+    const [folder, inside] = process.argv.slice(1)
+    const lock = folder + '/lock'
+    function take() {
+      try {
+        return lockFolder(folder)
+      } catch (error) {
+        if (!(error instanceof FolderInUse)) throw error
+      }
+    }
     for (let n = 0; n < 20; n++) {
-      while (!takeLock(lock)) await new Promise((go) => setTimeout(go, process.pid % 4))
+      while (!take()) await new Promise((go) => setTimeout(go, process.pid % 4))
       try {
         writeFileSync(inside, '', { flag: 'wx' })
       } catch {
@@ -34,7 +43,7 @@ async function contend(processes: number): Promise<string[]> {
       else rmSync(lock, { force: true })
     }`
   const outputs = Array.from({ length: processes }, async () => {
-    const child = spawn(process.execPath, ['--input-type=module', '-e', script, lock, join(folder, 'inside')])
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script, folder, join(folder, 'inside')])
     let output = ''
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text))
     await once(child, 'close')
@@ -50,12 +59,21 @@ test('of many that want the lock, also one that was left behind, one at a time h
 })
 
 test.each([
-  ['of a process that is gone', '999999999', true],
+  ['of a process that is gone', '999999999 1', true],
   ['that is empty', '', true],
-  ['of a process that runs', String(process.pid), false],
-])('a lock %s is taken, or not', async (_, content, isTaken) => {
+  ['of an earlier process of the same number', `${process.pid} 1`, true],
+  ['of a process that runs', processIdentity(process.pid)!, false],
+])('a lock %s is taken, or not', (_, content, isTaken) => {
   writeFileSync(lock, content)
-  const { takeLock } = (await import(projectFile('start/lock.mjs'))) as { takeLock(lock: string): boolean }
-  expect(takeLock(lock) || takeLock(lock)).toBe(isTaken)
-  expect(existsSync(lock) && readFileSync(lock, 'utf8')).toBe(String(process.pid))
+  expect(isFolderInUse(folder)).toBe(!isTaken)
+  if (!isTaken) expect(() => lockFolder(folder)).toThrow(FolderInUse)
+  else lockFolder(folder)
+  expect(readFileSync(lock, 'utf8')).toBe(processIdentity(process.pid))
+})
+
+test('a lock that is released can be taken again', () => {
+  lockFolder(folder).release()
+  expect(isFolderInUse(folder)).toBe(false)
+  lockFolder(folder).release()
+  expect(existsSync(lock)).toBe(false)
 })

@@ -5,7 +5,7 @@ import type { MediaAsset } from '../../../schemas/resources/media.ts'
 
 type Shown = z.output<typeof MediaAsset>
 
-export function shownMedia(media: UsedMedia, apiHost: string): Shown {
+export function serializeMedia(media: UsedMedia, apiHost: string): Shown {
   const { id, filename, original_filename, size_bytes, alt_text, usage_count, used_post_titles } = media
   return {
     ...{ id, object_id: `media_${id}`, filename, original_filename },

@@ -22,13 +22,13 @@ function shownTime(ms: number): string {
   return new Date(ms).toISOString()
 }
 
-export function shownTouch(touch: ContactTouch | null): Journey['first_touch'] {
+export function serializeTouch(touch: ContactTouch | null): Journey['first_touch'] {
   const { source, medium, campaign, content } = touch ?? direct
   return { source, medium, campaign, content, occurred_at: touch === null ? null : shownTime(touch.at) }
 }
 
 /** @param payments among others those of the contact */
-export function shownContact(contact: Contact, payments: readonly PaymentOfPerson[]): Person {
+export function serializeContact(contact: Contact, payments: readonly PaymentOfPerson[]): Person {
   const { id, email, fullName, company, sessionCount, eventCount, conversionCount, firstSeenAt, lastSeenAt } = contact
   return {
     ...{ id, object_id: `contact_${id}`, kind: 'known', contact_id: id, anonymous_id: null },
@@ -41,7 +41,7 @@ export function shownContact(contact: Contact, payments: readonly PaymentOfPerso
 }
 
 /** @param payments among others those that name the visitor's browser */
-export function shownVisitor(visitor: VisitorSums & VisitorTexts, payments: readonly PaymentOfPerson[]): Person {
+export function serializeVisitor(visitor: VisitorSums & VisitorTexts, payments: readonly PaymentOfPerson[]): Person {
   const { sessions, events, conversions, firstAt, lastAt, anonymousId } = visitor
   return {
     ...{ id: null, object_id: null, kind: 'anonymous', contact_id: null },
@@ -61,7 +61,7 @@ function totalOf(payments: readonly PaymentOfPerson[]): number {
   return payments.reduce((sum, { cents }) => sum + (cents ?? 0), 0)
 }
 
-export function shownPayments(payments: readonly PaymentOfPerson[]): Journey['revenue'] {
+export function serializePayments(payments: readonly PaymentOfPerson[]): Journey['revenue'] {
   return payments
     .slice(0, journeyPaymentsMax)
     .map(({ id, provider, valueCents, currency, occurredAt, source, campaign }) => ({

@@ -6,7 +6,7 @@ import { appendFile, readFile } from 'node:fs/promises'
 import { writeFileDurably } from '../runtime/durable-file.ts'
 import type { Log } from '../runtime/log.ts'
 
-export interface LineCopyOptions {
+export interface TableFileOptions {
   /** Of the table, for the log. */
   readonly name: string
   readonly file: string
@@ -20,7 +20,7 @@ export interface LineCopyOptions {
   readonly log: Log
 }
 
-export interface LineCopy {
+export interface TableFile {
   /** The last line may be cut. Rejects with ENOENT where there is no copy yet. */
   read(): Promise<string[]>
   /** Never rejects. */
@@ -29,7 +29,7 @@ export interface LineCopy {
   add(lines: readonly string[]): Promise<void>
 }
 
-export function makeLineCopy(options: LineCopyOptions): LineCopy {
+export function makeTableFile(options: TableFileOptions): TableFile {
   const { name, file, isKept, linesMax, bytesMax = Number.POSITIVE_INFINITY, all, log } = options
   /** Since it was last written as a whole. */
   let added = { lines: 0, bytes: 0 }

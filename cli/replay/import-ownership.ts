@@ -5,13 +5,13 @@ import type { Queryable } from '../../postgres/client.ts'
 import { linksAmong } from '../../postgres/tables/links.ts'
 import { postsAmong } from '../../postgres/tables/posts.ts'
 
-export interface Followed {
+export interface ImportOwnership {
   /** Knows the links and posts that the pages of the last `learn` name. */
   readonly ownership: Ownership
   learn(urls: readonly string[]): Promise<void>
 }
 
-export function makeFollowed(q: Queryable, workspaceId: number): Followed {
+export function makeImportOwnership(q: Queryable, workspaceId: number): ImportOwnership {
   let postOfLink = new Map<number, number | null>()
   let posts = new Set<number>()
   const page = makePageUrl()

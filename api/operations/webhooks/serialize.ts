@@ -3,7 +3,7 @@ import type { WebhookDelivery } from '../../../postgres/tables/webhook-deliverie
 import type { WebhookEndpoint } from '../../../postgres/tables/webhooks.ts'
 import { type WebhookEventType, webhookEventTypes } from '../../../schemas/webhook-events.ts'
 
-export function shownEndpoint({ id, url, events, description, status, created_at, updated_at }: WebhookEndpoint) {
+export function serializeEndpoint({ id, url, events, description, status, created_at, updated_at }: WebhookEndpoint) {
   return {
     ...{ id, object_id: `webhook_endpoint_${id}`, url, description, status },
     events: events.length === 0 ? [...webhookEventTypes] : (events as WebhookEventType[]),
@@ -12,7 +12,7 @@ export function shownEndpoint({ id, url, events, description, status, created_at
   }
 }
 
-export function shownDelivery(delivery: WebhookDelivery) {
+export function serializeDelivery(delivery: WebhookDelivery) {
   return {
     ...delivery,
     object_id: `webhook_delivery_${delivery.id}`,

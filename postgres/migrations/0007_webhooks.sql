@@ -1,4 +1,4 @@
--- Where a workspace wants to be told of changes, and what was told.
+-- Where a workspace wants to be told of changes, what was told, how endpoints have fared, and jobs that failed for good.
 
 CREATE TABLE webhook_endpoints (
   id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -13,7 +13,15 @@ CREATE TABLE webhook_endpoints (
   created_at   timestamptz NOT NULL DEFAULT now(),
   updated_at   timestamptz NOT NULL DEFAULT now(),
   -- Its deliveries stay.
-  deleted_at   timestamptz
+  deleted_at   timestamptz,
+  -- The first failure since the last success, and the last one.
+  failing_since timestamptz,
+  failed_at    timestamptz,
+  -- It asked with Retry-After to be left alone until then.
+  held_until   timestamptz,
+  -- One process sends to it at a time. Once it has ended, the time says when: who waits longest is next.
+  leased_by    text,
+  leased_until timestamptz
 );
 CREATE INDEX webhook_endpoints_workspace ON webhook_endpoints (workspace_id, id) WHERE deleted_at IS NULL;
 
@@ -32,6 +40,26 @@ CREATE TABLE webhook_deliveries (
   next_attempt_at     timestamptz,
   delivered_at        timestamptz,
   created_at          timestamptz NOT NULL DEFAULT now(),
+  -- How many of the waits between attempts are used up; begins anew when somebody asks for another delivery.
+  retry_step          smallint NOT NULL DEFAULT 0,
+  -- Asked for by somebody: sent to a disabled endpoint as well.
+  by_hand             boolean NOT NULL DEFAULT false,
   UNIQUE (webhook_endpoint_id, event_id)
 );
 CREATE INDEX webhook_deliveries_workspace ON webhook_deliveries (workspace_id, id);
+-- A pending one without a time is set aside.
+CREATE INDEX webhook_deliveries_pending ON webhook_deliveries (webhook_endpoint_id, next_attempt_at, id)
+  WHERE status = 'pending';
+
+-- Jobs that would only fail again. The queue doesn't hold them: it may lose everything.
+CREATE TABLE set_aside_jobs (
+  id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  job          text NOT NULL,
+  -- What it was about; empty where the job is about everything.
+  subject      text NOT NULL DEFAULT '',
+  reason       text NOT NULL,
+  set_aside_at timestamptz NOT NULL DEFAULT now(),
+  -- An operator wants it to be tried again: whoever runs such jobs takes the row away and does so.
+  retry_asked_at timestamptz,
+  UNIQUE (job, subject)
+);

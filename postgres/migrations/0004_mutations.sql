@@ -48,6 +48,9 @@ CREATE TABLE audit_events (
   hash          text NOT NULL
 );
 CREATE INDEX audit_events_workspace ON audit_events (workspace_id, id);
+-- The audit log of one action, or of one actor: without these a rare one is looked for among all rows of the workspace.
+CREATE INDEX audit_events_action ON audit_events (workspace_id, action, id);
+CREATE INDEX audit_events_actor ON audit_events (workspace_id, actor_id, id) WHERE actor_id IS NOT NULL;
 CREATE SEQUENCE audit_event_ids AS bigint;
 
 -- The last row of each workspace's chain. Its lock gives the rows their order.
@@ -94,4 +97,10 @@ END $$;
 CREATE TRIGGER audit_events_immutable BEFORE UPDATE OR DELETE ON audit_events
   FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
 CREATE TRIGGER audit_events_kept BEFORE TRUNCATE ON audit_events
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
+
+-- Without its head a chain of audit events begins anew: a head is updated by the next event, and never deleted.
+CREATE TRIGGER audit_heads_not_deleted BEFORE DELETE ON audit_heads
+  FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
+CREATE TRIGGER audit_heads_not_truncated BEFORE TRUNCATE ON audit_heads
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();

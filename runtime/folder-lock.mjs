@@ -1,22 +1,23 @@
-/** A folder that one process at a time may use: a lock that a killed holder leaves behind without effect. */
+/**
+ * A folder that one process at a time may use: a lock that a killed holder leaves behind without effect. Plain JavaScript,
+ * because start/lock.mjs needs it before anything is built. Held by test/unit/folder-lock.test.ts.
+ */
 import { spawnSync } from 'node:child_process'
-import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Another process has the folder; the message is a line for its user. */
 export class FolderInUse extends Error {
-  override name = 'FolderInUse'
-}
-
-export interface FolderLock {
-  release(): void
+  name = 'FolderInUse'
 }
 
 /**
  * Takes the lock of an existing folder.
- * @throws FolderInUse when another running process has it
+ * @param {string} path
+ * @returns {{ release(): void }}
+ * @throws {FolderInUse} when another running process has it
  */
-export function lockFolder(path: string): FolderLock {
+export function lockFolder(path) {
   const lock = join(path, 'lock')
   const own = processIdentity(process.pid) ?? String(process.pid)
   // Written beside its place and linked into it, so that nobody reads an empty lock.
@@ -30,24 +31,36 @@ export function lockFolder(path: string): FolderLock {
   return { release: () => rmSync(lock, { force: true }) }
 }
 
-/** Whether a process that runs on this machine has the folder. */
-export function isFolderInUse(path: string): boolean {
+/**
+ * Whether a process that runs on this machine has the folder.
+ * @param {string} path
+ */
+export function isFolderInUse(path) {
   const holder = read(join(path, 'lock'))
   return holder !== undefined && processIdentity(Number(holder.split(' ')[0])) === holder
 }
 
-function tryLink(from: string, to: string): boolean {
+/**
+ * @param {string} from
+ * @param {string} to
+ */
+function tryLink(from, to) {
   try {
     linkSync(from, to)
     return true
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    if (error.code === 'EEXIST') return false
     throw error
   }
 }
 
-/** Removes the lock of a process that is gone. Renamed first: of two starts that find it, one gets it. */
-function removeStale(lock: string, path: string): void {
+/**
+ * Removes the lock of a process that is gone. Renamed first: of two starts that find it one gets it. The other may get the
+ * new lock of a third in its place, sees that, and puts it back.
+ * @param {string} lock
+ * @param {string} path
+ */
+function removeStale(lock, path) {
   const holder = read(lock)
   const pid = Number(holder?.split(' ')[0])
   if (holder !== undefined && processIdentity(pid) === holder) {
@@ -57,20 +70,31 @@ function removeStale(lock: string, path: string): void {
   try {
     renameSync(lock, aside)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return
+    if (error.code === 'ENOENT') return
     throw error
   }
-  const taken = read(aside)
+  const isOther = read(aside) !== holder
+  if (isOther) tryLink(aside, lock)
   rmSync(aside, { force: true })
-  if (taken !== holder) throw new FolderInUse(`${path} is being taken by another process`)
+  if (isOther) throw new FolderInUse(`${path} is being taken by another process`)
 }
 
-function read(file: string): string | undefined {
-  return existsSync(file) ? readFileSync(file, 'utf8') : undefined
+/** @param {string} file */
+function read(file) {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  }
 }
 
-/** What stays the same as long as process `pid` lives, and differs for the next of that number; undefined: none runs. */
-export function processIdentity(pid: number): string | undefined {
+/**
+ * What stays the same as long as process `pid` lives, and differs for the next of that number; undefined: none runs.
+ * @param {number} pid
+ * @returns {string | undefined}
+ */
+export function processIdentity(pid) {
   if (process.platform === 'linux') {
     try {
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')

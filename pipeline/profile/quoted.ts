@@ -2,17 +2,17 @@
 import type { Page } from './read-page.ts'
 
 /** A text and the page that says it. */
-export interface Said {
+export interface Quoted {
   readonly text: string
   readonly quote: string
   readonly url: string
 }
 
-export function said({ url }: Page, text: string | undefined, quote = text): Said | undefined {
+export function quoted({ url }: Page, text: string | undefined, quote = text): Quoted | undefined {
   return text === undefined || text === '' ? undefined : { text, quote: quote!, url }
 }
 
-export function first(pages: readonly Page[], of: (page: Page) => Said | undefined): Said | undefined {
+export function first(pages: readonly Page[], of: (page: Page) => Quoted | undefined): Quoted | undefined {
   for (const page of pages) {
     const found = of(page)
     if (found !== undefined) return found
@@ -21,7 +21,7 @@ export function first(pages: readonly Page[], of: (page: Page) => Said | undefin
 }
 
 /** The first of equal texts, whatever their case. */
-export function distinct(all: readonly Said[]): Said[] {
+export function distinct(all: readonly Quoted[]): Quoted[] {
   const texts = new Set<string>()
   return all.filter(({ text }) => {
     const key = text.toLowerCase()

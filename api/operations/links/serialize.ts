@@ -2,7 +2,7 @@
 import type { TrackedLink } from '../../../postgres/tables/links.ts'
 
 /** @param shortUrlHost the root of short URLs, without a slash at its end */
-export function shownLink({ created_at, updated_at, ...link }: TrackedLink, shortUrlHost: string) {
+export function serializeLink({ created_at, updated_at, ...link }: TrackedLink, shortUrlHost: string) {
   return {
     ...link,
     object_id: `link_${link.id}`,

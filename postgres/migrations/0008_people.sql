@@ -3,9 +3,6 @@
 -- Finds a part of a text by index.
 CREATE EXTENSION IF NOT EXISTS pg_trgm;
 
-ALTER TABLE inbox ADD COLUMN is_merged boolean NOT NULL DEFAULT false;
-CREATE INDEX inbox_unmerged ON inbox (event_id) WHERE NOT is_merged;
-
 -- Times are milliseconds since 1970 UTC, as those of events. Traits: the newest value that isn't empty, with its time.
 CREATE TABLE contacts (
   id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -17,9 +17,9 @@ import { placeInPortions } from './folded-cases.ts'
 const runs = Number(process.env['RUNS'] ?? (isLong ? 3000 : 50))
 /** Folded together. */
 const chunk = 50
-/** In short each case is asked about at two of the six stages, so that each stage has its share of them. */
-const stagesApart = isLong ? 1 : 3
-const portionsEach = 3
+/** In short each case is asked about at two of the four stages, so that each stage has its share of them. */
+const stagesApart = isLong ? 1 : 2
+const portionsEach = isLong ? 3 : 2
 const timezonesInShort = 3
 /** So many that there are enough of those timezones. */
 const drawnEach = 8
@@ -65,8 +65,8 @@ test('every figure of the overview equals an independent computation however its
     const { placed, portions } = await placeInPortions(stores, cases.slice(from, from + chunk), portionsEach)
     for (const [at, portion] of portions.entries()) {
       const lastId = await portion.insert()
-      // The second portion comes in folds of a few events each.
-      await foldAll(stores, at === 1 ? 150 : undefined)
+      // The second portion comes in several folds.
+      await foldAll(stores, at === 1 ? 400 : undefined)
       const name = `chunk ${from}, portion ${at}`
       await expectFigures(placed, ({ id }) => id <= lastId, { nth: 2 * at, name })
       // Days of some cases are over then, and of others all are: what comes later is late for their cells.

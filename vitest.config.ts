@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
@@ -6,11 +8,28 @@ const longest =
   /\/test\/(crash\/|contract\/docs-examples|property\/overview|integration\/(retention|start|doctor|pipeline|no-addresses|marks|ingest-|one-moment|figures-commands|http-streams|link-redirect|shipping|api-stores)|browser\/(delivery|careful|autocapture|consent|pageviews))/
 const short = /\/test\/(unit|tidy|oracle)\//
 
-/** The longest ones come first and the short ones last, so that no core is idle while the last of the others run. */
+const durationsFile = new URL('.cache/test-durations.json', import.meta.url)
+
+/**
+ * The longest ones come first and the short ones last, so that no core is idle while the last of the others run: by how
+ * long they took the last time (start/test-run.mjs keeps it), and by name where they weren't run here before.
+ */
 class Sequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId }: TestSpecification) => (longest.test(moduleId) ? 0 : short.test(moduleId) ? 2 : 1)
-    return (await super.sort(files)).sort((one, other) => rank(one) - rank(other))
+    const took = readDurations()
+    const msOf = ({ moduleId }: TestSpecification) =>
+      took.get(moduleId) ?? (longest.test(moduleId) ? 60_000 : short.test(moduleId) ? 0 : 5_000)
+    return (await super.sort(files)).sort((one, other) => msOf(other) - msOf(one))
+  }
+}
+
+/** Milliseconds of each file's last run. */
+function readDurations(): Map<string, number> {
+  try {
+    const kept = Object.entries(JSON.parse(readFileSync(durationsFile, 'utf8')) as Record<string, number>)
+    return new Map(kept.map(([file, ms]) => [fileURLToPath(new URL(file, import.meta.url)), ms]))
+  } catch {
+    return new Map()
   }
 }
 

@@ -23,7 +23,7 @@ import type { Overview } from '../support/overview.ts'
 import { setUpProduct, targetOf, withStores } from '../support/product.ts'
 import { drawsOf, isLong } from '../support/short-form.ts'
 
-const kills = isLong ? 50 : 5
+const kills = isLong ? 50 : 4
 const draw = drawsOf('kill-folding')
 const killed = isLong ? (['pipeline', 'clickhouse', 'ingest', 'pipeline'] as const) : (['pipeline'] as const)
 /** Of each of the ledger's connections: some hundred events a second together. */

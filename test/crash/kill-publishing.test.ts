@@ -174,7 +174,7 @@ test('killed between any two steps, each post is published once and none stays u
   )
 }, 240_000)
 
-const posts = isLong ? 5_000 : 300
+const posts = isLong ? 5_000 : 100
 const rounds = isLong ? 30 : 3
 
 test(

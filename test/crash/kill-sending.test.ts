@@ -10,12 +10,12 @@ import { drawsOf, isLong } from '../support/short-form.ts'
 
 const draw = drawsOf('kill-sending')
 
-const changes = isLong ? 5_000 : 300
+const changes = isLong ? 5_000 : 120
 const killed: readonly ProcessName[] = isLong
   ? Array.from({ length: 7 }, () => ['pipeline', 'redis', 'pipeline', 'postgres'] as const).flat()
-  : ['pipeline', 'redis', 'postgres', 'pipeline']
+  : ['pipeline', 'redis', 'postgres']
 const callers = 4
-const pauseMs = isLong ? 1_500 : 800
+const pauseMs = isLong ? 1_500 : 400
 const paths = ['/one', '/other'] as const
 const patience = { timeout: 180_000, interval: 250 }
 

@@ -78,7 +78,7 @@ test('a fold and a closing of days that are held up before each of their calls, 
     isOver = work.calls() <= nth
     await foldAll(stores)
     await closeDaysAt(stores, now)
-    const { visitors, pageviews } = (await workspace.ask({ days: '7' })).metrics
+    const { visitors, pageviews } = (await workspace.ask({ days: '7', include: 'metrics' })).metrics
     expect({ nth, visitors, pageviews }).toEqual({ nth, visitors: visitor, pageviews: 2 * visitor - 1 + heldUp })
   }
   expect(heldUp).toBeGreaterThan(10)
@@ -102,7 +102,8 @@ test('an overview is of one moment while the cells of a closed day are written a
       await fold(workOn(work)).catch(() => {})
     }
     const asking = heldUpAt((_, sql) => !isMet && /FROM (sessions|cells)/.test(sql), foldUpTo)
-    const { visitors, sessions, pageviews } = (await workspace.ask({ days: '7' }, now, asking)).metrics
+    const { visitors, sessions, pageviews } = (await workspace.ask({ days: '7', include: 'metrics' }, now, asking))
+      .metrics
     expect(isMet).toBe(true)
     // All but the first have a session on each of two days.
     expect({ nth, sessions, pageviews }).toEqual({ nth, sessions: 2 * visitors - 1, pageviews: 2 * visitors - 1 })

@@ -53,8 +53,13 @@ const guarded = async (work: () => Promise<void>) => {
   if (isPostgresAway) throw new StoreUnavailable('postgres', 'away')
   await work()
 }
+/** Marks are published again and again, whether they have moved or not. */
+let publishings = 0
 const store: MarkStore = {
-  advance: (marks, completeForMs) => guarded(() => markStoreOf(stores).advance(marks, completeForMs)),
+  advance: (marks, completeForMs) => {
+    publishings++
+    return guarded(() => markStoreOf(stores).advance(marks, completeForMs))
+  },
   recordRepairs: (keys) => guarded(() => markStoreOf(stores).recordRepairs(keys)),
 }
 const open = (more: Partial<Parameters<typeof openEventsNode>[0]> = {}) =>
@@ -68,6 +73,11 @@ async function marks(): Promise<number[]> {
 }
 const repairs = () => stores.pg.query('SELECT DISTINCT workspace_id, hour FROM event_repairs')
 const hourOfEvents = { workspace_id: 1, hour: Math.floor(eventsAt / 3_600_000) }
+/** Until marks that were computed after the call are published, or were meant to be: the one under way, one more, and its end. */
+const untilPublished = () => {
+  const wanted = publishings + 3
+  return vi.waitFor(() => expect(publishings).toBeGreaterThanOrEqual(wanted), { timeout: 60_000, interval: 20 })
+}
 const untilMark = (through: number) =>
   vi.waitFor(async () => expect(await marks()).toEqual([through]), { timeout: 60_000, interval: 50 })
 
@@ -86,7 +96,7 @@ describe('the mark of a lease', () => {
     claims.isAway = true
     const [, claimed] = await node.append(['plain', 'claimed'], [null, { hi: 5, lo: 35 }])
     await vi.waitFor(async () => expect(await storedUrls(stores.ch, 'events')).toEqual(['plain']), 10_000)
-    await sleep(1_500)
+    await untilPublished()
     expect((await marks())[0]).toBeLessThan(claimed!)
     claims.isAway = false
     await node.shipped()
@@ -99,7 +109,7 @@ describe('the mark of a lease', () => {
     let node = await open()
     await node.append(['a'])
     await node.shipped()
-    await sleep(1_500)
+    await untilPublished()
     await node.abandon()
     expect(await marks()).toEqual([first * segmentRowsMax - 1])
     isPostgresAway = false
@@ -130,7 +140,7 @@ describe('the mark of a lease', () => {
     await node.append(['first of the second'])
     const upToWhatWaits = [(second - 1) * segmentRowsMax - 1, second * segmentRowsMax - 1]
     await expect.poll(marks).toEqual(upToWhatWaits)
-    await sleep(1_500)
+    await untilPublished()
     expect(await marks()).toEqual(upToWhatWaits)
     await node.abandon()
     clickhouse.isAway = false
@@ -206,7 +216,7 @@ it('a mark stays below a group that failed for as long as a kill may bring it ba
   io.isBroken = true
   // No other file can be had, so nothing on the disk says that the group doesn't count.
   await expect(node.append(['failed'])).rejects.toThrow('not durable')
-  await sleep(1_500)
+  await untilPublished()
   await node.abandon()
   const [before] = await marks()
   node = await open()

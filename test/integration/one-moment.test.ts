@@ -10,8 +10,8 @@ import { makeTestWorkspace, type Overview, type TestWorkspace } from '../support
 import { isLong } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
-const visitors = isLong ? 20_000 : 1_000
-const portions = isLong ? 60 : 8
+const visitors = isLong ? 20_000 : 300
+const portions = isLong ? 60 : 5
 const now = Date.parse('2026-11-20T14:25:00Z')
 const [minute, day] = [60_000, 86_400_000]
 

@@ -267,7 +267,6 @@ test(
     for (const pid of [clickhouse, postgres, redis]) process.kill(pid!, 'SIGKILL')
     expect(await stopped).toBe(0)
     expect(product.output.split('svc: stopping')[1]).toBe('\nsvc: stopped\n')
-    product = await startProduct(dataDir)
   },
   startMs,
 )

@@ -12,7 +12,7 @@ import { isLong, seed } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 import { askOverview, placeCases } from './ask-overview.ts'
 
-const runs = Number(process.env['RUNS'] ?? (isLong ? 1000 : 25))
+const runs = Number(process.env['RUNS'] ?? (isLong ? 1000 : 50))
 
 let stores: TestStores
 beforeAll(async () => {

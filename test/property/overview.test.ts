@@ -1,6 +1,6 @@
 /**
  * Every figure of the overview equals the oracle's (test/oracle) on random data. `SEED=n` repeats a run, `FAULTS=long`
- * makes it 150 times as long. A failure prints the seed and the smallest case found that still fails.
+ * makes it 60 times as long. A failure prints the seed and the smallest case found that still fails.
  */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -14,7 +14,7 @@ import { isLong, seed } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 import { askOverview, type PlacedCase, placeCases } from './ask-overview.ts'
 
-const runs = Number(process.env['RUNS'] ?? (isLong ? 3000 : 20))
+const runs = Number(process.env['RUNS'] ?? (isLong ? 3000 : 50))
 /** Inserted together. */
 const chunk = 150
 const shrinkTimeMs = 90_000

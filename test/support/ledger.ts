@@ -10,7 +10,7 @@ import { isLong } from './short-form.ts'
 const connections = 48
 const sendDeadlineMs = 5_000
 /** In short some hundred events a second: something is always under way, and cores are left to other files. */
-const pauseUsuallyMs = isLong ? 0 : 50
+const pauseUsuallyMs = isLong ? 0 : 150
 
 /** Where events go; asked again now and then, because it may change with a restart. */
 export type LedgerTarget = () => { readonly trackingUrl: string; readonly trackingKey: string }

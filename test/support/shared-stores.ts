@@ -4,7 +4,7 @@
  * last. Test files, which are other processes, ask by HTTP; see stores.ts, browser.ts and tracking-surface.ts.
  */
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { freemem, tmpdir } from 'node:os'
@@ -44,11 +44,15 @@ const folderPrefix = 'svc-test-'
 const memoryBytesMin = 4 * 2 ** 30
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const folder = makeFolder()
+  // Also what test files and the services that they start keep in `tmpdir()`.
+  process.env['TMPDIR'] = join(folder, 'tmp')
+  mkdirSync(process.env['TMPDIR'], { mode: 0o777 })
   const ends: (() => Promise<void>)[] = []
   let starting: Promise<SharedStores> | undefined
   let browser: Promise<RunningBrowser> | undefined
   let surface: Promise<RunningSurface> | undefined
-  const startedStores = () => (starting ??= startStores(ends))
+  const startedStores = () => (starting ??= startStores(folder, ends))
   // Loaded when they are asked for, because most runs need neither playwright nor a surface for pages.
   const startedBrowser = () => (browser ??= import('./browser.ts').then(({ startBrowser }) => startBrowser()))
   const startedSurface = () =>
@@ -76,12 +80,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
     for (const part of [browser, surface]) await part?.then((running) => running.close()).catch(() => {})
     await starting?.catch(() => {})
     for (const end of ends) await end()
+    rmSync(folder, { recursive: true, force: true })
     removeCompiled()
   }
 }
 
-async function startStores(ends: (() => Promise<void>)[]): Promise<SharedStores> {
-  const folder = makeFolder()
+async function startStores(folder: string, ends: (() => Promise<void>)[]): Promise<SharedStores> {
   const start = async (preparing: Promise<Store>): Promise<string> => {
     const store = await preparing
     const child = store.spawn()
@@ -98,7 +102,6 @@ async function startStores(ends: (() => Promise<void>)[]): Promise<SharedStores>
     await Promise.race([store.ready(child), died])
     return store.url
   }
-  ends.push(async () => rmSync(folder, { recursive: true, force: true }))
   const [databaseUrl, redisUrl, clickhouseUrl] = await Promise.all([
     start(preparePostgres(join(folder, 'postgres'))),
     start(prepareRedis(join(folder, 'redis'), { databases: redisDatabases })),
@@ -113,7 +116,8 @@ async function startStores(ends: (() => Promise<void>)[]): Promise<SharedStores>
   const ch = connectClickHouse(clickhouseUrl)
   await migrateClickHouse(ch)
   await ch.close()
-  return { databaseUrl, redisUrl, clickhouseUrl }
+  // A thread a statement: over a test's few rows a second one costs more than it does, and test files fill the cores.
+  return { databaseUrl, redisUrl, clickhouseUrl: `${clickhouseUrl}?max_threads=1` }
 }
 
 /** What this process, its workers and earlier runs have compiled. */

@@ -108,9 +108,14 @@ const rules: Rule[] = [
         'test/property/a.test.ts',
         'fc.assert(property, { seed, numRuns: isLong ? 3_000 : 20, endOnFailure: true })',
       ),
+      file(
+        'test/property/a.test.ts',
+        "const runs = Number(process.env['RUNS'] ?? (isLong ? 3000 : 12))\nconst chunk = 60",
+      ),
     ],
     innocents: [
       file('test/property/a.test.ts', 'fc.assert(property, { numRuns: isLong ? 1_000 : 50 }); f({ numRuns })'),
+      file('test/property/a.test.ts', "const runs = Number(process.env['RUNS'] ?? 50)\nconst chunk = 12"),
     ],
   },
   {

@@ -103,8 +103,13 @@ export function fewCases(files: readonly ProjectFile[]): string[] {
     .flatMap(({ path, text }) => {
       const tokens = tokensOf(text).filter(({ kind }) => kind !== 'comment')
       return tokens.flatMap(({ value, line }, at) => {
-        if (value !== 'numRuns') return []
-        const end = tokens.findIndex(({ value: mark }, later) => later > at && (mark === ',' || mark === '}'))
+        // `const runs = Number(… ?? 50)`, where the environment may say another count.
+        const isCounted = value === 'runs' && tokens[at + 2]?.value === 'Number'
+        if (value !== 'numRuns' && !isCounted) return []
+        const isEnd = isCounted
+          ? (token: { line: number }) => token.line > line
+          : ({ value: mark }: { value: string }) => mark === ',' || mark === '}'
+        const end = tokens.findIndex((token, later) => later > at && isEnd(token))
         const counts = tokens.slice(at + 1, end).filter(({ value: count }) => /^\d/.test(count))
         const least = Math.min(...counts.map(({ value: count }) => Number(count.replaceAll('_', ''))))
         // One: a case that was found is shown again.

@@ -99,13 +99,15 @@ function sessionsPart(periods: readonly PeriodSql[]): string[] {
     const { pieces, cellsThrough, wanted } = period
     const { day, value } = termsOf(period)
     const kinds = wanted === 'totals' ? `seen.kind IN (${all},${converting}) AND ` : ''
+    const open = `day>=${day('open_from')} AND day<=${day('open_to')}`
+    const cut = `day=${day('cut_end_day')}`
     return [
-      ...(isSome(openDays(pieces.days, cellsThrough))
-        ? [`(${kinds}day>=${day('open_from')} AND day<=${day('open_to')})`]
-        : []),
-      ...(pieces.cutEnd ? [`(${kinds}day=${day('cut_end_day')} AND ${seenAt}<${value('end', 'Int64')})`] : []),
+      ...(isSome(openDays(pieces.days, cellsThrough)) ? [{ days: open, which: `${kinds}${open}` }] : []),
+      ...(pieces.cutEnd ? [{ days: cut, which: `${kinds}${cut} AND ${seenAt}<${value('end', 'Int64')}` }] : []),
     ]
   })
+  // By days alone first: the index knows nothing of what is in `seen`.
+  const either = (of: 'days' | 'which') => `(${inDays.map((each) => `(${each[of]})`).join(' OR ')})`
   const cutDays = some.filter(({ pieces }) => pieces.cutEnd).map((period) => termsOf(period).day('cut_end_day'))
   const ifCounted = (name: 'pageviews' | 'events' | 'samples') => ({
     [name]: `if(day NOT IN (${cutDays.join(',')}) OR seen.kind NOT IN (${all},${page}),seen.${name},0)`,
@@ -121,7 +123,7 @@ function sessionsPart(periods: readonly PeriodSql[]): string[] {
         ...{ visitors: `seen.prev_day<${since}`, sessions: `if(day>${since},seen.fresh,seen.sessions)` },
         ...inBuckets(some[0]!, 'seen.kind', (before) => `seen.prev_day<${before}`),
       },
-      `FROM sessions FINAL ARRAY JOIN seen WHERE ${inBuild} AND (${inDays.join(' OR ')})`,
+      `FROM sessions FINAL ARRAY JOIN seen WHERE ${inBuild} AND ${either('days')} AND ${either('which')}`,
     ),
   ]
 }

@@ -18,7 +18,6 @@ import { systemClock } from '../runtime/clock.ts'
 import { readConfig, requireStores, SettingError } from '../runtime/config.ts'
 import { keepStringsFast } from '../runtime/fast-strings.ts'
 import { FolderInUse, lockFolder } from '../runtime/folder-lock.mjs'
-import { giveWayWhileKeepingUp } from '../runtime/giving-way.ts'
 import { letHeapGrow } from '../runtime/heap.ts'
 import { CantListen } from '../runtime/http/listen.ts'
 import { makeLog } from '../runtime/log.ts'
@@ -45,9 +44,6 @@ import type { WorkerData } from './threads/protocol.ts'
 import { runWorker } from './threads/worker.ts'
 import { receiveInWorkers } from './threads/workers.ts'
 import { openBotChecks } from './verify/open-checks.ts'
-
-/** As nice as the embedded ClickHouse is when it loads events: what both do can wait for a moment, what overviews ask can't. */
-const niceness = 10
 
 async function runNode(): Promise<void> {
   letHeapGrow()
@@ -124,7 +120,6 @@ async function runNode(): Promise<void> {
 
   const port = await receiving.listen(config.listenHost, config.port)
   log.info({ port, workers: config.ingestWorkers }, 'ingest takes events')
-  giveWayWhileKeepingUp(niceness)
   process.send?.({ type: 'ready', port })
 }
 
@@ -134,7 +129,6 @@ async function runWorkerThread(): Promise<void> {
   const pg = connectPostgres(requireStores(thread.config).databaseUrl, { max: 2 })
   // Copies of the tables lie in the node's folder, once.
   await runWorker(data, thread, () => openTables(thread, pg, data.worker === 1))
-  giveWayWhileKeepingUp(niceness)
 }
 
 /** @param worker undefined in the main thread */

@@ -2,13 +2,13 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Finding } from '../../cli/doctor/finding.ts'
 import { connectClaims } from '../../ingest/ship/claim.ts'
 import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
+import { projectFile } from '../../runtime/paths.ts'
 import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits.ts'
 import { runSvc } from '../support/command-line.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
@@ -25,14 +25,23 @@ const nowhere = {
 
 let stores: TestStores
 let ingest: TestIngest
+let dataDir: string
+
+/** On a disk, where the folders of other tests may be in memory: doctor warns of those. */
+function makeFolder(): string {
+  mkdirSync(projectFile('.cache'), { recursive: true })
+  return mkdtempSync(projectFile('.cache/svc-doctor-'))
+}
 
 beforeAll(async () => {
+  dataDir = makeFolder()
   stores = await freshStores()
-  ingest = await startIngest(stores)
+  ingest = await startIngest(stores, { DATA_DIR: dataDir })
 }, 120_000)
 afterAll(async () => {
   await ingest?.stop()
   await stores?.close()
+  rmSync(dataDir, { recursive: true, force: true })
 })
 afterEach(() => {
   vi.restoreAllMocks()
@@ -43,7 +52,7 @@ const environment = (): Record<string, string> => ({
   REDIS_URL: stores.redisUrl,
   CLICKHOUSE_URL: stores.clickhouseUrl,
   SECRET_KEY: stores.secretKey,
-  DATA_DIR: stores.dataDir,
+  DATA_DIR: dataDir,
   // So that the disk of the testing machine will do.
   LOG_BYTES_MAX: String(64 * 2 ** 20),
 })
@@ -170,7 +179,7 @@ describe('settings', () => {
     expect((await examine({ SECRET_KEY: 'x'.repeat(40) })).wrong).toHaveLength(1)
     expect((await examine({ SECRET_KEY: '' })).wrong).toMatchObject([{ check: 'settings', outcome: 'failed' }])
 
-    const dataDir = mkdtempSync(join(tmpdir(), 'svc-doctor-'))
+    const dataDir = makeFolder()
     writeFileSync(join(dataDir, 'secret.key'), 'another-secret-of-forty-characters-abcdef\n')
     const { of } = await examine({ DATA_DIR: dataDir })
     expect(of('settings')).toMatchObject([{ outcome: 'warning', text: expect.stringContaining(dataDir) }])
@@ -318,7 +327,7 @@ describe('what the services keep going', () => {
   })
 
   test('what lies set aside, and a disk without room, are named', async () => {
-    const folder = join(stores.dataDir, 'ingest', 'set-aside')
+    const folder = join(dataDir, 'ingest', 'set-aside')
     mkdirSync(folder, { recursive: true })
     writeFileSync(join(folder, 'events-row-1.json'), '{}')
     expect((await examine()).wrong).toMatchObject([
@@ -381,7 +390,7 @@ describe('ingest', () => {
 })
 
 test('finds what `npm start` runs through its folder, and says that nothing runs there once it has stopped', async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'svc-doctor-'))
+  const dataDir = makeFolder()
   const product = await startProduct(dataDir)
   const doctor = () => runSvc(['doctor', '--json'], { DATA_DIR: dataDir, LOG_BYTES_MAX: String(64 * 2 ** 20) })
   try {

@@ -43,8 +43,15 @@ test('migrates an empty Postgres from several processes at once, each migration 
   await stores.pg.query(`DROP DATABASE ${empty} WITH (FORCE)`)
 })
 
+/** Of another database of ClickHouse. */
+function urlOf(suffix: string): string {
+  const url = new URL(stores.clickhouseUrl)
+  url.pathname += suffix
+  return url.href
+}
+
 test('every ClickHouse statement can be repeated: a kill between it and its record harms nothing', async () => {
-  const ch = connectClickHouse(`${stores.clickhouseUrl}_empty`)
+  const ch = connectClickHouse(urlOf('_empty'))
   const all = await migrateClickHouse(ch)
   expect(all.length).toBeGreaterThan(0)
   await ch.command('TRUNCATE TABLE schema_migrations')
@@ -54,7 +61,7 @@ test('every ClickHouse statement can be repeated: a kill between it and its reco
 })
 
 test('a test’s own database, whose tables are copied, is as migrations make one', async () => {
-  const ch = connectClickHouse(`${stores.clickhouseUrl}_migrated`)
+  const ch = connectClickHouse(urlOf('_migrated'))
   await migrateClickHouse(ch)
   const tablesOf = ({ query }: ClickHouse) =>
     query(`SELECT name, replace(create_table_query, concat(currentDatabase(), '.'), '') AS made,

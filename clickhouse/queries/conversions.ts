@@ -52,8 +52,8 @@ export interface VisitorTouch {
   readonly content: string
 }
 
-/** Of one visitor, the newest so many. */
-const touchesMax = 1_000
+/** Of one visitor or contact, the newest so many. */
+export const touchesOfOneMax = 1_000
 
 /** Touches of these conversions' visitors in the 30 days up to the last one, newest first. */
 export async function readTouchesBefore(
@@ -75,7 +75,7 @@ export async function readTouchesBefore(
      FROM events
      WHERE (workspace_id, toStartOfHour(occurred_at), events.visitor) IN (${hoursOfVisitors(chosen.sql, 'build = {build:UInt32}')})
        AND occurred_at >= ${moment('start')} AND occurred_at <= ${moment('end')} AND events.${isTouch}
-     ORDER BY occurred_at DESC, id DESC LIMIT ${touchesMax} BY events.visitor`,
+     ORDER BY occurred_at DESC, id DESC LIMIT ${touchesOfOneMax} BY events.visitor`,
     {
       ...chosen.params,
       build,

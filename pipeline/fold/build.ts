@@ -43,7 +43,7 @@ export async function buildNextPart(work: Folding, now: number): Promise<boolean
     const version = await takeFoldVersion(pg)
     const visible = rangesOf((await readFoldState(pg)).folded)
     const days = localDays(build.timezone, from, to)
-    const rows = await derivePart(ch, build, { part: partsDone, parts }, days, { version, visible })
+    const rows = await derivePart(work, build, { part: partsDone, parts }, days, { version, visible })
     await beforeEach()
     await rows.insert(ch)
     await noteParts(pg, build.build, parts, partsDone + 1)

@@ -29,6 +29,14 @@ export interface DeriveOptions {
   readonly fromDay: number
   /** Of the days before `fromDay` − 1. */
   readonly history: VisitorHistory
+  /** Of server events: the touches of contacts that conversions are credited to, by the conversion's id. */
+  readonly serverCredits?: ReadonlyMap<number, ServerTouch>
+}
+
+export interface ServerTouch {
+  readonly source: string
+  readonly medium: string
+  readonly touchedAt: number
 }
 
 export interface DerivedRows {
@@ -164,13 +172,21 @@ function deriveCredits(
   })
 }
 
-/** Server events: neither visitor nor session, but events, pageviews, and conversions that name their own source. */
+/**
+ * Server events: neither visitor nor session, but events, pageviews, and conversions. These are credited to the source that
+ * they name, else to the last touch of their contact.
+ */
 function deriveServerRows(ordered: readonly SessionDay[], options: DeriveOptions): DerivedRows {
-  const { build, version, fromDay } = options
+  const { build, version, fromDay, serverCredits } = options
   const rows: DerivedRows = { sessions: [], visitors: [], credits: [] }
   for (const one of ordered.filter(({ day }) => day >= fromDay)) {
     const credits = one.conversions.map((conversion) => {
-      const [, , , , , , source, medium] = conversion
+      const [, id, , , , , source, medium] = conversion
+      const touch = source === 'direct' ? serverCredits?.get(id) : undefined
+      if (touch !== undefined) {
+        const { source, medium, touchedAt } = touch
+        return creditRow(one, conversion, options, { rule: 'touch', source, medium, touched_at: touchedAt })
+      }
       return creditRow(one, conversion, options, { rule: 'event', source, medium, touched_at: 0 })
     })
     rows.sessions.push({

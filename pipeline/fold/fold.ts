@@ -27,6 +27,7 @@ import {
   readFoldState,
   takeFoldVersion,
 } from '../../postgres/tables/folds.ts'
+import { readCreditsOfHours } from '../../postgres/tables/server-credits.ts'
 import { type IdRange, subtractRanges } from '../../schemas/id-ranges.ts'
 import { foldEventsMax, segmentRowsMax, visitorsPerLookUpMax } from '../../schemas/limits.ts'
 import { type LocalDays, localDays } from '../../schemas/local-days.ts'
@@ -153,7 +154,7 @@ export interface DerivationOptions {
 
 /** Touched visitors whose earliest new event is on the same local day are looked up together, some thousand at once. */
 async function deriveTouched(
-  { ch, beforeEach }: Folding,
+  { pg, ch, beforeEach }: Folding,
   touched: readonly TouchedVisitor[],
   group: readonly FigureBuild[],
   { version, visible }: DerivationOptions,
@@ -176,11 +177,16 @@ async function deriveTouched(
         const knownHours = knownDays.flatMap(([day, mask]) => hoursOf(mask, reach.startOf(day)))
         return [...new Set([...touchedHours, ...knownHours])].map((hour) => [workspaceId, hour, visitor] as const)
       })
+      const ofServers = hours.filter(([, , visitor]) => visitor === '0')
+      const serverCredits = await readCreditsOfHours(
+        pg,
+        ofServers.map(([workspaceId, hour]) => ({ workspaceId, hour })),
+      )
       for await (const ofVisitor of readSessionDays(ch, { hours }, visible, reach)) {
         const [{ workspaceId, visitor }] = ofVisitor as [SessionDay]
         const history = known.get(nameOf(workspaceId, visitor))?.history ?? noHistory
         const build = buildOf.get(workspaceId)!
-        rows.add(deriveRows(ofVisitor, { build, version, fromDay, history }))
+        rows.add(deriveRows(ofVisitor, { build, version, fromDay, history, serverCredits }))
       }
     }
   }
@@ -188,7 +194,7 @@ async function deriveTouched(
 
 /** Of a share of a workspace's visitors, all rows that there are. */
 export async function derivePart(
-  ch: ClickHouse,
+  { pg, ch }: Pick<Folding, 'pg' | 'ch'>,
   { build, workspaceId }: Pick<FigureBuild, 'build' | 'workspaceId'>,
   share: { readonly part: number; readonly parts: number },
   days: LocalDays,
@@ -196,7 +202,13 @@ export async function derivePart(
 ): Promise<RowsToWrite> {
   const rows = new RowsToWrite(version)
   for await (const ofVisitor of readSessionDays(ch, { workspaceId, ...share }, visible, days)) {
-    rows.add(deriveRows(ofVisitor, { build, version, fromDay: days.numbers[0]!, history: noHistory }))
+    // The session of server events is their hour.
+    const ofServers = ofVisitor.filter(({ visitor, conversions }) => visitor === '0' && conversions.length > 0)
+    const serverCredits = await readCreditsOfHours(
+      pg,
+      ofServers.map(({ session }) => ({ workspaceId, hour: Number(session) })),
+    )
+    rows.add(deriveRows(ofVisitor, { build, version, fromDay: days.numbers[0]!, history: noHistory, serverCredits }))
   }
   return rows
 }

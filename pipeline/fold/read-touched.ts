@@ -43,9 +43,10 @@ export async function readTouched(
   repairs: readonly EventRepair[],
 ): Promise<TouchedVisitor[]> {
   const { sql, params } = idsIn(added, 'added')
-  const isRepaired = `(workspace_id, toStartOfHour(occurred_at)) IN (
-    SELECT t.1, toDateTime(t.2 * 3600, 'UTC')
-    FROM (SELECT arrayJoin(arrayZip({repair_workspaces:Array(UInt32)}, {repair_hours:Array(UInt32)})) AS t))`
+  const hourOf = `SELECT t.1, toDateTime(t.2 * 3600, 'UTC')
+    FROM (SELECT arrayJoin(arrayZip({repair_workspaces:Array(UInt32)}, {repair_hours:Array(UInt32)}, {repair_servers:Array(UInt8)})) AS t)`
+  const isRepaired = `((workspace_id, toStartOfHour(occurred_at)) IN (${hourOf} WHERE t.3 = 0)
+    OR (events.visitor = 0 AND (workspace_id, toStartOfHour(occurred_at)) IN (${hourOf} WHERE t.3 = 1)))`
   return ch.query<TouchedVisitor>(
     `SELECT workspace_id AS workspaceId, toString(visitor) AS visitor, min(${eventMs}) AS firstAt,
        groupUniqArray(intDiv(${eventMs}, ${hourMs})) AS hours
@@ -55,6 +56,7 @@ export async function readTouched(
       ...(repairs.length > 0 && {
         repair_workspaces: repairs.map(({ workspaceId }) => workspaceId),
         repair_hours: repairs.map(({ hour }) => hour),
+        repair_servers: repairs.map(({ ofServers }) => (ofServers ? 1 : 0)),
       }),
     },
     { isLong: true, deadlineMs: foldDeadlineMs },

@@ -5,7 +5,9 @@
  */
 
 import {
+  type ContactSums,
   gatherContacts,
+  readTouchedConversions,
   readVisitorsWith,
   sumContacts,
   type TouchParts,
@@ -23,6 +25,7 @@ import type { Queryable } from '../../postgres/client.ts'
 import { readBindingsOfContacts, readBindingsOfVisitors } from '../../postgres/tables/bindings.ts'
 import {
   type ContactFigures,
+  type ContactKey,
   findContactsByHash,
   readContactKeys,
   writeFigures,
@@ -30,12 +33,18 @@ import {
 import { listOpenBuilds } from '../../postgres/tables/figure-builds.ts'
 import { rangesOf, readFoldState } from '../../postgres/tables/folds.ts'
 import { endPeopleWork, type PeopleWork, readPeopleDone, takePeopleWork } from '../../postgres/tables/people-work.ts'
+import {
+  readCreditsOfContacts,
+  type ServerCreditChanges,
+  writeServerCredits,
+} from '../../postgres/tables/server-credits.ts'
 import { listWorkspaces } from '../../postgres/tables/workspaces.ts'
 import { type IdRange, subtractRanges } from '../../schemas/id-ranges.ts'
 import { contactsPerStatement, peopleWorkMax, visitorsPerLookUpMax } from '../../schemas/limits.ts'
 import type { Folding } from '../fold/fold.ts'
 import { inPortions } from '../fold/group-by.ts'
 import { keptFromOf } from '../retention.ts'
+import { creditChanges } from './server-credits.ts'
 
 /** @param now milliseconds since 1970 @returns whether all is done that there was to do */
 export async function refreshPeople(work: Folding, now: number): Promise<boolean> {
@@ -48,13 +57,17 @@ export async function refreshPeople(work: Folding, now: number): Promise<boolean
   const contactIds = await copyNew(work, waiting, added, visible)
   await beforeEach()
   const figures: ContactFigures[] = []
+  const credits: ServerCreditChanges[] = []
+  const keptFrom = keptFromOf(await listWorkspaces(pg), now)
   for (const ids of inPortions([...contactIds], contactsPerStatement)) {
     await beforeEach()
-    figures.push(...(await figuresOf(work, ids)))
+    const computed = await compute(work, ids, keptFrom)
+    figures.push(...computed.figures)
+    credits.push(computed.credits)
   }
-  const keptFrom = keptFromOf(await listWorkspaces(pg), now)
   await pg.transaction(async (tx) => {
     await writeFigures(tx, figures, keptFrom)
+    for (const changes of credits) await writeServerCredits(tx, changes)
     await endPeopleWork(tx, { workIds: waiting.map(({ id }) => id), done: visible })
   })
   return waiting.length < peopleWorkMax
@@ -108,17 +121,34 @@ async function currentBuilds(pg: Queryable, visitors: readonly VisitorOf[]): Pro
     .map(({ build }) => build)
 }
 
-async function figuresOf({ pg, ch }: Folding, ids: readonly number[]): Promise<ContactFigures[]> {
+/** Figures of contacts, and the credits of their conversions by server events. */
+async function compute(
+  { pg, ch }: Folding,
+  ids: readonly number[],
+  keptFrom: ReadonlyMap<number, number>,
+): Promise<{ figures: ContactFigures[]; credits: ServerCreditChanges }> {
+  const wanted = await readContactKeys(pg, ids)
   const contacts = await gatherContacts(ch, {
-    wanted: await readContactKeys(pg, ids),
+    wanted,
     bindings: await readBindingsOfContacts(pg, ids),
     findByHash: (hashes) => findContactsByHash(pg, hashes),
   })
-  const sums = new Map((await sumContacts(ch, contacts)).map((one) => [one.contactId, one]))
-  return contacts.wanted.map(({ contactId }) => {
+  const sums = await sumContacts(ch, contacts)
+  const hasSome = sums.some(({ uncredited }) => uncredited > 0)
+  const touched = hasSome ? await readTouchedConversions(ch, contacts) : []
+  const stored = await readCreditsOfContacts(pg, ids)
+  return {
+    figures: figuresOf(wanted, sums),
+    credits: creditChanges({ contacts: wanted, touched, stored, keptFrom }),
+  }
+}
+
+function figuresOf(wanted: readonly ContactKey[], summed: readonly ContactSums[]): ContactFigures[] {
+  const sums = new Map(summed.map((one) => [one.contactId, one]))
+  return wanted.map(({ contactId }) => {
     const sum = sums.get(contactId)
     if (sum === undefined) return { ...noFigures, contactId }
-    const { touches, firstTouch, lastTouch, ...counts } = sum
+    const { touches, uncredited: _, firstTouch, lastTouch, ...counts } = sum
     return {
       ...counts,
       firstTouch: touches === 0 ? null : touchOf(firstTouch),

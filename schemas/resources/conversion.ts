@@ -9,7 +9,7 @@ const Credit = z
     rule: z
       .enum(['touch', 'session', 'event'])
       .describe(
-        "touch: the visitor's last touch within 30 days; session: how the session began, for want of one; event: the source that a server named.",
+        'touch: the last touch of the visitor, or of the contact of a server event, within 30 days; session: how the session began, for want of one; event: the source that a server event named, or `direct`.',
       ),
     source: z.string(),
     medium: z.string(),
@@ -34,7 +34,11 @@ export const Conversion = z
   .object({
     event: Event,
     credit: Credit,
-    touches: z.array(CreditTouch).describe("The visitor's of the 30 days up to the conversion, newest first."),
+    touches: z
+      .array(CreditTouch)
+      .describe(
+        "The visitor's, or the contact's of a server event, of the 30 days up to the conversion; newest first.",
+      ),
   })
   .meta({ id: 'Conversion' })
 

@@ -6,6 +6,7 @@
 import fc from 'fast-check'
 import { makeBotVisitRow, makeEventRow } from '../support/event-rows.ts'
 import {
+  type BindingFact,
   type BotVisitFact,
   day,
   type EmailFact,
@@ -29,6 +30,8 @@ export interface OverviewCase {
   readonly events: EventFact[]
   readonly botVisits: BotVisitFact[]
   readonly emails: EmailFact[]
+  readonly contacts: number[]
+  readonly bindings: BindingFact[]
 }
 
 const planDays = { starter: 30, growth: 180, scale: 730 } as const
@@ -185,6 +188,26 @@ const creditSpec = fc.record({
   device: oneOf(devices),
 })
 
+/**
+ * A contact of its own whose conversion a server sends, with touches before: by the contact's browser, by the server, and by
+ * the browser with the e-mail of somebody else. The browser may become another contact's before, or after.
+ */
+const serverSpec = fc.record({
+  moment: fc.nat({ max: 1000 }),
+  source: oneOf(['direct', 'direct', '', 'google']),
+  touches: fc.array(
+    fc.record({
+      by: oneOf(['browser', 'browser', 'server', 'stranger'] as const),
+      source: oneOf(sources),
+      before: oneOf([30 * day, 30 * day + 1, 30 * day - 1, day, hour, 1, 0, 0, -1]),
+      order: oneOf([0, 500_001]),
+    }),
+    { maxLength: 4 },
+  ),
+  handedOver: sometimes(oneOf([29 * day, day, hour, 1, 0, -hour]), 2),
+  isKnown: rarely(6).map((drawn) => !drawn),
+})
+
 /** A visitor of its own whose one session id and whose pages come again on some of the days up to a moment. */
 const returnSpec = fc.record({
   moment: fc.nat({ max: 1000 }),
@@ -262,6 +285,7 @@ const questionFields = {
 }
 const dataFields = {
   credits: fc.array(creditSpec, { maxLength: 3 }),
+  servers: fc.array(serverSpec, { maxLength: 3 }),
   returns: fc.array(returnSpec, { maxLength: 3 }),
   vitals: fc.array(vitalSpec, { maxLength: 2 }),
   sessions: fc.array(sessionSpec, { maxLength: 30, size: 'max' }),
@@ -275,11 +299,18 @@ type CaseSpec = Drawn<typeof caseSpec>
 export const overviewCases: fc.Arbitrary<OverviewCase> = fc.noBias(caseSpec).map(buildCase)
 
 /** Without data: for the ranges and buckets alone. */
-export const overviewQuestions: fc.Arbitrary<OverviewCase> = fc
-  .noBias(fc.record(questionFields))
-  .map((question) =>
-    buildCase({ ...question, credits: [], returns: [], vitals: [], sessions: [], botVisits: [], emails: [] }),
-  )
+export const overviewQuestions: fc.Arbitrary<OverviewCase> = fc.noBias(fc.record(questionFields)).map((question) =>
+  buildCase({
+    ...question,
+    credits: [],
+    servers: [],
+    returns: [],
+    vitals: [],
+    sessions: [],
+    botVisits: [],
+    emails: [],
+  }),
+)
 
 function buildCase(spec: CaseSpec): OverviewCase {
   const [timezone, year] = spec.zone
@@ -291,14 +322,22 @@ function buildCase(spec: CaseSpec): OverviewCase {
   const readable = readableFrom(workspaceOf({ timezone, plan, retentionDays }), now)
   const query = buildQuery(spec.query, timezone, anchor, { now, readable })
   const asked = { timezone, now, plan, retentionDays, query }
-  const moments = momentsThatMatter({ ...asked, events: [], botVisits: [], emails: [] }, anchor)
+  const moments = momentsThatMatter(
+    { ...asked, events: [], botVisits: [], emails: [], contacts: [], bindings: [] },
+    anchor,
+  )
   const momentOf = ({ moment, nudge }: Drawn<typeof momentSpec>) =>
     notAfter(now, moments[moment % moments.length]! + nudge)
+  const servers = spec.servers.map((server, at) =>
+    buildServer(server, momentOf({ ...server, nudge: 0 }), { number: at, now }),
+  )
   return {
     ...asked,
+    ...{ contacts: servers.flatMap(({ contacts }) => contacts), bindings: servers.flatMap((one) => one.bindings) },
     events: numberEvents([
       ...buildSessions(spec.sessions, momentOf, { timezone, now }),
       ...spec.credits.flatMap((credit, at) => buildCredit(credit, momentOf({ ...credit, nudge: 0 }), at)),
+      ...servers.flatMap(({ drawn }) => drawn),
       ...spec.returns.flatMap((visits, at) => buildReturns(visits, momentOf({ ...visits, nudge: 0 }), at, asked)),
       ...spec.vitals.flatMap((vitals) => buildVitals(vitals, momentOf({ ...vitals, nudge: 0 }))),
     ]),
@@ -425,6 +464,33 @@ function buildCredit(spec: Drawn<typeof creditSpec>, at: number, number: number)
     drawn.push({ order: 0, event: makeEventRow({ ...own, occurred_at: at - before, source, medium: 'entered' }) })
   }
   return drawn
+}
+
+function buildServer(
+  { source, touches, handedOver, isKnown }: Drawn<typeof serverSpec>,
+  at: number,
+  { number, now }: { number: number; now: number },
+): { drawn: DrawnEvent[]; contacts: number[]; bindings: BindingFact[] } {
+  const visitor = { hi: 80, lo: number + 1 }
+  const [contact, other] = [9_000 + 2 * number, 9_001 + 2 * number]
+  const by = {
+    browser: { visitor },
+    server: { visitor: 0, session_named: 0, email_hash: contact },
+    stranger: { visitor, email_hash: other },
+  }
+  const drawn = touches.map((touch) => ({
+    order: touch.order,
+    event: makeEventRow({
+      ...{ workspace_id: 0, ...by[touch.by], occurred_at: notAfter(now, at - touch.before) },
+      ...{ source: touch.source, medium: `by ${touch.by}` },
+    }),
+  }))
+  const conversion = { ...by.server, kind: 'conversion' as const, source, medium: 'sent', occurred_at: at }
+  drawn.push({ order: 500_000, event: makeEventRow({ workspace_id: 0, ...conversion }) })
+  if (!isKnown) return { drawn, contacts: [], bindings: [] }
+  const bindings = [{ visitor, contact, from: 0 }]
+  if (handedOver !== null) bindings.push({ visitor, contact: other, from: at - handedOver })
+  return { drawn, contacts: [contact, other], bindings }
 }
 
 function buildReturns(

@@ -14,10 +14,21 @@ export interface EmailFact {
   readonly occurredAt: number
 }
 
+/** From this moment on a browser's events are a contact's; from the first one on, where it is the browser's first binding. */
+export interface BindingFact {
+  readonly visitor: { readonly hi: number; readonly lo: number }
+  /** The hash of the contact's e-mail. */
+  readonly contact: number
+  readonly from: number
+}
+
 export interface Facts {
   readonly events: readonly EventFact[]
   readonly botVisits: readonly BotVisitFact[]
   readonly emails: readonly EmailFact[]
+  /** By the e-mails' hashes; each that is bound to, and others. */
+  readonly contacts: readonly number[]
+  readonly bindings: readonly BindingFact[]
 }
 
 export interface OverviewQuery {

@@ -163,6 +163,8 @@ test('the oracle counts a morning as one would by hand', () => {
       { email: 'b@example.com', occurredAt: at('2026-11-01T00:00:00Z') },
       { email: 'b@example.com', occurredAt: at(`${day}11:00:00Z`) },
     ],
+    contacts: [],
+    bindings: [],
   }
   const overview = computeOverview(facts, { days: 1 }, { timezone: 'UTC', retentionDays: 180 }, at(`${day}12:00:00Z`))!
   expect(overview.metrics).toMatchObject({
@@ -263,7 +265,7 @@ describe('the oracle tells sessions apart', () => {
     const entry = (day: string, medium: string) => event(`2026-11-${day}T01:00:00`, { source: 'direct', medium })
     const conversion = event('2026-11-13T12:00:00', { kind: 'conversion', medium: 'own' })
     const mediumOf = (...before: ReturnType<typeof event>[]) =>
-      creditOf(conversion, [...before, conversion], zone).medium
+      creditOf(conversion, { events: [...before, conversion], contacts: [], bindings: [] }, zone).medium
     expect(mediumOf()).toBe('own')
     expect(mediumOf(entry('11', 'first'))).toBe('own')
     expect(mediumOf(entry('11', 'first'), entry('13', 'today'))).toBe('today')
@@ -283,7 +285,13 @@ test('the oracle shows what is readable of sessions that it knows whole', () => 
     makeEventRow({ occurred_at: '2026-11-19T02:00:00Z', path: '/late', kind: 'conversion' }),
     makeEventRow({ occurred_at: '2026-11-20T03:00:00Z', visitor: 2 }),
   ]
-  const facts = { events, botVisits: [makeBotVisitRow({ occurred_at: '2026-11-17T00:00:00Z' })], emails: [] }
+  const facts = {
+    events,
+    botVisits: [makeBotVisitRow({ occurred_at: '2026-11-17T00:00:00Z' })],
+    emails: [],
+    contacts: [],
+    bindings: [],
+  }
   const ask = (query: Parameters<typeof computeOverview>[1]) =>
     computeOverview(facts, query, { timezone: 'UTC', retentionDays: 2 }, at('2026-11-20T12:00:00Z'))!
   const { metrics, top_sources, traffic_series, recent_events } = ask({ days: 30 })
@@ -311,7 +319,7 @@ test('the oracle shows what is readable of sessions that it knows whole', () => 
 
 test('the comparison ignores what the oracle does not know, and nothing else', () => {
   const expected = computeOverview(
-    { events: [], botVisits: [], emails: [] },
+    { events: [], botVisits: [], emails: [], contacts: [], bindings: [] },
     {},
     { timezone: 'UTC', retentionDays: 30 },
     0,
@@ -323,4 +331,31 @@ test('the comparison ignores what the oracle does not know, and nothing else', (
   expect(differences(expected, answer)).toEqual([])
   answer.metrics.visitors = 1
   expect(differences(expected, answer)).toEqual(['metrics.visitors: expected 0, got 1'])
+})
+
+test('the oracle credits a server’s conversion to the last touch of its contact', () => {
+  const [ada, bob] = [501, 502]
+  const time = (clock: string) => `2026-11-20T${clock}:00Z`
+  const events = [
+    makeEventRow({ visitor: 7, occurred_at: time('08:00'), source: 'news', medium: 'email' }),
+    // Of somebody else: by its own e-mail, and by the browser's time.
+    makeEventRow({ visitor: 7, occurred_at: time('09:00'), source: 'ads', email_hash: bob }),
+    makeEventRow({ visitor: 7, occurred_at: time('11:00'), source: 'blog' }),
+  ]
+  const people = {
+    contacts: [ada, bob],
+    bindings: [
+      { visitor: { hi: 0, lo: 7 }, contact: ada, from: at(time('08:30')) },
+      { visitor: { hi: 0, lo: 7 }, contact: bob, from: at(time('10:00')) },
+    ],
+  }
+  const sent = (more: object) =>
+    makeEventRow({ visitor: 0, kind: 'conversion', occurred_at: time('12:00'), email_hash: ada, ...more })
+  const credit = (conversion: ReturnType<typeof sent>) =>
+    creditOf(conversion, { events: [...events, conversion], ...people }, 'UTC').source
+  expect(credit(sent({}))).toBe('news')
+  expect(credit(sent({ source: 'partner' }))).toBe('partner')
+  expect(credit(sent({ email_hash: bob }))).toBe('blog')
+  expect(credit(sent({ email_hash: 503 }))).toBe('direct')
+  expect(credit(sent({ occurred_at: '2026-12-20T08:00:00.001Z' }))).toBe('direct')
 })

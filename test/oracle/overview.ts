@@ -74,7 +74,7 @@ export function computeOverview(
   const shown = since(readable.events, span)
   const events = inSpan(whole, shown)
   const starting = startingIn(sessions.all, shown)
-  const credits = ofKind(events, kind.conversion).map((conversion) => creditOf(conversion, facts.events, timezone))
+  const credits = ofKind(events, kind.conversion).map((conversion) => creditOf(conversion, facts, timezone))
   const buckets = bucketsOf(span, timezone)
   const previous = previousOf(span, query, timezone)
   const rows = query.limit ?? 10

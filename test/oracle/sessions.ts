@@ -3,7 +3,7 @@
  * pair that is silent for a whole local day counts anew: each maximal run of consecutive local days with events of the
  * pair, its chain, is a session.
  */
-import { byTime, channelOf, day, type EventFact, groupBy, kind, pairOf, visitorOf } from './facts.ts'
+import { byTime, channelOf, day, type EventFact, type Facts, groupBy, kind, pairOf, visitorOf } from './facts.ts'
 import { localDay } from './local-time.ts'
 import type { Span } from './range.ts'
 
@@ -102,16 +102,33 @@ function describe(chain: readonly EventFact[], timezone: string, counted: Counte
   }
 }
 
-/** Source and medium that a conversion is credited to. `events`: all there are. */
-export function creditOf(conversion: EventFact, events: readonly EventFact[], timezone: string): Channel {
+/** Source and medium that a conversion is credited to. `facts`: all there are. */
+export function creditOf(conversion: EventFact, facts: PeopleFacts, timezone: string): Channel {
+  const { events } = facts
   const visitor = visitorOf(conversion)
-  if (visitor === '') return channelOf(conversion)
+  const contact = visitor === '' ? contactOf(conversion, facts) : 0
+  if (visitor === '' && contact === 0) return channelOf(conversion)
+  const isOwn = (event: EventFact) =>
+    visitor === '' ? contactOf(event, facts) === contact : visitorOf(event) === visitor
   const touch = events
-    .filter((event) => visitorOf(event) === visitor && channelOf(event).source !== 'direct')
+    .filter((event) => isOwn(event) && channelOf(event).source !== 'direct')
     .filter((event) => byTime(event, conversion) <= 0 && event.occurred_at >= conversion.occurred_at - 30 * day)
     .sort(byTime)
     .at(-1)
+  if (visitor === '') return channelOf(touch ?? conversion)
   return channelOf(touch ?? entryOf(conversion, events, timezone))
+}
+
+type PeopleFacts = Pick<Facts, 'events' | 'contacts' | 'bindings'>
+
+/** Whose an event is: the contact of its own e-mail, else the one that its browser is bound to then. 0: nobody's. */
+function contactOf(event: EventFact, { contacts, bindings }: PeopleFacts): number {
+  if (event.email_hash.hi === 0 && contacts.includes(event.email_hash.lo)) return event.email_hash.lo
+  const ofBrowser = bindings
+    .filter(({ visitor }) => visitor.hi === event.visitor.hi && visitor.lo === event.visitor.lo)
+    .sort((a, b) => a.from - b.from)
+  const before = ofBrowser.filter(({ from }) => from <= event.occurred_at)
+  return (before.at(-1) ?? ofBrowser[0])?.contact ?? 0
 }
 
 /** The first event of the conversion's visitor and session id on the local day before it, else on its own. */

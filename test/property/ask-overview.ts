@@ -1,6 +1,7 @@
 /** Puts cases of the overview into real stores, each as a workspace of its own, and asks the product about them. */
 import { pino } from 'pino'
 import { readAnalyticsOverview } from '../../api/operations/analytics/read-overview.ts'
+import { refreshPeople } from '../../pipeline/people/refresh.ts'
 import { type InboxRow, insertInbox } from '../../postgres/tables/inbox.ts'
 import { createTrackingKey } from '../../postgres/tables/tracking-keys.ts'
 import { createWorkspace } from '../../postgres/tables/workspaces.ts'
@@ -8,7 +9,7 @@ import { fixedClock } from '../../runtime/clock.ts'
 import { Problem } from '../../schemas/problems.ts'
 import type { OverviewCase } from '../oracle/cases.ts'
 import { insertBotVisitRows, insertEventRows } from '../support/event-rows.ts'
-import { foldWhatIsThere } from '../support/fold.ts'
+import { foldAll, foldWhatIsThere, workOn } from '../support/fold.ts'
 import type { TestStores } from '../support/stores.ts'
 
 export interface PlacedCase extends OverviewCase {
@@ -27,13 +28,16 @@ export async function placeCases(stores: TestStores, cases: readonly OverviewCas
     const base = firstId + ++placed * idsPerCase
     const workspaceId = await makeWorkspace(stores, one)
     const move = <Row extends { id: number }>(row: Row) => ({ ...row, id: base + row.id, workspace_id: workspaceId })
-    done.push({ ...one, workspaceId, events: one.events.map(move), botVisits: one.botVisits.map(move) })
+    const moved = { ...one, workspaceId, events: one.events.map(move), botVisits: one.botVisits.map(move) }
+    done.push(withOwnEmails(moved))
   }
   await insertEventRows(
     stores.ch,
     done.flatMap(({ events }) => events),
   )
+  for (const one of done) await placePeople(stores, one)
   await foldWhatIsThere(stores)
+  await creditServers(stores)
   await insertBotVisitRows(
     stores.ch,
     done.flatMap(({ botVisits }) => botVisits),
@@ -49,6 +53,47 @@ export function makeWorkspace(stores: TestStores, { timezone, plan, retentionDay
     await createTrackingKey(tx, workspaceId)
     return workspaceId
   })
+}
+
+/** Hashes of e-mails are keyed by the workspace: no two have one in common. */
+export function withOwnEmails(one: PlacedCase): PlacedCase {
+  const ownOf = (hash: number) => (hash === 0 ? 0 : one.workspaceId * 100_000 + hash)
+  return {
+    ...one,
+    events: one.events.map((row) => ({ ...row, email_hash: { hi: 0, lo: ownOf(row.email_hash.lo) } })),
+    contacts: one.contacts.map(ownOf),
+    bindings: one.bindings.map((binding) => ({ ...binding, contact: ownOf(binding.contact) })),
+  }
+}
+
+/** Contacts and bindings as a merge would have left them, with the work that it leaves. */
+export async function placePeople({ pg }: TestStores, { workspaceId, contacts, bindings }: PlacedCase): Promise<void> {
+  if (contacts.length === 0) return
+  await pg.query(
+    `WITH made AS (
+       INSERT INTO contacts (workspace_id, email, email_hash, first_identified_at, last_identified_at, first_seen_at, last_seen_at)
+       SELECT $1, hash || '@example.com', hash, 0, 0, 0, 0 FROM unnest($2::bigint[]) AS hash RETURNING id, email_hash),
+     bound AS (
+       INSERT INTO bindings (workspace_id, anonymous_id, visitor, from_at, from_id, contact_id)
+       SELECT $1, visitor, visitor::numeric, from_at, 0, id
+       FROM unnest($3::text[], $4::bigint[], $5::bigint[]) AS b (visitor, contact, from_at) JOIN made ON email_hash = contact),
+     waiting AS (INSERT INTO people_work (workspace_id, contact_id) SELECT $1, id FROM made)
+     INSERT INTO people_work (workspace_id, visitor) SELECT DISTINCT $1::int, visitor::numeric FROM unnest($3::text[]) AS visitor`,
+    [
+      ...[
+        workspaceId,
+        contacts,
+        bindings.map(({ visitor: { hi, lo } }) => String(BigInt(hi) * 2n ** 32n + BigInt(lo))),
+      ],
+      ...[bindings.map(({ contact }) => contact), bindings.map(({ from }) => from)],
+    ],
+  )
+}
+
+/** As the pipeline's loop does after a fold. Nothing has expired. */
+export async function creditServers(stores: TestStores): Promise<void> {
+  while (!(await refreshPeople(workOn(stores), 0)));
+  await foldAll(stores)
 }
 
 /** Every address has a companion without one, which is no contact. */

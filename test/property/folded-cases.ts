@@ -8,7 +8,7 @@ import type { OverviewCase } from '../oracle/cases.ts'
 import type { EventFact } from '../oracle/facts.ts'
 import { insertBotVisitRows, insertEventRows } from '../support/event-rows.ts'
 import type { TestStores } from '../support/stores.ts'
-import { inboxRows, makeWorkspace, type PlacedCase } from './ask-overview.ts'
+import { inboxRows, makeWorkspace, type PlacedCase, placePeople, withOwnEmails } from './ask-overview.ts'
 
 /** More ids than a case has events. */
 const idsPerCase = 1024
@@ -40,12 +40,13 @@ export async function placeInPortions(
     const events = one.events.map((event) => {
       const portion = Math.min(count - 1, Math.floor((event.id * count) / (one.events.length + 1)))
       const id = segments[portion]! * segmentRowsMax + at * idsPerCase + event.id
-      const row = { ...event, id, workspace_id: workspaceId }
-      rows[portion]!.push(row)
-      return row
+      return { row: { ...event, id, workspace_id: workspaceId }, portion }
     })
     const botVisits = one.botVisits.map((visit) => ({ ...visit, workspace_id: workspaceId }))
-    placed.push({ ...one, workspaceId, events, botVisits })
+    const own = withOwnEmails({ ...one, workspaceId, events: events.map(({ row }) => row), botVisits })
+    for (const [nth, { portion }] of events.entries()) rows[portion]!.push(own.events[nth]!)
+    await placePeople(stores, own)
+    placed.push(own)
   }
   await insertBotVisitRows(
     stores.ch,

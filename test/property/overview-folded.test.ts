@@ -11,7 +11,7 @@ import { computeOverview } from '../oracle/overview.ts'
 import { closeDaysAt, foldAll } from '../support/fold.ts'
 import { isLong, seed } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
-import { askOverview, type PlacedCase } from './ask-overview.ts'
+import { askOverview, creditServers, type PlacedCase } from './ask-overview.ts'
 import { placeInPortions } from './folded-cases.ts'
 
 const runs = Number(process.env['RUNS'] ?? (isLong ? 3000 : 50))
@@ -67,6 +67,7 @@ test('every figure of the overview equals an independent computation however its
       const lastId = await portion.insert()
       // The second portion comes in several folds.
       await foldAll(stores, at === 1 ? 400 : undefined)
+      await creditServers(stores)
       const name = `chunk ${from}, portion ${at}`
       await expectFigures(placed, ({ id }) => id <= lastId, { nth: 2 * at, name })
       // Days of some cases are over then, and of others all are: what comes later is late for their cells.

@@ -34,6 +34,21 @@ export interface ModelPerson {
 
 const earlier = (a: ModelEvent, b: ModelEvent) => a.at - b.at || a.id - b.id
 
+/** Sources that conversions by server events are credited to, by the event's id; `direct` where none is. */
+export function serverCreditsOf(events: readonly ModelEvent[]): Map<number, string> {
+  const people = peopleOf(events)
+  const credits = new Map<number, string>()
+  for (const { id, at, browser, isConversion } of events) {
+    if (!isConversion || browser !== null) continue
+    const { ids } = people.find((person) => person.ids.includes(id))!
+    const before = events.filter(
+      (one) => ids.includes(one.id) && one.source !== null && (one.at - at || one.id - id) <= 0,
+    )
+    credits.set(id, before.sort(earlier).at(-1)?.source ?? 'direct')
+  }
+  return credits
+}
+
 export function peopleOf(events: readonly ModelEvent[]): ModelPerson[] {
   const inOrder = [...events].sort(earlier)
   const contacts = new Set(inOrder.filter(({ isIdentity, email }) => isIdentity && email !== null).map((e) => e.email!))

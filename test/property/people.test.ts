@@ -6,13 +6,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { mergeInbox } from '../../pipeline/people/merge.ts'
 import { refreshPeople } from '../../pipeline/people/refresh.ts'
 import { makeLog } from '../../runtime/log.ts'
+import type { Conversions } from '../../schemas/resources/conversion.ts'
 import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
 import { foldStored } from '../support/figures.ts'
 import { workOn } from '../support/fold.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { askPeople, keepPeople, type SentEvent, track } from '../support/people.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
-import { type ModelEvent, type ModelPerson, peopleOf } from './people-model.ts'
+import { type ModelEvent, type ModelPerson, peopleOf, serverCreditsOf } from './people-model.ts'
 
 const runs = Number(process.env['RUNS'] ?? 60)
 const seed = Number(process.env['SEED'] ?? 20_261_124)
@@ -61,7 +62,7 @@ function makeHistory(workspace: TestWorkspace, random: (below: number) => number
     // Often of one moment: then ids tell which came first. Within a day: a session that is silent for one counts anew.
     const at = begin + random(24) * 60 * minute
     const type = one(['track', 'track', 'track', 'identify', 'conversion'] as const)
-    const browser = random(8) === 0 ? null : one(browsers)
+    const browser = random(type === 'conversion' ? 3 : 8) === 0 ? null : one(browsers)
     const hasEmail = type === 'identify' || browser === null || random(3) === 0
     const email = hasEmail ? one(emails) : null
     const session = `s${random(3)}`
@@ -138,7 +139,28 @@ async function sendAll(
     }
   }
   await keepPeople(stores)
+  // Conversions by server events are derived anew where they are credited otherwise.
+  await foldStored(stores)
   return ids
+}
+
+/** Sources of conversions by server events, as each says it and as the overview counts all. */
+async function shownServerCredits(workspace: TestWorkspace): Promise<Map<number, string>> {
+  const read = async (path: string) => (await api.ask(path, { key: workspace.apiKey })).json()
+  const { conversions } = (await read('/v1/analytics/conversions?days=3&limit=200')) as Conversions
+  const { top_sources } = (await read('/v1/analytics/overview?days=3')) as {
+    top_sources: { source: string; conversions: number }[]
+  }
+  const counted = new Map<string, number>()
+  for (const { credit } of conversions) counted.set(credit.source, (counted.get(credit.source) ?? 0) + 1)
+  const shown = top_sources.filter((row) => row.conversions > 0).map((row) => [row.source, row.conversions])
+  expect(shown.sort()).toEqual([...counted].sort())
+  for (const { credit, touches } of conversions) {
+    const credited = touches.filter(({ is_credited }) => is_credited).map(({ source }) => source)
+    expect(credited).toEqual(credit.source === 'direct' ? [] : [credit.source])
+  }
+  const ofServers = conversions.filter(({ event }) => event.anonymous_id === '')
+  return new Map(ofServers.map(({ event, credit }) => [event.id, credit.source]))
 }
 
 async function shownPeople(workspace: TestWorkspace): Promise<ModelPerson[]> {
@@ -172,6 +194,7 @@ test(
   'random identity histories come to the same people, journeys and totals as the model’s',
   async () => {
     let known = 0
+    let credited = 0
     for (let done = 0; done < runs; done += together) {
       const random = makeRandom(seed + done)
       const histories: History[] = []
@@ -180,16 +203,19 @@ test(
       }
       const ids = await sendAll(histories, random)
       for (const [nth, { workspace, events }] of histories.entries()) {
-        const expected = peopleOf(
-          events.map((event) => ({ ...event, id: ids[nth]!.get(String(event.sent['event_name']))! })),
-        )
+        const model = events.map((event) => ({ ...event, id: ids[nth]!.get(String(event.sent['event_name']))! }))
+        const expected = peopleOf(model)
         known += expected.filter(({ who }) => who.includes('@')).length
         const label = `history ${done + nth} of seed ${seed}: ${JSON.stringify(events.map(({ sent }) => sent))}`
         expect((await shownPeople(workspace)).sort(byName), label).toEqual(expected.sort(byName))
+        const credits = serverCreditsOf(model)
+        credited += [...credits.values()].filter((source) => source !== 'direct').length
+        expect(await shownServerCredits(workspace), label).toEqual(credits)
       }
     }
     // It isn't about nobody.
     expect(known).toBeGreaterThan(runs / 2)
+    expect(credited).toBeGreaterThan(runs / 8)
   },
   timeoutMs,
 )

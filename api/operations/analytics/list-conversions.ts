@@ -4,9 +4,17 @@ import {
   type CreditedConversion,
   readCredits,
   readTouchesBefore,
+  touchesOfOneMax,
   type VisitorTouch,
 } from '../../../clickhouse/queries/conversions.ts'
+import {
+  type ContactTouchEvent,
+  gatherContacts,
+  readTouchesOfContacts,
+} from '../../../clickhouse/queries/people/contact-events.ts'
 import { readEventsAt } from '../../../clickhouse/queries/people/visitors.ts'
+import { readBindingsOfContacts } from '../../../postgres/tables/bindings.ts'
+import { findContactsByHash, readContactKeys } from '../../../postgres/tables/contacts.ts'
 import { laxIntOr } from '../../../schemas/lax.ts'
 import { conversionsDefault, conversionsMax, creditWindowMs, touchesOfConversionMax } from '../../../schemas/limits.ts'
 import { channelOf } from '../../../schemas/reference/channels.ts'
@@ -34,7 +42,7 @@ export const listConversions = defineOperation({
   http: { method: 'GET', path: '/v1/analytics/conversions' },
   summary: 'List conversions with what they are credited to.',
   description:
-    'Each with the touches of its visitor in the 30 days before, the one that is credited, and by which rule.',
+    'Each with the touches of its visitor, or of the contact of a server event, in the 30 days before, the one that is credited, and by which rule.',
   tag: 'Analytics',
   effect: 'read',
   scope: 'analytics:read',
@@ -48,16 +56,23 @@ export const listConversions = defineOperation({
     const end = Math.max(start, range.end)
     const days = { from: localDayAt(start, rows.timezone), to: localDayAt(end, rows.timezone) }
     const credited = await readCredits(stores.ch, { ...rows, start, end, days, limit: query.limit })
-    const [events, touches] = await Promise.all([
+    const [events, ofVisitors] = await Promise.all([
       eventsOf(context, credited),
       readTouchesBefore(stores.ch, rows, credited),
     ])
+    const ofContacts = await touchesOfContacts(context, credited, events)
+    const touchesOf = ({ id, visitor }: CreditedConversion) =>
+      visitor === '0'
+        ? ofContacts.filter(({ contactId }) => contactId === events.get(id)?.contact_id)
+        : ofVisitors.filter((touch) => touch.visitor === visitor)
     return {
       range: shownRange(range),
       conversions: credited.flatMap((one) => {
         const event = events.get(one.id)
         // It may have been erased since it was credited.
-        return event === undefined ? [] : [{ event, credit: shownCredit(one), touches: shownTouches(one, touches) }]
+        return event === undefined
+          ? []
+          : [{ event, credit: shownCredit(one), touches: shownTouches(one, touchesOf(one)) }]
       }),
     }
   },
@@ -71,21 +86,49 @@ async function eventsOf({ workspace, stores }: ConversionsContext, credited: rea
   return new Map(recentEventRows(events, contacts).map((event) => [event.id, event]))
 }
 
+/** Of the contacts whose conversions by server events are shown. */
+async function touchesOfContacts(
+  { stores: { pg, ch } }: ConversionsContext,
+  credited: readonly CreditedConversion[],
+  events: Awaited<ReturnType<typeof eventsOf>>,
+): Promise<ContactTouchEvent[]> {
+  const own = credited.filter(({ id, visitor }) => visitor === '0' && events.get(id)?.contact_id != null)
+  if (own.length === 0) return []
+  const contactIds = [...new Set(own.map(({ id }) => events.get(id)!.contact_id!))]
+  const contacts = await gatherContacts(ch, {
+    wanted: await readContactKeys(pg, contactIds),
+    bindings: await readBindingsOfContacts(pg, contactIds),
+    findByHash: (hashes) => findContactsByHash(pg, hashes),
+  })
+  const times = own.map(({ at }) => at)
+  const span = { start: Math.min(...times) - creditWindowMs, end: Math.max(...times) }
+  return readTouchesOfContacts(ch, contacts, { ...span, limit: touchesOfOneMax })
+}
+
 function shownCredit({ rule, source, medium, touchedAt }: CreditedConversion): Conversion['credit'] {
   const touched_at = rule === 'touch' ? new Date(touchedAt).toISOString() : null
   return { rule, source, medium, channel: channelOf(source, medium), touched_at }
 }
 
-/** The credited one is the newest: a touch at the conversion's own moment comes before it if its id does. */
-function shownTouches(one: CreditedConversion, touches: readonly VisitorTouch[]): Conversion['touches'] {
-  const isBefore = ({ at, id }: VisitorTouch) => at < one.at || (at === one.at && id <= one.id)
-  return touches
-    .filter((touch) => touch.visitor === one.visitor && isBefore(touch) && touch.at >= one.at - creditWindowMs)
-    .slice(0, touchesOfConversionMax)
-    .map(({ id, at, source, medium, campaign, content }, nth) => ({
-      event_id: id,
-      occurred_at: new Date(at).toISOString(),
-      ...{ source, medium, campaign, content },
-      is_credited: nth === 0 && one.rule === 'touch',
-    }))
+type ShownTouch = Omit<VisitorTouch, 'visitor'>
+
+/**
+ * The credited one is the newest: a touch at the conversion's own moment comes before it if its id does.
+ * @param touches of its visitor or contact, newest first
+ */
+function shownTouches(one: CreditedConversion, touches: readonly ShownTouch[]): Conversion['touches'] {
+  const isBefore = ({ at, id }: ShownTouch) => at < one.at || (at === one.at && id <= one.id)
+  // A server event that names a source is its own touch.
+  const isCredited = ({ id, at, source, medium }: ShownTouch) =>
+    one.rule === 'event'
+      ? id === one.id
+      : one.rule === 'touch' && at === one.touchedAt && source === one.source && medium === one.medium
+  const own = touches.filter((touch) => isBefore(touch) && touch.at >= one.at - creditWindowMs)
+  const credited = own.find(isCredited)
+  return own.slice(0, touchesOfConversionMax).map((touch) => ({
+    event_id: touch.id,
+    occurred_at: new Date(touch.at).toISOString(),
+    ...{ source: touch.source, medium: touch.medium, campaign: touch.campaign, content: touch.content },
+    is_credited: touch === credited,
+  }))
 }

@@ -2,10 +2,10 @@
  * Whose an event of a known person is, said once: of the contact of its own e-mail, where there is that contact; else of the
  * contact that its browser is bound to at its time. What contacts' events come to, and the newest ones of a contact.
  */
-import { foldDeadlineMs } from '../../../schemas/limits.ts'
+import { creditWindowMs, foldDeadlineMs, serverCreditsPerContactMax } from '../../../schemas/limits.ts'
 import type { BoundSql } from '../../bound-sql.ts'
 import type { ClickHouse } from '../../client.ts'
-import { eventMs, isTouch } from '../../rollups/event-sql.ts'
+import { eventMs, isTouch, moment } from '../../rollups/event-sql.ts'
 import { pairsIn } from './copy-events.ts'
 
 /** The time of a browser that is a contact's; the end isn't part of it. 64 bits are decimal texts. */
@@ -145,6 +145,9 @@ function ownEvents({ times, wanted, others }: ContactsEvents, where: string): Bo
   }
 }
 
+/** Of a server event that names no source: its conversion is credited to a touch of the contact. */
+const isUncredited = `visitor = 0 AND kind = 'conversion' AND NOT (${isTouch})`
+
 export type TouchParts = readonly [at: number, source: string, medium: string, campaign: string, content: string]
 
 export interface ContactSums {
@@ -152,6 +155,8 @@ export interface ContactSums {
   readonly sessions: number
   readonly events: number
   readonly conversions: number
+  /** Conversions by server events that name no source. */
+  readonly uncredited: number
   readonly firstAt: number
   readonly lastAt: number
   /** 0: none of the events is one. */
@@ -166,12 +171,74 @@ export function sumContacts(ch: Pick<ClickHouse, 'query'>, contacts: ContactsEve
   const touch = `(${eventMs}, toString(source), toString(medium), toString(campaign), toString(content))`
   return ch.query<ContactSums>(
     `SELECT owner AS contactId, uniqExactIf((visitor, session), visitor != 0) AS sessions, count() AS events,
-       countIf(kind = 'conversion') AS conversions, min(${eventMs}) AS firstAt, max(${eventMs}) AS lastAt,
+       countIf(kind = 'conversion') AS conversions, countIf(${isUncredited}) AS uncredited, min(${eventMs}) AS firstAt, max(${eventMs}) AS lastAt,
        countIf(${isTouch}) AS touches, argMinIf(${touch}, (occurred_at, id), ${isTouch}) AS firstTouch,
        argMaxIf(${touch}, (occurred_at, id), ${isTouch}) AS lastTouch
      FROM (${own.sql}) GROUP BY owner`,
     own.params,
     { isLong: true, deadlineMs: foldDeadlineMs },
+  )
+}
+
+export interface TouchedConversion {
+  readonly contactId: number
+  readonly eventId: number
+  /** Milliseconds since 1970, as `touchedAt`. */
+  readonly at: number
+  readonly source: string
+  readonly medium: string
+  readonly touchedAt: number
+}
+
+/**
+ * Conversions by server events that name no source, with the last touch of their contact before. Those without a touch in
+ * the time for credit aren't there.
+ */
+export function readTouchedConversions(
+  ch: Pick<ClickHouse, 'query'>,
+  contacts: ContactsEvents,
+): Promise<TouchedConversion[]> {
+  const own = ownEvents(contacts, '1')
+  return ch.query<TouchedConversion>(
+    `SELECT owner AS contactId, id AS eventId, at, touch.2 AS source, touch.3 AS medium, touch.1 AS touchedAt
+     FROM (
+       SELECT owner, id, ${eventMs} AS at, ${isUncredited} AS is_uncredited,
+         argMaxIf((${eventMs}, toString(source), toString(medium)), (occurred_at, id), ${isTouch})
+           OVER (PARTITION BY owner ORDER BY occurred_at, id ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS touch
+       FROM (${own.sql}))
+     WHERE is_uncredited AND touch.2 != '' AND touch.1 >= at - ${creditWindowMs}
+     ORDER BY at DESC, id DESC LIMIT ${serverCreditsPerContactMax} BY owner`,
+    own.params,
+    { isLong: true, deadlineMs: foldDeadlineMs },
+  )
+}
+
+export interface ContactTouchEvent {
+  readonly contactId: number
+  readonly id: number
+  readonly at: number
+  readonly source: string
+  readonly medium: string
+  readonly campaign: string
+  readonly content: string
+}
+
+/** Touches of contacts in a time, its end with it, newest first. @param limit of one contact */
+export function readTouchesOfContacts(
+  ch: Pick<ClickHouse, 'query'>,
+  contacts: ContactsEvents,
+  { start, end, limit }: { readonly start: number; readonly end: number; readonly limit: number },
+): Promise<ContactTouchEvent[]> {
+  const own = ownEvents(
+    contacts,
+    `occurred_at >= ${moment('start')} AND occurred_at <= ${moment('end')} AND ${isTouch}`,
+  )
+  return ch.query<ContactTouchEvent>(
+    `SELECT owner AS contactId, id, ${eventMs} AS at, toString(source) AS source, toString(medium) AS medium,
+       toString(campaign) AS campaign, toString(content) AS content
+     FROM (${own.sql}) ORDER BY occurred_at DESC, id DESC LIMIT {limit:UInt32} BY owner`,
+    { ...own.params, start, end, limit },
+    { isLong: true },
   )
 }
 

@@ -29,8 +29,14 @@ export function recordKey(firstTriedAt: Date, targetId: number): string {
   return key
 }
 
-export function recordOf({ text }: Pick<Publication, 'text'>, uploads: readonly UploadedMedia[], createdAt: Date) {
-  const facets = linksIn(text)
+/** What a record refers to: its files, and the accounts that its text mentions, by handle. */
+export interface Prepared {
+  readonly uploads: readonly UploadedMedia[]
+  readonly dids: ReadonlyMap<string, string>
+}
+
+export function recordOf({ text }: Pick<Publication, 'text'>, { uploads, dids }: Prepared, createdAt: Date) {
+  const facets = [...linksIn(text), ...mentionsIn(text, dids)]
   return {
     $type: postCollection,
     text,
@@ -45,13 +51,30 @@ function linksIn(text: string) {
   return [...text.matchAll(/https?:\/\/[^\s<>"]+/gi)].flatMap((match) => {
     const uri = withoutPunctuation(match[0])
     if (!URL.canParse(uri)) return []
-    const byteStart = Buffer.byteLength(text.slice(0, match.index))
-    return [
-      {
-        index: { byteStart, byteEnd: byteStart + Buffer.byteLength(uri) },
-        features: [{ $type: 'app.bsky.richtext.facet#link', uri }],
-      },
-    ]
+    return [facet(text, match.index, uri, { $type: 'app.bsky.richtext.facet#link', uri })]
+  })
+}
+
+function facet(text: string, at: number, marked: string, feature: object) {
+  const byteStart = Buffer.byteLength(text.slice(0, at))
+  return { index: { byteStart, byteEnd: byteStart + Buffer.byteLength(marked) }, features: [feature] }
+}
+
+/** A handle is a host's name. An address of e-mail is none: nothing but a bracket stands before the `@`. */
+const mention = /(?<=^|[\s(])@((?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?)/gi
+
+/** Each once, in lower case. */
+export function handlesIn(text: string): string[] {
+  return [...new Set([...text.matchAll(mention)].map(([, handle]) => handle!.toLowerCase()))]
+}
+
+/** A handle of nobody is text. */
+function mentionsIn(text: string, dids: ReadonlyMap<string, string>) {
+  return [...text.matchAll(mention)].flatMap((match) => {
+    const did = dids.get(match[1]!.toLowerCase())
+    return did === undefined
+      ? []
+      : [facet(text, match.index, match[0], { $type: 'app.bsky.richtext.facet#mention', did })]
   })
 }
 

@@ -6,7 +6,7 @@
  */
 import { blueskyGraphemesMax, blueskyTextBytesMax, providerUploadMs } from '../../schemas/publish-limits.ts'
 import { type Adapter, type Call, ProviderError, type Published } from './adapter.ts'
-import { postCollection, recordKey, recordOf, type UploadedMedia } from './bluesky-record.ts'
+import { handlesIn, type Prepared, postCollection, recordKey, recordOf, type UploadedMedia } from './bluesky-record.ts'
 import { rawBody } from './media-body.ts'
 import { type Answer, askProvider, odd, textIn } from './request.ts'
 
@@ -24,7 +24,7 @@ type Signed = Pick<Calling, 'credentials' | 'signal'>
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
-export const bluesky: Adapter<BlueskyCredentials, UploadedMedia[]> = {
+export const bluesky: Adapter<BlueskyCredentials, Prepared> = {
   name: 'bluesky',
 
   validate({ text }) {
@@ -48,7 +48,7 @@ export const bluesky: Adapter<BlueskyCredentials, UploadedMedia[]> = {
     }
   },
 
-  async prepare(call, { media }) {
+  async prepare(call, { text, media }) {
     const uploads: UploadedMedia[] = []
     for (const file of media) {
       const more = { method: 'POST', ...rawBody(file), deadlineMs: providerUploadMs } as const
@@ -57,12 +57,17 @@ export const bluesky: Adapter<BlueskyCredentials, UploadedMedia[]> = {
       if (typeof blob !== 'object' || blob === null) throw odd("The platform's answer has no blob")
       uploads.push({ file, blob: blob as Record<string, unknown> })
     }
-    return uploads
+    const dids = new Map<string, string>()
+    for (const handle of handlesIn(text)) {
+      const did = await didOf(call, handle)
+      if (did !== null) dids.set(handle, did)
+    }
+    return { uploads, dids }
   },
 
-  async publish(call, publication, uploads) {
+  async publish(call, publication, prepared) {
     const rkey = recordKey(publication.sentAt!, publication.targetId)
-    const record = recordOf(publication, uploads, new Date())
+    const record = recordOf(publication, prepared, new Date())
     const json = { repo: repoOf(call), collection: postCollection, rkey, record }
     const { body } = await ask(call, 'com.atproto.repo.createRecord', { method: 'POST', json })
     return publishedAs(call, rkey, textIn(body, 'uri'))
@@ -86,6 +91,17 @@ export const bluesky: Adapter<BlueskyCredentials, UploadedMedia[]> = {
 function repoOf({ account: { externalId } }: Calling): string {
   if (externalId === null) throw new Error('a Bluesky account without its DID')
   return externalId
+}
+
+/** Null: the handle is nobody's. */
+async function didOf(call: Signed, handle: string): Promise<string | null> {
+  try {
+    const { body } = await ask(call, `com.atproto.identity.resolveHandle?${new URLSearchParams({ handle })}`)
+    return textIn(body, 'did')
+  } catch (error) {
+    if (error instanceof ProviderError && error.failure.kind === 'permanent') return null
+    throw error
+  }
 }
 
 function publishedAs(call: Calling, rkey: string, uri: string): Published {

@@ -1,5 +1,6 @@
 /** What came of an attempt, written in one transaction: target, post, the account's health, and what webhooks are told. */
 import type { Postgres, Queryable } from '../../postgres/client.ts'
+import { appendAuditEvent } from '../../postgres/tables/audit.ts'
 import { insertOutbox } from '../../postgres/tables/outbox.ts'
 import { lockPost, readPost } from '../../postgres/tables/posts.ts'
 import {
@@ -27,8 +28,10 @@ export function settlePublished(
 ): Promise<Outcome | null> {
   const result = { provider, external_id: externalId, url, published_at: new Date().toISOString() }
   return pg.transaction(async (tx) => {
-    if (!(await settle(tx, target, claim, 'published', result))) return null
+    const settled = await settle(tx, target, claim, 'published', result)
+    if (settled === null) return null
     await tellHealth(tx, target, { status: 'ok', message: '' })
+    await audit(tx, target, settled.ended)
     return 'published'
   })
 }
@@ -41,8 +44,10 @@ export function settleFailed(
   message: string,
 ): Promise<Outcome | null> {
   return pg.transaction(async (tx) => {
-    if (!(await settle(tx, target, claim, 'failed', errorResult(failure, message)))) return null
+    const settled = await settle(tx, target, claim, 'failed', errorResult(failure, message))
+    if (settled === null) return null
     await tellHealth(tx, target, healthAfter(failure, message))
+    await audit(tx, target, settled.ended)
     return 'failed'
   })
 }
@@ -78,21 +83,33 @@ function healthAfter({ kind }: Failure, message: string): AccountHealth {
   return { status: 'error', message, isExpired: kind === 'reauthenticate' }
 }
 
+/** @returns null where the claim has ended; `ended` is null while other targets of the post are on their way */
 async function settle(
   tx: Queryable,
   { post_id, workspace_id }: ClaimedTarget,
   claim: Claim,
   status: 'published' | 'failed',
   result: object,
-): Promise<boolean> {
+): Promise<{ ended: EndedStatus | null } | null> {
   await lockPost(tx, workspace_id, post_id)
-  if (!(await settleTarget(tx, claim, status, result))) return false
+  if (!(await settleTarget(tx, claim, status, result))) return null
   const ended = await settlePost(tx, post_id)
-  if (ended === 'published' || ended === 'failed') {
-    const post = await readPost(tx, workspace_id, post_id)
-    await insertOutbox(tx, workspace_id, `post.${ended}`, serializePost(post!))
-  }
-  return true
+  if (ended !== 'published' && ended !== 'failed') return { ended: null }
+  const post = await readPost(tx, workspace_id, post_id)
+  await insertOutbox(tx, workspace_id, `post.${ended}`, serializePost(post!))
+  return { ended }
+}
+
+type EndedStatus = 'published' | 'failed'
+
+/** Last in its transaction: other changes of the workspace wait for the end of its chain. */
+async function audit(tx: Queryable, target: ClaimedTarget, ended: EndedStatus | null): Promise<void> {
+  if (ended === null) return
+  await appendAuditEvent(tx, {
+    ...{ workspaceId: target.workspace_id, action: ended === 'published' ? 'post.publish' : 'post.fail' },
+    ...{ actorType: 'system', actorId: null, actorName: 'pipeline', interface: 'cli' },
+    ...{ resourceType: 'post', resourceId: target.post_id, requestId: null, ipHash: null, metadata: {} },
+  })
 }
 
 async function tellHealth(tx: Queryable, target: ClaimedTarget, health: AccountHealth): Promise<void> {

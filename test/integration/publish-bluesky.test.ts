@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { setUpApi } from '../support/api.ts'
-import { type BlueskyServer, startBluesky, testDid, testHandle } from '../support/bluesky-server.ts'
+import { type BlueskyServer, knownHandles, startBluesky, testDid, testHandle } from '../support/bluesky-server.ts'
 import { film, png } from '../support/media-files.ts'
 import { endedPost, runPublisher, schedulePost, type TestPublisher } from '../support/publisher.ts'
 import { asking } from '../support/publishing.ts'
@@ -53,6 +53,24 @@ test('an app password that is refused is not connected, nor one without a handle
   expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining('Invalid identifier or password') })
   const nameless = await svcAccounts(stores, ...words, '--secret', server.state.password)
   expect(nameless).toMatchObject({ code: 2, err: expect.stringContaining('--handle') })
+})
+
+test('accounts that exist are mentioned; other handles, and addresses of e-mail, are text', async () => {
+  const caption = 'Grüße @Ada.bsky.test (@bob.example.com), @nobody.bsky.test, ada@ada.bsky.test and @ada.'
+  await publishNow(caption, await connect())
+  const [{ record }] = server.records as [(typeof server.records)[0]]
+  const bytes = Buffer.from(caption)
+  const marked = record.facets.map(({ index, features }: { index: Record<string, number>; features: object[] }) => [
+    bytes.subarray(index['byteStart'], index['byteEnd']).toString(),
+    features,
+  ])
+  const mention = (text: string, did: string) => [text, [{ $type: 'app.bsky.richtext.facet#mention', did }]]
+  expect(marked).toEqual([
+    mention('@Ada.bsky.test', knownHandles.get('ada.bsky.test')!),
+    mention('@bob.example.com', knownHandles.get('bob.example.com')!),
+  ])
+  const resolved = stepsOf('GET /xrpc/com.atproto.identity.resolveHandle').map(({ query }) => query.get('handle'))
+  expect(resolved).toEqual(['ada.bsky.test', 'bob.example.com', 'nobody.bsky.test'])
 })
 
 test('links are marked by their place in the bytes of the text', async () => {

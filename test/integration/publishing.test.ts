@@ -17,6 +17,21 @@ const account = (platform: 'x' | 'linkedin' = 'x') => makeAccount(stores, mine.w
 const accountShown = async (id: number) =>
   (await ask('GET', '/v1/social-accounts')).body.find((one: { id: number }) => one.id === id)
 
+/** Newest first. */
+async function auditedOf(postId: number): Promise<string[][]> {
+  const { body } = await ask('GET', '/v1/audit-log?limit=200')
+  return body
+    .filter(
+      (row: { resource_type: string; resource_id: number }) =>
+        row.resource_type === 'post' && row.resource_id === postId,
+    )
+    .map((row: { action: string; actor_type: string; actor_name: string }) => [
+      row.action,
+      row.actor_type,
+      row.actor_name,
+    ])
+}
+
 test('a post is published when its time has come, to each of its accounts, and webhooks are told once', async () => {
   const ids = [await account(), await account('linkedin')]
   const post = await endedPost(ask, await schedulePost(ask, { caption: 'Everything must go.', accounts: ids }))
@@ -37,6 +52,11 @@ test('a post is published when its time has come, to each of its accounts, and w
   // What it led to is counted when it is asked for.
   expect(post).toMatchObject(told!.object)
   expect(told!.type).toBe('post.published')
+  expect(await auditedOf(post.id)).toEqual([
+    ['post.publish', 'system', 'pipeline'],
+    ['post.schedule', 'api_key', expect.any(String)],
+    ['post.create', 'api_key', expect.any(String)],
+  ])
 })
 
 test('a post that is not due, or was unscheduled, is left alone', async () => {
@@ -69,6 +89,8 @@ test('a target that is refused fails the post; scheduled anew, only that target 
     'post.failed',
     'social_account.health_changed',
   ])
+  // One row for the post, whatever number of targets it has.
+  expect((await auditedOf(id)).filter(([, actor]) => actor === 'system')).toEqual([['post.fail', 'system', 'pipeline']])
 
   // Kept from being published at once, so that the caption can be changed.
   await ask('POST', `/v1/posts/${id}/schedule`, { scheduled_at: new Date(Date.now() + 3_600_000).toISOString() })

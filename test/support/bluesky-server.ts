@@ -21,6 +21,11 @@ export interface BlueskyServer extends ProviderServer {
 
 export const testDid = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz'
 export const testHandle = 'shop.bsky.test'
+/** Handles of others, by which a text may mention them. */
+export const knownHandles = new Map([
+  ['ada.bsky.test', 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa'],
+  ['bob.example.com', 'did:web:bob.example.com'],
+])
 const tid = /^[234567abcdefghij][234567abcdefghijklmnopqrstuvwxyz]{12}$/
 const refused = (error: string, message: string, status = 400): Answered => ({ status, body: { error, message } })
 
@@ -88,6 +93,10 @@ export async function startBluesky(): Promise<BlueskyServer> {
     },
     'POST /xrpc/com.atproto.repo.uploadBlob': signedIn(uploadBlob),
     'POST /xrpc/com.atproto.repo.createRecord': signedIn(createRecord),
+    'GET /xrpc/com.atproto.identity.resolveHandle': ({ query }) => {
+      const did = knownHandles.get(query.get('handle') ?? '')
+      return did === undefined ? refused('InvalidRequest', 'Unable to resolve handle') : { status: 200, body: { did } }
+    },
     'GET /xrpc/com.atproto.repo.getRecord': ({ query }) => {
       const rkey = query.get('rkey')
       const isOurs = query.get('repo') === testDid && query.get('collection') === 'app.bsky.feed.post'
@@ -118,7 +127,10 @@ function faultOf(record: any, blobs: BlueskyServer['blobs']): string | null {
   for (const { index, features } of facets) {
     const isWithin = index.byteStart >= 0 && index.byteStart < index.byteEnd && index.byteEnd <= bytes.length
     if (!isWithin) return 'Record/facets/index'
-    for (const { $type, uri } of features) {
+    for (const { $type, uri, did } of features) {
+      if ($type === 'app.bsky.richtext.facet#mention' && !/^did:[a-z]+:[\w.:%-]+$/.test(did)) {
+        return 'Record/facets/features/did'
+      }
       if ($type === 'app.bsky.richtext.facet#link' && !URL.canParse(uri)) return 'Record/facets/features/uri'
     }
   }

@@ -15,6 +15,7 @@ import { botRetentionDays, erasureKeepMs, shippedManifestKeepMs } from '../../sc
 import { hourMs } from '../../schemas/time-zone.ts'
 import { agreedTime } from '../agreed-time.ts'
 import { makeDayDeleter } from '../delete-days.ts'
+import { deleteRemoved } from '../delete-removed.ts'
 import { deleteExpiredDays } from '../fold/delete-rows.ts'
 import type { JobContext } from '../job.ts'
 import type { ExpiredTable } from '../pipeline-metrics.ts'
@@ -44,6 +45,7 @@ export async function expireData(context: JobContext): Promise<void> {
     }
     const rows = await deleteExpiredDays(context, groups)
     log.info({ rows }, 'deleted rows derived from expired days')
+    log.info({ rows: await deleteRemoved(context) }, 'deleted rows of workspaces that are gone')
   }
 
   const visits = await days.dropDays('bot_visits', expiryOf(botRetentionDays, now))

@@ -17,7 +17,7 @@ import { rangesOf, readFoldedAsOf, readFoldState, takeFoldVersion } from '../../
 import { hourMs, localDayAt } from '../../schemas/time-zone.ts'
 import { deleteRows } from '../fold/delete-rows.ts'
 import type { Folding } from '../fold/fold.ts'
-import { type BuildDay, writeCells } from '../fold/write-cells.ts'
+import { type BuildDay, lastClosedDay, writeCells } from '../fold/write-cells.ts'
 
 const mutationDeadlineMs = 60 * 60_000
 
@@ -60,8 +60,11 @@ async function removeAndDeriveAnew(
     const own = [...new Set(places.map(({ hour }) => localDayAt(hour * hourMs, timezone)))]
     // An hour may be of two days, where a timezone is half an hour off.
     const later = places.map(({ hour }) => localDayAt((hour + 1) * hourMs - 1, timezone))
-    const closed = [...new Set([...own, ...later])].filter((day) => day <= (cellsThrough ?? -1))
-    for (const day of closed) days.push({ build, workspaceId, timezone, day })
+    // An erasure that died may have lowered `cellsThrough`: days over before it have cells all the same.
+    const over = Math.max(cellsThrough ?? -1, lastClosedDay(timezone, erasure.requestedAt))
+    const written = [...new Set([...own, ...later])].filter((day) => cellsThrough !== null && day <= over)
+    for (const day of written) days.push({ build, workspaceId, timezone, day })
+    const closed = written.filter((day) => day <= cellsThrough!)
     if (closed.length > 0) await lowerCellsThrough(pg, [build], Math.min(...closed) - 1)
   }
   await deleteEvents(ch, erasure)

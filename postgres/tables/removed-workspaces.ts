@@ -1,0 +1,36 @@
+/** What Postgres still holds of workspaces that are gone: rows of tables that don't refer to their workspace. */
+import type { Queryable } from '../client.ts'
+
+/** Facts, bindings and credits of servers' conversions go with their contacts where they have one. */
+const tables = [
+  ...(['inbox', 'contact_sightings', 'contacts', 'identity_facts', 'bindings', 'server_credits'] as const),
+  ...(['people_work', 'event_repairs', 'erasures', 'figure_builds'] as const),
+] as const
+
+export interface KnownWorkspaces {
+  readonly ids: readonly number[]
+  /** The greatest number that was ever given. */
+  readonly last: number
+}
+
+export async function readKnownWorkspaces(q: Queryable): Promise<KnownWorkspaces> {
+  const [row] = await q.query<KnownWorkspaces>(
+    `SELECT (SELECT coalesce(json_agg(id ORDER BY id), '[]') FROM workspaces) AS ids,
+       coalesce(pg_sequence_last_value(pg_get_serial_sequence('workspaces', 'id')), 0) AS last`,
+  )
+  return row!
+}
+
+export async function deleteRowsOfRemoved(q: Queryable, { ids, last }: KnownWorkspaces): Promise<void> {
+  for (const table of tables) {
+    await q.query(
+      `DELETE FROM ${table} WHERE workspace_id IN (
+         SELECT DISTINCT workspace_id FROM ${table} WHERE workspace_id <= $2 AND NOT workspace_id = ANY ($1::int[]))`,
+      [ids, last],
+      { deadlineMs: deleteDeadlineMs },
+    )
+  }
+}
+
+/** Rows of a large workspace. */
+const deleteDeadlineMs = 10 * 60_000

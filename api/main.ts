@@ -19,7 +19,7 @@ import { apiPostgresDeadlineMs, rateLimitDeadlineMs } from '../schemas/api-limit
 import { redisDeadlineMs } from '../schemas/limits.ts'
 import { hourMs } from '../schemas/time-zone.ts'
 import { makeGateway } from './gateway.ts'
-import { makeRateLimiter } from './guards/rate-limit.ts'
+import { makeRateLimiter, makeSignInLimiter } from './guards/rate-limit.ts'
 import { keepMediaSwept } from './media/sweep.ts'
 import { operations } from './operations/registry.ts'
 
@@ -41,6 +41,7 @@ async function main(): Promise<void> {
   let port = config.port
   const server = makeGateway({
     ...{ operations, pg, ch, log, clock: systemClock, metrics: makeMetrics('api'), rateLimiter },
+    signInLimiter: makeSignInLimiter(redis),
     box: makeSecretBox(secretKey, secretBoxPurpose),
     hashes: makeIdentityHashes(secretKey),
     revenueBox: makeSecretBox(secretKey, revenueSecretsPurpose),

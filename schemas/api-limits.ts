@@ -72,3 +72,14 @@ export const socialAccountNameLengthMax = 120
 /** A sign-in link is used once, within so long; a browser's session lasts so long. */
 export const signInLinkMs = 15 * 60_000
 export const browserSessionMs = 30 * 24 * 3_600_000
+/** An owner's password, in code points: long enough to withstand guessing, short enough to be hashed at once. */
+export const passwordLengthMin = 10
+export const passwordLengthMax = 200
+/** Tries of an address, and of an e-mail from wherever, in each window. */
+export const signInWindowMs = 15 * minute
+export const signInTriesOfAddressMax = 10
+export const signInTriesOfEmailMax = 30
+/** Passwords compared at once, each with 19 MiB; beyond it the answer is 429. */
+export const passwordChecksMax = 4
+/** A form with an e-mail and a password, each character of which may take twelve bytes. */
+export const signInFormBytesMax = 8 * 1024

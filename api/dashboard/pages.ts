@@ -25,17 +25,24 @@ export function shell(): HttpReply {
   return html(200, '<div id="app"></div><script type="module" src="/dashboard/dashboard.js"></script>')
 }
 
-const texts: Readonly<Record<number, string>> = {
+const texts = {
   200: 'This page is for the owner of the workspace.',
+  401: 'E-mail and password don’t belong together.',
   403: 'A sign-in link works on the machine that the service runs on, or through a tunnel to it.',
   410: 'This link was used before, or is older than 15 minutes.',
-}
+  429: 'There were too many tries. Try again in a while, or use a link.',
+} as const
 
-/** @param status 200 without a link, 403 from another machine, 410 for a link that is used or too old */
-export function signInPage(status: 200 | 403 | 410): HttpReply {
+/** @param status 200 for the page alone, 401 for a wrong password, 403 for a link from another machine, 410 for one used or too old, 429 for too many tries */
+export function signInPage(status: keyof typeof texts): HttpReply {
+  const isWrong = status !== 200
   return html(
     status,
-    `<main class="sign-in"><h1>Sign in</h1><p>${texts[status]}</p><p>Make a link on that machine, and open it:</p><pre>npx svc owner link</pre></main>`,
+    `<main class="sign-in"><h1>Sign in</h1><p${isWrong ? ' class="failure" role="alert"' : ''}>${texts[status]}</p>
+<form class="panel" method="post" action="/dashboard/sign-in"><label>E-mail <input name="email" type="email" autocomplete="username" required></label>
+<label>Password <input name="password" type="password" autocomplete="current-password" required></label><button type="submit">Sign in</button></form>
+<p>Without a password, make a link on that machine, and open it:</p><pre>npx svc owner link</pre>
+<p><code>npx svc owner password</code> sets a password.</p></main>`,
   )
 }
 

@@ -138,7 +138,7 @@ async function call(
     : jsonReply(status, body, { ...unstored, ...headers })
 }
 
-export function addressOf({ headers, socketAddress }: RequestHead, { proxies }: RestGateway): string {
+export function addressOf({ headers, socketAddress }: RequestHead, { proxies }: Pick<RestGateway, 'proxies'>): string {
   return proxies.resolve(socketAddress, headers.get('x-forwarded-for') ?? '', '').address
 }
 

@@ -1,6 +1,8 @@
 /** The dashboard as its owner meets it: the first event, filters, keys, hostile texts, and who can't see colours or use a mouse. */
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
+import { setOwnerPassword } from '../../postgres/tables/owner-passwords.ts'
+import { hashPassword } from '../../runtime/password.ts'
 import { projectFile } from '../../runtime/paths.ts'
 import { setUpApi } from '../support/api.ts'
 import { setUpDashboard, violations } from '../support/dashboard.ts'
@@ -131,6 +133,24 @@ test('who is signed out, or was never in, is told how to sign in', async (contex
   expect(await page.textContent('main')).toContain('npx svc owner link')
   await page.goto(`${api.url}/dashboard?range=w`)
   await page.waitForURL('**/dashboard/sign-in')
+})
+
+test('by password: a wrong one is told, the right one signs in', async (context) => {
+  const email = `owner${mine.workspaceId}@example.com`
+  const hash = await hashPassword('correct horse')
+  await stores.pg.transaction((tx) => setOwnerPassword(tx, mine.workspaceId, hash, email))
+  const page = await signIn(context)
+  await page.goto(`${api.url}/dashboard/sign-in`)
+  for (const [password, seen] of [
+    ['wrong horse', '[role="alert"]'],
+    ['correct horse', 'text=Waiting for the first event'],
+  ] as const) {
+    await page.getByLabel('E-mail').fill(email)
+    await page.getByLabel('Password').fill(password)
+    await page.keyboard.press('Enter')
+    await page.waitForSelector(seen)
+    expect(await violations(page)).toEqual([])
+  }
 })
 
 test('chosen days, the series of the period before, and crawlers', async (context) => {

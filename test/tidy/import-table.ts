@@ -53,6 +53,7 @@ export const companions: Readonly<Record<string, string>> = { '@embedded-postgre
 /** Where each package enters; tests and benches besides. */
 export const vendors: Readonly<Record<string, readonly string[]>> = {
   '@clickhouse/client': ['clickhouse/client.ts'],
+  '@node-rs/argon2': ['runtime/password.ts'],
   '@ip-location-db/geo-whois-asn-country-mmdb': ['ingest/countries.ts'],
   ajv: ['schemas/generate.ts'],
   bowser: ['ingest/steps/user-agents.ts'],

@@ -72,6 +72,8 @@ export const socialAccountNameLengthMax = 120
 /** A sign-in link is used once, within so long; a browser's session lasts so long. */
 export const signInLinkMs = 15 * 60_000
 export const browserSessionMs = 30 * 24 * 3_600_000
+/** A page of the dashboard waits no longer for the answers that it begins with. */
+export const firstAnswersWithinMs = 1 * second
 /** An owner's password, in code points: long enough to withstand guessing, short enough to be hashed at once. */
 export const passwordLengthMin = 10
 export const passwordLengthMax = 200

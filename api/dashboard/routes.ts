@@ -12,6 +12,7 @@ import { Problem } from '../../schemas/problems.ts'
 import type { SignInLimiter } from '../guards/rate-limit.ts'
 import type { Operation } from '../operations/define.ts'
 import { makeRestRouter, problemReply, type RestGateway } from '../transports/rest.ts'
+import { makeFirstAnswers } from './first-answers.ts'
 import { assets, shell } from './pages.ts'
 import { isFromOwnPage, makeSessionAuthenticator, sessionCookie, tokenOf } from './session.ts'
 import { makeSignIn, redirect, signInPath } from './sign-in.ts'
@@ -29,14 +30,16 @@ export function makeDashboardRoute(
 ) {
   const { clock, config } = gateway
   const authenticator = makeSessionAuthenticator(pg, clock)
-  const routeOperation = makeRestRouter(operations, {
+  const ofSessions: RestGateway = {
     ...gateway,
     authenticator,
     by: { interface: 'console', header: 'cookie' },
     get config() {
       return gateway.config
     },
-  })
+  }
+  const routeOperation = makeRestRouter(operations, ofSessions)
+  const readFirst = makeFirstAnswers(operations, ofSessions)
   const isSecure = () => config.apiHost.startsWith('https:')
   const signIn = makeSignIn({ pg, signInLimiter, clock, isSecure, proxies: gateway.proxies })
 
@@ -68,7 +71,7 @@ export function makeDashboardRoute(
   async function showPage(head: RequestHead): Promise<HttpReply> {
     try {
       await authenticator.authenticate(head.headers.get('cookie'))
-      return shell()
+      return shell(await readFirst(head))
     } catch (error) {
       if (error instanceof Problem) return redirect(signInPath)
       throw error

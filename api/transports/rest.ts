@@ -161,7 +161,10 @@ export function redirectReply(path: string, query: string): HttpReply {
 }
 
 /** Of a repeated parameter the last value counts, where it isn't a list. */
-function readQuery(query: string, shape: Readonly<Record<string, z.ZodType>> = {}): Record<string, string | string[]> {
+export function readQuery(
+  query: string,
+  shape: Readonly<Record<string, z.ZodType>> = {},
+): Record<string, string | string[]> {
   const values: Record<string, string | string[]> = Object.create(null)
   const sent = new URLSearchParams(query)
   for (const [name, value] of sent) values[name] = value

@@ -100,6 +100,8 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
 
 /** Packages that are run, not imported, with the file that runs them; and those that only tests and benches import. */
 export const tools: Readonly<Record<string, string>> = {
+  // Its map is read as JSON.
+  'world-atlas': 'web/bundle/world-map.ts',
   '@biomejs/biome': 'package.json',
   '@modelcontextprotocol/conformance': 'test/integration/mcp-conformance.test.ts',
   '@redocly/cli': 'redocly.yaml',

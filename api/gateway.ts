@@ -19,6 +19,7 @@ import { arrivingBodiesBytesMax, bodyDeadlineMs, overviewReuse } from '../schema
 import { formOverheadBytesMax } from '../schemas/media-limits.ts'
 import { makeDashboardRoute } from './dashboard/routes.ts'
 import { makeAuthenticator } from './guards/authenticate.ts'
+import type { SignInLimiter } from './guards/rate-limit.ts'
 import { guidePages } from './guides.ts'
 import { readHealth } from './health.ts'
 import type { MediaLimits } from './media/receive.ts'
@@ -37,6 +38,7 @@ export interface GatewayOptions extends Pick<RestGateway, Passed> {
   readonly pg: Pick<Postgres, 'query' | 'transaction' | 'ping'>
   readonly ch: Pick<ClickHouse, 'query' | 'ping'>
   readonly metrics: Metrics
+  readonly signInLimiter: SignInLimiter
   readonly box: SecretBox
   readonly hashes: IdentityHashes
   readonly revenueBox: RevenueReceiver['revenueBox']
@@ -58,7 +60,7 @@ export function makeGateway(options: GatewayOptions): HttpServer {
   const gateway = restGatewayOf(options)
   const routeOperation = makeRestRouter(options.operations, gateway)
   const routeMcp = makeMcpRoute(options.operations, gateway)
-  const routeDashboard = makeDashboardRoute(options.operations, gateway, options.pg)
+  const routeDashboard = makeDashboardRoute(options.operations, gateway, options)
   const pages = pagesOf(options)
   return makeHttpServer({
     log: options.log,

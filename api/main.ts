@@ -18,8 +18,9 @@ import { makeShutdown } from '../runtime/shutdown.ts'
 import { apiPostgresDeadlineMs, rateLimitDeadlineMs } from '../schemas/api-limits.ts'
 import { redisDeadlineMs } from '../schemas/limits.ts'
 import { hourMs } from '../schemas/time-zone.ts'
+import { prepareAssets } from './dashboard/pages.ts'
 import { makeGateway } from './gateway.ts'
-import { makeRateLimiter } from './guards/rate-limit.ts'
+import { makeRateLimiter, makeSignInLimiter } from './guards/rate-limit.ts'
 import { keepMediaSwept } from './media/sweep.ts'
 import { operations } from './operations/registry.ts'
 
@@ -41,6 +42,7 @@ async function main(): Promise<void> {
   let port = config.port
   const server = makeGateway({
     ...{ operations, pg, ch, log, clock: systemClock, metrics: makeMetrics('api'), rateLimiter },
+    signInLimiter: makeSignInLimiter(redis),
     box: makeSecretBox(secretKey, secretBoxPurpose),
     hashes: makeIdentityHashes(secretKey),
     revenueBox: makeSecretBox(secretKey, revenueSecretsPurpose),
@@ -61,6 +63,7 @@ async function main(): Promise<void> {
   shutdown.step('disconnect ClickHouse', () => ch.close())
   shutdown.step('disconnect Redis', async () => redis.disconnect())
   log.info({ port }, 'the API is ready')
+  prepareAssets().catch((error) => log.warn({ err: error }, "the dashboard's files can't be read"))
   process.send?.({ type: 'ready', port })
 }
 

@@ -9,7 +9,11 @@ export interface PageSource {
   read(): Promise<Buffer>
 }
 
-export type StaticPage = (head: RequestHead) => Promise<HttpReply>
+export interface StaticPage {
+  (head: RequestHead): Promise<HttpReply>
+  /** Reads and compresses it ahead of its first reader. */
+  prepare(): Promise<unknown>
+}
 
 /** @param headers of every answer, besides its type */
 export function staticPages(
@@ -19,13 +23,13 @@ export function staticPages(
   return Object.fromEntries(
     Object.entries(sources).map(([path, { type, read }]) => {
       let made: Promise<StaticBody> | undefined
-      return [
-        path,
-        async (head: RequestHead) => {
-          made ??= read().then(makeStaticBody)
-          return staticReply(await made, askedBy(head), { 'Content-Type': type, ...headers })
-        },
-      ]
+      const prepare = () => {
+        made ??= read().then(makeStaticBody)
+        return made
+      }
+      const page = async (head: RequestHead) =>
+        staticReply(await prepare(), askedBy(head), { 'Content-Type': type, ...headers })
+      return [path, Object.assign(page, { prepare })]
     }),
   )
 }

@@ -17,6 +17,7 @@ import { listKeys } from './commands/keys-list.ts'
 import { revokeKey } from './commands/keys-revoke.ts'
 import { migrate } from './commands/migrate.ts'
 import { makeOwnerLink } from './commands/owner-link.ts'
+import { setPassword } from './commands/owner-password.ts'
 import { erasePeople } from './commands/people-erase.ts'
 import { setPlanOfWorkspace } from './commands/plan-set.ts'
 import { replay } from './commands/replay.ts'
@@ -37,6 +38,7 @@ export const commands: readonly Command[] = [
   setWorkspace,
   setPlanOfWorkspace,
   makeOwnerLink,
+  setPassword,
   createKey,
   listKeys,
   revokeKey,

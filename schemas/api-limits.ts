@@ -72,3 +72,16 @@ export const socialAccountNameLengthMax = 120
 /** A sign-in link is used once, within so long; a browser's session lasts so long. */
 export const signInLinkMs = 15 * 60_000
 export const browserSessionMs = 30 * 24 * 3_600_000
+/** A page of the dashboard waits no longer for the answers that it begins with. */
+export const firstAnswersWithinMs = 1 * second
+/** An owner's password, in code points: long enough to withstand guessing, short enough to be hashed at once. */
+export const passwordLengthMin = 10
+export const passwordLengthMax = 200
+/** Tries of an address, and of an e-mail from wherever, in each window. */
+export const signInWindowMs = 15 * minute
+export const signInTriesOfAddressMax = 10
+export const signInTriesOfEmailMax = 30
+/** Passwords compared at once, each with 19 MiB; beyond it the answer is 429. */
+export const passwordChecksMax = 4
+/** A form with an e-mail and a password, each character of which may take twelve bytes. */
+export const signInFormBytesMax = 8 * 1024

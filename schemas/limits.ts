@@ -206,6 +206,8 @@ export const overviewRangeDaysMax = 366
 export const bucketsMax = 2_000
 export const overviewRowsDefault = 10
 export const overviewRowsMax = 100
+/** Of one list of sessions by a property: ten pages of 100. */
+export const breakdownRowsMax = 1_000
 /** Filters: values of one filter, the length of a value, and sources that a channel filter may match. */
 export const filterValuesMax = 20
 export const filterTextLengthMax = 2_048

@@ -10,3 +10,6 @@ export const scriptVariantsMax = 1_000
 /** Bytes by gzip: of the script, and of both files. */
 export const scriptGzipBytesMax = 3_000
 export const scriptsGzipBytesMax = 7_168
+
+/** Script and style of the dashboard up to its first chart, by gzip. */
+export const dashboardGzipBytesMax = 90 * 1024

@@ -1,8 +1,7 @@
-/** The files of the dashboard: the shell that its script fills, script and style, and the page of who isn't signed in. */
-import { readFile } from 'node:fs/promises'
+/** The pages of the dashboard: the shell that its script fills, and the one of who isn't signed in. */
 import type { HttpReply } from '../../runtime/http/reply.ts'
-import { projectFile } from '../../runtime/paths.ts'
-import { staticPages } from '../static-pages.ts'
+import { headTags, makeAssets } from './assets.ts'
+import type { FirstAnswers } from './first-answers.ts'
 
 const headers = {
   'Content-Security-Policy':
@@ -10,39 +9,46 @@ const headers = {
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'same-origin',
 }
-const read = (file: string) => () => readFile(projectFile('web/generated', file))
 
-/** By path. A browser asks each time whether it has the newest. */
-export const assets = staticPages(
-  {
-    '/dashboard/dashboard.js': { type: 'text/javascript; charset=utf-8', read: read('dashboard.js') },
-    '/dashboard/dashboard.css': { type: 'text/css; charset=utf-8', read: read('dashboard.css') },
-  },
-  { ...headers, 'Cache-Control': 'no-cache' },
-)
+export const assets = makeAssets(headers)
 
-export function shell(): HttpReply {
-  return html(200, '<div id="app"></div><script type="module" src="/dashboard/dashboard.js"></script>')
+/** Compresses all files, so that nobody waits for it. */
+export async function prepareAssets(): Promise<void> {
+  for (const asset of Object.values(assets)) await asset.prepare()
 }
 
-const texts: Readonly<Record<number, string>> = {
+/** The page that the script fills, with the answers that it begins with. */
+export function shell(answers: FirstAnswers): HttpReply {
+  // As a text of JSON it says the same, and ends no element.
+  const json = JSON.stringify(answers).replaceAll('<', '\\u003c')
+  return html(200, `<div id="app"></div><script type="application/json" id="answers">${json}</script>`, headTags.script)
+}
+
+const texts = {
   200: 'This page is for the owner of the workspace.',
+  401: 'E-mail and password don’t belong together.',
   403: 'A sign-in link works on the machine that the service runs on, or through a tunnel to it.',
   410: 'This link was used before, or is older than 15 minutes.',
-}
+  429: 'There were too many tries. Try again in a while, or use a link.',
+} as const
 
-/** @param status 200 without a link, 403 from another machine, 410 for a link that is used or too old */
-export function signInPage(status: 200 | 403 | 410): HttpReply {
+/** @param status 200 for the page alone, 401 for a wrong password, 403 for a link from another machine, 410 for one used or too old, 429 for too many tries */
+export function signInPage(status: keyof typeof texts): HttpReply {
+  const isWrong = status !== 200
   return html(
     status,
-    `<main class="sign-in"><h1>Sign in</h1><p>${texts[status]}</p><p>Make a link on that machine, and open it:</p><pre>npx svc owner link</pre></main>`,
+    `<main class="sign-in"><h1>Sign in</h1><p${isWrong ? ' class="failure" role="alert"' : ''}>${texts[status]}</p>
+<form class="panel" method="post" action="/dashboard/sign-in"><label>E-mail <input name="email" type="email" autocomplete="username" required></label>
+<label>Password <input name="password" type="password" autocomplete="current-password" required></label><button type="submit">Sign in</button></form>
+<p>Without a password, make a link on that machine, and open it:</p><pre>npx svc owner link</pre>
+<p><code>npx svc owner password</code> sets a password.</p></main>`,
   )
 }
 
-function html(status: number, body: string): HttpReply {
+function html(status: number, body: string, head = ''): HttpReply {
   return {
     status,
     headers: { ...headers, 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-store' },
-    body: `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Dashboard</title><meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,"><link rel="stylesheet" href="/dashboard/dashboard.css"></head><body>${body}</body></html>`,
+    body: `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Dashboard</title><meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">${headTags.style}${head}</head><body>${body}</body></html>`,
   }
 }

@@ -6,7 +6,13 @@ import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis, RateLimi
 import type { FoundApiKey } from '../../postgres/tables/api-keys.ts'
 import type { PlanKey } from '../../postgres/tables/workspaces.ts'
 import type { Clock } from '../../runtime/clock.ts'
-import { rateLimitWindowMs } from '../../schemas/api-limits.ts'
+import {
+  rateLimitWindowMs,
+  signInTriesOfAddressMax,
+  signInTriesOfEmailMax,
+  signInWindowMs,
+} from '../../schemas/api-limits.ts'
+import { sha256Of } from '../../schemas/keys.ts'
 
 export interface RateLimiter {
   /** Counts a request of the key. */
@@ -50,8 +56,39 @@ export function makeRateLimiter({ redis, limits, clock }: RateLimiterOptions): R
   }
 }
 
-function makeLimiter(redis: unknown, points: number): RateLimiterAbstract {
-  const options = { keyPrefix: 'svc:rate', points, duration: rateLimitWindowMs / 1000 }
+export interface SignInLimiter {
+  /** Counts a try to sign in. @returns milliseconds until the next one is allowed; 0 where this one is */
+  take(address: string, email: string): Promise<number>
+}
+
+/** @param redis as in `RateLimiterOptions` */
+export function makeSignInLimiter(redis: unknown): SignInLimiter {
+  const limiter = (name: string, points: number) => makeLimiter(redis, points, `svc:sign-in:${name}`, signInWindowMs)
+  const ofAddress = limiter('address', signInTriesOfAddressMax)
+  const ofEmail = limiter('email', signInTriesOfEmailMax)
+  return {
+    async take(address, email) {
+      // An address that has had its tries takes none away from the owner.
+      const first = await consume(ofAddress, nameOf(address))
+      if (first.isExceeded) return first.msToReset
+      const second = await consume(ofEmail, nameOf(email))
+      return second.isExceeded ? second.msToReset : 0
+    },
+  }
+}
+
+/** Redis needn't know whom it counts. */
+function nameOf(text: string): string {
+  return sha256Of(text).toString('base64url')
+}
+
+function makeLimiter(
+  redis: unknown,
+  points: number,
+  keyPrefix = 'svc:rate',
+  windowMs = rateLimitWindowMs,
+): RateLimiterAbstract {
+  const options = { keyPrefix, points, duration: windowMs / 1000 }
   const here = new RateLimiterMemory(options)
   return redis === undefined ? here : new RateLimiterRedis({ ...options, storeClient: redis, insuranceLimiter: here })
 }

@@ -2,6 +2,7 @@
 import { listSocialAccounts } from './accounts/list-social-accounts.ts'
 import { listConversions } from './analytics/list-conversions.ts'
 import { readBotAnalytics } from './analytics/read-bot-analytics.ts'
+import { readAnalyticsBreakdown } from './analytics/read-breakdown.ts'
 import { readAnalyticsOverview } from './analytics/read-overview.ts'
 import { listAudit } from './audit/list-audit-events.ts'
 import type { Operation } from './define.ts'
@@ -56,6 +57,7 @@ export const operations: readonly Operation[] = [
   unschedulePost,
   archivePost,
   readAnalyticsOverview,
+  readAnalyticsBreakdown,
   readBotAnalytics,
   listConversions,
   listPeople,

@@ -138,7 +138,7 @@ async function call(
     : jsonReply(status, body, { ...unstored, ...headers })
 }
 
-export function addressOf({ headers, socketAddress }: RequestHead, { proxies }: RestGateway): string {
+export function addressOf({ headers, socketAddress }: RequestHead, { proxies }: Pick<RestGateway, 'proxies'>): string {
   return proxies.resolve(socketAddress, headers.get('x-forwarded-for') ?? '', '').address
 }
 
@@ -161,7 +161,10 @@ export function redirectReply(path: string, query: string): HttpReply {
 }
 
 /** Of a repeated parameter the last value counts, where it isn't a list. */
-function readQuery(query: string, shape: Readonly<Record<string, z.ZodType>> = {}): Record<string, string | string[]> {
+export function readQuery(
+  query: string,
+  shape: Readonly<Record<string, z.ZodType>> = {},
+): Record<string, string | string[]> {
   const values: Record<string, string | string[]> = Object.create(null)
   const sent = new URLSearchParams(query)
   for (const [name, value] of sent) values[name] = value

@@ -31,11 +31,20 @@ export async function signInByLink(tx: Queryable, linkToken: string, now: number
     [sha256Of(linkToken), now],
   )
   if (link === undefined || !link.is_valid) return null
+  return beginBrowserSession(tx, { ownerId: link.owner_id, workspaceId: link.workspace_id }, now)
+}
+
+/** @returns the token of the new session */
+export async function beginBrowserSession(
+  tx: Queryable,
+  { ownerId, workspaceId }: { readonly ownerId: number; readonly workspaceId: number },
+  now: number,
+): Promise<string> {
   const token = makeToken()
   await tx.query('DELETE FROM browser_sessions WHERE expires_at < to_timestamp($1::float8 / 1000)', [now])
   await tx.query(
     `INSERT INTO browser_sessions (hash, owner_id, workspace_id, expires_at) VALUES ($1, $2, $3, to_timestamp($4::float8 / 1000))`,
-    [sha256Of(token), link.owner_id, link.workspace_id, now + browserSessionMs],
+    [sha256Of(token), ownerId, workspaceId, now + browserSessionMs],
   )
   return token
 }

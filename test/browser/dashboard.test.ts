@@ -1,6 +1,8 @@
 /** The dashboard as its owner meets it: the first event, filters, keys, hostile texts, and who can't see colours or use a mouse. */
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
+import { setOwnerPassword } from '../../postgres/tables/owner-passwords.ts'
+import { hashPassword } from '../../runtime/password.ts'
 import { projectFile } from '../../runtime/paths.ts'
 import { setUpApi } from '../support/api.ts'
 import { setUpDashboard, violations } from '../support/dashboard.ts'
@@ -90,9 +92,9 @@ test('by keyboard alone: ranges, comparison, a filter and its end, the chart of 
   const page = await signIn(context)
   await card(page, 'visitors', '3')
   await page.keyboard.press('w')
-  await page.waitForURL('**/dashboard?range=w')
+  await page.waitForURL('**/dashboard?days=7')
   await page.keyboard.press('x')
-  await page.waitForURL('**/dashboard?range=w&compare=none')
+  await page.waitForURL('**/dashboard?days=7&compare=none')
   await page.focus('section[aria-label="Devices"] .row:has-text("Mobile")')
   await page.keyboard.press('Enter')
   await card(page, 'visitors', '1')
@@ -129,8 +131,26 @@ test('who is signed out, or was never in, is told how to sign in', async (contex
   await page.click('text=Sign out')
   await page.waitForURL('**/dashboard/sign-in')
   expect(await page.textContent('main')).toContain('npx svc owner link')
-  await page.goto(`${api.url}/dashboard?range=w`)
+  await page.goto(`${api.url}/dashboard?days=7`)
   await page.waitForURL('**/dashboard/sign-in')
+})
+
+test('by password: a wrong one is told, the right one signs in', async (context) => {
+  const email = `owner${mine.workspaceId}@example.com`
+  const hash = await hashPassword('correct horse')
+  await stores.pg.transaction((tx) => setOwnerPassword(tx, mine.workspaceId, hash, email))
+  const page = await signIn(context)
+  await page.goto(`${api.url}/dashboard/sign-in`)
+  for (const [password, seen] of [
+    ['wrong horse', '[role="alert"]'],
+    ['correct horse', 'text=Waiting for the first event'],
+  ] as const) {
+    await page.getByLabel('E-mail').fill(email)
+    await page.getByLabel('Password').fill(password)
+    await page.keyboard.press('Enter')
+    await page.waitForSelector(seen)
+    expect(await violations(page)).toEqual([])
+  }
 })
 
 test('chosen days, the series of the period before, and crawlers', async (context) => {
@@ -146,7 +166,7 @@ test('chosen days, the series of the period before, and crawlers', async (contex
   await page.fill('input[name="from"]', from!)
   await page.fill('input[name="to"]', to!)
   await card(page, 'visitors', '1')
-  expect(new URL(page.url()).search).toBe(`?from=${from}&to=${to}`)
+  expect(new URL(page.url()).search).toBe(`?start=${from}&end=${to}`)
   await page.goBack()
   await card(page, 'visitors', '3')
 })

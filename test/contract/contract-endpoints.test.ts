@@ -18,6 +18,7 @@ const added = [
   'POST /v1/webhooks/deliveries/{delivery_id}/redeliver',
   'GET /v1/links/{link_id}',
   'GET /v1/links/{link_id}/clicks',
+  'GET /v1/analytics/breakdown',
   'GET /v1/analytics/bots',
   'GET /v1/analytics/conversions',
 ]

@@ -30,6 +30,7 @@ async function metricsOfServices(): Promise<string[]> {
     ...{ operations: [], pg, ch: none, clock: systemClock, log, metrics: api, apiHost: () => '' },
     ...{
       rateLimiter: none,
+      signInLimiter: none,
       box: none,
       hashes: none,
       revenueBox: none,

@@ -73,6 +73,7 @@ test.each([
   ['GET', '/v1/media/{media_id}/file', 'media:read'],
   ['POST', '/v1/links', 'links:write'],
   ['POST', '/v1/webhooks/deliveries/{delivery_id}/redeliver', 'webhooks:write'],
+  ['GET', '/v1/analytics/breakdown', 'analytics:read'],
   ['GET', '/v1/analytics/bots', 'analytics:read'],
   ['GET', '/v1/analytics/conversions', 'analytics:read'],
   ['GET', '/v1/people/journey', 'analytics:read'],

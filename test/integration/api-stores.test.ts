@@ -82,7 +82,12 @@ describe.each(['refusing', 'hanging'] as const)('a store that is %s', (mode) => 
 
   test('ClickHouse: analytics are 503, the rest goes on, and it recovers by itself', async () => {
     const apiKey = await newKey()
-    for (const path of ['/v1/analytics/overview', '/v1/analytics/bots', '/v1/analytics/conversions']) {
+    for (const path of [
+      '/v1/analytics/overview',
+      '/v1/analytics/breakdown?by=os',
+      '/v1/analytics/bots',
+      '/v1/analytics/conversions',
+    ]) {
       await toClickHouse.set(mode)
       const startedAt = performance.now()
       await expectAway(await api.ask(path, { key: apiKey }))

@@ -95,6 +95,29 @@ test('pages have a policy that lets no script of others run', async () => {
   const policy = response.headers.get('content-security-policy')
   expect(policy).toContain("default-src 'self'")
   expect(policy).not.toContain('unsafe')
-  expect((await api.ask('/dashboard/dashboard.js')).headers.get('content-type')).toContain('javascript')
+  const [script] = /\/dashboard\/files\/dashboard-\w+\.js/.exec(await response.text())!
+  const file = await api.ask(script)
+  expect(file.headers.get('content-type')).toContain('javascript')
+  expect(file.headers.get('cache-control')).toContain('immutable')
   expect((await api.ask('/dashboard', { method: 'POST', headers: own })).status).toBe(405)
+})
+
+test('a page has the answers that it begins with, those of its session and address, and no text ends its element', async () => {
+  await stores.pg.query('UPDATE workspaces SET name = $2 WHERE id = $1', [mine.workspaceId, '</script><b>'])
+  const cookie = await signIn()
+  const answersAt = async (path: string) => {
+    const text = await (await api.ask(path, { headers: { cookie } })).text()
+    const [, json] = /<script type="application\/json" id="answers">([^<]*)<\/script>/.exec(text)!
+    return JSON.parse(json!) as Record<string, { name?: string; metrics?: { range: object } }>
+  }
+  const people = await answersAt('/dashboard/people')
+  expect(Object.keys(people)).toEqual(['/workspace'])
+  expect(people['/workspace']).toMatchObject({ id: mine.workspaceId, name: '</script><b>' })
+  const overview = await answersAt('/dashboard?source=news&days=7')
+  const question = '/analytics/overview?compare=previous&days=7&source=news'
+  expect(Object.keys(overview)).toEqual(['/workspace', question])
+  const asked = await (await api.ask(`/api/v1${question}`, { headers: { cookie } })).json()
+  expect(Object.keys(overview[question]!)).toEqual(Object.keys(asked as object))
+  // What can't be asked is left to the page, which says why.
+  expect(Object.keys(await answersAt('/dashboard?device=toaster'))).toEqual(['/workspace'])
 })

@@ -1,7 +1,7 @@
 /** The API in the test's own process, on real stores, with keys to ask it by. */
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { makeGateway } from '../../api/gateway.ts'
-import { makeRateLimiter, type RateLimiter } from '../../api/guards/rate-limit.ts'
+import { makeRateLimiter, makeSignInLimiter, type RateLimiter } from '../../api/guards/rate-limit.ts'
 import type { MediaLimits } from '../../api/media/receive.ts'
 import type { Operation } from '../../api/operations/define.ts'
 import { operations as registered } from '../../api/operations/registry.ts'
@@ -52,6 +52,7 @@ export async function startApi(
     log: makeLog('test', 'silent'),
     metrics: makeMetrics('test', false),
     rateLimiter: options.rateLimiter ?? makeRateLimiter({ redis: undefined, limits: noLimit, clock: systemClock }),
+    signInLimiter: makeSignInLimiter(undefined),
     ...{ box: stores.box, hashes: stores.hashes },
     revenueBox: makeSecretBox(stores.secretKey ?? '', revenueSecretsPurpose),
     idempotencyKeptMs: 72 * 3_600_000,

@@ -63,6 +63,7 @@ export const companions: Readonly<Record<string, string>> = { '@embedded-postgre
 /** Where each package enters; tests and benches besides. */
 export const vendors: Readonly<Record<string, readonly string[]>> = {
   '@clickhouse/client': ['clickhouse/client.ts'],
+  '@node-rs/argon2': ['runtime/password.ts'],
   '@ip-location-db/geo-whois-asn-country-mmdb': ['ingest/countries.ts'],
   ajv: ['schemas/generate.ts'],
   bowser: ['ingest/steps/user-agents.ts'],
@@ -108,6 +109,8 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
 
 /** Packages that are run, not imported, with the file that runs them; and those that only tests and benches import. */
 export const tools: Readonly<Record<string, string>> = {
+  // Its map is read as JSON.
+  'world-atlas': 'web/bundle/world-map.ts',
   '@biomejs/biome': 'package.json',
   '@modelcontextprotocol/conformance': 'test/integration/mcp-conformance.test.ts',
   '@redocly/cli': 'redocly.yaml',

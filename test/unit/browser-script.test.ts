@@ -1,6 +1,6 @@
 /** The browser script as it is bundled: what its sources say, within its sizes, and with the types that sites get. */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -8,17 +8,33 @@ import { afterAll, expect, test } from 'vitest'
 import { makeBrowserScript } from '../../ingest/browser-script.ts'
 import { projectFile } from '../../runtime/paths.ts'
 import * as limits from '../../schemas/limits.ts'
-import { scriptGzipBytesMax, scriptsGzipBytesMax } from '../../schemas/script-limits.ts'
+import { dashboardGzipBytesMax, scriptGzipBytesMax, scriptsGzipBytesMax } from '../../schemas/script-limits.ts'
 import { bundleDashboard, bundleScripts } from '../../web/bundle/generate.ts'
+import { drawWorld } from '../../web/bundle/world-map.ts'
 import * as bounds from '../../web/script/bounds.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-types-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 test('the committed bundles are what the sources say: else run `npm run build`', async () => {
-  for (const [path, text] of Object.entries({ ...(await bundleScripts()), ...(await bundleDashboard()) })) {
+  const dashboard = await bundleDashboard()
+  for (const [path, text] of Object.entries({ ...(await bundleScripts()), ...dashboard })) {
     expect(readFileSync(projectFile(path), 'utf8'), path).toBe(text)
   }
+  // Nothing of before is left.
+  const kept = readdirSync(projectFile('web/generated/dashboard')).map((name) => `web/generated/dashboard/${name}`)
+  expect(kept.sort()).toEqual(Object.keys(dashboard).sort())
+  expect(JSON.parse(readFileSync(projectFile('web/generated/world.json'), 'utf8'))).toEqual(drawWorld())
+})
+
+test('the first page of the dashboard is within its bound', async () => {
+  const files = await bundleDashboard()
+  const { script, style, chunks } = JSON.parse(files['web/generated/dashboard/bundle.json']!)
+  const first = [script, style, ...chunks].map((name) => gzipSync(files[`web/generated/dashboard/${name}`]!).length)
+  const bytes = first.reduce((sum, length) => sum + length, 0)
+  console.info(`dashboard: ${bytes} bytes by gzip before its first chart`)
+  expect(bytes).toBeGreaterThan(10_000)
+  expect(bytes).toBeLessThanOrEqual(dashboardGzipBytesMax)
 })
 
 test('what is served is within its bounds', async () => {

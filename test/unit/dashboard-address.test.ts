@@ -9,6 +9,7 @@ import {
   questionOf,
   rangeKeys,
   readView,
+  shifted,
   shownValue,
   type View,
   withFilter,
@@ -51,21 +52,32 @@ test('filters are those of the API, and one of a text means this text alone', ()
 describe('an address of anything', () => {
   test.each([
     '',
-    '?range=z&compare=never&color=red',
-    '?range=__proto__&toString=1',
-    '?from=2026-02-02&to=2026-02-01',
-    '?from=x&to=y',
+    '?days=31&compare=never&color=red',
+    '?days=__proto__&toString=1',
+    '?start=2026-02-02&end=2026-02-01',
+    '?start=x&end=y',
   ])('%s shows the last 30 days', (search) => {
     expect(readView(search)).toEqual({ range: 'm', days: null, compare: 'previous', filters: [] })
   })
 })
 
 test('the question has the days, the comparison and each filter', () => {
-  const view = readView('?range=w&compare=none&source=google&source=bing&path=!%2Fjobs*')
+  const view = readView('?days=7&compare=none&source=google&source=bing&path=!%2Fjobs*')
   expect(questionOf(view)).toBe('days=7&compare=none&source=google&source=bing&path=%21%2Fjobs*')
   const [google] = view.filters
   expect(withFilter(view, google!)).toBe(view)
   expect(withoutFilter(view, 0).filters).toHaveLength(2)
+})
+
+test('a range is moved by its own length, and never into the future', () => {
+  const today = '2026-03-02'
+  const week = shifted(readView('?days=7&source=a'), today, -1)
+  expect(writeView(week)).toBe('?start=2026-02-17&end=2026-02-23&days=7&source=a')
+  expect(shifted(week, today, 1).days).toEqual({ from: '2026-02-24', to: today })
+  expect(shifted(shifted(week, today, 1), today, 1).days).toEqual({ from: '2026-02-24', to: today })
+  expect(shifted(readView('?days=1'), today, -1).days).toEqual({ from: '2026-03-01', to: '2026-03-01' })
+  // Hours are moved by whole days.
+  expect(shifted(readView('?start=2026-03-01T05:00&end=2026-03-01T07:00'), today, -1).days?.from).toBe('2026-02-28')
 })
 
 test('a change is told where both sides have enough', () => {

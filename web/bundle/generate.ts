@@ -5,11 +5,12 @@
  *
  * `svc.js` is an expression: a function of the configuration that ingest writes behind it. `svc-late.js` is a module.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 import { projectFile } from '../../runtime/paths.ts'
+import { drawWorld } from './world-map.ts'
 
 /** The texts of both files, by their paths in the project. */
 export async function bundleScripts(): Promise<Record<string, string>> {
@@ -21,15 +22,26 @@ export async function bundleScripts(): Promise<Record<string, string>> {
   }
 }
 
-/** Script and style of the dashboard, by their paths in the project. */
+const dashboardFolder = 'web/generated/dashboard'
+
+/**
+ * Script and style of the dashboard, by their paths in the project: each page a chunk of its own, each name with a hash of its
+ * content, and a list of what a page needs at once.
+ */
 export async function bundleDashboard(): Promise<Record<string, string>> {
-  const { outputFiles } = await build({
+  const notice = '/* With Preact, (c) Jason Miller, and uPlot, (c) Leon Sorokin: MIT. Map: Natural Earth */'
+  const { outputFiles, metafile } = await build({
     entryPoints: { dashboard: projectFile('web/dashboard/app.tsx') },
     absWorkingDir: projectFile(),
-    outdir: projectFile('web/generated'),
+    outdir: projectFile(dashboardFolder),
+    entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    banner: { js: notice, css: notice },
     bundle: true,
+    splitting: true,
     minify: true,
     write: false,
+    metafile: true,
     charset: 'utf8',
     legalComments: 'none',
     jsx: 'automatic',
@@ -37,10 +49,13 @@ export async function bundleDashboard(): Promise<Record<string, string>> {
     format: 'esm',
     target: 'es2022',
   })
-  const notice = '/* With Preact, (c) Jason Miller, and uPlot, (c) Leon Sorokin: MIT */\n'
-  return Object.fromEntries(
-    outputFiles.map(({ path, text }) => [`web/generated/${basename(path)}`, notice + text.trim()]),
-  )
+  const files = outputFiles.map(({ path, text }) => [`${dashboardFolder}/${basename(path)}`, text.trim()] as const)
+  const [script, entry] = Object.entries(metafile.outputs).find(([, { entryPoint }]) =>
+    entryPoint?.endsWith('app.tsx'),
+  )!
+  const chunks = entry.imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => basename(path))
+  const shown = { script: basename(script), style: basename(entry.cssBundle!), chunks }
+  return { ...Object.fromEntries(files), [`${dashboardFolder}/bundle.json`]: `${JSON.stringify(shown)}\n` }
 }
 
 async function bundle(entry: string, target: string): Promise<string> {
@@ -62,12 +77,22 @@ async function bundle(entry: string, target: string): Promise<string> {
 
 /** Only what has changed: a build may run in a folder that it can't write to. */
 async function generate(): Promise<void> {
-  for (const [path, text] of Object.entries({ ...(await bundleScripts()), ...(await bundleDashboard()) })) {
-    const file = projectFile(path)
-    if (readText(file) === text) continue
-    mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(file, text)
+  // The dashboard's bundle has it inside.
+  write('web/generated/world.json', `${JSON.stringify(drawWorld())}\n`)
+  const dashboard = await bundleDashboard()
+  for (const [path, text] of Object.entries({ ...(await bundleScripts()), ...dashboard })) {
+    write(path, text)
   }
+  for (const name of readdirSync(projectFile(dashboardFolder))) {
+    if (dashboard[`${dashboardFolder}/${name}`] === undefined) rmSync(projectFile(dashboardFolder, name))
+  }
+}
+
+function write(path: string, text: string): void {
+  const file = projectFile(path)
+  if (readText(file) === text) return
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, text)
 }
 
 function readText(file: string): string | undefined {

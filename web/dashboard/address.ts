@@ -1,4 +1,4 @@
-/** What the overview shows stands in the address: range, comparison and filters. Pure; test/unit/dashboard-address.test.ts. */
+/** What the overview shows stands in the address, as the API's parameters: range, comparison and filters. Pure; test/unit/dashboard-address.test.ts. */
 
 /** By key of the keyboard and of the address: what it is called, and the days asked for. */
 export const ranges = {
@@ -30,7 +30,7 @@ export interface Filter {
   readonly value: string
 }
 
-/** Local days, both of them included: `YYYY-MM-DD`. */
+/** Local days, both of them included: `YYYY-MM-DD`. Or local moments, of which the second isn't included: `YYYY-MM-DDTHH:MM`. */
 export interface Days {
   readonly from: string
   readonly to: string
@@ -48,26 +48,28 @@ export interface View {
 export function readView(search: string): View {
   const params = new URLSearchParams(search)
   const isName = (name: string): name is FilterName => (filterNames as readonly string[]).includes(name)
-  const [range, compare] = [params.get('range') ?? '', params.get('compare') ?? '']
+  const compare = params.get('compare') ?? ''
   return {
-    range: Object.hasOwn(ranges, range) ? (range as RangeKey) : 'm',
-    days: daysOf(params.get('from') ?? '', params.get('to') ?? ''),
+    range: rangeKeys.find((key) => String(ranges[key].days) === params.get('days')) ?? 'm',
+    days: daysOf(params.get('start') ?? '', params.get('end') ?? ''),
     compare: Object.hasOwn(comparisons, compare) ? (compare as Comparison) : 'previous',
     filters: [...params].flatMap(([name, value]) => (isName(name) ? [{ name, value }] : [])),
   }
 }
 
-const dayPattern = /^\d{4}-\d\d-\d\d$/
+const dayPattern = /^\d{4}-\d\d-\d\d(T\d\d:\d\d)?$/
 
-/** Null where one isn't a day, or they end before they begin. */
+/** Null where one is neither day nor moment, or they end before they begin. */
 export function daysOf(from: string, to: string): Days | null {
-  return dayPattern.test(from) && dayPattern.test(to) && from <= to ? { from, to } : null
+  return dayPattern.test(from) && dayPattern.test(to) && (from < to || (from === to && !from.includes('T')))
+    ? { from, to }
+    : null
 }
 
 /** The query of the page's address; empty for what is shown without one. */
 export function writeView({ range, days, compare, filters }: View): string {
-  const params = new URLSearchParams({ ...days })
-  if (range !== 'm') params.set('range', range)
+  const params = new URLSearchParams(days === null ? {} : spanOf(days.from, days.to))
+  if (range !== 'm') params.set('days', String(ranges[range].days))
   if (compare !== 'previous') params.set('compare', compare)
   for (const { name, value } of filters) params.append(name, value)
   const text = params.toString()
@@ -79,6 +81,34 @@ export function questionOf({ range, days, compare, filters }: View): string {
   const params = new URLSearchParams({ ...timeOf(range, days), compare })
   for (const { name, value } of filters) params.append(name, value)
   return params.toString()
+}
+
+/** The query for a list, behind what names it. @param span moments; those of the view when left out */
+export function listQuestionOf({ range, days, filters }: View, span?: readonly [start: string, end: string]): string {
+  const time = span === undefined ? timeOf(range, days) : spanOf(...span)
+  const params = new URLSearchParams(time)
+  for (const { name, value } of filters) params.append(name, value)
+  return params.toString()
+}
+
+/** The local day of a moment. @param moment milliseconds since 1970 */
+export function localDay(moment: number, timeZone: string): string {
+  return new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' }).format(moment)
+}
+
+/** The range as many days before or after; never one that lies in the future. @param today the local day */
+export function shifted(view: View, today: string, by: -1 | 1): View {
+  const whole = view.days && { from: view.days.from.slice(0, 10), to: view.days.to.slice(0, 10) }
+  const days = whole ?? { from: dayAfter(today, 1 - ranges[view.range].days), to: today }
+  const length = (Date.parse(days.to) - Date.parse(days.from)) / dayMs + 1
+  const moved = { from: dayAfter(days.from, by * length), to: dayAfter(days.to, by * length) }
+  return moved.to > today ? view : { ...view, days: moved }
+}
+
+const dayMs = 24 * 3_600_000
+
+function dayAfter(day: string, days: number): string {
+  return new Date(Date.parse(day) + days * dayMs).toISOString().slice(0, 10)
 }
 
 /** The query for the visits of crawlers, which no filter of sessions is about. */

@@ -1,15 +1,13 @@
 /** The dashboard: who is signed in, where the address is, and the page for it. */
 import { render } from 'preact'
-import { useCallback, useEffect, useState } from 'preact/hooks'
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import './theme.css'
 import { readView, type View, writeView } from './address.ts'
-import { LinksPage } from './links.tsx'
+import { focusOn, KeysDialog, usePageKeys } from './keys.tsx'
+import { Later, type Page } from './later.tsx'
 import { OverviewPage } from './overview.tsx'
 import type { Workspace } from './overview-data.ts'
 import { Failure } from './parts.tsx'
-import { PeoplePage } from './people.tsx'
-import { PostsPage } from './posts.tsx'
-import { ProfilePage } from './profile.tsx'
 import { useAnswer } from './query.ts'
 
 const pages = {
@@ -19,6 +17,19 @@ const pages = {
   '/dashboard/links': 'Links',
   '/dashboard/company': 'Company',
 } as const
+/** Each with a file of its own. */
+const chunks: Readonly<Record<string, () => Promise<Page>>> = {
+  '/dashboard/people': () => import('./people.tsx').then(({ PeoplePage }) => PeoplePage),
+  '/dashboard/posts': () => import('./posts.tsx').then(({ PostsPage }) => PostsPage),
+  '/dashboard/links': () => import('./links.tsx').then(({ LinksPage }) => LinksPage),
+  '/dashboard/company': () => import('./profile.tsx').then(({ ProfilePage }) => ProfilePage),
+}
+/** Behind the key G. */
+const pageKeys: Readonly<Record<string, keyof typeof pages>> = {
+  ...{ o: '/dashboard', p: '/dashboard/people', s: '/dashboard/posts' },
+  ...{ l: '/dashboard/links', c: '/dashboard/company' },
+}
+const secondKeyWithinMs = 1_500
 
 function App() {
   const [{ pathname, search }, setPlace] = useState(placeOf)
@@ -32,6 +43,8 @@ function App() {
     history.pushState(null, '', path)
     setPlace(placeOf)
   }, [])
+  const [hasHelp, setHelp] = useState(false)
+  useGoKeys(navigate, () => setHelp(true))
   const go = useCallback((view: View) => navigate(`/dashboard${writeView(view)}`), [navigate])
   return (
     <>
@@ -55,10 +68,14 @@ function App() {
             </a>
           ))}
         </nav>
+        <button type="button" class="link" onClick={() => setHelp(true)}>
+          Keys
+        </button>
         <form method="post" action="/dashboard/sign-out">
           <button type="submit">Sign out</button>
         </form>
       </header>
+      {hasHelp && <KeysDialog close={() => setHelp(false)} />}
       {workspace === undefined && failure && <Failure {...failure} />}
       {workspace && pageOf()}
     </>
@@ -66,12 +83,31 @@ function App() {
 
   function pageOf() {
     const shown = { workspace: workspace!, navigate }
-    if (pathname === '/dashboard/people') return <PeoplePage search={search} {...shown} />
-    if (pathname === '/dashboard/posts') return <PostsPage {...shown} />
-    if (pathname === '/dashboard/links') return <LinksPage {...shown} />
-    if (pathname === '/dashboard/company') return <ProfilePage {...shown} />
+    const load = Object.hasOwn(chunks, pathname) ? chunks[pathname] : undefined
+    if (load !== undefined) return <Later key={pathname} load={load} search={search} {...shown} />
     return <OverviewPage view={readView(search)} workspace={workspace!} go={go} />
   }
+}
+
+/** Keys of every page. A second key after G isn't the overview's. */
+function useGoKeys(navigate: (path: string) => void, help: () => void): void {
+  const goAt = useRef(0)
+  useEffect(() => {
+    const onSecond = (event: KeyboardEvent) => {
+      const path = Date.now() - goAt.current < secondKeyWithinMs ? pageKeys[event.key.toLowerCase()] : undefined
+      goAt.current = 0
+      if (path === undefined) return
+      event.stopImmediatePropagation()
+      navigate(path)
+    }
+    addEventListener('keydown', onSecond, { capture: true })
+    return () => removeEventListener('keydown', onSecond, { capture: true })
+  }, [navigate])
+  usePageKeys((key, event) => {
+    if (key === 'g') goAt.current = Date.now()
+    else if (key === '?') help()
+    else if (key === '/') focusOn('input[type="search"]', event)
+  })
 }
 
 function placeOf() {

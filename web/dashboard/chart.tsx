@@ -2,8 +2,9 @@
 import { useEffect, useRef } from 'preact/hooks'
 import UPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
+import { type Days, daysOf, localDay } from './address.ts'
 import type { Chartable } from './cards.tsx'
-import { money, number } from './format.ts'
+import { localMoment, money, number } from './format.ts'
 import type { Overview } from './overview-data.ts'
 
 const height = 220
@@ -18,30 +19,42 @@ export interface ChartProps {
   readonly label: string
   readonly currency: string
   readonly timezone: string
+  /** What is later isn't whole yet. */
+  readonly asOf: string
+  zoom(days: Days): void
 }
 
-export function Chart({ points, before, of, label, currency, timezone }: ChartProps) {
+export function Chart({ points, before, of, label, currency, timezone, asOf, zoom }: ChartProps) {
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<UPlot | null>(null)
   const shown = (value: number) => (of === 'revenue_cents' ? money(value, currency) : number(value))
+  const whole = wholeOf(points, asOf)
   const data: UPlot.AlignedData = [
     points.map(({ start }) => Date.parse(start) / 1000),
-    points.map((point) => point[of]),
+    points.map((point, at) => (at < whole ? point[of] : null)),
+    points.map((point, at) => (at === whole || (at === whole - 1 && whole < points.length) ? point[of] : null)),
     ...(before === undefined ? [] : [points.map((_, at) => before[at]?.[of] ?? null)]),
   ]
   const hasBefore = before !== undefined
+  // What the chart's callbacks read: they are made once.
+  const now = useRef({ points, of, zoom })
+  now.current = { points, of, zoom }
 
   useEffect(() => {
     const style = getComputedStyle(document.documentElement)
     const color = (name: string) => style.getPropertyValue(name).trim()
     const value = (_: UPlot, counted: number | null) => (counted === null ? '–' : shown(counted))
+    const exact = (_: UPlot, _counted: number | null, _series: number, at: number | null) =>
+      at === null ? '–' : shown(now.current.points[at]?.[now.current.of] ?? 0)
+    const line = { stroke: color('--accent'), width: 2, points: { show: points.length < 40 } }
     const axis = { stroke: color('--muted'), grid: { stroke: color('--line'), width: 1 }, ticks: { show: false } }
     const made = new UPlot(
       {
         width: place.current!.clientWidth,
         height,
         tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1000), timezone),
-        cursor: { y: false },
+        cursor: { y: false, drag: { x: true, y: false, setScale: false } },
+        hooks: { setSelect: [(chart) => zoomTo(chart, timezone, now.current)] },
         scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } },
         axes: [
           axis,
@@ -49,14 +62,8 @@ export function Chart({ points, before, of, label, currency, timezone }: ChartPr
         ],
         series: [
           { label: 'Time' },
-          {
-            label,
-            stroke: color('--accent'),
-            fill: color('--accent-soft'),
-            width: 2,
-            points: { show: points.length < 40 },
-            value,
-          },
+          { ...line, label, fill: color('--accent-soft'), value: exact },
+          { ...line, label: 'Not over yet', dash: [4, 4], class: 'unlisted' },
           ...(hasBefore
             ? [{ label: 'Before', stroke: color('--muted'), dash: [4, 4], width: 1, points: { show: false }, value }]
             : []),
@@ -73,7 +80,7 @@ export function Chart({ points, before, of, label, currency, timezone }: ChartPr
       made.destroy()
     }
   }, [of, label, timezone, points.length < 40, hasBefore])
-  useEffect(() => plot.current?.setData(data), [points, before, of])
+  useEffect(() => plot.current?.setData(data), [points, before, of, whole])
 
   return (
     <figure class="panel chart">
@@ -92,4 +99,32 @@ export function Chart({ points, before, of, label, currency, timezone }: ChartPr
       </table>
     </figure>
   )
+}
+
+/** How many buckets are over: the one that holds the present isn't. */
+function wholeOf(points: Points, asOf: string): number {
+  const nowIsh = Date.parse(asOf) - answeredWithinMs
+  const at = points.findIndex(({ end }) => Date.parse(end) > nowIsh)
+  return at === -1 ? points.length : at
+}
+
+/** A range that ends now ends a little after the moment that its figures are of. */
+const answeredWithinMs = 60_000
+/** Shorter ones are clicks. */
+const dragPixelsMin = 8
+const dayMs = 24 * 3_600_000
+
+/** To the buckets that were dragged over: local days, or of hours moments. */
+function zoomTo(chart: UPlot, timezone: string, { points, zoom }: { points: Points; zoom(days: Days): void }): void {
+  const { left, width } = chart.select
+  if (width < dragPixelsMin) return
+  const [first, last] = [left, left + width].map((pixel) => chart.posToIdx(pixel))
+  const [start, end] = [points[first!]?.start, points[last!]?.end]
+  chart.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
+  if (start === undefined || end === undefined) return
+  const isHours = Date.parse(points[0]!.end) - Date.parse(points[0]!.start) < dayMs / 2 && points.length > 1
+  const days = isHours
+    ? daysOf(localMoment(start, timezone), localMoment(end, timezone))
+    : daysOf(localDay(Date.parse(start), timezone), localDay(Date.parse(end) - 1, timezone))
+  if (days !== null) zoom(days)
 }

@@ -1,5 +1,5 @@
 /** The overview page: how many, compared with before, from where, to what, and what to do. */
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import {
   type Comparison,
   comparisons,
@@ -10,7 +10,6 @@ import {
   type RangeKey,
   rangeKeys,
   ranges,
-  readView,
   shownValue,
   type View,
   withFilter,
@@ -19,12 +18,15 @@ import {
 import { Cards, type Chartable } from './cards.tsx'
 import { ComparedChart } from './compared-chart.tsx'
 import { Crawlers } from './crawlers.tsx'
+import { FilterForm } from './filter-form.tsx'
 import { number, time } from './format.ts'
 import { Install } from './install.tsx'
+import { useOverviewKeys } from './keys.tsx'
+import * as kinds from './list-kinds.ts'
 import type { Overview, Workspace } from './overview-data.ts'
 import { Failure } from './parts.tsx'
 import { useAnswer } from './query.ts'
-import { Table } from './tables.tsx'
+import { Lists } from './tables.tsx'
 import { Vitals } from './vitals.tsx'
 
 interface PageProps {
@@ -49,7 +51,8 @@ export function OverviewPage({ view, workspace, go }: PageProps) {
     isHurried: isEmpty,
   })
   const [chosen, choose] = useState<Chartable>('visitors')
-  useKeys(go)
+  const [isFiltering, setFiltering] = useState(false)
+  useOverviewKeys({ timezone: workspace.timezone, go, openFilter: () => setFiltering(true) })
   if (answer === undefined) {
     return failure ? <Failure {...failure} /> : <main class="skeleton" aria-busy="true" aria-label="Loading" />
   }
@@ -57,7 +60,10 @@ export function OverviewPage({ view, workspace, go }: PageProps) {
   return (
     <main class={isStale ? 'stale' : ''} aria-busy={isStale}>
       {failure && <Failure {...failure} />}
-      <Controls view={view} go={go} workspace={workspace} live={answer.metrics.live_visitors} />
+      <Controls
+        {...{ view, go, workspace, live: answer.metrics.live_visitors, openFilter: () => setFiltering(true) }}
+      />
+      {isFiltering && <FilterForm add={(filter) => go(withFilter(view, filter))} close={() => setFiltering(false)} />}
       {isNew ? <Install snippet={answer.snippet} /> : <Figures {...{ answer, view, workspace, go, chosen, choose }} />}
     </main>
   )
@@ -71,9 +77,8 @@ interface FiguresProps extends PageProps {
 
 function Figures({ answer, view, workspace: { currency, timezone }, go, chosen, choose }: FiguresProps) {
   const add = (filter: Filter) => go(withFilter(view, filter))
-  const { metrics, traffic_series = [], devices = [], browsers = [], countries = [] } = answer
-  const common = { currency, add }
-  const keyed = (rows: typeof devices) => rows.map((row) => ({ ...row, label: row.label }))
+  const { metrics, traffic_series = [] } = answer
+  const common = { currency, add, view, overview: answer }
   return (
     <>
       <Cards {...{ metrics, currency, chosen, choose }} />
@@ -82,30 +87,14 @@ function Figures({ answer, view, workspace: { currency, timezone }, go, chosen, 
         of={chosen}
         label={chartLabels[chosen]}
         {...{ view, metrics, currency, timezone }}
+        asOf={metrics.as_of}
+        zoom={(days) => go({ ...view, days })}
       />
       <div class="columns">
-        <Table
-          title="Sources"
-          filter="source"
-          rows={answer.top_sources.map(({ source, medium, ...row }) => ({
-            ...row,
-            key: source,
-            label: medium === 'none' ? source : `${source} / ${medium}`,
-          }))}
-          {...common}
-        />
-        <Table
-          title="Pages"
-          filter="path"
-          counted="Page views"
-          rows={answer.top_pages.map(({ path, title, pageviews, revenue_cents }) => ({
-            ...{ key: path, label: path, title: `${title}\n${path}`, visitors: pageviews, revenue_cents },
-          }))}
-          {...common}
-        />
-        <Table title="Countries" filter="country" rows={keyed(countries)} {...common} />
-        <Table title="Devices" filter="device" rows={keyed(devices)} {...common} />
-        <Table title="Browsers" filter="browser" rows={keyed(browsers)} {...common} />
+        <Lists kinds={[kinds.sources, kinds.channels, kinds.campaigns]} {...common} />
+        <Lists kinds={[kinds.pages, kinds.entryPages]} {...common} />
+        <Lists kinds={[kinds.countries]} hasMap {...common} />
+        <Lists kinds={[kinds.devices, kinds.browsers, kinds.systems]} {...common} />
         <Vitals metrics={answer.web_vitals ?? []} pages={answer.web_vital_pages ?? []} />
         <Crawlers question={crawlersQuestionOf(view)} />
         <Recent events={answer.recent_events} timezone={timezone} />
@@ -122,9 +111,10 @@ function Figures({ answer, view, workspace: { currency, timezone }, go, chosen, 
 
 interface ControlsProps extends PageProps {
   readonly live: number
+  openFilter(): void
 }
 
-function Controls({ view, go, live, workspace: { timezone } }: ControlsProps) {
+function Controls({ view, go, live, openFilter, workspace: { timezone } }: ControlsProps) {
   return (
     <div class="controls">
       <span class="live">
@@ -139,6 +129,9 @@ function Controls({ view, go, live, workspace: { timezone } }: ControlsProps) {
           </li>
         ))}
       </ul>
+      <button type="button" onClick={openFilter}>
+        Filter
+      </button>
       <select
         aria-label={`Range, in ${timezone}`}
         value={view.days === null ? view.range : ''}
@@ -176,28 +169,16 @@ function DaysForm({ view, go }: Pick<PageProps, 'view' | 'go'>) {
   }
   return (
     <form class="days" onSubmit={(event) => event.preventDefault()}>
-      <input type="date" name="from" aria-label="First day" value={view.days?.from ?? ''} onChange={choose} />
-      <input type="date" name="to" aria-label="Last day" value={view.days?.to ?? ''} onChange={choose} />
+      <input
+        type="date"
+        name="from"
+        aria-label="First day"
+        value={view.days?.from.slice(0, 10) ?? ''}
+        onChange={choose}
+      />
+      <input type="date" name="to" aria-label="Last day" value={view.days?.to.slice(0, 10) ?? ''} onChange={choose} />
     </form>
   )
-}
-
-/** Single keys: the ranges by their letter, X for the comparison, Escape for the last filter. */
-function useKeys(go: (view: View) => void): void {
-  useEffect(() => {
-    const onKey = ({ key, target, ctrlKey, metaKey, altKey }: KeyboardEvent) => {
-      if (ctrlKey || metaKey || altKey || target instanceof HTMLInputElement || target instanceof HTMLSelectElement)
-        return
-      const pressed = key.toLowerCase()
-      // Of the address: what is drawn may be a key behind.
-      const view = readView(location.search)
-      if (Object.hasOwn(ranges, pressed)) go({ ...view, days: null, range: pressed as RangeKey })
-      else if (pressed === 'x') go({ ...view, compare: view.compare === 'none' ? 'previous' : 'none' })
-      else if (pressed === 'escape' && view.filters.length > 0) go(withoutFilter(view, view.filters.length - 1))
-    }
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
-  }, [go])
 }
 
 function Recent({ events, timezone }: { events: Overview['recent_events']; timezone: string }) {

@@ -10,6 +10,22 @@ export interface Asked<Answer> {
   readonly isStale: boolean
 }
 
+/** What the page came with, by what is asked; each is taken once. */
+const came = new Map<string, unknown>(
+  Object.entries(JSON.parse(globalThis.document?.getElementById('answers')?.textContent ?? '{}')),
+)
+
+function takeWhatCame<Answer>(path: string | undefined): { path: string; answer: Answer } | undefined {
+  const [name = '', query] = path?.split('?') ?? []
+  const sorted = new URLSearchParams(query)
+  sorted.sort()
+  const key = query === undefined ? name : `${name}?${sorted}`
+  if (path === undefined || !came.has(key)) return undefined
+  const answer = came.get(key) as Answer
+  came.delete(key)
+  return { path, answer }
+}
+
 const liveMs = 5_000
 /** A page that waits for the first event is told of it sooner. */
 const soonAgainMs = 1_000
@@ -23,25 +39,27 @@ interface UseOptions<Answer> {
   readonly round?: number
 }
 
-/** @param path with its query, under `/api/v1` */
+/** @param path with its query, under `/api/v1`; undefined: nothing is asked */
 export function useAnswer<Answer>(
-  path: string,
+  path: string | undefined,
   { isHurried = () => false, againMs = liveMs, round = 0 }: UseOptions<Answer> = {},
 ): Asked<Answer> {
-  const [known, setKnown] = useState<{ path: string; answer: Answer }>()
+  const [known, setKnown] = useState(() => takeWhatCame<Answer>(path))
   const [failure, setFailure] = useState<Asked<Answer>['failure']>()
   useEffect(() => {
+    if (path === undefined) return
+    const asked = path
     const leaving = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined
 
     async function ask(): Promise<void> {
       let again = againMs
       try {
-        const response = await fetch(`/api/v1${path}`, { signal: leaving.signal })
+        const response = await fetch(`/api/v1${asked}`, { signal: leaving.signal })
         if (response.status === 401) return location.assign('/dashboard/sign-in')
         const body = await response.json()
         if (!response.ok) throw new Error(textOf(body.detail ?? String(response.status)))
-        setKnown({ path, answer: body as Answer })
+        setKnown({ path: asked, answer: body as Answer })
         setFailure(undefined)
         if (isHurried(body as Answer)) again = soonAgainMs
       } catch (error) {
@@ -56,7 +74,10 @@ export function useAnswer<Answer>(
       else document.addEventListener('visibilitychange', askWhenSeen, { once: true, signal: leaving.signal })
     }
 
-    void ask()
+    // What the page came with is as good as asked for.
+    if (known?.path === path && round === 0)
+      timer = setTimeout(askWhenSeen, isHurried(known.answer) ? soonAgainMs : againMs)
+    else void ask()
     return () => {
       leaving.abort()
       clearTimeout(timer)

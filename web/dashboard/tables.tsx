@@ -1,58 +1,155 @@
-/** Lists of the overview: each row is a filter on click, and the opposite filter with Alt. */
-import type { Filter, FilterName } from './address.ts'
-import { filterOf } from './address.ts'
+/** Lists of the overview: each row is a filter on click, and the opposite filter with Alt. A hover compares it with the period before. */
+import { useMemo, useState } from 'preact/hooks'
+import type { Breakdown } from '../../schemas/resources/breakdown.ts'
+import { type Filter, filterOf, listQuestionOf, type View } from './address.ts'
+import { Details } from './details.tsx'
 import { money, number, percent } from './format.ts'
+import { columns, type ListKind, type ListRow } from './list-kinds.ts'
+import type { Overview } from './overview-data.ts'
+import { useAnswer } from './query.ts'
+import { WorldMap } from './world-map.tsx'
 
-export interface TableRow {
-  readonly key: string
-  readonly label: string
-  readonly title?: string
-  readonly visitors: number
-  readonly revenue_cents: number
-}
+export type Answer = Overview & Breakdown
 
-interface TableProps {
-  readonly title: string
-  readonly rows: readonly TableRow[]
-  readonly filter: FilterName
-  readonly counted?: string
+interface ListsProps {
+  /** The tabs of the panel. */
+  readonly kinds: readonly ListKind[]
+  /** The first kind has a map as its last tab. */
+  readonly hasMap?: boolean
+  readonly overview: Overview
+  readonly view: View
   readonly currency: string
   add(filter: Filter): void
 }
 
-export function Table({ title, rows, filter, counted = 'Visitors', currency, add }: TableProps) {
-  const most = Math.max(1, ...rows.map(({ visitors }) => visitors))
-  const total = rows.reduce((sum, { visitors }) => sum + visitors, 0)
-  const hasRevenue = rows.some(({ revenue_cents }) => revenue_cents !== 0)
+const shownRows = 10
+/** Of the past: only late events change it. */
+const pastMs = 60_000
+
+export function Lists(props: ListsProps) {
+  const { kinds, hasMap = false, overview, view, currency, add } = props
+  const [chosen, choose] = useState(0)
+  const [isOpen, setOpen] = useState(false)
+  const kind = kinds[chosen] ?? kinds[0]!
+  const isMap = chosen === kinds.length
+  const question = listQuestionOf(view)
+  const isShown = kind.isOfOverview && !isMap
+  const { answer } = useAnswer<Answer>(
+    isShown ? undefined : `${kind.ask(isMap ? kind.limitMax : shownRows)}&${question}`,
+  )
+  const rows = isShown ? kind.rowsOf(overview as Answer) : answer && kind.rowsOf(answer)
+  const [isLookedAt, lookAt] = useState(false)
+  const before = useBefore(kind, view, overview, isLookedAt)
+  const tabs = [...kinds.map(({ title }) => title), ...(hasMap ? ['Map'] : [])]
   return (
-    <section class="panel" aria-label={title}>
-      <h2>
-        {title}
-        <span class="label">{counted}</span>
-      </h2>
-      {rows.length === 0 && <p class="empty">Nothing in this range.</p>}
-      <ul>
-        {rows.map((row) => (
-          <li key={row.key}>
+    <section
+      class="panel"
+      aria-label={kinds[0]!.title}
+      onPointerEnter={() => lookAt(true)}
+      onFocusIn={() => lookAt(true)}
+    >
+      <div class="tabs">
+        {tabs.length === 1 && <h2>{tabs[0]}</h2>}
+        {tabs.length > 1 &&
+          tabs.map((title, at) => (
+            <button key={title} type="button" aria-pressed={at === chosen} onClick={() => choose(at)}>
+              {title}
+            </button>
+          ))}
+        <span class="label">{columns[kind.columns[0]!].label}</span>
+      </div>
+      {isMap ? (
+        <WorldMap rows={rows ?? []} filter={kind.filter} view={view} add={add} />
+      ) : (
+        <Rows rows={rows} {...{ kind, before, currency, add }} total={overview.metrics.visitors} />
+      )}
+      {rows !== undefined && rows.length > 0 && (
+        <button type="button" class="link" onClick={() => setOpen(true)}>
+          Details<span class="unseen"> of {kind.title}</span>
+        </button>
+      )}
+      {isOpen && <Details {...{ kind, view, currency, add }} close={() => setOpen(false)} />}
+    </section>
+  )
+}
+
+/** The same list for the period that is compared with, by key and label; asked for once somebody looks. */
+function useBefore(
+  kind: ListKind,
+  view: View,
+  { metrics }: Overview,
+  isLookedAt: boolean,
+): Map<string, number> | undefined {
+  const { previous_range: range } = metrics
+  // The end moves on with the clock: the moment of the look counts.
+  const question = useMemo(
+    () =>
+      range === null || !isLookedAt
+        ? undefined
+        : `${kind.ask(kind.limitMax)}&${listQuestionOf(view, [range.start, range.end])}`,
+    [kind, JSON.stringify(view), range === null, isLookedAt],
+  )
+  const { answer, isStale } = useAnswer<Answer>(question, { againMs: pastMs })
+  const rows = question === undefined || answer === undefined || isStale ? undefined : kind.rowsOf(answer)
+  return rows && new Map(rows.map((row) => [nameOf(row), row.figures[kind.columns[0]!] ?? 0]))
+}
+
+const nameOf = ({ key, label }: ListRow) => JSON.stringify([key, label])
+
+interface RowsProps extends Pick<ListsProps, 'currency' | 'add'> {
+  readonly kind: ListKind
+  /** Undefined: not known yet. */
+  readonly rows: readonly ListRow[] | undefined
+  readonly before: Map<string, number> | undefined
+  /** Visitors of the range. */
+  readonly total: number
+}
+
+function Rows({ kind, rows, before, total, currency, add }: RowsProps) {
+  if (rows === undefined) return <p class="empty awaited">…</p>
+  if (rows.length === 0) return <p class="empty">Nothing in this range.</p>
+  const counted = kind.columns[0]!
+  const counts = rows.map(({ figures }) => figures[counted] ?? 0)
+  const most = Math.max(1, ...counts)
+  // A visitor may be in several rows; page views are shared out among all that are listed.
+  const whole = counted === 'visitors' ? total : counts.reduce((sum, count) => sum + count, 0)
+  const hasRevenue = rows.some(({ figures }) => (figures.revenue_cents ?? 0) !== 0)
+  return (
+    <ul>
+      {rows.map((row, at) => {
+        const { revenue_cents = 0 } = row.figures
+        const inside = (
+          <>
+            <meter min={0} max={most} value={counts[at]!} aria-hidden="true" />
+            <span class="name">
+              <bdi>{row.label}</bdi>
+            </span>
+            {hasRevenue && <span class="number">{revenue_cents === 0 ? '' : money(revenue_cents, currency)}</span>}
+            {before && <span class="before">before {number(before.get(nameOf(row)) ?? 0)}</span>}
+            <span class="number">{number(counts[at]!)}</span>
+            <span class="share">{whole === 0 ? '' : percent((counts[at]! / whole) * 100)}</span>
+          </>
+        )
+        // What has no name can't be filtered by.
+        if (row.key === '')
+          return (
+            <li key={nameOf(row)} class="row">
+              {inside}
+            </li>
+          )
+        return (
+          <li key={nameOf(row)}>
             <button
               type="button"
               class="row"
               title={`${row.title ?? row.label}\nClick to filter, Alt and click to leave out`}
-              onClick={(event) => add(filterOf(filter, row.key, event.altKey))}
+              onClick={(event) => add(filterOf(kind.filter, row.key, event.altKey))}
             >
-              <meter min={0} max={most} value={row.visitors} aria-hidden="true" />
-              <span class="name">
-                <bdi>{row.label}</bdi>
-              </span>
-              {hasRevenue && (
-                <span class="number">{row.revenue_cents === 0 ? '' : money(row.revenue_cents, currency)}</span>
-              )}
-              <span class="number">{number(row.visitors)}</span>
-              <span class="share">{total === 0 ? '' : percent((row.visitors / total) * 100)}</span>
+              {inside}
             </button>
           </li>
-        ))}
-      </ul>
-    </section>
+        )
+      })}
+    </ul>
   )
 }

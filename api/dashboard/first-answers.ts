@@ -1,0 +1,57 @@
+/**
+ * The answers that a page begins with, sent inside of it, so that its first paint needs no further request. They come by the same
+ * chain as any call of the browser's session. One that fails, or isn't there soon, is left to the browser to ask for.
+ */
+import type { RequestHead } from '../../runtime/http/head.ts'
+import { firstAnswersWithinMs } from '../../schemas/api-limits.ts'
+import type { Operation } from '../operations/define.ts'
+import { runCall } from '../operations/run.ts'
+import { addressOf, type RestGateway, readQuery } from '../transports/rest.ts'
+
+/** By path and query, as the page asks for them. */
+export type FirstAnswers = Readonly<Record<string, unknown>>
+
+export function makeFirstAnswers(operations: readonly Operation[], gateway: RestGateway) {
+  const named = (path: string) => operations.find(({ http }) => http.path === `/v1${path}` && http.method === 'GET')
+
+  async function ask(head: RequestHead, path: string, query: string): Promise<readonly [string, unknown][]> {
+    const operation = named(path)
+    if (operation === undefined) return []
+    const { status, body } = await runCall(
+      {
+        ...{ operation, interface: gateway.by.interface, requestId: head.requestId },
+        ...{ credential: head.headers.get(gateway.by.header), address: addressOf(head, gateway) },
+        readInput: () => ({
+          path: {},
+          query: readQuery(query, operation.input.query?.shape),
+          idempotencyKey: undefined,
+          body: undefined,
+        }),
+      },
+      gateway,
+    )
+    return status === 200 ? [[query === '' ? path : `${path}?${query}`, body]] : []
+  }
+
+  return async function read(head: RequestHead): Promise<FirstAnswers> {
+    const asked = [ask(head, '/workspace', '')]
+    if (/^\/dashboard\/?$/.test(head.path)) asked.push(ask(head, '/analytics/overview', overviewQuery(head.query)))
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const late = new Promise<[]>((resolve) => {
+      timer = setTimeout(resolve, firstAnswersWithinMs, [])
+    })
+    const answers = await Promise.all(asked.map((one) => Promise.race([one, late])))
+    clearTimeout(timer)
+    return Object.fromEntries(answers.flat())
+  }
+}
+
+/** The page's address is the overview's question, but for what it leaves out. Sorted, as the page looks it up. */
+function overviewQuery(search: string): string {
+  const query = new URLSearchParams(search)
+  if (query.has('start') || query.has('end')) query.delete('days')
+  else if (!query.has('days')) query.set('days', '30')
+  if (!query.has('compare')) query.set('compare', 'previous')
+  query.sort()
+  return query.toString()
+}

@@ -1,0 +1,54 @@
+/** GET /v1/analytics/breakdown: the sessions of a range by one property of their entry. */
+import { z } from 'zod'
+import { readBreakdown } from '../../../clickhouse/queries/breakdown.ts'
+import { laxIntOr } from '../../../schemas/lax.ts'
+import { breakdownRowsMax, overviewRowsDefault } from '../../../schemas/limits.ts'
+import { Breakdown, type BreakdownName, breakdownNames } from '../../../schemas/resources/breakdown.ts'
+import { filterParameters, filterSigns, filtersOf } from '../../../schemas/session-filters.ts'
+import { defineOperation } from '../define.ts'
+import { readableVisitors } from '../people/visitor-rows.ts'
+import { countryLabel, deviceLabel } from './lists.ts'
+import { perCent } from './metrics.ts'
+import { rangeOf, rangeParameters, shownRange } from './range-query.ts'
+
+const BreakdownQuery = z.object({
+  ...rangeParameters,
+  by: z.enum(breakdownNames).default('source').describe('The property of the entry that sessions are counted by.'),
+  limit: laxIntOr(overviewRowsDefault, { ge: 1, le: breakdownRowsMax, description: 'Rows of the list.' }),
+  ...filterParameters,
+})
+
+const labels: Partial<Record<BreakdownName, (key: string) => string>> = { device: deviceLabel, country: countryLabel }
+
+export const readAnalyticsBreakdown = defineOperation({
+  name: 'breakdown.read',
+  http: { method: 'GET', path: '/v1/analytics/breakdown' },
+  summary: 'Count the sessions of a period by one property of their entry.',
+  description: `Sessions that began in the period, by channel, source, campaign, entry page, system and so on. ${filterSigns}`,
+  tag: 'Analytics',
+  effect: 'read',
+  scope: 'analytics:read',
+  input: { query: BreakdownQuery },
+  output: Breakdown,
+  async handle(context) {
+    const { query, workspace, stores, clock } = context
+    return stores.share(JSON.stringify(['breakdown', query, workspace]), async () => {
+      const { by, limit } = query
+      const rows = await readableVisitors(context)
+      const range = rangeOf(query, rows.timezone, clock.now())
+      const start = Math.max(range.start, rows.since)
+      const end = Math.max(start, range.end)
+      const groups = await readBreakdown(stores.ch, { ...rows, start, end, by, limit, filters: filtersOf(query) })
+      const labelOf = (key: string) => (key === 'unknown' ? 'Unknown' : (labels[by]?.(key) ?? key))
+      return {
+        range: shownRange(range),
+        by,
+        rows: groups.map(({ key, visitors, sessions, bounces, duration_ms }) => ({
+          ...{ key, label: labelOf(key), visitors, sessions },
+          bounce_rate: perCent(bounces, sessions),
+          average_session_seconds: Math.round(duration_ms / sessions / 10) / 100,
+        })),
+      }
+    })
+  },
+})

@@ -1,0 +1,81 @@
+/** Sessions that began in a range, counted by one property of their entry. Held by test/integration/breakdown.test.ts. */
+import { channelSourcesMax } from '../../schemas/limits.ts'
+import { channelOf, channels } from '../../schemas/reference/channels.ts'
+import type { BreakdownName } from '../../schemas/resources/breakdown.ts'
+import type { SessionFilters } from '../../schemas/session-filters.ts'
+import type { Span } from '../../schemas/time-range.ts'
+import { dayMs, localDayAt } from '../../schemas/time-zone.ts'
+import { cellKinds } from '../rollups/appearance.ts'
+import { moment } from '../rollups/event-sql.ts'
+import { inBuild } from './overview/figure-parts.ts'
+import { choose } from './overview/read-filtered.ts'
+import type { Reader } from './reader.ts'
+
+export interface BreakdownRequest extends Span {
+  readonly workspaceId: number
+  readonly build: number
+  readonly timezone: string
+  readonly filters: SessionFilters | undefined
+  readonly by: BreakdownName
+  readonly limit: number
+}
+
+export interface BreakdownGroup {
+  readonly key: string
+  readonly visitors: number
+  readonly sessions: number
+  readonly bounces: number
+  readonly duration_ms: number
+}
+
+const columns: Readonly<Record<Exclude<BreakdownName, 'channel'>, string>> = {
+  ...{ source: 'toString(source)', medium: 'toString(medium)', campaign: 'toString(campaign)' },
+  ...{ entry_path: 'toString(entry_path)', device: 'toString(device)', browser: 'toString(browser)' },
+  ...{ os: "if(os='','unknown',toString(os))", country: 'toString(country)' },
+}
+const channelKey =
+  'transform((toString(source),toString(medium)),arrayZip({sources:Array(String)},{media:Array(String)}),{channels:Array(String)},{other:String})'
+
+export async function readBreakdown(ch: Reader, request: BreakdownRequest): Promise<BreakdownGroup[]> {
+  const { workspaceId, build, timezone, filters, by, start, end, limit } = request
+  const params = {
+    ...{ workspace: workspaceId, build, start, end, limit },
+    ...{ first_day: localDayAt(start, timezone), last_day: localDayAt(end, timezone) },
+  }
+  const isInRange = `${inBuild} AND visitor!=0 AND begins=1 AND day>={first_day:UInt16} AND day<={last_day:UInt16}
+    AND first_at>=${moment('start')} AND first_at<${moment('end')}`
+  const [chosen, origins] = await Promise.all([
+    filters === undefined ? undefined : choose(ch, { workspaceId, build, timezone, filters, from: start, to: end }),
+    by === 'channel' ? readOrigins(ch, isInRange, params) : undefined,
+  ])
+  const isLookedAt = `occurred_at>=${moment('look_from')} AND occurred_at<${moment('look_to')}`
+  const sessions = chosen?.selection.sessions('{first_day:UInt16}', '{last_day:UInt16}', isLookedAt)
+  const own = (sum: string) => `arraySum((kind,n)->if(kind=${cellKinds.all},n,0),seen.kind,seen.${sum})`
+  return ch.query<BreakdownGroup>(
+    `SELECT key, uniqExact(visitor) AS visitors, count() AS sessions, sum(bounced) AS bounces, sum(lasted) AS duration_ms
+     FROM (SELECT visitor, ${by === 'channel' ? channelKey : columns[by]} AS key, ${own('bounces')} AS bounced, ${own('duration_ms')} AS lasted
+       FROM sessions FINAL WHERE ${isInRange}${sessions === undefined ? '' : ` AND (visitor,session,day) IN (${sessions})`})
+     GROUP BY key ORDER BY visitors DESC, sessions DESC, key LIMIT {limit:UInt32}`,
+    {
+      ...params,
+      ...origins,
+      ...(chosen && { ...chosen.selection.params, ...chosen.calendar }),
+      ...{ look_from: start - 2 * dayMs, look_to: end + 3 * dayMs },
+    },
+  )
+}
+
+/** What channel a source is, TypeScript knows: sources of the range are looked up first. */
+async function readOrigins(ch: Reader, isInRange: string, params: Record<string, unknown>) {
+  const rows = await ch.query<{ source: string; medium: string }>(
+    `SELECT DISTINCT toString(source) AS source, toString(medium) AS medium FROM sessions
+     WHERE ${isInRange} ORDER BY source, medium LIMIT ${channelSourcesMax}`,
+    params,
+  )
+  return {
+    sources: rows.map(({ source }) => source),
+    media: rows.map(({ medium }) => medium),
+    channels: rows.map(({ source, medium }) => channelOf(source, medium)),
+    other: channels.at(-1),
+  }
+}

@@ -1,0 +1,53 @@
+/** Passwords of owners: only their hashes, made and compared by runtime/password.ts. */
+import type { Queryable } from '../client.ts'
+
+export interface OwnerPassword {
+  readonly ownerId: number
+  readonly hash: string
+  /** The owner's first workspace that is in use. */
+  readonly workspaceId: number
+}
+
+/** The e-mail that was asked for belongs to another owner. */
+export class EmailTaken extends Error {
+  override name = 'EmailTaken'
+}
+
+/**
+ * Sets the password of a workspace's owner, null takes it off, and ends the owner's sessions and links: whoever knew the old one is
+ * out. Run it in a transaction.
+ * @param email what the owner signs in with from now on; undefined leaves it
+ * @returns the e-mail to sign in with
+ * @throws EmailTaken
+ */
+export async function setOwnerPassword(
+  tx: Queryable,
+  workspaceId: number,
+  hash: string | null,
+  email: string | undefined,
+): Promise<string> {
+  const taken = await tx.query(
+    'SELECT 1 FROM owners WHERE email = $1 AND id != (SELECT owner_id FROM workspaces WHERE id = $2)',
+    [email ?? '', workspaceId],
+  )
+  if (taken.length > 0) throw new EmailTaken(`another owner has ${email}`)
+  const [owner] = await tx.query<{ id: number; email: string }>(
+    `UPDATE owners SET password_hash = $2, email = coalesce($3, email)
+     WHERE id = (SELECT owner_id FROM workspaces WHERE id = $1) RETURNING id, email`,
+    [workspaceId, hash, email ?? null],
+  )
+  await tx.query('DELETE FROM browser_sessions WHERE owner_id = $1', [owner!.id])
+  await tx.query('DELETE FROM sign_in_links WHERE owner_id = $1', [owner!.id])
+  return owner!.email
+}
+
+/** Null where nobody signs in with this e-mail by a password. @param email in lower case */
+export async function findOwnerPassword(q: Queryable, email: string): Promise<OwnerPassword | null> {
+  const [row] = await q.query<{ id: number; password_hash: string; workspace_id: number }>(
+    `SELECT o.id, o.password_hash, min(w.id) AS workspace_id
+     FROM owners o JOIN members m ON m.owner_id = o.id JOIN workspaces w ON w.id = m.workspace_id AND w.suspended_at IS NULL
+     WHERE o.email = $1 AND o.password_hash IS NOT NULL GROUP BY o.id`,
+    [email],
+  )
+  return row === undefined ? null : { ownerId: row.id, hash: row.password_hash, workspaceId: row.workspace_id }
+}

@@ -1,0 +1,25 @@
+/** Sessions of a range by one property of their entry. docs/metrics.md says what the figures mean. */
+import { z } from 'zod'
+import { Range } from './range.ts'
+
+export const breakdownNames = [
+  ...(['channel', 'source', 'medium', 'campaign', 'entry_path'] as const),
+  ...(['device', 'browser', 'os', 'country'] as const),
+] as const
+export type BreakdownName = (typeof breakdownNames)[number]
+
+const SessionsRow = z
+  .object({
+    key: z.string().describe('As the filter of this name takes it; empty where there is none.'),
+    label: z.string(),
+    visitors: z.int(),
+    sessions: z.int(),
+    bounce_rate: z.number().describe('In per cent.'),
+    average_session_seconds: z.number(),
+  })
+  .meta({ id: 'SessionsRow' })
+
+export const Breakdown = z
+  .object({ range: Range, by: z.enum(breakdownNames), rows: z.array(SessionsRow).describe('Most visitors first.') })
+  .meta({ id: 'Breakdown' })
+export type Breakdown = z.output<typeof Breakdown>

@@ -1,0 +1,118 @@
+/** Sign-in by password: who gets in, who doesn't and what they learn, and which sessions it ends. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeEach, expect, test } from 'vitest'
+import { listAuditEvents } from '../../postgres/tables/audit.ts'
+import { createSignInLink } from '../../postgres/tables/browser-sessions.ts'
+import { signInTriesOfAddressMax, signInTriesOfEmailMax } from '../../schemas/api-limits.ts'
+import { makeWorkspace, setUpApi } from '../support/api.ts'
+import { runSvc } from '../support/command-line.ts'
+
+const { stores, api, mine } = setUpApi()
+const folder = mkdtempSync(join(tmpdir(), 'svc-password-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+const password = 'correct horse "1"'
+let email = ''
+
+/** Each from an address of its own, unless one is named: tries of an address are counted. */
+let addresses = 0
+beforeEach(() => {
+  email = `owner${mine.workspaceId}@example.com`
+})
+
+function svc(...words: string[]) {
+  return runSvc([...words, '--json'], { DATABASE_URL: stores.databaseUrl, DATA_DIR: folder })
+}
+
+async function setPassword(text = password, ...more: string[]) {
+  const file = join(folder, 'password')
+  writeFileSync(file, `${text}\n`)
+  return svc('owner', 'password', '--workspace', String(mine.workspaceId), '--password-file', file, ...more)
+}
+
+function signIn(as: string, by: string, headers: Record<string, string> = {}) {
+  addresses += 1
+  return api.ask('/dashboard/sign-in', {
+    method: 'POST',
+    headers: { 'Sec-Fetch-Site': 'same-origin', 'X-Forwarded-For': `198.51.100.${addresses % 250}`, ...headers },
+    body: new URLSearchParams({ email: as, password: by }),
+  })
+}
+
+async function cookieOf(response: Response): Promise<string> {
+  expect([response.status, response.headers.get('location')]).toEqual([303, '/dashboard'])
+  return response.headers.get('set-cookie')!.split(';')[0]!
+}
+
+const statusOf = async (cookie: string) => (await api.ask('/api/v1/workspace', { headers: { cookie } })).status
+
+test('an owner signs in from anywhere by e-mail and password, in whatever case the e-mail is', async () => {
+  expect(await setPassword(password, '--email', email)).toMatchObject({ code: 0 })
+  const cookie = await cookieOf(await signIn(` ${email.toUpperCase()}`, password))
+  const workspace = (await (await api.ask('/api/v1/workspace', { headers: { cookie } })).json()) as { id: number }
+  expect(workspace.id).toBe(mine.workspaceId)
+  const [audited] = await listAuditEvents(stores.pg, mine.workspaceId, { limit: 1 })
+  expect(audited).toMatchObject({ action: 'owner.set_password', interface: 'cli', metadata: {} })
+  const [owner] = await stores.pg.query<{ password_hash: string }>(
+    'SELECT password_hash FROM owners WHERE email = $1',
+    [email],
+  )
+  expect(owner!.password_hash).toMatch(/^\$argon2id\$/)
+})
+
+test('a wrong password, an unknown e-mail and an owner without a password get the same page', async () => {
+  await setPassword(password, '--email', email)
+  const answers = await Promise.all(
+    [signIn(email, 'wrong password'), signIn('nobody@example.com', password), signIn(email, '')].map(async (asked) => {
+      const answer = await asked
+      return [answer.status, answer.headers.get('set-cookie'), await answer.text()]
+    }),
+  )
+  expect(answers[0]).toEqual([401, null, expect.stringContaining('don’t belong together')])
+  expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
+  expect((await signIn(email, 'x'.repeat(9_000))).status).toBe(413)
+})
+
+test('a change of the password ends sessions and links, and the old password', async () => {
+  await setPassword(password, '--email', email)
+  const cookie = await cookieOf(await signIn(email, password))
+  const link = await createSignInLink(stores.pg, mine.workspaceId, Date.now())
+  expect(await statusOf(cookie)).toBe(200)
+  await setPassword('another password')
+  expect(await statusOf(cookie)).toBe(401)
+  expect((await api.ask(`/dashboard/sign-in?token=${link}`)).status).toBe(410)
+  expect((await signIn(email, password)).status).toBe(401)
+  await cookieOf(await signIn(email, 'another password'))
+  expect(await svc('owner', 'password', '--workspace', String(mine.workspaceId), '--remove')).toMatchObject({ code: 0 })
+  expect((await signIn(email, 'another password')).status).toBe(401)
+})
+
+test('tries are bounded for an address, and for an e-mail from wherever', async () => {
+  await setPassword(password, '--email', email)
+  const here = { 'X-Forwarded-For': '203.0.113.9' }
+  for (let n = 0; n < signInTriesOfAddressMax; n++)
+    expect((await signIn(`${n}@x.com`, password, here)).status).toBe(401)
+  const refused = await signIn(email, password, here)
+  expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true])
+  // Those refused for their address take nothing from the e-mail.
+  await cookieOf(await signIn(email, password))
+  for (let n = 1; n < signInTriesOfEmailMax; n++) await signIn(email, 'wrong password')
+  expect((await signIn(email, password)).status).toBe(429)
+})
+
+test('no other site signs a browser in', async () => {
+  await setPassword(password, '--email', email)
+  expect((await signIn(email, password, { 'Sec-Fetch-Site': 'cross-site' })).status).toBe(403)
+})
+
+test('says what it doesn’t take: short passwords, e-mails of others, what excludes each other', async () => {
+  const others = await makeWorkspace(stores)
+  expect(await setPassword('short')).toMatchObject({ code: 1, err: expect.stringContaining('10 to 200 characters') })
+  const taken = (
+    await stores.pg.query<{ email: string }>('SELECT email FROM owners WHERE id = $1', [others.ownerId])
+  )[0]!
+  expect(await setPassword(password, '--email', taken.email)).toMatchObject({ code: 1 })
+  expect(await setPassword(password, '--remove')).toMatchObject({ code: 2 })
+  expect(await setPassword(password, '--email', 'nobody')).toMatchObject({ code: 2 })
+})

@@ -1,0 +1,137 @@
+/** A list as a whole: all columns, search, sort, 100 rows a page, and the rows as a file. */
+import { useState } from 'preact/hooks'
+import type { Breakdown } from '../../schemas/resources/breakdown.ts'
+import { type Filter, filterOf, listQuestionOf, type View } from './address.ts'
+import { csvOf } from './csv.ts'
+import { Dialog } from './dialog.tsx'
+import { type ColumnName, columns, type ListKind, type ListRow } from './list-kinds.ts'
+import type { Overview } from './overview-data.ts'
+import { Failure } from './parts.tsx'
+import { useAnswer } from './query.ts'
+
+const rowsOfPage = 100
+
+interface DetailsProps {
+  readonly kind: ListKind
+  readonly view: View
+  readonly currency: string
+  add(filter: Filter): void
+  close(): void
+}
+
+export function Details({ kind, view, currency, add, close }: DetailsProps) {
+  const { answer, failure } = useAnswer<Overview & Breakdown>(`${kind.ask(kind.limitMax)}&${listQuestionOf(view)}`)
+  const [sought, seek] = useState('')
+  const [sort, setSort] = useState<{ by: ColumnName; isRising: boolean }>({ by: kind.columns[0]!, isRising: false })
+  const [page, setPage] = useState(0)
+  const all = answer === undefined ? undefined : kind.rowsOf(answer)
+  const rows =
+    all === undefined
+      ? []
+      : sorted(
+          all.filter(({ label }) => label.toLowerCase().includes(sought)),
+          sort,
+        )
+  const pages = Math.max(1, Math.ceil(rows.length / rowsOfPage))
+  const shown = rows.slice(page * rowsOfPage, (page + 1) * rowsOfPage)
+  const columnNames = kind.columns
+  return (
+    <Dialog title={kind.title} close={close}>
+      {failure && <Failure {...failure} />}
+      <div class="controls">
+        <input
+          type="search"
+          aria-label={`Search ${kind.title}`}
+          placeholder="Search"
+          onInput={(event) => {
+            seek(event.currentTarget.value.trim().toLowerCase())
+            setPage(0)
+          }}
+        />
+        <button type="button" disabled={rows.length === 0} onClick={() => save(`${kind.title}.csv`, csvOf(kind, rows))}>
+          CSV
+        </button>
+      </div>
+      <section class="scrolled" aria-label={`${kind.title}, all columns`}>
+        <table class="all">
+          <thead>
+            <tr>
+              <th scope="col">{kind.title}</th>
+              {columnNames.map((name) => (
+                <th
+                  key={name}
+                  scope="col"
+                  aria-sort={sort.by === name ? (sort.isRising ? 'ascending' : 'descending') : undefined}
+                >
+                  <button
+                    type="button"
+                    class="link"
+                    onClick={() => setSort({ by: name, isRising: sort.by === name && !sort.isRising })}
+                  >
+                    {columns[name].label} {sort.by === name ? (sort.isRising ? '▲' : '▼') : ''}
+                  </button>
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((row) => (
+              <tr key={row.key + row.label}>
+                <th scope="row">
+                  {row.key === '' ? (
+                    <bdi>{row.label}</bdi>
+                  ) : (
+                    <button
+                      type="button"
+                      class="link"
+                      title={row.title ?? row.label}
+                      onClick={(event) => {
+                        add(filterOf(kind.filter, row.key, event.altKey))
+                        close()
+                      }}
+                    >
+                      <bdi>{row.label}</bdi>
+                    </button>
+                  )}
+                </th>
+                {columnNames.map((name) => (
+                  <td key={name}>{columns[name].show(row.figures[name] ?? 0, currency)}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+      {all !== undefined && rows.length === 0 && <p class="empty">Nothing by that.</p>}
+      {all !== undefined && all.length === kind.limitMax && (
+        <p class="note">The {kind.limitMax} largest. A filter shows others.</p>
+      )}
+      {pages > 1 && (
+        <div class="controls">
+          <button type="button" disabled={page === 0} onClick={() => setPage(page - 1)}>
+            Back
+          </button>
+          <span class="label">
+            {page + 1} of {pages}
+          </span>
+          <button type="button" disabled={page === pages - 1} onClick={() => setPage(page + 1)}>
+            Next
+          </button>
+        </div>
+      )}
+    </Dialog>
+  )
+}
+
+function sorted(rows: readonly ListRow[], { by, isRising }: { by: ColumnName; isRising: boolean }): ListRow[] {
+  const sign = isRising ? 1 : -1
+  return [...rows].sort((one, other) => sign * ((one.figures[by] ?? 0) - (other.figures[by] ?? 0)))
+}
+
+function save(name: string, text: string): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }))
+  link.download = name
+  link.click()
+  URL.revokeObjectURL(link.href)
+}

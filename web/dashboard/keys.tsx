@@ -1,0 +1,82 @@
+/** Single keys: the ranges by their letter, and whatever else docs/dashboard.md lists. */
+import { useEffect } from 'preact/hooks'
+import { localDay, type RangeKey, ranges, readView, shifted, type View, withoutFilter } from './address.ts'
+import { Dialog } from './dialog.tsx'
+
+export const keyMeanings = [
+  ['D W M Q Y', 'today, the last 7, 30, 90, 365 days'],
+  ['E', 'yesterday'],
+  ['C', 'choose days'],
+  ['← →', 'the range before, the range after'],
+  ['X', 'comparison on or off'],
+  ['F', 'add a filter'],
+  ['/', 'search'],
+  ['Esc', 'take the last filter off'],
+  ['G, then O P S L C', 'go to overview, people, posts, links, company'],
+  ['?', 'this list'],
+] as const
+
+export function KeysDialog({ close }: { close(): void }) {
+  return (
+    <Dialog title="Keys" close={close}>
+      <dl class="keys">
+        {keyMeanings.map(([key, meaning]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{meaning}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  )
+}
+
+/** Calls for each key that isn't meant for a field, a dialog or the browser. */
+export function usePageKeys(press: (key: string, event: KeyboardEvent) => void): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const { key, target, ctrlKey, metaKey, altKey } = event
+      const isTyped = target instanceof Element && target.closest('input, select, textarea, dialog') !== null
+      if (!ctrlKey && !metaKey && !altKey && !isTyped && document.querySelector('dialog[open]') === null) {
+        press(key.toLowerCase(), event)
+      }
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  })
+}
+
+interface OverviewKeys {
+  readonly timezone: string
+  go(view: View): void
+  openFilter(): void
+}
+
+export function useOverviewKeys({ timezone, go, openFilter }: OverviewKeys): void {
+  usePageKeys((key, event) => {
+    // Of the address: what is drawn may be a key behind.
+    const view = readView(location.search)
+    const today = localDay(Date.now(), timezone)
+    if (Object.hasOwn(ranges, key)) go({ ...view, days: null, range: key as RangeKey })
+    else if (key === 'e') go(shifted({ ...view, days: null, range: 'd' }, today, -1))
+    else if (key === 'arrowleft') go(shifted(view, today, -1))
+    else if (key === 'arrowright') go(shifted(view, today, 1))
+    else if (key === 'x') go({ ...view, compare: view.compare === 'none' ? 'previous' : 'none' })
+    else if (key === 'escape' && view.filters.length > 0) go(withoutFilter(view, view.filters.length - 1))
+    else if (key === 'c') focusOn('input[name="from"]', event)
+    else if (key === 'f') {
+      event.preventDefault()
+      openFilter()
+    }
+  })
+}
+
+/** The key itself isn't typed into it. */
+export function focusOn(selector: string, event: KeyboardEvent): void {
+  const field = document.querySelector<HTMLElement>(selector)
+  if (field === null) return
+  event.preventDefault()
+  field.focus()
+}

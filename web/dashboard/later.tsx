@@ -1,0 +1,28 @@
+/** A page whose script comes once somebody goes there. */
+import type { ComponentType } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import type { Workspace } from './overview-data.ts'
+import { Failure } from './parts.tsx'
+
+export interface PageProps {
+  /** Of the address. */
+  readonly search: string
+  readonly workspace: Workspace
+  /** To another address of the dashboard. */
+  navigate(path: string): void
+}
+export type Page = ComponentType<PageProps>
+
+export function Later({ load, ...props }: PageProps & { load(): Promise<Page> }) {
+  const [loaded, setLoaded] = useState<{ readonly page: Page }>()
+  const [since, setSince] = useState<Date>()
+  useEffect(() => {
+    load().then(
+      (page) => setLoaded({ page }),
+      () => setSince(new Date()),
+    )
+  }, [])
+  if (since !== undefined) return <Failure since={since} text="the page’s script didn’t come. Load the page anew." />
+  if (loaded === undefined) return <main class="skeleton" aria-busy="true" aria-label="Loading" />
+  return <loaded.page {...props} />
+}

@@ -1,0 +1,91 @@
+/** The lists of the overview: where each comes from, what its rows are called, and which columns its details have. */
+import type { Breakdown, BreakdownName } from '../../schemas/resources/breakdown.ts'
+import type { FilterName } from './address.ts'
+import { duration, money, number, percent } from './format.ts'
+import type { Overview } from './overview-data.ts'
+
+export interface ListRow {
+  /** As its filter takes it; empty for none. */
+  readonly key: string
+  readonly label: string
+  readonly title?: string
+  readonly figures: Readonly<Partial<Record<ColumnName, number>>>
+}
+
+export const columns = {
+  visitors: { label: 'Visitors', show: number },
+  pageviews: { label: 'Page views', show: number },
+  sessions: { label: 'Sessions', show: number },
+  conversions: { label: 'Conversions', show: number },
+  revenue_cents: { label: 'Revenue', show: money },
+  bounce_rate: { label: 'Bounce rate', show: percent },
+  average_session_seconds: { label: 'Session length', show: duration },
+} as const satisfies Record<string, { label: string; show(value: number, currency: string): string }>
+export type ColumnName = keyof typeof columns
+
+export interface ListKind {
+  readonly title: string
+  readonly filter: FilterName
+  /** The first is what rows are ordered by. */
+  readonly columns: readonly ColumnName[]
+  /** The path that asks for it, without its times, comparison and filters. */
+  ask(limit: number): string
+  /** Of the answer to it, or, of a list that it has, of the overview's. */
+  rowsOf(answer: Overview & Breakdown): readonly ListRow[]
+  readonly limitMax: number
+  /** Whether the overview has it. */
+  readonly isOfOverview: boolean
+}
+
+/** `none` stands for what has no name: a filter can't ask for it. */
+const nameless = 'none'
+
+function ofOverview(
+  title: string,
+  filter: FilterName,
+  member: 'top_sources' | 'top_pages' | 'devices' | 'browsers' | 'countries',
+  names: readonly ColumnName[],
+  rowOf: (row: Record<string, unknown>) => Omit<ListRow, 'figures'>,
+): ListKind {
+  return {
+    ...{ title, filter, columns: names, limitMax: 100, isOfOverview: true },
+    ask: (limit) => `/analytics/overview?include=${member}&limit=${limit}`,
+    rowsOf: (answer) =>
+      ((answer[member] ?? []) as readonly Record<string, unknown>[]).map((row) => ({
+        ...rowOf(row),
+        figures: Object.fromEntries(names.map((name) => [name, row[name] as number])),
+      })),
+  }
+}
+
+function ofSessions(title: string, by: BreakdownName & FilterName): ListKind {
+  const names = ['visitors', 'sessions', 'bounce_rate', 'average_session_seconds'] as const
+  return {
+    ...{ title, filter: by, columns: names, limitMax: 1_000, isOfOverview: false },
+    ask: (limit) => `/analytics/breakdown?by=${by}&limit=${limit}`,
+    rowsOf: ({ rows }) =>
+      rows.map(({ key, label, ...figures }) => ({ key, label: label === '' ? nameless : label, figures })),
+  }
+}
+
+const counts = ['visitors', 'sessions', 'pageviews', 'conversions', 'revenue_cents'] as const
+const keyed = (row: Record<string, unknown>) => ({ key: String(row['key']), label: String(row['label']) })
+
+export const sources = ofOverview('Sources', 'source', 'top_sources', counts, ({ source, medium }) => ({
+  key: String(source),
+  label: medium === 'none' ? String(source) : `${source} / ${medium}`,
+}))
+export const pages = ofOverview(
+  'Pages',
+  'path',
+  'top_pages',
+  ['pageviews', 'visitors', 'sessions', 'conversions', 'revenue_cents', 'bounce_rate'],
+  ({ path, title }) => ({ key: String(path), label: String(path), title: `${title}\n${path}` }),
+)
+export const countries = ofOverview('Countries', 'country', 'countries', counts, keyed)
+export const devices = ofOverview('Devices', 'device', 'devices', counts, keyed)
+export const browsers = ofOverview('Browsers', 'browser', 'browsers', counts, keyed)
+export const channels = ofSessions('Channels', 'channel')
+export const campaigns = ofSessions('Campaigns', 'campaign')
+export const entryPages = ofSessions('Entry pages', 'entry_path')
+export const systems = ofSessions('Systems', 'os')

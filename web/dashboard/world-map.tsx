@@ -1,0 +1,56 @@
+/** Countries on a map, the darker the more visitors; each with visitors is a filter on click. */
+import { useEffect, useState } from 'preact/hooks'
+import { type Filter, type FilterName, filterOf, type View, withFilter, writeView } from './address.ts'
+import { number } from './format.ts'
+import type { ListRow } from './list-kinds.ts'
+
+interface MapProps {
+  readonly rows: readonly ListRow[]
+  readonly filter: FilterName
+  readonly view: View
+  add(filter: Filter): void
+}
+
+/** Drawn when it is first looked at, and kept. */
+let drawn: Promise<Record<string, string>> | undefined
+
+export function WorldMap({ rows, filter, view, add }: MapProps) {
+  const [paths, setPaths] = useState<Record<string, string>>()
+  useEffect(() => {
+    drawn ??= import('../generated/world.json').then(({ default: world }) => world as Record<string, string>)
+    void drawn.then(setPaths)
+  }, [])
+  const byCode = new Map(rows.map((row) => [row.key, row]))
+  const most = Math.max(1, ...rows.map(({ figures }) => figures.visitors ?? 0))
+  return (
+    <svg class="world" viewBox="0 0 960 420" aria-label="Map of visitors by country">
+      {Object.entries(paths ?? {}).map(([code, path]) => {
+        const row = byCode.get(code)
+        const visitors = row?.figures.visitors ?? 0
+        // By the root, so that small ones are seen beside a large one.
+        const share = visitors === 0 ? 0 : 0.2 + 0.8 * Math.sqrt(visitors / most)
+        const outline = (
+          <path d={path} style={share === 0 ? undefined : { fill: 'var(--accent)', fillOpacity: share }} />
+        )
+        if (row === undefined) return <g key={code}>{outline}</g>
+        const filterBy = (isNot: boolean) => filterOf(filter, code, isNot)
+        return (
+          <a
+            key={code}
+            href={`/dashboard${writeView(withFilter(view, filterBy(false)))}`}
+            data-country={code}
+            onClick={(event) => {
+              event.preventDefault()
+              add(filterBy(event.altKey))
+            }}
+          >
+            <title>
+              {row.label}: {number(visitors)}
+            </title>
+            {outline}
+          </a>
+        )
+      })}
+    </svg>
+  )
+}

@@ -36,7 +36,7 @@ type Passed = 'clock' | 'log' | 'rateLimiter' | 'idempotencyKeptMs' | 'hashAddre
 export interface GatewayOptions extends Pick<RestGateway, Passed> {
   readonly operations: readonly Operation[]
   readonly pg: Pick<Postgres, 'query' | 'transaction' | 'ping'>
-  readonly ch: Pick<ClickHouse, 'query' | 'ping'>
+  readonly ch: Pick<ClickHouse, 'query' | 'command' | 'ping'>
   readonly metrics: Metrics
   readonly signInLimiter: SignInLimiter
   readonly box: SecretBox

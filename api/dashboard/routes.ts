@@ -2,8 +2,9 @@
  * What browsers of owners ask for: sign-in by a link, the pages of the dashboard, and under `/api/v1` the same operations as
  * under `/v1`, by the session's cookie in place of a key. Held by test/integration/dashboard-session.test.ts.
  */
+import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Postgres } from '../../postgres/client.ts'
-import { endBrowserSession } from '../../postgres/tables/browser-sessions.ts'
+import { endBrowserSession, moveBrowserSession } from '../../postgres/tables/browser-sessions.ts'
 import type { RequestHead } from '../../runtime/http/head.ts'
 import type { HttpReply } from '../../runtime/http/reply.ts'
 import type { HttpRequest, NoRoute, Route, StreamedRoute } from '../../runtime/http/server.ts'
@@ -13,20 +14,28 @@ import type { SignInLimiter } from '../guards/rate-limit.ts'
 import type { Operation } from '../operations/define.ts'
 import { makeRestRouter, problemReply, type RestGateway } from '../transports/rest.ts'
 import { makeFirstAnswers } from './first-answers.ts'
+import { eraseThisPerson } from './operations/erase-person.ts'
+import { listOwnWorkspaces, makeFillDemo } from './operations/workspaces.ts'
 import { assets, shell } from './pages.ts'
 import { isFromOwnPage, makeSessionAuthenticator, sessionCookie, tokenOf } from './session.ts'
 import { makeSignIn, redirect, signInPath } from './sign-in.ts'
 
+const workspacePath = '/dashboard/workspace'
 const signOutPath = '/dashboard/sign-out'
+/** A form with one number. */
+const smallFormBytesMax = 100
+
+interface DashboardStores {
+  readonly pg: Pick<Postgres, 'query' | 'transaction'>
+  readonly ch: Pick<ClickHouse, 'query' | 'command'>
+  readonly signInLimiter: SignInLimiter
+}
 
 /** Of other paths undefined. */
 export function makeDashboardRoute(
   operations: readonly Operation[],
   gateway: RestGateway,
-  {
-    pg,
-    signInLimiter,
-  }: { readonly pg: Pick<Postgres, 'query' | 'transaction'>; readonly signInLimiter: SignInLimiter },
+  { pg, ch, signInLimiter }: DashboardStores,
 ) {
   const { clock, config } = gateway
   const authenticator = makeSessionAuthenticator(pg, clock)
@@ -38,7 +47,10 @@ export function makeDashboardRoute(
       return gateway.config
     },
   }
-  const routeOperation = makeRestRouter(operations, ofSessions)
+  const routeOperation = makeRestRouter(
+    [...operations, eraseThisPerson, listOwnWorkspaces, makeFillDemo({ pg, ch })],
+    ofSessions,
+  )
   const readFirst = makeFirstAnswers(operations, ofSessions)
   const isSecure = () => config.apiHost.startsWith('https:')
   const signIn = makeSignIn({ pg, signInLimiter, clock, isSecure, proxies: gateway.proxies })
@@ -54,11 +66,24 @@ export function makeDashboardRoute(
     if (path !== '/dashboard' && !path.startsWith('/dashboard/')) return undefined
     if (path === signOutPath)
       return method === 'POST' ? page('sign-out', signOut) : refused('method_not_allowed', 'POST')
+    if (path === workspacePath)
+      return method === 'POST' ? page('workspace', move, smallFormBytesMax) : refused('method_not_allowed', 'POST')
     if (path === signInPath && method === 'POST') return page('sign-in', signIn.byPassword, signInFormBytesMax)
     if (!isReading) return refused('method_not_allowed', path === signInPath ? 'GET, HEAD, POST' : 'GET, HEAD')
     const asset = Object.hasOwn(assets, path) ? assets[path] : undefined
     if (asset !== undefined) return page('asset', asset)
     return path === signInPath ? page('sign-in', signIn.byLink) : page('page', showPage)
+  }
+
+  /** To another workspace of the owner, by the form of the header. */
+  async function move(request: HttpRequest): Promise<HttpReply> {
+    const token = tokenOf(request.headers.get('cookie'))
+    const id = Number(new URLSearchParams(request.body.toString()).get('workspace'))
+    const isNamed = Number.isInteger(id) && id > 0 && id < 2 ** 31
+    if (!isFromOwnPage(request) || token === undefined || !isNamed || !(await moveBrowserSession(pg, token, id))) {
+      return problemReply('workspace_access_denied')
+    }
+    return redirect('/dashboard')
   }
 
   async function signOut(head: RequestHead): Promise<HttpReply> {

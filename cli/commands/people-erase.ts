@@ -3,9 +3,8 @@ import { whileLeased } from '../../pipeline/fold/lease.ts'
 import { eraseNext } from '../../pipeline/people/erase.ts'
 import { mergeInbox } from '../../pipeline/people/merge.ts'
 import type { Queryable } from '../../postgres/client.ts'
-import { readBindingsOfBrowsers, readBindingsOfContacts, type StoredBinding } from '../../postgres/tables/bindings.ts'
-import { findContact, readContactKeys } from '../../postgres/tables/contacts.ts'
-import { type ErasedBrowser, type ErasedPerson, erasePerson, readErasure } from '../../postgres/tables/erasures.ts'
+import { findErasedPerson, type NamedPerson } from '../../postgres/tables/erased-person.ts'
+import { type ErasedPerson, erasePerson, readErasure } from '../../postgres/tables/erasures.ts'
 import { type IdentityHashes, makeIdentityHashes } from '../../runtime/identity-hash.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { sleep } from '../../runtime/retry.ts'
@@ -56,15 +55,13 @@ export const erasePeople = defineCommand({
   show: ({ events }) => `the person was erased, with ${events} events`,
 })
 
-type Named = { readonly email: string } | { readonly id: number } | { readonly anonymousId: string }
-
-function nameIn(options: OptionValues): Named {
+function nameIn(options: OptionValues): NamedPerson {
   const text = options.text('email', identifierLengthMax)
   const email = text === undefined ? null : emailOf(text)
   if (text !== undefined && email === null) throw new UsageError('--email is no e-mail address')
   const id = options.id('contact')
   const anonymousId = options.text('anonymous-id', identifierLengthMax)
-  const given: Named[] = [
+  const given: NamedPerson[] = [
     ...(email === null ? [] : [{ email }]),
     ...(id === undefined ? [] : [{ id }]),
     ...(anonymousId === undefined ? [] : [{ anonymousId }]),
@@ -73,41 +70,17 @@ function nameIn(options: OptionValues): Named {
   return given[0]!
 }
 
+/** @throws CommandFailed where nobody is to be erased by that name */
 async function findPerson(
   tx: Queryable,
   workspaceId: number,
-  named: Named,
+  named: NamedPerson,
   hashes: IdentityHashes,
 ): Promise<ErasedPerson> {
-  if ('anonymousId' in named) {
-    const { anonymousId } = named
-    const bound = await readBindingsOfBrowsers(tx, workspaceId, [anonymousId])
-    if (bound.length > 0) {
-      throw new CommandFailed(`the browser is that of contact ${bound.at(-1)!.contactId}: erase it by --contact`)
-    }
-    const visitor = hashes.visitorOf(workspaceId, anonymousId)
-    const browsers = [{ visitor, fromAt: 0, fromId: 0, toAt: null, toId: null }]
-    return { workspaceId, contactId: null, email: null, emailHash: null, anonymousIds: [anonymousId], browsers }
+  const found = await findErasedPerson(tx, workspaceId, named, hashes)
+  if (found === undefined) throw new CommandFailed('there is no such contact in the workspace')
+  if ('boundTo' in found) {
+    throw new CommandFailed(`the browser is that of contact ${found.boundTo}: erase it by --contact`)
   }
-  const contact = await findContact(tx, workspaceId, named)
-  if (contact === undefined) throw new CommandFailed('there is no such contact in the workspace')
-  const bindings = await readBindingsOfContacts(tx, [contact.id])
-  const [key] = await readContactKeys(tx, [contact.id])
-  const others = new Set(bindings.filter(({ contactId }) => contactId !== contact.id).map((one) => one.anonymousId))
-  return {
-    ...{ workspaceId, contactId: contact.id, email: contact.email, emailHash: key!.emailHash },
-    anonymousIds: [...new Set(bindings.map(({ anonymousId }) => anonymousId))].filter((id) => !others.has(id)),
-    browsers: timesOf(bindings, contact.id),
-  }
-}
-
-/** @param bindings of whole browsers, in order of time within each */
-function timesOf(bindings: readonly StoredBinding[], contactId: number): ErasedBrowser[] {
-  return bindings.flatMap((binding, at) => {
-    if (binding.contactId !== contactId) return []
-    const next = bindings[at + 1]
-    const isSame = next?.anonymousId === binding.anonymousId
-    const { visitor, fromAt, fromId } = binding
-    return { visitor, fromAt, fromId, toAt: isSame ? next.fromAt : null, toId: isSame ? next.fromId : null }
-  })
+  return found
 }

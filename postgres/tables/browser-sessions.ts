@@ -79,6 +79,16 @@ export async function findBrowserSession(q: Queryable, token: string, now: numbe
   }
 }
 
+/** The session goes on in another workspace. @returns false where its owner is no member there */
+export async function moveBrowserSession(q: Queryable, token: string, workspaceId: number): Promise<boolean> {
+  const moved = await q.query(
+    `UPDATE browser_sessions s SET workspace_id = m.workspace_id FROM members m
+     WHERE s.hash = $1 AND m.owner_id = s.owner_id AND m.workspace_id = $2 RETURNING 1`,
+    [sha256Of(token), workspaceId],
+  )
+  return moved.length > 0
+}
+
 export async function endBrowserSession(q: Queryable, token: string): Promise<void> {
   await q.query('DELETE FROM browser_sessions WHERE hash = $1', [sha256Of(token)])
 }

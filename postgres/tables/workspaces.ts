@@ -73,6 +73,15 @@ export function listWorkspaces(q: Queryable): Promise<Workspace[]> {
   )
 }
 
+/** Those in use that an owner is a member of, oldest first. */
+export function listWorkspacesOf(q: Queryable, ownerId: number): Promise<Pick<Workspace, 'id' | 'name'>[]> {
+  return q.query(
+    `SELECT w.id, w.name FROM members m JOIN workspaces w ON w.id = m.workspace_id
+     WHERE m.owner_id = $1 AND w.suspended_at IS NULL ORDER BY w.id`,
+    [ownerId],
+  )
+}
+
 export async function readWorkspace(q: Queryable, id: number): Promise<Workspace | null> {
   const [workspace] = await q.query<Workspace>(
     `SELECT ${workspaceColumns} FROM workspaces w JOIN owners o ON o.id = w.owner_id WHERE w.id = $1`,

@@ -40,7 +40,9 @@ export function emptyNamed(files: readonly ProjectFile[]): string[] {
 
 export function oddlyNamed(files: readonly ProjectFile[]): string[] {
   return files
-    .filter(({ path }) => isSource(path) && !/^[a-z0-9.]+(-[a-z0-9.]+)*$/.test(path.split('/').at(-1)!))
+    .filter(
+      ({ path }) => isSource(path) && !isGenerated(path) && !/^[a-z0-9.]+(-[a-z0-9.]+)*$/.test(path.split('/').at(-1)!),
+    )
     .map(({ path }) => `${path} isn't kebab-case`)
 }
 

@@ -73,7 +73,7 @@ function unpacked(arc: readonly Point[], { transform: { scale, translate } }: To
   return arc.map(([dx, dy]) => {
     x += dx
     y += dy
-    return projected(x * scale[0] + translate[0], y * scale[1] + translate[1])
+    return [x * scale[0] + translate[0], y * scale[1] + translate[1]]
   })
 }
 
@@ -93,6 +93,25 @@ function drawn(ring: readonly number[], lines: readonly (readonly Point[])[]): s
     const line = arc < 0 ? [...lines[~arc]!].reverse() : lines[arc]!
     return at === 0 ? line : line.slice(1)
   })
+  const whole = unbroken(points)
+  const longitudes = whole.map(([longitude]) => longitude)
+  // What goes over one edge is drawn at the other one, too; the picture cuts both.
+  const turns = [0, ...(Math.max(...longitudes) > 180 ? [-360] : []), ...(Math.min(...longitudes) < -180 ? [360] : [])]
+  return turns.map((turn) => outline(whole.map(([x, y]) => projected(x + turn, y)))).join('')
+}
+
+/** A ring over the 180th meridian goes on beyond it, instead of jumping to the other edge. */
+function unbroken(points: readonly Point[]): Point[] {
+  let turn = 0
+  return points.map(([longitude, latitude], at) => {
+    const before = points[at - 1]?.[0] ?? longitude
+    if (longitude - before > 180) turn -= 360
+    else if (before - longitude > 180) turn += 360
+    return [longitude + turn, latitude]
+  })
+}
+
+function outline(points: readonly Point[]): string {
   let text = ''
   let [atX, atY] = [0, 0]
   points.forEach(([x, y], at) => {

@@ -9,6 +9,7 @@ import { OverviewPage } from './overview.tsx'
 import type { Workspace } from './overview-data.ts'
 import { Failure } from './parts.tsx'
 import { useAnswer } from './query.ts'
+import { WorkspaceName } from './workspaces.tsx'
 
 const pages = {
   '/dashboard': 'Overview',
@@ -49,9 +50,7 @@ function App() {
   return (
     <>
       <header>
-        <h1>
-          <bdi>{workspace?.name ?? 'Dashboard'}</bdi>
-        </h1>
+        <h1>{workspace ? <WorkspaceName id={workspace.id} name={workspace.name} /> : 'Dashboard'}</h1>
         <nav aria-label="Pages">
           {Object.entries(pages).map(([path, name]) => (
             <a

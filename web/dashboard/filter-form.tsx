@@ -13,7 +13,7 @@ export function FilterForm({ add, close }: FilterFormProps) {
     const data = new FormData(event.currentTarget as HTMLFormElement)
     // A star stays what it is: any text.
     const text = String(data.get('value')).replace(/[\\!]/g, '\\$&')
-    add({ name: data.get('name') as FilterName, value: (data.get('is') === 'not' ? '!' : '') + text })
+    add({ name: data.get('name') as FilterName, value: (data.get('sense') === 'not' ? '!' : '') + text })
     close()
   }
   return (
@@ -26,7 +26,7 @@ export function FilterForm({ add, close }: FilterFormProps) {
             </option>
           ))}
         </select>
-        <select name="is" aria-label="Is or is not">
+        <select name="sense" aria-label="Is or is not">
           <option value="is">is</option>
           <option value="not">is not</option>
         </select>

@@ -1,6 +1,10 @@
 /** What a workspace without events shows: how to send the first one. The page turns by itself once it is there. */
+
+import { useState } from 'preact/hooks'
 import type { Overview } from './overview-data.ts'
-import { Copy } from './parts.tsx'
+import { Copy, Refusal } from './parts.tsx'
+import { send } from './query.ts'
+import { goToWorkspace } from './workspaces.tsx'
 
 export function Install({ snippet: { snippet, tracking_key } }: { snippet: Overview['snippet'] }) {
   const curl = `curl ${location.origin}/api/v1/growth/track -d '${JSON.stringify({
@@ -17,10 +21,35 @@ export function Install({ snippet: { snippet, tracking_key } }: { snippet: Overv
       <Copied text={snippet} />
       <p>Or send one from a terminal:</p>
       <Copied text={curl} />
+      <Demo />
       <p>
         Or walk through <a href="/demo/">a small site that has the script</a>.
       </p>
     </section>
+  )
+}
+
+/** A workspace beside this one, with made-up visits. */
+function Demo() {
+  const [isFilling, setFilling] = useState(false)
+  const [refusal, setRefusal] = useState('')
+  const fill = async () => {
+    setFilling(true)
+    const sent = await send<{ id: number }>('POST', '/workspaces/demo')
+    setFilling(false)
+    if ('refusal' in sent) setRefusal(sent.refusal)
+    else goToWorkspace(sent.made.id)
+  }
+  return (
+    <>
+      <p>Or look around first:</p>
+      <p>
+        <button type="button" disabled={isFilling} onClick={fill}>
+          {isFilling ? 'Filling it…' : 'Fill a demo workspace'}
+        </button>
+      </p>
+      <Refusal text={refusal} />
+    </>
   )
 }
 

@@ -6,6 +6,7 @@ export interface Overview extends AnalyticsOverview {
 }
 
 export interface Workspace {
+  readonly id: number
   readonly name: string
   readonly timezone: string
   readonly currency: string

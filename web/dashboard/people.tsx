@@ -1,10 +1,11 @@
 /** People: who they are, by search, and what one of them did. */
 import { useState } from 'preact/hooks'
 import type { Journey, Person } from '../../schemas/resources/person.ts'
+import { Dialog } from './dialog.tsx'
 import { money, number, time } from './format.ts'
 import type { Workspace } from './overview-data.ts'
-import { Facts, Failure } from './parts.tsx'
-import { useAnswer } from './query.ts'
+import { Facts, Failure, Refusal } from './parts.tsx'
+import { send, useAnswer } from './query.ts'
 
 const listed = 100
 const typingMs = 200
@@ -21,7 +22,7 @@ export function PeoplePage({ search, workspace, navigate }: PeopleProps) {
   return person === null ? (
     <People workspace={workspace} navigate={navigate} />
   ) : (
-    <OneJourney person={person} workspace={workspace} />
+    <OneJourney person={person} workspace={workspace} navigate={navigate} />
   )
 }
 
@@ -89,7 +90,12 @@ function People({ workspace: { timezone, currency }, navigate }: Omit<PeopleProp
   )
 }
 
-function OneJourney({ person, workspace: { timezone, currency } }: { person: string; workspace: Workspace }) {
+interface JourneyProps extends Omit<PeopleProps, 'search'> {
+  readonly person: string
+}
+
+function OneJourney({ person, workspace: { timezone, currency }, navigate }: JourneyProps) {
+  const [isErasing, setErasing] = useState(false)
   const asked = person.startsWith('contact_') ? 'contact_id' : 'anonymous_id'
   const { answer, failure } = useAnswer<Journey>(`/people/journey?${new URLSearchParams({ [asked]: person })}`)
   if (answer === undefined) return <main class="skeleton">{failure && <Failure {...failure} />}</main>
@@ -112,6 +118,12 @@ function OneJourney({ person, workspace: { timezone, currency } }: { person: str
             ['Revenue', money(answer.total_revenue_cents, currency)],
           ]}
         />
+        <button type="button" class="danger" onClick={() => setErasing(true)}>
+          Erase this person
+        </button>
+        {isErasing && (
+          <Erase person={known} close={() => setErasing(false)} erased={() => navigate('/dashboard/people')} />
+        )}
       </section>
       {revenue.length > 0 && (
         <section class="panel" aria-label="Payments">
@@ -132,19 +144,62 @@ function OneJourney({ person, workspace: { timezone, currency } }: { person: str
           Journey<span class="label">Newest first</span>
         </h2>
         <ol class="timeline">
-          {events.map(({ id, event_name, path, title, source, occurred_at }) => (
-            <li key={id} class="event">
-              <time dateTime={occurred_at}>{time(occurred_at, timezone)}</time>
-              <span class="name" title={title}>
-                <bdi>{event_name}</bdi> <bdi class="label">{path}</bdi>
-              </span>
-              <span class="label">
-                <bdi>{source}</bdi>
-              </span>
+          {events.map(({ id, event_name, path, title, source, occurred_at }, at) => (
+            <li key={id}>
+              {dayOf(occurred_at, timezone) !== dayOf(events[at - 1]?.occurred_at, timezone) && (
+                <h3>{dayOf(occurred_at, timezone)}</h3>
+              )}
+              <div class="event">
+                <time dateTime={occurred_at}>{timeOfDay(occurred_at, timezone)}</time>
+                <span class="name" title={title}>
+                  <bdi>{event_name}</bdi> <bdi class="label">{path}</bdi>
+                </span>
+                <span class="label">
+                  <bdi>{source}</bdi>
+                </span>
+              </div>
             </li>
           ))}
         </ol>
       </section>
     </main>
+  )
+}
+
+function dayOf(moment: string | undefined, timeZone: string): string {
+  if (moment === undefined) return ''
+  return new Intl.DateTimeFormat(undefined, { timeZone, dateStyle: 'full' }).format(new Date(moment))
+}
+
+function timeOfDay(moment: string, timeZone: string): string {
+  return new Intl.DateTimeFormat(undefined, { timeZone, timeStyle: 'medium' }).format(new Date(moment))
+}
+
+interface EraseProps {
+  readonly person: Person
+  erased(): void
+  close(): void
+}
+
+/** Asks once more: it can't be undone. */
+function Erase({ person, erased, close }: EraseProps) {
+  const [refusal, setRefusal] = useState('')
+  const { contact_id, anonymous_id } = person
+  const erase = async () => {
+    const sent = await send('POST', '/people/erase', contact_id === null ? { anonymous_id } : { contact_id })
+    if ('refusal' in sent) setRefusal(sent.refusal)
+    else erased()
+  }
+  return (
+    <Dialog title="Erase this person" close={close}>
+      <p>
+        <bdi>{nameOf(person)}</bdi> is removed with browsers, events and every copy. It can’t be undone. Figures no
+        longer count these visits within some minutes.
+      </p>
+      <Refusal text={refusal} />
+      <button type="button" class="danger" onClick={erase}>
+        Erase
+      </button>
+    </Dialog>
   )
 }

@@ -1,0 +1,90 @@
+/** Inserts made-up events, a few portions at a time, each by one INSERT … SELECT, and looks that all are there. */
+import { clickhouseInsertDeadlineMs, segmentLeaseSize, segmentRowsMax } from '../../schemas/limits.ts'
+import type { ClickHouse } from '../client.ts'
+import type { SeedRows } from './constants-sql.ts'
+import { type Portion, planPortions } from './plan.ts'
+import { makeStatement } from './rows-sql.ts'
+
+/** Some of the events aren't there. */
+export class SeedIncomplete extends Error {
+  override name = 'SeedIncomplete'
+}
+
+/** An insert works on one core: as many as a small machine has. */
+const insertsAtOnce = 2
+
+export const insertSettings = {
+  // One thread, so that a repeat meets the rows in the same order.
+  max_threads: 1,
+  max_insert_threads: 1,
+  // Twice as fast: nothing here is dear enough to be worth leaving out for some rows.
+  short_circuit_function_evaluation: 'disable',
+  max_block_size: 16_384,
+  // The rows are in order of receipt by a subquery's ORDER BY, which nothing outside it asks for.
+  query_plan_remove_redundant_sorting: 0,
+  // Every insert is of ids of its own.
+  insert_deduplicate: 0,
+  // The statement has the vocabulary in it.
+  max_query_size: 4_000_000,
+  // One part for each day of an insert.
+  min_insert_block_size_rows: 2_000_000,
+  min_insert_block_size_bytes: 1_000_000_000,
+}
+
+interface Inserting {
+  readonly signal?: AbortSignal
+  /** Told after each insert. */
+  inserted?(done: number, all: number): void
+}
+
+/**
+ * @returns the last id of the lease, up to which all is stored then
+ * @throws SeedIncomplete when it was aborted, or events are missing
+ */
+export async function insertSeed(
+  ch: Pick<ClickHouse, 'query' | 'command'>,
+  rows: SeedRows,
+  { signal, inserted }: Inserting = {},
+): Promise<number> {
+  const portions = planPortions(rows)
+  let done = 0
+  await runAll(portions, signal, async (portion) => {
+    const options = { deadlineMs: clickhouseInsertDeadlineMs, settings: insertSettings }
+    await ch.command(makeStatement(rows, portion), {}, options)
+    done++
+    inserted?.(done, portions.length)
+  })
+  const first = rows.lease * segmentRowsMax
+  const end = first + segmentLeaseSize * segmentRowsMax
+  const [row] = await ch.query<{ stored: number }>(
+    'SELECT count() AS stored FROM events WHERE id >= {first:UInt64} AND id < {end:UInt64}',
+    { first, end },
+    { deadlineMs: clickhouseInsertDeadlineMs },
+  )
+  if (row!.stored !== rows.events)
+    throw new SeedIncomplete(`${row!.stored} events are there in place of ${rows.events}`)
+  return end - 1
+}
+
+/** A few at a time. After a failure nothing more is begun. */
+async function runAll(
+  portions: readonly Portion[],
+  signal: AbortSignal | undefined,
+  run: (portion: Portion) => Promise<void>,
+): Promise<void> {
+  let next = 0
+  const work = async () => {
+    for (;;) {
+      if (signal?.aborted) throw new SeedIncomplete('interrupted: the workspaces made have a part of their events')
+      const portion = portions[next++]
+      if (portion === undefined) return
+      await run(portion).catch((error: unknown) => {
+        next = portions.length
+        throw error
+      })
+    }
+  }
+  const ended = await Promise.allSettled(Array.from({ length: insertsAtOnce }, work))
+  const failed = ended.find((each) => each.status === 'rejected')
+  if (failed) throw failed.reason
+}

@@ -1,0 +1,51 @@
+/** Who is to be erased: a contact with the times of its browsers, or a browser that is no known person's. */
+import type { IdentityHashes } from '../../runtime/identity-hash.ts'
+import type { Queryable } from '../client.ts'
+import { readBindingsOfBrowsers, readBindingsOfContacts, type StoredBinding } from './bindings.ts'
+import { findContact, readContactKeys } from './contacts.ts'
+import type { ErasedBrowser, ErasedPerson } from './erasures.ts'
+
+export type NamedPerson = { readonly email: string } | { readonly id: number } | { readonly anonymousId: string }
+
+/** The browser is a contact's, which is to be named instead. */
+export interface BoundBrowser {
+  readonly boundTo: number
+}
+
+/** @returns undefined where there is no such contact */
+export async function findErasedPerson(
+  tx: Queryable,
+  workspaceId: number,
+  named: NamedPerson,
+  hashes: IdentityHashes,
+): Promise<ErasedPerson | BoundBrowser | undefined> {
+  if ('anonymousId' in named) {
+    const { anonymousId } = named
+    const bound = await readBindingsOfBrowsers(tx, workspaceId, [anonymousId])
+    if (bound.length > 0) return { boundTo: bound.at(-1)!.contactId }
+    const visitor = hashes.visitorOf(workspaceId, anonymousId)
+    const browsers = [{ visitor, fromAt: 0, fromId: 0, toAt: null, toId: null }]
+    return { workspaceId, contactId: null, email: null, emailHash: null, anonymousIds: [anonymousId], browsers }
+  }
+  const contact = await findContact(tx, workspaceId, named)
+  if (contact === undefined) return undefined
+  const bindings = await readBindingsOfContacts(tx, [contact.id])
+  const [key] = await readContactKeys(tx, [contact.id])
+  const others = new Set(bindings.filter(({ contactId }) => contactId !== contact.id).map((one) => one.anonymousId))
+  return {
+    ...{ workspaceId, contactId: contact.id, email: contact.email, emailHash: key!.emailHash },
+    anonymousIds: [...new Set(bindings.map(({ anonymousId }) => anonymousId))].filter((id) => !others.has(id)),
+    browsers: timesOf(bindings, contact.id),
+  }
+}
+
+/** @param bindings of whole browsers, in order of time within each */
+function timesOf(bindings: readonly StoredBinding[], contactId: number): ErasedBrowser[] {
+  return bindings.flatMap((binding, at) => {
+    if (binding.contactId !== contactId) return []
+    const next = bindings[at + 1]
+    const isSame = next?.anonymousId === binding.anonymousId
+    const { visitor, fromAt, fromId } = binding
+    return { visitor, fromAt, fromId, toAt: isSame ? next.fromAt : null, toId: isSame ? next.fromId : null }
+  })
+}

@@ -1,0 +1,211 @@
+/** Every page of the dashboard in both themes and three widths; figures against the API's; lists, keys and dialogs by keyboard. */
+import { mkdirSync } from 'node:fs'
+import fc from 'fast-check'
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { projectFile } from '../../runtime/paths.ts'
+import type { Breakdown } from '../../schemas/resources/breakdown.ts'
+import type { AnalyticsOverview } from '../../schemas/resources/overview.ts'
+import { makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
+import { setUpDashboard, violations } from '../support/dashboard.ts'
+import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
+import { foldWhatIsThere } from '../support/fold.ts'
+import { seed } from '../support/short-form.ts'
+
+const { stores, api } = setUpApi({ apiHost: 'http://127.0.0.1' })
+const site = {} as TestWorkspace
+const signIn = setUpDashboard({ stores, api, mine: site })
+const hour = 3_600_000
+const markup = '<img src=x onerror="document.title=1">'
+const shots = projectFile('.cache/test')
+
+/** Two weeks of a small site, the same in every run. */
+function someWeeks(): EventLike[] {
+  const pick = <One>(list: readonly One[], n: number) => list[n % list.length]!
+  return Array.from({ length: 420 }, (_, n) => {
+    const at = Date.now() - hour - ((n * 7919) % (14 * 24)) * hour
+    const visit = {
+      ...{ visitor: (n % 90) + 1, session: n, occurred_at: at, title: pick(['Home', 'Prices', markup], n) },
+      ...pick([{ source: 'google', medium: 'organic' }, { source: 'news', medium: 'email', campaign: 'may' }, {}], n),
+      ...{ path: pick(['/', '/prices', `/${markup}`, '/docs/‮evil'], n), country: pick(['DE', 'FR', 'US', 'BR'], n) },
+      ...{
+        device: pick(['desktop', 'mobile'] as const, n),
+        browser: pick(['Firefox', 'Chrome'], n),
+        os: pick(['Linux', 'iOS'], n),
+      },
+    }
+    return n % 12 === 0 ? { ...visit, kind: 'conversion' as const } : visit
+  })
+}
+
+beforeAll(async () => {
+  mkdirSync(shots, { recursive: true })
+  Object.assign(site, await makeWorkspace(stores))
+  const rows = someWeeks().map((event) => makeEventRow({ workspace_id: site.workspaceId, ...event }))
+  await insertEventRows(stores.ch, rows)
+  await stores.pg.query(
+    `INSERT INTO contacts (workspace_id, email, full_name, email_hash, first_identified_at, last_identified_at, first_seen_at, last_seen_at)
+     VALUES ($1, 'ada@example.com', '<b>Ada</b>', $3, $2, $2, $2, $2)`,
+    [site.workspaceId, Date.now(), 9_000_000 + site.workspaceId],
+  )
+  await foldWhatIsThere(stores)
+})
+
+const ready = (page: Page) => page.waitForSelector('main:not([aria-busy="true"]) [data-card="visitors"]')
+const list = (title: string) => `section[aria-label="${title}"]`
+async function asked<Answer>(path: string): Promise<Answer> {
+  return (await (await api.ask(`/v1/analytics/${path}`, { key: site.apiKey })).json()) as Answer
+}
+
+const looks = (['light', 'dark'] as const).flatMap((scheme) =>
+  [1280, 768, 390].map((width) => [scheme, width] as const),
+)
+
+describe.each(looks)('in %s, %i pixels wide', (scheme, width) => {
+  test('axe finds nothing on any page, and none is wider than the screen', async (context) => {
+    const page = await signIn(context, scheme)
+    await page.setViewportSize({ width, height: 900 })
+    const look = async (name: string) => {
+      expect([name, await page.evaluate('document.documentElement.scrollWidth <= innerWidth')]).toEqual([name, true])
+      await page.screenshot({ path: `${shots}/dashboard-${name}-${scheme}-${width}.png`, fullPage: true })
+      expect([name, await violations(page)]).toEqual([name, []])
+    }
+    await ready(page)
+    await page.click(`${list('Countries')} >> text=Map`)
+    await page.waitForSelector('[data-country="DE"]')
+    await look('overview')
+    await page.click(`${list('Sources')} >> text=Details`)
+    await page.waitForSelector('dialog .all tbody tr')
+    await look('details')
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('?')
+    await page.waitForSelector('dialog .keys')
+    await look('keys')
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('f')
+    await page.waitForSelector('dialog form')
+    await look('filter')
+    await page.keyboard.press('Escape')
+    for (const [key, name, seen] of [
+      ['p', 'people', `${list('People')} li`],
+      ['s', 'posts', list('Posts')],
+      ['l', 'links', list('Links')],
+      ['c', 'company', 'main textarea'],
+    ] as const) {
+      await page.keyboard.press('g')
+      await page.keyboard.press(key)
+      await page.waitForSelector(seen)
+      await look(name)
+    }
+  })
+})
+
+test('what stands on the screen is what the API says, for any range and filters', async (context) => {
+  const page = await signIn(context)
+  const filters = fc.subarray(['source=google', 'country=DE', 'device=!mobile', 'os=Linux', 'path=/p*'], {
+    maxLength: 2,
+  })
+  const questions = fc
+    .tuple(fc.constantFrom(1, 7, 30, 90), filters)
+    .map(([days, some]) => [`days=${days}`, ...some].join('&'))
+  for (const question of fc.sample(questions, { seed, numRuns: 50 })) {
+    await page.goto(`${api.url}/dashboard?${question}`)
+    await ready(page)
+    const { metrics, ...lists } = await asked<AnalyticsOverview>(`overview?${question}`)
+    const shown = await page.$$eval('[data-card] strong', (all) => all.map((one) => one.textContent))
+    const m = metrics as Record<string, number>
+    const seconds = Math.round(m['average_session_seconds']!)
+    expect([question, shown]).toEqual([
+      question,
+      [
+        ...[m['visitors'], m['pageviews'], m['sessions']].map(String),
+        `${Math.round(m['bounce_rate']! * 10) / 10} %`,
+        seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m ${seconds % 60}s`,
+        ...[String(m['conversions']), '$0.00'],
+      ],
+    ])
+    const rowsOf = (title: string) =>
+      page.$$eval(`${list(title)} .row`, (all) =>
+        all.map((one) => [one.querySelector('.name')!.textContent, Number(one.querySelector('.number')!.textContent)]),
+      )
+    expect(await rowsOf('Sources')).toEqual(
+      lists.top_sources.map(({ source, medium, visitors }) => [
+        medium === 'none' ? source : `${source} / ${medium}`,
+        visitors,
+      ]),
+    )
+    expect(await rowsOf('Pages')).toEqual(lists.top_pages.map(({ path, pageviews }) => [path, pageviews]))
+    await page.click(`${list('Devices')} >> text=Systems`)
+    const { rows } = await asked<Breakdown>(`breakdown?by=os&${question}`)
+    await expect.poll(() => rowsOf('Devices')).toEqual(rows.map(({ label, visitors }) => [label, visitors]))
+  }
+})
+
+test('by keyboard alone: a tab of a list, its details searched, sorted and filtered by, the range moved', async (context) => {
+  const page = await signIn(context)
+  await ready(page)
+  await page.focus(`${list('Sources')} >> text=Campaigns`)
+  await page.keyboard.press('Enter')
+  await page.waitForSelector(`${list('Sources')} .row:has-text("may")`)
+  await page.focus(`${list('Sources')} >> text=Details`)
+  await page.keyboard.press('Enter')
+  await page.focus('dialog th button:has-text("Sessions")')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('dialog th[aria-sort="descending"]:has-text("Sessions")')
+  await page.focus('dialog input[type="search"]')
+  await page.keyboard.type('ma')
+  await expect.poll(() => page.$$eval('dialog tbody tr', (rows) => rows.length)).toBe(1)
+  await page.focus('dialog tbody button')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/dashboard?campaign=may')
+  expect(await page.$('dialog')).toBeNull()
+  await page.keyboard.press('w')
+  await page.keyboard.press('ArrowLeft')
+  await page.waitForURL(/start=[\d-]+&end=[\d-]+&days=7&campaign=may/)
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('e')
+  const day = new Date(Date.now() - 24 * hour).toISOString().slice(0, 10)
+  await page.waitForURL(`**/dashboard?start=${day}&end=${day}&days=1&campaign=may`)
+  await page.keyboard.press('f')
+  await page.selectOption('dialog select[name="name"]', 'path')
+  await page.focus('dialog input[name="value"]')
+  await page.keyboard.type('/p*')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('.chips >> text=path: /p*')
+})
+
+test('a row says what it was before, the map filters, and dragging over the chart zooms', async (context) => {
+  const page = await signIn(context)
+  await page.goto(`${api.url}/dashboard?days=7`)
+  await ready(page)
+  await page.hover(`${list('Sources')} .row`)
+  await page.waitForSelector(`${list('Sources')} .row:hover .before`)
+  const { metrics } = await asked<AnalyticsOverview>('overview?days=7')
+  const { start, end } = (metrics as { previous_range: { start: string; end: string } }).previous_range
+  const before = await asked<AnalyticsOverview>(`overview?${new URLSearchParams({ start, end })}`)
+  const row = await page.textContent(`${list('Sources')} .row:hover`)
+  const first = before.top_sources.find(({ source }) => row!.startsWith(source))
+  expect(row).toContain(`before ${first?.visitors ?? 0}`)
+
+  const box = (await (await page.waitForSelector('.u-over')).boundingBox())!
+  await page.mouse.move(box.x + box.width * 0.3, box.y + 50)
+  await page.mouse.down()
+  await page.mouse.move(box.x + box.width * 0.6, box.y + 50, { steps: 5 })
+  await page.mouse.up()
+  await page.waitForURL(/start=\d{4}-\d\d-\d\d&end=\d{4}-\d\d-\d\d&days=7/)
+  await page.goto(`${api.url}/dashboard`)
+  await page.click(`${list('Countries')} >> text=Map`)
+  await page.click('[data-country="BR"]', { modifiers: ['Alt'] })
+  await page.waitForURL('**/dashboard?country=%21BR')
+})
+
+test('a person is erased, after one more question', async (context) => {
+  const page = await signIn(context)
+  await page.click('nav >> text=People')
+  await page.click(`${list('People')} >> text=<b>Ada</b>`)
+  await page.click('main >> text=Erase this person')
+  expect(await violations(page)).toEqual([])
+  await page.click('dialog >> button:text-is("Erase")')
+  await page.waitForURL('**/dashboard/people')
+  await page.waitForSelector(`${list('People')} >> text=<b>Ada</b>`, { state: 'detached' })
+})

@@ -209,7 +209,7 @@ function Advice({ items }: { items: Overview['recommendations'] }) {
         {items.map(({ title, detail, priority }) => (
           <li key={title + detail} class="advice">
             <strong>
-              {title} <span class="label">{priority}</span>
+              <bdi>{title}</bdi> <span class="label">{priority}</span>
             </strong>
             <p>
               <bdi>{detail}</bdi>

@@ -120,7 +120,7 @@ function Rows({ kind, rows, before, total, currency, add }: RowsProps) {
         const { revenue_cents = 0 } = row.figures
         const inside = (
           <>
-            <meter min={0} max={most} value={counts[at]!} aria-hidden="true" />
+            <span class="bar" style={{ width: `${(counts[at]! / most) * 100}%` }} aria-hidden="true" />
             <span class="name">
               <bdi>{row.label}</bdi>
             </span>

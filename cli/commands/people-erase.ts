@@ -47,7 +47,7 @@ export const erasePeople = defineCommand({
       signal.throwIfAborted()
       progress.running('waiting until all that was sent before is stored, and removing it')
       await whileLeased(pg, ch, signal, async (work) => {
-        if ((await fold(work)).isAllTaken) await eraseNext(work)
+        if ((await fold(work)).isAllTaken) await eraseNext(work, Date.now())
       })
       await sleep(pauseMs, signal)
     }

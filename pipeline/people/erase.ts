@@ -21,15 +21,18 @@ import { type BuildDay, lastClosedDay, writeCells } from '../fold/write-cells.ts
 
 const mutationDeadlineMs = 60 * 60_000
 
-/** @returns false: there is none that can be done now */
-export async function eraseNext(work: Folding): Promise<boolean> {
+/**
+ * @param now milliseconds since 1970
+ * @returns false: there is none that can be done now
+ */
+export async function eraseNext(work: Folding, now: number): Promise<boolean> {
   const { pg, ch, beforeEach } = work
   const erasure = await nextErasure(pg)
   if (erasure === undefined || (await readFoldedAsOf(pg)).asOf < erasure.requestedAt) return false
   await beforeEach()
   const places = erasure.places ?? (await findPlaces(ch, erasure))
   if (erasure.places === null) await notePlaces(pg, erasure.id, places)
-  await removeAndDeriveAnew(work, erasure, places)
+  await removeAndDeriveAnew(work, erasure, places, now)
   await endErasure(
     pg,
     erasure.id,
@@ -52,6 +55,7 @@ async function removeAndDeriveAnew(
   { pg, ch, beforeEach }: Folding,
   erasure: Erasure,
   places: readonly ErasedPlace[],
+  now: number,
 ): Promise<void> {
   const { workspaceId } = erasure
   const builds = (await listOpenBuilds(pg)).filter((build) => build.workspaceId === workspaceId)
@@ -60,8 +64,8 @@ async function removeAndDeriveAnew(
     const own = [...new Set(places.map(({ hour }) => localDayAt(hour * hourMs, timezone)))]
     // An hour may be of two days, where a timezone is half an hour off.
     const later = places.map(({ hour }) => localDayAt((hour + 1) * hourMs - 1, timezone))
-    // An erasure that died may have lowered `cellsThrough`: days over before it have cells all the same.
-    const over = Math.max(cellsThrough ?? -1, lastClosedDay(timezone, erasure.requestedAt))
+    // An erasure that died may have lowered `cellsThrough`: any day that is over may have cells all the same.
+    const over = Math.max(cellsThrough ?? -1, lastClosedDay(timezone, now))
     const written = [...new Set([...own, ...later])].filter((day) => cellsThrough !== null && day <= over)
     for (const day of written) days.push({ build, workspaceId, timezone, day })
     const closed = written.filter((day) => day <= cellsThrough!)

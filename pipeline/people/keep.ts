@@ -32,7 +32,7 @@ export async function keepPeople({ work, hashes, clock, log, metrics }: PeopleOp
       rows = await mergeInbox({ pg: work.pg, hashes, log })
     }
     const isAllDone = await refreshPeople(work, clock.now())
-    await eraseNext(work)
+    await eraseNext(work, clock.now())
     ended('done')
     return isAllDone && rows < inboxRowsPerMerge
   } catch (error) {

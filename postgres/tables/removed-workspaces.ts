@@ -1,5 +1,5 @@
 /** What Postgres still holds of workspaces that are gone: rows of tables that don't refer to their workspace. */
-import type { Queryable } from '../client.ts'
+import type { Postgres, Queryable } from '../client.ts'
 
 /** Facts, bindings and credits of servers' conversions go with their contacts where they have one. */
 const tables = [
@@ -13,12 +13,16 @@ export interface KnownWorkspaces {
   readonly last: number
 }
 
-export async function readKnownWorkspaces(q: Queryable): Promise<KnownWorkspaces> {
-  const [row] = await q.query<KnownWorkspaces>(
-    `SELECT (SELECT coalesce(json_agg(id ORDER BY id), '[]') FROM workspaces) AS ids,
-       coalesce(pg_sequence_last_value(pg_get_serial_sequence('workspaces', 'id')), 0) AS last`,
-  )
-  return row!
+/** Waits for workspaces that are being made: a number is given before its row can be seen. */
+export function readKnownWorkspaces(pg: Postgres): Promise<KnownWorkspaces> {
+  return pg.transaction(async (tx) => {
+    await tx.query('LOCK TABLE workspaces IN SHARE MODE')
+    const [row] = await tx.query<KnownWorkspaces>(
+      `SELECT (SELECT coalesce(json_agg(id ORDER BY id), '[]') FROM workspaces) AS ids,
+         coalesce(pg_sequence_last_value(pg_get_serial_sequence('workspaces', 'id')), 0) AS last`,
+    )
+    return row!
+  })
 }
 
 export async function deleteRowsOfRemoved(q: Queryable, { ids, last }: KnownWorkspaces): Promise<void> {

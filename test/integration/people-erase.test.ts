@@ -156,7 +156,7 @@ test('an erasure that dies at each of its calls in turn is done again, and comes
     while ((await nextErasure(stores.pg)) === undefined) await sleep(20)
     for (let isDone = false; !isDone; deaths++) {
       await foldAll(stores)
-      isDone = await eraseNext(workOn(dyingAt(deaths))).catch(() => false)
+      isDone = await eraseNext(workOn(dyingAt(deaths)), Date.now()).catch(() => false)
       // One that dies after its last call has done everything.
       isDone ||= (await nextErasure(stores.pg)) === undefined
     }

@@ -1,14 +1,13 @@
 /** Sessions that began in a range, counted by one property of their entry. Held by test/integration/breakdown.test.ts. */
-import { channelSourcesMax } from '../../schemas/limits.ts'
 import { channelOf, channels } from '../../schemas/reference/channels.ts'
 import type { BreakdownName } from '../../schemas/resources/breakdown.ts'
 import type { SessionFilters } from '../../schemas/session-filters.ts'
 import type { Span } from '../../schemas/time-range.ts'
 import { dayMs, localDayAt } from '../../schemas/time-zone.ts'
 import { cellKinds } from '../rollups/appearance.ts'
-import { moment } from '../rollups/event-sql.ts'
+import { moment, systemKey } from '../rollups/event-sql.ts'
 import { inBuild } from './overview/figure-parts.ts'
-import { choose } from './overview/read-filtered.ts'
+import { choose, readOrigins } from './overview/read-filtered.ts'
 import type { Reader } from './reader.ts'
 
 export interface BreakdownRequest extends Span {
@@ -31,7 +30,7 @@ export interface BreakdownGroup {
 const columns: Readonly<Record<Exclude<BreakdownName, 'channel'>, string>> = {
   ...{ source: 'toString(source)', medium: 'toString(medium)', campaign: 'toString(campaign)' },
   ...{ entry_path: 'toString(entry_path)', device: 'toString(device)', browser: 'toString(browser)' },
-  ...{ os: "if(os='','unknown',toString(os))", country: 'toString(country)' },
+  ...{ os: systemKey, country: 'toString(country)' },
 }
 const channelKey =
   'transform((toString(source),toString(medium)),arrayZip({sources:Array(String)},{media:Array(String)}),{channels:Array(String)},{other:String})'
@@ -46,7 +45,7 @@ export async function readBreakdown(ch: Reader, request: BreakdownRequest): Prom
     AND first_at>=${moment('start')} AND first_at<${moment('end')}`
   const [chosen, origins] = await Promise.all([
     filters === undefined ? undefined : choose(ch, { workspaceId, build, timezone, filters, from: start, to: end }),
-    by === 'channel' ? readOrigins(ch, isInRange, params) : undefined,
+    by === 'channel' ? readChannels(ch, isInRange, params) : undefined,
   ])
   const isLookedAt = `occurred_at>=${moment('look_from')} AND occurred_at<${moment('look_to')}`
   const sessions = chosen?.selection.sessions('{first_day:UInt16}', '{last_day:UInt16}', isLookedAt)
@@ -66,12 +65,8 @@ export async function readBreakdown(ch: Reader, request: BreakdownRequest): Prom
 }
 
 /** What channel a source is, TypeScript knows: sources of the range are looked up first. */
-async function readOrigins(ch: Reader, isInRange: string, params: Record<string, unknown>) {
-  const rows = await ch.query<{ source: string; medium: string }>(
-    `SELECT DISTINCT toString(source) AS source, toString(medium) AS medium FROM sessions
-     WHERE ${isInRange} ORDER BY source, medium LIMIT ${channelSourcesMax}`,
-    params,
-  )
+async function readChannels(ch: Reader, isInRange: string, params: Record<string, unknown>) {
+  const rows = await readOrigins(ch, isInRange, params)
   return {
     sources: rows.map(({ source }) => source),
     media: rows.map(({ medium }) => medium),

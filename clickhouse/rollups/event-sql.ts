@@ -11,6 +11,9 @@ export const deviceKey = 'toString(device)'
 export const browserKey = "if(browser = '', 'unknown', toString(browser))"
 export const countryKey = "if(country = toFixedString('', 2), 'unknown', toString(country))"
 
+/** Of a row of `sessions`. */
+export const systemKey = "if(os='','unknown',toString(os))"
+
 /** An event that a conversion can be credited to. */
 export const isTouch = "source NOT IN ('', 'direct')"
 /** An event by which its session is no bounce. */

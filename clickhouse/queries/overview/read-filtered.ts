@@ -37,16 +37,28 @@ export async function choose(
   const channel = filters.get('channel')
   let origins: (readonly [string, string])[] | undefined
   if (channel !== undefined) {
-    const rows = await ch.query<{ source: string; medium: string }>(
-      `SELECT DISTINCT toString(source) AS source, toString(medium) AS medium FROM sessions
-       WHERE ${inBuild} AND day>={from_day:UInt16} AND day<={to_day:UInt16} AND begins=1 ORDER BY source, medium LIMIT ${channelSourcesMax}`,
-      { workspace: workspaceId, build, from_day: numbers[0], to_day: numbers.at(-1) },
-    )
+    const rows = await readOrigins(ch, `${inBuild} AND day>={from_day:UInt16} AND day<={to_day:UInt16} AND begins=1`, {
+      ...{ workspace: workspaceId, build, from_day: numbers[0], to_day: numbers.at(-1) },
+    })
     origins = rows
       .filter(({ source, medium }) => isChosen(channelOf(source, medium), channel))
       .map(({ source, medium }) => [source, medium])
   }
   return { selection: selectionOf(filters, origins), calendar: { day_starts: starts, day_numbers: numbers } }
+}
+
+/** Sources with their media of sessions, as far as channels are looked for among them. @param which SQL condition over `sessions` */
+export function readOrigins(ch: Reader, which: string, params: Record<string, unknown>): Promise<Origin[]> {
+  return ch.query<Origin>(
+    `SELECT DISTINCT toString(source) AS source, toString(medium) AS medium FROM sessions
+     WHERE ${which} ORDER BY source, medium LIMIT ${channelSourcesMax}`,
+    params,
+  )
+}
+
+interface Origin {
+  readonly source: string
+  readonly medium: string
 }
 
 export function readFilteredFigures(

@@ -3,13 +3,13 @@
  * which it begins; of one that goes on for longer its first two days are looked at.
  */
 import type { FilterName, FilterPattern, SessionFilters } from '../../../schemas/session-filters.ts'
-import { eventMs } from '../../rollups/event-sql.ts'
+import { eventMs, systemKey } from '../../rollups/event-sql.ts'
 import { inBuild, inWorkspace } from './figure-parts.ts'
 
 /** Columns of `sessions`, as lists show them. */
 const entryColumns = {
   ...{ source: 'source', medium: 'medium', campaign: 'campaign', entry_path: 'entry_path', device: 'device' },
-  ...{ browser: 'browser', os: "if(os='','unknown',toString(os))", country: 'country' },
+  ...{ browser: 'browser', os: systemKey, country: 'country' },
 } as const satisfies Partial<Record<FilterName, string>>
 
 /** What an event of the session has. */

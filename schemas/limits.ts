@@ -124,6 +124,8 @@ export const foldEveryMs = second
 /** How often the pipeline looks for days to close, and for builds to start or delete. */
 export const closeDaysEveryMs = 10 * second
 export const keepBuildsEveryMs = 5 * second
+/** A build of figures that failed is tried again so much later. */
+export const buildRetryMs = 60 * second
 /** Events of one fold. After an outage or an import, the next fold takes the rest. */
 export const foldEventsMax = 200_000
 /** Events of one part of a build, roughly: a part is read at once. */

@@ -1,5 +1,5 @@
 /** Builds that a command asks for: done here, or by a pipeline that runs, whoever has the turn. */
-import { buildNextPart } from '../../pipeline/fold/build.ts'
+import { BuildError, buildNextPart } from '../../pipeline/fold/build.ts'
 import { fold } from '../../pipeline/fold/fold.ts'
 import { whileLeased } from '../../pipeline/fold/lease.ts'
 import { type BuildPurpose, beginBuild, type FigureBuild, readBuilds } from '../../postgres/tables/figure-builds.ts'
@@ -19,6 +19,8 @@ export async function runBuilds(invocation: Invocation, purpose: BuildPurpose): 
   for (const workspaceId of workspaceIds) begun.push(await beginBuild(pg, workspaceId, purpose))
   // Kept here: what a pipeline knows of a build that is over goes after some minutes.
   const ended = new Map<number, FigureBuild>()
+  /** Builds that nobody waits for here, and that fail. */
+  const ofOthers = new Set<number>()
   for (;;) {
     const builds = await readBuilds(pg, begun)
     const left = builds.filter(({ state }) => state === 'building')
@@ -28,7 +30,12 @@ export async function runBuilds(invocation: Invocation, purpose: BuildPurpose): 
     progress.running(`${left.length} workspaces left, workspace ${workspaceId}: ${partsDone} of ${parts || '?'} parts`)
     await whileLeased(pg, installation.clickhouse(), signal, async (work) => {
       const { isAllTaken } = await fold(work)
-      if (isAllTaken) await buildNextPart(work, Date.now())
+      if (!isAllTaken) return
+      await buildNextPart(work, Date.now(), ofOthers).catch((error: unknown) => {
+        if (!(error instanceof BuildError)) throw error
+        if (begun.includes(error.build.build)) throw error.cause
+        ofOthers.add(error.build.build)
+      })
     })
   }
   if (ended.size < begun.length)

@@ -27,15 +27,39 @@ import { deleteRows } from './delete-rows.ts'
 import { derivePart, type Folding } from './fold.ts'
 import { lastClosedDay, writeCellsOf } from './write-cells.ts'
 
+/** A step of a build failed, for its `cause`; what it wrote is written again by the next try. */
+export class BuildError extends Error {
+  constructor(
+    readonly build: FigureBuild,
+    cause: unknown,
+  ) {
+    super(`the build of figures of workspace ${build.workspaceId} fails`, { cause })
+  }
+}
+
+const noBuilds: ReadonlySet<number> = new Set()
+
 /**
- * Does a part of the oldest build in progress, after everything that is shipped was folded.
+ * Does a step of the oldest build in progress, after everything that is shipped was folded: a part, or its end.
  * @param now milliseconds since 1970
+ * @param paused numbers of builds that have no turn now
  * @returns false where there is none
+ * @throws {BuildError}
  */
-export async function buildNextPart(work: Folding, now: number): Promise<boolean> {
+export async function buildNextPart(work: Folding, now: number, paused = noBuilds): Promise<boolean> {
+  const builds = await listOpenBuilds(work.pg)
+  const next = builds.find(({ state, build }) => state === 'building' && !paused.has(build))
+  if (next === undefined) return false
+  try {
+    await doStep(work, next, now)
+  } catch (error) {
+    throw new BuildError(next, error)
+  }
+  return true
+}
+
+async function doStep(work: Folding, build: FigureBuild, now: number): Promise<void> {
   const { pg, ch, beforeEach } = work
-  const build = (await listOpenBuilds(pg)).find(({ state }) => state === 'building')
-  if (build === undefined) return false
   const { workspaceId, partsDone } = build
   const { events, from, to } = await readSpanOfEvents(ch, workspaceId)
   const parts = build.parts || Math.max(1, Math.ceil(events / buildPartEventsMax))
@@ -48,7 +72,6 @@ export async function buildNextPart(work: Folding, now: number): Promise<boolean
     await rows.insert(ch)
     await noteParts(pg, build.build, parts, partsDone + 1)
   } else await finish(work, build, now)
-  return true
 }
 
 async function finish(work: Folding, build: FigureBuild, now: number): Promise<void> {

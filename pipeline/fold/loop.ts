@@ -10,10 +10,10 @@ import type { IdentityHashes } from '../../runtime/identity-hash.ts'
 import type { Log } from '../../runtime/log.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { withDeadline } from '../../runtime/shutdown.ts'
-import { closeDaysEveryMs, foldEveryMs, keepBuildsEveryMs } from '../../schemas/limits.ts'
+import { buildRetryMs, closeDaysEveryMs, foldEveryMs, keepBuildsEveryMs } from '../../schemas/limits.ts'
 import { keepPeople } from '../people/keep.ts'
 import type { PipelineMetrics } from '../pipeline-metrics.ts'
-import { buildNextPart, keepBuilds } from './build.ts'
+import { BuildError, buildNextPart, keepBuilds } from './build.ts'
 import { fold } from './fold.ts'
 import { makeFoldLease } from './lease.ts'
 import { closeDays } from './write-cells.ts'
@@ -53,8 +53,7 @@ export function startFolder({ pg, ch, clock, log, metrics, hashes }: FolderOptio
       if (isAllTaken && isDue('close days', closeDaysEveryMs)) await closeDays(work, clock.now())
       if (isDue('keep builds', keepBuildsEveryMs)) await keepBuilds(work)
       const arePeopleKept = await keepPeople({ work, hashes, clock, log, metrics })
-      // Last: a build that fails holds back nothing else.
-      const isBuilding = isAllTaken && (await buildNextPart(work, clock.now()))
+      const isBuilding = isAllTaken && (await buildSome())
       metrics.jobEnded('fold', 'done', seconds(), clock.now())
       if (!isAllTaken || isBuilding || !arePeopleKept) return turnMs
       const tookMs = seconds() * 1000
@@ -65,6 +64,27 @@ export function startFolder({ pg, ch, clock, log, metrics, hashes }: FolderOptio
     } finally {
       // Between two rounds a command may have a turn.
       await release()
+    }
+  }
+
+  const pausedUntil = new Map<number, number>()
+
+  /** A build that fails waits for a while: folds and other builds go on. */
+  async function buildSome(): Promise<boolean> {
+    const now = clock.now()
+    for (const [build, until] of pausedUntil) if (until <= now) pausedUntil.delete(build)
+    const startedAt = performance.now()
+    let outcome: 'done' | 'failed' = 'done'
+    try {
+      return await buildNextPart(work, now, new Set(pausedUntil.keys()))
+    } catch (error) {
+      if (signal.aborted || !(error instanceof BuildError)) throw error
+      outcome = 'failed'
+      pausedUntil.set(error.build.build, now + buildRetryMs)
+      log.warn({ err: error.cause, workspace_id: error.build.workspaceId }, `${error.message}; it is tried again later`)
+      return true
+    } finally {
+      metrics.jobEnded('build-figures', outcome, (performance.now() - startedAt) / 1000, clock.now())
     }
   }
 

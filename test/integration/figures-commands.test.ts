@@ -1,7 +1,7 @@
 /** `svc figures`, and figures in another timezone. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { buildNextPart, keepBuilds } from '../../pipeline/fold/build.ts'
-import { readCurrentBuild } from '../../postgres/tables/figure-builds.ts'
+import { BuildError, buildNextPart, keepBuilds } from '../../pipeline/fold/build.ts'
+import { beginBuild, readCurrentBuild } from '../../postgres/tables/figure-builds.ts'
 import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
 import { leftBuildKeepMs, segmentLeaseSize, segmentRowsMax } from '../../schemas/limits.ts'
 import { runSvc } from '../support/command-line.ts'
@@ -99,6 +99,26 @@ test('status says as of when figures are, and what waits', async () => {
   const { said } = await figures('status')
   expect(said).toMatchObject({ pending_events: 0, lag_seconds: 0 })
   expect(said['version']).toBeGreaterThan(settled.said['version'] as number)
+})
+
+test('a build that fails has its turn later, and others theirs meanwhile', async () => {
+  const workspaces = [await makeTestWorkspace(stores, {}), await makeTestWorkspace(stores, {})]
+  for (const { id, addEvents } of workspaces) {
+    await addEvents(visits)
+    await beginBuild(stores.pg, id, 'check')
+  }
+  const work = workOn(stores)
+  const full = new Error('no memory is left')
+  const failing = { ...work, ch: { ...work.ch, insertRows: () => Promise.reject(full) } }
+  const error = await buildNextPart(failing, later).catch((thrown: unknown) => thrown)
+  expect(error).toBeInstanceOf(BuildError)
+  const { build, cause } = error as BuildError
+  expect([build.workspaceId, cause]).toEqual([workspaces[0]!.id, full])
+  const paused = new Set([build.build])
+  for (const _ of ['derive', 'finish']) expect(await buildNextPart(work, later, paused)).toBe(true)
+  expect(await buildNextPart(work, later, paused)).toBe(false)
+  for (const _ of ['derive', 'finish']) expect(await buildNextPart(work, later)).toBe(true)
+  expect(await buildNextPart(work, later)).toBe(false)
 })
 
 test('figures go on in the old timezone until those of the new one stand, while events come in', async () => {

@@ -1,5 +1,6 @@
 /** Writes the cells of local days: of those that are over for the first time, and of those that late events touched anew. */
 
+import { composedStatement } from '../../clickhouse/queries/reader.ts'
 import { writeCellsSql } from '../../clickhouse/rollups/cells.ts'
 import { idsIn, isSample } from '../../clickhouse/rollups/event-sql.ts'
 import type { FigureBuild } from '../../postgres/tables/figure-builds.ts'
@@ -61,7 +62,7 @@ export async function writeCells(
         ...{ days: group.map(({ day }) => day), day_starts: calendar.starts, day_numbers: calendar.numbers },
         ...{ from: calendar.startOf(from), to: calendar.startOf(nextDay(calendar.numbers, to)) },
       },
-      { deadlineMs: foldDeadlineMs, settings: oneBlock },
+      { deadlineMs: foldDeadlineMs, settings: { ...composedStatement, ...oneBlock } },
     )
   }
 }

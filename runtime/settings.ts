@@ -114,7 +114,8 @@ export const settings = {
   ),
   nodeEnv: text('NODE_ENV', 'development', 'With `production`, `npm start` wants `SECRET_KEY` to be given.'),
   logLevel: setting('LOG_LEVEL', '`info`', '`debug`, `info`, `warn`, `error` or `silent`.', (value = 'info') => {
-    if (!['debug', 'info', 'warn', 'error', 'silent'].includes(value)) throw new Error(`unknown level \`${value}\``)
+    if (!['debug', 'info', 'warn', 'error', 'silent'].includes(value))
+      throw new Error(`must be debug, info, warn, error or silent, got \`${value}\``)
     return value
   }),
   trustedProxies: ranges(

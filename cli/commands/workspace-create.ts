@@ -1,6 +1,6 @@
 import { createApiKey } from '../../postgres/tables/api-keys.ts'
 import { createTrackingKey } from '../../postgres/tables/tracking-keys.ts'
-import { createWorkspace, SlugTaken, slugPattern } from '../../postgres/tables/workspaces.ts'
+import { createWorkspace, readOwner, SlugTaken, slugPattern } from '../../postgres/tables/workspaces.ts'
 import { workspaceNameLengthMax } from '../../schemas/limits.ts'
 import { scopes } from '../../schemas/scopes.ts'
 import { isTimeZone } from '../../schemas/time-zone.ts'
@@ -16,6 +16,7 @@ export const createWorkspaceWithKeys = defineCommand({
     slug: { value: 'SLUG', meaning: 'Its short name: a-z, 0-9 and -; made from the name when left out.' },
     timezone: { value: 'TZ', meaning: 'IANA name in which its days begin; UTC when left out.' },
     plan: { value: 'PLAN', meaning: `${planChoices.join(', ')}; growth when left out.` },
+    'owner-of': { value: 'ID', meaning: 'A workspace whose owner and plan it shares: one sign-in for both.' },
   },
   async run({ options, installation }) {
     const name = options.text('name', workspaceNameLengthMax)!
@@ -26,10 +27,16 @@ export const createWorkspaceWithKeys = defineCommand({
     const timezone = options.text('timezone') ?? 'UTC'
     if (!isTimeZone(timezone))
       throw new UsageError(`--timezone must be an IANA name such as Europe/Berlin, got \`${timezone}\``)
-    const plan = planOf(options.oneOf('plan', planChoices) ?? 'growth')
+    const wantedPlan = options.oneOf('plan', planChoices)
+    const ownerOf = options.id('owner-of')
+    if (ownerOf !== undefined && wantedPlan !== undefined)
+      throw new UsageError('--owner-of excludes --plan: the plan is that of the owner, `svc plan set` changes it')
+    const shared = ownerOf === undefined ? undefined : await installation.workspace(ownerOf)
     try {
       return await installation.postgres().transaction(async (tx) => {
-        const made = await createWorkspace(tx, { name, slug, timezone, plan })
+        const owner = shared && (await readOwner(tx, shared.id))
+        const plan = owner ? owner.plan : planOf(wantedPlan ?? 'growth')
+        const made = await createWorkspace(tx, { name, slug, timezone, plan, ownerEmail: owner?.email })
         const trackingKey = await createTrackingKey(tx, made.workspaceId)
         const key = await createApiKey(tx, { workspaceId: made.workspaceId, name: 'first key', scopes })
         await auditCommand(tx, made.workspaceId, 'workspace.create', made.workspaceId, { name, slug: made.slug, plan })

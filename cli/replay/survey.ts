@@ -1,4 +1,5 @@
 /** The first reading of the file: when it begins and ends and whose log it is. The second one sends. */
+import { kindOfSource } from '../../schemas/reference/sources.ts'
 import { CommandFailed } from '../command.ts'
 import { type LogLine, parseLogLine } from './log-line.ts'
 import { openLines } from './read-lines.ts'
@@ -9,7 +10,7 @@ export interface Survey {
   /** Times of the first and last request that is replayed; both 0 where there is none. */
   readonly firstTime: number
   readonly lastTime: number
-  /** Origin that most requests were referred from: a site refers to itself most of all, by its images and styles. */
+  /** Origin that most requests were referred from: a site refers to itself most of all, by its images and styles. No known search engine or network. */
   readonly site: string | undefined
 }
 
@@ -50,7 +51,7 @@ export async function surveyLog(
     oddLines: oddLines + tooLong,
     firstTime: hasPages ? firstTime : 0,
     lastTime: hasPages ? lastTime : 0,
-    site: [...origins].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))[0]?.[0],
+    site: [...origins].filter(isOfSite).sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))[0]?.[0],
   }
 }
 
@@ -58,4 +59,10 @@ function countOrigin(origins: Map<string, number>, referrer: string): void {
   const origin = /^https?:\/\/[A-Za-z0-9.-]+(?::\d+)?/.exec(referrer)?.[0].toLowerCase()
   if (origin === undefined || (origins.size >= originsMax && !origins.has(origin))) return
   origins.set(origin, (origins.get(origin) ?? 0) + 1)
+}
+
+/** What leads visitors to many sites isn't the site. */
+function isOfSite([origin]: readonly [string, number]): boolean {
+  const kind = kindOfSource(new URL(origin).hostname)
+  return kind === undefined || kind === 'shop'
 }

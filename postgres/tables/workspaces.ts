@@ -66,6 +66,18 @@ export async function createWorkspace(
   return { workspaceId: made.id, slug: chosen, ownerId }
 }
 
+/** Who a workspace belongs to. @returns null when there is no such workspace */
+export async function readOwner(
+  q: Queryable,
+  workspaceId: number,
+): Promise<{ email: string; plan: PlanKey | null } | null> {
+  const [owner] = await q.query<{ email: string; plan: PlanKey | null }>(
+    'SELECT email, plan_key AS plan FROM owners WHERE id = (SELECT owner_id FROM workspaces WHERE id = $1)',
+    [workspaceId],
+  )
+  return owner ?? null
+}
+
 /** Oldest first. */
 export function listWorkspaces(q: Queryable): Promise<Workspace[]> {
   return q.query<Workspace>(

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
 import { findTrackingKey } from '../../postgres/tables/tracking-keys.ts'
-import { createWorkspace, readWorkspace } from '../../postgres/tables/workspaces.ts'
+import { createWorkspace, listWorkspacesOf, readOwner, readWorkspace } from '../../postgres/tables/workspaces.ts'
 import { trackingKeyGraceDays } from '../../schemas/api-limits.ts'
 import { makeWorkspace, type TestWorkspace } from '../support/api.ts'
 import { runSvc } from '../support/command-line.ts'
@@ -70,12 +70,24 @@ test('a plan is its owner’s: each workspace that lives by it has a row', async
   const other = await stores.pg.transaction((tx) =>
     createWorkspace(tx, { name: 'Another', timezone: 'UTC', plan: 'growth', ownerEmail: owner!.email }),
   )
-  expect((await ofMine('plan', 'set', '--plan', 'starter')).code).toBe(0)
+  const set = await ofMine('plan', 'set', '--plan', 'starter')
+  expect([set.code, set.result!['workspace_ids']]).toEqual([0, [mine.workspaceId, other.workspaceId]])
   for (const id of [mine.workspaceId, other.workspaceId]) {
     expect(await readWorkspace(stores.pg, id)).toMatchObject({ plan_key: 'starter' })
     const rows = await listAuditEvents(stores.pg, id, { limit: 10 })
     expect(rows).toEqual([expect.objectContaining({ action: 'plan.set', metadata: { plan_key: 'starter' } })])
   }
+})
+
+test('a workspace that is made for another one’s owner shares the plan and the sign-in', async () => {
+  const words = ['workspace', 'create', '--name', 'Second', '--owner-of', String(mine.workspaceId)]
+  expect(await svc(...words, '--plan', 'scale')).toMatchObject({ code: 2, err: expect.stringContaining('excludes') })
+  const made = await svc(...words)
+  const owners = [mine.workspaceId, Number(made.result!['workspace_id'])].map((id) => readOwner(stores.pg, id))
+  const [first, second] = await Promise.all(owners)
+  expect(second).toEqual(first)
+  const shared = await listWorkspacesOf(stores.pg, mine.ownerId)
+  expect(shared.map(({ name }) => name)).toContain('Second')
 })
 
 test('a rotated tracking key goes on for its days, and keeps them when it is rotated again', async () => {

@@ -144,6 +144,15 @@ test('a survey counts odd lines and finds the span of the pages and the site tha
   })
 })
 
+test('a search engine that most visitors come from is not the site', async () => {
+  const from = (referrer: string) => entry('GET /a HTTP/1.1', 200, `"${referrer}" "M"`)
+  const survey = async (name: string, ...lines: string[]) =>
+    (await surveyLog(file(name, lines.join('\n')), new AbortController().signal, isPageRequest)).site
+  const searches = [from('https://www.google.com/'), from('https://www.google.com/'), from('https://duckduckgo.com/')]
+  expect(await survey('searched.log', ...searches)).toBeUndefined()
+  expect(await survey('own-too.log', ...searches, from('https://own.test/b'))).toBe('https://own.test')
+})
+
 describe('visits', () => {
   const line = (minute: number, address = 'a', agent = 'x') => ({
     address,

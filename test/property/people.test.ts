@@ -13,7 +13,7 @@ import { workOn } from '../support/fold.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { askPeople, keepPeople, type SentEvent, track } from '../support/people.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
-import { type ModelEvent, type ModelPerson, peopleOf, serverCreditsOf } from './people-model.ts'
+import { countOthersCredits, creditsOf, type ModelEvent, type ModelPerson, peopleOf } from './people-model.ts'
 
 const runs = Number(process.env['RUNS'] ?? 60)
 const seed = Number(process.env['SEED'] ?? 20_261_124)
@@ -139,13 +139,13 @@ async function sendAll(
     }
   }
   await keepPeople(stores)
-  // Conversions by server events are derived anew where they are credited otherwise.
+  // Conversions are derived anew where they are credited otherwise.
   await foldStored(stores)
   return ids
 }
 
-/** Sources of conversions by server events, as each says it and as the overview counts all. */
-async function shownServerCredits(workspace: TestWorkspace): Promise<Map<number, string>> {
+/** Sources of conversions, as each says it and as the overview counts all. */
+async function shownCredits(workspace: TestWorkspace): Promise<Map<number, string>> {
   const read = async (path: string) => (await api.ask(path, { key: workspace.apiKey })).json()
   const { conversions } = (await read('/v1/analytics/conversions?days=3&limit=200')) as Conversions
   const { top_sources } = (await read('/v1/analytics/overview?days=3')) as {
@@ -157,10 +157,11 @@ async function shownServerCredits(workspace: TestWorkspace): Promise<Map<number,
   expect(shown.sort()).toEqual([...counted].sort())
   for (const { credit, touches } of conversions) {
     const credited = touches.filter(({ is_credited }) => is_credited).map(({ source }) => source)
-    expect(credited).toEqual(credit.source === 'direct' ? [] : [credit.source])
+    const isByTouch = credit.rule === 'touch' || (credit.rule === 'event' && credit.source !== 'direct')
+    expect(credited).toEqual(isByTouch ? [credit.source] : [])
+    expect(touches.length > 0).toBe(isByTouch)
   }
-  const ofServers = conversions.filter(({ event }) => event.anonymous_id === '')
-  return new Map(ofServers.map(({ event, credit }) => [event.id, credit.source]))
+  return new Map(conversions.map(({ event, credit }) => [event.id, credit.source]))
 }
 
 async function shownPeople(workspace: TestWorkspace): Promise<ModelPerson[]> {
@@ -195,6 +196,7 @@ test(
   async () => {
     let known = 0
     let credited = 0
+    let byOthers = 0
     for (let done = 0; done < runs; done += together) {
       const random = makeRandom(seed + done)
       const histories: History[] = []
@@ -208,14 +210,16 @@ test(
         known += expected.filter(({ who }) => who.includes('@')).length
         const label = `history ${done + nth} of seed ${seed}: ${JSON.stringify(events.map(({ sent }) => sent))}`
         expect((await shownPeople(workspace)).sort(byName), label).toEqual(expected.sort(byName))
-        const credits = serverCreditsOf(model)
+        const credits = creditsOf(model)
         credited += [...credits.values()].filter((source) => source !== 'direct').length
-        expect(await shownServerCredits(workspace), label).toEqual(credits)
+        byOthers += countOthersCredits(model)
+        expect(await shownCredits(workspace), label).toEqual(credits)
       }
     }
     // It isn't about nobody.
     expect(known).toBeGreaterThan(runs / 2)
     expect(credited).toBeGreaterThan(runs / 8)
+    expect(byOthers).toBeGreaterThan(runs / 16)
   },
   timeoutMs,
 )

@@ -38,6 +38,8 @@ export interface PersonTouch {
   readonly source: string
   readonly medium: string
   readonly touchedAt: number
+  /** The visitor whose touch it is; '0' for a server event. */
+  readonly touchedBy: string
 }
 
 export interface DerivedRows {
@@ -164,24 +166,26 @@ function deriveCredits(
 ): CreditRow[] {
   return one.conversions.map((conversion) => {
     const known = options.personCredits?.get(conversion[1])
-    const touch = known === undefined ? lastTouchBefore(conversion, touches) : touchOf(known)
+    const touch = known === undefined ? lastTouchBefore(conversion, touches, one.visitor) : touchOf(known)
     if (touch !== undefined) return creditRow(one, conversion, options, touch)
     const [source, medium] = (byDay.get(keyOfDay(one.session, one.day - 1)) ?? one).entry
-    return creditRow(one, conversion, options, { rule: 'session', source, medium, touched_at: 0 })
+    return creditRow(one, conversion, options, { rule: 'session', source, medium, ...untouched })
   })
 }
 
-type Credited = Pick<CreditRow, 'rule' | 'source' | 'medium' | 'touched_at'>
+type Credited = Pick<CreditRow, 'rule' | 'source' | 'medium' | 'touched_at' | 'touched_by'>
 
-function lastTouchBefore(conversion: Conversion, touches: readonly Touch[]): Credited | undefined {
+const untouched = { touched_at: 0, touched_by: '0' } as const
+
+function lastTouchBefore(conversion: Conversion, touches: readonly Touch[], touched_by: string): Credited | undefined {
   const touch = touches.findLast((each) => byMoment(each, conversion) <= 0)
   if (touch === undefined || touch[0] < conversion[0] - creditWindowMs) return undefined
   const [touched_at, , source, medium] = touch
-  return { rule: 'touch', source, medium, touched_at }
+  return { rule: 'touch', source, medium, touched_at, touched_by }
 }
 
-function touchOf({ source, medium, touchedAt }: PersonTouch): Credited | undefined {
-  return source === '' ? undefined : { rule: 'touch', source, medium, touched_at: touchedAt }
+function touchOf({ source, medium, touchedAt, touchedBy }: PersonTouch): Credited | undefined {
+  return source === '' ? undefined : { rule: 'touch', source, medium, touched_at: touchedAt, touched_by: touchedBy }
 }
 
 /**
@@ -196,7 +200,7 @@ function deriveServerRows(ordered: readonly SessionDay[], options: DeriveOptions
       const [, id, , , , , source, medium] = conversion
       const known = personCredits?.get(id)
       const touch = known && touchOf(known)
-      return creditRow(one, conversion, options, touch ?? { rule: 'event', source, medium, touched_at: 0 })
+      return creditRow(one, conversion, options, touch ?? { rule: 'event', source, medium, ...untouched })
     })
     rows.sessions.push({
       ...emptySession(),

@@ -31,13 +31,14 @@ export function creditChanges({ contacts, touched, stored, keptFrom }: CreditedC
   return { changed, gone }
 }
 
-type Credited = Pick<PersonCredit, 'contactId' | 'source' | 'medium' | 'touchedAt'>
+type Credited = Pick<PersonCredit, 'contactId' | 'source' | 'medium' | 'touchedAt' | 'touchedBy'>
 
 function isSame(one: Credited, other: Credited): boolean {
   return (
     one.contactId === other.contactId &&
     one.source === other.source &&
     one.medium === other.medium &&
-    one.touchedAt === other.touchedAt
+    one.touchedAt === other.touchedAt &&
+    one.touchedBy === other.touchedBy
   )
 }

@@ -17,10 +17,12 @@ export interface PersonCredit {
   readonly medium: string
   /** Milliseconds since 1970. Of that other touch where the contact has none. */
   readonly touchedAt: number
+  /** The visitor whose touch it is: decimal text; '0' of a server event. */
+  readonly touchedBy: string
 }
 
 const columns = `event_id AS "eventId", workspace_id AS "workspaceId", hour, visitor::text AS visitor, contact_id AS "contactId",
-  source, medium, touched_at AS "touchedAt"`
+  source, medium, touched_at AS "touchedAt", touched_by::text AS "touchedBy"`
 
 export function readCreditsOfContacts(q: Queryable, contactIds: readonly number[]): Promise<PersonCredit[]> {
   return q.query<PersonCredit>(`SELECT ${columns} FROM person_credits WHERE contact_id = ANY ($1::bigint[])`, [
@@ -72,13 +74,13 @@ export async function writePersonCredits(tx: Queryable, { changed, gone }: Perso
     [gone.map(({ eventId }) => eventId), gone.map(({ contactId }) => contactId)],
   )
   await tx.query(
-    `INSERT INTO person_credits (event_id, workspace_id, hour, visitor, contact_id, source, medium, touched_at)
-     SELECT "eventId", workspace_id, hour, visitor, id, row.source, row.medium, "touchedAt"
+    `INSERT INTO person_credits (event_id, workspace_id, hour, visitor, contact_id, source, medium, touched_at, touched_by)
+     SELECT "eventId", workspace_id, hour, visitor, id, row.source, row.medium, "touchedAt", "touchedBy"
      FROM jsonb_to_recordset($1::jsonb) AS row ("eventId" bigint, hour bigint, visitor numeric, "contactId" bigint, source text,
-       medium text, "touchedAt" bigint)
+       medium text, "touchedAt" bigint, "touchedBy" numeric)
      JOIN contacts ON id = "contactId"
      ON CONFLICT (event_id) DO UPDATE SET contact_id = excluded.contact_id, source = excluded.source, medium = excluded.medium,
-       touched_at = excluded.touched_at`,
+       touched_at = excluded.touched_at, touched_by = excluded.touched_by`,
     [JSON.stringify(changed)],
   )
   const derivedAnew = [...changed, ...gone]

@@ -191,6 +191,8 @@ export interface TouchedConversion {
   readonly source: string
   readonly medium: string
   readonly touchedAt: number
+  /** The visitor whose touch it is: decimal text; '0' of a server event. */
+  readonly touchedBy: string
 }
 
 /**
@@ -204,14 +206,14 @@ export function readTouchedConversions(
   const own = ownEvents(contacts, '1')
   // A browser's touches, whosever they are: its rows are derived from them.
   const browsers = browsersIn(contacts)
-  const touch = `(${eventMs}, toString(source), toString(medium))`
+  const touch = `(${eventMs}, toString(source), toString(medium), visitor)`
   const lastOf = (partition: string) => `argMaxIf(${touch}, (occurred_at, id), ${isTouch})
     OVER (PARTITION BY ${partition} ORDER BY occurred_at, id ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)`
-  const none = "(toInt64(0), '', '')"
+  const none = "(toInt64(0), '', '', toUInt64(0))"
   const inTime = (last: string) => `if(${last}.1 >= at - ${creditWindowMs}, ${last}, ${none})`
   return ch.query<TouchedConversion>(
     `SELECT owner AS contactId, id AS eventId, at, toString(visitor) AS visitor, credit.2 AS source, credit.3 AS medium,
-       if(credit.2 != '', credit.1, without.1) AS touchedAt
+       if(credit.2 != '', credit.1, without.1) AS touchedAt, toString(if(credit.2 != '', credit.4, without.4)) AS touchedBy
      FROM (
        SELECT owner, id, at, visitor, is_conversion, ${inTime('of_owner')} AS credit, ${inTime('of_visitor')} AS without
        FROM (

@@ -5,6 +5,7 @@ import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../su
 import { foldStored } from '../support/figures.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { type SentEvent, settlePeople, track } from '../support/people.ts'
+import { connectProvider, creditAll, sendEvent } from '../support/revenue.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 
 let stores: TestStores
@@ -95,4 +96,35 @@ test("another person's touch on a shared browser has no conversion of mine", asy
   // As Ben comes by something himself, elsewhere, before it.
   await send(identify('other', 33, 'ben@example.com'), view('other', 34, { source: 'ads', medium: 'cpc' }))
   expect(await credited()).toEqual({ each: ['touch ads', 'touch news'], sources: { news: 1, ads: 1 } })
+})
+
+test("revenue goes to the payer's own last touch, which a server may have sent, and to nobody else's", async () => {
+  await send(
+    view('shared', 0, { source: 'news', medium: 'email' }),
+    identify('shared', 1, 'ann@example.com'),
+    identify('shared', 20, 'ben@example.com'),
+    view('shared', 21),
+  )
+  const connected = await connectProvider(stores, mine.workspaceId, 'custom')
+  const pay = async (id: string, payer: object) => {
+    const occurred_at = new Date(begin + 60 * 60_000).toISOString()
+    const sent = { id, type: 'payment', value_cents: 1_000, currency: 'USD', occurred_at, ...payer }
+    expect((await sendEvent(api, 'custom', connected, sent)).status).toBe(200)
+  }
+  const earned = async () => {
+    await creditAll(stores)
+    const { top_sources } = await read<{ top_sources: { source: string; revenue_cents: number }[] }>(
+      '/v1/analytics/overview?days=2&include=top_sources',
+    )
+    return Object.fromEntries(
+      top_sources.flatMap((row) => (row.revenue_cents ? [[row.source, row.revenue_cents]] : [])),
+    )
+  }
+  await pay('anns', { email: 'ann@example.com' })
+  await pay('bens', { email: 'ben@example.com' })
+  await pay('bens-browser', { anonymous_id: 'shared' })
+  expect(await earned()).toEqual({ news: 1_000, direct: 2_000 })
+  const { anonymous_id: _, session_id: __, ...ofServer } = view('', 40, { source: 'partner', medium: 'referral' })
+  await send({ ...ofServer, email: 'ben@example.com' })
+  expect(await earned()).toEqual({ news: 1_000, partner: 2_000 })
 })

@@ -232,6 +232,8 @@ export interface ContactTouchEvent {
   readonly contactId: number
   readonly id: number
   readonly at: number
+  /** Decimal text; '0' of a server event. */
+  readonly visitor: string
   readonly source: string
   readonly medium: string
   readonly campaign: string
@@ -249,7 +251,7 @@ export function readTouchesOfContacts(
     `occurred_at >= ${moment('start')} AND occurred_at <= ${moment('end')} AND ${isTouch}`,
   )
   return ch.query<ContactTouchEvent>(
-    `SELECT owner AS contactId, id, ${eventMs} AS at, toString(source) AS source, toString(medium) AS medium,
+    `SELECT owner AS contactId, id, ${eventMs} AS at, toString(visitor) AS visitor, toString(source) AS source, toString(medium) AS medium,
        toString(campaign) AS campaign, toString(content) AS content
      FROM (${own.sql}) ORDER BY occurred_at DESC, id DESC LIMIT {limit:UInt32} BY owner`,
     { ...own.params, start, end, limit },

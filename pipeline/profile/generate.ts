@@ -5,6 +5,7 @@
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { readMostVisited } from '../../clickhouse/queries/most-visited.ts'
 import type { Postgres } from '../../postgres/client.ts'
+import { appendSystemChange } from '../../postgres/tables/audit.ts'
 import {
   claimProfile,
   type GenerationResult,
@@ -44,6 +45,10 @@ export async function generateNext(context: Generating, signal: AbortSignal): Pr
     if (!(await saveProfile(tx, ordered, result))) return
     const shown = await readCompanyProfile(tx, ordered.workspaceId, apiHost)
     await insertOutbox(tx, ordered.workspaceId, 'company_profile.updated', shown)
+    await appendSystemChange(tx, {
+      ...{ workspaceId: ordered.workspaceId, actorName: 'pipeline', action: 'company_profile.generate' },
+      ...{ resourceId: null, metadata: { status: shown.status, version: shown.version } },
+    })
   })
   return true
 }

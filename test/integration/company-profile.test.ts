@@ -1,6 +1,7 @@
 /** The company profile: from source URLs to what is known, with a quote for each claim; hostile sites; media; webhooks. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { generateNext } from '../../pipeline/profile/generate.ts'
+import { listAuditEvents } from '../../postgres/tables/audit.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { makeGuardedAgent } from '../../runtime/outbound/guarded-agent.ts'
 import type { CompanyProfile } from '../../schemas/resources/company-profile.ts'
@@ -203,5 +204,9 @@ test('media have roles that fit them, and webhooks are told', async () => {
     ['empty', 0],
     ['empty', 0],
     ['ready', 1],
+  ])
+  const rows = await listAuditEvents(stores.pg, mine.workspaceId, { action: 'company_profile.generate', limit: 10 })
+  expect(rows.map(({ actor_name, metadata }) => [actor_name, metadata])).toEqual([
+    ['pipeline', { status: 'ready', version: 1 }],
   ])
 })

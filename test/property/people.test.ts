@@ -1,6 +1,6 @@
 /**
  * Random identity histories, sent in random orders with repeats, applied by rounds that die anywhere: the same people, the
- * same journeys and the same totals as the model. RUNS says how many histories, SEED which.
+ * same journeys and the same totals as the model. RUNS says how many histories (10,000 in the long form), SEED which.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { mergeInbox } from '../../pipeline/people/merge.ts'
@@ -12,10 +12,11 @@ import { foldStored } from '../support/figures.ts'
 import { workOn } from '../support/fold.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { askPeople, keepPeople, type SentEvent, track } from '../support/people.ts'
+import { isLong } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 import { countOthersCredits, creditsOf, type ModelEvent, type ModelPerson, peopleOf } from './people-model.ts'
 
-const runs = Number(process.env['RUNS'] ?? 60)
+const runs = Number(process.env['RUNS'] ?? (isLong ? 10_000 : 60))
 const seed = Number(process.env['SEED'] ?? 20_261_124)
 /** Histories that are sent together, each to a workspace of its own. */
 const together = 60

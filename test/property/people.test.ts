@@ -147,7 +147,11 @@ async function sendAll(
 
 /** Sources of conversions, as each says it and as the overview counts all. */
 async function shownCredits(workspace: TestWorkspace): Promise<Map<number, string>> {
-  const read = async (path: string) => (await api.ask(path, { key: workspace.apiKey })).json()
+  const read = async (path: string) => {
+    const response = await api.ask(path, { key: workspace.apiKey })
+    if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`)
+    return response.json()
+  }
   const { conversions } = (await read('/v1/analytics/conversions?days=3&limit=200')) as Conversions
   const { top_sources } = (await read('/v1/analytics/overview?days=3')) as {
     top_sources: { source: string; conversions: number }[]

@@ -14,12 +14,12 @@ import { ingestSingle } from './scenarios/ingest-single.ts'
 import { mcp } from './scenarios/mcp.ts'
 import { mixed } from './scenarios/mixed.ts'
 import { overview } from './scenarios/overview.ts'
+import { pipeline } from './scenarios/pipeline.ts'
 import { recover } from './scenarios/recover.ts'
 import { ship } from './scenarios/ship.ts'
 import { start } from './scenarios/start.ts'
 import { storage } from './scenarios/storage.ts'
 import { sustained } from './scenarios/sustained.ts'
-import { webhooks } from './scenarios/webhooks.ts'
 
 const scenarios: Record<ScenarioName, Scenario> = {
   'ingest-single': ingestSingle,
@@ -32,7 +32,7 @@ const scenarios: Record<ScenarioName, Scenario> = {
   storage,
   api,
   mcp,
-  pipeline: webhooks,
+  pipeline,
   recover,
   start,
 }

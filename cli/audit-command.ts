@@ -1,6 +1,6 @@
 /** What the command line changes is in the workspace's audit log as well. */
 import type { Queryable } from '../postgres/client.ts'
-import { appendAuditEvent } from '../postgres/tables/audit.ts'
+import { appendSystemChange } from '../postgres/tables/audit.ts'
 
 /** To be the last statement of the transaction. @param action `api_key.create`: the resource's type and what was done */
 export function auditCommand(
@@ -10,14 +10,5 @@ export function auditCommand(
   resourceId: number | null,
   metadata: Readonly<Record<string, unknown>>,
 ): Promise<void> {
-  return appendAuditEvent(tx, {
-    workspaceId,
-    action,
-    ...{ actorType: 'system', actorId: null, actorName: 'svc' },
-    interface: 'cli',
-    resourceType: action.split('.')[0]!,
-    resourceId,
-    ...{ requestId: null, ipHash: null },
-    metadata,
-  })
+  return appendSystemChange(tx, { actorName: 'svc', workspaceId, action, resourceId, metadata })
 }

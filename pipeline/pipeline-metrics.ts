@@ -9,7 +9,7 @@ export type ExpiredTable =
   | 'contact_sightings'
   | 'contacts'
   | 'identity_facts'
-  | 'server_credits'
+  | 'person_credits'
   | 'erasures'
   | 'shipped_manifests'
   | 'visitor_salts'

@@ -161,8 +161,10 @@ export const mergesPerRoundMax = 5
 /** Work items on people of one round, and contacts of one statement. */
 export const peopleWorkMax = 2_000
 export const contactsPerStatement = 500
-/** Conversions by server events of a contact that its touches are credited with, the newest; older ones are `direct`. */
-export const serverCreditsPerContactMax = 10_000
+/** Conversions of a contact that are credited by its touches, the newest; older ones by their own browser or event. */
+export const personCreditsPerContactMax = 10_000
+/** Conversions for which one statement reads what they are credited to, roughly. */
+export const conversionsPerLookUp = 5_000
 /** Rows of an abandoned build are deleted after so long: by then no reader uses it. */
 export const leftBuildKeepMs = 10 * minute
 

@@ -8,6 +8,9 @@ export const profileRequestMs = 5 * second
 export const profileFetchingMs = 22 * second
 export const profileRedirectsMax = 3
 export const profilePageBytesMax = 2 * 1024 * 1024
+/** Style sheets of all pages together, and bytes of one. */
+export const profileStyleSheetsMax = 8
+export const profileStyleBytesMax = 512 * 1024
 export const robotsBytesMax = 500 * 1024
 /** How often the pipeline looks for profiles, for how long one has a profile to itself, and how often it is tried. */
 export const profileEveryMs = 1 * second

@@ -4,7 +4,7 @@
  */
 import type { Postgres, Queryable } from '../postgres/client.ts'
 import { createApiKey, findApiKey } from '../postgres/tables/api-keys.ts'
-import { appendAuditEvent } from '../postgres/tables/audit.ts'
+import { appendSystemChange } from '../postgres/tables/audit.ts'
 import { createTrackingKey, listTrackingKeys } from '../postgres/tables/tracking-keys.ts'
 import { createWorkspace, listWorkspaces } from '../postgres/tables/workspaces.ts'
 import { systemClock } from '../runtime/clock.ts'
@@ -54,9 +54,5 @@ function audit(
   resourceId: number,
   metadata: Readonly<Record<string, unknown>>,
 ): Promise<void> {
-  return appendAuditEvent(tx, {
-    ...{ workspaceId, action, resourceId, metadata },
-    ...{ actorType: 'system', actorId: null, actorName: 'npm start', interface: 'cli' },
-    ...{ resourceType: action.split('.')[0]!, requestId: null, ipHash: null },
-  })
+  return appendSystemChange(tx, { actorName: 'npm start', workspaceId, action, resourceId, metadata })
 }

@@ -11,6 +11,7 @@ import { makeSecretBox, secretBoxPurpose } from '../../runtime/secret-box.ts'
 import { webhookInFlightMax } from '../../schemas/webhook-limits.ts'
 import type { BenchSettings, ScenarioResult } from '../bench.ts'
 import { type BenchChild, startChild } from '../child.ts'
+import { cpuSeconds, readCpu } from '../cpu.ts'
 import { Installation } from '../installation.ts'
 import { median } from '../latency.ts'
 
@@ -23,6 +24,8 @@ const object = { id: 1, title: 'A post', base_caption: 'x'.repeat(800), status: 
 interface Pair {
   readonly referenceSeconds: number
   readonly productSeconds: number
+  /** CPU seconds of the deliveries. */
+  readonly cpu: { readonly pipeline: number; readonly postgres: number }
 }
 
 export async function webhooks(settings: BenchSettings): Promise<ScenarioResult> {
@@ -49,10 +52,17 @@ export async function webhooks(settings: BenchSettings): Promise<ScenarioResult>
     // One more at first, which warms both up.
     for (let round = 0; round <= rounds; round++) {
       const referenceSeconds = await callBarely(reference)
+      const from = readCpu()
       const productSeconds = await deliver(installation, eachRound)
-      pairs.push({ referenceSeconds, productSeconds })
+      const to = readCpu()
+      const used = (pid: number) => cpuSeconds(from, to, [pid])
+      const cpu = {
+        pipeline: used(installation.service('pipeline').pid),
+        postgres: used(installation.storePid('postgres')),
+      }
+      pairs.push({ referenceSeconds, productSeconds, cpu })
       say(
-        `  bare undici ${(calls / referenceSeconds).toFixed(0)}/s, delivered ${(calls / productSeconds).toFixed(0)}/s`,
+        `  bare undici ${(calls / referenceSeconds).toFixed(0)}/s, delivered ${(calls / productSeconds).toFixed(0)}/s, CPU seconds ${JSON.stringify(cpu)}`,
       )
     }
     const measured = pairs.slice(1)

@@ -32,7 +32,7 @@ export async function readVisitsOf(ch: Reader, request: VisitsRequest): Promise<
        (SELECT uniqExact(${countedOnce}) FROM link_clicks WHERE ${isOfIt} AND kind = 'click' AND ${isReadable}) AS clicks,
        (SELECT (uniqExactIf(visitor, visitor != 0), uniqExactIf((visitor, session), visitor != 0)) FROM events WHERE ${isOfIt} AND ${isReadable}) AS came,
        (SELECT count() FROM credits FINAL WHERE ${inBuild} AND rule = 'touch' AND ${isReadable}
-          AND (visitor, touched_at) IN (SELECT visitor, occurred_at FROM events WHERE ${isOfIt} AND visitor != 0 AND ${isTouch})) AS conversions`,
+          AND (touched_by, touched_at) IN (SELECT visitor, occurred_at FROM events WHERE ${isOfIt} AND visitor != 0 AND ${isTouch})) AS conversions`,
     { workspace: workspaceId, build, id, from: readableFrom },
   )
   const { clicks, conversions, came } = row!

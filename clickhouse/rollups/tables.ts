@@ -67,6 +67,7 @@ export interface CreditRow {
   source: string
   medium: string
   touched_at: number
+  touched_by: string
   path: string
   device: string
   browser: string
@@ -92,7 +93,7 @@ export const visitorColumns = [
 ] as const satisfies readonly (keyof VisitorRow)[]
 export const creditColumns = [
   ...['workspace_id', 'build', 'day', 'id', 'version', 'occurred_at', 'visitor', 'session', 'rule', 'source', 'medium'],
-  ...['touched_at', 'path', 'device', 'browser', 'country'],
+  ...['touched_at', 'touched_by', 'path', 'device', 'browser', 'country'],
 ] as const satisfies readonly (keyof CreditRow)[]
 
 /** Makes lines of JSONCompactEachRow. A column's name with a dot is of a list in a record. */

@@ -29,14 +29,17 @@ export interface DeriveOptions {
   readonly fromDay: number
   /** Of the days before `fromDay` − 1. */
   readonly history: VisitorHistory
-  /** Of server events: the touches of contacts that conversions are credited to, by the conversion's id. */
-  readonly serverCredits?: ReadonlyMap<number, ServerTouch>
+  /** By their ids: conversions whose person had another last touch than the visitor, or the server's event, has. */
+  readonly personCredits?: ReadonlyMap<number, PersonTouch>
 }
 
-export interface ServerTouch {
+export interface PersonTouch {
+  /** Empty: the person had none. */
   readonly source: string
   readonly medium: string
   readonly touchedAt: number
+  /** The visitor whose touch it is; '0' for a server event. */
+  readonly touchedBy: string
 }
 
 export interface DerivedRows {
@@ -152,8 +155,8 @@ function touchesOf(sessionDays: readonly SessionDay[], { lastTouch }: VisitorHis
 }
 
 /**
- * A conversion is credited to the visitor's last touch at or before it, at most 30 days old; else to the entry of its own
- * session, as far back as the day before.
+ * A conversion is credited to the person's last touch at or before it, at most 30 days old; else to the entry of its own
+ * session, as far back as the day before. The touches of an unknown person are the visitor's.
  */
 function deriveCredits(
   one: SessionDay,
@@ -162,14 +165,27 @@ function deriveCredits(
   options: DeriveOptions,
 ): CreditRow[] {
   return one.conversions.map((conversion) => {
-    const touch = touches.findLast((each) => byMoment(each, conversion) <= 0)
-    if (touch !== undefined && touch[0] >= conversion[0] - creditWindowMs) {
-      const [touched_at, , source, medium] = touch
-      return creditRow(one, conversion, options, { rule: 'touch', source, medium, touched_at })
-    }
+    const known = options.personCredits?.get(conversion[1])
+    const touch = known === undefined ? lastTouchBefore(conversion, touches, one.visitor) : touchOf(known)
+    if (touch !== undefined) return creditRow(one, conversion, options, touch)
     const [source, medium] = (byDay.get(keyOfDay(one.session, one.day - 1)) ?? one).entry
-    return creditRow(one, conversion, options, { rule: 'session', source, medium, touched_at: 0 })
+    return creditRow(one, conversion, options, { rule: 'session', source, medium, ...untouched })
   })
+}
+
+type Credited = Pick<CreditRow, 'rule' | 'source' | 'medium' | 'touched_at' | 'touched_by'>
+
+const untouched = { touched_at: 0, touched_by: '0' } as const
+
+function lastTouchBefore(conversion: Conversion, touches: readonly Touch[], touched_by: string): Credited | undefined {
+  const touch = touches.findLast((each) => byMoment(each, conversion) <= 0)
+  if (touch === undefined || touch[0] < conversion[0] - creditWindowMs) return undefined
+  const [touched_at, , source, medium] = touch
+  return { rule: 'touch', source, medium, touched_at, touched_by }
+}
+
+function touchOf({ source, medium, touchedAt, touchedBy }: PersonTouch): Credited | undefined {
+  return source === '' ? undefined : { rule: 'touch', source, medium, touched_at: touchedAt, touched_by: touchedBy }
 }
 
 /**
@@ -177,17 +193,14 @@ function deriveCredits(
  * they name, else to the last touch of their contact.
  */
 function deriveServerRows(ordered: readonly SessionDay[], options: DeriveOptions): DerivedRows {
-  const { build, version, fromDay, serverCredits } = options
+  const { build, version, fromDay, personCredits } = options
   const rows: DerivedRows = { sessions: [], visitors: [], credits: [] }
   for (const one of ordered.filter(({ day }) => day >= fromDay)) {
     const credits = one.conversions.map((conversion) => {
       const [, id, , , , , source, medium] = conversion
-      const touch = source === 'direct' ? serverCredits?.get(id) : undefined
-      if (touch !== undefined) {
-        const { source, medium, touchedAt } = touch
-        return creditRow(one, conversion, options, { rule: 'touch', source, medium, touched_at: touchedAt })
-      }
-      return creditRow(one, conversion, options, { rule: 'event', source, medium, touched_at: 0 })
+      const known = personCredits?.get(id)
+      const touch = known && touchOf(known)
+      return creditRow(one, conversion, options, touch ?? { rule: 'event', source, medium, ...untouched })
     })
     rows.sessions.push({
       ...emptySession(),
@@ -203,7 +216,7 @@ function creditRow(
   one: SessionDay,
   [occurred_at, id, path, device, browser, country]: Conversion,
   { build, version }: DeriveOptions,
-  credited: Pick<CreditRow, 'rule' | 'source' | 'medium' | 'touched_at'>,
+  credited: Credited,
 ): CreditRow {
   return {
     ...{ workspace_id: one.workspaceId, build, day: one.day, id, version, occurred_at },

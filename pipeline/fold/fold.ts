@@ -27,12 +27,12 @@ import {
   readFoldState,
   takeFoldVersion,
 } from '../../postgres/tables/folds.ts'
-import { readCreditsOfHours } from '../../postgres/tables/server-credits.ts'
+import { readCreditsOfEvents } from '../../postgres/tables/person-credits.ts'
 import { type IdRange, subtractRanges } from '../../schemas/id-ranges.ts'
-import { foldEventsMax, segmentRowsMax, visitorsPerLookUpMax } from '../../schemas/limits.ts'
+import { conversionsPerLookUp, foldEventsMax, segmentRowsMax, visitorsPerLookUpMax } from '../../schemas/limits.ts'
 import { type LocalDays, localDays } from '../../schemas/local-days.ts'
 import { hourMs } from '../../schemas/time-zone.ts'
-import { deriveRows, noHistory } from './derive-rows.ts'
+import { type DeriveOptions, deriveRows, noHistory } from './derive-rows.ts'
 import { groupBy, inPortions } from './group-by.ts'
 import { readSessionDays, type SessionDay } from './read-session-days.ts'
 import { findCut, type KnownVisitor, nameOf, readKnown, readTouched, type TouchedVisitor } from './read-touched.ts'
@@ -177,17 +177,10 @@ async function deriveTouched(
         const knownHours = knownDays.flatMap(([day, mask]) => hoursOf(mask, reach.startOf(day)))
         return [...new Set([...touchedHours, ...knownHours])].map((hour) => [workspaceId, hour, visitor] as const)
       })
-      const ofServers = hours.filter(([, , visitor]) => visitor === '0')
-      const serverCredits = await readCreditsOfHours(
-        pg,
-        ofServers.map(([workspaceId, hour]) => ({ workspaceId, hour })),
-      )
-      for await (const ofVisitor of readSessionDays(ch, { hours }, visible, reach)) {
-        const [{ workspaceId, visitor }] = ofVisitor as [SessionDay]
+      await addDerived(pg, readSessionDays(ch, { hours }, visible, reach), rows, ({ workspaceId, visitor }) => {
         const history = known.get(nameOf(workspaceId, visitor))?.history ?? noHistory
-        const build = buildOf.get(workspaceId)!
-        rows.add(deriveRows(ofVisitor, { build, version, fromDay, history, serverCredits }))
-      }
+        return { build: buildOf.get(workspaceId)!, version, fromDay, history }
+      })
     }
   }
 }
@@ -201,16 +194,37 @@ export async function derivePart(
   { version, visible }: DerivationOptions,
 ): Promise<RowsToWrite> {
   const rows = new RowsToWrite(version)
-  for await (const ofVisitor of readSessionDays(ch, { workspaceId, ...share }, visible, days)) {
-    // The session of server events is their hour.
-    const ofServers = ofVisitor.filter(({ visitor, conversions }) => visitor === '0' && conversions.length > 0)
-    const serverCredits = await readCreditsOfHours(
-      pg,
-      ofServers.map(({ session }) => ({ workspaceId, hour: Number(session) })),
-    )
-    rows.add(deriveRows(ofVisitor, { build, version, fromDay: days.numbers[0]!, history: noHistory, serverCredits }))
-  }
+  const options = { build, version, fromDay: days.numbers[0]!, history: noHistory }
+  await addDerived(pg, readSessionDays(ch, { workspaceId, ...share }, visible, days), rows, () => options)
   return rows
+}
+
+/** Visitors with conversions wait for each other, so that one statement tells what these are credited to. */
+async function addDerived(
+  pg: Postgres,
+  visitors: AsyncIterable<readonly SessionDay[]>,
+  rows: RowsToWrite,
+  optionsOf: (first: SessionDay) => DeriveOptions,
+): Promise<void> {
+  let waiting: (readonly SessionDay[])[] = []
+  let ids: number[] = []
+  const addWaiting = async () => {
+    const personCredits = await readCreditsOfEvents(pg, ids)
+    for (const ofVisitor of waiting) rows.add(deriveRows(ofVisitor, { ...optionsOf(ofVisitor[0]!), personCredits }))
+    waiting = []
+    ids = []
+  }
+  for await (const ofVisitor of visitors) {
+    const converted = ofVisitor.flatMap(({ conversions }) => conversions.map(([, id]) => id))
+    if (converted.length === 0) {
+      rows.add(deriveRows(ofVisitor, optionsOf(ofVisitor[0]!)))
+      continue
+    }
+    waiting.push(ofVisitor)
+    for (const id of converted) ids.push(id)
+    if (ids.length >= conversionsPerLookUp) await addWaiting()
+  }
+  await addWaiting()
 }
 
 /** Days of these rows that have cells already. */

@@ -36,17 +36,18 @@ export async function findCut(
   return row && row.id - 1
 }
 
-/** @param added ids of new events @param repairs hours whose events count as new */
+/** @param added ids of new events @param repairs hours whose events, or whose events of one visitor, count as new */
 export async function readTouched(
   ch: Pick<ClickHouse, 'query'>,
   added: readonly IdRange[],
   repairs: readonly EventRepair[],
 ): Promise<TouchedVisitor[]> {
   const { sql, params } = idsIn(added, 'added')
-  const hourOf = `SELECT t.1, toDateTime(t.2 * 3600, 'UTC')
-    FROM (SELECT arrayJoin(arrayZip({repair_workspaces:Array(UInt32)}, {repair_hours:Array(UInt32)}, {repair_servers:Array(UInt8)})) AS t)`
-  const isRepaired = `((workspace_id, toStartOfHour(occurred_at)) IN (${hourOf} WHERE t.3 = 0)
-    OR (events.visitor = 0 AND (workspace_id, toStartOfHour(occurred_at)) IN (${hourOf} WHERE t.3 = 1)))`
+  const hourOf = (visitor: string, which: string) => `SELECT t.1, toDateTime(t.2 * 3600, 'UTC')${visitor}
+    FROM (SELECT arrayJoin(arrayZip({repair_workspaces:Array(UInt32)}, {repair_hours:Array(UInt32)}, {repair_visitors:Array(String)})) AS t)
+    WHERE ${which}`
+  const isRepaired = `((workspace_id, toStartOfHour(occurred_at)) IN (${hourOf('', "t.3 = ''")})
+    OR (workspace_id, toStartOfHour(occurred_at), events.visitor) IN (${hourOf(', toUInt64(t.3)', "t.3 != ''")}))`
   return ch.query<TouchedVisitor>(
     `SELECT workspace_id AS workspaceId, toString(visitor) AS visitor, min(${eventMs}) AS firstAt,
        groupUniqArray(intDiv(${eventMs}, ${hourMs})) AS hours
@@ -56,7 +57,7 @@ export async function readTouched(
       ...(repairs.length > 0 && {
         repair_workspaces: repairs.map(({ workspaceId }) => workspaceId),
         repair_hours: repairs.map(({ hour }) => hour),
-        repair_servers: repairs.map(({ ofServers }) => (ofServers ? 1 : 0)),
+        repair_visitors: repairs.map(({ visitor }) => visitor ?? ''),
       }),
     },
     { isLong: true, deadlineMs: foldDeadlineMs },

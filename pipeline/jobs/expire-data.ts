@@ -9,7 +9,7 @@ import { deleteOldSightings } from '../../postgres/tables/contact-sightings.ts'
 import { addWorkOfOldContacts, deleteOldContacts } from '../../postgres/tables/contacts.ts'
 import { deleteOldErasures } from '../../postgres/tables/erasures.ts'
 import { deleteOldInbox, deleteOldManifests } from '../../postgres/tables/inbox.ts'
-import { deleteOldServerCredits } from '../../postgres/tables/server-credits.ts'
+import { deleteOldPersonCredits } from '../../postgres/tables/person-credits.ts'
 import { listWorkspaces } from '../../postgres/tables/workspaces.ts'
 import { botRetentionDays, erasureKeepMs, shippedManifestKeepMs } from '../../schemas/limits.ts'
 import { hourMs } from '../../schemas/time-zone.ts'
@@ -57,7 +57,7 @@ export async function expireData(context: JobContext): Promise<void> {
       await inPortions(context, 'inbox', () => deleteOldInbox(pg, id, before, rowsPerStatement))
       await inPortions(context, 'identity_facts', () => deleteOldFacts(pg, id, before, rowsPerStatement))
       const beforeHour = Math.floor(before / hourMs)
-      await inPortions(context, 'server_credits', () => deleteOldServerCredits(pg, id, beforeHour, rowsPerStatement))
+      await inPortions(context, 'person_credits', () => deleteOldPersonCredits(pg, id, beforeHour, rowsPerStatement))
       await inPortions(context, 'contacts', () => deleteOldContacts(pg, id, before, rowsPerStatement))
       await inPortions(context, 'contact_sightings', () => deleteOldSightings(pg, id, before, rowsPerStatement))
     }

@@ -34,17 +34,17 @@ import { listOpenBuilds } from '../../postgres/tables/figure-builds.ts'
 import { rangesOf, readFoldState } from '../../postgres/tables/folds.ts'
 import { endPeopleWork, type PeopleWork, readPeopleDone, takePeopleWork } from '../../postgres/tables/people-work.ts'
 import {
+  type PersonCreditChanges,
   readCreditsOfContacts,
-  type ServerCreditChanges,
-  writeServerCredits,
-} from '../../postgres/tables/server-credits.ts'
+  writePersonCredits,
+} from '../../postgres/tables/person-credits.ts'
 import { listWorkspaces } from '../../postgres/tables/workspaces.ts'
 import { type IdRange, subtractRanges } from '../../schemas/id-ranges.ts'
 import { contactsPerStatement, peopleWorkMax, visitorsPerLookUpMax } from '../../schemas/limits.ts'
 import type { Folding } from '../fold/fold.ts'
 import { inPortions } from '../fold/group-by.ts'
 import { keptFromOf } from '../retention.ts'
-import { creditChanges } from './server-credits.ts'
+import { creditChanges } from './person-credits.ts'
 
 /** @param now milliseconds since 1970 @returns whether all is done that there was to do */
 export async function refreshPeople(work: Folding, now: number): Promise<boolean> {
@@ -57,7 +57,7 @@ export async function refreshPeople(work: Folding, now: number): Promise<boolean
   const contactIds = await copyNew(work, waiting, added, visible)
   await beforeEach()
   const figures: ContactFigures[] = []
-  const credits: ServerCreditChanges[] = []
+  const credits: PersonCreditChanges[] = []
   const keptFrom = keptFromOf(await listWorkspaces(pg), now)
   for (const ids of inPortions([...contactIds], contactsPerStatement)) {
     await beforeEach()
@@ -67,7 +67,7 @@ export async function refreshPeople(work: Folding, now: number): Promise<boolean
   }
   await pg.transaction(async (tx) => {
     await writeFigures(tx, figures, keptFrom)
-    for (const changes of credits) await writeServerCredits(tx, changes)
+    for (const changes of credits) await writePersonCredits(tx, changes)
     await endPeopleWork(tx, { workIds: waiting.map(({ id }) => id), done: visible })
   })
   return waiting.length < peopleWorkMax
@@ -121,12 +121,12 @@ async function currentBuilds(pg: Queryable, visitors: readonly VisitorOf[]): Pro
     .map(({ build }) => build)
 }
 
-/** Figures of contacts, and the credits of their conversions by server events. */
+/** Figures of contacts, and what their conversions are credited to by their touches. */
 async function compute(
   { pg, ch }: Folding,
   ids: readonly number[],
   keptFrom: ReadonlyMap<number, number>,
-): Promise<{ figures: ContactFigures[]; credits: ServerCreditChanges }> {
+): Promise<{ figures: ContactFigures[]; credits: PersonCreditChanges }> {
   const wanted = await readContactKeys(pg, ids)
   const contacts = await gatherContacts(ch, {
     wanted,
@@ -134,7 +134,7 @@ async function compute(
     findByHash: (hashes) => findContactsByHash(pg, hashes),
   })
   const sums = await sumContacts(ch, contacts)
-  const hasSome = sums.some(({ uncredited }) => uncredited > 0)
+  const hasSome = sums.some(({ conversions }) => conversions > 0)
   const touched = hasSome ? await readTouchedConversions(ch, contacts) : []
   const stored = await readCreditsOfContacts(pg, ids)
   return {
@@ -148,7 +148,7 @@ function figuresOf(wanted: readonly ContactKey[], summed: readonly ContactSums[]
   return wanted.map(({ contactId }) => {
     const sum = sums.get(contactId)
     if (sum === undefined) return { ...noFigures, contactId }
-    const { touches, uncredited: _, firstTouch, lastTouch, ...counts } = sum
+    const { touches, firstTouch, lastTouch, ...counts } = sum
     return {
       ...counts,
       firstTouch: touches === 0 ? null : touchOf(firstTouch),

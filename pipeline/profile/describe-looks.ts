@@ -4,6 +4,7 @@ import { profileListMax, profileSignalDays } from '../../schemas/profile-limits.
 import type { Evidence, GeneratedProfile } from '../../schemas/resources/company-profile.ts'
 import { first, quoted } from './quoted.ts'
 import { isObject, type Page } from './read-page.ts'
+import type { Looks } from './read-style.ts'
 
 const socialHosts: Readonly<Record<string, string>> = {
   ...{
@@ -23,20 +24,25 @@ const socialHosts: Readonly<Record<string, string>> = {
 }
 
 /** @param evidence is added to */
-export function describeLooks(pages: readonly Page[], evidence: Evidence[]): GeneratedProfile['visual_identity'] {
+export function describeLooks(
+  pages: readonly Page[],
+  sheets: readonly Looks[],
+  evidence: Evidence[],
+): GeneratedProfile['visual_identity'] {
   const themed = pages.flatMap((page) =>
     [...page.meta].filter(([name]) => name === 'theme-color').map(([, color]) => ({ color, page })),
   )
-  const most = (of: (page: Page) => ReadonlyMap<string, number>, field: string) => {
+  const all: readonly Looks[] = [...pages, ...sheets]
+  const most = (of: (looks: Looks) => ReadonlyMap<string, number>, field: string) => {
     const counts = new Map<string, number>()
-    for (const page of pages) for (const [key, n] of of(page)) counts.set(key, (counts.get(key) ?? 0) + n)
+    for (const one of all) for (const [key, n] of of(one)) counts.set(key, (counts.get(key) ?? 0) + n)
     const keys = [...counts]
       .sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
       .slice(0, profileListMax)
       .map(([key]) => key)
     for (const key of keys) {
-      const page = pages.find((one) => of(one).has(key))!
-      evidence.push({ field, quote: key, source_url: page.url })
+      const { url } = all.find((one) => of(one).has(key))!
+      evidence.push({ field, quote: key, source_url: url })
     }
     return keys
   }

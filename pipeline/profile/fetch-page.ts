@@ -10,6 +10,7 @@ import {
   profilePageBytesMax,
   profileRedirectsMax,
   profileRequestMs,
+  profileStyleBytesMax,
   robotsBytesMax,
 } from '../../schemas/profile-limits.ts'
 
@@ -19,11 +20,30 @@ const readRobots = robots as unknown as typeof robots.default
 /** By which robots.txt knows us. */
 export const profileUserAgent = 'svc-profile'
 
-export interface FetchedPage {
+export interface Fetched {
   /** After redirects. */
   readonly url: string
-  readonly html: string
+  readonly text: string
 }
+
+interface Kind {
+  readonly accept: string
+  readonly isOf: RegExp
+  readonly refusal: string
+  readonly bytesMax: number
+}
+
+const page: Kind = {
+  accept: 'text/html',
+  isOf: /^(text\/html|application\/xhtml\+xml)\b/i,
+  ...{ refusal: 'The page is no HTML', bytesMax: profilePageBytesMax },
+}
+const styleSheet: Kind = {
+  accept: 'text/css',
+  isOf: /^text\/css\b/i,
+  ...{ refusal: 'The style sheet is no CSS', bytesMax: profileStyleBytesMax },
+}
+const robotsText = { accept: 'text/plain', bytesMax: robotsBytesMax }
 
 /** Why a page can't be had, in words for who named it. */
 export class PageRefused extends Error {
@@ -39,21 +59,29 @@ export interface Fetching {
 }
 
 /** @throws PageRefused */
-export async function fetchPage(source: string, fetching: Fetching): Promise<FetchedPage> {
+export function fetchPage(source: string, fetching: Fetching): Promise<Fetched> {
+  return fetchText(source, page, fetching)
+}
+
+/** Bounded and guarded as a page is. @throws PageRefused */
+export function fetchStyleSheet(source: string, fetching: Fetching): Promise<Fetched> {
+  return fetchText(source, styleSheet, fetching)
+}
+
+async function fetchText(source: string, kind: Kind, fetching: Fetching): Promise<Fetched> {
   let url = source
   for (let redirects = 0; redirects <= profileRedirectsMax; redirects++) {
     demandPublic(url, fetching)
     await demandAllowed(url, fetching)
-    const answer = await get(url, profilePageBytesMax, fetching)
+    const answer = await get(url, kind, fetching)
     if (answer.location !== undefined) {
       if (!URL.canParse(answer.location, url)) throw new PageRefused('The page redirects to no URL')
       url = new URL(answer.location, url).href
       continue
     }
     if (answer.status !== 200) throw new PageRefused(`The page answered with status ${answer.status}`)
-    if (!/^(text\/html|application\/xhtml\+xml)\b/i.test(answer.contentType))
-      throw new PageRefused('The page is no HTML')
-    return { url, html: decode(answer.body, answer.contentType) }
+    if (!kind.isOf.test(answer.contentType)) throw new PageRefused(kind.refusal)
+    return { url, text: decode(answer.body, answer.contentType) }
   }
   throw new PageRefused(`The page redirects more than ${profileRedirectsMax} times`)
 }
@@ -68,7 +96,7 @@ function demandPublic(url: string, { allowPrivate }: Fetching): void {
 /** A robots.txt that isn't there allows everything; one that can't be read, nothing. */
 async function demandAllowed(url: string, fetching: Fetching): Promise<void> {
   const robotsUrl = new URL('/robots.txt', url).href
-  const { status, body } = await get(robotsUrl, robotsBytesMax, fetching)
+  const { status, body } = await get(robotsUrl, robotsText, fetching)
   if (status >= 500) throw new PageRefused('robots.txt of the host can not be read')
   if (status !== 200) return
   const rules = readRobots(robotsUrl, body.toString('utf8'))
@@ -83,12 +111,16 @@ interface Answer {
   readonly body: Buffer
 }
 
-async function get(url: string, bytesMax: number, { agent, signal }: Fetching): Promise<Answer> {
+async function get(
+  url: string,
+  { accept, bytesMax }: Pick<Kind, 'accept' | 'bytesMax'>,
+  { agent, signal }: Fetching,
+): Promise<Answer> {
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(profileRequestMs)])
   try {
     const response = await request(url, {
       dispatcher: agent,
-      headers: { accept: 'text/html', 'accept-encoding': 'identity', 'user-agent': profileUserAgent },
+      headers: { accept, 'accept-encoding': 'identity', 'user-agent': profileUserAgent },
       signal: deadline,
     })
     const header = (name: string) => [response.headers[name]].flat()[0]

@@ -5,6 +5,7 @@
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { readMostVisited } from '../../clickhouse/queries/most-visited.ts'
 import type { Postgres } from '../../postgres/client.ts'
+import { appendSystemChange } from '../../postgres/tables/audit.ts'
 import {
   claimProfile,
   type GenerationResult,
@@ -16,11 +17,12 @@ import {
 import { insertOutbox } from '../../postgres/tables/outbox.ts'
 import { readOwnSignals } from '../../postgres/tables/profile-signals.ts'
 import type { Clock } from '../../runtime/clock.ts'
-import { profileFetchingMs, profileSignalDays } from '../../schemas/profile-limits.ts'
+import { profileFetchingMs, profileSignalDays, profileStyleSheetsMax } from '../../schemas/profile-limits.ts'
 import { dayMs } from '../../schemas/time-zone.ts'
-import { type Fetching, fetchPage, PageRefused } from './fetch-page.ts'
+import { type Fetching, fetchPage, fetchStyleSheet, PageRefused } from './fetch-page.ts'
 import { makeProfile } from './make-profile.ts'
 import { type Page, readPage } from './read-page.ts'
+import { type Looks, readStyleSheet } from './read-style.ts'
 
 export interface Generating {
   readonly pg: Postgres
@@ -44,6 +46,10 @@ export async function generateNext(context: Generating, signal: AbortSignal): Pr
     if (!(await saveProfile(tx, ordered, result))) return
     const shown = await readCompanyProfile(tx, ordered.workspaceId, apiHost)
     await insertOutbox(tx, ordered.workspaceId, 'company_profile.updated', shown)
+    await appendSystemChange(tx, {
+      ...{ workspaceId: ordered.workspaceId, actorName: 'pipeline', action: 'company_profile.generate' },
+      ...{ resourceId: null, metadata: { status: shown.status, version: shown.version } },
+    })
   })
   return true
 }
@@ -60,20 +66,37 @@ async function generate(
   const faults = read.filter((one) => typeof one === 'string')
   const error = faults.length === 0 ? null : faults.join('\n')
   if (pages.length === 0 && sourceUrls.length > 0) return { status: 'failed', generated: undefined, error }
-  const [own, visits] = await Promise.all([
+  const [sheets, own, visits] = await Promise.all([
+    readStyleSheets(pages, { ...fetching, signal: deadline }),
     readOwnSignals(pg, workspaceId),
     readMostVisited(ch, workspaceId, clock.now() - profileSignalDays * dayMs),
   ])
-  return { status: 'ready', generated: makeProfile({ pages, sources: sourceUrls.length, own, visits }), error }
+  signal.throwIfAborted()
+  return { status: 'ready', generated: makeProfile({ pages, sheets, sources: sourceUrls.length, own, visits }), error }
 }
 
 /** The page, or what is wrong with it. */
 async function readSource(source: string, fetching: Fetching): Promise<Page | string> {
   try {
-    const { url, html } = await fetchPage(source, fetching)
-    return readPage(url, html)
+    const { url, text } = await fetchPage(source, fetching)
+    return readPage(url, text)
   } catch (error) {
     if (error instanceof PageRefused) return `${source}: ${error.message}`
     throw error
   }
+}
+
+/** Those that pages of the site link, the first so many. One that can't be had says nothing. */
+async function readStyleSheets(pages: readonly Page[], fetching: Fetching): Promise<Looks[]> {
+  const linked = [...new Set(pages.flatMap(({ styleSheets }) => styleSheets))].slice(0, profileStyleSheetsMax)
+  const read = linked.map(async (source) => {
+    try {
+      const { url, text } = await fetchStyleSheet(source, fetching)
+      return [readStyleSheet(url, text)]
+    } catch (error) {
+      if (error instanceof PageRefused) return []
+      throw error
+    }
+  })
+  return (await Promise.all(read)).flat()
 }

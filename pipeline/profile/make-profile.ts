@@ -9,6 +9,7 @@ import { describeLooks, describePosture } from './describe-looks.ts'
 import { describeTone } from './describe-tone.ts'
 import { distinct, first, type Quoted, quoted } from './quoted.ts'
 import { isObject, type Page } from './read-page.ts'
+import type { Looks } from './read-style.ts'
 
 export interface Audience {
   /** Of the last days: the pages with the most views, and the sources with the most visitors. */
@@ -18,6 +19,8 @@ export interface Audience {
 
 export interface ProfileInput {
   readonly pages: readonly Page[]
+  /** Of the style sheets that they link. */
+  readonly sheets: readonly Looks[]
   /** Sources that were asked for, whether or not they could be read. */
   readonly sources: number
   readonly own: OwnSignals
@@ -43,7 +46,7 @@ const audiencePhrases = [
   /\b(?:built|made|designed|crafted|perfect|ideal|software|platform|tools?|app|analytics|solution|shop|store|everything)\s+for\s+((?:[\p{L}\d&'’-]+\s?){1,8})/iu,
   /([^\s。、「」]{2,24})向け/u,
 ]
-export function makeProfile({ pages, sources, own, visits }: ProfileInput): GeneratedProfile {
+export function makeProfile({ pages, sheets, sources, own, visits }: ProfileInput): GeneratedProfile {
   const evidence: Evidence[] = []
   const claim = (field: string, said: Quoted | undefined): string => {
     if (said !== undefined) evidence.push({ field, quote: said.quote, source_url: said.url })
@@ -72,7 +75,7 @@ export function makeProfile({ pages, sources, own, visits }: ProfileInput): Gene
   }
   const tone = describeTone(pages)
   for (const { quote, url } of tone.evidence) evidence.push({ field: 'tone', quote, source_url: url })
-  const visual_identity = describeLooks(pages, evidence)
+  const visual_identity = describeLooks(pages, sheets, evidence)
   const social_posture = describePosture(pages, own, evidence)
   const profile = {
     ...{ summary, audience, positioning, value_props, feature_set: features, messaging },

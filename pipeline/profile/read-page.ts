@@ -1,6 +1,7 @@
 /** What an HTML page says of a company: its texts by what they are, its data for machines, its colours and fonts. */
 import { Parser } from 'htmlparser2'
 import { pageTextLengthMax, pageTextsMax } from '../../schemas/profile-limits.ts'
+import { type Looks, readFontAddress, readStyle } from './read-style.ts'
 
 export interface Heading {
   readonly level: number
@@ -9,8 +10,8 @@ export interface Heading {
   readonly items: readonly string[]
 }
 
-export interface Page {
-  readonly url: string
+/** Its looks are those of its own styles. */
+export interface Page extends Looks {
   readonly title: string
   /** Contents by `name` or `property`, in lower case. */
   readonly meta: ReadonlyMap<string, string>
@@ -23,9 +24,8 @@ export interface Page {
   /** Objects of JSON-LD, those of a graph apart. */
   readonly data: readonly Readonly<Record<string, unknown>>[]
   readonly logo: string | undefined
-  /** As often as they are written. */
-  readonly colors: ReadonlyMap<string, number>
-  readonly fonts: ReadonlyMap<string, number>
+  /** Style sheets of the site itself, absolute: others' are frameworks that say nothing of a company. */
+  readonly styleSheets: readonly string[]
 }
 
 const headingTags: Readonly<Record<string, number>> = { h1: 1, h2: 2, h3: 3, h4: 4 }
@@ -48,6 +48,7 @@ export function readPage(url: string, html: string): Page {
   const meta = new Map<string, string>()
   const headings: { level: number; text: string; items: string[] }[] = []
   const [paragraphs, actions, links] = [[] as string[], [] as string[], [] as string[]]
+  const styleSheets: string[] = []
   const data: Record<string, unknown>[] = []
   const [colors, fonts] = [new Map<string, number>(), new Map<string, number>()]
   const open: Open[] = []
@@ -87,7 +88,10 @@ export function readPage(url: string, html: string): Page {
           logo ??= absolute(attributes['src'], url)
         }
         if (tag === 'a') add(links, absolute(attributes['href'], url) ?? '')
-        if (tag === 'link') for (const font of linkedFonts(attributes['href'] ?? '')) count(fonts, font)
+        if (tag === 'link') {
+          readFontAddress(attributes['href'] ?? '', fonts)
+          add(styleSheets, ownStyleSheet(attributes, url) ?? '')
+        }
         if (tag === 'br') for (const one of open) one.text += ' '
         if (textTags.has(tag) && unread === 0 && open.length < openMax) {
           open.push({ tag, attributes, isAside: aside > 0 && tag !== 'title', text: '' })
@@ -113,7 +117,7 @@ export function readPage(url: string, html: string): Page {
   )
   parser.write(html)
   parser.end()
-  return { url, title, meta, headings, paragraphs, actions, links, data, logo, colors, fonts }
+  return { url, title, meta, headings, paragraphs, actions, links, data, logo, styleSheets, colors, fonts }
 }
 
 /** Those under which a text stands now: the last one, and each before it that is larger than all that came after it. */
@@ -149,6 +153,17 @@ function absolute(address: string | undefined, base: string): string | undefined
   return protocol === 'http:' || protocol === 'https:' ? href : undefined
 }
 
+function ownStyleSheet(attributes: Readonly<Record<string, string>>, page: string): string | undefined {
+  const relations = (attributes['rel'] ?? '').toLowerCase().split(/\s+/)
+  const isShown =
+    relations.includes('stylesheet') && !relations.includes('alternate') && attributes['media'] !== 'print'
+  const address = isShown ? absolute(attributes['href'], page) : undefined
+  if (address === undefined) return undefined
+  const site = new URL(page).hostname.replace(/^www\./, '')
+  const { hostname } = new URL(address)
+  return hostname === site || hostname.endsWith(`.${site}`) ? address : undefined
+}
+
 function readMeta(attributes: Readonly<Record<string, string>>, meta: Map<string, string>): void {
   const name = (attributes['property'] ?? attributes['name'] ?? '').toLowerCase()
   const content = plain(attributes['content'] ?? '')
@@ -169,39 +184,4 @@ function readData(text: string, data: Record<string, unknown>[]): void {
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function readStyle(css: string, colors: Map<string, number>, fonts: Map<string, number>): void {
-  for (const [color] of css.matchAll(/#(?:[\da-f]{6}|[\da-f]{3})\b/gi)) count(colors, sixDigits(color.toLowerCase()))
-  for (const [, families] of css.matchAll(/font-family\s*:\s*([^;}{]{1,200})/gi)) {
-    const family = families!
-      .split(',')[0]!
-      .trim()
-      .replace(/^["']|["']$/g, '')
-    if (/^[\p{L}\d][\p{L}\d _-]*$/u.test(family) && !genericFonts.has(family.toLowerCase())) count(fonts, family)
-  }
-}
-
-const genericFonts = new Set([
-  'inherit',
-  'initial',
-  'unset',
-  'serif',
-  'sans-serif',
-  'monospace',
-  'system-ui',
-  'cursive',
-])
-
-function sixDigits(color: string): string {
-  return color.length === 7 ? color : `#${[...color.slice(1)].map((digit) => digit + digit).join('')}`
-}
-
-/** Families of a Google Fonts style sheet, which its address names. */
-function linkedFonts(href: string): string[] {
-  return [...href.matchAll(/[?&]family=([^&:]+)/g)].map(([, family]) => family!.replaceAll('+', ' '))
-}
-
-function count(counts: Map<string, number>, key: string): void {
-  if (counts.has(key) || counts.size < pageTextsMax) counts.set(key, (counts.get(key) ?? 0) + 1)
 }

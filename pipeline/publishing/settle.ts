@@ -1,6 +1,6 @@
 /** What came of an attempt, written in one transaction: target, post, the account's health, and what webhooks are told. */
 import type { Postgres, Queryable } from '../../postgres/client.ts'
-import { appendAuditEvent } from '../../postgres/tables/audit.ts'
+import { appendSystemChange } from '../../postgres/tables/audit.ts'
 import { insertOutbox } from '../../postgres/tables/outbox.ts'
 import { lockPost, readPost } from '../../postgres/tables/posts.ts'
 import {
@@ -30,8 +30,7 @@ export function settlePublished(
   return pg.transaction(async (tx) => {
     const settled = await settle(tx, target, claim, 'published', result)
     if (settled === null) return null
-    await tellHealth(tx, target, { status: 'ok', message: '' })
-    await audit(tx, target, settled.ended)
+    await settleHealth(tx, target, { status: 'ok', message: '' }, settled.ended)
     return 'published'
   })
 }
@@ -46,8 +45,7 @@ export function settleFailed(
   return pg.transaction(async (tx) => {
     const settled = await settle(tx, target, claim, 'failed', errorResult(failure, message))
     if (settled === null) return null
-    await tellHealth(tx, target, healthAfter(failure, message))
-    await audit(tx, target, settled.ended)
+    await settleHealth(tx, target, healthAfter(failure, message), settled.ended)
     return 'failed'
   })
 }
@@ -68,7 +66,7 @@ export function giveBack(
       : Math.min(retryAfterMs, publishWaitMaxMs)
   return pg.transaction(async (tx) => {
     if (!(await retryTarget(tx, claim, waitMs, errorResult(failure, message)))) return null
-    await tellHealth(tx, target, { status: 'warning', message })
+    await settleHealth(tx, target, { status: 'warning', message }, null)
     return 'retried'
   })
 }
@@ -102,18 +100,22 @@ async function settle(
 
 type EndedStatus = 'published' | 'failed'
 
-/** Last in its transaction: other changes of the workspace wait for the end of its chain. */
-async function audit(tx: Queryable, target: ClaimedTarget, ended: EndedStatus | null): Promise<void> {
+/** Last in its transaction: other changes of the workspace wait for the end of its audit chain. */
+async function settleHealth(
+  tx: Queryable,
+  { workspace_id: workspaceId, social_account_id: accountId, post_id: postId }: ClaimedTarget,
+  health: AccountHealth,
+  ended: EndedStatus | null,
+): Promise<void> {
+  const changed = await setAccountHealth(tx, accountId, health)
+  if (changed !== null) {
+    await insertOutbox(tx, workspaceId, 'social_account.health_changed', serializeAccount(changed))
+    await appendSystemChange(tx, {
+      ...{ workspaceId, actorName: 'pipeline', action: 'social_account.change_health', resourceId: accountId },
+      metadata: { status: changed.status, health_status: changed.health_status },
+    })
+  }
   if (ended === null) return
-  await appendAuditEvent(tx, {
-    ...{ workspaceId: target.workspace_id, action: ended === 'published' ? 'post.publish' : 'post.fail' },
-    ...{ actorType: 'system', actorId: null, actorName: 'pipeline', interface: 'cli' },
-    ...{ resourceType: 'post', resourceId: target.post_id, requestId: null, ipHash: null, metadata: {} },
-  })
-}
-
-async function tellHealth(tx: Queryable, target: ClaimedTarget, health: AccountHealth): Promise<void> {
-  const changed = await setAccountHealth(tx, target.social_account_id, health)
-  if (changed === null) return
-  await insertOutbox(tx, target.workspace_id, 'social_account.health_changed', serializeAccount(changed))
+  const action = ended === 'published' ? 'post.publish' : 'post.fail'
+  await appendSystemChange(tx, { workspaceId, actorName: 'pipeline', action, resourceId: postId, metadata: {} })
 }

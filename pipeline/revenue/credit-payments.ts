@@ -1,21 +1,30 @@
 /**
- * Credits payments to the last non-direct touch of who paid. Touches and identities may come after a payment, so it is credited
+ * Credits payments to the last non-direct touch of who paid, on whichever browser or server it was. Touches and identities may come after a payment, so it is credited
  * when it comes, again at twice its age, and when an identify of its payer comes; after 30 days no more. A repeat computes
  * the same anew.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
+import {
+  type ContactTouchEvent,
+  gatherContacts,
+  readTouchesOfContacts,
+} from '../../clickhouse/queries/people/contact-events.ts'
 import type { Postgres } from '../../postgres/client.ts'
+import { readBindingsOfContacts } from '../../postgres/tables/bindings.ts'
+import { findContactsByHash, readContactKeys } from '../../postgres/tables/contacts.ts'
 import { readCurrentBuild } from '../../postgres/tables/figure-builds.ts'
 import {
   type CreditedPayment,
   type DuePayment,
   listDuePayments,
-  listPayerBrowsers,
+  listPayers,
+  type Payer,
   recreditIdentified,
   saveCredits,
 } from '../../postgres/tables/revenue-credits.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { IdentityHashes } from '../../runtime/identity-hash.ts'
+import { creditWindowMs } from '../../schemas/limits.ts'
 import {
   creditAgainFirstMs,
   creditAgainMaxMs,
@@ -23,6 +32,7 @@ import {
   creditFinalAfterMs,
   creditNewsMs,
   creditRunMs,
+  creditTouchesMax,
 } from '../../schemas/revenue-limits.ts'
 import { groupBy } from '../fold/group-by.ts'
 import { readCredits, uncredited } from './read-touches.ts'
@@ -56,16 +66,37 @@ async function creditPayments(
   payments: readonly DuePayment[],
 ): Promise<CreditedPayment[]> {
   const build = await readCurrentBuild(pg, workspaceId)
-  const browsers = await listPayerBrowsers(pg, payments)
-  const ofVisitors = payments.map(({ id, occurredAt }) => ({
-    ...{ id, at: occurredAt },
-    visitors: browsers.get(id)!.map((browser) => hashes.visitorOf(workspaceId, browser)),
-  }))
+  const payers = await listPayers(pg, payments)
+  const ofContacts = await touchesOfPayers({ pg, ch }, payments, payers)
+  const ofVisitors = payments.map(({ id, occurredAt }) => {
+    const { browsers, contactId } = payers.get(id)!
+    const visitors = browsers.map((browser) => hashes.visitorOf(workspaceId, browser))
+    return { id, at: occurredAt, visitors, touches: contactId === null ? undefined : (ofContacts.get(contactId) ?? []) }
+  })
   const credits = build === undefined ? undefined : await readCredits(ch, build, ofVisitors)
   return payments.map(({ id, due, recordedAt }) => ({
     ...(credits?.get(id) ?? uncredited),
     ...{ id, due, nextDue: nextDueOf(recordedAt, clock.now()) },
   }))
+}
+
+/** Touches of contacts in the time before their payments, by contact. */
+async function touchesOfPayers(
+  { pg, ch }: Pick<Crediting, 'pg' | 'ch'>,
+  payments: readonly DuePayment[],
+  payers: ReadonlyMap<number, Payer>,
+): Promise<ReadonlyMap<number, ContactTouchEvent[]>> {
+  const known = payments.filter(({ id }) => payers.get(id)!.contactId !== null)
+  if (known.length === 0) return new Map()
+  const contactIds = [...new Set(known.map(({ id }) => payers.get(id)!.contactId!))]
+  const contacts = await gatherContacts(ch, {
+    wanted: await readContactKeys(pg, contactIds),
+    bindings: await readBindingsOfContacts(pg, contactIds),
+    findByHash: (hashes) => findContactsByHash(pg, hashes),
+  })
+  const times = known.map(({ occurredAt }) => occurredAt)
+  const span = { start: Math.min(...times) - creditWindowMs, end: Math.max(...times), limit: creditTouchesMax }
+  return groupBy(await readTouchesOfContacts(ch, contacts, span), ({ contactId }) => contactId)
 }
 
 function nextDueOf(recordedAt: number, now: number): number | null {

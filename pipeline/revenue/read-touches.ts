@@ -16,7 +16,12 @@ export interface PaymentOfVisitors {
   readonly id: number
   readonly at: number
   readonly visitors: readonly string[]
+  /** Those of the contact who paid, each once; undefined: the visitors' own count. */
+  readonly touches: readonly PersonTouch[] | undefined
 }
+
+/** An event of a known person; visitor '0': a server sent it. */
+export type PersonTouch = Required<Touch>
 
 export const uncredited: Credit = {
   ...{ rule: 'none', source: 'direct', medium: 'none', campaign: '', path: '' },
@@ -39,6 +44,9 @@ interface Touch {
   readonly at: number
   readonly source: string
   readonly medium: string
+  /** Of a known person's. */
+  readonly id?: number
+  readonly campaign?: string
 }
 
 interface Session {
@@ -67,15 +75,21 @@ export async function readCredits(
   const days = await readVisitorDays(ch, build, payments)
   const byVisitor = groupBy(days, ({ visitor }) => visitor)
   const daysOf = ({ visitors }: PaymentOfVisitors) => visitors.flatMap((visitor) => byVisitor.get(visitor) ?? [])
-  const cut = payments.flatMap((payment) => daysOf(payment).filter((day) => isCut(day, payment.at)))
-  const touches = await readTouchesOfDays(ch, build, cut)
+  const cut = payments.flatMap((payment) =>
+    payment.touches === undefined ? daysOf(payment).filter((day) => isCut(day, payment.at)) : [],
+  )
+  const ofDays = await readTouchesOfDays(ch, build, cut)
   const moments = new Map<number, Moment>()
   for (const payment of payments) {
-    const moment = momentOf(payment, daysOf(payment), touches)
+    const moment = momentOf(payment, daysOf(payment), payment.touches ?? ownTouches(payment, daysOf(payment), ofDays))
     if (moment !== undefined) moments.set(payment.id, moment)
   }
   const found = [...moments.values()]
-  const [sessions, origins] = await Promise.all([readSessions(ch, build, found), readOrigins(ch, build, found)])
+  const inBrowsers = found.filter(({ visitor }) => visitor !== '0')
+  const [sessions, origins] = await Promise.all([
+    readSessions(ch, build, inBrowsers),
+    readOrigins(ch, build, inBrowsers),
+  ])
   return new Map(payments.map(({ id }) => [id, creditOf(moments.get(id), sessions, origins)]))
 }
 
@@ -91,17 +105,24 @@ interface Moment {
   readonly touch: Touch | undefined
 }
 
-function momentOf(
+function ownTouches(
   payment: PaymentOfVisitors,
   days: readonly VisitorDay[],
   ofDays: readonly Touch[],
-): Moment | undefined {
-  const isWithin = (at: number) => at <= payment.at && at >= payment.at - creditWindowMs
+): readonly Touch[] {
   const visitors = new Set(payment.visitors)
-  const touches: Touch[] = [
+  return [
     ...days.filter(({ source }) => source !== '').map((day) => ({ ...day, at: day.touch_at })),
     ...ofDays.filter(({ visitor }) => visitors.has(visitor)),
   ]
+}
+
+function momentOf(
+  payment: PaymentOfVisitors,
+  days: readonly VisitorDay[],
+  touches: readonly Touch[],
+): Moment | undefined {
+  const isWithin = (at: number) => at <= payment.at && at >= payment.at - creditWindowMs
   const touch = latest(touches.filter(({ at }) => isWithin(at)))
   if (touch !== undefined) return { visitor: touch.visitor, at: touch.at, touch }
   const seen = days
@@ -111,11 +132,12 @@ function momentOf(
   return last && { ...last, touch: undefined }
 }
 
-/** Of two at one moment that of the smaller visitor, so that the same rows give the same credit. */
-function latest<Item extends { readonly at: number; readonly visitor: string }>(
+/** Of two at one moment that with the larger id, or of the smaller visitor, so that the same rows give the same credit. */
+function latest<Item extends { readonly at: number; readonly visitor: string; readonly id?: number }>(
   items: readonly Item[],
 ): Item | undefined {
-  return [...items].sort((a, b) => b.at - a.at || (a.visitor < b.visitor ? -1 : 1))[0]
+  const idOf = ({ id }: Item) => id ?? 0
+  return [...items].sort((a, b) => b.at - a.at || idOf(b) - idOf(a) || (a.visitor < b.visitor ? -1 : 1))[0]
 }
 
 function creditOf(moment: Moment | undefined, sessions: readonly Session[], origins: Origins): Credit {
@@ -133,7 +155,7 @@ function creditOf(moment: Moment | undefined, sessions: readonly Session[], orig
   return {
     ...uncredited,
     ...(touch ? { rule: 'touch', source: touch.source, medium: touch.medium || 'none' } : { rule: 'session' }),
-    campaign: (origin ?? facts)?.campaign ?? '',
+    campaign: origin?.campaign ?? touch?.campaign ?? facts?.campaign ?? '',
     ...(facts && { visitor: facts.visitor, session: facts.session, session_at: facts.first_at }),
     ...{ path: facts?.path ?? '', link_id: origin?.link_id || null, post_id: origin?.post_id || null },
     ...{

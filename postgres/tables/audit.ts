@@ -43,6 +43,25 @@ export async function appendAuditEvent(tx: Queryable, event: NewAuditEvent): Pro
   ])
 }
 
+/** What the product changes by itself, or an operator by a command. */
+export interface SystemChange {
+  readonly workspaceId: number
+  /** `npm start`, `svc` or `pipeline`. */
+  readonly actorName: string
+  /** `api_key.create`: the resource's type and what was done. */
+  readonly action: `${string}.${string}`
+  readonly resourceId: number | null
+  readonly metadata: Readonly<Record<string, unknown>>
+}
+
+/** To be the last statement of its transaction, as `appendAuditEvent`. */
+export function appendSystemChange(tx: Queryable, { action, ...change }: SystemChange): Promise<void> {
+  return appendAuditEvent(tx, {
+    ...{ action, ...change, resourceType: action.split('.')[0]! },
+    ...{ actorType: 'system', actorId: null, interface: 'cli', requestId: null, ipHash: null },
+  })
+}
+
 export interface AuditFilter extends Page {
   readonly action?: string | undefined
   readonly actorId?: number | undefined

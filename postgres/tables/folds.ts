@@ -19,8 +19,8 @@ export interface EventRepair {
   readonly id: number
   readonly workspaceId: number
   readonly hour: number
-  /** Only those of server events: they are credited otherwise. */
-  readonly ofServers: boolean
+  /** Only its events: its conversions are credited otherwise. Decimal text, '0' for server events; null: all. */
+  readonly visitor: string | null
 }
 
 export interface FoldState {
@@ -48,7 +48,7 @@ export async function readFoldState(q: Queryable): Promise<FoldState> {
        ${milliseconds(`(SELECT coalesce(min(greatest(complete_at, 'epoch')), now()) FROM segment_leases_taken
           WHERE updated_at > now() - $2::bigint * interval '1 millisecond'
             AND shipped_through < end_segment * $3::bigint - 1)`)} AS "shippedAsOf",
-       (SELECT coalesce(json_agg(json_build_object('id', id, 'workspaceId', workspace_id, 'hour', hour, 'ofServers', of_servers)), '[]')
+       (SELECT coalesce(json_agg(json_build_object('id', id, 'workspaceId', workspace_id, 'hour', hour, 'visitor', visitor::text)), '[]')
         FROM (SELECT * FROM event_repairs ORDER BY id LIMIT $1) AS oldest) AS repairs
      FROM fold_state`,
     [repairsPerFoldMax, leaseSilentMs, segmentRowsMax],

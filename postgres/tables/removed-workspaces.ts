@@ -1,9 +1,9 @@
 /** What Postgres still holds of workspaces that are gone: rows of tables that don't refer to their workspace. */
 import type { Postgres, Queryable } from '../client.ts'
 
-/** Facts, bindings and credits of servers' conversions go with their contacts where they have one. */
+/** Facts, bindings and credits go with their contacts where they have one. */
 const tables = [
-  ...(['inbox', 'contact_sightings', 'contacts', 'identity_facts', 'bindings', 'server_credits'] as const),
+  ...(['inbox', 'contact_sightings', 'contacts', 'identity_facts', 'bindings', 'person_credits'] as const),
   ...(['people_work', 'event_repairs', 'erasures', 'figure_builds'] as const),
 ] as const
 

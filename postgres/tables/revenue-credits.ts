@@ -35,33 +35,45 @@ export function listDuePayments(q: Queryable, limit: number): Promise<DuePayment
   )
 }
 
+export interface Payer {
+  /** Anonymous ids. */
+  readonly browsers: readonly string[]
+  /** Null: nobody known, or not known yet. */
+  readonly contactId: number | null
+}
+
 /**
- * The browsers of who paid, by what identify and conversion events said: of the e-mail that goes with the workspace's user
- * id, else of the payer's e-mail; and the browser that the payment itself names.
- * @returns anonymous ids, by payment
+ * Who paid, by what identify and conversion events said: the contact and the browsers of the e-mail that goes with the
+ * workspace's user id, else of the payer's e-mail; and the browser that the payment itself names, with the contact whose it was.
+ * @returns by payment
  */
-export async function listPayerBrowsers(
-  q: Queryable,
-  payments: readonly DuePayment[],
-): Promise<ReadonlyMap<number, readonly string[]>> {
-  const wanted = payments.map(({ id, workspaceId, email, userId }) => ({ id, workspaceId, email, userId }))
-  const rows = await q.query<{ id: number; browsers: string[] }>(
+export async function listPayers(q: Queryable, payments: readonly DuePayment[]): Promise<ReadonlyMap<number, Payer>> {
+  const wanted = payments.map(({ id, workspaceId, occurredAt, email, userId, anonymousId }) => ({
+    ...{ id, workspaceId, occurredAt, email, userId, anonymousId },
+  }))
+  const rows = await q.query<Payer & { id: number }>(
     `SELECT w.id, ARRAY(
-       SELECT i.anonymous_id FROM inbox i
-       WHERE i.workspace_id = w."workspaceId" AND i.email = coalesce((
-           SELECT u.email FROM inbox u
-           WHERE u.workspace_id = w."workspaceId" AND u.properties ->> 'user_id' = w."userId" AND u.email IS NOT NULL
-           ORDER BY u.occurred_at DESC, u.event_id DESC LIMIT 1), w.email)
-         AND i.anonymous_id != ''
-       GROUP BY i.anonymous_id ORDER BY min(i.occurred_at), i.anonymous_id LIMIT $2) AS browsers
-     FROM jsonb_to_recordset($1::jsonb) AS w (id bigint, "workspaceId" integer, email text, "userId" text)`,
+         SELECT i.anonymous_id FROM inbox i
+         WHERE i.workspace_id = w."workspaceId" AND i.email = payer.email AND i.anonymous_id != ''
+         GROUP BY i.anonymous_id ORDER BY min(i.occurred_at), i.anonymous_id LIMIT $2) AS browsers,
+       coalesce((SELECT c.id FROM contacts c WHERE c.workspace_id = w."workspaceId" AND c.email = payer.email), (
+         SELECT b.contact_id FROM bindings b
+         WHERE b.workspace_id = w."workspaceId" AND b.anonymous_id = w."anonymousId" AND b.from_at <= w."occurredAt"
+         ORDER BY b.from_at DESC, b.from_id DESC LIMIT 1)) AS "contactId"
+     FROM jsonb_to_recordset($1::jsonb)
+       AS w (id bigint, "workspaceId" integer, "occurredAt" float8, email text, "userId" text, "anonymousId" text)
+     CROSS JOIN LATERAL (
+       SELECT coalesce((
+         SELECT u.email FROM inbox u
+         WHERE u.workspace_id = w."workspaceId" AND u.properties ->> 'user_id' = w."userId" AND u.email IS NOT NULL
+         ORDER BY u.occurred_at DESC, u.event_id DESC LIMIT 1), w.email) AS email) AS payer`,
     [JSON.stringify(wanted), payerBrowsersMax],
   )
   const own = new Map(payments.map(({ id, anonymousId }) => [id, anonymousId]))
   return new Map(
-    rows.map(({ id, browsers }) => {
+    rows.map(({ id, browsers, contactId }) => {
       const named = own.get(id)
-      return [id, named == null ? browsers : [...new Set([...browsers, named])]]
+      return [id, { browsers: named == null ? browsers : [...new Set([...browsers, named])], contactId }]
     }),
   )
 }

@@ -3,6 +3,7 @@
  * its attempts is written down. Times are those of Postgres, so that all processes agree on what is due.
  */
 import type { Postgres, Queryable } from '../client.ts'
+import { appendSystemChange } from './audit.ts'
 
 const milliseconds = (parameter: string) => `${parameter}::float8 * interval '1 millisecond'`
 
@@ -191,7 +192,7 @@ async function recordHealth(
   const delivered = results.filter(({ status }) => status === 'delivered')
   const hold = Math.max(0, ...results.map(({ holdMs }) => holdMs ?? 0))
   // Before the update `failed_at` is that of the failure before: after a long silence the count begins anew.
-  const [endpoint] = await tx.query<EndpointHealth>(
+  const [endpoint] = await tx.query<EndpointHealth & { workspaceId: number; stateBefore: EndpointHealth['state'] }>(
     `WITH before AS (
        SELECT id, status, CASE WHEN failed_at > now() - ${milliseconds('$6')} THEN failing_since END AS failing_since
        FROM webhook_endpoints WHERE id = $1 FOR UPDATE
@@ -208,8 +209,9 @@ async function recordHealth(
        status = after.status,
        updated_at = CASE WHEN after.status = status_before THEN updated_at ELSE now() END
      FROM after WHERE endpoint.id = after.id
-     RETURNING endpoint.failing_since IS NOT NULL AS "isFailing",
-       CASE WHEN deleted_at IS NULL THEN endpoint.status ELSE 'deleted' END AS state`,
+     RETURNING endpoint.failing_since IS NOT NULL AS "isFailing", workspace_id AS "workspaceId",
+       CASE WHEN deleted_at IS NULL THEN endpoint.status ELSE 'deleted' END AS state,
+       CASE WHEN deleted_at IS NULL THEN status_before ELSE 'deleted' END AS "stateBefore"`,
     [
       endpointId,
       delivered.length > 0,
@@ -219,7 +221,12 @@ async function recordHealth(
       failingMaxMs,
     ],
   )
-  return endpoint!
+  const { workspaceId, state, stateBefore, isFailing } = endpoint!
+  if (state !== stateBefore) {
+    const action = state === 'enabled' ? 'webhook_endpoint.enable' : 'webhook_endpoint.disable'
+    await appendSystemChange(tx, { workspaceId, actorName: 'pipeline', action, resourceId: endpointId, metadata: {} })
+  }
+  return { state, isFailing }
 }
 
 const goneStatus = 410

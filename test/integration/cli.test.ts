@@ -201,7 +201,7 @@ describe('workspaces', () => {
     expect(await changedAt()).toBe(lowered)
     expect((await set('none')).json()).toEqual({ workspace_id: id, plan_key: null, workspace_ids: [id] })
     expect(await changedAt()).toBeGreaterThan(lowered)
-    expect(await findApiKey(stores.pg, sha256Of(api_key), new Date())).toMatchObject({ plan_key: null, workspace_ids: [id] })
+    expect(await findApiKey(stores.pg, sha256Of(api_key), new Date())).toMatchObject({ plan_key: null })
     expect(await set('gold')).toMatchObject({ code: 2, err: expect.stringContaining('--plan') })
     expect(await svc('plan set --workspace 9999 --plan none')).toMatchObject({
       code: 1,

@@ -1,11 +1,14 @@
 /** The company profile: from source URLs to what is known, with a quote for each claim; hostile sites; media; webhooks. */
+import type { Agent } from 'undici'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { generateNext } from '../../pipeline/profile/generate.ts'
+import { listAuditEvents } from '../../postgres/tables/audit.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { makeGuardedAgent } from '../../runtime/outbound/guarded-agent.ts'
 import type { CompanyProfile } from '../../schemas/resources/company-profile.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
 import { type CompanySites, startCompanySites } from '../support/company-sites.ts'
+import { startDnsServer } from '../support/dns-server.ts'
 import { makeMedia } from '../support/publishing.ts'
 
 const { stores, api, mine } = setUpApi({ allowPrivateTargets: true })
@@ -24,11 +27,11 @@ async function ask(method: string, path: string, body?: object, key = mine.apiKe
   return { status: response.status, body: (await response.json()) as CompanyProfile & { detail: unknown } }
 }
 
-async function generate(allowPrivate = true): Promise<CompanyProfile> {
-  const agent = makeGuardedAgent({ allowPrivate, connectMs: 5_000 })
+async function generate(allowPrivate = true, given?: Agent): Promise<CompanyProfile> {
+  const agent = given ?? makeGuardedAgent({ allowPrivate, connectMs: 5_000 })
   const context = { pg: stores.pg, ch: stores.ch, clock: systemClock, apiHost: 'http://api.test' }
   while (await generateNext({ ...context, fetching: { agent, allowPrivate } }, new AbortController().signal));
-  await agent.close()
+  if (given === undefined) await agent.close()
   return (await ask('GET', '')).body
 }
 
@@ -137,6 +140,44 @@ describe('pages of', () => {
   })
 })
 
+test('looks come from linked style sheets of the site as well, within bounds, and say from which', async () => {
+  const { visual_identity, evidence, error, status } = await profileOf('styled')
+  expect([status, error]).toEqual(['ready', null])
+  expect(visual_identity).toMatchObject({ colors: ['#123456', '#aabbcc'], fonts: ['Fira Sans'] })
+  const of = (field: string) => evidence.filter((one) => one.field === field).map(({ source_url }) => source_url)
+  expect(of('visual_identity.colors')).toEqual([`${sites.url}/looks.css`, `${sites.url}/more.css`])
+  expect(of('visual_identity.fonts')).toEqual([`${sites.url}/looks.css`])
+  for (const path of ['/print.css', '/other.css', '/secret.css']) expect(sites.asked).not.toContain(path)
+})
+
+test('a name that leads inside is never asked, also where it led elsewhere before', async () => {
+  const dns = await startDnsServer()
+  const rebinding = makeGuardedAgent({ allowPrivate: false, connectMs: 2_000, dnsServers: [dns.address] })
+  const { port } = new URL(sites.url)
+  const source = `http://rebinding.example.com:${port}/shop`
+  const refreshed = async () => {
+    await ask('POST', '/refresh')
+    return generate(false, rebinding)
+  }
+  try {
+    // Of a network that was given back: public by its form, and nobody is there.
+    dns.add('3ffe::1', 'rebinding.example.com')
+    await ask('PATCH', '/sources', { source_urls: [source] })
+    const count = sites.asked.length
+    const inside = `${source}: The host has no public address`
+    const { status, error } = await generate(false, rebinding)
+    expect([status, error === inside]).toEqual(['failed', false])
+    dns.add('127.0.0.1', 'rebinding.example.com')
+    expect(await refreshed()).toMatchObject({ status: 'failed', error: inside })
+    dns.add('198.51.100.1', 'rebinding.example.com', ['8.8.8.8', '127.0.0.1'])
+    expect(await refreshed()).toMatchObject({ status: 'failed', error: inside })
+    expect(sites.asked).toHaveLength(count)
+  } finally {
+    await rebinding.close()
+    await dns.close()
+  }
+})
+
 test('private addresses are never asked: neither directly nor by a redirect', async () => {
   const guarded = await makeWorkspace(stores)
   for (const url of ['file:///etc/passwd', 'https://u:p@example.com/', 'ftp://example.com/', 'no']) {
@@ -203,5 +244,9 @@ test('media have roles that fit them, and webhooks are told', async () => {
     ['empty', 0],
     ['empty', 0],
     ['ready', 1],
+  ])
+  const rows = await listAuditEvents(stores.pg, mine.workspaceId, { action: 'company_profile.generate', limit: 10 })
+  expect(rows.map(({ actor_name, metadata }) => [actor_name, metadata])).toEqual([
+    ['pipeline', { status: 'ready', version: 1 }],
   ])
 })

@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest'
+import { systemClock } from '../../runtime/clock.ts'
 import { overviewMembers } from '../../schemas/resources/overview.ts'
-import { setUpApi } from '../support/api.ts'
+import { setUpApi, startApi } from '../support/api.ts'
+import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
+import { foldWhatIsThere } from '../support/fold.ts'
 import { callTool } from '../support/mcp.ts'
 
-const { api, mine } = setUpApi()
+const { stores, api, mine } = setUpApi()
 
 async function ask(query: string): Promise<{ status: number; body: Record<string, unknown> }> {
   const response = await api.ask(`/v1/analytics/overview?${query}`, { key: mine.apiKey })
@@ -25,6 +28,59 @@ test('include names the members that are wanted; the others are there and empty'
   }
   expect(filled((await ask('hours=1&include=metrics,%20snippet')).body)).toEqual(['metrics', 'snippet'])
   expect((await ask(`hours=1&include=${overviewMembers.join(',')}`)).body).toMatchObject({ snippet: whole['snippet'] })
+})
+
+test('what is left out takes no statement, and what is there is as in the whole answer', async () => {
+  const now = Date.now() - 60_000
+  const of = { workspace_id: mine.workspaceId, visitor: 1, occurred_at: now }
+  await insertEventRows(stores.ch, [
+    makeEventRow({ ...of, path: '/a', title: 'A' }),
+    makeEventRow({ ...of, path: '/a', kind: 'web_vital', metric: 'LCP', metric_value: 9_000 }),
+    makeEventRow({ ...of, kind: 'conversion', occurred_at: now - 86_400_000 }),
+  ])
+  await foldWhatIsThere(stores)
+  let statements = 0
+  let limit = 10
+  const counting = await startApi(stores, {
+    ch: {
+      ...stores.ch,
+      query: (...args) => {
+        statements += 1
+        return stores.ch.query(...args) as never
+      },
+    },
+    clock: { ...systemClock, now: () => now + 1_000 },
+  })
+  try {
+    const read = async (include: string) => {
+      statements = 0
+      // Equal questions share an answer.
+      limit += 1
+      const response = await counting.ask(`/v1/analytics/overview?days=1&limit=${limit}&include=${include}`, {
+        key: mine.apiKey,
+      })
+      expect(response.status).toBe(200)
+      return { answer: (await response.json()) as Record<string, unknown>, took: statements }
+    }
+    const whole = await read(overviewMembers.join(','))
+    const took: Record<string, number> = {}
+    for (const member of overviewMembers) {
+      const alone = await read(member)
+      took[member] = alone.took
+      expect(alone.answer[member]).toEqual(whole.answer[member])
+    }
+    expect([whole.took, took]).toEqual([
+      4,
+      {
+        ...{ metrics: 2, recommendations: 4, recent_events: 2, snippet: 0, traffic_series: 1 },
+        ...{ top_sources: 1, devices: 1, browsers: 1, countries: 1, top_pages: 2 },
+        ...{ web_vitals: 2, web_vital_pages: 2, web_vital_series: 2 },
+      },
+    ])
+    expect((await read('top_sources,recent_events')).took).toBe(2)
+  } finally {
+    await counting.close()
+  }
 })
 
 test('a name that is no member, or none at all, is 422', async () => {

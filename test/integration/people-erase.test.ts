@@ -27,8 +27,8 @@ afterAll(async () => {
   await stores?.close()
 })
 
-/** An hour and a half before a UTC midnight: Ann's first event is the only one of its day. */
-const begin = Math.floor(Date.now() / 86_400_000 - 2) * 86_400_000 - 5_400_000
+/** An hour and a half before a UTC midnight: Ann's first event is the only one of its day, and within the last 72 hours. */
+const begin = Math.floor((Date.now() + 3_600_000) / 86_400_000 - 2) * 86_400_000 - 5_400_000
 /** Hours from the begin: over two midnights. */
 const event = (anonymous_id: string | null, hours: number, more: SentEvent = {}): SentEvent => ({
   event_name: 'pageview',

@@ -18,12 +18,11 @@ const accountShown = async (id: number) =>
   (await ask('GET', '/v1/social-accounts')).body.find((one: { id: number }) => one.id === id)
 
 /** Newest first. */
-async function auditedOf(postId: number): Promise<string[][]> {
+async function auditedOf(id: number, type = 'post'): Promise<string[][]> {
   const { body } = await ask('GET', '/v1/audit-log?limit=200')
   return body
     .filter(
-      (row: { resource_type: string; resource_id: number }) =>
-        row.resource_type === 'post' && row.resource_id === postId,
+      (row: { resource_type: string; resource_id: number }) => row.resource_type === type && row.resource_id === id,
     )
     .map((row: { action: string; actor_type: string; actor_name: string }) => [
       row.action,
@@ -100,6 +99,10 @@ test('a target that is refused fails the post; scheduled anew, only that target 
   expect(published.status).toBe('published')
   expect(published.targets[0]).toEqual(failed.targets[0])
   expect(await accountShown(linkedin)).toMatchObject({ health_status: 'ok', health_message: '' })
+  expect(await auditedOf(linkedin, 'social_account')).toEqual(
+    Array(2).fill(['social_account.change_health', 'system', 'pipeline']),
+  )
+  expect(await auditedOf(x, 'social_account')).toEqual([])
 })
 
 test('a rate limit is waited out, and fails the target for good after so many attempts', async () => {

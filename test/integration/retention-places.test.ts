@@ -107,8 +107,8 @@ test('nothing is left of a removed workspace, and a workspace that Postgres neve
     await pg.query('INSERT INTO people_work (workspace_id, hour) VALUES ($1, 1)', [id])
     await pg.query('INSERT INTO event_repairs (workspace_id, hour) VALUES ($1, 1)', [id])
     await pg.query(
-      `INSERT INTO server_credits (event_id, workspace_id, hour, contact_id, source, medium, touched_at)
-       SELECT workspace_id, workspace_id, $2::bigint / 3600000, id, 'news', 'email', $2 FROM contacts WHERE workspace_id = $1`,
+      `INSERT INTO person_credits (event_id, workspace_id, hour, visitor, contact_id, source, medium, touched_at, touched_by)
+       SELECT workspace_id, workspace_id, $2::bigint / 3600000, 0, id, 'news', 'email', $2, 0 FROM contacts WHERE workspace_id = $1`,
       [id, now],
     )
   }

@@ -232,14 +232,14 @@ describe('by hand', () => {
     await vi.waitUntil(async () => (await endpointStatus(id)) === 'disabled', patience)
     answer(500)
     await ask('POST', `/v1/webhooks/${id}/test`)
-    const tried = await untilDelivery(
-      ({ event_type, attempt_count }) => event_type === 'webhook.test' && attempt_count === 1,
-    )
+    const tried = await untilDelivery((one) => one.event_type === 'webhook.test' && one.attempt_count === 1)
     expect([tried.status, await endpointStatus(id)]).toEqual(['pending', 'disabled'])
     receiver.behaviour = undefined
     await hurry(tried.id)
     await untilDelivery(({ status }) => status === 'delivered')
     expect(await endpointStatus(id)).toBe('enabled')
+    for (const action of ['enable', 'disable'])
+      expect((await ask('GET', `/v1/audit-log?action=webhook_endpoint.${action}`)).body).toHaveLength(1)
     await makeLink('again')
     await untilDelivery(({ event_type, status }) => event_type === 'link.created' && status === 'delivered')
   })

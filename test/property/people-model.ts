@@ -34,19 +34,30 @@ export interface ModelPerson {
 
 const earlier = (a: ModelEvent, b: ModelEvent) => a.at - b.at || a.id - b.id
 
-/** Sources that conversions by server events are credited to, by the event's id; `direct` where none is. */
-export function serverCreditsOf(events: readonly ModelEvent[]): Map<number, string> {
+/**
+ * Sources that conversions are credited to, by the event's id: the last one of their person before, else of the first event
+ * of their session. `direct` where there is none.
+ */
+export function creditsOf(events: readonly ModelEvent[]): Map<number, string> {
   const people = peopleOf(events)
+  const inOrder = [...events].sort(earlier)
   const credits = new Map<number, string>()
-  for (const { id, at, browser, isConversion } of events) {
-    if (!isConversion || browser !== null) continue
-    const { ids } = people.find((person) => person.ids.includes(id))!
-    const before = events.filter(
-      (one) => ids.includes(one.id) && one.source !== null && (one.at - at || one.id - id) <= 0,
-    )
-    credits.set(id, before.sort(earlier).at(-1)?.source ?? 'direct')
+  for (const [place, conversion] of inOrder.entries()) {
+    if (!conversion.isConversion) continue
+    const { ids } = people.find((person) => person.ids.includes(conversion.id))!
+    const touch = inOrder.slice(0, place + 1).findLast((one) => ids.includes(one.id) && one.source !== null)
+    const isOfSession = (one: ModelEvent) =>
+      conversion.browser !== null && one.browser === conversion.browser && one.session === conversion.session
+    credits.set(conversion.id, (touch ?? inOrder.find(isOfSession))?.source ?? 'direct')
   }
   return credits
+}
+
+/** How many of a browser's conversions its own touches would credit otherwise. */
+export function countOthersCredits(events: readonly ModelEvent[]): number {
+  const nobody = events.map((event) => ({ ...event, email: null }))
+  const alone = creditsOf(nobody.filter(({ browser }) => browser !== null))
+  return [...creditsOf(events)].filter(([id, source]) => (alone.get(id) ?? source) !== source).length
 }
 
 export function peopleOf(events: readonly ModelEvent[]): ModelPerson[] {

@@ -1,6 +1,6 @@
 /**
  * Random identity histories, sent in random orders with repeats, applied by rounds that die anywhere: the same people, the
- * same journeys and the same totals as the model. RUNS says how many histories, SEED which.
+ * same journeys and the same totals as the model. RUNS says how many histories (10,000 in the long form), SEED which.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { mergeInbox } from '../../pipeline/people/merge.ts'
@@ -12,10 +12,11 @@ import { foldStored } from '../support/figures.ts'
 import { workOn } from '../support/fold.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { askPeople, keepPeople, type SentEvent, track } from '../support/people.ts'
+import { isLong } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
-import { type ModelEvent, type ModelPerson, peopleOf, serverCreditsOf } from './people-model.ts'
+import { countOthersCredits, creditsOf, type ModelEvent, type ModelPerson, peopleOf } from './people-model.ts'
 
-const runs = Number(process.env['RUNS'] ?? 60)
+const runs = Number(process.env['RUNS'] ?? (isLong ? 10_000 : 60))
 const seed = Number(process.env['SEED'] ?? 20_261_124)
 /** Histories that are sent together, each to a workspace of its own. */
 const together = 60
@@ -139,14 +140,18 @@ async function sendAll(
     }
   }
   await keepPeople(stores)
-  // Conversions by server events are derived anew where they are credited otherwise.
+  // Conversions are derived anew where they are credited otherwise.
   await foldStored(stores)
   return ids
 }
 
-/** Sources of conversions by server events, as each says it and as the overview counts all. */
-async function shownServerCredits(workspace: TestWorkspace): Promise<Map<number, string>> {
-  const read = async (path: string) => (await api.ask(path, { key: workspace.apiKey })).json()
+/** Sources of conversions, as each says it and as the overview counts all. */
+async function shownCredits(workspace: TestWorkspace): Promise<Map<number, string>> {
+  const read = async (path: string) => {
+    const response = await api.ask(path, { key: workspace.apiKey })
+    if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`)
+    return response.json()
+  }
   const { conversions } = (await read('/v1/analytics/conversions?days=3&limit=200')) as Conversions
   const { top_sources } = (await read('/v1/analytics/overview?days=3')) as {
     top_sources: { source: string; conversions: number }[]
@@ -157,10 +162,11 @@ async function shownServerCredits(workspace: TestWorkspace): Promise<Map<number,
   expect(shown.sort()).toEqual([...counted].sort())
   for (const { credit, touches } of conversions) {
     const credited = touches.filter(({ is_credited }) => is_credited).map(({ source }) => source)
-    expect(credited).toEqual(credit.source === 'direct' ? [] : [credit.source])
+    const isByTouch = credit.rule === 'touch' || (credit.rule === 'event' && credit.source !== 'direct')
+    expect(credited).toEqual(isByTouch ? [credit.source] : [])
+    expect(touches.length > 0).toBe(isByTouch)
   }
-  const ofServers = conversions.filter(({ event }) => event.anonymous_id === '')
-  return new Map(ofServers.map(({ event, credit }) => [event.id, credit.source]))
+  return new Map(conversions.map(({ event, credit }) => [event.id, credit.source]))
 }
 
 async function shownPeople(workspace: TestWorkspace): Promise<ModelPerson[]> {
@@ -195,6 +201,7 @@ test(
   async () => {
     let known = 0
     let credited = 0
+    let byOthers = 0
     for (let done = 0; done < runs; done += together) {
       const random = makeRandom(seed + done)
       const histories: History[] = []
@@ -208,14 +215,16 @@ test(
         known += expected.filter(({ who }) => who.includes('@')).length
         const label = `history ${done + nth} of seed ${seed}: ${JSON.stringify(events.map(({ sent }) => sent))}`
         expect((await shownPeople(workspace)).sort(byName), label).toEqual(expected.sort(byName))
-        const credits = serverCreditsOf(model)
+        const credits = creditsOf(model)
         credited += [...credits.values()].filter((source) => source !== 'direct').length
-        expect(await shownServerCredits(workspace), label).toEqual(credits)
+        byOthers += countOthersCredits(model)
+        expect(await shownCredits(workspace), label).toEqual(credits)
       }
     }
     // It isn't about nobody.
     expect(known).toBeGreaterThan(runs / 2)
     expect(credited).toBeGreaterThan(runs / 8)
+    expect(byOthers).toBeGreaterThan(runs / 16)
   },
   timeoutMs,
 )

@@ -34,7 +34,17 @@ const bomb = `<!DOCTYPE html [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&
 <html><head><title>&c;</title><script type="application/ld+json">{"@graph":[[[[${'['.repeat(20_000)}</script></head><body>${'<div><p>'.repeat(20_000)}<h1>Deep</h1>
 <style>a{font-family:${'x,'.repeat(5_000)}}</style>${'<a class="btn" href="javascript:alert(1)">Buy</a>'.repeat(2_000)}</body></html>`
 
-const pages: Readonly<Record<string, string>> = { shop, saas, blog, japanese, scripted, bomb }
+const styled = `<html><head><link rel="stylesheet" href="/looks.css"><link rel="Stylesheet preload" href="moved.css"><link rel="stylesheet" href="large.css">
+<link rel="stylesheet" media="print" href="/print.css"><link rel="alternate stylesheet" href="/other.css"><link rel="stylesheet" href="http://127.0.0.2/framework.css">
+<link rel="stylesheet" href="/secret.css"><link rel="stylesheet" href="/away.css"><link rel="stylesheet" href="/shop"></head><body><h1>Looks</h1></body></html>`
+
+const pages: Readonly<Record<string, string>> = { shop, saas, blog, japanese, scripted, bomb, styled }
+const sheets: Readonly<Record<string, string>> = {
+  'looks.css': 'body{color:#123456;font-family:"Fira Sans",serif}a{color:#123456}',
+  'more.css': 'h1{color:#abc}',
+  'large.css': '/* */a{color:#654321}'.repeat(100_000),
+  'secret.css': 'a{color:#fedcba}',
+}
 
 export interface CompanySites {
   /** `http://127.0.0.1:PORT` */
@@ -53,6 +63,9 @@ export async function startCompanySites(): Promise<CompanySites> {
       response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', ...headers }).end(body)
     if (path === 'robots.txt') return send(200, 'User-agent: *\nDisallow: /secret\n', { 'content-type': 'text/plain' })
     if (pages[path] !== undefined) return send(200, pages[path])
+    if (sheets[path] !== undefined) return send(200, sheets[path], { 'content-type': 'text/css' })
+    if (path === 'moved.css') return send(301, '', { location: '/more.css' })
+    if (path === 'away.css') return send(302, '', { location: 'http://169.254.169.254/looks.css' })
     if (path === 'loop') return send(302, '', { location: '/loop' })
     if (path === 'away') return send(302, '', { location: 'http://169.254.169.254/latest/meta-data' })
     if (path === 'file') return send(302, '', { location: 'file:///etc/passwd' })

@@ -42,7 +42,7 @@ export const listConversions = defineOperation({
   http: { method: 'GET', path: '/v1/analytics/conversions' },
   summary: 'List conversions with what they are credited to.',
   description:
-    'Each with the touches of its visitor, or of the contact of a server event, in the 30 days before, the one that is credited, and by which rule.',
+    'Each with the touches of its contact, or else of its visitor, in the 30 days before, the one that is credited, and by which rule.',
   tag: 'Analytics',
   effect: 'read',
   scope: 'analytics:read',
@@ -56,15 +56,23 @@ export const listConversions = defineOperation({
     const end = Math.max(start, range.end)
     const days = { from: localDayAt(start, rows.timezone), to: localDayAt(end, rows.timezone) }
     const credited = await readCredits(stores.ch, { ...rows, start, end, days, limit: query.limit })
-    const [events, ofVisitors] = await Promise.all([
-      eventsOf(context, credited),
-      readTouchesBefore(stores.ch, rows, credited),
+    const events = await eventsOf(context, credited)
+    const contactOf = ({ id }: CreditedConversion) => events.get(id)?.contact_id ?? undefined
+    const ofNobody = credited.filter((one) => contactOf(one) === undefined)
+    const [ofVisitors, ofContacts] = await Promise.all([
+      readTouchesBefore(stores.ch, rows, ofNobody),
+      touchesOfContacts(
+        context,
+        credited.flatMap((one) => {
+          const contactId = contactOf(one)
+          return contactId === undefined ? [] : [{ contactId, at: one.at }]
+        }),
+      ),
     ])
-    const ofContacts = await touchesOfContacts(context, credited, events)
-    const touchesOf = ({ id, visitor }: CreditedConversion) =>
-      visitor === '0'
-        ? ofContacts.filter(({ contactId }) => contactId === events.get(id)?.contact_id)
-        : ofVisitors.filter((touch) => touch.visitor === visitor)
+    const touchesOf = (one: CreditedConversion) =>
+      contactOf(one) === undefined
+        ? ofVisitors.filter(({ visitor }) => visitor === one.visitor)
+        : ofContacts.filter(({ contactId }) => contactId === contactOf(one))
     return {
       range: shownRange(range),
       conversions: credited.flatMap((one) => {
@@ -86,21 +94,19 @@ async function eventsOf({ workspace, stores }: ConversionsContext, credited: rea
   return new Map(recentEventRows(events, contacts).map((event) => [event.id, event]))
 }
 
-/** Of the contacts whose conversions by server events are shown. */
+/** @param conversions moments of the contacts' conversions that are shown */
 async function touchesOfContacts(
   { stores: { pg, ch } }: ConversionsContext,
-  credited: readonly CreditedConversion[],
-  events: Awaited<ReturnType<typeof eventsOf>>,
+  conversions: readonly { readonly contactId: number; readonly at: number }[],
 ): Promise<ContactTouchEvent[]> {
-  const own = credited.filter(({ id, visitor }) => visitor === '0' && events.get(id)?.contact_id != null)
-  if (own.length === 0) return []
-  const contactIds = [...new Set(own.map(({ id }) => events.get(id)!.contact_id!))]
+  if (conversions.length === 0) return []
+  const contactIds = [...new Set(conversions.map(({ contactId }) => contactId))]
   const contacts = await gatherContacts(ch, {
     wanted: await readContactKeys(pg, contactIds),
     bindings: await readBindingsOfContacts(pg, contactIds),
     findByHash: (hashes) => findContactsByHash(pg, hashes),
   })
-  const times = own.map(({ at }) => at)
+  const times = conversions.map(({ at }) => at)
   const span = { start: Math.min(...times) - creditWindowMs, end: Math.max(...times) }
   return readTouchesOfContacts(ch, contacts, { ...span, limit: touchesOfOneMax })
 }

@@ -1,6 +1,10 @@
 /** GET /v1/analytics/overview: the figures of a range, read at once and put together. */
 import { z } from 'zod'
-import { type OverviewFigures, readOverview } from '../../../clickhouse/queries/overview/read-overview.ts'
+import {
+  type OverviewFigures,
+  type OverviewPart,
+  readOverview,
+} from '../../../clickhouse/queries/overview/read-overview.ts'
 import { countNewContacts } from '../../../postgres/tables/contact-sightings.ts'
 import { type FigureBuild, readCurrentBuild } from '../../../postgres/tables/figure-builds.ts'
 import { readFoldedAsOf } from '../../../postgres/tables/folds.ts'
@@ -18,7 +22,7 @@ import {
   type Span,
   type TimeRange,
 } from '../../../schemas/time-range.ts'
-import { type CallContext, type Context, defineOperation, type Stores } from '../define.ts'
+import { type Context, defineOperation, type Stores } from '../define.ts'
 import { readContactsOfEvents } from '../people/contacts-of-events.ts'
 import {
   breakdownRows,
@@ -33,7 +37,7 @@ import { countersOf } from './metrics.ts'
 import { rangeOf, rangeParameters, shownRange, timesOf } from './range-query.ts'
 import { readableFrom } from './readable-from.ts'
 import { recommend } from './recommendations.ts'
-import { type Earnings, readEarnings } from './revenue.ts'
+import { type Earnings, noEarnings, readEarnings } from './revenue.ts'
 import { vitalPageRow, vitalPoints, vitalRows } from './web-vitals.ts'
 
 const OverviewQuery = z.object({
@@ -68,39 +72,66 @@ export const readAnalyticsOverview = defineOperation({
   output: AnalyticsOverview,
   async handle(context) {
     const { workspace, stores } = context
-    const { include, ...query } = context.query
+    const { include = overviewMembers, ...query } = context.query
+    const parts = allParts.filter((part) => include.some((member) => partsOf[member].includes(part)))
     // All that the answer depends on, besides the stores and the time.
-    const whole = await stores.share(JSON.stringify(['overview', query, workspace]), () => answerSteadily(context))
-    return include === undefined ? whole : partOf(whole, include)
+    const question = JSON.stringify(['overview', query, parts, workspace])
+    const answer = await stores.share(question, () => answerSteadily(context, new Set(parts)))
+    return partOf(answer, include)
   },
 })
 
+const allParts = ['figures', 'totals', 'details', 'recentEvents', 'revenue'] as const
+/** What takes statements of its own. Whoever wants none of a part's members saves them. */
+type Part = (typeof allParts)[number]
+
+const partsOf: Readonly<Record<keyof AnalyticsOverview, readonly Part[]>> = {
+  metrics: ['figures', 'totals', 'revenue'],
+  top_sources: ['figures', 'revenue'],
+  top_pages: ['figures', 'details', 'revenue'],
+  recent_events: ['figures', 'recentEvents'],
+  recommendations: allParts,
+  snippet: [],
+  traffic_series: ['figures', 'revenue'],
+  devices: ['figures', 'revenue'],
+  browsers: ['figures', 'revenue'],
+  countries: ['figures', 'revenue'],
+  web_vitals: ['figures', 'details'],
+  web_vital_pages: ['figures', 'details'],
+  web_vital_series: ['figures', 'details'],
+}
+
+type Answer = Pick<AnalyticsOverview, 'snippet'> & Partial<AnalyticsOverview>
+
 /** What isn't named is empty, and there. */
-function partOf(whole: AnalyticsOverview, include: readonly (keyof AnalyticsOverview)[]): AnalyticsOverview {
-  const { workspace_id } = whole.snippet
+function partOf(answer: Answer, include: readonly (keyof AnalyticsOverview)[]): AnalyticsOverview {
+  const { workspace_id } = answer.snippet
   const noSnippet = { workspace_id, workspace_slug: '', tracking_key: '', script_url: '', snippet: '' }
   const empty = (member: keyof AnalyticsOverview) => (member === 'metrics' ? {} : member === 'snippet' ? noSnippet : [])
-  const members = overviewMembers.map((member) => [member, include.includes(member) ? whole[member] : empty(member)])
+  const members = overviewMembers.map((member) => [member, include.includes(member) ? answer[member] : empty(member)])
   return Object.fromEntries(members) as AnalyticsOverview
 }
 
 /** Asks again where the cells of some days were written anew meanwhile; the last time without cells. */
-async function answerSteadily(context: OverviewContext): Promise<AnalyticsOverview> {
+async function answerSteadily(context: OverviewContext, parts: ReadonlySet<Part>): Promise<Answer> {
+  if (!parts.has('figures')) return { snippet: await readSnippet(context) }
   const read = () => readCurrentBuild(context.stores.pg, context.workspace.id)
   for (let attempt = 1; attempt < overviewAttemptsMax; attempt++) {
     const before = await read()
-    const answer = await answerOverview(context, before)
+    const answer = await answerOverview(context, parts, before)
     const after = await read()
     if (before?.build === after?.build && before?.cellsChanges === after?.cellsChanges) return answer
   }
   const build = await read()
-  return answerOverview(context, build && { ...build, cellsThrough: null })
+  return answerOverview(context, parts, build && { ...build, cellsThrough: null })
 }
 
 async function answerOverview(
-  { query, workspace, stores, config, clock }: OverviewContext,
+  context: OverviewContext,
+  parts: ReadonlySet<Part>,
   build: FigureBuild | undefined,
-): Promise<AnalyticsOverview> {
+): Promise<Answer> {
+  const { query, workspace, stores, clock } = context
   const now = clock.now()
   const foldedAsOf = await readFoldedAsOf(stores.pg)
   // While a build for another timezone is in progress, figures go on in the one that stands.
@@ -109,17 +140,19 @@ async function answerOverview(
   const buckets = bucketsOf(range)
   const filters = filtersOf(query)
   const oldest = readableFrom({ ...workspace, timezone }, now)
-  const [figures, trackingKey, earnings, newContacts, previousContacts] = await Promise.all([
+  const [figures, snippet, earnings, newContacts, previousContacts] = await Promise.all([
     readOverview(stores.ch, {
       ...{ workspaceId: workspace.id, range, buckets, now, readableFrom: oldest, limit: query.limit },
-      ...{ ...rowsOf(build), filters },
+      ...{ ...rowsOf(build), filters, parts: parts as ReadonlySet<OverviewPart> },
     }),
-    currentTrackingKey(stores.pg, workspace.id),
-    readEarnings(stores, {
-      ...{ workspace, range, buckets, oldest, limit: query.limit, filters, build: rowsOf(build).build },
-    }),
-    newContactsIn(stores, workspace.id, range, oldest),
-    newContactsIn(stores, workspace.id, range.previous, oldest),
+    readSnippet(context),
+    parts.has('revenue')
+      ? readEarnings(stores, {
+          ...{ workspace, range, buckets, oldest, limit: query.limit, filters, build: rowsOf(build).build },
+        })
+      : noEarnings,
+    parts.has('totals') ? newContactsIn(stores, workspace.id, range, oldest) : null,
+    parts.has('totals') ? newContactsIn(stores, workspace.id, range.previous, oldest) : null,
   ])
   // Without new events a fold writes no rows, and only its time goes on. A fold that isn't committed may still be writing.
   const isCommitted = foldedAsOf.version === figures.version
@@ -134,7 +167,7 @@ async function answerOverview(
     }),
     // Advice is about the whole site.
     recommendations: filters === undefined ? recommend({ ...figures, metrics }) : [],
-    snippet: shownSnippet(workspace, config.apiHost, trackingKey ?? ''),
+    snippet,
   }
 }
 
@@ -215,8 +248,9 @@ function listsOf(figures: OverviewFigures, buckets: readonly Bucket[], { revenue
   }
 }
 
-function shownSnippet({ id, slug }: CallContext['workspace'], apiHost: string, trackingKey: string) {
-  const scriptUrl = scriptUrlOf(apiHost, trackingKey)
+async function readSnippet({ workspace: { id, slug }, stores, config }: OverviewContext) {
+  const trackingKey = (await currentTrackingKey(stores.pg, id)) ?? ''
+  const scriptUrl = scriptUrlOf(config.apiHost, trackingKey)
   return {
     workspace_id: id,
     workspace_slug: slug,

@@ -23,6 +23,18 @@ export interface Earnings {
   readonly campaigns: readonly (AdCampaign & { readonly revenue_cents: number })[]
 }
 
+const noTotals: RevenueTotals = { cents: 0, apart: {} }
+const none: RevenueByKey = new Map()
+
+/** Where nobody asks for any. */
+export const noEarnings: Earnings = {
+  current: {
+    ...{ ...noTotals, buckets: new Map(), sources: none, campaigns: none, pages: none },
+    ...{ devices: none, browsers: none, countries: none },
+  },
+  ...{ previous: noTotals, spending: null, previousSpending: null, campaigns: [] },
+}
+
 export interface EarningsRequest {
   readonly workspace: { readonly id: number; readonly currency: string }
   readonly range: TimeRange

@@ -28,7 +28,12 @@ export interface OverviewRequest {
   readonly limit: number
   /** Undefined where all sessions count. */
   readonly filters: SessionFilters | undefined
+  /** What is read beside the figures of the period. The rest is answered as if nothing were there. */
+  readonly parts: ReadonlySet<OverviewPart>
 }
+
+/** `totals`: of the period before, and the counts beside visitors' events. */
+export type OverviewPart = 'totals' | 'details' | 'recentEvents'
 
 export interface OverviewFigures
   extends Omit<Figures, 'folded' | 'sampledPages'>,
@@ -38,14 +43,14 @@ export interface OverviewFigures
 }
 
 export async function readOverview(ch: Reader, request: OverviewRequest): Promise<OverviewFigures> {
-  const { workspaceId, build, range, buckets, now, readableFrom, limit, filters } = request
+  const { workspaceId, build, range, buckets, now, readableFrom, limit, filters, parts } = request
   const { timeZone: timezone, endsNow, previous } = range
   const cellsThrough = request.cellsThrough ?? -1
   const hasDayBuckets = range.bucket !== 'hour'
   const bucketDays = hasDayBuckets ? buckets.map(({ start }) => localDayAt(start, timezone)) : undefined
   const pieces = divide(range, { timezone, readableFrom, endsNow })
   const before =
-    range.isCompared && previous.start >= readableFrom
+    parts.has('totals') && range.isCompared && previous.start >= readableFrom
       ? divide(previous, { timezone, readableFrom, endsNow: false })
       : undefined
   const period = { cellsThrough, wanted: 'all kinds' as const }
@@ -79,25 +84,42 @@ export async function readOverview(ch: Reader, request: OverviewRequest): Promis
     ...{ botsReadableFrom: now - botRetentionDays * dayMs, folded },
   }
   const [{ cutBefore, ...counts }, details, recentEvents] = await Promise.all([
-    readCounts(ch, countsRequest),
-    readDetails(ch, {
-      ...{ workspaceId, build, folded, buckets, bucketDays, pages: figures.pages, sampledPages, isCounted },
-      ...spans,
-    }),
-    readRecentEvents(
-      ch,
-      { workspaceId, readableFrom, start: startOfNewest(range, buckets, figures), end },
-      folded,
-      isCounted,
-    ),
+    parts.has('totals') ? readCounts(ch, countsRequest) : noCounts,
+    parts.has('details')
+      ? readDetails(ch, {
+          ...{ workspaceId, build, folded, buckets, bucketDays, pages: figures.pages, sampledPages, isCounted },
+          ...spans,
+        })
+      : noDetails(buckets),
+    parts.has('recentEvents')
+      ? readRecentEvents(
+          ch,
+          { workspaceId, readableFrom, start: startOfNewest(range, buckets, figures), end },
+          folded,
+          isCounted,
+        )
+      : [],
   ])
   if (chosen === undefined) {
     return { ...shown, previous: withCut(shown.previous, cutBefore), ...counts, ...details, recentEvents }
   }
+  if (!parts.has('totals')) return { ...shown, ...counts, ...details, recentEvents }
   const live = { workspaceId, from: Math.max(readableFrom, now - liveWindowMs), to: now, folded }
   const isLive = isOfChosenSession(chosen, { ...live, build, timezone })
   const liveVisitors = await countChosenVisitors(ch, live, isLive)
   return { ...shown, ...counts, botVisits: null, linkClicks: null, liveVisitors, ...details, recentEvents }
+}
+
+const noCounts: OtherCounts = {
+  ...{ botVisits: null, linkClicks: null, liveVisitors: 0, hasEvents: false },
+  cutBefore: { pageviews: 0, events: 0 },
+}
+
+function noDetails(buckets: readonly Bucket[]): Details {
+  return {
+    vitals: { total: new Map(), series: buckets.map(() => new Map()) },
+    ...{ pageVitals: [], titles: new Map() },
+  }
 }
 
 function withCut(counts: Counts | undefined, cut: OtherCounts['cutBefore']): Counts | undefined {

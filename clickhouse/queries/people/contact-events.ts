@@ -2,7 +2,7 @@
  * Whose an event of a known person is, said once: of the contact of its own e-mail, where there is that contact; else of the
  * contact that its browser is bound to at its time. What contacts' events come to, and the newest ones of a contact.
  */
-import { creditWindowMs, foldDeadlineMs, serverCreditsPerContactMax } from '../../../schemas/limits.ts'
+import { creditWindowMs, foldDeadlineMs, personCreditsPerContactMax } from '../../../schemas/limits.ts'
 import type { BoundSql } from '../../bound-sql.ts'
 import type { ClickHouse } from '../../client.ts'
 import { eventMs, isTouch, moment } from '../../rollups/event-sql.ts'
@@ -104,12 +104,17 @@ export function readVisitorsWith(
 
 const facts = 'occurred_at, id, visitor, session, kind, source, medium, campaign, content'
 
-/** SQL of the contacts' events with `owner`, each once. @param where condition over the copies */
-function ownEvents({ times, wanted, others }: ContactsEvents, where: string): BoundSql {
-  const browsers = pairsIn(
+function browsersIn({ times }: ContactsEvents): BoundSql {
+  return pairsIn(
     times.map(({ workspaceId, visitor }) => [workspaceId, visitor]),
     'browser',
   )
+}
+
+/** SQL of the contacts' events with `owner`, each once. @param where condition over the copies */
+function ownEvents(contacts: ContactsEvents, where: string): BoundSql {
+  const { times, wanted, others } = contacts
+  const browsers = browsersIn(contacts)
   const emails = pairsIn(
     wanted.map(({ workspaceId, emailHash }) => [workspaceId, emailHash]),
     'email',
@@ -145,9 +150,6 @@ function ownEvents({ times, wanted, others }: ContactsEvents, where: string): Bo
   }
 }
 
-/** Of a server event that names no source: its conversion is credited to a touch of the contact. */
-const isUncredited = `visitor = 0 AND kind = 'conversion' AND NOT (${isTouch})`
-
 export type TouchParts = readonly [at: number, source: string, medium: string, campaign: string, content: string]
 
 export interface ContactSums {
@@ -155,8 +157,6 @@ export interface ContactSums {
   readonly sessions: number
   readonly events: number
   readonly conversions: number
-  /** Conversions by server events that name no source. */
-  readonly uncredited: number
   readonly firstAt: number
   readonly lastAt: number
   /** 0: none of the events is one. */
@@ -171,7 +171,7 @@ export function sumContacts(ch: Pick<ClickHouse, 'query'>, contacts: ContactsEve
   const touch = `(${eventMs}, toString(source), toString(medium), toString(campaign), toString(content))`
   return ch.query<ContactSums>(
     `SELECT owner AS contactId, uniqExactIf((visitor, session), visitor != 0) AS sessions, count() AS events,
-       countIf(kind = 'conversion') AS conversions, countIf(${isUncredited}) AS uncredited, min(${eventMs}) AS firstAt, max(${eventMs}) AS lastAt,
+       countIf(kind = 'conversion') AS conversions, min(${eventMs}) AS firstAt, max(${eventMs}) AS lastAt,
        countIf(${isTouch}) AS touches, argMinIf(${touch}, (occurred_at, id), ${isTouch}) AS firstTouch,
        argMaxIf(${touch}, (occurred_at, id), ${isTouch}) AS lastTouch
      FROM (${own.sql}) GROUP BY owner`,
@@ -185,30 +185,45 @@ export interface TouchedConversion {
   readonly eventId: number
   /** Milliseconds since 1970, as `touchedAt`. */
   readonly at: number
+  /** Decimal text; '0' of a server event. */
+  readonly visitor: string
+  /** Empty where the contact has no touch: that at `touchedAt` is another's on the same browser. */
   readonly source: string
   readonly medium: string
   readonly touchedAt: number
+  /** The visitor whose touch it is: decimal text; '0' of a server event. */
+  readonly touchedBy: string
 }
 
 /**
- * Conversions by server events that name no source, with the last touch of their contact before. Those without a touch in
- * the time for credit aren't there.
+ * Conversions whose contact has another last touch than the event's own browser has, or the event itself where a server
+ * sent it; each within the time for credit.
  */
 export function readTouchedConversions(
   ch: Pick<ClickHouse, 'query'>,
   contacts: ContactsEvents,
 ): Promise<TouchedConversion[]> {
   const own = ownEvents(contacts, '1')
+  // A browser's touches, whosever they are: its rows are derived from them.
+  const browsers = browsersIn(contacts)
+  const touch = `(${eventMs}, toString(source), toString(medium), visitor)`
+  const lastOf = (partition: string) => `argMaxIf(${touch}, (occurred_at, id), ${isTouch})
+    OVER (PARTITION BY ${partition} ORDER BY occurred_at, id ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)`
+  const none = "(toInt64(0), '', '', toUInt64(0))"
+  const inTime = (last: string) => `if(${last}.1 >= at - ${creditWindowMs}, ${last}, ${none})`
   return ch.query<TouchedConversion>(
-    `SELECT owner AS contactId, id AS eventId, at, touch.2 AS source, touch.3 AS medium, touch.1 AS touchedAt
+    `SELECT owner AS contactId, id AS eventId, at, toString(visitor) AS visitor, credit.2 AS source, credit.3 AS medium,
+       if(credit.2 != '', credit.1, without.1) AS touchedAt, toString(if(credit.2 != '', credit.4, without.4)) AS touchedBy
      FROM (
-       SELECT owner, id, ${eventMs} AS at, ${isUncredited} AS is_uncredited,
-         argMaxIf((${eventMs}, toString(source), toString(medium)), (occurred_at, id), ${isTouch})
-           OVER (PARTITION BY owner ORDER BY occurred_at, id ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS touch
-       FROM (${own.sql}))
-     WHERE is_uncredited AND touch.2 != '' AND touch.1 >= at - ${creditWindowMs}
-     ORDER BY at DESC, id DESC LIMIT ${serverCreditsPerContactMax} BY owner`,
-    own.params,
+       SELECT owner, id, at, visitor, is_conversion, ${inTime('of_owner')} AS credit, ${inTime('of_visitor')} AS without
+       FROM (
+         SELECT owner, id, ${eventMs} AS at, visitor, kind = 'conversion' AS is_conversion, ${lastOf('owner')} AS of_owner,
+           if(visitor != 0, ${lastOf('visitor')}, if(${isTouch}, ${touch}, ${none})) AS of_visitor
+         FROM (${own.sql} UNION ALL SELECT toUInt64(0), ${facts}
+           FROM person_events WHERE known_by = 'visitor' AND (workspace_id, hash) IN ${browsers.sql} AND ${isTouch})))
+     WHERE owner != 0 AND is_conversion AND credit != without
+     ORDER BY at DESC, id DESC LIMIT ${personCreditsPerContactMax} BY owner`,
+    { ...browsers.params, ...own.params },
     { isLong: true, deadlineMs: foldDeadlineMs },
   )
 }
@@ -217,6 +232,8 @@ export interface ContactTouchEvent {
   readonly contactId: number
   readonly id: number
   readonly at: number
+  /** Decimal text; '0' of a server event. */
+  readonly visitor: string
   readonly source: string
   readonly medium: string
   readonly campaign: string
@@ -234,7 +251,7 @@ export function readTouchesOfContacts(
     `occurred_at >= ${moment('start')} AND occurred_at <= ${moment('end')} AND ${isTouch}`,
   )
   return ch.query<ContactTouchEvent>(
-    `SELECT owner AS contactId, id, ${eventMs} AS at, toString(source) AS source, toString(medium) AS medium,
+    `SELECT owner AS contactId, id, ${eventMs} AS at, toString(visitor) AS visitor, toString(source) AS source, toString(medium) AS medium,
        toString(campaign) AS campaign, toString(content) AS content
      FROM (${own.sql}) ORDER BY occurred_at DESC, id DESC LIMIT {limit:UInt32} BY owner`,
     { ...own.params, start, end, limit },

@@ -1,44 +1,44 @@
-/** What a contact's conversions by server events are credited to, and which of these credits are others than before. */
+/** Conversions of contacts that are credited by the contact's touches, and which of these credits are others than before. */
 
 import type { TouchedConversion } from '../../clickhouse/queries/people/contact-events.ts'
 import type { ContactKey } from '../../postgres/tables/contacts.ts'
-import type { ServerCredit, ServerCreditChanges } from '../../postgres/tables/server-credits.ts'
+import type { PersonCredit, PersonCreditChanges } from '../../postgres/tables/person-credits.ts'
 import { hourMs } from '../../schemas/time-zone.ts'
 
 export interface CreditedContacts {
   readonly contacts: readonly ContactKey[]
   /** What their events come to. */
   readonly touched: readonly TouchedConversion[]
-  readonly stored: readonly ServerCredit[]
+  readonly stored: readonly PersonCredit[]
   /** Of each workspace: events before this may be deleted by now. Milliseconds since 1970. */
   readonly keptFrom: ReadonlyMap<number, number>
 }
 
-/** A credit by a touch that may be deleted by now stays, unless a later touch takes its place. */
-export function creditChanges({ contacts, touched, stored, keptFrom }: CreditedContacts): ServerCreditChanges {
+/** A credit by a touch that may be deleted by now stays, unless a later touch of the contact takes its place. */
+export function creditChanges({ contacts, touched, stored, keptFrom }: CreditedContacts): PersonCreditChanges {
   const workspaceOf = new Map(contacts.map(({ contactId, workspaceId }) => [contactId, workspaceId]))
   const before = new Map(stored.map((credit) => [credit.eventId, credit]))
-  const changed: ServerCredit[] = []
+  const mayBeDeleted = ({ workspaceId, touchedAt }: PersonCredit) => touchedAt < (keptFrom.get(workspaceId) ?? 0)
+  const changed: PersonCredit[] = []
   const credited = new Set<number>()
   for (const { at, ...credit } of touched) {
     credited.add(credit.eventId)
     const known = before.get(credit.eventId)
-    if (known !== undefined && isSame(known, credit)) continue
+    if (known !== undefined && (isSame(known, credit) || (credit.source === '' && mayBeDeleted(known)))) continue
     changed.push({ ...credit, workspaceId: workspaceOf.get(credit.contactId)!, hour: Math.floor(at / hourMs) })
   }
-  const gone = stored.filter(
-    ({ eventId, workspaceId, touchedAt }) => !credited.has(eventId) && touchedAt >= (keptFrom.get(workspaceId) ?? 0),
-  )
+  const gone = stored.filter((known) => !credited.has(known.eventId) && !mayBeDeleted(known))
   return { changed, gone }
 }
 
-type Credited = Pick<ServerCredit, 'contactId' | 'source' | 'medium' | 'touchedAt'>
+type Credited = Pick<PersonCredit, 'contactId' | 'source' | 'medium' | 'touchedAt' | 'touchedBy'>
 
 function isSame(one: Credited, other: Credited): boolean {
   return (
     one.contactId === other.contactId &&
     one.source === other.source &&
     one.medium === other.medium &&
-    one.touchedAt === other.touchedAt
+    one.touchedAt === other.touchedAt &&
+    one.touchedBy === other.touchedBy
   )
 }

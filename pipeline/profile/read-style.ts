@@ -1,0 +1,45 @@
+/** Colours and fonts that CSS names. */
+import { pageTextsMax } from '../../schemas/profile-limits.ts'
+
+export interface Looks {
+  /** Where it is said. */
+  readonly url: string
+  /** As often as they are written. */
+  readonly colors: ReadonlyMap<string, number>
+  readonly fonts: ReadonlyMap<string, number>
+}
+
+export function readStyleSheet(url: string, css: string): Looks {
+  const [colors, fonts] = [new Map<string, number>(), new Map<string, number>()]
+  readStyle(css, colors, fonts)
+  return { url, colors, fonts }
+}
+
+/** @param colors, fonts are added to */
+export function readStyle(css: string, colors: Map<string, number>, fonts: Map<string, number>): void {
+  for (const [color] of css.matchAll(/#(?:[\da-f]{6}|[\da-f]{3})\b/gi)) count(colors, sixDigits(color.toLowerCase()))
+  for (const [, families] of css.matchAll(/font-family\s*:\s*([^;}{]{1,200})/gi)) {
+    const family = families!
+      .split(',')[0]!
+      .trim()
+      .replace(/^["']|["']$/g, '')
+    if (/^[\p{L}\d][\p{L}\d _-]*$/u.test(family) && !genericFonts.has(family.toLowerCase())) count(fonts, family)
+  }
+}
+
+const genericFonts = new Set([
+  ...['inherit', 'initial', 'unset', 'serif', 'sans-serif', 'monospace', 'system-ui', 'cursive'],
+])
+
+function sixDigits(color: string): string {
+  return color.length === 7 ? color : `#${[...color.slice(1)].map((digit) => digit + digit).join('')}`
+}
+
+/** Families of a Google Fonts style sheet, which its address names. @param fonts is added to */
+export function readFontAddress(href: string, fonts: Map<string, number>): void {
+  for (const [, family] of href.matchAll(/[?&]family=([^&:]+)/g)) count(fonts, family!.replaceAll('+', ' '))
+}
+
+function count(counts: Map<string, number>, key: string): void {
+  if (counts.has(key) || counts.size < pageTextsMax) counts.set(key, (counts.get(key) ?? 0) + 1)
+}

@@ -1,0 +1,130 @@
+/** Conversions are credited by what the person did, on whichever browser or server that was. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Conversions } from '../../schemas/resources/conversion.ts'
+import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import { foldStored } from '../support/figures.ts'
+import { startIngest, type TestIngest } from '../support/ingest.ts'
+import { type SentEvent, settlePeople, track } from '../support/people.ts'
+import { connectProvider, creditAll, sendEvent } from '../support/revenue.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+let stores: TestStores
+let ingest: TestIngest
+let api: TestApi
+let mine: TestWorkspace
+const begin = Math.floor(Date.now() / 1000) * 1000 - 10 * 3_600_000
+
+beforeAll(async () => {
+  stores = await freshStores()
+  ingest = await startIngest(stores)
+  api = await startApi(stores)
+}, 120_000)
+beforeEach(async () => {
+  mine = await makeWorkspace(stores)
+})
+afterAll(async () => {
+  await api?.close()
+  await ingest?.stop()
+  await stores?.close()
+})
+
+/** @param minutes since ten hours ago */
+const view = (anonymous_id: string, minutes: number, more: SentEvent = {}): SentEvent => ({
+  event_name: 'pageview',
+  ...{ anonymous_id, session_id: `s-${anonymous_id}-${minutes >> 4}`, url: 'https://example.com/' },
+  occurred_at: new Date(begin + minutes * 60_000).toISOString(),
+  ...more,
+})
+const identify = (anonymous_id: string, minutes: number, email: string) =>
+  view(anonymous_id, minutes, { event_type: 'identify', event_name: 'identify', email })
+const conversion = (anonymous_id: string, minutes: number) =>
+  view(anonymous_id, minutes, { event_type: 'conversion', event_name: 'signup' })
+
+async function send(...events: SentEvent[]) {
+  await track(ingest, mine, events)
+  await settlePeople(stores, ingest)
+  // Conversions that are credited otherwise now.
+  await foldStored(stores)
+}
+
+async function read<Answer>(path: string): Promise<Answer> {
+  return (await (await api.ask(path, { key: mine.apiKey })).json()) as Answer
+}
+
+async function credited() {
+  const { conversions } = await read<Conversions>('/v1/analytics/conversions?days=2')
+  const { top_sources } = await read<{ top_sources: { source: string; conversions: number }[] }>(
+    '/v1/analytics/overview?days=2&include=top_sources',
+  )
+  return {
+    each: conversions.map(({ credit }) => `${credit.rule} ${credit.source}`),
+    sources: Object.fromEntries(
+      top_sources.flatMap(({ source, conversions }) => (conversions > 0 ? [[source, conversions]] : [])),
+    ),
+  }
+}
+
+test('a touch on the phone has the conversion on the laptop, and so has the link that led there', async () => {
+  const headers = { 'Content-Type': 'application/json' }
+  const body = JSON.stringify({ label: 'Sale', destination_url: 'https://example.com/' })
+  const made = await api.ask('/v1/links', { method: 'POST', key: mine.apiKey, headers, body })
+  const link = (await made.json()) as { id: number; tracking_url: string }
+  await send(
+    view('phone', 0, { url: link.tracking_url }),
+    view('laptop', 20, { source: 'old', medium: 'email' }),
+    conversion('laptop', 60),
+  )
+  expect(await credited()).toEqual({ each: ['touch old'], sources: { old: 1 } })
+  await send(identify('phone', 40, 'ann@example.com'), identify('laptop', 41, 'ann@example.com'))
+  // The laptop's own touch came later.
+  expect(await credited()).toEqual({ each: ['touch old'], sources: { old: 1 } })
+  await send(view('phone', 30, { url: link.tracking_url }), conversion('phone', 90))
+  expect(await credited()).toEqual({ each: ['touch svc', 'touch svc'], sources: { svc: 2 } })
+  expect(await read(`/v1/links/${link.id}`)).toMatchObject({ visits: { visitors: 1, sessions: 2, conversions: 2 } })
+})
+
+test("another person's touch on a shared browser has no conversion of mine", async () => {
+  await send(
+    view('shared', 0, { source: 'news', medium: 'email' }),
+    identify('shared', 1, 'ann@example.com'),
+    conversion('shared', 2),
+    conversion('shared', 40),
+  )
+  expect(await credited()).toEqual({ each: ['touch news', 'touch news'], sources: { news: 2 } })
+  await send(identify('shared', 32, 'ben@example.com'))
+  expect(await credited()).toEqual({ each: ['session direct', 'touch news'], sources: { news: 1, direct: 1 } })
+  // As Ben comes by something himself, elsewhere, before it.
+  await send(identify('other', 33, 'ben@example.com'), view('other', 34, { source: 'ads', medium: 'cpc' }))
+  expect(await credited()).toEqual({ each: ['touch ads', 'touch news'], sources: { news: 1, ads: 1 } })
+})
+
+test("revenue goes to the payer's own last touch, which a server may have sent, and to nobody else's", async () => {
+  await send(
+    view('shared', 0, { source: 'news', medium: 'email' }),
+    identify('shared', 1, 'ann@example.com'),
+    identify('shared', 20, 'ben@example.com'),
+    view('shared', 21),
+  )
+  const connected = await connectProvider(stores, mine.workspaceId, 'custom')
+  const pay = async (id: string, payer: object) => {
+    const occurred_at = new Date(begin + 60 * 60_000).toISOString()
+    const sent = { id, type: 'payment', value_cents: 1_000, currency: 'USD', occurred_at, ...payer }
+    expect((await sendEvent(api, 'custom', connected, sent)).status).toBe(200)
+  }
+  const earned = async () => {
+    await creditAll(stores)
+    const { top_sources } = await read<{ top_sources: { source: string; revenue_cents: number }[] }>(
+      '/v1/analytics/overview?days=2&include=top_sources',
+    )
+    return Object.fromEntries(
+      top_sources.flatMap((row) => (row.revenue_cents ? [[row.source, row.revenue_cents]] : [])),
+    )
+  }
+  await pay('anns', { email: 'ann@example.com' })
+  await pay('bens', { email: 'ben@example.com' })
+  await pay('bens-browser', { anonymous_id: 'shared' })
+  expect(await earned()).toEqual({ news: 1_000, direct: 2_000 })
+  const { anonymous_id: _, session_id: __, ...ofServer } = view('', 40, { source: 'partner', medium: 'referral' })
+  await send({ ...ofServer, email: 'ben@example.com' })
+  expect(await earned()).toEqual({ news: 1_000, partner: 2_000 })
+})

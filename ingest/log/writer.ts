@@ -223,9 +223,8 @@ export class LogWriter<Row extends { id: number }> {
   }
 
   /**
-   * Opens the next file, and retries until it succeeds. Until then no rows are accepted. Waiters of `lost` groups get
-   * `false` once the new file records the old one's end, or after several failed tries. The gathering group isn't on the
-   * disk, so its waiters get `false` after the first failed try.
+   * Opens the next file, with retries; until then no rows are accepted. Waiters of `lost` groups get `false` once the new
+   * file records the old one's end, or after several tries; those of the gathering group after the first failed try.
    */
   private async roll(previousEnd: number, lost: GatheringGroup[] = []): Promise<void> {
     this.isRolling = true

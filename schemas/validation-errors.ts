@@ -22,16 +22,16 @@ function error(type: string, loc: Loc, msg: string, input: unknown, ctx?: Ctx): 
 }
 
 /** The errors with bounded inputs, so that no answer is much longer than its request. */
-export function shownErrors(errors: readonly ValidationError[]): ValidationError[] {
+export function boundedErrors(errors: readonly ValidationError[]): ValidationError[] {
   return errors.map(({ type, loc, msg, input: sent, ...rest }) => {
-    const input = shownInput(sent)
+    const input = boundedInput(sent)
     const place = loc.map((step) => (typeof step === 'string' ? cutText(step) : step))
     return { type, loc: place, msg, ...(input !== undefined && { input }), ...rest }
   })
 }
 
 /** Long texts are cut, and long objects and lists left out, so that no answer is much longer than its request. */
-function shownInput(sent: unknown): unknown {
+function boundedInput(sent: unknown): unknown {
   if (typeof sent === 'string') return cutText(sent)
   return spareBytes(sent, errorInputBytesMax) < 0 ? undefined : sent
 }

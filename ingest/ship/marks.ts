@@ -41,7 +41,7 @@ export interface MarksOptions {
   readonly journal: ShipJournal
   readonly store: MarkStore
   /** Resolves once all messages that the writers sent before the call have arrived. */
-  readonly hearWriters: () => Promise<void>
+  readonly writerBarrier: () => Promise<void>
   readonly log: Log
 }
 
@@ -223,7 +223,7 @@ export class Marks {
     const now = monotonicMs()
     this.publishedAt = now
     this.isMoved = false
-    await this.options.hearWriters()
+    await this.options.writerBarrier()
     // Time and marks are of one moment.
     const completeAt = this.undone.completeAt(now)
     const held = leases.held()

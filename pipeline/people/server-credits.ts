@@ -1,4 +1,4 @@
-/** What a contact's conversions by server events are credited to, and which of these credits are others than before. */
+/** Credits a contact's conversions by server events to its touches, and finds the credits that changed. */
 
 import type { TouchedConversion } from '../../clickhouse/queries/people/contact-events.ts'
 import type { ContactKey } from '../../postgres/tables/contacts.ts'

@@ -8,7 +8,7 @@ import { boundedErrors, type ValidationError } from './validation-errors.ts'
 interface ProblemEntry {
   readonly status: number
   readonly detail: string
-  /** Headers that say by HTTP what the caller should do. */
+  /** HTTP headers of the refusal, such as `Retry-After`. */
   readonly headers?: Readonly<Record<string, string>>
 }
 

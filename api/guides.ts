@@ -60,7 +60,7 @@ function indexText(): string {
   return ['# svc', summary, api, ...sections].join('\n\n')
 }
 
-/** A guide as it is served: what it links to beside the guides is named and no link. */
+/** A guide as it is served. Links to files that aren't served become plain text. */
 async function readGuide(name: string): Promise<Buffer> {
   const text = await readFile(projectFile('docs', `${name}.md`), 'utf8')
   return Buffer.from(text.replace(/\[([^\]]+)\]\(\.\.\/[^)]*\)/g, '$1'))

@@ -1,4 +1,4 @@
-/** Pages that are the same for everybody: read or made when they are first asked for, kept compressed, told apart by their ETag. */
+/** Pages that are the same for all callers. They are built at the first request, cached compressed, and revalidated by ETag. */
 import { makeStaticBody, type StaticBody, type StaticRequest, staticReply } from '../runtime/http/compression.ts'
 import type { RequestHead } from '../runtime/http/head.ts'
 import type { HttpReply } from '../runtime/http/reply.ts'

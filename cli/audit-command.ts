@@ -1,4 +1,4 @@
-/** What the command line changes is in the workspace's audit log as well. */
+/** Writes the command line's changes to the workspace's audit log. */
 import type { Queryable } from '../postgres/client.ts'
 import { appendSystemChange } from '../postgres/tables/audit.ts'
 

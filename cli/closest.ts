@@ -1,4 +1,4 @@
-/** What somebody who mistyped a word has meant. */
+/** The known word that is closest to a mistyped one. */
 
 /** Letters to add, drop or change to make `a` of `b`. */
 export function distance(a: string, b: string): number {

@@ -1,4 +1,4 @@
-/** What a command is, and how what was typed becomes its input: one table of options gives parsing, help and errors. */
+/** Definition of a command, and parsing of its arguments. One table of options gives parsing, help and errors. */
 import { parseArgs } from 'node:util'
 import type { SettingError } from '../runtime/config.ts'
 import { parseDateTime } from '../schemas/date-time.ts'

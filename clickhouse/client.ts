@@ -1,6 +1,6 @@
 /**
- * ClickHouse through `@clickhouse/client`, the only place where it enters: the same against a server and against the
- * embedded one. Every call has a deadline; what isn't the statement's own fault becomes StoreUnavailable.
+ * The ClickHouse client, the only importer of `@clickhouse/client`. It works the same against a server and the embedded
+ * engine. Every call has a deadline. Errors that aren't the statement's own fault become StoreUnavailable.
  */
 import { Readable } from 'node:stream'
 import {
@@ -41,7 +41,7 @@ export interface ClickHouse {
    * @throws StoreUnavailable when the outcome is unknown
    */
   insertRows(insert: Insert): Promise<void>
-  /** After it resolves, the insert of that id no longer runs; whether it stored its rows is for the caller to ask. */
+  /** After it resolves, the insert of that id no longer runs. It doesn't say whether the rows were stored. */
   killInsert(queryId: string): Promise<void>
   /** Makes the database of the URL when it isn't there yet. */
   createDatabase(): Promise<void>
@@ -49,7 +49,7 @@ export interface ClickHouse {
   close(): Promise<void>
 }
 
-/** ClickHouse says no to the rows themselves: sending them again won't help. A part of them may have been stored. */
+/** ClickHouse rejects the rows themselves, so a retry won't help. A part of them may have been stored. */
 export class InsertRefused extends Error {
   override name = 'InsertRefused'
 }

@@ -3,8 +3,8 @@
  * `node embedded-server.js FOLDER [PORT]`, on 127.0.0.1 only, with the password that FOLDER/password holds. What `@clickhouse/client` sends is
  * answered as a server would; held by test/integration/embedded-clickhouse.test.ts.
  *
- * The engine can't stop a running statement. KILL QUERY therefore answers when the insert has ended, and when that takes
- * too long this process ends itself, which ends the insert too: whoever started it starts it again (held by
+ * The engine can't stop a running statement. So KILL QUERY answers once the insert has ended. If that takes too long, this
+ * process exits, which ends the insert too, and its supervisor starts it again (held by
  * test/integration/kill-insert.test.ts).
  */
 import { once } from 'node:events'

@@ -1,4 +1,4 @@
-/** How a statement is asked. */
+/** Options of a query. */
 export interface QueryOptions {
   deadlineMs?: number
   settings?: Readonly<Record<string, string | number>>

@@ -1,4 +1,4 @@
-/** Reads the body of the bots endpoint: visits of crawlers that run no JavaScript, told of by the site's own server. */
+/** Reads the body of the bots endpoint, by which a site's server reports crawlers that run no JavaScript. */
 import { LRUCache } from 'lru-cache'
 import type { BotsBody, BotVisit } from '../schemas/event.ts'
 import { hasVisits, validateBotVisit } from '../schemas/event-validator.ts'

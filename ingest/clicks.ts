@@ -1,4 +1,4 @@
-/** The row of a request for a short link: what the request was, and whose. */
+/** Builds the row of a request for a short link: its kind and its visitor. */
 import { urlLengthMax } from '../schemas/limits.ts'
 import { type LinkClickRow, linkClickKinds, noCountry } from '../schemas/row.ts'
 import type { Countries } from './countries.ts'

@@ -1,5 +1,5 @@
 /**
- * From a valid event to the row that is stored: the steps of enrichment, in their order. Without I/O and without waiting;
+ * Turns a valid event into the row that is stored, by a list of steps. They do no I/O and never wait;
  * what is dear is remembered. The sender's address ends here.
  */
 import type { TrackEvent } from '../schemas/event.ts'

@@ -1,4 +1,4 @@
-/** What the health route says. */
+/** The answer of the health route. */
 import type { StreamName } from '../schemas/row.ts'
 import type { Health } from './pages.ts'
 import type { Shipper } from './ship/shipper.ts'

@@ -1,9 +1,9 @@
 /**
- * The table of short links: from a key to where it leads without a question to Postgres.
+ * Cache of short links: resolves a key to its destination without a query to Postgres.
  *
- * It follows Postgres as replicated-table.ts says: the newest links are read at the start, and after that what has changed. A
- * link that isn't in the table (older than those, or newer than the last read) is looked up by itself and kept in place of
- * the one that was longest unused. The copy on disk has a line a link.
+ * It follows Postgres as replicated-table.ts describes: the newest links are read at start, later only changes. A missing
+ * link (older than those, or newer than the last read) is looked up on its own and evicts the least recently used one. The
+ * copy on disk has one line per link.
  *
  * Held by test/unit/link-table.test.ts.
  */

@@ -1,4 +1,4 @@
-/** What a node's threads are built of: made by main.ts, which alone knows the stores. */
+/** Dependencies of a node's threads. main.ts builds them; it alone imports the stores. */
 import type { Clock } from '../runtime/clock.ts'
 import type { Config } from '../runtime/config.ts'
 import { makeTrustedProxies } from '../runtime/http/trusted-proxy.ts'

@@ -1,5 +1,5 @@
 /**
- * What becomes of a request's body: the visible path of an event. Cheapest refusal first; nothing is stored before all
+ * The path of a request's body from its bytes to the answer. Cheapest refusal first; nothing is stored before all
  * of the request has been judged; the answer is given once everything it acknowledges is synced.
  */
 import type { Clock } from '../runtime/clock.ts'
@@ -14,7 +14,7 @@ import {
 } from '../schemas/event-validator.ts'
 import { parseJsonBody } from '../schemas/json-body.ts'
 import { rateRetryAfterSeconds, retryAfterSeconds } from '../schemas/limits.ts'
-import { missingBody, shownErrors, type ValidationError } from '../schemas/validation-errors.ts'
+import { boundedErrors, missingBody, type ValidationError } from '../schemas/validation-errors.ts'
 import type { Appender } from './append.ts'
 import type { BotAnswer, BotReader } from './bots.ts'
 import type { Capacity } from './capacity.ts'
@@ -170,7 +170,7 @@ export class Receiver {
     let duplicates = 0
     for (const [index, event] of body.events.entries()) {
       const detail = validateBatchEvent(event, index) ?? this.appendEvent(event as TrackEvent, index, workspace, sender)
-      if (Array.isArray(detail)) rejected.push({ index, detail: shownErrors(detail) })
+      if (Array.isArray(detail)) rejected.push({ index, detail: boundedErrors(detail) })
       else {
         ids.push(detail.id)
         if (detail.isDuplicate) duplicates++
@@ -207,7 +207,7 @@ export class Receiver {
             deduplicated: duplicates,
             event_ids: ids,
             bots,
-            rejected: visits.rejected.map(({ index, detail }) => ({ index, detail: shownErrors(detail) })),
+            rejected: visits.rejected.map(({ index, detail }) => ({ index, detail: boundedErrors(detail) })),
           })
         : JSON.stringify({ accepted: true, event_id: ids[0], deduplicated: duplicates > 0, bot: bots[0] }),
     )
@@ -256,7 +256,7 @@ export class Receiver {
     events = 1,
   ): void {
     this.options.countRefused(reason, events)
-    const shown = typeof detail === 'string' ? detail : shownErrors(detail)
+    const shown = typeof detail === 'string' ? detail : boundedErrors(detail)
     respond({ status, body: JSON.stringify({ detail: shown }), ...(retryAfter === undefined ? {} : { retryAfter }) })
   }
 }

@@ -1,4 +1,4 @@
-/** What is read of a request's headers, in one pass. One object, used again for each request. */
+/** The request headers that ingest uses, read in one pass. One object is reused for all requests. */
 import type { HttpRequest } from '../runtime/http/uws.ts'
 
 export class RequestHead {

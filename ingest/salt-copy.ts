@@ -1,4 +1,4 @@
-/** The copy on disk of the salts of days, with which a restart without Postgres goes on. */
+/** Copy of the daily salts on disk, for restarts while Postgres is away. */
 import { readFile } from 'node:fs/promises'
 import { writeFileDurably } from '../runtime/durable-file.ts'
 import type { Log } from '../runtime/log.ts'

@@ -1,4 +1,4 @@
-/** The closed list of what the tracking routes answer beside 202 and the lists of 422. docs/tracking.md shows it. */
+/** The closed list of the tracking routes' answers other than 202 and the error lists of 422. docs/tracking.md shows it. */
 import { refusals } from '../runtime/http/refusals.ts'
 import { problems } from '../schemas/problems.ts'
 

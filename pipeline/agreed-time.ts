@@ -7,7 +7,7 @@ import { readPostgresClock } from '../postgres/clock.ts'
 import { deletionClockOffMaxMs } from '../schemas/limits.ts'
 import type { JobContext } from './job.ts'
 
-/** Nothing was deleted: two clocks say different things, and which one is right can't be told here. */
+/** Two clocks disagree, and it is unknown which one is right, so nothing was deleted. */
 export class ClocksDisagree extends Error {
   override name = 'ClocksDisagree'
 }

@@ -1,4 +1,4 @@
-/** What the pipeline tells of itself at /metrics. */
+/** The pipeline's metrics at /metrics. */
 import type { Metrics } from '../runtime/metrics.ts'
 
 export type ExpiredTable =

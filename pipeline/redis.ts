@@ -13,7 +13,7 @@ const both: RedisOptions = {
   retryStrategy: (times) => backoffMs(times - 1, reconnectFirstMs, reconnectMaxMs),
 }
 
-/** For what is put into the queue: a command fails at once while Redis is away, and the sweep tries again. */
+/** Connection for adding jobs. Commands fail at once while Redis is away, and the sweep retries. */
 export function producerConnection(url: string): Connection {
   return { ...both, url, enableOfflineQueue: false, maxRetriesPerRequest: 1 }
 }

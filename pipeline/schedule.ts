@@ -1,6 +1,6 @@
 /**
- * What runs when. The list is the truth; the queue in Redis is made from it by a sweep, at start and every ten seconds,
- * so that a Redis that was emptied or replaced has its schedules back within that time.
+ * The jobs and their intervals. A sweep writes them to the queue in Redis, at start and every ten seconds. So an emptied
+ * or replaced Redis has its schedules back within that time.
  */
 import { Queue } from 'bullmq'
 import type { Queryable } from '../postgres/client.ts'

@@ -1,4 +1,4 @@
-/** Tells the metrics how much waits in the queues that Postgres holds, and what was set aside. */
+/** Updates the metrics of the queues in Postgres and of jobs that were set aside. */
 import type { Postgres } from '../postgres/client.ts'
 import { countSetAsideJobs } from '../postgres/tables/set-aside-jobs.ts'
 import { readWebhookQueues } from '../postgres/tables/webhook-deliveries.ts'

@@ -13,7 +13,7 @@ import { workerConnection } from './redis.ts'
 const concurrency = 4
 /** A worker that died gives its job away after this. */
 const lockMs = 30_000
-/** Dying in a job again and again doesn't condemn the job: it may not be its fault. */
+/** A job isn't failed because its process died during it, however often: the cause may be elsewhere. */
 const stallsMax = 10
 /** For jobs under way to end, and then for the queue to be told: together within the 20 s of a step of the shutdown. */
 const jobsDeadlineMs = 12_000

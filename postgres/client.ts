@@ -1,5 +1,5 @@
 /**
- * Postgres through `pg`, the only place where it enters. Every call has a deadline, on the server (statement_timeout)
+ * The Postgres client, the only importer of `pg`. Every call has a deadline, on the server (statement_timeout)
  * and a little later here, in case the server hangs; then the connection is thrown away. What isn't the statement's own
  * fault becomes StoreUnavailable, so that callers need to know no driver texts.
  */

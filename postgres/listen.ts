@@ -1,4 +1,4 @@
-/** LISTEN on a connection that is made anew whenever it breaks, and watched so that a dead one is noticed. */
+/** LISTEN on a connection that reconnects when it breaks. A regular check notices a dead one. */
 import pg from 'pg'
 import { backoffMs, sleep } from '../runtime/retry.ts'
 import { postgresDeadlineMs } from '../schemas/limits.ts'

@@ -1,4 +1,4 @@
-/** Gives equal questions that are asked at once, or almost, one answer: the work behind it is done once. */
+/** Coalesces identical requests that arrive at almost the same time: the work runs once, and all share its answer. */
 
 export interface Coalescer<Answer> {
   /**

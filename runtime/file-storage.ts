@@ -1,14 +1,13 @@
 /**
- * Files that are kept for good, found by their owner and their SHA-256: equal bytes of one owner are one file.
+ * Permanent files, addressed by owner and SHA-256: equal bytes of one owner are one file.
  *
- *   drafts/<host>~<pid>~<its start>~<random>   what is still arriving; nobody sees it
+ *   drafts/<host>~<pid>~<its start>~<random>   an upload in progress, not yet visible
  *   <owner>/<first two digits>/<SHA-256 in hex>
  *
- * A draft is synced, renamed to its place and the folder synced before `keep` returns, so that what refers to it may be
- * committed. A kill before the rename leaves a draft, which the next start of the machine deletes, or any other once nothing
- * was written to it for long; a kill between the rename and the commit leaves a file that nothing refers to, which is replaced
- * by the next one of the same bytes, or deleted by a sweep. Held by test/integration/media-upload.test.ts and
- * test/crash/kill-uploads.test.ts.
+ * `keep` syncs the draft, renames it to its place and syncs the folder. Only then may rows that refer to it be committed.
+ * A kill before the rename leaves a draft. The next start on this machine deletes it, or another machine once it hasn't
+ * been written for long. A kill between rename and commit leaves an unreferenced file. An upload of the same bytes replaces
+ * it, or a sweep deletes it. Held by test/integration/media-upload.test.ts and test/crash/kill-uploads.test.ts.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'

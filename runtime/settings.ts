@@ -112,7 +112,7 @@ export const settings = {
     '',
     'Secret that keys the hashes of ids and encrypts stored secrets: ≥ 32 characters, the same on all nodes. Made and kept in `DATA_DIR` when embedded.',
   ),
-  nodeEnv: text('NODE_ENV', 'development', 'With `production`, `npm start` wants `SECRET_KEY` to be given.'),
+  nodeEnv: text('NODE_ENV', 'development', 'With `production`, `npm start` requires `SECRET_KEY`.'),
   logLevel: setting('LOG_LEVEL', '`info`', '`debug`, `info`, `warn`, `error` or `silent`.', (value = 'info') => {
     if (!['debug', 'info', 'warn', 'error', 'silent'].includes(value))
       throw new Error(`must be debug, info, warn, error or silent, got \`${value}\``)
@@ -131,15 +131,15 @@ export const settings = {
   countryDatabase: text(
     'COUNTRY_DATABASE',
     '',
-    'File (MaxMind DB) that tells countries by address, in place of the one that is installed; `off`: addresses are not looked up.',
+    'MaxMind DB file that maps addresses to countries, in place of the installed one; `off`: addresses are not looked up.',
   ),
   botDnsServers: setting(
     'BOT_DNS_SERVERS',
     'of the system',
-    "DNS servers that are asked whose the addresses of crawlers are: addresses, comma-separated, with `:port` where it isn't 53; `off`: nobody is asked.",
+    "DNS servers that verify crawlers' addresses: addresses, comma-separated, with `:port` where it isn't 53; `off`: no DNS checks.",
     readDnsServers,
   ),
-  ingestWorkers: integer('INGEST_WORKERS', 1, 1, 16, 'Threads of ingest that take events; 1: one thread does all.'),
+  ingestWorkers: integer('INGEST_WORKERS', 1, 1, 16, 'Threads of ingest that receive events; 1: one thread does all.'),
   rateLimitStarter: rateLimit('RATE_LIMIT_STARTER', 'starter'),
   rateLimitGrowth: rateLimit('RATE_LIMIT_GROWTH', 'growth'),
   rateLimitScale: rateLimit('RATE_LIMIT_SCALE', 'scale'),
@@ -198,12 +198,12 @@ export const settings = {
     600_000,
     0,
     86_400_000,
-    'How long events with an id wait for Redis before they are stored on the local window alone.',
+    'How long events with an id wait for Redis. After that only the local window detects repeats.',
   ),
   allowPrivateTargets: setting(
     'ALLOW_PRIVATE_TARGETS',
     '`false`',
-    'For development: `true` lets webhooks go to addresses of this machine and of private networks, and over plain http. Refused with `NODE_ENV=production`.',
+    'For development: `true` allows webhooks to addresses of this machine and of private networks, and over plain http. Refused with `NODE_ENV=production`.',
     (value = 'false') => {
       if (value !== 'true' && value !== 'false') throw new Error(`must be \`true\` or \`false\`, got \`${value}\``)
       return value === 'true'

@@ -1,4 +1,4 @@
-/** What a store that can't be asked now looks like to its callers, whichever store and client it was. */
+/** The error of an unavailable store, the same for all stores and clients. */
 
 export type StoreName = 'clickhouse' | 'postgres' | 'redis' | 'media'
 

@@ -7,7 +7,7 @@ const minute = 60 * second
 export const rateLimitWindowMs = 1 * minute
 /** A request doesn't wait longer to be counted by Redis: then it is counted here. */
 export const rateLimitDeadlineMs = 500
-/** Of one statement of the API, and of getting a connection for it: whoever asks while Postgres hangs hears 503 soon after. */
+/** Deadline of one statement of the API, and of getting a connection: while Postgres hangs, callers soon get 503. */
 export const apiPostgresDeadlineMs = 2.5 * second
 export const idempotencyKeyLengthMax = 255
 /** Of everything that `tools/list` shows: a model reads it before it does anything. */
@@ -18,7 +18,7 @@ export const tokenBytes = 4
 export const unknownToolShownMax = 100
 /** What is wrong with a request is listed up to here: each fault shows what was sent, and a body may hold 100,000 of them. */
 export const validationErrorsMax = 1_000
-/** Records that have expired are deleted so often, and so many at a time. */
+/** How often expired records are deleted, and how many at a time. */
 export const idempotencySweepMs = 10 * minute
 export const idempotencySweepMax = 10_000
 /** Rows of a list, where nothing else is said. */
@@ -27,7 +27,7 @@ export const listLimitMax = 200
 export const auditActionLengthMax = 100
 /** Of computing a workspace's chain anew. */
 export const auditVerifyDeadlineMs = 10 * minute
-/** A tracking key that was rotated goes on for so long: it stands in pages that are cached. */
+/** How long a rotated tracking key stays valid, because cached pages still contain it. */
 export const trackingKeyGraceDays = 30
 export const webhookUrlLengthMax = 2048
 export const webhookDescriptionLengthMax = 500
@@ -42,7 +42,7 @@ export const linkDestinationLengthMax = 2048
 export const linkUtmLengthMax = 120
 /** What a link leads to, in a header: each code point may take twelve bytes there, and the names of parameters come to it. */
 export const trackingUrlBytesMax = 12 * (linkDestinationLengthMax + 4 * linkUtmLengthMax) + 200
-/** So many links are read with one statement: up to 30 MB. */
+/** Links read with one statement: up to 30 MB. */
 export const linksReadEach = 1_000
 /** Links of a list without a limit: all that a workspace has, within what one answer may hold. */
 export const linksListedMax = 5_000

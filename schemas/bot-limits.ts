@@ -6,7 +6,7 @@ const minute = 60 * second
 const hour = 60 * minute
 const day = 24 * hour
 
-/** What one request may cost: the answer waits so long for DNS, and asks about so many addresses. */
+/** Bounds of one request: how long its answer waits for DNS, and how many addresses are looked up. */
 export const dnsWaitMs = 300
 export const dnsLookUpsPerRequestMax = 50
 /** Look-ups of a thread under way; more aren't begun, and their visits are stored unverified. */

@@ -1,10 +1,10 @@
 /**
- * Validation of the public tracking interface. The compiled fast form decides nearly always; what it refuses is looked
- * at again by the exact form, which knows code points, finds all faults and is mapped to the errors of the contract, in
- * the order of the fields.
+ * Validation of the public tracking interface. A fast compiled schema accepts nearly all events. An event that it refuses
+ * goes through the exact schema, which counts code points and finds all faults. They become the contract's errors, in the
+ * order of the fields.
  *
- * Date-times are read only once, by the steps behind, which refuse those that can't be read or are too old. Where
- * anything else is wrong with a body, they are told of here as well, so that one answer names all.
+ * Later steps parse date-times, and refuse invalid or too old ones. If a body has other faults, the validator checks its
+ * date-times too, so that one answer lists all faults.
  *
  * Held by test/unit/event-validator.test.ts and test/property/event-validator.test.ts.
  */

@@ -17,14 +17,14 @@ export const batchEventsMax = 1000
 export const botVisitsMax = 1000
 /** JSON bodies of the REST API, in bytes. */
 export const apiBodyBytesMax = 1 * MiB
-/** Deeper bodies are refused before they are parsed; a number literal of more digits as well. */
+/** Deeper nesting, or a number literal with more digits, is refused before parsing. */
 export const jsonDepthMax = 64
 export const jsonNumberDigitsMax = 400
-/** A 422 echoes at most so much of one value: a longer text is cut, a longer object or list is left out. */
+/** Bytes of one value that a 422 echoes. Longer texts are cut; longer objects and lists are omitted. */
 export const errorInputBytesMax = 1 * KiB
 /** A body must arrive whole within this time: a slow client can't hold memory for longer. */
 export const bodyDeadlineMs = 10 * second
-/** Bytes of all unfinished bodies of a process together; beyond it 503. */
+/** Bytes of all unfinished bodies that a thread receives, together; beyond it 503. */
 export const arrivingBodiesBytesMax = 64 * MiB
 
 /** Fields of an event, in Unicode code points. */
@@ -53,7 +53,7 @@ export const statusCodeMin = 100
 export const statusCodeMax = 599
 export const responseMsMax = 2 ** 32 - 1
 
-/** Entries of ingest's caches: parsed agents, hosts, proxies, cookieless visitors, countries of addresses. */
+/** Entries of ingest's caches: parsed user agents, hosts, proxy addresses, visitors without an id, countries of addresses. */
 export const agentCacheMax = 20_000
 export const hostCacheMax = 20_000
 export const addressCacheMax = 20_000
@@ -68,7 +68,7 @@ export const eventAgeMaxMs = 72 * hour
 /** A sender's clock may be wrong by so much; otherwise `sent_at` doesn't correct `occurred_at`. */
 export const clockSkewMaxMs = 72 * hour
 
-/** A conversion is credited to touches that are at most so old. */
+/** A conversion is credited only to touches of at most this age. */
 export const creditWindowMs = 30 * day
 /** A session is meant to last at most this long. */
 export const sessionLengthMaxMs = 24 * hour
@@ -83,17 +83,17 @@ export const segmentBytesMax = 16 * MiB
 export const segmentAgeMs = 250
 /** Segments of one insert into ClickHouse, together. */
 export const insertBytesMax = 16 * MiB
-/** A loader that is behind gathers segments for so long into one insert. */
+/** How long a loader that is behind collects segments for one insert. */
 export const gatherWhileBehindMs = 5 * second
 /** Claims of one call to Redis. The call blocks other clients for about 5 ms. */
 export const claimsPerCallMax = 2000
 /** Bytes of one group commit; beyond it requests get 503 until the group is synced. */
 export const groupBytesMax = 16 * MiB
 export const logFileBytes = 64 * MiB
-/** Pause between attempts to make a new log file, and the attempts after which senders of a failed group get their 503. */
+/** Pause between attempts to make a new log file, and the number of attempts after which a failed group is answered 503. */
 export const logFileRetryMs = 500
 export const logFileTriesBeforeAnswer = 9
-/** A retired log file is recycled after so long: until then its rows can be loaded again after a power loss. */
+/** A retired log file is recycled after this time. Until then its rows can be loaded again after a power loss. */
 export const retiredFileKeepMs = 10 * minute
 /** Bytes of all retired files together. */
 export const retiredBytesMax = 4 * 1024 * MiB
@@ -102,8 +102,8 @@ export const segmentLeaseSize = 1_000_000
 /** Numbers reserved from the lease file with one sync. */
 export const segmentReserveSize = 256
 /**
- * How often a node publishes its mark, which is a small write to Postgres. After a load it publishes at once, but not
- * sooner than the spacing after the last time.
+ * How often a node writes its marks to Postgres. After a load it writes them at once, but at least `markSpacingMs` after
+ * the last time.
  */
 export const markIntervalMs = 0.5 * second
 export const markSpacingMs = 250
@@ -119,7 +119,7 @@ export const clickhouseAnswerDeadlineMs = 3.5 * second
 export const clickhouseInsertDeadlineMs = 120 * second
 export const clickhouseQueryMemoryMax = 4 * 1024 * MiB
 
-/** A fold starts so long after the start of the last one. The pause between two is at least as long as the last one took. */
+/** Interval between the starts of two folds. The pause between them is at least as long as the last one took. */
 export const foldEveryMs = second
 /** How often the pipeline looks for days to close, and for builds to start or delete. */
 export const closeDaysEveryMs = 10 * second
@@ -130,25 +130,25 @@ export const buildRetryMs = 60 * second
 export const foldEventsMax = 200_000
 /** Events of one part of a build, roughly: a part is read at once. */
 export const buildPartEventsMax = 500_000
-/** Visitors of one look-up of a fold: their hours are parameters of one statement. */
+/** Visitors of one look-up of a fold: their hours are bound as parameters of one statement. */
 export const visitorsPerLookUpMax = 20_000
 export const foldDeadlineMs = 110 * second
-/** The lease of a fold: when its holder dies, another pipeline folds after so long. */
+/** Duration of the fold's lease. If its holder dies, another pipeline folds once it has expired. */
 export const foldLeaseMs = 10 * second
-/** `as_of` doesn't wait for an ingest node that has been silent for so long. */
+/** `as_of` doesn't wait for an ingest node that has been silent for this long. */
 export const leaseSilentMs = 10 * second
 /** Repaired hours of one fold. */
 export const repairsPerFoldMax = 2_000
-/** A local day is closed, and gets its cells, so long after its end. */
+/** Time from the end of a local day until it is closed and gets its cells. */
 export const dayClosedAfterMs = 2 * hour
-/** Sessions of a visitor that count on a local day, the first ones. Counts of whole days leave out events of others. */
+/** Only a visitor's first sessions of a local day count. Counts of whole days exclude events of further sessions. */
 export const sessionsPerVisitorDayMax = 1_000
 /** Pageviews of a session that count for pages on a local day, and touches that count for credit: the earliest ones. */
 export const viewsPerSessionDayMax = 2_000
 export const touchesPerSessionDayMax = 1_000
 /** Conversions of a session and local day that keep their own times. Further equal ones count at the first one's time. */
 export const creditsApartMax = 100
-/** Keys of a local day's pages and sources that cells keep, the largest: `metrics.lists_cut` says where there were more. */
+/** Cells keep only the largest keys of each kind of a local day; `metrics.lists_cut` is true where there were more. */
 export const cellKeysMax = 2_000
 /** Session rows that one statement turns into cells, roughly. */
 export const cellSessionsPerStatement = 500_000
@@ -156,28 +156,28 @@ export const cellSessionsPerStatement = 500_000
 export const browsersPerContactMax = 200
 /** Inbox rows of one transaction of the merge. */
 export const inboxRowsPerMerge = 2_000
-/** Such transactions between two folds. */
+/** Merge transactions between two folds. */
 export const mergesPerRoundMax = 5
 /** Work items on people of one round, and contacts of one statement. */
 export const peopleWorkMax = 2_000
 export const contactsPerStatement = 500
-/** Conversions of a contact that are credited by its touches, the newest; older ones by their own browser or event. */
+/** Only a contact's newest conversions are credited to its touches; older ones by their own browser or event. */
 export const personCreditsPerContactMax = 10_000
 /** Conversions for which one statement reads what they are credited to, roughly. */
 export const conversionsPerLookUp = 5_000
-/** Rows of an abandoned build are deleted after so long: by then no reader uses it. */
+/** Rows of an abandoned build are deleted after this time: by then no reader uses it. */
 export const leftBuildKeepMs = 10 * minute
 
 /**
- * Links in the table of an ingest thread, the newest, and the bytes of their destinations: one may have 30 KB. Each poll
- * reads the changes of the overlap again, because a transaction that began earlier may have committed later.
+ * Links that an ingest thread caches, and the bytes of their destinations (one may have 30 KB). Each poll rereads the
+ * changes within the overlap, because a transaction that began earlier may have committed later.
  */
 export const linkTableMax = 100_000
 export const linkTableBytesMax = 64 * MiB
 export const linkOverlapMs = 1 * minute
 /**
- * Posts in the table of an ingest thread, the newest. Each poll reads the ids of the overlap again, because a transaction
- * that took its id earlier may have committed later.
+ * Posts that an ingest thread caches. Each poll rereads the ids within the overlap, because a transaction that took its
+ * id earlier may have committed later.
  */
 export const postTableMax = 100_000
 export const postOverlap = 1_000
@@ -189,7 +189,7 @@ export const keyPollMs = 5 * second
 export const unknownKeyCacheMs = 2 * second
 export const unknownKeyCacheMax = 10_000
 
-/** A secret key is cached for so long. With the time of a look-up that stays under the 5 s that revoking may take. */
+/** How long a secret key is cached. Together with a look-up this stays under the 5 s that revoking may take. */
 export const apiKeyCacheMs = 2 * second
 export const apiKeyCacheMax = 10_000
 /** How often the last use of a key is recorded. */
@@ -197,7 +197,7 @@ export const apiKeyTouchMs = 1 * minute
 /** How long the API's health waits for a store. */
 export const healthDeadlineMs = 2 * second
 
-/** `Retry-After` of 503, in seconds; a tracking key's own limit is one of a second. */
+/** `Retry-After` in seconds: of a 503, and of a 429 for a tracking key, whose limit is per second. */
 export const retryAfterSeconds = 5
 export const rateRetryAfterSeconds = 1
 
@@ -210,7 +210,7 @@ export const overviewRangeDaysMax = 366
 export const bucketsMax = 2_000
 export const overviewRowsDefault = 10
 export const overviewRowsMax = 100
-/** Of one list of sessions by a property: ten pages of 100. */
+/** Rows of one breakdown: ten pages of 100. */
 export const breakdownRowsMax = 1_000
 /** Filters: values of one filter, the length of a value, and sources that a channel filter may match. */
 export const filterValuesMax = 20
@@ -220,14 +220,14 @@ export const channelSourcesMax = 10_000
 export const conversionsDefault = 50
 export const conversionsMax = 200
 export const touchesOfConversionMax = 20
-/** Attempts at an overview whose cells are rewritten meanwhile. */
+/** Attempts at an overview when its cells are rewritten during the reading. */
 export const overviewAttemptsMax = 3
 export const recentEventsMax = 50
-/** Series: hour buckets up to, day buckets up to; weeks beyond. */
+/** A series has hour buckets up to the first span, day buckets up to the second, then weeks. */
 export const hourBucketsSpanMs = 72 * hour
 export const dayBucketsDaysMax = 120
 
-/** Equal questions for an overview share one answer for so long, which may be that much older. */
+/** How long identical overview requests share one answer; it may be that much older. */
 export const overviewReuse = { leastMs: 200, mostMs: 1 * second }
 /** People: rows of a page, events of a journey, letters of a search. */
 export const peopleDefault = 100
@@ -240,18 +240,18 @@ export const retentionDaysByPlan = { starter: 30, growth: 180, scale: 730 } as c
 /** The longest: the bound of a workspace's own setting. */
 export const retentionDaysMax = retentionDaysByPlan.scale
 export const botRetentionDays = 180
-/** Data that a downgrade or a lapse hides is deleted after so many days. */
+/** Data that is hidden by a downgrade or the end of a plan is deleted after this many days. */
 export const lapsedGraceDays = 30
-/** Nothing is deleted by age while the clocks of pipeline and stores are further apart: one of them is wrong. */
+/** If the clocks of pipeline and stores differ by more, one is wrong, and nothing is deleted by age. */
 export const deletionClockOffMaxMs = 1 * hour
 /** Visitor salts are deleted after so long. */
 export const saltKeepMs = 48 * hour
 /** How often ingest reads and deletes salts, and retries while Postgres doesn't answer. */
 export const saltSweepMs = 10 * minute
 export const saltRetryMs = 5 * second
-/** An erasure is remembered for so long. No event can arrive that was answered before it and is older. */
+/** How long an erasure is remembered. Events that were answered before it arrive within this time. */
 export const erasureKeepMs = 30 * day
-/** A shipped manifest is remembered for so long. No node returns with an older one. */
+/** How long a shipped manifest is remembered. No node returns with an older one. */
 export const shippedManifestKeepMs = 30 * day
 
 /** Names that people give, in Unicode code points. */

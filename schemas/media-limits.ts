@@ -18,14 +18,14 @@ export const formOverheadBytesMax = 256 * KiB
 export const formPartsMax = 20
 export const formHeadBytesMax = 16 * KiB
 export const formFieldBytesMax = 16 * KiB
-/** A sender of a file may send nothing for so long, and take so long altogether. */
+/** Deadlines of an upload: the longest silence of the sender, and the whole upload. */
 export const uploadStallMs = 10 * second
 export const uploadDeadlineMs = 15 * minute
 /** Files that one process takes at a time, each with about a megabyte of memory; beyond it 503. */
 export const uploadsAtOnceMax = 32
-/** Files that nothing refers to are deleted so often, so many with one question, once they have been there for so long. */
+/** Unreferenced files: how often they are deleted, how many with one query, and from which age. */
 export const mediaSweepMs = 1 * hour
 export const mediaSweepFilesEach = 500
 export const mediaOrphanAgeMs = 1 * hour
-/** A file that another machine was writing is given up after so long without a byte. */
+/** A draft of another machine is deleted after this long without a write. */
 export const mediaDraftAgeMs = 1 * hour

@@ -3,12 +3,12 @@
  * one mapper turns it into each transport's answer; nothing but the code and the public text leaves the process.
  */
 import { retryAfterSeconds } from './limits.ts'
-import { shownErrors, type ValidationError } from './validation-errors.ts'
+import { boundedErrors, type ValidationError } from './validation-errors.ts'
 
 interface ProblemEntry {
   readonly status: number
   readonly detail: string
-  /** Headers that say by HTTP what the caller should do. */
+  /** HTTP headers of the refusal, such as `Retry-After`. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -103,5 +103,5 @@ export function problem(code: keyof typeof problems, subject = '', options?: Err
 
 /** A 422 that carries these errors. */
 export function invalid(errors: readonly ValidationError[]): Problem {
-  return new Problem('validation_failed', { status: 422, detail: shownErrors(errors) })
+  return new Problem('validation_failed', { status: 422, detail: boundedErrors(errors) })
 }

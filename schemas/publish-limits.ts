@@ -1,4 +1,4 @@
-/** Bounds of publishing: of the queue in Postgres, and of what is asked of platforms. */
+/** Limits of publishing: of the queue in Postgres, and of requests to platforms. */
 
 const KiB = 1024
 const second = 1000
@@ -9,10 +9,10 @@ const hour = 60 * minute
 export const publishEveryMs = 0.5 * second
 /** Posts that are taken with one transaction. */
 export const duePostsEach = 500
-/** Targets that one process publishes at a time, and of them those of one account: a platform that hangs holds up itself alone. */
+/** Targets that one process publishes at a time, and those of one account, so that a platform that hangs doesn't delay others. */
 export const publishAtOnceMax = 64
 export const publishAtOnceEachMax = 16
-/** A target is claimed for so long, and the claim prolonged as often: a process that dies gives it away after this. */
+/** Lease of a claimed target, and how often it is renewed. If the process dies, another one takes the target after it. */
 export const publishLeaseMs = 15 * second
 export const publishProlongMs = 4 * second
 /** One attempt altogether, uploads included. */
@@ -36,7 +36,7 @@ export const providerPollMs = 1 * second
 /** Statuses of one question for an account's newest, and how many such questions. */
 export const mastodonStatusesEach = 40
 export const mastodonStatusPagesMax = 10
-/** Clocks of us and of an instance may differ by so much. */
+/** How far our clock and an instance's may differ. */
 export const providerClockOffMs = 5 * minute
 /** A post on Bluesky, in graphemes and in bytes. */
 export const blueskyGraphemesMax = 300

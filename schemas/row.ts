@@ -1,10 +1,9 @@
 /**
- * The canonical rows: the columns of `events`, `bot_visits` and `link_clicks`, once, in the order in which their RowBinary bytes lie in
- * the log and are loaded by ClickHouse. Columns of fixed width stand first, so that a segment can be read without
- * decoding its texts.
+ * The columns of `events`, `bot_visits` and `link_clicks`, in the order of their RowBinary bytes in the log and in inserts
+ * into ClickHouse. Columns of fixed width come first, so that a segment can be read without decoding its texts.
  *
- * A change of a list is a new `rowFormat` with its own column list: the log may hold rows of an older format, which are
- * loaded with theirs. Held by test/integration/row-parity.test.ts (row ↔ DDL) and test/property/row-codec.test.ts.
+ * A changed list needs a new `rowFormat`: the log may hold rows of an older format, and these are loaded with the old list.
+ * Held by test/integration/row-parity.test.ts (row ↔ DDL) and test/property/row-codec.test.ts.
  */
 
 import { storedNumbers, storedTexts } from './event-fields.ts'

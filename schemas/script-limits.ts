@@ -5,7 +5,7 @@ export const scriptMaxAgeSeconds = 3_600
 export const lateScriptMaxAgeSeconds = 31_536_000
 /** The same of what is sent for a key that isn't known, or can't be looked up. */
 export const unsureScriptMaxAgeSeconds = 60
-/** Texts of so many keys and flags are kept compressed: 12 KB each. */
+/** Cached compressed texts, one per key and flags: 12 KB each. */
 export const scriptVariantsMax = 1_000
 /** Bytes by gzip: of the script, and of both files. */
 export const scriptGzipBytesMax = 3_000

@@ -1,6 +1,6 @@
 /**
- * Validation errors in the shape of the contract (Pydantic v2's): what a 422 carries a list of. One builder an error
- * type, named like it, so that each text stands once. Members are built in the order `type, loc, msg, input, ctx`.
+ * Validation errors of a 422, in the contract's shape (Pydantic v2's). Each error type has one builder of the same name, so
+ * each text is defined once. Members are built in the order `type, loc, msg, input, ctx`.
  */
 
 import { errorInputBytesMax } from './limits.ts'
@@ -21,17 +21,17 @@ function error(type: string, loc: Loc, msg: string, input: unknown, ctx?: Ctx): 
   return ctx === undefined ? { type, loc, msg, input } : { type, loc, msg, input, ctx }
 }
 
-/** As they are answered: so that no answer is much longer than its request, what was sent is shown up to a bound. */
-export function shownErrors(errors: readonly ValidationError[]): ValidationError[] {
+/** The errors with bounded inputs, so that no answer is much longer than its request. */
+export function boundedErrors(errors: readonly ValidationError[]): ValidationError[] {
   return errors.map(({ type, loc, msg, input: sent, ...rest }) => {
-    const input = shownInput(sent)
+    const input = boundedInput(sent)
     const place = loc.map((step) => (typeof step === 'string' ? cutText(step) : step))
     return { type, loc: place, msg, ...(input !== undefined && { input }), ...rest }
   })
 }
 
 /** Long texts are cut, and long objects and lists left out, so that no answer is much longer than its request. */
-function shownInput(sent: unknown): unknown {
+function boundedInput(sent: unknown): unknown {
   if (typeof sent === 'string') return cutText(sent)
   return spareBytes(sent, errorInputBytesMax) < 0 ? undefined : sent
 }
@@ -41,7 +41,7 @@ function cutText(text: string): string {
   return new TextDecoder().decode(Buffer.from(text).subarray(0, errorInputBytesMax), { stream: true })
 }
 
-/** What a value leaves of so many bytes when it is written as JSON, about: negative as soon as it is too long. */
+/** `bytes` minus the approximate length of the value's JSON; negative as soon as it is too long. */
 function spareBytes(value: unknown, bytes: number): number {
   if (typeof value === 'string') return bytes - Buffer.byteLength(value) - 3
   if (typeof value !== 'object' || value === null) return bytes - 8
@@ -172,18 +172,18 @@ export function dictTooLong(loc: Loc, input: unknown, max: number, actual: numbe
   return error('too_long', loc, msg, input, { field_type: 'Dictionary', max_length: max, actual_length: actual })
 }
 
-/** A free dictionary was wanted. */
+/** The schema expects a free dictionary. */
 export function dictType(loc: Loc, input: unknown): ValidationError {
   return error('dict_type', loc, 'Input should be a valid dictionary', input)
 }
 
-/** An object with fields was wanted: also a whole body that is a list, a string or a number. */
+/** The schema expects an object with fields. Also for a whole body that is a list, a string or a number. */
 export function modelAttributesType(loc: Loc, input: unknown): ValidationError {
   const msg = 'Input should be a valid dictionary or object to extract fields from'
   return error('model_attributes_type', loc, msg, input)
 }
 
-/** One a key that isn't allowed: `loc` ends in the key, `input` is its value. */
+/** One error per key that isn't allowed: `loc` ends in the key, `input` is its value. */
 export function extraForbidden(loc: Loc, input: unknown): ValidationError {
   return error('extra_forbidden', loc, 'Extra inputs are not permitted', input)
 }
@@ -220,7 +220,7 @@ export function valueError(loc: Loc, input: unknown, text: string): ValidationEr
   return error('value_error', loc, `Value error, ${text}`, input, { error: {} })
 }
 
-/** The same, with more to tell machines by than its text. */
+/** The same with a `ctx` for programs. */
 export function codedValueError(loc: Loc, input: unknown, text: string, ctx: Ctx): ValidationError {
   return error('value_error', loc, `Value error, ${text}`, input, { error: {}, ...ctx })
 }

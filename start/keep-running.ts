@@ -29,7 +29,7 @@ export interface Kept {
 export interface Watcher {
   /** Its pid or its being up has changed. */
   changed(): void
-  /** It ended without being asked to, and is started again after so long. */
+  /** Delay before a process that ended by itself is started again. */
   died(name: string, how: string, againInMs: number): void
 }
 

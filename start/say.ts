@@ -1,14 +1,14 @@
-/** What `npm start` tells its user. */
+/** Output of `npm start` for its user. */
 import { relative } from 'node:path'
 import { devFilePath } from './dev-file.ts'
 import type { Started } from './product.ts'
 
-/** A line about what is going on. */
+/** Prints a line of progress. */
 export function say(line: string): void {
   process.stdout.write(`svc: ${line}\n`)
 }
 
-/** What to do now that it runs. The secret key is shown the one time that it is new. */
+/** Prints what to do next. The secret key is shown only when it is new. */
 export function greet({ port, dev, isNewKey, signInUrl }: Started): void {
   const file = relative(process.cwd(), devFilePath(dev.data_dir)) || devFilePath(dev.data_dir)
   const keys = isNewKey

@@ -1,4 +1,4 @@
-/** The pages of the dashboard: the shell that its script fills, and the one of who isn't signed in. */
+/** The HTML pages of the dashboard: the shell that its script fills, and the sign-in page. */
 import type { HttpReply } from '../../runtime/http/reply.ts'
 import { headTags, makeAssets } from './assets.ts'
 import type { FirstAnswers } from './first-answers.ts'

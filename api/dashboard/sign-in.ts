@@ -1,4 +1,4 @@
-/** How a browser of an owner comes to its session: by a link on this machine, or by e-mail and password from anywhere. */
+/** Signs an owner's browser in: by a link on this machine, or by e-mail and password from anywhere. */
 import { isIP } from 'node:net'
 import type { Postgres } from '../../postgres/client.ts'
 import { beginBrowserSession, signInByLink } from '../../postgres/tables/browser-sessions.ts'
@@ -32,7 +32,7 @@ const busyRetryMs = 1_000
 export function makeSignIn({ pg, signInLimiter, clock, proxies, isSecure }: SignInOptions) {
   let checks = 0
 
-  /** A link is for whoever sits at this machine, or has come to it by a tunnel. */
+  /** Links work only for requests to this machine's own address, a tunnel included. */
   async function byLink(head: RequestHead): Promise<HttpReply> {
     const token = new URLSearchParams(head.query).get('token')
     if (token === null) return signInPage(200)
@@ -41,7 +41,7 @@ export function makeSignIn({ pg, signInLimiter, clock, proxies, isSecure }: Sign
     return session === null ? signInPage(410) : begun(session)
   }
 
-  /** Nobody learns from the answer, or from its time, whether there is such an e-mail. */
+  /** Neither the answer nor its timing reveals whether the e-mail exists. */
   async function byPassword(request: HttpRequest): Promise<HttpReply> {
     if (!isFromOwnPage(request)) return problemReply('workspace_access_denied')
     const form = new URLSearchParams(request.body.toString())

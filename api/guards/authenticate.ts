@@ -48,7 +48,7 @@ export function makeAuthenticator(pg: Queryable, clock: Clock, log: Log): Authen
     return found
   }
 
-  /** Nobody waits for it, and a key works whether or not its use could be written down. */
+  /** Runs in the background. A failure to record the use doesn't affect the key. */
   function noteUse(id: number): void {
     const now = clock.now()
     const before = touchedAt.get(id)

@@ -1,4 +1,4 @@
-/** What a good key may not do: without a plan 402, outside its workspace and scopes 403. */
+/** Refusals of a valid key: 402 without a plan, 403 outside its workspace and scopes. */
 import type { FoundApiKey } from '../../postgres/tables/api-keys.ts'
 import { problem } from '../../schemas/problems.ts'
 import type { Operation } from '../operations/define.ts'

@@ -1,5 +1,5 @@
 /**
- * Deletes what nothing refers to: drafts of killed processes, and files whose row was never committed. Who uploads the same bytes
+ * Deletes unreferenced files: drafts of killed processes, and files whose row was never committed. An upload of the same bytes
  * at that moment holds their lock, so that a file isn't deleted under a row.
  */
 import type { Postgres } from '../../postgres/client.ts'

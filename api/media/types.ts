@@ -1,4 +1,4 @@
-/** The four types of media: what they are called, and which first bytes tell them. What a file is called is never believed. */
+/** The four media types, with names and signatures. The type is found by a file's first bytes, never by its name. */
 
 export interface MediaType {
   readonly contentType: 'image/jpeg' | 'image/png' | 'video/mp4' | 'video/quicktime'

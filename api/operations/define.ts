@@ -44,7 +44,7 @@ export interface Actor {
 
 /** What handlers may ask; `main.ts` puts the clients in. */
 export interface Stores {
-  /** For a mutation its transaction: what it writes is committed together with its audit row, and what webhooks are told. */
+  /** A mutation's transaction. Its writes are committed together with its audit row and its webhook events. */
   readonly pg: Queryable
   readonly ch: Pick<ClickHouse, 'query'>
   readonly media: FileStorage
@@ -52,7 +52,7 @@ export interface Stores {
   readonly box: SecretBox
   /** Of browsers' ids and of e-mails, as events have them. */
   readonly hashes: IdentityHashes
-  /** Lets equal questions that are asked at about the same time share one answer, which nobody may change. */
+  /** Lets identical requests at about the same time share one answer, which must not be modified. */
   readonly share: <Answer>(question: string, work: () => Promise<Answer>) => Promise<Answer>
 }
 
@@ -103,7 +103,7 @@ export interface Operation<Input extends OperationInput = OperationInput, Output
   readonly scope: Scope
   readonly input: Input
   readonly output: Output
-  /** What webhooks are told once it is done, with its output as the object. */
+  /** Webhook events to send on success, with the output as their object. */
   readonly emits?: WebhookEventType
   /** The handler writes to the outbox itself: what it emits is for one endpoint alone. */
   readonly writesOutbox?: true

@@ -1,4 +1,4 @@
-/** What a call came to, whatever transport it came by. */
+/** The outcome of a call, for any transport. */
 import { Problem } from '../../schemas/problems.ts'
 
 export interface Outcome {

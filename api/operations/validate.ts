@@ -1,4 +1,4 @@
-/** An operation's input, from what a transport collected to what its handler gets. */
+/** Validates an operation's input: turns what a transport collected into the handler's arguments. */
 import { z } from 'zod'
 import { idempotencyKeyLengthMax } from '../../schemas/api-limits.ts'
 import { findUnstorableText } from '../../schemas/json-text.ts'

@@ -1,7 +1,7 @@
 /**
  * MCP at `POST /mcp`: stateless, one JSON answer to one JSON-RPC message, protocol 2025-11-25. A call goes through the same chain
- * as by REST. What concerns the whole request (origin, key, plan, access, rate limit) is refused as REST refuses it, with
- * `{detail}`; a message that can't be read with HTTP 400 and a JSON-RPC error; all else with HTTP 200.
+ * as by REST. Refusals of the whole request (origin, key, plan, access, rate limit) are the same as REST's, with `{detail}`.
+ * A message that can't be read gets HTTP 400 and a JSON-RPC error. All other messages get HTTP 200.
  * docs/mcp.md has the table of refusals. Held by test/contract/mcp.test.ts and test/contract/mcp-parity.test.ts.
  */
 import type { RequestHead } from '../../runtime/http/head.ts'
@@ -140,7 +140,7 @@ function faultOfInitialize({ protocolVersion: wanted, capabilities, clientInfo }
   return isNamed && typeof clientInfo['version'] === 'string' ? undefined : 'clientInfo must have a name and a version'
 }
 
-/** A page of ours, or one of this machine where we are at home on it: whatever else a browser opens may not ask in its name. */
+/** Whether the origin is the API host's, or another loopback name where the API host is one. Other pages may not call. */
 function isTrusted(origin: string, apiHost: string): boolean {
   const own = new URL(apiHost)
   if (origin === own.origin) return true
@@ -165,7 +165,7 @@ function readInput(tool: Tool, args: Params, isUnstorable: boolean) {
   return input
 }
 
-/** What is wrong with the call itself is an error of the protocol; what a model can mend is a result. */
+/** A fault of the call itself becomes a protocol error; a fault that a model can correct becomes a result. */
 function answerOf(id: RpcId, tool: Tool, { status, body, headers, problem }: Outcome): Answer {
   if (status < 400) {
     const json = JSON.stringify(tool.structured(body))

@@ -1,4 +1,4 @@
-/** Operations over HTTP: finds the operation, collects its input, and turns what comes of it into a reply. */
+/** Operations over HTTP: finds the operation, collects its input, and turns the outcome into a reply. */
 import type { z } from 'zod'
 import type { RequestHead } from '../../runtime/http/head.ts'
 import { type HttpReply, jsonReply } from '../../runtime/http/reply.ts'
@@ -61,7 +61,7 @@ export function makeRestRouter(operations: readonly Operation[], gateway: RestGa
   }
 }
 
-/** Nobody without a key makes us hold a long body. */
+/** Checks the key before a long body is buffered. */
 export async function judgeKey(
   { headers }: RequestHead,
   { authenticator, by }: Pick<RestGateway, 'authenticator' | 'by'>,
@@ -151,7 +151,7 @@ function replyOf({ status, detail, headers }: Problem, more?: Record<string, str
   return jsonReply(status, { detail }, { ...unstored, ...headers, ...more })
 }
 
-/** What a key lets see is no cache's. */
+/** Caches must not store authenticated answers. */
 export const unstored = { 'Cache-Control': 'no-store' }
 
 /** To the path without its last slash; without a host, so that it stays with the address that the caller used. */

@@ -38,12 +38,13 @@ export const replay = defineCommand({
     const site = options.httpUrl('site')?.origin
     const isImport = options.flag('import')
     if (isImport && speed !== 'max') throw new UsageError("--speed doesn't go with --import")
-    const told = readTold(options)
+    const selection = readSelection(options)
     const workspaceId = options.id('workspace')
 
-    const isReplayed = told === 'pages' ? isPageRequest : ({ agent, target }: LogLine) => target !== '' && told(agent)
+    const isReplayed =
+      selection === 'pages' ? isPageRequest : ({ agent, target }: LogLine) => target !== '' && selection(agent)
     const survey = await surveyLog(path, signal, isReplayed)
-    if (survey.lastTime === 0) return nothingIn(path, argument, survey, told !== 'pages')
+    if (survey.lastTime === 0) return nothingIn(path, argument, survey, selection !== 'pages')
     const timing = chooseTiming(survey, { shiftTo, speed, isImport, now: Date.now() })
     const target = isImport ? undefined : await findTarget(options, installation, workspaceId)
     const chosenSite = site ?? survey.site ?? 'http://localhost'
@@ -54,9 +55,9 @@ export const replay = defineCommand({
     const key = hashKey(installation, target?.trackingKey)
     const reading = { site: chosenSite, timing, key, signal }
     const source =
-      told === 'pages'
+      selection === 'pages'
         ? await readPageEvents(path, { ...reading, isBot: isBotAgent })
-        : await readBotVisits(path, { ...reading, isWanted: told })
+        : await readBotVisits(path, { ...reading, isWanted: selection })
     const startedAt = performance.now()
     const showProgress = makeShow({ progress, source, size: (await stat(path)).size, startedAt })
     const counts = target
@@ -164,8 +165,8 @@ function readSpeed(text: string | undefined): Speed {
   throw new UsageError(`--speed must be max or a number above 0, got \`${text}\``)
 }
 
-/** Whose requests the bots endpoint is told of, by their user agents; or that pageviews are sent. */
-function readTold(options: OptionValues): 'pages' | ((agent: string) => boolean) {
+/** Either pageviews, or the user agents whose requests go to the bots endpoint. */
+function readSelection(options: OptionValues): 'pages' | ((agent: string) => boolean) {
   if (!options.flag('bots')) {
     if (options.flag('everybody')) throw new UsageError('--everybody goes with --bots only')
     return 'pages'

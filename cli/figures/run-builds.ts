@@ -1,4 +1,4 @@
-/** Builds that a command asks for: done here, or by a pipeline that runs, whoever has the turn. */
+/** Runs the builds that a command needs, in this process or in a running pipeline, whichever has the fold's lease. */
 import { BuildError, buildNextPart } from '../../pipeline/fold/build.ts'
 import { fold } from '../../pipeline/fold/fold.ts'
 import { whileLeased } from '../../pipeline/fold/lease.ts'

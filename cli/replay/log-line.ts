@@ -3,7 +3,7 @@
  *
  *   address ident user [17/May/2015:10:05:03 +0000] "GET /path HTTP/1.1" 200 1234 "referrer" "user agent" …
  *
- * In quotes, `\"`, `\\` and `\xHH` stand for what a text can't hold; what follows the agent is left unread.
+ * In quotes, `\"`, `\\` and `\xHH` stand for what a text can't hold; fields after the user agent are ignored.
  */
 import { createHmac } from 'node:crypto'
 

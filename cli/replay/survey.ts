@@ -1,4 +1,4 @@
-/** The first reading of the file: when it begins and ends and whose log it is. The second one sends. */
+/** First pass over the file: finds its time span and its site. The second pass sends. */
 import { kindOfSource } from '../../schemas/reference/sources.ts'
 import { CommandFailed } from '../command.ts'
 import { type LogLine, parseLogLine } from './log-line.ts'

@@ -1,7 +1,7 @@
 /**
- * Crawler visits of a range. Whole quarters of an hour and whole days of it are asked for in the words of the sums that each
- * part of the table has (migrations/0004_bot_visit_sums.sql): ClickHouse then reads those in place of the rows. The rest, at
- * both ends, are rows. Either way it is the rows that count: a part without sums gives the same figures, later.
+ * Crawler visits of a range. For whole quarters of an hour and whole days, the SQL repeats the expressions of the table's
+ * projections (migrations/0004_bot_visit_sums.sql), so ClickHouse reads sums instead of rows. Both ends of the range are
+ * read as rows. A part without projections gives the same figures, more slowly.
  */
 import { clickhouseQueryMemoryMax } from '../../schemas/limits.ts'
 import { type BotCategory, botVerified } from '../../schemas/row.ts'
@@ -49,7 +49,7 @@ export interface BotReport {
 }
 
 const quarterMs = 900_000
-/** Half of what a statement may take: from there on groups go to the disk. */
+/** Half of a statement's memory limit: beyond it, groups spill to the disk. */
 const settings = { max_bytes_before_external_group_by: String(clickhouseQueryMemoryMax / 2) }
 const distinctPaths = 'uniqCombined64State(18)(path)'
 
@@ -175,7 +175,7 @@ async function readPages(ch: Reader, span: ReadableSpan, limit: number): Promise
   }
 }
 
-/** What the sums are of: how long it is, and the SQL condition of whole ones, in the sums' own words. */
+/** The period of a projection: its length, and the SQL condition of whole periods, as the projection writes it. */
 interface Unit {
   readonly ms: number
   readonly isWhole: string

@@ -5,7 +5,7 @@
 import { moment } from '../rollups/event-sql.ts'
 import type { Reader } from './reader.ts'
 
-/** SQL of what a person's clicks count once for, over rows of kind `click`. */
+/** SQL of the key by which a person's clicks count once, over rows of kind `click`. */
 export const countedOnce = "(link_id, visitor, toStartOfHour(occurred_at, 'UTC'))"
 
 export interface LinkClickCounts {

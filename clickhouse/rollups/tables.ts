@@ -9,7 +9,7 @@ import type { IdRange } from '../../schemas/id-ranges.ts'
 import type { ClickHouse } from '../client.ts'
 import { type SumName, sumNames } from './appearance.ts'
 
-/** What a session's row counts for, as lists of one length: what each element is stands in pipeline/fold/appearances.ts. */
+/** Appearances of a session's row, as lists of equal length. pipeline/fold/appearances.ts defines their elements. */
 export type Seen = Record<'kind' | 'prev_day' | 'after_ms' | SumName, number[]> & Record<'key' | 'detail', string[]>
 
 /** Numbers of 64 bits are decimal texts, times milliseconds, and flags 0 or 1. */
@@ -127,7 +127,7 @@ export async function insertLines(
   })
 }
 
-/** What a row has where it has nothing to say. */
+/** Default values of a row's columns. */
 export function emptySession(): SessionRow {
   return {
     ...{

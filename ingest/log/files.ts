@@ -57,7 +57,7 @@ export class LogFiles {
 
   /**
    * Opens the folder, making it if need be; `numbers` are the files with content, oldest first.
-   * @param sparesMax so many files are kept to be used again: none where nobody writes
+   * @param sparesMax how many spare files are kept for reuse; 0 for a folder without a writer
    */
   static async open(
     folder: string,
@@ -113,12 +113,12 @@ export class LogFiles {
     return { number, fd }
   }
 
-  /** A sync of this file has failed: what the kernel says of it can't be relied on, so it is never written again. */
+  /** Marks a file whose sync failed. The kernel's state of it can't be trusted, so it is never written again. */
   distrust(number: number): void {
     this.distrusted.add(number)
   }
 
-  /** Lets go of a file whose rows are all stored: kept as a spare, or removed where it can't be one. */
+  /** Releases a file whose rows are all stored: it becomes a spare, or is removed where it can't be one. */
   async release(number: number): Promise<void> {
     const path = this.pathOf(number)
     // Where nobody writes, the newest file goes too, but for its number: no later file may have it again.

@@ -1,4 +1,4 @@
-/** The numbers of one thread's segments: at hand at once, from reservations of which one is always ahead. */
+/** Segment numbers of one thread. One reservation is always prefetched, so taking a number never waits. */
 import type { Log } from '../../runtime/log.ts'
 import type { NumberRange } from '../ids.ts'
 

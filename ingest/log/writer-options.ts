@@ -1,4 +1,4 @@
-/** What a log writer is given, and whom it tells. */
+/** Options and callbacks of a log writer. */
 import type { Log } from '../../runtime/log.ts'
 import type { Column, Hash64 } from '../../schemas/row.ts'
 import type { DiskIo, LogFiles } from './files.ts'
@@ -10,15 +10,15 @@ export interface LogWriterOptions {
   readonly files: LogFiles
   readonly numbers: Pick<SegmentNumbers, 'take'>
   readonly io: DiskIo
-  /** Told of every segment once it is sealed, in order. */
+  /** Called for every sealed segment, in order. */
   readonly onSealed: (segment: Omit<Segment, 'folder'>) => void
-  /** Told when the first row of a segment is appended: before anybody is answered. */
+  /** Called when the first row of a segment is appended, before any request of it is answered. */
   readonly onFirstRow: (number: number) => void
   /** Told of every other number taken once it is known that the log holds no row of it that counts. */
   readonly onUnused: (number: number) => void
   /** A segment stays open beyond its age while this answers true: larger inserts while the loader is behind. */
   readonly isLoaderBusy: () => boolean
-  /** Told of every claim of a group that failed, so that a retry isn't taken for a duplicate. */
+  /** Called for every claim of a failed group, so that a retry doesn't count as a duplicate. */
   readonly onClaimLost: (claim: Hash64, id: number) => void
   readonly observeSync: (seconds: number, rows: number) => void
   readonly log: Log

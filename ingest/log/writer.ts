@@ -1,13 +1,14 @@
 /**
- * Group commit. Rows are encoded into the gathering group; one group is in flight at a time: one write, one sync, then
- * every waiter of it is told. Meanwhile the next group gathers; commit-pace.ts says when it goes.
+ * Group commit. Rows are encoded into the gathering group while the group before is in flight. Each group takes one write
+ * and one sync; then its waiters are called. commit-pace.ts decides when the next group is written.
  *
- * What holds:
- * - a waiter hears `true` only when its rows are synced;
- * - a group that fails is not acknowledged, and its file is never synced again: it counts up to its last synced group,
- *   the next file says so in its header, and rows go on in that file. Its waiters hear `false` once that is durable; when
- *   no file can be had for seconds they hear it all the same, and a kill before one can be had may bring the rows back;
- * - a group belongs to one segment, a segment to one file; ids of a failed group are never used again.
+ * Invariants:
+ * - A waiter gets `true` only when its rows are synced.
+ * - A group that fails is not acknowledged, and its file is never synced again. The file is valid up to its last synced
+ *   group. The next file's header records that end, and writing continues there.
+ * - Waiters of a failed group get `false` once that header is durable. If no file can be made for seconds they get it
+ *   anyway; a kill before one is made may then recover the rows.
+ * - A group belongs to one segment, a segment to one file. Ids of a failed group are never used again.
  *
  * Held by test/unit/log-writer.test.ts and test/crash/*.
  */
@@ -47,7 +48,7 @@ export class LogWriter<Row extends { id: number }> {
   private inflight: GatheringGroup | undefined
   private freeBuffers: GroupBuffer[] = []
   private isRolling = false
-  /** From a failed write or sync until another file is open. */
+  /** True from a failed write or sync until another file is open. */
   private isBroken = false
   private isClosed = false
   private idleWaiters: (() => void)[] = []
@@ -70,8 +71,8 @@ export class LogWriter<Row extends { id: number }> {
   }
 
   /**
-   * Whether `rows` more rows, encoded in at most `bytes`, can be taken now, all or none of them. False while the disk fails
-   * or is far behind: nothing may be appended then.
+   * Whether the writer can accept `rows` more rows of at most `bytes` in total. False while the disk fails or is far
+   * behind. Call it before `append`.
    */
   hasRoom(rows: number, bytes: number): boolean {
     if (this.isClosed || this.isBroken) return false
@@ -90,8 +91,8 @@ export class LogWriter<Row extends { id: number }> {
   }
 
   /**
-   * Appends one row after `hasRoom`, giving it its id, which is returned. It is durable when a waiter added by `whenSynced`
-   * after this call hears so.
+   * Appends one row after `hasRoom`, sets its id and returns it. The row is durable once a waiter that `whenSynced` adds
+   * after this call gets `true`.
    */
   append(row: Row, claim: Hash64 | null, side: SidePayload | null): number {
     const gathering = this.gathering!
@@ -104,7 +105,7 @@ export class LogWriter<Row extends { id: number }> {
     return id
   }
 
-  /** Calls back once everything appended so far is synced, or with `false` once it is known that it won't be. */
+  /** Calls back with `true` once everything appended so far is synced, or with `false` once it is known to be lost. */
   whenSynced(waiter: OnSynced): void {
     if (this.gathering && this.gathering.rows > 0) this.gathering.waiters.push(waiter)
     else if (this.inflight) this.inflight.waiters.push(waiter)
@@ -197,7 +198,7 @@ export class LogWriter<Row extends { id: number }> {
     })
   }
 
-  /** The file can't be trusted beyond its last synced group: go on in another, and only then let the waiters know. */
+  /** The file is valid only up to its last synced group: continue in another, then call the waiters. */
   private async fail(group: GatheringGroup, error: Error): Promise<void> {
     this.isBroken = true
     if (this.file) this.options.files.distrust(this.file.number)
@@ -222,9 +223,8 @@ export class LogWriter<Row extends { id: number }> {
   }
 
   /**
-   * Opens the next file, trying until it succeeds. Until then nothing is taken. `lost` groups hear of their loss once the
-   * new file says where the old one ends, or when that can't be had for long; a group that gathers for a file that can't be
-   * had hears of it after the first try: nothing of it is on the disk.
+   * Opens the next file, with retries; until then no rows are accepted. Waiters of `lost` groups get `false` once the new
+   * file records the old one's end, or after several tries; those of the gathering group after the first failed try.
    */
   private async roll(previousEnd: number, lost: GatheringGroup[] = []): Promise<void> {
     this.isRolling = true
@@ -250,7 +250,7 @@ export class LogWriter<Row extends { id: number }> {
     this.isBroken = false
   }
 
-  /** Gives up the group that gathers. */
+  /** Drops the gathering group. */
   private dropGathering(): void {
     const dropped = this.gathering
     this.gathering = undefined

@@ -1,8 +1,8 @@
 /**
- * Claims on `client_event_id`s over all nodes: who first wrote an id keeps it. claims-layout.ts says how they lie in Redis.
+ * Claims on `client_event_id`s over all nodes: the first event to claim an id keeps it. claims-layout.ts has the layout in Redis.
  *
- * Asking again with the same event id gives the same answer: claims may be repeated at any time. When there are more claims
- * than allowed, or Redis has no memory left, the oldest slice is dropped and the metric of the window really held says so.
+ * A claim is idempotent: the same event id gets the same answer again. When there are more claims than allowed, or Redis is
+ * out of memory, the oldest slice is dropped, and the metric of held hours falls.
  * Held by test/integration/claims.test.ts.
  */
 import { type Redis, Redis as RedisClient, ReplyError } from 'ioredis'

@@ -1,4 +1,4 @@
-/** What a manifest will say: which rows are dropped for an earlier claim, and what the rest is. */
+/** Builds the content of a manifest: rows dropped because of an earlier claim, and the rows kept. */
 import type { Log } from '../../runtime/log.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { type Batch, forEachRow, hasClaim, workspaceHourOf } from './batch.ts'

@@ -1,5 +1,5 @@
 /**
- * What the shipper of one stream has done: an append-only file of lines, each with a checksum of its own.
+ * Journal of one stream's shipper: an append-only file of lines, each with its own checksum.
  *
  *   <crc32 in hex> {"t":"boot","id":…}                  the machine's boot this process runs in
  *   <crc32 in hex> {"t":"frozen","m":manifest}          synced before anything of the manifest is sent
@@ -8,9 +8,9 @@
  *   <crc32 in hex> {"t":"mark","lease":…,"through":…}   synced before a mark is published: see marks.ts
  *   <crc32 in hex> {"t":"repair","id":…}                synced before rows are inserted behind a published mark
  *
- * `loaded` and `copied` need no sync: a lost one means that the store is asked again. A line that doesn't check is left
- * out; what it may have said is asked of the stores, because every segment found at start is. The file is written anew,
- * with the present state, at start and whenever it has grown large. Held by test/unit/ship-journal.test.ts.
+ * `loaded` and `copied` need no sync: if one is lost, the shipper asks the store again. A line with a wrong checksum is
+ * skipped; at start the shipper asks the stores about every segment anyway. The file is compacted to the current state at
+ * start and whenever it has grown large. Held by test/unit/ship-journal.test.ts.
  */
 import { closeSync, fdatasync, openSync, writeSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -35,18 +35,18 @@ export interface ManifestState {
   /** When ClickHouse was known to hold it, milliseconds since 1970; 0 before. */
   loadedAt: number
   isCopied: boolean
-  /** Rows of it may have been inserted behind a published mark, and nobody has been told so yet. */
+  /** Rows of it may have been inserted behind a published mark, and that isn't reported yet. */
   needsRepair: boolean
 }
 
 export class ShipJournal {
   private readonly states = new Map<number, ManifestState>()
-  /** By the first segment of a lease: no mark beyond this event id was published. */
+  /** By the first segment of a lease: the highest mark (event id) that may have been published. */
   private readonly marks = new Map<number, number>()
   private isUnsure = false
   private bytes = 0
   private fd = -1
-  /** While it is set nothing is appended. */
+  /** Appends wait while it is set. */
   private rewriting: Promise<void> | undefined
 
   private constructor(
@@ -56,8 +56,8 @@ export class ShipJournal {
   ) {}
 
   /**
-   * Reads the journal and writes it anew. After a power loss (another boot id) manifests that were loaded less than
-   * `reopenMs` before the last of them count as not loaded: they are asked for again.
+   * Reads the journal and compacts it. After a power loss (another boot id), manifests that were loaded less than
+   * `reopenMs` before the last one count as not loaded, so the shipper asks for their rows again.
    */
   static async open(path: string, bootId: string, reopenMs: number, log: Log): Promise<ShipJournal> {
     const journal = new ShipJournal(path, bootId, log)
@@ -73,7 +73,7 @@ export class ShipJournal {
     return journal
   }
 
-  /** Lines were lost when it was opened, or it was not there: marks may have been published that it doesn't know of. */
+  /** Lines were lost or the file was missing at opening: marks may have been published that it doesn't know. */
   get mayLackMarks(): boolean {
     return this.isUnsure
   }
@@ -125,7 +125,7 @@ export class ShipJournal {
     await this.appendSynced([{ t: 'mark', lease, through }], () => this.marks.set(lease, before))
   }
 
-  /** Nothing is left to be said of the lease: its marks need not be known any more. */
+  /** Forgets the marks of a lease that is finished. */
   forgetMark(lease: number): void {
     this.marks.delete(lease)
   }
@@ -205,7 +205,7 @@ export class ShipJournal {
     }
   }
 
-  /** Appends lines that stand for a change of the state made already; `undo` takes it back. */
+  /** Appends lines for a change already made to the state; `undo` reverts it if the append fails. */
   private async appendSynced(lines: readonly Line[], undo: () => void): Promise<void> {
     try {
       for (const line of lines) this.append(line)
@@ -258,7 +258,7 @@ export class ShipJournal {
     await writeFileDurably(this.path, text)
     if (this.fd >= 0) closeSync(this.fd)
     this.fd = openSync(this.path, 'a')
-    // The state alone may be large, with a long backlog: what counts towards the next time is what is added to it.
+    // With a long backlog the state alone may be large. Only bytes added to it count towards the next compaction.
     this.bytes = 0
   }
 }

@@ -1,17 +1,17 @@
 /**
  * Puts a manifest's rows into ClickHouse exactly once.
  *
- * The first try is one insert under the manifest's token; its definite success is the end. Anything else is an unknown
- * outcome, and the token alone doesn't settle it: a single ClickHouse that died inside an insert can remember the token of
- * a part that it never committed. So:
+ * The first try is one insert under the manifest's token. A definite success ends it. Any other outcome is unknown, and the
+ * token alone doesn't settle it: a single ClickHouse that died inside an insert can remember the token of a part that it
+ * never committed. So these steps repeat until they succeed:
  *
- *   1. make sure that the insert no longer runs, and ask which ids are there; none missing: done
- *   2. all missing: send the whole once more under the same token. It is in ClickHouse's log from here on, so that the first
- *      try, should it still be on its way (a server that was stopped reads its sockets when it goes on), stores nothing.
- *      Some missing: the first try has run, and what it began it won't go on with
- *   3. ask again; what is missing now was swallowed by a token without a part: insert it under a token of its own
+ *   1. Make sure that the insert no longer runs, and ask which ids are there. If none is missing, it is done.
+ *   2. If all are missing, send all rows again under the same token. ClickHouse then knows the token. If the first try is
+ *      still in transit (a paused server reads its sockets when it resumes), it stores nothing.
+ *      If only some are missing, the first try has run and won't continue.
+ *   3. Ask again. Rows that are still missing were swallowed by a token without a part: insert them under a new token.
  *
- * until a success. Rows that ClickHouse refuses are found by halving and set aside alone.
+ * Rows that ClickHouse refuses are found by bisection and set aside one by one.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { InsertRefused } from '../../clickhouse/client.ts'

@@ -1,6 +1,6 @@
 /**
- * A manifest says what one insert holds: which segments, which of their rows. Once it is frozen (written and synced in the
- * journal) the content never changes, whatever happens to the claims behind it, so that any step may be repeated.
+ * A manifest lists the content of one insert: segments, and which of their rows. Once it is frozen (written and synced in
+ * the journal) it never changes, even if its claims are lost, so any step may be repeated.
  */
 import type { Segment } from '../log/segment.ts'
 

@@ -1,20 +1,20 @@
 /**
- * Up to where the events of this node's leases are shipped, told to whoever folds them. A lease's mark is the largest
- * event id W such that every row of `events` of the lease with an id up to W is in ClickHouse or never will be.
+ * Publishes to Postgres up to where the events of this node's leases are shipped, for the fold. A lease's mark is the
+ * largest event id W such that every row of the lease in `events` with an id up to W is in ClickHouse or never will be.
  *
- * Marks may only be behind. Where rows are inserted behind one all the same (after a power loss ClickHouse has lost what it
- * had acknowledged; lines of the journal were damaged), their hours are told once the rows are there, and before the
- * manifest counts as loaded again. So that this is known whatever dies in between, two things are synced into the shipping
- * journal: a mark before it is published, and that a manifest will need repair before its rows are sent.
+ * Marks may only be behind. A repair may still insert rows behind a mark: after a power loss in which ClickHouse lost
+ * acknowledged rows, or after damage to the journal. Then the rows' hours are recorded in Postgres before the manifest counts
+ * as loaded again. To know this after any crash, the journal syncs two things: a mark before it is published, and the need
+ * of a repair before the manifest's rows are sent.
  *
- * With the marks goes the time T as of which they are complete: every event that this node answered before T is up to the
- * mark of its lease, or never will be stored. An event is answered after the first row of its segment was appended. So T is
- * that time of the oldest segment that isn't loaded, or else the time before all segments were looked at. Workers tell of
- * first rows by messages: after the time was taken, the answers to a question make sure that all messages are here.
- * An open segment without rows holds nothing back. One that was found at start does, because nobody knows its times.
- * All of a node's leases are published in one statement, also when nothing has changed: silent nodes count as dead.
+ * With the marks goes the time T as of which they are complete: every event that this node answered before T has an id up
+ * to its lease's mark, or never will be stored. An event is answered after the first row of its segment was appended. So T
+ * is the time of that append for the oldest segment that isn't loaded. If all are loaded, T is the time before the check.
+ * Workers report first rows by messages. After the time is read, a round trip to each worker ensures that all have arrived.
+ * An open segment without rows doesn't hold T back. A segment found at start does, because its times are unknown.
+ * All leases of a node are published in one statement, also when nothing has changed: silent nodes count as dead.
  *
- * Nothing waits for Postgres but such a manifest. Held by test/property/marks.test.ts and test/integration/marks.test.ts.
+ * Only a manifest under repair waits for Postgres. Held by test/property/marks.test.ts and test/integration/marks.test.ts.
  */
 import type { Mark } from '../../postgres/tables/segment-leases.ts'
 import type { Log } from '../../runtime/log.ts'
@@ -28,11 +28,11 @@ import { isWhole, type Manifest, type Part } from './manifest.ts'
 /** Where marks and repairs go. @throws StoreUnavailable */
 export interface MarkStore {
   /**
-   * Of all leases of the node. @param completeForMs asked once the store has read its clock: for how long all that was
-   * answered has been up to these marks; null: not known
+   * Publishes the marks of all the node's leases. @param completeForMs called once the store has read its clock: how long
+   * ago T was; null: not known
    */
   advance(marks: readonly Mark[], completeForMs: () => number | null): Promise<void>
-  /** For each (workspace, UTC hour since 1970): its rows were changed behind the marks. */
+  /** Records each (workspace, UTC hour since 1970) whose rows were changed behind the marks. */
   recordRepairs(keys: Manifest['keys']): Promise<void>
 }
 
@@ -40,17 +40,17 @@ export interface MarksOptions {
   readonly leases: Pick<SegmentLeases, 'held' | 'letGo'>
   readonly journal: ShipJournal
   readonly store: MarkStore
-  /** Resolves once all that the writers had told before is known here. */
-  readonly hearWriters: () => Promise<void>
+  /** Resolves once all messages that the writers sent before the call have arrived. */
+  readonly writerBarrier: () => Promise<void>
   readonly log: Log
 }
 
-/** What an orderly stop may take to publish once more. */
+/** Time that an orderly stop has to publish once more. */
 const closeMs = 1_000
-/** Failures in a row before it is said: one is nothing. */
+/** Failures in a row before one is logged. */
 const failuresUntold = 10
 
-/** Of the monotonic clock that all threads of the process share; performance.now() begins anew in each. */
+/** Reads the monotonic clock that all threads of the process share; performance.now() starts at zero in each thread. */
 export function monotonicMs(): number {
   return Number(process.hrtime.bigint()) / 1e6
 }
@@ -61,7 +61,7 @@ interface Undone {
   rowsSince: number
 }
 
-/** Segments that have got a number and whose rows are not all loaded yet. */
+/** Segments that have a number and whose rows aren't all loaded yet. */
 export class UndoneSegments {
   private readonly segments = new Map<number, Undone>()
 
@@ -191,7 +191,7 @@ export class Marks {
     await Promise.race([Promise.resolve(this.publishing).then(() => this.publish()), sleep(closeMs)])
   }
 
-  /** Publishes so long after it was last done: at once, if that is over. */
+  /** Publishes `ms` after the last time, or at once if that has passed. */
   private publishIn(ms: number): void {
     clearTimeout(this.timer)
     if (!this.isRunning) return
@@ -223,7 +223,7 @@ export class Marks {
     const now = monotonicMs()
     this.publishedAt = now
     this.isMoved = false
-    await this.options.hearWriters()
+    await this.options.writerBarrier()
     // Time and marks are of one moment.
     const completeAt = this.undone.completeAt(now)
     const held = leases.held()

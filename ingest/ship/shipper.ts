@@ -1,17 +1,18 @@
 /**
- * Ships the sealed segments of one stream, of all the node's folders, in three stages with a cursor each, so that no store's outage stops the other:
+ * Ships the sealed segments of one stream from all the node's folders. Each of the three stages has a cursor of its own, so
+ * an outage of one store doesn't stop the other:
  *
  *   freeze   segments → claims (Redis) → a manifest in the journal
  *   load     manifests → ClickHouse, one insert at a time
  *   copy     side payloads of manifests → the inbox (Postgres)
  *
- * What is loaded moves the marks (marks.ts); rows that were inserted behind one are told of in a stage of their own.
+ * Loaded manifests advance the marks (marks.ts). A further stage reports rows that were inserted behind a published mark.
  *
- * A segment is done when every part of it is loaded and copied; a file when all its segments are. Done files are kept a
- * while (a power loss may have taken what ClickHouse acknowledged) and are then used again, oldest first.
+ * A segment is done when all its parts are loaded and copied; a file is done when all its segments are. Done files are kept
+ * for some minutes, because a power loss may destroy rows that ClickHouse acknowledged. Then they are recycled, oldest first.
  *
- * Any stage may be repeated at any time, and at start everything unfinished is: what was found in the files is settled by
- * asking ClickHouse, never by sending it blindly. Held by test/crash/*.
+ * Every stage is idempotent. A start repeats everything unfinished: it asks ClickHouse which rows exist before it sends
+ * any. Held by test/crash/*.
  */
 import { randomBytes } from 'node:crypto'
 import type { ClickHouse } from '../../clickhouse/client.ts'
@@ -70,7 +71,7 @@ export interface ShipperOptions {
 /** How soon claims are tried again while Redis is away. */
 const retryClaimsMs = 200
 const claimsPauseMs = 1_000
-/** What a stage may take to end when the shipper closes: an insert that hangs is found again at the next start. */
+/** How long close() waits for a stage. The next start settles an insert that hangs. */
 const stagesEndMs = 1_000
 /** Inserts of so many rows begin at least so far apart. */
 const pacedRowsMin = 4096
@@ -92,7 +93,7 @@ export class Shipper {
     this.stages = new Stages(options.log, () => options.count('retried', 1))
   }
 
-  /** Takes over what was found at start, shipped or not. Then the stages run until `close`. */
+  /** Takes over the files found at start. Then the stages run until `close`. */
   start(): void {
     const { journal } = this.options
     const frozen = journal.frozenParts()
@@ -123,7 +124,7 @@ export class Shipper {
     this.stages.wake()
   }
 
-  /** Bytes of log whose rows are not all stored in both stores, and for how long the oldest of them has waited. */
+  /** Segments that at least one of the two stores lacks: their bytes, number, and the age of the oldest. */
   backlog(): { bytes: number; segments: number; ageMs: number } {
     const frozen = new Set([...this.toLoad, ...this.toRepair, ...this.toCopy])
     let { bytes } = this.waiting
@@ -154,7 +155,7 @@ export class Shipper {
     return [this.waiting, this.toLoad, this.toRepair, this.toCopy].some(({ length }) => length > 0)
   }
 
-  /** The same damage is met by every stage that reads it: it is told of once. */
+  /** Reports damage once, although every stage that reads it finds it. */
   private readonly setDamageAside = async (name: string, bytes: Buffer): Promise<void> => {
     if (this.damages.has(name)) return
     await this.options.setAside(
@@ -186,14 +187,14 @@ export class Shipper {
     ) {
       return Math.max(20, gatherWhileBehindMs - age)
     }
-    // What waits for Redis is older, but doesn't hold up rows that need no claim.
+    // Rows that wait for Redis are older, but don't delay rows that need no claim.
     for (const state of ['rest', 'claimed', 'fresh'] as const) if (await this.freezeSome(state)) return 0
     return retryClaimsMs
   }
 
   /** Freezes the next segments in `state`. False: there are none, or their claims can't be made now. */
   private async freezeSome(state: WaitingState): Promise<boolean> {
-    // Reading segments again and again would cost more than Redis's being back a second later.
+    // Rereading the segments at every try costs more than noticing a second later that Redis is back.
     if (state !== 'fresh' && performance.now() < this.claimsNotBefore) return false
     const taken = this.waiting.together(state)
     if (taken.length === 0) return false
@@ -228,7 +229,7 @@ export class Shipper {
       if (state.needsRepair) this.toRepair.push(next)
       else await this.finishLoad(state)
       this.options.count('loaded', manifest.rows)
-      // Under load fewer inserts of more rows: each costs ClickHouse a part to write and to merge.
+      // Under load, make fewer and larger inserts: each costs ClickHouse a part to write and to merge.
       const isLarge = manifest.rows >= pacedRowsMin && !this.isDraining
       if (isLarge) await sleep(Math.max(0, insertIntervalMs - (performance.now() - startedAt)))
       this.toLoad.shift()

@@ -34,7 +34,7 @@ export interface ShippingOptions {
   /** Of the stream that aggregates are built of. */
   readonly markStore?: MarkStore
   /** Resolves once all that the writers had told before has been heard; left out where they tell without delay. */
-  readonly hearWriters?: () => Promise<void>
+  readonly writerBarrier?: () => Promise<void>
   readonly claimWaitMs: number
   readonly insertDeadlineMs?: number
   readonly clock: Clock
@@ -101,7 +101,7 @@ export async function openShipper(
   folders: readonly ShippedFolder[],
   onLoading: (isLoading: boolean) => void,
 ): Promise<Shipper> {
-  const { stream, nodeFolder, leases, markStore, hearWriters = async () => {} } = options
+  const { stream, nodeFolder, leases, markStore, writerBarrier = async () => {} } = options
   const log = options.log.child({ stream })
   const setAside = makeSetAside(join(nodeFolder, 'set-aside'), log, options.countSetAside)
   const all = [...folders]
@@ -114,7 +114,7 @@ export async function openShipper(
   // The journal is the node's, as the shipper is: a manifest has segments of several folders.
   const journalFile = join(folderOf(nodeFolder, 0, stream), 'shipping.journal')
   const journal = await ShipJournal.open(journalFile, options.bootId, retiredFileKeepMs, log)
-  const marks = markStore && new Marks({ leases, journal, store: markStore, hearWriters, log })
+  const marks = markStore && new Marks({ leases, journal, store: markStore, writerBarrier, log })
   await marks?.adopt(all.flatMap(({ recovered }) => recovered.segments))
   const shipper = new Shipper({
     stream,

@@ -1,4 +1,4 @@
-/** What is kept of a crawler's address: a hash that can't be undone once the day's salt is deleted. */
+/** Hash of a crawler's address. It can't be reversed once the day's salt is deleted. */
 import { createHmac } from 'node:crypto'
 import { addressCacheMax } from '../../schemas/limits.ts'
 import { networkOf } from './hash-ids.ts'

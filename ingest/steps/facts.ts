@@ -1,4 +1,4 @@
-/** What the steps of enrichment work on: one event with what is known of it so far, and the row that they fill. */
+/** State of the enrichment steps: one event, the facts found so far, and the row to fill. */
 
 import { emptyEventRow } from '../../schemas/empty-row.ts'
 import type { TrackEvent } from '../../schemas/event.ts'

@@ -1,4 +1,4 @@
-/** What a host is among sites, worked out once for each and remembered. */
+/** Classifies hosts, with a cache. */
 import { LRUCache } from 'lru-cache'
 import { parse } from 'tldts'
 import { hostCacheMax } from '../../schemas/limits.ts'

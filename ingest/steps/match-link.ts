@@ -1,6 +1,6 @@
 import type { Facts, Step, Verdict } from './facts.ts'
 
-/** Whose links and posts are. Nothing here waits: what isn't known at once isn't known. */
+/** Workspaces of links and posts, from memory only: a link or post that isn't cached counts as unknown. */
 export interface Ownership {
   linkOfId(id: number): { readonly workspaceId: number; readonly postId: number | null } | undefined
   workspaceOfPost(id: number): number | undefined

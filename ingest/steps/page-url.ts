@@ -72,7 +72,7 @@ function isPage(text: string): boolean {
 }
 const runsScript = /^(javascript|vbscript|data)$/i
 
-/** What is kept of a referrer: the URL without the values of click ids. Nothing of one that runs a script where it is followed. */
+/** The referrer as stored: without the values of click ids, and empty for a URL that would run a script. */
 export function keptReferrer(url: string): string {
   return !url.startsWith('http') && leadsToScript(url) ? '' : withoutClickValues(url)
 }
@@ -186,7 +186,7 @@ function readParameters(url: string, start: number, end: number, page: PageUrl):
   if (isCut) page.url = kept + url.slice(keptEnd)
 }
 
-/** 0 for what is no id of ours. */
+/** The id that the text holds; 0 for any other text. */
 function idOf(text: string): number {
   const id = /^\d{1,10}$/.test(text) ? Number(text) : 0
   return id <= idMax ? id : 0
@@ -194,7 +194,7 @@ function idOf(text: string): number {
 /** What its column holds. */
 const idMax = 2 ** 32 - 1
 
-/** A parameter's text, as long as its column takes; as it stands where it isn't well encoded. */
+/** A parameter's decoded text, cut to its column's length; undecoded where the encoding is invalid. */
 function decode(value: string): string {
   let text = value
   if (text.includes('%') || text.includes('+')) {

@@ -1,7 +1,7 @@
 import { explainTime, timeOf } from './event-time.ts'
 import type { Facts, Verdict } from './facts.ts'
 
-/** Refuses what is too old, and dates what comes from the future now. */
+/** Refuses events that are too old, and sets the time of future events to now. */
 export function resolveTime({ event, sender, workspace, row }: Facts): Verdict {
   const { receivedAt } = sender
   const time = timeOf(event, receivedAt, workspace.timezone)

@@ -1,4 +1,4 @@
-/** Remembers what was worked out with the salt of a day, and forgets it together with that salt. */
+/** Cache of values computed with a day's salt. It is dropped together with that salt. */
 import { LRUCache } from 'lru-cache'
 
 /** The salt of the UTC day that holds the moment `ms`. */

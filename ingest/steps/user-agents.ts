@@ -1,4 +1,4 @@
-/** What a user agent says, worked out once for each and remembered. */
+/** Parses user agents, with a cache. */
 import Bowser from 'bowser'
 import { LRUCache } from 'lru-cache'
 import { agentCacheMax, userAgentLengthMax } from '../../schemas/limits.ts'

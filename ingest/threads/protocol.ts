@@ -1,4 +1,4 @@
-/** What a worker and the node's main thread ask and tell each other. */
+/** Messages between a worker and the node's main thread. */
 import type { Figures } from '../../runtime/metrics.ts'
 import type { StreamName } from '../../schemas/row.ts'
 import type { NumberRange } from '../ids.ts'
@@ -6,7 +6,7 @@ import type { Recovered } from '../log/recover.ts'
 import type { Segment } from '../log/segment.ts'
 import type { Health } from '../pages.ts'
 
-/** What a worker is started with. */
+/** Start data of a worker. */
 export interface WorkerData {
   /** From 1: the number of its folder. */
   readonly worker: number
@@ -42,8 +42,8 @@ export type MainFunctions = {
 /** Functions of a worker. */
 export type WorkerFunctions = {
   listen(host: string, port: number): Promise<void>
-  /** Its answer comes behind all that the worker told before it was asked. */
-  toldAll(): void
+  /** Answers after all messages that the worker sent before the question. */
+  barrier(): void
   /** The insert that `loading` told of has ended. */
   loaderIsIdle(stream: StreamName): void
   /** Why nothing can be taken now, or null. */

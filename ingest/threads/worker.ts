@@ -67,7 +67,7 @@ export async function runWorker(
     listen: async (host, port) => {
       await server.listen(host, port, true)
     },
-    toldAll: () => {},
+    barrier: () => {},
     loaderIsIdle: (stream) => logs[stream].writer.loaderIsIdle(),
     release: (stream, file) => logs[stream].files.release(file),
     figures: () => metrics.figures(),

@@ -123,10 +123,10 @@ async function openShippers(
         ...logs[stream],
       }
     })
-    const hearWriters = async () => {
-      await Promise.all(workers.map(({ calls }) => calls.ask('toldAll')))
+    const writerBarrier = async () => {
+      await Promise.all(workers.map(({ calls }) => calls.ask('barrier')))
     }
-    return openShipper({ ...node.shippingOf(stream), hearWriters }, folders, (isLoadingNow) => {
+    return openShipper({ ...node.shippingOf(stream), writerBarrier }, folders, (isLoadingNow) => {
       Atomics.store(isLoading, at, isLoadingNow ? 1 : 0)
       if (!isLoadingNow) for (const { calls } of workers) calls.tell('loaderIsIdle', stream)
     })

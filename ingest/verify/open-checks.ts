@@ -1,4 +1,4 @@
-/** What a thread verifies crawlers by: the lists of their operators and, where the settings allow it, DNS. */
+/** Opens a thread's crawler checks: the operators' address lists and, if the settings allow it, DNS. */
 import type { Clock } from '../../runtime/clock.ts'
 import type { Log } from '../../runtime/log.ts'
 import { makeAddressListTable } from './address-lists.ts'
@@ -13,7 +13,7 @@ export interface BotChecks {
 export interface BotCheckOptions {
   /** Of lists that are newer than those that ship. */
   readonly folder: string
-  /** DNS servers; undefined: those of the system; none: nobody is asked. */
+  /** DNS servers; undefined: the system's; an empty list: no DNS. */
   readonly servers: readonly string[] | undefined
   readonly clock: Clock
   readonly log: Log

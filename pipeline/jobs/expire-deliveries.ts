@@ -1,4 +1,4 @@
-/** Deletes records of deliveries that are long over, and then the events that they told of. */
+/** Deletes old records of finished deliveries, then their outbox events. */
 import { deleteOldDeliveries, deleteOldOutbox } from '../../postgres/tables/webhook-deliveries.ts'
 import { webhookExpiredEach, webhookRecordKeepMs } from '../../schemas/webhook-limits.ts'
 import { agreedTime } from '../agreed-time.ts'

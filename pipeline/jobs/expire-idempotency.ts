@@ -1,4 +1,4 @@
-/** Deletes records of Idempotency-Keys whose time is over: they count no more before, this only frees their room. */
+/** Deletes expired records of Idempotency-Keys. They have no effect already; this frees their space. */
 import { deleteExpiredIdempotencyRecords } from '../../postgres/tables/idempotency.ts'
 import { idempotencySweepMax } from '../../schemas/api-limits.ts'
 import type { JobContext } from '../job.ts'

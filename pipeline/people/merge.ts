@@ -1,7 +1,7 @@
 /**
- * Applies the inbox: identify and conversion events make contacts and identity facts, and the browsers that these touch are
- * bound anew by all of their facts (bind.ts). One transaction for a batch, which marks its rows: a batch that died is done
- * again, and a row that is applied twice changes nothing. One process merges at a time.
+ * Applies the inbox: stores contacts and identity facts of identify and conversion events, and recomputes the bindings of
+ * the affected browsers from all their facts (bind.ts). One transaction applies a batch and marks its rows. After a crash
+ * the batch runs again; a row that is applied twice changes nothing. One process merges at a time.
  */
 import type { Postgres, Queryable } from '../../postgres/client.ts'
 import { tryNamedLock } from '../../postgres/named-lock.ts'

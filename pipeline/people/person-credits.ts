@@ -1,4 +1,4 @@
-/** Conversions of contacts that are credited by the contact's touches, and which of these credits are others than before. */
+/** Credits a contact's conversions to the touches of the person, and finds the credits that changed. */
 
 import type { TouchedConversion } from '../../clickhouse/queries/people/contact-events.ts'
 import type { ContactKey } from '../../postgres/tables/contacts.ts'

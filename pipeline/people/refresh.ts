@@ -1,7 +1,7 @@
 /**
- * Computes again what contacts' events come to, after folds. Takes the events that were folded since the last time and the
- * work that merges and repairs left; copies events of known people (`person_events`), sums them up, and writes the figures
- * in one transaction with how far it has come. What died anywhere is done again, and comes to the same.
+ * Recomputes the figures of contacts after folds. It reads the events folded since the last run and the work queued by
+ * merges and repairs. It copies events of known people to `person_events`, sums them up, and writes the figures and its
+ * progress in one transaction. After a crash it runs again with the same result.
  */
 
 import {

@@ -1,4 +1,4 @@
-/** How a company looks and where it is heard: colours, fonts, logo, and its accounts. */
+/** Describes a company's look and channels: colours, fonts, logo, social accounts. */
 import type { OwnSignals } from '../../postgres/tables/profile-signals.ts'
 import { profileListMax, profileSignalDays } from '../../schemas/profile-limits.ts'
 import type { Evidence, GeneratedProfile } from '../../schemas/resources/company-profile.ts'

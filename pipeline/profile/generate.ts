@@ -1,6 +1,6 @@
 /**
- * Generates a company profile that was asked for. A process that dies while it does leaves the profile to another; what was
- * asked for meanwhile wins. Held by test/integration/company-profile.test.ts.
+ * Generates a requested company profile. If the process dies, another one takes over. A newer request replaces a running
+ * one. Held by test/integration/company-profile.test.ts.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { readMostVisited } from '../../clickhouse/queries/most-visited.ts'

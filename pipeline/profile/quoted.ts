@@ -1,4 +1,4 @@
-/** Texts of pages with where they stand. */
+/** Quotes from pages, each with its source. */
 import type { Page } from './read-page.ts'
 
 /** A text and the page that says it. */

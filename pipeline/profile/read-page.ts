@@ -1,4 +1,4 @@
-/** What an HTML page says of a company: its texts by what they are, its data for machines, its colours and fonts. */
+/** Extracts from an HTML page what describes a company: texts by their role, structured data, colours and fonts. */
 import { Parser } from 'htmlparser2'
 import { pageTextLengthMax, pageTextsMax } from '../../schemas/profile-limits.ts'
 import { type Looks, readFontAddress, readStyle } from './read-style.ts'
@@ -43,7 +43,7 @@ interface Open {
   text: string
 }
 
-/** Takes any text for HTML: what is no HTML has nothing to say. */
+/** Reads any text as HTML; a text that isn't HTML gives an empty page. */
 export function readPage(url: string, html: string): Page {
   const meta = new Map<string, string>()
   const headings: { level: number; text: string; items: string[] }[] = []

@@ -53,7 +53,7 @@ export interface Call<Credentials> {
 export interface Adapter<Credentials = unknown, Prepared = unknown> {
   /** As `publish_result` names it. */
   readonly name: string
-  /** Why the platform wouldn't take it, or null. Asks nobody. */
+  /** Why the platform would refuse the post, or null. Makes no request. */
   validate(publication: Publication, account: Account): string | null
   /** What an earlier attempt published. `isKnown` says which of these ids are other publications. */
   lookUp(

@@ -3,9 +3,9 @@
  *
  *   read → validate → look up, where it was asked to publish before → prepare → mark as sent → publish → settle
  *
- * A process may die between any two of these. What comes before the mark is repeated. After it the platform is asked first
- * whether it has the publication: only when it hasn't it is asked again, under the same key. Expected failures settle the
- * target or give it back; a store that is away is thrown, and the claim runs out.
+ * A process may die between any two of these. Steps before "mark as sent" are repeated. After it, the next attempt first
+ * looks the publication up on the platform. Only if it isn't there does it publish again, under the same key. Expected
+ * failures settle the target or give it back. An unavailable store throws, and the claim expires.
  */
 import type { Postgres } from '../../postgres/client.ts'
 import { readCredentials, renewCredentials } from '../../postgres/tables/account-credentials.ts'
@@ -30,7 +30,7 @@ export interface Publishing {
   readonly renewals: Coalescer<void>
 }
 
-/** @returns what came of it, or null where the claim ended meanwhile. @throws where a store is away, or on `stopping` */
+/** @returns the outcome, or null where the claim has expired. @throws where a store is away, or on `stopping` */
 export async function publishTarget(
   publishing: Publishing,
   target: ClaimedTarget,

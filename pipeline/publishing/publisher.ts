@@ -1,7 +1,6 @@
 /**
- * Publishes what is due, for as long as the process lives. The queue is Postgres itself (postgres/tables/publishing.ts), so
- * it needs no Redis, and several processes share the work. What a process was at when it died is claimed by another one
- * `publishLeaseMs` later.
+ * Publishes due targets while the process runs. The queue is in Postgres (postgres/tables/publishing.ts), so it needs no
+ * Redis, and several processes share the work. If a process dies, another one claims its targets after `publishLeaseMs`.
  */
 import { randomUUID } from 'node:crypto'
 import type { Postgres } from '../../postgres/client.ts'

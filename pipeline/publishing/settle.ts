@@ -19,7 +19,7 @@ import type { Failure, Published } from './adapter.ts'
 
 export type Outcome = 'published' | 'failed' | 'retried'
 
-/** @returns null where the claim ended before: another process writes what came of it */
+/** @returns null where the claim has expired: another process records the outcome */
 export function settlePublished(
   pg: Postgres,
   target: ClaimedTarget,

@@ -1,6 +1,6 @@
 /**
- * What payers did before they paid: the touch that a payment is credited to, by the rows that the fold derived. A day's row of
- * a visitor has the last touch of the day; where that came after the payment, the day's events are read.
+ * Finds the touch that a payment is credited to, in the rows that the fold derived. A visitor's row of a day has only the
+ * last touch of the day. If that came after the payment, the day's events are read.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { isTouch } from '../../clickhouse/rollups/event-sql.ts'

@@ -1,6 +1,6 @@
 /**
- * A turn: for a few seconds one process sends what is due for one endpoint, some at a time. A slow receiver holds up its
- * own deliveries and nobody else's. A delivery that fails by our own fault is set aside, and the turn goes on.
+ * A turn: for a few seconds one process sends one endpoint's due deliveries, several at a time. A slow receiver delays only
+ * its own deliveries. A delivery that fails by an internal error is set aside, and the turn continues.
  */
 import { setJobAside } from '../../postgres/tables/set-aside-jobs.ts'
 import { holdDelivery } from '../../postgres/tables/webhook-deliveries.ts'

@@ -88,7 +88,7 @@ export interface ChainVerdict {
   readonly isCut: boolean
 }
 
-/** Computes the workspace's chain anew. */
+/** Recomputes the workspace's chain. */
 export async function verifyAuditChain(q: Queryable, workspaceId: number, deadlineMs: number): Promise<ChainVerdict> {
   const [verdict] = await q.query<ChainVerdict>(
     `WITH chain AS (

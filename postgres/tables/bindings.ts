@@ -39,7 +39,7 @@ export async function insertFacts(tx: Queryable, facts: readonly StoredFact[]): 
   )
 }
 
-/** All facts of browsers of one workspace. */
+/** All identity facts of these browsers of one workspace. */
 export function readFactsOfBrowsers(
   tx: Queryable,
   workspaceId: number,

@@ -1,4 +1,4 @@
-/** Contacts: people known by an e-mail, with their traits and what their events come to. Times are milliseconds since 1970. */
+/** Contacts: people known by an e-mail, with their traits and the figures of their events. Times are milliseconds since 1970. */
 import type { Queryable } from '../client.ts'
 
 export interface Contact {
@@ -58,7 +58,7 @@ const isNewer = (trait: string) => `excluded.${trait} != '' AND (known.${trait} 
   (excluded.${trait}_at, excluded.${trait} COLLATE "C") > (known.${trait}_at, known.${trait} COLLATE "C"))`
 
 /**
- * Makes contacts, or widens what is known of them; a repeat changes nothing.
+ * Inserts contacts, or updates their traits and times; a repeat changes nothing.
  * @param identified one an e-mail, in an order that is always the same
  * @returns their ids, in the same order
  */
@@ -83,7 +83,7 @@ export async function saveContacts(tx: Queryable, identified: readonly Identifie
   return identified.map(({ workspace_id, email }) => ids.get(`${workspace_id} ${email}`)!)
 }
 
-/** What a contact's events come to. */
+/** Figures of a contact's events. */
 export interface ContactFigures {
   readonly contactId: number
   readonly sessions: number
@@ -96,7 +96,7 @@ export interface ContactFigures {
 }
 
 /**
- * Writes figures. What was known of a time before `keptFrom` stays: its events may be deleted by now.
+ * Writes figures. Values from before `keptFrom` stay, because their events may be deleted by now.
  * @param keptFrom by contact's workspace, milliseconds since 1970
  */
 export async function writeFigures(

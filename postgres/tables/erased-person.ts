@@ -1,4 +1,4 @@
-/** Who is to be erased: a contact with the times of its browsers, or a browser that is no known person's. */
+/** Finds the person to erase: a contact with the times of its browsers, or a browser without a contact. */
 import type { IdentityHashes } from '../../runtime/identity-hash.ts'
 import type { Queryable } from '../client.ts'
 import { readBindingsOfBrowsers, readBindingsOfContacts, type StoredBinding } from './bindings.ts'

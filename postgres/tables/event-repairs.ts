@@ -1,4 +1,4 @@
-/** Hours of workspaces whose events were changed behind the marks: a fold takes up their visitors again, and so do people. */
+/** Hours whose events were changed behind the marks. A fold recomputes their visitors, and the people loop their contacts. */
 import type { Queryable } from '../client.ts'
 
 export interface HourKey {

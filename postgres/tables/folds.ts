@@ -1,13 +1,13 @@
 /**
- * The state of the fold, which derives rows in ClickHouse from events: up to where it has come, and whose turn it is. A
- * fold is committed from the version that it began with, so that of two writers only the first has done anything.
+ * State of the fold, which derives rows in ClickHouse from events: its marks and its lease. A fold commits only if no
+ * later version was taken since it began, so only one of two writers can commit.
  */
 import { type IdRange, uniteRanges } from '../../schemas/id-ranges.ts'
 import { leaseSilentMs, repairsPerFoldMax, segmentRowsMax } from '../../schemas/limits.ts'
 import type { Postgres, Queryable } from '../client.ts'
 import { milliseconds } from '../clock.ts'
 
-/** Of a lease of segment numbers, the id up to which something is done. */
+/** A mark of a lease of segment numbers: the event id up to which something is done. */
 export interface LeaseMark {
   readonly firstSegment: number
   readonly endSegment: number

@@ -1,4 +1,4 @@
-/** What webhooks are to be told of, written in the transaction of the change. */
+/** The outbox: events for webhooks, written in the transaction of the change. */
 import { randomBytes } from 'node:crypto'
 import type { WebhookEventType } from '../../schemas/webhook-events.ts'
 import type { Queryable } from '../client.ts'

@@ -1,4 +1,4 @@
-/** What people still have to be told: work that a merge or a repair leaves, and the events that they already reflect. */
+/** Pending work on contacts, queued by merges and repairs, and the events that their figures already cover. */
 import type { IdRange } from '../../schemas/id-ranges.ts'
 import type { Queryable } from '../client.ts'
 

@@ -1,5 +1,5 @@
 /**
- * Posts with their media and targets. Whoever changes a post takes its row first (`lockPost`): the state that was read is
+ * Posts with their media and targets. Every change locks the post's row first (`lockPost`), so the state that was read is
  * the state that is changed. Held by test/integration/post-schedule.test.ts.
  */
 import { postsListedBytesMax } from '../../schemas/api-limits.ts'
@@ -44,7 +44,7 @@ export interface PostFilter extends Page {
 }
 
 /**
- * Newest first. The page ends where captions have come to `bytesMax`, so that what one workspace lists is no burden to others.
+ * Newest first. The page ends where the captions reach `bytesMax`, which bounds the memory of one request.
  */
 export function listPosts(
   q: Queryable,
@@ -79,7 +79,7 @@ export async function readPost(q: Queryable, workspaceId: number, id: number): P
   return post ?? null
 }
 
-/** The post as it is once nobody else changes it, held until the end of the transaction. */
+/** Locks the post's row until the end of the transaction and reads the post. */
 export async function lockPost(tx: Queryable, workspaceId: number, id: number): Promise<Post | null> {
   // Not in one statement with its targets: having waited, it would have them as of before.
   await tx.query('SELECT 1 FROM posts WHERE workspace_id = $1 AND id = $2 FOR UPDATE', [workspaceId, id])
@@ -129,8 +129,7 @@ export interface ChosenTarget {
 }
 
 /**
- * Replaces the post's targets; an account that stays keeps its target. What is published keeps the caption that it was
- * published with.
+ * Replaces the post's targets; an account that stays keeps its target. A published target keeps its caption.
  * @param status of targets that are new
  */
 export async function setPostTargets(

@@ -2,19 +2,19 @@
  * The queue of publishing: targets that are `publishing`, each with the time at which it may be claimed. Postgres's clock
  * decides what is due and how long a claim lasts, since several processes claim.
  *
- *   takeDuePosts    the post becomes `publishing`, and with it its targets: from here on nobody can change it
- *   claimTargets    some of them are one process's until their claim ends, which it prolongs while it works
- *   markSent        still its claim, and the platform may have been asked from now on
- *   settleTarget    what came of it; the last target settles the post
- *   retryTarget     given back, to be claimed at a later time
+ *   takeDuePosts    sets the post and its targets to `publishing`; from then on the post can't be edited
+ *   claimTargets    leases targets to one process, which renews the lease while it works
+ *   markSent        checks the lease and sets `sent_at`; from then on the platform may have been asked
+ *   settleTarget    stores the result; the last target settles the post
+ *   retryTarget     gives the target back, to be claimed at a later time
  *
- * Each is one transaction, so a process may die between any two: the claim ends, and another one goes on from `sent_at`.
+ * Each is one transaction, so a process may die between any two. The lease expires, and another process continues from `sent_at`.
  * Held by test/crash/kill-publishing.test.ts.
  */
 import type { PostStatus } from '../../schemas/resources/post.ts'
 import type { Queryable } from '../client.ts'
 
-/** Whoever has a target claimed. */
+/** A target and the process that has claimed it. */
 export interface Claim {
   readonly targetId: number
   /** Of the process. */
@@ -120,7 +120,7 @@ export async function retryTarget(
   return retried.length > 0
 }
 
-/** Gives back what was claimed, as if it hadn't been. */
+/** Gives a claimed target back, with its state unchanged. */
 export async function releaseTarget(q: Queryable, { targetId, holder }: Claim): Promise<void> {
   await q.query(`UPDATE post_targets SET claimed_by = NULL, next_attempt_at = now() WHERE ${ownSql}`, [
     targetId,

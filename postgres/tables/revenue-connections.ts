@@ -1,4 +1,4 @@
-/** Connections to payment providers, by which their events are told to be theirs. */
+/** Connections to payment providers, with the secrets that verify their events. */
 import type { RevenueProvider } from '../../schemas/revenue.ts'
 import type { Queryable } from '../client.ts'
 

@@ -1,4 +1,4 @@
-/** Payments whose credit is to be computed, who paid them, and what comes of it. */
+/** Payments whose credit is due, their payers, and the resulting credits. */
 
 import { referenceKinds } from '../../schemas/revenue.ts'
 import { payerBrowsersMax } from '../../schemas/revenue-limits.ts'

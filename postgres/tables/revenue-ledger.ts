@@ -48,7 +48,7 @@ export async function recordRevenue(tx: Queryable, source: RevenueSource, facts:
      WHERE id = $1`,
     [before.id],
   )
-  await tellOf(tx, source.workspaceId, before)
+  await enqueueEvents(tx, source.workspaceId, before)
 }
 
 /** What is told of a payer goes to each name that the event has for the payment or the customer. */
@@ -127,7 +127,7 @@ async function insertEntry(tx: Queryable, workspaceId: number, paymentId: number
   )
 }
 
-interface ToldPayment {
+interface PublishedPayment {
   readonly id: number
   readonly provider: string
   readonly payment: string
@@ -138,18 +138,18 @@ interface ToldPayment {
 }
 
 /** Values of `revenue.refunded` add up to what was refunded in all, in whatever order refunds become known. */
-async function tellOf(tx: Queryable, workspaceId: number, before: KnownPayment): Promise<void> {
+async function enqueueEvents(tx: Queryable, workspaceId: number, before: KnownPayment): Promise<void> {
   const now = await readEntries(tx, before.id)
   const refunded = now.refundedCents - before.refundedCents
   if (now.isPaid === before.isPaid && refunded <= 0) return
-  const [told] = await tx.query<ToldPayment>(
+  const [payment] = await tx.query<PublishedPayment>(
     `SELECT p.id, provider, payment, coalesce(max(value_cents) FILTER (WHERE entry = 'payment'), 0)::bigint AS value_cents,
        coalesce(-sum(value_cents) FILTER (WHERE entry != 'payment'), 0)::bigint AS refunded_cents,
        min(currency) AS currency, p.occurred_at
      FROM revenue_payments p JOIN revenue_entries e ON e.payment_id = p.id WHERE p.id = $1 GROUP BY p.id`,
     [before.id],
   )
-  const { id, occurred_at, ...money } = told!
+  const { id, occurred_at, ...money } = payment!
   const object = { id, object_id: `payment_${id}`, ...money, occurred_at: occurred_at.toISOString() }
   if (now.isPaid && !before.isPaid) await insertOutbox(tx, workspaceId, 'revenue.recorded', object)
   if (refunded > 0) await insertOutbox(tx, workspaceId, 'revenue.refunded', { ...object, refund_cents: refunded })

@@ -1,6 +1,6 @@
 /**
- * Sending to webhooks: the outbox becomes deliveries, one process at a time has the turn of an endpoint, and what came of
- * its attempts is written down. Times are those of Postgres, so that all processes agree on what is due.
+ * The queue of webhooks: turns outbox events into deliveries, leases an endpoint's turn to one process at a time, and
+ * records the results of attempts. Times are those of Postgres, so that all processes agree on what is due.
  */
 import type { Postgres, Queryable } from '../client.ts'
 import { appendSystemChange } from './audit.ts'
@@ -8,8 +8,8 @@ import { appendSystemChange } from './audit.ts'
 const milliseconds = (parameter: string) => `${parameter}::float8 * interval '1 millisecond'`
 
 /**
- * Writes the deliveries of the oldest events in the outbox that have none yet. Endpoints that were made after an event aren't
- * told of it. Several processes share the events among them.
+ * Writes the deliveries of the oldest events in the outbox that have none yet. Endpoints that were made after an event don't
+ * get it. Several processes may run it at once; each takes other events.
  * @returns how many events it took
  */
 export async function fanOut(q: Queryable, eventsMax: number): Promise<number> {
@@ -39,12 +39,12 @@ export interface Turn {
   readonly url: string
   /** Encrypted. */
   readonly secret: Buffer
-  /** Only what somebody asked for by hand is sent to a disabled one, and nothing to a deleted one. */
+  /** A disabled endpoint gets only deliveries that were redelivered by hand, a deleted one none. */
   readonly state: 'enabled' | 'disabled' | 'deleted'
   readonly isFailing: boolean
 }
 
-/** Takes the turns of endpoints that something is due for; who had none for longest comes first. */
+/** Takes the turns of endpoints with due deliveries. The endpoint that has waited longest comes first. */
 export function takeTurns(q: Queryable, holder: string, leaseMs: number, max: number): Promise<Turn[]> {
   // Index look-ups alone: one for each endpoint that has anything pending, due or not.
   return q.query<Turn>(
@@ -73,7 +73,7 @@ export function takeTurns(q: Queryable, holder: string, leaseMs: number, max: nu
   )
 }
 
-/** The end of a turn. Does nothing where another process has it by now. */
+/** Ends a turn. Does nothing if another process has it by now. */
 export async function endTurn(q: Queryable, endpointId: number, holder: string): Promise<void> {
   await q.query(
     `UPDATE webhook_endpoints SET leased_by = NULL, leased_until = now() WHERE id = $1 AND leased_by = $2`,
@@ -122,7 +122,7 @@ export async function failPending(q: Queryable, { endpointId, state }: Turn, max
   return ended.length
 }
 
-/** What came of one attempt. */
+/** The result of one attempt. */
 export interface AttemptResult {
   readonly deliveryId: number
   readonly isByHand: boolean
@@ -133,13 +133,13 @@ export interface AttemptResult {
   readonly durationMs: number
   /** Of a pending one, until the next attempt. */
   readonly waitMs: number | null
-  /** For so long the receiver wants nothing at all. */
+  /** How long the receiver asked not to be called at all (`Retry-After`). */
   readonly holdMs: number | null
 }
 
 /**
- * Writes down attempts on one endpoint and how it fares: disabled by its own wish (410) or after nothing but failures for
- * `failingMaxMs`, enabled again by the success of what somebody sent by hand.
+ * Records attempts on one endpoint and updates its state. It is disabled after a 410, or after `failingMaxMs` of nothing
+ * but failures. A successful delivery that was sent by hand enables it again.
  * @returns the endpoint's state from now on
  */
 export async function recordAttempts(
@@ -159,7 +159,7 @@ export async function recordAttempts(
   })
 }
 
-/** A delivery that is no longer pending was settled by a process that had the turn meanwhile. */
+/** Skips deliveries that are no longer pending: another process had the turn and settled them. */
 async function recordResults(tx: Queryable, results: readonly AttemptResult[]): Promise<void> {
   const of = (read: (result: AttemptResult) => unknown) => results.map(read)
   await tx.query(

@@ -1,4 +1,4 @@
-/** Webhook endpoints: where a workspace wants to be told of changes. */
+/** Webhook endpoints of a workspace. */
 import type { Queryable } from '../client.ts'
 import type { Page } from '../page.ts'
 

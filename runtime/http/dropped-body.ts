@@ -1,4 +1,4 @@
-/** The rest of a body that nobody wants. */
+/** Discards the rest of a body that isn't needed. */
 import { drainedBytesMax } from './refusals.ts'
 
 const droppedWithinMs = 1_000

@@ -1,4 +1,4 @@
-/** Names of bytes (RFC 9110), so that who has them isn't sent them again. */
+/** ETags (RFC 9110), so that clients with the current bytes get 304. */
 import { createHash } from 'node:crypto'
 
 /** Of these bytes, whatever they are sent as: a weak one. */

@@ -1,7 +1,7 @@
 /**
  * An HTTP server over Node's own: handlers see a copied request with its whole body, or with a stream of it, and return a reply.
- * Judged here, in this order: the head, the route, the body's size, its encoding, its pace. Every reply carries X-Request-Id.
- * When the client goes away its handler's result is dropped. Held by test/integration/http-server.test.ts and
+ * It checks, in this order: the head, the route, the body's size, its encoding, its pace. Every reply carries X-Request-Id.
+ * If the client disconnects, the handler's result is dropped. Held by test/integration/http-server.test.ts and
  * test/integration/http-streams.test.ts.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -28,8 +28,8 @@ export interface Route {
   readonly bodyBytesMax: number
   readonly stream?: undefined
   /**
-   * Judges by the head, while a body that is worth it (`judgedBodyBytes`) is still arriving: a reply refuses it, and
-   * what has arrived is dropped. What it lets pass is judged again by `handle`. Mustn't reject.
+   * Checks a request by its head, while a body longer than `judgedBodyBytes` is still arriving. A reply refuses the
+   * request and drops the body. `handle` checks accepted requests again. Mustn't reject.
    */
   judge?(head: RequestHead): Promise<HttpReply | undefined>
   /** A rejection is a bug: it is logged under the request id and answered 500. */
@@ -79,12 +79,12 @@ export interface HttpServer {
   close(deadlineMs?: number): Promise<void>
 }
 
-/** Shorter bodies aren't worth a judgement of their own. */
+/** Shorter bodies are read before the request is checked. */
 const judgedBodyBytes = 4 * 1024
 const closeDeadlineMs = 10_000
 const closePollMs = 20
 const headersWithinMs = 10_000
-/** Above the time for which the front of `npm start` and most balancers keep a connection that nobody uses. */
+/** Longer than the idle timeout of the front of `npm start` and of most balancers. */
 const idleMs = 75_000
 
 export function makeHttpServer(options: HttpServerOptions): HttpServer {

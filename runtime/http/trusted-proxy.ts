@@ -1,5 +1,5 @@
 /**
- * Whose word is believed on where a request comes from: `X-Forwarded-For` and the country header count only when the
+ * The client's address behind proxies: `X-Forwarded-For` and the country header count only when the
  * connection itself comes from a proxy that the operator named. The header is read from its end, one trusted proxy after
  * the other; the first address that isn't one is the client, and nothing before it is believed.
  *

@@ -1,5 +1,5 @@
 /**
- * The one place where uWebSockets.js enters. Its binaries are prebuilt for a range of systems: where none fits, the
+ * The only importer of uWebSockets.js. Its binaries are prebuilt for a range of systems: where none fits, the
  * loader's error becomes one line that says what is needed.
  */
 

@@ -1,7 +1,6 @@
 /**
- * Crawlers by what their user agents say: name, operator, and what they come for, where we know better than the table of
- * crawlers.ts, which has all the others. The first line that fits decides, so what is more special stands first. Matched in
- * lower case.
+ * Crawlers by user agent, with name, operator and purpose, where these are more precise than in crawlers.ts, which has all
+ * other crawlers. The first matching line counts, so more specific lines come first. Matching uses lower case.
  */
 import type { BotCategory } from '../row.ts'
 

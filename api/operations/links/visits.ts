@@ -1,4 +1,4 @@
-/** What a link or a post led to: visits by ClickHouse, revenue by the ledger. */
+/** Results of a link or post: visits from ClickHouse, revenue from the ledger. */
 import { readVisitsOf, type Visits } from '../../../clickhouse/queries/visits-of.ts'
 import { readCurrentBuild } from '../../../postgres/tables/figure-builds.ts'
 import { readRevenueLedTo } from '../../../postgres/tables/revenue-figures.ts'

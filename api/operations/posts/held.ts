@@ -1,4 +1,4 @@
-/** The post that a mutation is about, held until its transaction ends, so that its state stays what was checked. */
+/** Locks a mutation's post until the transaction ends, so that the checked state is the changed state. */
 import type { Queryable } from '../../../postgres/client.ts'
 import { lockPost, type Post, readPost } from '../../../postgres/tables/posts.ts'
 import { type problem as makeProblem, problem } from '../../../schemas/problems.ts'

@@ -1,4 +1,4 @@
-/** What stands in the way of a post: the issues of a preview, and what a refused call is told. */
+/** Problems that keep a post from being published: a preview lists them, and a refused call returns them. */
 import type { Platform } from '../../../schemas/reference/providers.ts'
 import { codedValueError, type Loc, type ValidationError } from '../../../schemas/validation-errors.ts'
 

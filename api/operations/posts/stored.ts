@@ -1,4 +1,4 @@
-/** What a stored post names, and whether it is ready as it stands. */
+/** Reads what a stored post refers to, and checks its readiness. */
 import type { Queryable } from '../../../postgres/client.ts'
 import type { Post } from '../../../postgres/tables/posts.ts'
 import { invalid } from '../../../schemas/problems.ts'

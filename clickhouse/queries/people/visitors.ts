@@ -1,4 +1,4 @@
-/** Visitors as people: who was here last, what their events come to, and these events. */
+/** Visitors as people: the last seen ones, their figures, and their events. */
 import type { ClickHouse } from '../../client.ts'
 import { eventMs, isTouch, moment } from '../../rollups/event-sql.ts'
 import { type RecentEvent, recentEventColumns } from '../overview/read-recent-events.ts'
@@ -30,7 +30,7 @@ export interface NewestVisitors extends VisitorRows {
   readonly q: string | undefined
 }
 
-/** Visitors by when they were last seen, newest first; of one moment the greatest hash first. */
+/** Visitors by last-seen time, newest first; ties by hash, greatest first. */
 export function readNewestVisitors(
   ch: Reader,
   { workspaceId, build, fromDay, before, limit, q }: NewestVisitors,

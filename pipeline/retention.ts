@@ -30,7 +30,7 @@ export function expiryOf(days: number, now: number): number {
 }
 
 /** What the customer shortened is deleted to the moment: waiting for the day's end would take longer than promised. */
-function expiryOfWorkspace(workspace: Retained, now: number): number {
+export function expiryOfWorkspace(workspace: Retained, now: number): number {
   const days = keptDays(workspace, now)
   const isShortened = days < keptDays({ ...workspace, retention_days: null }, now)
   return isShortened ? now - days * dayMs : expiryOf(days, now)

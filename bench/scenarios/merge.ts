@@ -34,7 +34,7 @@ export async function merge({ cores, isShort, rounds, say }: BenchSettings): Pro
       const referenceSeconds = await timed(() => writeBarely(pg, workspaceId, reference, hashes))
       await fill(pg, workspaceId, `merged-${round}`, rows)
       const productSeconds = await timed(async () => {
-        while ((await mergeInbox({ pg, hashes, log })) > 0);
+        while ((await mergeInbox({ pg, hashes, log, now: Date.now() })) > 0);
       })
       pairs.push({ referenceSeconds, productSeconds })
       say(`  bare Postgres ${(rows / referenceSeconds).toFixed(0)}/s, merged ${(rows / productSeconds).toFixed(0)}/s`)

@@ -31,7 +31,7 @@ export const erasePeople = defineCommand({
     if (secretKey === undefined) throw new CommandFailed('SECRET_KEY is needed to find what events have of a person')
     const [pg, ch, hashes] = [installation.postgres(), installation.clickhouse(), makeIdentityHashes(secretKey)]
     // What was sent until now is the person's as well.
-    while ((await mergeInbox({ pg, hashes, log: makeLog('svc', 'silent') })) > 0);
+    while ((await mergeInbox({ pg, hashes, log: makeLog('svc', 'silent'), now: Date.now() })) > 0);
     const id = await pg.transaction(async (tx) => {
       const person = await findPerson(tx, workspaceId, named, hashes)
       const order = await erasePerson(tx, person)

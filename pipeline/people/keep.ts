@@ -29,7 +29,7 @@ export async function keepPeople({ work, hashes, clock, log, metrics }: PeopleOp
     let rows = inboxRowsPerMerge
     for (let nth = 0; nth < mergesPerRoundMax && rows === inboxRowsPerMerge; nth++) {
       await work.beforeEach()
-      rows = await mergeInbox({ pg: work.pg, hashes, log })
+      rows = await mergeInbox({ pg: work.pg, hashes, log, now: clock.now() })
     }
     const isAllDone = await refreshPeople(work, clock.now())
     await eraseNext(work, clock.now())

@@ -15,32 +15,38 @@ import {
   type StoredBinding,
   type StoredFact,
 } from '../../postgres/tables/bindings.ts'
-import { type Identified, saveContacts } from '../../postgres/tables/contacts.ts'
+import { type Identified, readTraits, saveContacts } from '../../postgres/tables/contacts.ts'
 import { dropErasedInbox } from '../../postgres/tables/erasures.ts'
 import { markMerged, takeUnmerged, type UnmergedRow } from '../../postgres/tables/inbox.ts'
+import { readListened } from '../../postgres/tables/outbox.ts'
 import { addPeopleWork, type NewPeopleWork } from '../../postgres/tables/people-work.ts'
 import type { IdentityHashes } from '../../runtime/identity-hash.ts'
 import type { Log } from '../../runtime/log.ts'
 import { identifierOf } from '../../schemas/identifiers.ts'
 import { browsersPerContactMax, inboxRowsPerMerge } from '../../schemas/limits.ts'
+import type { WebhookEventType } from '../../schemas/webhook-events.ts'
 import { groupBy } from '../fold/group-by.ts'
 import { bindBrowsers } from './bind.ts'
+import { contactEvents, publishContacts } from './publish-changes.ts'
 
 export interface MergeOptions {
   readonly pg: Postgres
   readonly hashes: IdentityHashes
   readonly log: Log
+  readonly now: number
   /** Rows of one transaction. */
   readonly rowsMax?: number
 }
 
 /** @returns how many rows were applied; 0: none waits, or another process merges */
-export function mergeInbox({ pg, hashes, log, rowsMax = inboxRowsPerMerge }: MergeOptions): Promise<number> {
+export function mergeInbox({ pg, hashes, log, now, rowsMax = inboxRowsPerMerge }: MergeOptions): Promise<number> {
   return pg.transaction(async (tx) => {
     if (!(await tryNamedLock(tx, 'merging people'))) return 0
     const rows = await takeUnmerged(tx, rowsMax)
+    const listened = rows.length === 0 ? noListeners : await readListened(tx, contactEvents)
     for (const [workspaceId, ofWorkspace] of groupBy(rows, (row) => row.workspaceId)) {
-      await mergeRows(tx, workspaceId, ofWorkspace.filter(isIdentified), { hashes, log })
+      const wanted = listened.get(workspaceId)
+      await mergeRows(tx, workspaceId, ofWorkspace.filter(isIdentified), { hashes, log, now, wanted })
     }
     await markMerged(
       tx,
@@ -49,6 +55,8 @@ export function mergeInbox({ pg, hashes, log, rowsMax = inboxRowsPerMerge }: Mer
     return rows.length
   })
 }
+
+const noListeners: ReadonlyMap<number, ReadonlySet<WebhookEventType>> = new Map()
 
 type IdentifiedRow = UnmergedRow & { readonly email: string }
 
@@ -60,7 +68,12 @@ async function mergeRows(
   tx: Queryable,
   workspaceId: number,
   all: readonly IdentifiedRow[],
-  { hashes, log }: Pick<MergeOptions, 'hashes' | 'log'>,
+  {
+    hashes,
+    log,
+    now,
+    wanted,
+  }: Pick<MergeOptions, 'hashes' | 'log' | 'now'> & { readonly wanted: ReadonlySet<WebhookEventType> | undefined },
 ): Promise<void> {
   const late = await dropErasedInbox(
     tx,
@@ -70,13 +83,15 @@ async function mergeRows(
   if (rows.length === 0) return
   // Always in the same order, so that two transactions never wait for each other's rows.
   const byEmail = [...groupBy(rows, ({ email }) => email)].sort(([a], [b]) => (a < b ? -1 : 1))
+  const emails = byEmail.map(([email]) => email)
+  const before = wanted && (await readTraits(tx, workspaceId, emails))
   const contactIds = await saveContacts(
     tx,
     byEmail.map(([email, ofEmail]) =>
       identifiedBy(workspaceId, email, hashes.emailHashOf(workspaceId, email), ofEmail),
     ),
   )
-  const idOf = new Map(byEmail.map(([email], at) => [email, contactIds[at]!]))
+  const idOf = new Map(emails.map((email, at) => [email, contactIds[at]!]))
   const facts: StoredFact[] = rows
     .filter(({ anonymousId }) => anonymousId !== '')
     .map(({ anonymousId, email, at, eventId }) => ({
@@ -84,18 +99,21 @@ async function mergeRows(
       contactId: idOf.get(email)!,
     }))
   await insertFacts(tx, facts)
-  const work = await bindAnew(tx, workspaceId, facts, { hashes, log })
+  const { work, joined } = await bindAnew(tx, workspaceId, facts, { hashes, log })
   await addPeopleWork(tx, [...contactIds.map((contactId) => ({ workspaceId, contactId })), ...work])
+  if (wanted && before) await publishContacts(tx, workspaceId, { wanted, named: contactIds, before, joined }, now)
 }
 
-/** @returns what is to be done for browsers that are bound otherwise than before */
+/** @returns what is to be done for browsers that are bound otherwise than before, and the contacts that got one of them */
 async function bindAnew(
   tx: Queryable,
   workspaceId: number,
   added: readonly StoredFact[],
   { hashes, log }: Pick<MergeOptions, 'hashes' | 'log'>,
-): Promise<NewPeopleWork[]> {
-  if (added.length === 0) return []
+): Promise<{ work: NewPeopleWork[]; joined: Set<number> }> {
+  const work: NewPeopleWork[] = []
+  const joined = new Set<number>()
+  if (added.length === 0) return { work, joined }
   const browsers = new Set(added.map(({ anonymousId }) => anonymousId))
   for (const anonymousId of await browsersOfFullContacts(tx, added, log)) browsers.add(anonymousId)
   const facts = await readFactsOfBrowsers(tx, workspaceId, [...browsers])
@@ -106,7 +124,6 @@ async function bindAnew(
   const before = groupBy(await readBindingsOfBrowsers(tx, workspaceId, [...browsers]), (one) => one.anonymousId)
   const changed: string[] = []
   const bindings: StoredBinding[] = []
-  const work: NewPeopleWork[] = []
   for (const anonymousId of browsers) {
     const had = before.get(anonymousId) ?? []
     const has = bound.get(anonymousId) ?? []
@@ -116,9 +133,10 @@ async function bindAnew(
     for (const start of has) bindings.push({ ...start, workspaceId, anonymousId, visitor })
     work.push({ workspaceId, visitor })
     for (const { contactId } of [...had, ...has]) work.push({ workspaceId, contactId })
+    for (const { contactId } of has) if (had.every((one) => one.contactId !== contactId)) joined.add(contactId)
   }
   if (changed.length > 0) await replaceBindings(tx, workspaceId, changed, bindings)
-  return work
+  return { work, joined }
 }
 
 /** An earlier browser takes the place of a later one, where a contact has as many as it may have. */

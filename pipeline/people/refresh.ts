@@ -45,6 +45,7 @@ import type { Folding } from '../fold/fold.ts'
 import { inPortions } from '../fold/group-by.ts'
 import { keptFromOf } from '../retention.ts'
 import { creditChanges } from './person-credits.ts'
+import { publishConversions } from './publish-changes.ts'
 
 /** @param now milliseconds since 1970 @returns whether all is done that there was to do */
 export async function refreshPeople(work: Folding, now: number): Promise<boolean> {
@@ -66,6 +67,8 @@ export async function refreshPeople(work: Folding, now: number): Promise<boolean
     credits.push(computed.credits)
   }
   await pg.transaction(async (tx) => {
+    // First, because it reads from ClickHouse: no contact is locked meanwhile.
+    await publishConversions(tx, work.ch, added, now)
     await writeFigures(tx, figures, keptFrom)
     for (const changes of credits) await writePersonCredits(tx, changes)
     await endPeopleWork(tx, { workIds: waiting.map(({ id }) => id), done: visible })

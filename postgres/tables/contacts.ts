@@ -175,6 +175,25 @@ export async function findContact(
   return row
 }
 
+export function readContacts(q: Queryable, ids: readonly number[]): Promise<Contact[]> {
+  return q.query<Contact>(`SELECT ${columns} FROM contacts WHERE id = ANY ($1::bigint[]) ORDER BY id`, [ids])
+}
+
+/** What people show of a contact, of those that there are of these e-mails. */
+export type ShownTraits = Pick<Contact, 'fullName' | 'company'>
+
+export async function readTraits(
+  q: Queryable,
+  workspaceId: number,
+  emails: readonly string[],
+): Promise<Map<string, ShownTraits>> {
+  const rows = await q.query<ShownTraits & { email: string }>(
+    'SELECT email, full_name AS "fullName", company FROM contacts WHERE workspace_id = $1 AND email = ANY ($2::text[])',
+    [workspaceId, emails],
+  )
+  return new Map(rows.map(({ email, ...traits }) => [email, traits]))
+}
+
 export interface ContactPage {
   readonly limit: number
   readonly q: string | undefined

@@ -54,6 +54,10 @@ export async function erasePerson(tx: Queryable, person: ErasedPerson): Promise<
       workspaceId,
       email,
     ])
+    await tx.query(
+      `DELETE FROM outbox WHERE workspace_id = $1 AND type = 'conversion.recorded' AND object ->> 'contact_id' = $2`,
+      [workspaceId, String(contactId)],
+    )
     await tx.query('DELETE FROM inbox WHERE workspace_id = $1 AND email = $2', [workspaceId, email])
     const hash = createHash('sha256').update(`${workspaceId}:${email}`).digest().subarray(0, 16)
     await tx.query('DELETE FROM contact_sightings WHERE workspace_id = $1 AND email_hash = $2', [workspaceId, hash])
@@ -63,6 +67,10 @@ export async function erasePerson(tx: Queryable, person: ErasedPerson): Promise<
     workspaceId,
     anonymousIds,
   ])
+  await tx.query(
+    `DELETE FROM outbox WHERE workspace_id = $1 AND type = 'conversion.recorded' AND object ->> 'anonymous_id' = ANY ($2::text[])`,
+    [workspaceId, anonymousIds],
+  )
   const [order] = await tx.query<{ id: number }>(
     'INSERT INTO erasures (workspace_id, email_hash, browsers) VALUES ($1, $2, $3) RETURNING id',
     [workspaceId, emailHash, JSON.stringify(browsers)],

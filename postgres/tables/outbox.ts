@@ -3,19 +3,53 @@ import { randomBytes } from 'node:crypto'
 import type { WebhookEventType } from '../../schemas/webhook-events.ts'
 import type { Queryable } from '../client.ts'
 
-/** @param object the resource as the API shows it @returns the event's id */
+export interface OutboxRow {
+  readonly workspaceId: number
+  readonly type: WebhookEventType
+  /** The resource as the API shows it. */
+  readonly object: unknown
+}
+
+/** @returns the event's id */
 export async function insertOutbox(
   tx: Queryable,
   workspaceId: number,
   type: WebhookEventType,
   object: unknown,
 ): Promise<string> {
-  const eventId = `evt_${randomBytes(16).toString('hex')}`
-  await tx.query('INSERT INTO outbox (workspace_id, event_id, type, object) VALUES ($1, $2, $3, $4)', [
-    workspaceId,
-    eventId,
-    type,
-    JSON.stringify(object),
-  ])
-  return eventId
+  const [eventId] = await insertOutboxRows(tx, [{ workspaceId, type, object }])
+  return eventId!
+}
+
+/** @returns the events' ids, in the same order */
+export async function insertOutboxRows(tx: Queryable, rows: readonly OutboxRow[]): Promise<string[]> {
+  const eventIds = rows.map(() => `evt_${randomBytes(16).toString('hex')}`)
+  if (rows.length === 0) return eventIds
+  await tx.query(
+    `INSERT INTO outbox (workspace_id, event_id, type, object)
+     SELECT * FROM unnest($1::int[], $2::text[], $3::text[], $4::jsonb[])`,
+    [
+      rows.map(({ workspaceId }) => workspaceId),
+      eventIds,
+      rows.map(({ type }) => type),
+      rows.map(({ object }) => JSON.stringify(object)),
+    ],
+  )
+  return eventIds
+}
+
+/** Which of these events some endpoint of a workspace is told of now, by workspace. What many make is written for these alone. */
+export async function readListened(
+  q: Queryable,
+  types: readonly WebhookEventType[],
+): Promise<Map<number, ReadonlySet<WebhookEventType>>> {
+  const rows = await q.query<{ workspaceId: number; types: WebhookEventType[] }>(
+    `SELECT endpoint.workspace_id AS "workspaceId", array_agg(DISTINCT wanted.type) AS types
+     FROM webhook_endpoints AS endpoint CROSS JOIN unnest($1::text[]) AS wanted (type)
+     WHERE endpoint.status = 'enabled' AND endpoint.deleted_at IS NULL
+       AND (endpoint.events = '{}' OR wanted.type = ANY (endpoint.events))
+     GROUP BY endpoint.workspace_id`,
+    [types],
+  )
+  return new Map(rows.map((row) => [row.workspaceId, new Set(row.types)]))
 }

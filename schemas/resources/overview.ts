@@ -122,6 +122,7 @@ export const Event = z
     created_at: dateTime,
   })
   .meta({ id: 'Event' })
+export type Event = z.output<typeof Event>
 
 export const Recommendation = z
   .object({ title: z.string(), detail: z.string(), priority: z.string().describe('high, medium or low.') })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { operations } from '../../api/operations/registry.ts'
+import { contactEvents } from '../../pipeline/people/publish-changes.ts'
 import {
   webhookDescriptionLengthMax,
   webhookEndpointsMax,
@@ -12,7 +13,13 @@ import { readDoc, tableOf } from '../support/docs.ts'
 
 const page = readDoc('docs/webhooks.md')
 
-const byPipeline = ['post.published', 'post.failed', 'social_account.health_changed']
+const byPipeline = [
+  'post.published',
+  'post.failed',
+  'social_account.health_changed',
+  'conversion.recorded',
+  ...contactEvents,
+]
 const byProviders = ['revenue.recorded', 'revenue.refunded']
 
 test('docs/webhooks.md has every event with the operations that write it down', () => {
@@ -20,7 +27,7 @@ test('docs/webhooks.md has every event with the operations that write it down', 
     if (byPipeline.includes(event)) return 'the pipeline'
     if (byProviders.includes(event)) return '[payment providers and imports](revenue.md)'
     const emitting = operations.filter(({ emits }) => emits === event)
-    return emitting.map(({ http }) => `\`${http.method} ${http.path}\``).join(', ') || 'nothing yet'
+    return emitting.map(({ http }) => `\`${http.method} ${http.path}\``).join(', ')
   }
   expect(tableOf(page, '## Events')).toEqual(webhookEventTypes.map((event) => [`\`${event}\``, byOf(event)]))
 })

@@ -135,7 +135,7 @@ async function sendAll(
     await foldStored(stores)
     for (let tries = 0; tries < 3; tries++) {
       const { pg, ch } = dying(stores, random)
-      await mergeInbox({ pg, hashes: stores.hashes, log, rowsMax: 1 + random(40) }).catch(() => {})
+      await mergeInbox({ pg, hashes: stores.hashes, log, now: Date.now(), rowsMax: 1 + random(40) }).catch(() => {})
       await refreshPeople(workOn({ pg, ch }), Date.now()).catch(() => {})
     }
   }

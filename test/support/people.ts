@@ -26,7 +26,7 @@ export async function track(
 /** What the loop does between two folds, until nothing waits. */
 export async function keepPeople({ pg, ch, hashes }: Pick<TestStores, 'pg' | 'ch' | 'hashes'>): Promise<void> {
   const log = makeLog('test', 'silent')
-  while ((await mergeInbox({ pg, hashes, log })) > 0);
+  while ((await mergeInbox({ pg, hashes, log, now: Date.now() })) > 0);
   while (!(await refreshPeople(workOn({ pg, ch }), Date.now())));
 }
 

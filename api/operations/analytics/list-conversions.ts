@@ -13,17 +13,17 @@ import {
   readTouchesOfContacts,
 } from '../../../clickhouse/queries/people/contact-events.ts'
 import { readEventsAt } from '../../../clickhouse/queries/people/visitors.ts'
+import { serializeEvents } from '../../../clickhouse/queries/serialize-event.ts'
 import { readBindingsOfContacts } from '../../../postgres/tables/bindings.ts'
 import { findContactsByHash, readContactKeys } from '../../../postgres/tables/contacts.ts'
+import { readContactsOfEvents } from '../../../postgres/tables/contacts-of-events.ts'
 import { laxIntOr } from '../../../schemas/lax.ts'
 import { conversionsDefault, conversionsMax, creditWindowMs, touchesOfConversionMax } from '../../../schemas/limits.ts'
 import { channelOf } from '../../../schemas/reference/channels.ts'
 import { type Conversion, Conversions } from '../../../schemas/resources/conversion.ts'
 import { hourMs, localDayAt } from '../../../schemas/time-zone.ts'
 import { type Context, defineOperation } from '../define.ts'
-import { readContactsOfEvents } from '../people/contacts-of-events.ts'
 import { readableVisitors } from '../people/visitor-rows.ts'
-import { recentEventRows } from './lists.ts'
 import { rangeOf, rangeParameters, shownRange } from './range-query.ts'
 
 const ConversionsQuery = z.object({
@@ -91,7 +91,7 @@ async function eventsOf({ workspace, stores }: ConversionsContext, credited: rea
   const places = credited.map(({ id, visitor, at }) => ({ id, visitor, hour: Math.floor(at / hourMs) }))
   const events = await readEventsAt(stores.ch, workspace.id, places)
   const contacts = await readContactsOfEvents(stores.pg, workspace.id, events)
-  return new Map(recentEventRows(events, contacts).map((event) => [event.id, event]))
+  return new Map(serializeEvents(events, contacts).map((event) => [event.id, event]))
 }
 
 /** @param conversions moments of the contacts' conversions that are shown */

@@ -1,7 +1,6 @@
 /** The lists of the answer: sources, pages, breakdowns, recent events. */
 import type { SessionGroup } from '../../../clickhouse/queries/overview/read-figures.ts'
 import type { OverviewFigures } from '../../../clickhouse/queries/overview/read-overview.ts'
-import type { RecentEvent } from '../../../clickhouse/queries/overview/read-recent-events.ts'
 import type { RevenueByKey } from '../../../postgres/tables/revenue-figures.ts'
 import { channelOf } from '../../../schemas/reference/channels.ts'
 import { countryName } from '../../../schemas/reference/country-names.ts'
@@ -65,27 +64,4 @@ export function breakdownRows(
     ...{ visitors, sessions, pageviews, conversions },
   }))
   return withRevenue(rows, revenue, { keyOf: ({ key }) => key, rowOf, limit })
-}
-
-/** @param contacts whose the events are, by id; an event of nobody known is not there */
-export function recentEventRows(
-  events: readonly RecentEvent[],
-  contacts: ReadonlyMap<number, number>,
-): List<'recent_events'> {
-  return events.map(({ session, email_hash: _, properties, occurred_at_ms, received_at_ms, ...event }) => ({
-    ...event,
-    object_id: `event_${event.id}`,
-    contact_id: contacts.get(event.id) ?? null,
-    session_id: session,
-    currency: '',
-    value_cents: 0,
-    properties: readProperties(properties),
-    occurred_at: new Date(occurred_at_ms).toISOString(),
-    created_at: new Date(received_at_ms).toISOString(),
-  }))
-}
-
-/** Stored as the text of an object; an event without any has an empty text. */
-function readProperties(text: string): Record<string, unknown> {
-  return text === '' ? {} : (JSON.parse(text) as Record<string, unknown>)
 }

@@ -1,11 +1,14 @@
 /** GET /v1/analytics/overview: the figures of a range, read at once and put together. */
+
 import { z } from 'zod'
 import {
   type OverviewFigures,
   type OverviewPart,
   readOverview,
 } from '../../../clickhouse/queries/overview/read-overview.ts'
+import { serializeEvents } from '../../../clickhouse/queries/serialize-event.ts'
 import { countNewContacts } from '../../../postgres/tables/contact-sightings.ts'
+import { readContactsOfEvents } from '../../../postgres/tables/contacts-of-events.ts'
 import { type FigureBuild, readCurrentBuild } from '../../../postgres/tables/figure-builds.ts'
 import { readFoldedAsOf } from '../../../postgres/tables/folds.ts'
 import { currentTrackingKey } from '../../../postgres/tables/tracking-keys.ts'
@@ -23,16 +26,7 @@ import {
   type TimeRange,
 } from '../../../schemas/time-range.ts'
 import { type Context, defineOperation, type Stores } from '../define.ts'
-import { readContactsOfEvents } from '../people/contacts-of-events.ts'
-import {
-  breakdownRows,
-  browserLabel,
-  countryLabel,
-  deviceLabel,
-  pageRows,
-  recentEventRows,
-  sourceRows,
-} from './lists.ts'
+import { breakdownRows, browserLabel, countryLabel, deviceLabel, pageRows, sourceRows } from './lists.ts'
 import { countersOf } from './metrics.ts'
 import { rangeOf, rangeParameters, shownRange, timesOf } from './range-query.ts'
 import { readableFrom } from './readable-from.ts'
@@ -244,7 +238,7 @@ function listsOf(figures: OverviewFigures, buckets: readonly Bucket[], { revenue
     web_vitals: vitalRows(vitals.total),
     web_vital_pages: pageVitals.map(vitalPageRow),
     web_vital_series: vitalPoints(vitals.series, buckets),
-    recent_events: recentEventRows(recentEvents, contacts),
+    recent_events: serializeEvents(recentEvents, contacts),
   }
 }
 

@@ -7,12 +7,13 @@ import { readNewestVisitors, readVisitors, type SeenVisitor } from '../../../cli
 import { readBindingsOfVisitors } from '../../../postgres/tables/bindings.ts'
 import { findContact, listContacts } from '../../../postgres/tables/contacts.ts'
 import { listPaymentsOfPeople } from '../../../postgres/tables/revenue-of-people.ts'
+import { serializeContact } from '../../../postgres/tables/serialize-contact.ts'
 import { laxInt, laxIntOr } from '../../../schemas/lax.ts'
 import { identifierLengthMax, peopleDefault, peopleMax, peopleSearchLengthMax } from '../../../schemas/limits.ts'
 import { Person } from '../../../schemas/resources/person.ts'
 import { localDayAt } from '../../../schemas/time-zone.ts'
 import { type Context, defineOperation, type Stores } from '../define.ts'
-import { serializeContact, serializeVisitor, visitorOfName } from './serialize.ts'
+import { serializeVisitor, visitorOfName } from './serialize.ts'
 import { type ReadableVisitors, readableVisitors } from './visitor-rows.ts'
 
 const PeopleQuery = z.object({

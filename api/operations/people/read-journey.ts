@@ -2,23 +2,24 @@
 import { z } from 'zod'
 import { gatherContacts, readNewestPlaces } from '../../../clickhouse/queries/people/contact-events.ts'
 import { readEventsAt, readEventsOfVisitor, readVisitors } from '../../../clickhouse/queries/people/visitors.ts'
+import { serializeEvents } from '../../../clickhouse/queries/serialize-event.ts'
 import {
   readBindingsOfBrowsers,
   readBindingsOfContacts,
   readBindingsOfVisitors,
 } from '../../../postgres/tables/bindings.ts'
 import { type Contact, findContact, findContactsByHash, readContactKeys } from '../../../postgres/tables/contacts.ts'
+import { readContactsOfEvents } from '../../../postgres/tables/contacts-of-events.ts'
 import { listPaymentsOfPeople } from '../../../postgres/tables/revenue-of-people.ts'
+import { serializeContact } from '../../../postgres/tables/serialize-contact.ts'
 import { emailOf } from '../../../schemas/identifiers.ts'
 import { idInQuery, laxIntOr } from '../../../schemas/lax.ts'
 import { identifierLengthMax, journeyEventsDefault, journeyEventsMax } from '../../../schemas/limits.ts'
 import { invalid, problem } from '../../../schemas/problems.ts'
 import { Journey } from '../../../schemas/resources/person.ts'
 import { valueError } from '../../../schemas/validation-errors.ts'
-import { recentEventRows } from '../analytics/lists.ts'
 import { type Context, defineOperation } from '../define.ts'
-import { readContactsOfEvents } from './contacts-of-events.ts'
-import { serializeContact, serializePayments, serializeTouch, serializeVisitor, visitorOfName } from './serialize.ts'
+import { serializePayments, serializeTouch, serializeVisitor, visitorOfName } from './serialize.ts'
 import { type ReadableVisitors, readableVisitors } from './visitor-rows.ts'
 
 const JourneyQuery = z.object({
@@ -93,7 +94,7 @@ async function journeyOfContact(
     anonymous_ids: [...new Set(own.map(({ anonymousId }) => anonymousId))],
     ...countsOf(person),
     ...{ first_touch: serializeTouch(contact.firstTouch), last_touch: serializeTouch(contact.lastTouch) },
-    events: recentEventRows(events, new Map(events.map(({ id }) => [id, contact.id]))),
+    events: serializeEvents(events, new Map(events.map(({ id }) => [id, contact.id]))),
     revenue: serializePayments(payments),
   }
 }
@@ -123,7 +124,7 @@ async function journeyOfVisitor(
     anonymous_ids: [person.anonymous_id!],
     ...countsOf(person),
     ...{ first_touch: serializeTouch(visitor.firstTouch), last_touch: serializeTouch(visitor.lastTouch) },
-    events: recentEventRows(events, await readContactsOfEvents(pg, workspace.id, events)),
+    events: serializeEvents(events, await readContactsOfEvents(pg, workspace.id, events)),
     revenue: serializePayments(payments),
   }
 }

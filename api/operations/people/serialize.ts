@@ -1,43 +1,14 @@
 /** People as the API shows them. */
 import type { VisitorSums, VisitorTexts } from '../../../clickhouse/queries/people/visitors.ts'
-import type { Contact, ContactTouch } from '../../../postgres/tables/contacts.ts'
+import type { ContactTouch } from '../../../postgres/tables/contacts.ts'
 import type { PaymentOfPerson } from '../../../postgres/tables/revenue-of-people.ts'
+import { direct, shownTime, totalOf, touchFields } from '../../../postgres/tables/serialize-contact.ts'
 import type { Journey, Person } from '../../../schemas/resources/person.ts'
 import { journeyPaymentsMax } from '../../../schemas/revenue-limits.ts'
-
-const direct = { source: 'direct', medium: 'none', campaign: '', content: '' }
-
-type Touches = Pick<VisitorTexts, 'firstTouch' | 'lastTouch'>
-
-function touchFields({ firstTouch, lastTouch }: Touches) {
-  const { source, medium, campaign, content } = lastTouch ?? direct
-  const first = firstTouch ?? direct
-  return {
-    ...{ source, medium, campaign, content },
-    ...{ first_source: first.source, first_medium: first.medium, first_campaign: first.campaign },
-  }
-}
-
-function shownTime(ms: number): string {
-  return new Date(ms).toISOString()
-}
 
 export function serializeTouch(touch: ContactTouch | null): Journey['first_touch'] {
   const { source, medium, campaign, content } = touch ?? direct
   return { source, medium, campaign, content, occurred_at: touch === null ? null : shownTime(touch.at) }
-}
-
-/** @param payments among others those of the contact */
-export function serializeContact(contact: Contact, payments: readonly PaymentOfPerson[]): Person {
-  const { id, email, fullName, company, sessionCount, eventCount, conversionCount, firstSeenAt, lastSeenAt } = contact
-  return {
-    ...{ id, object_id: `contact_${id}`, kind: 'known', contact_id: id, anonymous_id: null },
-    ...{ email, full_name: fullName, company },
-    ...touchFields(contact),
-    ...{ session_count: sessionCount, event_count: eventCount, conversion_count: conversionCount },
-    total_revenue_cents: totalOf(payments.filter(({ contactId }) => contactId === id)),
-    ...{ first_seen_at: shownTime(firstSeenAt), last_seen_at: shownTime(lastSeenAt) },
-  }
 }
 
 /** @param payments among others those that name the visitor's browser */
@@ -54,11 +25,6 @@ export function serializeVisitor(visitor: VisitorSums & VisitorTexts, payments: 
     ),
     ...{ first_seen_at: shownTime(firstAt), last_seen_at: shownTime(lastAt) },
   }
-}
-
-/** What no rate converts is left out. */
-function totalOf(payments: readonly PaymentOfPerson[]): number {
-  return payments.reduce((sum, { cents }) => sum + (cents ?? 0), 0)
 }
 
 export function serializePayments(payments: readonly PaymentOfPerson[]): Journey['revenue'] {

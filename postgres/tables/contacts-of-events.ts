@@ -1,10 +1,16 @@
 /** Whose events are, as of now: a later identify changes it. The rule is that of clickhouse/queries/people/contact-events.ts. */
-import type { RecentEvent } from '../../../clickhouse/queries/overview/read-recent-events.ts'
-import type { Queryable } from '../../../postgres/client.ts'
-import { readBindingsOfBrowsers, type StoredBinding } from '../../../postgres/tables/bindings.ts'
-import { findContactsByHash } from '../../../postgres/tables/contacts.ts'
+import type { Queryable } from '../client.ts'
+import { readBindingsOfBrowsers, type StoredBinding } from './bindings.ts'
+import { findContactsByHash } from './contacts.ts'
 
-type Known = Pick<RecentEvent, 'id' | 'email_hash' | 'anonymous_id' | 'occurred_at_ms'>
+/** What tells whose an event is. */
+interface Known {
+  readonly id: number
+  /** Decimal text; '0' for none. */
+  readonly email_hash: string
+  readonly anonymous_id: string
+  readonly occurred_at_ms: number
+}
 
 /** By the event's id; an event of nobody known is not there. */
 export async function readContactsOfEvents(

@@ -1,0 +1,45 @@
+/** Contacts as the API and webhooks show them. */
+import type { Person } from '../../schemas/resources/person.ts'
+import type { Contact, ContactTouch } from './contacts.ts'
+import type { PaymentOfPerson } from './revenue-of-people.ts'
+
+/** Where nobody is known to have come from. */
+export const direct = { source: 'direct', medium: 'none', campaign: '', content: '' }
+
+interface Touches {
+  readonly firstTouch: ContactTouch | null
+  readonly lastTouch: ContactTouch | null
+}
+
+/** @param payments among others those of the contact */
+export function serializeContact(contact: Contact, payments: readonly PaymentOfPerson[]): Person {
+  const { id, email, fullName, company, sessionCount, eventCount, conversionCount, firstSeenAt, lastSeenAt } = contact
+  return {
+    ...{ id, object_id: `contact_${id}`, kind: 'known', contact_id: id, anonymous_id: null },
+    ...{ email, full_name: fullName, company },
+    ...touchFields(contact),
+    ...{ session_count: sessionCount, event_count: eventCount, conversion_count: conversionCount },
+    total_revenue_cents: totalOf(payments.filter(({ contactId }) => contactId === id)),
+    ...{ first_seen_at: shownTime(firstSeenAt), last_seen_at: shownTime(lastSeenAt) },
+  }
+}
+
+/** The fields of a person that say where they came from. */
+export function touchFields({ firstTouch, lastTouch }: Touches) {
+  const { source, medium, campaign, content } = lastTouch ?? direct
+  const first = firstTouch ?? direct
+  return {
+    ...{ source, medium, campaign, content },
+    ...{ first_source: first.source, first_medium: first.medium, first_campaign: first.campaign },
+  }
+}
+
+/** What no rate converts is left out. */
+export function totalOf(payments: readonly PaymentOfPerson[]): number {
+  return payments.reduce((sum, { cents }) => sum + (cents ?? 0), 0)
+}
+
+/** @param ms since 1970 */
+export function shownTime(ms: number): string {
+  return new Date(ms).toISOString()
+}

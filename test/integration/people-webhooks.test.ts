@@ -1,0 +1,95 @@
+/** What webhooks are told of people: contacts as `GET /v1/people` shows them, conversions as `recent_events` does. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Event } from '../../schemas/resources/overview.ts'
+import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import { startIngest, type TestIngest } from '../support/ingest.ts'
+import { askPeople, keepPeople, type SentEvent, settlePeople, track } from '../support/people.ts'
+import { freshStores, type TestStores } from '../support/stores.ts'
+
+let stores: TestStores
+let ingest: TestIngest
+let api: TestApi
+let mine: TestWorkspace
+
+beforeAll(async () => {
+  stores = await freshStores()
+  ingest = await startIngest(stores)
+  api = await startApi(stores)
+}, 120_000)
+beforeEach(async () => {
+  mine = await makeWorkspace(stores)
+})
+afterAll(async () => {
+  await api?.close()
+  await ingest?.stop()
+  await stores?.close()
+})
+
+const from = (anonymous_id: string, event_type: string, more: SentEvent = {}): SentEvent => ({
+  ...{ event_type, event_name: event_type, anonymous_id, url: 'https://example.com/', ...more },
+})
+
+async function send(...events: SentEvent[]) {
+  await track(ingest, mine, events)
+  await settlePeople(stores, ingest)
+}
+
+async function listen(events?: string[]) {
+  const { status } = await api.ask('/v1/webhooks', {
+    ...{ key: mine.apiKey, method: 'POST', headers: { 'Content-Type': 'application/json' } },
+    body: JSON.stringify({ url: 'https://example.com/hook', ...(events && { events }) }),
+  })
+  expect(status).toBe(200)
+}
+
+/** What was written down since the last look. */
+async function told() {
+  const rows = await stores.pg.query<{ type: string; object: Record<string, unknown> }>(
+    'DELETE FROM outbox WHERE workspace_id = $1 RETURNING type, object, id',
+    [mine.workspaceId],
+  )
+  return rows.map(({ type, object }) => ({ type, object }))
+}
+
+test('a contact is told of when it comes, when its name changes, and when it gets a browser', async () => {
+  await listen()
+  await told()
+  await send(from('a', 'identify', { email: 'ada@example.com' }))
+  const [created, ...others] = await told()
+  const [person] = await askPeople(api, mine).people()
+  expect(others).toEqual([])
+  expect(created!.type).toBe('contact.created')
+  // Its event is counted a moment later.
+  const counted = { event_count: expect.any(Number), session_count: expect.any(Number) }
+  expect(created!.object).toEqual({ ...person, ...counted })
+  await send(from('a', 'identify', { email: 'ada@example.com' }))
+  expect(await told()).toEqual([])
+  await send(from('a', 'identify', { email: 'ada@example.com', full_name: 'Ada' }))
+  expect(await told()).toEqual([{ type: 'contact.updated', object: expect.objectContaining({ full_name: 'Ada' }) }])
+  await send(from('b', 'identify', { email: 'ada@example.com' }))
+  expect(await told()).toEqual([{ type: 'contact.merged', object: expect.objectContaining({ id: person!.id }) }])
+})
+
+test('a conversion is told of once, as recent events show it', async () => {
+  await listen(['conversion.recorded'])
+  const events = [
+    from('c', 'track', { event_name: 'pageview' }),
+    from('c', 'conversion', { properties: { plan: 'team' } }),
+  ]
+  await send(...events, from('d', 'conversion', { email: 'dora@example.com' }))
+  const overview = (await (await api.ask('/v1/analytics/overview?days=1', { key: mine.apiKey })).json()) as {
+    recent_events: Event[]
+  }
+  const conversions = overview.recent_events.filter(({ event_type }) => event_type === 'conversion')
+  const rows = await told()
+  expect(rows.map(({ type }) => type)).toEqual(['conversion.recorded', 'conversion.recorded'])
+  expect(rows.map(({ object }) => object)).toEqual(conversions.sort((one, other) => one.id - other.id))
+  await keepPeople(stores)
+  expect(await told()).toEqual([])
+})
+
+test('nothing is written down where no endpoint wants it', async () => {
+  await listen(['post.created'])
+  await send(from('e', 'identify', { email: 'eve@example.com' }), from('e', 'conversion'))
+  expect(await told()).toEqual([])
+})

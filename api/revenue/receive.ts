@@ -54,7 +54,7 @@ export function routeRevenue({ method, path }: RequestHead, receiver: RevenueRec
     label,
     bodyBytesMax: revenueBodyBytesMax,
     // Without a signature nobody makes us hold a long body.
-    judge: async ({ headers }) =>
+    precheck: async ({ headers }) =>
       isSignedLately(connection.provider, headers, receiver.clock.now())
         ? undefined
         : problemReply('signature_invalid'),

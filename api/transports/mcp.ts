@@ -29,7 +29,7 @@ import {
 import { mcpInstructions } from './mcp-instructions.ts'
 import { makeTools, type Tool } from './mcp-tools.ts'
 import { apiVersion } from './openapi.ts'
-import { addressOf, jsonType, judgeKey, problemReply, type RestGateway, unstored } from './rest.ts'
+import { addressOf, jsonType, precheckKey, problemReply, type RestGateway, unstored } from './rest.ts'
 
 export const mcpPath = '/mcp'
 const protocolVersion = '2025-11-25'
@@ -122,7 +122,7 @@ export function makeMcpRoute(
     if (origin !== undefined && !isTrusted(origin, gateway.config.apiHost)) {
       return { label, reply: problemReply('origin_untrusted') }
     }
-    return { label, bodyBytesMax: apiBodyBytesMax, judge: (judged) => judgeKey(judged, gateway), handle }
+    return { label, bodyBytesMax: apiBodyBytesMax, precheck: (head) => precheckKey(head, gateway), handle }
   }
 }
 

@@ -55,14 +55,14 @@ export function makeRestRouter(operations: readonly Operation[], gateway: RestGa
     return {
       label: operation.name,
       bodyBytesMax: apiBodyBytesMax,
-      judge: (head) => judgeKey(head, gateway),
+      precheck: (head) => precheckKey(head, gateway),
       handle: (request) => callOperation(operation, match.path, request, gateway),
     }
   }
 }
 
 /** Checks the key before a long body is buffered. */
-export async function judgeKey(
+export async function precheckKey(
   { headers }: RequestHead,
   { authenticator, by }: Pick<RestGateway, 'authenticator' | 'by'>,
 ): Promise<HttpReply | undefined> {

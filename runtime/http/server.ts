@@ -28,10 +28,10 @@ export interface Route {
   readonly bodyBytesMax: number
   readonly stream?: undefined
   /**
-   * Checks a request by its head, while a body longer than `judgedBodyBytes` is still arriving. A reply refuses the
+   * Checks a request by its head, while a body longer than `precheckedBodyBytes` is still arriving. A reply refuses the
    * request and drops the body. `handle` checks accepted requests again. Mustn't reject.
    */
-  judge?(head: RequestHead): Promise<HttpReply | undefined>
+  precheck?(head: RequestHead): Promise<HttpReply | undefined>
   /** A rejection is a bug: it is logged under the request id and answered 500. */
   handle(request: HttpRequest): Promise<HttpReply> | HttpReply
 }
@@ -80,7 +80,7 @@ export interface HttpServer {
 }
 
 /** Shorter bodies are read before the request is checked. */
-const judgedBodyBytes = 4 * 1024
+const precheckedBodyBytes = 4 * 1024
 const closeDeadlineMs = 10_000
 const closePollMs = 20
 const headersWithinMs = 10_000
@@ -137,8 +137,8 @@ export function makeHttpServer(options: HttpServerOptions): HttpServer {
       void answer(() => found.handle(whole), head, log).then((reply) => answering.send(reply))
     })
     const isChunked = head.headers.has('transfer-encoding')
-    if (found.judge && (isChunked || (head.bodyLength ?? 0) > judgedBodyBytes)) {
-      void found.judge(head).then((refusal) => {
+    if (found.precheck && (isChunked || (head.bodyLength ?? 0) > precheckedBodyBytes)) {
+      void found.precheck(head).then((refusal) => {
         // Of what has arrived, `handle` says the same.
         if (refusal === undefined || !isArriving || answering.isOver) return
         isArriving = false

@@ -186,7 +186,7 @@ test('what is refused by its head alone is refused before a long body has arrive
     route: () => ({
       label: 'echo',
       bodyBytesMax: 100_000,
-      judge: async ({ headers }) => (headers.has('x-key') ? undefined : jsonReply(401, { detail: 'Who?' })),
+      precheck: async ({ headers }) => (headers.has('x-key') ? undefined : jsonReply(401, { detail: 'Who?' })),
       handle: ({ body }) => jsonReply(200, { bytes: body.length }),
     }),
   })

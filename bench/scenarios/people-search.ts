@@ -10,6 +10,8 @@ import type { Question } from '../load-plan.ts'
 const contacts = 1_000_000
 const contactsShort = 2_000
 const visitorsPerContact = 5
+/** Over which all were seen last, within what the plan reads. */
+const spreadSeconds = 170 * 86_400
 /** Contacts of one statement. */
 const portion = 100_000
 const requests = 200
@@ -21,6 +23,7 @@ export async function peopleSearch(settings: BenchSettings): Promise<ScenarioRes
   try {
     const count = isShort ? contactsShort : contacts
     await installation.onBothCores(() => fill(installation, count))
+    await installation.untilQuiet()
     await installation.startService('api')
     const apiKey = await installation.pg.transaction(async (tx) => {
       const { workspaceId } = installation
@@ -48,7 +51,7 @@ export async function peopleSearch(settings: BenchSettings): Promise<ScenarioRes
         { measure: 'GET /v1/people?q=…, p95', value: search.p95, unit: 'ms', goal: 50, latency: search },
       ],
       remarks: [
-        'One question at a time, 100 rows. The visitors have rows of `visitors`, and no events to read their names from.',
+        'One question at a time, 100 rows. The visitors have rows of `visitors` and `sessions`, and no events to read their names from.',
       ],
       settings: { contacts: count, visitors: count * visitorsPerContact, requests },
       rounds: [{ list, search }],
@@ -66,18 +69,24 @@ async function fill({ pg, ch, workspaceId }: Installation, count: number): Promi
        SELECT $1::int, lower(($4::text[])[n % $5::int + 1]) || n || '@example.com', n, seen, seen, seen, seen,
          ($4::text[])[n % $5::int + 1] || ' Number' || n % 1009, 'Company ' || n % 1013 || 'x', 'newsletter', 'email', '', seen
        FROM generate_series($2::int, $3::int) AS n,
-         LATERAL (SELECT (extract(epoch FROM now()) * 1000)::bigint - n % 7776000 * 1000 AS seen) AS moment`,
+         LATERAL (SELECT (extract(epoch FROM now()) * 1000)::bigint - n * 15 % ${spreadSeconds} * 1000 AS seen) AS moment`,
       [workspaceId, from + 1, Math.min(from + portion, count), names, names.length],
     )
   }
   await pg.query('ANALYZE contacts')
   await makeMissingBuilds(pg, [workspaceId])
   const { build } = (await readCurrentBuild(pg, workspaceId))!
+  const params = { workspace: workspaceId, build, visitors: count * visitorsPerContact }
+  const rows = `SELECT {workspace:UInt32}, {build:UInt32}, cityHash64(number), toUInt16(intDiv(toUnixTimestamp(seen), 86400)), 1, seen, seen`
+  const moments = `FROM (SELECT number, now() - number * 3 % ${spreadSeconds} AS seen FROM numbers({visitors:UInt64}))`
+  const columns = 'workspace_id, build, visitor, day, version, first_at, last_at'
   await ch.command(
-    `INSERT INTO visitors (workspace_id, build, visitor, day, version, first_at, last_at, hours, sessions, events)
-     SELECT {workspace:UInt32}, {build:UInt32}, cityHash64(number), toUInt16(intDiv(toUnixTimestamp(seen), 86400)), 1, seen, seen, 1, 1, 1
-     FROM (SELECT number, now() - number % 7776000 AS seen FROM numbers({visitors:UInt64}))`,
-    { workspace: workspaceId, build, visitors: count * visitorsPerContact },
+    `INSERT INTO sessions (${columns}, session, begins, source, medium, campaign)
+     ${rows}, number, 1, ['', 'google', 'news', 'ads'][1 + number % 4], 'web', ['', 'spring', 'sale'][1 + number % 3] ${moments}`,
+    params,
     { deadlineMs: 600_000 },
   )
+  await ch.command(`INSERT INTO visitors (${columns}, hours, sessions, events) ${rows}, 1, 1, 1 ${moments}`, params, {
+    deadlineMs: 600_000,
+  })
 }

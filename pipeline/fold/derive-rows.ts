@@ -169,13 +169,17 @@ function deriveCredits(
     const touch = known === undefined ? lastTouchBefore(conversion, touches, one.visitor) : touchOf(known)
     if (touch !== undefined) return creditRow(one, conversion, options, touch)
     const [source, medium] = (byDay.get(keyOfDay(one.session, one.day - 1)) ?? one).entry
-    return creditRow(one, conversion, options, { rule: 'session', source, medium, ...untouched })
+    return creditRow(one, conversion, options, {
+      rule: 'session',
+      source,
+      medium,
+      touched_at: 0,
+      touched_by: one.visitor,
+    })
   })
 }
 
 type Credited = Pick<CreditRow, 'rule' | 'source' | 'medium' | 'touched_at' | 'touched_by'>
-
-const untouched = { touched_at: 0, touched_by: '0' } as const
 
 function lastTouchBefore(conversion: Conversion, touches: readonly Touch[], touched_by: string): Credited | undefined {
   const touch = touches.findLast((each) => byMoment(each, conversion) <= 0)
@@ -200,7 +204,12 @@ function deriveServerRows(ordered: readonly SessionDay[], options: DeriveOptions
       const [, id, , , , , source, medium] = conversion
       const known = personCredits?.get(id)
       const touch = known && touchOf(known)
-      return creditRow(one, conversion, options, touch ?? { rule: 'event', source, medium, ...untouched })
+      return creditRow(
+        one,
+        conversion,
+        options,
+        touch ?? { rule: 'event', source, medium, touched_at: 0, touched_by: one.visitor },
+      )
     })
     rows.sessions.push({
       ...emptySession(),

@@ -2,30 +2,18 @@
  * One attempt: a signed POST with a deadline, of whose answer little is read. Redirects aren't followed. Whatever the receiver
  * does is a result; only our own faults throw.
  */
-import { createHmac } from 'node:crypto'
-import { type Dispatcher, request } from 'undici'
+import { createHmac, type KeyObject } from 'node:crypto'
+import type { Dispatcher } from 'undici'
 import type { AttemptResult, DueDelivery } from '../../postgres/tables/webhook-turns.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { failureText } from '../../runtime/outbound/failure-text.ts'
-import {
-  webhookAnswerBytesMax,
-  webhookAnswerKeptBytes,
-  webhookAttemptMs,
-  webhookJitter,
-  webhookRetryAfterMaxMs,
-  webhookRetryDelaysMs,
-} from '../../schemas/webhook-limits.ts'
+import { webhookJitter, webhookRetryAfterMaxMs, webhookRetryDelaysMs } from '../../schemas/webhook-limits.ts'
+import { type Answer, post } from './post.ts'
 
 export interface Target {
   readonly url: string
   /** Without its `whsec_`, decoded. */
-  readonly key: Buffer
-}
-
-interface Answer {
-  readonly status: number
-  readonly body: string
-  readonly retryAfter: string | undefined
+  readonly key: KeyObject
 }
 
 export async function attemptDelivery(
@@ -57,48 +45,10 @@ function payloadOf({ eventId, eventType, workspaceId }: DueDelivery, createdAt: 
 }
 
 /** Standard Webhooks, of one secret. */
-function signedHeaders(id: string, body: string, key: Buffer, now: number): Record<string, string> {
+function signedHeaders(id: string, body: string, key: KeyObject, now: number): Record<string, string> {
   const timestamp = String(Math.floor(now / 1000))
   const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')
   return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` }
-}
-
-/** The status counts, however the body ends: a receiver that said 2xx has it. */
-async function post(
-  url: string,
-  headers: Record<string, string>,
-  body: string,
-  dispatcher: Dispatcher,
-): Promise<Answer> {
-  const signal = AbortSignal.timeout(webhookAttemptMs)
-  const response = await request(url, { method: 'POST', headers, body, dispatcher, signal })
-  const retryAfter = response.headers['retry-after']
-  return {
-    status: response.statusCode,
-    body: await readBeginning(response.body),
-    retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,
-  }
-}
-
-/** Reads to the end, so that the connection can be used again, or cuts it at the bound. */
-async function readBeginning(body: Dispatcher.ResponseData['body']): Promise<string> {
-  const kept: Buffer[] = []
-  let keptBytes = 0
-  let bytes = 0
-  try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      const part = chunk.subarray(0, webhookAnswerKeptBytes - keptBytes)
-      kept.push(part)
-      keptBytes += part.length
-      bytes += chunk.length
-      // Leaving the loop destroys the body.
-      if (bytes > webhookAnswerBytesMax) break
-    }
-  } catch {
-    // It broke, or took too long: what came before is all that there is to keep.
-  }
-  // Streaming: bytes of a character that was cut are left out. Postgres takes no NUL.
-  return new TextDecoder().decode(Buffer.concat(kept), { stream: true }).replaceAll('\0', '\uFFFD')
 }
 
 function resultOf(delivery: DueDelivery, durationMs: number, came: Answer | string, now = 0): AttemptResult {

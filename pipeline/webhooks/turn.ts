@@ -2,6 +2,7 @@
  * A turn: for a few seconds one process sends one endpoint's due deliveries, several at a time. A slow receiver delays only
  * its own deliveries. A delivery that fails by an internal error is set aside, and the turn continues.
  */
+import { createSecretKey, type KeyObject } from 'node:crypto'
 import { setJobAside } from '../../postgres/tables/set-aside-jobs.ts'
 import { holdDelivery } from '../../postgres/tables/webhook-deliveries.ts'
 import {
@@ -34,7 +35,7 @@ export async function runTurn(turn: Turn, options: SenderOptions, signal: AbortS
   let ready: DueDelivery[] = []
   let reading: Promise<void> | undefined
   let isHeld = false
-  let key: Buffer | undefined
+  let key: KeyObject | undefined
 
   const goesOn = () => !signal.aborted && !isHeld && performance.now() < endsAt && recorder.health.state === turn.state
 
@@ -62,7 +63,7 @@ export async function runTurn(turn: Turn, options: SenderOptions, signal: AbortS
 
   async function attempt(delivery: DueDelivery): Promise<AttemptResult | undefined> {
     try {
-      key ??= Buffer.from(options.box.open(turn.secret).replace('whsec_', ''), 'base64')
+      key ??= createSecretKey(options.box.open(turn.secret).replace('whsec_', ''), 'base64')
       return await attemptDelivery({ url: turn.url, key }, delivery, agent, clock)
     } catch (error) {
       await setAside(delivery, error, options)

@@ -1,10 +1,9 @@
 /** What sends to webhooks, and what it stands on, killed while changes come in: each is delivered, each under one id. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Redis } from 'ioredis'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { ProcessName } from '../../start/dev-file.ts'
-import { setUpProduct, withStores } from '../support/product.ts'
+import { emptyRedis, setUpProduct, withStores } from '../support/product.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { drawsOf, isLong } from '../support/short-form.ts'
 
@@ -70,17 +69,10 @@ async function makeChanges(): Promise<number[]> {
 async function killOneByOne(): Promise<void> {
   for (const name of killed) {
     await sleep(pauseMs * (0.5 + draw()))
-    if (name === 'redis') await emptyRedis()
+    // Its data is lost with it.
+    if (name === 'redis') await emptyRedis(running.product)
     running.product.kill(name)
   }
-}
-
-/** Its data is lost with it. */
-async function emptyRedis(): Promise<void> {
-  const redis = new Redis(running.product.dev.redis_url, { lazyConnect: true, maxRetriesPerRequest: 1 })
-  redis.on('error', () => {})
-  await redis.flushall().catch(() => {})
-  redis.disconnect()
 }
 
 test(

@@ -1,7 +1,8 @@
-/** Every place that holds data has a line in docs/retention.md; what is left of a removed workspace goes from all of them. */
+/** Every place that holds data has a line in docs/retention.md; what is past its time, and what is left of a removed workspace, goes from all of them. */
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expireData } from '../../pipeline/jobs/expire-data.ts'
+import { jobs } from '../../pipeline/jobs.ts'
 import { refreshPeople } from '../../pipeline/people/refresh.ts'
 import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
 import { createWorkspace } from '../../postgres/tables/workspaces.ts'
@@ -68,32 +69,122 @@ async function placesWith(workspaceId: number): Promise<string[]> {
   return found
 }
 
-/** Rows in each place that doesn't refer to the workspace's own row. */
-async function fill(workspaceId: number): Promise<void> {
+/**
+ * Rows in each place that doesn't refer to the workspace's own row.
+ * @param at when the newest of them came, milliseconds since 1970, as `botsAt`
+ */
+async function fill(workspaceId: number, at = now, botsAt = at): Promise<void> {
   const { pg, ch } = stores
+  const moment = `to_timestamp(${at / 1000})`
   const own = { workspace_id: workspaceId, email_hash: workspaceId }
   await insertEventRows(ch, [
-    makeEventRow({ ...own, kind: 'conversion', occurred_at: now - 2 * dayMs }),
-    makeEventRow({ ...own, occurred_at: now }),
+    makeEventRow({ ...own, kind: 'conversion', occurred_at: at - 2 * dayMs }),
+    makeEventRow({ ...own, occurred_at: at }),
   ])
-  await insertBotVisitRows(ch, [makeBotVisitRow({ workspace_id: workspaceId, occurred_at: now })])
-  await ch.command(`INSERT INTO link_clicks (workspace_id, occurred_at) VALUES (${workspaceId}, now64(3))`)
+  await insertBotVisitRows(ch, [makeBotVisitRow({ workspace_id: workspaceId, occurred_at: botsAt })])
+  await ch.command(
+    `INSERT INTO link_clicks (workspace_id, occurred_at) VALUES (${workspaceId}, fromUnixTimestamp64Milli(${at}))`,
+  )
   await foldWhatIsThere(stores)
   await closeDaysAt(stores, now)
   await pg.query(
     `WITH made AS (
        INSERT INTO contacts (workspace_id, email, email_hash, first_identified_at, last_identified_at, first_seen_at, last_seen_at)
-       VALUES (${workspaceId}, 'a@example.com', ${workspaceId}, ${now}, ${now}, ${now}, ${now}) RETURNING id),
-     fact AS (INSERT INTO identity_facts SELECT ${workspaceId}, 'b', ${now}, ${workspaceId}, id FROM made),
+       VALUES (${workspaceId}, 'a@example.com', ${workspaceId}, ${at}, ${at}, ${at}, ${at}) RETURNING id),
+     fact AS (INSERT INTO identity_facts SELECT ${workspaceId}, 'b', ${at}, ${workspaceId}, id FROM made),
      bound AS (INSERT INTO bindings SELECT ${workspaceId}, 'b', 1, 0, 0, id FROM made),
-     seen AS (INSERT INTO contact_sightings (workspace_id, email_hash, first_seen, last_seen) VALUES (${workspaceId}, '\\x00', now(), now())),
+     seen AS (INSERT INTO contact_sightings (workspace_id, email_hash, first_seen, last_seen) VALUES (${workspaceId}, '\\x00', ${moment}, ${moment})),
      erasure AS (INSERT INTO erasures (workspace_id, browsers) VALUES (${workspaceId}, '[]')),
      work AS (INSERT INTO people_work (workspace_id, hour) VALUES (${workspaceId}, 1))
      INSERT INTO inbox (event_id, workspace_id, event_type, event_name, email, anonymous_id, full_name, properties, source,
        medium, campaign, content, occurred_at, received_at)
-     VALUES (${workspaceId}, ${workspaceId}, 'identify', 'identify', 'a@example.com', 'b', '', '{}', '', '', '', '', now(), now())`,
+     VALUES (${workspaceId}, ${workspaceId}, 'identify', 'identify', 'a@example.com', 'b', '', '{}', '', '', '', '', ${moment}, ${moment})`,
   )
 }
+
+/** A credit of a conversion at that time. */
+function creditByPerson(workspaceId: number, at: number) {
+  return stores.pg.query(
+    `INSERT INTO person_credits (event_id, workspace_id, hour, visitor, contact_id, source, medium, touched_at, touched_by)
+     SELECT workspace_id, workspace_id, $2::bigint / 3600000, 0, id, 'news', 'email', $2, 0 FROM contacts WHERE workspace_id = $1`,
+    [workspaceId, at],
+  )
+}
+
+/** What the workspace did, and what webhooks were told, with when that was. */
+async function fillWork(workspaceId: number, at: number): Promise<void> {
+  const moment = `to_timestamp(${at / 1000})`
+  await stores.pg.query(
+    `WITH endpoint AS (
+       INSERT INTO webhook_endpoints (workspace_id, url, events, secret) VALUES (${workspaceId}, 'https://example.com/', '{}', '') RETURNING id),
+     told AS (
+       INSERT INTO outbox (workspace_id, event_id, type, object, fanned_out_at, created_at)
+       VALUES (${workspaceId}, 'evt_${workspaceId}', 'contact.created', '{}', ${moment}, ${moment})),
+     delivered AS (
+       INSERT INTO webhook_deliveries (workspace_id, webhook_endpoint_id, event_id, event_type, status, created_at)
+       SELECT ${workspaceId}, id, 'evt_${workspaceId}', 'contact.created', 'delivered', ${moment} FROM endpoint)
+     INSERT INTO idempotency_records (workspace_id, key, fingerprint, status, body, expires_at)
+     VALUES (${workspaceId}, 'k', '', 200, '', ${moment} + interval '72 hours')`,
+  )
+  await stores.pg.query(`UPDATE erasures SET done_at = ${moment} WHERE workspace_id = ${workspaceId}`)
+}
+
+/** Places from which rows of a workspace go by themselves, as the page's last table has them. */
+async function leaving(): Promise<string[]> {
+  const page = readFileSync(new URL('../../docs/retention.md', import.meta.url), 'utf8')
+  const lines = page
+    .split('## Every place')[1]!
+    .split('\n')
+    .filter((line) => /^\| (ClickHouse|Postgres) /.test(line))
+  const going = lines.filter((line) => !line.split('|')[3]!.trim().startsWith('stay'))
+  const named = going.flatMap((line) => {
+    const [, place] = line.split('|') as [string, string]
+    const store = place.includes('ClickHouse') ? 'clickhouse' : 'postgres'
+    return [...place.matchAll(/`(\w+)`/g)].map(([, name]) => `${store} ${name}`)
+  })
+  // These name no workspace (test/integration/retention.test.ts has those with a time of their own).
+  const bare = ['people_state', 'shipped_manifests', 'visitor_salts', 'set_aside_jobs']
+  return named.filter((place) => !bare.includes(place.split(' ')[1]!)).sort()
+}
+
+test('what is past its time is gone from every place that holds it, and what is not is there', async () => {
+  const { pg, ch } = stores
+  const make = async (at: number, botsAt = at) => {
+    const { workspaceId } = await pg.transaction((tx) =>
+      createWorkspace(tx, { name: 'w', timezone: 'UTC', plan: 'starter' }),
+    )
+    await fill(workspaceId, at, botsAt)
+    await fillWork(workspaceId, at)
+    return workspaceId
+  }
+  // Crawlers' visits are kept for longer than the plan's days.
+  const old = await make(now - 40 * dayMs, now - 182 * dayMs)
+  const young = await make(now - dayMs)
+  await pg.query('UPDATE owners SET plan_changed_at = $1', [new Date(now - 200 * dayMs)])
+  const places = await leaving()
+  const held = async (id: number) => (await placesWith(id)).filter((place) => places.includes(place)).sort()
+  while (!(await refreshPeople(workOn(stores), now)));
+  for (const [id, at] of [
+    [old, now - 40 * dayMs],
+    [young, now - dayMs],
+  ] as const) {
+    await pg.query('INSERT INTO people_work (workspace_id, hour) VALUES ($1, 1)', [id])
+    await creditByPerson(id, at)
+    expect([id, await held(id)]).toEqual([id, places])
+  }
+  for (let day = 0; day < 2; day++) {
+    const context = {
+      ...{ pg, ch, clock: fixedClock(now), log: makeLog('test', 'silent') },
+      ...{ metrics: makePipelineMetrics(makeMetrics('test', false)), signal: new AbortController().signal },
+    }
+    for (const job of Object.values(jobs)) await job(context, {})
+    await foldWhatIsThere(stores)
+    while (!(await refreshPeople(workOn(stores), now)));
+  }
+  expect(await held(old)).toEqual([])
+  // Its work is done.
+  expect(await held(young)).toEqual(places.filter((place) => place !== 'postgres people_work'))
+})
 
 test('nothing is left of a removed workspace, and a workspace that Postgres never had is left alone', async () => {
   const { pg, ch } = stores
@@ -106,11 +197,7 @@ test('nothing is left of a removed workspace, and a workspace that Postgres neve
   for (const id of [kept, removed]) {
     await pg.query('INSERT INTO people_work (workspace_id, hour) VALUES ($1, 1)', [id])
     await pg.query('INSERT INTO event_repairs (workspace_id, hour) VALUES ($1, 1)', [id])
-    await pg.query(
-      `INSERT INTO person_credits (event_id, workspace_id, hour, visitor, contact_id, source, medium, touched_at, touched_by)
-       SELECT workspace_id, workspace_id, $2::bigint / 3600000, 0, id, 'news', 'email', $2, 0 FROM contacts WHERE workspace_id = $1`,
-      [id, now],
-    )
+    await creditByPerson(id, now)
   }
   await insertEventRows(ch, [makeEventRow({ workspace_id: unknown, occurred_at: now })])
   const before = await placesWith(kept)

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Redis } from 'ioredis'
 import { afterAll, beforeAll } from 'vitest'
 import { connectClickHouse } from '../../clickhouse/client.ts'
 import { connectPostgres } from '../../postgres/client.ts'
@@ -149,6 +150,14 @@ function tryKill(pid: number): void {
   } catch {
     // Gone with its group already.
   }
+}
+
+/** What its Redis holds is gone. Does nothing while Redis is away. */
+export async function emptyRedis({ dev }: TestProduct): Promise<void> {
+  const redis = new Redis(dev.redis_url, { lazyConnect: true, maxRetriesPerRequest: 1 })
+  redis.on('error', () => {})
+  await redis.flushall().catch(() => {})
+  redis.disconnect()
 }
 
 /** Lends the stores of the product. */

@@ -3,7 +3,12 @@
  * ClickHouse, those left out that are bound to a contact. Of one moment contacts come before visitors.
  */
 import { z } from 'zod'
-import { readNewestVisitors, readVisitors, type SeenVisitor } from '../../../clickhouse/queries/people/visitors.ts'
+import {
+  isOriginOfVisitors,
+  readNewestVisitors,
+  readVisitors,
+  type SeenVisitor,
+} from '../../../clickhouse/queries/people/visitors.ts'
 import { readBindingsOfVisitors } from '../../../postgres/tables/bindings.ts'
 import { findContact, listContacts } from '../../../postgres/tables/contacts.ts'
 import { listPaymentsOfPeople } from '../../../postgres/tables/revenue-of-people.ts'
@@ -136,6 +141,7 @@ async function readAnonymous(
   const { workspaceId, timezone } = rows
   const lastDay = localDayAt(Math.min(before.lastAt, now), timezone)
   const firstDay = Math.max(rows.firstDay, localDayAt(oldest, timezone))
+  if (q !== undefined && !(await isOriginOfVisitors(ch, { ...rows, firstDay }, q))) return []
   let from = before
   for (let days = 1, portion = 2 * limit; ; ) {
     const fromDay = Math.max(firstDay, lastDay - days)

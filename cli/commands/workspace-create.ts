@@ -1,6 +1,6 @@
 import { createApiKey } from '../../postgres/tables/api-keys.ts'
 import { createTrackingKey } from '../../postgres/tables/tracking-keys.ts'
-import { createWorkspace, readOwner, SlugTaken, slugPattern } from '../../postgres/tables/workspaces.ts'
+import { createWorkspace, holdOwner, SlugTaken, slugPattern } from '../../postgres/tables/workspaces.ts'
 import { workspaceNameLengthMax } from '../../schemas/limits.ts'
 import { scopes } from '../../schemas/scopes.ts'
 import { isTimeZone } from '../../schemas/time-zone.ts'
@@ -34,7 +34,7 @@ export const createWorkspaceWithKeys = defineCommand({
     const shared = ownerOf === undefined ? undefined : await installation.workspace(ownerOf)
     try {
       return await installation.postgres().transaction(async (tx) => {
-        const owner = shared && (await readOwner(tx, shared.id))
+        const owner = shared && (await holdOwner(tx, shared.id))
         const plan = owner ? owner.plan : planOf(wantedPlan ?? 'growth')
         const made = await createWorkspace(tx, { name, slug, timezone, plan, ownerEmail: owner?.email })
         const trackingKey = await createTrackingKey(tx, made.workspaceId)

@@ -74,17 +74,18 @@ export function startFolder({ pg, ch, clock, log, metrics, hashes }: FolderOptio
     const now = clock.now()
     for (const [build, until] of pausedUntil) if (until <= now) pausedUntil.delete(build)
     const startedAt = performance.now()
-    let outcome: 'done' | 'failed' = 'done'
+    const ended = (outcome: 'done' | 'failed') =>
+      metrics.jobEnded('build-figures', outcome, (performance.now() - startedAt) / 1000, clock.now())
     try {
-      return await buildNextPart(work, now, new Set(pausedUntil.keys()))
+      const isDone = await buildNextPart(work, now, new Set(pausedUntil.keys()))
+      if (isDone) ended('done')
+      return isDone
     } catch (error) {
       if (signal.aborted || !(error instanceof BuildError)) throw error
-      outcome = 'failed'
+      ended('failed')
       pausedUntil.set(error.build.build, now + buildRetryMs)
       log.warn({ err: error.cause, workspace_id: error.build.workspaceId }, `${error.message}; it is tried again later`)
       return true
-    } finally {
-      metrics.jobEnded('build-figures', outcome, (performance.now() - startedAt) / 1000, clock.now())
     }
   }
 

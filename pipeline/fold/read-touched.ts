@@ -43,15 +43,27 @@ export async function readTouched(
   repairs: readonly EventRepair[],
 ): Promise<TouchedVisitor[]> {
   const { sql, params } = idsIn(added, 'added')
-  const hourOf = (visitor: string, which: string) => `SELECT t.1, toDateTime(t.2 * 3600, 'UTC')${visitor}
+  const repaired = (key: string, columns: string, which: string) => `(${key}) IN (SELECT ${columns}
     FROM (SELECT arrayJoin(arrayZip({repair_workspaces:Array(UInt32)}, {repair_hours:Array(UInt32)}, {repair_visitors:Array(String)})) AS t)
-    WHERE ${which}`
-  const isRepaired = `((workspace_id, toStartOfHour(occurred_at)) IN (${hourOf('', "t.3 = ''")})
-    OR (workspace_id, toStartOfHour(occurred_at), events.visitor) IN (${hourOf(', toUInt64(t.3)', "t.3 != ''")}))`
+    WHERE ${which})`
+  const hour = "t.1, toDateTime(t.2 * 3600, 'UTC')"
+  // Apart, because of conditions that are joined by OR neither the index of ids nor the order key is used.
+  const conditions = [
+    sql,
+    ...(repairs.some(({ visitor }) => visitor === null)
+      ? [repaired('workspace_id, toStartOfHour(occurred_at)', hour, "t.3 = ''")]
+      : []),
+    ...(repairs.some(({ visitor }) => visitor !== null)
+      ? [repaired('workspace_id, toStartOfHour(occurred_at), visitor', `${hour}, toUInt64(t.3)`, "t.3 != ''")]
+      : []),
+  ]
+  const parts = conditions.map(
+    (which) => `SELECT workspace_id, visitor, occurred_at FROM events WHERE ${which} AND ${isDatable}`,
+  )
   return ch.query<TouchedVisitor>(
     `SELECT workspace_id AS workspaceId, toString(visitor) AS visitor, min(${eventMs}) AS firstAt,
        groupUniqArray(intDiv(${eventMs}, ${hourMs})) AS hours
-     FROM events WHERE ${repairs.length === 0 ? sql : `(${sql} OR ${isRepaired})`} AND ${isDatable} GROUP BY workspaceId, visitor`,
+     FROM (${parts.join(' UNION ALL ')}) AS touched GROUP BY workspaceId, touched.visitor`,
     {
       ...params,
       ...(repairs.length > 0 && {

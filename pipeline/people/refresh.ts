@@ -40,7 +40,12 @@ import {
 } from '../../postgres/tables/person-credits.ts'
 import { listWorkspaces } from '../../postgres/tables/workspaces.ts'
 import { type IdRange, subtractRanges } from '../../schemas/id-ranges.ts'
-import { contactsPerStatement, peopleWorkMax, visitorsPerLookUpMax } from '../../schemas/limits.ts'
+import {
+  contactsPerStatement,
+  conversionsPerLookUp,
+  peopleWorkMax,
+  visitorsPerLookUpMax,
+} from '../../schemas/limits.ts'
 import type { Folding } from '../fold/fold.ts'
 import { inPortions } from '../fold/group-by.ts'
 import { keptFromOf } from '../retention.ts'
@@ -53,7 +58,8 @@ export async function refreshPeople(work: Folding, now: number): Promise<boolean
   // Before the folded events: work is of what was committed by then.
   const waiting = await takePeopleWork(pg, peopleWorkMax)
   const visible = rangesOf((await readFoldState(pg)).folded)
-  const added = subtractRanges(visible, await readPeopleDone(pg))
+  const done = await readPeopleDone(pg)
+  const added = subtractRanges(visible, done)
   if (waiting.length === 0 && added.length === 0) return true
   const contactIds = await copyNew(work, waiting, added, visible)
   await beforeEach()
@@ -70,8 +76,13 @@ export async function refreshPeople(work: Folding, now: number): Promise<boolean
     // First, because it reads from ClickHouse: no contact is locked meanwhile.
     await publishConversions(tx, work.ch, added, now)
     await writeFigures(tx, figures, keptFrom)
-    for (const changes of credits) await writePersonCredits(tx, changes)
-    await endPeopleWork(tx, { workIds: waiting.map(({ id }) => id), done: visible })
+    for (const { changed, gone } of credits) {
+      for (const some of inPortions(gone, conversionsPerLookUp))
+        await writePersonCredits(tx, { changed: [], gone: some })
+      for (const some of inPortions(changed, conversionsPerLookUp))
+        await writePersonCredits(tx, { changed: some, gone: [] })
+    }
+    await endPeopleWork(tx, { workIds: waiting.map(({ id }) => id), from: done, done: visible })
   })
   return waiting.length < peopleWorkMax
 }

@@ -16,12 +16,14 @@ import { readCurrentBuild } from '../../postgres/tables/figure-builds.ts'
 import {
   type CreditedPayment,
   type DuePayment,
+  keepCredits,
   listDuePayments,
   listPayers,
   type Payer,
   recreditIdentified,
   saveCredits,
 } from '../../postgres/tables/revenue-credits.ts'
+import { listWorkspaces } from '../../postgres/tables/workspaces.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { IdentityHashes } from '../../runtime/identity-hash.ts'
 import { creditWindowMs } from '../../schemas/limits.ts'
@@ -35,6 +37,7 @@ import {
   creditTouchesMax,
 } from '../../schemas/revenue-limits.ts'
 import { groupBy } from '../fold/group-by.ts'
+import { keptFromOf } from '../retention.ts'
 import { readCredits, uncredited } from './read-touches.ts'
 
 export interface Crediting {
@@ -52,11 +55,22 @@ export async function creditRevenue(context: Crediting, signal: AbortSignal): Pr
   while (!signal.aborted && clock.now() < end) {
     const due = await listDuePayments(pg, creditedEach)
     if (due.length === 0) return
+    const keptFrom = keptFromOf(await listWorkspaces(pg), clock.now())
     const credited: CreditedPayment[] = []
     for (const [workspaceId, payments] of groupBy(due, (payment) => payment.workspaceId)) {
       credited.push(...(await creditPayments(context, workspaceId, payments)))
     }
-    await saveCredits(pg, credited)
+    const before = new Map(due.map((payment) => [payment.id, payment]))
+    // The touch may be deleted by now: what it was credited to stays.
+    const isKept = ({ id, rule }: CreditedPayment) => {
+      const { rule: had, occurredAt, workspaceId } = before.get(id)!
+      return had === 'touch' && rule !== 'touch' && occurredAt - creditWindowMs < (keptFrom.get(workspaceId) ?? 0)
+    }
+    await keepCredits(pg, credited.filter(isKept))
+    await saveCredits(
+      pg,
+      credited.filter((one) => !isKept(one)),
+    )
   }
 }
 
@@ -69,9 +83,12 @@ async function creditPayments(
   const payers = await listPayers(pg, payments)
   const ofContacts = await touchesOfPayers({ pg, ch }, payments, payers)
   const ofVisitors = payments.map(({ id, occurredAt }) => {
-    const { browsers, contactId } = payers.get(id)!
-    const visitors = browsers.map((browser) => hashes.visitorOf(workspaceId, browser))
-    return { id, at: occurredAt, visitors, touches: contactId === null ? undefined : (ofContacts.get(contactId) ?? []) }
+    const { browsers, contactId, unbound } = payers.get(id)!
+    const visitorsOf = (named: readonly string[]) => named.map((browser) => hashes.visitorOf(workspaceId, browser))
+    const visitors = visitorsOf(browsers)
+    if (contactId === null) return { id, at: occurredAt, visitors, counted: visitors, touches: [] }
+    const counted = visitorsOf(unbound === null ? [] : [unbound])
+    return { id, at: occurredAt, visitors, counted, touches: ofContacts.get(contactId) ?? [] }
   })
   const credits = build === undefined ? undefined : await readCredits(ch, build, ofVisitors)
   return payments.map(({ id, due, recordedAt }) => ({

@@ -16,8 +16,10 @@ export interface PaymentOfVisitors {
   readonly id: number
   readonly at: number
   readonly visitors: readonly string[]
-  /** Those of the contact who paid, each once; undefined: the visitors' own count. */
-  readonly touches: readonly PersonTouch[] | undefined
+  /** Those of them whose touches, all of them, are the payer's. */
+  readonly counted: readonly string[]
+  /** Touches of the contact who paid, each once. */
+  readonly touches: readonly PersonTouch[]
 }
 
 /** An event of a known person; visitor '0': a server sent it. */
@@ -75,13 +77,13 @@ export async function readCredits(
   const days = await readVisitorDays(ch, build, payments)
   const byVisitor = groupBy(days, ({ visitor }) => visitor)
   const daysOf = ({ visitors }: PaymentOfVisitors) => visitors.flatMap((visitor) => byVisitor.get(visitor) ?? [])
-  const cut = payments.flatMap((payment) =>
-    payment.touches === undefined ? daysOf(payment).filter((day) => isCut(day, payment.at)) : [],
-  )
+  const countedDays = ({ counted }: PaymentOfVisitors) => counted.flatMap((visitor) => byVisitor.get(visitor) ?? [])
+  const cut = payments.flatMap((payment) => countedDays(payment).filter((day) => isCut(day, payment.at)))
   const ofDays = await readTouchesOfDays(ch, build, cut)
   const moments = new Map<number, Moment>()
   for (const payment of payments) {
-    const moment = momentOf(payment, daysOf(payment), payment.touches ?? ownTouches(payment, daysOf(payment), ofDays))
+    const touches = [...payment.touches, ...ownTouches(payment, countedDays(payment), ofDays)]
+    const moment = momentOf(payment, daysOf(payment), touches)
     if (moment !== undefined) moments.set(payment.id, moment)
   }
   const found = [...moments.values()]
@@ -110,7 +112,7 @@ function ownTouches(
   days: readonly VisitorDay[],
   ofDays: readonly Touch[],
 ): readonly Touch[] {
-  const visitors = new Set(payment.visitors)
+  const visitors = new Set(payment.counted)
   return [
     ...days.filter(({ source }) => source !== '').map((day) => ({ ...day, at: day.touch_at })),
     ...ofDays.filter(({ visitor }) => visitors.has(visitor)),

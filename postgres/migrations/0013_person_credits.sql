@@ -17,4 +17,5 @@ ALTER TABLE event_repairs DROP COLUMN of_servers;
 
 -- Credits of the conversions that came before.
 INSERT INTO people_work (workspace_id, contact_id)
-SELECT workspace_id, contact_id FROM bindings UNION SELECT workspace_id, contact_id FROM person_credits;
+SELECT workspace_id, contact_id FROM bindings JOIN inbox USING (workspace_id, anonymous_id) WHERE event_type = 'conversion'
+UNION SELECT workspace_id, contact_id FROM person_credits;

@@ -49,8 +49,16 @@ export async function readPeopleDone(q: Queryable): Promise<IdRange[]> {
 /** To be called in the transaction that writes what the work came to. */
 export async function endPeopleWork(
   tx: Queryable,
-  { workIds, done }: { readonly workIds: readonly number[]; readonly done: readonly IdRange[] },
+  {
+    workIds,
+    from,
+    done,
+  }: { readonly workIds: readonly number[]; readonly from: readonly IdRange[]; readonly done: readonly IdRange[] },
 ): Promise<void> {
   await tx.query('DELETE FROM people_work WHERE id = ANY ($1::bigint[])', [workIds])
-  await tx.query('UPDATE people_state SET done = $1', [JSON.stringify(done)])
+  const moved = await tx.query('UPDATE people_state SET done = $1 WHERE done = $2 RETURNING 1', [
+    JSON.stringify(done),
+    JSON.stringify(from),
+  ])
+  if (moved.length === 0) throw new Error('another process has brought people up to date meanwhile')
 }

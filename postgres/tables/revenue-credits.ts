@@ -12,6 +12,8 @@ export interface DuePayment {
   readonly recordedAt: number
   /** As a text, by which it is known whether the payment became due again meanwhile. */
   readonly due: string
+  /** Null where it wasn't credited yet. */
+  readonly rule: Credit['rule'] | null
   readonly email: string | null
   readonly userId: string | null
   readonly anonymousId: string | null
@@ -28,7 +30,7 @@ const milliseconds = (column: string) => `round(extract(epoch FROM ${column}) * 
 export function listDuePayments(q: Queryable, limit: number): Promise<DuePayment[]> {
   return q.query<DuePayment>(
     `SELECT p.id, p.workspace_id AS "workspaceId", ${milliseconds('p.occurred_at')} AS "occurredAt",
-       ${milliseconds('p.recorded_at')} AS "recordedAt", p.credit_due_at::text AS due,
+       ${milliseconds('p.recorded_at')} AS "recordedAt", p.credit_due_at::text AS due, p.rule,
        ${payerField('email')} AS email, ${payerField('user_id')} AS "userId", ${payerField('anonymous_id')} AS "anonymousId"
      FROM revenue_payments p WHERE p.credit_due_at <= now() ORDER BY p.credit_due_at LIMIT $1`,
     [limit],
@@ -40,6 +42,8 @@ export interface Payer {
   readonly browsers: readonly string[]
   /** Null: nobody known, or not known yet. */
   readonly contactId: number | null
+  /** The browser that the payment names, where it is nobody's: its touches are the payer's as well. */
+  readonly unbound: string | null
 }
 
 /**
@@ -59,7 +63,9 @@ export async function listPayers(q: Queryable, payments: readonly DuePayment[]):
        coalesce((SELECT c.id FROM contacts c WHERE c.workspace_id = w."workspaceId" AND c.email = payer.email), (
          SELECT b.contact_id FROM bindings b
          WHERE b.workspace_id = w."workspaceId" AND b.anonymous_id = w."anonymousId" AND b.from_at <= w."occurredAt"
-         ORDER BY b.from_at DESC, b.from_id DESC LIMIT 1)) AS "contactId"
+         ORDER BY b.from_at DESC, b.from_id DESC LIMIT 1)) AS "contactId",
+       CASE WHEN NOT EXISTS (SELECT FROM bindings b WHERE b.workspace_id = w."workspaceId" AND b.anonymous_id = w."anonymousId")
+         THEN w."anonymousId" END AS unbound
      FROM jsonb_to_recordset($1::jsonb)
        AS w (id bigint, "workspaceId" integer, "occurredAt" float8, email text, "userId" text, "anonymousId" text)
      CROSS JOIN LATERAL (
@@ -71,9 +77,9 @@ export async function listPayers(q: Queryable, payments: readonly DuePayment[]):
   )
   const own = new Map(payments.map(({ id, anonymousId }) => [id, anonymousId]))
   return new Map(
-    rows.map(({ id, browsers, contactId }) => {
+    rows.map(({ id, browsers, ...payer }) => {
       const named = own.get(id)
-      return [id, { browsers: named == null ? browsers : [...new Set([...browsers, named])], contactId }]
+      return [id, { ...payer, browsers: named == null ? browsers : [...new Set([...browsers, named])] }]
     }),
   )
 }
@@ -95,20 +101,32 @@ export interface Credit {
   readonly session_at: number | null
 }
 
-export interface CreditedPayment extends Credit {
+export interface NextDue {
   readonly id: number
   readonly due: string
   /** Milliseconds since 1970; null: its credit is final. */
   readonly nextDue: number | null
 }
+export type CreditedPayment = Credit & NextDue
 
 /** A payment that became due again meanwhile stays due. */
+const nextDue = `credit_due_at = CASE WHEN p.credit_due_at = c.due THEN to_timestamp(c."nextDue" / 1000) ELSE p.credit_due_at END`
+
+/** Payments whose credit stays as it is. */
+export async function keepCredits(q: Queryable, kept: readonly NextDue[]): Promise<void> {
+  await q.query(
+    `UPDATE revenue_payments p SET ${nextDue}
+     FROM jsonb_to_recordset($1::jsonb) AS c (id bigint, due timestamptz, "nextDue" float8) WHERE p.id = c.id`,
+    [JSON.stringify(kept)],
+  )
+}
+
 export async function saveCredits(q: Queryable, credited: readonly CreditedPayment[]): Promise<void> {
   await q.query(
     `UPDATE revenue_payments p SET rule = c.rule, source = c.source, medium = c.medium, campaign = c.campaign, path = c.path,
        device = c.device, browser = c.browser, country = c.country, link_id = c.link_id, post_id = c.post_id,
        visitor = c.visitor, session = c.session, session_at = to_timestamp(c.session_at / 1000), credited_at = now(),
-       credit_due_at = CASE WHEN p.credit_due_at = c.due THEN to_timestamp(c."nextDue" / 1000) ELSE p.credit_due_at END
+       ${nextDue}
      FROM jsonb_to_recordset($1::jsonb) AS c (id bigint, due timestamptz, "nextDue" float8, rule text, source text,
        medium text, campaign text, path text, device text, browser text, country text, link_id bigint, post_id bigint,
        visitor text, session text, session_at float8)
@@ -127,7 +145,10 @@ export async function recreditIdentified(q: Queryable, newsMs: number): Promise<
        WHERE copied_at > ${since} AND email IS NOT NULL GROUP BY 1, 3
        UNION ALL
        SELECT workspace_id, 'user_id', properties ->> 'user_id', max(copied_at) FROM inbox
-       WHERE copied_at > ${since} AND properties ->> 'user_id' IS NOT NULL GROUP BY 1, 3) news
+       WHERE copied_at > ${since} AND properties ->> 'user_id' IS NOT NULL GROUP BY 1, 3
+       UNION ALL
+       SELECT workspace_id, 'anonymous_id', anonymous_id, max(copied_at) FROM inbox
+       WHERE copied_at > ${since} AND email IS NOT NULL AND anonymous_id != '' GROUP BY 1, 3) news
      JOIN revenue_payers y ON y.workspace_id = news.workspace_id AND y.field = news.field AND y.value = news.value
      WHERE p.workspace_id = y.workspace_id AND p.provider = y.provider AND p.refs && ARRAY[y.reference]
        AND p.credited_at < news.at + interval '10 seconds'`,

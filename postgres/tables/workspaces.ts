@@ -66,13 +66,13 @@ export async function createWorkspace(
   return { workspaceId: made.id, slug: chosen, ownerId }
 }
 
-/** Who a workspace belongs to. @returns null when there is no such workspace */
-export async function readOwner(
-  q: Queryable,
+/** Who a workspace belongs to, held until the end of the transaction. @returns null when there is no such workspace */
+export async function holdOwner(
+  tx: Queryable,
   workspaceId: number,
 ): Promise<{ email: string; plan: PlanKey | null } | null> {
-  const [owner] = await q.query<{ email: string; plan: PlanKey | null }>(
-    'SELECT email, plan_key AS plan FROM owners WHERE id = (SELECT owner_id FROM workspaces WHERE id = $1)',
+  const [owner] = await tx.query<{ email: string; plan: PlanKey | null }>(
+    'SELECT email, plan_key AS plan FROM owners WHERE id = (SELECT owner_id FROM workspaces WHERE id = $1) FOR UPDATE',
     [workspaceId],
   )
   return owner ?? null

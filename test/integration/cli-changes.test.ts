@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
 import { findTrackingKey } from '../../postgres/tables/tracking-keys.ts'
-import { createWorkspace, listWorkspacesOf, readOwner, readWorkspace } from '../../postgres/tables/workspaces.ts'
+import { createWorkspace, holdOwner, listWorkspacesOf, readWorkspace } from '../../postgres/tables/workspaces.ts'
 import { trackingKeyGraceDays } from '../../schemas/api-limits.ts'
 import { makeWorkspace, type TestWorkspace } from '../support/api.ts'
 import { runSvc } from '../support/command-line.ts'
@@ -83,7 +83,7 @@ test('a workspace that is made for another one’s owner shares the plan and the
   const words = ['workspace', 'create', '--name', 'Second', '--owner-of', String(mine.workspaceId)]
   expect(await svc(...words, '--plan', 'scale')).toMatchObject({ code: 2, err: expect.stringContaining('excludes') })
   const made = await svc(...words)
-  const owners = [mine.workspaceId, Number(made.result!['workspace_id'])].map((id) => readOwner(stores.pg, id))
+  const owners = [mine.workspaceId, Number(made.result!['workspace_id'])].map((id) => holdOwner(stores.pg, id))
   const [first, second] = await Promise.all(owners)
   expect(second).toEqual(first)
   const shared = await listWorkspacesOf(stores.pg, mine.ownerId)

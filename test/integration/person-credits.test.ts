@@ -127,4 +127,8 @@ test("revenue goes to the payer's own last touch, which a server may have sent, 
   const { anonymous_id: _, session_id: __, ...ofServer } = view('', 40, { source: 'partner', medium: 'referral' })
   await send({ ...ofServer, email: 'ben@example.com' })
   expect(await earned()).toEqual({ news: 1_000, partner: 2_000 })
+  // Nobody was ever known in the browser that the payment names: it is the payer's as well.
+  await send(view('laptop', 50, { source: 'ads', medium: 'cpc' }))
+  await pay('anns-laptop', { email: 'ann@example.com', anonymous_id: 'laptop' })
+  expect(await earned()).toEqual({ news: 1_000, ads: 1_000, partner: 2_000 })
 })

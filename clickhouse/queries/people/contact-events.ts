@@ -203,7 +203,7 @@ export function readTouchedConversions(
   ch: Pick<ClickHouse, 'query'>,
   contacts: ContactsEvents,
 ): Promise<TouchedConversion[]> {
-  const own = ownEvents(contacts, '1')
+  const own = ownEvents(contacts, `(${isTouch} OR kind = 'conversion')`)
   // A browser's touches, whosever they are: its rows are derived from them.
   const browsers = browsersIn(contacts)
   const touch = `(${eventMs}, toString(source), toString(medium), visitor)`

@@ -69,7 +69,7 @@ async function fill({ pg, ch, workspaceId }: Installation, count: number): Promi
        SELECT $1::int, lower(($4::text[])[n % $5::int + 1]) || n || '@example.com', n, seen, seen, seen, seen,
          ($4::text[])[n % $5::int + 1] || ' Number' || n % 1009, 'Company ' || n % 1013 || 'x', 'newsletter', 'email', '', seen
        FROM generate_series($2::int, $3::int) AS n,
-         LATERAL (SELECT (extract(epoch FROM now()) * 1000)::bigint - n * 15 % ${spreadSeconds} * 1000 AS seen) AS moment`,
+         LATERAL (SELECT (extract(epoch FROM now()) * 1000)::bigint - n * 15 % ${spreadSeconds} * 1000::bigint AS seen) AS moment`,
       [workspaceId, from + 1, Math.min(from + portion, count), names, names.length],
     )
   }

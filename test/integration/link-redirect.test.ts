@@ -5,14 +5,13 @@ import { insertLink, type TrackedLink } from '../../postgres/tables/links.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { exchange } from '../support/raw-http.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
-let stores: TestStores
+const stores = setUpStores()
 let ingest: TestIngest
 let proxy: TcpProxy
 beforeAll(async () => {
-  stores = await freshStores()
   proxy = await startTcpProxy(stores.databaseUrl)
   ingest = await start()
 })
@@ -20,7 +19,6 @@ afterEach(() => proxy.set('open'))
 afterAll(async () => {
   await ingest?.stop()
   await proxy?.close()
-  await stores?.close()
 })
 
 const env = { SHORT_URL_HOST: 'https://go.example.com/to/' }

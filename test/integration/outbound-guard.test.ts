@@ -17,9 +17,7 @@ beforeAll(async () => {
   dns.add('::ffff:7f00:1', 'mapped.example.com')
   dns.add('198.51.100.1', 'mixed.example.com', ['8.8.8.8', '127.0.0.1'])
 })
-afterAll(async () => {
-  await Promise.all([receiver?.close(), dns?.close()])
-})
+afterAll(() => Promise.all([receiver?.close(), dns?.close()]))
 
 async function ask(host: string, options: { allowPrivate?: boolean } = {}): Promise<string> {
   const agent = makeGuardedAgent({ allowPrivate: false, connectMs: 2_000, dnsServers: [dns.address], ...options })

@@ -364,27 +364,6 @@ describe('changing a post', () => {
   })
 })
 
-test("another workspace's post can not be told from one that there isn't, whatever is asked of it", async () => {
-  const theirs = await makeWorkspace(stores)
-  const { body: foreign } = await asking(api, () => theirs.apiKey)<ShownPost>('POST', '/v1/posts', plain)
-  const at = { scheduled_at: '2999-01-01T00:00:00Z' }
-  const calls: [string, string, object?][] = [
-    ['GET', ''],
-    ['PATCH', '', {}],
-    ['POST', '/schedule', at],
-    ['POST', '/reschedule', at],
-    ['POST', '/unschedule'],
-    ['POST', '/archive'],
-  ]
-  for (const [method, path, body] of calls) {
-    for (const id of [foreign.id, `post_${foreign.id}`, 999_999_999, '9'.repeat(30)]) {
-      const answer = await ask(method, `/v1/posts/${id}${path}`, body)
-      expect([path, id, answer]).toEqual([path, id, { status: 404, body: { detail: 'Post not found' } }])
-    }
-  }
-  expect((await ask('GET', '/v1/posts')).body).toEqual([])
-})
-
 test('each change is audited and told to webhooks, with the post as it was answered', async () => {
   const account = await makeAccount(stores, mine.workspaceId, 'x')
   const { id } = await create({ ...plain, social_account_ids: [account] })

@@ -130,7 +130,7 @@ async function shownCredits(workspace: TestWorkspace): Promise<Map<number, strin
     return response.json()
   }
   const { conversions } = (await read('/v1/analytics/conversions?days=3&limit=200')) as Conversions
-  const { top_sources } = (await read('/v1/analytics/overview?days=3')) as {
+  const { top_sources } = (await read('/v1/analytics/overview?days=3&include=top_sources')) as {
     top_sources: { source: string; conversions: number }[]
   }
   const counted = new Map<string, number>()

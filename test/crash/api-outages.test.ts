@@ -5,8 +5,8 @@ import { verifyAuditChain } from '../../postgres/tables/audit.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { retryAfterSeconds } from '../../schemas/limits.ts'
 import { makeKey, makeWorkspace, type TestWorkspace } from '../support/api.ts'
-import { type ApiProcess, startApiProcess } from '../support/api-process.ts'
 import { formOf, formType, png } from '../support/media-files.ts'
+import { type ServiceProcess, startApiProcess } from '../support/service-process.ts'
 import { isLong } from '../support/short-form.ts'
 import { setUpStores } from '../support/stores.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
@@ -23,7 +23,7 @@ const pauseMs = isLong ? 20 : 60
 
 const stores = setUpStores()
 let proxies: Record<'Postgres' | 'Redis', TcpProxy>
-let api: ApiProcess
+let api: ServiceProcess
 let mine: TestWorkspace
 beforeAll(async () => {
   const [Postgres, Redis] = await Promise.all([startTcpProxy(stores.databaseUrl), startTcpProxy(stores.redisUrl)])

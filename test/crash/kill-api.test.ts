@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { verifyAuditChain } from '../../postgres/tables/audit.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { makeWorkspace, type TestWorkspace } from '../support/api.ts'
-import { type ApiProcess, startApiProcess } from '../support/api-process.ts'
+import { type ServiceProcess, startApiProcess } from '../support/service-process.ts'
 import { drawsOf, isLong } from '../support/short-form.ts'
 import { setUpStores } from '../support/stores.ts'
 
@@ -18,14 +18,14 @@ const draw = drawsOf('kill-api')
 
 const stores = setUpStores()
 let mine: TestWorkspace
-let api: ApiProcess
-const started: ApiProcess[] = []
+let api: ServiceProcess
+const started: ServiceProcess[] = []
 beforeEach(async () => {
   mine = await makeWorkspace(stores)
 })
 afterEach(() => Promise.all(started.splice(0).map((one) => one.kill())))
 
-async function start(): Promise<ApiProcess> {
+async function start(): Promise<ServiceProcess> {
   const made = await startApiProcess(stores)
   started.push(made)
   return made

@@ -10,9 +10,9 @@ import { sweepMedia } from '../../api/media/sweep.ts'
 import { verifyAuditChain } from '../../postgres/tables/audit.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { makeWorkspace, type TestWorkspace } from '../support/api.ts'
-import { type ApiProcess, startApiProcess } from '../support/api-process.ts'
 import { film, formOf, formType, png } from '../support/media-files.ts'
 import { exchange } from '../support/raw-http.ts'
+import { type ServiceProcess, startApiProcess } from '../support/service-process.ts'
 import { drawsOf, isLong } from '../support/short-form.ts'
 import { setUpStores } from '../support/stores.ts'
 
@@ -22,7 +22,7 @@ const clients = 6
 
 const stores = setUpStores()
 let mine: TestWorkspace
-let api: ApiProcess
+let api: ServiceProcess
 beforeEach(async () => {
   mine = await makeWorkspace(stores)
   api = await startApiProcess(stores)

@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { percentile } from '../../bench/latency.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { makeKey } from '../support/api.ts'
-import { type ApiProcess, startApiProcess } from '../support/api-process.ts'
 import { exactFigures, judgeFigures } from '../support/figures.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { exact, judge, type Ledger, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
+import { type ServiceProcess, startApiProcess } from '../support/service-process.ts'
 import { isLong } from '../support/short-form.ts'
 import { setUpStores } from '../support/stores.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
@@ -25,7 +25,7 @@ const roundMs = isLong ? 1_500 : 1_000
 const stores = setUpStores()
 let proxies: Record<'clickhouse' | 'postgres' | 'redis', TcpProxy>
 let ingest: TestIngest
-let api: ApiProcess
+let api: ServiceProcess
 let apiKey: string
 
 beforeAll(async () => {
@@ -73,7 +73,7 @@ async function expectFigures(): Promise<void> {
 }
 
 /** Asks the API for an overview; answers the status. */
-async function askOverview(api: ApiProcess, key: string): Promise<number> {
+async function askOverview(api: ServiceProcess, key: string): Promise<number> {
   const answer = await fetch(`${api.url}/v1/analytics/overview`, { headers: { Authorization: `Bearer ${key}` } })
   const body = (await answer.json()) as { detail?: unknown }
   if (answer.status === 503) expect(body.detail).toMatch(/temporarily unavailable/)
@@ -81,7 +81,7 @@ async function askOverview(api: ApiProcess, key: string): Promise<number> {
 }
 
 /** The same again and again, at least once; answers each status that there was. */
-async function askOverviews(api: ApiProcess, key: string, until: AbortSignal): Promise<number[]> {
+async function askOverviews(api: ServiceProcess, key: string, until: AbortSignal): Promise<number[]> {
   const statuses = new Set<number>()
   do {
     statuses.add(await askOverview(api, key))

@@ -111,7 +111,8 @@ test(
     stop.abort()
     await Promise.all(running)
     giveUp.abort()
-    expect(told.size).toBeGreaterThan(10 * rounds)
+    // Some were made between any two kills, however busy the machine is.
+    expect(told.size).toBeGreaterThan(rounds)
     await expectOnce(told)
   },
   (rounds + 5) * 20_000,

@@ -184,7 +184,7 @@ test(
       moments = await asking
     })
     expect(moments.size).toBeGreaterThan(kills / 2)
-    expect(ledger.acknowledged).toBeGreaterThan(250 * kills)
+    expect(ledger.acknowledged).toBeGreaterThan(50 * kills)
     await untilShipped(running.product.dev.tracking_url)
     await withStores(running.product, async (stores) => {
       const rows = await stores.ch.query<StoredEvent>(storedEventsSql)

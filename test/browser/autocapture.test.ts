@@ -1,14 +1,9 @@
 /** Clicks, submissions and what keeps svc.js from recording them. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { browserWithinMs } from '../support/browser.ts'
-import { startTrackingSurface, type TrackingSurface } from '../support/tracking-surface.ts'
+import { expect, test } from 'vitest'
+import { setUpSurface } from '../support/tracking-surface.ts'
 import { startVisit } from '../support/visits.ts'
 
-let surface: TrackingSurface
-beforeAll(async () => {
-  surface = await startTrackingSurface()
-}, browserWithinMs)
-afterAll(() => surface?.close())
+const surface = setUpSurface()
 
 const shop = 'shop.localhost'
 const root = `http://${shop}`

@@ -1,15 +1,11 @@
 /** Pages that are strict, hostile or slow: svc.js breaks none of them, and isn't broken by them. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { browserWithinMs } from '../support/browser.ts'
+import { describe, expect, test } from 'vitest'
 import { longestTaskOf } from '../support/long-tasks.ts'
-import { productRoot, startTrackingSurface, type TrackingSurface } from '../support/tracking-surface.ts'
+import { isLong } from '../support/short-form.ts'
+import { productRoot, setUpSurface } from '../support/tracking-surface.ts'
 import { namesOf, startVisit } from '../support/visits.ts'
 
-let surface: TrackingSurface
-beforeAll(async () => {
-  surface = await startTrackingSurface()
-}, browserWithinMs)
-afterAll(() => surface?.close())
+const surface = setUpSurface()
 
 const shop = 'shop.localhost'
 const root = `http://${shop}`
@@ -28,9 +24,6 @@ test('under a strict policy everything works, with the product’s origin allowe
   await expect.poll(() => visit.sent('web_vital').map(({ properties }) => properties!['metric'])).toContain('FCP')
   const names = (await visit.stored()).map(({ event_name }) => event_name)
   expect(names).toEqual(expect.arrayContaining(['pageview', 'button_click', 'page_leave', 'web_vital']))
-  expect((await visit.overview()).web_vitals.find(({ metric }) => metric === 'FCP')).toMatchObject({
-    count: expect.any(Number),
-  })
   expect(visit.complaints).toEqual([])
 })
 
@@ -126,7 +119,6 @@ ${hostility}
         '/',
         '/route',
       ])
-      expect((await visit.overview()).metrics).toMatchObject({ visitors: 1, pageviews: 2 })
     },
   )
 })
@@ -161,8 +153,10 @@ test('holds the main thread for less than 50 ms at a time on a processor four ti
     const ours = await measure('/svc.js')
     expect(ours.tasks).toBeGreaterThan(3)
     leastMs = Math.min(leastMs, ours.longestMs)
+    if (!isLong) break
   }
-  expect(leastMs).toBeLessThan(50)
-  // The measure finds what is long.
-  expect((await measure('/slow.js')).longestMs).toBeGreaterThan(50)
+  // The measure finds what is long. Milliseconds are judged in the long form alone.
+  const slowMs = (await measure('/slow.js')).longestMs
+  expect(slowMs).toBeGreaterThan(isLong ? 50 : leastMs)
+  if (isLong) expect(leastMs).toBeLessThan(50)
 })

@@ -1,14 +1,9 @@
 /** The demo site as a newcomer meets it: clicked through, and read in the overview. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { browserWithinMs } from '../support/browser.ts'
-import { productRoot, startTrackingSurface, type TrackingSurface } from '../support/tracking-surface.ts'
+import { expect, test } from 'vitest'
+import { productRoot, setUpSurface } from '../support/tracking-surface.ts'
 import { startVisit } from '../support/visits.ts'
 
-let surface: TrackingSurface
-beforeAll(async () => {
-  surface = await startTrackingSurface()
-}, browserWithinMs)
-afterAll(() => surface?.close())
+const surface = setUpSurface()
 
 test('a walk through the demo is in the overview: pages, app, plan, form, outbound link and vitals', async (context) => {
   const visit = await startVisit(surface, context)

@@ -1,17 +1,13 @@
 /** Before svc.js has loaded, and in pages that nobody sees yet. */
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { browserWithinMs, openUndriven } from '../support/browser.ts'
+import { expect, test } from 'vitest'
+import { openUndriven } from '../support/browser.ts'
 import { readDoc } from '../support/docs.ts'
 import type { SiteAnswer } from '../support/network.ts'
-import { startTrackingSurface, type TrackingSurface } from '../support/tracking-surface.ts'
+import { setUpSurface } from '../support/tracking-surface.ts'
 import { namesOf, startVisit } from '../support/visits.ts'
 
-let surface: TrackingSurface
-beforeAll(async () => {
-  surface = await startTrackingSurface()
-}, browserWithinMs)
-afterAll(() => surface?.close())
+const surface = setUpSurface()
 
 const shop = 'shop.localhost'
 const root = `http://${shop}`

@@ -1,14 +1,9 @@
 /** Where svc.js comes from and what comes with it: proxies, copies, a second file that doesn't come, other tabs. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { browserWithinMs } from '../support/browser.ts'
-import { startTrackingSurface, type TrackingSurface } from '../support/tracking-surface.ts'
+import { expect, test } from 'vitest'
+import { setUpSurface } from '../support/tracking-surface.ts'
 import { startVisit, type Visit } from '../support/visits.ts'
 
-let surface: TrackingSurface
-beforeAll(async () => {
-  surface = await startTrackingSurface()
-}, browserWithinMs)
-afterAll(() => surface?.close())
+const surface = setUpSurface()
 
 const shop = 'shop.localhost'
 const root = `http://${shop}`

@@ -2,19 +2,12 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { browserWithinMs } from '../support/browser.ts'
-import { startTrackingSurface, type TrackingSurface } from '../support/tracking-surface.ts'
-import { startVisit } from '../support/visits.ts'
+import { expect, test } from 'vitest'
+import { setUpSurface } from '../support/tracking-surface.ts'
+import { root, shop, startVisit, visitShop } from '../support/visits.ts'
 
-let surface: TrackingSurface
-beforeAll(async () => {
-  surface = await startTrackingSurface()
-}, browserWithinMs)
-afterAll(() => surface?.close())
+const surface = setUpSurface()
 
-const shop = 'shop.localhost'
-const root = `http://${shop}`
 const library = readFileSync(
   join(dirname(createRequire(import.meta.url).resolve('web-vitals')), 'web-vitals.iife.js'),
   'utf8',
@@ -110,10 +103,7 @@ test('what is measured of a return from the back-forward cache belongs to the ro
 })
 
 test('Svc.webVital records one by hand, like one that was measured', async (context) => {
-  const visit = await startVisit(surface, context)
-  visit.site(shop, { '/': {} })
-  await visit.page.goto(`${root}/`)
-  await visit.expectSent('pageview')
+  const visit = await visitShop(surface, context)
   await visit.page.evaluate(`Svc.webVital('INP', 321, { element: '#slow' })`)
   await expect.poll(() => visit.sent('web_vital').some(({ properties }) => properties!['value'] === 321)).toBe(true)
   const row = (await visit.stored('web_vital')).find(({ metric_value }) => metric_value === 321)

@@ -6,27 +6,24 @@ import { createApiKey } from '../../postgres/tables/api-keys.ts'
 import { createTrackingKey } from '../../postgres/tables/tracking-keys.ts'
 import { createWorkspace } from '../../postgres/tables/workspaces.ts'
 import { scopes } from '../../schemas/scopes.ts'
-import { startApi, type TestApi } from '../support/api.ts'
+import { setUpApi } from '../support/api.ts'
 import { compileService } from '../support/compile.ts'
 import { differences, examplesOf, makeReader, type Reader, type SvcProgram } from '../support/doc-examples.ts'
 import { readDoc } from '../support/docs.ts'
 import { foldStored } from '../support/figures.ts'
-import { startIngest, type TestIngest } from '../support/ingest.ts'
+import { setUpIngest } from '../support/ingest.ts'
 import { runPublisher, type TestPublisher } from '../support/publisher.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
 
+/** Examples after which there may be something to ship and fold. */
+const sends = /growth|\/l\/|npx|script|fetch/
 /** As `npm start` serves it, which the pages suppose. */
 const root = 'http://localhost:8080'
 
-let stores: TestStores
-let ingest: TestIngest
-let api: TestApi
+const { stores, api } = setUpApi({ sharesWorkspace: true })
+const ingest = setUpIngest(stores)
 let publisher: TestPublisher
 let svc: SvcProgram
 beforeAll(async () => {
-  stores = await freshStores()
-  ingest = await startIngest(stores)
-  api = await startApi(stores)
   publisher = runPublisher(stores)
   const {
     databaseUrl: DATABASE_URL,
@@ -39,9 +36,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await publisher?.close()
-  await api?.close()
-  await ingest?.stop()
-  await stores?.close()
 })
 
 /** A workspace as the first start makes it, for one page alone. */
@@ -70,6 +64,7 @@ describe.each([
   const numbers = new Map<number, number>()
   let folder: string
   let reader: Reader
+  let isUnsettled = false
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'svc-docs-'))
     const dev = { base_url: `${root}/v1`, tracking_url: ingest.url, ...(await firstWorkspace()) }
@@ -91,8 +86,11 @@ describe.each([
   test.each(examples.map((example) => ({ example, line: example.line })))(
     'the example at line $line does what the page shows',
     async ({ example }) => {
-      await ingest.shipped()
-      await foldStored(stores)
+      if (isUnsettled) {
+        await ingest.shipped()
+        await foldStored(stores)
+      }
+      isUnsettled = sends.test(example.code)
       const answer = await reader.follow(example)
       if (example.language === 'html') expect(answer?.status).toBe(202)
       if (example.answer === undefined) return

@@ -12,28 +12,16 @@ import type { Operation } from '../../api/operations/define.ts'
 import { operations } from '../../api/operations/registry.ts'
 import { makeOpenApi, operationId } from '../../api/transports/openapi.ts'
 import { projectFile } from '../../runtime/paths.ts'
-import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import { setUpApi } from '../support/api.ts'
 import { goodBody, madePath, objectNames, pathNames, shownOf, takesForm } from '../support/api-requests.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
 
 const run = promisify(execFile)
 /** Within the project, so that the compiler finds Node's types. */
 const folder = projectFile('.cache/test', `client-${process.pid}`)
 
-let stores: TestStores
-let api: TestApi
-let mine: TestWorkspace
-beforeAll(async () => {
-  stores = await freshStores()
-  api = await startApi(stores)
-  mine = await makeWorkspace(stores)
-  mkdirSync(folder, { recursive: true })
-})
-afterAll(async () => {
-  rmSync(folder, { recursive: true, force: true })
-  await api?.close()
-  await stores?.close()
-})
+const { stores, api, mine } = setUpApi()
+beforeAll(() => mkdirSync(folder, { recursive: true }))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** `create_link` → `createLink`, as the generator names it. */
 function methodOf(operation: Operation): string {

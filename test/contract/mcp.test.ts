@@ -63,58 +63,6 @@ describe('initialize', () => {
   })
 })
 
-/** What is sent as the body, the HTTP status, and the code and the id of the answer. */
-const envelopes: [string, unknown, number, number, string | number | null][] = [
-  ['no body', '', 400, -32700, null],
-  ['no JSON', '{"jsonrpc":', 400, -32700, null],
-  ['JSON that is too deep', '['.repeat(65) + ']'.repeat(65), 400, -32700, null],
-  ['a batch', [ping], 400, -32600, null],
-  ['an empty batch', [], 400, -32600, null],
-  ['null', 'null', 400, -32600, null],
-  ['a text', '"ping"', 400, -32600, null],
-  ['a number', '1', 400, -32600, null],
-  ['no jsonrpc', { id: 1, method: 'ping' }, 400, -32600, 1],
-  ['jsonrpc 1.0', { ...ping, jsonrpc: '1.0' }, 400, -32600, 1],
-  ['jsonrpc as a number', { ...ping, jsonrpc: 2 }, 400, -32600, 1],
-  ['id null', { ...ping, id: null }, 400, -32600, null],
-  ['id as an object', { ...ping, id: {} }, 400, -32600, null],
-  ['a fractional id', { ...ping, id: 1.5 }, 400, -32600, null],
-  ['an id that is not exact', '{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}', 400, -32600, null],
-  ['no method', { jsonrpc: '2.0', id: 7 }, 400, -32600, 7],
-  ['neither id nor method', { jsonrpc: '2.0' }, 400, -32600, null],
-  ['a method that is no text', { ...ping, method: 5 }, 400, -32600, 1],
-  ['params as a list', { ...ping, params: [] }, 400, -32600, 1],
-  ['params as a text', { ...ping, params: 'x' }, 400, -32600, 1],
-  ['params null', { ...ping, params: null }, 400, -32600, 1],
-  ['an unknown method', { ...ping, method: 'nothing' }, 200, -32601, 1],
-  ['a method of Object.prototype', { ...ping, method: 'toString' }, 200, -32601, 1],
-  ['a method of a capability that we lack', { ...ping, method: 'resources/list' }, 200, -32601, 1],
-  ['a cursor', { ...ping, method: 'tools/list', params: { cursor: 'x' } }, 200, -32602, 1],
-  ['a call without a name', { ...ping, method: 'tools/call' }, 200, -32602, 1],
-  ['a call of a number', { ...ping, method: 'tools/call', params: { name: 5 } }, 200, -32602, 1],
-  ['an unknown tool', { ...ping, method: 'tools/call', params: { name: 'svc.nothing' } }, 200, -32602, 1],
-  ['a tool of Object.prototype', { ...ping, method: 'tools/call', params: { name: '__proto__' } }, 200, -32602, 1],
-  [
-    'arguments as a list',
-    { ...ping, method: 'tools/call', params: { name: 'svc.list_posts', arguments: [] } },
-    200,
-    -32602,
-    1,
-  ],
-  [
-    'arguments null',
-    { ...ping, method: 'tools/call', params: { name: 'svc.list_posts', arguments: null } },
-    200,
-    -32602,
-    1,
-  ],
-]
-
-test.each(envelopes)('%s', async (_, body, status, code, id) => {
-  const answer = await shown(await post(api, mine.apiKey, body))
-  expect(answer).toEqual({ status, body: { jsonrpc: '2.0', id, error: { code, message: expect.any(String) } } })
-})
-
 test('bytes that are no UTF-8 are -32700', async () => {
   const body = Buffer.from('{"jsonrpc":"2.0","id":1,"method":"ping\xff"}', 'latin1')
   const response = await api.ask('/mcp', { method: 'POST', headers: mcpHeaders(mine.apiKey), body })

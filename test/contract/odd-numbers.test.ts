@@ -1,8 +1,8 @@
 /** Numbers that no row can have, and NUL, wherever a request takes a number: never another row's answer, never a 500. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { Operation } from '../../api/operations/define.ts'
 import { operations } from '../../api/operations/registry.ts'
-import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import { setUpApi } from '../support/api.ts'
 import {
   type ApiSchema,
   type Asker,
@@ -14,22 +14,16 @@ import {
   pathNames,
   shownOf,
 } from '../support/api-requests.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
 
 /** Where the ids come from that paths and bodies name. */
 const tables = ['posts', 'links', 'media', 'webhook_endpoints', 'webhook_deliveries', 'social_accounts']
 /** Beyond it readers of JSON round. */
 const largest = Number.MAX_SAFE_INTEGER
 
-let stores: TestStores
-let api: TestApi
-let mine: TestWorkspace
+const { stores, api, mine } = setUpApi({ sharesWorkspace: true })
 
 /** There are objects of the first ids, and of the largest that JSON carries exactly: both near to what is asked for. */
 beforeAll(async () => {
-  stores = await freshStores()
-  api = await startApi(stores)
-  mine = await makeWorkspace(stores)
   const asker: Asker = { api, stores, workspaceId: mine.workspaceId, key: mine.apiKey }
   for (const first of [1, largest - 20]) {
     for (const table of tables)
@@ -38,10 +32,6 @@ beforeAll(async () => {
   }
   for (const table of tables)
     await stores.pg.query(`SELECT setval(pg_get_serial_sequence('${table}', 'id'), 1000, false)`)
-})
-afterAll(async () => {
-  await api?.close()
-  await stores?.close()
 })
 
 async function ask(operation: Operation, path: string, init: RequestInit = goodBody(operation, {})) {
@@ -130,20 +120,22 @@ const places = operations.flatMap((operation) =>
   integersOf(operation).map((place) => [operation.name, place.name, operation, place] as const),
 )
 
-describe.each(places)('%s with the %s', (_, name, operation, { isList }) => {
-  const literals = [
-    ...nobodys,
-    ...['1e400', '-1e400', '1.5', '"\\u0000"', '"1\\u0000"', '"99999999999999999999"', '"1e400"', '{}', '[[1]]'],
-  ]
-  test.each(literals)('%s is refused there, or is nothing', async (literal) => {
-    const marked = { ...exampleBody(operation), [name]: isList ? ['MARK'] : 'MARK' }
-    const body = JSON.stringify(marked).replace('"MARK"', literal)
-    const path = filledPath(operation, { post_id: 1 })
-    const { status, text } = await ask(operation, path, { headers: { 'Content-Type': 'application/json' }, body })
-    if (status === 200) expect(JSON.parse(text)).toMatchObject({ valid: false })
-    else expect([status, text]).toEqual([422, expect.stringContaining(`"loc":["body","${name}"`)])
-  })
-})
+test.each(places)(
+  '%s with the %s is refused what is no id, or finds nothing',
+  async (_, name, operation, { isList }) => {
+    for (const literal of [
+      ...nobodys,
+      ...['1e400', '-1e400', '1.5', '"\\u0000"', '"1\\u0000"', '"99999999999999999999"', '"1e400"', '{}', '[[1]]'],
+    ]) {
+      const marked = { ...exampleBody(operation), [name]: isList ? ['MARK'] : 'MARK' }
+      const body = JSON.stringify(marked).replace('"MARK"', literal)
+      const path = filledPath(operation, { post_id: 1 })
+      const { status, text } = await ask(operation, path, { headers: { 'Content-Type': 'application/json' }, body })
+      if (status === 200) expect([literal, JSON.parse(text)]).toMatchObject([literal, { valid: false }])
+      else expect([literal, status, text]).toEqual([literal, 422, expect.stringContaining(`"loc":["body","${name}"`)])
+    }
+  },
+)
 
 test('there are such members', () => {
   const names = new Set<string>(places.map(([, name]) => name))

@@ -9,7 +9,7 @@ import { makeSecretKey } from '../../schemas/keys.ts'
 import { overviewDaysDefault, overviewDaysMax, overviewHoursMax } from '../../schemas/limits.ts'
 import { makeKey, makeWorkspace, startApi, type TestApi, type TestWorkspace, testApiHost } from '../support/api.ts'
 import { filledPath, madePath } from '../support/api-requests.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 
 interface ResponseObject {
   description: string
@@ -34,7 +34,7 @@ interface Document {
   components: { schemas: Record<string, object>; securitySchemes: Record<string, object> }
 }
 
-let stores: TestStores
+const stores = setUpStores()
 let api: TestApi
 /** The same, with a Postgres that isn't there. */
 let severed: TestApi
@@ -42,16 +42,12 @@ let mine: TestWorkspace
 let document: Document
 const away = connectPostgres('postgres://nobody@127.0.0.1:1/none')
 beforeAll(async () => {
-  stores = await freshStores()
   api = await startApi(stores)
   severed = await startApi(stores, { pg: away })
   mine = await makeWorkspace(stores)
   document = (await (await api.ask('/v1/openapi.json')).json()) as Document
 })
-afterAll(async () => {
-  await Promise.all([api.close(), severed.close(), away.close()])
-  await stores.close()
-})
+afterAll(() => Promise.all([api.close(), severed.close(), away.close()]))
 
 test('is made once, however often anybody asks for it', async () => {
   let made = 0

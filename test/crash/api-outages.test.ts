@@ -1,14 +1,14 @@
 /** The API while a store of its is away, under load: what callers are told meanwhile, and that all is well soon after. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { verifyAuditChain } from '../../postgres/tables/audit.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { retryAfterSeconds } from '../../schemas/limits.ts'
 import { makeKey, makeWorkspace, type TestWorkspace } from '../support/api.ts'
-import { type ApiProcess, startApiProcess } from '../support/api-process.ts'
 import { formOf, formType, png } from '../support/media-files.ts'
+import { type ServiceProcess, startApiProcess } from '../support/service-process.ts'
 import { isLong } from '../support/short-form.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
 const awayMs = isLong ? 30_000 : 4_000
@@ -18,16 +18,14 @@ const modes = isLong ? (['refusing', 'hanging', 'stalled'] as const) : (['stalle
 const answeredWithinMs = 5_000
 const wellWithinMs = 5_000
 const beforeMs = 500
-const afterMs = 1_000
 /** The load is there to be answered, not to find out how much can be. */
 const pauseMs = isLong ? 20 : 60
 
-let stores: TestStores
+const stores = setUpStores()
 let proxies: Record<'Postgres' | 'Redis', TcpProxy>
-let api: ApiProcess
+let api: ServiceProcess
 let mine: TestWorkspace
 beforeAll(async () => {
-  stores = await freshStores()
   const [Postgres, Redis] = await Promise.all([startTcpProxy(stores.databaseUrl), startTcpProxy(stores.redisUrl)])
   proxies = { Postgres, Redis }
 })
@@ -39,10 +37,7 @@ afterEach(async () => {
   await Promise.all(Object.values(proxies).map((proxy) => proxy.set('open')))
   await api.kill()
 })
-afterAll(async () => {
-  await Promise.all(Object.values(proxies).map((proxy) => proxy.close()))
-  await stores.close()
-})
+afterAll(() => Promise.all(Object.values(proxies).map((proxy) => proxy.close())))
 
 interface Answer {
   readonly what: string
@@ -149,7 +144,10 @@ async function outage(store: 'Postgres' | 'Redis', mode: 'refusing' | 'hanging' 
   await sleep(awayMs)
   const backAt = Date.now()
   await proxies[store].set('open')
-  await sleep(wellWithinMs + afterMs)
+  await sleep(wellWithinMs)
+  const isAskedSince = (kind: string) =>
+    answers.some(({ what, askedAt }) => what === kind && askedAt >= backAt + wellWithinMs)
+  await vi.waitUntil(() => kinds.every(isAskedSince), { timeout: 60_000 })
   stop.abort()
   await Promise.all([running, unknownKey])
   await expectWhole(told)

@@ -8,7 +8,7 @@ import { isLong } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 import { failCalls } from '../support/system-tools.ts'
 
-const rounds = isLong ? 10 : 2
+const rounds = isLong ? 10 : 1
 const roundMs = 700
 const failure = 'a group could not be written'
 

@@ -1,12 +1,12 @@
 /** kill -9 of the API under mutations with Idempotency-Keys, each of which is repeated until it is answered. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { verifyAuditChain } from '../../postgres/tables/audit.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { makeWorkspace, type TestWorkspace } from '../support/api.ts'
-import { type ApiProcess, startApiProcess } from '../support/api-process.ts'
+import { type ServiceProcess, startApiProcess } from '../support/service-process.ts'
 import { drawsOf, isLong } from '../support/short-form.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 
 const rounds = isLong ? 50 : 4
 const burstRounds = isLong ? 50 : 2
@@ -16,22 +16,16 @@ const clients = 8
 const pauseMs = isLong ? 0 : 20
 const draw = drawsOf('kill-api')
 
-let stores: TestStores
+const stores = setUpStores()
 let mine: TestWorkspace
-let api: ApiProcess
-const started: ApiProcess[] = []
-beforeAll(async () => {
-  stores = await freshStores()
-})
+let api: ServiceProcess
+const started: ServiceProcess[] = []
 beforeEach(async () => {
   mine = await makeWorkspace(stores)
 })
-afterEach(async () => {
-  await Promise.all(started.splice(0).map((one) => one.kill()))
-})
-afterAll(() => stores.close())
+afterEach(() => Promise.all(started.splice(0).map((one) => one.kill())))
 
-async function start(): Promise<ApiProcess> {
+async function start(): Promise<ServiceProcess> {
   const made = await startApiProcess(stores)
   started.push(made)
   return made
@@ -117,7 +111,8 @@ test(
     stop.abort()
     await Promise.all(running)
     giveUp.abort()
-    expect(told.size).toBeGreaterThan(10 * rounds)
+    // Some were made between any two kills, however busy the machine is.
+    expect(told.size).toBeGreaterThan(rounds)
     await expectOnce(told)
   },
   (rounds + 5) * 20_000,

@@ -16,7 +16,7 @@ import { foldAll } from '../support/fold.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { exact, judge, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
 import { drawsOf, isLong } from '../support/short-form.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 import { isInsert, startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
 const rounds = isLong ? 5 : 1
@@ -28,14 +28,13 @@ const draw = drawsOf('kill-inserting')
 const betweenKillsMs = 1_500
 const patience = { timeout: 120_000 }
 
-let stores: TestStores
+const stores = setUpStores()
 let clickhouse: Kept
 let ch: ClickHouse
 let proxy: TcpProxy
 let ingest: TestIngest
 
 beforeAll(async () => {
-  stores = await freshStores()
   const file = await compileService('clickhouse/embedded-server.ts')
   const store = await prepareClickHouse(join(stores.dataDir, 'clickhouse'), file)
   clickhouse = keepRunning(store, { changed: () => {}, died: () => {} })
@@ -50,7 +49,6 @@ afterAll(async () => {
   await proxy?.close()
   await ch?.close()
   await clickhouse?.stop()
-  await stores.close()
 })
 
 /** When the insert that is under way began. */

@@ -6,10 +6,10 @@ import { setUpApi } from '../support/api.ts'
 import { type BlueskyServer, startBluesky } from '../support/bluesky-server.ts'
 import { type MastodonServer, startMastodon } from '../support/mastodon-server.ts'
 import { film, png } from '../support/media-files.ts'
-import { type PipelineProcess, startPipelineProcess } from '../support/pipeline-process.ts'
 import type { Asking, Hindrance } from '../support/provider-server.ts'
 import { endedPost, schedulePost, toldTo } from '../support/publisher.ts'
 import { asking } from '../support/publishing.ts'
+import { type ServiceProcess, startPipelineProcess } from '../support/service-process.ts'
 import { drawsOf, isLong } from '../support/short-form.ts'
 import { connectBluesky, connectMastodon, uploadFile } from '../support/social-platforms.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
@@ -20,7 +20,7 @@ const { stores, api, mine } = setUpApi()
 const ask = asking(api, () => mine.apiKey)
 let mastodon: MastodonServer
 let bluesky: BlueskyServer
-const started: PipelineProcess[] = []
+const started: ServiceProcess[] = []
 let settled = { isHeld: false, release: () => {}, ended: Promise.resolve() as Promise<unknown> }
 beforeEach(async () => {
   ;[mastodon, bluesky] = [await startMastodon(), await startBluesky()]
@@ -31,7 +31,7 @@ afterEach(async () => {
   await Promise.all([mastodon.close(), bluesky.close()])
 })
 
-async function start(env: Record<string, string> = {}): Promise<PipelineProcess> {
+async function start(env: Record<string, string> = {}): Promise<ServiceProcess> {
   const made = await startPipelineProcess(stores, env)
   started.push(made)
   return made
@@ -97,8 +97,7 @@ test('killed between any two steps, each post is published once and none stays u
   // By its caption, or by the alternative text of its file.
   const filmIds = new Set<string>()
   const onMastodon = holdAt(mastodonPoints, ({ json, form, id }, { name }) => {
-    const isOurs = json?.status === name || form?.fields['description'] === name || filmIds.has(id)
-    return isOurs
+    return json?.status === name || form?.fields['description'] === name || filmIds.has(id)
   })
   const sizes = new Map<string, number>()
   const onBluesky = holdAt(blueskyPoints, ({ json, bytes }, { name }) =>
@@ -174,7 +173,7 @@ test('killed between any two steps, each post is published once and none stays u
   )
 }, 240_000)
 
-const posts = isLong ? 5_000 : 100
+const posts = isLong ? 5_000 : 40
 const rounds = isLong ? 30 : 3
 
 test(

@@ -9,7 +9,7 @@ import { drawsOf, isLong } from '../support/short-form.ts'
 
 const draw = drawsOf('kill-sending')
 
-const changes = isLong ? 5_000 : 120
+const changes = isLong ? 5_000 : 60
 const killed: readonly ProcessName[] = isLong
   ? Array.from({ length: 7 }, () => ['pipeline', 'redis', 'pipeline', 'postgres'] as const).flat()
   : ['pipeline', 'redis', 'postgres']
@@ -32,9 +32,7 @@ beforeAll(async () => {
     response.writeHead(isRefused ? 500 : 200).end()
   }
 })
-afterAll(async () => {
-  await receiver?.close()
-})
+afterAll(() => receiver?.close())
 
 /** Until it is done: a store may be away, and an answer lost. */
 async function post(path: string, body: object, key: string): Promise<{ id: number; secret: string }> {

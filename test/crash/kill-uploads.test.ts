@@ -5,33 +5,29 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { sweepMedia } from '../../api/media/sweep.ts'
 import { verifyAuditChain } from '../../postgres/tables/audit.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { makeWorkspace, type TestWorkspace } from '../support/api.ts'
-import { type ApiProcess, startApiProcess } from '../support/api-process.ts'
 import { film, formOf, formType, png } from '../support/media-files.ts'
 import { exchange } from '../support/raw-http.ts'
+import { type ServiceProcess, startApiProcess } from '../support/service-process.ts'
 import { drawsOf, isLong } from '../support/short-form.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 
 const rounds = isLong ? 50 : 5
 const draw = drawsOf('kill-uploads')
 const clients = 6
 
-let stores: TestStores
+const stores = setUpStores()
 let mine: TestWorkspace
-let api: ApiProcess
-beforeAll(async () => {
-  stores = await freshStores()
-})
+let api: ServiceProcess
 beforeEach(async () => {
   mine = await makeWorkspace(stores)
   api = await startApiProcess(stores)
 })
 afterEach(() => api.kill())
-afterAll(() => stores.close())
 
 interface Asset {
   readonly id: number

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { exactFigures, judgeFigures } from '../support/figures.ts'
+import { countedOnce, exactFigures, judgeFigures } from '../support/figures.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { isLong } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
@@ -106,7 +106,7 @@ test.concurrent.each(points)(
         await ingest.post('/track/batch', { tracking_key: ingest.key, events })
         await ingest.shipped()
         await vi.waitUntil(async () => (await countOf(stores, `round ${round}`)).join() === '50,50', patience)
-        expect(await judgeFigures(stores)).toEqual(exactFigures)
+        expect(await judgeFigures(stores, isLong)).toEqual(isLong ? exactFigures : countedOnce)
         await ingest.stop()
       }
       const [row] = await stores.ch.query<{ rows: number; ids: number; claims: number }>(

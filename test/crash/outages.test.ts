@@ -1,15 +1,15 @@
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { percentile } from '../../bench/latency.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { makeKey } from '../support/api.ts'
-import { type ApiProcess, startApiProcess } from '../support/api-process.ts'
 import { exactFigures, judgeFigures } from '../support/figures.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { exact, judge, type Ledger, openLedger, type StoredEvent, storedEventsSql } from '../support/ledger.ts'
+import { type ServiceProcess, startApiProcess } from '../support/service-process.ts'
 import { isLong } from '../support/short-form.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
 const clickhouseAwayMs = isLong ? { refusing: 600_000, hanging: 60_000 } : { refusing: 2_000, hanging: 2_000 }
@@ -22,12 +22,13 @@ const overviewEveryMs = 500
 const otherAwayMs = isLong ? 60_000 : 2_000
 const roundMs = isLong ? 1_500 : 1_000
 
-let stores: TestStores
+const stores = setUpStores()
 let proxies: Record<'clickhouse' | 'postgres' | 'redis', TcpProxy>
 let ingest: TestIngest
+let api: ServiceProcess
+let apiKey: string
 
-beforeEach(async () => {
-  stores = await freshStores()
+beforeAll(async () => {
   const [clickhouse, postgres, redis] = await Promise.all([
     startTcpProxy(stores.clickhouseUrl),
     startTcpProxy(stores.databaseUrl),
@@ -35,11 +36,13 @@ beforeEach(async () => {
   ])
   proxies = { clickhouse, postgres, redis }
   ingest = await startIngest(stores, proxied())
+  api = await startApiProcess(stores, proxied())
+  apiKey = (await makeKey(stores, ingest.workspaceId)).apiKey
 })
-afterEach(async () => {
+afterAll(async () => {
+  await api?.kill()
   await ingest.stop('SIGKILL')
   await Promise.all(Object.values(proxies).map((proxy) => proxy.close()))
-  await stores.close()
 })
 
 function proxied(): Record<string, string> {
@@ -62,7 +65,6 @@ async function expectExact(ledger: Ledger): Promise<void> {
   const rows = await stores.ch.query<StoredEvent>(storedEventsSql)
   expect(judge(ledger, rows)).toEqual(exact)
   expect(ledger.acknowledged).toBeGreaterThan(100)
-  // Of the others, which never touch what is stored, only in the long form.
   if (isLong) await expectFigures()
 }
 
@@ -71,7 +73,7 @@ async function expectFigures(): Promise<void> {
 }
 
 /** Asks the API for an overview; answers the status. */
-async function askOverview(api: ApiProcess, key: string): Promise<number> {
+async function askOverview(api: ServiceProcess, key: string): Promise<number> {
   const answer = await fetch(`${api.url}/v1/analytics/overview`, { headers: { Authorization: `Bearer ${key}` } })
   const body = (await answer.json()) as { detail?: unknown }
   if (answer.status === 503) expect(body.detail).toMatch(/temporarily unavailable/)
@@ -79,7 +81,7 @@ async function askOverview(api: ApiProcess, key: string): Promise<number> {
 }
 
 /** The same again and again, at least once; answers each status that there was. */
-async function askOverviews(api: ApiProcess, key: string, until: AbortSignal): Promise<number[]> {
+async function askOverviews(api: ServiceProcess, key: string, until: AbortSignal): Promise<number[]> {
   const statuses = new Set<number>()
   do {
     statuses.add(await askOverview(api, key))
@@ -98,13 +100,6 @@ describe.each(['refusing', 'hanging'] as const)('ClickHouse away under load (%s)
   const awayMs = clickhouseAwayMs[mode]
   // An answer takes its whole deadline of a ClickHouse that hangs: in short test/integration/api-stores.test.ts has that.
   const asksMeanwhile = isLong || mode === 'refusing'
-  let api: ApiProcess
-  let apiKey: string
-  beforeEach(async () => {
-    api = await startApiProcess(stores, proxied())
-    apiKey = (await makeKey(stores, ingest.workspaceId)).apiKey
-  })
-  afterEach(() => api.kill())
 
   it(
     `refuses no event for ${awayMs / 1000} s, answers 503 to who asks for analytics, and has all events once it is back`,
@@ -141,7 +136,6 @@ describe.each(['refusing', 'hanging'] as const)('ClickHouse away under load (%s)
         `ClickHouse ${mode}: ${ledger.acknowledged} events, p99 ${slower.toFixed(2)} times that of before, all loaded ${Math.round(drainedMs / 1000)} s after the load\n`,
       )
       if (isLong) expect(slower).toBeLessThan(slowerMax)
-      await expectFigures()
     },
     awayMs + 600_000,
   )
@@ -171,12 +165,8 @@ describe('Postgres away under load', () => {
       expect(unknown).toBe(503)
       expect([...ledger.failures]).toEqual([])
       await expectExact(ledger)
-      for (let waited = 0; waited < 20_000; waited += 100) {
-        const rows = await stores.pg.query("SELECT 1 FROM inbox WHERE email = 'a@example.com'")
-        if (rows.length === 1) return
-        await sleep(100)
-      }
-      throw new Error('the identify never reached the inbox')
+      const copied = () => stores.pg.query("SELECT 1 FROM inbox WHERE email = 'a@example.com'")
+      await expect.poll(copied).toHaveLength(1)
     },
     otherAwayMs + 120_000,
   )
@@ -190,10 +180,8 @@ describe('Postgres away under load', () => {
     expect(status).toBe(202)
     await proxies.postgres.set('open')
     await ingest.shipped()
-    expect(await stores.ch.query('SELECT event_name FROM events ORDER BY id')).toEqual([
-      { event_name: 'a' },
-      { event_name: 'b' },
-    ])
+    const sql = "SELECT event_name FROM events WHERE event_name IN ('a', 'b') ORDER BY id"
+    expect(await stores.ch.query(sql)).toEqual([{ event_name: 'a' }, { event_name: 'b' }])
   })
 })
 
@@ -219,39 +207,27 @@ describe('Redis away under load, then emptied', () => {
   )
 })
 
-describe('an orderly stop under load', () => {
-  it('loses nothing and ends in time', async () => {
-    let code: number | null = null
-    let tookMs = 0
-    const ledger = await underLoad(async () => {
-      const startedAt = Date.now()
-      code = await ingest.stop('SIGTERM')
-      tookMs = Date.now() - startedAt
-      ingest = await startIngest(stores, proxied(), ingest)
-    })
-    expect(code).toBe(0)
-    expect(tookMs).toBeLessThan(30_000)
-    await expectExact(ledger)
-  })
-
-  it('of two nodes in turn loses nothing and counts nothing twice', async () => {
-    const dataDirs = [stores.dataDir, join(stores.dataDir, 'other')]
-    const nodes = [ingest, await startIngest(stores, { ...proxied(), DATA_DIR: dataDirs[1]! }, ingest)]
-    const ledger = openLedger()
-    let turn = 0
-    // A retry may reach the other node: what one has acknowledged without being heard is a repeat for the other.
-    const target = () => ({ trackingUrl: nodes[turn++ % 2]!.url, trackingKey: ingest.key })
-    await ledger.runDuring(target, async () => {
-      for (const index of [0, 1]) {
-        await sleep(roundMs)
-        await nodes[index]!.stop('SIGTERM')
-        nodes[index] = await startIngest(stores, { ...proxied(), DATA_DIR: dataDirs[index]! }, ingest)
-      }
+it('an orderly stop of two nodes in turn under load loses nothing, counts nothing twice, and ends in time', async () => {
+  const dataDirs = [stores.dataDir, join(stores.dataDir, 'other')]
+  const nodes = [ingest, await startIngest(stores, { ...proxied(), DATA_DIR: dataDirs[1]! }, ingest)]
+  const ledger = openLedger()
+  let turn = 0
+  // A retry may reach the other node: what one has acknowledged without being heard is a repeat for the other.
+  const target = () => ({ trackingUrl: nodes[turn++ % 2]!.url, trackingKey: ingest.key })
+  await ledger.runDuring(target, async () => {
+    for (const index of [0, 1]) {
       await sleep(roundMs)
-    })
-    ingest = nodes[0]!
-    await nodes[1]!.shipped()
-    await nodes[1]!.stop()
-    await expectExact(ledger)
+      const startedAt = Date.now()
+      expect(await nodes[index]!.stop('SIGTERM')).toBe(0)
+      expect(Date.now() - startedAt).toBeLessThan(30_000)
+      nodes[index] = await startIngest(stores, { ...proxied(), DATA_DIR: dataDirs[index]! }, ingest)
+    }
+    await sleep(roundMs)
   })
+  ingest = nodes[0]!
+  await nodes[1]!.shipped()
+  await nodes[1]!.stop()
+  await expectExact(ledger)
 })
+
+it('all of them leave figures that equal the events', expectFigures)

@@ -1,17 +1,13 @@
 /** Statements that ClickHouse takes its time for, with nothing on the connection meanwhile. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { isLong } from '../support/short-form.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 
 /** In the long form longer than any deadline of an insert. */
 const seconds = isLong ? 150 : 3
 
-let stores: TestStores
-beforeAll(async () => {
-  stores = await freshStores()
-})
-afterAll(() => stores.close())
+const stores = setUpStores()
 
 /** One row a second: a block may sleep for three seconds at most. */
 const takingSeconds = (count: number) =>

@@ -1,19 +1,17 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { revokeApiKey } from '../../postgres/tables/api-keys.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { makeSecretKey } from '../../schemas/keys.ts'
 import { apiKeyCacheMs } from '../../schemas/limits.ts'
 import { makeKey, makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores, type TestStores } from '../support/stores.ts'
 
-let stores: TestStores
+const stores = setUpStores()
 let mine: TestWorkspace
 beforeAll(async () => {
-  stores = await freshStores()
   mine = await makeWorkspace(stores)
 })
-afterAll(() => stores.close())
 
 const clock = fixedClock(Date.now())
 let api: TestApi

@@ -1,23 +1,21 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, beforeAll, expect, test } from 'vitest'
 import { makeWorkspace, type TestWorkspace } from '../support/api.ts'
 import { compileService } from '../support/compile.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 
-let stores: TestStores
+const stores = setUpStores()
 let mine: TestWorkspace
 let file: string
 const children: ChildProcess[] = []
 beforeAll(async () => {
-  stores = await freshStores()
   mine = await makeWorkspace(stores)
   file = await compileService('api/main.ts')
 })
 afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL')
 })
-afterAll(() => stores.close())
 
 function environment(): Record<string, string> {
   const { databaseUrl, redisUrl, clickhouseUrl, secretKey } = stores

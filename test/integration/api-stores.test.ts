@@ -1,15 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { z } from 'zod'
-import { defineOperation } from '../../api/operations/define.ts'
 import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
 import { connectPostgres, type Postgres } from '../../postgres/client.ts'
 import { apiPostgresDeadlineMs } from '../../schemas/api-limits.ts'
 import { retryAfterSeconds } from '../../schemas/limits.ts'
 import { makeKey, makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
-let stores: TestStores
+const stores = setUpStores()
 let toPostgres: TcpProxy
 let toClickHouse: TcpProxy
 let pg: Postgres
@@ -17,7 +15,6 @@ let ch: ClickHouse
 let api: TestApi
 let mine: TestWorkspace
 beforeAll(async () => {
-  stores = await freshStores()
   toPostgres = await startTcpProxy(stores.databaseUrl)
   toClickHouse = await startTcpProxy(stores.clickhouseUrl)
   // As the API's process connects.
@@ -30,11 +27,8 @@ afterAll(async () => {
   await api.close()
   await Promise.all([toPostgres.close(), toClickHouse.close()])
   await Promise.all([pg.close(), ch.close()])
-  await stores.close()
 })
-beforeEach(async () => {
-  await Promise.all([toPostgres.set('open'), toClickHouse.set('open')])
-})
+beforeEach(() => Promise.all([toPostgres.set('open'), toClickHouse.set('open')]))
 
 /** A key that the API hasn't seen yet. */
 const newKey = async () => (await makeKey(stores, mine.workspaceId)).apiKey
@@ -151,32 +145,4 @@ test('metrics count requests by operation and status, unknown paths under one la
   expect(text).toMatch(/svc_api_requests_total\{operation="none",status="404",service="test"\} \d+/)
   expect(text).toMatch(/svc_api_request_seconds_bucket\{le="5",service="test",operation="workspace.get"\} \d+/)
   expect(text).not.toContain('a-path-of-the-caller')
-})
-
-describe('what an operation does wrong', () => {
-  const failing = defineOperation({
-    name: 'test.fail',
-    http: { method: 'GET', path: '/v1/fail' },
-    summary: '',
-    tag: '',
-    effect: 'read',
-    scope: 'posts:read',
-    input: {},
-    output: z.null(),
-    handle: async () => {
-      throw new Error('password=hunter2')
-    },
-  })
-
-  test('is a 500 that says nothing of it', async () => {
-    const other = await startApi(stores, { operations: [failing] })
-    try {
-      const response = await other.ask('/v1/fail', { key: mine.apiKey })
-      expect(response.status).toBe(500)
-      expect(response.headers.get('content-type')).toBe('application/json')
-      expect(await response.text()).toBe('{"detail":"Internal Server Error"}')
-    } finally {
-      await other.close()
-    }
-  })
 })

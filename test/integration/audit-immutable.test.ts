@@ -5,15 +5,14 @@ import { connectPostgres, type Postgres } from '../../postgres/client.ts'
 import { migratePostgres } from '../../postgres/migrate.ts'
 import { appendAuditEvent, verifyAuditChain } from '../../postgres/tables/audit.ts'
 import { makeWorkspace, type TestWorkspace } from '../support/api.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 
 const name = `app_${randomBytes(6).toString('hex')}`
 
-let stores: TestStores
+const stores = setUpStores()
 let pg: Postgres
 let mine: TestWorkspace
 beforeAll(async () => {
-  stores = await freshStores()
   await stores.pg.query(`CREATE ROLE ${name} LOGIN PASSWORD '${name}'`)
   await stores.pg.query(`CREATE DATABASE ${name} OWNER ${name}`, [], { deadlineMs: 60_000 })
   const url = new URL(stores.databaseUrl)
@@ -40,7 +39,6 @@ afterAll(async () => {
   await pg?.close()
   await stores?.pg.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
   await stores?.pg.query(`DROP ROLE IF EXISTS ${name}`)
-  await stores?.close()
 })
 
 const rows = () => pg.query('SELECT * FROM audit_events ORDER BY id')

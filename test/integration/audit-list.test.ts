@@ -1,14 +1,10 @@
 /** The audit log of a workspace where much has happened. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type AuditFilter, listAuditEvents } from '../../postgres/tables/audit.ts'
 import { makeWorkspace } from '../support/api.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 
-let stores: TestStores
-beforeAll(async () => {
-  stores = await freshStores()
-})
-afterAll(() => stores?.close())
+const stores = setUpStores()
 
 const others = 5_000
 

@@ -81,18 +81,6 @@ describe('the chain', () => {
     }
   })
 
-  test.each([
-    "UPDATE audit_events SET action = 'x' WHERE workspace_id = $1",
-    'DELETE FROM audit_events WHERE workspace_id = $1',
-    'TRUNCATE audit_events',
-  ])('the database refuses %s', async (sql) => {
-    await post()
-    await expect(stores.pg.query(sql, sql.includes('$1') ? [mine.workspaceId] : [])).rejects.toThrow(
-      'can not be changed',
-    )
-    expect(await verify()).toMatchObject({ rows: 1, firstBroken: null })
-  })
-
   test('`svc audit verify` names the first row that somebody changed or took away all the same', async () => {
     for (let at = 0; at < 5; at++) await post()
     const ids = (await listAuditEvents(stores.pg, mine.workspaceId, { limit: 5 })).map(({ id }) => id).reverse()

@@ -5,31 +5,21 @@
  */
 import { randomInt } from 'node:crypto'
 import { Agent, request } from 'node:http'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { revokeApiKey } from '../../postgres/tables/api-keys.ts'
 import { makeSecretKey, secretKeyPrefix, sha256Of } from '../../schemas/keys.ts'
-import { makeKey, makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import { makeKey, setUpApi } from '../support/api.ts'
 import { drawsOf, isLong } from '../support/short-form.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
 
 const each = isLong ? 2_000 : 400
 const draw = drawsOf('bearer-timing')
 const warmUp = 50
 const furthest = 0.2
 
-let stores: TestStores
-let api: TestApi
-let mine: TestWorkspace
+const { stores, api, mine } = setUpApi({ sharesWorkspace: true })
 const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-beforeAll(async () => {
-  stores = await freshStores()
-  api = await startApi(stores)
-  mine = await makeWorkspace(stores)
-})
 afterAll(async () => {
   agent.destroy()
-  await api.close()
-  await stores.close()
 })
 
 interface Answer {

@@ -6,28 +6,20 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeBot, isBotAgent } from '../../schemas/reference/bots.ts'
 import type { BotAnalytics } from '../../schemas/resources/bot-analytics.ts'
 import { type AccessLog, logNames, openLog } from '../support/access-log.ts'
-import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import { makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
 import { runSvc } from '../support/command-line.ts'
-import { startIngest, type TestIngest } from '../support/ingest.ts'
+import { setUpIngest, startIngest, type TestIngest } from '../support/ingest.ts'
 import { isPlainBrowser, loggedBotOf, loggedBots, requestsOf } from '../support/logged-bots.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
 
 const agentsOf = ({ lines }: AccessLog) => [...new Set(requestsOf(lines).map(({ agent }) => agent))]
 
-let stores: TestStores
-let api: TestApi
-let ingest: TestIngest
+const { stores, api } = setUpApi({ sharesWorkspace: true })
+const ingest = setUpIngest(stores, { BOT_DNS_SERVERS: 'off' })
 let folder: string
 beforeAll(async () => {
-  stores = await freshStores()
   folder = await mkdtemp(join(tmpdir(), 'svc-node-'))
-  api = await startApi(stores)
-  ingest = await startIngest(stores, { BOT_DNS_SERVERS: 'off' })
 })
 afterAll(async () => {
-  await ingest?.stop()
-  await api?.close()
-  await stores?.close()
   await rm(folder, { recursive: true })
 })
 

@@ -9,7 +9,7 @@ import { addressLists } from '../../schemas/reference/bot-checks.ts'
 import { runSvc } from '../support/command-line.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 
 const googlebot = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)'
 const yandexbot = 'Mozilla/5.0 (compatible; YandexBot/3.0; +http://yandex.com/bots)'
@@ -18,11 +18,10 @@ const gptbot = 'Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)
 const ofYandex = '198.51.100.77'
 const ofNobody = '198.51.100.78'
 
-let stores: TestStores
+const stores = setUpStores()
 let dns: DnsServer
 let ingest: TestIngest
 beforeAll(async () => {
-  stores = await freshStores()
   dns = await startDnsServer()
   dns.add(ofYandex, 'spider-198-51-100-77.yandex.com')
   ingest = await startIngest(stores, { BOT_DNS_SERVERS: dns.address })
@@ -30,7 +29,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await ingest?.stop()
   await dns?.close()
-  await stores?.close()
 })
 
 async function visit(userAgent: string, ip: string | undefined) {

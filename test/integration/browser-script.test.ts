@@ -6,14 +6,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createTrackingKey } from '../../postgres/tables/tracking-keys.ts'
 import { makeTrackingKey } from '../../schemas/keys.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
-let stores: TestStores
+const stores = setUpStores()
 let ingest: TestIngest
 let proxy: TcpProxy
 beforeAll(async () => {
-  stores = await freshStores()
   proxy = await startTcpProxy(stores.databaseUrl)
   ingest = await startIngest(stores, { DATABASE_URL: proxy.url, API_HOST: 'https://stats.example.com/' })
 })
@@ -21,7 +20,6 @@ afterEach(() => proxy.set('open'))
 afterAll(async () => {
   await ingest?.stop()
   await proxy?.close()
-  await stores?.close()
 })
 
 interface Script {

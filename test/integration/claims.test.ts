@@ -1,24 +1,23 @@
 import { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Claims, connectClaims } from '../../ingest/ship/claim.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 
 const hourMs = 3_600_000
 const sliceMs = 12 * hourMs
 
-let stores: TestStores
+const stores = setUpStores()
 let redis: Redis
 const open: Claims[] = []
 
 beforeEach(async () => {
-  stores = await freshStores()
   redis = new Redis(stores.redisUrl)
   await redis.select(queueDatabase() + 1)
+  await redis.flushdb()
 })
 afterEach(async () => {
   for (const claims of open.splice(0)) await claims.close()
   redis.disconnect()
-  await stores.close()
 })
 
 const queueDatabase = () => Number(new URL(stores.redisUrl).pathname.slice(1))

@@ -1,21 +1,17 @@
 /** What the command line changes about a workspace, and that each change has its audit row. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
 import { findTrackingKey } from '../../postgres/tables/tracking-keys.ts'
 import { createWorkspace, holdOwner, listWorkspacesOf, readWorkspace } from '../../postgres/tables/workspaces.ts'
 import { trackingKeyGraceDays } from '../../schemas/api-limits.ts'
 import { makeWorkspace, type TestWorkspace } from '../support/api.ts'
 import { runSvc } from '../support/command-line.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 
 const dayMs = 86_400_000
 
-let stores: TestStores
+const stores = setUpStores()
 let mine: TestWorkspace
-beforeAll(async () => {
-  stores = await freshStores()
-})
-afterAll(() => stores.close())
 beforeEach(async () => {
   mine = await makeWorkspace(stores)
 })

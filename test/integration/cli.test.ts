@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { commands } from '../../cli/commands.ts'
 import { findApiKey } from '../../postgres/tables/api-keys.ts'
 import { findTrackingKey } from '../../postgres/tables/tracking-keys.ts'
@@ -10,15 +10,11 @@ import { projectFile } from '../../runtime/paths.ts'
 import { isWellFormedSecretKey, sha256Of } from '../../schemas/keys.ts'
 import { scopes } from '../../schemas/scopes.ts'
 import { runSvc } from '../support/command-line.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 
-let stores: TestStores
+const stores = setUpStores()
 const folder = mkdtempSync(join(tmpdir(), 'svc-cli-'))
-beforeAll(async () => {
-  stores = await freshStores()
-})
 afterAll(async () => {
-  await stores?.close()
   rmSync(folder, { recursive: true, force: true })
 })
 

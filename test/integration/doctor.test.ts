@@ -14,7 +14,7 @@ import { runSvc } from '../support/command-line.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { startProduct } from '../support/product.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { freshStores, setUpStores, type TestStores } from '../support/stores.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
 const minute = 60_000
@@ -23,7 +23,7 @@ const nowhere = {
   REDIS_URL: 'redis://:pa55word@127.0.0.1:1/0',
 }
 
-let stores: TestStores
+const stores = setUpStores()
 let ingest: TestIngest
 let dataDir: string
 
@@ -35,12 +35,10 @@ function makeFolder(): string {
 
 beforeAll(async () => {
   dataDir = makeFolder()
-  stores = await freshStores()
   ingest = await startIngest(stores, { DATA_DIR: dataDir })
 }, 120_000)
 afterAll(async () => {
   await ingest?.stop()
-  await stores?.close()
   rmSync(dataDir, { recursive: true, force: true })
 })
 afterEach(() => {
@@ -264,66 +262,57 @@ describe('the stores', () => {
 })
 
 describe('what the services keep going', () => {
-  test('a mark that stays below rows of its lease is warned of, and one that rows have just passed is not', async () => {
-    const other = await freshStores()
-    try {
-      const env = { DATABASE_URL: other.databaseUrl, CLICKHOUSE_URL: other.clickhouseUrl }
-      const said = async () => (await examine(env)).of('marks')
-      const first = await leaseSegments(other.pg, segmentLeaseSize)
-      const begin = first * segmentRowsMax
-      const cameIn = (at: number, agoMs: number) =>
-        insertEventRows(other.ch, [
-          makeEventRow({ id: begin + at, occurred_at: Date.now() - agoMs, received_at: Date.now() - agoMs }),
-        ])
-      await cameIn(7, 0)
-      expect(await said()).toMatchObject([{ outcome: 'ok' }])
-      await cameIn(3, 20 * minute)
-      await cameIn(4, 15 * minute)
-      expect(await said()).toMatchObject([
-        { outcome: 'warning', text: expect.stringMatching(new RegExp(`lease ${first} .* rows above it: 3`)) },
-      ])
-      await advanceMark(other.pg, first, begin + 4)
-      expect(await said()).toMatchObject([{ outcome: 'ok' }])
-    } finally {
-      await other.close()
-    }
+  let other: TestStores
+  beforeAll(async () => {
+    other = await freshStores()
   })
+  afterAll(() => other?.close())
+  /** What is said of stores that no service keeps. */
+  const saidOf = async (check: string) =>
+    (await examine({ DATABASE_URL: other.databaseUrl, CLICKHOUSE_URL: other.clickhouseUrl })).of(check)
 
   test('figures that have stopped following the events are warned of', async () => {
-    const other = await freshStores()
-    try {
-      const env = { DATABASE_URL: other.databaseUrl, CLICKHOUSE_URL: other.clickhouseUrl }
-      const said = async () => (await examine(env)).of('fold')
-      const written = (agoMinutes: number) =>
-        other.pg.query('UPDATE fold_state SET written_at = now() - make_interval(mins => $1)', [agoMinutes])
-      const first = await leaseSegments(other.pg, segmentLeaseSize)
-      const id = first * segmentRowsMax + 5
-      const received = Date.now() - 20 * minute
-      await insertEventRows(other.ch, [makeEventRow({ id, occurred_at: received, received_at: received })])
-      await advanceMark(other.pg, first, id)
-      expect(await said()).toMatchObject([{ outcome: 'ok' }])
-      await written(30)
-      expect(await said()).toMatchObject([
-        {
-          outcome: 'warning',
-          text: expect.stringContaining("events that aren't in figures yet: 1, and none was folded for 30 minutes"),
-        },
+    const said = () => saidOf('fold')
+    const written = (agoMinutes: number) =>
+      other.pg.query('UPDATE fold_state SET written_at = now() - make_interval(mins => $1)', [agoMinutes])
+    const first = await leaseSegments(other.pg, segmentLeaseSize)
+    const id = first * segmentRowsMax + 5
+    const received = Date.now() - 20 * minute
+    await insertEventRows(other.ch, [makeEventRow({ id, occurred_at: received, received_at: received })])
+    await advanceMark(other.pg, first, id)
+    expect(await said()).toMatchObject([{ outcome: 'ok' }])
+    await written(30)
+    expect(await said()).toMatchObject([
+      {
+        outcome: 'warning',
+        text: expect.stringContaining("events that aren't in figures yet: 1, and none was folded for 30 minutes"),
+      },
+    ])
+    await other.pg.query('INSERT INTO fold_marks VALUES ($1, $2, $3)', [first, first + segmentLeaseSize, id])
+    expect(await said()).toMatchObject([{ outcome: 'ok' }])
+  })
+
+  test('a mark that stays below rows of its lease is warned of, and one that rows have just passed is not', async () => {
+    const said = () => saidOf('marks')
+    const first = await leaseSegments(other.pg, segmentLeaseSize)
+    const begin = first * segmentRowsMax
+    const cameIn = (at: number, agoMs: number) =>
+      insertEventRows(other.ch, [
+        makeEventRow({ id: begin + at, occurred_at: Date.now() - agoMs, received_at: Date.now() - agoMs }),
       ])
-      await other.pg.query('INSERT INTO fold_marks VALUES ($1, $2, $3)', [first, first + segmentLeaseSize, id])
-      expect(await said()).toMatchObject([{ outcome: 'ok' }])
-    } finally {
-      await other.close()
-    }
+    await cameIn(7, 0)
+    expect(await said()).toMatchObject([{ outcome: 'ok' }])
+    await cameIn(3, 20 * minute)
+    await cameIn(4, 15 * minute)
+    expect(await said()).toMatchObject([
+      { outcome: 'warning', text: expect.stringMatching(new RegExp(`lease ${first} .* rows above it: 3`)) },
+    ])
+    await advanceMark(other.pg, first, begin + 4)
+    expect(await said()).toMatchObject([{ outcome: 'ok' }])
   })
 
   test('a salt of today that nobody made is warned of', async () => {
-    const other = await freshStores()
-    try {
-      const { of } = await examine({ DATABASE_URL: other.databaseUrl })
-      expect(of('salts')).toMatchObject([{ outcome: 'warning' }])
-    } finally {
-      await other.close()
-    }
+    expect(await saidOf('salts')).toMatchObject([{ outcome: 'warning' }])
   })
 
   test('what lies set aside, and a disk without room, are named', async () => {

@@ -4,20 +4,17 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
 import { availableParallelism } from 'node:os'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { connectClickHouse, InsertRefused } from '../../clickhouse/client.ts'
-import { migrateClickHouse } from '../../clickhouse/migrate.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 
-let stores: TestStores
+const stores = setUpStores()
 beforeAll(async () => {
-  stores = await freshStores()
   await stores.ch.command(`CREATE TABLE visits
     (n UInt32, day DateTime64(3, 'UTC'), kind Enum8('a' = 1, 'b' = 2), name LowCardinality(String), tag FixedString(2))
     ENGINE = MergeTree PARTITION BY toDate(day, 'UTC') ORDER BY n SETTINGS non_replicated_deduplication_window = 100`)
 })
-afterAll(() => stores?.close())
 
 const columns = ['n', 'day', 'kind', 'name', 'tag']
 const dayMs = 86_400_000
@@ -241,8 +238,4 @@ test('has threads for four merges or mutations in turn, on less than four cores 
     names: ['background_merges_mutations_concurrency_ratio', 'background_pool_size'],
     numbers: [4 / threads, threads],
   })
-})
-
-test('migrates once, and again without effect', async () => {
-  expect(await migrateClickHouse(stores.ch)).toEqual([])
 })

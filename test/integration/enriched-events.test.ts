@@ -3,21 +3,19 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createWorkspace } from '../../postgres/tables/workspaces.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { makeLink, makePost } from '../support/publishing.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
-let stores: TestStores
+const stores = setUpStores()
 let proxy: TcpProxy
 let ingest: TestIngest
 beforeAll(async () => {
-  stores = await freshStores()
   proxy = await startTcpProxy(stores.databaseUrl)
   ingest = await start()
 })
 afterAll(async () => {
   await ingest?.stop()
   await proxy?.close()
-  await stores?.close()
 })
 
 const trusting = { TRUSTED_PROXIES: '127.0.0.1' }

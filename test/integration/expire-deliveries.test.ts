@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { expireDeliveries } from '../../pipeline/jobs/expire-deliveries.ts'
 import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
 import { systemClock } from '../../runtime/clock.ts'
@@ -6,15 +6,9 @@ import { makeLog } from '../../runtime/log.ts'
 import { makeMetrics } from '../../runtime/metrics.ts'
 import { webhookRecordKeepMs } from '../../schemas/webhook-limits.ts'
 import { makeWorkspace } from '../support/api.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 
-let stores: TestStores
-beforeAll(async () => {
-  stores = await freshStores()
-})
-afterAll(async () => {
-  await stores?.close()
-})
+const stores = setUpStores()
 
 test('records of deliveries go after their time, with their events; what is pending stays, and so does its event', async () => {
   const { pg, ch } = stores

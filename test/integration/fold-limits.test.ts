@@ -1,17 +1,13 @@
 /** At the limits of schemas/limits.ts figures are cut as they say, and nobody else's change. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { cellKeysMax, sessionsPerVisitorDayMax, viewsPerSessionDayMax } from '../../schemas/limits.ts'
 import type { EventLike } from '../support/event-rows.ts'
 import { judgeFigures } from '../support/figures.ts'
 import { closeDaysAt } from '../support/fold.ts'
 import { makeTestWorkspace, type TestWorkspace } from '../support/overview.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 
-let stores: TestStores
-beforeAll(async () => {
-  stores = await freshStores()
-})
-afterAll(() => stores.close())
+const stores = setUpStores()
 
 const day = Date.parse('2026-11-18T00:00:00Z')
 const now = Date.parse('2026-11-20T14:25:00Z')

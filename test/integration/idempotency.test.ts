@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { deleteExpiredIdempotencyRecords } from '../../postgres/tables/idempotency.ts'
-import { makeKey, makeWorkspace, setUpApi } from '../support/api.ts'
+import { makeKey, setUpApi } from '../support/api.ts'
 
 const { stores, api, mine } = setUpApi()
 
@@ -40,78 +39,6 @@ describe('the same request under the same key', () => {
     }
     expect(await counts()).toEqual({ endpoints: 1, audits: 1, records: 1 })
   })
-
-  test('sent a hundred times at once is done once: the others are replays, or 409 until it is done', async () => {
-    const key = randomUUID()
-    const answers = await Promise.all(Array.from({ length: 100 }, () => post(valid, key)))
-    const bodies = await Promise.all(
-      answers.map((answer) => answer.json() as Promise<{ id?: number; detail?: string }>),
-    )
-    const done = bodies.filter((_, at) => answers[at]!.status === 200)
-    expect(new Set(done.map(({ id }) => id)).size).toBe(1)
-    expect(
-      answers.filter(({ status, headers }) => status === 200 && headers.get('idempotent-replayed') === null).length,
-    ).toBe(1)
-    for (const [at, answer] of answers.entries()) {
-      if (answer.status === 200) continue
-      expect([answer.status, answer.headers.get('retry-after'), bodies[at]]).toEqual([
-        409,
-        '1',
-        { detail: 'A request with this Idempotency-Key is still in progress' },
-      ])
-    }
-    expect((await post(valid, key)).headers.get('idempotent-replayed')).toBe('true')
-    expect(await counts()).toEqual({ endpoints: 1, audits: 1, records: 1 })
-  })
-
-  test('in another workspace is another request', async () => {
-    const key = randomUUID()
-    const others = await makeWorkspace(stores)
-    const [here, there] = [await post(valid, key), await post(valid, key, others.apiKey)]
-    expect([here, there].map(({ status, headers }) => [status, headers.get('idempotent-replayed')])).toEqual([
-      [200, null],
-      [200, null],
-    ])
-  })
-
-  test('is done anew after its time', async () => {
-    const key = randomUUID()
-    await post(valid, key)
-    await stores.pg.query(
-      `UPDATE idempotency_records SET expires_at = now() - interval '1 second' WHERE workspace_id = $1`,
-      [mine.workspaceId],
-    )
-    expect((await post({ ...valid, description: 'other' }, key)).status).toBe(200)
-    expect(await counts()).toEqual({ endpoints: 2, audits: 2, records: 1 })
-    await stores.pg.query(
-      `UPDATE idempotency_records SET expires_at = now() - interval '1 second' WHERE workspace_id = $1`,
-      [mine.workspaceId],
-    )
-    expect(await deleteExpiredIdempotencyRecords(stores.pg, 1000)).toBeGreaterThan(0)
-    expect(await counts()).toMatchObject({ records: 0 })
-  })
-})
-
-test('another request under the same key is 409, and does nothing', async () => {
-  const key = randomUUID()
-  await post(valid, key)
-  for (const body of [
-    { ...valid, description: 'x' },
-    { ...valid, more: 1 },
-  ]) {
-    const answer = await post(body, key)
-    expect([answer.status, await answer.json()]).toEqual([
-      409,
-      { detail: 'Idempotency-Key was used with a different request' },
-    ])
-  }
-  const deleted = await api.ask('/v1/webhooks/1', {
-    method: 'DELETE',
-    key: mine.apiKey,
-    headers: { 'Idempotency-Key': key },
-  })
-  expect(deleted.status).toBe(409)
-  expect(await counts()).toEqual({ endpoints: 1, audits: 1, records: 1 })
 })
 
 test('refusals of the operation itself are kept, those before it are not', async () => {

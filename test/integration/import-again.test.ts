@@ -1,5 +1,5 @@
 /** An import that was killed, is repeated, or runs twice at once: each row is stored once, whatever is still under way. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { openInstallation } from '../../cli/installation.ts'
 import { importEvents } from '../../cli/replay/import-events.ts'
 import type { PageEvent, PageEventSource } from '../../cli/replay/page-events.ts'
@@ -7,18 +7,13 @@ import type { ClickHouse, Insert } from '../../clickhouse/client.ts'
 import { createWorkspace, readWorkspace } from '../../postgres/tables/workspaces.ts'
 import { readConfig } from '../../runtime/config.ts'
 import { importRowsMax, segmentRowsMax } from '../../schemas/limits.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 
 const events = 500
 const first = Date.now() - 5 * 86_400_000
 
-let stores: TestStores
+const stores = setUpStores()
 let workspaceId: number
-
-beforeAll(async () => {
-  stores = await freshStores()
-})
-afterAll(() => stores?.close())
 
 beforeEach(async () => {
   const made = await stores.pg.transaction((tx) =>

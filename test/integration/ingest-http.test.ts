@@ -1,20 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { sleep } from '../../runtime/retry.ts'
-import { startIngest, type TestIngest } from '../support/ingest.ts'
+import { setUpIngest } from '../support/ingest.ts'
 import { exchange } from '../support/raw-http.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 
-let stores: TestStores
-let ingest: TestIngest
-
-beforeAll(async () => {
-  stores = await freshStores()
-  ingest = await startIngest(stores)
-})
-afterAll(async () => {
-  await ingest?.stop()
-  await stores?.close()
-})
+const stores = setUpStores()
+const ingest = setUpIngest(stores)
 
 const event = (more: Record<string, unknown> = {}) => ({
   tracking_key: ingest.key,
@@ -75,8 +66,9 @@ describe('POST /track', () => {
     )
     const row = (await stored()).find(({ id }) => id === body.event_id)
     expect(JSON.stringify(row).toLowerCase()).not.toContain('lovelace')
-    const inbox = await untilFound(() => stores.pg.query('SELECT * FROM inbox WHERE event_id = $1', [body.event_id]))
-    expect(inbox).toMatchObject({ email: 'ada.lovelace@example.com', full_name: 'Ada', anonymous_id: 'visitor-1' })
+    const inbox = () => stores.pg.query('SELECT * FROM inbox WHERE event_id = $1', [body.event_id])
+    const kept = { email: 'ada.lovelace@example.com', full_name: 'Ada', anonymous_id: 'visitor-1' }
+    await expect.poll(inbox).toMatchObject([kept])
   })
 
   it('keeps crawlers’ events as bot visits', async () => {
@@ -127,23 +119,15 @@ describe('POST /track/batch', () => {
 })
 
 describe('bad input', () => {
-  const deep = `{"tracking_key":"x","properties":${'['.repeat(30_000)}${']'.repeat(30_000)}}`
   const cases: [name: string, body: () => unknown, status: number, detail: unknown][] = [
     ['no body', () => '', 422, [{ type: 'missing', loc: ['body'] }]],
-    ['null', () => 'null', 422, [{ type: 'missing', loc: ['body'] }]],
     ['broken JSON', () => '{"a":', 422, [{ type: 'json_invalid', loc: ['body', 5] }]],
-    ['a list', () => '[]', 422, [{ type: 'model_attributes_type', loc: ['body'] }]],
-    ['a number', () => '17', 422, [{ type: 'model_attributes_type', loc: ['body'] }]],
     [
       'bytes that are no UTF-8',
       () => Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]),
       400,
       'There was an error parsing the body',
     ],
-    ['nesting 30,000 deep', () => deep, 400, 'There was an error parsing the body'],
-    ['a number of 5,000 digits', () => `{"a":${'1'.repeat(5000)}}`, 400, 'There was an error parsing the body'],
-    ['no key', () => ({ event_name: 'a' }), 422, [{ type: 'missing', loc: ['body', 'tracking_key'] }]],
-    ['no name', () => ({ tracking_key: ingest.key }), 422, [{ type: 'missing', loc: ['body', 'event_name'] }]],
     ['an unknown key', () => event({ tracking_key: 'svc_pk_000000000000000000000000' }), 401, 'Unknown tracking key'],
     ['a secret key', () => event({ tracking_key: `svc_sk_${'0'.repeat(38)}` }), 401, 'Unknown tracking key'],
     [
@@ -152,21 +136,6 @@ describe('bad input', () => {
       422,
       [{ type: 'extra_forbidden', loc: ['body', 'value_cents'] }],
     ],
-    ['a revenue event', () => event({ event_type: 'revenue' }), 422, [{ loc: ['body', 'event_type'] }]],
-    [
-      'a number for a name',
-      () => event({ event_name: 17 }),
-      422,
-      [{ type: 'string_type', loc: ['body', 'event_name'] }],
-    ],
-    ['a lone surrogate', () => '{"tracking_key":"k","event_name":"\\ud800"}', 422, [{ type: 'string_unicode' }]],
-    ['NUL', () => '{"tracking_key":"k","event_name":"a\\u0000"}', 422, [{ type: 'value_error' }]],
-    [
-      'a name too long',
-      () => event({ event_name: 'x'.repeat(121) }),
-      422,
-      [{ type: 'string_too_long', loc: ['body', 'event_name'] }],
-    ],
     [
       'properties too deep',
       () => event({ properties: { a: { b: { c: { d: { e: { f: 1 } } } } } } }),
@@ -174,14 +143,13 @@ describe('bad input', () => {
       [{ loc: ['body', 'properties', 'a', 'b', 'c', 'd', 'e'] }],
     ],
     ['an old event', () => event({ occurred_at: '1970-01-01T00:00:00Z' }), 422, [{ loc: ['body', 'occurred_at'] }]],
-    ['a time that is none', () => event({ occurred_at: 'NaN' }), 422, [{ loc: ['body', 'occurred_at'] }]],
   ]
 
   it.each(cases)('%s has a clear answer and stores nothing', async (_name, body, status, detail) => {
     const before = await countRows()
     const answer = await ingest.post('/track', body())
     expect(answer.status).toBe(status)
-    expect(answer.body).toMatchObject({ detail: Array.isArray(detail) ? detail : detail })
+    expect(answer.body).toMatchObject({ detail })
     expect(await countRows()).toBe(before)
   })
 
@@ -232,17 +200,6 @@ describe('bad input', () => {
       expect(statuses).toEqual([400])
       expect(closedAfterMs).toBeDefined()
     }
-    const slow = await exchange(ingest.port, [head('Content-Length: 100\r\n'), '{'], { waitMs: 25_000 })
-    expect(slow.closedAfterMs).toBeLessThan(20_000)
-  })
-
-  it('reads a body that is too long to its end before it refuses it, so that no reset takes the answer away', async () => {
-    const pauseMs = 300
-    const chunk = `8000\r\n${'x'.repeat(0x8000)}\r\n`
-    const head = 'POST /api/v1/growth/track HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'
-    const sent = await exchange(ingest.port, [head, chunk, chunk, chunk, pauseMs, chunk, '0\r\n\r\n'])
-    expect(sent.statuses).toEqual([413])
-    expect(sent.closedAfterMs).toBeGreaterThanOrEqual(pauseMs - 1)
   })
 
   it('holds no more than 64 MiB of bodies that are still arriving, and lets go of them with their senders', async () => {
@@ -316,12 +273,3 @@ describe('bad input', () => {
     )
   }
 })
-
-async function untilFound<Row>(ask: () => Promise<Row[]>): Promise<Row> {
-  for (let waited = 0; waited < 10_000; waited += 50) {
-    const [row] = await ask()
-    if (row) return row
-    await sleep(50)
-  }
-  throw new Error('not found')
-}

@@ -1,17 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 
-let stores: TestStores
+const stores = setUpStores()
 let ingest: TestIngest
 beforeAll(async () => {
-  stores = await freshStores()
   ingest = await startIngest(stores)
 })
-afterAll(async () => {
-  await ingest?.stop()
-  await stores?.close()
-})
+afterAll(() => ingest?.stop())
 
 describe('the folder of an ingest node', () => {
   it('is refused to a second process, in one line', async () => {

@@ -2,17 +2,15 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { insertLink, type TrackedLink } from '../../postgres/tables/links.ts'
-import { sleep } from '../../runtime/retry.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { exchange } from '../support/raw-http.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
-let stores: TestStores
+const stores = setUpStores()
 let ingest: TestIngest
 let proxy: TcpProxy
 beforeAll(async () => {
-  stores = await freshStores()
   proxy = await startTcpProxy(stores.databaseUrl)
   ingest = await start()
 })
@@ -20,7 +18,6 @@ afterEach(() => proxy.set('open'))
 afterAll(async () => {
   await ingest?.stop()
   await proxy?.close()
-  await stores?.close()
 })
 
 const env = { SHORT_URL_HOST: 'https://go.example.com/to/' }
@@ -108,10 +105,7 @@ test('a link is found at once after it was made, though it wasn’t there a mome
   expect((await follow(key)).status).toBe(404)
   const link = await makeLink()
   await stores.pg.query('UPDATE links SET attribution_key = $1 WHERE id = $2', [key, link.id])
-  for (let waited = 0; (await follow(key)).status !== 302; waited += 50) {
-    if (waited > 10_000) throw new Error('not found within 10 s')
-    await sleep(50)
-  }
+  await expect.poll(async () => (await follow(key)).status).toBe(302)
 })
 
 test('an unknown key is a 404 page, whatever it looks like', async () => {
@@ -183,20 +177,14 @@ test('redirects go on while Postgres is away, also after a restart; what can’t
 
   await proxy.set('refusing')
   await proxy.set('open')
-  for (let waited = 0; (await follow(unseen.attribution_key)).status !== 302; waited += 100) {
-    if (waited > 20_000) throw new Error('not found within 20 s')
-    await sleep(100)
-  }
+  await expect.poll(async () => (await follow(unseen.attribution_key)).status).toBe(302)
 })
 
 test('a full log loses clicks and no redirect, and the loss is counted', async () => {
   const link = await makeLink()
   await ingest.stop()
   ingest = await startIngest(stores, { ...env, DISK_FREE_BYTES_MIN: String(2 ** 43) }, ingest)
-  for (let waited = 0; (await fetch(`${ingest.url}/health`)).status !== 503; waited += 100) {
-    if (waited > 10_000) throw new Error('not full within 10 s')
-    await sleep(100)
-  }
+  await expect.poll(async () => (await fetch(`${ingest.url}/health`)).status).toBe(503)
   expect((await follow(link.attribution_key)).header('Location')).toBe(link.tracking_url)
   expect(await requests()).toMatchObject({ not_stored: 1 })
   await ingest.stop()

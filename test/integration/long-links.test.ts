@@ -9,20 +9,15 @@ import {
   trackingUrlBytesMax,
 } from '../../schemas/api-limits.ts'
 import { type Front, startFront } from '../../start/front.ts'
-import { makeKey, makeWorkspace, startApi, type TestApi } from '../support/api.ts'
-import { startIngest, type TestIngest } from '../support/ingest.ts'
+import { makeKey, makeWorkspace, setUpApi } from '../support/api.ts'
+import { setUpIngest } from '../support/ingest.ts'
 import { exchange } from '../support/raw-http.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
 
-let stores: TestStores
-let api: TestApi
-let ingest: TestIngest
+const { stores, api } = setUpApi({ sharesWorkspace: true })
+const ingest = setUpIngest(stores)
 let front: Front
 let apiKey: string
 beforeAll(async () => {
-  stores = await freshStores()
-  ingest = await startIngest(stores)
-  api = await startApi(stores)
   apiKey = (await makeKey(stores, ingest.workspaceId)).apiKey
   front = await startFront({
     ...{ host: '127.0.0.1', port: 0, countryHeader: 'x-country', trustedProxies: [], page: async () => '' },
@@ -31,9 +26,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await front?.close()
-  await api?.close()
-  await ingest?.stop()
-  await stores?.close()
 })
 
 interface Link {

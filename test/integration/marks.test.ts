@@ -17,6 +17,7 @@ import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits.ts'
 import { startIngest } from '../support/ingest.ts'
 import { countingNumbers } from '../support/log-fixture.ts'
+import { isLong } from '../support/short-form.ts'
 import { freshStores, type TestStores } from '../support/stores.ts'
 import {
   claimsOf,
@@ -71,6 +72,7 @@ async function marks(): Promise<number[]> {
   )
   return rows.map(({ shipped_through }) => Number(shipped_through))
 }
+const leaseOf = (id: number) => Math.floor(id / segmentRowsMax / segmentLeaseSize)
 const repairs = () => stores.pg.query('SELECT DISTINCT workspace_id, hour FROM event_repairs')
 const hourOfEvents = { workspace_id: 1, hour: Math.floor(eventsAt / 3_600_000) }
 /** Until marks that were computed after the call are published, or were meant to be: the one under way, one more, and its end. */
@@ -160,8 +162,9 @@ describe('rows that ClickHouse has lost with the power, behind a mark', () => {
     await node.abandon()
   })
 
-  it('are back, and their hours told, before their manifest counts as loaded', async () => {
+  it.each(['kept', 'lost with them'])('are back, and their hours told, with a journal that is %s', async (journal) => {
     await stores.ch.command('TRUNCATE TABLE events')
+    if (journal !== 'kept') await rm(join(stores.dataDir, 'events', 'shipping.journal'))
     const node = await open({ bootId: 'another boot' })
     await node.shipped()
     expect(await storedUrls(stores.ch, 'events')).toEqual(['a', 'b', 'c'])
@@ -190,16 +193,6 @@ describe('rows that ClickHouse has lost with the power, behind a mark', () => {
     await node.shipped()
     expect(await repairs()).toEqual([hourOfEvents])
     expect(await storedUrls(stores.ch, 'events')).toEqual(['a', 'b', 'c', 'new'])
-    await node.abandon()
-  })
-
-  it('are told of as well when the journal was lost with them', async () => {
-    await stores.ch.command('TRUNCATE TABLE events')
-    await rm(join(stores.dataDir, 'events', 'shipping.journal'))
-    const node = await open({ bootId: 'another boot' })
-    await node.shipped()
-    expect(await storedUrls(stores.ch, 'events')).toEqual(['a', 'b', 'c'])
-    expect(await repairs()).toEqual([hourOfEvents])
     await node.abandon()
   })
 })
@@ -266,12 +259,13 @@ describe('the time as of which the marks are complete', () => {
     for (const isRestarted of [false, true]) {
       if (isRestarted) node = await open()
       await sleep(1_200)
-      expect((await completeAt()).at).toBeLessThanOrEqual(answeredAt)
+      // What Postgres keeps has fractions of a millisecond.
+      expect((await completeAt()).at).toBeLessThan(answeredAt + 1)
       await stores.pg.query(`UPDATE segment_leases_taken SET updated_at = '-infinity'`)
       await vi.waitFor(async () => expect((await completeAt()).isFresh).toBe(true), 10_000)
       if (!isRestarted) await node.abandon()
     }
-    expect((await completeAt()).at).toBeLessThanOrEqual(answeredAt)
+    expect((await completeAt()).at).toBeLessThan(answeredAt + 1)
     clickhouse.isAway = false
     await untilComplete(await readPostgresClock(stores.pg))
     expect(await storedUrls(stores.ch, 'events')).toEqual(['a', 'b'])
@@ -330,7 +324,7 @@ describe('the time as of which the marks are complete', () => {
   })
 })
 
-describe.each([1, 2])('of the service itself, with %i threads that take events', (workers) => {
+describe.each(isLong ? [1, 2] : [2])('of the service itself, with %i threads that take events', (workers) => {
   it('no event that was answered before the marks are complete is above them, and all soon are below', async () => {
     const ingest = await startIngest(stores, { INGEST_WORKERS: String(workers) })
     const answered: { id: number; at: number }[] = []
@@ -345,9 +339,8 @@ describe.each([1, 2])('of the service itself, with %i threads that take events',
       }
     }
     const sending = Promise.all([send(), send(), send()])
-    const ages: number[] = []
     let leasesSeen = 0
-    for (let looks = 0; looks < 150; looks++) {
+    for (let looks = 0; looks < 100; looks++) {
       const leases = await stores.pg.query<{ from: number; through: number; at: number }>(
         `SELECT first_segment * ${segmentRowsMax} AS from, shipped_through AS through,
            extract(epoch FROM greatest(complete_at, 'epoch'))::float8 * 1000 AS at
@@ -359,35 +352,16 @@ describe.each([1, 2])('of the service itself, with %i threads that take events',
       const before = answered.filter((event) => event.at + 1 < at)
       const isBelow = (id: number) => leases.some(({ from, through }) => id >= from && id <= through)
       expect(before.filter(({ id }) => !isBelow(id))).toEqual([])
-      ages.push(Date.now() - at)
       leasesSeen = leases.filter(({ from, through }) => through >= from).length
       await sleep(20)
     }
     isSending = false
     await sending
     expect(leasesSeen).toBe(workers)
-    // About 350 ms on a machine at rest.
-    expect(ages.sort((a, b) => a - b)[ages.length / 2]).toBeLessThan(5_000)
     expect(await ingest.stop()).toBe(0)
+    const through = await marks()
+    expect(answered.filter(({ id }) => !through.some((mark) => id <= mark && leaseOf(id) === leaseOf(mark)))).toEqual(
+      [],
+    )
   })
-})
-
-it('of the service itself: marks follow what is stored, and an orderly stop leaves none behind', async () => {
-  const ingest = await startIngest(stores)
-  const answer = await ingest.post('/track', {
-    tracking_key: ingest.key,
-    event_name: 'pageview',
-    url: 'https://example.com/',
-    anonymous_id: 'v',
-  })
-  await ingest.shipped()
-  await vi.waitFor(async () => expect((await marks()).at(-1)).toBeGreaterThanOrEqual(answer.body.event_id!), 5_000)
-  const last = await ingest.post('/track', {
-    tracking_key: ingest.key,
-    event_name: 'pageview',
-    url: 'https://example.com/',
-    anonymous_id: 'v',
-  })
-  expect(await ingest.stop()).toBe(0)
-  expect((await marks()).at(-1)).toBeGreaterThanOrEqual(last.body.event_id!)
 })

@@ -12,7 +12,7 @@ import { compileService } from '../support/compile.ts'
 import { boundary, filmHead, formType, partHead } from '../support/media-files.ts'
 import { exchange } from '../support/raw-http.ts'
 import { isLong } from '../support/short-form.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 
 const MiB = 2 ** 20
 /** Several times what memory may grow by. */
@@ -21,20 +21,18 @@ const growthMax = 64 * MiB
 /** Longer than idle connections are kept between the front and a service, and shorter than a stalled sender is. */
 const pauseMs = 5_000
 
-let stores: TestStores
+const stores = setUpStores()
 let mine: TestWorkspace
 let file: string
 let child: ChildProcess
 let port = 0
 beforeAll(async () => {
-  stores = await freshStores()
   mine = await makeWorkspace(stores)
   file = await compileService('api/main.ts')
   await start()
 })
 afterAll(async () => {
   child?.kill('SIGKILL')
-  await stores?.close()
 })
 
 async function start(): Promise<void> {

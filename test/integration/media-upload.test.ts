@@ -170,6 +170,8 @@ describe('what is refused, leaving nothing', () => {
     ['a film called MOV', film(), 'a.mov', 'video/quicktime'],
     ['HEIC', film({ brand: 'heic' }), 'a.mp4', 'video/mp4'],
     ['one byte', Buffer.from('x'), 'a.png', 'image/png'],
+    ['a PNG behind a script', Buffer.concat([Buffer.from('<script>1</script>'), png()]), 'a.png', 'image/png'],
+    ['a PNG called .png.html', png(), 'a.png.html', 'image/png'],
   ])('%s: 415', async (_, bytes, name, type) => {
     const { status, answer } = await upload(bytes, name, type)
     expect([status, answer.detail]).toEqual([415, expect.any(String)])
@@ -196,6 +198,7 @@ describe('what is refused, leaving nothing', () => {
       'a.png',
       'The picture has more than 250000000 pixels',
     ],
+    ['2^31 − 1 pixels', png({ width: 2 ** 31 - 1, height: 1 }), 'a.png', 'The picture has more than 250000000 pixels'],
     ['no pixels', png({ width: 0 }), 'a.png', 'The file is damaged or not whole'],
   ])('%s: 422', async (_, bytes, name, text) => {
     const { status, answer } = await upload(bytes, name)

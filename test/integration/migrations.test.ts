@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
 import { migrateClickHouse } from '../../clickhouse/migrate.ts'
 import { connectPostgres } from '../../postgres/client.ts'
 import { migratePostgres } from '../../postgres/migrate.ts'
 import { pendingMigrations, readMigrations, splitStatements } from '../../runtime/migrations.ts'
 import { projectFile } from '../../runtime/paths.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 
-let stores: TestStores
-beforeAll(async () => {
-  stores = await freshStores()
-})
-afterAll(() => stores?.close())
+const stores = setUpStores()
 
 const first = { name: '0001_a.sql', sql: '', checksum: 'a' }
 const second = { name: '0002_b.sql', sql: '', checksum: 'b' }

@@ -1,5 +1,5 @@
 /** An answer is of one moment: while folds are written, no part of it is ahead of another. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { fold } from '../../pipeline/fold/fold.ts'
 import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
 import { sleep } from '../../runtime/retry.ts'
@@ -8,18 +8,14 @@ import { type EventLike, insertEventRows, makeEventRow } from '../support/event-
 import { closeDaysAt, workOn } from '../support/fold.ts'
 import { makeTestWorkspace, type Overview, type TestWorkspace } from '../support/overview.ts'
 import { isLong } from '../support/short-form.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 
 const visitors = isLong ? 20_000 : 300
 const portions = isLong ? 60 : 5
 const now = Date.parse('2026-11-20T14:25:00Z')
 const [minute, day] = [60_000, 86_400_000]
 
-let stores: TestStores
-beforeAll(async () => {
-  stores = await freshStores()
-})
-afterAll(() => stores.close())
+const stores = setUpStores()
 
 const sum = <Name extends string>(rows: readonly { readonly [name in Name]?: number | undefined }[], name: Name) =>
   rows.reduce((total, row) => total + (row[name] ?? 0), 0)

@@ -17,9 +17,7 @@ beforeAll(async () => {
   dns.add('::ffff:7f00:1', 'mapped.example.com')
   dns.add('198.51.100.1', 'mixed.example.com', ['8.8.8.8', '127.0.0.1'])
 })
-afterAll(async () => {
-  await Promise.all([receiver?.close(), dns?.close()])
-})
+afterAll(() => Promise.all([receiver?.close(), dns?.close()]))
 
 async function ask(host: string, options: { allowPrivate?: boolean } = {}): Promise<string> {
   const agent = makeGuardedAgent({ allowPrivate: false, connectMs: 2_000, dnsServers: [dns.address], ...options })
@@ -64,11 +62,11 @@ test('with private targets allowed all of it is reached', async () => {
 
 test('a name server that says nothing holds up no other request', async () => {
   dns.mode = 'silent'
-  const waiting = Array.from({ length: 8 }, (_, at) => ask(`silent-${at}.example.com`))
-  const startedAt = performance.now()
+  let given = 0
+  const waiting = Array.from({ length: 8 }, (_, at) => ask(`silent-${at}.example.com`).finally(() => given++))
   await ask('127.0.0.1', { allowPrivate: true })
   await ask('127.0.0.1')
-  expect(performance.now() - startedAt).toBeLessThan(2_000)
+  expect(given).toBe(0)
   expect(new Set(await Promise.all(waiting))).toEqual(new Set(['The host did not answer in time']))
   dns.mode = 'answer'
 }, 30_000)

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { EventLike } from '../support/event-rows.ts'
 import { makeTestWorkspace, type Overview } from '../support/overview.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 
-let stores: TestStores
-beforeAll(async () => {
-  stores = await freshStores()
-})
-afterAll(() => stores.close())
+const stores = setUpStores()
 
 async function overviewOf(events: readonly EventLike[], query: Record<string, string> = {}): Promise<Overview> {
   const workspace = await makeTestWorkspace(stores, {})
@@ -22,54 +18,6 @@ const google = { source: 'google', medium: 'organic' }
 const mail = { source: 'newsletter', medium: 'email' }
 const credited = ({ top_sources }: Overview) =>
   Object.fromEntries(top_sources.filter((row) => row.conversions > 0).map((row) => [row.source, row.conversions]))
-
-describe('top_sources', () => {
-  it('count whole sessions by the source and medium of their first event', async () => {
-    const { top_sources } = await overviewOf([
-      { visitor: 1, occurred_at: '2026-11-20T10:00:00Z', ...google },
-      { visitor: 1, occurred_at: '2026-11-20T10:01:00Z' },
-      { visitor: 1, session: 5, occurred_at: '2026-11-20T12:00:00Z', ...google },
-      { visitor: 2, occurred_at: '2026-11-20T11:00:00Z', source: '', medium: '' },
-      { visitor: 2, occurred_at: '2026-11-20T11:01:00Z', ...mail },
-    ])
-    expect(top_sources).toEqual([
-      {
-        ...{ source: 'direct', medium: 'none', channel: 'Direct' },
-        ...{ visitors: 1, sessions: 1, pageviews: 2, events: 2, conversions: 0, revenue_cents: 0 },
-      },
-      {
-        ...{ source: 'google', medium: 'organic', channel: 'Organic Search' },
-        ...{ visitors: 1, sessions: 2, pageviews: 3, events: 3, conversions: 0, revenue_cents: 0 },
-      },
-    ])
-  })
-
-  it('take the event of the smaller id for the first of two at the same moment', async () => {
-    const { top_sources } = await overviewOf([
-      { id: above + 2, visitor: 1, occurred_at: '2026-11-20T10:00:00Z', ...mail },
-      { id: above + 1, visitor: 1, occurred_at: '2026-11-20T10:00:00Z', ...google },
-    ])
-    expect(top_sources.map(({ source }) => source)).toEqual(['google'])
-  })
-
-  it('are ordered by visitors, then conversions, then name, and cut at the limit', async () => {
-    const events: EventLike[] = ['d', 'c', 'b', 'a'].map((source, i) => ({
-      visitor: i + 1,
-      source,
-      medium: 'referral',
-    }))
-    events.push(
-      { visitor: 5, source: 'c', medium: 'referral' },
-      { visitor: 2 + 1, kind: 'conversion', source: 'b', medium: 'referral' },
-    )
-    const { top_sources } = await overviewOf(events, { limit: '3' })
-    expect(top_sources.map(({ source, visitors, conversions }) => [source, visitors, conversions])).toEqual([
-      ['c', 2, 0],
-      ['b', 1, 1],
-      ['a', 1, 0],
-    ])
-  })
-})
 
 describe('a conversion is credited', () => {
   it('to the last source of its visitor that isn’t direct, in whatever session', async () => {
@@ -130,37 +78,6 @@ describe('a conversion is credited', () => {
   })
 })
 
-describe('top_pages', () => {
-  it('have the newest title, the conversions on them, and the bounces of those who entered there', async () => {
-    const { top_pages } = await overviewOf([
-      { visitor: 1, path: '/', title: 'Old', occurred_at: '2026-11-20T10:00:00Z' },
-      { visitor: 2, path: '/', title: 'New', occurred_at: '2026-11-20T11:00:00Z' },
-      { visitor: 2, path: '/price', occurred_at: '2026-11-20T11:01:00Z' },
-      { visitor: 2, path: '/price', occurred_at: '2026-11-20T11:02:00Z', kind: 'conversion' },
-      { visitor: 3, path: '/', occurred_at: '2026-11-20T12:00:00Z' },
-      { visitor: 3, path: '/thanks', occurred_at: '2026-11-20T12:01:00Z', kind: 'custom' },
-      { visitor: 0, path: '/thanks', kind: 'conversion' },
-      { visitor: 0, path: '/price', title: 'Price' },
-    ])
-    expect(top_pages).toEqual([
-      {
-        ...{ path: '/', title: 'New', pageviews: 3, visitors: 3, sessions: 3 },
-        ...{ conversions: 0, revenue_cents: 0, bounce_rate: 33.33 },
-      },
-      {
-        ...{ path: '/price', title: 'Price', pageviews: 2, visitors: 1, sessions: 1 },
-        ...{ conversions: 1, revenue_cents: 0, bounce_rate: 0 },
-      },
-    ])
-  })
-
-  it('are ordered by pageviews, then path, and cut at the limit', async () => {
-    const events: EventLike[] = ['/c', '/b', '/a', '/c'].map((path) => ({ path }))
-    const { top_pages } = await overviewOf(events, { limit: '2' })
-    expect(top_pages.map(({ path }) => path)).toEqual(['/c', '/a'])
-  })
-})
-
 describe('breakdowns', () => {
   it('count sessions by their first event and conversions by their own, with labels', async () => {
     const { devices, browsers, countries } = await overviewOf([
@@ -196,20 +113,6 @@ describe('breakdowns', () => {
 })
 
 describe('recent_events', () => {
-  it('are the newest 50, newest first, without vitals and leaves', async () => {
-    const events: EventLike[] = Array.from({ length: 60 }, (_, i) => ({
-      id: above + 100 + i,
-      occurred_at: Date.parse('2026-11-20T10:00:00Z') + Math.floor(i / 2) * 1000,
-      path: `/${i}`,
-    }))
-    const { recent_events } = await overviewOf([
-      ...events.reverse(),
-      { kind: 'web_vital', metric: 'LCP', metric_value: 1 },
-      { kind: 'page_leave' },
-    ])
-    expect(recent_events.map(({ path }) => path)).toEqual(Array.from({ length: 50 }, (_, i) => `/${59 - i}`))
-  })
-
   it('show every field of an event', async () => {
     const { recent_events } = await overviewOf([
       {

@@ -1,32 +1,15 @@
 /** People: who they are, in what order they are listed, and what they did. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Person } from '../../schemas/resources/person.ts'
-import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
-import { startIngest, type TestIngest } from '../support/ingest.ts'
+import { makeWorkspace, setUpApi } from '../support/api.ts'
+import { setUpIngest } from '../support/ingest.ts'
 import { askPeople, type SentEvent, settlePeople, track } from '../support/people.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
 
-let stores: TestStores
-let ingest: TestIngest
-let api: TestApi
-let mine: TestWorkspace
+const { stores, api, mine } = setUpApi()
+const ingest = setUpIngest(stores)
 const begin = Math.floor(Date.now() / 1000) * 1000 - 10 * 3_600_000
 /** Minutes from the begin, ten hours ago. */
 const at = (minutes: number) => new Date(begin + minutes * 60_000).toISOString()
-
-beforeAll(async () => {
-  stores = await freshStores()
-  ingest = await startIngest(stores)
-  api = await startApi(stores)
-}, 120_000)
-beforeEach(async () => {
-  mine = await makeWorkspace(stores)
-})
-afterAll(async () => {
-  await api?.close()
-  await ingest?.stop()
-  await stores?.close()
-})
 
 const view = (anonymous_id: string, minutes: number, more: SentEvent = {}): SentEvent => ({
   event_name: 'pageview',

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,27 +11,21 @@ import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases
 import { segmentRowsMax } from '../../schemas/limits.ts'
 import { prepareRedis } from '../../start/stores/redis.ts'
 import type { Store } from '../../start/stores/store.ts'
-import { compileService } from '../support/compile.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { type ServiceProcess, startPipelineProcess } from '../support/service-process.ts'
+import { setUpStores } from '../support/stores.ts'
 
-let stores: TestStores
-let service: string
+const stores = setUpStores()
 let redis: Store
 let redisProcess: ChildProcess
 const folder = mkdtempSync(join(tmpdir(), 'svc-pipeline-'))
 
 beforeAll(async () => {
-  ;[stores, service, redis] = await Promise.all([
-    freshStores(),
-    compileService('pipeline/main.ts'),
-    prepareRedis(join(folder, 'redis')),
-  ])
+  redis = await prepareRedis(join(folder, 'redis'))
   await startRedis()
 })
 afterAll(async () => {
   await end(redisProcess, 'SIGTERM')
-  await stores?.close()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -53,43 +47,24 @@ async function end(child: ChildProcess | undefined, signal: NodeJS.Signals): Pro
   return code
 }
 
-interface Running {
-  child: ChildProcess
+interface Running extends ServiceProcess {
   get(path: string, method?: string): Promise<{ status: number; text: string }>
   metric(name: string): Promise<number>
 }
 
-async function startPipeline(environment: Record<string, string> = {}): Promise<Running> {
-  const child = spawn(process.execPath, [service], {
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    env: {
-      PATH: process.env['PATH'],
-      PORT: '0',
-      DATABASE_URL: stores.databaseUrl,
-      CLICKHOUSE_URL: stores.clickhouseUrl,
-      REDIS_URL: redis.url,
-      SECRET_KEY: stores.secretKey,
-      LOG_LEVEL: 'warn',
-      ...environment,
-    },
-  })
-  running.push(child)
-  child.stderr!.resume()
-  const [message] = (await once(child, 'message')) as [{ type: string; port: number }]
-  expect(message).toMatchObject({ type: 'ready' })
+async function startPipeline(): Promise<Running> {
+  const process = await startPipelineProcess(stores, { REDIS_URL: redis.url })
+  running.push(process.child)
   const get = async (path: string, method = 'GET') => {
-    const response = await fetch(`http://127.0.0.1:${message.port}${path}`, { method })
+    const response = await fetch(process.url + path, { method })
     return { status: response.status, text: await response.text() }
   }
-  return {
-    child,
-    get,
-    metric: async (name) => {
-      const { text } = await get('/metrics')
-      const line = text.split('\n').find((one) => one.startsWith(`${name} `) || one.startsWith(`${name}{`))
-      return line === undefined ? 0 : Number(line.split(' ').at(-1))
-    },
+  const metric = async (name: string) => {
+    const { text } = await get('/metrics')
+    const line = text.split('\n').find((one) => one.startsWith(`${name} `) || one.startsWith(`${name}{`))
+    return line === undefined ? 0 : Number(line.split(' ').at(-1))
   }
+  return { ...process, get, metric }
 }
 
 async function eventually(what: () => Promise<boolean>, withinMs = 45_000): Promise<void> {

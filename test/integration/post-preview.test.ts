@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { fixedClock } from '../../runtime/clock.ts'
-import { makeKey, makeWorkspace, setUpApi } from '../support/api.ts'
+import { makeWorkspace, setUpApi } from '../support/api.ts'
 import { asking, makeAccount, makeMedia } from '../support/publishing.ts'
 
 interface Preview {
@@ -136,11 +136,6 @@ describe('is a read', () => {
       expect([response.status, response.headers.get('idempotent-replayed')]).toEqual([200, null])
     }
     expect(await count()).toEqual(before)
-  })
-
-  test('needs posts:read alone', async () => {
-    const { apiKey } = await makeKey(stores, mine.workspaceId, { scopes: ['posts:read'] })
-    expect((await asking(api, () => apiKey)('POST', '/v1/posts/preview', plain)).status).toBe(200)
   })
 
   test('refuses a body that creation refuses', async () => {

@@ -1,9 +1,5 @@
-import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { schedulePost } from '../../api/operations/posts/schedule-post.ts'
-import { readWorkspace } from '../../postgres/tables/workspaces.ts'
 import { fixedClock } from '../../runtime/clock.ts'
-import { makeLog } from '../../runtime/log.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
 import { asking, type Fault, makeAccount, makeMedia, type ShownPost } from '../support/publishing.ts'
 
@@ -192,47 +188,6 @@ describe('scheduling', () => {
         ['scheduled', {}],
       ])
     }
-  })
-
-  test('a retry with the same Idempotency-Key is the same call, also of what was not ready', async () => {
-    const post = async (id: number, key: string) => {
-      const response = await api.ask(`/v1/posts/${id}/schedule`, {
-        method: 'POST',
-        key: mine.apiKey,
-        headers: { 'Content-Type': 'application/json', 'Idempotency-Key': key },
-        body: JSON.stringify({ scheduled_at: later }),
-      })
-      return [response.status, response.headers.get('idempotent-replayed')]
-    }
-    const [{ id }, { id: bare }] = [await create(), await create({ social_account_ids: [] })]
-    for (const [of, status] of [
-      [id, 200],
-      [bare, 422],
-    ] as const) {
-      const key = randomUUID()
-      expect([await post(of, key), await post(of, key)]).toEqual([
-        [status, null],
-        [status, 'true'],
-      ])
-    }
-  })
-
-  test('moves a scheduled post as well when it is called as a tool, and only then', async () => {
-    const { id } = await scheduled()
-    const workspace = (await readWorkspace(stores.pg, mine.workspaceId))!
-    const context = {
-      ...{ workspace: { ...workspace, plan_key: workspace.plan_key! }, clock, stores, requestId: 'r' },
-      actor: { type: 'api_key', id: 1, name: 'test' },
-      config: { apiHost: '', shortUrlHost: '' },
-      log: makeLog('test', 'silent'),
-      ...{ path: { post_id: id }, query: undefined },
-      body: { scheduled_at: { sent: '', time: now + 1, isLocal: false } },
-    } as const
-    const moved = await schedulePost.handle({ ...context, interface: 'mcp' } as never)
-    expect(moved).toMatchObject({ status: 'scheduled', scheduled_at: new Date(now + 1).toISOString() })
-    await expect(schedulePost.handle({ ...context, interface: 'rest' } as never)).rejects.toThrow(
-      'post_not_schedulable',
-    )
   })
 })
 

@@ -1,17 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { connectPostgres } from '../../postgres/client.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { freePort } from '../../start/stores/store.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 
-let stores: TestStores
-beforeAll(async () => {
-  stores = await freshStores()
-  await stores.pg.query('CREATE TABLE things (id bigint PRIMARY KEY, day date)')
-})
-afterAll(() => stores?.close())
+const stores = setUpStores()
+beforeAll(() => stores.pg.query('CREATE TABLE things (id bigint PRIMARY KEY, day date)'))
 
 test('rolls back all of a transaction that throws, and goes on with the same connections', async () => {
   for (let round = 0; round < 25; round++) {

@@ -3,18 +3,17 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { makeRateLimiter } from '../../api/guards/rate-limit.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { makeKey, makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
 const limits = { starter: 2, growth: 5, scale: 7 }
 
-let stores: TestStores
+const stores = setUpStores()
 let toRedis: TcpProxy
 let clients: Redis[]
 let nodes: TestApi[]
 let mine: TestWorkspace
 beforeAll(async () => {
-  stores = await freshStores()
   toRedis = await startTcpProxy(stores.redisUrl)
   clients = [1, 2].map(() => {
     const redis = new Redis(toRedis.url, { enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: 500 })
@@ -29,7 +28,6 @@ afterAll(async () => {
   await Promise.all(nodes.map((node) => node.close()))
   for (const redis of clients) redis.disconnect()
   await toRedis.close()
-  await stores.close()
 })
 beforeEach(async () => {
   await toRedis.set('open')

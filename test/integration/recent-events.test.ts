@@ -1,15 +1,11 @@
 /** The newest events of a range, as the overview shows them. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { recentEventsMax } from '../../schemas/limits.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { makeTestWorkspace, type Overview } from '../support/overview.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 
-let stores: TestStores
-beforeAll(async () => {
-  stores = await freshStores()
-})
-afterAll(() => stores.close())
+const stores = setUpStores()
 
 const [second, hour, day] = [1_000, 3_600_000, 86_400_000]
 const now = Date.UTC(2026, 10, 20, 14, 25)
@@ -32,23 +28,6 @@ test('are at most fifty, the newest first, and of one moment those of higher ids
     .slice(0, recentEventsMax)
     .sort((a, b) => b.occurred_at - a.occurred_at || ids.get(b.event_name)! - ids.get(a.event_name)!)
   expect(namesOf(await workspace.ask({ days: '30' }))).toEqual(expected.map(({ event_name }) => event_name))
-})
-
-test('are those of the range, without web vitals and leaves of pages', async () => {
-  const workspace = await makeTestWorkspace(stores, {})
-  const from = now - 5 * hour
-  await workspace.addEvents([
-    { event_name: 'before', occurred_at: from - 1 },
-    { event_name: 'at its start', occurred_at: from },
-    { event_name: 'a vital', kind: 'web_vital', metric: 'LCP', metric_value: 9, occurred_at: from + second },
-    { event_name: 'a leave', kind: 'page_leave', occurred_at: from + second },
-    { event_name: 'a click', kind: 'autocapture', occurred_at: from + second },
-    { event_name: "a server's", kind: 'conversion', visitor: 0, occurred_at: from + 2 * second },
-    { event_name: 'just before its end', occurred_at: from + hour - 1 },
-    { event_name: 'at its end', occurred_at: from + hour },
-  ])
-  const range = { start: new Date(from).toISOString(), end: new Date(from + hour).toISOString() }
-  expect(namesOf(await workspace.ask(range))).toEqual(['just before its end', "a server's", 'a click', 'at its start'])
 })
 
 test('are those that the workspace may read, of its own events and of those that are folded', async () => {

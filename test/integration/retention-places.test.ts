@@ -1,6 +1,6 @@
 /** Every place that holds data has a line in docs/retention.md; what is past its time, and what is left of a removed workspace, goes from all of them. */
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { expireData } from '../../pipeline/jobs/expire-data.ts'
 import { jobs } from '../../pipeline/jobs.ts'
 import { refreshPeople } from '../../pipeline/people/refresh.ts'
@@ -11,18 +11,14 @@ import { makeLog } from '../../runtime/log.ts'
 import { makeMetrics } from '../../runtime/metrics.ts'
 import { insertBotVisitRows, insertEventRows, makeBotVisitRow, makeEventRow } from '../support/event-rows.ts'
 import { closeDaysAt, foldWhatIsThere, workOn } from '../support/fold.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 
 const dayMs = 86_400_000
 const now = Date.now()
 /** Which migrations were applied, in both stores. */
 const ofMigrations = 'schema_migrations'
 
-let stores: TestStores
-beforeAll(async () => {
-  stores = await freshStores()
-})
-afterAll(() => stores?.close())
+const stores = setUpStores()
 
 const inPostgres = (where = 'true') =>
   stores.pg

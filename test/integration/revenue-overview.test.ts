@@ -11,28 +11,22 @@ import { deriveHashKey, hash64, hashed } from '../../runtime/hash.ts'
 import { makeIdentityHashes } from '../../runtime/identity-hash.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { makeMetrics } from '../../runtime/metrics.ts'
-import { makeKey, startApi, type TestApi } from '../support/api.ts'
+import { makeKey, setUpApi } from '../support/api.ts'
 import type { EventLike } from '../support/event-rows.ts'
 import { makeTestWorkspace, type TestWorkspace } from '../support/overview.ts'
 import { asking } from '../support/publishing.ts'
 import { type Connected, connectProvider, creditAll, readLedger, sendEvent, svcOn } from '../support/revenue.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
 
-let stores: TestStores
-let api: TestApi
+const { stores, api } = setUpApi({ sharesWorkspace: true })
 let workspace: TestWorkspace & { apiKey: string }
 let connected: Connected
 let folder: string
 const now = '2025-11-20T14:25:00Z'
 
 beforeAll(async () => {
-  stores = await freshStores()
-  api = await startApi(stores)
   folder = mkdtempSync(join(tmpdir(), 'svc-imports-'))
 })
 afterAll(async () => {
-  await api.close()
-  await stores.close()
   rmSync(folder, { recursive: true })
 })
 beforeEach(async () => {

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { cellColumns } from '../../clickhouse/rollups/cells.ts'
 import { creditColumns, sessionColumns, visitorColumns } from '../../clickhouse/rollups/tables.ts'
 import { type StreamName, streams } from '../../schemas/row.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 
-let stores: TestStores
-beforeAll(async () => {
-  stores = await freshStores()
-})
-afterAll(() => stores.close())
+const stores = setUpStores()
 
 describe('the canonical rows', () => {
   it.each(Object.keys(streams) as StreamName[])(

@@ -1,45 +1,29 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { runCommandLine } from '../../cli/run.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { SeedResult } from '../../cli/seed/seed-events.ts'
-import { insertSettings } from '../../clickhouse/seed/insert-seed.ts'
-import { eventsByWorkspace, planPortions, type SeedShape, wholeWeight } from '../../clickhouse/seed/plan.ts'
-import { makeStatement } from '../../clickhouse/seed/rows-sql.ts'
 import type { TrackEvent } from '../../schemas/event.ts'
 import { eventTypes } from '../../schemas/event-fields.ts'
 import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits.ts'
 import { eventColumns, kinds } from '../../schemas/row.ts'
 import { startApi } from '../support/api.ts'
+import { runSvc } from '../support/command-line.ts'
 import { rowOf } from '../support/enriching.ts'
 import { foldAll } from '../support/fold.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 
 const days = 10
 /** A noon: near midnight the first of the days would have next to nothing. */
 const until = Math.floor(Date.now() / 86_400_000 - 0.5) * 86_400_000 + 43_200_000
 const shape = `--events 10000 --workspaces 3 --days ${days} --until ${new Date(until).toISOString()}`
 
-let stores: TestStores
+const stores = setUpStores()
 let seeded: SeedResult
 beforeAll(async () => {
-  stores = await freshStores()
   seeded = (await svc(`seed ${shape} --json`)).json()
 })
-afterAll(() => stores?.close())
 
 async function svc(line: string) {
-  let out = ''
-  let err = ''
-  const terminal = {
-    out: (text: string) => {
-      out += text
-    },
-    err: (text: string) => {
-      err += text
-    },
-    isInteractive: false,
-  }
   const env = { DATABASE_URL: stores.databaseUrl, CLICKHOUSE_URL: stores.clickhouseUrl, DATA_DIR: stores.dataDir }
-  const code = await runCommandLine(line.split(' '), terminal, new AbortController().signal, env)
+  const { code, out, err } = await runSvc(line.split(' '), env)
   return { code, err, json: () => JSON.parse(out) as SeedResult }
 }
 
@@ -55,12 +39,12 @@ async function ask<Row>(
 }
 
 /** The same for the same rows, in which workspace ever; ids count from the first. */
-async function digestOf(ids: readonly number[], withIds = true): Promise<string> {
+async function digestOf(ids: readonly number[]): Promise<string> {
   const others = eventColumns
     .map(({ name }) => (name === 'received_at' ? 'arrived_at' : name))
     .filter((name) => name !== 'id' && name !== 'workspace_id')
   const [row] = await ask<{ digest: string }>(
-    `SELECT toString(groupBitXor(cityHash64(${withIds ? 'id - first, ' : ''}indexOf([${ids}], workspace_id), ${others}))) AS digest
+    `SELECT toString(groupBitXor(cityHash64(id - first, indexOf([${ids}], workspace_id), ${others}))) AS digest
      FROM (SELECT *, (SELECT min(id) FROM ours) AS first FROM ours)`,
     ids,
   )
@@ -91,38 +75,6 @@ describe('svc seed', () => {
       { first: lease!.first * segmentRowsMax, end },
     )
     expect(ids).toMatchObject({ distinct: 10_000, outside: 0, grow: 1 })
-  })
-
-  test('places them in the days before the end, the newest of each workspace seconds before it', async () => {
-    const rows = await ask<{ first: number; last: number; received: number; late: number; days: number }>(
-      `SELECT toUnixTimestamp64Milli(min(occurred_at)) AS first, toUnixTimestamp64Milli(max(occurred_at)) AS last,
-         toUnixTimestamp64Milli(max(arrived_at)) AS received, countIf(arrived_at < occurred_at) AS late,
-         uniqExact(toDate(occurred_at)) AS days
-       FROM ours GROUP BY workspace_id`,
-    )
-    for (const row of rows) {
-      expect(row.first).toBeGreaterThanOrEqual(until - days * 86_400_000)
-      expect(row.last).toBeGreaterThan(until - 5_000)
-      expect(row.received).toBeLessThanOrEqual(until)
-      expect(row).toMatchObject({ late: 0, days: days + 1 })
-    }
-  })
-
-  test('groups them into sessions of one visitor, of at most 12 events within a day, from one source each', async () => {
-    const [sessions] = await ask<Record<string, number>>(
-      `SELECT count() AS sessions, max(visitors) AS visitors, max(events) AS events, max(hours) AS hours,
-         max(sources) AS sources, max(session) AS session, avg(conversions > 0) AS converting
-       FROM (SELECT session, uniqExact(visitor) AS visitors, count() AS events, countIf(kind = 'conversion') AS conversions,
-           dateDiff('hour', min(occurred_at), max(occurred_at)) AS hours,
-           uniqExactIf((source, medium), source != 'direct') AS sources
-         FROM ours WHERE visitor != 0 GROUP BY workspace_id, session)`,
-    )
-    expect(sessions).toMatchObject({ visitors: 1, events: 12, sources: 1 })
-    expect(sessions!['hours']).toBeLessThan(2)
-    expect(sessions!['session']).toBeLessThan(2 ** 53)
-    expect(sessions!['sessions']).toBeGreaterThan(2_000)
-    expect(sessions!['converting']).toBeGreaterThan(0.003)
-    expect(sessions!['converting']).toBeLessThan(0.03)
   })
 
   test('varies them as people do', async () => {
@@ -195,33 +147,6 @@ describe('svc seed', () => {
     const other = (await svc(`seed ${shape} --seed 2 --json`)).json()
     expect(await digestOf(idsOf(again))).toBe(await digestOf(idsOf(seeded)))
     expect(await digestOf(idsOf(other))).not.toBe(await digestOf(idsOf(seeded)))
-  })
-
-  test('makes the same events however they are cut into inserts', async () => {
-    const whole: SeedShape = { events: 2_000, workspaces: 3, days: 2, largestShare: 0.5, until }
-    const make = async (firstWorkspace: number, rowsMax: number) => {
-      const workspaceIds = [0, 1, 2].map((at) => firstWorkspace + at)
-      const rows = {
-        ...{ ...whole, seed: 1, workspaceIds, eventsOf: eventsByWorkspace(whole) },
-        ...{ lease: firstWorkspace, hasAllClientEventIds: false },
-      }
-      const portions = planPortions(whole, rowsMax)
-      for (const portion of portions) {
-        await stores.ch.command(makeStatement(rows, portion), {}, { settings: insertSettings })
-      }
-      return { workspaceIds, inserts: portions.length }
-    }
-    const atOnce = await make(1_000_000, 2_000)
-    const cut = await make(2_000_000, 150)
-    expect(atOnce.inserts).toBe(1)
-    expect(cut.inserts).toBeGreaterThan(15)
-    expect(await digestOf(cut.workspaceIds, false)).toBe(await digestOf(atOnce.workspaceIds, false))
-    const [order] = await ask<{ distinct: number; grow: number }>(
-      `SELECT uniqExact(id) AS distinct, groupArray(arrived_at) AS times, arraySort(times) = times AS grow
-       FROM (SELECT * FROM ours ORDER BY id)`,
-      cut.workspaceIds,
-    )
-    expect(order).toMatchObject({ distinct: 2_000, grow: 1 })
   })
 
   test('makes workspaces that are audited, and whose keys read an overview with all their events', async () => {
@@ -307,27 +232,3 @@ function nameOf(numbers: Readonly<Record<string, number>>, number: number): stri
 function vitalNumber(name: string): number {
   return ['none', 'FCP', 'LCP', 'INP', 'CLS'].indexOf(name)
 }
-
-describe('the plan of a seed', () => {
-  const plan = (events: number, daysOf: number) =>
-    planPortions({ events, workspaces: 20, days: daysOf, largestShare: 0.5, until: Date.UTC(2026, 10, 20, 11, 7) })
-
-  test('cuts the time without gaps into inserts of a bounded size, at midnights where days fit', () => {
-    for (const [events, daysOf] of [
-      [10_000, 730],
-      [3_000_000, 30],
-      [100_000_000, 30],
-      [20_000_000, 1],
-    ] as const) {
-      const portions = plan(events, daysOf)
-      for (const [at, portion] of portions.entries()) {
-        if (at > 0) expect(portion.from).toBe(portions[at - 1]!.to)
-        if (at > 0) expect(portion.firstSegment).toBe(portions[at - 1]!.firstSegment + portions[at - 1]!.segments)
-        if (at > 0 && events < 10_000_000) expect(portion.from % 86_400_000).toBe(0)
-      }
-      expect(portions[0]!.pieces[0]!.weightBefore).toBe(0)
-      expect(portions.at(-1)!.pieces.at(-1)!.weightAfter).toBe(wholeWeight)
-      expect(portions.at(-1)!.firstSegment + portions.at(-1)!.segments).toBeLessThan(segmentLeaseSize)
-    }
-  })
-})

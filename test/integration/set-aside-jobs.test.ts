@@ -20,9 +20,7 @@ let receiver: Receiver
 beforeAll(async () => {
   receiver = await startReceiver()
 })
-afterAll(async () => {
-  await receiver?.close()
-})
+afterAll(() => receiver?.close())
 
 const svc = async (...words: string[]) => {
   const { code, out, err } = await runSvc([...words, '--json'], { DATABASE_URL: stores.databaseUrl })

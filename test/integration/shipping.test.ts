@@ -228,11 +228,9 @@ describe('client event ids', () => {
     const node = await open()
     claims.isAway = true
     await node.append(['plain 1', 'claimed', 'plain 2'], [null, claimOf(5), null])
-    for (let waited = 0; (await storedUrls(stores.ch)).length < 2 && waited < 10_000; waited += 50) await sleep(50)
-    expect(await storedUrls(stores.ch)).toEqual(['plain 1', 'plain 2'])
+    await expect.poll(() => storedUrls(stores.ch)).toEqual(['plain 1', 'plain 2'])
     await node.append(['later claimed', 'later plain'], [claimOf(6), null])
-    for (let waited = 0; (await storedUrls(stores.ch)).length < 3 && waited < 10_000; waited += 50) await sleep(50)
-    expect(await storedUrls(stores.ch)).toEqual(['later plain', 'plain 1', 'plain 2'])
+    await expect.poll(() => storedUrls(stores.ch)).toEqual(['later plain', 'plain 1', 'plain 2'])
     // A restart between the two parts changes nothing.
     await node.abandon()
     const again = await open()

@@ -17,9 +17,7 @@ beforeEach(() => {
   receiver.behaviour = undefined
   receiver.received.length = 0
 })
-afterAll(async () => {
-  await receiver?.close()
-})
+afterAll(() => receiver?.close())
 
 const untilReceived = (count: number) => vi.waitUntil(() => receiver.received.length >= count, patience)
 const answer = (status: number, headers: Record<string, string> = {}, body = '') => {

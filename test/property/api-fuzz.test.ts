@@ -1,38 +1,28 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { operations } from '../../api/operations/registry.ts'
 import { operationId as idOf } from '../../api/transports/openapi.ts'
 import { refusals } from '../../runtime/http/refusals.ts'
 import { unread } from '../../runtime/http/unread.ts'
 import { problems } from '../../schemas/problems.ts'
-import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import { setUpApi } from '../support/api.ts'
 import { anyRequest, type FuzzedBody, type FuzzedRequest, requestsOf } from '../support/api-arbitraries.ts'
 import { type ApiOperation, apiDocument, filledPath, makeAccount, makers, shownOf } from '../support/api-requests.ts'
 import { isLong } from '../support/short-form.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
 
 /** Requests that are sent at once, and how often that is done. */
 const together = 8
 const rounds = isLong ? 5_000 : 60
 const deadlineMs = 20_000
 
-let stores: TestStores
-let api: TestApi
-let mine: TestWorkspace
+const { stores, api, mine } = setUpApi({ sharesWorkspace: true })
 beforeAll(async () => {
-  stores = await freshStores()
-  api = await startApi(stores)
-  mine = await makeWorkspace(stores)
   const asker = { api, stores, workspaceId: mine.workspaceId, key: mine.apiKey }
   await makeAccount(asker)
   for (const [name, make] of Object.entries(makers)) {
     if (operations.some(({ http }) => http.path.includes(`{${name}}`))) await make(asker)
   }
-})
-afterAll(async () => {
-  await api?.close()
-  await stores?.close()
 })
 
 const byId = new Map(operations.map((operation) => [idOf(operation), operation]))

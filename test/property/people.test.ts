@@ -2,50 +2,27 @@
  * Random identity histories, sent in random orders with repeats, applied by rounds that die anywhere: the same people, the
  * same journeys and the same totals as the model. RUNS says how many histories (10,000 in the long form), SEED which.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { mergeInbox } from '../../pipeline/people/merge.ts'
 import { refreshPeople } from '../../pipeline/people/refresh.ts'
 import { makeLog } from '../../runtime/log.ts'
 import type { Conversions } from '../../schemas/resources/conversion.ts'
-import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import { makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
 import { foldStored } from '../support/figures.ts'
 import { workOn } from '../support/fold.ts'
-import { startIngest, type TestIngest } from '../support/ingest.ts'
+import { setUpIngest } from '../support/ingest.ts'
 import { askPeople, keepPeople, type SentEvent, track } from '../support/people.ts'
-import { isLong } from '../support/short-form.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { isLong, makeRandom, seed } from '../support/short-form.ts'
+import type { TestStores } from '../support/stores.ts'
 import { countOthersCredits, creditsOf, type ModelEvent, type ModelPerson, peopleOf } from './people-model.ts'
 
-const runs = Number(process.env['RUNS'] ?? (isLong ? 10_000 : 60))
-const seed = Number(process.env['SEED'] ?? 20_261_124)
+const runs = Number(process.env['RUNS'] ?? (isLong ? 10_000 : 50))
 /** Histories that are sent together, each to a workspace of its own. */
-const together = 60
+const together = 50
 const timeoutMs = 60_000 + runs * 2_000
 
-let stores: TestStores
-let ingest: TestIngest
-let api: TestApi
-beforeAll(async () => {
-  stores = await freshStores()
-  ingest = await startIngest(stores)
-  api = await startApi(stores)
-}, 120_000)
-afterAll(async () => {
-  await api?.close()
-  await ingest?.stop()
-  await stores?.close()
-})
-
-/** Mulberry32: the same numbers for the same seed. */
-function makeRandom(start: number): (below: number) => number {
-  let state = start >>> 0
-  return (below) => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below) | 0
-  }
-}
+const { stores, api } = setUpApi({ sharesWorkspace: true })
+const ingest = setUpIngest(stores)
 
 interface History {
   readonly workspace: TestWorkspace
@@ -153,7 +130,7 @@ async function shownCredits(workspace: TestWorkspace): Promise<Map<number, strin
     return response.json()
   }
   const { conversions } = (await read('/v1/analytics/conversions?days=3&limit=200')) as Conversions
-  const { top_sources } = (await read('/v1/analytics/overview?days=3')) as {
+  const { top_sources } = (await read('/v1/analytics/overview?days=3&include=top_sources')) as {
     top_sources: { source: string; conversions: number }[]
   }
   const counted = new Map<string, number>()
@@ -203,7 +180,8 @@ test(
     let credited = 0
     let byOthers = 0
     for (let done = 0; done < runs; done += together) {
-      const random = makeRandom(seed + done)
+      const draw = makeRandom(seed + done)
+      const random = (below: number) => Math.floor(draw() * below)
       const histories: History[] = []
       for (let nth = 0; nth < Math.min(together, runs - done); nth++) {
         histories.push(makeHistory(await makeWorkspace(stores), random))

@@ -1,15 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type Column, type ColumnType, hashColumns, streams } from '../../schemas/row.ts'
 import { compileRowEncoder, type DecodedRow, decodeRow, rowBytesBound } from '../../schemas/row-codec.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 
-let stores: TestStores
-beforeAll(async () => {
-  stores = await freshStores()
-})
-afterAll(() => stores.close())
+const stores = setUpStores()
 
 const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 60 }),

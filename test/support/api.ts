@@ -15,7 +15,7 @@ import { makeLog } from '../../runtime/log.ts'
 import { makeMetrics } from '../../runtime/metrics.ts'
 import { makeSecretBox, revenueSecretsPurpose } from '../../runtime/secret-box.ts'
 import { scopes as allScopes } from '../../schemas/scopes.ts'
-import { freshStores, type TestStores } from './stores.ts'
+import { setUpStores, type TestStores } from './stores.ts'
 
 export interface TestApi {
   readonly port: number
@@ -35,6 +35,8 @@ export interface TestApiOptions {
   readonly mediaLimits?: MediaLimits
   readonly allowPrivateTargets?: boolean
   readonly apiHost?: string
+  /** One workspace for all tests of a file, which change nothing of it. */
+  readonly sharesWorkspace?: boolean
 }
 
 const noLimit = { starter: 1e9, growth: 1e9, scale: 1e9 }
@@ -110,20 +112,17 @@ export function setUpApi(options: TestApiOptions = {}): {
   readonly api: TestApi
   readonly mine: TestWorkspace
 } {
-  const stores = {} as TestStores
+  const stores = setUpStores()
   const api = {} as TestApi
   const mine = {} as TestWorkspace
   beforeAll(async () => {
-    Object.assign(stores, await freshStores())
     Object.assign(api, await startApi(stores, options))
   })
-  beforeEach(async () => {
+  const before = options.sharesWorkspace ? beforeAll : beforeEach
+  before(async () => {
     Object.assign(mine, await makeWorkspace(stores))
   })
-  afterAll(async () => {
-    await api.close?.()
-    await stores.close?.()
-  })
+  afterAll(() => api.close?.())
   return { stores, api, mine }
 }
 

@@ -13,8 +13,8 @@ import type { TestStores } from './stores.ts'
 export type FoldedStores = Pick<TestStores, 'pg' | 'ch'>
 
 export interface FiguresVerdict {
-  /** Local days whose rows aren't those that the events give. */
-  readonly differentDays: number
+  /** Local days whose rows aren't those that the events give; null where nobody has looked. */
+  readonly differentDays: number | null
   /** Distinct ids of `events`, less the events that figures count. */
   readonly uncounted: number
   /** Rows of `events`, less their distinct ids. */
@@ -22,6 +22,8 @@ export interface FiguresVerdict {
 }
 
 export const exactFigures: FiguresVerdict = { differentDays: 0, uncounted: 0, doubled: 0 }
+/** Of a short look. */
+export const countedOnce: FiguresVerdict = { ...exactFigures, differentDays: null }
 
 const foldedWithinMs = 120_000
 const { signal } = new AbortController()
@@ -50,10 +52,23 @@ export async function foldStored({ pg, ch }: FoldedStores, workspaceId?: number)
   }
 }
 
-/** Derives all rows anew and compares them. To be called when nothing comes in any more. */
-export async function judgeFigures(stores: FoldedStores): Promise<FiguresVerdict> {
-  const { pg, ch } = stores
+/**
+ * To be called when nothing comes in any more.
+ * @param derivesAnew whether all rows are derived once more and compared, which takes seconds
+ */
+export async function judgeFigures(stores: FoldedStores, derivesAnew = true): Promise<FiguresVerdict> {
   await foldStored(stores)
+  const [stored] = await stores.ch.query<{ rows: number; ids: number }>(
+    'SELECT count() AS rows, uniqExact(id) AS ids FROM events',
+  )
+  return {
+    differentDays: derivesAnew ? await countDifferentDays(stores) : null,
+    uncounted: stored!.ids - (await countEventsOfFigures(stores)),
+    doubled: stored!.rows - stored!.ids,
+  }
+}
+
+async function countDifferentDays({ pg, ch }: FoldedStores): Promise<number> {
   const checks: number[] = []
   for (const { id } of await listWorkspaces(pg)) checks.push(await beginBuild(pg, id, 'check'))
   while ((await readBuilds(pg, checks)).some(({ state }) => state === 'building')) {
@@ -62,14 +77,7 @@ export async function judgeFigures(stores: FoldedStores): Promise<FiguresVerdict
     })
   }
   const differences = (await readBuilds(pg, checks)).map((build) => build.differences ?? 0)
-  const [stored] = await ch.query<{ rows: number; ids: number }>(
-    'SELECT count() AS rows, uniqExact(id) AS ids FROM events',
-  )
-  return {
-    differentDays: differences.reduce((days, more) => days + more, 0),
-    uncounted: stored!.ids - (await countEventsOfFigures(stores)),
-    doubled: stored!.rows - stored!.ids,
-  }
+  return differences.reduce((days, more) => days + more, 0)
 }
 
 async function countEventsOfFigures({ pg, ch }: FoldedStores): Promise<number> {

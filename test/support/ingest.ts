@@ -2,6 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { afterAll, beforeAll } from 'vitest'
 import { createTrackingKey } from '../../postgres/tables/tracking-keys.ts'
 import { createWorkspace } from '../../postgres/tables/workspaces.ts'
 import { sleep } from '../../runtime/retry.ts'
@@ -69,6 +70,16 @@ async function backlogOf(url: string): Promise<{ segments: number }[] | undefine
   } catch {
     return undefined
   }
+}
+
+/** An ingest for the tests of a file, filled in before the first of them begins. */
+export function setUpIngest(stores: TestStores, env: Record<string, string> = {}): TestIngest {
+  const ingest = {} as TestIngest
+  beforeAll(async () => {
+    Object.defineProperties(ingest, Object.getOwnPropertyDescriptors(await startIngest(stores, env)))
+  })
+  afterAll(() => ingest.stop?.())
+  return ingest
 }
 
 let compiled: Promise<string> | undefined

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
-import { inject } from 'vitest'
+import { afterAll, beforeAll, inject } from 'vitest'
 import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
 import { connectPostgres, type Postgres } from '../../postgres/client.ts'
 import { type FileStorage, makeFileStorage } from '../../runtime/file-storage.ts'
@@ -32,7 +32,17 @@ const redisCallersMax = 999
 
 const sharedSecret = 'a secret of tests, of 32 letters'
 
-/** Close them in `afterAll`. */
+/** Stores for the tests of a file. They are filled in before the first begins: nothing can be taken out at the top. */
+export function setUpStores(): TestStores {
+  const stores = {} as TestStores
+  beforeAll(async () => {
+    Object.assign(stores, await freshStores())
+  })
+  afterAll(() => stores.close?.())
+  return stores
+}
+
+/** Close them when the test is over. */
 export async function freshStores(): Promise<TestStores> {
   return freshStoresOn(await askShared())
 }

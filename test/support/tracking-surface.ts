@@ -6,13 +6,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
-import { inject } from 'vitest'
+import { afterAll, beforeAll, inject } from 'vitest'
 import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
 import { connectPostgres, type Postgres } from '../../postgres/client.ts'
 import { makeDemoSite } from '../../start/demo-site.ts'
 import { type Front, startFront } from '../../start/front.ts'
 import type { TestWorkspace } from './api.ts'
-import { sharedBrowser } from './browser.ts'
+import { browserWithinMs, sharedBrowser } from './browser.ts'
 import { testSegmentAgeMs } from './compile.ts'
 import { foldStored } from './figures.ts'
 import { untilShipped } from './ingest.ts'
@@ -39,7 +39,15 @@ export interface TrackingSurface {
   close(): Promise<void>
 }
 
-export async function startTrackingSurface(): Promise<TrackingSurface> {
+/** The surface of a file's tests, filled in before the first of them begins. */
+export function setUpSurface(): TrackingSurface {
+  const surface = {} as TrackingSurface
+  beforeAll(() => startTrackingSurface(surface), browserWithinMs)
+  afterAll(() => surface.close?.())
+  return surface
+}
+
+async function startTrackingSurface(surface: TrackingSurface): Promise<void> {
   const [browser, running] = await Promise.all([sharedBrowser(), ask<SurfaceAnswer>('surface')])
   const { databaseUrl, clickhouseUrl, ingestPort, apiPort } = running
   const pg = connectPostgres(databaseUrl)
@@ -54,16 +62,19 @@ export async function startTrackingSurface(): Promise<TrackingSurface> {
     countryHeader: 'cf-ipcountry',
     trustedProxies: ['127.0.0.0/8'],
   })
-  const surface: TrackingSurface = {
+  Object.assign(surface, {
     ...{ browser, pg, ch, folder, front, demoScriptUrl: undefined },
     makeWorkspace: () => ask<TestWorkspace>('workspace'),
     shipped: () => untilShipped(`http://127.0.0.1:${ingestPort}/api/v1/growth`, undefined, testSegmentAgeMs),
     overview: async ({ apiKey, workspaceId }) => {
       await foldStored({ pg, ch }, workspaceId)
       const headers = { Authorization: `Bearer ${apiKey}` }
-      const answer = await fetch(`http://127.0.0.1:${apiPort}/v1/analytics/overview?hours=2`, { headers })
-      if (!answer.ok) throw new Error(`the overview answered ${answer.status}`)
-      return (await answer.json()) as Overview
+      for (let tries = 1; ; tries++) {
+        const answer = await fetch(`http://127.0.0.1:${apiPort}/v1/analytics/overview?hours=2`, { headers })
+        if (answer.ok) return (await answer.json()) as Overview
+        // Where others use the machine, an answer may miss the API's own deadline.
+        if (answer.status !== 503 || tries === 5) throw new Error(`the overview answered ${answer.status}`)
+      }
     },
     close: async () => {
       await browser?.close()
@@ -71,8 +82,7 @@ export async function startTrackingSurface(): Promise<TrackingSurface> {
       await Promise.all([pg.close(), ch.close()])
       rmSync(folder, { recursive: true, force: true })
     },
-  }
-  return surface
+  } satisfies TrackingSurface)
 }
 
 /** Of the run's first process. */

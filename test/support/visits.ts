@@ -96,6 +96,10 @@ export interface SitePage extends SiteAnswer {
   readonly snippet?: string
 }
 
+/** The site that most tests visit. */
+export const shop = 'shop.localhost'
+export const root = `http://${shop}`
+
 /** The product under a host of the site's own, as behind a proxy. */
 export const proxiedHost = 'stats.shop.localhost'
 const settleMs = 150
@@ -153,6 +157,15 @@ export async function startVisit(
     },
     overview: () => surface.overview(workspace),
   }
+}
+
+/** A visit of the shop's only page, whose pageview was sent. */
+export async function visitShop(...of: Parameters<typeof startVisit>): Promise<Visit> {
+  const visit = await startVisit(...of)
+  visit.site(shop, { '/': {} })
+  await visit.page.goto(`${root}/`)
+  await visit.expectSent('pageview')
+  return visit
 }
 
 function siteOf(pages: Readonly<Record<string, SitePage>>, ownSnippet: string): Site {

@@ -56,9 +56,7 @@ export function setUpWebhooks(options: () => TestSenderOptions | Promise<TestSen
   beforeAll(async () => {
     sender = startTestSender(stores, await options())
   })
-  afterAll(async () => {
-    await sender?.close()
-  })
+  afterAll(() => sender?.close())
   const ask = asking(api, () => mine.apiKey)
   const deliveries = async () => (await ask<ShownDelivery[]>('GET', '/v1/webhooks/deliveries')).body
   return {

@@ -94,39 +94,6 @@ test('every pattern that is left out of isbot’s is still one of them', () => {
 
 describe('a bot', () => {
   test.each([
-    [
-      'Mozilla/5.0 AppleWebKit/537.36; compatible; ClaudeBot/1.0',
-      { name: 'ClaudeBot', operator: 'Anthropic', category: 'ai_training' },
-    ],
-    [
-      'Mozilla/5.0 (compatible; ChatGPT-User/1.0)',
-      { name: 'ChatGPT-User', operator: 'OpenAI', category: 'ai_assistant' },
-    ],
-    [
-      'Mozilla/5.0 (compatible; OAI-SearchBot/1.0)',
-      { name: 'OAI-SearchBot', operator: 'OpenAI', category: 'ai_search' },
-    ],
-    ['Mozilla/5.0 (compatible; bingbot/2.0)', { name: 'bingbot', operator: 'Microsoft', category: 'search' }],
-    ['Slackbot-LinkExpanding 1.0', { name: 'Slackbot', operator: 'Slack', category: 'social_preview' }],
-    ['Mozilla/5.0 (compatible; AhrefsBot/7.0)', { name: 'AhrefsBot', operator: 'Ahrefs', category: 'seo' }],
-    [
-      'Mozilla/5.0 (compatible; UptimeRobot/2.0)',
-      { name: 'UptimeRobot', operator: 'UptimeRobot', category: 'monitoring' },
-    ],
-    ['Feedly/1.0', { name: 'Feedly', operator: 'Feedly', category: 'feed' }],
-    [
-      'Mozilla/5.0 (compatible; archive.org_bot)',
-      { name: 'archive.org_bot', operator: 'Internet Archive', category: 'archiver' },
-    ],
-    [
-      'Mozilla/5.0 (compatible; CensysInspect/1.1)',
-      { name: 'CensysInspect', operator: 'Censys', category: 'security' },
-    ],
-  ])('of the list has a name, an operator and a category: %s', (userAgent, bot) => {
-    expect(describeBot(userAgent)).toEqual(bot)
-  })
-
-  test.each([
     ['Mozilla/5.0 (compatible; NewBot/1.0)', 'NewBot'],
     ['curl/8.5.0', 'curl'],
     [chrome, 'Unknown'],
@@ -140,17 +107,10 @@ describe('a bot', () => {
 })
 
 test.each(['a', 'b', 'bo', 'a-', '1.', 'x/1 '])(
-  'a user agent of one long %s costs in proportion to its length',
+  'a user agent of one long %s is told without looking from each place',
   (part) => {
-    // Not its square, as a pattern that is tried again from each place. The same number of characters each time.
-    const tests = (length: number) => {
-      const text = part.repeat(length).slice(0, length)
-      const startedAt = process.cpuUsage()
-      for (let n = 0; n < 4_000_000 / length; n++) describeBot(text)
-      return process.cpuUsage(startedAt).user
-    }
-    tests(1_000)
-    expect(tests(16_000)).toBeLessThan(tests(1_000) * 6)
+    // By a pattern that is tried again from each place this would take minutes.
+    expect(describeBot(part.repeat(400_000)).category).toBe('other')
   },
 )
 

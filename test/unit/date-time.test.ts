@@ -33,12 +33,8 @@ describe('an event time', () => {
   })
 
   test.each([
-    ['', 'input is too short'],
-    ['x', 'input is too short'],
     ['2026-11-20', 'input is too short'],
-    ['not a date', 'invalid character in year'],
     ['2026/11/20T00:00:00Z', 'invalid date separator, expected `-`'],
-    ['2026-13-01T00:00:00Z', 'month value is outside expected range of 1-12'],
     ['2026-02-29T00:00:00.000Z', 'day value is outside expected range'],
     ['2026-11-20T24:00:00.000Z', 'unexpected extra characters at the end of the input'],
     ['2026-11-20T12:34:60.000Z', 'unexpected extra characters at the end of the input'],

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { examineClickHouse } from '../../cli/doctor/examine-clickhouse.ts'
 import { examinePostgres } from '../../cli/doctor/examine-postgres.ts'
 import { examineRedis } from '../../cli/doctor/examine-redis.ts'
-import { examineNode, looksLike } from '../../cli/doctor/examine-settings.ts'
+import { examineNode } from '../../cli/doctor/examine-settings.ts'
 import { examineBotLists, examineCountries } from '../../cli/doctor/examine-visitors.ts'
 import type { Finding } from '../../cli/doctor/finding.ts'
 import type { RedisProbe } from '../../cli/doctor/redis-probe.ts'
@@ -77,19 +77,6 @@ test.each([
   ['22.0.0', 'ok'],
 ])('Node %s is %s', (version, outcome) => {
   expect(examineNode(version).outcome).toBe(outcome)
-})
-
-test.each([
-  ['DATABASE_URI', 'DATABASE_URL', true],
-  ['database_url', 'DATABASE_URL', true],
-  ['DATABASEURL', 'DATABASE_URL', true],
-  ['TRACK_RATE', 'TRACK_RATE_PER_KEY', true],
-  ['DATABASE_PASSWORD', 'DATABASE_URL', false],
-  ['PORT_A', 'PORT', false],
-  ['HOST', 'PORT', false],
-  ['CLAIM', 'CLAIM_WAIT_MS', false],
-])('the variable %s looks like the setting %s: %s', (name, setting, isLike) => {
-  expect(looksLike(name, setting)).toBe(isLike)
 })
 
 test('a database of countries that can’t be used is told of, and the installed one can be', async () => {

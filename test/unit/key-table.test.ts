@@ -66,14 +66,6 @@ async function until(isDone: () => boolean): Promise<void> {
   while (!isDone()) await new Promise((resolve) => setTimeout(resolve, 1))
 }
 
-test('finds the workspace of a key without asking again', async () => {
-  const store = makeStore([rowOf('a', 7)])
-  const table = await startTable(store)
-  expect(table.find(keyOf('a'))).toEqual({ id: 7, timezone: 'Europe/Berlin' })
-  expect(await table.resolve(keyOf('a'))).toEqual({ id: 7, timezone: 'Europe/Berlin' })
-  expect(store.finds).toBe(0)
-})
-
 test('knows a key at once that was made a moment ago', async () => {
   const store = makeStore([])
   const table = await startTable(store)
@@ -126,18 +118,6 @@ test.each([
   const table = await startTable(store)
   expect(await table.resolve(key)).toBe('unknown')
   expect(store.finds).toBe(0)
-})
-
-test('with Postgres away, known keys go on and unknown ones are unavailable, not wrong', async () => {
-  const store = makeStore([rowOf('a', 1)])
-  const table = await startTable(store)
-  store.isDown = true
-  store.notify()
-  await until(() => store.lists === 2)
-  expect(table.find(keyOf('a'))).toMatchObject({ id: 1 })
-  expect(await table.resolve(keyOf('b'))).toBe('unavailable')
-  store.isDown = false
-  expect(await table.resolve(keyOf('b'))).toBe('unknown')
 })
 
 test('a start with Postgres away goes on with the keys of the last time, until Postgres says otherwise', async () => {

@@ -30,21 +30,6 @@ async function open(...args: Parameters<typeof openLog>): Promise<OpenLog> {
 }
 
 describe('group commit', () => {
-  it('acknowledges nothing of a group whose sync failed, and forgets its claims, so that a retry counts', async () => {
-    const io = makeFlakyIo()
-    const log = await open(folder, countingNumbers(), io)
-    const before = await appendDurably(log, 'before')
-    io.syncFailures = 1
-    const claim = { hi: 1, lo: 2 }
-    await expect(appendDurably(log, 'failed', claim)).rejects.toThrow('not durable')
-    expect(log.lostClaims).toEqual([claim])
-    const after = await appendDurably(log, 'after', claim)
-    expect(after).toBeGreaterThan(before)
-    await log.writer.close()
-    const again = await open(folder, countingNumbers(100))
-    expect([...(await readRows(again, again.recovered.segments)).values()]).toEqual(['before', 'after'])
-  })
-
   it('tells of every number it takes, whether rows of it count or not, whatever fails', async () => {
     const io = makeFlakyIo()
     const numbers = countingNumbers()

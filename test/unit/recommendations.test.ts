@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { type AdviceFigures, recommend } from '../../api/operations/analytics/recommendations.ts'
 import type { SessionGroup } from '../../clickhouse/queries/overview/read-figures.ts'
 import type { VitalName } from '../../schemas/reference/web-vitals.ts'
@@ -58,161 +58,88 @@ function pageVitals(metric: VitalName, p75: number, pageviews: number, count = 1
 
 const titles = (of: AdviceFigures) => recommend(of).map(({ priority, title }) => `${priority}: ${title}`)
 
-it('says nothing where nothing is wrong', () => {
-  expect(recommend(figures())).toEqual([])
+const landing = (entries: number, bounces: number) =>
+  figures({ pages: [{ path: '/in', pageviews: 99, visitors: 9, sessions: 9, conversions: 0, entries, bounces }] })
+const source = (visitors: number, conversions: number) =>
+  figures({ sources: [group({ key: 'news', detail: 'email', visitors, conversions })] })
+const onPhones = (visitors: number, conversions: number, key = 'mobile') =>
+  figures({ metrics: { conversions: 20 }, devices: [group({ key, visitors, conversions })] })
+const campaign = (clicks: number, earned: number, revenue_cents = 5_000) =>
+  figures({
+    metrics: { revenue_cents },
+    campaigns: [{ source: 'google', campaign: 'spring', cost_cents: 12_350, clicks, revenue_cents: earned }],
+  })
+const from = (key: string, detail: string, visitors: number, all = 100) =>
+  figures({ metrics: { visitors: all }, previous: null, sources: [group({ key, detail, visitors })] })
+const slow = (p75: number, pageviews: number, count?: number) =>
+  figures({ pageVitals: pageVitals('LCP', p75, pageviews, count) })
+const counted = (metrics: Partial<OverviewCounters>, previous?: Partial<OverviewCounters> | null) =>
+  figures({ metrics, ...(previous !== undefined && { previous }) })
+const server = counted({ visitors: 0, pageviews: 0, events: 7 }, zeros)
+
+it.each<[string, AdviceFigures, string[]]>([
+  ['nothing is wrong', figures(), []],
+  [
+    'no event has come',
+    figures({ hasEvents: false, metrics: zeros, previous: zeros }),
+    ['high: Install the tracking snippet'],
+  ],
+  ['events come without any pageview', server, ['high: The tracking snippet was not seen']],
+  ['visitors fall by 29 %', counted({ visitors: 71 }), []],
+  ['visitors fall by 30 %', counted({ visitors: 70 }), ['high: Visitors fell by 30 %']],
+  ['a handful of visitors falls', counted({ visitors: 1 }, { visitors: 9 }), []],
+  ['the period before isn’t kept', counted({ visitors: 1 }, null), []],
+  ['a page is slow', slow(5200, 50), ['high: Speed up /slow']],
+  ['a page is only middling', slow(4000, 50), []],
+  ['a slow page is hardly visited', slow(5200, 9), []],
+  [
+    'a slow page is a small part',
+    figures({ metrics: { pageviews: 1000 }, pageVitals: pageVitals('LCP', 5200, 49) }),
+    [],
+  ],
+  ['a slow page is measured too rarely', slow(5200, 50, 4), []],
+  ['no conversion was ever recorded', counted({ conversions: 0 }, { conversions: 0 }), ['medium: Set up conversions']],
+  ['none is known of before', counted({ conversions: 0 }, null), ['medium: Set up conversions']],
+  ['the period before had some', counted({ conversions: 0 }, { conversions: 1 }), []],
+  ['70 % leave from a page', landing(10, 7), []],
+  ['80 % leave from a page', landing(10, 8), ['medium: Visitors leave from /in']],
+  ['a handful of sessions leaves', landing(9, 9), []],
+  ['a source converts at twice the average', source(30, 3), ['low: news converts well above the average']],
+  ['a source converts at less than that', source(31, 3), []],
+  ['a source has a handful of visitors', source(9, 9), []],
+  ['a source has a handful of conversions', source(10, 2), []],
+  ['conversions fall by less than 30 %', counted({ conversions: 8 }, { conversions: 11 }), []],
+  ['conversions fall by 30 %', counted({ conversions: 7 }, { conversions: 10 }), ['high: Conversions fell by 30 %']],
+  ['a handful of conversions falls', counted({ conversions: 1 }, { conversions: 9 }), []],
+  ['conversions before aren’t known', counted({ conversions: 1 }, null), []],
+  ['a device converts with less than half', onPhones(50, 4), ['medium: Visitors on mobile hardly convert']],
+  ['a device converts with half', onPhones(50, 5), []],
+  ['a device has few visitors', onPhones(49, 0), []],
+  ['a device isn’t known', onPhones(80, 0, 'unknown'), []],
+  ['a campaign costs and earns nothing', campaign(10, 0), ['medium: The campaign spring earns nothing']],
+  ['a campaign earns', campaign(10, 1), []],
+  ['a campaign has few clicks', campaign(9, 0), []],
+  ['no revenue is known at all', campaign(10, 0, 0), []],
+  ['most come from nowhere that is known', from('direct', 'none', 60), ['low: Tag the links that you share']],
+  ['fewer come from nowhere', from('direct', 'none', 59), []],
+  ['most come from somewhere', from('google', 'organic', 90), []],
+  ['few come at all', from('direct', 'none', 40, 49), []],
+  ['assistants send a tenth', from('chatgpt.com', 'referral', 10), ['low: AI assistants send you visitors']],
+  ['assistants send less than that', from('chatgpt.com', 'referral', 9), []],
+  ['assistants send a twentieth', from('chatgpt.com', 'referral', 10, 201), []],
+])('where %s', (_, of, expected) => {
+  expect(titles(of)).toEqual(expected)
 })
 
-it('asks for the snippet as long as no event has come, and for nothing else', () => {
-  const nothing = figures({ hasEvents: false, metrics: zeros, previous: zeros })
-  expect(titles(nothing)).toEqual(['high: Install the tracking snippet'])
-})
-
-it('misses the snippet where events come without any pageview', () => {
-  const server = figures({ metrics: { visitors: 0, pageviews: 0, events: 7 }, previous: zeros })
-  expect(titles(server)).toEqual(['high: The tracking snippet was not seen'])
-  expect(recommend(server)[0]?.detail).toContain('7 events')
-})
-
-describe('a fall of visitors', () => {
-  it('is told from 30 % on', () => {
-    expect(titles(figures({ metrics: { visitors: 71 } }))).toEqual([])
-    expect(titles(figures({ metrics: { visitors: 70 } }))).toEqual(['high: Visitors fell by 30 %'])
-  })
-
-  it('is not told of a handful, nor where the period before isn’t kept', () => {
-    expect(titles(figures({ metrics: { visitors: 1 }, previous: { visitors: 9 } }))).toEqual([])
-    expect(titles(figures({ metrics: { visitors: 1 }, previous: null }))).toEqual([])
-  })
-})
-
-describe('a slow page', () => {
-  it('is named with its metric, its value and its pageviews', () => {
-    const [advice] = recommend(figures({ pageVitals: pageVitals('LCP', 5200, 50) }))
-    expect(advice).toMatchObject({ title: 'Speed up /slow', priority: 'high' })
-    for (const figure of ['LCP', '5,200 ms', '4,000 ms', '50 pageviews', '25 %', '10 samples']) {
-      expect(advice?.detail).toContain(figure)
-    }
-  })
-
-  it('is not named when it is only middling, hardly visited, or measured too rarely', () => {
-    expect(titles(figures({ pageVitals: pageVitals('LCP', 4000, 50) }))).toEqual([])
-    expect(titles(figures({ pageVitals: pageVitals('LCP', 5200, 9) }))).toEqual([])
-    expect(titles(figures({ metrics: { pageviews: 1000 }, pageVitals: pageVitals('LCP', 5200, 49) }))).toEqual([])
-    expect(titles(figures({ pageVitals: pageVitals('LCP', 5200, 50, 4) }))).toEqual([])
-  })
-})
-
-describe('conversions', () => {
-  it('are asked for where visitors come and none was ever recorded', () => {
-    const none = figures({ metrics: { conversions: 0 }, previous: { conversions: 0 } })
-    expect(titles(none)).toEqual(['medium: Set up conversions'])
-    expect(titles(figures({ metrics: { conversions: 0 }, previous: null }))).toEqual(['medium: Set up conversions'])
-  })
-
-  it('are not asked for again when the period before had some', () => {
-    expect(titles(figures({ metrics: { conversions: 0 }, previous: { conversions: 1 } }))).toEqual([])
-  })
-})
-
-describe('a landing page', () => {
-  const landing = (entries: number, bounces: number) =>
-    figures({
-      pages: [{ path: '/in', pageviews: 99, visitors: 9, sessions: 9, conversions: 0, entries, bounces }],
-    })
-
-  it('is named above a bounce rate of 70 %', () => {
-    expect(titles(landing(10, 7))).toEqual([])
-    expect(titles(landing(10, 8))).toEqual(['medium: Visitors leave from /in'])
-    expect(recommend(landing(10, 8))[0]?.detail).toContain('8 of 10 sessions')
-  })
-
-  it('is not named on a handful of sessions', () => {
-    expect(titles(landing(9, 9))).toEqual([])
-  })
-})
-
-describe('a source', () => {
-  const source = (visitors: number, conversions: number) =>
-    figures({ sources: [group({ key: 'news', detail: 'email', visitors, conversions })] })
-
-  it('is named when it converts at twice the average', () => {
-    expect(titles(source(30, 3))).toEqual(['low: news converts well above the average'])
-    expect(titles(source(31, 3))).toEqual([])
-  })
-
-  it('is not named on a handful of visitors or conversions', () => {
-    expect(titles(source(9, 9))).toEqual([])
-    expect(titles(source(10, 2))).toEqual([])
-  })
-})
-
-describe('a fall of conversions', () => {
-  it('is told from 30 % on, where there were enough', () => {
-    expect(titles(figures({ metrics: { conversions: 8 }, previous: { conversions: 11 } }))).toEqual([])
-    expect(titles(figures({ metrics: { conversions: 7 }, previous: { conversions: 10 } }))).toEqual([
-      'high: Conversions fell by 30 %',
-    ])
-    expect(titles(figures({ metrics: { conversions: 1 }, previous: { conversions: 9 } }))).toEqual([])
-    expect(titles(figures({ metrics: { conversions: 1 }, previous: null }))).toEqual([])
-  })
-})
-
-describe('a device', () => {
-  const onPhones = (visitors: number, conversions: number, key = 'mobile') =>
-    figures({ metrics: { conversions: 20 }, devices: [group({ key, visitors, conversions })] })
-
-  it('is named when it converts with less than half of the average', () => {
-    expect(titles(onPhones(50, 4))).toEqual(['medium: Visitors on mobile hardly convert'])
-    expect(recommend(onPhones(50, 4))[0]?.detail).toContain(
-      '4 conversions of 50 visitors on mobile: 8 per 100, where 20',
-    )
-    expect(titles(onPhones(50, 5))).toEqual([])
-  })
-
-  it('is not named on few visitors, nor where it isn’t known', () => {
-    expect(titles(onPhones(49, 0))).toEqual([])
-    expect(titles(onPhones(80, 0, 'unknown'))).toEqual([])
-  })
-})
-
-describe('a campaign', () => {
-  const campaign = (clicks: number, earned: number, revenue_cents = 5_000) =>
-    figures({
-      metrics: { revenue_cents },
-      campaigns: [{ source: 'google', campaign: 'spring', cost_cents: 12_350, clicks, revenue_cents: earned }],
-    })
-
-  it('is named when it costs and earns nothing', () => {
-    expect(titles(campaign(10, 0))).toEqual(['medium: The campaign spring earns nothing'])
-    expect(recommend(campaign(10, 0))[0]?.detail).toContain('spring (google) cost 123.5 for 10 clicks')
-    expect(titles(campaign(10, 1))).toEqual([])
-  })
-
-  it('is not named on few clicks, nor where no revenue is known at all', () => {
-    expect(titles(campaign(9, 0))).toEqual([])
-    expect(titles(campaign(10, 0, 0))).toEqual([])
-  })
-})
-
-describe('shares of visitors', () => {
-  const from = (key: string, detail: string, visitors: number, all = 100) =>
-    figures({ metrics: { visitors: all }, previous: null, sources: [group({ key, detail, visitors })] })
-
-  it('tell to tag links where most come from nowhere that is known', () => {
-    expect(titles(from('direct', 'none', 60))).toEqual(['low: Tag the links that you share'])
-    expect(titles(from('direct', 'none', 59))).toEqual([])
-    expect(titles(from('google', 'organic', 90))).toEqual([])
-    expect(titles(from('direct', 'none', 40, 49))).toEqual([])
-  })
-
-  it('tell of assistants, with their names', () => {
-    expect(titles(from('chatgpt.com', 'referral', 10))).toEqual(['low: AI assistants send you visitors'])
-    expect(recommend(from('chatgpt.com', 'referral', 10))[0]?.detail).toContain(
-      '10 of 100 visitors, 10 %, came from chatgpt.com',
-    )
-    expect(titles(from('chatgpt.com', 'referral', 9))).toEqual([])
-    expect(titles(from('chatgpt.com', 'referral', 10, 201))).toEqual([])
-  })
+it.each<[AdviceFigures, string[]]>([
+  [server, ['7 events']],
+  [slow(5200, 50), ['LCP', '5,200 ms', '4,000 ms', '50 pageviews', '25 %', '10 samples']],
+  [landing(10, 8), ['8 of 10 sessions']],
+  [onPhones(50, 4), ['4 conversions of 50 visitors on mobile: 8 per 100, where 20']],
+  [campaign(10, 0), ['spring (google) cost 123.5 for 10 clicks']],
+  [from('chatgpt.com', 'referral', 10), ['10 of 100 visitors, 10 %, came from chatgpt.com']],
+])('names its figures', (of, told) => {
+  for (const text of told) expect(recommend(of)[0]?.detail).toContain(text)
 })
 
 it('puts the urgent first, and names no more than three of a kind', () => {

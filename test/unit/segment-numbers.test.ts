@@ -5,7 +5,6 @@ import { openSegmentLeases } from '../../ingest/ids.ts'
 import { openSegmentNumbers } from '../../ingest/log/segment-numbers.ts'
 import { segmentLeaseSize, segmentReserveSize } from '../../schemas/limits.ts'
 import { makeLogFolder, silent } from '../support/log-fixture.ts'
-import { drawsOf } from '../support/short-form.ts'
 
 let folder: string
 let remove: () => Promise<void>
@@ -35,23 +34,6 @@ async function open(more: Partial<Parameters<typeof openSegmentLeases>[0]> = {})
 }
 
 describe('segment numbers', () => {
-  it('are never given twice, however often the process is killed within a lease', async () => {
-    const draw = drawsOf('segment-numbers')
-    const given = new Set<number>()
-    for (let round = 0; round < 20; round++) {
-      // The lease isn't closed: what stands in the file is all that the next start knows.
-      const numbers = await open()
-      const count = 1 + draw() * 700
-      for (let i = 0; i < count; i++) {
-        const number = await numbers.takeReserved()
-        expect(given.has(number)).toBe(false)
-        given.add(number)
-      }
-      // What a killed process was writing is written or not: it doesn't come after the next start.
-      await numbers.reserved()
-    }
-  })
-
   it('are written before they are used', async () => {
     const numbers = await open()
     const first = numbers.take()

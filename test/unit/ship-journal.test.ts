@@ -39,32 +39,6 @@ function manifest(number: number, file = 1, hasSides = false): Manifest {
 const idsOf = (states: { manifest: Manifest }[]) => states.map(({ manifest: { id } }) => id)
 
 describe('the shipping journal', () => {
-  it('gives back after a kill what was frozen and how far it got', async () => {
-    const journal = await open()
-    const states = []
-    for (const number of [1, 2, 3, 4]) states.push(await journal.freeze(manifest(number, 1, true)))
-    await journal.markLoaded(states[0]!, 1000)
-    await journal.markCopied(states[0]!)
-    await journal.markLoaded(states[1]!, 1000)
-    await journal.markCopied(states[2]!)
-    const again = await open()
-    expect(idsOf(again.open())).toEqual([4, 6, 8])
-    expect(idsOf(again.done())).toEqual([2])
-    expect(again.open().map(({ loadedAt, isCopied }) => [loadedAt > 0, isCopied])).toEqual([
-      [true, false],
-      [false, true],
-      [false, false],
-    ])
-    expect(again.open()[0]!.manifest).toEqual(manifest(2, 1, true))
-    expect([...again.frozenParts().keys()]).toEqual([1, 2, 3, 4])
-  })
-
-  it('needs no copy where there is nothing to copy', async () => {
-    const journal = await open()
-    await journal.markLoaded(await journal.freeze(manifest(1)), 1000)
-    expect((await open()).open()).toEqual([])
-  })
-
   it('takes a torn last line for not written, and a damaged one in the middle as well, without losing the others', async () => {
     const journal = await open()
     await journal.freeze(manifest(1))
@@ -110,47 +84,6 @@ describe('the shipping journal', () => {
     })
     await writeFile(path, before.join('\n'))
     expect((await open()).open()[0]!.manifest).toEqual(manifest(1))
-  })
-
-  it('counts as not loaded, after a power loss, what was loaded shortly before', async () => {
-    const journal = await open()
-    await journal.markLoaded(await journal.freeze(manifest(1)), 1_000_000)
-    await journal.markLoaded(await journal.freeze(manifest(2)), 1_500_000)
-    await journal.markLoaded(await journal.freeze(manifest(3)), 2_000_000)
-    expect(idsOf((await open('another boot')).open())).toEqual([4, 6])
-    expect(idsOf((await open('another boot')).open())).toEqual([4, 6])
-  })
-
-  it('knows after a kill up to where marks may have been published, and which manifests need repair', async () => {
-    const journal = await open()
-    await journal.noteMark(1_000_000, 500)
-    await journal.noteMark(1_000_000, 400)
-    await journal.noteMark(2_000_000, 700)
-    const states = []
-    for (const number of [1, 2, 3]) states.push(await journal.freeze(manifest(number)))
-    await journal.markNeedsRepair(states[0]!)
-    await journal.markNeedsRepair(states[1]!)
-    await journal.markLoaded(states[1]!, 1000)
-    // Once read from the lines, and once as it was written anew.
-    for (let round = 0; round < 2; round++) {
-      const again = await open()
-      expect([1_000_000, 2_000_000, 3_000_000].map((lease) => again.markOf(lease))).toEqual([500, 700, -1])
-      expect(again.open().map(({ manifest: { id }, needsRepair }) => [id, needsRepair])).toEqual([
-        [2, true],
-        [6, false],
-      ])
-      expect(again.mayLackMarks).toBe(false)
-    }
-    expect((await open('another boot')).open().map(({ needsRepair }) => needsRepair)).toEqual([true, false, false])
-  })
-
-  it('says so when it may lack marks: it is new, or lines of it were damaged', async () => {
-    expect((await open()).mayLackMarks).toBe(true)
-    const journal = await open()
-    expect(journal.mayLackMarks).toBe(false)
-    await journal.noteMark(1_000_000, 500)
-    await appendFile(join(folder, 'journal'), '0123abcd {"t":"ma')
-    expect((await open()).mayLackMarks).toBe(true)
   })
 
   it('loses nothing that is appended while it is written anew', async () => {

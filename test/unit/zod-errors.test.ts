@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { validationErrorsMax } from '../../schemas/api-limits.ts'
 import { laxInt, laxIntOr } from '../../schemas/lax.ts'
 import * as errors from '../../schemas/validation-errors.ts'
+import { writtenTime } from '../../schemas/written-time.ts'
 import { parsePart } from '../../schemas/zod-errors.ts'
 
 /** What a schema of one field `f` says of a value there. */
@@ -17,173 +18,52 @@ const text = (value: unknown) => JSON.stringify(value)
 const integer = z.int()
 const bounded = laxInt({ ge: 1, le: 365 })
 
-describe('every row of the error table, exactly', () => {
-  test.each<[string, z.ZodType, unknown, object]>([
-    ['string_type of null', z.string(), null, { type: 'string_type', msg: 'Input should be a valid string' }],
-    ['string_type of a number', z.string(), 1, { type: 'string_type', msg: 'Input should be a valid string' }],
-    ['string_type of a boolean', z.string(), true, { type: 'string_type', msg: 'Input should be a valid string' }],
-    [
-      'string_too_short by one',
-      z.string().min(1),
-      '',
-      { type: 'string_too_short', msg: 'String should have at least 1 character', ctx: { min_length: 1 } },
-    ],
-    [
-      'string_too_short',
-      z.string().min(8),
-      'short',
-      { type: 'string_too_short', msg: 'String should have at least 8 characters', ctx: { min_length: 8 } },
-    ],
-    [
-      'string_too_long',
-      z.string().max(3),
-      'long',
-      { type: 'string_too_long', msg: 'String should have at most 3 characters', ctx: { max_length: 3 } },
-    ],
-    [
-      'string_pattern_mismatch',
-      z.string().regex(/^a\/b$/i),
-      'x',
-      { type: 'string_pattern_mismatch', msg: "String should match pattern '^a\\/b$'", ctx: { pattern: '^a\\/b$' } },
-    ],
-    ...['x', '', '1.5', '0x1', '1_', '１', '1e3'].map((value): [string, z.ZodType, unknown, object] => [
-      `int_parsing of ${text(value)}`,
-      bounded,
-      value,
-      {
-        type: 'int_parsing',
-        msg: 'Input should be a valid integer, unable to parse string as an integer',
-      },
-    ]),
-    [
-      'int_from_float',
-      bounded,
-      1.5,
-      { type: 'int_from_float', msg: 'Input should be a valid integer, got a number with a fractional part' },
-    ],
-    ...[null, [], {}].map((value): [string, z.ZodType, unknown, object] => [
-      `int_type of ${text(value)}`,
-      bounded,
-      value,
-      { type: 'int_type', msg: 'Input should be a valid integer' },
-    ]),
-    ...[1e300, -1e300, '9'.repeat(4301)].map((value): [string, z.ZodType, unknown, object] => [
-      `int_parsing_size of ${text(value).slice(0, 8)}`,
-      bounded,
-      value,
-      {
-        type: 'int_parsing_size',
-        msg: 'Unable to parse input string as an integer, exceeded maximum size',
-      },
-    ]),
-    [
-      'greater_than_equal',
-      bounded,
-      0,
-      { type: 'greater_than_equal', msg: 'Input should be greater than or equal to 1', ctx: { ge: 1 } },
-    ],
-    ['greater_than', integer.gt(0), 0, { type: 'greater_than', msg: 'Input should be greater than 0', ctx: { gt: 0 } }],
-    [
-      'less_than_equal',
-      bounded,
-      366,
-      { type: 'less_than_equal', msg: 'Input should be less than or equal to 365', ctx: { le: 365 } },
-    ],
-    ['less_than', integer.lt(5), 5, { type: 'less_than', msg: 'Input should be less than 5', ctx: { lt: 5 } }],
-    [
-      'multiple_of',
-      integer.multipleOf(5),
-      3,
-      { type: 'multiple_of', msg: 'Input should be a multiple of 5', ctx: { multiple_of: 5 } },
-    ],
-    [
-      'float_parsing',
-      z.number(),
-      'x',
-      { type: 'float_parsing', msg: 'Input should be a valid number, unable to parse string as a number' },
-    ],
-    ...[null, [], {}].map((value): [string, z.ZodType, unknown, object] => [
-      `float_type of ${text(value)}`,
-      z.number(),
-      value,
-      { type: 'float_type', msg: 'Input should be a valid number' },
-    ]),
-    ...['x', '', 2].map((value): [string, z.ZodType, unknown, object] => [
-      `bool_parsing of ${text(value)}`,
-      z.boolean(),
-      value,
-      { type: 'bool_parsing', msg: 'Input should be a valid boolean, unable to interpret input' },
-    ]),
-    ...[[], {}, 0.5].map((value): [string, z.ZodType, unknown, object] => [
-      `bool_type of ${text(value)}`,
-      z.boolean(),
-      value,
-      { type: 'bool_type', msg: 'Input should be a valid boolean' },
-    ]),
-    ['list_type', z.array(z.string()), null, { type: 'list_type', msg: 'Input should be a valid list' }],
-    [
-      'too_short by one',
-      z.array(z.string()).min(1),
-      [],
-      {
-        type: 'too_short',
-        msg: 'List should have at least 1 item after validation, not 0',
-        ctx: { field_type: 'List', min_length: 1, actual_length: 0 },
-      },
-    ],
-    [
-      'too_long',
-      z.array(z.string()).max(2),
-      ['a', 'b', 'c'],
-      {
-        type: 'too_long',
-        msg: 'List should have at most 2 items after validation, not 3',
-        ctx: { field_type: 'List', max_length: 2, actual_length: 3 },
-      },
-    ],
-    [
-      'dict_type',
-      z.record(z.string(), z.string()),
-      [],
-      { type: 'dict_type', msg: 'Input should be a valid dictionary' },
-    ],
-    [
-      'model_attributes_type',
-      z.object({}),
-      'x',
-      {
-        type: 'model_attributes_type',
-        msg: 'Input should be a valid dictionary or object to extract fields from',
-      },
-    ],
-    [
-      'enum',
-      z.enum(['a', 'b', 'c']),
-      'x',
-      { type: 'enum', msg: "Input should be 'a', 'b' or 'c'", ctx: { expected: "'a', 'b' or 'c'" } },
-    ],
-    [
-      'literal_error of one',
-      z.literal('only'),
-      'x',
-      { type: 'literal_error', msg: "Input should be 'only'", ctx: { expected: "'only'" } },
-    ],
-    [
-      'literal_error of several',
-      z.literal(['a', 'b']),
-      1,
-      { type: 'literal_error', msg: "Input should be 'a' or 'b'", ctx: { expected: "'a' or 'b'" } },
-    ],
-    [
-      'value_error of a check of our own',
-      z.string().refine(() => false, 'no such thing'),
-      'x',
-      { type: 'value_error', msg: 'Value error, no such thing', ctx: { error: {} } },
-    ],
-  ])('%s', (_, schema, input, { type, msg, ctx }: { type?: string; msg?: string; ctx?: object }) => {
-    const expected = { type, loc: ['body', 'f'], msg, input, ...(ctx && { ctx }) }
-    expect(text(errorOf(schema, input))).toBe(text([expected]))
-  })
+const list = z.array(z.string())
+const noNumber = 'Input should be a valid integer, unable to parse string as an integer'
+const noSize = 'Unable to parse input string as an integer, exceeded maximum size'
+const noBoolean = 'Input should be a valid boolean, unable to interpret input'
+const pattern = z.string().regex(/^a\/b$/i)
+const noItems = { field_type: 'List', min_length: 1, actual_length: 0 }
+const manyItems = { field_type: 'List', max_length: 2, actual_length: 3 }
+
+/** The table of the contract: of a schema, for each of the values, type, text and context. */
+const rows: [z.ZodType, unknown[], string, string, object?][] = [
+  [z.string(), [null, 1, true], 'string_type', 'Input should be a valid string'],
+  [z.string().min(1), [''], 'string_too_short', 'String should have at least 1 character', { min_length: 1 }],
+  [z.string().min(8), ['short'], 'string_too_short', 'String should have at least 8 characters', { min_length: 8 }],
+  [z.string().max(3), ['long'], 'string_too_long', 'String should have at most 3 characters', { max_length: 3 }],
+  [pattern, ['x'], 'string_pattern_mismatch', "String should match pattern '^a\\/b$'", { pattern: '^a\\/b$' }],
+  [bounded, ['x', '', '1.5', '0x1', '1_', '１', '1e3'], 'int_parsing', noNumber],
+  [bounded, [1.5], 'int_from_float', 'Input should be a valid integer, got a number with a fractional part'],
+  [bounded, [null, [], {}], 'int_type', 'Input should be a valid integer'],
+  [bounded, [1e300, -1e300, '9'.repeat(4301)], 'int_parsing_size', noSize],
+  [bounded, [0], 'greater_than_equal', 'Input should be greater than or equal to 1', { ge: 1 }],
+  [integer.gt(0), [0], 'greater_than', 'Input should be greater than 0', { gt: 0 }],
+  [bounded, [366], 'less_than_equal', 'Input should be less than or equal to 365', { le: 365 }],
+  [integer.lt(5), [5], 'less_than', 'Input should be less than 5', { lt: 5 }],
+  [integer.multipleOf(5), [3], 'multiple_of', 'Input should be a multiple of 5', { multiple_of: 5 }],
+  [z.number(), ['x'], 'float_parsing', 'Input should be a valid number, unable to parse string as a number'],
+  [z.number(), [null, [], {}], 'float_type', 'Input should be a valid number'],
+  [z.boolean(), ['x', '', 2], 'bool_parsing', noBoolean],
+  [z.boolean(), [[], {}, 0.5], 'bool_type', 'Input should be a valid boolean'],
+  [list, [null], 'list_type', 'Input should be a valid list'],
+  [list.min(1), [[]], 'too_short', 'List should have at least 1 item after validation, not 0', noItems],
+  [list.max(2), [['a', 'b', 'c']], 'too_long', 'List should have at most 2 items after validation, not 3', manyItems],
+  [z.record(z.string(), z.string()), [[]], 'dict_type', 'Input should be a valid dictionary'],
+  [z.object({}), ['x'], 'model_attributes_type', 'Input should be a valid dictionary or object to extract fields from'],
+  [z.enum(['a', 'b', 'c']), ['x'], 'enum', "Input should be 'a', 'b' or 'c'", { expected: "'a', 'b' or 'c'" }],
+  [z.literal('only'), ['x'], 'literal_error', "Input should be 'only'", { expected: "'only'" }],
+  [z.literal(['a', 'b']), [1], 'literal_error', "Input should be 'a' or 'b'", { expected: "'a' or 'b'" }],
+  [z.string().refine(() => false, 'no such thing'), ['x'], 'value_error', 'Value error, no such thing', { error: {} }],
+  [writtenTime, [[], true], 'datetime_type', 'Input should be a valid datetime'],
+]
+
+const cells = rows.flatMap(([schema, inputs, type, msg, ctx]) =>
+  inputs.map((input) => ({ input, schema, type, msg, ctx })),
+)
+test.each(cells)('every row of the error table, exactly: $type of $input', ({ input, schema, type, msg, ctx }) => {
+  const expected = { type, loc: ['body', 'f'], msg, input, ...(ctx && { ctx }) }
+  expect(text(errorOf(schema, input))).toBe(text([expected]))
 })
 
 describe('missing', () => {

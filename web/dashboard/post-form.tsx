@@ -33,12 +33,16 @@ const fresh: Draft = {
 interface PostFormProps {
   /** The draft or scheduled post to change; without one a post is made. */
   readonly post?: Post
+  /** When a new one is to go out: local to the workspace. */
+  readonly at?: string | undefined
   readonly workspace: Workspace
   done(): void
 }
 
-export function PostForm({ post, workspace, done }: PostFormProps) {
-  const [draft, setDraft] = useState<Draft>(() => (post ? draftOf(post, workspace.timezone) : fresh))
+export function PostForm({ post, at, workspace, done }: PostFormProps) {
+  const [draft, setDraft] = useState<Draft>(() =>
+    post ? draftOf(post, workspace.timezone) : { ...fresh, scheduled_at: at ?? null },
+  )
   const [id, setId] = useState(post?.id)
   const [refusal, setRefusal] = useState('')
   const [isSending, setSending] = useState(false)

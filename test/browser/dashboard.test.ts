@@ -62,6 +62,15 @@ test('waits for the first event, shows how to send it, and turns by itself', asy
   expect(await rows(page, 'Sources')).toEqual(['google / organic'])
 })
 
+test('a range without events is no workspace without events', async (context) => {
+  await add({ ...some[0]!, occurred_at: Date.now() - 3 * 24 * 60 * minute })
+  const page = await signIn(context)
+  await card(page, 'visitors', '1')
+  await page.keyboard.press('d')
+  await card(page, 'visitors', '0')
+  expect(await page.$('text=Waiting for the first event')).toBeNull()
+})
+
 test('filters by rows, which stand as chips and in the address, with the figures of the API; Back takes them off', async (context) => {
   await add(...some)
   const page = await signIn(context)

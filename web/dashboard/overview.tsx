@@ -46,19 +46,25 @@ const chartLabels: Readonly<Record<Chartable, string>> = {
 const isEmpty = ({ metrics, recent_events }: Overview) =>
   metrics.events === 0 && recent_events.length === 0 && metrics.live_visitors === 0
 
+/** Whether there ever was an event: a range without any isn't a workspace without any. */
+const everQuestion = '/analytics/overview?days=365&compare=none&include=metrics'
+const everMs = 60_000
+
 export function OverviewPage({ view, workspace, go }: PageProps) {
   const { answer, failure, isStale } = useAnswer<Overview>(`/analytics/overview?${questionOf(view)}`, {
     isHurried: isEmpty,
   })
+  const isBare = answer !== undefined && view.filters.length === 0 && isEmpty(answer)
+  const { answer: year } = useAnswer<Overview>(isBare ? everQuestion : undefined, { againMs: everMs })
   const [chosen, choose] = useState<Chartable>('visitors')
   const [opened, open] = useState<'filter' | 'calendar'>()
   const close = () => open(undefined)
   const opening = { openFilter: () => open('filter'), openCalendar: () => open('calendar') }
   useOverviewKeys({ timezone: workspace.timezone, go, ...opening })
-  if (answer === undefined) {
+  if (answer === undefined || (isBare && year === undefined)) {
     return failure ? <Away {...failure} /> : <main class="skeleton" aria-busy="true" aria-label="Loading" />
   }
-  const isNew = isEmpty(answer) && view.filters.length === 0
+  const isNew = isBare && year?.metrics.events === 0
   return (
     <main class={isStale ? 'stale' : ''} aria-busy={isStale}>
       {failure && <Failure {...failure} />}

@@ -47,7 +47,8 @@ export function Chart({ points, before, of, label, currency, timezone, asOf, zoo
     const exact = (_: UPlot, _counted: number | null, _series: number, at: number | null) =>
       at === null ? '' : shown(now.current.points[at]?.[now.current.of] ?? 0)
     const line = { stroke: color('--accent'), width: 2, points: { show: points.length < 40 } }
-    const axis = { stroke: color('--muted'), grid: { stroke: color('--line'), width: 1 }, ticks: { show: false } }
+    const font = `12px ${getComputedStyle(document.body).fontFamily}`
+    const axis = { font, stroke: color('--muted'), grid: { stroke: color('--line'), width: 1 }, ticks: { show: false } }
     const made = new UPlot(
       {
         width: place.current!.clientWidth,

@@ -243,7 +243,7 @@ function PreviewOf({ preview: { targets, issues }, draft, change }: PreviewProps
   }
   return (
     <section aria-label="Preview">
-      <ul class="previews">
+      <ul class="previews" aria-live="polite">
         {platforms.map(({ platform, caption, character_count: count, character_limit: limit, valid }) => (
           <li key={platform}>
             <h3>
@@ -255,6 +255,7 @@ function PreviewOf({ preview: { targets, issues }, draft, change }: PreviewProps
             <p class="caption">
               <bdi>{caption}</bdi>
             </p>
+            <Issues issues={issues.filter((issue) => issue.platform === platform)} />
             <label>
               Another caption for {platform}
               <textarea
@@ -266,13 +267,20 @@ function PreviewOf({ preview: { targets, issues }, draft, change }: PreviewProps
           </li>
         ))}
       </ul>
-      <ul aria-live="polite">
-        {issues.map(({ code, severity, message, platform, social_account_id }) => (
-          <li key={`${code} ${platform} ${social_account_id}`} class={severity === 'error' ? 'bad' : 'middling'}>
-            {severity}: <bdi>{message}</bdi>
-          </li>
-        ))}
-      </ul>
+      <Issues issues={issues.filter(({ platform }) => !platforms.some((shown) => shown.platform === platform))} />
     </section>
+  )
+}
+
+/** What stands in the way, and what is only worth a look. */
+function Issues({ issues }: { issues: Preview['issues'] }) {
+  return (
+    <ul>
+      {issues.map(({ code, severity, message, social_account_id }) => (
+        <li key={`${code} ${social_account_id}`} class={severity === 'error' ? 'bad' : 'middling'}>
+          {severity}: <bdi>{message}</bdi>
+        </li>
+      ))}
+    </ul>
   )
 }

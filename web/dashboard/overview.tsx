@@ -1,5 +1,5 @@
 /** The overview page: how many, compared with before, from where, to what, and what to do. */
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import {
   type Comparison,
   comparisons,
@@ -61,9 +61,12 @@ export function OverviewPage({ view, workspace, go }: PageProps) {
   const close = () => open(undefined)
   const opening = { openFilter: () => open('filter'), openCalendar: () => open('calendar') }
   useOverviewKeys({ timezone: workspace.timezone, go, ...opening })
-  if (answer === undefined || (isBare && year === undefined)) {
+  const wasShown = useRef(false)
+  // What is open over the page stays open while it is found out.
+  if (answer === undefined || (isBare && year === undefined && !wasShown.current)) {
     return failure ? <Away {...failure} /> : <main class="skeleton" aria-busy="true" aria-label="Loading" />
   }
+  wasShown.current = true
   const isNew = isBare && year?.metrics.events === 0
   return (
     <main class={isStale ? 'stale' : ''} aria-busy={isStale}>

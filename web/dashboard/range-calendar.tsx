@@ -2,7 +2,7 @@
  * Chooses the days of a range: the first and the last one in a month, by click or with arrows and Enter, or both typed. Days to come can't
  * be chosen, nor more than the API answers for.
  */
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { type Days, daysOf, localDay } from './address.ts'
 import { dayAfter, dayByKey, dayInWords, firstWeekday, monthAfter, weekOf, weeksOfMonth } from './calendar-days.ts'
 import { Dialog } from './dialog.tsx'
@@ -108,12 +108,16 @@ interface MonthProps {
 
 function Month({ pointed, today, point, pick, isIn }: MonthProps) {
   const place = useRef<HTMLTableElement>(null)
-  const isByKey = useRef(true)
+  const isByKey = useRef(false)
   const first = firstWeekday()
   const weeks = weeksOfMonth(pointed, first)
   const turned = (by: 1 | -1) => min(monthAfter(pointed, by), today)
-  useEffect(() => {
-    if (isByKey.current) place.current?.querySelector<HTMLElement>('[tabindex="0"]')?.focus()
+  const focus = () => place.current?.querySelector<HTMLElement>('[tabindex="0"]')?.focus()
+  // The dialog, which opens before, gives the focus to its first button.
+  useEffect(focus, [])
+  // At once: the next key of a quick hand is about the new day.
+  useLayoutEffect(() => {
+    if (isByKey.current) focus()
     isByKey.current = false
   }, [pointed])
   const onKey = (event: KeyboardEvent) => {

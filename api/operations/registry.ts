@@ -6,6 +6,7 @@ import { readAnalyticsBreakdown } from './analytics/read-breakdown.ts'
 import { readAnalyticsOverview } from './analytics/read-overview.ts'
 import { listAudit } from './audit/list-audit-events.ts'
 import type { Operation } from './define.ts'
+import { archiveLink, unarchiveLink } from './links/archive-link.ts'
 import { createLink } from './links/create-link.ts'
 import { getLink } from './links/get-link.ts'
 import { listLinks } from './links/list-links.ts'
@@ -65,6 +66,8 @@ export const operations: readonly Operation[] = [
   listLinks,
   createLink,
   getLink,
+  archiveLink,
+  unarchiveLink,
   listAudit,
   createWebhook,
   listWebhooks,

@@ -57,17 +57,22 @@ export async function insertLink(tx: Queryable, made: NewLink, makeKey = makeAtt
   throw new Error(`${attributionKeyTriesMax} attribution keys in a row were taken`)
 }
 
+export interface LinkPage extends Page {
+  readonly isArchived: boolean
+}
+
 /** Newest first; fewer than `limit` where what they lead to comes to more than `bytesMax`. */
 export function listLinks(
   q: Queryable,
   workspaceId: number,
-  { limit, beforeId }: Page,
+  { limit, beforeId, isArchived }: LinkPage,
   bytesMax = linksListedBytesMax,
 ): Promise<TrackedLink[]> {
   return readWithin<TrackedLink>(limit, bytesMax, (rowsMax, last) =>
     q.query(
-      `SELECT ${columns} FROM links WHERE workspace_id = $1 AND ($3::bigint IS NULL OR id < $3) ORDER BY id DESC LIMIT $2`,
-      [workspaceId, rowsMax, last?.id ?? beforeId ?? null],
+      `SELECT ${columns} FROM links WHERE workspace_id = $1 AND ($3::bigint IS NULL OR id < $3)
+         AND (archived_at IS NOT NULL) = $4 ORDER BY id DESC LIMIT $2`,
+      [workspaceId, rowsMax, last?.id ?? beforeId ?? null, isArchived],
     ),
   )
 }
@@ -100,6 +105,22 @@ export async function findLink(q: Queryable, workspaceId: number, id: number): P
     workspaceId,
     id,
   ])
+  return link ?? null
+}
+
+/** @returns the link; null where the workspace has none of this id. The moment of its first archiving stays. */
+export async function markLinkArchived(
+  tx: Queryable,
+  workspaceId: number,
+  id: number,
+  isArchived: boolean,
+): Promise<TrackedLink | null> {
+  const [link] = await tx.query<TrackedLink>(
+    `UPDATE links SET archived_at = CASE WHEN $3 THEN coalesce(archived_at, now()) END,
+       updated_at = CASE WHEN (archived_at IS NOT NULL) = $3 THEN updated_at ELSE now() END
+     WHERE workspace_id = $1 AND id = $2 RETURNING ${columns}`,
+    [workspaceId, id, isArchived],
+  )
   return link ?? null
 }
 

@@ -21,6 +21,8 @@ const destination = z
   })
   .meta({ description: 'Where the link leads: http or https, a host, no credentials.' })
 
+export const linkStatuses = ['active', 'archived'] as const
+
 function utm(fallback: string) {
   return z.string().max(linkUtmLengthMax).default(fallback)
 }

@@ -62,6 +62,15 @@ test('waits for the first event, shows how to send it, and turns by itself', asy
   expect(await rows(page, 'Sources')).toEqual(['google / organic'])
 })
 
+test('a range without events is no workspace without events', async (context) => {
+  await add({ ...some[0]!, occurred_at: Date.now() - 3 * 24 * 60 * minute })
+  const page = await signIn(context)
+  await card(page, 'visitors', '1')
+  await page.keyboard.press('d')
+  await card(page, 'visitors', '0')
+  expect(await page.$('text=Waiting for the first event')).toBeNull()
+})
+
 test('filters by rows, which stand as chips and in the address, with the figures of the API; Back takes them off', async (context) => {
   await add(...some)
   const page = await signIn(context)
@@ -163,12 +172,41 @@ test('chosen days, the series of the period before, and crawlers', async (contex
   await page.waitForSelector('section[aria-label="Crawlers"] li:has-text("GPTBot")')
   await page.waitForSelector('.chart td:has-text("before: 1")', { state: 'attached' })
   const [from, to] = [31, 29].map((days) => new Date(Date.now() - days * day).toISOString().slice(0, 10))
+  await page.keyboard.press('c')
   await page.fill('input[name="from"]', from!)
   await page.fill('input[name="to"]', to!)
+  await page.click('text=Show these days')
   await card(page, 'visitors', '1')
   expect(new URL(page.url()).search).toBe(`?start=${from}&end=${to}`)
   await page.goBack()
   await card(page, 'visitors', '3')
+})
+
+test('the calendar chooses days by keyboard and by click, and refuses what is to come', async (context) => {
+  await add(...some)
+  const page = await signIn(context)
+  await card(page, 'visitors', '3')
+  const today = new Date().toISOString().slice(0, 10)
+  const before = (days: number) => new Date(Date.now() - days * 24 * 60 * minute).toISOString().slice(0, 10)
+  await page.keyboard.press('c')
+  await page.waitForSelector(`dialog [data-day="${today}"]:focus`)
+  for (const key of ['ArrowRight', 'ArrowUp', 'Enter', 'ArrowLeft', 'Enter']) await page.keyboard.press(key)
+  await page.waitForURL(`**/dashboard?start=${before(8)}&end=${before(7)}`)
+  expect(await page.$('dialog')).toBeNull()
+  await page.click('text=Choose days')
+  await page.click('dialog [aria-label="The month before"]')
+  const days = await page.$$eval('dialog td button:not(.beside)', (all) =>
+    all.map((one) => one.getAttribute('data-day')),
+  )
+  await page.click(`dialog [data-day="${days[2]}"]`)
+  await page.click(`dialog [data-day="${days[5]}"]`)
+  await page.waitForURL(`**/dashboard?start=${days[2]}&end=${days[5]}`)
+  await page.keyboard.press('c')
+  await page.fill('input[name="from"]', before(400))
+  await page.fill('input[name="to"]', today)
+  await page.click('text=Show these days')
+  await page.waitForSelector('dialog [role="alert"]:has-text("at most 366 days")')
+  expect(await violations(page)).toEqual([])
 })
 
 const looks = (['light', 'dark'] as const).flatMap((scheme) => [1280, 390].map((width) => [scheme, width] as const))

@@ -17,13 +17,25 @@ const added = [
   'POST /v1/webhooks/{webhook_id}/test',
   'POST /v1/webhooks/deliveries/{delivery_id}/redeliver',
   'GET /v1/links/{link_id}',
+  'POST /v1/links/{link_id}/archive',
+  'POST /v1/links/{link_id}/unarchive',
   'GET /v1/links/{link_id}/clicks',
   'GET /v1/analytics/breakdown',
   'GET /v1/analytics/bots',
   'GET /v1/analytics/conversions',
 ]
 /** Query parameters that our decisions add. */
-const addedParameters = ['before_id', 'limit', 'include', 'interval', 'compare', 'action', 'actor_id', ...filterNames]
+const addedParameters = [
+  'before_id',
+  'limit',
+  'status',
+  'include',
+  'interval',
+  'compare',
+  'action',
+  'actor_id',
+  ...filterNames,
+]
 
 interface Parameter {
   readonly name: string

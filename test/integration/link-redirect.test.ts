@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
-import { insertLink, type TrackedLink } from '../../postgres/tables/links.ts'
+import { insertLink, markLinkArchived, type TrackedLink } from '../../postgres/tables/links.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { exchange } from '../support/raw-http.ts'
 import { setUpStores } from '../support/stores.ts'
@@ -204,4 +204,12 @@ test('with several workers, and links right under the host, clicks are stored as
   // What stands beside links under the root is as it was.
   expect((await follow('metrics', {}, 'GET', '')).text).toContain('ingest_link_requests_total')
   expect((await ingest.post('/track', { tracking_key: ingest.key, event_name: 'a' })).status).toBe(202)
+})
+
+test('an archived link redirects and is counted as before', async () => {
+  const link = await makeLink()
+  expect(await markLinkArchived(stores.pg, ingest.workspaceId, link.id, true)).not.toBeNull()
+  const { status, header } = await follow(link.attribution_key)
+  expect([status, header('Location')]).toEqual([302, link.tracking_url])
+  expect(await clicksOf(link)).toMatchObject([{ link_id: link.id }])
 })

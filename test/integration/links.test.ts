@@ -270,3 +270,36 @@ test('the overview’s link_clicks are those of the range and the one before, to
     { numRuns: 50 },
   )
 })
+
+describe('an archived link', () => {
+  const archive = async (id: number | string, verb = 'archive', key = mine.apiKey) =>
+    api.ask(`/v1/links/${id}/${verb}`, { method: 'POST', key })
+
+  test('is left out of the list, stands in that of archived ones, and comes back; each change is audited', async () => {
+    const made = await create(valid)
+    const { id } = made.body
+    const kept = (await create(valid)).body.id
+    const response = await archive(`link_${id}`)
+    expect(response.status).toBe(200)
+    const archived = (await response.json()) as Link
+    expect(archived).toEqual({ ...made.body, updated_at: expect.any(String) })
+    expect((await list()).map((link) => link.id)).toEqual([kept])
+    expect(await list('?status=archived')).toEqual([archived])
+    // Once more changes nothing.
+    expect(await (await archive(id)).json()).toEqual(archived)
+    expect((await api.ask(`/v1/links/${id}`, { key: mine.apiKey })).status).toBe(200)
+    expect((await archive(id, 'unarchive')).status).toBe(200)
+    expect((await list()).map((link) => link.id)).toEqual([kept, id])
+    expect(await list('?status=archived')).toEqual([])
+    const rows = (await (await api.ask('/v1/audit-log?limit=3', { key: mine.apiKey })).json()) as { action: string }[]
+    expect(rows.map(({ action }) => action)).toEqual(['link.unarchive', 'link.archive', 'link.archive'])
+  })
+
+  test('of another workspace is not found, and an unknown status is 422', async () => {
+    const other = await makeWorkspace(stores)
+    const { id } = (await create(valid)).body
+    expect((await archive(id, 'archive', other.apiKey)).status).toBe(404)
+    expect((await list()).map((link) => link.id)).toEqual([id])
+    expect((await api.ask('/v1/links?status=gone', { key: mine.apiKey })).status).toBe(422)
+  })
+})

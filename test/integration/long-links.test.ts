@@ -130,5 +130,5 @@ test('a list of links without a limit is cut where it would be too long to send,
   expect(seen).toHaveLength(count)
   expect([...seen].sort((one, other) => other - one)).toEqual(seen)
   expect(await list('?limit=200')).toEqual(seen.slice(0, 200))
-  expect(await listLinks(stores.pg, workspaceId, { limit: 5_000 }, 90_000)).toHaveLength(3)
+  expect(await listLinks(stores.pg, workspaceId, { limit: 5_000, isArchived: false }, 90_000)).toHaveLength(3)
 })

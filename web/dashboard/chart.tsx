@@ -43,11 +43,12 @@ export function Chart({ points, before, of, label, currency, timezone, asOf, zoo
   useEffect(() => {
     const style = getComputedStyle(document.documentElement)
     const color = (name: string) => style.getPropertyValue(name).trim()
-    const value = (_: UPlot, counted: number | null) => (counted === null ? '–' : shown(counted))
+    const value = (_: UPlot, counted: number | null) => (counted === null ? '' : shown(counted))
     const exact = (_: UPlot, _counted: number | null, _series: number, at: number | null) =>
-      at === null ? '–' : shown(now.current.points[at]?.[now.current.of] ?? 0)
+      at === null ? '' : shown(now.current.points[at]?.[now.current.of] ?? 0)
     const line = { stroke: color('--accent'), width: 2, points: { show: points.length < 40 } }
-    const axis = { stroke: color('--muted'), grid: { stroke: color('--line'), width: 1 }, ticks: { show: false } }
+    const font = `12px ${getComputedStyle(document.body).fontFamily}`
+    const axis = { font, stroke: color('--muted'), grid: { stroke: color('--line'), width: 1 }, ticks: { show: false } }
     const made = new UPlot(
       {
         width: place.current!.clientWidth,
@@ -61,7 +62,7 @@ export function Chart({ points, before, of, label, currency, timezone, asOf, zoo
           { ...axis, size: 60, values: (_, marks) => marks.map((mark) => (Number.isInteger(mark) ? shown(mark) : '')) },
         ],
         series: [
-          { label: 'Time' },
+          { label: '', value: (_, __, ___, at) => (at === null ? '' : timeOf(now.current.points[at], timezone)) },
           { ...line, label, fill: color('--accent-soft'), value: exact },
           { ...line, label: 'Not over yet', dash: [4, 4], class: 'unlisted' },
           ...(hasBefore
@@ -99,6 +100,18 @@ export function Chart({ points, before, of, label, currency, timezone, asOf, zoo
       </table>
     </figure>
   )
+}
+
+/** When a bucket begins, with its weekday; of hours with the time of day. */
+function timeOf(point: Points[number] | undefined, timeZone: string): string {
+  if (point === undefined) return ''
+  const isHour = Date.parse(point.end) - Date.parse(point.start) < dayMs / 2
+  const day = { weekday: 'short', month: 'short', day: 'numeric' } as const
+  const format = new Intl.DateTimeFormat(undefined, {
+    ...{ timeZone, ...day },
+    ...(isHour && { hour: '2-digit', minute: '2-digit' }),
+  })
+  return format.format(Date.parse(point.start))
 }
 
 /** How many buckets are over: the one that holds the present isn't. */

@@ -1,6 +1,6 @@
 /** A dialog over the page, by the browser's own element: it holds the focus, and Escape closes it. */
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 
 interface DialogProps {
   readonly title: string
@@ -10,7 +10,8 @@ interface DialogProps {
 
 export function Dialog({ title, children, close }: DialogProps) {
   const place = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
+  // Before what is inside looks for the focus.
+  useLayoutEffect(() => {
     const before = document.activeElement
     place.current?.showModal()
     return () => {
@@ -20,7 +21,9 @@ export function Dialog({ title, children, close }: DialogProps) {
   return (
     <dialog ref={place} aria-label={title} onClose={close}>
       <div class="tabs">
-        <h2>{title}</h2>
+        <h2>
+          <bdi>{title}</bdi>
+        </h2>
         <button type="button" onClick={() => place.current?.close()}>
           Close
         </button>

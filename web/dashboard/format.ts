@@ -32,6 +32,18 @@ export function time(moment: string, timeZone: string): string {
   )
 }
 
+/** Chosen days or moments, which have no timezone of their own here. */
+export function daysInWords({ from, to }: { readonly from: string; readonly to: string }): string {
+  const isMoments = from.includes('T')
+  const format = new Intl.DateTimeFormat(undefined, {
+    timeZone: 'UTC',
+    dateStyle: 'medium',
+    ...(isMoments && { timeStyle: 'short' }),
+  })
+  const [first, last] = [from, to].map((text) => Date.parse(isMoments ? `${text}Z` : text))
+  return format.formatRange(first!, last!)
+}
+
 /** In a timezone and without an offset, as inputs of date and time take it: `2030-03-01T09:00`. */
 export function localMoment(moment: string, timeZone: string): string {
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' })

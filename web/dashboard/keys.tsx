@@ -52,9 +52,10 @@ interface OverviewKeys {
   readonly timezone: string
   go(view: View): void
   openFilter(): void
+  openCalendar(): void
 }
 
-export function useOverviewKeys({ timezone, go, openFilter }: OverviewKeys): void {
+export function useOverviewKeys({ timezone, go, openFilter, openCalendar }: OverviewKeys): void {
   usePageKeys((key, event) => {
     // Of the address: what is drawn may be a key behind.
     const view = readView(location.search)
@@ -65,10 +66,11 @@ export function useOverviewKeys({ timezone, go, openFilter }: OverviewKeys): voi
     else if (key === 'arrowright') go(shifted(view, today, 1))
     else if (key === 'x') go({ ...view, compare: view.compare === 'none' ? 'previous' : 'none' })
     else if (key === 'escape' && view.filters.length > 0) go(withoutFilter(view, view.filters.length - 1))
-    else if (key === 'c') focusOn('input[name="from"]', event)
-    else if (key === 'f') {
+    else if (key === 'c' || key === 'f') {
+      // The key itself isn't typed into what opens.
       event.preventDefault()
-      openFilter()
+      if (key === 'c') openCalendar()
+      else openFilter()
     }
   })
 }

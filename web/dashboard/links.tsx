@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import { renderSVG } from 'uqr'
 import type { LinkResource, LinkWithClicks } from '../../schemas/resources/link.ts'
+import { ClickDays } from './click-days.tsx'
 import { money, number, time } from './format.ts'
 import type { Workspace } from './overview-data.ts'
 import { Copy, Facts, Failure, Refusal } from './parts.tsx'
@@ -10,22 +11,36 @@ import { send, useAnswer } from './query.ts'
 type Link = (typeof LinkResource)['_output']
 type LinkWithAll = (typeof LinkWithClicks)['_output']
 
+const listed = 200
+
 export function LinksPage({ workspace }: { workspace: Workspace }) {
   const [round, setRound] = useState(0)
-  const { answer, failure } = useAnswer<Link[]>('/links?limit=200', { round })
+  const [status, setStatus] = useState<'active' | 'archived'>('active')
+  const { answer, failure, isStale } = useAnswer<Link[]>(`/links?limit=${listed}&status=${status}`, { round })
+  const changed = () => setRound((before) => before + 1)
   return (
     <main>
       {failure && <Failure {...failure} />}
-      <NewLink made={() => setRound(round + 1)} />
+      <NewLink made={changed} />
       <section class="panel" aria-label="Links">
-        <h2>
-          Links<span class="label">Newest first</span>
-        </h2>
-        {answer?.length === 0 && <p class="empty">No link yet.</p>}
-        <ul>
-          {answer?.map((link) => (
-            <OneLink key={link.id} link={link} workspace={workspace} />
+        <div class="tabs">
+          <h2 class="unseen">Links</h2>
+          {(['active', 'archived'] as const).map((name) => (
+            <button key={name} type="button" aria-pressed={status === name} onClick={() => setStatus(name)}>
+              {name === 'active' ? 'Links' : 'Archived'}
+            </button>
           ))}
+          <span class="label">Newest first{answer?.length === listed && `, ${listed} at most`}</span>
+        </div>
+        {answer?.length === 0 && !isStale && (
+          <p class="empty">
+            {status === 'active'
+              ? 'No link yet. Make one for each place that you post or print: its clicks are counted apart.'
+              : 'None is archived.'}
+          </p>
+        )}
+        <ul>
+          {!isStale && answer?.map((link) => <OneLink key={link.id} {...{ link, workspace, changed, status }} />)}
         </ul>
       </section>
     </main>
@@ -54,8 +69,22 @@ function NewLink({ made }: { made(): void }) {
   )
 }
 
-function OneLink({ link, workspace }: { link: Link; workspace: Workspace }) {
+interface OneLinkProps {
+  readonly link: Link
+  readonly workspace: Workspace
+  readonly status: 'active' | 'archived'
+  changed(): void
+}
+
+function OneLink({ link, workspace, status, changed }: OneLinkProps) {
   const [isOpen, setOpen] = useState(false)
+  const [refusal, setRefusal] = useState('')
+  const [verb, label] = status === 'active' ? (['archive', 'Archive'] as const) : (['unarchive', 'Put back'] as const)
+  const archive = async () => {
+    const sent = await send('POST', `/links/${link.id}/${verb}`)
+    setRefusal('refusal' in sent ? sent.refusal : '')
+    changed()
+  }
   return (
     <li class="item">
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -65,7 +94,20 @@ function OneLink({ link, workspace }: { link: Link; workspace: Workspace }) {
           </span>
           <time dateTime={link.created_at}>{time(link.created_at, workspace.timezone)}</time>
         </summary>
-        {isOpen && <Numbers id={link.id} workspace={workspace} />}
+        {isOpen && (
+          <>
+            <Refusal text={refusal} />
+            <Numbers id={link.id} workspace={workspace} />
+            <button
+              type="button"
+              title="It leaves the list; it goes on to redirect and to be counted"
+              aria-label={`${label} ${link.label}`}
+              onClick={archive}
+            >
+              {label}
+            </button>
+          </>
+        )}
       </details>
       <Copy text={link.post_url} label="Copy short link" />
     </li>
@@ -91,11 +133,11 @@ function Numbers({ id, workspace: { currency } }: { id: number; workspace: Works
       />
       {lists && (
         <div class="columns">
-          <Clicks
-            title="Days"
-            rows={lists.days.filter(({ clicks: n }) => n > 0).map(({ day, clicks: n }) => [day, n])}
-          />
-          <Clicks title="Countries" rows={lists.countries.map(({ country, clicks: n }) => [country || 'Unknown', n])} />
+          <section aria-label="Days">
+            <h3>Clicks of the last {lists.days.length} days</h3>
+            <ClickDays days={lists.days} />
+          </section>
+          <Clicks title="Countries" rows={lists.countries.map(({ country, clicks: n }) => [countryName(country), n])} />
           <Clicks title="Referrers" rows={lists.referrers.map(({ host, clicks: n }) => [host || 'Unknown', n])} />
           <QrCode text={answer.post_url} />
         </div>
@@ -119,6 +161,11 @@ function Clicks({ title, rows }: { title: string; rows: readonly (readonly [name
       </ul>
     </section>
   )
+}
+
+/** In the browser's language. */
+function countryName(code: string): string {
+  return (code && new Intl.DisplayNames(undefined, { type: 'region', fallback: 'code' }).of(code)) || 'Unknown'
 }
 
 /** For print: it leads where the short link does. */

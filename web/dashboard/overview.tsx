@@ -1,10 +1,9 @@
 /** The overview page: how many, compared with before, from where, to what, and what to do. */
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import {
   type Comparison,
   comparisons,
   crawlersQuestionOf,
-  daysOf,
   type Filter,
   questionOf,
   type RangeKey,
@@ -19,13 +18,14 @@ import { Cards, type Chartable } from './cards.tsx'
 import { ComparedChart } from './compared-chart.tsx'
 import { Crawlers } from './crawlers.tsx'
 import { FilterForm } from './filter-form.tsx'
-import { number, time } from './format.ts'
+import { daysInWords, number, time } from './format.ts'
 import { Install } from './install.tsx'
 import { useOverviewKeys } from './keys.tsx'
 import * as kinds from './list-kinds.ts'
 import type { Overview, Workspace } from './overview-data.ts'
-import { Failure } from './parts.tsx'
+import { Failure, Isolated } from './parts.tsx'
 import { useAnswer } from './query.ts'
+import { RangeCalendar } from './range-calendar.tsx'
 import { Lists } from './tables.tsx'
 import { Vitals } from './vitals.tsx'
 
@@ -46,25 +46,59 @@ const chartLabels: Readonly<Record<Chartable, string>> = {
 const isEmpty = ({ metrics, recent_events }: Overview) =>
   metrics.events === 0 && recent_events.length === 0 && metrics.live_visitors === 0
 
+/** Whether there ever was an event: a range without any isn't a workspace without any. */
+const everQuestion = '/analytics/overview?days=365&compare=none&include=metrics'
+const everMs = 60_000
+
 export function OverviewPage({ view, workspace, go }: PageProps) {
   const { answer, failure, isStale } = useAnswer<Overview>(`/analytics/overview?${questionOf(view)}`, {
     isHurried: isEmpty,
   })
+  const isBare = answer !== undefined && view.filters.length === 0 && isEmpty(answer)
+  const { answer: year } = useAnswer<Overview>(isBare ? everQuestion : undefined, { againMs: everMs })
   const [chosen, choose] = useState<Chartable>('visitors')
-  const [isFiltering, setFiltering] = useState(false)
-  useOverviewKeys({ timezone: workspace.timezone, go, openFilter: () => setFiltering(true) })
-  if (answer === undefined) {
-    return failure ? <Failure {...failure} /> : <main class="skeleton" aria-busy="true" aria-label="Loading" />
+  const [opened, open] = useState<'filter' | 'calendar'>()
+  const close = () => open(undefined)
+  const opening = { openFilter: () => open('filter'), openCalendar: () => open('calendar') }
+  useOverviewKeys({ timezone: workspace.timezone, go, ...opening })
+  const wasShown = useRef(false)
+  // What is open over the page stays open while it is found out.
+  if (answer === undefined || (isBare && year === undefined && !wasShown.current)) {
+    return failure ? <Away {...failure} /> : <main class="skeleton" aria-busy="true" aria-label="Loading" />
   }
-  const isNew = isEmpty(answer) && view.filters.length === 0
+  wasShown.current = true
+  const isNew = isBare && year?.metrics.events === 0
   return (
     <main class={isStale ? 'stale' : ''} aria-busy={isStale}>
       {failure && <Failure {...failure} />}
-      <Controls
-        {...{ view, go, workspace, live: answer.metrics.live_visitors, openFilter: () => setFiltering(true) }}
-      />
-      {isFiltering && <FilterForm add={(filter) => go(withFilter(view, filter))} close={() => setFiltering(false)} />}
+      <Controls {...{ view, go, workspace, live: answer.metrics.live_visitors, ...opening }} />
+      {opened === 'filter' && <FilterForm add={(filter) => go(withFilter(view, filter))} close={close} />}
+      {opened === 'calendar' && (
+        <RangeCalendar
+          {...{ days: view.days, timezone: workspace.timezone, close }}
+          choose={(days) => go({ ...view, days })}
+        />
+      )}
       {isNew ? <Install snippet={answer.snippet} /> : <Figures {...{ answer, view, workspace, go, chosen, choose }} />}
+    </main>
+  )
+}
+
+/** There are no figures to keep. */
+function Away(failure: { readonly since: Date; readonly text: string }) {
+  return (
+    <main>
+      <Failure {...failure} />
+      <section class="panel install" aria-label="No figures">
+        <h2>Figures can’t be read right now</h2>
+        <p>
+          Visits go on being recorded: events are still taken, and none is lost. They stand here once the store of
+          figures is back; this page shows it by itself.
+        </p>
+        <p>
+          On the machine, <code>npx svc doctor</code> says which store is away.
+        </p>
+      </section>
     </main>
   )
 }
@@ -112,9 +146,10 @@ function Figures({ answer, view, workspace: { currency, timezone }, go, chosen, 
 interface ControlsProps extends PageProps {
   readonly live: number
   openFilter(): void
+  openCalendar(): void
 }
 
-function Controls({ view, go, live, openFilter, workspace: { timezone } }: ControlsProps) {
+function Controls({ view, go, live, openFilter, openCalendar, workspace: { timezone } }: ControlsProps) {
   return (
     <div class="controls">
       <span class="live">
@@ -137,14 +172,16 @@ function Controls({ view, go, live, openFilter, workspace: { timezone } }: Contr
         value={view.days === null ? view.range : ''}
         onChange={(event) => go({ ...view, days: null, range: event.currentTarget.value as RangeKey })}
       >
-        {view.days !== null && <option value="">Chosen days</option>}
+        {view.days !== null && <option value="">{daysInWords(view.days)}</option>}
         {rangeKeys.map((key) => (
           <option key={key} value={key}>
             {ranges[key].name}
           </option>
         ))}
       </select>
-      <DaysForm view={view} go={go} />
+      <button type="button" onClick={openCalendar}>
+        Choose days
+      </button>
       <select
         aria-label="Comparison"
         value={view.compare}
@@ -157,27 +194,6 @@ function Controls({ view, go, live, openFilter, workspace: { timezone } }: Contr
         ))}
       </select>
     </div>
-  )
-}
-
-/** Local days by the browser's own calendar. */
-function DaysForm({ view, go }: Pick<PageProps, 'view' | 'go'>) {
-  const choose = (event: Event) => {
-    const data = new FormData((event.currentTarget as HTMLInputElement).form!)
-    const days = daysOf(String(data.get('from')), String(data.get('to')))
-    if (days !== null) go({ ...view, days })
-  }
-  return (
-    <form class="days" onSubmit={(event) => event.preventDefault()}>
-      <input
-        type="date"
-        name="from"
-        aria-label="First day"
-        value={view.days?.from.slice(0, 10) ?? ''}
-        onChange={choose}
-      />
-      <input type="date" name="to" aria-label="Last day" value={view.days?.to.slice(0, 10) ?? ''} onChange={choose} />
-    </form>
   )
 }
 
@@ -209,10 +225,15 @@ function Advice({ items }: { items: Overview['recommendations'] }) {
         {items.map(({ title, detail, priority }) => (
           <li key={title + detail} class="advice">
             <strong>
-              <bdi>{title}</bdi> <span class="label">{priority}</span>
+              <bdi>
+                <Isolated text={title} />
+              </bdi>{' '}
+              <span class="label">{priority}</span>
             </strong>
             <p>
-              <bdi>{detail}</bdi>
+              <bdi>
+                <Isolated text={detail} />
+              </bdi>
             </p>
           </li>
         ))}

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 export function Failure({ since, text }: { since: Date; text: string }) {
   return (
     <p class="failure" role="alert">
-      It can’t be had since {since.toLocaleTimeString()}: {text}
+      Nothing new since {since.toLocaleTimeString()}: <Isolated text={text} />. It is tried again every few seconds.
     </p>
   )
 }
@@ -14,9 +14,19 @@ export function Refusal({ text }: { text: string }) {
   if (text === '') return null
   return (
     <p class="failure" role="alert">
-      <bdi>{text}</bdi>
+      <bdi>
+        <Isolated text={text} />
+      </bdi>
     </p>
   )
+}
+
+const direction = /[\u202A-\u202E\u2066-\u2069]/
+
+/** A sentence with stored names in it: a mark that turns the direction of writing turns its own word alone. */
+export function Isolated({ text }: { text: string }) {
+  if (!direction.test(text)) return <>{text}</>
+  return <>{text.split(/(\s+)/).map((word) => (direction.test(word) ? <bdi>{word}</bdi> : word))}</>
 }
 
 /** Copies a text, and says so. */

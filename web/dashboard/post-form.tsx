@@ -33,12 +33,16 @@ const fresh: Draft = {
 interface PostFormProps {
   /** The draft or scheduled post to change; without one a post is made. */
   readonly post?: Post
+  /** When a new one is to go out: local to the workspace. */
+  readonly at?: string | undefined
   readonly workspace: Workspace
   done(): void
 }
 
-export function PostForm({ post, workspace, done }: PostFormProps) {
-  const [draft, setDraft] = useState<Draft>(() => (post ? draftOf(post, workspace.timezone) : fresh))
+export function PostForm({ post, at, workspace, done }: PostFormProps) {
+  const [draft, setDraft] = useState<Draft>(() =>
+    post ? draftOf(post, workspace.timezone) : { ...fresh, scheduled_at: at ?? null },
+  )
   const [id, setId] = useState(post?.id)
   const [refusal, setRefusal] = useState('')
   const [isSending, setSending] = useState(false)
@@ -239,7 +243,7 @@ function PreviewOf({ preview: { targets, issues }, draft, change }: PreviewProps
   }
   return (
     <section aria-label="Preview">
-      <ul class="previews">
+      <ul class="previews" aria-live="polite">
         {platforms.map(({ platform, caption, character_count: count, character_limit: limit, valid }) => (
           <li key={platform}>
             <h3>
@@ -251,6 +255,7 @@ function PreviewOf({ preview: { targets, issues }, draft, change }: PreviewProps
             <p class="caption">
               <bdi>{caption}</bdi>
             </p>
+            <Issues issues={issues.filter((issue) => issue.platform === platform)} />
             <label>
               Another caption for {platform}
               <textarea
@@ -262,13 +267,20 @@ function PreviewOf({ preview: { targets, issues }, draft, change }: PreviewProps
           </li>
         ))}
       </ul>
-      <ul aria-live="polite">
-        {issues.map(({ code, severity, message, platform, social_account_id }) => (
-          <li key={`${code} ${platform} ${social_account_id}`} class={severity === 'error' ? 'bad' : 'middling'}>
-            {severity}: <bdi>{message}</bdi>
-          </li>
-        ))}
-      </ul>
+      <Issues issues={issues.filter(({ platform }) => !platforms.some((shown) => shown.platform === platform))} />
     </section>
+  )
+}
+
+/** What stands in the way, and what is only worth a look. */
+function Issues({ issues }: { issues: Preview['issues'] }) {
+  return (
+    <ul>
+      {issues.map(({ code, severity, message, social_account_id }) => (
+        <li key={`${code} ${social_account_id}`} class={severity === 'error' ? 'bad' : 'middling'}>
+          {severity}: <bdi>{message}</bdi>
+        </li>
+      ))}
+    </ul>
   )
 }

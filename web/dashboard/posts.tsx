@@ -1,56 +1,88 @@
-/** Posts: written, scheduled and taken back, with the state of each target and what they led to. */
+/** Posts: written, scheduled and taken back; as a list, and on the days of a month or a week. */
 import { useState } from 'preact/hooks'
-import type { PostWithPerformance } from '../../schemas/resources/post.ts'
-import { money, number, time } from './format.ts'
-import type { Workspace } from './overview-data.ts'
-import { Facts, Failure, Refusal } from './parts.tsx'
+import { localDay } from './address.ts'
+import { localMoment, time } from './format.ts'
+import type { PageProps } from './later.tsx'
+import { Failure } from './parts.tsx'
+import { Changes, Detail, type PostProps, tones } from './post-details.tsx'
 import { type Post, PostForm } from './post-form.tsx'
-import { send, useAnswer } from './query.ts'
+import { timeOfNew } from './post-move.ts'
+import { PostsCalendar } from './posts-calendar.tsx'
+import { useAnswer } from './query.ts'
 
-type PostWithAll = (typeof PostWithPerformance)['_output']
+const listed = 200
+const views = { list: 'List', month: 'Month', week: 'Week' } as const
+type ViewName = keyof typeof views
 
-const tones: Readonly<Record<string, string>> = { published: 'good', failed: 'bad' }
-
-export function PostsPage({ workspace }: { workspace: Workspace }) {
+export function PostsPage({ search, workspace, navigate }: PageProps) {
   const [round, setRound] = useState(0)
-  const [isWriting, setWriting] = useState(false)
-  const { answer, failure } = useAnswer<Post[]>('/posts?limit=200', { round })
+  const [written, write] = useState<{ readonly at: string | undefined }>()
+  const { answer, failure } = useAnswer<Post[]>(`/posts?limit=${listed}`, { round })
   const changed = () => setRound((before) => before + 1)
-  const written = () => {
-    setWriting(false)
+  const done = () => {
+    write(undefined)
     changed()
   }
+  const params = new URLSearchParams(search)
+  const named = params.get('view') ?? ''
+  const view: ViewName = Object.hasOwn(views, named) ? (named as ViewName) : 'list'
+  const day = /^\d{4}-\d\d-\d\d$/.test(params.get('day') ?? '') ? params.get('day')! : today(workspace.timezone)
+  const go = (to: ViewName, on: string) => navigate(`/dashboard/posts?${new URLSearchParams({ view: to, day: on })}`)
+  const now = () => localMoment(new Date().toISOString(), workspace.timezone)
   return (
     <main>
       {failure && <Failure {...failure} />}
-      {isWriting ? (
-        <PostForm workspace={workspace} done={written} />
+      {written ? (
+        <PostForm workspace={workspace} at={written.at} done={done} />
       ) : (
         <div class="controls">
-          <button type="button" onClick={() => setWriting(true)}>
+          <fieldset class="choices" aria-label="View">
+            {Object.entries(views).map(([key, name]) => (
+              <button key={key} type="button" aria-pressed={view === key} onClick={() => go(key as ViewName, day)}>
+                {name}
+              </button>
+            ))}
+          </fieldset>
+          <button type="button" class="main" onClick={() => write({ at: undefined })}>
             Write a post
           </button>
         </div>
       )}
-      <section class="panel" aria-label="Posts">
-        <h2>
-          Posts<span class="label">Newest first, without archived ones</span>
-        </h2>
-        {answer?.length === 0 && <p class="empty">No post yet.</p>}
-        <ul>
-          {answer?.map((post) => (
-            <OnePost key={post.id} post={post} workspace={workspace} changed={changed} />
-          ))}
-        </ul>
-      </section>
+      {view === 'list' ? (
+        <List {...{ posts: answer, workspace, changed }} />
+      ) : (
+        <PostsCalendar
+          {...{ posts: answer, workspace, changed, day }}
+          span={view}
+          go={(on, span = view) => go(span, on)}
+          write={(on) => write({ at: timeOfNew(on, now()) })}
+        />
+      )}
+      {answer?.length === listed && <p class="note">The newest {listed} posts.</p>}
     </main>
   )
 }
 
-interface PostProps {
-  readonly post: Post
-  readonly workspace: Workspace
-  changed(): void
+function today(timezone: string): string {
+  return localDay(Date.now(), timezone)
+}
+
+function List({ posts, ...shown }: Omit<PostProps, 'post'> & { posts: readonly Post[] | undefined }) {
+  return (
+    <section class="panel" aria-label="Posts">
+      <h2>
+        Posts<span class="label">Newest first, without archived ones</span>
+      </h2>
+      {posts?.length === 0 && (
+        <p class="empty">No post yet. Write one: it is a draft until it is given a time and scheduled.</p>
+      )}
+      <ul>
+        {posts?.map((post) => (
+          <OnePost key={post.id} post={post} {...shown} />
+        ))}
+      </ul>
+    </section>
+  )
 }
 
 function OnePost({ post, workspace, changed }: PostProps) {
@@ -75,81 +107,4 @@ function OnePost({ post, workspace, changed }: PostProps) {
       </details>
     </li>
   )
-}
-
-/** What can be done with a post in its state. */
-const actions = [
-  { name: 'Unschedule', path: 'unschedule', states: ['scheduled'] },
-  { name: 'Archive', path: 'archive', states: ['draft', 'scheduled', 'failed'] },
-] as const
-
-function Changes({ post, workspace, changed }: PostProps) {
-  const [isEditing, setEditing] = useState(false)
-  const [refusal, setRefusal] = useState('')
-  const act = async (path: string) => {
-    const sent = await send('POST', `/posts/${post.id}/${path}`)
-    setRefusal('refusal' in sent ? sent.refusal : '')
-    changed()
-  }
-  const edited = () => {
-    setEditing(false)
-    changed()
-  }
-  if (isEditing) return <PostForm post={post} workspace={workspace} done={edited} />
-  return (
-    <div class="controls">
-      {(post.status === 'draft' || post.status === 'scheduled') && (
-        <button type="button" onClick={() => setEditing(true)}>
-          Edit
-        </button>
-      )}
-      {actions
-        .filter(({ states }) => (states as readonly string[]).includes(post.status))
-        .map(({ name, path }) => (
-          <button key={path} type="button" onClick={() => act(path)}>
-            {name}
-          </button>
-        ))}
-      <Refusal text={refusal} />
-    </div>
-  )
-}
-
-function Detail({ id, workspace: { currency } }: { id: number; workspace: Workspace }) {
-  const { answer, failure } = useAnswer<PostWithAll>(`/posts/${id}`)
-  if (answer === undefined) return failure ? <Failure {...failure} /> : <p class="empty">…</p>
-  const { base_caption, targets, performance } = answer
-  const shown = (value: number | null) => (value === null ? '–' : number(value))
-  return (
-    <>
-      <p class="caption">
-        <bdi>{base_caption}</bdi>
-      </p>
-      <ul>
-        {targets.map(({ id: target, platform, status, publish_result }) => (
-          <li key={target} class="event">
-            <span class="name">{platform}</span>
-            <span class={tones[status] ?? ''}>{status}</span>
-            <span class="label">
-              <bdi>{errorOf(publish_result)}</bdi>
-            </span>
-          </li>
-        ))}
-      </ul>
-      <Facts
-        facts={[
-          ['Clicks', shown(performance.clicks)],
-          ['Visitors', shown(performance.visitors)],
-          ['Sessions', shown(performance.sessions)],
-          ['Conversions', shown(performance.conversions)],
-          ['Revenue', money(performance.revenue_cents, currency)],
-        ]}
-      />
-    </>
-  )
-}
-
-function errorOf(result: Readonly<Record<string, unknown>>): string {
-  const { error } = result as { error?: { message?: string } }
-  return error?.message ?? ''
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { listLinks as readLinks } from '../../../postgres/tables/links.ts'
 import { linksListedMax, listLimitMax } from '../../../schemas/api-limits.ts'
 import { laxInt } from '../../../schemas/lax.ts'
-import { LinkResource } from '../../../schemas/resources/link.ts'
+import { LinkResource, linkStatuses } from '../../../schemas/resources/link.ts'
 import { beforeId } from '../../../schemas/resources/page.ts'
 import { defineOperation } from '../define.ts'
 import { serializeLink } from './serialize.ts'
@@ -11,9 +11,10 @@ const LinksQuery = z.object({
   limit: laxInt({
     ge: 1,
     le: listLimitMax,
-    description: `Rows, at most. All links when left out, up to ${linksListedMax}, and fewer where they lead to somewhere very long.`,
+    description: `Rows, at most. All when left out, up to ${linksListedMax}.`,
   }),
   before_id: beforeId('link'),
+  status: z.enum(linkStatuses).optional(),
 })
 
 export const listLinks = defineOperation({
@@ -26,8 +27,10 @@ export const listLinks = defineOperation({
   scope: 'links:read',
   input: { query: LinksQuery },
   output: z.array(LinkResource),
-  async handle({ query: { limit = linksListedMax, before_id }, workspace, stores: { pg }, config }) {
-    const links = await readLinks(pg, workspace.id, { limit, beforeId: before_id })
+  async handle({ query: { limit = linksListedMax, before_id, status }, workspace, stores: { pg }, config }) {
+    const links = await readLinks(pg, workspace.id, {
+      ...{ limit, beforeId: before_id, isArchived: status === 'archived' },
+    })
     return links.map((link) => serializeLink(link, config.shortUrlHost))
   },
 })

@@ -1,0 +1,33 @@
+/** Takes a link out of lists, and puts it back. Neither changes where it leads, nor that it is counted. */
+import { z } from 'zod'
+import { markLinkArchived } from '../../../postgres/tables/links.ts'
+import { idInPath } from '../../../schemas/lax.ts'
+import { problem } from '../../../schemas/problems.ts'
+import { LinkResource } from '../../../schemas/resources/link.ts'
+import { defineOperation } from '../define.ts'
+import { serializeLink } from './serialize.ts'
+
+function defineArchiving(verb: 'archive' | 'unarchive', summary: string) {
+  return defineOperation({
+    name: `link.${verb}`,
+    http: { method: 'POST', path: `/v1/links/{link_id}/${verb}` },
+    summary,
+    tag: 'Links',
+    effect: 'update',
+    scope: 'links:write',
+    input: { path: z.object({ link_id: idInPath('link') }) },
+    output: LinkResource,
+    problems: ['link_not_found'],
+    async handle({ path: { link_id }, workspace, stores: { pg }, config }) {
+      const link = await markLinkArchived(pg, workspace.id, link_id, verb === 'archive')
+      if (link === null) throw problem('link_not_found')
+      return serializeLink(link, config.shortUrlHost)
+    },
+  })
+}
+
+export const archiveLink = defineArchiving(
+  'archive',
+  'Archive a tracked link: lists leave it out, and it redirects and counts as before.',
+)
+export const unarchiveLink = defineArchiving('unarchive', 'Put an archived link back into lists.')

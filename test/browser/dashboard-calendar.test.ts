@@ -1,0 +1,129 @@
+/** Posts on the days of the dashboard's calendar: put there by mouse and by keyboard, refused, taken back. */
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { projectFile } from '../../runtime/paths.ts'
+import { monthAfter } from '../../web/dashboard/calendar-days.ts'
+import { setUpApi } from '../support/api.ts'
+import { setUpDashboard, violations } from '../support/dashboard.ts'
+import { makeAccount } from '../support/publishing.ts'
+
+const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1' })
+const signIn = setUpDashboard({ stores, api, mine })
+
+/** Of a month that is to come, whatever today is. */
+const month = monthAfter(new Date().toISOString().slice(0, 10), 2).slice(0, 7)
+const day = (date: number) => `${month}-${String(date).padStart(2, '0')}`
+const cell = (on: string) => `.calendar [data-day="${on}"]`
+
+async function ask<Answer>(path: string, body?: object): Promise<Answer> {
+  const headers = { 'Content-Type': 'application/json' }
+  const sent = body === undefined ? {} : { method: 'POST' as const, headers, body: JSON.stringify(body) }
+  const response = await api.ask(`/v1${path}`, { key: mine.apiKey, ...sent })
+  expect([path, response.status]).toEqual([path, 200])
+  return (await response.json()) as Answer
+}
+
+async function makePost(title: string, scheduled_at?: string): Promise<number> {
+  const account = await makeAccount(stores, mine.workspaceId, 'x')
+  const post = { title, base_caption: title, social_account_ids: [account] }
+  const { id } = await ask<{ id: number }>('/posts', post)
+  if (scheduled_at !== undefined) await ask(`/posts/${id}/schedule`, { scheduled_at })
+  return id
+}
+
+const stateOf = async (id: number) => {
+  const { status, scheduled_at } = await ask<{ status: string; scheduled_at: string | null }>(`/posts/${id}`)
+  return [status, scheduled_at]
+}
+const drag = (page: Page, title: string, on: string) =>
+  page.locator(`.chip:has-text("${title}")`).dragTo(page.locator(cell(on)))
+
+test('a post is dragged to another day, taken back, and refused where it isn’t ready or the day is over', async (context) => {
+  const scheduled = await makePost('Launch', `${day(10)}T09:30:00Z`)
+  const draft = await makePost('Idea')
+  const page = await signIn(context)
+  await page.goto(`${api.url}/dashboard/posts?view=month&day=${day(1)}`)
+  await page.waitForSelector(`${cell(day(10))} .chip:has-text("Launch")`)
+  await drag(page, 'Launch', day(17))
+  await page.waitForSelector(`${cell(day(17))} .chip:has-text("09:30 Launch")`)
+  await expect.poll(() => stateOf(scheduled)).toEqual(['scheduled', `${day(17)}T09:30:00.000Z`])
+  await page.click('text=Undo')
+  await page.waitForSelector(`${cell(day(10))} .chip:has-text("Launch")`)
+  await expect.poll(() => stateOf(scheduled)).toEqual(['scheduled', `${day(10)}T09:30:00.000Z`])
+
+  await drag(page, 'Idea', day(12))
+  await page.waitForSelector(`${cell(day(12))} .chip.scheduled:has-text("09:00 Idea")`)
+  await page.click('text=Undo')
+  await expect.poll(async () => (await stateOf(draft))[0]).toBe('draft')
+
+  await ask(`/posts/${scheduled}/unschedule`, {})
+  await stores.pg.query("UPDATE social_accounts SET status = 'expired' WHERE workspace_id = $1", [mine.workspaceId])
+  await page.reload()
+  await drag(page, 'Launch', day(20))
+  await page.waitForSelector('[role="alert"]:has-text("connected account")')
+  await page.waitForSelector('.drafts .chip:has-text("Launch")')
+  expect((await stateOf(scheduled))[0]).toBe('draft')
+
+  const yesterday = new Date(Date.now() - 24 * 3_600_000).toISOString().slice(0, 10)
+  await page.goto(`${api.url}/dashboard/posts?view=week&day=${yesterday}`)
+  await page.waitForSelector(`${cell(yesterday)}.over`)
+  expect(await page.$(`${cell(yesterday)} [aria-label^="Write a post"]`)).toBeNull()
+})
+
+test('by keyboard alone: a post is moved by days, weeks and months, let go, and refused a day that is over', async (context) => {
+  const id = await makePost('Launch', `${day(10)}T09:30:00Z`)
+  const page = await signIn(context)
+  await page.goto(`${api.url}/dashboard/posts?view=month&day=${day(1)}`)
+  await page.focus('.chip:has-text("Launch")')
+  for (const key of ['Space', 'ArrowRight', 'ArrowDown']) await page.keyboard.press(key)
+  await page.waitForSelector(`${cell(day(18))}.target`)
+  await page.keyboard.press('Escape')
+  expect(await page.$('.target')).toBeNull()
+  for (const key of ['Space', 'ArrowRight', 'ArrowDown', 'Enter']) await page.keyboard.press(key)
+  await page.waitForSelector(`${cell(day(18))} .chip:has-text("Launch")`)
+  await expect.poll(() => stateOf(id)).toEqual(['scheduled', `${day(18)}T09:30:00.000Z`])
+  // It is still held by the focus: the next move begins where it stands.
+  for (const key of ['Space', 'PageDown', 'Enter']) await page.keyboard.press(key)
+  const later = monthAfter(day(18), 1)
+  await page.waitForSelector(`${cell(later)} .chip:has-text("Launch")`)
+  await expect.poll(() => stateOf(id)).toEqual(['scheduled', `${later}T09:30:00.000Z`])
+  expect(await page.textContent('[role="status"]')).toContain('09:30')
+
+  await page.focus('.chip:has-text("Launch")')
+  for (const key of ['Space', 'PageUp', 'PageUp', 'PageUp', 'PageUp', 'Enter']) await page.keyboard.press(key)
+  await page.waitForSelector('[role="alert"]:has-text("That day is over")')
+  expect(await stateOf(id)).toEqual(['scheduled', `${later}T09:30:00.000Z`])
+})
+
+describe.each(['light', 'dark'] as const)('in %s', (scheme) => {
+  test('axe finds nothing in month and week, at any width', async (context) => {
+    for (const title of ['One', 'Two', 'Three', 'Four', '<i>Five</i>‮']) await makePost(title, `${day(15)}T10:00:00Z`)
+    await makePost('Later')
+    const page = await signIn(context, scheme)
+    for (const width of [1280, 768, 390]) {
+      await page.setViewportSize({ width, height: 900 })
+      for (const view of ['month', 'week']) {
+        await page.goto(`${api.url}/dashboard/posts?view=${view}&day=${day(15)}`)
+        await page.waitForSelector('.chip:has-text("Three")')
+        await page.screenshot({
+          path: projectFile('.cache/test', `dashboard-${view}-${scheme}-${width}.png`),
+          fullPage: true,
+        })
+        expect([width, view, await page.evaluate('document.documentElement.scrollWidth <= innerWidth')]).toEqual([
+          width,
+          view,
+          true,
+        ])
+        expect([width, view, await violations(page)]).toEqual([width, view, []])
+      }
+    }
+    await page.goto(`${api.url}/dashboard/posts?view=month&day=${day(15)}`)
+    await page.click(`${cell(day(15))} >> text=2 more`)
+    await page.click('.chip:has-text("Five")')
+    await page.waitForSelector('dialog .facts')
+    expect(await violations(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await page.click(`${cell(day(15))} [aria-label^="Write a post"]`)
+    expect(await page.inputValue('input[type="datetime-local"]')).toBe(`${day(15)}T09:00`)
+  })
+})

@@ -1,0 +1,71 @@
+/** The dashboard where figures can't be read, and where there are none of one's own yet: it says what is so. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
+import { projectFile } from '../../runtime/paths.ts'
+import { setUpApi, startApi, type TestApi } from '../support/api.ts'
+import { setUpDashboard, violations } from '../support/dashboard.ts'
+import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
+import { foldWhatIsThere } from '../support/fold.ts'
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+
+const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1' })
+const signIn = setUpDashboard({ stores, api, mine })
+/** The same dashboard behind another port, whose ClickHouse can be taken away. */
+let toClickHouse: TcpProxy
+let ch: ClickHouse
+let breakable: TestApi
+beforeAll(async () => {
+  toClickHouse = await startTcpProxy(stores.clickhouseUrl)
+  ch = connectClickHouse(toClickHouse.url)
+  breakable = await startApi({ ...stores, ch }, { apiHost: 'http://127.0.0.1' })
+})
+afterAll(async () => {
+  await breakable?.close()
+  await ch?.close()
+  await toClickHouse?.close()
+})
+
+test('while ClickHouse is away the pages say so, keep the last figures, and go on by themselves', async (context) => {
+  const row = { workspace_id: mine.workspaceId, occurred_at: Date.now() - 60_000, visitor: 1, path: '/a' }
+  await insertEventRows(stores.ch, [makeEventRow(row)])
+  await foldWhatIsThere(stores)
+  const page = await signIn(context)
+  await page.goto(`${breakable.url}/dashboard`)
+  await page.waitForSelector('[data-card="visitors"] strong:text-is("1")')
+  await toClickHouse.set('refusing')
+  await page.waitForSelector('.failure:has-text("Nothing new since")')
+  expect(await page.textContent('[data-card="visitors"] strong')).toBe('1')
+  await page.reload()
+  await page.waitForSelector('section[aria-label="No figures"] >> text=events are still taken')
+  expect(await page.$('[data-card]')).toBeNull()
+  for (const width of [1280, 390]) {
+    await page.setViewportSize({ width, height: 900 })
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+    await page.screenshot({ path: projectFile('.cache/test', `dashboard-away-light-${width}.png`) })
+    expect(await violations(page)).toEqual([])
+  }
+  // What needs no figures works.
+  await page.keyboard.press('g')
+  await page.keyboard.press('l')
+  await page.waitForSelector('text=No link yet')
+  await page.keyboard.press('g')
+  await page.keyboard.press('o')
+  await page.waitForSelector('section[aria-label="No figures"]')
+  await toClickHouse.set('open')
+  await page.waitForSelector('[data-card="visitors"] strong:text-is("1")')
+  expect(await page.$('.failure')).toBeNull()
+})
+
+test('the demo button fills a workspace, goes there, and leads back', async (context) => {
+  const page = await signIn(context)
+  await page.click('text=Fill a demo workspace')
+  const workspaces = page.getByLabel('Workspace')
+  await workspaces.waitFor()
+  await expect.poll(() => workspaces.locator('option:checked').textContent()).toBe('Demo')
+  await foldWhatIsThere(stores)
+  await page.waitForSelector('section[aria-label="Sources"] .row')
+  const visitors = await page.textContent('[data-card="visitors"] strong')
+  expect(Number(visitors!.replace(/[K,]/g, ''))).toBeGreaterThan(1)
+  await workspaces.selectOption(String(mine.workspaceId))
+  await page.waitForSelector('text=Waiting for the first event')
+})

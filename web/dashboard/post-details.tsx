@@ -1,0 +1,106 @@
+/** One post: what can be done with it, the state of each target, and what it led to. */
+import { useState } from 'preact/hooks'
+import type { PostWithPerformance } from '../../schemas/resources/post.ts'
+import { money, number } from './format.ts'
+import type { Workspace } from './overview-data.ts'
+import { Facts, Failure, Refusal } from './parts.tsx'
+import { type Post, PostForm } from './post-form.tsx'
+import { send, useAnswer } from './query.ts'
+
+type PostWithAll = (typeof PostWithPerformance)['_output']
+
+export const tones: Readonly<Record<string, string>> = { published: 'good', failed: 'bad' }
+
+export interface PostProps {
+  readonly post: Post
+  readonly workspace: Workspace
+  changed(): void
+}
+
+/** What can be done with a post in its state. */
+const actions = [
+  { name: 'Unschedule', path: 'unschedule', states: ['scheduled'] },
+  { name: 'Archive', path: 'archive', states: ['draft', 'scheduled', 'failed'] },
+] as const
+
+export function Changes({ post, workspace, changed }: PostProps) {
+  const [isEditing, setEditing] = useState(false)
+  const [refusal, setRefusal] = useState('')
+  const act = async (path: string) => {
+    const sent = await send('POST', `/posts/${post.id}/${path}`)
+    setRefusal('refusal' in sent ? sent.refusal : '')
+    changed()
+  }
+  const edited = () => {
+    setEditing(false)
+    changed()
+  }
+  if (isEditing) return <PostForm post={post} workspace={workspace} done={edited} />
+  return (
+    <div class="controls">
+      {(post.status === 'draft' || post.status === 'scheduled') && (
+        <button type="button" onClick={() => setEditing(true)}>
+          Edit
+        </button>
+      )}
+      {actions
+        .filter(({ states }) => (states as readonly string[]).includes(post.status))
+        .map(({ name, path }) => (
+          <button key={path} type="button" onClick={() => act(path)}>
+            {name}
+          </button>
+        ))}
+      <Refusal text={refusal} />
+    </div>
+  )
+}
+
+export function Detail({ id, workspace: { currency } }: { id: number; workspace: Workspace }) {
+  const { answer, failure } = useAnswer<PostWithAll>(`/posts/${id}`)
+  if (answer === undefined) return failure ? <Failure {...failure} /> : <p class="empty">…</p>
+  const { base_caption, targets, performance } = answer
+  const shown = (value: number | null) => (value === null ? '–' : number(value))
+  return (
+    <>
+      <p class="caption">
+        <bdi>{base_caption}</bdi>
+      </p>
+      <ul>
+        {targets.map(({ id: target, platform, status, publish_result }) => (
+          <li key={target} class="event">
+            <span class="name">{platform}</span>
+            <span class={tones[status] ?? ''}>{status}</span>
+            <Result result={publish_result} />
+          </li>
+        ))}
+      </ul>
+      <Facts
+        facts={[
+          ['Clicks', shown(performance.clicks)],
+          ['Visitors', shown(performance.visitors)],
+          ['Sessions', shown(performance.sessions)],
+          ['Conversions', shown(performance.conversions)],
+          ['Revenue', money(performance.revenue_cents, currency)],
+        ]}
+      />
+    </>
+  )
+}
+
+/** Where the publication is, or why there is none. */
+function Result({ result }: { result: Readonly<Record<string, unknown>> }) {
+  const { error, url } = result as { error?: { message?: string }; url?: string }
+  if (error?.message !== undefined)
+    return (
+      <span class="label">
+        <bdi>{error.message}</bdi>
+      </span>
+    )
+  // A platform's word is no reason to run a script.
+  if (url === undefined || !/^https?:\/\//.test(url)) return null
+  return (
+    <a href={url} target="_blank" rel="noreferrer">
+      Open
+    </a>
+  )
+}

@@ -1,0 +1,174 @@
+/**
+ * Posts on their days. A post is put on another day by dragging it, or with Space, the arrow keys and Enter; its time of day stays. It
+ * stands there at once, and goes back when the API refuses.
+ */
+import { useState } from 'preact/hooks'
+import { dayAfter, dayInWords, firstWeekday, monthAfter, weekOf, weeksOfMonth } from './calendar-days.ts'
+import { Dialog } from './dialog.tsx'
+import { localMoment } from './format.ts'
+import type { Workspace } from './overview-data.ts'
+import { Refusal } from './parts.tsx'
+import { Changes, Detail } from './post-details.tsx'
+import type { Post } from './post-form.tsx'
+import { isMovable } from './post-move.ts'
+import { useMoves } from './use-moves.ts'
+
+type Span = 'month' | 'week'
+
+interface CalendarProps {
+  /** Undefined: not known yet. */
+  readonly posts: readonly Post[] | undefined
+  readonly workspace: Workspace
+  readonly span: Span
+  /** The one that is looked at: `YYYY-MM-DD`. */
+  readonly day: string
+  changed(): void
+  go(day: string, span?: Span): void
+  /** Begins a post for a day. */
+  write(day: string): void
+}
+
+/** More of a day in a month are in its week. */
+const shownInMonth = 4
+const signs: Readonly<Record<Post['status'], string>> = {
+  ...{ draft: '○', scheduled: '◷', publishing: '…' },
+  ...{ published: '✓', failed: '!', archived: '–' },
+}
+
+export function PostsCalendar({ posts, workspace, span, day, changed, go, write }: CalendarProps) {
+  const [opened, open] = useState<number>()
+  const first = firstWeekday()
+  const days = span === 'month' ? weeksOfMonth(day, first).flat() : weekOf(day, first)
+  const localTime = (post: Post) =>
+    post.scheduled_at === null ? null : localMoment(post.scheduled_at, workspace.timezone)
+  const moves = useMoves({
+    posts,
+    timezone: workspace.timezone,
+    localTime,
+    changed,
+    isShown: (on) => days.includes(on),
+    go,
+  })
+  const { shown, held, target, message, refusal, undo, now } = moves
+  const today = now().slice(0, 10)
+  const at = (on: string) =>
+    shown
+      .filter((post) => localTime(post)?.startsWith(on))
+      .sort((one, other) => one.scheduled_at!.localeCompare(other.scheduled_at!))
+  const drafts = shown.filter(({ scheduled_at, status }) => scheduled_at === null && status === 'draft')
+  const openedPost = shown.find(({ id }) => id === opened)
+  const chip = (post: Post) => (
+    <li key={post.id}>
+      <button
+        type="button"
+        id={`post-${post.id}`}
+        class={`chip ${post.status}`}
+        draggable={isMovable(post.status)}
+        aria-description={isMovable(post.status) ? 'Space moves it' : undefined}
+        title={post.title}
+        onDragStart={(event) => moves.drag(post, event)}
+        onDragEnd={moves.letGo}
+        onKeyDown={(event) => moves.pickUp(post, event)}
+        onKeyUp={(event) => event.key === ' ' && event.preventDefault()}
+        onClick={() => open(post.id)}
+      >
+        <span aria-hidden="true">{signs[post.status]}</span> <span class="unseen">{post.status} </span>
+        {localTime(post)?.slice(11)} <bdi>{post.title}</bdi>
+      </button>
+    </li>
+  )
+
+  return (
+    <section class="panel" aria-label="Posts">
+      <div class="tabs">
+        <h2>{dayInWords(days[0]! > day ? days[0]! : day, { month: 'long', year: 'numeric' })}</h2>
+        <span class="choices">
+          <button type="button" aria-label={`The ${span} before`} onClick={() => go(moved(-1))}>
+            ‹
+          </button>
+          <button type="button" onClick={() => go(today)}>
+            Today
+          </button>
+          <button type="button" aria-label={`The ${span} after`} onClick={() => go(moved(1))}>
+            ›
+          </button>
+        </span>
+      </div>
+      <p class="note" role="status">
+        {message || `Drag a post to another day, or press Space on it. Times are those of ${workspace.timezone}.`}{' '}
+        {undo && (
+          <button type="button" class="link" onClick={undo}>
+            Undo
+          </button>
+        )}
+      </p>
+      <Refusal text={refusal} />
+      <div class="weekdays" aria-hidden="true">
+        {days.slice(0, 7).map((on) => (
+          <span key={on}>{dayInWords(on, { weekday: 'short' })}</span>
+        ))}
+      </div>
+      <ol class={`calendar ${span}`}>
+        {days.map((on) => {
+          const all = at(on)
+          const some = span === 'month' && all.length > shownInMonth ? all.slice(0, shownInMonth - 1) : all
+          const isOver = on < today
+          const marks = [
+            ...(isOver ? ['over'] : []),
+            ...(held !== undefined && target === on ? ['target'] : []),
+            ...(span === 'month' && on.slice(0, 7) !== day.slice(0, 7) ? ['beside'] : []),
+          ]
+          return (
+            <li
+              key={on}
+              class={marks.join(' ')}
+              aria-current={on === today ? 'date' : undefined}
+              data-day={on}
+              onDragOver={(event) => moves.over(on, event)}
+              onDrop={(event) => moves.drop(on, event)}
+            >
+              <div class="day">
+                <time dateTime={on}>
+                  <span aria-hidden="true">{Number(on.slice(8))}</span>
+                  <span class="unseen">{dayInWords(on)}</span>
+                </time>
+                {!isOver && (
+                  <button
+                    type="button"
+                    class="link"
+                    aria-label={`Write a post for ${dayInWords(on)}`}
+                    onClick={() => write(on)}
+                  >
+                    +
+                  </button>
+                )}
+              </div>
+              <ul>{some.map(chip)}</ul>
+              {some.length < all.length && (
+                <button type="button" class="link" onClick={() => go(on, 'week')}>
+                  {all.length - some.length} more
+                </button>
+              )}
+            </li>
+          )
+        })}
+      </ol>
+      {drafts.length > 0 && (
+        <section aria-label="Drafts without a time">
+          <h3>Drafts without a time</h3>
+          <ul class="drafts">{drafts.map(chip)}</ul>
+        </section>
+      )}
+      {openedPost && (
+        <Dialog title={openedPost.title} close={() => open(undefined)}>
+          <Changes post={openedPost} workspace={workspace} changed={changed} />
+          <Detail id={openedPost.id} workspace={workspace} />
+        </Dialog>
+      )}
+    </section>
+  )
+
+  function moved(by: 1 | -1): string {
+    return span === 'month' ? monthAfter(`${day.slice(0, 8)}01`, by) : dayAfter(day, 7 * by)
+  }
+}

@@ -1,0 +1,195 @@
+/**
+ * Chooses the days of a range: the first and the last one in a month, by click or with arrows and Enter, or both typed. Days to come can't
+ * be chosen, nor more than the API answers for.
+ */
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { type Days, daysOf, localDay } from './address.ts'
+import { dayAfter, dayByKey, dayInWords, firstWeekday, monthAfter, weekOf, weeksOfMonth } from './calendar-days.ts'
+import { Dialog } from './dialog.tsx'
+import { Refusal } from './parts.tsx'
+
+interface RangeCalendarProps {
+  readonly days: Days | null
+  readonly timezone: string
+  choose(days: Days): void
+  close(): void
+}
+
+/** Of a year with its leap day. */
+const rangeDaysMax = 366
+const dayMs = 24 * 3_600_000
+
+export function RangeCalendar({ days, timezone, choose, close }: RangeCalendarProps) {
+  const today = localDay(Date.now(), timezone)
+  const [from, setFrom] = useState(days?.from.slice(0, 10) ?? '')
+  const [to, setTo] = useState(days?.to.slice(0, 10) ?? '')
+  /** The first day is chosen, the last one isn't yet. */
+  const [isHalf, setHalf] = useState(false)
+  const [pointed, point] = useState(to || today)
+  const [refusal, refuse] = useState('')
+
+  function finish(first: string, last: string): void {
+    const chosen = daysOf(first, last)
+    if (chosen === null) return refuse('The last day is before the first.')
+    if (last > today) return refuse('The last day is still to come.')
+    if (daysBetween(first, last) > rangeDaysMax) return refuse(`A range has at most ${rangeDaysMax} days.`)
+    close()
+    choose(chosen)
+  }
+
+  function pick(day: string): void {
+    refuse('')
+    point(day)
+    if (!isHalf) {
+      setFrom(day)
+      setTo('')
+      setHalf(true)
+    } else if (day < from) finish(day, from)
+    else finish(from, day)
+  }
+
+  return (
+    <Dialog title="Choose days" close={close}>
+      <p class="note" role="status">
+        {isHalf
+          ? `From ${dayInWords(from)}. Choose the last day.`
+          : `Choose the first day and the last one, in ${timezone}.`}
+      </p>
+      <Month
+        {...{ pointed, today, point, pick }}
+        isIn={(day) => (isHalf ? day >= min(from, pointed) && day <= max(from, pointed) : day >= from && day <= to)}
+      />
+      <form
+        class="controls days"
+        onSubmit={(event) => {
+          event.preventDefault()
+          finish(from, to)
+        }}
+      >
+        <label>
+          From
+          <input
+            type="date"
+            name="from"
+            required
+            max={today}
+            value={from}
+            onInput={(event) => setFrom(event.currentTarget.value)}
+          />
+        </label>
+        <label>
+          To
+          <input
+            type="date"
+            name="to"
+            required
+            max={today}
+            value={to}
+            onInput={(event) => setTo(event.currentTarget.value)}
+          />
+        </label>
+        <button type="submit" class="main">
+          Show these days
+        </button>
+      </form>
+      <Refusal text={refusal} />
+    </Dialog>
+  )
+}
+
+interface MonthProps {
+  /** The day that the keys are at; its month is shown. */
+  readonly pointed: string
+  readonly today: string
+  point(day: string): void
+  pick(day: string): void
+  isIn(day: string): boolean
+}
+
+function Month({ pointed, today, point, pick, isIn }: MonthProps) {
+  const place = useRef<HTMLTableElement>(null)
+  const isByKey = useRef(false)
+  const first = firstWeekday()
+  const weeks = weeksOfMonth(pointed, first)
+  const turned = (by: 1 | -1) => min(monthAfter(pointed, by), today)
+  const focus = () => place.current?.querySelector<HTMLElement>('[tabindex="0"]')?.focus()
+  // The dialog, which opens before, gives the focus to its first button.
+  useEffect(focus, [])
+  // At once: the next key of a quick hand is about the new day.
+  useLayoutEffect(() => {
+    if (isByKey.current) focus()
+    isByKey.current = false
+  }, [pointed])
+  const onKey = (event: KeyboardEvent) => {
+    const week = weekOf(pointed, first)
+    const to = { Home: week[0], End: week[6] }[event.key] ?? dayByKey(event.key, pointed)
+    if (to === undefined) return
+    event.preventDefault()
+    isByKey.current = true
+    point(min(to, today))
+  }
+  return (
+    <div class="day-picker">
+      <div class="tabs">
+        <button type="button" aria-label="The month before" onClick={() => point(turned(-1))}>
+          ‹
+        </button>
+        <h3 aria-live="polite">{dayInWords(pointed, { month: 'long', year: 'numeric' })}</h3>
+        <button
+          type="button"
+          aria-label="The month after"
+          disabled={pointed.slice(0, 7) >= today.slice(0, 7)}
+          onClick={() => point(turned(1))}
+        >
+          ›
+        </button>
+      </div>
+      <table ref={place} onKeyDown={onKey}>
+        <thead>
+          <tr>
+            {weeks[0]!.map((day) => (
+              <th key={day} scope="col" abbr={dayInWords(day, { weekday: 'long' })}>
+                {dayInWords(day, { weekday: 'short' })}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {weeks.map((week) => (
+            <tr key={week[0]}>
+              {week.map((day) => (
+                <td key={day} class={isIn(day) ? 'in' : ''}>
+                  <button
+                    type="button"
+                    class={day.slice(0, 7) === pointed.slice(0, 7) ? '' : 'beside'}
+                    data-day={day}
+                    aria-label={dayInWords(day)}
+                    aria-pressed={isIn(day)}
+                    aria-current={day === today ? 'date' : undefined}
+                    tabIndex={day === pointed ? 0 : -1}
+                    disabled={day > today}
+                    onClick={() => pick(day)}
+                  >
+                    {Number(day.slice(8))}
+                  </button>
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function daysBetween(first: string, last: string): number {
+  return (Date.parse(dayAfter(last, 1)) - Date.parse(first)) / dayMs
+}
+
+function min(one: string, other: string): string {
+  return one < other ? one : other
+}
+
+function max(one: string, other: string): string {
+  return one < other ? other : one
+}

@@ -1,0 +1,158 @@
+/** Posts on their way to another day: held by the mouse or the keyboard, shown where they go, and taken back when the API refuses. */
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { dayByKey, dayInWords } from './calendar-days.ts'
+import { localMoment } from './format.ts'
+import type { Post } from './post-form.tsx'
+import { isMovable, moveTo } from './post-move.ts'
+import { send } from './query.ts'
+
+interface MovesOf {
+  readonly posts: readonly Post[] | undefined
+  readonly timezone: string
+  localTime(post: Post): string | null
+  changed(): void
+  isShown(day: string): boolean
+  go(day: string): void
+}
+
+interface Said {
+  readonly message: string
+  readonly refusal: string
+  readonly undo?: (() => void) | undefined
+}
+const nothing: Said = { message: '', refusal: '' }
+
+export function useMoves({ posts, timezone, localTime, changed, isShown, go }: MovesOf) {
+  const [held, hold] = useState<Post>()
+  const [target, aim] = useState<string>()
+  const [said, say] = useState(nothing)
+  /** As the API will have them, or has them by now. */
+  const [ahead, setAhead] = useState<ReadonlyMap<number, Post>>(new Map())
+  const isSending = useRef(false)
+  const toFocus = useRef<number | undefined>(undefined)
+  const now = () => localMoment(new Date().toISOString(), timezone)
+  const shown = (posts ?? []).map((post) => ahead.get(post.id) ?? post)
+
+  useEffect(() => {
+    if (!isSending.current) setAhead(new Map())
+  }, [posts])
+  // It stands in another day's list now, so it is another element.
+  useLayoutEffect(() => {
+    if (toFocus.current === undefined) return
+    document.getElementById(`post-${toFocus.current}`)?.focus()
+    if (held === undefined) toFocus.current = undefined
+  })
+
+  // While a post is held, every key is about it, wherever the focus went as the month changed; also the next one of a quick hand.
+  useLayoutEffect(() => {
+    if (held === undefined || toFocus.current === undefined) return
+    const onKey = (event: KeyboardEvent) => {
+      const to = dayByKey(event.key, target!)
+      if (to !== undefined) aimAt(to)
+      else if (event.key === 'Enter' || event.key === ' ') void put(held, target!)
+      else if (event.key === 'Escape' || event.key === 'Tab') letGo()
+      else return
+      if (event.key === 'Tab') return
+      event.preventDefault()
+      event.stopImmediatePropagation()
+    }
+    addEventListener('keydown', onKey, { capture: true })
+    return () => removeEventListener('keydown', onKey, { capture: true })
+  })
+
+  function aimAt(day: string): void {
+    aim(day)
+    const isOver = day < now().slice(0, 10)
+    say({
+      ...nothing,
+      message: `${dayInWords(day)}${isOver ? ', which is over' : ''}. Enter puts it there, Escape leaves it.`,
+    })
+    if (!isShown(day)) go(day)
+  }
+
+  function letGo(): void {
+    hold(undefined)
+    aim(undefined)
+    say((before) => (before.refusal === '' && before.undo === undefined ? nothing : before))
+  }
+
+  async function put(post: Post, day: string): Promise<void> {
+    hold(undefined)
+    aim(undefined)
+    const move = moveTo(day, { status: post.status, localTime: localTime(post) }, now())
+    if (move === 'stays') return say(nothing)
+    if ('refusal' in move) return say({ ...nothing, refusal: move.refusal })
+    const { path, scheduled_at } = move
+    // Local times have no offset: only its place on the calendar is right until the answer comes.
+    const guess = { ...post, scheduled_at: momentLike(scheduled_at, timezone) }
+    const undo = post.status === 'failed' ? undefined : () => void takeBack(post)
+    await change(
+      post,
+      guess,
+      path,
+      { scheduled_at },
+      { ...nothing, message: `It goes out on ${dayInWords(day)} at ${scheduled_at.slice(11)}.`, undo },
+    )
+  }
+
+  async function takeBack(post: Post): Promise<void> {
+    const isDraft = post.status === 'draft'
+    const body = isDraft ? undefined : { scheduled_at: post.scheduled_at }
+    await change(post, post, isDraft ? 'unschedule' : 'reschedule', body, {
+      ...nothing,
+      message: 'It is back where it was.',
+    })
+  }
+
+  async function change(post: Post, guess: Post, path: string, body: object | undefined, done: Said): Promise<void> {
+    isSending.current = true
+    setAhead((before) => new Map(before).set(post.id, guess))
+    const sent = await send<Post>('POST', `/posts/${post.id}/${path}`, body)
+    isSending.current = false
+    if ('refusal' in sent) {
+      setAhead(new Map())
+      say({ ...nothing, refusal: sent.refusal })
+    } else {
+      setAhead((before) => new Map(before).set(post.id, sent.made))
+      say(done)
+    }
+    changed()
+  }
+
+  return {
+    ...{ shown, held, target, now, letGo, ...said },
+    /** With the mouse. */
+    drag(post: Post, event: DragEvent): void {
+      event.dataTransfer?.setData('text/plain', post.title)
+      toFocus.current = undefined
+      say(nothing)
+      hold(post)
+    },
+    over(day: string, event: DragEvent): void {
+      if (held === undefined) return
+      if (day >= now().slice(0, 10)) event.preventDefault()
+      if (target !== day) aim(day)
+    },
+    drop(day: string, event: DragEvent): void {
+      event.preventDefault()
+      if (held !== undefined) void put(held, day)
+    },
+    /** With the keyboard. */
+    pickUp(post: Post, event: KeyboardEvent): void {
+      if (event.key !== ' ' || held !== undefined) return
+      event.preventDefault()
+      if (!isMovable(post.status))
+        return say({ ...nothing, refusal: `A post that is ${post.status} stays where it is.` })
+      toFocus.current = post.id
+      hold(post)
+      aimAt(localTime(post)?.slice(0, 10) ?? now().slice(0, 10))
+    },
+  }
+}
+
+/** A moment that is local to the timezone, but for hours that the clock skips. */
+function momentLike(local: string, timezone: string): string {
+  const asUtc = Date.parse(`${local}Z`)
+  const shift = Date.parse(`${localMoment(new Date(asUtc).toISOString(), timezone)}Z`) - asUtc
+  return new Date(asUtc - shift).toISOString()
+}

@@ -96,6 +96,16 @@ test('filters by rows, which stand as chips and in the address, with the figures
   await card(page, 'visitors', '3')
 })
 
+test('a filter in the address that can’t be is told, and taken off', async (context) => {
+  await add(...some)
+  const page = await signIn(context)
+  await page.goto(`${new URL(page.url()).origin}/dashboard?device=phone`)
+  await page.waitForSelector('.failure:has-text("There are no such figures")')
+  expect(await page.textContent('.chips')).toContain('device: phone')
+  await page.click('.chips button')
+  await card(page, 'visitors', '3')
+})
+
 test('by keyboard alone: ranges, comparison, a filter and its end, the chart of another card', async (context) => {
   await add(...some)
   const page = await signIn(context)

@@ -41,6 +41,8 @@ export function Chart({ points, before, of, label, currency, timezone, asOf, zoo
   now.current = { points, of, zoom }
 
   useEffect(() => {
+    // Kept: an observer may still be called when the page is gone.
+    const host = place.current!
     const style = getComputedStyle(document.documentElement)
     const color = (name: string) => style.getPropertyValue(name).trim()
     const value = (_: UPlot, counted: number | null) => (counted === null ? '' : shown(counted))
@@ -51,7 +53,7 @@ export function Chart({ points, before, of, label, currency, timezone, asOf, zoo
     const axis = { font, stroke: color('--muted'), grid: { stroke: color('--line'), width: 1 }, ticks: { show: false } }
     const made = new UPlot(
       {
-        width: place.current!.clientWidth,
+        width: host.clientWidth,
         height,
         tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1000), timezone),
         cursor: { y: false, drag: { x: true, y: false, setScale: false } },
@@ -71,11 +73,11 @@ export function Chart({ points, before, of, label, currency, timezone, asOf, zoo
         ],
       },
       data,
-      place.current!,
+      host,
     )
     plot.current = made
-    const resized = new ResizeObserver(() => made.setSize({ width: place.current!.clientWidth, height }))
-    resized.observe(place.current!)
+    const resized = new ResizeObserver(() => made.setSize({ width: host.clientWidth, height }))
+    resized.observe(host)
     return () => {
       resized.disconnect()
       made.destroy()

@@ -22,7 +22,8 @@ export function Later({ load, ...props }: PageProps & { load(): Promise<Page> })
       () => setSince(new Date()),
     )
   }, [])
-  if (since !== undefined) return <Failure since={since} text="the page’s script didn’t come. Load the page anew." />
+  if (since !== undefined)
+    return <Failure since={since} isRefused={false} text="the page’s script didn’t come. Load the page anew." />
   if (loaded === undefined) return <main class="skeleton" aria-busy="true" aria-label="Loading" />
   return <loaded.page {...props} />
 }

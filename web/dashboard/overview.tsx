@@ -24,7 +24,7 @@ import { useOverviewKeys } from './keys.tsx'
 import * as kinds from './list-kinds.ts'
 import type { Overview, Workspace } from './overview-data.ts'
 import { Failure, Isolated } from './parts.tsx'
-import { useAnswer } from './query.ts'
+import { type Failed, useAnswer } from './query.ts'
 import { RangeCalendar } from './range-calendar.tsx'
 import { Lists } from './tables.tsx'
 import { Vitals } from './vitals.tsx'
@@ -64,6 +64,14 @@ export function OverviewPage({ view, workspace, go }: PageProps) {
   const wasShown = useRef(false)
   // What is open over the page stays open while it is found out.
   if (answer === undefined || (isBare && year === undefined && !wasShown.current)) {
+    if (failure?.isRefused) {
+      return (
+        <main>
+          <Failure {...failure} />
+          <Controls {...{ view, go, workspace, live: 0, ...opening }} />
+        </main>
+      )
+    }
     return failure ? <Away {...failure} /> : <main class="skeleton" aria-busy="true" aria-label="Loading" />
   }
   wasShown.current = true
@@ -85,7 +93,7 @@ export function OverviewPage({ view, workspace, go }: PageProps) {
 }
 
 /** There are no figures to keep. */
-function Away(failure: { readonly since: Date; readonly text: string }) {
+function Away(failure: Failed) {
   return (
     <main>
       <Failure {...failure} />

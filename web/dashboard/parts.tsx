@@ -1,7 +1,15 @@
 /** What several pages have. */
 import { useState } from 'preact/hooks'
+import type { Failed } from './query.ts'
 
-export function Failure({ since, text }: { since: Date; text: string }) {
+export function Failure({ since, text, isRefused }: Failed) {
+  if (isRefused) {
+    return (
+      <p class="failure" role="alert">
+        There are no such figures: <Isolated text={text} />. Take the filter off, or choose another range.
+      </p>
+    )
+  }
   return (
     <p class="failure" role="alert">
       Nothing new since {since.toLocaleTimeString()}: <Isolated text={text} />. It is tried again every few seconds.

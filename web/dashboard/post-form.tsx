@@ -52,12 +52,12 @@ export function PostForm({ post, at, workspace, done }: PostFormProps) {
 
   /** A post that was made stays made when its schedule is refused: the next try changes it. */
   async function save(isToSchedule: boolean): Promise<string> {
+    if (isToSchedule && draft.scheduled_at === null) return 'Choose the time first.'
     const saved =
       id === undefined ? await send<Post>('POST', '/posts', draft) : await send<Post>('PATCH', `/posts/${id}`, draft)
     if ('refusal' in saved) return saved.refusal
     setId(saved.made.id)
     if (!isToSchedule) return ''
-    if (draft.scheduled_at === null) return 'Choose the time first.'
     const scheduled = await send('POST', `/posts/${saved.made.id}/schedule`, { scheduled_at: draft.scheduled_at })
     return 'refusal' in scheduled ? scheduled.refusal : ''
   }

@@ -1,11 +1,18 @@
 /** Asks the API as the owner who is signed in: once, or for as long as an answer is looked at. */
 import { useEffect, useState } from 'preact/hooks'
 
+export interface Failed {
+  readonly since: Date
+  readonly text: string
+  /** The question is at fault, not the server: asking again gives the same. */
+  readonly isRefused: boolean
+}
+
 export interface Asked<Answer> {
   /** The newest answer, also while another one is awaited. */
   readonly answer: Answer | undefined
   /** Since when answers fail, and why. */
-  readonly failure: { readonly since: Date; readonly text: string } | undefined
+  readonly failure: Failed | undefined
   /** The answer is of another question than the one that is asked. */
   readonly isStale: boolean
 }
@@ -45,7 +52,7 @@ export function useAnswer<Answer>(
   { isHurried = () => false, againMs = liveMs, round = 0 }: UseOptions<Answer> = {},
 ): Asked<Answer> {
   const [known, setKnown] = useState(() => takeWhatCame<Answer>(path))
-  const [failure, setFailure] = useState<Asked<Answer>['failure']>()
+  const [failure, setFailure] = useState<Failed>()
   useEffect(() => {
     if (path === undefined) return
     const asked = path
@@ -54,9 +61,11 @@ export function useAnswer<Answer>(
 
     async function ask(): Promise<void> {
       let again = againMs
+      let isRefused = false
       try {
         const response = await fetch(`/api/v1${asked}`, { signal: leaving.signal })
         if (response.status === 401) return location.assign('/dashboard/sign-in')
+        isRefused = response.status === 422
         const body = await response.json()
         if (!response.ok) throw new Error(textOf(body.detail ?? String(response.status)))
         setKnown({ path: asked, answer: body as Answer })
@@ -64,7 +73,7 @@ export function useAnswer<Answer>(
         if (isHurried(body as Answer)) again = soonAgainMs
       } catch (error) {
         if (leaving.signal.aborted) return
-        setFailure((before) => ({ since: before?.since ?? new Date(), text: (error as Error).message }))
+        setFailure((before) => ({ since: before?.since ?? new Date(), text: (error as Error).message, isRefused }))
       }
       timer = setTimeout(askWhenSeen, again)
     }

@@ -45,7 +45,7 @@ const link = {
   object_id: objectId('link'),
   label: z.string(),
   destination_url: z.string(),
-  tracking_url: z.string().meta({ description: 'The destination with the parameters of the link.' }),
+  tracking_url: z.string().meta({ description: 'The destination with its parameters.' }),
   post_url: z.string().meta({ description: 'The short URL: what posts contain.' }),
   attribution_key: z.string().meta({ description: 'What the short URL ends in.' }),
   post_id: z.int().nullable().optional(),
@@ -54,10 +54,7 @@ const link = {
   utm_medium: z.string(),
   utm_campaign: z.string(),
   utm_content: z.string(),
-  tracking_params: z
-    .record(z.string(), z.string())
-    .optional()
-    .meta({ description: 'The parameters that the link adds.' }),
+  tracking_params: z.record(z.string(), z.string()).optional().meta({ description: 'What the link adds.' }),
   created_at: dateTime,
   updated_at: dateTime,
 }

@@ -1,5 +1,5 @@
 /** Conversions are credited by what the person did, on whichever browser or server that was. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import type { Conversions } from '../../schemas/resources/conversion.ts'
 import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
 import { foldStored } from '../support/figures.ts'
@@ -68,7 +68,10 @@ test('a touch on the phone has the conversion on the laptop, and so has the link
   const headers = { 'Content-Type': 'application/json' }
   const body = JSON.stringify({ label: 'Sale', destination_url: 'https://example.com/' })
   const made = await api.ask('/v1/links', { method: 'POST', key: mine.apiKey, headers, body })
-  const link = (await made.json()) as { id: number; tracking_url: string }
+  const link = (await made.json()) as { id: number; attribution_key: string; tracking_url: string }
+  // Ingest is told of new links within a moment.
+  const followed = () => fetch(`http://127.0.0.1:${ingest.port}/l/${link.attribution_key}`, { redirect: 'manual' })
+  await vi.waitFor(async () => expect((await followed()).status).toBe(302), 10_000)
   await send(
     view('phone', 0, { url: link.tracking_url }),
     view('laptop', 20, { source: 'old', medium: 'email' }),

@@ -11,10 +11,10 @@ const LinksQuery = z.object({
   limit: laxInt({
     ge: 1,
     le: listLimitMax,
-    description: `Rows, at most. All when left out, up to ${linksListedMax}.`,
+    description: `At most; all when left out, up to ${linksListedMax}.`,
   }),
   before_id: beforeId('link'),
-  status: z.enum(linkStatuses).optional(),
+  status: z.enum(linkStatuses).optional().meta({ description: '`active` when left out.' }),
 })
 
 export const listLinks = defineOperation({

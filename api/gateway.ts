@@ -2,7 +2,9 @@
 import type { ClickHouse } from '../clickhouse/client.ts'
 import type { Postgres } from '../postgres/client.ts'
 import { makeCoalescer } from '../runtime/coalesce.ts'
-import type { FileStorage } from '../runtime/file-storage.ts'
+import type { IdentityHashes } from '../runtime/crypto/identity-hash.ts'
+import type { SecretBox } from '../runtime/crypto/secret-box.ts'
+import type { FileStorage } from '../runtime/files/file-storage.ts'
 import type { RequestHead } from '../runtime/http/head.ts'
 import { type HttpReply, jsonReply } from '../runtime/http/reply.ts'
 import {
@@ -12,11 +14,9 @@ import {
   type NoRoute,
   type Route,
 } from '../runtime/http/server.ts'
-import type { IdentityHashes } from '../runtime/identity-hash.ts'
 import type { Metrics } from '../runtime/metrics.ts'
-import type { SecretBox } from '../runtime/secret-box.ts'
-import { arrivingBodiesBytesMax, bodyDeadlineMs, overviewReuse } from '../schemas/limits.ts'
-import { formOverheadBytesMax } from '../schemas/media-limits.ts'
+import { arrivingBodiesBytesMax, bodyDeadlineMs, overviewReuse } from '../schemas/limits/core-limits.ts'
+import { formOverheadBytesMax } from '../schemas/limits/media-limits.ts'
 import { makeDashboardRoute } from './dashboard/routes.ts'
 import { makeAuthenticator } from './guards/authenticate.ts'
 import type { SignInLimiter } from './guards/rate-limit.ts'

@@ -1,10 +1,10 @@
 /** Rounds of requests to the API, with what the processor did meanwhile. */
 import type { BenchSettings } from './bench.ts'
-import { cpuSeconds, secondsBetween } from './cpu.ts'
-import { disturbanceOf } from './disturbance.ts'
 import type { Installation } from './installation.ts'
-import { runAsking } from './load.ts'
-import type { AskPlan, LoadOutcome } from './load-plan.ts'
+import { runAsking } from './load/load.ts'
+import type { AskPlan, LoadOutcome } from './load/load-plan.ts'
+import { cpuSeconds, secondsBetween } from './measure/cpu.ts'
+import { disturbanceOf } from './measure/disturbance.ts'
 
 export type Asking = Pick<AskPlan, 'questions' | 'connections' | 'requests' | 'rate'>
 

@@ -1,7 +1,8 @@
 /** What every scenario is given, and what it gives back. */
-import type { Cores } from './cores.ts'
-import type { Latency } from './load-plan.ts'
-import type { StageShare } from './profile.ts'
+
+import type { Latency } from './load/load-plan.ts'
+import type { Cores } from './measure/cores.ts'
+import type { StageShare } from './measure/profile.ts'
 
 export interface BenchSettings {
   readonly cores: Cores | string

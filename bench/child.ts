@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { closeSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { childEnvironment } from '../runtime/config.ts'
-import { lastLogLine, openLogFile } from '../start/log-file.ts'
-import { type Cores, startOnCore } from './cores.ts'
+import { lastLogLine, openLogFile } from '../start/processes/log-file.ts'
+import { type Cores, startOnCore } from './measure/cores.ts'
 
 export interface BenchChild {
   readonly pid: number

@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ClickHouse, connectClickHouse } from '../clickhouse/client.ts'
 import { migrateClickHouse } from '../clickhouse/migrate.ts'
-import { type EventRow, eventColumns } from '../schemas/row.ts'
-import { compileRowEncoder, rowBytesBound } from '../schemas/row-codec.ts'
+import { type EventRow, eventColumns } from '../schemas/event/row.ts'
+import { compileRowEncoder, rowBytesBound } from '../schemas/event/row-codec.ts'
 import { prepareClickHouse } from '../start/stores/clickhouse.ts'
-import { type DayOptions, dayOfEvents } from './day-of-events.ts'
+import { type DayOptions, dayOfEvents } from './data/day-of-events.ts'
 
 const day: DayOptions = { events: 1_000_000, workspaces: 20, seed: 20_261_120, start: Date.UTC(2026, 10, 19) }
 const rowsPerInsert = 100_000

@@ -19,8 +19,8 @@ import { prepareRedis } from '../start/stores/redis.ts'
 import type { Store } from '../start/stores/store.ts'
 import { type BenchChild, startChild, stopProcess } from './child.ts'
 import { atEnd } from './clean-up.ts'
-import { type Cores, moveAllThreads, startOnCore } from './cores.ts'
-import { cpuSeconds, readCpu, secondsBetween } from './cpu.ts'
+import { type Cores, moveAllThreads, startOnCore } from './measure/cores.ts'
+import { cpuSeconds, readCpu, secondsBetween } from './measure/cpu.ts'
 
 export interface Backlog {
   readonly bytes: number

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectFile } from '../runtime/paths.ts'
 import type { ScenarioResult } from './bench.ts'
-import type { MachineFacts } from './machine.ts'
+import type { MachineFacts } from './measure/machine.ts'
 import { type ScenarioName, scenarioNames } from './options.ts'
 
 export interface KeptResult extends Omit<ScenarioResult, 'rounds' | 'stages'> {

@@ -1,12 +1,12 @@
 /** One round of `ship`: the same segments, under new ids, into one of the two tables. */
 import { fold } from '../pipeline/fold/fold.ts'
 import { advanceMark, leaseSegments } from '../postgres/tables/segment-leases.ts'
-import { segmentLeaseSize } from '../schemas/limits.ts'
-import type { Cores } from './cores.ts'
-import { type CpuSnapshot, cpuSeconds, readCpu, secondsBetween } from './cpu.ts'
-import { disturbanceOf } from './disturbance.ts'
+import { segmentLeaseSize } from '../schemas/limits/core-limits.ts'
+import { insertSegments, type Segment, stampIds } from './data/segments.ts'
 import type { Installation } from './installation.ts'
-import { insertSegments, type Segment, stampIds } from './segments.ts'
+import type { Cores } from './measure/cores.ts'
+import { type CpuSnapshot, cpuSeconds, readCpu, secondsBetween } from './measure/cpu.ts'
+import { disturbanceOf } from './measure/disturbance.ts'
 
 export interface SegmentsOutcome {
   /** Until the last row was where it should be. */

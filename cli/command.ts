@@ -1,7 +1,7 @@
 /** Definition of a command, and parsing of its arguments. One table of options gives parsing, help and errors. */
 import { parseArgs } from 'node:util'
 import type { SettingError } from '../runtime/config.ts'
-import { parseDateTime } from '../schemas/date-time.ts'
+import { parseDateTime } from '../schemas/time/date-time.ts'
 import { didYouMean } from './closest.ts'
 import type { Installation } from './installation.ts'
 

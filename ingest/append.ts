@@ -1,7 +1,7 @@
 /** Puts enriched events into the logs, each client event id once. */
 import type { Clock } from '../runtime/clock.ts'
-import { deriveHashKey, type HashKey, hash64, hashed } from '../runtime/hash.ts'
-import type { BotVisitRow, EventRow, Hash64 } from '../schemas/row.ts'
+import { deriveHashKey, type HashKey, hash64, hashed } from '../runtime/crypto/hash.ts'
+import type { BotVisitRow, EventRow, Hash64 } from '../schemas/event/row.ts'
 import type { DedupWindow } from './log/dedup-window.ts'
 import type { LogWriter } from './log/writer.ts'
 import type { Enriched, IngestWorkspace } from './outcome.ts'

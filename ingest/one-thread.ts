@@ -1,8 +1,8 @@
 /** A node whose one thread takes events, writes and ships them. */
-import type { BotVisitRow, EventRow, LinkClickRow, StreamName } from '../schemas/row.ts'
-import { hourMs } from '../schemas/time-zone.ts'
-import { watchCapacity } from './capacity.ts'
-import { describeHealth } from './health.ts'
+import type { BotVisitRow, EventRow, LinkClickRow, StreamName } from '../schemas/event/row.ts'
+import { hourMs } from '../schemas/time/time-zone.ts'
+import { watchCapacity } from './http/capacity.ts'
+import { describeHealth } from './http/health.ts'
 import { DedupWindow } from './log/dedup-window.ts'
 import { openSegmentNumbers } from './log/segment-numbers.ts'
 import { answersEndMs, drainMs, makeReceiver, type Node, type Receiving, type Tables } from './node.ts'

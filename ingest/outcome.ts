@@ -1,6 +1,7 @@
 /** What passes between the steps of ingest: who sent an event, and what became of it. */
-import type { BotVisitRow, EventRow } from '../schemas/row.ts'
-import type { ValidationError } from '../schemas/validation-errors.ts'
+
+import type { ValidationError } from '../schemas/errors/validation-errors.ts'
+import type { BotVisitRow, EventRow } from '../schemas/event/row.ts'
 
 /** The sender of a request, as far as the steps may know it. The address is used for hashing and goes no further. */
 export interface Sender {

@@ -1,14 +1,14 @@
 /** What ingest counts, by closed lists of labels. */
 import type { Clock } from '../runtime/clock.ts'
 import type { Metrics } from '../runtime/metrics.ts'
-import type { StreamName } from '../schemas/row.ts'
-import { hourMs } from '../schemas/time-zone.ts'
+import type { StreamName } from '../schemas/event/row.ts'
+import { hourMs } from '../schemas/time/time-zone.ts'
+import type { DropReason } from './enrich/facts.ts'
+import type { Reason } from './http/receive.ts'
+import type { LinkOutcome } from './http/redirect.ts'
 import type { DedupWindow } from './log/dedup-window.ts'
-import type { Reason } from './receive.ts'
-import type { LinkOutcome } from './redirect.ts'
 import type { Claims } from './ship/claim.ts'
 import type { Shipper } from './ship/shipper.ts'
-import type { DropReason } from './steps/facts.ts'
 
 const syncBuckets = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2]
 

@@ -4,8 +4,8 @@
  */
 import { readClickHouseClock } from '../clickhouse/clock.ts'
 import { readPostgresClock } from '../postgres/clock.ts'
-import { deletionClockOffMaxMs } from '../schemas/limits.ts'
-import type { JobContext } from './job.ts'
+import { deletionClockOffMaxMs } from '../schemas/limits/core-limits.ts'
+import type { JobContext } from './queue/job.ts'
 
 /** Two clocks disagree, and it is unknown which one is right, so nothing was deleted. */
 export class ClocksDisagree extends Error {

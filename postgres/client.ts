@@ -5,7 +5,7 @@
  */
 import pg from 'pg'
 import { isNetworkError, StoreUnavailable } from '../runtime/store-error.ts'
-import { postgresDeadlineMs } from '../schemas/limits.ts'
+import { postgresDeadlineMs } from '../schemas/limits/core-limits.ts'
 import { keepListening } from './listen.ts'
 
 export interface QueryOptions {

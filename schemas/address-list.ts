@@ -3,7 +3,7 @@
  * line, with `#` before remarks. Whatever isn't all of that is refused as a whole.
  */
 import { isIP } from 'node:net'
-import { addressPrefixLeast, addressRangesMax } from './bot-limits.ts'
+import { addressPrefixLeast, addressRangesMax } from './limits/bot-limits.ts'
 
 export interface AddressList {
   /** When it was like this, in milliseconds since 1970. */

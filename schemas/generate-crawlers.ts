@@ -8,8 +8,8 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { getDomain, getHostname } from 'tldts'
+import type { BotCategory } from './event/row.ts'
 import { operatorNames, reportingSites } from './reference/operators.ts'
-import type { BotCategory } from './row.ts'
 
 interface Listed {
   readonly pattern: string

@@ -13,13 +13,13 @@ import { Ajv } from 'ajv'
 import standalone from 'ajv/dist/standalone/index.js'
 import { build } from 'esbuild'
 import { projectFile } from '../runtime/paths.ts'
-import { bodySchemas } from './event-schemas.ts'
+import { bodySchemas } from './event/event-schemas.ts'
 import { generateCrawlers } from './generate-crawlers.ts'
 
 export const generatedFile = projectFile('schemas/generated/validators.js')
 export const crawlersFile = projectFile('schemas/generated/crawlers.js')
 
-const header = `// Made by schemas/generate.ts from schemas/event-schemas.ts: change those and run \`npm run generate\`.\n`
+const header = `// Made by schemas/generate.ts from schemas/event/event-schemas.ts: change those and run \`npm run generate\`.\n`
 
 /** The text of the generated module: two exports, \`fast\` and \`exact\`, each an object of validators by schema name. */
 export async function generateValidators(): Promise<string> {

@@ -9,11 +9,11 @@
  * Held by test/unit/json-body.test.ts and test/property/json-body.test.ts.
  */
 import { isUtf8 } from 'node:buffer'
-import { describeJsonError } from './json-error.ts'
+import { describeJsonError } from './errors/json-error.ts'
+import { problems } from './errors/problems.ts'
+import { jsonInvalid, type ValidationError } from './errors/validation-errors.ts'
 import { findUnstorableText } from './json-text.ts'
-import { jsonDepthMax, jsonNumberDigitsMax } from './limits.ts'
-import { problems } from './problems.ts'
-import { jsonInvalid, type ValidationError } from './validation-errors.ts'
+import { jsonDepthMax, jsonNumberDigitsMax } from './limits/core-limits.ts'
 
 export type JsonBody =
   | { readonly ok: true; readonly value: unknown }

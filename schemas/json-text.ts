@@ -2,7 +2,7 @@
  * Finds the texts of a JSON value that can't be stored: those with NUL or a lone surrogate, which only escapes can
  * bring in. Keys count as well as values.
  */
-import { nulCharacter, stringUnicode, type ValidationError } from './validation-errors.ts'
+import { nulCharacter, stringUnicode, type ValidationError } from './errors/validation-errors.ts'
 
 /** A body full of them is told of the first ones only: an answer isn't larger than what was asked. */
 const errorsMax = 20

@@ -4,8 +4,8 @@
  * `zod-errors.ts` finds from the raw value what to say. Held by test/unit/lax.test.ts.
  */
 import { z } from 'zod'
-import { enumError } from './validation-errors.ts'
-import type { Build } from './zod-errors.ts'
+import { enumError } from './errors/validation-errors.ts'
+import type { Build } from './errors/zod-errors.ts'
 
 // Pydantic takes Unicode's White_Space off both ends, of which U+FEFF is none.
 const space = '[\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]*'

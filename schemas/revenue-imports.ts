@@ -1,7 +1,7 @@
 /** Lines of the files that `svc revenue import`, `svc revenue rates` and `svc ads import` read. */
 import { z } from 'zod'
+import { adNameLengthMax, providerIdLengthMax, revenueCentsMax } from './limits/revenue-limits.ts'
 import { isCurrency, revenueProviders } from './revenue.ts'
-import { adNameLengthMax, providerIdLengthMax, revenueCentsMax } from './revenue-limits.ts'
 
 /** Of other objects' ids: without NUL, which Postgres can't hold. */
 export const providerId = z

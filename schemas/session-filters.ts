@@ -3,12 +3,12 @@
  * test/property/overview-filters.test.ts holds them.
  */
 import { z } from 'zod'
+import { enumError } from './errors/validation-errors.ts'
+import type { Build } from './errors/zod-errors.ts'
+import { devices } from './event/row.ts'
 import { repeated } from './lax.ts'
-import { filterTextLengthMax, filterValuesMax } from './limits.ts'
+import { filterTextLengthMax, filterValuesMax } from './limits/core-limits.ts'
 import { channels } from './reference/channels.ts'
-import { devices } from './row.ts'
-import { enumError } from './validation-errors.ts'
-import type { Build } from './zod-errors.ts'
 
 /** Of the session's entry, except that any pageview or event may have one of the last three. */
 export const filterNames = [

@@ -3,7 +3,7 @@
  * chain as any call of the browser's session. One that fails, or isn't there soon, is left to the browser to ask for.
  */
 import type { RequestHead } from '../../runtime/http/head.ts'
-import { firstAnswersWithinMs } from '../../schemas/api-limits.ts'
+import { firstAnswersWithinMs } from '../../schemas/limits/api-limits.ts'
 import type { Operation } from '../operations/define.ts'
 import { runCall } from '../operations/run.ts'
 import { addressOf, type RestGateway, readQuery } from '../transports/rest.ts'

@@ -9,9 +9,9 @@ import type { Queryable } from '../../postgres/client.ts'
 import { type FoundApiKey, findApiKey, touchApiKey } from '../../postgres/tables/api-keys.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { Log } from '../../runtime/log.ts'
+import { problem } from '../../schemas/errors/problems.ts'
 import { isWellFormedSecretKey, sha256Of } from '../../schemas/keys.ts'
-import { apiKeyCacheMax, apiKeyCacheMs, apiKeyTouchMs } from '../../schemas/limits.ts'
-import { problem } from '../../schemas/problems.ts'
+import { apiKeyCacheMax, apiKeyCacheMs, apiKeyTouchMs } from '../../schemas/limits/core-limits.ts'
 
 export interface Authenticator {
   /**

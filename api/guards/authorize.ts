@@ -1,6 +1,6 @@
 /** Refusals of a valid key: 402 without a plan, 403 outside its workspace and scopes. */
 import type { FoundApiKey } from '../../postgres/tables/api-keys.ts'
-import { problem } from '../../schemas/problems.ts'
+import { problem } from '../../schemas/errors/problems.ts'
 import type { Operation } from '../operations/define.ts'
 
 /** Refuses by the key alone. */

@@ -6,13 +6,13 @@ import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis, RateLimi
 import type { FoundApiKey } from '../../postgres/tables/api-keys.ts'
 import type { PlanKey } from '../../postgres/tables/workspaces.ts'
 import type { Clock } from '../../runtime/clock.ts'
+import { sha256Of } from '../../schemas/keys.ts'
 import {
   rateLimitWindowMs,
   signInTriesOfAddressMax,
   signInTriesOfEmailMax,
   signInWindowMs,
-} from '../../schemas/api-limits.ts'
-import { sha256Of } from '../../schemas/keys.ts'
+} from '../../schemas/limits/api-limits.ts'
 
 export interface RateLimiter {
   /** Counts a request of the key. */

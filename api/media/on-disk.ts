@@ -1,5 +1,5 @@
 /** The media storage as one of the stores that a request needs. */
-import { NoRoom } from '../../runtime/file-storage.ts'
+import { NoRoom } from '../../runtime/files/file-storage.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 
 /** Whatever the disk can't do now is a store that is away, as others may be. @throws StoreUnavailable */

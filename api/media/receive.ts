@@ -3,11 +3,11 @@
  * then its size, and at its end whether it is whole. Nothing is left of one that isn't returned. Held by
  * test/integration/media-upload.test.ts and test/integration/media-memory.test.ts.
  */
-import type { Draft, FileStorage } from '../../runtime/file-storage.ts'
-import { filenameLengthMax, imagePixelsMax, originalFilenameLengthMax } from '../../schemas/media-limits.ts'
-import { problem } from '../../schemas/problems.ts'
+import type { Draft, FileStorage } from '../../runtime/files/file-storage.ts'
+import { problem } from '../../schemas/errors/problems.ts'
+import { nulCharacter, stringTooLong, stringUnicode, valueError } from '../../schemas/errors/validation-errors.ts'
+import { filenameLengthMax, imagePixelsMax, originalFilenameLengthMax } from '../../schemas/limits/media-limits.ts'
 import type { UploadedFile } from '../../schemas/resources/media.ts'
-import { nulCharacter, stringTooLong, stringUnicode, valueError } from '../../schemas/validation-errors.ts'
 import { type Inspection, inspect, type Size } from './inspect.ts'
 import { onDisk } from './on-disk.ts'
 import { isDeclared, type MediaType, safeName, signatureBytes, typeOf } from './types.ts'

@@ -4,9 +4,14 @@
  */
 import type { Postgres } from '../../postgres/client.ts'
 import { findMediaBytes, lockMediaBytes } from '../../postgres/tables/media.ts'
-import type { FileStorage } from '../../runtime/file-storage.ts'
+import type { FileStorage } from '../../runtime/files/file-storage.ts'
 import type { Log } from '../../runtime/log.ts'
-import { mediaDraftAgeMs, mediaOrphanAgeMs, mediaSweepFilesEach, mediaSweepMs } from '../../schemas/media-limits.ts'
+import {
+  mediaDraftAgeMs,
+  mediaOrphanAgeMs,
+  mediaSweepFilesEach,
+  mediaSweepMs,
+} from '../../schemas/limits/media-limits.ts'
 
 export interface Swept {
   readonly drafts: number

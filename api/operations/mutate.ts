@@ -18,7 +18,7 @@ import {
   tryLockIdempotencyKey,
 } from '../../postgres/tables/idempotency.ts'
 import { insertOutbox } from '../../postgres/tables/outbox.ts'
-import { Problem, problem } from '../../schemas/problems.ts'
+import { Problem, problem } from '../../schemas/errors/problems.ts'
 import type { Context, Operation, OperationInput } from './define.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
 

@@ -1,5 +1,5 @@
 /** The outcome of a call, for any transport. */
-import { Problem } from '../../schemas/problems.ts'
+import { Problem } from '../../schemas/errors/problems.ts'
 
 export interface Outcome {
   readonly status: number

@@ -1,10 +1,10 @@
 /** Validates an operation's input: turns what a transport collected into the handler's arguments. */
 import { z } from 'zod'
-import { idempotencyKeyLengthMax } from '../../schemas/api-limits.ts'
+import { invalid } from '../../schemas/errors/problems.ts'
+import type { ValidationError } from '../../schemas/errors/validation-errors.ts'
+import { type Part, parsePart } from '../../schemas/errors/zod-errors.ts'
 import { findUnstorableText } from '../../schemas/json-text.ts'
-import { invalid } from '../../schemas/problems.ts'
-import type { ValidationError } from '../../schemas/validation-errors.ts'
-import { type Part, parsePart } from '../../schemas/zod-errors.ts'
+import { idempotencyKeyLengthMax } from '../../schemas/limits/api-limits.ts'
 import type { Operation } from './define.ts'
 
 /** As sent, by a transport: path and query (by HTTP texts), a parsed body (undefined when there was none). */

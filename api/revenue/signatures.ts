@@ -3,8 +3,8 @@
  * time. Lemon Squeezy signs no time: a repeat of its events is told by the ledger alone.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { revenueToleranceMs, signaturesPerEventMax } from '../../schemas/limits/revenue-limits.ts'
 import type { RevenueProvider } from '../../schemas/revenue.ts'
-import { revenueToleranceMs, signaturesPerEventMax } from '../../schemas/revenue-limits.ts'
 
 type Headers = ReadonlyMap<string, string>
 

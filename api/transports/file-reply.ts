@@ -2,7 +2,7 @@
 import { isKnownEtag } from '../../runtime/http/etag.ts'
 import type { RequestHead } from '../../runtime/http/head.ts'
 import { type HttpReply, jsonReply } from '../../runtime/http/reply.ts'
-import { problem } from '../../schemas/problems.ts'
+import { problem } from '../../schemas/errors/problems.ts'
 import type { FileContent } from '../operations/file-output.ts'
 
 type Conditions = Pick<RequestHead, 'method' | 'headers'>

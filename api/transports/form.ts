@@ -1,11 +1,11 @@
 /** Forms with a file (multipart/form-data). What is wrong with a form as a form is refused here; of its fields the schema judges. */
 import { isUtf8 } from 'node:buffer'
-import type { FileStorage } from '../../runtime/file-storage.ts'
+import type { FileStorage } from '../../runtime/files/file-storage.ts'
 import type { StreamedRequest } from '../../runtime/http/server.ts'
 import { BodyFailed } from '../../runtime/http/streamed-body.ts'
-import { formFieldBytesMax, formPartsMax, uploadsAtOnceMax } from '../../schemas/media-limits.ts'
-import { invalid, problem } from '../../schemas/problems.ts'
-import { nulCharacter, type ValidationError, valueError } from '../../schemas/validation-errors.ts'
+import { invalid, problem } from '../../schemas/errors/problems.ts'
+import { nulCharacter, type ValidationError, valueError } from '../../schemas/errors/validation-errors.ts'
+import { formFieldBytesMax, formPartsMax, uploadsAtOnceMax } from '../../schemas/limits/media-limits.ts'
 import { type MediaLimits, type ReceivedFile, receiveFile } from '../media/receive.ts'
 import { boundaryOf, FormFault, type Part, readParts } from './multipart.ts'
 

@@ -3,7 +3,7 @@
  * All of it is read off the operation. Held by test/contract/mcp-tools.test.ts.
  */
 import type { z } from 'zod'
-import { idempotencyKeyLengthMax } from '../../schemas/api-limits.ts'
+import { idempotencyKeyLengthMax } from '../../schemas/limits/api-limits.ts'
 import type { Effect, Operation } from '../operations/define.ts'
 import { isFileOutput } from '../operations/file-output.ts'
 import type { RawInput } from '../operations/validate.ts'

@@ -7,7 +7,7 @@
  *
  * Held by test/property/multipart.test.ts and test/integration/media-upload.test.ts.
  */
-import { formHeadBytesMax } from '../../schemas/media-limits.ts'
+import { formHeadBytesMax } from '../../schemas/limits/media-limits.ts'
 
 export interface Part {
   /** Empty where there is none. */

@@ -1,7 +1,7 @@
 /** The refusals of the OpenAPI document: which an operation can answer, with their bodies and headers. */
 import { refusals } from '../../runtime/http/refusals.ts'
-import { problems } from '../../schemas/problems.ts'
-import { greaterThanEqual, missing } from '../../schemas/validation-errors.ts'
+import { problems } from '../../schemas/errors/problems.ts'
+import { greaterThanEqual, missing } from '../../schemas/errors/validation-errors.ts'
 import type { Operation } from '../operations/define.ts'
 
 const string = { type: 'string' }

@@ -10,9 +10,9 @@ import { scopes } from '../../schemas/scopes.ts'
 import type { BenchSettings, Figure, ScenarioResult } from '../bench.ts'
 import { startChild } from '../child.ts'
 import { Installation } from '../installation.ts'
-import { median } from '../latency.ts'
-import { runAsking } from '../load.ts'
-import type { LoadOutcome, Question } from '../load-plan.ts'
+import { median } from '../load/latency.ts'
+import { runAsking } from '../load/load.ts'
+import type { LoadOutcome, Question } from '../load/load-plan.ts'
 
 export const connections = 64
 export const posts = 300
@@ -42,7 +42,7 @@ export async function api(settings: BenchSettings): Promise<ScenarioResult> {
   try {
     const { workspaceId, apiKey } = await fillWorkspace(installation, isShort ? 5 : posts)
     const reference = await startChild({
-      file: 'bench/reference-api-server.js',
+      file: 'bench/references/reference-api-server.js',
       cores,
       side: 'server',
       logFile: join(installation.folder, 'logs', 'reference.log'),

@@ -1,11 +1,11 @@
 /** From an event's 202 until the overview shows it, at several rates. */
 import type { BenchSettings, EventCounts, Figure, ScenarioResult } from '../bench.ts'
 import { allServices, Installation } from '../installation.ts'
-import { percentile } from '../latency.ts'
-import { type PairOptions, runCounted } from '../pairs.ts'
-import { askEveryMs, type Probed, probe } from '../probe.ts'
-import { productSide } from '../reference.ts'
-import type { Shape } from '../round.ts'
+import { percentile } from '../load/latency.ts'
+import { type PairOptions, runCounted } from '../measure/pairs.ts'
+import { askEveryMs, type Probed, probe } from '../measure/probe.ts'
+import type { Shape } from '../measure/round.ts'
+import { productSide } from '../references/reference.ts'
 
 const shape: Shape = { connections: 64, eventsPerRequest: 1 }
 /** Events a second. */

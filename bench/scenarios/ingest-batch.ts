@@ -1,8 +1,8 @@
 /** A hundred events a request, beside R with single ones. */
 import type { BenchSettings, EventCounts, ScenarioResult } from '../bench.ts'
 import { Installation } from '../installation.ts'
-import { ratioFigures, runPairs } from '../pairs.ts'
-import { productSide, referenceSide, startReference } from '../reference.ts'
+import { ratioFigures, runPairs } from '../measure/pairs.ts'
+import { productSide, referenceSide, startReference } from '../references/reference.ts'
 
 const connections = 64
 const eventsPerRequest = 100

@@ -2,11 +2,11 @@
 import { join } from 'node:path'
 import type { BenchSettings, EventCounts, Figure, ScenarioResult } from '../bench.ts'
 import { Installation } from '../installation.ts'
-import { median } from '../latency.ts'
-import { type PairOptions, type Pairs, ratioFigures, runCounted, runPairs } from '../pairs.ts'
-import { readStages, type StageShare, watchThread } from '../profile.ts'
-import { productSide, referenceSide, startReference } from '../reference.ts'
-import type { Round, Shape } from '../round.ts'
+import { median } from '../load/latency.ts'
+import { type PairOptions, type Pairs, ratioFigures, runCounted, runPairs } from '../measure/pairs.ts'
+import { readStages, type StageShare, watchThread } from '../measure/profile.ts'
+import type { Round, Shape } from '../measure/round.ts'
+import { productSide, referenceSide, startReference } from '../references/reference.ts'
 
 const main: Shape = { connections: 256, eventsPerRequest: 1 }
 const others: [measure: string, shape: Shape][] = [

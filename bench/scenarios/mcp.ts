@@ -4,9 +4,9 @@
  */
 import type { BenchSettings, Figure, ScenarioResult } from '../bench.ts'
 import { Installation } from '../installation.ts'
-import { median } from '../latency.ts'
-import { runAsking } from '../load.ts'
-import type { LoadOutcome, Question } from '../load-plan.ts'
+import { median } from '../load/latency.ts'
+import { runAsking } from '../load/load.ts'
+import type { LoadOutcome, Question } from '../load/load-plan.ts'
 import { connections, fillWorkspace, measureTrial, posts, roundSeconds, trialRequests } from './api.ts'
 
 const body = JSON.stringify({

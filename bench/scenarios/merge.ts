@@ -5,12 +5,12 @@
 
 import { mergeInbox } from '../../pipeline/people/merge.ts'
 import type { Postgres } from '../../postgres/client.ts'
-import { type IdentityHashes, makeIdentityHashes } from '../../runtime/identity-hash.ts'
+import { type IdentityHashes, makeIdentityHashes } from '../../runtime/crypto/identity-hash.ts'
 import { makeLog } from '../../runtime/log.ts'
-import { inboxRowsPerMerge } from '../../schemas/limits.ts'
+import { inboxRowsPerMerge } from '../../schemas/limits/core-limits.ts'
 import type { BenchSettings, ScenarioResult } from '../bench.ts'
 import { Installation } from '../installation.ts'
-import { median } from '../latency.ts'
+import { median } from '../load/latency.ts'
 
 const rowsEach = 20_000
 const rowsShort = 500

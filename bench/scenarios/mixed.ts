@@ -6,16 +6,16 @@
  */
 import { type AskRound, askAndCount } from '../asking.ts'
 import type { BenchSettings, EventCounts, Figure, ScenarioResult } from '../bench.ts'
-import { backlogCourse, lagOf, type Sample, watchFreshness } from '../freshness.ts'
+import { countSeeded, seed, untilFolded, untilSettled } from '../data/seeded.ts'
+import { startTrickle } from '../data/trickle.ts'
 import { allServices, Installation } from '../installation.ts'
-import type { Question } from '../load-plan.ts'
-import { type MemoryCourse, watchMemory } from '../memory.ts'
-import { type PairOptions, runCounted } from '../pairs.ts'
-import { lastDays, repeatedQuestion } from '../questions.ts'
-import { productSide } from '../reference.ts'
-import type { Shape } from '../round.ts'
-import { countSeeded, seed, untilFolded, untilSettled } from '../seeded.ts'
-import { startTrickle } from '../trickle.ts'
+import type { Question } from '../load/load-plan.ts'
+import { lastDays, repeatedQuestion } from '../load/questions.ts'
+import { backlogCourse, lagOf, type Sample, watchFreshness } from '../measure/freshness.ts'
+import { type MemoryCourse, watchMemory } from '../measure/memory.ts'
+import { type PairOptions, runCounted } from '../measure/pairs.ts'
+import type { Shape } from '../measure/round.ts'
+import { productSide } from '../references/reference.ts'
 
 const workspaces = 20
 const days = 30

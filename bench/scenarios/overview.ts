@@ -6,9 +6,11 @@
 import type { SeedResult } from '../../cli/seed/seed-events.ts'
 import { type AskRound, ask, askAndCount } from '../asking.ts'
 import type { BenchSettings, EventCounts, Figure, ScenarioResult } from '../bench.ts'
+import { countSeeded, seed, untilSettled } from '../data/seeded.ts'
+import { startTrickle } from '../data/trickle.ts'
 import { allServices, Installation } from '../installation.ts'
-import { median } from '../latency.ts'
-import type { Question } from '../load-plan.ts'
+import { median } from '../load/latency.ts'
+import type { Question } from '../load/load-plan.ts'
 import {
   coldQuestions,
   filtered,
@@ -17,10 +19,8 @@ import {
   type Range,
   repeatedQuestion,
   sinceInsideDay,
-} from '../questions.ts'
-import { countSeeded, seed, untilSettled } from '../seeded.ts'
-import { describeStorage, readTableSizes, storageFigures } from '../table-sizes.ts'
-import { startTrickle } from '../trickle.ts'
+} from '../load/questions.ts'
+import { describeStorage, readTableSizes, storageFigures } from '../measure/table-sizes.ts'
 
 const shape = { workspaces: 20, days: 30 }
 const manyConnections = 16

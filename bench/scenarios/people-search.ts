@@ -5,7 +5,7 @@ import { scopes } from '../../schemas/scopes.ts'
 import { ask } from '../asking.ts'
 import type { BenchSettings, ScenarioResult } from '../bench.ts'
 import { Installation } from '../installation.ts'
-import type { Question } from '../load-plan.ts'
+import type { Question } from '../load/load-plan.ts'
 
 const contacts = 1_000_000
 const contactsShort = 2_000

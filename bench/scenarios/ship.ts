@@ -5,10 +5,10 @@
  */
 
 import type { BenchSettings, EventCounts, ScenarioResult } from '../bench.ts'
-import { dayOfEvents } from '../day-of-events.ts'
+import { dayOfEvents } from '../data/day-of-events.ts'
+import { encodeSegments } from '../data/segments.ts'
 import { Installation } from '../installation.ts'
-import { median } from '../latency.ts'
-import { encodeSegments } from '../segments.ts'
+import { median } from '../load/latency.ts'
 import type { SegmentsOutcome } from '../ship-round.ts'
 import { shipBare, shipFolded } from '../ship-round.ts'
 

@@ -10,8 +10,8 @@ import { projectRoot } from '../../runtime/paths.ts'
 import { type DevFile, devFilePath } from '../../start/dev-file.ts'
 import type { BenchSettings, ScenarioResult } from '../bench.ts'
 import { atEnd } from '../clean-up.ts'
-import { type Cores, startOnCore } from '../cores.ts'
-import { median } from '../latency.ts'
+import { median } from '../load/latency.ts'
+import { type Cores, startOnCore } from '../measure/cores.ts'
 
 const readyWithinMs = 120_000
 const endWithinMs = 60_000

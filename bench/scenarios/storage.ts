@@ -1,8 +1,8 @@
 /** Bytes an event on disk, derived tables included, of a month of made-up events. */
 import type { BenchSettings, ScenarioResult } from '../bench.ts'
+import { countSeeded, seed, untilSettled } from '../data/seeded.ts'
 import { allServices, Installation } from '../installation.ts'
-import { countSeeded, seed, untilSettled } from '../seeded.ts'
-import { describeSizes, describeStorage, readTableSizes, storageFigures } from '../table-sizes.ts'
+import { describeSizes, describeStorage, readTableSizes, storageFigures } from '../measure/table-sizes.ts'
 
 const shape = { workspaces: 20, days: 30 }
 

@@ -4,14 +4,14 @@
 
 import { sleep } from '../../runtime/retry.ts'
 import type { BenchSettings, EventCounts, ScenarioResult } from '../bench.ts'
-import { cpuSeconds, readCpu } from '../cpu.ts'
-import { type BacklogCourse, backlogCourse, lagOf, type Sample, watchFreshness } from '../freshness.ts'
+import { untilFolded } from '../data/seeded.ts'
 import { Installation } from '../installation.ts'
-import { median } from '../latency.ts'
-import { type PairOptions, runCounted } from '../pairs.ts'
-import { productSide, referenceSide, startReference } from '../reference.ts'
-import { type Round, runRound, type Shape } from '../round.ts'
-import { untilFolded } from '../seeded.ts'
+import { median } from '../load/latency.ts'
+import { cpuSeconds, readCpu } from '../measure/cpu.ts'
+import { type BacklogCourse, backlogCourse, lagOf, type Sample, watchFreshness } from '../measure/freshness.ts'
+import { type PairOptions, runCounted } from '../measure/pairs.ts'
+import { type Round, runRound, type Shape } from '../measure/round.ts'
+import { productSide, referenceSide, startReference } from '../references/reference.ts'
 
 const shape: Shape = { connections: 64, eventsPerRequest: 1 }
 /** Of what ingest takes while nothing is shipped: a rate that is kept up with. */

@@ -6,14 +6,14 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { makeSecretBox, secretBoxPurpose } from '../../runtime/crypto/secret-box.ts'
 import { sleep } from '../../runtime/retry.ts'
-import { makeSecretBox, secretBoxPurpose } from '../../runtime/secret-box.ts'
-import { webhookInFlightMax } from '../../schemas/webhook-limits.ts'
+import { webhookInFlightMax } from '../../schemas/limits/webhook-limits.ts'
 import type { BenchSettings, ScenarioResult } from '../bench.ts'
 import { type BenchChild, startChild } from '../child.ts'
-import { cpuSeconds, readCpu } from '../cpu.ts'
 import { Installation } from '../installation.ts'
-import { median } from '../latency.ts'
+import { median } from '../load/latency.ts'
+import { cpuSeconds, readCpu } from '../measure/cpu.ts'
 
 const endpoints = 4
 const events = 5_000

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
-import { passwordLengthMax, passwordLengthMin } from '../../schemas/api-limits.ts'
+import { passwordLengthMax, passwordLengthMin } from '../../schemas/limits/api-limits.ts'
 import { CommandFailed } from '../command.ts'
 
 /**

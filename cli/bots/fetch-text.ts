@@ -6,7 +6,7 @@ import {
   addressListFetchMs,
   addressListRedirectsMax,
   addressListsAtOnceMax,
-} from '../../schemas/bot-limits.ts'
+} from '../../schemas/limits/bot-limits.ts'
 
 export type Fetched =
   | { readonly ok: true; readonly text: string }

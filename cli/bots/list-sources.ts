@@ -2,7 +2,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isTrustedWay } from '../../runtime/trusted-way.ts'
-import { addressListBytesMax } from '../../schemas/bot-limits.ts'
+import { addressListBytesMax } from '../../schemas/limits/bot-limits.ts'
 import { addressLists } from '../../schemas/reference/bot-checks.ts'
 import { UsageError } from '../command.ts'
 import type { TextFetcher } from './fetch-text.ts'

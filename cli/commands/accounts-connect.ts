@@ -11,7 +11,7 @@ import {
   type SocialAccount,
 } from '../../postgres/tables/social-accounts.ts'
 import { holdWorkspace } from '../../postgres/tables/workspaces.ts'
-import { socialAccountNameLengthMax, socialAccountsMax } from '../../schemas/api-limits.ts'
+import { socialAccountNameLengthMax, socialAccountsMax } from '../../schemas/limits/api-limits.ts'
 import { platforms } from '../../schemas/reference/providers.ts'
 import { connectionTypes } from '../../schemas/resources/social-account.ts'
 import { signIn } from '../accounts/sign-in.ts'

@@ -1,6 +1,6 @@
 import { verifyAuditChain } from '../../postgres/tables/audit.ts'
 import { listWorkspaces } from '../../postgres/tables/workspaces.ts'
-import { auditVerifyDeadlineMs } from '../../schemas/api-limits.ts'
+import { auditVerifyDeadlineMs } from '../../schemas/limits/api-limits.ts'
 import { defineCommand } from '../command.ts'
 import { table } from '../table.ts'
 

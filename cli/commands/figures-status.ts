@@ -1,7 +1,7 @@
 import { countEvents } from '../../clickhouse/queries/event-span.ts'
 import { listOpenBuilds } from '../../postgres/tables/figure-builds.ts'
 import { rangesOf, readFoldedAsOf, readFoldProgress, readFoldState } from '../../postgres/tables/folds.ts'
-import { subtractRanges } from '../../schemas/id-ranges.ts'
+import { subtractRanges } from '../../schemas/event/id-ranges.ts'
 import { defineCommand } from '../command.ts'
 
 export const showFigures = defineCommand({

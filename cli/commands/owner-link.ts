@@ -1,6 +1,6 @@
 import { createSignInLink } from '../../postgres/tables/browser-sessions.ts'
 import { systemClock } from '../../runtime/clock.ts'
-import { signInLinkMs } from '../../schemas/api-limits.ts'
+import { signInLinkMs } from '../../schemas/limits/api-limits.ts'
 import { defineCommand } from '../command.ts'
 
 export const makeOwnerLink = defineCommand({

@@ -6,9 +6,9 @@ import {
   replaceRevenueSecret,
 } from '../../postgres/tables/revenue-connections.ts'
 import { holdWorkspace } from '../../postgres/tables/workspaces.ts'
-import { makeSecretBox, revenueSecretsPurpose } from '../../runtime/secret-box.ts'
+import { makeSecretBox, revenueSecretsPurpose } from '../../runtime/crypto/secret-box.ts'
+import { revenueConnectionsMax } from '../../schemas/limits/revenue-limits.ts'
 import { type RevenueProvider, revenueProviders } from '../../schemas/revenue.ts'
-import { revenueConnectionsMax } from '../../schemas/revenue-limits.ts'
 import { auditCommand } from '../audit-command.ts'
 import { CommandFailed, defineCommand, type OptionValues, readId, UsageError } from '../command.ts'
 

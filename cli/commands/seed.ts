@@ -1,4 +1,4 @@
-import { seedDaysMax, seedEventsMax, seedEventsPerDayMax, seedWorkspacesMax } from '../../schemas/seed-limits.ts'
+import { seedDaysMax, seedEventsMax, seedEventsPerDayMax, seedWorkspacesMax } from '../../schemas/limits/seed-limits.ts'
 import { defineCommand, type OptionValues, UsageError } from '../command.ts'
 import { seedEvents } from '../seed/seed-events.ts'
 

@@ -1,5 +1,5 @@
 import { createTrackingKey, retireTrackingKeys } from '../../postgres/tables/tracking-keys.ts'
-import { trackingKeyGraceDays } from '../../schemas/api-limits.ts'
+import { trackingKeyGraceDays } from '../../schemas/limits/api-limits.ts'
 import { auditCommand } from '../audit-command.ts'
 import { defineCommand } from '../command.ts'
 

@@ -1,6 +1,6 @@
 import { changeWorkspace } from '../../postgres/tables/workspaces.ts'
-import { retentionDaysMax } from '../../schemas/limits.ts'
-import { isTimeZone } from '../../schemas/time-zone.ts'
+import { retentionDaysMax } from '../../schemas/limits/core-limits.ts'
+import { isTimeZone } from '../../schemas/time/time-zone.ts'
 import { auditCommand } from '../audit-command.ts'
 import { CommandFailed, defineCommand, type OptionValues, UsageError } from '../command.ts'
 

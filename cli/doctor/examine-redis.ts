@@ -1,6 +1,6 @@
 /** Redis, as far as counting once rests on it: what it forgets may be counted twice when it is sent again. */
 import type { Config } from '../../runtime/config.ts'
-import { hourMs } from '../../schemas/time-zone.ts'
+import { hourMs } from '../../schemas/time/time-zone.ts'
 import { type Finding, failed, lineOf, ok, warning } from './finding.ts'
 import type { RedisProbe } from './redis-probe.ts'
 

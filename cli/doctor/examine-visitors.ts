@@ -1,10 +1,10 @@
 /** What ingest tells visitors by: the database of countries, and the lists of crawlers' addresses. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { openCountries } from '../../ingest/countries.ts'
+import { openCountries } from '../../ingest/enrich/countries.ts'
 import { shippedListsFolder } from '../../ingest/verify/address-lists.ts'
 import { readAddressList } from '../../schemas/address-list.ts'
-import { addressListRefutesMs, botListsFolder } from '../../schemas/bot-limits.ts'
+import { addressListRefutesMs, botListsFolder } from '../../schemas/limits/bot-limits.ts'
 import { addressLists } from '../../schemas/reference/bot-checks.ts'
 import type { Installation } from '../installation.ts'
 import { type Finding, failed, lineOf, ok, warning } from './finding.ts'

@@ -1,9 +1,9 @@
 /** Lines of a CSV file by the names in its first line, in constant memory. */
 import { createReadStream } from 'node:fs'
 import { CsvError, parse } from 'csv-parse'
-import { importLineBytesMax, importLinesMax } from '../../schemas/revenue-limits.ts'
-import type { Loc } from '../../schemas/validation-errors.ts'
-import type { Parsed } from '../../schemas/zod-errors.ts'
+import type { Loc } from '../../schemas/errors/validation-errors.ts'
+import type { Parsed } from '../../schemas/errors/zod-errors.ts'
+import { importLineBytesMax, importLinesMax } from '../../schemas/limits/revenue-limits.ts'
 import { CommandFailed } from '../command.ts'
 
 /** What stands in a line; a cell without anything isn't there. */

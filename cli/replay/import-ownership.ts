@@ -1,6 +1,6 @@
 /** Which links and posts of the workspace led to the pages of an import: Postgres is asked for a portion of events at once. */
-import type { Ownership } from '../../ingest/steps/match-link.ts'
-import { makePageUrl, readPageUrl } from '../../ingest/steps/page-url.ts'
+import type { Ownership } from '../../ingest/enrich/match-link.ts'
+import { makePageUrl, readPageUrl } from '../../ingest/enrich/page-url.ts'
 import type { Queryable } from '../../postgres/client.ts'
 import { linksAmong } from '../../postgres/tables/links.ts'
 import { postsAmong } from '../../postgres/tables/posts.ts'

@@ -1,6 +1,6 @@
 /** When a replayed request is said to have happened. */
-import { eventAgeMaxMs } from '../../schemas/limits.ts'
-import { hourMs } from '../../schemas/time-zone.ts'
+import { eventAgeMaxMs } from '../../schemas/limits/core-limits.ts'
+import { hourMs } from '../../schemas/time/time-zone.ts'
 import { CommandFailed } from '../command.ts'
 import type { Survey } from './survey.ts'
 

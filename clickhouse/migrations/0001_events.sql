@@ -1,4 +1,4 @@
--- Every human event, one row each, as ingest wrote it to its log. The columns stand in schemas/row.ts.
+-- Every human event, one row each, as ingest wrote it to its log. The columns stand in schemas/event/row.ts.
 -- The order key follows the questions: one workspace, a span of hours, one visitor. The rows of a visitor's hour stand
 -- together, and so do the page, browser and ids that they share. Rows are synced before an insert answers, because the
 -- log lets go of what ClickHouse has acknowledged; repeated inserts are told by their token.

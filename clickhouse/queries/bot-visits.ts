@@ -3,10 +3,11 @@
  * projections (migrations/0004_bot_visit_sums.sql), so ClickHouse reads sums instead of rows. Both ends of the range are
  * read as rows. A part without projections gives the same figures, more slowly.
  */
-import { clickhouseQueryMemoryMax } from '../../schemas/limits.ts'
-import { type BotCategory, botVerified } from '../../schemas/row.ts'
-import type { Span } from '../../schemas/time-range.ts'
-import { dayMs } from '../../schemas/time-zone.ts'
+
+import { type BotCategory, botVerified } from '../../schemas/event/row.ts'
+import { clickhouseQueryMemoryMax } from '../../schemas/limits/core-limits.ts'
+import type { Span } from '../../schemas/time/time-range.ts'
+import { dayMs } from '../../schemas/time/time-zone.ts'
 import { moment } from '../rollups/event-sql.ts'
 import { type ReadableSpan, type Reader, spanParams } from './reader.ts'
 

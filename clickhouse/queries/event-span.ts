@@ -1,5 +1,5 @@
 /** How many events a workspace has, and of which time. */
-import type { IdRange } from '../../schemas/id-ranges.ts'
+import type { IdRange } from '../../schemas/event/id-ranges.ts'
 import { idsIn, isDatable } from '../rollups/event-sql.ts'
 import type { Reader } from './reader.ts'
 

@@ -1,5 +1,5 @@
 /** Which rows a question may see, and the pieces of SQL that say so. */
-import type { Span } from '../../schemas/time-range.ts'
+import type { Span } from '../../schemas/time/time-range.ts'
 import type { ClickHouse } from '../client.ts'
 import { moment } from '../rollups/event-sql.ts'
 

@@ -4,9 +4,10 @@
  * A session's row counts for kinds and keys: `seen` has an element for each appearance (pipeline/fold/appearances.ts). A
  * cell's `seen` has the sums of a day's elements by key, and how many of them have which `prev_day`.
  */
-import { cellKeysMax } from '../../schemas/limits.ts'
+
+import { vitalMetrics } from '../../schemas/event/row.ts'
+import { cellKeysMax } from '../../schemas/limits/core-limits.ts'
 import { type VitalName, vitalNames } from '../../schemas/reference/web-vitals.ts'
-import { vitalMetrics } from '../../schemas/row.ts'
 import { addsNoVisitor, cellKinds, cellOfPage, sumNames } from './appearance.ts'
 import { vitalValue } from './vitals.ts'
 

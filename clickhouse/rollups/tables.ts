@@ -5,7 +5,7 @@
  */
 
 import { randomUUID } from 'node:crypto'
-import type { IdRange } from '../../schemas/id-ranges.ts'
+import type { IdRange } from '../../schemas/event/id-ranges.ts'
 import type { ClickHouse } from '../client.ts'
 import { type SumName, sumNames } from './appearance.ts'
 

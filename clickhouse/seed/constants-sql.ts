@@ -1,5 +1,5 @@
 /** The numbers of a portion and the vocabulary as named SQL expressions. */
-import { seedClientEventIdsMs } from '../../schemas/seed-limits.ts'
+import { seedClientEventIdsMs } from '../../schemas/limits/seed-limits.ts'
 import type { Portion, SeedShape } from './plan.ts'
 import {
   agents,

@@ -2,8 +2,8 @@
  * How many events each workspace gets, and how the whole time is cut into inserts. Pure: the same numbers give the same
  * plan, and so the same events.
  */
-import { seedInsertDaysMax, seedInsertRowsMax, seedSegmentRows } from '../../schemas/seed-limits.ts'
-import { dayMs, hourMs } from '../../schemas/time-zone.ts'
+import { seedInsertDaysMax, seedInsertRowsMax, seedSegmentRows } from '../../schemas/limits/seed-limits.ts'
+import { dayMs, hourMs } from '../../schemas/time/time-zone.ts'
 import { blockEvents } from './vocabulary.ts'
 
 export interface SeedShape {

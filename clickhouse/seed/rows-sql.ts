@@ -3,10 +3,10 @@
  * from hashes of the seed, the workspace's place and the visit's number: the same seed makes the same events.
  */
 
-import { eventTypes } from '../../schemas/event-fields.ts'
-import { segmentRowsMax } from '../../schemas/limits.ts'
-import { type EventRow, eventColumns, kinds, noCountry } from '../../schemas/row.ts'
-import { seedSegmentRows } from '../../schemas/seed-limits.ts'
+import { eventTypes } from '../../schemas/event/event-fields.ts'
+import { type EventRow, eventColumns, kinds, noCountry } from '../../schemas/event/row.ts'
+import { segmentRowsMax } from '../../schemas/limits/core-limits.ts'
+import { seedSegmentRows } from '../../schemas/limits/seed-limits.ts'
 import { constantsOf, type SeedRows } from './constants-sql.ts'
 import { bell, draw, evenly, zipf } from './draws-sql.ts'
 import type { Portion } from './plan.ts'

@@ -2,7 +2,7 @@
  * From the inside out: blocks of 64 events → visits, each beginning at its time, with its script of events → events with
  * their times, in the order of their receipt. The names that stand for numbers and lists are those of constants-sql.ts.
  */
-import { kinds } from '../../schemas/row.ts'
+import { kinds } from '../../schemas/event/row.ts'
 import { bell, draw, evenly } from './draws-sql.ts'
 import { wholeWeight } from './plan.ts'
 import { inSteps, type Step } from './steps-sql.ts'

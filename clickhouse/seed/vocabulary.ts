@@ -2,7 +2,7 @@
  * What made events say: where visits come from, with what, what happens in them. All lists are in falling order of their
  * share, which `rows-sql.ts` draws by Zipf's law.
  */
-import { devices, kinds, vitalMetrics } from '../../schemas/row.ts'
+import { devices, kinds, vitalMetrics } from '../../schemas/event/row.ts'
 
 export interface SourceEntry {
   readonly source: string

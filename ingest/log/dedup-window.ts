@@ -9,7 +9,7 @@
  * Entries are added when a row is appended, before it is synced; whoever appends removes them again when the group fails.
  * Held by test/unit/dedup-window.test.ts against a plain Map.
  */
-import type { Hash64 } from '../../schemas/row.ts'
+import type { Hash64 } from '../../schemas/event/row.ts'
 
 interface Generation {
   readonly entries: Uint32Array

@@ -8,7 +8,7 @@
 import { closeSync, fdatasync, openSync, writeSync } from 'node:fs'
 import { mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { syncFolder } from '../../runtime/durable-file.ts'
+import { syncFolder } from '../../runtime/files/durable-file.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { encodeFileHeader, fileHeaderBytes } from './format.ts'
 

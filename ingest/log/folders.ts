@@ -5,7 +5,7 @@
  */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { StreamName } from '../../schemas/row.ts'
+import type { StreamName } from '../../schemas/event/row.ts'
 
 const workerFolder = /^worker-([1-9]\d*)$/
 

@@ -22,7 +22,7 @@
  * flipped bits) and test/unit/log-writer.test.ts.
  */
 import { crc32 } from 'node:zlib'
-import type { Hash64 } from '../../schemas/row.ts'
+import type { Hash64 } from '../../schemas/event/row.ts'
 
 export const fileHeaderBytes = 4096
 export const groupHeaderBytes = 48

@@ -1,7 +1,8 @@
 /** The group of rows that gathers or is on its way to the disk, and the segment that it belongs to. */
-import { segmentAgeMs, segmentBytesMax, segmentRowsMax } from '../../schemas/limits.ts'
-import { type Hash64, rowFormat } from '../../schemas/row.ts'
-import type { RowEncoder } from '../../schemas/row-codec.ts'
+
+import { type Hash64, rowFormat } from '../../schemas/event/row.ts'
+import type { RowEncoder } from '../../schemas/event/row-codec.ts'
+import { segmentAgeMs, segmentBytesMax, segmentRowsMax } from '../../schemas/limits/core-limits.ts'
 import type { SidePayload } from '../outcome.ts'
 import { forEachClaim, groupHeaderBytes, groupLength, indexEntryBytes, rowId, sealGroup } from './format.ts'
 

@@ -1,7 +1,7 @@
 /** A folder of one stream's log, read at start. */
 import type { Clock } from '../../runtime/clock.ts'
 import type { Log } from '../../runtime/log.ts'
-import type { StreamName } from '../../schemas/row.ts'
+import type { StreamName } from '../../schemas/event/row.ts'
 import type { DedupWindow } from './dedup-window.ts'
 import { type DiskIo, LogFiles } from './files.ts'
 import { folderOf } from './folders.ts'

@@ -4,7 +4,7 @@
  * rows go back into the local dedup window, so that a retry after a restart is known even without Redis.
  */
 import type { Log } from '../../runtime/log.ts'
-import { columnsOf, type Hash64, type StreamName } from '../../schemas/row.ts'
+import { columnsOf, type Hash64, type StreamName } from '../../schemas/event/row.ts'
 import type { LogFiles } from './files.ts'
 import { decodeFileHeader, type FileHeader, fileHeaderBytes, forEachClaim, type Group, groupLength } from './format.ts'
 import { damageName, fileName, findGroups, readWhole } from './reader.ts'

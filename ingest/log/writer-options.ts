@@ -1,6 +1,6 @@
 /** Options and callbacks of a log writer. */
 import type { Log } from '../../runtime/log.ts'
-import type { Column, Hash64 } from '../../schemas/row.ts'
+import type { Column, Hash64 } from '../../schemas/event/row.ts'
 import type { DiskIo, LogFiles } from './files.ts'
 import type { Segment } from './segment.ts'
 import type { SegmentNumbers } from './segment-numbers.ts'

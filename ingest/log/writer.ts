@@ -14,9 +14,9 @@
  */
 import { closeSync } from 'node:fs'
 import { sleep } from '../../runtime/retry.ts'
-import { groupBytesMax, logFileRetryMs, logFileTriesBeforeAnswer } from '../../schemas/limits.ts'
-import { type Hash64, rowFormat } from '../../schemas/row.ts'
-import { compileRowEncoder, type RowEncoder } from '../../schemas/row-codec.ts'
+import { type Hash64, rowFormat } from '../../schemas/event/row.ts'
+import { compileRowEncoder, type RowEncoder } from '../../schemas/event/row-codec.ts'
+import { groupBytesMax, logFileRetryMs, logFileTriesBeforeAnswer } from '../../schemas/limits/core-limits.ts'
 import type { SidePayload } from '../outcome.ts'
 import { CommitPace } from './commit-pace.ts'
 import type { OpenLogFile } from './files.ts'

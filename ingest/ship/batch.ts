@@ -1,8 +1,8 @@
 /** The rows of some segments in memory, while they are claimed, frozen and loaded. */
-import type { Hash64, StreamName } from '../../schemas/row.ts'
-import { columnsOf } from '../../schemas/row.ts'
-import { occurredAtOffset, workspaceIdOffset } from '../../schemas/row-codec.ts'
-import { hourMs } from '../../schemas/time-zone.ts'
+import type { Hash64, StreamName } from '../../schemas/event/row.ts'
+import { columnsOf } from '../../schemas/event/row.ts'
+import { occurredAtOffset, workspaceIdOffset } from '../../schemas/event/row-codec.ts'
+import { hourMs } from '../../schemas/time/time-zone.ts'
 import { type Group, indexEntryBytes, rowId } from '../log/format.ts'
 import { readSegment } from '../log/reader.ts'
 import type { Segment } from '../log/segment.ts'

@@ -7,8 +7,8 @@
  */
 import { type Redis, Redis as RedisClient, ReplyError } from 'ioredis'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
-import { claimsPerCallMax, redisDeadlineMs } from '../../schemas/limits.ts'
-import { hourMs } from '../../schemas/time-zone.ts'
+import { claimsPerCallMax, redisDeadlineMs } from '../../schemas/limits/core-limits.ts'
+import { hourMs } from '../../schemas/time/time-zone.ts'
 import {
   bucketKeysOf,
   claimsDatabaseOf,

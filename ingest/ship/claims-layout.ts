@@ -9,7 +9,7 @@
  *
  * Time is Redis's own, the same for all nodes. The script in claim.ts writes by the same layout.
  */
-import { hourMs } from '../../schemas/time-zone.ts'
+import { hourMs } from '../../schemas/time/time-zone.ts'
 
 /** A claim is written into the current slice and looked for in so many before as well: it is known for the window at least. */
 export const slicesPerWindow = 2

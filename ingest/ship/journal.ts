@@ -15,7 +15,7 @@
 import { closeSync, fdatasync, openSync, writeSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
-import { writeFileDurably } from '../../runtime/durable-file.ts'
+import { writeFileDurably } from '../../runtime/files/durable-file.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { Manifest, Part } from './manifest.ts'
 

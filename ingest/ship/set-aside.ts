@@ -4,7 +4,7 @@
  */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { writeFileDurably } from '../../runtime/durable-file.ts'
+import { writeFileDurably } from '../../runtime/files/durable-file.ts'
 import type { Log } from '../../runtime/log.ts'
 
 /** The same name twice is the same bytes: it is written over. */

@@ -1,5 +1,5 @@
 /** The manifests that an earlier process left with something to do. */
-import type { StreamName } from '../../schemas/row.ts'
+import type { StreamName } from '../../schemas/event/row.ts'
 import type { Segment } from '../log/segment.ts'
 import type { ManifestState, ShipJournal } from './journal.ts'
 import type { SetAside } from './set-aside.ts'

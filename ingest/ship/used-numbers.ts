@@ -1,8 +1,8 @@
 /** Segment numbers that ClickHouse has rows of already: a restored disk or a restored Postgres would give them out again. */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Log } from '../../runtime/log.ts'
-import { segmentRowsMax } from '../../schemas/limits.ts'
-import { streams } from '../../schemas/row.ts'
+import { streams } from '../../schemas/event/row.ts'
+import { segmentRowsMax } from '../../schemas/limits/core-limits.ts'
 import { segmentOfId } from '../log/format.ts'
 
 /** What the start may take to ask ClickHouse about ids: events are taken without its answer, too. */

@@ -4,9 +4,15 @@
  */
 import { join } from 'node:path'
 import { parentPort } from 'node:worker_threads'
-import { logFileBytes } from '../../schemas/limits.ts'
-import { type BotVisitRow, type EventRow, type LinkClickRow, type StreamName, streams } from '../../schemas/row.ts'
-import { hourMs } from '../../schemas/time-zone.ts'
+import {
+  type BotVisitRow,
+  type EventRow,
+  type LinkClickRow,
+  type StreamName,
+  streams,
+} from '../../schemas/event/row.ts'
+import { logFileBytes } from '../../schemas/limits/core-limits.ts'
+import { hourMs } from '../../schemas/time/time-zone.ts'
 import { DedupWindow } from '../log/dedup-window.ts'
 import { diskIo, type LogFiles } from '../log/files.ts'
 import { openFolder } from '../log/open-folder.ts'

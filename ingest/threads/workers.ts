@@ -4,9 +4,9 @@
  */
 import { Worker } from 'node:worker_threads'
 import { findPort } from '../../runtime/http/listen.ts'
-import type { StreamName } from '../../schemas/row.ts'
-import { watchCapacity } from '../capacity.ts'
-import { describeHealth } from '../health.ts'
+import type { StreamName } from '../../schemas/event/row.ts'
+import { watchCapacity } from '../http/capacity.ts'
+import { describeHealth } from '../http/health.ts'
 import type { NumberRange } from '../ids.ts'
 import { logFilePath } from '../log/files.ts'
 import { folderOf } from '../log/folders.ts'

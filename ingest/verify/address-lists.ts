@@ -9,7 +9,7 @@ import type { Clock } from '../../runtime/clock.ts'
 import type { Log } from '../../runtime/log.ts'
 import { projectFile } from '../../runtime/paths.ts'
 import { readAddressList } from '../../schemas/address-list.ts'
-import { addressListBytesMax, addressListPollMs } from '../../schemas/bot-limits.ts'
+import { addressListBytesMax, addressListPollMs } from '../../schemas/limits/bot-limits.ts'
 import { addressLists } from '../../schemas/reference/bot-checks.ts'
 import { type AddressRanges, makeAddressRanges } from './address-ranges.ts'
 

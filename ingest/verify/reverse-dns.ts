@@ -15,7 +15,7 @@ import {
   dnsLookUpsAtOnceMax,
   dnsNamesMax,
   dnsQuestionMs,
-} from '../../schemas/bot-limits.ts'
+} from '../../schemas/limits/bot-limits.ts'
 import { isCrawlerHost } from '../../schemas/reference/bot-checks.ts'
 import { type AddressKey, keyOfAddress } from './address-ranges.ts'
 

@@ -7,7 +7,7 @@ import {
   dnsLookUpsPerRequestMax,
   dnsWaitingRequestsMax,
   dnsWaitMs,
-} from '../../schemas/bot-limits.ts'
+} from '../../schemas/limits/bot-limits.ts'
 import { type BotCheck, checkOf } from '../../schemas/reference/bot-checks.ts'
 import type { AddressLists } from './address-lists.ts'
 import { type AddressKey, isPublicAddress, keyOfAddress } from './address-ranges.ts'

@@ -2,8 +2,8 @@
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Postgres } from '../../postgres/client.ts'
 import { listOpenBuilds } from '../../postgres/tables/figure-builds.ts'
-import { localDayAt } from '../../schemas/time-zone.ts'
-import type { ExpiryGroup } from '../retention.ts'
+import { localDayAt } from '../../schemas/time/time-zone.ts'
+import type { ExpiryGroup } from '../retention/retention.ts'
 
 const tables = ['sessions', 'visitors', 'credits', 'cells'] as const
 /** A mutation rewrites the parts that have some of the rows. */

@@ -28,10 +28,15 @@ import {
   takeFoldVersion,
 } from '../../postgres/tables/folds.ts'
 import { readCreditsOfEvents } from '../../postgres/tables/person-credits.ts'
-import { type IdRange, subtractRanges } from '../../schemas/id-ranges.ts'
-import { conversionsPerLookUp, foldEventsMax, segmentRowsMax, visitorsPerLookUpMax } from '../../schemas/limits.ts'
-import { type LocalDays, localDays } from '../../schemas/local-days.ts'
-import { hourMs } from '../../schemas/time-zone.ts'
+import { type IdRange, subtractRanges } from '../../schemas/event/id-ranges.ts'
+import {
+  conversionsPerLookUp,
+  foldEventsMax,
+  segmentRowsMax,
+  visitorsPerLookUpMax,
+} from '../../schemas/limits/core-limits.ts'
+import { type LocalDays, localDays } from '../../schemas/time/local-days.ts'
+import { hourMs } from '../../schemas/time/time-zone.ts'
 import { type DeriveOptions, deriveRows, noHistory } from './derive-rows.ts'
 import { groupBy, inPortions } from './group-by.ts'
 import { readSessionDays, type SessionDay } from './read-session-days.ts'

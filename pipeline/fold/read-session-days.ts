@@ -13,15 +13,15 @@ import {
   mediumKey,
   sourceKey,
 } from '../../clickhouse/rollups/event-sql.ts'
-import type { IdRange } from '../../schemas/id-ranges.ts'
+import type { IdRange } from '../../schemas/event/id-ranges.ts'
 import {
   foldDeadlineMs,
   sessionsPerVisitorDayMax,
   touchesPerSessionDayMax,
   viewsPerSessionDayMax,
-} from '../../schemas/limits.ts'
-import type { LocalDays } from '../../schemas/local-days.ts'
-import { hourMs } from '../../schemas/time-zone.ts'
+} from '../../schemas/limits/core-limits.ts'
+import type { LocalDays } from '../../schemas/time/local-days.ts'
+import { hourMs } from '../../schemas/time/time-zone.ts'
 
 /** Moments are milliseconds; a moment with an id orders events. */
 export type View = readonly [at: number, id: number, path: string]

@@ -2,9 +2,9 @@
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { eventMs, idsIn, isDatable } from '../../clickhouse/rollups/event-sql.ts'
 import type { EventRepair } from '../../postgres/tables/folds.ts'
-import type { IdRange } from '../../schemas/id-ranges.ts'
-import { foldDeadlineMs } from '../../schemas/limits.ts'
-import { hourMs } from '../../schemas/time-zone.ts'
+import type { IdRange } from '../../schemas/event/id-ranges.ts'
+import { foldDeadlineMs } from '../../schemas/limits/core-limits.ts'
+import { hourMs } from '../../schemas/time/time-zone.ts'
 import type { VisitorHistory } from './derive-rows.ts'
 import type { Touch } from './read-session-days.ts'
 

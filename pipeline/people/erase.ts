@@ -14,7 +14,7 @@ import { type ErasedPlace, type Erasure, endErasure, nextErasure, notePlaces } f
 import { recordRepairs } from '../../postgres/tables/event-repairs.ts'
 import { listOpenBuilds, lowerCellsThrough, raiseCellsThrough } from '../../postgres/tables/figure-builds.ts'
 import { rangesOf, readFoldedAsOf, readFoldState, takeFoldVersion } from '../../postgres/tables/folds.ts'
-import { hourMs, localDayAt } from '../../schemas/time-zone.ts'
+import { hourMs, localDayAt } from '../../schemas/time/time-zone.ts'
 import { deleteRows } from '../fold/delete-rows.ts'
 import type { Folding } from '../fold/fold.ts'
 import { type BuildDay, lastClosedDay, writeCells } from '../fold/write-cells.ts'

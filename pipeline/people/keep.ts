@@ -1,8 +1,8 @@
 /** A round of people's own work, between two folds: applies the inbox, then computes again what that and new events touched. */
 import type { Clock } from '../../runtime/clock.ts'
-import type { IdentityHashes } from '../../runtime/identity-hash.ts'
+import type { IdentityHashes } from '../../runtime/crypto/identity-hash.ts'
 import type { Log } from '../../runtime/log.ts'
-import { inboxRowsPerMerge, mergesPerRoundMax } from '../../schemas/limits.ts'
+import { inboxRowsPerMerge, mergesPerRoundMax } from '../../schemas/limits/core-limits.ts'
 import type { Folding } from '../fold/fold.ts'
 import type { PipelineMetrics } from '../pipeline-metrics.ts'
 import { eraseNext } from './erase.ts'

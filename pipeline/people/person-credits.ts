@@ -3,7 +3,7 @@
 import type { TouchedConversion } from '../../clickhouse/queries/people/contact-events.ts'
 import type { ContactKey } from '../../postgres/tables/contacts.ts'
 import type { PersonCredit, PersonCreditChanges } from '../../postgres/tables/person-credits.ts'
-import { hourMs } from '../../schemas/time-zone.ts'
+import { hourMs } from '../../schemas/time/time-zone.ts'
 
 export interface CreditedContacts {
   readonly contacts: readonly ContactKey[]

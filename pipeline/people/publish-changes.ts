@@ -13,11 +13,11 @@ import { insertOutboxRows, type OutboxRow, readListened } from '../../postgres/t
 import { listPaymentsOfPeople } from '../../postgres/tables/revenue-of-people.ts'
 import { serializeContact } from '../../postgres/tables/serialize-contact.ts'
 import { readWorkspace } from '../../postgres/tables/workspaces.ts'
-import type { IdRange } from '../../schemas/id-ranges.ts'
-import { conversionsPerLookUp, eventAgeMaxMs, foldDeadlineMs } from '../../schemas/limits.ts'
+import type { IdRange } from '../../schemas/event/id-ranges.ts'
+import { conversionsPerLookUp, eventAgeMaxMs, foldDeadlineMs } from '../../schemas/limits/core-limits.ts'
 import type { WebhookEventType } from '../../schemas/webhook-events.ts'
 import { groupBy } from '../fold/group-by.ts'
-import { expiryOfWorkspace } from '../retention.ts'
+import { expiryOfWorkspace } from '../retention/retention.ts'
 
 export const contactEvents = [
   'contact.created',

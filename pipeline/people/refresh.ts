@@ -39,16 +39,16 @@ import {
   writePersonCredits,
 } from '../../postgres/tables/person-credits.ts'
 import { listWorkspaces } from '../../postgres/tables/workspaces.ts'
-import { type IdRange, subtractRanges } from '../../schemas/id-ranges.ts'
+import { type IdRange, subtractRanges } from '../../schemas/event/id-ranges.ts'
 import {
   contactsPerStatement,
   conversionsPerLookUp,
   peopleWorkMax,
   visitorsPerLookUpMax,
-} from '../../schemas/limits.ts'
+} from '../../schemas/limits/core-limits.ts'
 import type { Folding } from '../fold/fold.ts'
 import { inPortions } from '../fold/group-by.ts'
-import { keptFromOf } from '../retention.ts'
+import { keptFromOf } from '../retention/retention.ts'
 import { creditChanges } from './person-credits.ts'
 import { publishConversions } from './publish-changes.ts'
 

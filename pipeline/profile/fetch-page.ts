@@ -12,7 +12,7 @@ import {
   profileRequestMs,
   profileStyleBytesMax,
   robotsBytesMax,
-} from '../../schemas/profile-limits.ts'
+} from '../../schemas/limits/profile-limits.ts'
 
 /** Its types say less than CommonJS gives. */
 const readRobots = robots as unknown as typeof robots.default

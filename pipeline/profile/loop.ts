@@ -1,6 +1,6 @@
 /** Generates company profiles for as long as the process runs, one at a time. */
 import type { Log } from '../../runtime/log.ts'
-import { profileEveryMs } from '../../schemas/profile-limits.ts'
+import { profileEveryMs } from '../../schemas/limits/profile-limits.ts'
 import type { PipelineMetrics } from '../pipeline-metrics.ts'
 import { type Generating, generateNext } from './generate.ts'
 

@@ -3,7 +3,7 @@
  * pages give the same profile. docs/company-profile.md says where each field comes from and how confidence is computed.
  */
 import type { OwnSignals } from '../../postgres/tables/profile-signals.ts'
-import { contextLengthMax, profileFeaturesMax, profileListMax } from '../../schemas/profile-limits.ts'
+import { contextLengthMax, profileFeaturesMax, profileListMax } from '../../schemas/limits/profile-limits.ts'
 import type { Evidence, GeneratedProfile } from '../../schemas/resources/company-profile.ts'
 import { describeLooks, describePosture } from './describe-looks.ts'
 import { describeTone } from './describe-tone.ts'

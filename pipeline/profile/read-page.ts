@@ -1,6 +1,6 @@
 /** Extracts from an HTML page what describes a company: texts by their role, structured data, colours and fonts. */
 import { Parser } from 'htmlparser2'
-import { pageTextLengthMax, pageTextsMax } from '../../schemas/profile-limits.ts'
+import { pageTextLengthMax, pageTextsMax } from '../../schemas/limits/profile-limits.ts'
 import { type Looks, readFontAddress, readStyle } from './read-style.ts'
 
 export interface Heading {

@@ -1,5 +1,5 @@
 /** Colours and fonts that CSS names. */
-import { pageTextsMax } from '../../schemas/profile-limits.ts'
+import { pageTextsMax } from '../../schemas/limits/profile-limits.ts'
 
 export interface Looks {
   /** Where it is said. */

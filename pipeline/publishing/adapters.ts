@@ -1,6 +1,6 @@
 /** Which adapter an account is published by. */
-import type { SecretBox } from '../../runtime/secret-box.ts'
-import { makeSecretBox } from '../../runtime/secret-box.ts'
+import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
+import { makeSecretBox } from '../../runtime/crypto/secret-box.ts'
 import type { Platform } from '../../schemas/reference/providers.ts'
 import type { ConnectionType } from '../../schemas/resources/social-account.ts'
 import type { Adapter } from './adapter.ts'

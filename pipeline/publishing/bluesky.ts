@@ -4,7 +4,7 @@
  * A record's key is the target's own (bluesky-record.ts): a server has one record of a key, and refuses a second one. Before
  * each further attempt the record is asked for.
  */
-import { blueskyGraphemesMax, blueskyTextBytesMax, providerUploadMs } from '../../schemas/publish-limits.ts'
+import { blueskyGraphemesMax, blueskyTextBytesMax, providerUploadMs } from '../../schemas/limits/publish-limits.ts'
 import { type Adapter, type Call, ProviderError, type Published } from './adapter.ts'
 import { handlesIn, type Prepared, postCollection, recordKey, recordOf, type UploadedMedia } from './bluesky-record.ts'
 import { rawBody } from './media-body.ts'

@@ -13,7 +13,7 @@ import {
   providerClockOffMs,
   providerPollMs,
   providerUploadMs,
-} from '../../schemas/publish-limits.ts'
+} from '../../schemas/limits/publish-limits.ts'
 import { kindOf } from '../../schemas/reference/providers.ts'
 import type { Adapter, Call, PublishedMedia } from './adapter.ts'
 import { formBody } from './media-body.ts'

@@ -14,10 +14,10 @@ import {
 } from '../../postgres/tables/publishing.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { makeCoalescer } from '../../runtime/coalesce.ts'
-import type { FileStorage } from '../../runtime/file-storage.ts'
+import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
+import type { FileStorage } from '../../runtime/files/file-storage.ts'
 import type { Log } from '../../runtime/log.ts'
 import { sleep } from '../../runtime/retry.ts'
-import type { SecretBox } from '../../runtime/secret-box.ts'
 import { withDeadline } from '../../runtime/shutdown.ts'
 import {
   duePostsEach,
@@ -28,7 +28,7 @@ import {
   publishEveryMs,
   publishLeaseMs,
   publishProlongMs,
-} from '../../schemas/publish-limits.ts'
+} from '../../schemas/limits/publish-limits.ts'
 import type { PipelineMetrics } from '../pipeline-metrics.ts'
 import { type Publishing, publishTarget } from './publish-target.ts'
 

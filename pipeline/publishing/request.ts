@@ -3,7 +3,11 @@
  * ProviderError that says whether trying again may help.
  */
 import { request } from 'undici'
-import { providerAnswerBytesMax, providerRequestMs, providerTextLengthMax } from '../../schemas/publish-limits.ts'
+import {
+  providerAnswerBytesMax,
+  providerRequestMs,
+  providerTextLengthMax,
+} from '../../schemas/limits/publish-limits.ts'
 import { type ErrorKind, ProviderError } from './adapter.ts'
 
 export interface Asked {

@@ -14,7 +14,7 @@ import { serializeAccount } from '../../postgres/tables/serialize-account.ts'
 import { serializePost } from '../../postgres/tables/serialize-post.ts'
 import { type AccountHealth, setAccountHealth } from '../../postgres/tables/social-accounts.ts'
 import { backoffMs } from '../../runtime/retry.ts'
-import { publishRetryFirstMs, publishRetryMaxMs, publishWaitMaxMs } from '../../schemas/publish-limits.ts'
+import { publishRetryFirstMs, publishRetryMaxMs, publishWaitMaxMs } from '../../schemas/limits/publish-limits.ts'
 import type { Failure, Published } from './adapter.ts'
 
 export type Outcome = 'published' | 'failed' | 'retried'

@@ -1,6 +1,6 @@
 /** Publishes nowhere. Words in the caption make it fail: see docs/posts.md. */
 import { sleep } from '../../runtime/retry.ts'
-import { simulatedPublishMs, simulatedRateLimitMs } from '../../schemas/publish-limits.ts'
+import { simulatedPublishMs, simulatedRateLimitMs } from '../../schemas/limits/publish-limits.ts'
 import { type Adapter, ProviderError, type Publication } from './adapter.ts'
 
 /** By its key a repeat is the same publication. */

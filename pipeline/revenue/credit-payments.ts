@@ -25,8 +25,8 @@ import {
 } from '../../postgres/tables/revenue-credits.ts'
 import { listWorkspaces } from '../../postgres/tables/workspaces.ts'
 import type { Clock } from '../../runtime/clock.ts'
-import type { IdentityHashes } from '../../runtime/identity-hash.ts'
-import { creditWindowMs } from '../../schemas/limits.ts'
+import type { IdentityHashes } from '../../runtime/crypto/identity-hash.ts'
+import { creditWindowMs } from '../../schemas/limits/core-limits.ts'
 import {
   creditAgainFirstMs,
   creditAgainMaxMs,
@@ -35,9 +35,9 @@ import {
   creditNewsMs,
   creditRunMs,
   creditTouchesMax,
-} from '../../schemas/revenue-limits.ts'
+} from '../../schemas/limits/revenue-limits.ts'
 import { groupBy } from '../fold/group-by.ts'
-import { keptFromOf } from '../retention.ts'
+import { keptFromOf } from '../retention/retention.ts'
 import { readCredits, uncredited } from './read-touches.ts'
 
 export interface Crediting {

@@ -1,6 +1,6 @@
 /** Credits payments for as long as the process runs. Several processes may do it at once: each computes the same. */
 import type { Log } from '../../runtime/log.ts'
-import { creditEveryMs } from '../../schemas/revenue-limits.ts'
+import { creditEveryMs } from '../../schemas/limits/revenue-limits.ts'
 import type { PipelineMetrics } from '../pipeline-metrics.ts'
 import { type Crediting, creditRevenue } from './credit-payments.ts'
 

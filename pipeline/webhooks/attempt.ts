@@ -7,7 +7,7 @@ import type { Dispatcher } from 'undici'
 import type { AttemptResult, DueDelivery } from '../../postgres/tables/webhook-turns.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { failureText } from '../../runtime/outbound/failure-text.ts'
-import { webhookJitter, webhookRetryAfterMaxMs, webhookRetryDelaysMs } from '../../schemas/webhook-limits.ts'
+import { webhookJitter, webhookRetryAfterMaxMs, webhookRetryDelaysMs } from '../../schemas/limits/webhook-limits.ts'
 import { type Answer, post } from './post.ts'
 
 export interface Target {

@@ -3,7 +3,7 @@
  * stream nor a signal of its own. These took as long as the rest of the delivery (`npm run bench -- pipeline`).
  */
 import type { Dispatcher } from 'undici'
-import { webhookAnswerBytesMax, webhookAnswerKeptBytes, webhookAttemptMs } from '../../schemas/webhook-limits.ts'
+import { webhookAnswerBytesMax, webhookAnswerKeptBytes, webhookAttemptMs } from '../../schemas/limits/webhook-limits.ts'
 
 export interface Answer {
   readonly status: number

@@ -11,7 +11,7 @@ import {
   type Turn,
 } from '../../postgres/tables/webhook-turns.ts'
 import { backoffMs, sleep } from '../../runtime/retry.ts'
-import { webhookFailingMaxMs, webhookLeaseMs } from '../../schemas/webhook-limits.ts'
+import { webhookFailingMaxMs, webhookLeaseMs } from '../../schemas/limits/webhook-limits.ts'
 
 export interface Recorder {
   /** How the endpoint was when attempts were written down last. */

@@ -20,11 +20,16 @@ import { takeAskedRetries } from '../../postgres/tables/set-aside-jobs.ts'
 import { retryHeldDeliveries } from '../../postgres/tables/webhook-deliveries.ts'
 import { endTurn, fanOut, type Turn, takeTurns } from '../../postgres/tables/webhook-turns.ts'
 import type { Clock } from '../../runtime/clock.ts'
+import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
 import type { Log } from '../../runtime/log.ts'
 import { sleep } from '../../runtime/retry.ts'
-import type { SecretBox } from '../../runtime/secret-box.ts'
 import { withDeadline } from '../../runtime/shutdown.ts'
-import { webhookFanOutMax, webhookLeaseMs, webhookPollMs, webhookTurnsMax } from '../../schemas/webhook-limits.ts'
+import {
+  webhookFanOutMax,
+  webhookLeaseMs,
+  webhookPollMs,
+  webhookTurnsMax,
+} from '../../schemas/limits/webhook-limits.ts'
 import type { PipelineMetrics } from '../pipeline-metrics.ts'
 import { deliverWebhook, runTurn } from './turn.ts'
 

@@ -17,7 +17,7 @@ import {
   webhookInFlightMax,
   webhookReadEach,
   webhookTurnMs,
-} from '../../schemas/webhook-limits.ts'
+} from '../../schemas/limits/webhook-limits.ts'
 import { attemptDelivery } from './attempt.ts'
 import { makeRecorder } from './recorder.ts'
 import type { SenderOptions } from './sender.ts'

@@ -1,7 +1,7 @@
 /** Sign-in links and the sessions of owners' browsers. Tokens are never stored: only their SHA-256 to find them by. */
 import { randomBytes } from 'node:crypto'
-import { browserSessionMs, signInLinkMs } from '../../schemas/api-limits.ts'
 import { sha256Of } from '../../schemas/keys.ts'
+import { browserSessionMs, signInLinkMs } from '../../schemas/limits/api-limits.ts'
 import { scopes } from '../../schemas/scopes.ts'
 import type { Queryable } from '../client.ts'
 import type { FoundApiKey } from './api-keys.ts'

@@ -1,5 +1,5 @@
 /** Company profiles: what was asked for, what was generated, and the media that belong to them. */
-import { profileAttemptsMax, profileClaimMs, profileMediaMax } from '../../schemas/profile-limits.ts'
+import { profileAttemptsMax, profileClaimMs, profileMediaMax } from '../../schemas/limits/profile-limits.ts'
 import {
   type CompanyProfile,
   emptyProfile,

@@ -1,5 +1,5 @@
 /** Finds the person to erase: a contact with the times of its browsers, or a browser without a contact. */
-import type { IdentityHashes } from '../../runtime/identity-hash.ts'
+import type { IdentityHashes } from '../../runtime/crypto/identity-hash.ts'
 import type { Queryable } from '../client.ts'
 import { readBindingsOfBrowsers, readBindingsOfContacts, type StoredBinding } from './bindings.ts'
 import { findContact, readContactKeys } from './contacts.ts'

@@ -2,8 +2,8 @@
  * State of the fold, which derives rows in ClickHouse from events: its marks and its lease. A fold commits only if no
  * later version was taken since it began, so only one of two writers can commit.
  */
-import { type IdRange, uniteRanges } from '../../schemas/id-ranges.ts'
-import { leaseSilentMs, repairsPerFoldMax, segmentRowsMax } from '../../schemas/limits.ts'
+import { type IdRange, uniteRanges } from '../../schemas/event/id-ranges.ts'
+import { leaseSilentMs, repairsPerFoldMax, segmentRowsMax } from '../../schemas/limits/core-limits.ts'
 import type { Postgres, Queryable } from '../client.ts'
 import { milliseconds } from '../clock.ts'
 

@@ -1,9 +1,9 @@
 /** Tracked links. What a key leads to never changes: `ingest` keeps it. */
 
-import { attributionKeyTriesMax, linksListedBytesMax, linksReadEach } from '../../schemas/api-limits.ts'
+import { type LinkParameters, trackingParamsOf, trackingUrlOf } from '../../schemas/event/tracking-url.ts'
 import { makeAttributionKey } from '../../schemas/keys.ts'
-import { linkTableBytesMax } from '../../schemas/limits.ts'
-import { type LinkParameters, trackingParamsOf, trackingUrlOf } from '../../schemas/tracking-url.ts'
+import { attributionKeyTriesMax, linksListedBytesMax, linksReadEach } from '../../schemas/limits/api-limits.ts'
+import { linkTableBytesMax } from '../../schemas/limits/core-limits.ts'
 import type { Queryable } from '../client.ts'
 import type { Page } from '../page.ts'
 

@@ -1,4 +1,4 @@
-/** Passwords of owners: only their hashes, made and compared by runtime/password.ts. */
+/** Passwords of owners: only their hashes, made and compared by runtime/crypto/password.ts. */
 import type { Queryable } from '../client.ts'
 
 export interface OwnerPassword {

@@ -1,5 +1,5 @@
 /** Pending work on contacts, queued by merges and repairs, and the events that their figures already cover. */
-import type { IdRange } from '../../schemas/id-ranges.ts'
+import type { IdRange } from '../../schemas/event/id-ranges.ts'
 import type { Queryable } from '../client.ts'
 
 export interface PeopleWork {

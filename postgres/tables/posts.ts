@@ -2,7 +2,7 @@
  * Posts with their media and targets. Every change locks the post's row first (`lockPost`), so the state that was read is
  * the state that is changed. Held by test/integration/post-schedule.test.ts.
  */
-import { postsListedBytesMax } from '../../schemas/api-limits.ts'
+import { postsListedBytesMax } from '../../schemas/limits/api-limits.ts'
 import type { PostStatus, TargetStatus } from '../../schemas/resources/post.ts'
 import type { Queryable } from '../client.ts'
 import type { Page } from '../page.ts'

@@ -1,5 +1,5 @@
 /** What a workspace's own data says for its company profile. */
-import { profileLinksMax, profileListMax, profileSignalDays } from '../../schemas/profile-limits.ts'
+import { profileLinksMax, profileListMax, profileSignalDays } from '../../schemas/limits/profile-limits.ts'
 import type { Queryable } from '../client.ts'
 
 export interface OwnSignals {

@@ -1,7 +1,7 @@
 /** Payments whose credit is due, their payers, and the resulting credits. */
 
+import { payerBrowsersMax } from '../../schemas/limits/revenue-limits.ts'
 import { referenceKinds } from '../../schemas/revenue.ts'
-import { payerBrowsersMax } from '../../schemas/revenue-limits.ts'
 import type { Queryable } from '../client.ts'
 
 /** Times are milliseconds since 1970. */

@@ -1,5 +1,5 @@
 /** Sums of the ledger over a period, by what its payments are credited to. A refund counts when it happens, as its payment. */
-import { filteredPaymentsMax } from '../../schemas/revenue-limits.ts'
+import { filteredPaymentsMax } from '../../schemas/limits/revenue-limits.ts'
 import type { Queryable } from '../client.ts'
 
 export interface RevenueRequest {

@@ -2,7 +2,7 @@
  * Payments of people: those whose payer has the contact's e-mail or user id, or names a browser that was the contact's then; of
  * an anonymous visitor those that name its browser.
  */
-import { paymentsOfPeopleMax } from '../../schemas/revenue-limits.ts'
+import { paymentsOfPeopleMax } from '../../schemas/limits/revenue-limits.ts'
 import type { Queryable } from '../client.ts'
 
 export interface PaymentsRequest {

@@ -1,4 +1,4 @@
-// Made by schemas/generate.ts from schemas/event-schemas.ts: change those and run `npm run generate`.
+// Made by schemas/generate.ts from schemas/event/event-schemas.ts: change those and run `npm run generate`.
 
 var __defProp = Object.defineProperty;
 var __getOwnPropNames = Object.getOwnPropertyNames;

@@ -2,7 +2,7 @@
  * Crawlers by user agent, with name, operator and purpose, where these are more precise than in crawlers.ts, which has all
  * other crawlers. The first matching line counts, so more specific lines come first. Matching uses lower case.
  */
-import type { BotCategory } from '../row.ts'
+import type { BotCategory } from '../event/row.ts'
 
 export interface Bot {
   readonly name: string

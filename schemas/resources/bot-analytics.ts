@@ -1,6 +1,6 @@
 /** Visits of crawlers as the API shows them. docs/metrics.md says what each figure means. */
 import { z } from 'zod'
-import { botCategories } from '../row.ts'
+import { botCategories } from '../event/row.ts'
 import { dateTime } from './date-time.ts'
 import { previousMeaning, Range } from './range.ts'
 

@@ -1,7 +1,7 @@
 /** The company profile as the API shows it. docs/company-profile.md says where each field comes from. */
 import { z } from 'zod'
 import { idInBody } from '../lax.ts'
-import { profileSourcesMax, profileUrlLengthMax } from '../profile-limits.ts'
+import { profileSourcesMax, profileUrlLengthMax } from '../limits/profile-limits.ts'
 import { dateTime } from './date-time.ts'
 
 export const mediaRoles = ['logo', 'product_image', 'brand_reference', 'screenshot', 'demo_video'] as const

@@ -1,13 +1,13 @@
 /** Tracked links: what creates one, how it is shown, and its clicks. */
 import { z } from 'zod'
+import { destinationProblem } from '../event/tracking-url.ts'
+import { idOrNull } from '../lax.ts'
 import {
   linkDestinationLengthMax,
   linkDestinationLengthMin,
   linkLabelLengthMax,
   linkUtmLengthMax,
-} from '../api-limits.ts'
-import { idOrNull } from '../lax.ts'
-import { destinationProblem } from '../tracking-url.ts'
+} from '../limits/api-limits.ts'
 import { dateTime } from './date-time.ts'
 import { objectId } from './object-id.ts'
 

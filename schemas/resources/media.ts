@@ -1,8 +1,8 @@
 /** Media assets, and the form that uploads one. docs/media.md has the rules of files. */
 import { z } from 'zod'
-import { altTextLengthMax } from '../media-limits.ts'
-import type { ValidationError } from '../validation-errors.ts'
-import type { Build } from '../zod-errors.ts'
+import type { ValidationError } from '../errors/validation-errors.ts'
+import type { Build } from '../errors/zod-errors.ts'
+import { altTextLengthMax } from '../limits/media-limits.ts'
 import { dateTime } from './date-time.ts'
 import { objectId } from './object-id.ts'
 

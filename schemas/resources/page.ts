@@ -1,7 +1,7 @@
 /** Which part of a list is wanted: lists are newest first. */
 import { z } from 'zod'
-import { listLimitDefault, listLimitMax } from '../api-limits.ts'
 import { idInQuery, laxIntOr } from '../lax.ts'
+import { listLimitDefault, listLimitMax } from '../limits/api-limits.ts'
 
 /** Pages back through a list whose rows are each a `type`. */
 export function beforeId(type: string) {

@@ -1,5 +1,8 @@
 /** Posts, their targets, and what a post would come to. docs/posts.md has the states and the rules of readiness. */
 import { z } from 'zod'
+import { codedValueError, dictTooLong } from '../errors/validation-errors.ts'
+import type { Build } from '../errors/zod-errors.ts'
+import { idInBody } from '../lax.ts'
 import {
   postAccountsMax,
   postBaseCaptionLengthMax,
@@ -9,12 +12,9 @@ import {
   postTagLengthMax,
   postTagsMax,
   postTitleLengthMax,
-} from '../api-limits.ts'
-import { idInBody } from '../lax.ts'
+} from '../limits/api-limits.ts'
 import { platforms } from '../reference/providers.ts'
-import { codedValueError, dictTooLong } from '../validation-errors.ts'
-import { writtenTime } from '../written-time.ts'
-import type { Build } from '../zod-errors.ts'
+import { writtenTime } from '../time/written-time.ts'
 import { dateTime } from './date-time.ts'
 import { LinkRevenue } from './link.ts'
 import { objectId } from './object-id.ts'

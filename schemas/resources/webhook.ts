@@ -1,6 +1,6 @@
 /** Webhook endpoints, and what was delivered to them. */
 import { z } from 'zod'
-import { webhookDescriptionLengthMax, webhookEventsMax, webhookUrlLengthMax } from '../api-limits.ts'
+import { webhookDescriptionLengthMax, webhookEventsMax, webhookUrlLengthMax } from '../limits/api-limits.ts'
 import { webhookEventTypes } from '../webhook-events.ts'
 import { dateTime } from './date-time.ts'
 import { objectId } from './object-id.ts'

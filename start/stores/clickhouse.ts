@@ -2,8 +2,8 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { ownProgram } from '../child-process.ts'
-import { endLeftOver } from '../left-over.ts'
+import { ownProgram } from '../processes/child-process.ts'
+import { endLeftOver } from '../processes/left-over.ts'
 import { freePort, keptPassword, type Store } from './store.ts'
 
 /** Statements run in threads of libuv's pool: enough for all sessions and for files beside them. */

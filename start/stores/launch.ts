@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { closeSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { childEnvironment } from '../../runtime/config.ts'
-import { openLogFile } from '../log-file.ts'
+import { openLogFile } from '../processes/log-file.ts'
 
 /** A system user to run as, because the program refuses to run as root. */
 export interface RunAs {

@@ -8,7 +8,7 @@ import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, sym
 import { createRequire } from 'node:module'
 import { dirname, join, relative, resolve } from 'node:path'
 import { connectPostgres } from '../../postgres/client.ts'
-import { endLeftOver } from '../left-over.ts'
+import { endLeftOver } from '../processes/left-over.ts'
 import { launch, type RunAs, runOnce } from './launch.ts'
 import { freePort, type Store, untilUp } from './store.ts'
 

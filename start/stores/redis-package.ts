@@ -7,7 +7,7 @@ import { existsSync, rmSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { childEnvironment } from '../../runtime/config.ts'
 import { projectFile } from '../../runtime/paths.ts'
-import { fetchDebianPackages, isDebian, libraryPathOf } from '../debian-packages.ts'
+import { fetchDebianPackages, isDebian, libraryPathOf } from './debian-packages.ts'
 
 export interface RedisProgram {
   command: string

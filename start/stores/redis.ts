@@ -5,7 +5,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
-import { endLeftOver } from '../left-over.ts'
+import { endLeftOver } from '../processes/left-over.ts'
 import { launch } from './launch.ts'
 import { findRedis } from './redis-package.ts'
 import { freePort, keptPassword, type Store, untilUp } from './store.ts'

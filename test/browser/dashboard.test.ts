@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { setOwnerPassword } from '../../postgres/tables/owner-passwords.ts'
-import { hashPassword } from '../../runtime/password.ts'
+import { hashPassword } from '../../runtime/crypto/password.ts'
 import { projectFile } from '../../runtime/paths.ts'
 import { setUpApi } from '../support/api.ts'
 import { setUpDashboard, violations } from '../support/dashboard.ts'

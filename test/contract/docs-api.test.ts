@@ -3,7 +3,7 @@ import { operations } from '../../api/operations/registry.ts'
 import { makeOpenApi } from '../../api/transports/openapi.ts'
 import { refusals } from '../../runtime/http/refusals.ts'
 import { unread } from '../../runtime/http/unread.ts'
-import { problems } from '../../schemas/problems.ts'
+import { problems } from '../../schemas/errors/problems.ts'
 import { readDoc, tableOf } from '../support/docs.ts'
 
 const page = readDoc('docs/api.md')

@@ -1,10 +1,10 @@
 /** docs/browser.md against the script: its calls, flags, markers, keys and bounds. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, test, vi } from 'vitest'
-import { makeBrowserScript } from '../../ingest/browser-script.ts'
+import { makeBrowserScript } from '../../ingest/http/browser-script.ts'
 import { projectFile } from '../../runtime/paths.ts'
-import { kindByEventName } from '../../schemas/row.ts'
-import * as served from '../../schemas/script-limits.ts'
+import { kindByEventName } from '../../schemas/event/row.ts'
+import * as served from '../../schemas/limits/script-limits.ts'
 import * as bounds from '../../web/script/bounds.ts'
 import { eraseAll } from '../../web/script/storage.ts'
 import { readDoc, tableOf } from '../support/docs.ts'

@@ -76,7 +76,7 @@ test('what isn’t there would be found', () => {
   expect(
     brokenLinks('docs/api.md', '[a](../README.md) [b](metrics.md#range) [c](gone.md) [d](metrics.md#gone)'),
   ).toEqual(['gone.md', 'metrics.md#gone'])
-  expect(missingFiles('`ingest/server.ts`, `ship/claim.ts`, `ingest/gone.ts`')).toEqual(['ingest/gone.ts'])
+  expect(missingFiles('`ingest/http/server.ts`, `ship/claim.ts`, `ingest/gone.ts`')).toEqual(['ingest/gone.ts'])
   expect(unknownCommands('npm start, npm run gone, npx svc keys list, npx svc keys lose')).toEqual([
     'gone',
     'keys lose',

@@ -10,7 +10,7 @@ import {
   postTagsMax,
   postTitleLengthMax,
   socialAccountsMax,
-} from '../../schemas/api-limits.ts'
+} from '../../schemas/limits/api-limits.ts'
 import { type KindLimits, providers } from '../../schemas/reference/providers.ts'
 import { PostCreate, postStatuses, targetStatuses } from '../../schemas/resources/post.ts'
 import { readDoc, tableOf } from '../support/docs.ts'

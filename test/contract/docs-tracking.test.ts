@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { trackingRefusals } from '../../ingest/tracking-refusals.ts'
+import { trackingRefusals } from '../../ingest/http/tracking-refusals.ts'
 import { requestIdLengthMax } from '../../runtime/http/request-id.ts'
-import { dateTimeFields, type FieldSchema } from '../../schemas/event-fields.ts'
-import { type BodySchema, bodySchemas } from '../../schemas/event-schemas.ts'
-import * as limits from '../../schemas/limits.ts'
-import { botCategories } from '../../schemas/row.ts'
+import { dateTimeFields, type FieldSchema } from '../../schemas/event/event-fields.ts'
+import { type BodySchema, bodySchemas } from '../../schemas/event/event-schemas.ts'
+import { botCategories } from '../../schemas/event/row.ts'
+import * as limits from '../../schemas/limits/core-limits.ts'
 import { readDoc, tableOf } from '../support/docs.ts'
 
 const page = readDoc('docs/tracking.md')

@@ -6,7 +6,7 @@ import {
   webhookEndpointsMax,
   webhookEventsMax,
   webhookUrlLengthMax,
-} from '../../schemas/api-limits.ts'
+} from '../../schemas/limits/api-limits.ts'
 import { WebhookCreate, WebhookDeliveryResource } from '../../schemas/resources/webhook.ts'
 import { webhookEventTypes } from '../../schemas/webhook-events.ts'
 import { readDoc, tableOf } from '../support/docs.ts'

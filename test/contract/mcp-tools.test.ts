@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { operations } from '../../api/operations/registry.ts'
 import { makeTools } from '../../api/transports/mcp-tools.ts'
 import { outlineOf } from '../../api/transports/schema-outline.ts'
-import { tokenBytes, toolsListTokensMax } from '../../schemas/api-limits.ts'
+import { tokenBytes, toolsListTokensMax } from '../../schemas/limits/api-limits.ts'
 
 const contract = readFileSync(new URL('mcp-tools.txt', import.meta.url), 'utf8')
 const wanted = [...contract.matchAll(/`(svc\.\w+)`/g)].map(([, name]) => name!)

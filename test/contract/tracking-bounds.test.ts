@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bodySchemas } from '../../schemas/event-schemas.ts'
+import { bodySchemas } from '../../schemas/event/event-schemas.ts'
 import {
   batchBodyBytesMax,
   batchEventsMax,
@@ -11,7 +11,7 @@ import {
   propertiesDepthMax,
   propertiesKeysMax,
   trackBodyBytesMax,
-} from '../../schemas/limits.ts'
+} from '../../schemas/limits/core-limits.ts'
 
 /** The bounds of the tracking interface as its description states them, written here once more, by hand. */
 test('the fields of an event have the bounds of the description, and there are no others', () => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { percentile } from '../../bench/latency.ts'
+import { percentile } from '../../bench/load/latency.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { makeKey } from '../support/api.ts'
 import { exactFigures, judgeFigures } from '../support/figures.ts'

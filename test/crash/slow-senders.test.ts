@@ -5,7 +5,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
-import { median, percentile } from '../../bench/latency.ts'
+import { median, percentile } from '../../bench/load/latency.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { compileService } from '../support/compile.ts'
 import { setUpProduct } from '../support/product.ts'

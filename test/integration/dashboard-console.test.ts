@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
 import { createSignInLink } from '../../postgres/tables/browser-sessions.ts'
-import { demoEvents } from '../../schemas/seed-limits.ts'
+import { demoEvents } from '../../schemas/limits/seed-limits.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
 import { foldAll } from '../support/fold.ts'
 

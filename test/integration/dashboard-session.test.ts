@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
 import { createSignInLink } from '../../postgres/tables/browser-sessions.ts'
-import { browserSessionMs, signInLinkMs } from '../../schemas/api-limits.ts'
+import { browserSessionMs, signInLinkMs } from '../../schemas/limits/api-limits.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
 
 let now = Date.now()

@@ -1,7 +1,7 @@
 /** The demo site as HTTP serves it; what its pages send is held by test/browser/demo.test.ts. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { makeDemoSite } from '../../start/demo-site.ts'
-import { type Front, startFront } from '../../start/front.ts'
+import { makeDemoSite } from '../../start/front/demo-site.ts'
+import { type Front, startFront } from '../../start/front/front.ts'
 
 let scriptUrl: string | undefined
 let front: Front

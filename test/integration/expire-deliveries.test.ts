@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { expireDeliveries } from '../../pipeline/jobs/expire-deliveries.ts'
 import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
+import { expireDeliveries } from '../../pipeline/retention/expire-deliveries.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { makeMetrics } from '../../runtime/metrics.ts'
-import { webhookRecordKeepMs } from '../../schemas/webhook-limits.ts'
+import { webhookRecordKeepMs } from '../../schemas/limits/webhook-limits.ts'
 import { makeWorkspace } from '../support/api.ts'
 import { setUpStores } from '../support/stores.ts'
 

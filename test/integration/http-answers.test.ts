@@ -1,7 +1,7 @@
 /** What all answers have in common: how they are compressed, and what browsers, proxies and caches are told. */
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startFront } from '../../start/front.ts'
+import { startFront } from '../../start/front/front.ts'
 import { setUpApi } from '../support/api.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { asking } from '../support/publishing.ts'

@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
-import { type Kept, keepRunning } from '../../start/keep-running.ts'
+import { type Kept, keepRunning } from '../../start/processes/keep-running.ts'
 import { prepareClickHouse } from '../../start/stores/clickhouse.ts'
 import { compileService } from '../support/compile.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { insertLink } from '../../postgres/tables/links.ts'
-import { linksListedMax } from '../../schemas/api-limits.ts'
+import { linksListedMax } from '../../schemas/limits/api-limits.ts'
 import { makeWorkspace, setUpApi, testApiHost } from '../support/api.ts'
 
 interface Link extends Record<string, unknown> {

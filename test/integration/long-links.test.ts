@@ -7,8 +7,8 @@ import {
   linksReadEach,
   linkUtmLengthMax,
   trackingUrlBytesMax,
-} from '../../schemas/api-limits.ts'
-import { type Front, startFront } from '../../start/front.ts'
+} from '../../schemas/limits/api-limits.ts'
+import { type Front, startFront } from '../../start/front/front.ts'
 import { makeKey, makeWorkspace, setUpApi } from '../support/api.ts'
 import { setUpIngest } from '../support/ingest.ts'
 import { exchange } from '../support/raw-http.ts'

@@ -15,7 +15,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { operations } from '../../api/operations/registry.ts'
 import { getWorkspace } from '../../api/operations/workspace/get-workspace.ts'
 import { projectFile } from '../../runtime/paths.ts'
-import { problem } from '../../schemas/problems.ts'
+import { problem } from '../../schemas/errors/problems.ts'
 import { setUpApi, startApi, type TestApi } from '../support/api.ts'
 
 const { stores, mine } = setUpApi()

@@ -1,6 +1,6 @@
 /** Each bucket of a series, whatever its length, has the figures of its own range; `compare` says what `previous` is of. */
 import { beforeAll, expect, test } from 'vitest'
-import { type BucketKind, bucketKinds } from '../../schemas/time-range.ts'
+import { type BucketKind, bucketKinds } from '../../schemas/time/time-range.ts'
 import { closeDaysAt } from '../support/fold.ts'
 import { makeTestWorkspace, type TestWorkspace } from '../support/overview.ts'
 import { setUpStores } from '../support/stores.ts'

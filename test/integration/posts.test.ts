@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { postsListedBytesMax } from '../../schemas/api-limits.ts'
+import { postsListedBytesMax } from '../../schemas/limits/api-limits.ts'
 import { makeWorkspace, setUpApi, startApi } from '../support/api.ts'
 import { asking, type Fault, makeAccount, makeMedia, type ShownPost } from '../support/publishing.ts'
 

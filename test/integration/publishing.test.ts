@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { publishAttemptsMax } from '../../schemas/publish-limits.ts'
+import { publishAttemptsMax } from '../../schemas/limits/publish-limits.ts'
 import { setUpApi } from '../support/api.ts'
 import { runSvc } from '../support/command-line.ts'
 import { endedPost, reschedule, runPublisher, schedulePost, type TestPublisher, toldTo } from '../support/publisher.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { operations } from '../../api/operations/registry.ts'
-import { startFront } from '../../start/front.ts'
+import { startFront } from '../../start/front/front.ts'
 import { setUpApi } from '../support/api.ts'
 import { browserWithinMs, demand, sharedBrowser } from '../support/browser.ts'
 

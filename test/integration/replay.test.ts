@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createWorkspace } from '../../postgres/tables/workspaces.ts'
+import { noCountry } from '../../schemas/event/row.ts'
 import { isBotAgent } from '../../schemas/reference/bots.ts'
-import { noCountry } from '../../schemas/row.ts'
 import { freePort } from '../../start/stores/store.ts'
 import {
   type LoggedPage,

@@ -1,10 +1,10 @@
 /** Every place that holds data has a line in docs/retention.md; what is past its time, and what is left of a removed workspace, goes from all of them. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { expireData } from '../../pipeline/jobs/expire-data.ts'
-import { jobs } from '../../pipeline/jobs.ts'
 import { refreshPeople } from '../../pipeline/people/refresh.ts'
 import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
+import { jobs } from '../../pipeline/queue/jobs.ts'
+import { expireData } from '../../pipeline/retention/expire-data.ts'
 import { createWorkspace } from '../../postgres/tables/workspaces.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { makeLog } from '../../runtime/log.ts'

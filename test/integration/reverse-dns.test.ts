@@ -3,7 +3,12 @@ import { keyOfAddress, makeAddressRanges } from '../../ingest/verify/address-ran
 import { makeReverseDns, type ReverseDns } from '../../ingest/verify/reverse-dns.ts'
 import { type BotVerifier, makeBotVerifier } from '../../ingest/verify/verify-bot.ts'
 import { sleep } from '../../runtime/retry.ts'
-import { dnsLookUpsAtOnceMax, dnsLookUpsPerRequestMax, dnsQuestionMs, dnsWaitMs } from '../../schemas/bot-limits.ts'
+import {
+  dnsLookUpsAtOnceMax,
+  dnsLookUpsPerRequestMax,
+  dnsQuestionMs,
+  dnsWaitMs,
+} from '../../schemas/limits/bot-limits.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
 
 let server: DnsServer

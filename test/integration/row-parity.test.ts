@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { cellColumns } from '../../clickhouse/rollups/cells.ts'
 import { creditColumns, sessionColumns, visitorColumns } from '../../clickhouse/rollups/tables.ts'
-import { type StreamName, streams } from '../../schemas/row.ts'
+import { type StreamName, streams } from '../../schemas/event/row.ts'
 import { setUpStores } from '../support/stores.ts'
 
 const stores = setUpStores()

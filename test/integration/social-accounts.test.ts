@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { socialAccountsMax } from '../../schemas/api-limits.ts'
+import { socialAccountsMax } from '../../schemas/limits/api-limits.ts'
 import { platforms } from '../../schemas/reference/providers.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
 import { runSvc } from '../support/command-line.ts'

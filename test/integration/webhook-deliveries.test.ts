@@ -1,7 +1,7 @@
 /** From a change to the receiver: what is sent, how it is signed, when it is tried again, and what is recorded. */
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { webhookJitter, webhookRetryDelaysMs } from '../../schemas/webhook-limits.ts'
+import { webhookJitter, webhookRetryDelaysMs } from '../../schemas/limits/webhook-limits.ts'
 import { makeWorkspace } from '../support/api.ts'
 import { asking } from '../support/publishing.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'

@@ -1,6 +1,6 @@
 /** Webhook endpoints as they are registered, listed and deleted, and the list of deliveries. What is delivered is held elsewhere. */
 import { describe, expect, test } from 'vitest'
-import { webhookEndpointsMax, webhookEventsMax } from '../../schemas/api-limits.ts'
+import { webhookEndpointsMax, webhookEventsMax } from '../../schemas/limits/api-limits.ts'
 import { webhookEventTypes } from '../../schemas/webhook-events.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
 import { asking } from '../support/publishing.ts'

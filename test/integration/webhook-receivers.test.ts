@@ -1,7 +1,7 @@
 /** Receivers that hang, trickle, flood, redirect or can't be trusted: their own deliveries suffer, and nobody else's. */
 import { createServer, type Server, type Socket } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { webhookAnswerBytesMax, webhookAttemptMs, webhookInFlightMax } from '../../schemas/webhook-limits.ts'
+import { webhookAnswerBytesMax, webhookAttemptMs, webhookInFlightMax } from '../../schemas/limits/webhook-limits.ts'
 import { makeWorkspace } from '../support/api.ts'
 import { asking } from '../support/publishing.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'

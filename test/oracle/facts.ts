@@ -3,7 +3,7 @@
  * from these alone, by the shortest way that is obviously right, however slow. It is written from docs/metrics.md and
  * shares no code with what it judges.
  */
-import type { BotVisitRow, EventRow } from '../../schemas/row.ts'
+import type { BotVisitRow, EventRow } from '../../schemas/event/row.ts'
 
 export type EventFact = EventRow
 export type BotVisitFact = BotVisitRow

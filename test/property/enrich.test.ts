@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { TrackEvent } from '../../schemas/event.ts'
-import type { FieldSchema } from '../../schemas/event-fields.ts'
-import { bodySchemas } from '../../schemas/event-schemas.ts'
-import { validateBatchEvent } from '../../schemas/event-validator.ts'
-import { botVisitColumns, type Column, eventColumns, hashColumns } from '../../schemas/row.ts'
+import type { TrackEvent } from '../../schemas/event/event.ts'
+import type { FieldSchema } from '../../schemas/event/event-fields.ts'
+import { bodySchemas } from '../../schemas/event/event-schemas.ts'
+import { validateBatchEvent } from '../../schemas/event/event-validator.ts'
+import { botVisitColumns, type Column, eventColumns, hashColumns } from '../../schemas/event/row.ts'
 import { makeEnrich, now } from '../support/enriching.ts'
 
 /** Whether a value can stand in its column: ClickHouse wraps what is out of range without a word. */

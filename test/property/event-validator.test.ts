@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { FieldSchema } from '../../schemas/event-fields.ts'
-import { bodySchemas } from '../../schemas/event-schemas.ts'
+import type { FieldSchema } from '../../schemas/event/event-fields.ts'
+import { bodySchemas } from '../../schemas/event/event-schemas.ts'
 import {
   validateBatch,
   validateBatchEvent,
   validateBots,
   validateBotVisit,
   validateTrack,
-} from '../../schemas/event-validator.ts'
+} from '../../schemas/event/event-validator.ts'
 
 const sound = { tracking_key: 'k', event_name: 'a', url: 'u', user_agent: 'x' }
 const validators = [validateTrack, validateBatch, validateBots, validateBatchEvent, validateBotVisit]

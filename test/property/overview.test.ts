@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { bucketsOf, resolveTimeRange } from '../../schemas/time-range.ts'
+import { bucketsOf, resolveTimeRange } from '../../schemas/time/time-range.ts'
 import { type OverviewCase, overviewCases, overviewQuestions, workspaceOf } from '../oracle/cases.ts'
 import { differences } from '../oracle/compare.ts'
 import { computeOverview } from '../oracle/overview.ts'

@@ -5,9 +5,9 @@ import { errorsAmong } from '../../api/operations/posts/issue.ts'
 import { judgeReadiness } from '../../api/operations/posts/readiness.ts'
 import type { Queryable } from '../../postgres/client.ts'
 import { lengthOf } from '../../schemas/code-points.ts'
+import { parsePart } from '../../schemas/errors/zod-errors.ts'
 import { platforms, providers } from '../../schemas/reference/providers.ts'
 import { PostCreate } from '../../schemas/resources/post.ts'
-import { parsePart } from '../../schemas/zod-errors.ts'
 
 const plain = { title: 'T', base_caption: 'C' }
 const tagsOf = (tags: unknown) => parsePart('body', PostCreate, { ...plain, tags })

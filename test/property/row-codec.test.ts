@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Column, type ColumnType, hashColumns, streams } from '../../schemas/row.ts'
-import { compileRowEncoder, type DecodedRow, decodeRow, rowBytesBound } from '../../schemas/row-codec.ts'
+import { type Column, type ColumnType, hashColumns, streams } from '../../schemas/event/row.ts'
+import { compileRowEncoder, type DecodedRow, decodeRow, rowBytesBound } from '../../schemas/event/row-codec.ts'
 import { setUpStores } from '../support/stores.ts'
 
 const stores = setUpStores()

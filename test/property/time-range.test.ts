@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { bucketsOf, resolveTimeRange, type TimeRange } from '../../schemas/time-range.ts'
-import { dayMs, localDayAt, startOfLocalDay, wallTime, wallTimeAt, wallToUtc } from '../../schemas/time-zone.ts'
+import { bucketsOf, resolveTimeRange, type TimeRange } from '../../schemas/time/time-range.ts'
+import { dayMs, localDayAt, startOfLocalDay, wallTime, wallTimeAt, wallToUtc } from '../../schemas/time/time-zone.ts'
 
 const zones = fc.oneof(
   fc.constantFrom(...Intl.supportedValuesOf('timeZone')),

@@ -1,7 +1,12 @@
 /** Where short links lead, for any destination that is taken: what stays, what is added, what readers of URLs make of it. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { destinationProblem, type LinkParameters, trackingParamsOf, trackingUrlOf } from '../../schemas/tracking-url.ts'
+import {
+  destinationProblem,
+  type LinkParameters,
+  trackingParamsOf,
+  trackingUrlOf,
+} from '../../schemas/event/tracking-url.ts'
 
 const link: LinkParameters = {
   ...{ linkId: 12, postId: 34, utmSource: 'svc', utmMedium: 'social', utmCampaign: '', utmContent: '' },

@@ -11,13 +11,13 @@ export const testSegmentAgeMs = 60
 
 /** Constants of services under test, by file: what tests wait for comes sooner. */
 const testValues: Readonly<Record<string, Readonly<Record<string, number>>>> = {
-  'schemas/limits.ts': {
+  'schemas/limits/core-limits.ts': {
     logFileBytes: testLogFileBytes,
     segmentAgeMs: testSegmentAgeMs,
     bodyDeadlineMs: 4_000,
     keyPollMs: 1_000,
   },
-  'pipeline/schedule.ts': { sweepEveryMs: 500, retryEveryMs: 200 },
+  'pipeline/queue/schedule.ts': { sweepEveryMs: 500, retryEveryMs: 200 },
 }
 
 /**

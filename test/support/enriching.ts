@@ -1,9 +1,9 @@
 /** One event through the enricher, for tests: what they don't say is a plain pageview of a browser. */
-import { type EnricherOptions, makeEnricher } from '../../ingest/enrich.ts'
+import { type EnricherOptions, makeEnricher } from '../../ingest/enrich/enrich.ts'
+import { noOwnership } from '../../ingest/enrich/match-link.ts'
 import type { Enriched, IngestWorkspace, Sender } from '../../ingest/outcome.ts'
-import { noOwnership } from '../../ingest/steps/match-link.ts'
-import type { TrackEvent } from '../../schemas/event.ts'
-import { type BotVisitRow, type EventRow, noCountry } from '../../schemas/row.ts'
+import type { TrackEvent } from '../../schemas/event/event.ts'
+import { type BotVisitRow, type EventRow, noCountry } from '../../schemas/event/row.ts'
 
 export const now = Date.UTC(2026, 10, 20, 12)
 export const chrome =

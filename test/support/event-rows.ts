@@ -1,6 +1,6 @@
 /** Rows of `events` and `bot_visits` for tests, with readable defaults, put straight into ClickHouse. */
-import { emptyBotVisitRow, emptyEventRow } from '../../schemas/empty-row.ts'
-import { eventTypes } from '../../schemas/event-fields.ts'
+import { emptyBotVisitRow, emptyEventRow } from '../../schemas/event/empty-row.ts'
+import { eventTypes } from '../../schemas/event/event-fields.ts'
 import {
   type BotVisitRow,
   botVisitColumns,
@@ -11,8 +11,8 @@ import {
   type Kind,
   kinds,
   vitalMetrics,
-} from '../../schemas/row.ts'
-import { compileRowEncoder, rowBytesBound } from '../../schemas/row-codec.ts'
+} from '../../schemas/event/row.ts'
+import { compileRowEncoder, rowBytesBound } from '../../schemas/event/row-codec.ts'
 
 /** What a test says of an event; all that it leaves out is as a plain pageview of a browser would have it. */
 export interface EventLike

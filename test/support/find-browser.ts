@@ -9,7 +9,7 @@ import { existsSync, rmSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { projectFile } from '../../runtime/paths.ts'
-import { fetchDebianPackages, isDebian, libraryPathOf } from '../../start/debian-packages.ts'
+import { fetchDebianPackages, isDebian, libraryPathOf } from '../../start/stores/debian-packages.ts'
 import { writeFontSettings } from './browser-fonts.ts'
 
 export interface BrowserProgram {

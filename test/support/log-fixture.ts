@@ -10,9 +10,9 @@ import type { Segment } from '../../ingest/log/segment.ts'
 import type { SegmentNumbers } from '../../ingest/log/segment-numbers.ts'
 import { LogWriter } from '../../ingest/log/writer.ts'
 import { makeLog } from '../../runtime/log.ts'
-import { segmentLeaseSize } from '../../schemas/limits.ts'
-import { type BotVisitRow, botVisitColumns, type Hash64 } from '../../schemas/row.ts'
-import { decodeRow } from '../../schemas/row-codec.ts'
+import { type BotVisitRow, botVisitColumns, type Hash64 } from '../../schemas/event/row.ts'
+import { decodeRow } from '../../schemas/event/row-codec.ts'
+import { segmentLeaseSize } from '../../schemas/limits/core-limits.ts'
 
 export const silent = makeLog('test', 'silent')
 export const smallFileBytes = 1024 * 1024

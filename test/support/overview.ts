@@ -4,8 +4,8 @@ import { readAnalyticsOverview } from '../../api/operations/analytics/read-overv
 import { createTrackingKey } from '../../postgres/tables/tracking-keys.ts'
 import { createWorkspace, type PlanKey, readWorkspace } from '../../postgres/tables/workspaces.ts'
 import { fixedClock } from '../../runtime/clock.ts'
+import { parsePart } from '../../schemas/errors/zod-errors.ts'
 import { AnalyticsOverview } from '../../schemas/resources/overview.ts'
-import { parsePart } from '../../schemas/zod-errors.ts'
 import {
   type BotVisitLike,
   type EventLike,

@@ -7,9 +7,9 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, inject } from 'vitest'
 import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
 import { connectPostgres, type Postgres } from '../../postgres/client.ts'
-import { type FileStorage, makeFileStorage } from '../../runtime/file-storage.ts'
-import { type IdentityHashes, makeIdentityHashes } from '../../runtime/identity-hash.ts'
-import { makeSecretBox, type SecretBox } from '../../runtime/secret-box.ts'
+import { type IdentityHashes, makeIdentityHashes } from '../../runtime/crypto/identity-hash.ts'
+import { makeSecretBox, type SecretBox } from '../../runtime/crypto/secret-box.ts'
+import { type FileStorage, makeFileStorage } from '../../runtime/files/file-storage.ts'
 import type { SharedStores } from './shared-stores.ts'
 
 export interface TestStores extends SharedStores {

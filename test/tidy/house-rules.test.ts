@@ -33,7 +33,7 @@ const rules: Rule[] = [
   {
     guarantee: 'no file of ours is longer than 300 lines',
     check: longFiles,
-    offenders: [file('api/main.ts', 'a\n'.repeat(301)), file('bench/load.ts', 'a\n'.repeat(400))],
+    offenders: [file('api/main.ts', 'a\n'.repeat(301)), file('bench/load/load.ts', 'a\n'.repeat(400))],
     innocents: [
       file('api/main.ts', 'a\n'.repeat(300)),
       file('schemas/generated/validators.mjs', 'a\n'.repeat(5000)),
@@ -178,7 +178,7 @@ for (const { guarantee, check, offenders, innocents } of rules) {
 
 test('the checks see the project', () => {
   expect(files.map(({ path }) => path)).toEqual(
-    expect.arrayContaining(['package.json', 'runtime/config.ts', 'schemas/row.ts']),
+    expect.arrayContaining(['package.json', 'runtime/config.ts', 'schemas/event/row.ts']),
   )
 })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { makeAddressHash, noAddressHash } from '../../ingest/steps/address-hash.ts'
+import { makeAddressHash, noAddressHash } from '../../ingest/enrich/address-hash.ts'
 import { now, salts } from '../support/enriching.ts'
 
 const hash = makeAddressHash(salts)

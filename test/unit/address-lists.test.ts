@@ -10,7 +10,7 @@ import { makeAddressListTable, shippedListsFolder } from '../../ingest/verify/ad
 import { keyOfAddress, makeAddressRanges } from '../../ingest/verify/address-ranges.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { readAddressList, writeAddressList } from '../../schemas/address-list.ts'
-import { addressListPollMs } from '../../schemas/bot-limits.ts'
+import { addressListPollMs } from '../../schemas/limits/bot-limits.ts'
 import { addressLists, checkedBots, checkOf } from '../../schemas/reference/bot-checks.ts'
 import { knownBotOf } from '../../schemas/reference/known-bots.ts'
 

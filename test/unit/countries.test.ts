@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Countries, openCountries } from '../../ingest/countries.ts'
-import { countryCacheMax } from '../../schemas/limits.ts'
-import { noCountry } from '../../schemas/row.ts'
+import { type Countries, openCountries } from '../../ingest/enrich/countries.ts'
+import { noCountry } from '../../schemas/event/row.ts'
+import { countryCacheMax } from '../../schemas/limits/core-limits.ts'
 import { makeEnrich, now } from '../support/enriching.ts'
 
 let countries: Countries

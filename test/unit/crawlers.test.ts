@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { botCategories } from '../../schemas/event/row.ts'
 import { crawlersFile } from '../../schemas/generate.ts'
 import { generateCrawlers, listedCrawlers } from '../../schemas/generate-crawlers.ts'
 import { describeBot, isBotAgent, namedBotOf } from '../../schemas/reference/bots.ts'
 import { crawlerOf } from '../../schemas/reference/crawlers.ts'
-import { botCategories } from '../../schemas/row.ts'
 
 test('the committed table of crawlers is what the list says: else run `npm run generate`', () => {
   expect(readFileSync(crawlersFile, 'utf8')).toBe(generateCrawlers())

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { explainEventTime, parseDateTime, parseEventTime } from '../../schemas/date-time.ts'
+import { explainEventTime, parseDateTime, parseEventTime } from '../../schemas/time/date-time.ts'
 
 const loc = ['body', 'occurred_at']
 

@@ -14,7 +14,7 @@ import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Postgres } from '../../postgres/client.ts'
 import { readConfig } from '../../runtime/config.ts'
 import { projectFile } from '../../runtime/paths.ts'
-import { dayMs } from '../../schemas/time-zone.ts'
+import { dayMs } from '../../schemas/time/time-zone.ts'
 
 const wrong = (findings: Finding[], check: string) =>
   findings.filter((finding) => finding.check === check && finding.outcome !== 'ok')

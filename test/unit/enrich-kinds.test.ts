@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { eventTypes } from '../../schemas/event-fields.ts'
-import { kinds, vitalMetrics } from '../../schemas/row.ts'
+import { eventTypes } from '../../schemas/event/event-fields.ts'
+import { kinds, vitalMetrics } from '../../schemas/event/row.ts'
 import { type EventLike, rowOf } from '../support/enriching.ts'
 
 describe('the kind of an event', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { noCountry } from '../../schemas/row.ts'
+import { noCountry } from '../../schemas/event/row.ts'
 import { chrome, enrich, now, rowOf } from '../support/enriching.ts'
 
 const iso = (ms: number) => new Date(ms).toISOString()

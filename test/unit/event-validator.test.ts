@@ -5,7 +5,7 @@ import {
   validateBots,
   validateBotVisit,
   validateTrack,
-} from '../../schemas/event-validator.ts'
+} from '../../schemas/event/event-validator.ts'
 
 const tracking_key = 'svc_pk_000000000000000000000000'
 const event = { tracking_key, event_name: 'pageview' }

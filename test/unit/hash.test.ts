@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { deriveHashKey, halfSipHash, hash64, hashed } from '../../runtime/hash.ts'
+import { deriveHashKey, halfSipHash, hash64, hashed } from '../../runtime/crypto/hash.ts'
 
 /** Of the reference implementation's vectors for 64 bits of output: key 00…07, input 00, 01, … of the given length. */
 const vectors: Record<number, string> = {

@@ -2,10 +2,10 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type KeyRow, type KeyTable, makeKeyTable } from '../../ingest/keys.ts'
+import { type KeyRow, type KeyTable, makeKeyTable } from '../../ingest/tables/keys.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { makeLog } from '../../runtime/log.ts'
-import { keyLookupsMax, unknownKeyCacheMs } from '../../schemas/limits.ts'
+import { keyLookupsMax, unknownKeyCacheMs } from '../../schemas/limits/core-limits.ts'
 
 const now = Date.UTC(2026, 10, 20, 12)
 const keyOf = (name: string) => `svc_pk_${name.padEnd(24, '0')}`

@@ -2,10 +2,10 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type LinkRow, type LinkTable, makeLinkTable } from '../../ingest/links.ts'
+import { type LinkRow, type LinkTable, makeLinkTable } from '../../ingest/tables/links.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { makeLog } from '../../runtime/log.ts'
-import { linkOverlapMs, unknownKeyCacheMs } from '../../schemas/limits.ts'
+import { linkOverlapMs, unknownKeyCacheMs } from '../../schemas/limits/core-limits.ts'
 
 const now = Date.UTC(2026, 10, 20, 12)
 const rowOf = (id: number, at = now): LinkRow => ({

@@ -2,10 +2,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { makePostTable, type PostRow, type PostTable } from '../../ingest/posts.ts'
+import { makePostTable, type PostRow, type PostTable } from '../../ingest/tables/posts.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { makeLog } from '../../runtime/log.ts'
-import { keyPollMs, postOverlap } from '../../schemas/limits.ts'
+import { keyPollMs, postOverlap } from '../../schemas/limits/core-limits.ts'
 
 let folder: string
 let open: PostTable[]

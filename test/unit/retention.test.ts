@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { expiryOf, groupByExpiry, keptDays } from '../../pipeline/retention.ts'
-import { dayMs } from '../../schemas/time-zone.ts'
+import { expiryOf, groupByExpiry, keptDays } from '../../pipeline/retention/retention.ts'
+import { dayMs } from '../../schemas/time/time-zone.ts'
 
 const now = Date.UTC(2026, 10, 20, 15, 30)
 const daysAgo = (days: number) => new Date(now - days * dayMs)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bucketsOf, type RangeQuery, resolveTimeRange, type TimeRange } from '../../schemas/time-range.ts'
+import { bucketsOf, type RangeQuery, resolveTimeRange, type TimeRange } from '../../schemas/time/time-range.ts'
 
 const now = Date.parse('2026-11-20T14:25:30.500Z')
 const iso = (ms: number) => new Date(ms).toISOString()

@@ -9,7 +9,7 @@ import {
   startOfLocalDay,
   wallTime,
   wallToUtc,
-} from '../../schemas/time-zone.ts'
+} from '../../schemas/time/time-zone.ts'
 
 const utc = (text: string) => Date.parse(text)
 const dayNumber = (date: string) => Date.parse(`${date}T00:00Z`) / dayMs

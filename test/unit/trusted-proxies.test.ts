@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { makeTrustedProxies } from '../../runtime/http/trusted-proxy.ts'
-import { trustedProxiesOf } from '../../start/trusted-proxies.ts'
+import { trustedProxiesOf } from '../../start/front/trusted-proxies.ts'
 
 test.each([
   ['behind the operator’s proxies', ['10.0.0.0/8'], '203.0.113.9, 10.0.0.5', '203.0.113.9'],

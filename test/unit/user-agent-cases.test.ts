@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { devices } from '../../schemas/row.ts'
+import { devices } from '../../schemas/event/row.ts'
 import { rowOf } from '../support/enriching.ts'
 
 const cases = readFileSync(new URL('user-agent-cases.txt', import.meta.url), 'utf8')

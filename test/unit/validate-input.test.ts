@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { validateInput } from '../../api/operations/validate.ts'
-import type { Problem } from '../../schemas/problems.ts'
+import type { Problem } from '../../schemas/errors/problems.ts'
 
 const input = { query: z.object({ action: z.string().max(5).optional(), days: z.int().optional() }) }
 

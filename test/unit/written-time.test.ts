@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { momentOf, writtenTime } from '../../schemas/written-time.ts'
-import { parsePart } from '../../schemas/zod-errors.ts'
+import { parsePart } from '../../schemas/errors/zod-errors.ts'
+import { momentOf, writtenTime } from '../../schemas/time/written-time.ts'
 
 const schema = z.object({ at: writtenTime.nullable().optional() })
 const loc = ['body', 'at']

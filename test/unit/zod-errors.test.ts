@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { validationErrorsMax } from '../../schemas/api-limits.ts'
+import * as errors from '../../schemas/errors/validation-errors.ts'
+import { parsePart } from '../../schemas/errors/zod-errors.ts'
 import { laxInt, laxIntOr } from '../../schemas/lax.ts'
-import * as errors from '../../schemas/validation-errors.ts'
-import { writtenTime } from '../../schemas/written-time.ts'
-import { parsePart } from '../../schemas/zod-errors.ts'
+import { validationErrorsMax } from '../../schemas/limits/api-limits.ts'
+import { writtenTime } from '../../schemas/time/written-time.ts'
 
 /** What a schema of one field `f` says of a value there. */
 function errorOf(schema: z.ZodType, value: unknown, part: 'body' | 'query' = 'body') {

@@ -2,10 +2,10 @@
 import { z } from 'zod'
 import { findErasedPerson } from '../../../postgres/tables/erased-person.ts'
 import { erasePerson } from '../../../postgres/tables/erasures.ts'
+import { invalid, problem } from '../../../schemas/errors/problems.ts'
+import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { idInBody } from '../../../schemas/lax.ts'
-import { identifierLengthMax } from '../../../schemas/limits.ts'
-import { invalid, problem } from '../../../schemas/problems.ts'
-import { valueError } from '../../../schemas/validation-errors.ts'
+import { identifierLengthMax } from '../../../schemas/limits/core-limits.ts'
 import { defineOperation } from '../../operations/define.ts'
 import { visitorOfName } from '../../operations/people/serialize.ts'
 

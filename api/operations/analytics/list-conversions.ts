@@ -18,10 +18,15 @@ import { readBindingsOfContacts } from '../../../postgres/tables/bindings.ts'
 import { findContactsByHash, readContactKeys } from '../../../postgres/tables/contacts.ts'
 import { readContactsOfEvents } from '../../../postgres/tables/contacts-of-events.ts'
 import { laxIntOr } from '../../../schemas/lax.ts'
-import { conversionsDefault, conversionsMax, creditWindowMs, touchesOfConversionMax } from '../../../schemas/limits.ts'
+import {
+  conversionsDefault,
+  conversionsMax,
+  creditWindowMs,
+  touchesOfConversionMax,
+} from '../../../schemas/limits/core-limits.ts'
 import { channelOf } from '../../../schemas/reference/channels.ts'
 import { type Conversion, Conversions } from '../../../schemas/resources/conversion.ts'
-import { hourMs, localDayAt } from '../../../schemas/time-zone.ts'
+import { hourMs, localDayAt } from '../../../schemas/time/time-zone.ts'
 import { type Context, defineOperation } from '../define.ts'
 import { readableVisitors } from '../people/visitor-rows.ts'
 import { rangeOf, rangeParameters, shownRange } from './range-query.ts'

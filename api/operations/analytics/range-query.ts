@@ -1,9 +1,9 @@
 /** The parameters that say which time a question about analytics is of. */
 import { z } from 'zod'
+import { invalid } from '../../../schemas/errors/problems.ts'
 import { laxInt, laxIntOr } from '../../../schemas/lax.ts'
-import { overviewDaysDefault, overviewDaysMax, overviewHoursMax } from '../../../schemas/limits.ts'
-import { invalid } from '../../../schemas/problems.ts'
-import { type RangeQuery, resolveTimeRange, type Span, type TimeRange } from '../../../schemas/time-range.ts'
+import { overviewDaysDefault, overviewDaysMax, overviewHoursMax } from '../../../schemas/limits/core-limits.ts'
+import { type RangeQuery, resolveTimeRange, type Span, type TimeRange } from '../../../schemas/time/time-range.ts'
 
 const moment = 'a local day (`YYYY-MM-DD`) or an RFC 3339 date-time, local where it has no offset'
 

@@ -8,13 +8,13 @@ import {
   readBotReport,
   sumOf,
 } from '../../../clickhouse/queries/bot-visits.ts'
-import { botRowsDefault, botRowsMax } from '../../../schemas/bot-limits.ts'
+import { type BotCategory, botCategories } from '../../../schemas/event/row.ts'
 import { laxIntOr } from '../../../schemas/lax.ts'
-import { botRetentionDays } from '../../../schemas/limits.ts'
+import { botRowsDefault, botRowsMax } from '../../../schemas/limits/bot-limits.ts'
+import { botRetentionDays } from '../../../schemas/limits/core-limits.ts'
 import { BotAnalytics } from '../../../schemas/resources/bot-analytics.ts'
-import { type BotCategory, botCategories } from '../../../schemas/row.ts'
-import { type Bucket, bucketsOf, type TimeRange } from '../../../schemas/time-range.ts'
-import { dayMs } from '../../../schemas/time-zone.ts'
+import { type Bucket, bucketsOf, type TimeRange } from '../../../schemas/time/time-range.ts'
+import { dayMs } from '../../../schemas/time/time-zone.ts'
 import { type Context, defineOperation } from '../define.ts'
 import { rangeOf, rangeParameters, shownRange, timesOf } from './range-query.ts'
 

@@ -14,7 +14,12 @@ import { readFoldedAsOf } from '../../../postgres/tables/folds.ts'
 import { currentTrackingKey } from '../../../postgres/tables/tracking-keys.ts'
 import { scriptUrlOf, snippetOf } from '../../../schemas/install-snippet.ts'
 import { laxIntOr, namesOf } from '../../../schemas/lax.ts'
-import { bucketsMax, overviewAttemptsMax, overviewRowsDefault, overviewRowsMax } from '../../../schemas/limits.ts'
+import {
+  bucketsMax,
+  overviewAttemptsMax,
+  overviewRowsDefault,
+  overviewRowsMax,
+} from '../../../schemas/limits/core-limits.ts'
 import { AnalyticsOverview, type OverviewMetrics, overviewMembers } from '../../../schemas/resources/overview.ts'
 import { filterParameters, filterSigns, filtersOf } from '../../../schemas/session-filters.ts'
 import {
@@ -24,7 +29,7 @@ import {
   comparisons,
   type Span,
   type TimeRange,
-} from '../../../schemas/time-range.ts'
+} from '../../../schemas/time/time-range.ts'
 import { type Context, defineOperation, type Stores } from '../define.ts'
 import { breakdownRows, browserLabel, countryLabel, deviceLabel, pageRows, sourceRows } from './lists.ts'
 import { countersOf } from './metrics.ts'

@@ -11,7 +11,7 @@ import {
   readRevenueTotals,
 } from '../../../postgres/tables/revenue-figures.ts'
 import type { SessionFilters } from '../../../schemas/session-filters.ts'
-import type { Bucket, Span, TimeRange } from '../../../schemas/time-range.ts'
+import type { Bucket, Span, TimeRange } from '../../../schemas/time/time-range.ts'
 import type { Stores } from '../define.ts'
 
 export interface Earnings {

@@ -2,7 +2,7 @@
 import type { Details, PageVitals } from '../../../clickhouse/queries/overview/read-details.ts'
 import { rateVital, type VitalName, vitalNames, vitalRatings, vitals } from '../../../schemas/reference/web-vitals.ts'
 import type { AnalyticsOverview } from '../../../schemas/resources/overview.ts'
-import type { Bucket } from '../../../schemas/time-range.ts'
+import type { Bucket } from '../../../schemas/time/time-range.ts'
 
 type List<Name extends keyof AnalyticsOverview> = NonNullable<AnalyticsOverview[Name]>
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { listAuditEvents } from '../../../postgres/tables/audit.ts'
-import { auditActionLengthMax } from '../../../schemas/api-limits.ts'
 import { laxInt } from '../../../schemas/lax.ts'
+import { auditActionLengthMax } from '../../../schemas/limits/api-limits.ts'
 import { AuditEventResource } from '../../../schemas/resources/audit-event.ts'
 import { pageQuery } from '../../../schemas/resources/page.ts'
 import { defineOperation } from '../define.ts'

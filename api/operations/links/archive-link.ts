@@ -1,8 +1,8 @@
 /** Takes a link out of lists, and puts it back. Neither changes where it leads, nor that it is counted. */
 import { z } from 'zod'
 import { markLinkArchived } from '../../../postgres/tables/links.ts'
+import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
-import { problem } from '../../../schemas/problems.ts'
 import { LinkResource } from '../../../schemas/resources/link.ts'
 import { defineOperation } from '../define.ts'
 import { serializeLink } from './serialize.ts'

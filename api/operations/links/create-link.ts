@@ -1,7 +1,7 @@
 import { hasLinkTargets, insertLink } from '../../../postgres/tables/links.ts'
-import { invalid } from '../../../schemas/problems.ts'
+import { invalid } from '../../../schemas/errors/problems.ts'
+import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { LinkCreate, LinkResource } from '../../../schemas/resources/link.ts'
-import { valueError } from '../../../schemas/validation-errors.ts'
 import { defineOperation } from '../define.ts'
 import { serializeLink } from './serialize.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { listLinks as readLinks } from '../../../postgres/tables/links.ts'
-import { linksListedMax, listLimitMax } from '../../../schemas/api-limits.ts'
 import { laxInt } from '../../../schemas/lax.ts'
+import { linksListedMax, listLimitMax } from '../../../schemas/limits/api-limits.ts'
 import { LinkResource, linkStatuses } from '../../../schemas/resources/link.ts'
 import { beforeId } from '../../../schemas/resources/page.ts'
 import { defineOperation } from '../define.ts'

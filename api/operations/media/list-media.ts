@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { listMedia as readMedia } from '../../../postgres/tables/media.ts'
-import { mediaTitlesMax } from '../../../schemas/media-limits.ts'
+import { mediaTitlesMax } from '../../../schemas/limits/media-limits.ts'
 import { MediaAsset } from '../../../schemas/resources/media.ts'
 import { pageQuery } from '../../../schemas/resources/page.ts'
 import { defineOperation } from '../define.ts'

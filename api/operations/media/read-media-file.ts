@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { findMedia } from '../../../postgres/tables/media.ts'
+import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
-import { problem } from '../../../schemas/problems.ts'
 import { onDisk } from '../../media/on-disk.ts'
 import { defineOperation } from '../define.ts'
 import { fileOutput } from '../file-output.ts'

@@ -3,8 +3,8 @@ import type { VisitorSums, VisitorTexts } from '../../../clickhouse/queries/peop
 import type { ContactTouch } from '../../../postgres/tables/contacts.ts'
 import type { PaymentOfPerson } from '../../../postgres/tables/revenue-of-people.ts'
 import { direct, shownTime, totalOf, touchFields } from '../../../postgres/tables/serialize-contact.ts'
+import { journeyPaymentsMax } from '../../../schemas/limits/revenue-limits.ts'
 import type { Journey, Person } from '../../../schemas/resources/person.ts'
-import { journeyPaymentsMax } from '../../../schemas/revenue-limits.ts'
 
 export function serializeTouch(touch: ContactTouch | null): Journey['first_touch'] {
   const { source, medium, campaign, content } = touch ?? direct

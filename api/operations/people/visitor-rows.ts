@@ -1,7 +1,7 @@
 /** Which rows of visitors a workspace may read. */
 import type { VisitorRows } from '../../../clickhouse/queries/people/visitors.ts'
 import { readCurrentBuild } from '../../../postgres/tables/figure-builds.ts'
-import { localDayAt } from '../../../schemas/time-zone.ts'
+import { localDayAt } from '../../../schemas/time/time-zone.ts'
 import { readableFrom } from '../analytics/readable-from.ts'
 import type { CallContext } from '../define.ts'
 

@@ -1,6 +1,6 @@
 import { insertPost, setPostMedia, setPostTargets } from '../../../postgres/tables/posts.ts'
 import { serializePost } from '../../../postgres/tables/serialize-post.ts'
-import { invalid } from '../../../schemas/problems.ts'
+import { invalid } from '../../../schemas/errors/problems.ts'
 import { PostCreate, PostResource } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
 import { namedIn, readChoice, targetsOf } from './choice.ts'

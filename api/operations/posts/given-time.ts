@@ -1,7 +1,7 @@
 /** The time that a body gives a post. */
-import { invalid } from '../../../schemas/problems.ts'
-import type { ValidationError } from '../../../schemas/validation-errors.ts'
-import { momentOf, type WrittenTime } from '../../../schemas/written-time.ts'
+import { invalid } from '../../../schemas/errors/problems.ts'
+import type { ValidationError } from '../../../schemas/errors/validation-errors.ts'
+import { momentOf, type WrittenTime } from '../../../schemas/time/written-time.ts'
 
 export interface GivenTime {
   /** Null where none is given, or no calendar has it. */

@@ -1,4 +1,4 @@
-import { invalid } from '../../../schemas/problems.ts'
+import { invalid } from '../../../schemas/errors/problems.ts'
 import { providers } from '../../../schemas/reference/providers.ts'
 import { PostCreate, PostPreview } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'

@@ -5,8 +5,8 @@
 import type { PostedMedia } from '../../../postgres/tables/posts.ts'
 import type { SocialAccount } from '../../../postgres/tables/social-accounts.ts'
 import { lengthOf } from '../../../schemas/code-points.ts'
+import { counted } from '../../../schemas/errors/validation-errors.ts'
 import { kindOf, type MediaKind, type Provider, providers } from '../../../schemas/reference/providers.ts'
-import { counted } from '../../../schemas/validation-errors.ts'
 import type { Choice, Placed } from './choice.ts'
 import { errorsAmong, type Issue, type IssueCode } from './issue.ts'
 

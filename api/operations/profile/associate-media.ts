@@ -1,9 +1,9 @@
 import { putProfileMedia, readCompanyProfile } from '../../../postgres/tables/company-profiles.ts'
 import { findMedia } from '../../../postgres/tables/media.ts'
-import { invalid } from '../../../schemas/problems.ts'
-import { profileMediaMax } from '../../../schemas/profile-limits.ts'
+import { invalid } from '../../../schemas/errors/problems.ts'
+import { valueError } from '../../../schemas/errors/validation-errors.ts'
+import { profileMediaMax } from '../../../schemas/limits/profile-limits.ts'
 import { CompanyProfile, CompanyProfileMedia } from '../../../schemas/resources/company-profile.ts'
-import { valueError } from '../../../schemas/validation-errors.ts'
 import { defineOperation } from '../define.ts'
 
 export const associateProfileMedia = defineOperation({

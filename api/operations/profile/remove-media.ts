@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { readCompanyProfile, removeProfileMedia } from '../../../postgres/tables/company-profiles.ts'
+import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
-import { problem } from '../../../schemas/problems.ts'
 import { CompanyProfile } from '../../../schemas/resources/company-profile.ts'
 import { defineOperation } from '../define.ts'
 

@@ -1,8 +1,8 @@
 import { orderProfile, readCompanyProfile } from '../../../postgres/tables/company-profiles.ts'
 import { isPublicHost } from '../../../runtime/outbound/public-host.ts'
-import { invalid } from '../../../schemas/problems.ts'
+import { invalid } from '../../../schemas/errors/problems.ts'
+import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { CompanyProfile, CompanyProfileSources } from '../../../schemas/resources/company-profile.ts'
-import { valueError } from '../../../schemas/validation-errors.ts'
 import { defineOperation } from '../define.ts'
 
 export const updateProfileSources = defineOperation({

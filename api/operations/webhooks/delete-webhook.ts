@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { deleteWebhookEndpoint } from '../../../postgres/tables/webhooks.ts'
+import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
-import { problem } from '../../../schemas/problems.ts'
 import { WebhookEndpointResource } from '../../../schemas/resources/webhook.ts'
 import { defineOperation } from '../define.ts'
 import { serializeEndpoint } from './serialize.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { findRedeliverable, redeliver } from '../../../postgres/tables/webhook-deliveries.ts'
+import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
-import { problem } from '../../../schemas/problems.ts'
 import { WebhookDeliveryResource } from '../../../schemas/resources/webhook.ts'
 import { defineOperation } from '../define.ts'
 import { serializeDelivery } from './serialize.ts'

@@ -4,8 +4,8 @@
  */
 import { z } from 'zod'
 import { referencesOf } from '../../../schemas/revenue.ts'
-import { wallToUtc } from '../../../schemas/time-zone.ts'
-import { writtenTime } from '../../../schemas/written-time.ts'
+import { wallToUtc } from '../../../schemas/time/time-zone.ts'
+import { writtenTime } from '../../../schemas/time/written-time.ts'
 import { cents, currency, id, payerOf, told } from './fields.ts'
 import { type ReadProviderEvent, reader } from './provider.ts'
 

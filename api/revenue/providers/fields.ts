@@ -1,10 +1,10 @@
 /** What events of several providers have in common, as it is read of them. */
 import { z } from 'zod'
-import { emailOf, identifierOf } from '../../../schemas/identifiers.ts'
-import { identifierLengthMax } from '../../../schemas/limits.ts'
+import { emailOf, identifierOf } from '../../../schemas/event/identifiers.ts'
+import { identifierLengthMax } from '../../../schemas/limits/core-limits.ts'
 import type { Payer } from '../../../schemas/revenue.ts'
 import { cents, currencyCode, providerId } from '../../../schemas/revenue-imports.ts'
-import { writtenTime } from '../../../schemas/written-time.ts'
+import { writtenTime } from '../../../schemas/time/written-time.ts'
 
 export const id = providerId
 

@@ -1,7 +1,7 @@
 /** What a provider's reader gives back. */
 import type { z } from 'zod'
+import { type Parsed, parsePart } from '../../../schemas/errors/zod-errors.ts'
 import type { RevenueFacts } from '../../../schemas/revenue.ts'
-import { type Parsed, parsePart } from '../../../schemas/zod-errors.ts'
 
 /** Undefined where an event of that kind tells nothing of revenue. */
 export type ReadEvent = Parsed<RevenueFacts | undefined>

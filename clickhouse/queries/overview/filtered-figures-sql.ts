@@ -4,7 +4,7 @@
  *
  * A session's row counts by its `seen`; what a day that is cut, or an hour, has of pages and events is counted from `events`.
  */
-import { dayMs } from '../../../schemas/time-zone.ts'
+import { dayMs } from '../../../schemas/time/time-zone.ts'
 import { cellKinds, sumNames } from '../../rollups/appearance.ts'
 import { eventMs, isSample } from '../../rollups/event-sql.ts'
 import {

@@ -6,8 +6,8 @@
  *
  * A period from a local midnight has no cut start. One that reaches to the present has no cut end: no event is later.
  */
-import { localDays } from '../../../schemas/local-days.ts'
-import type { Span } from '../../../schemas/time-range.ts'
+import { localDays } from '../../../schemas/time/local-days.ts'
+import type { Span } from '../../../schemas/time/time-range.ts'
 
 /** Local days since 1970; both ends belong to it. Empty where `to` is before `from`. */
 export interface DaySpan {

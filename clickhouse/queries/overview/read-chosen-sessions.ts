@@ -1,6 +1,6 @@
 /** Which of some sessions filters choose: those that payments are credited to. */
 import type { SessionFilters } from '../../../schemas/session-filters.ts'
-import { dayMs, localDayAt } from '../../../schemas/time-zone.ts'
+import { dayMs, localDayAt } from '../../../schemas/time/time-zone.ts'
 import { moment } from '../../rollups/event-sql.ts'
 import type { Reader } from '../reader.ts'
 import { choose } from './read-filtered.ts'

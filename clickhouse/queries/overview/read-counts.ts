@@ -1,7 +1,7 @@
 /** Counts beside the figures of visitors' events: crawlers, clicks on short links, who is live, whether there is anything. */
-import type { IdRange } from '../../../schemas/id-ranges.ts'
-import { liveWindowMs } from '../../../schemas/limits.ts'
-import type { Span } from '../../../schemas/time-range.ts'
+import type { IdRange } from '../../../schemas/event/id-ranges.ts'
+import { liveWindowMs } from '../../../schemas/limits/core-limits.ts'
+import type { Span } from '../../../schemas/time/time-range.ts'
 import { idsIn, moment } from '../../rollups/event-sql.ts'
 import { countedOnce } from '../link-clicks.ts'
 import { composedStatement, type Reader, spanParams } from '../reader.ts'

@@ -1,7 +1,7 @@
 /** Percentiles of web vitals, and the newest titles of pages. */
-import type { IdRange } from '../../../schemas/id-ranges.ts'
+import type { IdRange } from '../../../schemas/event/id-ranges.ts'
 import { type VitalName, vitals } from '../../../schemas/reference/web-vitals.ts'
-import type { Bucket, Span } from '../../../schemas/time-range.ts'
+import type { Bucket, Span } from '../../../schemas/time/time-range.ts'
 import type { BoundSql } from '../../bound-sql.ts'
 import { cellKinds, cellOfPage } from '../../rollups/appearance.ts'
 import { metricNames } from '../../rollups/cells.ts'

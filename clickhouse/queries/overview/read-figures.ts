@@ -1,6 +1,6 @@
 /** The figures of an overview that visitors' events give: totals, series and lists, all of one moment. */
-import type { IdRange } from '../../../schemas/id-ranges.ts'
-import type { Bucket } from '../../../schemas/time-range.ts'
+import type { IdRange } from '../../../schemas/event/id-ranges.ts'
+import type { Bucket } from '../../../schemas/time/time-range.ts'
 import { cellKinds } from '../../rollups/appearance.ts'
 import { composedStatement, type Reader } from '../reader.ts'
 import { type FigureName, figureNames, type PeriodSql, periodParams, seriesPeriod } from './figure-parts.ts'

@@ -2,10 +2,10 @@
  * All figures of an overview, by four statements (one or two more where sessions are filtered): the figures first, then what depends on the pages they list and on the
  * events they reflect. Callers know nothing of how they are counted.
  */
-import { botRetentionDays, liveWindowMs, recentEventsMax } from '../../../schemas/limits.ts'
+import { botRetentionDays, liveWindowMs, recentEventsMax } from '../../../schemas/limits/core-limits.ts'
 import type { SessionFilters } from '../../../schemas/session-filters.ts'
-import type { Bucket, Span, TimeRange } from '../../../schemas/time-range.ts'
-import { dayMs, localDayAt } from '../../../schemas/time-zone.ts'
+import type { Bucket, Span, TimeRange } from '../../../schemas/time/time-range.ts'
+import { dayMs, localDayAt } from '../../../schemas/time/time-zone.ts'
 import type { Reader } from '../reader.ts'
 import { divide, type Pieces } from './pieces.ts'
 import { type OtherCounts, readCounts } from './read-counts.ts'

@@ -2,7 +2,7 @@
  * Whose an event of a known person is, said once: of the contact of its own e-mail, where there is that contact; else of the
  * contact that its browser is bound to at its time. What contacts' events come to, and the newest ones of a contact.
  */
-import { creditWindowMs, foldDeadlineMs, personCreditsPerContactMax } from '../../../schemas/limits.ts'
+import { creditWindowMs, foldDeadlineMs, personCreditsPerContactMax } from '../../../schemas/limits/core-limits.ts'
 import type { BoundSql } from '../../bound-sql.ts'
 import type { ClickHouse } from '../../client.ts'
 import { eventMs, isTouch, moment } from '../../rollups/event-sql.ts'

@@ -1,0 +1,31 @@
+/** Hash of a crawler's address. It can't be reversed once the day's salt is deleted. */
+import { createHmac } from 'node:crypto'
+import { addressCacheMax } from '../../schemas/limits/core-limits.ts'
+import { networkOf } from './hash-ids.ts'
+import { SaltedMemory, type SaltOfDay } from './salted-memory.ts'
+
+const hashBytes = 16
+/** Of an unknown address. */
+export const noAddressHash = '\0'.repeat(hashBytes)
+
+export type AddressHash = (workspaceId: number, address: string, receivedAt: number) => string
+
+/**
+ * HMAC-SHA-256 of the address (of an IPv6 address, of its /64) under the salt of the day of receipt and the workspace, cut
+ * to 16 bytes, each a character of the text: what a FixedString(16) takes.
+ */
+export function makeAddressHash(salts: SaltOfDay): AddressHash {
+  const known = new SaltedMemory<string>(salts, addressCacheMax)
+  return (workspaceId, address, receivedAt) => {
+    if (address === '') return noAddressHash
+    const salt = known.saltAt(receivedAt)
+    const who = `${workspaceId}\n${address}`
+    let hash = known.get(who)
+    if (hash === undefined) {
+      const what = `${workspaceId}\n${networkOf(address)}`
+      hash = createHmac('sha256', salt).update(what).digest().subarray(0, hashBytes).toString('latin1')
+      known.set(who, hash)
+    }
+    return hash
+  }
+}

@@ -1,0 +1,76 @@
+/** Builds the row of a request for a short link: its kind and its visitor. */
+
+import { type LinkClickRow, linkClickKinds, noCountry } from '../../schemas/event/row.ts'
+import { urlLengthMax } from '../../schemas/limits/core-limits.ts'
+import type { Sender } from '../outcome.ts'
+import type { LinkTarget } from '../tables/links.ts'
+import type { Countries } from './countries.ts'
+import { countryOfSender } from './find-country.ts'
+import { makeCookielessVisitors } from './hash-ids.ts'
+import { keptReferrer } from './page-url.ts'
+import type { SaltOfDay } from './salted-memory.ts'
+import { type Agent, makeUserAgents } from './user-agents.ts'
+
+export interface LinkRequest {
+  readonly isHead: boolean
+  /** The browser says that nobody has clicked yet. */
+  readonly isPrefetch: boolean
+  readonly referrer: string
+  readonly sender: Sender
+}
+
+export interface ClickReader {
+  /** The row is the reader's own and filled anew by the next call; `id` is not set yet. */
+  read(link: LinkTarget, request: LinkRequest): LinkClickRow
+}
+
+const clickEventName = 'link_click_through'
+
+export interface ClickReaderOptions {
+  readonly salts: SaltOfDay
+  /** Null: no address is looked up. */
+  readonly countries: Countries | null
+}
+
+export function makeClickReader({ salts, countries }: ClickReaderOptions): ClickReader {
+  const userAgents = makeUserAgents()
+  const visitorOf = makeCookielessVisitors(salts)
+  const row = makeLinkClickRow()
+
+  return {
+    read: (link, request) => {
+      const { sender } = request
+      const agent = userAgents(sender.userAgent)
+      const visitor = visitorOf(link.workspaceId, sender.address, agent.text, sender.receivedAt)
+      row.workspace_id = link.workspaceId
+      row.occurred_at = sender.receivedAt
+      row.kind = kindOf(agent, request)
+      row.visitor.hi = visitor.hi
+      row.visitor.lo = visitor.lo
+      row.link_id = link.id
+      row.post_id = link.postId ?? 0
+      row.device = agent.device
+      row.country = countryOfSender(sender, countries)
+      row.referrer = keptReferrer(request.referrer.slice(0, urlLengthMax).toWellFormed())
+      row.browser = agent.browser
+      row.os = agent.os
+      row.bot_name = agent.bot?.name ?? ''
+      return row
+    },
+  }
+}
+
+/** A bot is one whatever its method, and so is what makes a preview. */
+function kindOf({ bot }: Agent, { isHead, isPrefetch }: LinkRequest): number {
+  if (bot !== null) return bot.category === 'social_preview' ? linkClickKinds.preview : linkClickKinds.bot
+  if (isPrefetch) return linkClickKinds.prefetch
+  return isHead ? linkClickKinds.head : linkClickKinds.click
+}
+
+function makeLinkClickRow(): LinkClickRow {
+  return {
+    ...{ id: 0, workspace_id: 0, occurred_at: 0, kind: linkClickKinds.click, visitor: { hi: 0, lo: 0 } },
+    ...{ link_id: 0, post_id: 0, device: 0, country: noCountry, event_name: clickEventName },
+    ...{ referrer: '', browser: '', os: '', bot_name: '' },
+  }
+}

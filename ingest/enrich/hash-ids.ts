@@ -1,0 +1,122 @@
+/**
+ * Who an event belongs to, as hashes that mean nothing outside the workspace.
+ *
+ * Visitor: of the `anonymous_id`; else, without an e-mail, of address and user agent under the salt of the day of
+ * receipt; else none: a server event. Session: of the `session_id`, or else one for each visitor and UTC day. Both are
+ * fixed here, from the event's own fields; nothing learned later changes them.
+ */
+import { createHash } from 'node:crypto'
+import ipaddr from 'ipaddr.js'
+import { deriveHashKey, halfSipHash, hash64, hashed } from '../../runtime/crypto/hash.ts'
+import { emailKeyOf, visitorKeyOf } from '../../runtime/crypto/identity-hash.ts'
+import { emailOf, identifierOf } from '../../schemas/event/identifiers.ts'
+import type { EventRow, Hash64 } from '../../schemas/event/row.ts'
+import { visitorCacheMax } from '../../schemas/limits/core-limits.ts'
+import { dayMs } from '../../schemas/time/time-zone.ts'
+import type { Facts, Step, Verdict } from './facts.ts'
+import { SaltedMemory, type SaltOfDay } from './salted-memory.ts'
+
+export interface HashIdsOptions {
+  readonly secretKey: string
+  readonly salts: SaltOfDay
+}
+
+export function hashIds({ secretKey, salts }: HashIdsOptions): Step {
+  const visitorKey = visitorKeyOf(secretKey)
+  const sessionKey = deriveHashKey(secretKey, 'sessions')
+  const dayKey = deriveHashKey(secretKey, 'sessions of a day')
+  const emailKey = emailKeyOf(secretKey)
+  const cookieless = makeCookielessVisitors(salts)
+  const sessionOf = makeDaySessions(dayKey)
+
+  return (facts: Facts): Verdict => {
+    const { event, sender, workspace, agent, row } = facts
+    const anonymousId = identifierOf(event.anonymous_id)
+    const email = emailOf(event.email)
+    if (email === null) facts.countDropped('invalid_email')
+    facts.email = email ?? ''
+    row.anonymous_id = anonymousId ?? ''
+    if (facts.email === '') clear(row.email_hash)
+    else {
+      hash64(emailKey, workspace.id, facts.email)
+      takeHash(row.email_hash)
+    }
+    if (anonymousId !== null) {
+      hash64(visitorKey, workspace.id, anonymousId)
+      takeHash(row.visitor)
+    } else if (facts.email === '') {
+      const { hi, lo } = cookieless(workspace.id, event.ip || sender.address, agent.text, sender.receivedAt)
+      row.visitor.hi = hi
+      row.visitor.lo = lo
+    } else {
+      clear(row.visitor)
+      row.session = 0
+      row.session_named = 0
+      return undefined
+    }
+    const sessionId = identifierOf(event.session_id)
+    row.session_named = sessionId === null ? 0 : 1
+    if (sessionId === null) row.session = sessionOf(row)
+    else {
+      hash64(sessionKey, workspace.id, sessionId)
+      row.session = hashOf53Bits()
+    }
+    return undefined
+  }
+}
+
+/** The session of a visitor's events of one UTC day that name none. */
+function makeDaySessions(key: ReturnType<typeof deriveHashKey>): (row: EventRow) => number {
+  const words = new Uint32Array(4)
+  const bytes = new Uint8Array(words.buffer)
+  return ({ workspace_id: workspaceId, visitor, occurred_at: occurredAt }) => {
+    words[0] = workspaceId
+    words[1] = visitor.hi
+    words[2] = visitor.lo
+    words[3] = Math.floor(occurredAt / dayMs)
+    halfSipHash(key, bytes, bytes.length)
+    return hashOf53Bits()
+  }
+}
+
+export type CookielessVisitors = (workspaceId: number, address: string, userAgent: string, receivedAt: number) => Hash64
+
+/** Remembers the day's visitors, as SHA-256 is dear; salt, address and agent are in no hash that outlives the salt. */
+export function makeCookielessVisitors(salts: SaltOfDay): CookielessVisitors {
+  const known = new SaltedMemory<Hash64>(salts, visitorCacheMax)
+  return (workspaceId, address, userAgent, receivedAt) => {
+    const salt = known.saltAt(receivedAt)
+    const who = `${workspaceId}\n${address}\n${userAgent}`
+    let visitor = known.get(who)
+    if (visitor === undefined) {
+      const network = networkOf(address)
+      const digest = createHash('sha256').update(salt).update(`${workspaceId}\n${network}\n${userAgent}`).digest()
+      visitor = { hi: digest.readUInt32LE(4), lo: digest.readUInt32LE(0) || 1 }
+      known.set(who, visitor)
+    }
+    return visitor
+  }
+}
+
+/** An IPv6 address cut to the /64 that one household has; an IPv4 address, or whatever else was sent, as it is. */
+export function networkOf(address: string): string {
+  if (!address.includes(':') || !ipaddr.IPv6.isValid(address)) return address
+  const parsed = ipaddr.process(address)
+  return parsed instanceof ipaddr.IPv6 ? parsed.parts.slice(0, 4).join(':') : parsed.toString()
+}
+
+/** Zero means "none": no hash is zero. */
+function takeHash(into: Hash64): void {
+  into.hi = hashed.hi
+  into.lo = hashed.lo || 1
+}
+
+function clear(hash: Hash64): void {
+  hash.hi = 0
+  hash.lo = 0
+}
+
+/** Sessions are numbers in JSON. */
+function hashOf53Bits(): number {
+  return (hashed.hi & 0x1fffff) * 2 ** 32 + (hashed.lo || 1)
+}

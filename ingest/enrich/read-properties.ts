@@ -1,0 +1,45 @@
+import { kinds, vitalMetrics } from '../../schemas/event/row.ts'
+import { type VitalName, vitals } from '../../schemas/reference/web-vitals.ts'
+import type { Facts, Verdict } from './facts.ts'
+
+type Properties = Readonly<Record<string, unknown>>
+
+const metrics: ReadonlyMap<string, { readonly number: number; readonly max: number }> = new Map(
+  Object.entries(vitals).map(([name, { max }]) => [name, { number: vitalMetrics[name as VitalName], max }]),
+)
+const engagementMax = 2 ** 32 - 1
+const scrollDepthMax = 100
+
+/** The free properties as JSON, and what svc.js puts into those of its own events. */
+export function readProperties(facts: Facts): Verdict {
+  const { event, row } = facts
+  row.metric = vitalMetrics.none
+  row.metric_value = 0
+  row.engagement_ms = 0
+  row.scroll_depth = 0
+  const { properties } = event
+  if (properties === undefined || properties === null) {
+    row.properties = ''
+    return undefined
+  }
+  row.properties = JSON.stringify(properties)
+  if (row.kind === kinds.web_vital) readVital(properties, facts)
+  else if (row.kind === kinds.page_leave) {
+    row.engagement_ms = boundedInteger(properties['engagement_ms'], engagementMax)
+    row.scroll_depth = boundedInteger(properties['scroll_depth'], scrollDepthMax)
+  }
+  return undefined
+}
+
+/** A measurement that is none stays an event, without a metric. */
+function readVital({ metric, value }: Properties, { row, countDropped }: Facts): void {
+  const known = typeof metric === 'string' ? metrics.get(metric.toUpperCase()) : undefined
+  if (known === undefined || typeof value !== 'number') return
+  if (!(value >= 0 && value <= known.max)) return countDropped('vital_out_of_bounds')
+  row.metric = known.number
+  row.metric_value = value
+}
+
+function boundedInteger(value: unknown, max: number): number {
+  return typeof value === 'number' && value > 0 ? Math.min(Math.round(value), max) : 0
+}

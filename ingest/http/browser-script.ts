@@ -1,0 +1,99 @@
+/**
+ * The browser script: one text for each tracking key and choice of flags, compressed when it is first asked for and kept.
+ * Nothing is stored or read for it but the table of keys. While Postgres can't say whether there is a key, the script is
+ * served all the same: what it records waits in the page, and its events are refused if there is no such key.
+ *
+ * Held by test/integration/browser-script.test.ts.
+ */
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { LRUCache } from 'lru-cache'
+import { makeStaticBody, type StaticBody, type StaticRequest, staticReply } from '../../runtime/http/compression.ts'
+import type { HttpReply } from '../../runtime/http/reply.ts'
+import { projectFile } from '../../runtime/paths.ts'
+import {
+  lateScriptMaxAgeSeconds,
+  scriptMaxAgeSeconds,
+  scriptVariantsMax,
+  unsureScriptMaxAgeSeconds,
+} from '../../schemas/limits/script-limits.ts'
+import type { KeyTable } from '../tables/keys.ts'
+
+/** What a request for it says: the query without its question mark, and two headers. */
+export interface ScriptRequest extends StaticRequest {
+  readonly query: string
+}
+
+export interface BrowserScriptOptions {
+  readonly keys: Pick<KeyTable, 'find' | 'resolve'>
+  /** Where events go from a copy of the script that the site serves itself. */
+  readonly apiHost: string
+}
+
+/** The answer to GET; of HEAD the body is left out by whoever sends it. */
+export type BrowserScript = (request: ScriptRequest) => Promise<HttpReply>
+
+const headers = {
+  'Content-Type': 'text/javascript; charset=utf-8',
+  'Access-Control-Allow-Origin': '*',
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+  'X-Content-Type-Options': 'nosniff',
+  'Timing-Allow-Origin': '*',
+}
+const unknownKeyText = 'console.warn("svc.js: there is no such tracking key, nothing is recorded")\n'
+
+/** Reads the bundles that a build has made. */
+export function makeBrowserScript({ keys, apiHost }: BrowserScriptOptions): BrowserScript {
+  const main = readFileSync(projectFile('web/generated/svc.js'), 'utf8')
+  const lateText = readFileSync(projectFile('web/generated/svc-late.js'), 'utf8')
+  const lateVersion = versionOf(lateText)
+  const late = makeStaticBody(lateText)
+  const unknown = makeStaticBody(unknownKeyText)
+  const variants = new LRUCache<string, Promise<StaticBody>>({ max: scriptVariantsMax })
+  const textOf = (key: string, flags: readonly number[]) =>
+    `${main}(${JSON.stringify([key, `${apiHost}/`, lateVersion, ...flags])})\n`
+
+  function variantOf(key: string, flags: readonly number[]): Promise<StaticBody> {
+    const name = `${key} ${flags.join('')}`
+    let variant = variants.get(name)
+    if (variant === undefined) {
+      variant = makeStaticBody(textOf(key, flags))
+      variants.set(name, variant)
+      variant.catch(() => variants.delete(name))
+    }
+    return variant
+  }
+
+  return async (request) => {
+    const query = new URLSearchParams(request.query)
+    const version = query.get('late')
+    // Another version is asked for while nodes are being replaced: what both files say to each other doesn't change.
+    if (version !== null) {
+      return reply(
+        await late,
+        request,
+        version === lateVersion ? `${lateScriptMaxAgeSeconds}, immutable` : scriptMaxAgeSeconds,
+      )
+    }
+    const key = query.get('key') ?? ''
+    const consentMode = query.get('require_consent') === 'true' ? 1 : query.get('respect_gpc') === 'false' ? 2 : 0
+    const flags = [query.get('autocapture') === 'false' ? 1 : 0, consentMode]
+    const workspace = keys.find(key) ?? (await keys.resolve(key))
+    if (workspace === 'unknown') return reply(await unknown, request, unsureScriptMaxAgeSeconds)
+    // Neither kept nor compressed: anybody can make up keys.
+    if (workspace === 'unavailable') {
+      const caching = { 'Cache-Control': `public, max-age=${unsureScriptMaxAgeSeconds}`, Vary: 'Accept-Encoding' }
+      return { status: 200, headers: { ...headers, ...caching }, body: textOf(key, flags) }
+    }
+    return reply(await variantOf(key, flags), request, scriptMaxAgeSeconds)
+  }
+}
+
+/** What the second file is asked for by: it changes with the text. */
+function versionOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 6)
+}
+
+function reply(body: StaticBody, request: ScriptRequest, maxAge: number | string): HttpReply {
+  return staticReply(body, request, { ...headers, 'Cache-Control': `public, max-age=${maxAge}` })
+}

@@ -1,0 +1,90 @@
+/** What ingest answers besides events and short links: its health, its metrics, the browser script, preflights. */
+import { compressReply } from '../../runtime/http/compression.ts'
+import { type HttpReply, jsonReply, sendReply } from '../../runtime/http/reply.ts'
+import { requestIdOf } from '../../runtime/http/request-id.ts'
+import type { HttpRequest, HttpResponse } from '../../runtime/http/uws.ts'
+import type { Log } from '../../runtime/log.ts'
+import type { Metrics } from '../../runtime/metrics.ts'
+import { retryAfterSeconds } from '../../schemas/limits/core-limits.ts'
+import type { BrowserScript } from './browser-script.ts'
+
+export interface PagesOptions {
+  readonly browserScript: BrowserScript
+  readonly metrics: Pick<Metrics, 'text' | 'contentType'>
+  readonly health: () => Health | Promise<Health>
+  readonly observeAnswer: (status: number) => void
+  readonly log: Log
+}
+
+/** The body of the health route and whether events are taken. */
+export interface Health {
+  readonly isWell: boolean
+  readonly body: Record<string, unknown>
+}
+
+export type Handler = (response: HttpResponse, request: HttpRequest) => void
+
+export const anyOrigin = { 'Access-Control-Allow-Origin': '*' }
+const preflightHeaders = {
+  ...anyOrigin,
+  'Access-Control-Allow-Methods': 'POST',
+  'Access-Control-Allow-Headers': 'Content-Type, X-Request-Id',
+  'Access-Control-Max-Age': '86400',
+}
+
+/** @param isClosing whether connections are to end behind their answers */
+export function makePages(
+  options: PagesOptions,
+  isClosing: () => boolean,
+): Record<'preflight' | 'health' | 'metrics' | 'script', Handler> {
+  const { browserScript, observeAnswer, log } = options
+  const page = (make: Make) => pageOf(make, log, isClosing)
+  return {
+    preflight: page(() => {
+      observeAnswer(204)
+      return { status: 204, headers: preflightHeaders }
+    }),
+    health: page(async () => {
+      const { isWell, body } = await options.health()
+      const status = isWell ? 200 : 503
+      observeAnswer(status)
+      return jsonReply(status, body, { ...anyOrigin, ...(isWell ? {} : { 'Retry-After': String(retryAfterSeconds) }) })
+    }),
+    metrics: page(async () => ({
+      status: 200,
+      headers: { 'Content-Type': options.metrics.contentType },
+      body: await options.metrics.text(),
+    })),
+    script: page(async (request) => {
+      const reply = await browserScript({
+        query: request.getQuery() ?? '',
+        acceptEncoding: request.getHeader('accept-encoding'),
+        ifNoneMatch: request.getHeader('if-none-match'),
+      })
+      observeAnswer(reply.status)
+      return reply
+    }),
+  }
+}
+
+/** The request is to be read before anything is waited for. */
+type Make = (request: HttpRequest) => HttpReply | Promise<HttpReply>
+
+function pageOf(make: Make, log: Log, isClosing: () => boolean): Handler {
+  return (response, request) => {
+    const requestId = requestIdOf(request.getHeader('x-request-id'))
+    const headOnly = request.getMethod() === 'head'
+    const acceptEncoding = request.getHeader('accept-encoding')
+    let isAborted = false
+    response.onAborted(() => {
+      isAborted = true
+    })
+    const made = (async () => compressReply(await make(request), acceptEncoding))().catch((error) => {
+      log.error({ err: error, requestId }, 'a page could not be made')
+      return jsonReply(500, { detail: 'Internal Server Error' })
+    })
+    void made.then((reply) => {
+      if (!isAborted) sendReply(response, reply, { requestId, headOnly, closes: isClosing() })
+    })
+  }
+}

@@ -1,0 +1,274 @@
+/**
+ * The path of a request's body from its bytes to the answer. Cheapest refusal first; nothing is stored before all
+ * of the request has been judged; the answer is given once everything it acknowledges is synced.
+ */
+import type { Clock } from '../../runtime/clock.ts'
+import type { Log } from '../../runtime/log.ts'
+import { boundedErrors, missingBody, type ValidationError } from '../../schemas/errors/validation-errors.ts'
+import type { BotsBody, TrackBody, TrackEvent } from '../../schemas/event/event.ts'
+import {
+  locInBatch,
+  validateBatch,
+  validateBatchEvent,
+  validateBots,
+  validateTrack,
+} from '../../schemas/event/event-validator.ts'
+import { parseJsonBody } from '../../schemas/json-body.ts'
+import { rateRetryAfterSeconds, retryAfterSeconds } from '../../schemas/limits/core-limits.ts'
+import type { Appender } from '../append.ts'
+import type { Enricher } from '../enrich/enrich.ts'
+import type { IngestWorkspace, Sender } from '../outcome.ts'
+import type { KeyTable } from '../tables/keys.ts'
+import type { BotAnswer, BotReader } from './bots.ts'
+import type { Capacity } from './capacity.ts'
+import type { KeyRate } from './key-rate.ts'
+import { trackingRefusals } from './tracking-refusals.ts'
+
+export interface Answer {
+  readonly status: number
+  readonly body: string
+  readonly retryAfter?: number
+}
+
+export type Respond = (answer: Answer) => void
+export type Endpoint = 'track' | 'batch' | 'bots'
+
+/** Why an event was not accepted: the labels of the metric. */
+export type Reason =
+  | 'malformed'
+  | 'unknown_key'
+  | 'key_table_unavailable'
+  | 'invalid'
+  | 'rate_limited'
+  | 'over_capacity'
+  | 'not_synced'
+  | 'failed'
+
+export interface ReceiveOptions {
+  readonly keys: KeyTable
+  readonly enricher: Enricher
+  readonly bots: BotReader
+  readonly appender: Appender
+  readonly capacity: Pick<Capacity, 'refusal'>
+  readonly keyRate: KeyRate
+  readonly clock: Clock
+  readonly log: Log
+  readonly countAccepted: (events: number, deduplicated: number) => void
+  readonly countRefused: (reason: Reason, events: number) => void
+}
+
+/** Upper bounds of what a row takes in the log, given the bytes of the request that it came in. */
+const rowBytesPerBodyByte = 6
+const rowBytesBeside = 1024
+
+interface Appended {
+  readonly id: number
+  readonly isDuplicate: boolean
+}
+
+export class Receiver {
+  constructor(private readonly options: ReceiveOptions) {}
+
+  /** Judges and stores one request. `respond` is called once, now or after the sync. `bytes` may be used again after return. */
+  receive(endpoint: Endpoint, bytes: Buffer, sender: Sender, respond: Respond): void {
+    const body = parseJsonBody(bytes)
+    if (!body.ok) return this.refuse(respond, 'malformed', body.status, body.detail)
+    const { value } = body
+    if (value === undefined || value === null) return this.refuse(respond, 'invalid', 422, [missingBody()])
+    const key = (value as { tracking_key?: unknown }).tracking_key
+    if (typeof key !== 'string') {
+      return this.refuse(respond, 'invalid', 422, this.validate(endpoint, value) ?? [])
+    }
+    const workspace = this.options.keys.find(key)
+    if (workspace) return this.admit(endpoint, value, key, workspace, bytes.length, sender, respond)
+    const { length } = bytes
+    // Looked up now: later the connection may be gone.
+    void sender.address
+    const admit = (found: IngestWorkspace | 'unknown' | 'unavailable') => {
+      if (found === 'unknown') this.refuse(respond, 'unknown_key', 401, trackingRefusals.keyUnknown.detail)
+      else if (found === 'unavailable') {
+        this.refuse(respond, 'key_table_unavailable', 503, trackingRefusals.keyUnsure.detail, retryAfterSeconds)
+      } else this.admit(endpoint, value, key, found, length, sender, respond)
+    }
+    this.options.keys
+      .resolve(key)
+      .then(admit)
+      .catch((error) => this.fail(respond, error))
+  }
+
+  private fail(respond: Respond, error: unknown): void {
+    this.options.log.error({ err: error }, 'an event could not be received')
+    this.refuse(respond, 'failed', 500, trackingRefusals.internal.detail)
+  }
+
+  private validate(endpoint: Endpoint, body: unknown): ValidationError[] | null {
+    if (endpoint === 'track') return validateTrack(body)
+    return endpoint === 'batch' ? validateBatch(body) : validateBots(body)
+  }
+
+  private admit(
+    endpoint: Endpoint,
+    body: unknown,
+    key: string,
+    workspace: IngestWorkspace,
+    bodyBytes: number,
+    sender: Sender,
+    respond: Respond,
+  ): void {
+    const { capacity, keyRate, clock } = this.options
+    const events = countOf(endpoint, body)
+    if (!keyRate.allows(key, events, clock.now())) {
+      return this.refuse(respond, 'rate_limited', 429, trackingRefusals.keyRate.detail, rateRetryAfterSeconds, events)
+    }
+    const errors = this.validate(endpoint, body)
+    if (errors) return this.refuse(respond, 'invalid', 422, errors)
+    const reason = capacity.refusal()
+    if (reason !== null) return this.refuse(respond, 'over_capacity', 503, reason, retryAfterSeconds, events)
+    const bound = bodyBytes * rowBytesPerBodyByte + events * rowBytesBeside
+    if (!this.options.appender.hasRoom(events, bound)) {
+      return this.refuse(respond, 'over_capacity', 503, trackingRefusals.queueFull.detail, retryAfterSeconds, events)
+    }
+    if (endpoint === 'track') this.track(body as TrackBody, workspace, sender, respond)
+    else if (endpoint === 'batch') this.trackBatch(body as { events: unknown[] }, workspace, sender, respond)
+    else this.checkBots(body as BotsBody, bound, workspace, sender, respond)
+  }
+
+  /** Whose a crawler's address is may have to be asked; the room in the log is looked at again then. */
+  private checkBots(body: BotsBody, bound: number, workspace: IngestWorkspace, sender: Sender, respond: Respond): void {
+    const asked = this.options.bots.prepare(body)
+    if (asked === null) return this.trackBots(body, workspace, sender, respond)
+    const store = () => {
+      const events = countOf('bots', body)
+      const reason = this.options.capacity.refusal()
+      if (reason === null && this.options.appender.hasRoom(events, bound)) {
+        return this.trackBots(body, workspace, sender, respond)
+      }
+      this.refuse(respond, 'over_capacity', 503, reason ?? trackingRefusals.queueFull.detail, retryAfterSeconds, events)
+    }
+    asked.then(store).catch((error) => this.fail(respond, error))
+  }
+
+  private track(event: TrackBody, workspace: IngestWorkspace, sender: Sender, respond: Respond): void {
+    const known = this.options.appender.findDuplicate(event.client_event_id, workspace)
+    if (known !== 0) {
+      this.whenRowsSynced([known], respond, 1, 1, () => trackAnswer(known, true))
+      return
+    }
+    const enriched = this.options.enricher.enrich(event, sender, workspace)
+    if (enriched.stream === 'rejected') return this.refuse(respond, 'invalid', 422, enriched.detail)
+    const id = this.options.appender.append(enriched, event.client_event_id)
+    this.options.appender.whenRowSynced(enriched.stream, (isDurable) => {
+      if (!isDurable) return this.refuseUnsynced(respond, 1)
+      this.options.countAccepted(1, 0)
+      respond({ status: 202, body: trackAnswer(id, false) })
+    })
+  }
+
+  private trackBatch(body: { events: unknown[] }, workspace: IngestWorkspace, sender: Sender, respond: Respond): void {
+    const rejected: { index: number; detail: ValidationError[] }[] = []
+    const ids: number[] = []
+    let duplicates = 0
+    for (const [index, event] of body.events.entries()) {
+      const detail = validateBatchEvent(event, index) ?? this.appendEvent(event as TrackEvent, index, workspace, sender)
+      if (Array.isArray(detail)) rejected.push({ index, detail: boundedErrors(detail) })
+      else {
+        ids.push(detail.id)
+        if (detail.isDuplicate) duplicates++
+      }
+    }
+    if (rejected.length > 0) this.options.countRefused('invalid', rejected.length)
+    this.whenRowsSynced(ids, respond, ids.length, duplicates, () =>
+      JSON.stringify({ accepted: ids.length, deduplicated: duplicates, event_ids: ids, rejected }),
+    )
+  }
+
+  private trackBots(body: BotsBody, workspace: IngestWorkspace, sender: Sender, respond: Respond): void {
+    const ids: number[] = []
+    const bots: BotAnswer[] = []
+    let duplicates = 0
+    const visits = this.options.bots.read(body, sender, workspace, (row, bot) => {
+      const known = this.options.appender.findDuplicate(row.client_event_id, workspace)
+      if (known !== 0) duplicates++
+      ids.push(
+        known !== 0
+          ? known
+          : this.options.appender.append({ stream: 'bot_visits', row, side: null }, row.client_event_id),
+      )
+      bots.push(bot)
+    })
+    if (visits.rejected.length > 0) this.options.countRefused('invalid', visits.rejected.length)
+    if (!visits.isBatch && visits.rejected.length > 0) {
+      return this.refuse(respond, 'invalid', 422, visits.rejected[0]!.detail, undefined, 0)
+    }
+    this.whenRowsSynced(ids, respond, ids.length, duplicates, () =>
+      visits.isBatch
+        ? JSON.stringify({
+            accepted: ids.length,
+            deduplicated: duplicates,
+            event_ids: ids,
+            bots,
+            rejected: visits.rejected.map(({ index, detail }) => ({ index, detail: boundedErrors(detail) })),
+          })
+        : JSON.stringify({ accepted: true, event_id: ids[0], deduplicated: duplicates > 0, bot: bots[0] }),
+    )
+  }
+
+  private appendEvent(
+    event: TrackEvent,
+    index: number,
+    workspace: IngestWorkspace,
+    sender: Sender,
+  ): Appended | ValidationError[] {
+    const known = this.options.appender.findDuplicate(event.client_event_id, workspace)
+    if (known !== 0) return { id: known, isDuplicate: true }
+    const enriched = this.options.enricher.enrich(event, sender, workspace)
+    if (enriched.stream === 'rejected') {
+      return enriched.detail.map((error) => ({ ...error, loc: [...locInBatch(index), ...error.loc.slice(1)] }))
+    }
+    return { id: this.options.appender.append(enriched, event.client_event_id), isDuplicate: false }
+  }
+
+  /** Answers 202 with `body()` once the rows `ids` are synced. */
+  private whenRowsSynced(
+    ids: number[],
+    respond: Respond,
+    accepted: number,
+    duplicates: number,
+    body: () => string,
+  ): void {
+    this.options.appender.whenSynced(ids, duplicates > 0, (isDurable) => {
+      if (!isDurable) return this.refuseUnsynced(respond, accepted)
+      this.options.countAccepted(accepted - duplicates, duplicates)
+      respond({ status: 202, body: body() })
+    })
+  }
+
+  private refuseUnsynced(respond: Respond, events: number): void {
+    this.refuse(respond, 'not_synced', 503, trackingRefusals.notStored.detail, retryAfterSeconds, events)
+  }
+
+  private refuse(
+    respond: Respond,
+    reason: Reason,
+    status: number,
+    detail: string | readonly ValidationError[],
+    retryAfter?: number,
+    events = 1,
+  ): void {
+    this.options.countRefused(reason, events)
+    const shown = typeof detail === 'string' ? detail : boundedErrors(detail)
+    respond({ status, body: JSON.stringify({ detail: shown }), ...(retryAfter === undefined ? {} : { retryAfter }) })
+  }
+}
+
+function trackAnswer(id: number, isDuplicate: boolean): string {
+  return `{"accepted":true,"event_id":${id},"deduplicated":${isDuplicate}}`
+}
+
+function countOf(endpoint: Endpoint, body: unknown): number {
+  if (endpoint === 'track') return 1
+  // Not validated yet: whatever isn't a list counts as one.
+  const { events, visits } = body as { events?: unknown; visits?: unknown }
+  const list = endpoint === 'batch' ? events : visits
+  return Array.isArray(list) ? list.length : 1
+}

@@ -1,0 +1,68 @@
+/** The request headers that ingest uses, read in one pass. One object is reused for all requests. */
+import type { HttpRequest } from '../../runtime/http/uws.ts'
+
+export class RequestHead {
+  userAgent = ''
+  forwardedFor = ''
+  country = ''
+  requestId = ''
+  /** Content-Length as it came; empty when there is none. */
+  length = ''
+  /** False when where the body ends can't be trusted. */
+  isFramed = true
+  isEncoded = false
+  /** Which host is meant, proxies before us may have read otherwise. */
+  hasManyHosts = false
+  private hasTransferEncoding = false
+  private hasHost = false
+
+  /** `countryHeader` in lower case. */
+  constructor(private readonly countryHeader: string) {}
+
+  read(request: HttpRequest): void {
+    this.userAgent = ''
+    this.forwardedFor = ''
+    this.country = ''
+    this.requestId = ''
+    this.length = ''
+    this.isFramed = true
+    this.isEncoded = false
+    this.hasTransferEncoding = false
+    this.hasManyHosts = false
+    this.hasHost = false
+    request.forEach(this.take)
+    if (this.length !== '' && (this.hasTransferEncoding || !/^\d{1,15}$/.test(this.length))) this.isFramed = false
+  }
+
+  private readonly take = (name: string, value: string): void => {
+    switch (name) {
+      case 'host':
+        this.hasManyHosts = this.hasHost
+        this.hasHost = true
+        break
+      case 'user-agent':
+        this.userAgent = value
+        break
+      case 'x-forwarded-for':
+        this.forwardedFor = this.forwardedFor === '' ? value : `${this.forwardedFor}, ${value}`
+        break
+      case 'x-request-id':
+        this.requestId = value
+        break
+      case 'content-length':
+        // uWebSockets.js takes the first of two and would run the rest as a request of its own.
+        if (this.length !== '') this.isFramed = false
+        this.length = value === '' ? 'none' : value
+        break
+      case 'transfer-encoding':
+        if (this.hasTransferEncoding || value.toLowerCase() !== 'chunked') this.isFramed = false
+        this.hasTransferEncoding = true
+        break
+      case 'content-encoding':
+        this.isEncoded = value.toLowerCase() !== 'identity'
+        break
+      default:
+        if (name === this.countryHeader) this.country = value
+    }
+  }
+}

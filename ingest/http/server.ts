@@ -1,0 +1,201 @@
+/**
+ * Ingest's HTTP face. The tracking routes are the hot path, so they don't go through runtime/http/server.ts: headers are
+ * read in one pass into fields, a body that arrives whole is parsed where it lies, one cork an answer. What is refused and
+ * how is the same as there.
+ *
+ * A uWebSockets.js request is valid only before the handler returns, a chunk only within its callback.
+ */
+
+import { ArrivingBodies, readBody } from '../../runtime/http/body.ts'
+import { type Listening, listenExclusively, listenShared } from '../../runtime/http/listen.ts'
+import { cuttingBody, drainedBytesMax, type Refusal, refusals } from '../../runtime/http/refusals.ts'
+import { sendReply } from '../../runtime/http/reply.ts'
+import { requestIdOf } from '../../runtime/http/request-id.ts'
+import type { TrustedProxies } from '../../runtime/http/trusted-proxy.ts'
+import { type HttpRequest, type HttpResponse, uws } from '../../runtime/http/uws.ts'
+import { isAttributionKeyShaped } from '../../schemas/keys.ts'
+import {
+  arrivingBodiesBytesMax,
+  batchBodyBytesMax,
+  bodyDeadlineMs,
+  trackBodyBytesMax,
+} from '../../schemas/limits/core-limits.ts'
+import { anyOrigin, type Handler, makePages, type PagesOptions } from './pages.ts'
+import type { Answer, Endpoint, Receiver } from './receive.ts'
+import type { Redirect } from './redirect.ts'
+import { RequestHead } from './request-head.ts'
+import { RequestSender } from './request-sender.ts'
+import { detail, makeWriteAnswer, type WriteAnswer } from './tracking-answer.ts'
+import { trackingRefusals } from './tracking-refusals.ts'
+
+export interface IngestServerOptions extends PagesOptions {
+  readonly receiver: Receiver
+  /** `paths`: what short links begin with, without a slash at the end. */
+  readonly shortLinks: { readonly redirect: Redirect; readonly paths: readonly string[] }
+  readonly proxies: TrustedProxies
+  readonly countryHeader: string
+}
+
+type Method = 'GET' | 'HEAD' | 'OPTIONS' | 'POST'
+type Routes = Readonly<Record<string, Partial<Record<Method, Handler>>>>
+
+const root = '/api/v1/growth'
+const bodyBytesMax: Record<Endpoint, number> = {
+  track: trackBodyBytesMax,
+  batch: batchBodyBytesMax,
+  bots: batchBodyBytesMax,
+}
+
+export interface IngestServer {
+  /** @param isShared with other threads */
+  listen(host: string, port: number, isShared: boolean): Promise<number>
+  /** Takes no more connections; answers under way are waited for up to `deadlineMs`. */
+  close(deadlineMs: number): Promise<void>
+}
+
+export function makeIngestServer(options: IngestServerOptions): IngestServer {
+  const { shortLinks, observeAnswer } = options
+  const app = uws.App()
+  const state: ServerState = { underWay: 0, isClosing: false }
+  const isClosing = () => state.isClosing
+  const write = makeWriteAnswer(observeAnswer)
+  const handle = makeTrackingHandler(options, write, state)
+  const { preflight, health, metrics, script } = makePages(options, isClosing)
+  const receiving = (endpoint: Endpoint) => ({
+    POST: (response: HttpResponse, request: HttpRequest) => handle(endpoint, response, request),
+    OPTIONS: preflight,
+  })
+  const follow: Handler = (response, request) => shortLinks.redirect.follow(response, request, isClosing)
+  const routes: Routes = {
+    [`${root}/track`]: receiving('track'),
+    [`${root}/track/batch`]: receiving('batch'),
+    [`${root}/bots/track`]: receiving('bots'),
+    [`${root}/health`]: { GET: health, HEAD: health },
+    '/metrics': { GET: metrics, HEAD: metrics },
+    '/svc.js': { GET: script, HEAD: script },
+    ...Object.fromEntries(shortLinks.paths.map((path) => [`${path}/:key`, { GET: follow, HEAD: follow }])),
+  }
+  mount(app, write, routes)
+  mountRest(app, write, routes, { ...shortLinks, isClosing })
+  let listening: Listening | undefined
+
+  return {
+    async listen(host, port, isShared) {
+      listening = await (isShared ? listenShared : listenExclusively)(app, host, port)
+      return listening.port
+    },
+    async close(deadlineMs) {
+      state.isClosing = true
+      listening?.stop()
+      const deadline = Date.now() + deadlineMs
+      while (state.underWay > 0 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10))
+      app.close()
+    },
+  }
+}
+
+interface ServerState {
+  /** Requests of the tracking routes that aren't answered. */
+  underWay: number
+  isClosing: boolean
+}
+
+type TrackingHandler = (endpoint: Endpoint, response: HttpResponse, request: HttpRequest) => void
+
+function makeTrackingHandler(options: IngestServerOptions, write: WriteAnswer, state: ServerState): TrackingHandler {
+  const { receiver, proxies, log } = options
+  const head = new RequestHead(options.countryHeader.toLowerCase())
+  const arriving = new ArrivingBodies(arrivingBodiesBytesMax)
+  return (endpoint, response, request) => {
+    head.read(request)
+    const requestId = requestIdOf(head.requestId)
+    const bytesMax = bodyBytesMax[endpoint]
+    let isOver = false
+    let dropBody = () => {}
+    state.underWay++
+    const answer = (given: Answer, closes = false) => {
+      if (isOver) return
+      isOver = true
+      state.underWay--
+      write(response, requestId, given, closes || state.isClosing)
+    }
+    const refuse = ({ status, detail: text, closes, retryAfter }: Refusal) => {
+      const refusal = detail(status, text)
+      answer(retryAfter === undefined ? refusal : { ...refusal, retryAfter }, closes)
+    }
+    response.onAborted(() => {
+      dropBody()
+      if (isOver) return
+      isOver = true
+      state.underWay--
+    })
+    if (!head.isFramed || head.hasManyHosts) {
+      const refusal = head.isFramed ? refusals.manyHosts : refusals.badFraming
+      return answer({ status: refusal.status, body: cuttingBody(refusal) }, true)
+    }
+    if (head.length !== '' && Number(head.length) > bytesMax) {
+      return answer(detail(413, refusals.bodyTooLarge.detail), Number(head.length) > drainedBytesMax)
+    }
+    if (head.isEncoded) return refuse(refusals.encoding)
+    const sender = new RequestSender(response, proxies, head.userAgent, head.forwardedFor, head.country)
+    const receive = (bytes: Buffer) => {
+      try {
+        receiver.receive(endpoint, bytes, sender, answer)
+      } catch (error) {
+        log.error({ err: error, requestId }, 'an event could not be received')
+        answer(detail(500, trackingRefusals.internal.detail))
+      }
+    }
+
+    dropBody = readBody(response, { bytesMax, deadlineMs: bodyDeadlineMs, arriving }, (body, rest) => {
+      if (Buffer.isBuffer(body)) receive(body)
+      // Who was late has had the time.
+      else if (body === refusals.bodyLate) refuse(body)
+      else void rest!.end().then(() => refuse(body))
+    })
+  }
+}
+
+/** Serves the routes, and refuses other methods. */
+function mount(app: ReturnType<typeof uws.App>, write: WriteAnswer, routes: Routes): void {
+  for (const [path, methods] of Object.entries(routes)) {
+    for (const [method, handler] of Object.entries(methods)) {
+      app[method.toLowerCase() as Lowercase<Method>](path, handler)
+    }
+    const allow = Object.keys(methods).sort().join(', ')
+    app.any(path, (response, request) => {
+      const requestId = requestIdOf(request.getHeader('x-request-id'))
+      write(response, requestId, detail(405, trackingRefusals.method_not_allowed.detail), true, allow)
+    })
+  }
+}
+
+type ShortLinks = IngestServerOptions['shortLinks'] & { readonly isClosing: () => boolean }
+
+/** What is on no route: without its last slash it may be, and visitors of short links get a page. */
+function mountRest(
+  app: ReturnType<typeof uws.App>,
+  write: WriteAnswer,
+  routes: Routes,
+  { redirect, paths, isClosing }: ShortLinks,
+): void {
+  // Only to what stands in the table, or is a key: a path may look like another host's address.
+  const isRoute = (path: string) =>
+    Object.hasOwn(routes, path) ||
+    paths.some((root) => path.startsWith(`${root}/`) && isAttributionKeyShaped(path.slice(root.length + 1)))
+  const isBelowLinks = (path: string) =>
+    paths.some((root) => path === root || path === `${root}/` || (root !== '' && path.startsWith(`${root}/`)))
+  app.any('/*', (response, request) => {
+    const path = request.getUrl()
+    const requestId = requestIdOf(request.getHeader('x-request-id'))
+    const plain = path.slice(0, -1)
+    if (path.endsWith('/') && isRoute(plain)) {
+      const query = request.getQuery()
+      const headers = { ...anyOrigin, Location: query ? `${plain}?${query}` : plain }
+      return sendReply(response, { status: 307, headers }, { requestId, headOnly: false, closes: true })
+    }
+    const isRead = request.getMethod() === 'get' || request.getMethod() === 'head'
+    if (isRead && isBelowLinks(path)) return redirect.refuse(response, request, isClosing)
+    write(response, requestId, detail(404, trackingRefusals.not_found.detail), true)
+  })
+}

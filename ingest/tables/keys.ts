@@ -1,0 +1,95 @@
+/**
+ * The table of tracking keys: from a key to its workspace without a question to Postgres.
+ *
+ * It follows Postgres as replicated-table.ts says, and is read whole each time. A key that was revoked during an outage of
+ * Postgres is gone after it, and a rotated one ends at its hour in any case.
+ *
+ * A key that isn't in the table is asked for by itself. "No such key" is believed for a moment only; Postgres out of
+ * reach is `unavailable` and never `unknown`: nobody loses events for it.
+ *
+ * Held by test/unit/key-table.test.ts.
+ */
+import { readFile } from 'node:fs/promises'
+import { writeFileDurably } from '../../runtime/files/durable-file.ts'
+import { isTrackingKeyShaped } from '../../schemas/keys.ts'
+import type { IngestWorkspace } from '../outcome.ts'
+import { type ReplicatedTable, type ReplicatedTableOptions, replicateTable } from './replicated-table.ts'
+
+/** A live key, as Postgres holds it. */
+export interface KeyRow {
+  readonly key: string
+  readonly workspace_id: number
+  readonly timezone: string
+  readonly retires_at: Date | null
+}
+
+export interface KeyTableOptions extends ReplicatedTableOptions {
+  readonly listKeys: () => Promise<readonly KeyRow[]>
+  readonly findKey: (key: string) => Promise<KeyRow | null>
+}
+
+/** `find` answers the workspaces of live keys only. */
+export type KeyTable = ReplicatedTable<IngestWorkspace>
+
+interface Entry {
+  readonly workspace: IngestWorkspace
+  /** Infinity for a key that wasn't rotated. */
+  readonly retiresAt: number
+}
+
+export function makeKeyTable(options: KeyTableOptions): KeyTable {
+  const { file, keepsCopy = true, clock, log } = options
+  let entries = new Map<string, Entry>()
+  let written = ''
+
+  function live(entry: Entry | undefined): IngestWorkspace | undefined {
+    if (entry === undefined) return undefined
+    return entry.retiresAt === Number.POSITIVE_INFINITY || entry.retiresAt > clock.now() ? entry.workspace : undefined
+  }
+
+  function take(rows: readonly CopiedRow[]): void {
+    entries = new Map(rows.map((row) => [row.key, entryOf(row)]))
+  }
+
+  async function keepCopy(rows: readonly KeyRow[]): Promise<void> {
+    const copy = JSON.stringify({ keys: rows })
+    if (!keepsCopy || copy === written) return
+    try {
+      await writeFileDurably(file, copy)
+      written = copy
+    } catch (error) {
+      log.error({ err: error }, 'the copy of the tracking keys could not be written')
+    }
+  }
+
+  return replicateTable(options, {
+    name: 'tracking keys',
+    size: () => entries.size,
+    find: (key) => live(entries.get(key)),
+    // A secret key in the wrong place isn't passed on, either.
+    isShaped: isTrackingKeyShaped,
+    lookUp: async (key) => {
+      const row = await options.findKey(key)
+      if (row === null) return null
+      const entry = entryOf(row)
+      entries.set(key, entry)
+      return entry.workspace
+    },
+    read: async () => {
+      const rows = await options.listKeys()
+      take(rows)
+      await keepCopy(rows)
+    },
+    readCopy: async () => take((JSON.parse(await readFile(file, 'utf8')) as { keys: CopiedRow[] }).keys),
+  })
+}
+
+/** A row of Postgres, or of the copy, where the date is text. */
+type CopiedRow = Omit<KeyRow, 'retires_at'> & { readonly retires_at: Date | string | null }
+
+function entryOf({ workspace_id, timezone, retires_at }: CopiedRow): Entry {
+  return {
+    workspace: { id: workspace_id, timezone },
+    retiresAt: retires_at === null ? Number.POSITIVE_INFINITY : new Date(retires_at).getTime(),
+  }
+}

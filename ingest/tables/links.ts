@@ -1,0 +1,165 @@
+/**
+ * Cache of short links: resolves a key to its destination without a query to Postgres.
+ *
+ * It follows Postgres as replicated-table.ts describes: the newest links are read at start, later only changes. A missing
+ * link (older than those, or newer than the last read) is looked up on its own and evicts the least recently used one. The
+ * copy on disk has one line per link.
+ *
+ * Held by test/unit/link-table.test.ts.
+ */
+import { LRUCache } from 'lru-cache'
+import { isAttributionKeyShaped } from '../../schemas/keys.ts'
+import { trackingUrlBytesMax } from '../../schemas/limits/api-limits.ts'
+import { linkOverlapMs, linkTableBytesMax, linkTableMax } from '../../schemas/limits/core-limits.ts'
+import { makeLookUps } from './look-ups.ts'
+import { type ReplicatedTable, type ReplicatedTableOptions, replicateTable } from './replicated-table.ts'
+import { makeTableFile } from './table-file.ts'
+
+/** A link, as Postgres holds it. */
+export interface LinkRow {
+  readonly attribution_key: string
+  readonly id: number
+  readonly workspace_id: number
+  readonly post_id: number | null
+  readonly tracking_url: string
+  readonly updated_at: Date
+}
+
+/** Where a key leads, and whose it is. */
+export interface LinkTarget {
+  readonly id: number
+  readonly workspaceId: number
+  readonly postId: number | null
+  readonly url: string
+}
+
+export interface LinkTableOptions extends ReplicatedTableOptions {
+  /** The newest changes, newest first; since the beginning where no moment is given. */
+  readonly listChanged: (since: Date | null, limit: number) => Promise<readonly LinkRow[]>
+  readonly findLink: (key: string) => Promise<LinkRow | null>
+  readonly findLinkOfId: (id: number) => Promise<LinkRow | null>
+  /** Links at hand. */
+  readonly max?: number
+  /** Of what they lead to, all together. */
+  readonly bytesMax?: number
+}
+
+export interface LinkTable extends ReplicatedTable<LinkTarget> {
+  /** Undefined for one that isn't at hand. It is looked up then, behind whoever asked, if it may be an older one. */
+  ofId(id: number): LinkTarget | undefined
+}
+
+type Line = readonly [key: string, id: number, workspaceId: number, postId: number | null, url: string]
+
+export function makeLinkTable(options: LinkTableOptions): LinkTable {
+  const { clock, log, file, max = linkTableMax, bytesMax = linkTableBytesMax, keepsCopy = true } = options
+  const keyOfId = new Map<number, string>()
+  const links = new LRUCache<string, LinkTarget>({
+    max,
+    maxSize: bytesMax,
+    sizeCalculation: ({ url }) => url.length,
+    onInsert: ({ id }, key) => keyOfId.set(id, key),
+    dispose: ({ id }, key) => {
+      if (keyOfId.get(id) === key) keyOfId.delete(id)
+    },
+  })
+  /** Of the newest change that was read; null before the first. */
+  let readThrough: Date | null = null
+  /** Keys of links that the copy lacks, be it that they were looked up. */
+  const unsaved = new Set<string>()
+  const copy = makeTableFile({
+    ...{ name: 'links', file, isKept: keepsCopy, linesMax: max, bytesMax, log },
+    // From the longest unused to the last used.
+    all: () => linesOf(links.rkeys()),
+  })
+
+  function take(row: LinkRow): LinkTarget {
+    const target = targetOf(row)
+    links.set(row.attribution_key, target)
+    if (keepsCopy) unsaved.add(row.attribution_key)
+    return target
+  }
+
+  /** In place of whatever the copy said. */
+  async function readAll(): Promise<void> {
+    const rows = await options.listChanged(null, max)
+    links.clear()
+    // The newest last: it is the last to make room for another.
+    for (const row of rows.toReversed()) take(row)
+    readThrough = rows[0]?.updated_at ?? new Date(0)
+    unsaved.clear()
+    await copy.writeAll()
+  }
+
+  async function readChanges(since: Date): Promise<void> {
+    const rows = await options.listChanged(since, max)
+    for (const row of rows.toReversed()) if (links.peek(row.attribution_key)?.url !== row.tracking_url) take(row)
+    readThrough = rows[0]?.updated_at ?? readThrough
+    const lines = linesOf(unsaved)
+    unsaved.clear()
+    await copy.add(lines)
+  }
+
+  /** Of those that are still in the table. */
+  function linesOf(keys: Iterable<string>): string[] {
+    return [...keys].flatMap((key) => {
+      const target = links.peek(key)
+      return target === undefined ? [] : [lineOf(key, target)]
+    })
+  }
+
+  const table = replicateTable(options, {
+    name: 'links',
+    size: () => links.size,
+    find: (key) => links.get(key),
+    isShaped: isAttributionKeyShaped,
+    lookUp: async (key) => {
+      const row = await options.findLink(key)
+      return row === null ? null : take(row)
+    },
+    read: () => (readThrough === null ? readAll() : readChanges(new Date(readThrough.getTime() - linkOverlapMs))),
+    readCopy: async () => {
+      for (const line of await copy.read()) {
+        const parsed = parseLine(line)
+        if (parsed !== undefined) links.set(...parsed)
+      }
+    },
+  })
+  const olderLinks = makeLookUps({
+    find: async (id: string) => {
+      const row = await options.findLinkOfId(Number(id))
+      return row === null ? null : take(row)
+    },
+    ...{ clock, log },
+  })
+
+  return {
+    ...table,
+    ofId: (id) => {
+      const key = keyOfId.get(id)
+      if (key !== undefined) return links.get(key)
+      // While there is room for any other, all links are at hand.
+      if (links.size >= max || links.calculatedSize > bytesMax - trackingUrlBytesMax) void olderLinks.ask(String(id))
+      return undefined
+    },
+  }
+}
+
+function targetOf({ id, workspace_id, post_id, tracking_url }: LinkRow): LinkTarget {
+  return { id, workspaceId: workspace_id, postId: post_id, url: tracking_url }
+}
+
+function lineOf(key: string, { id, workspaceId, postId, url }: LinkTarget): string {
+  const line: Line = [key, id, workspaceId, postId, url]
+  return `${JSON.stringify(line)}\n`
+}
+
+/** Undefined for the last line of a copy whose writer was killed. */
+function parseLine(text: string): [string, LinkTarget] | undefined {
+  try {
+    const [key, id, workspaceId, postId, url] = JSON.parse(text) as Line
+    return [key, { id, workspaceId, postId, url }]
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,14 @@
+/** Every job that there is. A new one is a file in `jobs/`, a line here and one in schemas/jobs.ts. */
+
+import { expireData } from '../retention/expire-data.ts'
+import { expireDeliveries } from '../retention/expire-deliveries.ts'
+import { expireIdempotency } from '../retention/expire-idempotency.ts'
+import { expireSalts } from '../retention/expire-salts.ts'
+import type { Jobs } from './job.ts'
+
+export const jobs: Jobs = {
+  'expire-data': expireData,
+  'expire-deliveries': expireDeliveries,
+  'expire-idempotency': expireIdempotency,
+  'expire-salts': expireSalts,
+}

@@ -1,0 +1,82 @@
+/**
+ * Deletes what is past its retention (docs/retention.md): events and the rows derived from them, clicks on links and inbox
+ * rows of each workspace by its plan or its own shorter setting; contacts and e-mails that none of these rows has any more; bot visits;
+ * and manifests that no node can come back with. Idempotent; each step stands for itself. Where the clocks disagree nothing is deleted, and the job fails.
+ */
+import { deleteOldCopies } from '../../clickhouse/queries/people/copy-events.ts'
+import { deleteOldFacts } from '../../postgres/tables/bindings.ts'
+import { deleteOldSightings } from '../../postgres/tables/contact-sightings.ts'
+import { addWorkOfOldContacts, deleteOldContacts } from '../../postgres/tables/contacts.ts'
+import { deleteOldErasures } from '../../postgres/tables/erasures.ts'
+import { deleteOldInbox, deleteOldManifests } from '../../postgres/tables/inbox.ts'
+import { deleteOldPersonCredits } from '../../postgres/tables/person-credits.ts'
+import { listWorkspaces } from '../../postgres/tables/workspaces.ts'
+import { botRetentionDays, erasureKeepMs, shippedManifestKeepMs } from '../../schemas/limits/core-limits.ts'
+import { hourMs } from '../../schemas/time/time-zone.ts'
+import { agreedTime } from '../agreed-time.ts'
+import { deleteExpiredDays } from '../fold/delete-rows.ts'
+import type { ExpiredTable } from '../pipeline-metrics.ts'
+import type { JobContext } from '../queue/job.ts'
+import { makeDayDeleter } from './delete-days.ts'
+import { deleteRemoved } from './delete-removed.ts'
+import { expiryOf, groupByExpiry } from './retention.ts'
+
+/** Rows of one statement in Postgres: well within its deadline. */
+const rowsPerStatement = 5_000
+
+export async function expireData(context: JobContext): Promise<void> {
+  const { pg, ch, log, metrics, signal } = context
+  const now = await agreedTime(context)
+  const groups = groupByExpiry(await listWorkspaces(pg), now)
+  const days = makeDayDeleter(ch, signal)
+
+  // Without any workspace nothing is known of the events: an empty Postgres is no reason to delete them.
+  const [earliest] = groups
+  if (earliest !== undefined) {
+    for (const table of ['events', 'link_clicks'] as const) {
+      let rows = await days.dropDays(table, earliest.before)
+      for (const group of groups) rows += await days.deleteOf(table, group)
+      metrics.rowsExpired(table, rows)
+      log.info({ rows, table }, 'deleted expired rows')
+    }
+    for (const { before, workspaceIds } of groups) {
+      await deleteOldCopies(ch, workspaceIds, before)
+      await addWorkOfOldContacts(pg, workspaceIds, before)
+    }
+    const rows = await deleteExpiredDays(context, groups)
+    log.info({ rows }, 'deleted rows derived from expired days')
+    log.info({ rows: await deleteRemoved(context) }, 'deleted rows of workspaces that are gone')
+  }
+
+  const visits = await days.dropDays('bot_visits', expiryOf(botRetentionDays, now))
+  metrics.rowsExpired('bot_visits', visits)
+  log.info({ rows: visits, table: 'bot_visits' }, 'deleted expired rows')
+
+  for (const { before, workspaceIds } of groups) {
+    for (const id of workspaceIds) {
+      await inPortions(context, 'inbox', () => deleteOldInbox(pg, id, before, rowsPerStatement))
+      await inPortions(context, 'identity_facts', () => deleteOldFacts(pg, id, before, rowsPerStatement))
+      const beforeHour = Math.floor(before / hourMs)
+      await inPortions(context, 'person_credits', () => deleteOldPersonCredits(pg, id, beforeHour, rowsPerStatement))
+      await inPortions(context, 'contacts', () => deleteOldContacts(pg, id, before, rowsPerStatement))
+      await inPortions(context, 'contact_sightings', () => deleteOldSightings(pg, id, before, rowsPerStatement))
+    }
+  }
+  metrics.rowsExpired('erasures', await deleteOldErasures(pg, now - erasureKeepMs))
+  const manifestsBefore = now - shippedManifestKeepMs
+  await inPortions(context, 'shipped_manifests', () => deleteOldManifests(pg, manifestsBefore, rowsPerStatement))
+}
+
+/** Calls `deletePortion` until it finds less than a whole portion. */
+async function inPortions(
+  { metrics, signal }: Pick<JobContext, 'metrics' | 'signal'>,
+  table: ExpiredTable,
+  deletePortion: () => Promise<number>,
+): Promise<void> {
+  for (;;) {
+    signal.throwIfAborted()
+    const rows = await deletePortion()
+    metrics.rowsExpired(table, rows)
+    if (rows < rowsPerStatement) return
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * How long a workspace's rows stay, which is never shorter than they can be read (docs/retention.md).
+ *
+ * Readers go by plan and setting at once. What the customer shortened is deleted with the next run; what a lower plan or
+ * its end hides stays for a grace, so that a failed card destroys nothing. After the grace, a workspace without a plan is
+ * kept as the smallest plan would be: its tracking goes on.
+ */
+import type { Workspace } from '../../postgres/tables/workspaces.ts'
+import { lapsedGraceDays, retentionDaysByPlan } from '../../schemas/limits/core-limits.ts'
+import { dayMs } from '../../schemas/time/time-zone.ts'
+
+const longest = Math.max(...Object.values(retentionDaysByPlan))
+const shortest = Math.min(...Object.values(retentionDaysByPlan))
+
+export type Retained = Pick<Workspace, 'plan_key' | 'retention_days' | 'plan_changed_at'>
+
+/** Days that the workspace's rows are kept, as of `now`. */
+export function keptDays({ plan_key, retention_days, plan_changed_at }: Retained, now: number): number {
+  const isInGrace = now - plan_changed_at.getTime() < lapsedGraceDays * dayMs
+  const byPlan = plan_key === null ? shortest : retentionDaysByPlan[plan_key]
+  return Math.min(isInGrace ? longest : byPlan, retention_days ?? longest)
+}
+
+/**
+ * The moment before which rows that are kept for `days` days are past their time: a UTC midnight, because tables are
+ * divided by UTC days and a day is best deleted once, when all of it is out.
+ */
+export function expiryOf(days: number, now: number): number {
+  return Math.floor((now - days * dayMs) / dayMs) * dayMs
+}
+
+/** What the customer shortened is deleted to the moment: waiting for the day's end would take longer than promised. */
+export function expiryOfWorkspace(workspace: Retained, now: number): number {
+  const days = keptDays(workspace, now)
+  const isShortened = days < keptDays({ ...workspace, retention_days: null }, now)
+  return isShortened ? now - days * dayMs : expiryOf(days, now)
+}
+
+/** By workspace, the moment before which its rows are past their time: an earlier run has deleted up to there at most. */
+export function keptFromOf(workspaces: readonly (Retained & { id: number })[], now: number): Map<number, number> {
+  return new Map(workspaces.map((workspace) => [workspace.id, expiryOfWorkspace(workspace, now)]))
+}
+
+export interface ExpiryGroup {
+  readonly before: number
+  readonly workspaceIds: readonly number[]
+}
+
+/** Workspaces by the moment before which their rows are past their time, the earliest first. */
+export function groupByExpiry(workspaces: readonly (Retained & { id: number })[], now: number): ExpiryGroup[] {
+  const groups = new Map<number, number[]>()
+  for (const workspace of workspaces) {
+    const before = expiryOfWorkspace(workspace, now)
+    const ids = groups.get(before)
+    if (ids === undefined) groups.set(before, [workspace.id])
+    else ids.push(workspace.id)
+  }
+  return [...groups].map(([before, workspaceIds]) => ({ before, workspaceIds })).sort((a, b) => a.before - b.before)
+}

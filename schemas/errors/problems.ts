@@ -1,0 +1,107 @@
+/**
+ * The closed table of expected refusals: code, status and public text. A place that refuses throws `problem(code)`, and
+ * one mapper turns it into each transport's answer; nothing but the code and the public text leaves the process.
+ */
+import { retryAfterSeconds } from '../limits/core-limits.ts'
+import { boundedErrors, type ValidationError } from './validation-errors.ts'
+
+interface ProblemEntry {
+  readonly status: number
+  readonly detail: string
+  /** HTTP headers of the refusal, such as `Retry-After`. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export const problems = {
+  body_unparsable: { status: 400, detail: 'There was an error parsing the body' },
+  boundary_missing: { status: 400, detail: 'Missing boundary in multipart.' },
+  multipart_invalid: { status: 400, detail: 'Invalid multipart data.' },
+  not_authenticated: { status: 401, detail: 'Not authenticated', headers: { 'WWW-Authenticate': 'Bearer' } },
+  signature_invalid: { status: 401, detail: 'Invalid signature' },
+  plan_missing: { status: 402, detail: 'The owner has not selected a plan' },
+  workspace_access_denied: { status: 403, detail: 'Workspace access denied' },
+  scope_missing: { status: 403, detail: 'API key lacks the required scope: {}' },
+  origin_untrusted: { status: 403, detail: 'Origin not allowed' },
+  not_found: { status: 404, detail: 'Not Found' },
+  post_not_found: { status: 404, detail: 'Post not found' },
+  media_not_found: { status: 404, detail: 'Media asset not found' },
+  link_not_found: { status: 404, detail: 'Link not found' },
+  person_not_found: { status: 404, detail: 'Person not found' },
+  revenue_connection_not_found: { status: 404, detail: 'Revenue connection not found' },
+  webhook_not_found: { status: 404, detail: 'Webhook endpoint not found' },
+  delivery_not_found: { status: 404, detail: 'Webhook delivery not found' },
+  method_not_allowed: { status: 405, detail: 'Method Not Allowed' },
+  body_late: { status: 408, detail: 'The request body did not arrive in time' },
+  post_not_editable: { status: 409, detail: 'Only draft and scheduled posts can be edited' },
+  post_not_schedulable: { status: 409, detail: 'Only draft and failed posts can be scheduled' },
+  post_not_reschedulable: { status: 409, detail: 'Only scheduled and failed posts can be rescheduled' },
+  post_not_unschedulable: { status: 409, detail: 'Only scheduled posts can be unscheduled' },
+  post_not_archivable: { status: 409, detail: 'Only draft, scheduled and failed posts can be archived' },
+  post_target_published: {
+    status: 409,
+    detail: 'An account that the post is already published to can not be taken out',
+  },
+  webhooks_full: { status: 409, detail: 'The workspace has as many webhook endpoints as it may have' },
+  delivery_endpoint_deleted: { status: 409, detail: 'The webhook endpoint is deleted' },
+  delivery_event_gone: { status: 409, detail: 'The event is no longer kept' },
+  idempotency_key_reused: { status: 409, detail: 'Idempotency-Key was used with a different request' },
+  idempotency_in_progress: {
+    status: 409,
+    detail: 'A request with this Idempotency-Key is still in progress',
+    headers: { 'Retry-After': '1' },
+  },
+  body_too_large: { status: 413, detail: 'Request body is too large' },
+  image_too_large: { status: 413, detail: 'Images may have at most {} bytes' },
+  video_too_large: { status: 413, detail: 'Videos may have at most {} bytes' },
+  media_type_unsupported: { status: 415, detail: 'Only JPG, PNG, MP4 and MOV files are accepted' },
+  media_type_mismatch: { status: 415, detail: 'The name or the declared type is not that of the file, which is {}' },
+  json_expected: { status: 415, detail: 'Content-Type must be application/json' },
+  range_unsatisfiable: { status: 416, detail: 'Range Not Satisfiable' },
+  rate_limited: { status: 429, detail: 'Rate limit exceeded' },
+  internal: { status: 500, detail: 'Internal Server Error' },
+  uploads_full: {
+    status: 503,
+    detail: 'Too many files are being uploaded',
+    headers: { 'Retry-After': String(retryAfterSeconds) },
+  },
+  store_unavailable: {
+    status: 503,
+    detail: 'Service temporarily unavailable: a store that this request needs does not answer',
+    headers: { 'Retry-After': String(retryAfterSeconds) },
+  },
+} as const satisfies Record<string, ProblemEntry>
+
+export type ProblemCode = keyof typeof problems | 'validation_failed'
+
+/** An expected refusal on its way to the caller. */
+export class Problem extends Error {
+  override name = 'Problem'
+  readonly code: ProblemCode
+  readonly status: number
+  /** The public `detail`: a text, or for `validation_failed` a list. */
+  readonly detail: string | readonly ValidationError[]
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(
+    code: ProblemCode,
+    entry: { status: number; detail: string | readonly ValidationError[]; headers?: Readonly<Record<string, string>> },
+    options?: ErrorOptions,
+  ) {
+    super(code, options)
+    this.code = code
+    this.status = entry.status
+    this.detail = entry.detail
+    this.headers = entry.headers ?? {}
+  }
+}
+
+/** The refusal of that code; `subject` fills the `{}` of its text. */
+export function problem(code: keyof typeof problems, subject = '', options?: ErrorOptions): Problem {
+  const entry: ProblemEntry = problems[code]
+  return new Problem(code, { ...entry, detail: entry.detail.replace('{}', subject) }, options)
+}
+
+/** A 422 that carries these errors. */
+export function invalid(errors: readonly ValidationError[]): Problem {
+  return new Problem('validation_failed', { status: 422, detail: boundedErrors(errors) })
+}

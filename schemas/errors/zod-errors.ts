@@ -1,0 +1,168 @@
+/**
+ * Parses with zod, and says what is wrong in the contract's words: Pydantic's types, texts, order and inputs. What zod
+ * reports is only where and which check; what was sent there decides the rest, as Pydantic's errors depend on it.
+ * Held by test/unit/zod-errors.test.ts against the table of the contract.
+ *
+ * Write integers as `z.int()`, closed sets as `z.enum()`, single values as `z.literal()`; unions have no mapping. A check of our own
+ * that has an error of its own gives its builder as `params: { build }`.
+ */
+import type { z } from 'zod'
+import { integerLengthMax } from '../lax.ts'
+import { validationErrorsMax } from '../limits/api-limits.ts'
+import type { Loc, ValidationError } from './validation-errors.ts'
+import * as errors from './validation-errors.ts'
+
+/** Where in the request the value came from: the first member of `loc`, which of a form is `body`. */
+export type Part = 'path' | 'query' | 'header' | 'body' | 'form'
+
+export type Parsed<Value> = { ok: true; value: Value } | { ok: false; errors: ValidationError[] }
+
+type Issue = z.core.$ZodIssue
+/** What a place and the value there become. */
+export type Build = (loc: Loc, input: unknown) => ValidationError
+
+/** Parses what came in as `part`; errors are in the order of the schema's fields, the first of them. */
+export function parsePart<Schema extends z.ZodType>(
+  part: Part,
+  schema: Schema,
+  raw: unknown,
+): Parsed<z.output<Schema>> {
+  if (part === 'body' && (raw === undefined || raw === null)) return { ok: false, errors: [errors.missingBody()] }
+  const result = schema.safeParse(raw, { error: describeSchema })
+  if (result.success) return { ok: true, value: result.data }
+  const issues = result.error.issues.flatMap(oneAKey)
+  const shown = firstAtEachPlace(issues).slice(0, validationErrorsMax)
+  return { ok: false, errors: shown.map((issue) => toError(part, raw, issue)) }
+}
+
+/** Zod drops the schema that an issue came from; as the message, its kind survives. A check's own text stays. */
+function describeSchema(issue: z.core.$ZodRawIssue): string | undefined {
+  const schema = issue.inst as z.core.$ZodType | undefined
+  const def = schema?._zod.def as { type?: string; format?: string } | undefined
+  return def?.format === 'safeint' ? 'int' : def?.type
+}
+
+/** An unrecognized key is an error of its own, at its own place. */
+function oneAKey(issue: Issue): Issue[] {
+  if (issue.code !== 'unrecognized_keys') return [issue]
+  return issue.keys.map((key) => ({ ...issue, keys: [key], path: [...issue.path, key] }))
+}
+
+/**
+ * Pydantic stops at a value's first error: the type before the step before the bounds; and of a list, too long before its items, its
+ * items before too short. Zod goes on.
+ */
+function firstAtEachPlace(issues: Issue[]): Issue[] {
+  const at = (issue: Issue) => JSON.stringify(issue.path).slice(0, -1)
+  const isListBound = (issue: Issue, code: string) =>
+    issue.code === code && (issue as { origin?: string }).origin === 'array'
+  const tooLong = issues.filter((issue) => isListBound(issue, 'too_big')).map(at)
+  const isBelow = (place: string, list: string) => place !== list && place.startsWith(list === '[' ? list : `${list},`)
+  const kept = new Map<string, Issue>()
+  for (const issue of issues) {
+    const place = at(issue)
+    if (tooLong.some((list) => isBelow(place, list))) continue
+    if (isListBound(issue, 'too_small') && issues.some((other) => isBelow(at(other), place))) continue
+    const before = kept.get(place)
+    if (before === undefined || rank(issue) < rank(before)) kept.set(place, issue)
+  }
+  return [...kept.values()]
+}
+
+/** Lower comes first. That an integer is beyond what JavaScript holds says less than a bound of the field. */
+function rank(issue: Issue): number {
+  if (issue.code === 'invalid_type' || issue.code === 'not_multiple_of') return 0
+  return 'note' in issue ? 2 : 1
+}
+
+function toError(part: Part, raw: unknown, issue: Issue): ValidationError {
+  const path = issue.path as (string | number)[]
+  const loc: Loc = [part === 'form' ? 'body' : part, ...path]
+  const parent = path.length === 0 ? undefined : valueAt(raw, path.slice(0, -1))
+  const input = path.length === 0 ? raw : valueAt(parent, path.slice(-1))
+  const isAbsent = input === undefined && path.length > 0
+  if (isAbsent) return errors.missing(loc, part === 'body' ? parent : null)
+  return buildError(issue, input)(loc, input)
+}
+
+function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
+  return path.reduce<unknown>((at, key) => {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined
+    return (at as Record<string | number, unknown>)[key]
+  }, value)
+}
+
+/** `issue.message` is the kind of the schema, by `describeSchema`, except of a check of our own. */
+function buildError(issue: Issue, input: unknown): Build {
+  switch (issue.code) {
+    case 'invalid_type':
+      return wrongType(issue.message === 'int' || issue.expected === 'int' ? 'int' : issue.expected, input)
+    case 'too_small':
+      return tooSmall(issue.origin, Number(issue.minimum), issue.inclusive === true, input)
+    case 'too_big':
+      return tooBig(issue.origin, Number(issue.maximum), issue.inclusive === true, input)
+    case 'not_multiple_of':
+      return (loc) => errors.multipleOf(loc, input, issue.divisor)
+    case 'unrecognized_keys':
+      return errors.extraForbidden
+    case 'invalid_value': {
+      const build = issue.message === 'literal' ? errors.literalError : errors.enumError
+      return (loc) => build(loc, input, issue.values)
+    }
+    case 'invalid_format':
+      if (issue.format !== 'regex') break
+      return (loc) => errors.stringPatternMismatch(loc, input, String(issue.pattern).replace(/^\/|\/[a-z]*$/g, ''))
+    case 'custom': {
+      const build = issue.params?.['build'] as Build | undefined
+      return build ?? ((loc) => errors.valueError(loc, input, issue.message))
+    }
+  }
+  throw new Error(`the zod issue ${issue.code} has no error in the contract: write the schema another way`)
+}
+
+function wrongType(expected: string, input: unknown): Build {
+  switch (expected) {
+    case 'string':
+      return errors.stringType
+    case 'int':
+      return wrongInt(input)
+    case 'number':
+      return typeof input === 'string' || typeof input === 'number' ? errors.floatParsing : errors.floatType
+    case 'boolean':
+      return typeof input === 'string' || Number.isInteger(input) ? errors.boolParsing : errors.boolType
+    case 'array':
+      return errors.listType
+    case 'record':
+      return errors.dictType
+    case 'object':
+      return errors.modelAttributesType
+  }
+  throw new Error(`the zod type ${expected} has no error in the contract`)
+}
+
+/** From here on a number is so large that Python has it as a float which no 64-bit integer is. */
+const integerSizeMax = 1e21
+
+function wrongInt(input: unknown): Build {
+  if (typeof input === 'string') return input.length > integerLengthMax ? errors.intParsingSize : errors.intParsing
+  if (typeof input !== 'number') return errors.intType
+  return Math.abs(input) >= integerSizeMax ? errors.intParsingSize : errors.intFromFloat
+}
+
+function tooSmall(origin: string, min: number, isInclusive: boolean, input: unknown): Build {
+  if (origin === 'string') return (loc) => errors.stringTooShort(loc, input, min)
+  if (origin === 'array') return (loc) => errors.tooShort(loc, input, min, (input as unknown[]).length)
+  if (isHuge(input)) return errors.intParsingSize
+  return (loc) => (isInclusive ? errors.greaterThanEqual : errors.greaterThan)(loc, input, min)
+}
+
+function tooBig(origin: string, max: number, isInclusive: boolean, input: unknown): Build {
+  if (origin === 'string') return (loc) => errors.stringTooLong(loc, input, max)
+  if (origin === 'array') return (loc) => errors.tooLong(loc, input, max, (input as unknown[]).length)
+  if (isHuge(input)) return errors.intParsingSize
+  return (loc) => (isInclusive ? errors.lessThanEqual : errors.lessThan)(loc, input, max)
+}
+
+function isHuge(input: unknown): boolean {
+  return typeof input === 'number' && Math.abs(input) >= integerSizeMax
+}

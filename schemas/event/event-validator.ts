@@ -1,0 +1,200 @@
+/**
+ * Validation of the public tracking interface. A fast compiled schema accepts nearly all events. An event that it refuses
+ * goes through the exact schema, which counts code points and finds all faults. They become the contract's errors, in the
+ * order of the fields.
+ *
+ * Later steps parse date-times, and refuse invalid or too old ones. If a body has other faults, the validator checks its
+ * date-times too, so that one answer lists all faults.
+ *
+ * Held by test/unit/event-validator.test.ts and test/property/event-validator.test.ts.
+ */
+
+import {
+  datetimeType,
+  dictType,
+  extraForbidden,
+  finiteNumber,
+  floatType,
+  greaterThanEqual,
+  intFromFloat,
+  intType,
+  type Loc,
+  lessThanEqual,
+  listType,
+  literalError,
+  missing,
+  missingBody,
+  modelAttributesType,
+  stringTooLong,
+  stringTooShort,
+  stringType,
+  tooLong,
+  type ValidationError,
+} from '../errors/validation-errors.ts'
+import * as generated from '../generated/validators.js'
+import { explainEventTime } from '../time/date-time.ts'
+import type { BotsBody, TrackBody, TrackEvent } from './event.ts'
+import { dateTimeFields, type FieldSchema } from './event-fields.ts'
+import { explainProperties, fitsProperties } from './event-properties.ts'
+import { type BodyName, bodySchemas } from './event-schemas.ts'
+
+/** The part of ajv's error object that the mapping needs. */
+interface Fault {
+  readonly instancePath: string
+  readonly keyword: string
+  readonly params: Readonly<Record<string, unknown>>
+}
+type Compiled = ((body: unknown) => boolean) & { errors?: Fault[] | null }
+
+const fast = { ...generated.fast } as unknown as Record<BodyName, Compiled>
+const exact = { ...generated.exact } as unknown as Record<BodyName, Compiled>
+const fastSender = fast.sender
+const fastEvent = fast.event
+const fastVisit = fast.visit
+
+const wholeBody: Loc = ['body']
+
+/** The body of one event; null when it is a `TrackBody`. */
+export function validateTrack(body: unknown): ValidationError[] | null {
+  if (fastSender(body) && fastEvent(body) && hasSoundProperties(body as TrackBody)) return null
+  return explain(body, wholeBody, ['sender', 'event'])
+}
+
+/** The envelope of a batch; null when it is a `BatchBody`. Each of its events is for `validateBatchEvent`. */
+export function validateBatch(body: unknown): ValidationError[] | null {
+  if (fastSender(body) && fast.batch(body)) return null
+  return explain(body, wholeBody, ['sender', 'batch'])
+}
+
+/** The event at `index` of a batch; null when it is a `TrackEvent`. */
+export function validateBatchEvent(event: unknown, index: number): ValidationError[] | null {
+  if (fastEvent(event) && hasSoundProperties(event as TrackEvent)) return null
+  return explain(event, locInBatch(index), ['event'])
+}
+
+/** Where the event at `index` of a batch stands. */
+export function locInBatch(index: number): Loc {
+  return ['body', 'events', index]
+}
+
+/** The body of the bots endpoint; null when it is a `BotsBody`. Each of `visits` is for `validateBotVisit`. */
+export function validateBots(body: unknown): ValidationError[] | null {
+  if (hasVisits(body)) {
+    if (fastSender(body) && fast.visits(body)) return null
+    return explain(body, wholeBody, ['sender', 'visits'])
+  }
+  if (fastSender(body) && fastVisit(body)) return null
+  return explain(body, wholeBody, ['sender', 'visit'])
+}
+
+/** The visit at `index` of a bots body with many; null when it is a `BotVisit`. */
+export function validateBotVisit(visit: unknown, index: number): ValidationError[] | null {
+  if (fastVisit(visit)) return null
+  return explain(visit, ['body', 'visits', index], ['visit'])
+}
+
+/** Whether a valid bots body is one of many visits. */
+export function hasVisits(body: unknown): body is Extract<BotsBody, { visits: readonly unknown[] }> {
+  return isObject(body) && body['visits'] !== undefined && body['visits'] !== null
+}
+
+/** What the schema of an event leaves to be checked here. */
+function hasSoundProperties({ properties }: TrackEvent): boolean {
+  return properties === undefined || properties === null || fitsProperties(properties)
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** All faults of `body` by the exact forms of `names`, or null when there is none after all. */
+function explain(body: unknown, loc: Loc, names: readonly BodyName[]): ValidationError[] | null {
+  if ((body === undefined || body === null) && loc === wholeBody) return [missingBody()]
+  if (!isObject(body)) return [modelAttributesType(loc, body)]
+  const errors = names.flatMap((name) => explainPart(body, loc, name))
+  return errors.length === 0 ? null : errors
+}
+
+function explainPart(body: Record<string, unknown>, loc: Loc, name: BodyName): ValidationError[] {
+  const validate = exact[name]
+  const faults = validate(body) ? [] : (validate.errors ?? [])
+  const fields: Readonly<Record<string, FieldSchema>> = bodySchemas[name].properties
+  const errors: ValidationError[] = []
+  for (const field of Object.keys(fields)) {
+    const found = faults.filter((fault) => fieldOf(fault) === field)
+    for (const fault of found) {
+      const isDateTime = dateTimeFields.includes(field)
+      errors.push(
+        isDateTime ? datetimeType([...loc, field], body[field]) : errorOf(fault, [...loc, field], body, body[field]),
+      )
+    }
+    if (found.length === 0) errors.push(...explainDetails([...loc, field], field, body[field]))
+  }
+  return errors
+}
+
+function fieldOf({ keyword, instancePath, params }: Fault): string {
+  return keyword === 'required' ? String(params['missingProperty']) : instancePath.slice(1)
+}
+
+/** What the schema leaves to be checked of a field that it takes. */
+function explainDetails(loc: Loc, field: string, value: unknown): ValidationError[] {
+  if (field === 'properties' && isObject(value)) return explainProperties(loc, value)
+  if (dateTimeFields.includes(field) && typeof value === 'string') {
+    const error = explainEventTime(loc, value)
+    if (error !== null) return [error]
+  }
+  return []
+}
+
+function errorOf(fault: Fault, loc: Loc, body: unknown, value: unknown): ValidationError {
+  const { keyword, params } = fault
+  const limit = Number(params['limit'])
+  switch (keyword) {
+    case 'required':
+      return missing(loc, body)
+    case 'type':
+      return wrongType(params['type'], loc, value)
+    case 'enum':
+      return literalError(
+        loc,
+        value,
+        (params['allowedValues'] as unknown[]).filter((allowed) => allowed !== null),
+      )
+    case 'not':
+      return extraForbidden(loc, value)
+    case 'minLength':
+      return stringTooShort(loc, value, limit)
+    case 'maxLength':
+      return stringTooLong(loc, value, limit)
+    case 'minimum':
+      return greaterThanEqual(loc, value, limit)
+    case 'maximum':
+      return lessThanEqual(loc, value, limit)
+    case 'maxItems':
+      return tooLong(loc, value, limit, (value as unknown[]).length)
+    default:
+      throw new Error(`no error of the contract stands for the keyword ${keyword}`)
+  }
+}
+
+function wrongType(wanted: unknown, loc: Loc, value: unknown): ValidationError {
+  const type = Array.isArray(wanted) ? wanted[0] : wanted
+  const isHuge = value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY
+  switch (type) {
+    case 'string':
+      // Infinity, for a literal like 1e400, would be shown as null.
+      return stringType(loc, isHuge ? String(value) : value)
+    case 'integer':
+      if (isHuge) return finiteNumber(loc, value)
+      return typeof value === 'number' ? intFromFloat(loc, value) : intType(loc, value)
+    case 'number':
+      return isHuge ? finiteNumber(loc, value) : floatType(loc, value)
+    case 'array':
+      return listType(loc, value)
+    case 'object':
+      return dictType(loc, value)
+    default:
+      throw new Error(`no error of the contract stands for the type ${type}`)
+  }
+}

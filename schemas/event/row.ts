@@ -1,0 +1,186 @@
+/**
+ * The columns of `events`, `bot_visits` and `link_clicks`, in the order of their RowBinary bytes in the log and in inserts
+ * into ClickHouse. Columns of fixed width come first, so that a segment can be read without decoding its texts.
+ *
+ * A changed list needs a new `rowFormat`: the log may hold rows of an older format, and these are loaded with the old list.
+ * Held by test/integration/row-parity.test.ts (row ↔ DDL) and test/property/row-codec.test.ts.
+ */
+
+import { storedNumbers, storedTexts } from './event-fields.ts'
+
+export type ColumnType =
+  | 'UInt8'
+  | 'UInt16'
+  | 'UInt32'
+  | 'UInt64'
+  | 'Float64'
+  | "DateTime64(3, 'UTC')"
+  | 'FixedString(2)'
+  | 'FixedString(16)'
+  | 'String'
+
+export interface Column {
+  readonly name: string
+  readonly type: ColumnType
+}
+
+export const rowFormat = 1
+
+/**
+ * What an event is to the figures: its `event_type` and name in one number. `custom` is a `track` event of the site's
+ * own; `autocapture` a click or submission that svc.js recorded by itself.
+ */
+export const kinds = {
+  pageview: 1,
+  custom: 2,
+  autocapture: 3,
+  web_vital: 4,
+  page_leave: 5,
+  identify: 6,
+  conversion: 7,
+} as const
+export type Kind = keyof typeof kinds
+
+/** Names of `track` events that have a kind of their own; every other name is `custom`. */
+export const kindByEventName: Readonly<Record<string, number>> = {
+  pageview: kinds.pageview,
+  link_click: kinds.autocapture,
+  outbound_click: kinds.autocapture,
+  button_click: kinds.autocapture,
+  form_submit: kinds.autocapture,
+  web_vital: kinds.web_vital,
+  page_leave: kinds.page_leave,
+}
+
+export const devices = { unknown: 0, desktop: 1, mobile: 2, tablet: 3, other: 4 } as const
+export const vitalMetrics = { none: 0, FCP: 1, LCP: 2, INP: 3, CLS: 4 } as const
+
+/** Stored for "no country". */
+export const noCountry = '\0\0'
+
+/** What ingest makes of an event; what it was sent with follows from schemas/event/event-fields.ts. */
+const madeColumns = [
+  { name: 'id', type: 'UInt64' },
+  { name: 'workspace_id', type: 'UInt32' },
+  { name: 'occurred_at', type: "DateTime64(3, 'UTC')" },
+  { name: 'received_at', type: "DateTime64(3, 'UTC')" },
+  { name: 'event_type', type: 'UInt8' },
+  { name: 'kind', type: 'UInt8' },
+  { name: 'visitor', type: 'UInt64' },
+  { name: 'session', type: 'UInt64' },
+  { name: 'session_named', type: 'UInt8' },
+  { name: 'email_hash', type: 'UInt64' },
+  { name: 'device', type: 'UInt8' },
+  { name: 'metric', type: 'UInt8' },
+  { name: 'metric_value', type: 'Float64' },
+  { name: 'engagement_ms', type: 'UInt32' },
+  { name: 'scroll_depth', type: 'UInt8' },
+  { name: 'link_id', type: 'UInt32' },
+  { name: 'post_id', type: 'UInt32' },
+  { name: 'country', type: 'FixedString(2)' },
+] as const satisfies readonly Column[]
+const madeTexts = [
+  { name: 'browser', type: 'String' },
+  { name: 'os', type: 'String' },
+] as const satisfies readonly Column[]
+
+export const eventColumns = [...madeColumns, ...storedNumbers, ...madeTexts, ...storedTexts] as const
+
+export const botVisitColumns = [
+  { name: 'id', type: 'UInt64' },
+  { name: 'workspace_id', type: 'UInt32' },
+  { name: 'occurred_at', type: "DateTime64(3, 'UTC')" },
+  { name: 'received_at', type: "DateTime64(3, 'UTC')" },
+  { name: 'category', type: 'UInt8' },
+  { name: 'verified', type: 'UInt8' },
+  { name: 'verification_method', type: 'UInt8' },
+  { name: 'reported_by', type: 'UInt8' },
+  { name: 'status_code', type: 'UInt16' },
+  { name: 'response_ms', type: 'UInt32' },
+  { name: 'ip_hash', type: 'FixedString(16)' },
+  { name: 'client_event_id', type: 'String' },
+  { name: 'method', type: 'String' },
+  { name: 'path', type: 'String' },
+  { name: 'url', type: 'String' },
+  { name: 'referrer', type: 'String' },
+  { name: 'user_agent', type: 'String' },
+  { name: 'bot_name', type: 'String' },
+  { name: 'operator', type: 'String' },
+] as const satisfies readonly Column[]
+
+const linkClickColumns = [
+  { name: 'id', type: 'UInt64' },
+  { name: 'workspace_id', type: 'UInt32' },
+  { name: 'occurred_at', type: "DateTime64(3, 'UTC')" },
+  { name: 'kind', type: 'UInt8' },
+  { name: 'visitor', type: 'UInt64' },
+  { name: 'link_id', type: 'UInt32' },
+  { name: 'post_id', type: 'UInt32' },
+  { name: 'device', type: 'UInt8' },
+  { name: 'country', type: 'FixedString(2)' },
+  { name: 'event_name', type: 'String' },
+  { name: 'referrer', type: 'String' },
+  { name: 'browser', type: 'String' },
+  { name: 'os', type: 'String' },
+  { name: 'bot_name', type: 'String' },
+] as const satisfies readonly Column[]
+
+type Value<T extends ColumnType> = T extends 'String' | `FixedString(${number})` ? string : number
+/** A row as an object: 64-bit integers are numbers below 2^53 or, where they are hashes, see `Hash64`. */
+type RowOf<Columns extends readonly Column[]> = {
+  -readonly [C in Columns[number] as C['name']]: C['name'] extends HashColumn ? Hash64 : Value<C['type']>
+}
+
+/** 64 bits as two unsigned 32-bit halves: what hashing makes and what RowBinary takes, without a BigInt between. */
+export interface Hash64 {
+  hi: number
+  lo: number
+}
+
+/** Columns of type UInt64 that hold hashes. */
+export type HashColumn = 'visitor' | 'email_hash'
+export const hashColumns: ReadonlySet<string> = new Set<HashColumn>(['visitor', 'email_hash'])
+
+export type EventRow = RowOf<typeof eventColumns>
+export type BotVisitRow = RowOf<typeof botVisitColumns>
+export type LinkClickRow = RowOf<typeof linkClickColumns>
+
+/** The tables that are loaded from the log, each with a stream of its own. */
+export const streams = {
+  events: { table: 'events', columns: eventColumns },
+  bot_visits: { table: 'bot_visits', columns: botVisitColumns },
+  link_clicks: { table: 'link_clicks', columns: linkClickColumns },
+} as const
+export type StreamName = keyof typeof streams
+
+/** The column lists of every row format that a log may still hold, the current one included. */
+const columnsByFormat: Readonly<Record<number, Readonly<Record<StreamName, readonly Column[]>>>> = {
+  1: { events: eventColumns, bot_visits: botVisitColumns, link_clicks: linkClickColumns },
+}
+
+/** The columns of rows in `format`; undefined for one that this version doesn't know. */
+export function columnsOf(stream: StreamName, format: number): readonly Column[] | undefined {
+  return columnsByFormat[format]?.[stream]
+}
+
+/** What a request for a short link was; only `click` is a person's. */
+export const linkClickKinds = { click: 1, head: 2, prefetch: 3, preview: 4, bot: 5 } as const
+
+/** Bot categories and verification as their columns hold them; 255 of `verified` is "nothing to check by". */
+export const botCategories = {
+  search: 1,
+  ai_training: 2,
+  ai_search: 3,
+  ai_assistant: 4,
+  social_preview: 5,
+  seo: 6,
+  monitoring: 7,
+  feed: 8,
+  archiver: 9,
+  security: 10,
+  other: 11,
+} as const
+export type BotCategory = keyof typeof botCategories
+export const botVerified = { no: 0, yes: 1, unknown: 255 } as const
+export const verificationMethods = { none: 0, ip_range: 1, reverse_dns: 2 } as const
+export const botReporters = { track: 1, bots_endpoint: 2 } as const

@@ -1,0 +1,21 @@
+/** Bounds of `svc seed`. */
+
+import { dayMs } from '../time/time-zone.ts'
+import { retentionDaysMax } from './core-limits.ts'
+
+/** More than a bench or a demonstration needs. A day's limit bounds its busiest hour, the least of an insert. */
+export const seedEventsMax = 500_000_000
+export const seedEventsPerDayMax = 20_000_000
+export const seedWorkspacesMax = 1_000
+/** What the longest plan can read. */
+export const seedDaysMax = retentionDaysMax
+/** One insert of it: some hundred MB of memory, and fewer days than the partitions that ClickHouse takes in a block. */
+export const seedInsertRowsMax = 1_000_000
+export const seedInsertDaysMax = 60
+/** Rows of each of its segments, as of ingest's at a moderate load: all events take half a lease at most. */
+export const seedSegmentRows = 2_000
+/** `client_event_id`s are made for events of so long before the end: older ones no sender would repeat. */
+export const seedClientEventIdsMs = 2 * dayMs
+/** The demo workspace of the dashboard: enough for every list, stored in a second. */
+export const demoEvents = 20_000
+export const demoDays = 30

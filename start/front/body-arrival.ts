@@ -1,0 +1,25 @@
+/** Waits for enough of a body to be worth a service's while: who sends a byte at a time costs only the process that listens. */
+import type { IncomingMessage } from 'node:http'
+import { bodyDeadlineMs } from '../../schemas/limits/core-limits.ts'
+
+/** `begun`: there is all of it, or as much as a stream holds (16 KiB). `late`: neither came in time. `gone`: the sender left. */
+export type Arrival = 'begun' | 'late' | 'gone'
+
+/** Nothing is taken from the request: who reads it then reads all of it. */
+export function untilBegun(request: IncomingMessage): Promise<Arrival> {
+  return new Promise((resolve) => {
+    const settle = (arrival: Arrival) => {
+      clearTimeout(timer)
+      request.off('readable', look)
+      request.off('close', leave)
+      resolve(arrival)
+    }
+    const look = () => {
+      if (request.complete || request.readableLength >= request.readableHighWaterMark) settle('begun')
+    }
+    const leave = () => settle('gone')
+    const timer = setTimeout(() => settle('late'), bodyDeadlineMs)
+    request.on('readable', look)
+    request.once('close', leave)
+  })
+}

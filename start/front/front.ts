@@ -1,0 +1,288 @@
+/**
+ * What listens on PORT: forwards each path to the service that serves it and answers 503 while that service is away. A small
+ * body goes on once it is whole; of a large one, as of answers, what there is. Whether a service that died had stored what it was sent can't be known, so then the connection is cut
+ * without an answer: a 503 says that nothing was stored. For development and small installations; in production a balancer does this.
+ */
+import { once } from 'node:events'
+import {
+  Agent,
+  type AgentOptions,
+  type ClientRequest,
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { createProxyServer } from 'httpxy'
+import { requestIdOf } from '../../runtime/http/request-id.ts'
+import { problems } from '../../schemas/errors/problems.ts'
+import { trackingUrlBytesMax } from '../../schemas/limits/api-limits.ts'
+import { retryAfterSeconds } from '../../schemas/limits/core-limits.ts'
+import { StartRefused } from '../data-folder.ts'
+import { untilBegun } from './body-arrival.ts'
+import type { DemoSite } from './demo-site.ts'
+import { prepareHeaders, rangesOf } from './forwarded-headers.ts'
+import { answerRefused, askMethods, type WrittenAnswer } from './refused-requests.ts'
+
+export type ServiceName = 'ingest' | 'api'
+
+export interface FrontOptions {
+  host: string
+  port: number
+  /** Where the service listens, or undefined while it is away. */
+  portOf(service: ServiceName): number | undefined
+  /** The path of short links behind the host, without a slash at its end; undefined: `/l`. */
+  shortLinkPath?: string
+  /** The page at `/`. */
+  page(): Promise<string>
+  /** What stands at `/demo/`. */
+  demo?: DemoSite
+  /** Headers that only a trusted proxy may set, and the ranges of such proxies. */
+  countryHeader: string
+  trustedProxies: readonly string[]
+}
+
+export interface Front {
+  readonly port: number
+  /** No new requests; resolves when those under way are answered, or are cut after a while. */
+  close(): Promise<void>
+}
+
+const methodNotAllowed = JSON.stringify({ detail: problems.method_not_allowed.detail })
+const unavailable = '{"detail":"Service temporarily unavailable"}'
+/** A request whose headers take longer is cut. Bodies have the deadline of the service that reads them, once it is asked. */
+const headersWithinMs = 9_000
+/** An upload may last; nothing lasts longer. */
+const requestWithinMs = 15 * 60_000
+const answerWithinMs = 120_000
+/** Below the services' own idle time: a connection that they are about to close isn't used. */
+const idleUpstreamMs = 4_000
+/** A sender who still sends after the answer may read it for so long. */
+const lingerMs = 1_000
+/** … one that was too slow has had its time. */
+const lateLingerMs = 100
+/** A service that is away lets a sender's body come to its end for so long. */
+const readOnMs = 250
+const closeWithinMs = 10_000
+/** The headers of an answer: where a short link leads to stands in one. Node's own bound is 16 KiB. */
+const answerHeadBytesMax = 16 * 1024 + trackingUrlBytesMax
+/** Connections that the kernel holds until they are accepted: beyond them it drops them without a word. */
+const waitingConnectionsMax = 4_096
+
+/** @throws StartRefused when the port is taken */
+export async function startFront(options: FrontOptions): Promise<Front> {
+  const agent = makeAgent({ keepAlive: true, maxFreeSockets: 256, timeout: idleUpstreamMs })
+  const trusted = rangesOf(options.trustedProxies)
+  const shortLink = shortLinkPattern(options.shortLinkPath ?? '/l')
+  const proxy = createProxyServer({ agent, proxyTimeout: answerWithinMs })
+  proxy.on('error', (error, request, response) => {
+    if (response && 'writeHead' in response && hasStoredNothing(error, request)) void refuse(response)
+    else response?.destroy()
+  })
+  proxy.on('proxyRes', (answer) => {
+    // They are about the other connection.
+    delete answer.headers.connection
+    delete answer.headers['keep-alive']
+  })
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    endWithAnswer(request, response)
+    if (!hasOneHost(request)) return refuseHost(request, response)
+    const path = request.url?.split('?', 1)[0] ?? ''
+    if (path === '/') return sendPage(request, response, options)
+    if (options.demo && /^\/demo(\/|$)/.test(path)) return sendDemo(request, response, options.demo, path)
+    const service = serviceFor(path)
+    if (options.portOf(service) === undefined) return refuse(response)
+    const arrival = hasBody(request) ? await untilBegun(request) : 'begun'
+    if (arrival === 'gone') return void response.destroy()
+    if (arrival === 'late') return refuseLate(request, response, service)
+    // It may have gone meanwhile.
+    const port = options.portOf(service)
+    if (port === undefined) return refuse(response)
+    prepareHeaders(request, response, options.countryHeader, trusted)
+    await proxy.web(request, response, { target: { host: '127.0.0.1', port }, headers: { connection: 'keep-alive' } })
+  }
+
+  function serviceFor(path: string): ServiceName {
+    return shortLink.test(path) ? 'ingest' : serviceOf(path)
+  }
+
+  /** As the service answers another method that it doesn't take. */
+  async function answerUnknownMethod(path: string, requestId: string): Promise<WrittenAnswer> {
+    const ours = { 'Content-Type': 'application/json', 'X-Request-Id': requestId }
+    if (path === '/' || (options.demo && /^\/demo(\/|$)/.test(path))) {
+      return { status: 405, headers: { ...ours, Allow: 'GET, HEAD' }, body: methodNotAllowed }
+    }
+    const port = options.portOf(serviceFor(path))
+    const answer = port === undefined ? undefined : await askMethods(port, path, requestId).catch(() => undefined)
+    return answer ?? { status: 503, headers: { ...ours, 'Retry-After': String(retryAfterSeconds) }, body: unavailable }
+  }
+
+  const limits = {
+    headersTimeout: headersWithinMs,
+    requestTimeout: requestWithinMs,
+    // Answered by ourselves, as Node's answer would have no body.
+    requireHostHeader: false,
+    // Those that began together are cut together: 800 at once take a fifth of a second.
+    connectionsCheckingInterval: 100,
+    keepAliveTimeout: 30_000,
+  }
+  const listen = async (host: string, port: number): Promise<Server> => {
+    const handle = (request: IncomingMessage, response: ServerResponse) => {
+      answer(request, response).catch(() => refuse(response))
+    }
+    const server = createServer(limits, handle)
+    // What is expected beside the body being read is left to the service.
+    server.on('checkExpectation', handle)
+    answerRefused(server, answerUnknownMethod)
+    server.listen({ port, host, backlog: waitingConnectionsMax })
+    await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE')
+        throw new StartRefused(`port ${port} is in use: set PORT to another one, or 0 for any`)
+      throw new StartRefused(`LISTEN_HOST ${host}, port ${port} can't be listened on: ${error.message}`)
+    })
+    return server
+  }
+
+  const servers = [await listen(options.host, options.port)]
+  const { port } = servers[0]!.address() as AddressInfo
+  // `localhost` is ::1 first on many systems; where that isn't there, 127.0.0.1 is enough.
+  if (options.host === '127.0.0.1')
+    await listen('::1', port).then(
+      (server) => servers.push(server),
+      () => {},
+    )
+
+  return {
+    port,
+    close: async () => {
+      const closed = Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
+      const timer = setTimeout(() => {
+        for (const server of servers) server.closeAllConnections()
+      }, closeWithinMs)
+      await closed
+      clearTimeout(timer)
+      agent.destroy()
+    },
+  }
+}
+
+/** Each request gets its bound here, because httpxy has no option for it; the method is what Node calls, and not in its types. */
+function makeAgent(options: AgentOptions): Agent {
+  type AddRequest = (request: ClientRequest & { maxHeaderSize?: number }, ...rest: unknown[]) => void
+  const agent = new Agent(options) as Agent & { addRequest: AddRequest }
+  const addRequest = agent.addRequest.bind(agent)
+  agent.addRequest = (request, ...rest) => {
+    request.maxHeaderSize = answerHeadBytesMax
+    addRequest(request, ...rest)
+  }
+  return agent
+}
+
+/** The service wasn't reached, or the request is none that stores. */
+function hasStoredNothing(error: NodeJS.ErrnoException, request: IncomingMessage | undefined): boolean {
+  return error.syscall === 'connect' || ['GET', 'HEAD', 'OPTIONS'].includes(request?.method ?? '')
+}
+
+/** Of a root of their own only what can be a key: beside them stands all the rest. */
+function shortLinkPattern(path: string): RegExp {
+  return new RegExp(`^${path.replace(/[^\w/]/g, '\\$&')}/[0-9A-Za-z]{8}/?$`)
+}
+
+function serviceOf(path: string): ServiceName {
+  if (path.startsWith('/api/v1/growth/revenue/')) return 'api'
+  const isIngest = path.startsWith('/api/v1/growth/') || path === '/svc.js' || /^\/l(\/|$)/.test(path)
+  return isIngest ? 'ingest' : 'api'
+}
+
+/** Once answered, a sender that goes on sending (a body that was too long, or never ends) is cut. */
+function endWithAnswer(request: IncomingMessage, response: ServerResponse): void {
+  response.on('finish', () => {
+    if (request.complete) return
+    const socket: Socket = request.socket
+    socket.end()
+    setTimeout(() => socket.destroy(), response.statusCode === 408 ? lateLingerMs : lingerMs)
+  })
+}
+
+async function sendPage(request: IncomingMessage, response: ServerResponse, { page }: FrontOptions): Promise<void> {
+  if (isNoRead(request)) return refuseMethod(request, response)
+  const headers = {
+    'Content-Type': 'text/html; charset=utf-8',
+    'Cache-Control': 'no-store',
+    'Content-Security-Policy':
+      "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    'X-Content-Type-Options': 'nosniff',
+  }
+  send(request, response, 200, headers, await page())
+}
+
+async function sendDemo(
+  request: IncomingMessage,
+  response: ServerResponse,
+  demo: DemoSite,
+  path: string,
+): Promise<void> {
+  if (isNoRead(request)) return refuseMethod(request, response)
+  const { status, headers, body } = await demo.answer(path, request.headers['if-none-match'])
+  send(request, response, status, headers, body)
+}
+
+/** A service only sees the first of two hosts. HTTP/1.0 knew none. */
+function hasOneHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
+  const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length
+  return hosts === 1 || (hosts === 0 && httpVersion === '1.0')
+}
+
+function refuseHost(request: IncomingMessage, response: ServerResponse): void {
+  const headers = { 'Content-Type': 'application/json', Connection: 'close' }
+  send(request, response, 400, headers, '{"detail":"A request has one Host header"}')
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
+}
+
+function isNoRead({ method }: IncomingMessage): boolean {
+  return method !== 'GET' && method !== 'HEAD'
+}
+
+function refuseMethod(request: IncomingMessage, response: ServerResponse): void {
+  const headers = { 'Content-Type': 'application/json', Allow: 'GET, HEAD' }
+  send(request, response, 405, headers, methodNotAllowed)
+}
+
+/** What is still coming is read first, if that doesn't take long: so the connection can stay, as its answer says it does. */
+async function refuse(response: ServerResponse): Promise<void> {
+  if (response.headersSent) return void response.destroy()
+  const { req: request } = response
+  if (!request.complete) {
+    const readWithin = AbortSignal.timeout(readOnMs)
+    await once(request.resume(), 'end', { signal: readWithin }).catch(() => {})
+  }
+  const headers = { 'Content-Type': 'application/json', 'Retry-After': String(retryAfterSeconds) }
+  send(response.req, response, 503, headers, unavailable)
+}
+
+/** As the services answer it. */
+function refuseLate(request: IncomingMessage, response: ServerResponse, service: ServiceName): void {
+  const { status, detail } = problems.body_late
+  const ofSites = service === 'ingest' ? { 'Access-Control-Allow-Origin': '*' } : {}
+  const headers = { 'Content-Type': 'application/json', Connection: 'close', ...ofSites }
+  send(request, response, status, headers, JSON.stringify({ detail }))
+}
+
+function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+): void {
+  const id = requestIdOf(String(request.headers['x-request-id'] ?? ''))
+  // A 304 has no body, and its length would be taken for that of the one which isn't sent.
+  const length = status === 304 ? {} : { 'Content-Length': Buffer.byteLength(body) }
+  response.writeHead(status, { ...length, 'X-Request-Id': id, ...headers })
+  response.end(body)
+}

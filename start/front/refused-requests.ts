@@ -1,0 +1,105 @@
+/**
+ * Requests that Node's parser refuses, before there is a request that a handler could see: they get an answer with a body
+ * and an id like any other, and their connection ends with it.
+ */
+import { once } from 'node:events'
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES, request as sendRequest } from 'node:http'
+import type { Socket } from 'node:net'
+import { requestIdOf } from '../../runtime/http/request-id.ts'
+
+/** An answer that is written without a response of Node's. */
+export interface WrittenAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+interface ParserError extends NodeJS.ErrnoException {
+  readonly rawPacket?: Buffer
+  readonly bytesParsed?: number
+}
+
+/** A sender who still sends after the answer may read it for so long. */
+const lingerMs = 1_000
+
+const askWithinMs = 5_000
+
+const refusals: Readonly<Record<string, readonly [status: number, detail: string]>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time'],
+  HPE_HEADER_OVERFLOW: [431, 'The headers of the request are too large'],
+}
+const malformed = [400, 'The request is no valid HTTP'] as const
+
+/** @param answerUnknownMethod for a method that Node doesn't know: what the path takes in its place */
+export function answerRefused(
+  server: Server,
+  answerUnknownMethod: (path: string, requestId: string) => Promise<WrittenAnswer>,
+): void {
+  const current = new WeakMap<Socket, { request: IncomingMessage; response: ServerResponse }>()
+  const refused = new WeakSet<Socket>()
+  server.on('request', (request, response) => {
+    current.set(request.socket, { request, response })
+  })
+  server.on('clientError', (error: ParserError, socket: Socket) => {
+    if (refused.has(socket)) return
+    refused.add(socket)
+    const under = current.get(socket)
+    // The error is in the request that is being answered, or in the one that follows it.
+    if (under && !under.request.complete && under.response.headersSent) return void socket.destroy()
+    const before = under?.request.complete && !under.response.writableFinished ? under.response : undefined
+    const answer = () => void refusalOf(error, answerUnknownMethod).then((reply) => end(socket, reply))
+    if (before === undefined) answer()
+    else before.once('close', answer)
+  })
+}
+
+/** What the service on `port` answers for a path to a method that no route takes: one that Node can send. */
+export async function askMethods(port: number, path: string, requestId: string): Promise<WrittenAnswer> {
+  const headers = { 'X-Request-Id': requestId }
+  const signal = AbortSignal.timeout(askWithinMs)
+  const asked = sendRequest({ host: '127.0.0.1', port, path, method: 'TRACE', headers, agent: false, signal }).end()
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+  const body = (await answer.toArray()).join('')
+  const {
+    connection: _c,
+    'content-length': _l,
+    'transfer-encoding': _t,
+    date: _d,
+    'keep-alive': _k,
+    ...kept
+  } = answer.headers
+  const shown = Object.entries(kept).map(([name, value]) => [name, String(value)] as const)
+  return { status: answer.statusCode!, headers: Object.fromEntries(shown), body }
+}
+
+async function refusalOf(
+  error: ParserError,
+  answerUnknownMethod: (path: string, requestId: string) => Promise<WrittenAnswer>,
+): Promise<WrittenAnswer> {
+  const head = headAt(error)
+  const requestId = requestIdOf(/^x-request-id:[ \t]*(.*?)[ \t]*\r?$/im.exec(head)?.[1] ?? '')
+  const [, path] = /^[!#$%&'*+.^`|~\w-]+ (\/[^\s?]*)(?:\?\S*)? HTTP\/1\.[01]\r?\n/.exec(head) ?? []
+  if (error.code === 'HPE_INVALID_METHOD' && path !== undefined) return answerUnknownMethod(path, requestId)
+  const [status, detail] = refusals[error.code ?? ''] ?? malformed
+  const headers = { 'Content-Type': 'application/json', 'X-Request-Id': requestId }
+  return { status, headers, body: JSON.stringify({ detail }) }
+}
+
+/** The head of the request that the parser stopped in, as far as its last packet has it. */
+function headAt({ rawPacket, bytesParsed = 0, code }: ParserError): string {
+  const text = rawPacket?.toString('latin1') ?? ''
+  // A bad method is the first word of its request's first line; anything else stands behind the request before.
+  const [mark, skipped] = code === 'HPE_INVALID_METHOD' ? ['\n', 1] : ['\r\n\r\n', 4]
+  const before = bytesParsed === 0 ? -1 : text.lastIndexOf(mark, bytesParsed - 1)
+  const head = before < 0 ? text : text.slice(before + skipped)
+  const end = head.search(/\r?\n\r?\n/)
+  return end < 0 ? head : head.slice(0, end + 2)
+}
+
+function end(socket: Socket, { status, headers, body }: WrittenAnswer): void {
+  if (!socket.writable) return void socket.destroy()
+  const lines = Object.entries({ ...headers, 'Content-Length': Buffer.byteLength(body), Connection: 'close' })
+  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n${body}`)
+  setTimeout(() => socket.destroy(), lingerMs).unref()
+}

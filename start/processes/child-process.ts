@@ -1,0 +1,43 @@
+/** A program of our own as a child: with a channel that tells when it is ready and whose end tells it that we are gone. */
+import { type ChildProcess, fork } from 'node:child_process'
+import { closeSync } from 'node:fs'
+import { childEnvironment } from '../../runtime/config.ts'
+import type { Runnable } from './keep-running.ts'
+import { openLogFile } from './log-file.ts'
+
+export interface Program {
+  name: string
+  /** The compiled JavaScript file. */
+  file: string
+  /** Arguments; by one of them a left-over process is recognised, so name the data folder. */
+  args: string[]
+  env: Record<string, string | undefined>
+  logFile: string
+}
+
+export function ownProgram({ name, file, args, env, logFile }: Program): Runnable {
+  return {
+    name,
+    logFile,
+    endSignal: 'SIGTERM',
+    spawn: () => {
+      const output = openLogFile(logFile)
+      try {
+        const stdio = ['ignore', output, output, 'ipc'] as ('ignore' | 'ipc' | number)[]
+        return fork(file, args, { env: childEnvironment(env), stdio, execArgv: [] })
+      } finally {
+        closeSync(output)
+      }
+    },
+    ready: untilReady,
+  }
+}
+
+/** Resolves on the child's message; the reading of a long log has no deadline, its end has an event. */
+function untilReady(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    child.on('message', (message) => {
+      if ((message as { type?: string }).type === 'ready') resolve()
+    })
+  })
+}

@@ -34,7 +34,7 @@ export async function webhooks(settings: BenchSettings): Promise<ScenarioResult>
   const children: BenchChild[] = []
   const start = async (file: string, side: 'server' | 'load', programArguments: string[] = []) => {
     const logFile = join(installation.folder, 'logs', 'webhooks.log')
-    const child = await startChild({ file: `bench/${file}.js`, cores, side, logFile, programArguments })
+    const child = await startChild({ file: `bench/references/${file}.js`, cores, side, logFile, programArguments })
     children.push(child)
     return child
   }

@@ -2,7 +2,7 @@
  * Removes an erased person's events, and computes again what they touched. Done in the fold's turn, once everything that was
  * answered before the erasure is folded:
  *
- *   the days touched lose their cells ─► events and copies deleted ─► rows of these visitors deleted ─► repaired hours
+ *   the days touched lose their cells ─► what webhooks are told of conversions, events and copies deleted ─► rows of these visitors deleted ─► repaired hours
  *   ─► cells of the days written again ─► done
  *
  * The repaired hours have the next fold derive anew what is left: events that others had on a shared browser, and those of
@@ -10,13 +10,23 @@
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { moment } from '../../clickhouse/rollups/event-sql.ts'
-import { type ErasedPlace, type Erasure, endErasure, nextErasure, notePlaces } from '../../postgres/tables/erasures.ts'
+import type { Queryable } from '../../postgres/client.ts'
+import {
+  type ErasedPlace,
+  type Erasure,
+  endErasure,
+  forgetConversions,
+  nextErasure,
+  notePlaces,
+} from '../../postgres/tables/erasures.ts'
 import { recordRepairs } from '../../postgres/tables/event-repairs.ts'
 import { listOpenBuilds, lowerCellsThrough, raiseCellsThrough } from '../../postgres/tables/figure-builds.ts'
 import { rangesOf, readFoldedAsOf, readFoldState, takeFoldVersion } from '../../postgres/tables/folds.ts'
+import { conversionsPerLookUp } from '../../schemas/limits/core-limits.ts'
 import { hourMs, localDayAt } from '../../schemas/time/time-zone.ts'
 import { deleteRows } from '../fold/delete-rows.ts'
 import type { Folding } from '../fold/fold.ts'
+import { inPortions } from '../fold/group-by.ts'
 import { type BuildDay, lastClosedDay, writeCells } from '../fold/write-cells.ts'
 
 const mutationDeadlineMs = 60 * 60_000
@@ -71,6 +81,7 @@ async function removeAndDeriveAnew(
     const closed = written.filter((day) => day <= cellsThrough!)
     if (closed.length > 0) await lowerCellsThrough(pg, [build], Math.min(...closed) - 1)
   }
+  await forgetTold(pg, ch, erasure)
   await deleteEvents(ch, erasure)
   await beforeEach()
   const visitors = [...new Set(places.map(({ visitor }) => visitor))].filter((visitor) => visitor !== '0')
@@ -111,6 +122,22 @@ function eventsOf({ workspaceId, emailHash, browsers, requestedAt }: Erasure) {
     sql: `workspace_id = {workspace:UInt32} AND (${[...byEmail, ...times].join(' OR ') || '0'})
       AND toUnixTimestamp64Milli(occurred_at) + receive_delay_ms <= {requested_at:Int64}`,
     params: { workspace: workspaceId, email_hash: emailHash ?? '0', requested_at: requestedAt, ...params },
+  }
+}
+
+/** Conversions that webhooks are told of: the events say which. */
+async function forgetTold(pg: Queryable, ch: Pick<ClickHouse, 'query'>, erasure: Erasure): Promise<void> {
+  const { sql, params } = eventsOf(erasure)
+  const rows = await ch.query<{ id: number }>(`SELECT id FROM events WHERE ${sql} AND kind = 'conversion'`, params, {
+    isLong: true,
+    deadlineMs: mutationDeadlineMs,
+  })
+  for (const some of inPortions(rows, conversionsPerLookUp)) {
+    await forgetConversions(
+      pg,
+      erasure.workspaceId,
+      some.map(({ id }) => id),
+    )
   }
 }
 

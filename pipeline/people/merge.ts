@@ -27,7 +27,7 @@ import { browsersPerContactMax, inboxRowsPerMerge } from '../../schemas/limits/c
 import type { WebhookEventType } from '../../schemas/webhook-events.ts'
 import { groupBy } from '../fold/group-by.ts'
 import { bindBrowsers } from './bind.ts'
-import { contactEvents, publishContacts } from './publish-changes.ts'
+import { mergeEvents, publishContacts } from './publish-changes.ts'
 
 export interface MergeOptions {
   readonly pg: Postgres
@@ -43,7 +43,7 @@ export function mergeInbox({ pg, hashes, log, now, rowsMax = inboxRowsPerMerge }
   return pg.transaction(async (tx) => {
     if (!(await tryNamedLock(tx, 'merging people'))) return 0
     const rows = await takeUnmerged(tx, rowsMax)
-    const listened = rows.length === 0 ? noListeners : await readListened(tx, contactEvents)
+    const listened = rows.length === 0 ? noListeners : await readListened(tx, mergeEvents)
     for (const [workspaceId, ofWorkspace] of groupBy(rows, (row) => row.workspaceId)) {
       const wanted = listened.get(workspaceId)
       await mergeRows(tx, workspaceId, ofWorkspace.filter(isIdentified), { hashes, log, now, wanted })
@@ -99,21 +99,19 @@ async function mergeRows(
       contactId: idOf.get(email)!,
     }))
   await insertFacts(tx, facts)
-  const { work, joined } = await bindAnew(tx, workspaceId, facts, { hashes, log })
+  const work = await bindAnew(tx, workspaceId, facts, { hashes, log })
   await addPeopleWork(tx, [...contactIds.map((contactId) => ({ workspaceId, contactId })), ...work])
-  if (wanted && before) await publishContacts(tx, workspaceId, { wanted, named: contactIds, before, joined }, now)
+  if (wanted && before) await publishContacts(tx, workspaceId, { wanted, named: contactIds, before }, now)
 }
 
-/** @returns what is to be done for browsers that are bound otherwise than before, and the contacts that got one of them */
+/** @returns what is to be done for browsers that are bound otherwise than before */
 async function bindAnew(
   tx: Queryable,
   workspaceId: number,
   added: readonly StoredFact[],
   { hashes, log }: Pick<MergeOptions, 'hashes' | 'log'>,
-): Promise<{ work: NewPeopleWork[]; joined: Set<number> }> {
-  const work: NewPeopleWork[] = []
-  const joined = new Set<number>()
-  if (added.length === 0) return { work, joined }
+): Promise<NewPeopleWork[]> {
+  if (added.length === 0) return []
   const browsers = new Set(added.map(({ anonymousId }) => anonymousId))
   for (const anonymousId of await browsersOfFullContacts(tx, added, log)) browsers.add(anonymousId)
   const facts = await readFactsOfBrowsers(tx, workspaceId, [...browsers])
@@ -124,6 +122,7 @@ async function bindAnew(
   const before = groupBy(await readBindingsOfBrowsers(tx, workspaceId, [...browsers]), (one) => one.anonymousId)
   const changed: string[] = []
   const bindings: StoredBinding[] = []
+  const work: NewPeopleWork[] = []
   for (const anonymousId of browsers) {
     const had = before.get(anonymousId) ?? []
     const has = bound.get(anonymousId) ?? []
@@ -133,10 +132,9 @@ async function bindAnew(
     for (const start of has) bindings.push({ ...start, workspaceId, anonymousId, visitor })
     work.push({ workspaceId, visitor })
     for (const { contactId } of [...had, ...has]) work.push({ workspaceId, contactId })
-    for (const { contactId } of has) if (had.every((one) => one.contactId !== contactId)) joined.add(contactId)
   }
   if (changed.length > 0) await replaceBindings(tx, workspaceId, changed, bindings)
-  return { work, joined }
+  return work
 }
 
 /** An earlier browser takes the place of a later one, where a contact has as many as it may have. */

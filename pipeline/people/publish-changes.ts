@@ -7,56 +7,128 @@ import { type RecentEvent, recentEventColumns } from '../../clickhouse/queries/o
 import { eventsIn } from '../../clickhouse/queries/people/copy-events.ts'
 import { serializeEvents } from '../../clickhouse/queries/serialize-event.ts'
 import type { Queryable } from '../../postgres/client.ts'
-import { readContacts, type ShownTraits } from '../../postgres/tables/contacts.ts'
+import {
+  readBindingsOfVisitors,
+  readFactsOfBrowsers,
+  type StoredFact,
+  type VisitorKey,
+} from '../../postgres/tables/bindings.ts'
+import { type Contact, readContacts, type ShownTraits } from '../../postgres/tables/contacts.ts'
 import { readContactsOfEvents } from '../../postgres/tables/contacts-of-events.ts'
 import { insertOutboxRows, type OutboxRow, readListened } from '../../postgres/tables/outbox.ts'
 import { listPaymentsOfPeople } from '../../postgres/tables/revenue-of-people.ts'
 import { serializeContact } from '../../postgres/tables/serialize-contact.ts'
 import { readWorkspace } from '../../postgres/tables/workspaces.ts'
 import type { IdRange } from '../../schemas/event/id-ranges.ts'
-import { conversionsPerLookUp, eventAgeMaxMs, foldDeadlineMs } from '../../schemas/limits/core-limits.ts'
+import { eventAgeMaxMs, outboxRowsPerStatement } from '../../schemas/limits/core-limits.ts'
 import type { WebhookEventType } from '../../schemas/webhook-events.ts'
 import { groupBy } from '../fold/group-by.ts'
 import { expiryOfWorkspace } from '../retention/retention.ts'
 
-export const contactEvents = [
-  'contact.created',
-  'contact.updated',
-  'contact.merged',
-] as const satisfies WebhookEventType[]
+/** Those of which a merge knows at once; `contact.merged` depends on the events that the browser had. */
+export const mergeEvents = ['contact.created', 'contact.updated'] as const satisfies WebhookEventType[]
 
 export interface ContactChanges {
   readonly wanted: ReadonlySet<WebhookEventType>
-  /** Contacts that events named, with what was known before, by e-mail. */
+  /** Contacts that events named, and what was known of them before, by e-mail. */
   readonly named: readonly number[]
   readonly before: ReadonlyMap<string, ShownTraits>
-  /** Contacts that got a browser which was nobody's or another's. */
-  readonly joined: ReadonlySet<number>
 }
 
-/** @param now milliseconds since 1970 */
+/** Writes down contacts that are new, and those whose name or company changed. @param now milliseconds since 1970 */
 export async function publishContacts(
   tx: Queryable,
   workspaceId: number,
-  { wanted, named, before, joined }: ContactChanges,
+  { wanted, named, before }: ContactChanges,
   now: number,
 ): Promise<void> {
-  const workspace = await readWorkspace(tx, workspaceId)
-  if (workspace === null) return
-  const isNamed = new Set(named)
-  const changes = (await readContacts(tx, [...new Set([...named, ...joined])])).flatMap((contact) => {
-    const had = before.get(contact.email)
-    const isNew = isNamed.has(contact.id) && had === undefined
-    const isUpdated = had !== undefined && (had.fullName !== contact.fullName || had.company !== contact.company)
-    const types: WebhookEventType[] = isNew
-      ? ['contact.created']
-      : [
-          ...(isUpdated ? ['contact.updated' as const] : []),
-          ...(joined.has(contact.id) ? ['contact.merged' as const] : []),
-        ]
-    return types.filter((type) => wanted.has(type)).map((type) => ({ type, contact }))
+  const typeOf = ({ email, fullName, company }: Contact): WebhookEventType | undefined => {
+    const had = before.get(email)
+    if (had === undefined) return 'contact.created'
+    return had.fullName !== fullName || had.company !== company ? 'contact.updated' : undefined
+  }
+  const changes = (await readContacts(tx, named)).flatMap((contact) => {
+    const type = typeOf(contact)
+    return type !== undefined && wanted.has(type) ? [{ type, contact }] : []
   })
-  if (changes.length === 0) return
+  await insertContacts(tx, workspaceId, changes, now)
+}
+
+/**
+ * Writes down contacts that got a browser which already had events, after these were copied.
+ * @param bound visitors that are bound otherwise than before
+ * @param now milliseconds since 1970
+ */
+export async function publishMerged(
+  tx: Queryable,
+  ch: Pick<ClickHouse, 'query'>,
+  bound: readonly VisitorKey[],
+  now: number,
+): Promise<void> {
+  const listened = bound.length === 0 ? undefined : await readListened(tx, ['contact.merged'])
+  const told = bound.filter(({ workspaceId }) => listened?.has(workspaceId))
+  if (told.length === 0) return
+  for (const [workspaceId, bindings] of groupBy(await readBindingsOfVisitors(tx, told), (one) => one.workspaceId)) {
+    const facts = await readFactsOfBrowsers(
+      tx,
+      workspaceId,
+      bindings.map(({ anonymousId }) => anonymousId),
+    )
+    const firstFacts = new Map<string, StoredFact>()
+    for (const fact of facts) {
+      const first = firstFacts.get(fact.anonymousId)
+      if (first === undefined || isBefore(fact, first)) firstFacts.set(fact.anonymousId, fact)
+    }
+    const firstEvents = await readFirstEvents(
+      ch,
+      workspaceId,
+      bindings.map(({ visitor }) => visitor),
+    )
+    // The newest binding of a browser is the one that came.
+    const newest = new Map(
+      [...bindings].sort((a, b) => a.fromAt - b.fromAt || a.fromId - b.fromId).map((one) => [one.visitor, one]),
+    )
+    const contactIds = [...newest.values()].flatMap(({ visitor, anonymousId, contactId }) => {
+      const [event, fact] = [firstEvents.get(visitor), firstFacts.get(anonymousId)]
+      return event !== undefined && fact !== undefined && isBefore(event, fact) ? [contactId] : []
+    })
+    const contacts = await readContacts(tx, [...new Set(contactIds)])
+    const changes = contacts.map((contact) => ({ type: 'contact.merged' as const, contact }))
+    await insertContacts(tx, workspaceId, changes, now)
+  }
+}
+
+type Place = Pick<StoredFact, 'at' | 'eventId'>
+
+function isBefore(one: Place, other: Place): boolean {
+  return one.at < other.at || (one.at === other.at && one.eventId < other.eventId)
+}
+
+/** The first event of each visitor that is known, by visitor. */
+async function readFirstEvents(
+  ch: Pick<ClickHouse, 'query'>,
+  workspaceId: number,
+  visitors: readonly string[],
+): Promise<Map<string, Place>> {
+  const rows = await ch.query<Place & { visitor: string }>(
+    `SELECT toString(hash) AS visitor, toUnixTimestamp64Milli(min(occurred_at)) AS at, argMin(id, (occurred_at, id)) AS eventId
+     FROM person_events
+     WHERE known_by = 'visitor' AND workspace_id = {workspace:UInt32} AND hash IN (SELECT toUInt64(arrayJoin({visitors:Array(String)})))
+     GROUP BY hash`,
+    { workspace: workspaceId, visitors },
+    { isLong: true, deadlineMs: publishReadDeadlineMs },
+  )
+  return new Map(rows.map((row) => [row.visitor, row]))
+}
+
+async function insertContacts(
+  tx: Queryable,
+  workspaceId: number,
+  changes: readonly { readonly type: WebhookEventType; readonly contact: Contact }[],
+  now: number,
+): Promise<void> {
+  const workspace = changes.length === 0 ? null : await readWorkspace(tx, workspaceId)
+  if (workspace === null) return
   const payments = await listPaymentsOfPeople(tx, {
     ...{ workspaceId, currency: workspace.currency, since: expiryOfWorkspace(workspace, now) },
     ...{ contactIds: changes.map(({ contact }) => contact.id), anonymousIds: [] },
@@ -66,6 +138,9 @@ export async function publishContacts(
     changes.map(({ type, contact }) => ({ workspaceId, type, object: serializeContact(contact, payments) })),
   )
 }
+
+/** The reads are made in a transaction, which Postgres ends after half a minute of nothing. */
+const publishReadDeadlineMs = 20_000
 
 /**
  * Writes down the conversions among events that were folded. Imported ones are left out: they are older than what tracking takes.
@@ -87,8 +162,8 @@ export async function publishConversions(
        WHERE ${which.sql} AND workspace_id IN {workspaces:Array(UInt32)} AND kind = 'conversion' AND id > {after:UInt64}
          AND occurred_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
        ORDER BY id LIMIT {limit:UInt32}`,
-      { ...which.params, workspaces, after, since: now - eventAgeMaxMs, limit: conversionsPerLookUp },
-      { isLong: true, deadlineMs: foldDeadlineMs },
+      { ...which.params, workspaces, after, since: now - eventAgeMaxMs, limit: outboxRowsPerStatement },
+      { isLong: true, deadlineMs: publishReadDeadlineMs },
     )
     for (const [workspaceId, ofWorkspace] of groupBy(events, ({ workspace }) => workspace)) {
       const stored = ofWorkspace.map(({ workspace: _, ...event }) => event)
@@ -96,7 +171,7 @@ export async function publishConversions(
       const rows = shown.map((object): OutboxRow => ({ workspaceId, type: 'conversion.recorded', object }))
       await insertOutboxRows(tx, rows)
     }
-    if (events.length < conversionsPerLookUp) return
+    if (events.length < outboxRowsPerStatement) return
     after = events.at(-1)!.id
   }
 }

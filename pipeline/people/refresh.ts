@@ -50,7 +50,7 @@ import type { Folding } from '../fold/fold.ts'
 import { inPortions } from '../fold/group-by.ts'
 import { keptFromOf } from '../retention/retention.ts'
 import { creditChanges } from './person-credits.ts'
-import { publishConversions } from './publish-changes.ts'
+import { publishConversions, publishMerged } from './publish-changes.ts'
 
 /** @param now milliseconds since 1970 @returns whether all is done that there was to do */
 export async function refreshPeople(work: Folding, now: number): Promise<boolean> {
@@ -82,6 +82,7 @@ export async function refreshPeople(work: Folding, now: number): Promise<boolean
       for (const some of inPortions(changed, conversionsPerLookUp))
         await writePersonCredits(tx, { changed: some, gone: [] })
     }
+    await publishMerged(tx, work.ch, boundIn(waiting), now)
     await endPeopleWork(tx, { workIds: waiting.map(({ id }) => id), from: done, done: visible })
   })
   return waiting.length < peopleWorkMax
@@ -110,7 +111,7 @@ async function copyNew(
       for (const { contactId } of await findContactsByHash(pg, some)) contactIds.add(contactId)
     }
   }
-  const bound = waiting.flatMap(({ workspaceId, visitor }) => (visitor === null ? [] : [{ workspaceId, visitor }]))
+  const bound = boundIn(waiting)
   if (bound.length > 0) await copyPastOf(ch, bound, await currentBuilds(pg, bound), visible)
   // A contact that is new takes events with its e-mail from whoever had them by the browser.
   const keys = await readContactKeys(
@@ -122,6 +123,11 @@ async function copyNew(
     for (const { contactId } of await readBindingsOfVisitors(pg, visitors)) contactIds.add(contactId)
   }
   return contactIds
+}
+
+/** Visitors that are bound otherwise than before. */
+function boundIn(waiting: readonly PeopleWork[]): VisitorOf[] {
+  return waiting.flatMap(({ workspaceId, visitor }) => (visitor === null ? [] : [{ workspaceId, visitor }]))
 }
 
 function distinct(visitors: readonly VisitorOf[]): VisitorOf[] {

@@ -54,6 +54,15 @@ export async function generateNext(context: Generating, signal: AbortSignal): Pr
   return true
 }
 
+/** Texts that are cut may end in half a character, and pages may hold NUL: Postgres takes neither. */
+function storable<Profile>(profile: Profile): Profile {
+  return JSON.parse(
+    JSON.stringify(profile, (_, value: unknown) =>
+      typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '') : value,
+    ),
+  ) as Profile
+}
+
 async function generate(
   { pg, ch, clock, fetching }: Generating,
   { workspaceId, sourceUrls }: OrderedProfile,
@@ -72,7 +81,11 @@ async function generate(
     readMostVisited(ch, workspaceId, clock.now() - profileSignalDays * dayMs),
   ])
   signal.throwIfAborted()
-  return { status: 'ready', generated: makeProfile({ pages, sheets, sources: sourceUrls.length, own, visits }), error }
+  return {
+    status: 'ready',
+    generated: storable(makeProfile({ pages, sheets, sources: sourceUrls.length, own, visits })),
+    error,
+  }
 }
 
 /** The page, or what is wrong with it. */

@@ -35,9 +35,13 @@ function sixDigits(color: string): string {
   return color.length === 7 ? color : `#${[...color.slice(1)].map((digit) => digit + digit).join('')}`
 }
 
+/** Longer ones are no names of fonts. */
+const fontNameLengthMax = 100
+
 /** Families of a Google Fonts style sheet, which its address names. @param fonts is added to */
 export function readFontAddress(href: string, fonts: Map<string, number>): void {
-  for (const [, family] of href.matchAll(/[?&]family=([^&:]+)/g)) count(fonts, family!.replaceAll('+', ' '))
+  for (const [, family] of href.matchAll(/[?&]family=([^&:]+)/g))
+    count(fonts, family!.replaceAll('+', ' ').slice(0, fontNameLengthMax))
 }
 
 function count(counts: Map<string, number>, key: string): void {

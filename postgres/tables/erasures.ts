@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Queryable } from '../client.ts'
 import { milliseconds } from '../clock.ts'
+import { forgetOutbox } from './outbox.ts'
 
 /** A browser's events from a moment and id on, up to another; null: to the end. */
 export interface ErasedBrowser {
@@ -50,14 +51,7 @@ export async function erasePerson(tx: Queryable, person: ErasedPerson): Promise<
   const { workspaceId, contactId, email, emailHash, anonymousIds, browsers } = person
   if (contactId !== null) {
     await tx.query('DELETE FROM contacts WHERE workspace_id = $1 AND id = $2', [workspaceId, contactId])
-    await tx.query(`DELETE FROM outbox WHERE workspace_id = $1 AND object ->> 'email' = $2 AND type LIKE 'contact.%'`, [
-      workspaceId,
-      email,
-    ])
-    await tx.query(
-      `DELETE FROM outbox WHERE workspace_id = $1 AND type = 'conversion.recorded' AND object ->> 'contact_id' = $2`,
-      [workspaceId, String(contactId)],
-    )
+    await forgetOutbox(tx, workspaceId, `type LIKE 'contact.%' AND object ->> 'email' = $2`, [email])
     await tx.query('DELETE FROM inbox WHERE workspace_id = $1 AND email = $2', [workspaceId, email])
     const hash = createHash('sha256').update(`${workspaceId}:${email}`).digest().subarray(0, 16)
     await tx.query('DELETE FROM contact_sightings WHERE workspace_id = $1 AND email_hash = $2', [workspaceId, hash])
@@ -67,10 +61,6 @@ export async function erasePerson(tx: Queryable, person: ErasedPerson): Promise<
     workspaceId,
     anonymousIds,
   ])
-  await tx.query(
-    `DELETE FROM outbox WHERE workspace_id = $1 AND type = 'conversion.recorded' AND object ->> 'anonymous_id' = ANY ($2::text[])`,
-    [workspaceId, anonymousIds],
-  )
   const [order] = await tx.query<{ id: number }>(
     'INSERT INTO erasures (workspace_id, email_hash, browsers) VALUES ($1, $2, $3) RETURNING id',
     [workspaceId, emailHash, JSON.stringify(browsers)],
@@ -90,6 +80,13 @@ async function forgetPayer(tx: Queryable, { workspaceId, email, anonymousIds }: 
      FROM known WHERE p.workspace_id = $1 AND p.provider = known.provider AND p.refs && ARRAY[known.reference]`,
     [workspaceId, email, anonymousIds],
   )
+}
+
+/** What webhooks are to be told of conversions of erased people. @param eventIds of one workspace */
+export function forgetConversions(q: Queryable, workspaceId: number, eventIds: readonly number[]): Promise<void> {
+  return forgetOutbox(q, workspaceId, `type = 'conversion.recorded' AND object ->> 'id' = ANY ($2::text[])`, [
+    eventIds.map(String),
+  ])
 }
 
 /** The oldest that isn't done. */

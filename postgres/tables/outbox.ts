@@ -53,3 +53,21 @@ export async function readListened(
   )
   return new Map(rows.map((row) => [row.workspaceId, new Set(row.types)]))
 }
+
+/**
+ * Forgets what webhooks were to be told, and what receivers answered to it.
+ * @param which condition of `outbox`, with parameters from $2 on
+ */
+export async function forgetOutbox(
+  tx: Queryable,
+  workspaceId: number,
+  which: string,
+  params: readonly unknown[],
+): Promise<void> {
+  await tx.query(
+    `WITH gone AS (DELETE FROM outbox WHERE workspace_id = $1 AND ${which} RETURNING event_id)
+     UPDATE webhook_deliveries SET response_body = NULL
+     WHERE workspace_id = $1 AND response_body IS NOT NULL AND event_id IN (SELECT event_id FROM gone)`,
+    [workspaceId, ...params],
+  )
+}

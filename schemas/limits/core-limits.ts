@@ -165,6 +165,8 @@ export const contactsPerStatement = 500
 export const personCreditsPerContactMax = 10_000
 /** Conversions for which one statement reads what they are credited to, roughly. */
 export const conversionsPerLookUp = 5_000
+/** Events for webhooks of one statement: at 16 KB of properties each it stays well within its deadline. */
+export const outboxRowsPerStatement = 500
 /** Rows of an abandoned build are deleted after this time: by then no reader uses it. */
 export const leftBuildKeepMs = 10 * minute
 

@@ -51,7 +51,7 @@ export async function prepareServices(around: Surroundings): Promise<Service[]> 
 
 /** The compiled main of a service. */
 function serviceFile(name: ServiceProcess): string {
-  return fileURLToPath(new URL(`../${name}/main.js`, import.meta.url))
+  return fileURLToPath(new URL(`../../${name}/main.js`, import.meta.url))
 }
 
 function environmentOf(around: Surroundings, port: number): Record<string, string> {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { operations } from '../../api/operations/registry.ts'
-import { contactEvents } from '../../pipeline/people/publish-changes.ts'
+import { mergeEvents } from '../../pipeline/people/publish-changes.ts'
 import {
   webhookDescriptionLengthMax,
   webhookEndpointsMax,
@@ -18,7 +18,8 @@ const byPipeline = [
   'post.failed',
   'social_account.health_changed',
   'conversion.recorded',
-  ...contactEvents,
+  'contact.merged',
+  ...mergeEvents,
 ]
 const byProviders = ['revenue.recorded', 'revenue.refunded']
 

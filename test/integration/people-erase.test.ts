@@ -98,6 +98,10 @@ async function placesWith(text: string): Promise<string[]> {
 
 async function prepare(events: readonly SentEvent[]): Promise<TestWorkspace> {
   const workspace = await makeWorkspace(stores)
+  // Somebody is told of people and conversions.
+  const headers = { 'Content-Type': 'application/json' }
+  const body = JSON.stringify({ url: 'https://example.com/hook' })
+  await api.ask('/v1/webhooks', { key: workspace.apiKey, method: 'POST', headers, body })
   await track(ingest, workspace, events)
   await settlePeople(stores, ingest)
   return workspace
@@ -117,16 +121,23 @@ async function makePayment({ workspaceId }: TestWorkspace, email: string): Promi
   )
 }
 
+async function toldConversions({ workspaceId }: TestWorkspace): Promise<number> {
+  const which = `workspace_id = $1 AND type = 'conversion.recorded'`
+  return (await stores.pg.query(`SELECT 1 FROM outbox WHERE ${which}`, [workspaceId])).length
+}
+
 test('removes a person everywhere, and leaves what is as if the person had never been', async () => {
   const workspace = await prepare([...anns, ...others])
   await makePayment(workspace, 'ann@example.com')
   expect((await placesWith('ann@example.com')).length).toBeGreaterThan(0)
+  expect(await toldConversions(workspace)).toBe(4)
   const erased = await svc(workspace, '--email', 'Ann@Example.com')
   expect([erased.code, erased.err.includes('rror')]).toEqual([0, false])
   expect(JSON.parse(erased.out)).toMatchObject({ workspace_id: workspace.workspaceId, events: anns.length })
   await settlePeople(stores, ingest)
   expect(await judgeFigures(stores)).toEqual(exactFigures)
   expect(await placesWith('ann@example.com')).toEqual([])
+  expect(await toldConversions(workspace)).toBe(2)
   expect(await shownOf(workspace)).toEqual(await shownOf(alone))
   const shown = async (asked: TestWorkspace) =>
     (await askPeople(api, asked).people()).map(({ id: _, object_id: __, contact_id: ___, ...person }) => person)

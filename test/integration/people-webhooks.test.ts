@@ -51,7 +51,7 @@ async function told() {
   return rows.map(({ type, object }) => ({ type, object }))
 }
 
-test('a contact is told of when it comes, when its name changes, and when it gets a browser', async () => {
+test('a contact is told of when it comes, when its name changes, and when it gets a browser with events', async () => {
   await listen()
   await told()
   await send(from('a', 'identify', { email: 'ada@example.com' }))
@@ -67,7 +67,12 @@ test('a contact is told of when it comes, when its name changes, and when it get
   await send(from('a', 'identify', { email: 'ada@example.com', full_name: 'Ada' }))
   expect(await told()).toEqual([{ type: 'contact.updated', object: expect.objectContaining({ full_name: 'Ada' }) }])
   await send(from('b', 'identify', { email: 'ada@example.com' }))
-  expect(await told()).toEqual([{ type: 'contact.merged', object: expect.objectContaining({ id: person!.id }) }])
+  expect(await told()).toEqual([])
+  await send(from('c', 'track', { event_name: 'pageview' }))
+  await send(from('c', 'identify', { email: 'ada@example.com' }))
+  expect(await told()).toEqual([
+    { type: 'contact.merged', object: expect.objectContaining({ id: person!.id, full_name: 'Ada' }) },
+  ])
 })
 
 test('a conversion is told of once, as recent events show it', async () => {

@@ -58,13 +58,14 @@ export function readView(search: string): View {
   }
 }
 
-const dayPattern = /^\d{4}-\d\d-\d\d(T\d\d:\d\d)?$/
+/** A local day, with a time or without. */
+export function isDay(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d(T\d\d:\d\d)?$/.test(text) && !Number.isNaN(Date.parse(text))
+}
 
 /** Null where one is neither day nor moment, or they end before they begin. */
 export function daysOf(from: string, to: string): Days | null {
-  return dayPattern.test(from) && dayPattern.test(to) && (from < to || (from === to && !from.includes('T')))
-    ? { from, to }
-    : null
+  return isDay(from) && isDay(to) && (from < to || (from === to && !from.includes('T'))) ? { from, to } : null
 }
 
 /** The query of the page's address; empty for what is shown without one. */

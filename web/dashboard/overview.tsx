@@ -55,7 +55,9 @@ export function OverviewPage({ view, workspace, go }: PageProps) {
     isHurried: isEmpty,
   })
   const isBare = answer !== undefined && view.filters.length === 0 && isEmpty(answer)
-  const { answer: year } = useAnswer<Overview>(isBare ? everQuestion : undefined, { againMs: everMs })
+  const { answer: year, failure: yearFailure } = useAnswer<Overview>(isBare ? everQuestion : undefined, {
+    againMs: everMs,
+  })
   const [chosen, choose] = useState<Chartable>('visitors')
   const [opened, open] = useState<'filter' | 'calendar'>()
   const close = () => open(undefined)
@@ -63,7 +65,7 @@ export function OverviewPage({ view, workspace, go }: PageProps) {
   useOverviewKeys({ timezone: workspace.timezone, go, ...opening })
   const wasShown = useRef(false)
   // What is open over the page stays open while it is found out.
-  if (answer === undefined || (isBare && year === undefined && !wasShown.current)) {
+  if (answer === undefined || (isBare && year === undefined && !yearFailure && !wasShown.current)) {
     if (failure?.isRefused) {
       return (
         <main>

@@ -1,6 +1,6 @@
 /** Posts: written, scheduled and taken back; as a list, and on the days of a month or a week. */
 import { useState } from 'preact/hooks'
-import { localDay } from './address.ts'
+import { isDay, localDay } from './address.ts'
 import { localMoment, time } from './format.ts'
 import type { PageProps } from './later.tsx'
 import { Failure } from './parts.tsx'
@@ -26,7 +26,8 @@ export function PostsPage({ search, workspace, navigate }: PageProps) {
   const params = new URLSearchParams(search)
   const named = params.get('view') ?? ''
   const view: ViewName = Object.hasOwn(views, named) ? (named as ViewName) : 'list'
-  const day = /^\d{4}-\d\d-\d\d$/.test(params.get('day') ?? '') ? params.get('day')! : today(workspace.timezone)
+  const asked = params.get('day') ?? ''
+  const day = asked.length === 10 && isDay(asked) ? asked : today(workspace.timezone)
   const go = (to: ViewName, on: string) => navigate(`/dashboard/posts?${new URLSearchParams({ view: to, day: on })}`)
   const now = () => localMoment(new Date().toISOString(), workspace.timezone)
   return (

@@ -148,7 +148,7 @@ async function readAnonymous(
   const firstDay = Math.max(rows.firstDay, localDayAt(oldest, timezone))
   if (q !== undefined && !(await isOriginOfVisitors(ch, { ...rows, firstDay }, q))) return []
   let from = before
-  for (let days = 1, portion = 2 * limit; ; ) {
+  for (let days = 0, portion = 2 * limit; ; ) {
     const fromDay = Math.max(firstDay, lastDay - days)
     const seen = await readNewestVisitors(ch, { ...rows, fromDay, before: from, limit: portion, q })
     const young = seen.filter(({ lastAt }) => lastAt >= oldest)
@@ -169,7 +169,7 @@ async function readAnonymous(
       if (fromDay === firstDay) break
       // Whoever was seen on a later day is found already: those behind them are earlier than all of these.
       from = seen.at(-1) ?? from
-      days *= 4
+      days = Math.max(1, 4 * days)
     }
   }
   return found.slice(0, limit)

@@ -35,13 +35,19 @@ export function readNewestVisitors(
   ch: Reader,
   { workspaceId, build, fromDay, before, limit, q }: NewestVisitors,
 ): Promise<SeenVisitor[]> {
+  const ofDays =
+    'workspace_id = {workspace:UInt32} AND build = {build:UInt32} AND day >= {from_day:UInt16} AND visitor != 0'
+  const isBefore = `(last, seen_visitor) < (${moment('before')}, {before_visitor:UInt64})`
+  const isFound = q === undefined ? '1' : `countIf(${hasLetters}) > 0`
   return ch.query<SeenVisitor>(
-    `SELECT toString(seen_visitor) AS visitor, toUnixTimestamp64Milli(last) AS lastAt FROM (
+    // Who may be among them is found without FINAL, in three columns: of a row's versions the newest has the latest time.
+    `WITH rows AS (SELECT visitor AS seen_visitor, max(last_at) AS last FROM sessions
+       WHERE ${ofDays} GROUP BY visitor HAVING ${isBefore} AND ${isFound}
+       ORDER BY last DESC, seen_visitor DESC LIMIT {limit:UInt32})
+     SELECT toString(seen_visitor) AS visitor, toUnixTimestamp64Milli(last) AS lastAt FROM (
        SELECT visitor AS seen_visitor, max(last_at) AS last FROM sessions FINAL
-       WHERE workspace_id = {workspace:UInt32} AND build = {build:UInt32} AND day >= {from_day:UInt16} AND visitor != 0
-       GROUP BY visitor ${q === undefined ? '' : `HAVING countIf(${hasLetters}) > 0`})
-     WHERE (last, seen_visitor) < (${moment('before')}, {before_visitor:UInt64})
-     ORDER BY last DESC, seen_visitor DESC LIMIT {limit:UInt32}`,
+       WHERE ${ofDays} AND visitor IN (SELECT seen_visitor FROM rows) GROUP BY visitor HAVING ${isFound})
+     WHERE ${isBefore} ORDER BY last DESC, seen_visitor DESC`,
     {
       ...{ workspace: workspaceId, build, from_day: fromDay, limit, q: q ?? '' },
       ...{ before: before.lastAt, before_visitor: before.visitor },

@@ -17,6 +17,8 @@ export interface IdentityFact {
   readonly eventId: number
 }
 
+export type Moment = Pick<IdentityFact, 'at' | 'eventId'>
+
 /** The browser's events from this moment and id on are the contact's. */
 export interface BindingStart {
   readonly contactId: number
@@ -49,6 +51,7 @@ function browsersOfContacts(ordered: readonly IdentityFact[], max: number): Map<
   return browsers
 }
 
-function byMoment(a: IdentityFact, b: IdentityFact): number {
+/** By time; those of one moment by their ids. */
+export function byMoment(a: Moment, b: Moment): number {
   return a.at - b.at || a.eventId - b.eventId
 }

@@ -7,12 +7,7 @@ import { type RecentEvent, recentEventColumns } from '../../clickhouse/queries/o
 import { eventsIn } from '../../clickhouse/queries/people/copy-events.ts'
 import { serializeEvents } from '../../clickhouse/queries/serialize-event.ts'
 import type { Queryable } from '../../postgres/client.ts'
-import {
-  readBindingsOfVisitors,
-  readFactsOfBrowsers,
-  type StoredFact,
-  type VisitorKey,
-} from '../../postgres/tables/bindings.ts'
+import { readBindingsOfVisitors, readFactsOfBrowsers, type VisitorKey } from '../../postgres/tables/bindings.ts'
 import { type Contact, readContacts, type ShownTraits } from '../../postgres/tables/contacts.ts'
 import { readContactsOfEvents } from '../../postgres/tables/contacts-of-events.ts'
 import { insertOutboxRows, type OutboxRow, readListened } from '../../postgres/tables/outbox.ts'
@@ -24,6 +19,7 @@ import { eventAgeMaxMs, outboxRowsPerStatement } from '../../schemas/limits/core
 import type { WebhookEventType } from '../../schemas/webhook-events.ts'
 import { groupBy } from '../fold/group-by.ts'
 import { expiryOfWorkspace } from '../retention/retention.ts'
+import { byMoment, type Moment } from './bind.ts'
 
 /** Those of which a merge knows at once; `contact.merged` depends on the events that the browser had. */
 export const mergeEvents = ['contact.created', 'contact.updated'] as const satisfies WebhookEventType[]
@@ -74,11 +70,8 @@ export async function publishMerged(
       workspaceId,
       bindings.map(({ anonymousId }) => anonymousId),
     )
-    const firstFacts = new Map<string, StoredFact>()
-    for (const fact of facts) {
-      const first = firstFacts.get(fact.anonymousId)
-      if (first === undefined || isBefore(fact, first)) firstFacts.set(fact.anonymousId, fact)
-    }
+    // The earliest of a browser last, so that it stays.
+    const firstFacts = new Map(facts.sort((a, b) => byMoment(b, a)).map((fact) => [fact.anonymousId, fact]))
     const firstEvents = await readFirstEvents(
       ch,
       workspaceId,
@@ -90,7 +83,7 @@ export async function publishMerged(
     )
     const contactIds = [...newest.values()].flatMap(({ visitor, anonymousId, contactId }) => {
       const [event, fact] = [firstEvents.get(visitor), firstFacts.get(anonymousId)]
-      return event !== undefined && fact !== undefined && isBefore(event, fact) ? [contactId] : []
+      return event !== undefined && fact !== undefined && byMoment(event, fact) < 0 ? [contactId] : []
     })
     const contacts = await readContacts(tx, [...new Set(contactIds)])
     const changes = contacts.map((contact) => ({ type: 'contact.merged' as const, contact }))
@@ -98,19 +91,13 @@ export async function publishMerged(
   }
 }
 
-type Place = Pick<StoredFact, 'at' | 'eventId'>
-
-function isBefore(one: Place, other: Place): boolean {
-  return one.at < other.at || (one.at === other.at && one.eventId < other.eventId)
-}
-
 /** The first event of each visitor that is known, by visitor. */
 async function readFirstEvents(
   ch: Pick<ClickHouse, 'query'>,
   workspaceId: number,
   visitors: readonly string[],
-): Promise<Map<string, Place>> {
-  const rows = await ch.query<Place & { visitor: string }>(
+): Promise<Map<string, Moment>> {
+  const rows = await ch.query<Moment & { visitor: string }>(
     `SELECT toString(hash) AS visitor, toUnixTimestamp64Milli(min(occurred_at)) AS at, argMin(id, (occurred_at, id)) AS eventId
      FROM person_events
      WHERE known_by = 'visitor' AND workspace_id = {workspace:UInt32} AND hash IN (SELECT toUInt64(arrayJoin({visitors:Array(String)})))

@@ -38,6 +38,11 @@ export async function insertOutboxRows(tx: Queryable, rows: readonly OutboxRow[]
   return eventIds
 }
 
+/** SQL condition of `webhook_endpoints AS endpoint`: it is told of events of this type (SQL). */
+export function isTold(type: string): string {
+  return `endpoint.status = 'enabled' AND endpoint.deleted_at IS NULL AND (endpoint.events = '{}' OR ${type} = ANY (endpoint.events))`
+}
+
 /** Which of these events some endpoint of a workspace is told of now, by workspace. What many make is written for these alone. */
 export async function readListened(
   q: Queryable,
@@ -46,8 +51,7 @@ export async function readListened(
   const rows = await q.query<{ workspaceId: number; types: WebhookEventType[] }>(
     `SELECT endpoint.workspace_id AS "workspaceId", array_agg(DISTINCT wanted.type) AS types
      FROM webhook_endpoints AS endpoint CROSS JOIN unnest($1::text[]) AS wanted (type)
-     WHERE endpoint.status = 'enabled' AND endpoint.deleted_at IS NULL
-       AND (endpoint.events = '{}' OR wanted.type = ANY (endpoint.events))
+     WHERE ${isTold('wanted.type')}
      GROUP BY endpoint.workspace_id`,
     [types],
   )

@@ -15,7 +15,7 @@ export interface PersonCredit {
   /** Empty: the contact has no touch, and that of the browser was somebody else's. */
   readonly source: string
   readonly medium: string
-  /** Milliseconds since 1970. Of that other touch where the contact has none. */
+  /** When the touch was, in milliseconds since 1970. Without a touch of the contact, when the browser's own one was. */
   readonly touchedAt: number
   /** The visitor whose touch it is: decimal text; '0' of a server event. */
   readonly touchedBy: string

@@ -4,6 +4,7 @@
  */
 import type { Postgres, Queryable } from '../client.ts'
 import { appendSystemChange } from './audit.ts'
+import { isTold } from './outbox.ts'
 
 const milliseconds = (parameter: string) => `${parameter}::float8 * interval '1 millisecond'`
 
@@ -21,8 +22,7 @@ export async function fanOut(q: Queryable, eventsMax: number): Promise<number> {
        INSERT INTO webhook_deliveries (workspace_id, webhook_endpoint_id, event_id, event_type, next_attempt_at)
        SELECT taken.workspace_id, endpoint.id, taken.event_id, taken.type, now()
        FROM taken JOIN webhook_endpoints AS endpoint USING (workspace_id)
-       WHERE endpoint.status = 'enabled' AND endpoint.deleted_at IS NULL AND endpoint.created_at <= taken.created_at
-         AND (endpoint.events = '{}' OR taken.type = ANY (endpoint.events))
+       WHERE endpoint.created_at <= taken.created_at AND ${isTold('taken.type')}
        ON CONFLICT DO NOTHING
      ), done AS (
        UPDATE outbox SET fanned_out_at = now() FROM taken WHERE outbox.id = taken.id RETURNING 1

@@ -1,29 +1,12 @@
 /** What webhooks are told of people: contacts as `GET /v1/people` shows them, conversions as `recent_events` does. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Event } from '../../schemas/resources/overview.ts'
-import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
-import { startIngest, type TestIngest } from '../support/ingest.ts'
+import { setUpApi } from '../support/api.ts'
+import { setUpIngest } from '../support/ingest.ts'
 import { askPeople, keepPeople, type SentEvent, settlePeople, track } from '../support/people.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
 
-let stores: TestStores
-let ingest: TestIngest
-let api: TestApi
-let mine: TestWorkspace
-
-beforeAll(async () => {
-  stores = await freshStores()
-  ingest = await startIngest(stores)
-  api = await startApi(stores)
-}, 120_000)
-beforeEach(async () => {
-  mine = await makeWorkspace(stores)
-})
-afterAll(async () => {
-  await api?.close()
-  await ingest?.stop()
-  await stores?.close()
-})
+const { stores, api, mine } = setUpApi()
+const ingest = setUpIngest(stores)
 
 const from = (anonymous_id: string, event_type: string, more: SentEvent = {}): SentEvent => ({
   ...{ event_type, event_name: event_type, anonymous_id, url: 'https://example.com/', ...more },

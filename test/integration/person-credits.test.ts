@@ -1,32 +1,15 @@
 /** Conversions are credited by what the person did, on whichever browser or server that was. */
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { Conversions } from '../../schemas/resources/conversion.ts'
-import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import { setUpApi } from '../support/api.ts'
 import { foldStored } from '../support/figures.ts'
-import { startIngest, type TestIngest } from '../support/ingest.ts'
+import { setUpIngest } from '../support/ingest.ts'
 import { type SentEvent, settlePeople, track } from '../support/people.ts'
 import { connectProvider, creditAll, sendEvent } from '../support/revenue.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
 
-let stores: TestStores
-let ingest: TestIngest
-let api: TestApi
-let mine: TestWorkspace
+const { stores, api, mine } = setUpApi()
+const ingest = setUpIngest(stores)
 const begin = Math.floor(Date.now() / 1000) * 1000 - 10 * 3_600_000
-
-beforeAll(async () => {
-  stores = await freshStores()
-  ingest = await startIngest(stores)
-  api = await startApi(stores)
-}, 120_000)
-beforeEach(async () => {
-  mine = await makeWorkspace(stores)
-})
-afterAll(async () => {
-  await api?.close()
-  await ingest?.stop()
-  await stores?.close()
-})
 
 /** @param minutes since ten hours ago */
 const view = (anonymous_id: string, minutes: number, more: SentEvent = {}): SentEvent => ({

@@ -1,5 +1,5 @@
 /** What the overview shows stands in the address, as the API's parameters: range, comparison and filters. Pure; test/unit/dashboard-address.test.ts. */
-import { dayAfter } from './calendar-days.ts'
+import { dayAfter, dayMs } from './calendar-days.ts'
 
 /** By key of the keyboard and of the address: what it is called, and the days asked for. */
 export const ranges = {
@@ -106,8 +106,6 @@ export function shifted(view: View, today: string, by: -1 | 1): View {
   const moved = { from: dayAfter(days.from, by * length), to: dayAfter(days.to, by * length) }
   return moved.to > today ? view : { ...view, days: moved }
 }
-
-const dayMs = 24 * 3_600_000
 
 /** The query for the visits of crawlers, which no filter of sessions is about. */
 export function crawlersQuestionOf({ range, days }: View): string {

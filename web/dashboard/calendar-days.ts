@@ -1,6 +1,6 @@
 /** Days of a calendar, as `YYYY-MM-DD`: no timezone moves them. Pure; test/unit/dashboard-calendar.test.ts. */
 
-const dayMs = 24 * 3_600_000
+export const dayMs = 24 * 3_600_000
 
 export function dayAfter(day: string, days: number): string {
   return new Date(Date.parse(day) + days * dayMs).toISOString().slice(0, 10)

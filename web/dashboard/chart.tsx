@@ -1,6 +1,8 @@
 /** The series of one counter over the range, and over the period before at the same places. The same numbers stand in a table for those who don't see it. */
+
 import { useEffect, useRef } from 'preact/hooks'
 import UPlot from 'uplot'
+import { dayMs } from './calendar-days.ts'
 import 'uplot/dist/uPlot.min.css'
 import { type Days, daysOf, localDay } from './address.ts'
 import type { Chartable } from './cards.tsx'
@@ -127,7 +129,6 @@ function wholeOf(points: Points, asOf: string): number {
 const answeredWithinMs = 60_000
 /** Shorter ones are clicks. */
 const dragPixelsMin = 8
-const dayMs = 24 * 3_600_000
 
 /** To the buckets that were dragged over: local days, or of hours moments. */
 function zoomTo(chart: UPlot, timezone: string, { points, zoom }: { points: Points; zoom(days: Days): void }): void {

@@ -4,7 +4,16 @@
  */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { type Days, daysOf, localDay } from './address.ts'
-import { dayAfter, dayByKey, dayInWords, firstWeekday, monthAfter, weekOf, weeksOfMonth } from './calendar-days.ts'
+import {
+  dayAfter,
+  dayByKey,
+  dayInWords,
+  dayMs,
+  firstWeekday,
+  monthAfter,
+  weekOf,
+  weeksOfMonth,
+} from './calendar-days.ts'
 import { Dialog } from './dialog.tsx'
 import { Refusal } from './parts.tsx'
 
@@ -17,7 +26,6 @@ interface RangeCalendarProps {
 
 /** Of a year with its leap day. */
 const rangeDaysMax = 366
-const dayMs = 24 * 3_600_000
 
 export function RangeCalendar({ days, timezone, choose, close }: RangeCalendarProps) {
   const today = localDay(Date.now(), timezone)

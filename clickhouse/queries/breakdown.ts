@@ -47,13 +47,15 @@ export async function readBreakdown(ch: Reader, request: BreakdownRequest): Prom
     filters === undefined ? undefined : choose(ch, { workspaceId, build, timezone, filters, from: start, to: end }),
     by === 'channel' ? readChannels(ch, isInRange, params) : undefined,
   ])
-  const isLookedAt = `occurred_at>=${moment('look_from')} AND occurred_at<${moment('look_to')}`
-  const sessions = chosen?.selection.sessions('{first_day:UInt16}', '{last_day:UInt16}', isLookedAt)
+  const isChosen = chosen?.selection.isChosen({
+    days: 'day>={first_day:UInt16} AND day<={last_day:UInt16}+1',
+    events: `occurred_at>=${moment('look_from')} AND occurred_at<${moment('look_to')}`,
+  })
   const own = (sum: string) => `arraySum((kind,n)->if(kind=${cellKinds.all},n,0),seen.kind,seen.${sum})`
   return ch.query<BreakdownGroup>(
     `SELECT key, uniqExact(visitor) AS visitors, count() AS sessions, sum(bounced) AS bounces, sum(lasted) AS duration_ms
      FROM (SELECT visitor, ${by === 'channel' ? channelKey : columns[by]} AS key, ${own('bounces')} AS bounced, ${own('duration_ms')} AS lasted
-       FROM sessions FINAL WHERE ${isInRange}${sessions === undefined ? '' : ` AND (visitor,session,day) IN (${sessions})`})
+       FROM sessions FINAL WHERE ${isInRange}${isChosen === undefined ? '' : ` AND ${isChosen}`})
      GROUP BY key ORDER BY visitors DESC, sessions DESC, key LIMIT {limit:UInt32}`,
     {
       ...params,

@@ -70,20 +70,23 @@ export function topSources(starting: readonly Session[], credits: readonly Chann
     )
 }
 
-/** `events`: those in range. `pageSessionName` names the sessions of a page. */
+/** `events`: those in range; `viewed`: all pageviews in range. `pageSessionName` names the sessions of a page. */
 export function topPages(
   events: readonly EventFact[],
+  viewed: readonly EventFact[],
   starting: readonly Session[],
   pageSessionName: NameOf,
   { isCountedView }: Counted,
 ): PageRow[] {
   const conversions = ofKind(events, kind.conversion)
+  const titled = viewed.filter(({ title }) => title !== '').sort(byTime)
+  const titleOf = (path: string) => titled.findLast((view) => view.path === path)?.title ?? ''
   return [...groupBy(events.filter(isCountedView), ({ path }) => path)]
     .map(([path, views]) => {
       const entered = starting.filter(({ entryPath }) => entryPath === path)
       return {
         path,
-        title: views.sort(byTime).findLast(({ title }) => title !== '')?.title ?? '',
+        title: titleOf(path),
         pageviews: views.length,
         visitors: visitorsOf(views),
         sessions: sessionsAmong(views, pageSessionName),

@@ -30,11 +30,11 @@ export async function readChosenSessions<Session extends NamedSession>(
   const from = begins.reduce((a, b) => Math.min(a, b))
   const to = begins.reduce((a, b) => Math.max(a, b))
   const { selection, calendar } = await choose(ch, { ...request, from: from - dayMs, to: to + dayMs })
-  const chosen = selection.sessions(
-    '{first_day:UInt16}',
-    '{last_day:UInt16}',
-    `occurred_at>=${moment('from')} AND occurred_at<${moment('to')} AND visitor IN (SELECT toUInt64(arrayJoin({visitors:Array(String)})))`,
-  )
+  const inDays = 'day>={first_day:UInt16} AND day<='
+  const chosen = selection.sessions(`${inDays}{last_day:UInt16}`, {
+    days: `${inDays}{last_day:UInt16}+1`,
+    events: `occurred_at>=${moment('from')} AND occurred_at<${moment('to')} AND visitor IN (SELECT toUInt64(arrayJoin({visitors:Array(String)})))`,
+  })
   const rows = await ch.query<{ visitor: string; session: string; day: number }>(
     `SELECT toString(visitor) AS visitor, toString(session) AS session, day FROM (${chosen})
      WHERE (visitor, session) IN (SELECT toUInt64(pair.1), toUInt64(pair.2)

@@ -5,7 +5,7 @@ import type { Bucket, Span } from '../../../schemas/time/time-range.ts'
 import type { BoundSql } from '../../bound-sql.ts'
 import { cellKinds, cellOfPage } from '../../rollups/appearance.ts'
 import { metricNames } from '../../rollups/cells.ts'
-import { idsIn, isSample } from '../../rollups/event-sql.ts'
+import { idsIn, isSample, moment } from '../../rollups/event-sql.ts'
 import { vitalUnit, vitalValue } from '../../rollups/vitals.ts'
 import { composedStatement, type Reader } from '../reader.ts'
 import type { DaySpan } from './pieces.ts'
@@ -62,8 +62,8 @@ export interface DetailsRequest {
   readonly sampledPages: readonly PageCounts[]
   /** Ids of the events that are seen. */
   readonly folded: readonly IdRange[]
-  /** Condition: the event is of a session that is counted. All are, where there is none. */
-  readonly isCounted: BoundSql | undefined
+  /** Where sessions are chosen: samples of their events alone count, all read from `events`. */
+  readonly chosen: { readonly isCounted: BoundSql; readonly span: Span | undefined } | undefined
 }
 
 /** Rows of the whole period have no bucket. */
@@ -115,28 +115,29 @@ export async function readDetails(ch: Reader, request: DetailsRequest): Promise<
 
 /** Parts of rows as `cells.sample` has them: kind, key, bucket, metric, value, n, total, latest. */
 function detailsSql(request: DetailsRequest): { sql: string; params: Record<string, unknown> } {
-  const { workspaceId, build, days, spans, buckets, bucketDays, pages, sampledPages, folded, isCounted } = request
+  const { workspaceId, build, days, spans, buckets, bucketDays, pages, sampledPages, folded, chosen } = request
   const seen = idsIn(folded, 'folded')
   const params: Record<string, unknown> = {
     ...seen.params,
-    ...isCounted?.params,
+    ...chosen?.isCounted.params,
     ...{ workspace: workspaceId, build, from_day: days.from, to_day: days.to },
     ...{ bucket_starts: buckets.map(({ start }) => start), bucket_days: bucketDays ?? [] },
+    ...{ samples_from: chosen?.span?.start ?? 0, samples_to: chosen?.span?.end ?? 0 },
     paths: [...new Set([...pages, ...sampledPages].map(({ path }) => path))],
   }
   for (const [at, { start, end }] of spans.entries()) {
     Object.assign(params, { [`span_from_${at}`]: start, [`span_to_${at}`]: end })
   }
-  const isReached = spans.map((_, at) => {
-    const moment = (name: string) => `fromUnixTimestamp64Milli({span_${name}_${at}:Int64}, 'UTC')`
-    return `(occurred_at >= ${moment('from')} AND occurred_at < ${moment('to')})`
-  })
+  const within = (from: string, to: string) => `(occurred_at >= ${moment(from)} AND occurred_at < ${moment(to)})`
+  const isReached = spans.map((_, at) => within(`span_from_${at}`, `span_to_${at}`)).join(' OR ')
+  const isSeen = `workspace_id = {workspace:UInt32} AND ${seen.sql}`
   const parts = [
-    ...(days.from <= days.to ? [cellsPart] : []),
-    ...(isReached.length > 0
+    ...(days.from <= days.to ? [chosen ? `${cellsPart} AND sample.metric = ${noMetric}` : cellsPart] : []),
+    ...(spans.length > 0 ? [eventsPart(`${isSeen} AND (${isReached}) AND ${chosen ? isTitled : isEither}`)] : []),
+    ...(chosen?.span
       ? [
           eventsPart(
-            `workspace_id = {workspace:UInt32} AND (${isReached.join(' OR ')}) AND ${seen.sql} AND ${isCounted?.sql ?? '1'}`,
+            `${isSeen} AND ${within('samples_from', 'samples_to')} AND ${isSample} AND ${chosen.isCounted.sql}`,
           ),
         ]
       : []),
@@ -173,8 +174,11 @@ function eventsPart(where: string): string {
       (occurred_at, id, toFloat64(metric_value), toString(title)) AS part_latest
     FROM (SELECT *, if(${isSample}, toUInt8(metric), ${noMetric}) AS metric_, if(${isSample}, ${vitalValue}, 0) AS value_,
         arrayJoin(${isAbout(ofPage)}) AS of
-      FROM events WHERE ${where} AND (${isSample} OR (kind = 'pageview' AND title != '')))`
+      FROM events WHERE ${where})`
 }
+
+const isTitled = "(kind = 'pageview' AND title != '' AND path IN {paths:Array(String)})"
+const isEither = `(${isSample} OR ${isTitled})`
 
 function sampleOf({ count, levels: [p75] }: Row): VitalSample {
   return { count, p75 }

@@ -67,8 +67,8 @@ export function readFilteredFigures(
   { selection, calendar }: Chosen,
 ): Promise<Figures> {
   const periods = [request.current, request.previous].filter((period) => period !== undefined)
-  const params = Object.assign({}, ...periods.map(filteredParams), calendar, selection.params)
-  return askFigures(ch, filteredFiguresSql(periods, selection), seriesPeriod, request, params)
+  const params = { ...filteredParams(periods), ...calendar, ...selection.params }
+  return askFigures(ch, filteredFiguresSql(periods, selection), seriesPeriod, request, { params, settings: {} })
 }
 
 export interface EventsRequest {
@@ -87,8 +87,14 @@ export function isOfChosenSession({ selection, calendar }: Chosen, request: Even
   const isLookedAt = `occurred_at>=${moment('chosen_from')} AND occurred_at<${moment('chosen_to')} AND ${seen.sql}`
   const window = { chosen_from: from - 2 * dayMs, chosen_to: to + 3 * dayMs }
   const days = { chosen_first: localDayAt(from, timezone) - 1, chosen_last: localDayAt(to, timezone) }
+  const inDays = 'day>={chosen_first:UInt16} AND day<='
   return {
-    sql: isOfChosen(selection.sessions('{chosen_first:UInt16}', '{chosen_last:UInt16}', isLookedAt)),
+    sql: isOfChosen(
+      selection.sessions(`${inDays}{chosen_last:UInt16}`, {
+        days: `${inDays}{chosen_last:UInt16}+1`,
+        events: isLookedAt,
+      }),
+    ),
     params: { ...seen.params, ...calendar, ...selection.params, ...window, ...days, build },
   }
 }

@@ -71,10 +71,6 @@ export async function readOverview(ch: Reader, request: OverviewRequest): Promis
   const figures =
     chosen === undefined ? await readFigures(ch, figuresRequest) : await readFilteredFigures(ch, figuresRequest, chosen)
   const { folded, sampledPages, ...shown } = figures
-  const spans =
-    chosen === undefined
-      ? spansOf(pieces, cellsThrough, hasDayBuckets)
-      : { days: noDays, spans: pieces ? [pieces] : [] }
   const end = pieces?.end ?? range.end
   const isCounted =
     chosen && isOfChosenSession(chosen, { build, folded, timezone, from: pieces?.start ?? range.start, to: end - 1 })
@@ -87,8 +83,9 @@ export async function readOverview(ch: Reader, request: OverviewRequest): Promis
     parts.has('totals') ? readCounts(ch, countsRequest) : noCounts,
     parts.has('details')
       ? readDetails(ch, {
-          ...{ workspaceId, build, folded, buckets, bucketDays, pages: figures.pages, sampledPages, isCounted },
-          ...spans,
+          ...{ workspaceId, build, folded, buckets, bucketDays, pages: figures.pages, sampledPages },
+          ...spansOf(pieces, cellsThrough, hasDayBuckets),
+          chosen: isCounted && { isCounted, span: pieces },
         })
       : noDetails(buckets),
     parts.has('recentEvents')

@@ -1,8 +1,12 @@
 /**
  * SQL that chooses sessions by filters (docs/metrics.md, "Filters"). A session is named by visitor, session and the local day on
  * which it begins; of one that goes on for longer its first two days are looked at.
+ *
+ * Nearly all sessions have one row, which says by itself whether it is chosen. The few that go on into a second day are looked
+ * up by the keys of their rows.
  */
 import type { FilterName, FilterPattern, SessionFilters } from '../../../schemas/session-filters.ts'
+import { cellKinds } from '../../rollups/appearance.ts'
 import { eventMs, systemKey } from '../../rollups/event-sql.ts'
 import { inBuild, inWorkspace } from './figure-parts.ts'
 
@@ -12,10 +16,9 @@ const entryColumns = {
   ...{ browser: 'browser', os: systemKey, country: 'country' },
 } as const satisfies Partial<Record<FilterName, string>>
 
-/** What an event of the session has. */
+/** What an event of the session has, where rows of `sessions` don't know it. */
 const eventColumns = {
-  ...{ path: ['toString(path)', "kind='pageview'"], hostname: ['domain(url)', "kind='pageview'"] },
-  event: ['toString(event_name)', '1'],
+  ...{ hostname: ['domain(url)', "kind='pageview'"], event: ['toString(event_name)', '1'] },
 } as const satisfies Partial<Record<FilterName, readonly [string, string]>>
 
 /** SQL of an event's local day. Parameters: `calendarParams`. */
@@ -23,14 +26,23 @@ export const localDay = `transform(roundDown(${eventMs},{day_starts:Array(Int64)
 
 export interface Selection {
   readonly params: Readonly<Record<string, unknown>>
-  /**
-   * SQL of a subselect of those that begin on some days: visitor, session, day.
-   * @param isLookedAt SQL condition: events of these days and the next one that are seen
-   */
-  sessions(firstDay: string, lastDay: string, isLookedAt: string): string
+  /** SQL condition: a row of `sessions` is of a chosen session. */
+  isOfChosen(around: Around): string
+  /** The same of rows on which sessions begin. */
+  isChosen(around: Around): string
+  /** SQL of a subselect of those that begin on some days: visitor, session, day. @param days condition over `day` */
+  sessions(days: string, around: Around): string
   /** SQL conditions: a page's path, an event's name is one of those wanted. Undefined where all are. */
   readonly isWantedPath: ((path: string) => string) | undefined
   readonly isWantedEvent: ((name: string) => string) | undefined
+}
+
+/** SQL conditions that hold for all days that are asked about, and the days before and after. */
+export interface Around {
+  /** Over `day`. */
+  readonly days: string
+  /** Over `events`: of these days, and seen. */
+  readonly events: string
 }
 
 /** @param origins sources with their media that the filter of channels chooses; undefined where there is none */
@@ -62,30 +74,65 @@ export function selectionOf(
       '(source,medium) IN (SELECT arrayJoin(arrayZip({channel_sources:Array(String)},{channel_media:Array(String)})))',
     )
   }
-  const byEvents = (Object.keys(eventColumns) as (keyof typeof eventColumns)[]).flatMap((name) => {
-    const [column, which] = eventColumns[name]
-    const matches = matcher(name, filters.get(name) ?? [])
-    return [false, true].flatMap((isNot) => {
-      const matched = matches(isNot)?.(column)
-      return matched === undefined ? [] : [{ condition: `${which} AND ${matched}`, isNot }]
+  const both = (name: FilterName) =>
+    [false, true].flatMap((isNot) => {
+      const matches = matcher(name, filters.get(name) ?? [])(isNot)
+      return matches === undefined ? [] : [{ matches, not: isNot ? 'NOT ' : '' }]
     })
+  const ofPaths = both('path').map(({ matches, not }) => ({ isThere: hasPage(matches), not }))
+  const ofEvents = (Object.keys(eventColumns) as (keyof typeof eventColumns)[]).flatMap((name) => {
+    const [column, which] = eventColumns[name]
+    return both(name).map(({ matches, not }) => ({ isThere: `${which} AND ${matches(column)}`, not }))
   })
+  /** Of a row with `begins`. */
+  const isChosen = (around: Around) =>
+    [
+      ...entry,
+      ...ofPaths.map(
+        ({ isThere, not }) =>
+          `${not}(${isThere} OR ${thisKey} IN (SELECT visitor,session,day FROM (${nextRows(around, isThere, 'is_there')}) WHERE is_there))`,
+      ),
+      ...ofEvents.map(({ isThere, not }) => `${not}${thisKey} IN (${daysOfEvents(around, isThere)})`),
+    ].join(' AND ')
   return {
     params,
     isWantedPath: matcher('path', filters.get('path') ?? [])(false),
     isWantedEvent: matcher('event', filters.get('event') ?? [])(false),
-    sessions(firstDay, lastDay, isLookedAt) {
-      const ofEvents = byEvents.map(({ condition, isNot }) => {
-        const days = `SELECT visitor,session,${localDay} AS day FROM events
-          WHERE ${inWorkspace} AND visitor!=0 AND ${isLookedAt} AND ${condition}`
-        const isThere = `(visitor,session,day) IN (SELECT visitor,session,arrayJoin([day,toUInt16(day-1)]) FROM (${days}))`
-        return isNot ? `NOT ${isThere}` : isThere
-      })
-      const conditions = [...entry, ...ofEvents].map((condition) => ` AND ${condition}`).join('')
-      return `SELECT visitor,session,day FROM sessions FINAL
-        WHERE ${inBuild} AND visitor!=0 AND begins=1 AND day>=${firstDay} AND day<=${lastDay}${conditions}`
-    },
+    isChosen,
+    isOfChosen: (around) =>
+      `(begins=1 AND ${isChosen(around)} OR begins=0 AND ${keyBefore} IN (SELECT visitor,session,day FROM sessions FINAL
+        PREWHERE ${thisKey} IN (SELECT ${keyBefore} FROM (${continued(around)})) WHERE ${inBuild} AND begins=1 AND ${isChosen(around)}))`,
+    sessions: (days, around) => `SELECT visitor,session,day FROM sessions FINAL
+      WHERE ${inBuild} AND visitor!=0 AND begins=1 AND ${days} AND ${isChosen(around)}`,
   }
+}
+
+const thisKey = '(visitor,session,day)'
+const keyBefore = '(visitor,session,toUInt16(day-1))'
+
+/**
+ * Keys of the second rows of sessions; without FINAL, so also of some that have been one. They narrow down what is read: columns
+ * of the sorting key alone may be looked at before the newest version of a row is chosen.
+ */
+function continued({ days }: Around): string {
+  return `SELECT visitor,session,day FROM sessions WHERE ${inBuild} AND visitor!=0 AND begins=0 AND ${days}`
+}
+
+/** SQL of a SELECT of second rows, under the day before: visitor, session, day, and a column. */
+export function nextRows(around: Around, value: string, name: string): string {
+  return `SELECT visitor,session,begin_day AS day,${name} FROM (SELECT visitor,session,toUInt16(day-1) AS begin_day,${value} AS ${name}
+    FROM sessions FINAL PREWHERE ${thisKey} IN (${continued(around)}) WHERE ${inBuild} AND begins=0)`
+}
+
+/** Days of events, and the days before. */
+function daysOfEvents({ events }: Around, which: string): string {
+  return `SELECT visitor,session,arrayJoin([day,toUInt16(day-1)]) FROM (SELECT visitor,session,${localDay} AS day FROM events
+    WHERE ${inWorkspace} AND visitor!=0 AND ${events} AND ${which})`
+}
+
+/** SQL condition over a row of `sessions`: it has a pageview of a page. */
+function hasPage(isPath: (path: string) => string): string {
+  return `arrayExists((kind,key,n)->kind=${cellKinds.page} AND n>0 AND ${isPath('key')},seen.kind,seen.key,seen.pageviews)`
 }
 
 /** Of a pattern of LIKE. */

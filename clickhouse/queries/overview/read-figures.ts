@@ -3,6 +3,7 @@ import type { IdRange } from '../../../schemas/event/id-ranges.ts'
 import type { Bucket } from '../../../schemas/time/time-range.ts'
 import { cellKinds } from '../../rollups/appearance.ts'
 import { composedStatement, type Reader } from '../reader.ts'
+import { areCountedByRow, countedFiguresSql, countedParams } from './counted-figures-sql.ts'
 import { type FigureName, figureNames, type PeriodSql, periodParams, seriesPeriod } from './figure-parts.ts'
 import { figuresSql, hourSeries, sampledPage } from './figures-sql.ts'
 
@@ -96,12 +97,18 @@ interface AnsweredRow {
 }
 type Row = AnsweredRow & Record<FigureName, number>
 
-export async function readFigures(ch: Reader, request: FiguresRequest): Promise<Figures> {
+/** With the pageviews and events of the day that the period before ends inside of, or without: `isCutCounted` says so. */
+export async function readFigures(ch: Reader, request: FiguresRequest): Promise<Figures & { isCutCounted: boolean }> {
   const { current, previous, bucketDays } = request
   const periods = [current, previous].filter((period) => period !== undefined)
+  if (areCountedByRow(periods)) {
+    const params = countedParams(periods)
+    const figures = await askFigures(ch, countedFiguresSql(periods, undefined), seriesPeriod, request, { params })
+    return { ...figures, isCutCounted: true }
+  }
   const isByHours = bucketDays === undefined
   const sql = figuresSql(periods, isByHours && current !== undefined ? [hourSeries()] : [])
-  return askFigures(ch, sql, isByHours ? seriesPeriod : 0, request)
+  return { ...(await askFigures(ch, sql, isByHours ? seriesPeriod : 0, request)), isCutCounted: false }
 }
 
 /**

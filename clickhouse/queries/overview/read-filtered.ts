@@ -8,8 +8,8 @@ import { dayMs, localDayAt } from '../../../schemas/time/time-zone.ts'
 import type { BoundSql } from '../../bound-sql.ts'
 import { idsIn, moment } from '../../rollups/event-sql.ts'
 import { composedStatement, type Reader } from '../reader.ts'
+import { countedFiguresSql, countedParams } from './counted-figures-sql.ts'
 import { inBuild, inWorkspace, seriesPeriod } from './figure-parts.ts'
-import { filteredFiguresSql, filteredParams } from './filtered-figures-sql.ts'
 import { askFigures, type Figures, type FiguresRequest } from './read-figures.ts'
 import { isOfChosen, type Selection, selectionOf } from './selection.ts'
 
@@ -61,14 +61,15 @@ interface Origin {
   readonly medium: string
 }
 
-export function readFilteredFigures(
+export async function readFilteredFigures(
   ch: Reader,
   request: FiguresRequest,
   { selection, calendar }: Chosen,
-): Promise<Figures> {
+): Promise<Figures & { isCutCounted: boolean }> {
   const periods = [request.current, request.previous].filter((period) => period !== undefined)
-  const params = { ...filteredParams(periods), ...calendar, ...selection.params }
-  return askFigures(ch, filteredFiguresSql(periods, selection), seriesPeriod, request, { params, settings: {} })
+  const params = { ...countedParams(periods), ...calendar, ...selection.params }
+  const sql = countedFiguresSql(periods, selection)
+  return { ...(await askFigures(ch, sql, seriesPeriod, request, { params, settings: {} })), isCutCounted: true }
 }
 
 export interface EventsRequest {

@@ -70,13 +70,13 @@ export async function readOverview(ch: Reader, request: OverviewRequest): Promis
   }
   const figures =
     chosen === undefined ? await readFigures(ch, figuresRequest) : await readFilteredFigures(ch, figuresRequest, chosen)
-  const { folded, sampledPages, ...shown } = figures
+  const { folded, sampledPages, isCutCounted, ...shown } = figures
   const end = pieces?.end ?? range.end
   const isCounted =
     chosen && isOfChosenSession(chosen, { build, folded, timezone, from: pieces?.start ?? range.start, to: end - 1 })
   const countsRequest = {
     ...{ workspaceId, build, current: range, previous, now, readableFrom },
-    cutBefore: chosen === undefined ? before?.cutEnd : undefined,
+    cutBefore: isCutCounted ? undefined : before?.cutEnd,
     ...{ botsReadableFrom: now - botRetentionDays * dayMs, folded },
   }
   const [{ cutBefore, ...counts }, details, recentEvents] = await Promise.all([

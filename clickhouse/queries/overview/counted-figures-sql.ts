@@ -1,6 +1,7 @@
 /**
- * The SQL of an overview's figures for chosen sessions. Who appeared first (`prev_day`) says nothing of a part of the sessions,
- * so distinct visitors and sessions are counted here. Held by test/property/overview-filters.test.ts.
+ * The SQL of an overview's figures that are counted row by row: those of chosen sessions, of which first appearances (`prev_day`)
+ * say nothing, and those of a day or less that begins inside of a local day, where this takes half of the time. Held by
+ * test/property/overview-filters.test.ts and overview.test.ts.
  *
  * A session's row counts by its `seen`; what a day that is cut, or an hour, has of pages and events is counted from `events`.
  * The period before has totals alone. When an appearance or an event was says which period it is of.
@@ -16,8 +17,11 @@ import { type Around, localDay, nextRows, type Selection } from './selection.ts'
 
 const { all, converting, page } = cellKinds
 
-/** @param periods the period, and the one before if it is asked for, of which totals are wanted */
-export function filteredFiguresSql(periods: readonly PeriodSql[], selection: Selection): string {
+/**
+ * @param periods the period, and the one before if it is asked for, of which totals are wanted
+ * @param selection undefined: all events count; periods have at most two local days each
+ */
+export function countedFiguresSql(periods: readonly PeriodSql[], selection: Selection | undefined): string {
   if (periods.length === 0) return composed([])
   const bucket = periods.some(({ hasDayBuckets }) => hasDayBuckets)
     ? 'toInt64(roundDown(day,{bucket_days:Array(UInt16)}))'
@@ -47,7 +51,7 @@ export function filteredFiguresSql(periods: readonly PeriodSql[], selection: Sel
  * Parameters beside `periodParams`: local days that have rows (`days`) and with those beside them (`days_around`); days whose pages
  * and events are counted from `events` (`counted_days`, by period), and those on which their sessions begin (`begin_days`).
  */
-export function filteredParams(periods: readonly PeriodSql[]): Record<string, unknown> {
+export function countedParams(periods: readonly PeriodSql[]): Record<string, unknown> {
   const days = periods.map(daysOf)
   const spans = countedSpans(periods)
   const values = {
@@ -96,6 +100,20 @@ function countedSpans(periods: readonly PeriodSql[]): CountedSpan[] {
   })
 }
 
+/**
+ * Whether periods are counted row by row where nothing is filtered: in buckets of hours, from inside a day. A session is a pair of
+ * visitor and id here, which holds for two days in a row and not where there is a day between.
+ */
+export function areCountedByRow(periods: readonly PeriodSql[]): boolean {
+  return (
+    periods.length > 0 &&
+    periods.every((period) => {
+      const { from, to } = daysOf(period)
+      return period.pieces.cutStart !== undefined && to - from <= 1 && !period.hasDayBuckets
+    })
+  )
+}
+
 const summed = ['begun', 'bounces', 'duration_ms', 'pageviews', 'events', 'conversions', 'samples'] as const
 const rowColumns = [
   ...(['kind', 'key', 'detail', 'day', 'at', 'period', 'visitor', 'session', 'begin_day', 'is_present'] as const),
@@ -113,8 +131,8 @@ function periodOf(at: string, periods: readonly PeriodSql[]): string {
 }
 
 /** Rows of the elements of `seen` of chosen sessions. */
-function sessionRows(periods: readonly PeriodSql[], selection: Selection): string {
-  const { isWantedPath, isWantedEvent } = selection
+function sessionRows(periods: readonly PeriodSql[], selection: Selection | undefined): string {
+  const { isWantedPath, isWantedEvent } = selection ?? {}
   const isCounted =
     countedSpans(periods).length === 0
       ? '1'
@@ -127,7 +145,7 @@ function sessionRows(periods: readonly PeriodSql[], selection: Selection): strin
   const columns = rowsOf({
     ...{ kind: 'kind', key: 'toString(key)', detail: 'toString(detail)', day: 'day', at: 'at', period: 'period' },
     ...{ visitor: 'visitor', session: 'session', begin_day: 'begin_day' },
-    is_present: `toUInt8((kind=${converting} OR sessions>0) AND ${isCounted})`,
+    is_present: `toUInt8(visitor!=0 AND (kind=${converting} OR sessions>0) AND ${isCounted})`,
     ...{ begun: 'begun', bounces: 'bounces', duration_ms: 'duration_ms', conversions: 'conversions' },
     pageviews: `if(${isCounted},${pageviews},0)`,
     events: `if(${isCounted},${events},0)`,
@@ -145,14 +163,15 @@ function sessionRows(periods: readonly PeriodSql[], selection: Selection): strin
 const seenColumns = ['kind', 'key', 'detail', 'after_ms', ...sumNames.filter((name) => name !== 'fresh')] as const
 
 /** Rows of chosen sessions, with what the day and the whole session have of wanted pageviews and events. */
-function sessionDays(periods: readonly PeriodSql[], selection: Selection): string {
-  const { isWantedPath, isWantedEvent } = selection
+function sessionDays(periods: readonly PeriodSql[], selection: Selection | undefined): string {
+  const { isWantedPath, isWantedEvent } = selection ?? {}
   const around = aroundOf(periods)
   const views =
     isWantedPath &&
     `arraySum((kind,key,n)->if(kind=${page} AND ${isWantedPath('key')},n,0),seen.kind,seen.key,seen.pageviews)`
   const seen = seenColumns.map((name) => `seen.${name} AS seen_${name}`)
-  const beginDay = 'if(begins=1,day,toUInt16(day-1)) AS begin_day'
+  const beginDay = `${selection ? 'if(begins=1,day,toUInt16(day-1))' : 'toUInt16(0)'} AS begin_day`
+  const isChosen = selection ? ` AND visitor!=0 AND ${selection.isOfChosen(around)}` : ''
   const columns = [
     'visitor',
     'session',
@@ -163,7 +182,7 @@ function sessionDays(periods: readonly PeriodSql[], selection: Selection): strin
     ...(views ? [`${views} AS day_views`] : []),
   ]
   const rows = `SELECT ${columns.join(',')} FROM sessions FINAL
-    WHERE ${inBuild} AND visitor!=0 AND day IN {days:Array(UInt16)} AND ${selection.isOfChosen(around)}`
+    WHERE ${inBuild} AND day IN {days:Array(UInt16)}${isChosen}`
   const joins = [
     ...(views ? [nextRows(around, views, 'next_views')] : []),
     ...(isWantedEvent ? [wantedEvents(around, isWantedEvent)] : []),
@@ -179,29 +198,32 @@ function wantedEvents({ events }: Around, isWanted: (name: string) => string): s
 }
 
 /** Rows of the events that are counted one by one. */
-function eventRows(periods: readonly PeriodSql[], selection: Selection): string {
-  const { isWantedPath, isWantedEvent } = selection
-  const sessions = selection.sessions('day IN {begin_days:Array(UInt16)}', aroundOf(periods))
+function eventRows(periods: readonly PeriodSql[], selection: Selection | undefined): string {
+  const { isWantedPath, isWantedEvent } = selection ?? {}
+  const sessions = selection?.sessions('day IN {begin_days:Array(UInt16)}', aroundOf(periods))
   const isView = "event_kind='pageview'"
   const columns = rowsOf({
     ...{ kind: 'of.1', key: 'of.2', detail: "''", day: 'day', at: 'at', period: periodOf('at', periods) },
     ...{ visitor: 'visitor', session: 'session', begin_day: 'begin_day' },
-    is_present: `toUInt8(of.1!=${page} OR ${isView})`,
+    is_present: `toUInt8(visitor!=0 AND (of.1!=${page} OR ${isView}))`,
     ...{ begun: '0', bounces: '0', duration_ms: '0', conversions: '0' },
     pageviews: `(of.1!=${converting} AND ${isView}${isWantedPath ? ` AND ${isWantedPath('path')}` : ''})`,
     events: `(of.1=${all}${isWantedEvent ? ` AND ${isWantedEvent('name')}` : ''})`,
     samples: `(of.1=${page} AND is_sample)`,
   })
-  const keys = `arrayConcat([(${all},'')],if(kind='conversion',[(${converting},'')],[]),if(kind='pageview' OR ${isSample},[(${page},toString(path))],[]))`
+  const keys = `arrayConcat([(${all},'')],if(kind='conversion' AND visitor!=0,[(${converting},'')],[]),if(kind='pageview' OR ${isSample},[(${page},toString(path))],[]))`
   const spans = countedSpans(periods).map(
     (_, at) => `(occurred_at>=${moment(`counted_from_${at}`)} AND occurred_at<${moment(`counted_to_${at}`)})`,
   )
+  const beginDay = sessions
+    ? `multiIf((visitor,session,day) IN (${sessions}),day,(visitor,session,toUInt16(day-1)) IN (${sessions}),toUInt16(day-1),toUInt16(0))`
+    : 'toUInt16(0)'
   const totalsAlone = periods.every(({ wanted }) => wanted === 'totals')
   return `SELECT ${columns} FROM (
       SELECT visitor,session,kind AS event_kind,toString(path) AS path,toString(event_name) AS name,${isSample} AS is_sample,
-        ${eventMs} AS at,${localDay} AS day,arrayJoin(${keys}) AS of,
-        multiIf((visitor,session,day) IN (${sessions}),day,(visitor,session,toUInt16(day-1)) IN (${sessions}),toUInt16(day-1),toUInt16(0)) AS begin_day
-      FROM events WHERE ${inWorkspace} AND visitor!=0 AND ${isFolded} AND (${spans.join(' OR ')}) AND begin_day!=0)
+        ${eventMs} AS at,${selection ? localDay : 'toUInt16(0)'} AS day,arrayJoin(${keys}) AS of,
+        ${beginDay} AS begin_day
+      FROM events WHERE ${inWorkspace} AND ${isFolded} AND (${spans.join(' OR ')})${sessions ? ' AND visitor!=0 AND begin_day!=0' : ''})
     WHERE ${totalsAlone ? `of.1!=${page}` : `period=0 OR of.1!=${page}`}`
 }
 

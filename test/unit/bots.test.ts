@@ -62,6 +62,7 @@ describe('a user agent on the tracking endpoint', () => {
   test('of a bot makes its event a visit of the bot, and no visitor', () => {
     const visit = botVisitOf(
       {
+        event_name: 'pageview',
         url: 'https://example.com/a?gclid=secret',
         referrer: 'https://other.example/',
         client_event_id: 'c',
@@ -87,6 +88,20 @@ describe('a user agent on the tracking endpoint', () => {
     expect(visit.ip_hash).toBe(botVisitOf({ ip: '192.0.2.9' }, { sender: { userAgent: googlebot } }).ip_hash)
   })
 })
+
+test.each([
+  [{ event_name: 'pageview' }, 'track'],
+  [{ event_name: 'pageview', event_type: 'track' }, 'track'],
+  [{ event_name: 'pageview', event_type: 'conversion' }, 'track_event'],
+  [{ event_name: 'web_vital' }, 'track_event'],
+  [{ event_name: 'page_leave' }, 'track_event'],
+  [{ event_name: 'signup' }, 'track_event'],
+] as const)(
+  'a page that a crawler loads with its script is one visit, by its page view alone: %j',
+  (event, reporter) => {
+    expect(botVisitOf({ ...event }, { sender: { userAgent: googlebot } }).reported_by).toBe(botReporters[reporter])
+  },
+)
 
 describe('a user agent on a short link', () => {
   test.each([

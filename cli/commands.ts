@@ -29,6 +29,7 @@ import { importRates } from './commands/revenue-rates.ts'
 import { seed } from './commands/seed.ts'
 import { rotateTrackingKey } from './commands/tracking-key-rotate.ts'
 import { createWorkspaceWithKeys } from './commands/workspace-create.ts'
+import { deleteWorkspace } from './commands/workspace-delete.ts'
 import { listAllWorkspaces } from './commands/workspace-list.ts'
 import { setWorkspace } from './commands/workspace-set.ts'
 
@@ -36,6 +37,7 @@ export const commands: readonly Command[] = [
   createWorkspaceWithKeys,
   listAllWorkspaces,
   setWorkspace,
+  deleteWorkspace,
   setPlanOfWorkspace,
   makeOwnerLink,
   setPassword,

@@ -5,6 +5,8 @@ export const pipelineQueue = 'pipeline'
 
 /** What each job is given. A job is idempotent and finds its work in the stores: what it is given only narrows it. */
 export interface JobInputs {
+  /** Deletes what is left of workspaces that somebody had deleted. */
+  'delete-workspaces': Record<string, never>
   /** Deletes what is past its retention. */
   'expire-data': Record<string, never>
   /** Deletes old records of deliveries to webhooks, and the events that they told of. */

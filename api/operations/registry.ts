@@ -17,6 +17,7 @@ import { listPeople } from './people/list-people.ts'
 import { readJourney } from './people/read-journey.ts'
 import { archivePost } from './posts/archive-post.ts'
 import { createPost } from './posts/create-post.ts'
+import { deletePost } from './posts/delete-post.ts'
 import { getPost } from './posts/get-post.ts'
 import { listPosts } from './posts/list-posts.ts'
 import { previewPost } from './posts/preview-post.ts'
@@ -57,6 +58,7 @@ export const operations: readonly Operation[] = [
   reschedulePost,
   unschedulePost,
   archivePost,
+  deletePost,
   readAnalyticsOverview,
   readAnalyticsBreakdown,
   readBotAnalytics,

@@ -98,8 +98,10 @@ async function record(
   const parsed = parseJsonBody(body)
   if (!parsed.ok) throw parsed.status === 400 ? problem('body_unparsable') : invalid(parsed.detail)
   const { workspace_id: workspaceId } = connection
-  const { timezone } = (await readWorkspace(pg, workspaceId))!
-  const read = readers[provider](parsed.value, timezone)
+  const workspace = await readWorkspace(pg, workspaceId)
+  // It is being deleted.
+  if (workspace === null) throw problem('revenue_connection_not_found')
+  const read = readers[provider](parsed.value, workspace.timezone)
   if (!read.ok) throw invalid(read.errors)
   const facts = read.value
   if (facts !== undefined) await pg.transaction((tx) => recordRevenue(tx, { workspaceId, provider, now }, facts))

@@ -1,18 +1,18 @@
-import { verifyAuditChain } from '../../postgres/tables/audit.ts'
-import { listWorkspaces } from '../../postgres/tables/workspaces.ts'
+import { listAuditedWorkspaces, verifyAuditChain } from '../../postgres/tables/audit.ts'
 import { auditVerifyDeadlineMs } from '../../schemas/limits/api-limits.ts'
-import { defineCommand } from '../command.ts'
+import { CommandFailed, defineCommand } from '../command.ts'
 import { table } from '../table.ts'
 
 export const verifyAudit = defineCommand({
   name: 'audit verify',
   summary: 'Compute the chain of audit events anew, and name the first row of each workspace that was changed.',
-  options: { workspace: { value: 'ID', meaning: 'The workspace; without it all of them.' } },
+  options: { workspace: { value: 'ID', meaning: 'The workspace, also a deleted one; without it all of them.' } },
   async run({ options, installation }) {
     const id = options.id('workspace')
     const pg = installation.postgres()
-    const ids =
-      id === undefined ? (await listWorkspaces(pg)).map((one) => one.id) : [(await installation.workspace(id)).id]
+    const chained = await listAuditedWorkspaces(pg)
+    if (id !== undefined && !chained.includes(id)) throw new CommandFailed(`there is no workspace ${id}`)
+    const ids = id === undefined ? chained : [id]
     const chains = []
     for (const workspaceId of ids) {
       const { rows, firstBroken, isCut } = await verifyAuditChain(pg, workspaceId, auditVerifyDeadlineMs)

@@ -1,6 +1,6 @@
 /**
  * Crawler visits of a range. For whole quarters of an hour and whole days, the SQL repeats the expressions of the table's
- * projections (migrations/0004_bot_visit_sums.sql), so ClickHouse reads sums instead of rows. Both ends of the range are
+ * projections (migrations/0008_bot_events.sql), so ClickHouse reads sums instead of rows. Both ends of the range are
  * read as rows. A part without projections gives the same figures, more slowly.
  */
 
@@ -48,6 +48,9 @@ export interface BotReport {
   readonly bots: readonly VisitingBot[]
   readonly pages: readonly VisitedPage[]
 }
+
+/** Not so: what a crawler's script sent beside a page view. */
+export const isVisit = "reported_by!='track_event'"
 
 const quarterMs = 900_000
 /** Half of a statement's memory limit: beyond it, groups spill to the disk. */
@@ -197,7 +200,7 @@ const byDays: Unit = {
 function united({ isWhole }: Unit, keys: string, values: string, condition = '1'): string {
   const names = keys.replace(/^.* AS (\w+)/, '$1')
   const of = (where: string) =>
-    `SELECT ${keys}, ${values} FROM bot_visits WHERE ${where} AND ${condition} GROUP BY ${names}`
+    `SELECT ${keys}, ${values} FROM bot_visits WHERE ${where} AND ${isVisit} AND ${condition} GROUP BY ${names}`
   const ends = `workspace_id = {workspace:UInt32} AND (${between('from', 'head_to')} OR ${between('tail_from', 'to')})`
   return `${of(`workspace_id = {workspace:UInt32} AND ${isWhole}`)} UNION ALL ${of(ends)}`
 }

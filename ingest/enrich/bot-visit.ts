@@ -1,14 +1,17 @@
 /** The row of a crawler's visit, whichever endpoint told of it. */
 import { emptyBotVisitRow } from '../../schemas/event/empty-row.ts'
+import type { TrackEvent } from '../../schemas/event/event.ts'
 import {
   type BotVisitRow,
   botCategories,
   botReporters,
   botVerified,
+  kinds,
   verificationMethods,
 } from '../../schemas/event/row.ts'
 import type { Bot } from '../../schemas/reference/known-bots.ts'
 import type { AddressHash } from './address-hash.ts'
+import { kindOf } from './copy-fields.ts'
 import type { Facts } from './facts.ts'
 import { keptReferrer, makePageUrl, namedPath, readPageUrl, rooted } from './page-url.ts'
 
@@ -39,6 +42,11 @@ export function fillBot(row: BotVisitRow, { name, operator, category }: Bot): vo
   row.category = botCategories[category]
 }
 
+/** A page that is loaded once is one visit, however many events its script sends. */
+function isPageview(event: TrackEvent): boolean {
+  return kindOf(event) === kinds.pageview
+}
+
 /** Fills `row` from an event of the tracking endpoint that a bot sent: its time is in the event's own row already. */
 export function fillFromEvent(
   row: BotVisitRow,
@@ -49,7 +57,7 @@ export function fillFromEvent(
   row.workspace_id = workspace.id
   row.occurred_at = own.occurred_at
   row.received_at = own.received_at
-  row.reported_by = botReporters.track
+  row.reported_by = isPageview(event) ? botReporters.track : botReporters.track_event
   row.client_event_id = event.client_event_id ?? ''
   row.user_agent = agent.text.toWellFormed()
   row.ip_hash = hash(workspace.id, event.ip || sender.address, sender.receivedAt)

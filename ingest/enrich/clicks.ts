@@ -54,15 +54,15 @@ export function makeClickReader({ salts, countries }: ClickReaderOptions): Click
       row.referrer = keptReferrer(request.referrer.slice(0, urlLengthMax).toWellFormed())
       row.browser = agent.browser
       row.os = agent.os
-      row.bot_name = agent.bot?.name ?? ''
+      row.bot_name = agent.program?.name ?? ''
       return row
     },
   }
 }
 
-/** A bot is one whatever its method, and so is what makes a preview. */
-function kindOf({ bot }: Agent, { isHead, isPrefetch }: LinkRequest): number {
-  if (bot !== null) return bot.category === 'social_preview' ? linkClickKinds.preview : linkClickKinds.bot
+/** A program is one whatever its method, and so is what makes a preview. */
+function kindOf({ program }: Agent, { isHead, isPrefetch }: LinkRequest): number {
+  if (program !== null) return program.category === 'social_preview' ? linkClickKinds.preview : linkClickKinds.bot
   if (isPrefetch) return linkClickKinds.prefetch
   return isHead ? linkClickKinds.head : linkClickKinds.click
 }

@@ -12,18 +12,23 @@ const kindNumbers: ReadonlyMap<string, number> = new Map(Object.entries(kindByEv
 
 /** Takes workspace, type and kind, and the fields that are stored as they were sent. */
 export function copyFields({ event, workspace, row }: Facts): Verdict {
-  const type: EventType = event.event_type ?? 'track'
   row.workspace_id = workspace.id
-  row.event_type = typeNumbers.get(type)!
-  row.kind = kindOf(type, event)
+  row.event_type = typeNumbers.get(typeOf(event))!
+  row.kind = kindOf(event)
   copySent(row, event)
   return undefined
 }
 
-function kindOf(type: EventType, { event_name: name }: TrackEvent): number {
+/** One of `kinds`. */
+export function kindOf(event: TrackEvent): number {
+  const type = typeOf(event)
   if (type === 'conversion') return kinds.conversion
   if (type === 'identify') return kinds.identify
-  return kindNumbers.get(name) ?? kinds.custom
+  return kindNumbers.get(event.event_name) ?? kinds.custom
+}
+
+function typeOf({ event_type }: TrackEvent): EventType {
+  return event_type ?? 'track'
 }
 
 /** A loop costs no more than a line for each field: both were measured. */

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache'
 import { devices } from '../../schemas/event/row.ts'
 import { agentCacheMax, userAgentLengthMax } from '../../schemas/limits/core-limits.ts'
 import { androidApps, browserMarks, markIn, otherDevices, systemMarks } from '../../schemas/reference/agent-marks.ts'
-import { describeBot, isBotAgent } from '../../schemas/reference/bots.ts'
+import { isBotAgent, programOf } from '../../schemas/reference/bots.ts'
 import type { Bot } from '../../schemas/reference/known-bots.ts'
 
 export interface Agent {
@@ -12,6 +12,8 @@ export interface Agent {
   readonly text: string
   /** Null for people and for HTTP libraries. */
   readonly bot: Bot | null
+  /** A bot or an HTTP library: what nobody reads pages with. Null for browsers. */
+  readonly program: Bot | null
   /** One of `devices`. */
   readonly device: number
   /** Empty when unknown. */
@@ -20,7 +22,14 @@ export interface Agent {
 }
 
 /** Of a request without a user agent. */
-export const noAgent: Agent = { text: '', bot: null, device: devices.unknown, browser: '', os: '' }
+export const noAgent: Agent = {
+  text: '',
+  bot: null,
+  program: programOf(''),
+  device: devices.unknown,
+  browser: '',
+  os: '',
+}
 
 export function makeUserAgents(): (text: string) => Agent {
   const known = new LRUCache<string, Agent>({ max: agentCacheMax })
@@ -40,12 +49,14 @@ export function makeUserAgents(): (text: string) => Agent {
 }
 
 function describe(text: string): Agent {
-  if (isBotAgent(text)) return { text, bot: describeBot(text), device: devices.unknown, browser: '', os: '' }
+  const program = programOf(text)
+  if (isBotAgent(text)) return { text, bot: program, program, device: devices.unknown, browser: '', os: '' }
   const { browser, os, platform } = Bowser.parse(text)
   const system = markIn(systemMarks, text) ?? os.name ?? ''
   return {
     text,
     bot: null,
+    program,
     device: deviceOf(text, platform.type, system),
     browser: browserOf(text, browser.name ?? '', system),
     os: system,

@@ -21,6 +21,7 @@ export interface LinkRow {
   readonly id: number
   readonly workspace_id: number
   readonly post_id: number | null
+  /** Empty: the link is gone. */
   readonly tracking_url: string
   readonly updated_at: Date
 }
@@ -93,11 +94,16 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
 
   async function readChanges(since: Date): Promise<void> {
     const rows = await options.listChanged(since, max)
-    for (const row of rows.toReversed()) if (links.peek(row.attribution_key)?.url !== row.tracking_url) take(row)
+    let isAnyGone = false
+    for (const row of rows.toReversed()) {
+      if (row.tracking_url === '') isAnyGone = links.delete(row.attribution_key) || isAnyGone
+      else if (links.peek(row.attribution_key)?.url !== row.tracking_url) take(row)
+    }
     readThrough = rows[0]?.updated_at ?? readThrough
     const lines = linesOf(unsaved)
     unsaved.clear()
-    await copy.add(lines)
+    // A copy has lines of what is there: without one of what is gone it is written anew.
+    await (isAnyGone ? copy.writeAll() : copy.add(lines))
   }
 
   /** Of those that are still in the table. */

@@ -1,5 +1,6 @@
 /** Every job that there is. A new one is a file in `jobs/`, a line here and one in schemas/jobs.ts. */
 
+import { deleteWorkspaces } from '../retention/delete-workspaces.ts'
 import { expireData } from '../retention/expire-data.ts'
 import { expireDeliveries } from '../retention/expire-deliveries.ts'
 import { expireIdempotency } from '../retention/expire-idempotency.ts'
@@ -7,6 +8,7 @@ import { expireSalts } from '../retention/expire-salts.ts'
 import type { Jobs } from './job.ts'
 
 export const jobs: Jobs = {
+  'delete-workspaces': (context) => deleteWorkspaces(context),
   'expire-data': expireData,
   'expire-deliveries': expireDeliveries,
   'expire-idempotency': expireIdempotency,

@@ -23,6 +23,7 @@ const minute = 60_000
 
 export function schedulesOf({ retentionSweepMinutes }: Pick<Config, 'retentionSweepMinutes'>): Schedule[] {
   return [
+    { job: 'delete-workspaces', everyMs: minute },
     { job: 'expire-data', everyMs: retentionSweepMinutes * minute },
     { job: 'expire-deliveries', everyMs: 60 * minute },
     { job: 'expire-idempotency', everyMs: idempotencySweepMs },

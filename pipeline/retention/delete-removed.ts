@@ -18,25 +18,42 @@ const deadlineMs = 60 * 60_000
 /** @returns rows of ClickHouse, versions that were replaced included */
 export async function deleteRemoved({ pg, ch, signal }: Pick<JobContext, 'pg' | 'ch' | 'signal'>): Promise<number> {
   const known = await readKnownWorkspaces(pg)
-  if (known.ids.length === 0) return 0
+  const { ids, deleted, last } = known
+  // Without any workspace, only those are known to be gone that somebody had deleted.
+  if (ids.length === 0 && deleted.length === 0) return 0
+  const condition =
+    ids.length === 0
+      ? 'workspace_id IN {deleted:Array(UInt32)}'
+      : 'workspace_id NOT IN {ids:Array(UInt32)} AND workspace_id BETWEEN 1 AND {last:UInt32}'
   let rows = 0
   for (const table of clickhouseTables) {
     signal.throwIfAborted()
-    rows += await deleteOf(ch, table, known)
+    rows += await deleteWhere(ch, table, condition, { ids, deleted, last })
   }
   await deleteRowsOfRemoved(pg, known)
   return rows
 }
 
-async function deleteOf(
+export async function deleteClickHouseRowsOf(
+  ch: Pick<ClickHouse, 'query' | 'command'>,
+  workspaceId: number,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const table of clickhouseTables) {
+    signal.throwIfAborted()
+    await deleteWhere(ch, table, 'workspace_id = {workspace:UInt32}', { workspace: workspaceId })
+  }
+}
+
+async function deleteWhere(
   ch: Pick<ClickHouse, 'query' | 'command'>,
   table: (typeof clickhouseTables)[number],
-  { ids, last }: { readonly ids: readonly number[]; readonly last: number },
+  condition: string,
+  params: Record<string, number | readonly number[]>,
 ): Promise<number> {
   const removed = await ch.query<{ id: number; rows: number }>(
-    `SELECT workspace_id AS id, count() AS rows FROM ${table}
-     WHERE workspace_id NOT IN {ids:Array(UInt32)} AND workspace_id BETWEEN 1 AND {last:UInt32} GROUP BY id`,
-    { ids, last },
+    `SELECT workspace_id AS id, count() AS rows FROM ${table} WHERE ${condition} GROUP BY id`,
+    params,
     { isLong: true, deadlineMs },
   )
   if (removed.length === 0) return 0

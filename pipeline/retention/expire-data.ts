@@ -45,8 +45,8 @@ export async function expireData(context: JobContext): Promise<void> {
     }
     const rows = await deleteExpiredDays(context, groups)
     log.info({ rows }, 'deleted rows derived from expired days')
-    log.info({ rows: await deleteRemoved(context) }, 'deleted rows of workspaces that are gone')
   }
+  log.info({ rows: await deleteRemoved(context) }, 'deleted rows of workspaces that are gone')
 
   const visits = await days.dropDays('bot_visits', expiryOf(botRetentionDays, now))
   metrics.rowsExpired('bot_visits', visits)

@@ -88,6 +88,14 @@ export interface ChainVerdict {
   readonly isCut: boolean
 }
 
+/** Workspaces that are there or have a chain, which stays when they are deleted. */
+export async function listAuditedWorkspaces(q: Queryable): Promise<number[]> {
+  const rows = await q.query<{ id: number }>(
+    'SELECT id FROM workspaces UNION SELECT workspace_id FROM audit_heads ORDER BY 1',
+  )
+  return rows.map(({ id }) => id)
+}
+
 /** Recomputes the workspace's chain. */
 export async function verifyAuditChain(q: Queryable, workspaceId: number, deadlineMs: number): Promise<ChainVerdict> {
   const [verdict] = await q.query<ChainVerdict>(

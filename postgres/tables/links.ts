@@ -147,7 +147,7 @@ export async function hasLinkTargets(
   return row!
 }
 
-/** What a redirect needs to know of a link. */
+/** What a redirect needs to know of a link. One of a workspace that is being deleted has an empty `tracking_url`, and is found only among what changed. */
 export interface Redirect
   extends Pick<TrackedLink, 'id' | 'attribution_key' | 'post_id' | 'tracking_url' | 'updated_at'> {
   readonly workspace_id: number
@@ -169,7 +169,7 @@ export async function listRedirects(
   const redirects = await readWithin<Redirect & { readonly changed: string }>(limit, bytesMax, (rowsMax, last) =>
     q.query(
       `SELECT ${redirectColumns}, updated_at::text AS changed FROM links
-       WHERE ($1::timestamptz IS NULL OR updated_at >= $1)
+       WHERE (($1::timestamptz IS NULL AND tracking_url <> '') OR updated_at >= $1)
          AND ($2::timestamptz IS NULL OR (updated_at, id) < ($2::timestamptz, $3::bigint))
        ORDER BY updated_at DESC, id DESC LIMIT $4`,
       [since, last?.changed ?? null, last?.id ?? null, rowsMax],
@@ -179,11 +179,16 @@ export async function listRedirects(
 }
 
 export async function findRedirectOfId(q: Queryable, id: number): Promise<Redirect | null> {
-  const [row] = await q.query<Redirect>(`SELECT ${redirectColumns} FROM links WHERE id = $1`, [id])
+  const [row] = await q.query<Redirect>(`SELECT ${redirectColumns} FROM links WHERE id = $1 AND tracking_url <> ''`, [
+    id,
+  ])
   return row ?? null
 }
 
 export async function findRedirect(q: Queryable, key: string): Promise<Redirect | null> {
-  const [row] = await q.query<Redirect>(`SELECT ${redirectColumns} FROM links WHERE attribution_key = $1`, [key])
+  const [row] = await q.query<Redirect>(
+    `SELECT ${redirectColumns} FROM links WHERE attribution_key = $1 AND tracking_url <> ''`,
+    [key],
+  )
   return row ?? null
 }

@@ -182,6 +182,13 @@ export async function markPostArchived(tx: Queryable, id: number): Promise<void>
   await endWaiting(tx, id)
 }
 
+/** With its targets; its links stay, without a post. Of a post of which nothing is being published. */
+export async function deletePost(tx: Queryable, id: number): Promise<void> {
+  await tx.query('UPDATE links SET post_id = NULL, updated_at = now() WHERE post_id = $1', [id])
+  for (const table of ['post_media', 'post_targets']) await tx.query(`DELETE FROM ${table} WHERE post_id = $1`, [id])
+  await tx.query('DELETE FROM posts WHERE id = $1', [id])
+}
+
 async function endWaiting(tx: Queryable, postId: number): Promise<void> {
   await tx.query(`UPDATE post_targets SET status = 'draft' WHERE post_id = $1 AND status = 'scheduled'`, [postId])
 }

@@ -78,10 +78,13 @@ export async function holdOwner(
   return owner ?? null
 }
 
+/** One whose deletion was asked for is as if it were gone. */
+const isKept = 'NOT EXISTS (SELECT FROM workspace_deletions d WHERE d.workspace_id = w.id)'
+
 /** Oldest first. */
 export function listWorkspaces(q: Queryable): Promise<Workspace[]> {
   return q.query<Workspace>(
-    `SELECT ${workspaceColumns} FROM workspaces w JOIN owners o ON o.id = w.owner_id ORDER BY w.id`,
+    `SELECT ${workspaceColumns} FROM workspaces w JOIN owners o ON o.id = w.owner_id WHERE ${isKept} ORDER BY w.id`,
   )
 }
 
@@ -96,7 +99,7 @@ export function listWorkspacesOf(q: Queryable, ownerId: number): Promise<Pick<Wo
 
 export async function readWorkspace(q: Queryable, id: number): Promise<Workspace | null> {
   const [workspace] = await q.query<Workspace>(
-    `SELECT ${workspaceColumns} FROM workspaces w JOIN owners o ON o.id = w.owner_id WHERE w.id = $1`,
+    `SELECT ${workspaceColumns} FROM workspaces w JOIN owners o ON o.id = w.owner_id WHERE w.id = $1 AND ${isKept}`,
     [id],
   )
   return workspace ?? null

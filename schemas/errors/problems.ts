@@ -36,6 +36,10 @@ export const problems = {
   post_not_schedulable: { status: 409, detail: 'Only draft and failed posts can be scheduled' },
   post_not_reschedulable: { status: 409, detail: 'Only scheduled and failed posts can be rescheduled' },
   post_not_unschedulable: { status: 409, detail: 'Only scheduled posts can be unscheduled' },
+  post_not_deletable: {
+    status: 409,
+    detail: 'Only posts of which nothing is published or being published can be deleted',
+  },
   post_not_archivable: { status: 409, detail: 'Only draft, scheduled and failed posts can be archived' },
   post_target_published: {
     status: 409,

@@ -183,4 +183,5 @@ export const botCategories = {
 export type BotCategory = keyof typeof botCategories
 export const botVerified = { no: 0, yes: 1, unknown: 255 } as const
 export const verificationMethods = { none: 0, ip_range: 1, reverse_dns: 2 } as const
-export const botReporters = { track: 1, bots_endpoint: 2 } as const
+/** Who told of a visit. `track_event` is no visit: an event beside a page view, by a crawler that runs the page's script. */
+export const botReporters = { track: 1, bots_endpoint: 2, track_event: 3 } as const

@@ -188,6 +188,8 @@ export const linkClickBytesMax = 16 * KiB
 
 /** Tracking keys: how often the table is polled besides notifications, and how long "no such key" is cached. */
 export const keyPollMs = 5 * second
+/** Rows of a deleted workspace stay until every node has read, by polling at the latest, that its keys and links are gone. */
+export const workspaceDeletionGraceMs = 2 * keyPollMs
 export const unknownKeyCacheMs = 2 * second
 export const unknownKeyCacheMax = 10_000
 

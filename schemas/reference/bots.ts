@@ -53,6 +53,15 @@ export function isBotAgent(userAgent: string): boolean {
   return isNamedByIsbot(userAgent) || (userAgent.startsWith('Mozilla/') && namedBotOf(userAgent) !== null)
 }
 
+/**
+ * The program that a user agent names where nobody reads pages with it: a bot, an HTTP library or a server's product. An empty
+ * one is a program's too, because every browser names itself. Null for browsers. It judges visits, which no server's event is.
+ */
+export function programOf(userAgent: string): Bot | null {
+  const isProgram = userAgent === '' || isBotAgent(userAgent) || libraries.test(userAgent) || isbot(userAgent)
+  return isProgram ? describeBot(userAgent) : null
+}
+
 /** Patterns of isbot that say no more than "an HTTP library", "a product with a version" or "a browser with an extension". */
 export const patternsLeftOut: readonly string[] = [
   '(?<!lib)http',

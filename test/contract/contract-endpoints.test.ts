@@ -16,6 +16,7 @@ const added = [
   'DELETE /v1/webhooks/{webhook_id}',
   'POST /v1/webhooks/{webhook_id}/test',
   'POST /v1/webhooks/deliveries/{delivery_id}/redeliver',
+  'DELETE /v1/posts/{post_id}',
   'GET /v1/links/{link_id}',
   'POST /v1/links/{link_id}/archive',
   'POST /v1/links/{link_id}/unarchive',

@@ -76,7 +76,7 @@ test('it is the same under the path of the root of short links', async () => {
   expect((await follow(link.attribution_key, {}, 'GET', '/to')).header('Location')).toBe(link.tracking_url)
 })
 
-test('HEAD, bots, previews and prefetches are redirected, and kept apart from people’s clicks', async () => {
+test('HEAD, bots, HTTP libraries, previews and prefetches are redirected, and kept apart from people’s clicks', async () => {
   const link = await makeLink()
   const { attribution_key: key } = link
   const ask = [
@@ -89,13 +89,17 @@ test('HEAD, bots, previews and prefetches are redirected, and kept apart from pe
       { 'User-Agent': 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)' },
       'HEAD',
     ),
+    await follow(key, { 'User-Agent': 'curl/8.5.0' }),
+    await follow(key, { 'User-Agent': '' }, 'HEAD'),
     await follow(key),
     await follow(key, { 'X-Forwarded-For': '192.0.2.1' }),
   ]
   for (const { status, header } of ask) expect([status, header('Location')]).toEqual([302, link.tracking_url])
   const rows = await clicksOf(link)
-  const kinds = ['head', 'prefetch', 'prefetch', 'preview', 'bot', 'click', 'click']
+  const kinds = ['head', 'prefetch', 'prefetch', 'preview', 'bot', 'bot', 'bot', 'click', 'click']
   expect(rows.map(({ kind }) => kind)).toEqual(kinds)
+  const names = rows.map((row) => row['bot_name'])
+  expect(names).toEqual(['', '', '', 'facebookexternalhit', 'Googlebot', 'curl', 'Unknown', '', ''])
   // The same browser at the same address is one visitor; no proxy is trusted here.
   expect(new Set(rows.slice(-2).map(({ visitor }) => visitor)).size).toBe(1)
 })

@@ -106,7 +106,7 @@ test("a restart leaves the schedules to their time: a job that ran isn't run aga
   const queue = openQueue()
   const schedules = async () => (await queue.getJobSchedulers()).map(({ key, next }) => ({ key, next }))
   const before = await schedules()
-  expect(before).toHaveLength(4)
+  expect(before).toHaveLength(5)
   await insertOldEvent()
   const pipeline = await startPipeline()
   // Said after the first sweep of the schedules.
@@ -127,7 +127,7 @@ test('an emptied Redis has its schedules back, and jobs run on', async () => {
   await eventually(async () => (await oldEvents()) === 0, 50_000)
   const queue = openQueue()
   const keys = async () => (await queue.getJobSchedulers()).map(({ key }) => key).sort()
-  const expected = ['expire-data', 'expire-deliveries', 'expire-idempotency', 'expire-salts']
+  const expected = ['delete-workspaces', 'expire-data', 'expire-deliveries', 'expire-idempotency', 'expire-salts']
   await eventually(async () => (await keys()).join() === expected.join(), 50_000)
   await queue.close()
 })

@@ -31,7 +31,7 @@ const enumMaxima: Record<string, number> = {
   metric: 4,
   category: 11,
   verification_method: 2,
-  reported_by: 2,
+  reported_by: 3,
 }
 const enumsFromOne = new Set(['event_type', 'kind', 'category', 'reported_by'])
 

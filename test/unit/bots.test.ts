@@ -5,7 +5,7 @@ import type { Sender } from '../../ingest/outcome.ts'
 import { makeBotVerifier } from '../../ingest/verify/verify-bot.ts'
 import type { BotsBody } from '../../schemas/event/event.ts'
 import { type BotVisitRow, botCategories, botReporters, botVerified, noCountry } from '../../schemas/event/row.ts'
-import { describeBot, isBotAgent, patternsLeftOut } from '../../schemas/reference/bots.ts'
+import { describeBot, isBotAgent, patternsLeftOut, programOf } from '../../schemas/reference/bots.ts'
 import { botVisitOf, chrome, enrich, now, salts } from '../support/enriching.ts'
 
 const googlebot = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)'
@@ -62,6 +62,7 @@ describe('a user agent on the tracking endpoint', () => {
   test('of a bot makes its event a visit of the bot, and no visitor', () => {
     const visit = botVisitOf(
       {
+        event_name: 'pageview',
         url: 'https://example.com/a?gclid=secret',
         referrer: 'https://other.example/',
         client_event_id: 'c',
@@ -85,6 +86,57 @@ describe('a user agent on the tracking endpoint', () => {
       operator: 'Google',
     })
     expect(visit.ip_hash).toBe(botVisitOf({ ip: '192.0.2.9' }, { sender: { userAgent: googlebot } }).ip_hash)
+  })
+})
+
+test.each([
+  [{ event_name: 'pageview' }, 'track'],
+  [{ event_name: 'pageview', event_type: 'track' }, 'track'],
+  [{ event_name: 'pageview', event_type: 'conversion' }, 'track_event'],
+  [{ event_name: 'web_vital' }, 'track_event'],
+  [{ event_name: 'page_leave' }, 'track_event'],
+  [{ event_name: 'signup' }, 'track_event'],
+] as const)(
+  'a page that a crawler loads with its script is one visit, by its page view alone: %j',
+  (event, reporter) => {
+    expect(botVisitOf({ ...event }, { sender: { userAgent: googlebot } }).reported_by).toBe(botReporters[reporter])
+  },
+)
+
+describe('a user agent on a short link', () => {
+  test.each([
+    ['', 'Unknown'],
+    [googlebot, 'Googlebot'],
+    ['curl/8.5.0', 'curl'],
+    ['Wget/1.21.4', 'Wget'],
+    ['axios/1.6.0', 'axios'],
+    ['python-requests/2.31.0', 'python-requests'],
+    ['Python-urllib/3.12', 'Python-urllib'],
+    ['Python/3.12 aiohttp/3.9', 'Python'],
+    ['Go-http-client/2.0', 'Go-http-client'],
+    ['okhttp/4.12.0', 'okhttp'],
+    ['Java/17.0.10', 'Java'],
+    ['Apache-HttpClient/4.5.14 (Java/11.0.1)', 'Apache-HttpClient'],
+    ['node', 'node'],
+    ['undici', 'undici'],
+    ['libwww-perl/6.67', 'libwww-perl'],
+    ['GuzzleHttp/7', 'GuzzleHttp'],
+    ['Faraday v2.9.0', 'Faraday'],
+    ['Acme-Backend/2.1 (+https://acme.example)', 'Acme-Backend'],
+    ['Mozilla/5.0', 'Unknown'],
+  ])('that names a program is no person’s: %s', (userAgent, name) => {
+    expect(programOf(userAgent)?.name).toBe(name)
+  })
+
+  test.each([
+    chrome,
+    'Mozilla/5.0 (Linux; Android 10; CUBOT_X18) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0 Mobile Safari/537.36',
+    'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148 Instagram 330.0',
+    'Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0 Mobile Safari/537.36 [Pinterest/Android]',
+    'Opera/9.80 (J2ME/MIDP; Opera Mini/7.1.32052/191.249; U; en) Presto/2.12.423 Version/12.16',
+    'Lynx/2.9.0dev.12 libwww-FM/2.14',
+  ])('that names a browser is a person’s: %s', (userAgent) => {
+    expect(programOf(userAgent)).toBeNull()
   })
 })
 

@@ -112,6 +112,15 @@ test('goes on from its copy while Postgres is away, the newest links included, u
   expect([urlOf(table, 1), urlOf(table, 2)]).toEqual([undefined, 'https://example.com/2'])
 })
 
+test('a link that is gone leads nowhere, neither from memory nor from the copy', async () => {
+  const store = makeStore([rowOf(1, now - 1), rowOf(2)])
+  const { table } = await startTable(store)
+  store.rows.splice(0, 2, { ...rowOf(1), tracking_url: '' }, rowOf(2))
+  await change(store)
+  expect([urlOf(table, 1), urlOf(table, 2)]).toEqual([undefined, 'https://example.com/2'])
+  expect(await readFile(join(folder, 'links.jsonl'), 'utf8')).not.toContain('https://example.com/1')
+})
+
 test('looks up a key once that it doesn’t have, however many ask, and believes “unknown” for a moment only', async () => {
   const store = makeStore([])
   const { table, clock } = await startTable(store)

@@ -3,6 +3,7 @@ import type { IdRange } from '../../../schemas/event/id-ranges.ts'
 import { liveWindowMs } from '../../../schemas/limits/core-limits.ts'
 import type { Span } from '../../../schemas/time/time-range.ts'
 import { idsIn, moment } from '../../rollups/event-sql.ts'
+import { isVisit } from '../bot-visits.ts'
 import { countedOnce } from '../link-clicks.ts'
 import { composedStatement, type Reader, spanParams } from '../reader.ts'
 import { inBuild, inWorkspace } from './figure-parts.ts'
@@ -45,7 +46,7 @@ export async function readCounts(ch: Reader, request: CountsRequest): Promise<Ot
   const parts = [
     part(
       'bots',
-      `bot_visits WHERE ${isInEither('bots')}`,
+      `bot_visits WHERE ${isInEither('bots')} AND ${isVisit}`,
       `countIf(${isIn('bots')})`,
       `countIf(${isIn('bots_before')})`,
     ),

@@ -1,0 +1,30 @@
+import { z } from 'zod'
+import { deletePost as deletePostRows } from '../../../postgres/tables/posts.ts'
+import { serializePost } from '../../../postgres/tables/serialize-post.ts'
+import { problem } from '../../../schemas/errors/problems.ts'
+import { idInPath } from '../../../schemas/lax.ts'
+import { PostResource } from '../../../schemas/resources/post.ts'
+import { defineOperation } from '../define.ts'
+import { holdPost } from './held.ts'
+
+export const deletePost = defineOperation({
+  name: 'post.delete',
+  http: { method: 'DELETE', path: '/v1/posts/{post_id}' },
+  summary: 'Delete a post of which nothing was published, for good.',
+  description:
+    'Takes drafts, scheduled, failed and archived posts. Its media and links stay; the links belong to no post any more. The answer shows the post as it was.',
+  tag: 'Posts',
+  effect: 'delete',
+  scope: 'posts:write',
+  input: { path: z.object({ post_id: idInPath('post') }) },
+  output: PostResource,
+  problems: ['post_not_found', 'post_not_deletable'],
+  async handle({ path: { post_id }, workspace, stores: { pg } }) {
+    const deletable = ['draft', 'scheduled', 'failed', 'archived'] as const
+    const post = await holdPost(pg, workspace.id, post_id, deletable, 'post_not_deletable')
+    // Of a post that failed on one platform, another may have published it: what came of it stays to be read.
+    if (post.targets.some(({ status }) => status === 'published')) throw problem('post_not_deletable')
+    await deletePostRows(pg, post.id)
+    return serializePost(post)
+  },
+})

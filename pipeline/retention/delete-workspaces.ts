@@ -1,0 +1,19 @@
+/**
+ * Deletes what is left of workspaces whose deletion was asked for (`svc workspace delete`). Every step may be repeated, so a
+ * run that was killed is finished by the next one. What arrives of the workspace after it goes with `expire-data`.
+ */
+import { deleteRowsOf, finishDeletion, listDueDeletions } from '../../postgres/tables/workspace-deletions.ts'
+import { workspaceDeletionGraceMs } from '../../schemas/limits/core-limits.ts'
+import type { JobContext } from '../queue/job.ts'
+import { deleteClickHouseRowsOf } from './delete-removed.ts'
+
+export async function deleteWorkspaces(
+  { pg, ch, signal }: Pick<JobContext, 'pg' | 'ch' | 'signal'>,
+  graceMs = workspaceDeletionGraceMs,
+): Promise<void> {
+  for (const id of await listDueDeletions(pg, graceMs)) {
+    await deleteRowsOf(pg, id, signal)
+    await deleteClickHouseRowsOf(ch, id, signal)
+    await finishDeletion(pg, id)
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * Deletion of a workspace: its request ends every access in one transaction, and the rows go after it, in portions. Each step
+ * may be repeated. Held by test/integration/workspace-delete.test.ts.
+ */
+import type { Postgres, Queryable } from '../client.ts'
+import { unreferringTables } from './removed-workspaces.ts'
+
+export interface Deletion {
+  readonly requestedAt: Date
+  /** Null while there are rows. */
+  readonly doneAt: Date | null
+}
+
+export async function readDeletion(q: Queryable, workspaceId: number): Promise<Deletion | null> {
+  const [row] = await q.query<Deletion>(
+    'SELECT requested_at AS "requestedAt", done_at AS "doneAt" FROM workspace_deletions WHERE workspace_id = $1',
+    [workspaceId],
+  )
+  return row ?? null
+}
+
+/**
+ * From its commit on nobody gets in, nothing is published, told or taken, and no short link leads anywhere.
+ * @returns false where somebody has asked for it before
+ */
+export async function requestDeletion(tx: Queryable, workspaceId: number): Promise<boolean> {
+  await tx.query('SELECT 1 FROM workspaces WHERE id = $1 FOR UPDATE', [workspaceId])
+  const requested = await tx.query(
+    'INSERT INTO workspace_deletions (workspace_id) VALUES ($1) ON CONFLICT DO NOTHING RETURNING 1',
+    [workspaceId],
+  )
+  if (requested.length === 0) return false
+  await tx.query(
+    'UPDATE workspaces SET suspended_at = coalesce(suspended_at, now()), updated_at = now() WHERE id = $1',
+    [workspaceId],
+  )
+  for (const [table, condition = ofWorkspace] of accessTables) {
+    await tx.query(`DELETE FROM ${table} WHERE ${condition}`, [workspaceId])
+  }
+  for (const [table, change] of endings) await tx.query(`UPDATE ${table} SET ${change}`, [workspaceId])
+  return true
+}
+
+/** A table, and the condition of a workspace's rows where they don't name it. */
+type Part = readonly [table: string, condition?: string]
+const ofWorkspace = 'workspace_id = $1'
+const ofAccounts: Part = [
+  'social_account_credentials',
+  'social_account_id IN (SELECT id FROM social_accounts WHERE workspace_id = $1)',
+]
+const ofPosts = 'post_id IN (SELECT id FROM posts WHERE workspace_id = $1)'
+
+const accessTables: readonly Part[] = [
+  ...([['tracking_keys'], ['api_keys'], ['sign_in_links'], ['browser_sessions'], ['members']] satisfies Part[]),
+  ofAccounts,
+]
+
+/** What acts by itself. An empty `tracking_url` tells ingest that the link is gone. */
+const endings: readonly (readonly [table: string, change: string])[] = [
+  [
+    'post_targets',
+    `status = 'draft', claimed_by = NULL, next_attempt_at = NULL WHERE status IN ('scheduled', 'publishing') AND ${ofPosts}`,
+  ],
+  ['posts', `status = 'draft' WHERE status IN ('scheduled', 'publishing') AND ${ofWorkspace}`],
+  ['links', `tracking_url = '', updated_at = now() WHERE ${ofWorkspace}`],
+  ['webhook_endpoints', `deleted_at = coalesce(deleted_at, now()), status = 'disabled' WHERE ${ofWorkspace}`],
+  ['revenue_connections', `disconnected_at = coalesce(disconnected_at, now()) WHERE ${ofWorkspace}`],
+  ['company_profiles', `status = 'failed' WHERE status = 'generating' AND ${ofWorkspace}`],
+]
+
+/** What refers to a table stands before it. */
+const tables: readonly Part[] = [
+  ...accessTables,
+  ...([['webhook_deliveries'], ['webhook_endpoints'], ['outbox'], ['idempotency_records']] satisfies Part[]),
+  ...([['company_profile_media'], ['company_profiles'], ['links']] satisfies Part[]),
+  ...([['post_media', ofPosts], ['post_targets', ofPosts], ['posts'], ['media'], ['social_accounts']] satisfies Part[]),
+  ...([['revenue_entries'], ['revenue_payments'], ['revenue_payers']] satisfies Part[]),
+  ...([['revenue_rates'], ['ad_spend'], ['revenue_connections']] satisfies Part[]),
+  ...unreferringTables.map((table): Part => [table]),
+]
+
+/** Requested at least so long ago, and not done. */
+export async function listDueDeletions(q: Queryable, graceMs: number): Promise<number[]> {
+  const rows = await q.query<{ id: number }>(
+    `SELECT workspace_id AS id FROM workspace_deletions
+     WHERE done_at IS NULL AND requested_at <= now() - $1::float8 * interval '1 millisecond' ORDER BY workspace_id`,
+    [graceMs],
+  )
+  return rows.map(({ id }) => id)
+}
+
+const rowsPerStatement = 5_000
+const statementDeadlineMs = 60_000
+
+/** All that Postgres has of the workspace but its own row, in portions. */
+export async function deleteRowsOf(q: Queryable, workspaceId: number, signal: AbortSignal): Promise<void> {
+  for (const [table, condition = ofWorkspace] of tables) {
+    for (;;) {
+      signal.throwIfAborted()
+      const [deleted] = await q.query<{ rows: number }>(
+        `WITH gone AS (
+           DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE ${condition} LIMIT ${rowsPerStatement}))
+           RETURNING 1)
+         SELECT count(*) AS rows FROM gone`,
+        [workspaceId],
+        { deadlineMs: statementDeadlineMs },
+      )
+      if (deleted!.rows < rowsPerStatement) break
+    }
+  }
+}
+
+/** Deletes the workspace's own row, and its owner who has no other workspace. */
+export function finishDeletion(pg: Postgres, workspaceId: number): Promise<void> {
+  return pg.transaction(async (tx) => {
+    const [workspace] = await tx.query<{ owner: number }>(
+      'DELETE FROM workspaces WHERE id = $1 RETURNING owner_id AS owner',
+      [workspaceId],
+    )
+    await tx.query(
+      `DELETE FROM owners WHERE id = $1 AND NOT EXISTS (SELECT FROM workspaces WHERE owner_id = $1)
+         AND NOT EXISTS (SELECT FROM members WHERE owner_id = $1)`,
+      [workspace?.owner ?? null],
+    )
+    await tx.query('UPDATE workspace_deletions SET done_at = now() WHERE workspace_id = $1 AND done_at IS NULL', [
+      workspaceId,
+    ])
+  })
+}

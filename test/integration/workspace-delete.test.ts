@@ -1,0 +1,144 @@
+/** `svc workspace delete`: nothing is left of a workspace but its audit log, and the others are as they were. */
+import { expect, test, vi } from 'vitest'
+import { refreshPeople } from '../../pipeline/people/refresh.ts'
+import { deleteRemoved } from '../../pipeline/retention/delete-removed.ts'
+import { deleteWorkspaces } from '../../pipeline/retention/delete-workspaces.ts'
+import { insertLink } from '../../postgres/tables/links.ts'
+import { readDeletion, requestDeletion } from '../../postgres/tables/workspace-deletions.ts'
+import { makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
+import { runSvc } from '../support/command-line.ts'
+import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
+import { workOn } from '../support/fold.ts'
+import { setUpIngest } from '../support/ingest.ts'
+import { workspacePlaces } from '../support/workspace-places.ts'
+
+const { stores, api } = setUpApi({ sharesWorkspace: true })
+const ingest = setUpIngest(stores)
+const { fillWaiting, placesWith, fill, fillWork, fillMade, creditByPerson, inPostgres, inClickHouse } =
+  workspacePlaces(stores)
+
+const now = Date.now()
+const kept = ['postgres audit_events', 'postgres audit_heads', 'postgres workspace_deletions']
+const going = () => new AbortController().signal
+
+async function svc(...words: string[]) {
+  const { databaseUrl, clickhouseUrl, redisUrl, secretKey } = stores
+  const { code, out, err } = await runSvc([...words, '--json'], {
+    ...{ DATABASE_URL: databaseUrl, CLICKHOUSE_URL: clickhouseUrl, REDIS_URL: redisUrl, SECRET_KEY: secretKey },
+  })
+  return { code, err, result: out === '' ? undefined : (JSON.parse(out) as Record<string, unknown>) }
+}
+
+/** A workspace with rows in every place. */
+async function makeFull(): Promise<TestWorkspace & { linkKey: string; name: string }> {
+  const made = await makeWorkspace(stores)
+  const { workspaceId } = made
+  await fill(workspaceId)
+  while (!(await refreshPeople(workOn(stores), now)));
+  await fillWork(workspaceId, now)
+  await fillMade(workspaceId)
+  await creditByPerson(workspaceId, now)
+  const utm = { utmSource: 'svc', utmMedium: 'social', utmCampaign: '', utmContent: '' }
+  const link = await insertLink(stores.pg, {
+    ...{ workspaceId, label: 'a', destinationUrl: 'https://example.com/', postId: null, socialAccountId: null },
+    ...utm,
+  })
+  await svc('workspace', 'set', '--workspace', String(workspaceId), '--currency', 'EUR')
+  const [row] = await stores.pg.query<{ name: string }>('SELECT name FROM workspaces WHERE id = $1', [workspaceId])
+  return { ...made, linkKey: link.attribution_key, name: row!.name }
+}
+
+const follow = (key: string) => fetch(`http://127.0.0.1:${ingest.port}/l/${key}`, { redirect: 'manual' })
+const track = (key: string) => ingest.post('/track', { tracking_key: key, event_name: 'pageview', anonymous_id: 'a' })
+const rowsOf = async (table: string) =>
+  (await stores.pg.query<{ rows: number }>(`SELECT count(*) AS rows FROM ${table}`))[0]!.rows
+
+test('a deleted workspace lets nobody in from then on, and leaves nothing but its audit log in any place', async () => {
+  const [gone, other] = [await makeFull(), await makeFull()]
+  for (const { workspaceId } of [gone, other]) await fillWaiting(workspaceId)
+  const named = `EXISTS (SELECT FROM pg_attribute WHERE attrelid = pg_class.oid AND attname = 'workspace_id' AND NOT attisdropped)`
+  const places = [
+    ...(await inPostgres(named)).map((name) => `postgres ${name}`),
+    ...(await inClickHouse()).filter((name) => name !== 'schema_migrations').map((name) => `clickhouse ${name}`),
+  ].filter((place) => place !== 'postgres workspace_deletions')
+  expect(await placesWith(gone.workspaceId)).toEqual(places)
+  const unnamed = ['post_media', 'post_targets', 'social_account_credentials', 'owners', 'media']
+  const before = await Promise.all(unnamed.map(rowsOf))
+  await vi.waitFor(async () => expect((await follow(gone.linkKey)).status).toBe(302), 10_000)
+  expect((await track(gone.trackingKey)).status).toBe(202)
+
+  const words = ['workspace', 'delete', '--workspace', String(gone.workspaceId)]
+  expect(await svc(...words)).toMatchObject({ code: 2, err: expect.stringContaining('--yes NAME is required') })
+  expect(await svc(...words, '--yes', other.name)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('another name'),
+  })
+  expect(await placesWith(gone.workspaceId)).toEqual(places)
+
+  const deleting = svc(...words, '--yes', gone.name)
+  await vi.waitFor(async () => expect((await track(gone.trackingKey)).status).toBe(401), { timeout: 8_000 })
+  await vi.waitFor(async () => expect((await follow(gone.linkKey)).status).toBe(404), { timeout: 8_000 })
+  expect((await api.ask('/v1/workspace', { key: gone.apiKey })).status).toBe(401)
+  expect(((await svc('workspace', 'list')).result as unknown as { id: number }[]).map(({ id }) => id)).not.toContain(
+    gone.workspaceId,
+  )
+  const { code, result } = await deleting
+  expect([code, result]).toEqual([0, expect.objectContaining({ workspace_id: gone.workspaceId })])
+  // What was sent at the last moment is stored behind it, and goes with the daily run.
+  await ingest.shipped()
+  await deleteRemoved({ pg: stores.pg, ch: stores.ch, signal: going() })
+  expect(await placesWith(gone.workspaceId)).toEqual(kept)
+  expect(await Promise.all(unnamed.map(rowsOf))).toEqual(before.map((rows) => rows - 1))
+  expect(await placesWith(other.workspaceId)).toEqual(places)
+  expect((await follow(other.linkKey)).status).toBe(302)
+  expect((await track(other.trackingKey)).status).toBe(202)
+
+  const verified = await svc('audit', 'verify', '--workspace', String(gone.workspaceId))
+  expect(verified).toMatchObject({ code: 0, result: { is_intact: true, chains: [{ rows: 2 }] } })
+  expect(await svc(...words)).toMatchObject({ code: 0, result })
+})
+
+test('a deletion that was cut off at any step is finished by the next run', async () => {
+  const gone = await makeFull()
+  await stores.pg.transaction((tx) => requestDeletion(tx, gone.workspaceId))
+  // A run that ends between two steps, each time one later.
+  for (let steps = 0, isCut = true; isCut; steps += 5) {
+    let left = steps
+    const signal = { throwIfAborted: () => void (left-- > 0 || stop()) } as AbortSignal
+    isCut = await deleteWorkspaces({ pg: stores.pg, ch: stores.ch, signal }, 0).then(
+      () => false,
+      (error) => (error === cut ? true : Promise.reject(error)),
+    )
+    expect((await readDeletion(stores.pg, gone.workspaceId))!.doneAt === null).toBe(isCut)
+  }
+  expect(await placesWith(gone.workspaceId)).toEqual(kept)
+})
+const cut = new Error('cut off')
+function stop(): never {
+  throw cut
+}
+
+test('an owner with another workspace stays, and rows of deleted workspaces go though no other workspace is known', async () => {
+  const shared = await makeFull()
+  const words = ['workspace', 'create', '--name', 'Second', '--owner-of', String(shared.workspaceId)]
+  const second = (await svc(...words)).result!['workspace_id'] as number
+  await stores.pg.transaction((tx) => requestDeletion(tx, second))
+  await deleteWorkspaces({ pg: stores.pg, ch: stores.ch, signal: going() }, 0)
+  expect(await stores.pg.query('SELECT FROM owners WHERE id = $1', [shared.ownerId])).toHaveLength(1)
+  for (const { id } of await stores.pg.query<{ id: number }>('SELECT id FROM workspaces')) {
+    await stores.pg.transaction((tx) => requestDeletion(tx, id))
+  }
+  await deleteWorkspaces({ pg: stores.pg, ch: stores.ch, signal: going() }, 0)
+  expect(await rowsOf('owners')).toBe(0)
+  await insertEventRows(
+    stores.ch,
+    [second, 1_000_000].map((workspace_id) => makeEventRow({ workspace_id, occurred_at: now })),
+  )
+  await deleteRemoved({ pg: stores.pg, ch: stores.ch, signal: going() })
+  expect(await placesWith(second)).toEqual([
+    'postgres audit_events',
+    'postgres audit_heads',
+    'postgres workspace_deletions',
+  ])
+  expect(await placesWith(1_000_000)).toEqual(['clickhouse events'])
+})

@@ -8,6 +8,7 @@ import { readOptions, type ScenarioName, usage } from './options.ts'
 import { keepResult, keptResults } from './results.ts'
 import { counted, writeResultsPage } from './results-page.ts'
 import { api } from './scenarios/api.ts'
+import { dashboard } from './scenarios/dashboard.ts'
 import { freshness } from './scenarios/freshness.ts'
 import { ingestBatch } from './scenarios/ingest-batch.ts'
 import { ingestSingle } from './scenarios/ingest-single.ts'
@@ -29,6 +30,7 @@ const scenarios: Record<ScenarioName, Scenario> = {
   freshness,
   ship,
   overview,
+  dashboard,
   storage,
   api,
   mcp,

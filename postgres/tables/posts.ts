@@ -41,6 +41,9 @@ const columns = `p.id, p.title, p.base_caption, p.scheduled_at, p.status, p.tags
 export interface PostFilter extends Page {
   /** Without one, all but the archived. */
   readonly status?: PostStatus | undefined
+  /** Only posts with a time, from the first moment on and before the second. */
+  readonly scheduledFrom?: Date | undefined
+  readonly scheduledBefore?: Date | undefined
 }
 
 /**
@@ -52,7 +55,7 @@ export function listPosts(
   filter: PostFilter,
   bytesMax = postsListedBytesMax,
 ): Promise<Post[]> {
-  const { limit, beforeId = null, status = null } = filter
+  const { limit, beforeId = null, status = null, scheduledFrom = null, scheduledBefore = null } = filter
   // The index of the list without archived posts is taken only where the statement itself leaves them out.
   const wanted = status === null ? `p.status <> 'archived' AND $4::text IS NULL` : 'p.status = $4'
   // Lengths are known without reading the texts.
@@ -63,11 +66,13 @@ export function listPosts(
            SELECT coalesce(sum(octet_length(t.caption_override)), 0) FROM post_targets t WHERE t.post_id = p.id
          ) AS bytes
          FROM posts p
-         WHERE p.workspace_id = $1 AND ${wanted} AND ($3::bigint IS NULL OR p.id < $3) ORDER BY p.id DESC LIMIT $2
+         WHERE p.workspace_id = $1 AND ${wanted} AND ($3::bigint IS NULL OR p.id < $3)
+           AND ($6::timestamptz IS NULL OR p.scheduled_at >= $6) AND ($7::timestamptz IS NULL OR p.scheduled_at < $7)
+         ORDER BY p.id DESC LIMIT $2
        ) of_page
      ) page ON page.id = p.id
      WHERE page.bytes_before < $5 ORDER BY p.id DESC`,
-    [workspaceId, limit, beforeId, status, bytesMax],
+    [workspaceId, limit, beforeId, status, bytesMax, scheduledFrom, scheduledBefore],
   )
 }
 

@@ -9,7 +9,7 @@ const categoryNames = Object.keys(botCategories) as [string, ...string[]]
 const category = z.enum(categoryNames).describe('What the crawler comes for.')
 const counts = {
   visits: count,
-  verified_visits: count.describe('Shown to come from the operator of the crawler that the user agent names.'),
+  verified_visits: count.describe('Shown to come from the operator of that crawler.'),
   spoofed_visits: count.describe('Shown to come from elsewhere.'),
 }
 

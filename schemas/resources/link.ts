@@ -59,9 +59,16 @@ const link = {
   updated_at: dateTime,
 }
 
+const count = z.int().min(0)
+
 export const LinkResource = z.object(link).meta({ id: 'TrackedLink' })
 
-const count = z.int().min(0)
+export const ListedLink = z
+  .object({
+    ...link,
+    clicks: count.nullable().optional().meta({ description: 'Of people; null while they can’t be read.' }),
+  })
+  .meta({ id: 'ListedTrackedLink' })
 
 const LinkClicks = z
   .object({

@@ -148,7 +148,7 @@ const counters = {
   conversion_rate: z.number().describe('Converting visitors in per cent of visitors.'),
   revenue_cents: count.describe("In the workspace's currency, less refunds."),
   revenue_by_currency: z.record(z.string(), count).describe('What no rate converts, apart.'),
-  ad_spend_cents: unfiltered.describe("Of imported ads, in the workspace's currency; null with filters."),
+  ad_spend_cents: unfiltered.describe('Of imported ads; null with filters.'),
   ad_spend_by_currency: z.record(z.string(), count).describe('What no rate converts, apart.'),
   bounce_rate: z.number().describe('In per cent.'),
   average_session_seconds: z.number(),
@@ -166,10 +166,11 @@ const { start, end } = Range.shape
 
 const OverviewMetrics = z.looseObject({
   ...counters,
-  ad_campaigns: z.array(AdCampaign).describe('Those that cost most, with the revenue credited to them.'),
+  ad_campaigns: z.array(AdCampaign).describe('Those that cost most.'),
   live_visitors: count.describe('In the last five minutes.'),
-  as_of: dateTime.describe('All figures are of this moment; every event answered 202 before it is in them.'),
-  lists_cut: z.boolean().describe('A day had more pages or sources than are kept; lists leave the rarest out.'),
+  as_of: dateTime.describe('Every event answered 202 before it is in all figures.'),
+  readable_from: dateTime.describe('Nothing before it is counted.'),
+  lists_cut: z.boolean().describe('A day had more pages or sources than are kept.'),
   range: Range,
   previous: z.looseObject(counters).nullable().describe(previousMeaning),
   previous_range: z.object({ start, end }).nullable(),

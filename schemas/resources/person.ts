@@ -21,7 +21,7 @@ export const Person = z
     anonymous_id: z
       .string()
       .nullable()
-      .meta({ description: 'Of an anonymous visitor; `visitor_…` where the browser has no id of its own.' }),
+      .meta({ description: 'Of an anonymous visitor; `visitor_…` without an id of its own.' }),
     email: z.string().nullable(),
     full_name: z.string(),
     company: z.string(),

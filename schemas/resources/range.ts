@@ -10,5 +10,4 @@ export const Range = z.object({
 })
 
 /** What `previous` holds beside the figures of a range. */
-export const previousMeaning =
-  'The same for the period of the same length just before; null where not all of it is kept.'
+export const previousMeaning = 'The same of the period before; null where not all of it is kept.'

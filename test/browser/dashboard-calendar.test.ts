@@ -95,6 +95,69 @@ test('by keyboard alone: a post is moved by days, weeks and months, let go, and 
   expect(await stateOf(id)).toEqual(['scheduled', `${later}T09:30:00.000Z`])
 })
 
+test('a finger holds a post and drags it; a draft that is taken back has its time again; newer posts hide none', async (context) => {
+  const draft = await ask<{ id: number }>('/posts', {
+    title: 'Idea',
+    base_caption: 'a',
+    scheduled_at: `${day(10)}T09:30:00Z`,
+  })
+  const account = await makeAccount(stores, mine.workspaceId, 'x')
+  await stores.pg.query('INSERT INTO post_targets (post_id, social_account_id, place) VALUES ($1, $2, 0)', [
+    draft.id,
+    account,
+  ])
+  await stores.pg.query(
+    `INSERT INTO posts (workspace_id, title, base_caption) SELECT $1, 'Filler ' || n, 'a' FROM generate_series(1, 205) n`,
+    [mine.workspaceId],
+  )
+  const page = await signIn(context)
+  await page.goto(`${api.url}/dashboard/posts?view=month&day=${day(1)}`)
+  const chip = await page.waitForSelector(`${cell(day(10))} .chip:has-text("Idea")`)
+  const middle = async (selector: string) => {
+    const { x, y, width, height } = (await page.locator(selector).boundingBox())!
+    return { x: x + width / 2, y: y + height / 2 }
+  }
+  const touch = await page.context().newCDPSession(page)
+  const point = async (type: 'touchStart' | 'touchMove' | 'touchEnd', ...touchPoints: { x: number; y: number }[]) => {
+    await touch.send('Input.dispatchTouchEvent', { type, touchPoints })
+  }
+  await chip.scrollIntoViewIfNeeded()
+  // A finger that moves at once holds nothing.
+  const from = await middle(`${cell(day(10))} .chip`)
+  await point('touchStart', from)
+  await point('touchMove', { x: from.x, y: from.y - 60 })
+  await page.waitForTimeout(400)
+  await point('touchEnd')
+  expect(await page.textContent('[role="status"]')).toContain('Drag a post')
+  await chip.scrollIntoViewIfNeeded()
+  await point('touchStart', await middle(`${cell(day(10))} .chip`))
+  await page.waitForSelector('[role="status"]:has-text("Move it to its day")')
+  await point('touchMove', await middle(cell(day(12))))
+  await page.waitForSelector(`${cell(day(12))}.target`)
+  await point('touchEnd')
+  await page.waitForSelector(`${cell(day(12))} .chip.scheduled:has-text("09:30 Idea")`)
+  await expect.poll(() => stateOf(draft.id)).toEqual(['scheduled', `${day(12)}T09:30:00.000Z`])
+  expect(await page.$('dialog')).toBeNull()
+  await page.click('text=Undo')
+  await page.waitForSelector(`${cell(day(10))} .chip.draft:has-text("Idea")`)
+  await expect.poll(() => stateOf(draft.id)).toEqual(['draft', `${day(10)}T09:30:00.000Z`])
+})
+
+test('a post in the hour that a night has twice keeps its moment when its title is changed', async (context) => {
+  await stores.pg.query(`UPDATE workspaces SET timezone = 'Europe/Berlin' WHERE id = $1`, [mine.workspaceId])
+  const second = '2100-10-31T01:30:00.000Z'
+  const { id } = await ask<{ id: number }>('/posts', { title: 'Night', base_caption: 'a', scheduled_at: second })
+  const page = await signIn(context)
+  await page.goto(`${api.url}/dashboard/posts`)
+  await page.click('summary:has-text("Night")')
+  await page.click('text=Edit')
+  expect(await page.inputValue('input[type="datetime-local"]')).toBe('2100-10-31T02:30')
+  await page.fill('text=Title', 'Late night')
+  await page.click('text=Save the draft')
+  await page.waitForSelector('summary:has-text("Late night")')
+  expect(await stateOf(id)).toEqual(['draft', second])
+})
+
 describe.each(['light', 'dark'] as const)('in %s', (scheme) => {
   test('axe finds nothing in month and week, at any width', async (context) => {
     for (const title of ['One', 'Two', 'Three', 'Four', '<i>Five</i>‮']) await makePost(title, `${day(15)}T10:00:00Z`)

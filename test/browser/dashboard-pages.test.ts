@@ -87,7 +87,7 @@ describe.each(looks)('in %s, %i pixels wide', (scheme, width) => {
     await look('filter')
     await page.keyboard.press('Escape')
     for (const [key, name, seen] of [
-      ['p', 'people', `${list('People')} li`],
+      ['p', 'people', `${list('People')} tbody tr`],
       ['s', 'posts', list('Posts')],
       ['l', 'links', list('Links')],
       ['c', 'company', 'main textarea'],

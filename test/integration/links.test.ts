@@ -200,6 +200,13 @@ describe('GET /v1/links/{link_id}', () => {
         `INSERT INTO link_clicks (workspace_id, link_id, kind, visitor, occurred_at, country, referrer) SELECT ${values}`,
       )
     }
+    const none = (await create(valid)).body.id
+    const counted = (await list('?include=clicks')).map((link) => [link.id, link['clicks']])
+    expect(counted).toEqual([
+      [none, 0],
+      [id, 3],
+    ])
+    expect((await list())[1]).not.toHaveProperty('clicks')
     const response = await api.ask(`/v1/links/${id}`, { key: mine.apiKey })
     const link = (await response.json()) as { click_lists: { days: { clicks: number }[] } }
     expect(link.click_lists.days.reduce((sum, { clicks }) => sum + clicks, 0)).toBe(3)

@@ -28,6 +28,7 @@ describe('a workspace without events', () => {
       ad_campaigns: [],
       live_visitors: 0,
       as_of: expect.stringMatching(/^\d{4}-.*Z$/),
+      readable_from: expect.stringMatching(/T00:00:00.000Z$/),
       lists_cut: false,
       range: { start: '2026-11-19T00:00:00.000Z', end: '2026-11-20T14:25:00.000Z', timezone: 'UTC', bucket: 'hour' },
       previous: zeros,

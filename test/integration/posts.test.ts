@@ -184,6 +184,21 @@ describe('the list', () => {
     }
   })
 
+  test('has those of a time alone, its begin included and its end not, local where it has no offset', async () => {
+    await inWorkspace({ timezone: 'Europe/Berlin' })
+    const at = async (scheduled_at: string | null) => (await create({ ...plain, scheduled_at })).id
+    const early = await at('2100-02-28T23:59')
+    const first = await at('2100-03-01T00:00')
+    const last = await at('2100-03-31T23:59')
+    await at('2100-04-01T00:00')
+    await at(null)
+    const month = 'scheduled_from=2100-03-01&scheduled_before=2100-04-01'
+    expect(await ids(`?${month}`)).toEqual([last, first])
+    expect(await ids(`?${month}&limit=1`)).toEqual([last])
+    expect(await ids('?scheduled_before=2100-02-28T23:00:00Z')).toEqual([early])
+    expect((await ask('GET', '/v1/posts?scheduled_from=tomorrow')).status).toBe(422)
+  })
+
   test.each(['deleted', '', 'Draft'])('refuses the status %j', async (status) => {
     const answer = await ask('GET', `/v1/posts?status=${status}`)
     expect(answer.status).toBe(422)

@@ -44,6 +44,7 @@ function figures(
       live_visitors: 0,
       as_of: '',
       previous_range: null,
+      readable_from: '',
       lists_cut: false,
       range: { start: '', end: '', timezone: 'UTC', bucket: 'day' },
       previous: previous === null ? null : { ...zeros, visitors: 100, conversions: 5, ...previous },

@@ -17,6 +17,7 @@ const pages = {
   '/dashboard/posts': 'Posts',
   '/dashboard/links': 'Links',
   '/dashboard/company': 'Company',
+  '/dashboard/settings': 'Settings',
 } as const
 /** Each with a file of its own. */
 const chunks: Readonly<Record<string, () => Promise<Page>>> = {
@@ -24,11 +25,12 @@ const chunks: Readonly<Record<string, () => Promise<Page>>> = {
   '/dashboard/posts': () => import('./posts.tsx').then(({ PostsPage }) => PostsPage),
   '/dashboard/links': () => import('./links.tsx').then(({ LinksPage }) => LinksPage),
   '/dashboard/company': () => import('./profile.tsx').then(({ ProfilePage }) => ProfilePage),
+  '/dashboard/settings': () => import('./settings.tsx').then(({ SettingsPage }) => SettingsPage),
 }
 /** Behind the key G. */
 const pageKeys: Readonly<Record<string, keyof typeof pages>> = {
   ...{ o: '/dashboard', p: '/dashboard/people', s: '/dashboard/posts' },
-  ...{ l: '/dashboard/links', c: '/dashboard/company' },
+  ...{ l: '/dashboard/links', c: '/dashboard/company', t: '/dashboard/settings' },
 }
 const secondKeyWithinMs = 1_500
 

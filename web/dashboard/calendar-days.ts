@@ -31,6 +31,14 @@ export function weeksOfMonth(day: string, first: number): string[][] {
   return weeks
 }
 
+export type Span = 'month' | 'week'
+
+/** All days of a calendar's page: whole weeks, as the browser's locale has them. */
+export function daysOfSpan(span: Span, day: string): string[] {
+  const first = firstWeekday()
+  return span === 'month' ? weeksOfMonth(day, first).flat() : weekOf(day, first)
+}
+
 /** Of the browser's locale; Monday where the browser doesn't know. */
 export function firstWeekday(): number {
   const locale = new Intl.Locale(new Intl.DateTimeFormat().resolvedOptions().locale) as Intl.Locale & {

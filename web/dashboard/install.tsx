@@ -1,4 +1,4 @@
-/** What a workspace without events shows: how to send the first one. The page turns by itself once it is there. */
+/** How to send events: all that a workspace without any shows, and a part of the settings. */
 
 import { useState } from 'preact/hooks'
 import type { Overview } from './overview-data.ts'
@@ -6,7 +6,25 @@ import { Copy, Refusal } from './parts.tsx'
 import { send } from './query.ts'
 import { goToWorkspace } from './workspaces.tsx'
 
-export function Install({ snippet: { snippet, tracking_key } }: { snippet: Overview['snippet'] }) {
+interface SnippetProps {
+  readonly snippet: Overview['snippet']
+}
+
+/** The page turns by itself once the first event is there. */
+export function Install({ snippet }: SnippetProps) {
+  return (
+    <section class="panel install" aria-label="Install">
+      <h2>Waiting for the first event</h2>
+      <HowToSend snippet={snippet} />
+      <Demo />
+      <p>
+        Or walk through <a href="/demo/">a small site that has the script</a>.
+      </p>
+    </section>
+  )
+}
+
+export function HowToSend({ snippet: { snippet, tracking_key } }: SnippetProps) {
   const curl = `curl ${location.origin}/api/v1/growth/track -d '${JSON.stringify({
     tracking_key,
     event_type: 'track',
@@ -15,17 +33,12 @@ export function Install({ snippet: { snippet, tracking_key } }: { snippet: Overv
     anonymous_id: 'me',
   })}'`
   return (
-    <section class="panel install" aria-label="Install">
-      <h2>Waiting for the first event</h2>
+    <>
       <p>Put this into the head of your pages:</p>
       <Copied text={snippet} />
       <p>Or send one from a terminal:</p>
       <Copied text={curl} />
-      <Demo />
-      <p>
-        Or walk through <a href="/demo/">a small site that has the script</a>.
-      </p>
-    </section>
+    </>
   )
 }
 
@@ -53,7 +66,7 @@ function Demo() {
   )
 }
 
-function Copied({ text }: { text: string }) {
+export function Copied({ text }: { text: string }) {
   return (
     <div class="copied">
       <pre>{text}</pre>

@@ -1,22 +1,26 @@
 /** Tracked links: made here, copied, and what they led to. */
 import { useState } from 'preact/hooks'
 import { renderSVG } from 'uqr'
-import type { LinkResource, LinkWithClicks } from '../../schemas/resources/link.ts'
+import type { LinkWithClicks, ListedLink } from '../../schemas/resources/link.ts'
 import { ClickDays } from './click-days.tsx'
 import { money, number, time } from './format.ts'
+import { useListPage } from './list-pages.tsx'
 import type { Workspace } from './overview-data.ts'
 import { Copy, Facts, Failure, Refusal } from './parts.tsx'
 import { send, useAnswer } from './query.ts'
 
-type Link = (typeof LinkResource)['_output']
+type Link = (typeof ListedLink)['_output']
 type LinkWithAll = (typeof LinkWithClicks)['_output']
 
-const listed = 200
+const listed = 100
 
 export function LinksPage({ workspace }: { workspace: Workspace }) {
   const [round, setRound] = useState(0)
   const [status, setStatus] = useState<'active' | 'archived'>('active')
-  const { answer, failure, isStale } = useAnswer<Link[]>(`/links?limit=${listed}&status=${status}`, { round })
+  const { answer, failure, isStale, pager } = useListPage<Link>(`/links?include=clicks&status=${status}`, {
+    ...{ each: listed, round },
+    after: ({ id }) => ({ before_id: String(id) }),
+  })
   const changed = () => setRound((before) => before + 1)
   return (
     <main>
@@ -30,7 +34,7 @@ export function LinksPage({ workspace }: { workspace: Workspace }) {
               {name === 'active' ? 'Links' : 'Archived'}
             </button>
           ))}
-          <span class="label">Newest first{answer?.length === listed && `, ${listed} at most`}</span>
+          <span class="label">Newest first</span>
         </div>
         {answer?.length === 0 && !isStale && (
           <p class="empty">
@@ -42,6 +46,7 @@ export function LinksPage({ workspace }: { workspace: Workspace }) {
         <ul>
           {!isStale && answer?.map((link) => <OneLink key={link.id} {...{ link, workspace, changed, status }} />)}
         </ul>
+        {pager}
       </section>
     </main>
   )
@@ -92,6 +97,11 @@ function OneLink({ link, workspace, status, changed }: OneLinkProps) {
           <span class="name">
             <bdi>{link.label}</bdi> <bdi class="label">{link.destination_url}</bdi>
           </span>
+          {link.clicks != null && (
+            <span class="number">
+              {number(link.clicks)} {link.clicks === 1 ? 'click' : 'clicks'}
+            </span>
+          )}
           <time dateTime={link.created_at}>{time(link.created_at, workspace.timezone)}</time>
         </summary>
         {isOpen && (

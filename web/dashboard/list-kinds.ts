@@ -48,7 +48,7 @@ function ofOverview(
   rowOf: (row: Record<string, unknown>) => Omit<ListRow, 'figures'>,
 ): ListKind {
   return {
-    ...{ title, filter, columns: names, limitMax: 100, isOfOverview: true },
+    ...{ title, filter, columns: names, limitMax: 1_000, isOfOverview: true },
     ask: (limit) => `/analytics/overview?include=${member}&limit=${limit}`,
     rowsOf: (answer) =>
       ((answer[member] ?? []) as readonly Record<string, unknown>[]).map((row) => ({

@@ -7,7 +7,9 @@ export interface Overview extends AnalyticsOverview {
 
 export interface Workspace {
   readonly id: number
+  readonly object_id: string
   readonly name: string
   readonly timezone: string
   readonly currency: string
+  readonly plan_key: string
 }

@@ -20,6 +20,7 @@ import { Crawlers } from './crawlers.tsx'
 import { FilterForm } from './filter-form.tsx'
 import { daysInWords, number, time } from './format.ts'
 import { Install } from './install.tsx'
+import { isTechnical } from './journey-lines.ts'
 import { useOverviewKeys } from './keys.tsx'
 import * as kinds from './list-kinds.ts'
 import type { Overview, Workspace } from './overview-data.ts'
@@ -144,6 +145,12 @@ function Figures({ answer, view, workspace: { currency, timezone }, go, chosen, 
         <Recent events={answer.recent_events} timezone={timezone} />
         <Advice items={answer.recommendations} />
       </div>
+      {metrics.range.start < metrics.readable_from && (
+        <p class="note">The plan keeps no figures from before {time(metrics.readable_from, timezone)}.</p>
+      )}
+      {metrics.previous === null && view.compare !== 'none' && (
+        <p class="note">There is no comparison: the period before isn’t kept as a whole.</p>
+      )}
       {metrics.lists_cut && <p class="note">Lists are cut to the 2,000 largest of each day.</p>}
       <p class="note">
         As of {time(metrics.as_of, timezone)}, {timezone}.{' '}
@@ -208,12 +215,13 @@ function Controls({ view, go, live, openFilter, openCalendar, workspace: { timez
 }
 
 function Recent({ events, timezone }: { events: Overview['recent_events']; timezone: string }) {
+  const acts = events.filter((event) => !isTechnical(event))
   return (
     <section class="panel" aria-label="Recent events">
       <h2>Recent events</h2>
-      {events.length === 0 && <p class="empty">Nothing in this range.</p>}
+      {acts.length === 0 && <p class="empty">Nothing in this range.</p>}
       <ul>
-        {events.slice(0, 10).map(({ id, event_name, path, occurred_at }) => (
+        {acts.slice(0, 10).map(({ id, event_name, path, occurred_at }) => (
           <li key={id} class="event">
             <span class="name">
               <bdi>{event_name}</bdi> <bdi class="label">{path}</bdi>

@@ -3,6 +3,8 @@ import { useState } from 'preact/hooks'
 import type { Journey, Person } from '../../schemas/resources/person.ts'
 import { Dialog } from './dialog.tsx'
 import { money, number, time } from './format.ts'
+import { Timeline } from './journey.tsx'
+import { useListPage } from './list-pages.tsx'
 import type { Workspace } from './overview-data.ts'
 import { Facts, Failure, Refusal } from './parts.tsx'
 import { send, useAnswer } from './query.ts'
@@ -33,9 +35,11 @@ function nameOf({ full_name, email, anonymous_id }: Person): string {
 function People({ workspace: { timezone, currency }, navigate }: Omit<PeopleProps, 'search'>) {
   const [sought, setSought] = useState('')
   const [typing, setTyping] = useState<ReturnType<typeof setTimeout>>()
-  const { answer, failure } = useAnswer<Person[]>(
-    `/people?${new URLSearchParams({ limit: String(listed), q: sought })}`,
-  )
+  const { answer, failure, pager } = useListPage<Person>(`/people?${new URLSearchParams({ q: sought })}`, {
+    each: listed,
+    after: ({ contact_id, anonymous_id }) =>
+      contact_id === null ? { before_anonymous_id: anonymous_id ?? '' } : { before_id: String(contact_id) },
+  })
   const type = (text: string) => {
     clearTimeout(typing)
     setTyping(setTimeout(() => setSought(text.trim()), typingMs))
@@ -53,41 +57,80 @@ function People({ workspace: { timezone, currency }, navigate }: Omit<PeopleProp
       </div>
       <section class="panel" aria-label="People">
         <h2>
-          People<span class="label">Last seen first, {listed} at most</span>
+          People<span class="label">Last seen first</span>
         </h2>
         {answer?.length === 0 && <p class="empty">Nobody{sought === '' ? ' yet' : ' by that'}.</p>}
-        <ul>
-          {answer?.map((person) => (
-            <li key={person.object_id ?? person.anonymous_id}>
-              <button
-                type="button"
-                class="row"
-                onClick={() =>
-                  navigate(
-                    `/dashboard/people?person=${encodeURIComponent(person.object_id ?? person.anonymous_id ?? '')}`,
-                  )
-                }
-              >
-                <span class="name">
-                  <bdi>{nameOf(person)}</bdi> <bdi class="label">{person.company}</bdi>
-                </span>
-                <span class="number label">
-                  <bdi>{person.source}</bdi>
-                </span>
-                {person.total_revenue_cents !== 0 && (
-                  <span class="number">{money(person.total_revenue_cents, currency)}</span>
-                )}
-                <span class="number" title="Events">
-                  {number(person.event_count)}
-                </span>
-                <time dateTime={person.last_seen_at}>{time(person.last_seen_at, timezone)}</time>
-              </button>
-            </li>
-          ))}
-        </ul>
+        {answer !== undefined && answer.length > 0 && (
+          <div class="scrolled wide">
+            <table class="all people">
+              <thead>
+                <tr>
+                  {['Person', 'Company', 'Source', 'Sessions', 'Events', 'Conversions', 'Revenue', 'Last seen'].map(
+                    (name) => (
+                      <th key={name} scope="col">
+                        {name}
+                      </th>
+                    ),
+                  )}
+                </tr>
+              </thead>
+              <tbody>
+                {answer.map((person) => (
+                  <PersonRow
+                    key={idOf(person)}
+                    {...{ person, timezone, currency }}
+                    open={() => navigate(addressOf(person))}
+                  />
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+        {pager}
       </section>
     </main>
   )
+}
+
+interface PersonRowProps {
+  readonly person: Person
+  readonly timezone: string
+  readonly currency: string
+  open(): void
+}
+
+function PersonRow({ person, timezone, currency, open }: PersonRowProps) {
+  const { company, source, session_count, event_count, conversion_count, total_revenue_cents, last_seen_at } = person
+  return (
+    <tr>
+      <th scope="row">
+        <button type="button" class="link" onClick={open}>
+          <bdi>{nameOf(person)}</bdi>
+        </button>
+      </th>
+      <td>
+        <bdi>{company}</bdi>
+      </td>
+      <td>
+        <bdi>{source}</bdi>
+      </td>
+      <td>{number(session_count)}</td>
+      <td>{number(event_count)}</td>
+      <td>{number(conversion_count)}</td>
+      <td>{total_revenue_cents === 0 ? '–' : money(total_revenue_cents, currency)}</td>
+      <td>
+        <time dateTime={last_seen_at}>{time(last_seen_at, timezone)}</time>
+      </td>
+    </tr>
+  )
+}
+
+function idOf({ object_id, anonymous_id }: Person): string {
+  return object_id ?? anonymous_id ?? ''
+}
+
+function addressOf(person: Person): string {
+  return `/dashboard/people?${new URLSearchParams({ person: idOf(person) })}`
 }
 
 interface JourneyProps extends Omit<PeopleProps, 'search'> {
@@ -139,40 +182,9 @@ function OneJourney({ person, workspace: { timezone, currency }, navigate }: Jou
           </ul>
         </section>
       )}
-      <section class="panel" aria-label="Journey">
-        <h2>
-          Journey<span class="label">Newest first</span>
-        </h2>
-        <ol class="timeline">
-          {events.map(({ id, event_name, path, title, source, occurred_at }, at) => (
-            <li key={id}>
-              {dayOf(occurred_at, timezone) !== dayOf(events[at - 1]?.occurred_at, timezone) && (
-                <h3>{dayOf(occurred_at, timezone)}</h3>
-              )}
-              <div class="event">
-                <time dateTime={occurred_at}>{timeOfDay(occurred_at, timezone)}</time>
-                <span class="name" title={title}>
-                  <bdi>{event_name}</bdi> <bdi class="label">{path}</bdi>
-                </span>
-                <span class="label">
-                  <bdi>{source}</bdi>
-                </span>
-              </div>
-            </li>
-          ))}
-        </ol>
-      </section>
+      <Timeline events={events} timezone={timezone} />
     </main>
   )
-}
-
-function dayOf(moment: string | undefined, timeZone: string): string {
-  if (moment === undefined) return ''
-  return new Intl.DateTimeFormat(undefined, { timeZone, dateStyle: 'full' }).format(new Date(moment))
-}
-
-function timeOfDay(moment: string, timeZone: string): string {
-  return new Intl.DateTimeFormat(undefined, { timeZone, timeStyle: 'medium' }).format(new Date(moment))
 }
 
 interface EraseProps {

@@ -47,18 +47,22 @@ export function PostForm({ post, at, workspace, done }: PostFormProps) {
   const [refusal, setRefusal] = useState('')
   const [isSending, setSending] = useState(false)
   const preview = usePreview(draft)
+  // A local time may be twice in a night: one that nobody changed stays the moment that it is.
+  const isSameTime = post?.scheduled_at && draft.scheduled_at === localMoment(post.scheduled_at, workspace.timezone)
+  const scheduled_at = isSameTime ? post.scheduled_at : draft.scheduled_at
   const change = (changes: Partial<Draft>) => setDraft((before) => ({ ...before, ...changes }))
   const isScheduled = post?.status === 'scheduled'
 
   /** A post that was made stays made when its schedule is refused: the next try changes it. */
   async function save(isToSchedule: boolean): Promise<string> {
     if (isToSchedule && draft.scheduled_at === null) return 'Choose the time first.'
+    const body = { ...draft, scheduled_at }
     const saved =
-      id === undefined ? await send<Post>('POST', '/posts', draft) : await send<Post>('PATCH', `/posts/${id}`, draft)
+      id === undefined ? await send<Post>('POST', '/posts', body) : await send<Post>('PATCH', `/posts/${id}`, body)
     if ('refusal' in saved) return saved.refusal
     setId(saved.made.id)
     if (!isToSchedule) return ''
-    const scheduled = await send('POST', `/posts/${saved.made.id}/schedule`, { scheduled_at: draft.scheduled_at })
+    const scheduled = await send('POST', `/posts/${saved.made.id}/schedule`, { scheduled_at })
     return 'refusal' in scheduled ? scheduled.refusal : ''
   }
 

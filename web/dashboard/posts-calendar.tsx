@@ -1,9 +1,9 @@
 /**
- * Posts on their days. A post is put on another day by dragging it, or with Space, the arrow keys and Enter; its time of day stays. It
+ * Posts on their days. A post is put on another day by dragging it, by mouse or by finger, or with Space, the arrow keys and Enter; its time of day stays. It
  * stands there at once, and goes back when the API refuses.
  */
 import { useState } from 'preact/hooks'
-import { dayAfter, dayInWords, firstWeekday, monthAfter, weekOf, weeksOfMonth } from './calendar-days.ts'
+import { dayAfter, dayInWords, daysOfSpan, monthAfter, type Span } from './calendar-days.ts'
 import { Dialog } from './dialog.tsx'
 import { localMoment } from './format.ts'
 import type { Workspace } from './overview-data.ts'
@@ -13,9 +13,7 @@ import type { Post } from './post-form.tsx'
 import { isMovable } from './post-move.ts'
 import { useMoves } from './use-moves.ts'
 
-type Span = 'month' | 'week'
-
-interface CalendarProps {
+export interface CalendarProps {
   /** Undefined: not known yet. */
   readonly posts: readonly Post[] | undefined
   readonly workspace: Workspace
@@ -37,8 +35,7 @@ const signs: Readonly<Record<Post['status'], string>> = {
 
 export function PostsCalendar({ posts, workspace, span, day, changed, go, write }: CalendarProps) {
   const [opened, open] = useState<number>()
-  const first = firstWeekday()
-  const days = span === 'month' ? weeksOfMonth(day, first).flat() : weekOf(day, first)
+  const days = daysOfSpan(span, day)
   const localTime = (post: Post) =>
     post.scheduled_at === null ? null : localMoment(post.scheduled_at, workspace.timezone)
   const moves = useMoves({
@@ -68,6 +65,7 @@ export function PostsCalendar({ posts, workspace, span, day, changed, go, write 
         title={post.title}
         onDragStart={(event) => moves.drag(post, event)}
         onDragEnd={moves.letGo}
+        onPointerDown={(event) => moves.press(post, event)}
         onKeyDown={(event) => moves.pickUp(post, event)}
         onKeyUp={(event) => event.key === ' ' && event.preventDefault()}
         onClick={() => open(post.id)}
@@ -95,7 +93,8 @@ export function PostsCalendar({ posts, workspace, span, day, changed, go, write 
         </span>
       </div>
       <p class="note" role="status">
-        {message || `Drag a post to another day, or press Space on it. Times are those of ${workspace.timezone}.`}{' '}
+        {message ||
+          `Drag a post to another day (by finger: hold it first), or press Space on it. Times are those of ${workspace.timezone}.`}{' '}
         {undo && (
           <button type="button" class="link" onClick={undo}>
             Undo

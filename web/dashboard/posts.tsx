@@ -1,23 +1,26 @@
 /** Posts: written, scheduled and taken back; as a list, and on the days of a month or a week. */
-import { useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { isDay, localDay } from './address.ts'
+import { dayAfter, daysOfSpan } from './calendar-days.ts'
 import { localMoment, time } from './format.ts'
 import type { PageProps } from './later.tsx'
+import { useListPage } from './list-pages.tsx'
 import { Failure } from './parts.tsx'
 import { Changes, Detail, type PostProps, tones } from './post-details.tsx'
 import { type Post, PostForm } from './post-form.tsx'
 import { timeOfNew } from './post-move.ts'
-import { PostsCalendar } from './posts-calendar.tsx'
+import { type CalendarProps, PostsCalendar } from './posts-calendar.tsx'
 import { useAnswer } from './query.ts'
 
-const listed = 200
+const listed = 100
+/** Of a calendar: more than anybody looks at. */
+const shownMax = 200
 const views = { list: 'List', month: 'Month', week: 'Week' } as const
 type ViewName = keyof typeof views
 
 export function PostsPage({ search, workspace, navigate }: PageProps) {
   const [round, setRound] = useState(0)
   const [written, write] = useState<{ readonly at: string | undefined }>()
-  const { answer, failure } = useAnswer<Post[]>(`/posts?limit=${listed}`, { round })
   const changed = () => setRound((before) => before + 1)
   const done = () => {
     write(undefined)
@@ -30,9 +33,9 @@ export function PostsPage({ search, workspace, navigate }: PageProps) {
   const day = asked.length === 10 && isDay(asked) ? asked : today(workspace.timezone)
   const go = (to: ViewName, on: string) => navigate(`/dashboard/posts?${new URLSearchParams({ view: to, day: on })}`)
   const now = () => localMoment(new Date().toISOString(), workspace.timezone)
+  const common = { workspace, changed, round }
   return (
     <main>
-      {failure && <Failure {...failure} />}
       {written ? (
         <PostForm workspace={workspace} at={written.at} done={done} />
       ) : (
@@ -50,16 +53,14 @@ export function PostsPage({ search, workspace, navigate }: PageProps) {
         </div>
       )}
       {view === 'list' ? (
-        <List {...{ posts: answer, workspace, changed }} />
+        <List {...common} />
       ) : (
-        <PostsCalendar
-          {...{ posts: answer, workspace, changed, day }}
-          span={view}
+        <Calendar
+          {...{ ...common, day, span: view }}
           go={(on, span = view) => go(span, on)}
           write={(on) => write({ at: timeOfNew(on, now()) })}
         />
       )}
-      {answer?.length === listed && <p class="note">The newest {listed} posts.</p>}
     </main>
   )
 }
@@ -68,9 +69,42 @@ function today(timezone: string): string {
   return localDay(Date.now(), timezone)
 }
 
-function List({ posts, ...shown }: Omit<PostProps, 'post'> & { posts: readonly Post[] | undefined }) {
+interface Shown extends Omit<PostProps, 'post'> {
+  readonly round: number
+}
+
+/** Asks for the posts of the days that are shown, and for drafts, which may have no time. */
+function Calendar({ round, ...shown }: Shown & Omit<CalendarProps, 'posts'>) {
+  const days = daysOfSpan(shown.span, shown.day)
+  const times = new URLSearchParams({ scheduled_from: days[0]!, scheduled_before: dayAfter(days.at(-1)!, 1) })
+  const { answer, failure } = useAnswer<[timed: Post[], drafts: Post[]]>(
+    `/posts?${times}&limit=${shownMax} /posts?status=draft&limit=${shownMax}`,
+    { round },
+  )
+  const posts = useMemo(
+    () => answer && [...answer[0], ...answer[1].filter(({ scheduled_at }) => scheduled_at === null)],
+    [answer],
+  )
+  return (
+    <>
+      {failure && <Failure {...failure} />}
+      <PostsCalendar {...shown} posts={posts} />
+      {answer?.some(({ length }) => length === shownMax) && (
+        <p class="note">The newest {shownMax} of these days, and as many drafts. The list has all.</p>
+      )}
+    </>
+  )
+}
+
+function List({ round, ...shown }: Shown) {
+  const {
+    answer: posts,
+    failure,
+    pager,
+  } = useListPage<Post>('/posts', { each: listed, round, after: ({ id }) => ({ before_id: String(id) }) })
   return (
     <section class="panel" aria-label="Posts">
+      {failure && <Failure {...failure} />}
       <h2>
         Posts<span class="label">Newest first, without archived ones</span>
       </h2>
@@ -82,6 +116,7 @@ function List({ posts, ...shown }: Omit<PostProps, 'post'> & { posts: readonly P
           <OnePost key={post.id} post={post} {...shown} />
         ))}
       </ul>
+      {pager}
     </section>
   )
 }

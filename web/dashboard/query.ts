@@ -46,7 +46,25 @@ interface UseOptions<Answer> {
   readonly round?: number
 }
 
-/** @param path with its query, under `/api/v1`; undefined: nothing is asked */
+/** The question is at fault. */
+class Refused extends Error {}
+
+async function read(path: string, signal: AbortSignal): Promise<unknown> {
+  const response = await fetch(`/api/v1${path}`, { signal })
+  if (response.status === 401) {
+    location.assign('/dashboard/sign-in')
+    return new Promise(() => undefined)
+  }
+  const body = await response.json()
+  if (response.ok) return body
+  const text = textOf(body.detail ?? String(response.status))
+  throw response.status === 422 ? new Refused(text) : new Error(text)
+}
+
+/**
+ * @param path with its query, under `/api/v1`; undefined: nothing is asked. Several with a blank between are asked together, and
+ *   their answer is a list
+ */
 export function useAnswer<Answer>(
   path: string | undefined,
   { isHurried = () => false, againMs = liveMs, round = 0 }: UseOptions<Answer> = {},
@@ -61,18 +79,15 @@ export function useAnswer<Answer>(
 
     async function ask(): Promise<void> {
       let again = againMs
-      let isRefused = false
       try {
-        const response = await fetch(`/api/v1${asked}`, { signal: leaving.signal })
-        if (response.status === 401) return location.assign('/dashboard/sign-in')
-        isRefused = response.status === 422
-        const body = await response.json()
-        if (!response.ok) throw new Error(textOf(body.detail ?? String(response.status)))
-        setKnown({ path: asked, answer: body as Answer })
+        const bodies = await Promise.all(asked.split(' ').map((one) => read(one, leaving.signal)))
+        const answer = (bodies.length === 1 ? bodies[0] : bodies) as Answer
+        setKnown({ path: asked, answer })
         setFailure(undefined)
-        if (isHurried(body as Answer)) again = soonAgainMs
+        if (isHurried(answer)) again = soonAgainMs
       } catch (error) {
         if (leaving.signal.aborted) return
+        const isRefused = error instanceof Refused
         setFailure((before) => ({ since: before?.since ?? new Date(), text: (error as Error).message, isRefused }))
       }
       timer = setTimeout(askWhenSeen, again)

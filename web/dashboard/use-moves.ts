@@ -1,10 +1,11 @@
-/** Posts on their way to another day: held by the mouse or the keyboard, shown where they go, and taken back when the API refuses. */
+/** Posts on their way to another day: held by mouse, finger or keyboard, shown where they go, and taken back when the API refuses. */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { dayByKey, dayInWords } from './calendar-days.ts'
 import { localMoment } from './format.ts'
 import type { Post } from './post-form.tsx'
 import { isMovable, moveTo } from './post-move.ts'
 import { send } from './query.ts'
+import { useTouchDrag } from './touch-drag.ts'
 
 interface MovesOf {
   readonly posts: readonly Post[] | undefined
@@ -21,6 +22,8 @@ interface Said {
   readonly undo?: (() => void) | undefined
 }
 const nothing: Said = { message: '', refusal: '' }
+/** One call about a post. */
+type Step = readonly [method: 'POST' | 'PATCH', path: string, body?: object]
 
 export function useMoves({ posts, timezone, localTime, changed, isShown, go }: MovesOf) {
   const [held, hold] = useState<Post>()
@@ -31,7 +34,10 @@ export function useMoves({ posts, timezone, localTime, changed, isShown, go }: M
   const isSending = useRef(false)
   const toFocus = useRef<number | undefined>(undefined)
   const now = () => localMoment(new Date().toISOString(), timezone)
-  const shown = (posts ?? []).map((post) => ahead.get(post.id) ?? post)
+  const known = posts ?? []
+  // One that goes to days that weren't asked for yet is shown there too.
+  const others = [...ahead.values()].filter(({ id }) => !known.some((post) => post.id === id))
+  const shown = [...known.map((post) => ahead.get(post.id) ?? post), ...others]
 
   useEffect(() => {
     if (!isSending.current) setAhead(new Map())
@@ -86,43 +92,57 @@ export function useMoves({ posts, timezone, localTime, changed, isShown, go }: M
     // Local times have no offset: only its place on the calendar is right until the answer comes.
     const guess = { ...post, scheduled_at: momentLike(scheduled_at, timezone) }
     const undo = post.status === 'failed' ? undefined : () => void takeBack(post)
-    await change(
-      post,
-      guess,
-      path,
-      { scheduled_at },
-      { ...nothing, message: `It goes out on ${dayInWords(day)} at ${scheduled_at.slice(11)}.`, undo },
-    )
+    const message = `It goes out on ${dayInWords(day)} at ${scheduled_at.slice(11)}.`
+    await change(post, guess, [['POST', `/${path}`, { scheduled_at }]], { ...nothing, message, undo })
   }
 
   async function takeBack(post: Post): Promise<void> {
-    const isDraft = post.status === 'draft'
-    const body = isDraft ? undefined : { scheduled_at: post.scheduled_at }
-    await change(post, post, isDraft ? 'unschedule' : 'reschedule', body, {
-      ...nothing,
-      message: 'It is back where it was.',
-    })
+    const { scheduled_at } = post
+    // The time that a draft was to go out at is gone once it isn't scheduled any more.
+    const toDraft: Step[] = [
+      ['POST', '/unschedule'],
+      ...(scheduled_at ? [['PATCH', '', { scheduled_at }] as const] : []),
+    ]
+    const steps: Step[] = post.status === 'draft' ? toDraft : [['POST', '/reschedule', { scheduled_at }]]
+    await change(post, post, steps, { ...nothing, message: 'It is back where it was.' })
   }
 
-  async function change(post: Post, guess: Post, path: string, body: object | undefined, done: Said): Promise<void> {
+  async function change(post: Post, guess: Post, steps: readonly Step[], done: Said): Promise<void> {
     isSending.current = true
     setAhead((before) => new Map(before).set(post.id, guess))
-    const sent = await send<Post>('POST', `/posts/${post.id}/${path}`, body)
-    isSending.current = false
-    if ('refusal' in sent) {
-      setAhead(new Map())
-      say({ ...nothing, refusal: sent.refusal })
-    } else {
-      setAhead((before) => new Map(before).set(post.id, sent.made))
-      say(done)
+    let said = done
+    for (const [method, path, body] of steps) {
+      const sent = await send<Post>(method, `/posts/${post.id}${path}`, body)
+      if ('refusal' in sent) said = { ...nothing, refusal: sent.refusal }
+      else guess = sent.made
+      if ('refusal' in sent) break
     }
+    isSending.current = false
+    setAhead(said.refusal === '' ? (before) => new Map(before).set(post.id, guess) : new Map())
+    say(said)
     changed()
   }
 
+  const press = useTouchDrag<Post>({
+    hold: (post) => {
+      toFocus.current = undefined
+      say({ ...nothing, message: 'Move it to its day.' })
+      hold(post)
+    },
+    over: aim,
+    drop: (post, day) => (day === undefined ? letGo() : void put(post, day)),
+  })
+
   return {
     ...{ shown, held, target, now, letGo, ...said },
+    /** With a finger. */
+    press(post: Post, event: PointerEvent): void {
+      if (isMovable(post.status)) press(post, event)
+    },
     /** With the mouse. */
     drag(post: Post, event: DragEvent): void {
+      // A finger holds it already: the browser's own dragging would end that.
+      if (held !== undefined) return event.preventDefault()
       event.dataTransfer?.setData('text/plain', post.title)
       toFocus.current = undefined
       say(nothing)

@@ -5,7 +5,7 @@ import { laxInt, laxIntOr } from '../../../schemas/lax.ts'
 import { overviewDaysDefault, overviewDaysMax, overviewHoursMax } from '../../../schemas/limits/core-limits.ts'
 import { type RangeQuery, resolveTimeRange, type Span, type TimeRange } from '../../../schemas/time/time-range.ts'
 
-const moment = 'a local day (`YYYY-MM-DD`) or an RFC 3339 date-time, local where it has no offset'
+const moment = 'a local day (`YYYY-MM-DD`) or RFC 3339 date-time, local without an offset'
 
 /** Members of an operation's query. */
 export const rangeParameters = {

@@ -44,13 +44,11 @@ const OverviewQuery = z.object({
   interval: z
     .enum(bucketKinds)
     .optional()
-    .describe(
-      `Length of the buckets of series; by the length of the range when left out. At most ${bucketsMax} buckets.`,
-    ),
+    .describe(`Buckets of series, at most ${bucketsMax}; by the length of the range when left out.`),
   compare: z
     .enum(comparisons)
     .optional()
-    .describe('What `metrics.previous` is of: the period before (default), the same days a year earlier, or nothing.'),
+    .describe('`metrics.previous`: the period before (default), the same days a year earlier, or none.'),
   limit: laxIntOr(overviewRowsDefault, { ge: 1, le: overviewRowsMax, description: 'Rows of each list.' }),
   ...filterParameters,
   include: namesOf(overviewMembers, 'The members wanted; the others are empty. All when left out.'),
@@ -157,7 +155,7 @@ async function answerOverview(
   const isCommitted = foldedAsOf.version === figures.version
   const asOf = isCommitted ? Math.max(foldedAsOf.asOf, figures.asOf) : Math.min(foldedAsOf.asOf, figures.asOf)
   const contacts = filters === undefined ? { newContacts, previousContacts } : noContacts
-  const metrics = metricsOf(figures, { range, asOf, earnings, ...contacts })
+  const metrics = metricsOf(figures, { range, asOf, oldest, earnings, ...contacts })
   return {
     metrics,
     ...listsOf(figures, buckets, {
@@ -185,6 +183,7 @@ function newContactsIn({ pg }: Stores, workspaceId: number, { start, end }: Span
 interface MetricsOptions {
   readonly range: TimeRange
   readonly asOf: number
+  readonly oldest: number
   readonly earnings: Earnings
   readonly newContacts: number | null
   readonly previousContacts: number | null
@@ -192,7 +191,7 @@ interface MetricsOptions {
 
 function metricsOf(
   figures: OverviewFigures,
-  { range, asOf, earnings, newContacts, previousContacts }: MetricsOptions,
+  { range, asOf, oldest, earnings, newContacts, previousContacts }: MetricsOptions,
 ): OverviewMetrics {
   const { current, previous, botVisits, linkClicks } = figures
   return {
@@ -203,6 +202,7 @@ function metricsOf(
     ad_campaigns: [...earnings.campaigns],
     live_visitors: figures.liveVisitors,
     as_of: new Date(asOf).toISOString(),
+    readable_from: new Date(oldest).toISOString(),
     lists_cut: figures.areListsCut,
     range: shownRange(range),
     previous:

@@ -1,10 +1,13 @@
 import { z } from 'zod'
+import { countClicksOfLinks } from '../../../clickhouse/queries/link-clicks.ts'
 import { listLinks as readLinks } from '../../../postgres/tables/links.ts'
+import { StoreUnavailable } from '../../../runtime/store-error.ts'
 import { laxInt } from '../../../schemas/lax.ts'
 import { linksListedMax, listLimitMax } from '../../../schemas/limits/api-limits.ts'
-import { LinkResource, linkStatuses } from '../../../schemas/resources/link.ts'
+import { ListedLink, linkStatuses } from '../../../schemas/resources/link.ts'
 import { beforeId } from '../../../schemas/resources/page.ts'
-import { defineOperation } from '../define.ts'
+import { readableFrom } from '../analytics/readable-from.ts'
+import { type CallContext, defineOperation } from '../define.ts'
 import { serializeLink } from './serialize.ts'
 
 const LinksQuery = z.object({
@@ -15,6 +18,7 @@ const LinksQuery = z.object({
   }),
   before_id: beforeId('link'),
   status: z.enum(linkStatuses).optional().meta({ description: '`active` when left out.' }),
+  include: z.enum(['clicks']).optional().meta({ description: 'Adds it to each link.' }),
 })
 
 export const listLinks = defineOperation({
@@ -26,11 +30,30 @@ export const listLinks = defineOperation({
   effect: 'read',
   scope: 'links:read',
   input: { query: LinksQuery },
-  output: z.array(LinkResource),
-  async handle({ query: { limit = linksListedMax, before_id, status }, workspace, stores: { pg }, config }) {
-    const links = await readLinks(pg, workspace.id, {
+  output: z.array(ListedLink),
+  async handle(context) {
+    const { query, workspace, stores, config } = context
+    const { limit = linksListedMax, before_id, status, include } = query
+    const links = await readLinks(stores.pg, workspace.id, {
       ...{ limit, beforeId: before_id, isArchived: status === 'archived' },
     })
-    return links.map((link) => serializeLink(link, config.shortUrlHost))
+    const shown = links.map((link) => serializeLink(link, config.shortUrlHost))
+    if (include === undefined || shown.length === 0) return shown
+    const ids = shown.map(({ id }) => id)
+    const clicks = await clicksOf(context, ids)
+    return shown.map((link) => ({ ...link, clicks: clicks && (clicks.get(link.id) ?? 0) }))
   },
 })
+
+/** Null while ClickHouse is away. */
+async function clicksOf(
+  { workspace, stores: { ch }, clock, log, requestId }: CallContext,
+  linkIds: readonly number[],
+): Promise<Map<number, number> | null> {
+  const read = { workspaceId: workspace.id, linkIds, readableFrom: readableFrom(workspace, clock.now()) }
+  return countClicksOfLinks(ch, read).catch((error) => {
+    if (!(error instanceof StoreUnavailable)) throw error
+    log.warn({ err: error, requestId }, 'links are listed without their clicks')
+    return null
+  })
+}

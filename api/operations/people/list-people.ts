@@ -29,13 +29,13 @@ import { type ReadableVisitors, readableVisitors } from './visitor-rows.ts'
 const PeopleQuery = z.object({
   q: z.string().max(peopleSearchLengthMax).optional().meta({
     description:
-      'Only contacts with these letters in e-mail, name, company, source or campaign, and visitors whom a source or campaign with them brought.',
+      'Contacts with these letters in e-mail, name, company, source or campaign, and visitors brought by such a source or campaign.',
   }),
   limit: laxIntOr(peopleDefault, { ge: 1, le: peopleMax, description: 'Rows, at most.' }),
   before_id: laxInt({
     ge: 1,
     le: Number.MAX_SAFE_INTEGER,
-    description: 'Only what comes after the contact of this id: pages back through the list.',
+    description: 'Only what comes after the contact of this id: pages back.',
   }),
   before_anonymous_id: z
     .string()

@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { listPosts as readPosts } from '../../../postgres/tables/posts.ts'
 import { serializePost } from '../../../postgres/tables/serialize-post.ts'
+import { invalid } from '../../../schemas/errors/problems.ts'
 import { pageQuery } from '../../../schemas/resources/page.ts'
 import { PostResource, postStatuses } from '../../../schemas/resources/post.ts'
+import { momentOf, type WrittenTime, writtenTime } from '../../../schemas/time/written-time.ts'
 import { defineOperation } from '../define.ts'
 
 export const listPosts = defineOperation({
@@ -18,11 +20,26 @@ export const listPosts = defineOperation({
   input: {
     query: z.object({
       status: z.enum(postStatuses).optional().meta({ description: 'Only posts of this status.' }),
+      scheduled_from: writtenTime.optional().meta({ description: 'Only those of this time or later.' }),
+      scheduled_before: writtenTime.optional().meta({ description: 'Only those of an earlier time.' }),
       ...pageQuery('post').shape,
     }),
   },
   output: z.array(PostResource),
-  async handle({ query: { status, limit, before_id }, workspace, stores: { pg } }) {
-    return (await readPosts(pg, workspace.id, { limit, beforeId: before_id, status })).map(serializePost)
+  async handle({ query: { status, limit, before_id, ...times }, workspace: { id, timezone }, stores: { pg } }) {
+    const posts = await readPosts(pg, id, {
+      ...{ limit, beforeId: before_id, status },
+      scheduledFrom: dateOf(times.scheduled_from, 'scheduled_from', timezone),
+      scheduledBefore: dateOf(times.scheduled_before, 'scheduled_before', timezone),
+    })
+    return posts.map(serializePost)
   },
 })
+
+/** @throws Problem where no calendar has it */
+function dateOf(written: WrittenTime | undefined, name: string, timezone: string): Date | undefined {
+  if (written === undefined) return undefined
+  const time = momentOf(written, timezone, ['query', name])
+  if ('error' in time) throw invalid([time.error])
+  return new Date(time.moment)
+}

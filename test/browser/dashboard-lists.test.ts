@@ -1,0 +1,141 @@
+/** Settings with webhooks; lists of the dashboard that have more than a page; what a journey shows. */
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { projectFile } from '../../runtime/paths.ts'
+import { setUpApi } from '../support/api.ts'
+import { setUpDashboard, violations } from '../support/dashboard.ts'
+import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
+import { foldWhatIsThere } from '../support/fold.ts'
+
+const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1' })
+const signIn = setUpDashboard({ stores, api, mine })
+const list = (title: string) => `section[aria-label="${title}"]`
+
+/** In the dark on a phone, and in the light on a screen. */
+async function look(page: Page, name: string): Promise<void> {
+  for (const [colorScheme, width] of [
+    ['dark', 390],
+    ['light', 1280],
+  ] as const) {
+    await page.emulateMedia({ colorScheme })
+    await page.setViewportSize({ width, height: 900 })
+    const isFitting = await page.evaluate('document.documentElement.scrollWidth <= innerWidth')
+    expect([name, width, isFitting]).toEqual([name, width, true])
+    expect([name, width, await violations(page)]).toEqual([name, width, []])
+    await page.screenshot({ path: projectFile('.cache/test', `dashboard-${name}-${width}.png`), fullPage: true })
+  }
+}
+
+test('settings have the snippet at any time; an endpoint is made by keyboard, refused, tried, delivered to again, removed', async (context) => {
+  const page = await signIn(context)
+  for (const key of ['g', 't']) await page.keyboard.press(key)
+  await page.waitForSelector(`${list('Tracking')} pre:has-text("svc.js?key=svc_pk_")`)
+  expect(await page.textContent(list('Tracking'))).toContain('curl http')
+  expect(await page.textContent(list('Workspace'))).toContain(`workspace_${mine.workspaceId}`)
+  await page.waitForSelector(`${list('Webhooks')} .empty`)
+
+  await page.focus('text=Add an endpoint')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('dialog label:has-text("post.published")')
+  await look(page, 'webhook-form')
+  await page.focus('dialog [name="url"]')
+  await page.keyboard.type('https://10.0.0.1/hooks')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('dialog [role="alert"]:has-text("must be public")')
+  await page.fill('dialog [name="url"]', 'https://example.com/hooks')
+  await page.focus('dialog label:has-text("post.failed") input')
+  await page.keyboard.press('Space')
+  await page.focus('dialog button[type="submit"]')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector(`${list('Webhooks')} pre:has-text("whsec_")`)
+  expect(await page.textContent(`${list('Webhooks')} li`)).toContain('1 event')
+
+  await page.click('text=Test')
+  await page.waitForSelector(`${list('Deliveries')} summary:has-text("webhook.test"):has-text("pending")`)
+  await stores.pg.query(
+    `UPDATE webhook_deliveries SET status = 'failed', response_status = 500, error = '<b>away</b>' WHERE workspace_id = $1`,
+    [mine.workspaceId],
+  )
+  await page.reload()
+  await page.click(`${list('Deliveries')} summary:has-text("failed 500")`)
+  await page.waitForSelector(`${list('Deliveries')} pre:has-text("<b>away</b>")`)
+  await look(page, 'settings')
+  await page.click('text=Deliver again')
+  await page.waitForSelector(`${list('Deliveries')} summary:has-text("pending")`)
+  await page.click(`${list('Webhooks')} >> text=Delete`)
+  await page.click('dialog .danger')
+  await page.waitForSelector(`${list('Webhooks')} .empty`)
+})
+
+test('people and links have pages, with heads and with clicks', async (context) => {
+  await stores.pg.query(
+    `INSERT INTO contacts (workspace_id, email, full_name, email_hash, first_identified_at, last_identified_at, first_seen_at, last_seen_at)
+     SELECT $1, n || '@example.com', 'Person ' || n, $3::bigint + n, $2::bigint - n, $2::bigint - n, $2::bigint - n, $2::bigint - n
+     FROM generate_series(1, 103) n`,
+    [mine.workspaceId, Date.now(), 20_000_000 + mine.workspaceId * 1_000],
+  )
+  await stores.pg.query(
+    `INSERT INTO links (workspace_id, attribution_key, label, destination_url, tracking_url, tracking_params,
+       utm_source, utm_medium, utm_campaign, utm_content)
+     SELECT $1::bigint, 'k' || $1::bigint || 'n' || n, 'Link ' || n, 'https://example.com/', 'https://example.com/', '{}', '', '', '', '' FROM generate_series(1, 101) n`,
+    [mine.workspaceId],
+  )
+  await stores.ch.command(
+    `INSERT INTO link_clicks (workspace_id, link_id, kind, visitor, occurred_at) SELECT ${mine.workspaceId}, id, 'click', 7, now()
+     FROM (SELECT ${(await stores.pg.query<{ id: number }>("SELECT id FROM links WHERE workspace_id = $1 AND label = 'Link 101'", [mine.workspaceId]))[0]!.id} AS id)`,
+  )
+  const page = await signIn(context)
+  await page.click('nav >> text=People')
+  await page.waitForSelector(`${list('People')} th:has-text("Last seen")`)
+  expect(await page.$$(`${list('People')} tbody tr`)).toHaveLength(100)
+  await look(page, 'people-pages')
+  await page.focus(`${list('People')} >> text=Older`)
+  await page.keyboard.press('Enter')
+  await page.waitForSelector(`${list('People')} >> text=Person 103`)
+  expect(await page.$$(`${list('People')} tbody tr`)).toHaveLength(3)
+  await page.click('text=Newer')
+  await page.waitForSelector(`${list('People')} tbody tr:nth-child(100)`)
+
+  await page.click('nav >> text=Links')
+  expect(await page.textContent(`${list('Links')} summary:has-text("Link 101")`)).toContain('1 click')
+  expect(await page.textContent(`${list('Links')} summary:has-text("Link 100")`)).toContain('0 clicks')
+  await page.click('text=Older')
+  await expect.poll(() => page.$$eval(`${list('Links')} summary`, (all) => all.length)).toBe(1)
+})
+
+test('a journey has what was measured of a page beside its view, and all events on demand', async (context) => {
+  const hash = BigInt(stores.hashes.visitorOf(mine.workspaceId, 'b-1'))
+  const visitor = { hi: Number(hash >> 32n), lo: Number(hash & 0xffff_ffffn) }
+  const at = (minutes: number) => ({
+    ...{ workspace_id: mine.workspaceId, visitor, anonymous_id: 'b-1', session: 1 },
+    occurred_at: Date.now() - 3_600_000 + minutes * 60_000,
+  })
+  const measured = (name: string, properties: object) => ({ event_name: name, properties: JSON.stringify(properties) })
+  await insertEventRows(stores.ch, [
+    makeEventRow({ ...at(0), path: '/prices' }),
+    makeEventRow({
+      ...at(1),
+      path: '/prices',
+      kind: 'custom',
+      ...measured('web_vital', { metric: 'LCP', value: 1234.4 }),
+    }),
+    makeEventRow({
+      ...at(2),
+      path: '/prices',
+      kind: 'custom',
+      ...measured('page_leave', { engagement_ms: 63_000, scroll_depth: 80 }),
+    }),
+    makeEventRow({ ...at(3), path: '/docs', kind: 'autocapture', ...measured('button_click', { text: '<i>Buy</i>' }) }),
+  ])
+  await foldWhatIsThere(stores)
+  const page = await signIn(context)
+  await page.waitForSelector(`${list('Recent events')} >> text=button_click`)
+  expect(await page.textContent(list('Recent events'))).not.toContain('page_leave')
+  await page.goto(`${api.url}/dashboard/people?person=b-1`)
+  await page.waitForSelector(`${list('Journey')} li:has-text("1m 3s in sight · 80 % seen · LCP 1,234 ms")`)
+  await page.waitForSelector(`${list('Journey')} li:has-text("button_click <i>Buy</i>")`)
+  expect(await page.$$('.timeline li')).toHaveLength(2)
+  await page.click('text=Technical events')
+  await page.waitForSelector('.timeline li:nth-child(4)')
+  await look(page, 'journey-all')
+})

@@ -1,0 +1,33 @@
+/** What a journey shows: acts as lines, measurements with the page view that they are of. */
+import { expect, test } from 'vitest'
+import type { Event } from '../../schemas/resources/overview.ts'
+import { clickedOf, linesOf } from '../../web/dashboard/journey-lines.ts'
+
+const event = (id: number, event_name: string, path: string, properties: object = {}, session_id = 1) =>
+  ({ id, event_name, path, properties, session_id }) as Event
+
+test('measurements stand with the last view of their page in their session, and never alone', () => {
+  const events = [
+    event(1, 'page_leave', '/', { engagement_ms: 9_000 }),
+    event(2, 'pageview', '/'),
+    event(3, 'web_vital', '/', { metric: 'LCP', value: 900 }),
+    event(4, 'page_leave', '/', { engagement_ms: 1_000, scroll_depth: 40 }),
+    event(5, 'page_leave', '/', { engagement_ms: 500, scroll_depth: 90 }),
+    event(6, 'signup', '/'),
+    event(7, 'pageview', '/'),
+    event(8, 'page_leave', '/', { engagement_ms: 'long' }, 2),
+    event(9, 'page_leave', '/', { engagement_ms: 70 }),
+  ]
+  const lines = linesOf(events.reverse()).map(({ event: { id }, ...measures }) => [id, measures])
+  expect(lines).toEqual([
+    [7, { engagedMs: 70, scrollDepth: 0, vitals: [] }],
+    [6, { engagedMs: 0, scrollDepth: 0, vitals: [] }],
+    [2, { engagedMs: 1_500, scrollDepth: 90, vitals: [{ metric: 'LCP', value: 900 }] }],
+  ])
+})
+
+test('a click says what was clicked, by its text or where it leads', () => {
+  expect(clickedOf(event(1, 'button_click', '/', { text: 'Buy' }))).toBe('Buy')
+  expect(clickedOf(event(1, 'outbound_click', '/', { text: '', href: 'https://a.example' }))).toBe('https://a.example')
+  expect(clickedOf(event(1, 'signup', '/', { text: 'Buy' }))).toBe('')
+})

@@ -1,0 +1,58 @@
+/**
+ * What a person did, a line for each act. What the script measures of a page (how long it was in sight, its web vitals) isn't an act:
+ * it stands with the page view that it is of. Pure; test/unit/dashboard-journey.test.ts.
+ */
+import type { Event } from '../../schemas/resources/overview.ts'
+
+export interface Line {
+  readonly event: Event
+  /** Of a page view: how long it was in sight, and how far down, in per cent. */
+  readonly engagedMs: number
+  readonly scrollDepth: number
+  readonly vitals: readonly Vital[]
+}
+
+export interface Vital {
+  readonly metric: string
+  readonly value: number
+}
+
+const measured = ['page_leave', 'web_vital']
+
+/** Whether it is a measurement, not an act. */
+export function isTechnical({ event_name }: Pick<Event, 'event_name'>): boolean {
+  return measured.includes(event_name)
+}
+
+/** @param events newest first, as the lines are */
+export function linesOf(events: readonly Event[]): Line[] {
+  const lines: { -readonly [Name in keyof Line]: Line[Name] }[] = []
+  const views = new Map<string, (typeof lines)[number]>()
+  for (const event of [...events].reverse()) {
+    const page = JSON.stringify([event.session_id, event.path])
+    if (!isTechnical(event)) {
+      const line = { event, engagedMs: 0, scrollDepth: 0, vitals: [] }
+      lines.push(line)
+      if (event.event_name === 'pageview') views.set(page, line)
+      continue
+    }
+    const view = views.get(page)
+    if (view === undefined) continue
+    const { engagement_ms, scroll_depth, metric, value } = event.properties
+    view.engagedMs += numberOf(engagement_ms)
+    view.scrollDepth = Math.max(view.scrollDepth, numberOf(scroll_depth))
+    if (typeof metric === 'string') view.vitals = [...view.vitals, { metric, value: numberOf(value) }]
+  }
+  return lines.reverse()
+}
+
+/** Of the text that was clicked, or the place that a link leads to; empty for other events. */
+export function clickedOf({ event_name, properties: { text, href } }: Event): string {
+  if (!event_name.endsWith('_click')) return ''
+  const [said] = [text, href].filter((one) => typeof one === 'string' && one !== '')
+  return String(said ?? '')
+}
+
+function numberOf(value: unknown): number {
+  return typeof value === 'number' && Number.isFinite(value) ? value : 0
+}

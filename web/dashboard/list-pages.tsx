@@ -1,0 +1,51 @@
+/** Rows of a list, newest first, a page at a time. The page is asked again as any answer is. */
+import type { ComponentChildren } from 'preact'
+import { useRef, useState } from 'preact/hooks'
+import { type Asked, useAnswer } from './query.ts'
+
+interface PagesOf<Row> {
+  /** Rows of a page. */
+  readonly each: number
+  readonly round?: number
+  /** The parameters that ask for what stands behind a row. */
+  after(row: Row): Readonly<Record<string, string>>
+}
+
+export interface ListPage<Row> extends Asked<readonly Row[]> {
+  /** Leads to the pages beside it; nothing where one page has all. */
+  readonly pager: ComponentChildren
+}
+
+/** @param path with its query, under `/api/v1`; another one begins at its first page */
+export function useListPage<Row>(path: string, { each, round = 0, after }: PagesOf<Row>): ListPage<Row> {
+  const [place, setPlace] = useState<{ readonly path: string; readonly cursors: readonly string[] }>()
+  const cursors = place?.path === path ? place.cursors : []
+  const asked = useAnswer<readonly Row[]>(
+    `${path}${path.includes('?') ? '&' : '?'}limit=${each}${cursors.at(-1) ?? ''}`,
+    { round },
+  )
+  const { answer, isStale } = asked
+  // While another page of the same list is awaited, the one before stays, and isn't wrong.
+  const shown = useRef(path)
+  if (!isStale) shown.current = path
+  const last = answer?.length === each ? answer.at(-1) : undefined
+  const goOn = () => {
+    if (last !== undefined) setPlace({ path, cursors: [...cursors, `&${new URLSearchParams(after(last))}`] })
+  }
+  const pager = (cursors.length > 0 || last !== undefined) && (
+    <div class="controls pager">
+      <button
+        type="button"
+        disabled={cursors.length === 0}
+        onClick={() => setPlace({ path, cursors: cursors.slice(0, -1) })}
+      >
+        Newer
+      </button>
+      <span class="label">Page {cursors.length + 1}</span>
+      <button type="button" disabled={last === undefined || isStale} onClick={goOn}>
+        Older
+      </button>
+    </div>
+  )
+  return { ...asked, isStale: shown.current !== path, pager }
+}

@@ -1,0 +1,56 @@
+/** The workspace itself: how events are sent to it, what it is, who is told of changes, and how its owner signs in. */
+import { Copied, HowToSend } from './install.tsx'
+import type { PageProps } from './later.tsx'
+import type { Overview } from './overview-data.ts'
+import { Copy, Facts, Failure } from './parts.tsx'
+import { useAnswer } from './query.ts'
+import { Webhooks } from './webhooks.tsx'
+
+const seldomMs = 60_000
+
+export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
+  const { answer, failure } = useAnswer<Overview>('/analytics/overview?include=snippet', { againMs: seldomMs })
+  const { id, name, object_id, timezone, currency, plan_key } = workspace
+  return (
+    <main>
+      {failure && <Failure {...failure} />}
+      <div class="columns panels">
+        <section class="panel" aria-label="Tracking">
+          <h2>Tracking</h2>
+          {answer ? <HowToSend snippet={answer.snippet} /> : <p class="empty awaited">…</p>}
+        </section>
+        <section class="panel" aria-label="Workspace">
+          <h2>Workspace</h2>
+          <Facts
+            facts={[
+              ['Name', name],
+              ['Timezone', timezone],
+              ['Currency', currency],
+              ['Plan', plan_key],
+              ['Id', object_id],
+              ['Tracking key (public)', answer?.snippet.tracking_key ?? '…'],
+            ]}
+          />
+          {answer && <Copy text={answer.snippet.tracking_key} label="Copy the tracking key" />}
+        </section>
+        <section class="panel" aria-label="Scripts and agents">
+          <h2>Scripts and agents</h2>
+          <p>
+            They ask the <a href="/docs">API</a> with a secret key of their own. A command on the machine makes one:
+          </p>
+          <Copied text={`npx svc keys create --workspace ${id} --name reports --scopes analytics:read`} />
+        </section>
+        <section class="panel" aria-label="Signing in">
+          <h2>Signing in</h2>
+          <p>A link signs in once, on the machine; a password from anywhere. Setting another one ends all sessions.</p>
+          <Copied text="npx svc owner link" />
+          <Copied text="npx svc owner password" />
+          <form method="post" action="/dashboard/sign-out">
+            <button type="submit">Sign out of this browser</button>
+          </form>
+        </section>
+      </div>
+      <Webhooks timezone={timezone} />
+    </main>
+  )
+}

@@ -1,0 +1,75 @@
+/** A new webhook endpoint: where it is, and which events it takes; all where none is chosen. */
+import { useEffect, useState } from 'preact/hooks'
+import type { CreatedWebhookEndpoint } from '../../schemas/resources/webhook.ts'
+import { Dialog } from './dialog.tsx'
+import { Refusal } from './parts.tsx'
+import { send } from './query.ts'
+
+type Made = (typeof CreatedWebhookEndpoint)['_output']
+
+/** As far as it is looked at. */
+interface OpenApiDocument {
+  readonly components: {
+    readonly schemas: {
+      readonly WebhookCreate: {
+        readonly properties: { readonly events: { readonly items: { readonly enum: string[] } } }
+      }
+    }
+  }
+}
+
+/** The names of events, from the API's own document; none while it isn't there. */
+function useEventTypes(): readonly string[] {
+  const [names, setNames] = useState<readonly string[]>([])
+  useEffect(() => {
+    fetch('/v1/openapi.json')
+      .then((response) => response.json() as Promise<OpenApiDocument>)
+      .then(
+        ({ components: { schemas } }) => setNames(schemas.WebhookCreate.properties.events.items.enum),
+        () => undefined,
+      )
+  }, [])
+  return names
+}
+
+export function WebhookForm({ made, close }: { made(endpoint: Made): void; close(): void }) {
+  const [refusal, setRefusal] = useState('')
+  const names = useEventTypes()
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault()
+    const data = new FormData(event.currentTarget as HTMLFormElement)
+    const events = data.getAll('events')
+    const sent = await send<Made>('POST', '/webhooks', {
+      ...{ url: data.get('url'), description: data.get('description') },
+      ...(events.length > 0 && { events }),
+    })
+    if ('refusal' in sent) setRefusal(sent.refusal)
+    else made(sent.made)
+  }
+  return (
+    <Dialog title="Add an endpoint" close={close}>
+      <form class="editor" onSubmit={submit}>
+        <label>
+          Address
+          <input name="url" type="url" placeholder="https://example.com/hooks" required />
+        </label>
+        <label>
+          Description
+          <input name="description" />
+        </label>
+        <fieldset>
+          <legend>Events; all where none is chosen</legend>
+          <div class="event-types">
+            {names.map((name) => (
+              <label key={name} class="choice">
+                <input type="checkbox" name="events" value={name} /> {name}
+              </label>
+            ))}
+          </div>
+        </fieldset>
+        <Refusal text={refusal} />
+        <button type="submit">Add it</button>
+      </form>
+    </Dialog>
+  )
+}

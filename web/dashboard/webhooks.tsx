@@ -1,0 +1,184 @@
+/** Webhook endpoints: made, tried, removed; and what was delivered to them, with another try. */
+import { useState } from 'preact/hooks'
+import type {
+  CreatedWebhookEndpoint,
+  WebhookDeliveryResource,
+  WebhookEndpointResource,
+} from '../../schemas/resources/webhook.ts'
+import { Dialog } from './dialog.tsx'
+import { time } from './format.ts'
+import { useListPage } from './list-pages.tsx'
+import { Copy, Facts, Failure, Refusal } from './parts.tsx'
+import { type Sent, send } from './query.ts'
+import { WebhookForm } from './webhook-form.tsx'
+
+type Endpoint = (typeof WebhookEndpointResource)['_output']
+type Made = (typeof CreatedWebhookEndpoint)['_output']
+type Delivery = (typeof WebhookDeliveryResource)['_output']
+
+const listed = 20
+const tones: Readonly<Record<Delivery['status'], string>> = { delivered: 'good', failed: 'bad', pending: 'label' }
+
+export function Webhooks({ timezone }: { timezone: string }) {
+  const [round, setRound] = useState(0)
+  const [made, setMade] = useState<Made>()
+  const [isMaking, setMaking] = useState(false)
+  const [refusal, setRefusal] = useState('')
+  const [removed, remove] = useState<Endpoint>()
+  const pages = { each: listed, round, after: ({ id }: { readonly id: number }) => ({ before_id: String(id) }) }
+  const endpoints = useListPage<Endpoint>('/webhooks', pages)
+  const deliveries = useListPage<Delivery>('/webhooks/deliveries', pages)
+  const failure = endpoints.failure ?? deliveries.failure
+  const done = (sent: Sent<unknown>) => {
+    setRefusal('refusal' in sent ? sent.refusal : '')
+    setRound((before) => before + 1)
+  }
+  const urlOf = (id: number) => endpoints.answer?.find((one) => one.id === id)?.url ?? `endpoint ${id}`
+  return (
+    <>
+      {failure && <Failure {...failure} />}
+      <section class="panel" aria-label="Webhooks">
+        <h2>
+          Webhooks
+          <button type="button" onClick={() => setMaking(true)}>
+            Add an endpoint
+          </button>
+        </h2>
+        <Refusal text={refusal} />
+        {made && <Secret made={made} />}
+        {endpoints.answer?.length === 0 && (
+          <p class="empty">
+            None is told of changes. An endpoint gets a signed call for each post, link, contact, conversion or payment.
+          </p>
+        )}
+        <ul>
+          {endpoints.answer?.map((endpoint) => (
+            <li key={endpoint.id} class="event">
+              <span class="name">
+                <bdi>{endpoint.url}</bdi> <bdi class="label">{endpoint.description}</bdi>
+              </span>
+              <span class="label" title={endpoint.events.join('\n')}>
+                {endpoint.events.length} {endpoint.events.length === 1 ? 'event' : 'events'}
+              </span>
+              <span class={endpoint.status === 'enabled' ? 'good' : 'bad'}>{endpoint.status}</span>
+              <button
+                type="button"
+                aria-label={`Send a test to ${endpoint.url}`}
+                onClick={async () => done(await send('POST', `/webhooks/${endpoint.id}/test`))}
+              >
+                Test
+              </button>
+              <button
+                type="button"
+                class="danger"
+                aria-label={`Delete ${endpoint.url}`}
+                onClick={() => remove(endpoint)}
+              >
+                Delete
+              </button>
+            </li>
+          ))}
+        </ul>
+        {endpoints.pager}
+      </section>
+      <section class="panel" aria-label="Deliveries">
+        <h2>
+          Deliveries<span class="label">Newest first</span>
+        </h2>
+        {deliveries.answer?.length === 0 && <p class="empty">Nothing was delivered yet.</p>}
+        <ul>
+          {deliveries.answer?.map((delivery) => (
+            <OneDelivery
+              key={delivery.id}
+              {...{ delivery, timezone }}
+              url={urlOf(delivery.webhook_endpoint_id)}
+              again={async () => done(await send('POST', `/webhooks/deliveries/${delivery.id}/redeliver`))}
+            />
+          ))}
+        </ul>
+        {deliveries.pager}
+      </section>
+      {isMaking && (
+        <WebhookForm
+          close={() => setMaking(false)}
+          made={(endpoint) => {
+            setMade(endpoint)
+            setMaking(false)
+            done({ made: endpoint })
+          }}
+        />
+      )}
+      {removed && (
+        <Dialog title="Delete this endpoint" close={() => remove(undefined)}>
+          <p>
+            Nothing more is sent to <bdi>{removed.url}</bdi>, and what waits for it fails. It can’t be undone.
+          </p>
+          <button
+            type="button"
+            class="danger"
+            onClick={async () => {
+              done(await send('DELETE', `/webhooks/${removed.id}`))
+              remove(undefined)
+            }}
+          >
+            Delete
+          </button>
+        </Dialog>
+      )}
+    </>
+  )
+}
+
+function Secret({ made: { url, secret } }: { made: Made }) {
+  return (
+    <div class="copied" role="status">
+      <p class="wide">
+        The secret that signs what <bdi>{url}</bdi> gets. It is shown this once:
+      </p>
+      <pre>{secret}</pre>
+      <Copy text={secret} label="Copy the secret" />
+    </div>
+  )
+}
+
+interface DeliveryProps {
+  readonly delivery: Delivery
+  readonly url: string
+  readonly timezone: string
+  again(): void
+}
+
+function OneDelivery({ delivery, url, timezone, again }: DeliveryProps) {
+  const { event_type, event_id, status, attempt_count, response_status, response_body, duration_ms, error } = delivery
+  const { created_at, next_attempt_at } = delivery
+  const facts: [string, string][] = [
+    ['Event', event_id],
+    ['Tries', String(attempt_count)],
+    [
+      'Answer',
+      response_status === null ? '–' : `${response_status}${duration_ms === null ? '' : ` after ${duration_ms} ms`}`,
+    ],
+    ['Next try', next_attempt_at === null ? '–' : time(next_attempt_at, timezone)],
+  ]
+  return (
+    <li class="item">
+      <details>
+        <summary>
+          <span class="name">
+            {event_type} <bdi class="label">{url}</bdi>
+          </span>
+          <span class={tones[status]}>
+            {status}
+            {response_status !== null && ` ${response_status}`}
+          </span>
+          <time dateTime={created_at}>{time(created_at, timezone)}</time>
+        </summary>
+        <Facts facts={facts} />
+        {(error || response_body) && <pre>{[error, response_body].filter(Boolean).join('\n')}</pre>}
+        <button type="button" onClick={again}>
+          Deliver again
+        </button>
+      </details>
+    </li>
+  )
+}

@@ -1,4 +1,5 @@
 /** A post as a record of `app.bsky.feed.post`: its key, its links and its media. */
+import { linksIn } from '../../schemas/reference/links-in-text.ts'
 import type { Publication, PublishedMedia } from './adapter.ts'
 
 export const postCollection = 'app.bsky.feed.post'
@@ -36,7 +37,7 @@ export interface Prepared {
 }
 
 export function recordOf({ text }: Pick<Publication, 'text'>, { uploads, dids }: Prepared, createdAt: Date) {
-  const facets = [...linksIn(text), ...mentionsIn(text, dids)]
+  const facets = [...linkFacetsIn(text), ...mentionsIn(text, dids)]
   return {
     $type: postCollection,
     text,
@@ -47,12 +48,10 @@ export function recordOf({ text }: Pick<Publication, 'text'>, { uploads, dids }:
 }
 
 /** Links are what is marked as one, by its place in the bytes of the text. */
-function linksIn(text: string) {
-  return [...text.matchAll(/https?:\/\/[^\s<>"]+/gi)].flatMap((match) => {
-    const uri = withoutPunctuation(match[0])
-    if (!URL.canParse(uri)) return []
-    return [facet(text, match.index, uri, { $type: 'app.bsky.richtext.facet#link', uri })]
-  })
+function linkFacetsIn(text: string) {
+  return linksIn(text).flatMap(({ index, url: uri }) =>
+    URL.canParse(uri) ? [facet(text, index, uri, { $type: 'app.bsky.richtext.facet#link', uri })] : [],
+  )
 }
 
 function facet(text: string, at: number, marked: string, feature: object) {
@@ -76,13 +75,6 @@ function mentionsIn(text: string, dids: ReadonlyMap<string, string>) {
       ? []
       : [facet(text, match.index, match[0], { $type: 'app.bsky.richtext.facet#mention', did })]
   })
-}
-
-/** A sentence's end, or its bracket, is none of the link that it ends with. */
-function withoutPunctuation(link: string): string {
-  const bare = link.replace(/[.,;:!?'*]+$/, '')
-  const isOpened = bare.includes('(')
-  return !isOpened && bare.endsWith(')') ? withoutPunctuation(bare.slice(0, -1)) : bare
 }
 
 function embedOf(uploads: readonly UploadedMedia[]) {

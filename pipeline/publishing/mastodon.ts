@@ -6,7 +6,6 @@
  */
 
 import { sleep } from '../../runtime/retry.ts'
-import { lengthOf } from '../../schemas/code-points.ts'
 import {
   mastodonStatusesEach,
   mastodonStatusPagesMax,
@@ -14,6 +13,7 @@ import {
   providerPollMs,
   providerUploadMs,
 } from '../../schemas/limits/publish-limits.ts'
+import { mastodonLength } from '../../schemas/reference/caption-lengths.ts'
 import { kindOf } from '../../schemas/reference/providers.ts'
 import type { Adapter, Call, PublishedMedia } from './adapter.ts'
 import { formBody } from './media-body.ts'
@@ -43,7 +43,7 @@ export const mastodon: Adapter<MastodonCredentials, string[]> = {
 
   validate({ text, media }, { metadata }) {
     const limits = metadata as unknown as MastodonLimits
-    const length = countedLength(text, limits.characters_per_url)
+    const length = mastodonLength(text, limits.characters_per_url)
     if (length > limits.characters_max) {
       return `The instance takes ${limits.characters_max} characters, these are ${length}`
     }
@@ -96,11 +96,6 @@ export const mastodon: Adapter<MastodonCredentials, string[]> = {
 function publishedAs(status: Readonly<Record<string, unknown>>) {
   const { url, uri } = status
   return { externalId: textIn(status, 'id'), url: String(url ?? uri) }
-}
-
-/** As Mastodon counts: a link is as long as any other. */
-function countedLength(text: string, perUrl: number): number {
-  return lengthOf(text.replace(/https?:\/\/\S+/gi, 'x'.repeat(perUrl)))
 }
 
 function bytesMax(limits: MastodonLimits, { contentType }: PublishedMedia): number {

@@ -1,7 +1,9 @@
 /**
  * What each platform takes: the one table that readiness, previews and docs/posts.md go by. Figures are those that the
- * platforms publish for their APIs (2026); captions and alternative texts are counted in code points.
+ * platforms publish for their APIs (2026). Captions are counted as each platform does, alternative texts in code points.
  */
+import type { CaptionCounting } from './caption-lengths.ts'
+
 const MB = 1_000_000
 const GB = 1_000 * MB
 
@@ -31,6 +33,9 @@ export interface KindLimits {
 export interface Provider {
   readonly label: string
   readonly captionLengthMax: number
+  readonly captionCounting: CaptionCounting
+  /** Of a caption in UTF-8, beside its length; null: no bound. */
+  readonly captionBytesMax: number | null
   /** What a post can't be without. */
   readonly needs: MediaKind | 'media' | null
   /** Null: takes none. */
@@ -51,6 +56,8 @@ export const providers: Readonly<Record<Platform, Provider>> = {
   x: {
     label: 'X',
     captionLengthMax: 280,
+    captionCounting: 'x',
+    captionBytesMax: null,
     needs: null,
     image: { countMax: 4, bytesMax: 5 * MB, contentTypes: pictures },
     video: { countMax: 4, bytesMax: 512 * MB, contentTypes: films },
@@ -61,6 +68,8 @@ export const providers: Readonly<Record<Platform, Provider>> = {
   bluesky: {
     label: 'Bluesky',
     captionLengthMax: 300,
+    captionCounting: 'graphemes',
+    captionBytesMax: 3000,
     needs: null,
     image: { countMax: 4, bytesMax: 1 * MB, contentTypes: pictures },
     video: { countMax: 1, bytesMax: 100 * MB, contentTypes: ['video/mp4'] },
@@ -71,6 +80,8 @@ export const providers: Readonly<Record<Platform, Provider>> = {
   threads: {
     label: 'Threads',
     captionLengthMax: 500,
+    captionCounting: 'threads',
+    captionBytesMax: null,
     needs: null,
     image: { countMax: 20, bytesMax: 8 * MB, contentTypes: pictures },
     video: { countMax: 20, bytesMax: 1 * GB, contentTypes: films },
@@ -81,6 +92,8 @@ export const providers: Readonly<Record<Platform, Provider>> = {
   mastodon: {
     label: 'Mastodon',
     captionLengthMax: 500,
+    captionCounting: 'mastodon',
+    captionBytesMax: null,
     needs: null,
     image: { countMax: 4, bytesMax: 16 * MB, contentTypes: pictures },
     video: { countMax: 1, bytesMax: 99 * MB, contentTypes: films },
@@ -91,6 +104,8 @@ export const providers: Readonly<Record<Platform, Provider>> = {
   instagram: {
     label: 'Instagram',
     captionLengthMax: 2200,
+    captionCounting: 'code_points',
+    captionBytesMax: null,
     needs: 'media',
     image: { countMax: 10, bytesMax: 8 * MB, contentTypes: pictures },
     video: { countMax: 10, bytesMax: 300 * MB, contentTypes: films },
@@ -101,6 +116,8 @@ export const providers: Readonly<Record<Platform, Provider>> = {
   facebook: {
     label: 'Facebook',
     captionLengthMax: 63_206,
+    captionCounting: 'code_points',
+    captionBytesMax: null,
     needs: null,
     image: { countMax: 10, bytesMax: 10 * MB, contentTypes: pictures },
     video: { countMax: 1, bytesMax: 2 * GB, contentTypes: films },
@@ -111,6 +128,8 @@ export const providers: Readonly<Record<Platform, Provider>> = {
   linkedin: {
     label: 'LinkedIn',
     captionLengthMax: 3000,
+    captionCounting: 'code_points',
+    captionBytesMax: null,
     needs: null,
     image: { countMax: 20, bytesMax: 8 * MB, contentTypes: pictures },
     video: { countMax: 1, bytesMax: 500 * MB, contentTypes: films },
@@ -121,6 +140,8 @@ export const providers: Readonly<Record<Platform, Provider>> = {
   pinterest: {
     label: 'Pinterest',
     captionLengthMax: 500,
+    captionCounting: 'code_points',
+    captionBytesMax: null,
     needs: 'image',
     image: { countMax: 5, bytesMax: 20 * MB, contentTypes: pictures },
     // Its image is the cover.
@@ -132,6 +153,8 @@ export const providers: Readonly<Record<Platform, Provider>> = {
   youtube: {
     label: 'YouTube',
     captionLengthMax: 5000,
+    captionCounting: 'bytes',
+    captionBytesMax: null,
     needs: 'video',
     image: null,
     video: { countMax: 1, bytesMax: 256 * GB, contentTypes: films },
@@ -142,6 +165,8 @@ export const providers: Readonly<Record<Platform, Provider>> = {
   tiktok: {
     label: 'TikTok',
     captionLengthMax: 2200,
+    captionCounting: 'utf16',
+    captionBytesMax: null,
     needs: 'video',
     image: null,
     video: { countMax: 1, bytesMax: 4 * GB, contentTypes: films },

@@ -26,6 +26,7 @@ test('docs/posts.md has what each platform takes, as the table of providers says
   const meant = Object.entries(providers).map(([platform, provider]) => [
     `\`${platform}\``,
     number(provider.captionLengthMax),
+    `\`${provider.captionCounting}\`${provider.captionBytesMax === null ? '' : `, ${number(provider.captionBytesMax)} bytes`}`,
     needed[provider.needs ?? 'nothing'],
     kind(provider.image),
     kind(provider.video),

@@ -97,6 +97,38 @@ describe('svc seed', () => {
     expect(variety!['returning']).toBeGreaterThan(20)
   })
 
+  test('has visits, returns, conversions, hours and shares as the page says', async () => {
+    const [visits] = await ask<Record<string, number>>(
+      `SELECT min(events) AS fewest, max(events) AS most, avg(converts) AS converting, avg(is_return) AS returning
+       FROM (SELECT count() AS events, max(kind = 'conversion') AS converts,
+           count() OVER (PARTITION BY workspace_id, visitor) > 1 AS is_return
+         FROM ours WHERE visitor != 0 GROUP BY workspace_id, visitor, session)`,
+    )
+    expect(visits).toMatchObject({ fewest: 1, most: 12 })
+    expect(visits!['converting']).toSatisfy(isBetween(0.005, 0.015))
+    expect(visits!['returning']).toSatisfy(isBetween(0.3, 0.5))
+    // The first and the last day are cut at noon.
+    const [times] = await ask<Record<string, number>>(
+      `SELECT countIf(toHour(occurred_at) BETWEEN 12 AND 17) / countIf(toHour(occurred_at) < 6) AS afternoons,
+         countIf(weekday > 5) / uniqExactIf(day, weekday > 5) / (countIf(weekday < 6) / uniqExactIf(day, weekday < 6)) AS weekends
+       FROM (SELECT occurred_at, toDate(occurred_at) AS day, toDayOfWeek(occurred_at) AS weekday FROM ours)
+       WHERE day NOT IN ((SELECT min(toDate(occurred_at)) FROM ours), (SELECT max(toDate(occurred_at)) FROM ours))`,
+    )
+    expect(times!['afternoons']).toBeGreaterThan(2)
+    expect(times!['weekends']).toSatisfy(isBetween(0.5, 0.8))
+    for (const [key, condition] of [
+      ['path', "kind = 'pageview'"],
+      ['source', "source NOT IN ('', 'direct')"],
+      ['country', 'visitor != 0'],
+    ]) {
+      const shares = await ask<{ rows: number }>(
+        `SELECT count() AS rows FROM ours WHERE ${condition} GROUP BY ${key} ORDER BY rows DESC LIMIT 20`,
+      )
+      const at = (rank: number) => shares[rank - 1]!.rows
+      expect([key, at(1) / at(5) > 2, at(5) / at(20) > 2]).toEqual([key, true, true])
+    }
+  })
+
   test('fills the columns as ingest would have filled them for the same event', async () => {
     const rows = await ask<Record<string, never>>('SELECT * FROM ours WHERE cityHash64(id) % 4 = 0')
     expect(rows.length).toBeGreaterThan(2_000)
@@ -204,6 +236,10 @@ describe('svc seed', () => {
     expect(await count()).toBe(before)
   })
 })
+
+function isBetween(least: number, most: number): (value: number) => boolean {
+  return (value) => value > least && value < most
+}
 
 /** What the sender of such a row would have sent. */
 function eventOf(row: Record<string, never>): Partial<TrackEvent> {

@@ -4,8 +4,8 @@ import { readChoice, targetsOf } from '../../api/operations/posts/choice.ts'
 import { errorsAmong } from '../../api/operations/posts/issue.ts'
 import { judgeReadiness } from '../../api/operations/posts/readiness.ts'
 import type { Queryable } from '../../postgres/client.ts'
-import { lengthOf } from '../../schemas/code-points.ts'
 import { parsePart } from '../../schemas/errors/zod-errors.ts'
+import { captionCountings } from '../../schemas/reference/caption-lengths.ts'
 import { platforms, providers } from '../../schemas/reference/providers.ts'
 import { PostCreate } from '../../schemas/resources/post.ts'
 
@@ -103,9 +103,11 @@ test('a post is ready where an account is connected and every platform alone tak
       expect(isReady).toBe(isConnected.includes(true) && !isTakenBy.includes(false))
       expect(targets.map(({ isValid }) => isValid)).toEqual(isTakenBy.map((taken, at) => taken && isConnected[at]!))
       for (const { account, caption, characterCount } of targets) {
-        expect(characterCount).toBe(lengthOf(caption))
+        const { captionLengthMax, captionCounting, captionBytesMax } = providers[account.platform]
+        expect(characterCount).toBe(captionCountings[captionCounting](caption))
+        const isHeavy = captionBytesMax !== null && Buffer.byteLength(caption) > captionBytesMax
         const isTooLong = issues.some(({ code, accountId }) => code === 'caption_too_long' && accountId === account.id)
-        expect(isTooLong).toBe(characterCount > providers[account.platform].captionLengthMax)
+        expect(isTooLong).toBe(characterCount > captionLengthMax || isHeavy)
       }
       const reversed = judgeReadiness({ ...content, accounts: [...choice.accounts].reverse() })
       expect(errorsAmong(reversed.issues).length).toBe(errorsAmong(issues).length)

@@ -93,7 +93,7 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   preact: ['web/dashboard/'],
   'prom-client': ['runtime/metrics.ts'],
   'robots-parser': ['pipeline/profile/fetch-page.ts'],
-  tldts: ['ingest/enrich/hosts.ts', 'schemas/generate-crawlers.ts'],
+  tldts: ['ingest/enrich/hosts.ts', 'schemas/reference/caption-lengths.ts', 'schemas/generate-crawlers.ts'],
   undici: [
     'cli/replay/send.ts',
     'cli/bots/fetch-text.ts',

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { judgeReadiness, judgeTime } from '../../api/operations/posts/readiness.ts'
 import { lengthOf } from '../../schemas/code-points.ts'
+import { captionCountings } from '../../schemas/reference/caption-lengths.ts'
 import { type Platform, platforms, providers } from '../../schemas/reference/providers.ts'
 
 const asset = (at: number, more: object = {}) => ({
@@ -30,11 +31,20 @@ const enough = (platform: Platform) =>
   ({ media: [asset(0)], image: [asset(0)], video: [film(0)], none: [] })[providers[platform].needs ?? 'none']
 
 describe.each(platforms)('%s', (platform) => {
-  const { captionLengthMax: max, needs, image, video, mixedMax, altTextLengthMax } = providers[platform]
+  const {
+    captionLengthMax: max,
+    captionCounting,
+    needs,
+    image,
+    video,
+    mixedMax,
+    altTextLengthMax,
+  } = providers[platform]
 
-  test('takes a caption of its length in code points, and no longer one', () => {
-    expect(codes(platform, enough(platform), '🙂'.repeat(max))).toEqual([])
-    expect(codes(platform, enough(platform), '🙂'.repeat(max + 1))).toEqual(['caption_too_long'])
+  test('takes a caption of its length as the platform counts it, and no longer one', () => {
+    const each = captionCountings[captionCounting]('🙂')
+    expect(codes(platform, enough(platform), '🙂'.repeat(Math.floor(max / each)))).toEqual([])
+    expect(codes(platform, enough(platform), '🙂'.repeat(Math.floor(max / each) + 1))).toEqual(['caption_too_long'])
     expect(codes(platform, enough(platform), 'a'.repeat(max + 1), { [platform]: 'short' })).toEqual([])
     expect(codes(platform, enough(platform), 'short', { [platform]: 'a'.repeat(max + 1) })).toEqual([
       'caption_too_long',

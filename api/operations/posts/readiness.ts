@@ -6,6 +6,7 @@ import type { PostedMedia } from '../../../postgres/tables/posts.ts'
 import type { SocialAccount } from '../../../postgres/tables/social-accounts.ts'
 import { lengthOf } from '../../../schemas/code-points.ts'
 import { counted } from '../../../schemas/errors/validation-errors.ts'
+import { byteLength, captionCountings } from '../../../schemas/reference/caption-lengths.ts'
 import { kindOf, type MediaKind, type Provider, providers } from '../../../schemas/reference/providers.ts'
 import type { Choice, Placed } from './choice.ts'
 import { errorsAmong, type Issue, type IssueCode } from './issue.ts'
@@ -66,16 +67,32 @@ function judgeTarget(account: Placed<SocialAccount>, { baseCaption, captions, me
   judgeAccount(account, report)
   const override = captions.get(account.platform)
   const caption = override ?? baseCaption
-  const characterCount = lengthOf(caption)
-  if (characterCount > provider.captionLengthMax) {
+  const characterCount = captionCountings[provider.captionCounting](caption)
+  judgeCaption(provider, caption, characterCount, (message) => {
     const path = override === undefined ? ['base_caption'] : ['platform_captions', account.platform]
-    const message = `${provider.label} takes captions of at most ${provider.captionLengthMax} characters, this one has ${characterCount}`
     report('caption_too_long', path, message, caption)
-  }
+  })
   judgeCounts(provider, media, report)
   for (const asset of media) judgeAsset(provider, asset, report)
   const isValid = account.status === 'connected' && errorsAmong(issues).length === 0
   return { issues, target: { account, caption, characterCount, isValid } }
+}
+
+function judgeCaption(
+  { label, captionLengthMax, captionCounting, captionBytesMax }: Provider,
+  caption: string,
+  count: number,
+  refuse: (message: string) => void,
+): void {
+  const unit = captionCounting === 'bytes' ? 'bytes' : 'characters'
+  if (count > captionLengthMax) {
+    refuse(`${label} takes captions of at most ${captionLengthMax} ${unit}, this one has ${count}`)
+    return
+  }
+  const bytes = captionBytesMax === null ? 0 : byteLength(caption)
+  if (captionBytesMax !== null && bytes > captionBytesMax) {
+    refuse(`${label} takes captions of at most ${captionBytesMax} bytes, this one has ${bytes}`)
+  }
 }
 
 function judgeAccount({ at, id, status, health_status, health_message }: Placed<SocialAccount>, report: Report): void {

@@ -1,0 +1,128 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type CaptionCounting, captionCountings, mastodonLength } from '../../schemas/reference/caption-lengths.ts'
+
+const family = '👩‍👩‍👧'
+const link = `https://example.com/${'a'.repeat(80)}`
+
+describe.each<[CaptionCounting, [text: string, length: number][]]>([
+  [
+    'code_points',
+    [
+      ['', 0],
+      ['abc', 3],
+      ['é', 1],
+      ['🙂', 1],
+      [family, 5],
+      [link, 100],
+    ],
+  ],
+  [
+    'graphemes',
+    [
+      ['', 0],
+      ['a\r\nb', 3],
+      ['e\u0301', 1],
+      [family, 1],
+      ['🇩🇪🇫🇷', 2],
+      ['नि', 1],
+      [link, 100],
+    ],
+  ],
+  [
+    'mastodon',
+    [
+      [`See ${link}.`, 4 + 23 + 1],
+      [`(${link})`, 25],
+      ['http://a.b', 23],
+      ['example.com', 11],
+      ['@ann@example.social hi', 7],
+      ['@ann hi', 7],
+      ['mail ann@example.social', 23],
+      ['.@a.b_c@x.example-y.org!', 8],
+      [`${family}@ann@example.social`, 5],
+    ],
+  ],
+  [
+    'x',
+    [
+      ['abc', 3],
+      ['Grüße, Привет, שלום', 19],
+      ['日本語', 6],
+      ['한국어', 6],
+      ['“quoted” – text…', 17],
+      ['🙂', 2],
+      [family, 2],
+      ['🇩🇪', 2],
+      ['1️⃣', 2],
+      ['👍🏽', 2],
+      ['❤️', 2],
+      ['e\u0301', 1],
+      [link, 23],
+      [`日本${link}。`, 4 + 23 + 2],
+      ['See example.com.', 4 + 23 + 1],
+      ['see example.com/a?b=c, and', 4 + 23 + 5],
+      ['http://localhost/', 17],
+      ['app.internal-thing', 18],
+      ['ann@example.com', 15],
+      ['first.last@example.com', 22],
+      ['v1.2.3 of node.js', 17],
+    ],
+  ],
+  [
+    'threads',
+    [
+      ['abc', 3],
+      ['é', 1],
+      ['日本', 2],
+      ['🙂', 4],
+      [family, 18],
+      ['❤️', 6],
+      ['©', 1],
+    ],
+  ],
+  [
+    'utf16',
+    [
+      ['abc', 3],
+      ['🙂', 2],
+    ],
+  ],
+  [
+    'bytes',
+    [
+      ['abc', 3],
+      ['é', 2],
+      ['🙂', 4],
+    ],
+  ],
+])('%s', (counting, cases) => {
+  test.each(cases)('%j is %i long', (text, length) => {
+    expect(captionCountings[counting](text)).toBe(length)
+  })
+})
+
+test('graphemes of a long text are those of the text as a whole, wherever it is cut', () => {
+  const parts = ['a', '🙂', '\u200d', '👩', '🏽', '\ufe0f', '🇩🇪', '🇫', '\u0301', '日', '\r\n', '각', '\u{e0067}']
+  const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...parts), { minLength: 200, maxLength: 900 }), (chosen) => {
+      const text = chosen.join('')
+      expect(captionCountings.graphemes(text)).toBe([...segmenter.segment(text)].length)
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('an instance of Mastodon says itself how long a link is', () => {
+  expect(mastodonLength(`a ${link}`, 30)).toBe(32)
+})
+
+test.each(['@', '@a', '.a', 'a.', 'a.com', 'https://', '(', ')', 'a-', '👩‍'])(
+  'a caption of %j again and again is counted without looking from each place',
+  (part) => {
+    // By a pattern that is tried again from each place this would take minutes.
+    const text = part.repeat(Math.floor(63_206 / part.length))
+    for (const count of Object.values(captionCountings)) expect(count(text)).toBeGreaterThan(0)
+  },
+)

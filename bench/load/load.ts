@@ -15,7 +15,7 @@ export interface Load {
 }
 
 export function runLoad(plan: LoadPlan, tool: LoadTool, cores: Cores | string, folder: string): Promise<Load> {
-  return runChild(`bench/load-${tool}.js`, plan, cores, folder)
+  return runChild(`bench/load/load-${tool}.js`, plan, cores, folder)
 }
 
 /** Requests to the API. */

@@ -104,7 +104,7 @@ export async function readKnown(
        argMaxIf((toUnixTimestamp64Milli(touch_at), toString(touch_source), toString(touch_medium)), touch_at,
          day < {from_day:UInt16} - 1 AND touch_source != '') AS touch
      FROM visitors FINAL
-     WHERE (workspace_id, build, visitor) IN (
+     PREWHERE (workspace_id, build, visitor) IN (
        SELECT t.1, t.2, toUInt64(t.3)
        FROM (SELECT arrayJoin(arrayZip({workspaces:Array(UInt32)}, {builds:Array(UInt32)}, {visitors:Array(String)})) AS t))
      GROUP BY workspace_id, visitor`,

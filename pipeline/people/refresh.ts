@@ -7,11 +7,11 @@
 import {
   type ContactSums,
   gatherContacts,
-  readTouchedConversions,
   readVisitorsWith,
   sumContacts,
   type TouchParts,
 } from '../../clickhouse/queries/people/contact-events.ts'
+import { readTouchedConversions } from '../../clickhouse/queries/people/contact-touches.ts'
 import {
   copyEventsOf,
   copyEventsWithEmail,
@@ -38,6 +38,7 @@ import {
   readCreditsOfContacts,
   writePersonCredits,
 } from '../../postgres/tables/person-credits.ts'
+import { recreditContacts } from '../../postgres/tables/revenue-credits.ts'
 import { listWorkspaces } from '../../postgres/tables/workspaces.ts'
 import { type IdRange, subtractRanges } from '../../schemas/event/id-ranges.ts'
 import {
@@ -72,6 +73,8 @@ export async function refreshPeople(work: Folding, now: number): Promise<boolean
     figures.push(...computed.figures)
     credits.push(computed.credits)
   }
+  // Their events are copied, so they can be credited by them at once. Again after a death before the end.
+  await recreditContacts(pg, [...new Set(waiting.flatMap(({ contactId }) => contactId ?? []))])
   await pg.transaction(async (tx) => {
     // First, because it reads from ClickHouse: no contact is locked meanwhile.
     await publishConversions(tx, work.ch, added, now)

@@ -10,7 +10,7 @@ import { addWorkOfOldContacts, deleteOldContacts } from '../../postgres/tables/c
 import { deleteOldErasures } from '../../postgres/tables/erasures.ts'
 import { deleteOldInbox, deleteOldManifests } from '../../postgres/tables/inbox.ts'
 import { deleteOldPersonCredits } from '../../postgres/tables/person-credits.ts'
-import { listWorkspaces } from '../../postgres/tables/workspaces.ts'
+import { listWorkspaces, noteDeleted } from '../../postgres/tables/workspaces.ts'
 import { botRetentionDays, erasureKeepMs, shippedManifestKeepMs } from '../../schemas/limits/core-limits.ts'
 import { hourMs } from '../../schemas/time/time-zone.ts'
 import { agreedTime } from '../agreed-time.ts'
@@ -33,6 +33,7 @@ export async function expireData(context: JobContext): Promise<void> {
   // Without any workspace nothing is known of the events: an empty Postgres is no reason to delete them.
   const [earliest] = groups
   if (earliest !== undefined) {
+    for (const { before, workspaceIds } of groups) await noteDeleted(pg, workspaceIds, before)
     for (const table of ['events', 'link_clicks'] as const) {
       let rows = await days.dropDays(table, earliest.before)
       for (const group of groups) rows += await days.deleteOf(table, group)

@@ -36,9 +36,20 @@ export function expiryOfWorkspace(workspace: Retained, now: number): number {
   return isShortened ? now - days * dayMs : expiryOf(days, now)
 }
 
-/** By workspace, the moment before which its rows are past their time: an earlier run has deleted up to there at most. */
-export function keptFromOf(workspaces: readonly (Retained & { id: number })[], now: number): Map<number, number> {
-  return new Map(workspaces.map((workspace) => [workspace.id, expiryOfWorkspace(workspace, now)]))
+/**
+ * By workspace, the moment before which rows may be deleted: past their time now, or when retention ran, under a plan or
+ * setting that was raised since.
+ */
+export function keptFromOf(
+  workspaces: readonly (Retained & Pick<Workspace, 'id' | 'deleted_before'>)[],
+  now: number,
+): Map<number, number> {
+  return new Map(
+    workspaces.map((workspace) => {
+      const deletedBefore = workspace.deleted_before?.getTime() ?? 0
+      return [workspace.id, Math.max(expiryOfWorkspace(workspace, now), deletedBefore)]
+    }),
+  )
 }
 
 export interface ExpiryGroup {

@@ -4,11 +4,8 @@
  * the same anew.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
-import {
-  type ContactTouchEvent,
-  gatherContacts,
-  readTouchesOfContacts,
-} from '../../clickhouse/queries/people/contact-events.ts'
+import { gatherContacts } from '../../clickhouse/queries/people/contact-events.ts'
+import { readLastEvents } from '../../clickhouse/queries/people/contact-touches.ts'
 import type { Postgres } from '../../postgres/client.ts'
 import { readBindingsOfContacts } from '../../postgres/tables/bindings.ts'
 import { findContactsByHash, readContactKeys } from '../../postgres/tables/contacts.ts'
@@ -20,7 +17,6 @@ import {
   listDuePayments,
   listPayers,
   type Payer,
-  recreditIdentified,
   saveCredits,
 } from '../../postgres/tables/revenue-credits.ts'
 import { listWorkspaces } from '../../postgres/tables/workspaces.ts'
@@ -32,13 +28,11 @@ import {
   creditAgainMaxMs,
   creditedEach,
   creditFinalAfterMs,
-  creditNewsMs,
   creditRunMs,
-  creditTouchesMax,
 } from '../../schemas/limits/revenue-limits.ts'
 import { groupBy } from '../fold/group-by.ts'
 import { keptFromOf } from '../retention/retention.ts'
-import { readCredits, uncredited } from './read-touches.ts'
+import { type PersonTouch, readCredits, uncredited } from './read-touches.ts'
 
 export interface Crediting {
   readonly pg: Postgres
@@ -50,7 +44,6 @@ export interface Crediting {
 /** Credits what is due, for a bounded time. */
 export async function creditRevenue(context: Crediting, signal: AbortSignal): Promise<void> {
   const { pg, clock } = context
-  await recreditIdentified(pg, creditNewsMs)
   const end = clock.now() + creditRunMs
   while (!signal.aborted && clock.now() < end) {
     const due = await listDuePayments(pg, creditedEach)
@@ -81,14 +74,11 @@ async function creditPayments(
 ): Promise<CreditedPayment[]> {
   const build = await readCurrentBuild(pg, workspaceId)
   const payers = await listPayers(pg, payments)
-  const ofContacts = await touchesOfPayers({ pg, ch }, payments, payers)
+  const ofContacts = await readLastOfPayers({ pg, ch }, payments, payers)
   const ofVisitors = payments.map(({ id, occurredAt }) => {
-    const { browsers, contactId, unbound } = payers.get(id)!
-    const visitorsOf = (named: readonly string[]) => named.map((browser) => hashes.visitorOf(workspaceId, browser))
-    const visitors = visitorsOf(browsers)
-    if (contactId === null) return { id, at: occurredAt, visitors, counted: visitors, touches: [] }
-    const counted = visitorsOf(unbound === null ? [] : [unbound])
-    return { id, at: occurredAt, visitors, counted, touches: ofContacts.get(contactId) ?? [] }
+    const { browsers } = payers.get(id)!
+    const visitors = browsers.map((browser) => hashes.visitorOf(workspaceId, browser))
+    return { id, at: occurredAt, visitors, touch: ofContacts.touch.get(id), seen: ofContacts.seen.get(id) }
   })
   const credits = build === undefined ? undefined : await readCredits(ch, build, ofVisitors)
   return payments.map(({ id, due, recordedAt }) => ({
@@ -97,23 +87,26 @@ async function creditPayments(
   }))
 }
 
-/** Touches of contacts in the time before their payments, by contact. */
-async function touchesOfPayers(
+/** Of payments that a contact made: the contact's last touch before it, and where there is none the last that was seen of it. */
+async function readLastOfPayers(
   { pg, ch }: Pick<Crediting, 'pg' | 'ch'>,
   payments: readonly DuePayment[],
   payers: ReadonlyMap<number, Payer>,
-): Promise<ReadonlyMap<number, ContactTouchEvent[]>> {
-  const known = payments.filter(({ id }) => payers.get(id)!.contactId !== null)
-  if (known.length === 0) return new Map()
-  const contactIds = [...new Set(known.map(({ id }) => payers.get(id)!.contactId!))]
+): Promise<Record<'touch' | 'seen', ReadonlyMap<number, PersonTouch>>> {
+  const known = payments.flatMap(({ id, occurredAt }) => {
+    const { contactId } = payers.get(id)!
+    return contactId === null ? [] : [{ id, contactId, at: occurredAt }]
+  })
+  if (known.length === 0) return { touch: new Map(), seen: new Map() }
+  const contactIds = [...new Set(known.map(({ contactId }) => contactId))]
   const contacts = await gatherContacts(ch, {
     wanted: await readContactKeys(pg, contactIds),
     bindings: await readBindingsOfContacts(pg, contactIds),
     findByHash: (hashes) => findContactsByHash(pg, hashes),
   })
-  const times = known.map(({ occurredAt }) => occurredAt)
-  const span = { start: Math.min(...times) - creditWindowMs, end: Math.max(...times), limit: creditTouchesMax }
-  return groupBy(await readTouchesOfContacts(ch, contacts, span), ({ contactId }) => contactId)
+  const touch = await readLastEvents(ch, contacts, known, 'touch')
+  const others = known.filter(({ id }) => !touch.has(id))
+  return { touch, seen: others.length === 0 ? new Map() : await readLastEvents(ch, contacts, others, 'browser') }
 }
 
 function nextDueOf(recordedAt: number, now: number): number | null {

@@ -15,11 +15,11 @@ import { groupBy } from '../fold/group-by.ts'
 export interface PaymentOfVisitors {
   readonly id: number
   readonly at: number
+  /** Those of whom all that was seen is the payer's. */
   readonly visitors: readonly string[]
-  /** Those of them whose touches, all of them, are the payer's. */
-  readonly counted: readonly string[]
-  /** Touches of the contact who paid, each once. */
-  readonly touches: readonly PersonTouch[]
+  /** Of the contact who paid: the last touch before it, else the last event of a browser. */
+  readonly touch: PersonTouch | undefined
+  readonly seen: PersonTouch | undefined
 }
 
 /** An event of a known person; visitor '0': a server sent it. */
@@ -77,12 +77,11 @@ export async function readCredits(
   const days = await readVisitorDays(ch, build, payments)
   const byVisitor = groupBy(days, ({ visitor }) => visitor)
   const daysOf = ({ visitors }: PaymentOfVisitors) => visitors.flatMap((visitor) => byVisitor.get(visitor) ?? [])
-  const countedDays = ({ counted }: PaymentOfVisitors) => counted.flatMap((visitor) => byVisitor.get(visitor) ?? [])
-  const cut = payments.flatMap((payment) => countedDays(payment).filter((day) => isCut(day, payment.at)))
+  const cut = payments.flatMap((payment) => daysOf(payment).filter((day) => isCut(day, payment.at)))
   const ofDays = await readTouchesOfDays(ch, build, cut)
   const moments = new Map<number, Moment>()
   for (const payment of payments) {
-    const touches = [...payment.touches, ...ownTouches(payment, countedDays(payment), ofDays)]
+    const touches = [...(payment.touch ? [payment.touch] : []), ...ownTouches(payment, daysOf(payment), ofDays)]
     const moment = momentOf(payment, daysOf(payment), touches)
     if (moment !== undefined) moments.set(payment.id, moment)
   }
@@ -112,7 +111,7 @@ function ownTouches(
   days: readonly VisitorDay[],
   ofDays: readonly Touch[],
 ): readonly Touch[] {
-  const visitors = new Set(payment.counted)
+  const visitors = new Set(payment.visitors)
   return [
     ...days.filter(({ source }) => source !== '').map((day) => ({ ...day, at: day.touch_at })),
     ...ofDays.filter(({ visitor }) => visitors.has(visitor)),
@@ -130,8 +129,8 @@ function momentOf(
   const seen = days
     .filter(({ first_at }) => isWithin(first_at))
     .map(({ visitor, last_at }) => ({ visitor, at: Math.min(last_at, payment.at) }))
-  const last = latest(seen)
-  return last && { ...last, touch: undefined }
+  const last = latest([...seen, ...(payment.seen ? [payment.seen] : [])])
+  return last && { visitor: last.visitor, at: last.at, touch: undefined }
 }
 
 /** Of two at one moment that with the larger id, or of the smaller visitor, so that the same rows give the same credit. */
@@ -182,7 +181,7 @@ async function readVisitorDays(
   return ch.query<VisitorDay>(
     `SELECT toString(visitor) AS visitor, day, toUnixTimestamp64Milli(first_at) AS first_at, toUnixTimestamp64Milli(last_at) AS last_at,
        toUnixTimestamp64Milli(touch_at) AS touch_at, toString(touch_source) AS source, toString(touch_medium) AS medium
-     FROM visitors FINAL WHERE ${ofVisitors} AND day BETWEEN {from:Int32} AND {to:Int32}`,
+     FROM visitors FINAL PREWHERE ${ofVisitors} WHERE day BETWEEN {from:Int32} AND {to:Int32}`,
     {
       ...{ workspace: workspaceId, build, visitors },
       from: Math.max(0, localDayAt(Math.min(...moments) - creditWindowMs, timezone)),

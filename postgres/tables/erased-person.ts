@@ -25,27 +25,31 @@ export async function findErasedPerson(
     if (bound.length > 0) return { boundTo: bound.at(-1)!.contactId }
     const visitor = hashes.visitorOf(workspaceId, anonymousId)
     const browsers = [{ visitor, fromAt: 0, fromId: 0, toAt: null, toId: null }]
-    return { workspaceId, contactId: null, email: null, emailHash: null, anonymousIds: [anonymousId], browsers }
+    return { workspaceId, contactId: null, email: null, emailHash: null, anonymousIds: [anonymousId], browsers, sharedTimes: [] }
   }
   const contact = await findContact(tx, workspaceId, named)
   if (contact === undefined) return undefined
   const bindings = await readBindingsOfContacts(tx, [contact.id])
   const [key] = await readContactKeys(tx, [contact.id])
   const others = new Set(bindings.filter(({ contactId }) => contactId !== contact.id).map((one) => one.anonymousId))
+  const times = timesOf(bindings, contact.id)
   return {
     ...{ workspaceId, contactId: contact.id, email: contact.email, emailHash: key!.emailHash },
     anonymousIds: [...new Set(bindings.map(({ anonymousId }) => anonymousId))].filter((id) => !others.has(id)),
-    browsers: timesOf(bindings, contact.id),
+    browsers: times.map(({ anonymousId: _, ...time }) => time),
+    sharedTimes: times.flatMap(({ anonymousId, fromAt, toAt }) =>
+      others.has(anonymousId) ? [{ anonymousId, fromAt, toAt }] : [],
+    ),
   }
 }
 
 /** @param bindings of whole browsers, in order of time within each */
-function timesOf(bindings: readonly StoredBinding[], contactId: number): ErasedBrowser[] {
+function timesOf(bindings: readonly StoredBinding[], contactId: number): (ErasedBrowser & { anonymousId: string })[] {
   return bindings.flatMap((binding, at) => {
     if (binding.contactId !== contactId) return []
     const next = bindings[at + 1]
     const isSame = next?.anonymousId === binding.anonymousId
-    const { visitor, fromAt, fromId } = binding
-    return { visitor, fromAt, fromId, toAt: isSame ? next.fromAt : null, toId: isSame ? next.fromId : null }
+    const { anonymousId, visitor, fromAt, fromId } = binding
+    return { anonymousId, visitor, fromAt, fromId, toAt: isSame ? next.fromAt : null, toId: isSame ? next.fromId : null }
   })
 }

@@ -41,6 +41,8 @@ export interface ErasedPerson {
   /** Those that only this person used. */
   readonly anonymousIds: readonly string[]
   readonly browsers: readonly ErasedBrowser[]
+  /** When the person used browsers that others used as well; the end isn't part of it, null: it goes on. */
+  readonly sharedTimes: readonly { readonly anonymousId: string; readonly fromAt: number; readonly toAt: number | null }[]
 }
 
 /**
@@ -49,6 +51,8 @@ export interface ErasedPerson {
  */
 export async function erasePerson(tx: Queryable, person: ErasedPerson): Promise<number> {
   const { workspaceId, contactId, email, emailHash, anonymousIds, browsers } = person
+  // First, while it is known who had which user id.
+  await forgetPayer(tx, person)
   if (contactId !== null) {
     await tx.query('DELETE FROM contacts WHERE workspace_id = $1 AND id = $2', [workspaceId, contactId])
     await forgetOutbox(tx, workspaceId, `type LIKE 'contact.%' AND object ->> 'email' = $2`, [email])
@@ -56,7 +60,6 @@ export async function erasePerson(tx: Queryable, person: ErasedPerson): Promise<
     const hash = createHash('sha256').update(`${workspaceId}:${email}`).digest().subarray(0, 16)
     await tx.query('DELETE FROM contact_sightings WHERE workspace_id = $1 AND email_hash = $2', [workspaceId, hash])
   }
-  await forgetPayer(tx, person)
   await tx.query(`DELETE FROM inbox WHERE workspace_id = $1 AND anonymous_id = ANY ($2::text[]) AND email IS NULL`, [
     workspaceId,
     anonymousIds,
@@ -68,17 +71,43 @@ export async function erasePerson(tx: Queryable, person: ErasedPerson): Promise<
   return order!.id
 }
 
-/** What the ledger knows of who paid. Payments stay, with what they are credited to, but no longer say by which session. */
-async function forgetPayer(tx: Queryable, { workspaceId, email, anonymousIds }: ErasedPerson): Promise<void> {
+/**
+ * What the ledger knows of who paid. Payments stay, with what they are credited to, but no longer say by which session. They
+ * are the person's by the e-mail, a user id that is theirs, or a browser: on one that others used as well, by the time.
+ */
+async function forgetPayer(tx: Queryable, person: ErasedPerson): Promise<void> {
+  const { workspaceId, contactId, email, anonymousIds, sharedTimes } = person
   await tx.query(
-    `WITH known AS (
+    `WITH user_ids AS (
+       SELECT user_id FROM contacts WHERE id = $4 AND user_id != ''
+       UNION SELECT properties ->> 'user_id' FROM inbox WHERE workspace_id = $1 AND email = $2
+     ), own_ids AS (
+       SELECT user_id FROM user_ids WHERE coalesce((
+         SELECT u.email FROM inbox u
+         WHERE u.workspace_id = $1 AND u.properties ->> 'user_id' = user_ids.user_id AND u.email IS NOT NULL
+         ORDER BY u.occurred_at DESC, u.event_id DESC LIMIT 1), $2) = $2
+     ), known AS (
        SELECT DISTINCT provider, reference FROM revenue_payers
-       WHERE workspace_id = $1 AND ((field = 'email' AND value = $2) OR (field = 'anonymous_id' AND value = ANY ($3::text[])))),
-     gone AS (
-       DELETE FROM revenue_payers WHERE workspace_id = $1 AND (provider, reference) IN (SELECT provider, reference FROM known))
+       WHERE workspace_id = $1 AND ((field = 'email' AND value = $2) OR (field = 'anonymous_id' AND value = ANY ($3::text[]))
+         OR (field = 'user_id' AND value IN (SELECT user_id FROM own_ids)))
+     ), times AS (
+       SELECT * FROM jsonb_to_recordset($5::jsonb) AS t ("anonymousId" text, "fromAt" float8, "toAt" float8)
+     ), shared AS (
+       SELECT p.id, y.provider, y.reference, y.value FROM times
+       JOIN revenue_payers y ON y.workspace_id = $1 AND y.field = 'anonymous_id' AND y.value = times."anonymousId"
+       JOIN revenue_payments p ON p.workspace_id = $1 AND p.provider = y.provider AND p.refs && ARRAY[y.reference]
+         AND p.occurred_at >= to_timestamp("fromAt" / 1000) AND ("toAt" IS NULL OR p.occurred_at < to_timestamp("toAt" / 1000))
+     ), gone AS (
+       DELETE FROM revenue_payers y WHERE workspace_id = $1 AND ((provider, reference) IN (SELECT provider, reference FROM known)
+         OR (field = 'anonymous_id' AND (provider, reference, value) IN (SELECT provider, reference, value FROM shared)))
+     ), theirs AS (
+       SELECT p.id FROM known JOIN revenue_payments p
+         ON p.workspace_id = $1 AND p.provider = known.provider AND p.refs && ARRAY[known.reference]
+       UNION SELECT id FROM shared
+     )
      UPDATE revenue_payments p SET visitor = NULL, session = NULL, session_at = NULL, credit_due_at = NULL
-     FROM known WHERE p.workspace_id = $1 AND p.provider = known.provider AND p.refs && ARRAY[known.reference]`,
-    [workspaceId, email, anonymousIds],
+     FROM theirs WHERE p.id = theirs.id`,
+    [workspaceId, email, anonymousIds, contactId, JSON.stringify(sharedTimes)],
   )
 }
 

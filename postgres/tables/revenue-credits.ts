@@ -38,24 +38,23 @@ export function listDuePayments(q: Queryable, limit: number): Promise<DuePayment
 }
 
 export interface Payer {
-  /** Anonymous ids. */
-  readonly browsers: readonly string[]
   /** Null: nobody known, or not known yet. */
   readonly contactId: number | null
-  /** The browser that the payment names, where it is nobody's: its touches are the payer's as well. */
-  readonly unbound: string | null
+  /** Anonymous ids of browsers that are the payer's besides, at all times. */
+  readonly browsers: readonly string[]
 }
 
 /**
- * Who paid, by what identify and conversion events said: the contact and the browsers of the e-mail that goes with the
- * workspace's user id, else of the payer's e-mail; and the browser that the payment itself names, with the contact whose it was.
+ * Who paid, by what identify and conversion events said: the contact of the e-mail that goes with the workspace's user id,
+ * else of the payer's e-mail, else of the browser that the payment names. That browser is the payer's where it is nobody's. As
+ * long as there is no contact, so are those of the e-mail.
  * @returns by payment
  */
 export async function listPayers(q: Queryable, payments: readonly DuePayment[]): Promise<ReadonlyMap<number, Payer>> {
   const wanted = payments.map(({ id, workspaceId, occurredAt, email, userId, anonymousId }) => ({
     ...{ id, workspaceId, occurredAt, email, userId, anonymousId },
   }))
-  const rows = await q.query<Payer & { id: number }>(
+  const rows = await q.query<Payer & { id: number; unbound: string | null }>(
     `SELECT w.id, ARRAY(
          SELECT i.anonymous_id FROM inbox i
          WHERE i.workspace_id = w."workspaceId" AND i.email = payer.email AND i.anonymous_id != ''
@@ -75,11 +74,12 @@ export async function listPayers(q: Queryable, payments: readonly DuePayment[]):
          ORDER BY u.occurred_at DESC, u.event_id DESC LIMIT 1), w.email) AS email) AS payer`,
     [JSON.stringify(wanted), payerBrowsersMax],
   )
-  const own = new Map(payments.map(({ id, anonymousId }) => [id, anonymousId]))
+  const named = new Map(payments.map(({ id, anonymousId }) => [id, anonymousId]))
   return new Map(
-    rows.map(({ id, browsers, ...payer }) => {
-      const named = own.get(id)
-      return [id, { ...payer, browsers: named == null ? browsers : [...new Set([...browsers, named])] }]
+    rows.map(({ id, contactId, browsers, unbound }) => {
+      const own = contactId === null ? named.get(id) : unbound
+      const others = contactId === null ? browsers : []
+      return [id, { contactId, browsers: [...new Set([...others, ...(own == null ? [] : [own])])] }]
     }),
   )
 }
@@ -135,23 +135,19 @@ export async function saveCredits(q: Queryable, credited: readonly CreditedPayme
   )
 }
 
-/** Payments of people of whom an identify or a conversion came within `newsMs`, and who were credited before it, are due. */
-export async function recreditIdentified(q: Queryable, newsMs: number): Promise<void> {
-  const since = `now() - make_interval(secs => $1::float8 / 1000)`
+/** Payments of these contacts, as of what is known of them now, are due. Those that were never credited are already. */
+export async function recreditContacts(q: Queryable, contactIds: readonly number[]): Promise<void> {
   await q.query(
-    `UPDATE revenue_payments p SET credit_due_at = now()
-     FROM (
-       SELECT workspace_id, 'email' AS field, email AS value, max(copied_at) AS at FROM inbox
-       WHERE copied_at > ${since} AND email IS NOT NULL GROUP BY 1, 3
-       UNION ALL
-       SELECT workspace_id, 'user_id', properties ->> 'user_id', max(copied_at) FROM inbox
-       WHERE copied_at > ${since} AND properties ->> 'user_id' IS NOT NULL GROUP BY 1, 3
-       UNION ALL
-       SELECT workspace_id, 'anonymous_id', anonymous_id, max(copied_at) FROM inbox
-       WHERE copied_at > ${since} AND email IS NOT NULL AND anonymous_id != '' GROUP BY 1, 3) news
-     JOIN revenue_payers y ON y.workspace_id = news.workspace_id AND y.field = news.field AND y.value = news.value
-     WHERE p.workspace_id = y.workspace_id AND p.provider = y.provider AND p.refs && ARRAY[y.reference]
-       AND p.credited_at < news.at + interval '10 seconds'`,
-    [newsMs],
+    `WITH news AS (
+       SELECT c.workspace_id, 'email' AS field, c.email AS value FROM contacts c WHERE c.id = ANY ($1::bigint[])
+       UNION SELECT c.workspace_id, 'user_id', c.user_id FROM contacts c WHERE c.id = ANY ($1::bigint[]) AND c.user_id != ''
+       UNION SELECT b.workspace_id, 'anonymous_id', b.anonymous_id FROM bindings b WHERE b.contact_id = ANY ($1::bigint[])
+     ), due AS (
+       SELECT p.id FROM news
+       JOIN revenue_payers y ON y.workspace_id = news.workspace_id AND y.field = news.field AND y.value = news.value
+       JOIN revenue_payments p ON p.workspace_id = y.workspace_id AND p.provider = y.provider AND p.refs && ARRAY[y.reference]
+       WHERE p.credited_at IS NOT NULL ORDER BY p.id FOR UPDATE OF p)
+     UPDATE revenue_payments p SET credit_due_at = now() FROM due WHERE p.id = due.id`,
+    [contactIds],
   )
 }

@@ -19,6 +19,8 @@ export interface Workspace {
   readonly created_at: Date
   /** When the owner's plan was last lowered or lapsed. */
   readonly plan_changed_at: Date
+  /** Events from before it may have been deleted, whatever plan and setting say now. */
+  readonly deleted_before: Date | null
 }
 
 export interface NewWorkspace {
@@ -43,7 +45,7 @@ export const slugPattern = /^[a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?$/
 
 /** For other tables' queries: the columns of `Workspace`, of `workspaces w` joined with its owner `o`. */
 export const workspaceColumns = `w.id, w.name, w.slug, w.timezone, w.currency, o.plan_key, w.retention_days,
-  w.suspended_at, w.created_at, o.plan_changed_at`
+  w.suspended_at, w.created_at, o.plan_changed_at, w.deleted_before`
 
 /**
  * Makes a workspace, its owner where there is none of that address, and the owner's membership. Run it in a transaction.
@@ -85,6 +87,14 @@ const isKept = 'NOT EXISTS (SELECT FROM workspace_deletions d WHERE d.workspace_
 export function listWorkspaces(q: Queryable): Promise<Workspace[]> {
   return q.query<Workspace>(
     `SELECT ${workspaceColumns} FROM workspaces w JOIN owners o ON o.id = w.owner_id WHERE ${isKept} ORDER BY w.id`,
+  )
+}
+
+/** Notes, before it is done, that events of these workspaces from before a moment are deleted. @param beforeMs since 1970 */
+export async function noteDeleted(q: Queryable, workspaceIds: readonly number[], beforeMs: number): Promise<void> {
+  await q.query(
+    `UPDATE workspaces SET deleted_before = greatest(deleted_before, to_timestamp($2::float8 / 1000)) WHERE id = ANY ($1::int[])`,
+    [workspaceIds, beforeMs],
   )
 }
 

@@ -35,10 +35,8 @@ export const creditedEach = 200
 export const creditRunMs = 20 * second
 /** Browsers of one payer that touches are looked for of. */
 export const payerBrowsersMax = 200
-/** Touches of a visitor on the day of a payment, and of a contact before its payments, that are looked at: the newest. */
+/** Touches of a visitor on the day of a payment that are looked at: the newest. */
 export const creditTouchesMax = 1_000
-/** An identify that came within this time has its payer's payments credited anew at once. */
-export const creditNewsMs = 5 * minute
 
 /** Payments of a question that filters are applied to: the newest. */
 export const filteredPaymentsMax = 50_000

@@ -46,7 +46,7 @@ const others = [
 ]
 const anns = [
   event('a', 1, { source: 'news', medium: 'email' }),
-  identify('a', 2, 'ann@example.com'),
+  { ...identify('a', 2, 'ann@example.com'), properties: { user_id: 'user-of-ann' } },
   event('a', 30, { event_type: 'conversion' }),
   event('shared', 4),
   identify('shared', 6, 'ann@example.com'),
@@ -107,17 +107,18 @@ async function prepare(events: readonly SentEvent[]): Promise<TestWorkspace> {
   return workspace
 }
 
-/** As the ledger has it once it is credited. */
-async function makePayment({ workspaceId }: TestWorkspace, email: string): Promise<void> {
+/** As the ledger has it once it is credited: by whom the payment is known, and hours from the begin. */
+async function makePayment({ workspaceId }: TestWorkspace, field: string, value: string, hours: number): Promise<void> {
+  const payment = `${field} at ${hours}`
   await stores.pg.query(
     `INSERT INTO revenue_payments (workspace_id, provider, payment, refs, occurred_at, import_day, source, visitor, session)
-     VALUES ($1, 'custom', 'order-1', '{customer-1}', now(), now(), 'news', '12', '34')`,
-    [workspaceId],
+     VALUES ($1, 'custom', $2, ARRAY['of ' || $2], $3, now(), 'news', '12', '34')`,
+    [workspaceId, payment, new Date(begin + hours * 3_600_000)],
   )
   await stores.pg.query(
     `INSERT INTO revenue_payers (workspace_id, provider, reference, field, value, told_at)
-     VALUES ($1, 'custom', 'customer-1', 'email', $2, now()), ($1, 'custom', 'customer-1', 'user_id', 'user-1', now())`,
-    [workspaceId, email],
+     VALUES ($1, 'custom', 'of ' || $2, $3, $4, now())`,
+    [workspaceId, payment, field, value],
   )
 }
 
@@ -128,7 +129,11 @@ async function toldConversions({ workspaceId }: TestWorkspace): Promise<number> 
 
 test('removes a person everywhere, and leaves what is as if the person had never been', async () => {
   const workspace = await prepare([...anns, ...others])
-  await makePayment(workspace, 'ann@example.com')
+  await makePayment(workspace, 'email', 'ann@example.com', 30)
+  await makePayment(workspace, 'user_id', 'user-of-ann', 30)
+  // Ann's time on the shared browser, and Ben's.
+  await makePayment(workspace, 'anonymous_id', 'shared', 7)
+  await makePayment(workspace, 'anonymous_id', 'shared', 22)
   expect((await placesWith('ann@example.com')).length).toBeGreaterThan(0)
   expect(await toldConversions(workspace)).toBe(4)
   const erased = await svc(workspace, '--email', 'Ann@Example.com')
@@ -142,10 +147,16 @@ test('removes a person everywhere, and leaves what is as if the person had never
   const shown = async (asked: TestWorkspace) =>
     (await askPeople(api, asked).people()).map(({ id: _, object_id: __, contact_id: ___, ...person }) => person)
   expect(await shown(workspace)).toEqual(await shown(alone))
-  const ledger = `SELECT source, visitor, session FROM revenue_payments WHERE workspace_id = $1`
+  expect(await placesWith('user-of-ann')).toEqual([])
+  const ledger = `SELECT payment, source, session FROM revenue_payments WHERE workspace_id = $1 ORDER BY payment`
   expect(await stores.pg.query(ledger, [workspace.workspaceId])).toEqual([
-    { source: 'news', visitor: null, session: null },
+    { payment: 'anonymous_id at 22', source: 'news', session: '34' },
+    { payment: 'anonymous_id at 7', source: 'news', session: null },
+    { payment: 'email at 30', source: 'news', session: null },
+    { payment: 'user_id at 30', source: 'news', session: null },
   ])
+  const payers = `SELECT reference FROM revenue_payers WHERE workspace_id = $1`
+  expect(await stores.pg.query(payers, [workspace.workspaceId])).toEqual([{ reference: 'of anonymous_id at 22' }])
   const [audited] = await listAuditEvents(stores.pg, workspace.workspaceId, { limit: 1 })
   expect(audited).toMatchObject({ action: 'contact.erase', interface: 'cli', metadata: { browsers: 2 } })
 })

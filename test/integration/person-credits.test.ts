@@ -84,6 +84,45 @@ test("another person's touch on a shared browser has no conversion of mine", asy
   expect(await credited()).toEqual({ each: ['touch ads', 'touch news'], sources: { news: 1, ads: 1 } })
 })
 
+const paymentAt = (minutes: number) => ({
+  ...{ type: 'payment', value_cents: 1_000, currency: 'USD' },
+  occurred_at: new Date(begin + minutes * 60_000).toISOString(),
+})
+const creditsOfPayments = () =>
+  stores.pg.query('SELECT payment, rule, source, path FROM revenue_payments WHERE workspace_id = $1 ORDER BY payment', [
+    mine.workspaceId,
+  ])
+
+test("without a touch, revenue goes to the payer's own last session on a browser that others used since", async () => {
+  await send(
+    identify('shared', 20, 'ben@example.com'),
+    view('shared', 21, { url: 'https://example.com/bens' }),
+    identify('shared', 48, 'ann@example.com'),
+    view('shared', 50, { url: 'https://example.com/anns' }),
+  )
+  const connected = await connectProvider(stores, mine.workspaceId, 'custom')
+  await sendEvent(api, 'custom', connected, { ...paymentAt(60), id: 'bens', email: 'ben@example.com' })
+  await creditAll(stores)
+  expect(await creditsOfPayments()).toEqual([{ payment: 'bens', rule: 'session', source: 'direct', path: '/bens' }])
+})
+
+test('payments that are due together have each the last touch before it, however many come after', async () => {
+  const touches = Array.from({ length: 1_001 }, (_, at) => view('laptop', 2 + at / 10, { source: 'ads' }))
+  await send(view('laptop', 0, { source: 'news' }), identify('laptop', 0, 'ann@example.com'))
+  await send(...touches.slice(0, 1_000))
+  await send(...touches.slice(1_000))
+  const connected = await connectProvider(stores, mine.workspaceId, 'custom')
+  for (const minutes of [1, 300]) {
+    const sent = { ...paymentAt(minutes), id: `at ${minutes}`, email: 'ann@example.com' }
+    await sendEvent(api, 'custom', connected, sent)
+  }
+  await creditAll(stores)
+  expect(await creditsOfPayments()).toMatchObject([
+    { payment: 'at 1', rule: 'touch', source: 'news' },
+    { payment: 'at 300', rule: 'touch', source: 'ads' },
+  ])
+})
+
 test("revenue goes to the payer's own last touch, which a server may have sent, and to nobody else's", async () => {
   await send(
     view('shared', 0, { source: 'news', medium: 'email' }),

@@ -2,9 +2,10 @@ import { beforeAll, expect, test } from 'vitest'
 import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
 import { expireData } from '../../pipeline/retention/expire-data.ts'
 import { expireSalts } from '../../pipeline/retention/expire-salts.ts'
+import { keptFromOf } from '../../pipeline/retention/retention.ts'
 import { insertInbox } from '../../postgres/tables/inbox.ts'
 import { readOrMakeSalt } from '../../postgres/tables/salts.ts'
-import { createWorkspace, setPlan } from '../../postgres/tables/workspaces.ts'
+import { createWorkspace, listWorkspaces, setPlan } from '../../postgres/tables/workspaces.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { makeMetrics } from '../../runtime/metrics.ts'
@@ -212,6 +213,9 @@ test('what a shortened setting leaves out is deleted with the next run, and a gr
   await stores.pg.query('UPDATE owners SET plan_changed_at = $1', [new Date(now - 31 * dayMs)])
   await expireData(context())
   expect(await left()).toMatchObject({ [ids.scale]: upTo(8), [ids.lowered]: upTo(31) })
+  // A setting that is taken back brings nothing back: what was derived from these events is still not derived anew.
+  await stores.pg.query('UPDATE workspaces SET retention_days = NULL WHERE id = $1', [ids.scale])
+  expect(keptFromOf(await listWorkspaces(stores.pg), now).get(ids.scale)).toBe(now - 8 * dayMs)
 })
 
 test('an empty Postgres is no reason to delete events', async () => {

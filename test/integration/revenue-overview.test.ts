@@ -14,6 +14,7 @@ import { makeMetrics } from '../../runtime/metrics.ts'
 import { makeKey, setUpApi } from '../support/api.ts'
 import type { EventLike } from '../support/event-rows.ts'
 import { makeTestWorkspace, type TestWorkspace } from '../support/overview.ts'
+import { keepPeople } from '../support/people.ts'
 import { asking } from '../support/publishing.ts'
 import { type Connected, connectProvider, creditAll, readLedger, sendEvent, svcOn } from '../support/revenue.ts'
 
@@ -181,6 +182,9 @@ test('the pipeline credits by itself what comes, and again when its payer become
     // It wouldn't be its turn for a week.
     await stores.pg.query(`UPDATE revenue_payments SET credit_due_at = now() + interval '7 days'`)
     await identify('ada@example.com', 'laptop')
+    // However late people are brought up to date.
+    await stores.pg.query(`UPDATE inbox SET copied_at = now() - interval '1 hour'`)
+    await keepPeople(stores)
     await expect.poll(credited, { timeout: 30_000 }).toEqual([{ rule: 'touch', credited: true }])
   } finally {
     await creditor.close()

@@ -139,6 +139,7 @@ export async function askOverview(stores: TestStores, asked: PlacedCase): Promis
         suspended_at: null,
         created_at: new Date(now),
         plan_changed_at: new Date(0),
+        deleted_before: null,
       },
       actor: { type: 'api_key', id: 1, name: 'test' },
       interface: 'rest',

@@ -7,11 +7,8 @@ import {
   touchesOfOneMax,
   type VisitorTouch,
 } from '../../../clickhouse/queries/conversions.ts'
-import {
-  type ContactTouchEvent,
-  gatherContacts,
-  readTouchesOfContacts,
-} from '../../../clickhouse/queries/people/contact-events.ts'
+import { gatherContacts } from '../../../clickhouse/queries/people/contact-events.ts'
+import { type ContactTouchEvent, readTouchesOfContacts } from '../../../clickhouse/queries/people/contact-touches.ts'
 import { readEventsAt } from '../../../clickhouse/queries/people/visitors.ts'
 import { serializeEvents } from '../../../clickhouse/queries/serialize-event.ts'
 import { readBindingsOfContacts } from '../../../postgres/tables/bindings.ts'

@@ -2,10 +2,10 @@
  * Whose an event of a known person is, said once: of the contact of its own e-mail, where there is that contact; else of the
  * contact that its browser is bound to at its time. What contacts' events come to, and the newest ones of a contact.
  */
-import { creditWindowMs, foldDeadlineMs, personCreditsPerContactMax } from '../../../schemas/limits/core-limits.ts'
+import { foldDeadlineMs } from '../../../schemas/limits/core-limits.ts'
 import type { BoundSql } from '../../bound-sql.ts'
 import type { ClickHouse } from '../../client.ts'
-import { eventMs, isTouch, moment } from '../../rollups/event-sql.ts'
+import { eventMs, isTouch } from '../../rollups/event-sql.ts'
 import { pairsIn } from './copy-events.ts'
 
 /** The time of a browser that is a contact's; the end isn't part of it. 64 bits are decimal texts. */
@@ -102,9 +102,11 @@ export function readVisitorsWith(
   )
 }
 
-const facts = 'occurred_at, id, visitor, session, kind, source, medium, campaign, content'
+/** Columns of an event of `ownEvents`. */
+export const facts = 'occurred_at, id, visitor, session, kind, source, medium, campaign, content'
 
-function browsersIn({ times }: ContactsEvents): BoundSql {
+/** The browsers that are the contacts' at some time. */
+export function browsersIn({ times }: ContactsEvents): BoundSql {
   return pairsIn(
     times.map(({ workspaceId, visitor }) => [workspaceId, visitor]),
     'browser',
@@ -112,7 +114,7 @@ function browsersIn({ times }: ContactsEvents): BoundSql {
 }
 
 /** SQL of the contacts' events with `owner`, each once. @param where condition over the copies */
-function ownEvents(contacts: ContactsEvents, where: string): BoundSql {
+export function ownEvents(contacts: ContactsEvents, where: string): BoundSql {
   const { times, wanted, others } = contacts
   const browsers = browsersIn(contacts)
   const emails = pairsIn(
@@ -177,85 +179,6 @@ export function sumContacts(ch: Pick<ClickHouse, 'query'>, contacts: ContactsEve
      FROM (${own.sql}) GROUP BY owner`,
     own.params,
     { isLong: true, deadlineMs: foldDeadlineMs },
-  )
-}
-
-export interface TouchedConversion {
-  readonly contactId: number
-  readonly eventId: number
-  /** Milliseconds since 1970, as `touchedAt`. */
-  readonly at: number
-  /** Decimal text; '0' of a server event. */
-  readonly visitor: string
-  /** Empty where the contact has no touch: that at `touchedAt` is another's on the same browser. */
-  readonly source: string
-  readonly medium: string
-  readonly touchedAt: number
-  /** The visitor whose touch it is: decimal text; '0' of a server event. */
-  readonly touchedBy: string
-}
-
-/**
- * Conversions whose contact has another last touch than the event's own browser has, or the event itself where a server
- * sent it; each within the time for credit.
- */
-export function readTouchedConversions(
-  ch: Pick<ClickHouse, 'query'>,
-  contacts: ContactsEvents,
-): Promise<TouchedConversion[]> {
-  const own = ownEvents(contacts, `(${isTouch} OR kind = 'conversion')`)
-  // A browser's touches, whosever they are: its rows are derived from them.
-  const browsers = browsersIn(contacts)
-  const touch = `(${eventMs}, toString(source), toString(medium), visitor)`
-  const lastOf = (partition: string) => `argMaxIf(${touch}, (occurred_at, id), ${isTouch})
-    OVER (PARTITION BY ${partition} ORDER BY occurred_at, id ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)`
-  const none = "(toInt64(0), '', '', toUInt64(0))"
-  const inTime = (last: string) => `if(${last}.1 >= at - ${creditWindowMs}, ${last}, ${none})`
-  return ch.query<TouchedConversion>(
-    `SELECT owner AS contactId, id AS eventId, at, toString(visitor) AS visitor, credit.2 AS source, credit.3 AS medium,
-       if(credit.2 != '', credit.1, without.1) AS touchedAt, toString(if(credit.2 != '', credit.4, without.4)) AS touchedBy
-     FROM (
-       SELECT owner, id, at, visitor, is_conversion, ${inTime('of_owner')} AS credit, ${inTime('of_visitor')} AS without
-       FROM (
-         SELECT owner, id, ${eventMs} AS at, visitor, kind = 'conversion' AS is_conversion, ${lastOf('owner')} AS of_owner,
-           if(visitor != 0, ${lastOf('visitor')}, if(${isTouch}, ${touch}, ${none})) AS of_visitor
-         FROM (${own.sql} UNION ALL SELECT toUInt64(0), ${facts}
-           FROM person_events WHERE known_by = 'visitor' AND (workspace_id, hash) IN ${browsers.sql} AND ${isTouch})))
-     WHERE owner != 0 AND is_conversion AND credit != without
-     ORDER BY at DESC, id DESC LIMIT ${personCreditsPerContactMax} BY owner`,
-    { ...browsers.params, ...own.params },
-    { isLong: true, deadlineMs: foldDeadlineMs },
-  )
-}
-
-export interface ContactTouchEvent {
-  readonly contactId: number
-  readonly id: number
-  readonly at: number
-  /** Decimal text; '0' of a server event. */
-  readonly visitor: string
-  readonly source: string
-  readonly medium: string
-  readonly campaign: string
-  readonly content: string
-}
-
-/** Touches of contacts in a time, its end with it, newest first. @param limit of one contact */
-export function readTouchesOfContacts(
-  ch: Pick<ClickHouse, 'query'>,
-  contacts: ContactsEvents,
-  { start, end, limit }: { readonly start: number; readonly end: number; readonly limit: number },
-): Promise<ContactTouchEvent[]> {
-  const own = ownEvents(
-    contacts,
-    `occurred_at >= ${moment('start')} AND occurred_at <= ${moment('end')} AND ${isTouch}`,
-  )
-  return ch.query<ContactTouchEvent>(
-    `SELECT owner AS contactId, id, ${eventMs} AS at, toString(visitor) AS visitor, toString(source) AS source, toString(medium) AS medium,
-       toString(campaign) AS campaign, toString(content) AS content
-     FROM (${own.sql}) ORDER BY occurred_at DESC, id DESC LIMIT {limit:UInt32} BY owner`,
-    { ...own.params, start, end, limit },
-    { isLong: true },
   )
 }
 

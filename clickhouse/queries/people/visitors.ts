@@ -38,22 +38,26 @@ export function readNewestVisitors(
   const ofDays =
     'workspace_id = {workspace:UInt32} AND build = {build:UInt32} AND day >= {from_day:UInt16} AND visitor != 0'
   const isBefore = `(last, seen_visitor) < (${moment('before')}, {before_visitor:UInt64})`
-  const isFound = q === undefined ? '1' : `countIf(${hasLetters}) > 0`
+  const newest = (table: string, which: string) =>
+    `SELECT visitor AS seen_visitor, max(last_at) AS last FROM ${table} WHERE ${ofDays} ${which}
+     GROUP BY visitor HAVING ${isBefore} ${q === undefined ? '' : `AND countIf(${hasLetters}) > 0`}
+     ORDER BY last DESC, seen_visitor DESC LIMIT {limit:UInt32}`
+  // A search may go through all days: who may be among them is found without FINAL, in few columns. Of a row's versions the
+  // newest has the latest time.
+  const found = `AND visitor IN (SELECT seen_visitor FROM (${newest('sessions', '')}))`
   return ch.query<SeenVisitor>(
-    // Who may be among them is found without FINAL, in three columns: of a row's versions the newest has the latest time.
-    `WITH rows AS (SELECT visitor AS seen_visitor, max(last_at) AS last FROM sessions
-       WHERE ${ofDays} GROUP BY visitor HAVING ${isBefore} AND ${isFound}
-       ORDER BY last DESC, seen_visitor DESC LIMIT {limit:UInt32})
-     SELECT toString(seen_visitor) AS visitor, toUnixTimestamp64Milli(last) AS lastAt FROM (
-       SELECT visitor AS seen_visitor, max(last_at) AS last FROM sessions FINAL
-       WHERE ${ofDays} AND visitor IN (SELECT seen_visitor FROM rows) GROUP BY visitor HAVING ${isFound})
-     WHERE ${isBefore} ORDER BY last DESC, seen_visitor DESC`,
+    `SELECT toString(seen_visitor) AS visitor, toUnixTimestamp64Milli(last) AS lastAt
+     FROM (${newest('sessions FINAL', q === undefined ? '' : found)}) ORDER BY last DESC, seen_visitor DESC`,
     {
       ...{ workspace: workspaceId, build, from_day: fromDay, limit, q: q ?? '' },
       ...{ before: before.lastAt, before_visitor: before.visitor },
     },
+    q === undefined ? { settings: fewRows } : {},
   )
 }
+
+/** A second thread would take as long to begin as one takes for the rows. */
+const fewRows = { max_threads: 1 }
 
 /**
  * Whether any session may have begun by a source or campaign with these letters. Mostly none has, and then nobody has to be
@@ -109,7 +113,10 @@ export interface VisitorTouch {
 const hourMs = 3_600_000
 const hourOf = (ms: number) => Math.floor(ms / hourMs)
 
-/** By visitor; one that has no rows is not there. */
+/**
+ * By visitor; one that has no rows is not there. Their rows lie far apart, so the other columns are read only where a
+ * visitor's rows are (PREWHERE).
+ */
 export async function readVisitors(
   ch: Reader,
   { workspaceId, build, firstDay }: VisitorRows,
@@ -123,11 +130,11 @@ export async function readVisitors(
          countIf(touch_source != '') AS touches, toUnixTimestamp64Milli(maxIf(touch_at, touch_source != '')) AS lastTouchAt,
          argMinIf((toUnixTimestamp64Milli(first_at), toUnixTimestamp64Milli(last_at)), day, touch_source != '') AS firstTouchDay
        FROM visitors FINAL
+       PREWHERE visitor IN (SELECT toUInt64(arrayJoin({visitors:Array(String)})))
        WHERE workspace_id = {workspace:UInt32} AND build = {build:UInt32} AND day >= {first_day:UInt16}
-         AND visitor IN (SELECT toUInt64(arrayJoin({visitors:Array(String)})))
        GROUP BY visitor)`,
     { workspace: workspaceId, build, first_day: firstDay, visitors },
-    { isLong: true },
+    { isLong: true, settings: fewRows },
   )
   const texts = await readTexts(ch, workspaceId, sums)
   return new Map(
@@ -173,7 +180,7 @@ async function readTexts(
        FROM (SELECT arrayJoin(arrayZip({hours:Array(UInt32)}, {visitors:Array(String)})) AS t))
      GROUP BY visitor`,
     { workspace: workspaceId, hours, visitors },
-    { isLong: true },
+    { isLong: true, settings: fewRows },
   )
   const found = new Map(rows.map((row) => [row.v, row]))
   return new Map(

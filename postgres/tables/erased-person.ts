@@ -25,7 +25,15 @@ export async function findErasedPerson(
     if (bound.length > 0) return { boundTo: bound.at(-1)!.contactId }
     const visitor = hashes.visitorOf(workspaceId, anonymousId)
     const browsers = [{ visitor, fromAt: 0, fromId: 0, toAt: null, toId: null }]
-    return { workspaceId, contactId: null, email: null, emailHash: null, anonymousIds: [anonymousId], browsers, sharedTimes: [] }
+    return {
+      workspaceId,
+      contactId: null,
+      email: null,
+      emailHash: null,
+      anonymousIds: [anonymousId],
+      browsers,
+      sharedTimes: [],
+    }
   }
   const contact = await findContact(tx, workspaceId, named)
   if (contact === undefined) return undefined
@@ -50,6 +58,13 @@ function timesOf(bindings: readonly StoredBinding[], contactId: number): (Erased
     const next = bindings[at + 1]
     const isSame = next?.anonymousId === binding.anonymousId
     const { anonymousId, visitor, fromAt, fromId } = binding
-    return { anonymousId, visitor, fromAt, fromId, toAt: isSame ? next.fromAt : null, toId: isSame ? next.fromId : null }
+    return {
+      anonymousId,
+      visitor,
+      fromAt,
+      fromId,
+      toAt: isSame ? next.fromAt : null,
+      toId: isSame ? next.fromId : null,
+    }
   })
 }

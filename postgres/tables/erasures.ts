@@ -42,7 +42,11 @@ export interface ErasedPerson {
   readonly anonymousIds: readonly string[]
   readonly browsers: readonly ErasedBrowser[]
   /** When the person used browsers that others used as well; the end isn't part of it, null: it goes on. */
-  readonly sharedTimes: readonly { readonly anonymousId: string; readonly fromAt: number; readonly toAt: number | null }[]
+  readonly sharedTimes: readonly {
+    readonly anonymousId: string
+    readonly fromAt: number
+    readonly toAt: number | null
+  }[]
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Updates the metrics of the queues in Postgres and of jobs that were set aside. */
 import type { Postgres } from '../../postgres/client.ts'
+import { readQueues } from '../../postgres/tables/queues.ts'
 import { countSetAsideJobs } from '../../postgres/tables/set-aside-jobs.ts'
-import { readWebhookQueues } from '../../postgres/tables/webhook-deliveries.ts'
 import { sleep } from '../../runtime/retry.ts'
 import type { PipelineMetrics } from '../pipeline-metrics.ts'
 
@@ -11,7 +11,7 @@ export function watchQueues(pg: Postgres, metrics: PipelineMetrics): { close(): 
   const stopping = new AbortController()
 
   async function look(): Promise<void> {
-    for (const [queue, { depth, ageSeconds }] of Object.entries(await readWebhookQueues(pg))) {
+    for (const [queue, { depth, ageSeconds }] of Object.entries(await readQueues(pg))) {
       metrics.dueIs(queue, depth, ageSeconds)
     }
     metrics.setAsideAre(await countSetAsideJobs(pg))

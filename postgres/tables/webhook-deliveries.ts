@@ -1,6 +1,5 @@
 /** Records of deliveries to webhooks: what the API shows and asks for, and what becomes of them besides being sent. */
 import type { Queryable } from '../client.ts'
-import { milliseconds } from '../clock.ts'
 import type { Page } from '../page.ts'
 import { insertOutbox } from './outbox.ts'
 
@@ -127,26 +126,4 @@ export async function deleteOldOutbox(q: Queryable, before: number, max: number)
     [before, max],
   )
   return gone.length
-}
-
-export interface QueueState {
-  readonly depth: number
-  /** For how long the first of them has been due. */
-  readonly ageSeconds: number
-}
-
-/** Of the events that have no deliveries yet, and of the deliveries that are due. */
-export async function readWebhookQueues(q: Queryable): Promise<{ outbox: QueueState; webhooks: QueueState }> {
-  const age = (of: string) => `greatest(0, coalesce(${milliseconds('now()')} - ${milliseconds(of)}, 0)) / 1000.0`
-  const [row] = await q.query<{ outbox: number; outboxAge: string; due: number; dueAge: string }>(
-    `SELECT waiting.count AS outbox, ${age('waiting.since')} AS "outboxAge", due.count AS due, ${age('due.since')} AS "dueAge"
-     FROM (SELECT count(*), min(created_at) AS since FROM outbox WHERE fanned_out_at IS NULL) AS waiting,
-       (SELECT count(*), min(next_attempt_at) AS since FROM webhook_deliveries
-        WHERE status = 'pending' AND next_attempt_at <= now()) AS due`,
-  )
-  const { outbox, outboxAge, due, dueAge } = row!
-  return {
-    outbox: { depth: outbox, ageSeconds: Number(outboxAge) },
-    webhooks: { depth: due, ageSeconds: Number(dueAge) },
-  }
 }

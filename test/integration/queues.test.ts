@@ -1,0 +1,59 @@
+/** Each queue that Postgres holds tells how much is due in it, and for how long. */
+import { expect, test } from 'vitest'
+import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
+import { watchQueues } from '../../pipeline/queue/watch-queues.ts'
+import { makeMetrics } from '../../runtime/metrics.ts'
+import { makeWorkspace } from '../support/api.ts'
+import { setUpStores } from '../support/stores.ts'
+
+const stores = setUpStores()
+
+test('what is due counts from its time on, and what is done or due later does not', async () => {
+  const { workspaceId } = await makeWorkspace(stores)
+  const [endpoint] = await stores.pg.query<{ id: number }>(
+    `INSERT INTO webhook_endpoints (workspace_id, url, events, secret) VALUES ($1, 'https://example.com/', '{}', '') RETURNING id`,
+    [workspaceId],
+  )
+  const ago = (seconds: number) => `now() - interval '${seconds} seconds'`
+  // Of each queue two that are due, and one that is done or isn't due.
+  for (const sql of [
+    `INSERT INTO outbox (workspace_id, event_id, type, object, created_at, fanned_out_at)
+     VALUES ($1, 'a', 't', '{}', ${ago(100)}, NULL), ($1, 'b', 't', '{}', now(), NULL), ($1, 'c', 't', '{}', ${ago(900)}, now())`,
+    `INSERT INTO webhook_deliveries (workspace_id, webhook_endpoint_id, event_id, event_type, next_attempt_at)
+     VALUES ($1, ${endpoint!.id}, 'a', 't', ${ago(200)}), ($1, ${endpoint!.id}, 'b', 't', now()), ($1, ${endpoint!.id}, 'c', 't', ${ago(-900)})`,
+    `INSERT INTO inbox (event_id, workspace_id, event_type, event_name, anonymous_id, full_name, properties, source, medium,
+       campaign, content, occurred_at, received_at, copied_at, is_merged)
+     SELECT n, $1, 'identify', '', '', '', '{}', '', '', '', '', now(), now(), now() - n * interval '100 seconds', n = 4
+     FROM unnest('{0,3,4}'::int[]) AS n`,
+    `INSERT INTO revenue_payments (workspace_id, provider, payment, refs, occurred_at, import_day, credit_due_at)
+     VALUES ($1, 'custom', 'a', '{}', now(), now(), ${ago(400)}), ($1, 'custom', 'b', '{}', now(), now(), now()),
+       ($1, 'custom', 'c', '{}', now(), now(), NULL)`,
+    `INSERT INTO erasures (workspace_id, browsers, requested_at, done_at)
+     VALUES ($1, '[]', ${ago(500)}, NULL), ($1, '[]', now(), NULL), ($1, '[]', ${ago(900)}, now())`,
+  ])
+    await stores.pg.query(sql, [workspaceId])
+  const metrics = makeMetrics('test', false)
+  const watch = watchQueues(stores.pg, makePipelineMetrics(metrics))
+  const shown = async () => {
+    const found = (await metrics.text()).matchAll(/^svc_queue_(depth|age_seconds)\{.*queue="(\w+)".*\} ([\d.]+)$/gm)
+    // Hundreds of seconds.
+    return [...found].map(([, what, queue, value]) => [
+      queue,
+      what === 'depth' ? Number(value) : `${Math.floor(Number(value) / 100)}00`,
+    ])
+  }
+  try {
+    await expect.poll(shown, { timeout: 10_000 }).toEqual([
+      ...['outbox', 'webhooks', 'people', 'payments', 'erasures'].map((queue) => [queue, 2]),
+      ...[
+        ['outbox', '100'],
+        ['webhooks', '200'],
+        ['people', '300'],
+        ['payments', '400'],
+        ['erasures', '500'],
+      ],
+    ])
+  } finally {
+    await watch.close()
+  }
+})

@@ -16,6 +16,6 @@ export const seedInsertDaysMax = 60
 export const seedSegmentRows = 2_000
 /** `client_event_id`s are made for events of so long before the end: older ones no sender would repeat. */
 export const seedClientEventIdsMs = 2 * dayMs
-/** The demo workspace of the dashboard: enough for every list, stored in a second. */
+/** The demo workspace of the dashboard: enough for every list, stored in a second; its last month has one before to compare with. */
 export const demoEvents = 20_000
-export const demoDays = 30
+export const demoDays = 61

@@ -64,7 +64,7 @@ test('people are found and their journeys shown; a link is made, refused, copied
   }
 })
 
-test('a post is written with the preview of its networks, refused, scheduled, changed, taken back and archived', async (context) => {
+test('a post is written with the preview of its networks, refused, scheduled, changed, taken back and deleted', async (context) => {
   await makeAccount(stores, mine.workspaceId, 'x')
   const page = await signIn(context)
   await page.click('nav >> text=Posts')
@@ -97,7 +97,8 @@ test('a post is written with the preview of its networks, refused, scheduled, ch
   const media_ids = [expect.any(Number)]
   const posts = await (await api.ask('/v1/posts', { key: mine.apiKey })).json()
   expect(posts).toMatchObject([{ title: 'Launch day', media_ids, targets, status: 'draft' }])
-  await page.click('button:text-is("Archive")')
+  await page.click('button:text-is("Delete")')
+  await page.click('dialog button:text-is("Delete")')
   await page.waitForSelector('text=No post yet')
 })
 

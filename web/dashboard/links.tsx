@@ -107,6 +107,7 @@ function OneLink({ link, workspace, status, changed }: OneLinkProps) {
         {isOpen && (
           <>
             <Refusal text={refusal} />
+            <p class="label">{link.post_url}</p>
             <Numbers id={link.id} workspace={workspace} />
             <button
               type="button"

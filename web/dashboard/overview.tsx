@@ -126,6 +126,12 @@ function Figures({ answer, view, workspace: { currency, timezone }, go, chosen, 
   const common = { currency, add, view, overview: answer }
   return (
     <>
+      {metrics.range.start < metrics.readable_from && (
+        <p class="note">The plan keeps no figures from before {time(metrics.readable_from, timezone)}.</p>
+      )}
+      {metrics.previous === null && view.compare !== 'none' && (
+        <p class="note">There is no comparison: the period before isn’t kept as a whole.</p>
+      )}
       <Cards {...{ metrics, currency, chosen, choose }} />
       <ComparedChart
         points={traffic_series}
@@ -145,12 +151,6 @@ function Figures({ answer, view, workspace: { currency, timezone }, go, chosen, 
         <Recent events={answer.recent_events} timezone={timezone} />
         <Advice items={answer.recommendations} />
       </div>
-      {metrics.range.start < metrics.readable_from && (
-        <p class="note">The plan keeps no figures from before {time(metrics.readable_from, timezone)}.</p>
-      )}
-      {metrics.previous === null && view.compare !== 'none' && (
-        <p class="note">There is no comparison: the period before isn’t kept as a whole.</p>
-      )}
       {metrics.lists_cut && <p class="note">Lists are cut to the 2,000 largest of each day.</p>}
       <p class="note">
         As of {time(metrics.as_of, timezone)}, {timezone}.{' '}

@@ -28,8 +28,9 @@ export function PeoplePage({ search, workspace, navigate }: PeopleProps) {
   )
 }
 
+/** Ids are long, and their begin tells them apart on a page. */
 function nameOf({ full_name, email, anonymous_id }: Person): string {
-  return full_name || email || `Anonymous ${anonymous_id ?? ''}`
+  return full_name || email || `Anonymous ${(anonymous_id ?? '').replace(/^visitor_/, '').slice(0, 8)}`
 }
 
 function People({ workspace: { timezone, currency }, navigate }: Omit<PeopleProps, 'search'>) {
@@ -104,7 +105,7 @@ function PersonRow({ person, timezone, currency, open }: PersonRowProps) {
   return (
     <tr>
       <th scope="row">
-        <button type="button" class="link" onClick={open}>
+        <button type="button" class="link" title={person.email ?? person.anonymous_id ?? ''} onClick={open}>
           <bdi>{nameOf(person)}</bdi>
         </button>
       </th>
@@ -152,7 +153,7 @@ function OneJourney({ person, workspace: { timezone, currency }, navigate }: Jou
         </h2>
         <Facts
           facts={[
-            ['E-mail', known.email ?? '–'],
+            known.contact_id === null ? ['Id', known.anonymous_id ?? '–'] : ['E-mail', known.email ?? '–'],
             ['Came first by', `${first_touch.source} / ${first_touch.medium}`],
             ['Came last by', `${last_touch.source} / ${last_touch.medium}`],
             ['Sessions', number(answer.session_count)],

@@ -1,10 +1,12 @@
 /** One post: what can be done with it, the state of each target, and what it led to. */
 import { useState } from 'preact/hooks'
 import type { PostWithPerformance } from '../../schemas/resources/post.ts'
+import { Dialog } from './dialog.tsx'
 import { money, number } from './format.ts'
 import type { Workspace } from './overview-data.ts'
 import { Facts, Failure, Refusal } from './parts.tsx'
 import { type Post, PostForm } from './post-form.tsx'
+import { isMovable } from './post-move.ts'
 import { send, useAnswer } from './query.ts'
 
 type PostWithAll = (typeof PostWithPerformance)['_output']
@@ -25,9 +27,11 @@ const actions = [
 
 export function Changes({ post, workspace, changed }: PostProps) {
   const [isEditing, setEditing] = useState(false)
+  const [isDeleting, setDeleting] = useState(false)
   const [refusal, setRefusal] = useState('')
-  const act = async (path: string) => {
-    const sent = await send('POST', `/posts/${post.id}/${path}`)
+  const act = async (method: 'POST' | 'DELETE', path: string) => {
+    const sent = await send(method, `/posts/${post.id}${path}`)
+    setDeleting(false)
     setRefusal('refusal' in sent ? sent.refusal : '')
     changed()
   }
@@ -46,10 +50,25 @@ export function Changes({ post, workspace, changed }: PostProps) {
       {actions
         .filter(({ states }) => (states as readonly string[]).includes(post.status))
         .map(({ name, path }) => (
-          <button key={path} type="button" onClick={() => act(path)}>
+          <button key={path} type="button" onClick={() => act('POST', `/${path}`)}>
             {name}
           </button>
         ))}
+      {isMovable(post.status) && (
+        <button type="button" class="danger" onClick={() => setDeleting(true)}>
+          Delete
+        </button>
+      )}
+      {isDeleting && (
+        <Dialog title="Delete this post" close={() => setDeleting(false)}>
+          <p>
+            <bdi>{post.title}</bdi> is deleted for good. Its media and links stay.
+          </p>
+          <button type="button" class="danger" onClick={() => act('DELETE', '')}>
+            Delete
+          </button>
+        </Dialog>
+      )}
       <Refusal text={refusal} />
     </div>
   )

@@ -53,7 +53,7 @@ export function Webhooks({ timezone }: { timezone: string }) {
         )}
         <ul>
           {endpoints.answer?.map((endpoint) => (
-            <li key={endpoint.id} class="event">
+            <li key={endpoint.id} class="event endpoint">
               <span class="name">
                 <bdi>{endpoint.url}</bdi> <bdi class="label">{endpoint.description}</bdi>
               </span>

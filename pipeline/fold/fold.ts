@@ -38,7 +38,7 @@ import {
 import { type LocalDays, localDays } from '../../schemas/time/local-days.ts'
 import { hourMs } from '../../schemas/time/time-zone.ts'
 import { type DeriveOptions, deriveRows, noHistory } from './derive-rows.ts'
-import { groupBy, inPortions } from './group-by.ts'
+import { groupByDay, inPortions } from './group-by.ts'
 import { readSessionDays, type SessionDay } from './read-session-days.ts'
 import { findCut, type KnownVisitor, nameOf, readKnown, readTouched, type TouchedVisitor } from './read-touched.ts'
 import { RowsToWrite } from './rows-to-write.ts'
@@ -157,7 +157,7 @@ export interface DerivationOptions {
   readonly visible: readonly IdRange[]
 }
 
-/** Touched visitors whose earliest new event is on the same local day are looked up together, some thousand at once. */
+/** Visitors are looked up together, by the local day of their earliest new event. */
 async function deriveTouched(
   { pg, ch, beforeEach }: Folding,
   touched: readonly TouchedVisitor[],
@@ -169,8 +169,8 @@ async function deriveTouched(
   const own = touched.filter(({ workspaceId }) => buildOf.has(workspaceId))
   if (own.length === 0) return
   const days = localDays(group[0]!.timezone, ...spanOf(own))
-  for (const [fromDay, ofDay] of groupBy(own, ({ firstAt }) => days.dayOf(firstAt))) {
-    for (const visitors of inPortions(ofDay, visitorsPerLookUpMax)) {
+  for (const { fromDay, all } of groupByDay(own, ({ firstAt }) => days.dayOf(firstAt))) {
+    for (const visitors of inPortions(all, visitorsPerLookUpMax)) {
       await beforeEach()
       const asked = visitors
         .filter(({ visitor }) => visitor !== '0')

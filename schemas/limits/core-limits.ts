@@ -132,6 +132,12 @@ export const foldEventsMax = 200_000
 export const buildPartEventsMax = 500_000
 /** Visitors of one look-up of a fold: their hours are bound as parameters of one statement. */
 export const visitorsPerLookUpMax = 20_000
+/**
+ * So few visitors share one, though the days of their new events differ by up to so many: a statement costs more than to
+ * derive their rows of some days more.
+ */
+export const sharedLookUpVisitorsMax = 100
+export const sharedLookUpDaysMax = 40
 export const foldDeadlineMs = 110 * second
 /** Duration of the fold's lease. If its holder dies, another pipeline folds once it has expired. */
 export const foldLeaseMs = 10 * second

@@ -16,7 +16,7 @@ const runs = Number(process.env['RUNS'] ?? (isLong ? 1000 : 50))
 
 let stores: TestStores
 beforeAll(async () => {
-  stores = await freshStores()
+  stores = await freshStores({ hasYearlyParts: true })
 })
 afterAll(() => stores.close())
 

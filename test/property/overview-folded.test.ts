@@ -17,8 +17,8 @@ import { placeInPortions } from './folded-cases.ts'
 const runs = Number(process.env['RUNS'] ?? (isLong ? 3000 : 50))
 /** Folded together. */
 const chunk = 50
-/** In short each case is asked about at two of the four stages, so that each stage has its share of them. */
-const stagesApart = isLong ? 1 : 2
+/** In short each case is asked about at one of the four stages, so that each stage has its share of them. */
+const stagesApart = isLong ? 1 : 4
 const portionsEach = isLong ? 3 : 2
 const timezonesInShort = 3
 /** So many that there are enough of those timezones. */
@@ -26,7 +26,7 @@ const drawnEach = 8
 
 let stores: TestStores
 beforeAll(async () => {
-  stores = await freshStores()
+  stores = await freshStores({ hasYearlyParts: true })
 })
 afterAll(() => stores.close())
 

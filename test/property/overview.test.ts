@@ -21,7 +21,7 @@ const shrinkTimeMs = 90_000
 
 let stores: TestStores
 beforeAll(async () => {
-  stores = await freshStores()
+  stores = await freshStores({ hasYearlyParts: true })
 })
 afterAll(() => stores.close())
 

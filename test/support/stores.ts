@@ -26,6 +26,14 @@ export interface TestStores extends SharedStores {
   close(): Promise<void>
 }
 
+export interface StoreOptions {
+  /**
+   * Events lie in parts of a year instead of a day: for tests of figures over events of hundreds of days, which so cost a
+   * third. Shipping, retention and erasing, which know of the days, are tested on the real ones.
+   */
+  hasYearlyParts?: boolean
+}
+
 /** Redis databases that belong to one caller: its URL's number and the next ones. */
 const redisDatabasesEach = 4
 const redisCallersMax = 999
@@ -43,12 +51,12 @@ export function setUpStores(): TestStores {
 }
 
 /** Close them when the test is over. */
-export async function freshStores(): Promise<TestStores> {
-  return freshStoresOn(await askShared())
+export async function freshStores(options: StoreOptions = {}): Promise<TestStores> {
+  return freshStoresOn(await askShared(), options)
 }
 
 /** The same in the process that knows the shared ones. */
-export async function freshStoresOn(shared: SharedStores): Promise<TestStores> {
+export async function freshStoresOn(shared: SharedStores, options: StoreOptions = {}): Promise<TestStores> {
   const name = `test_${randomBytes(6).toString('hex')}`
   const databaseUrl = withPath(shared.databaseUrl, name)
   const clickhouseUrl = withPath(shared.clickhouseUrl, name)
@@ -58,7 +66,7 @@ export async function freshStoresOn(shared: SharedStores): Promise<TestStores> {
   // What a test asks for waits as long as the machine needs; services have their own deadlines, also those of tests.
   const pg = connectPostgres(databaseUrl, { deadlineMs: 60_000 })
   const ch = connectClickHouse(clickhouseUrl)
-  await copyTables(ch, shared)
+  await copyTables(ch, shared, options)
   const secretKey = randomBytes(32).toString('hex')
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-data-'))
   return {
@@ -95,17 +103,25 @@ async function outside(shared: SharedStores, work: (pg: Postgres) => Promise<unk
 }
 
 /** The tables of the migrated database, empty: to migrate each anew would take a tenth of ClickHouse's time in the tests. */
-async function copyTables(ch: ClickHouse, { clickhouseUrl }: SharedStores): Promise<void> {
+async function copyTables(
+  ch: ClickHouse,
+  { clickhouseUrl }: SharedStores,
+  { hasYearlyParts = false }: StoreOptions,
+): Promise<void> {
   const template = new URL(clickhouseUrl).pathname.slice(1)
   await ch.createDatabase()
-  const tables = await ch.query<{ name: string }>('SELECT name FROM system.tables WHERE database = {template:String}', {
-    template,
-  })
-  for (const { name } of tables) {
-    await ch.command(`CREATE TABLE ${name} AS ${template}.${name}`)
+  const tables = await ch.query<{ name: string; engine: string }>(
+    'SELECT name, engine_full AS engine FROM system.tables WHERE database = {template:String}',
+    { template },
+  )
+  for (const { name, engine } of tables) {
+    const parts = hasYearlyParts ? ` ENGINE = ${engine.replace(byDay, 'toYear(')}` : ''
+    await ch.command(`CREATE TABLE ${name} AS ${template}.${name}${parts}`)
   }
   await ch.command(`INSERT INTO schema_migrations SELECT * FROM ${template}.schema_migrations`)
 }
+
+const byDay = /(?<=PARTITION BY )toDate\(/
 
 /** Database 0 holds nothing but the count of callers. */
 async function takeRedis(url: string): Promise<string> {

@@ -122,6 +122,7 @@ function report(error: unknown, command: Command, terminal: Terminal): 1 | 2 {
   }
   if (error instanceof StoreUnavailable) say(`can't be done now, a store doesn't answer: ${error.message}`)
   else if (error instanceof CommandFailed) say(error.message)
+  else if (error instanceof Error && error.name === 'AbortError') say('interrupted')
   else say(`failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
   return 1
 }

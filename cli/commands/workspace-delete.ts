@@ -44,8 +44,12 @@ async function askForName(id: number, name: string): Promise<string> {
   if (!process.stdin.isTTY)
     throw new UsageError("--yes NAME is required, with the workspace's name, where nobody can be asked")
   const asking = createInterface({ input: process.stdin, output: process.stderr })
+  // Ctrl-C and Ctrl-D close it, and an answer would be waited for forever.
+  const closing = new AbortController()
+  asking.once('close', () => closing.abort())
   try {
-    return await asking.question(`Workspace ${id}, ${name}, goes with all its data. Type its name to delete it: `)
+    const question = `Workspace ${id}, ${name}, goes with all its data. Type its name to delete it: `
+    return await asking.question(question, { signal: closing.signal })
   } finally {
     asking.close()
   }

@@ -21,11 +21,11 @@ const now = Date.now()
 const kept = ['postgres audit_events', 'postgres audit_heads', 'postgres workspace_deletions']
 const going = () => new AbortController().signal
 
-async function svc(...words: string[]) {
+const svc = (...words: string[]) => svcUntil(new AbortController().signal, ...words)
+async function svcUntil(signal: AbortSignal, ...words: string[]) {
   const { databaseUrl, clickhouseUrl, redisUrl, secretKey } = stores
-  const { code, out, err } = await runSvc([...words, '--json'], {
-    ...{ DATABASE_URL: databaseUrl, CLICKHOUSE_URL: clickhouseUrl, REDIS_URL: redisUrl, SECRET_KEY: secretKey },
-  })
+  const env = { DATABASE_URL: databaseUrl, CLICKHOUSE_URL: clickhouseUrl, REDIS_URL: redisUrl, SECRET_KEY: secretKey }
+  const { code, out, err } = await runSvc([...words, '--json'], env, signal)
   return { code, err, result: out === '' ? undefined : (JSON.parse(out) as Record<string, unknown>) }
 }
 
@@ -100,7 +100,12 @@ test('a deleted workspace lets nobody in from then on, and leaves nothing but it
 
 test('a deletion that was cut off at any step is finished by the next run', async () => {
   const gone = await makeFull()
-  await stores.pg.transaction((tx) => requestDeletion(tx, gone.workspaceId))
+  const words = ['workspace', 'delete', '--workspace', String(gone.workspaceId), '--yes', gone.name]
+  expect(await svcUntil(AbortSignal.abort(), ...words)).toMatchObject({
+    code: 1,
+    err: 'svc workspace delete: interrupted\n',
+  })
+  expect((await readDeletion(stores.pg, gone.workspaceId))!.doneAt).toBeNull()
   // A run that ends between two steps, each time one later.
   for (let steps = 0, isCut = true; isCut; steps += 5) {
     let left = steps

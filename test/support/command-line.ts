@@ -7,7 +7,11 @@ export interface Said {
   readonly err: string
 }
 
-export async function runSvc(words: readonly string[], env: Record<string, string>): Promise<Said> {
+export async function runSvc(
+  words: readonly string[],
+  env: Record<string, string>,
+  signal = new AbortController().signal,
+): Promise<Said> {
   let out = ''
   let err = ''
   const terminal = {
@@ -19,6 +23,6 @@ export async function runSvc(words: readonly string[], env: Record<string, strin
     },
     isInteractive: false,
   }
-  const code = await runCommandLine(words, terminal, new AbortController().signal, env)
+  const code = await runCommandLine(words, terminal, signal, env)
   return { code, out, err }
 }

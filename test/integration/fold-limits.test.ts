@@ -105,3 +105,31 @@ test(`of a day’s pages the ${cellKeysMax} largest are kept once it is over, an
   expect(await asked()).toEqual({ ...open, lists_cut: true })
   await expectOtherUnchanged()
 })
+
+test('filters find a page that cells of its day have left out, with its title', async () => {
+  const { busy } = await makeTwo()
+  const views = Array.from({ length: cellKeysMax + 50 }, (_, nth) => ({
+    ...{ visitor: 1 + (nth % 500), session: 1 + nth, occurred_at: day + hour + nth * second },
+    ...{ path: `/${nth}`, title: `Page ${nth}` },
+  }))
+  await busy.addEvents(views)
+  await closeDaysAt(stores, now)
+  const path = `/${views.length - 1}`
+  const { top_pages } = await busy.ask({ days: '7', path })
+  expect(top_pages).toMatchObject([{ path, title: `Page ${views.length - 1}`, pageviews: 1 }])
+})
+
+test('hours count each conversion at its own time, however many a session has', async () => {
+  const { busy } = await makeTwo()
+  const today = Date.parse('2026-11-20T00:00:00Z')
+  const conversions = Array.from({ length: 150 }, (_, nth) => ({
+    kind: 'conversion' as const,
+    occurred_at: today + (nth < 75 ? 9 : 11) * hour + nth * second,
+  }))
+  await busy.addEvents(conversions)
+  for (const filter of [{}, { device: 'desktop' }]) {
+    const { traffic_series, metrics } = await busy.ask({ hours: '24', ...filter })
+    expect(metrics.conversions).toBe(150)
+    expect(traffic_series.map(({ conversions }) => conversions).filter((count) => count > 0)).toEqual([75, 75])
+  }
+})

@@ -62,7 +62,7 @@ export interface DetailsRequest {
   readonly sampledPages: readonly PageCounts[]
   /** Ids of the events that are seen. */
   readonly folded: readonly IdRange[]
-  /** Where sessions are chosen: samples of their events alone count, all read from `events`. */
+  /** Where sessions are chosen: all is read from `events` of a span, and samples of their events alone count. */
   readonly chosen: { readonly isCounted: BoundSql; readonly span: Span | undefined } | undefined
 }
 
@@ -122,7 +122,7 @@ function detailsSql(request: DetailsRequest): { sql: string; params: Record<stri
     ...chosen?.isCounted.params,
     ...{ workspace: workspaceId, build, from_day: days.from, to_day: days.to },
     ...{ bucket_starts: buckets.map(({ start }) => start), bucket_days: bucketDays ?? [] },
-    ...{ samples_from: chosen?.span?.start ?? 0, samples_to: chosen?.span?.end ?? 0 },
+    ...{ chosen_start: chosen?.span?.start ?? 0, chosen_end: chosen?.span?.end ?? 0 },
     paths: [...new Set([...pages, ...sampledPages].map(({ path }) => path))],
   }
   for (const [at, { start, end }] of spans.entries()) {
@@ -132,8 +132,8 @@ function detailsSql(request: DetailsRequest): { sql: string; params: Record<stri
   const isReached = spans.map((_, at) => within(`span_from_${at}`, `span_to_${at}`)).join(' OR ')
   const isSeen = `workspace_id = {workspace:UInt32} AND ${seen.sql}`
   const parts = [
-    ...(days.from <= days.to ? [chosen ? `${cellsPart} AND sample.metric = ${noMetric}` : cellsPart] : []),
-    ...(spans.length > 0 ? [eventsPart(`${isSeen} AND (${isReached}) AND ${chosen ? isTitled : isEither}`)] : []),
+    ...(chosen === undefined && days.from <= days.to ? [cellsPart] : []),
+    ...(chosen === undefined && spans.length > 0 ? [eventsPart(`${isSeen} AND (${isReached}) AND ${isEither}`)] : []),
     ...(chosen?.span
       ? [
           eventsPart(

@@ -97,7 +97,9 @@ interface AnsweredRow {
 }
 type Row = AnsweredRow & Record<FigureName, number>
 
-/** With the pageviews and events of the day that the period before ends inside of, or without: `isCutCounted` says so. */
+/**
+ * @returns `isCutCounted`: `previous` has the pageviews and events of the day that it ends inside of; else read-counts.ts has them
+ */
 export async function readFigures(ch: Reader, request: FiguresRequest): Promise<Figures & { isCutCounted: boolean }> {
   const { current, previous, bucketDays } = request
   const periods = [current, previous].filter((period) => period !== undefined)

@@ -11,7 +11,7 @@ import { composedStatement, type Reader } from '../reader.ts'
 import { countedFiguresSql, countedParams } from './counted-figures-sql.ts'
 import { inBuild, inWorkspace, seriesPeriod } from './figure-parts.ts'
 import { askFigures, type Figures, type FiguresRequest } from './read-figures.ts'
-import { isOfChosen, type Selection, selectionOf } from './selection.ts'
+import { eventIsOfChosen, type Selection, selectionOf } from './selection.ts'
 
 export interface Chosen {
   readonly selection: Selection
@@ -69,6 +69,7 @@ export async function readFilteredFigures(
   const periods = [request.current, request.previous].filter((period) => period !== undefined)
   const params = { ...countedParams(periods), ...calendar, ...selection.params }
   const sql = countedFiguresSql(periods, selection)
+  // They read many rows: to spread the merging of parts over threads is worth it.
   return { ...(await askFigures(ch, sql, seriesPeriod, request, { params, settings: {} })), isCutCounted: true }
 }
 
@@ -86,11 +87,11 @@ export function isOfChosenSession({ selection, calendar }: Chosen, request: Even
   const { build, folded, from, to, timezone } = request
   const seen = idsIn(folded, 'chosen')
   const isLookedAt = `occurred_at>=${moment('chosen_from')} AND occurred_at<${moment('chosen_to')} AND ${seen.sql}`
-  const window = { chosen_from: from - 2 * dayMs, chosen_to: to + 3 * dayMs }
+  const window = { chosen_from: from - 3 * dayMs, chosen_to: to + 3 * dayMs }
   const days = { chosen_first: localDayAt(from, timezone) - 1, chosen_last: localDayAt(to, timezone) }
   const inDays = 'day>={chosen_first:UInt16} AND day<='
   return {
-    sql: isOfChosen(
+    sql: eventIsOfChosen(
       selection.sessions(`${inDays}{chosen_last:UInt16}`, {
         days: `${inDays}{chosen_last:UInt16}+1`,
         events: isLookedAt,

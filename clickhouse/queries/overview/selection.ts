@@ -21,27 +21,27 @@ const eventColumns = {
   ...{ hostname: ['domain(url)', "kind='pageview'"], event: ['toString(event_name)', '1'] },
 } as const satisfies Partial<Record<FilterName, readonly [string, string]>>
 
-/** SQL of an event's local day. Parameters: `calendarParams`. */
+/** SQL of an event's local day. Parameters: `Chosen.calendar`. */
 export const localDay = `transform(roundDown(${eventMs},{day_starts:Array(Int64)}),{day_starts:Array(Int64)},{day_numbers:Array(UInt16)},toUInt16(0))`
 
 export interface Selection {
   readonly params: Readonly<Record<string, unknown>>
   /** SQL condition: a row of `sessions` is of a chosen session. */
-  isOfChosen(around: Around): string
+  rowIsOfChosen(window: LookUpWindow): string
   /** The same of rows on which sessions begin. */
-  isChosen(around: Around): string
+  isChosen(window: LookUpWindow): string
   /** SQL of a subselect of those that begin on some days: visitor, session, day. @param days condition over `day` */
-  sessions(days: string, around: Around): string
+  sessions(days: string, window: LookUpWindow): string
   /** SQL conditions: a page's path, an event's name is one of those wanted. Undefined where all are. */
   readonly isWantedPath: ((path: string) => string) | undefined
   readonly isWantedEvent: ((name: string) => string) | undefined
 }
 
-/** SQL conditions that hold for all days that are asked about, and the days before and after. */
-export interface Around {
+/** SQL conditions that choose the days that are asked about, and the days before and after. */
+export interface LookUpWindow {
   /** Over `day`. */
   readonly days: string
-  /** Over `events`: of these days, and seen. */
+  /** Over `events`: they are of these days, and folded. */
   readonly events: string
 }
 
@@ -84,26 +84,26 @@ export function selectionOf(
     const [column, which] = eventColumns[name]
     return both(name).map(({ matches, not }) => ({ isThere: `${which} AND ${matches(column)}`, not }))
   })
-  /** Of a row with `begins`. */
-  const isChosen = (around: Around) =>
+  /** SQL condition over a row with `begins`: the session is chosen. */
+  const isChosen = (window: LookUpWindow) =>
     [
       ...entry,
       ...ofPaths.map(
         ({ isThere, not }) =>
-          `${not}(${isThere} OR ${thisKey} IN (SELECT visitor,session,day FROM (${nextRows(around, isThere, 'is_there')}) WHERE is_there))`,
+          `${not}(${isThere} OR ${thisKey} IN (SELECT visitor,session,day FROM (${nextRows(window, isThere, 'is_there')}) WHERE is_there))`,
       ),
-      ...ofEvents.map(({ isThere, not }) => `${not}${thisKey} IN (${daysOfEvents(around, isThere)})`),
+      ...ofEvents.map(({ isThere, not }) => `${not}${thisKey} IN (${daysOfEvents(window, isThere)})`),
     ].join(' AND ')
   return {
     params,
     isWantedPath: matcher('path', filters.get('path') ?? [])(false),
     isWantedEvent: matcher('event', filters.get('event') ?? [])(false),
     isChosen,
-    isOfChosen: (around) =>
-      `(begins=1 AND ${isChosen(around)} OR begins=0 AND ${keyBefore} IN (SELECT visitor,session,day FROM sessions FINAL
-        PREWHERE ${thisKey} IN (SELECT ${keyBefore} FROM (${continued(around)})) WHERE ${inBuild} AND begins=1 AND ${isChosen(around)}))`,
-    sessions: (days, around) => `SELECT visitor,session,day FROM sessions FINAL
-      WHERE ${inBuild} AND visitor!=0 AND begins=1 AND ${days} AND ${isChosen(around)}`,
+    rowIsOfChosen: (window) =>
+      `(begins=1 AND ${isChosen(window)} OR begins=0 AND ${keyBefore} IN (SELECT visitor,session,day FROM sessions FINAL
+        PREWHERE ${thisKey} IN (SELECT ${keyBefore} FROM (${continued(window)})) WHERE ${inBuild} AND begins=1 AND ${isChosen(window)}))`,
+    sessions: (days, window) => `SELECT visitor,session,day FROM sessions FINAL
+      WHERE ${inBuild} AND visitor!=0 AND begins=1 AND ${days} AND ${isChosen(window)}`,
   }
 }
 
@@ -114,18 +114,18 @@ const keyBefore = '(visitor,session,toUInt16(day-1))'
  * Keys of the second rows of sessions; without FINAL, so also of some that have been one. They narrow down what is read: columns
  * of the sorting key alone may be looked at before the newest version of a row is chosen.
  */
-function continued({ days }: Around): string {
+function continued({ days }: LookUpWindow): string {
   return `SELECT visitor,session,day FROM sessions WHERE ${inBuild} AND visitor!=0 AND begins=0 AND ${days}`
 }
 
 /** SQL of a SELECT of second rows, under the day before: visitor, session, day, and a column. */
-export function nextRows(around: Around, value: string, name: string): string {
+export function nextRows(window: LookUpWindow, value: string, name: string): string {
   return `SELECT visitor,session,begin_day AS day,${name} FROM (SELECT visitor,session,toUInt16(day-1) AS begin_day,${value} AS ${name}
-    FROM sessions FINAL PREWHERE ${thisKey} IN (${continued(around)}) WHERE ${inBuild} AND begins=0)`
+    FROM sessions FINAL PREWHERE ${thisKey} IN (${continued(window)}) WHERE ${inBuild} AND begins=0)`
 }
 
-/** Days of events, and the days before. */
-function daysOfEvents({ events }: Around, which: string): string {
+/** Selects the days of sessions that have such events, and the days before. */
+function daysOfEvents({ events }: LookUpWindow, which: string): string {
   return `SELECT visitor,session,arrayJoin([day,toUInt16(day-1)]) FROM (SELECT visitor,session,${localDay} AS day FROM events
     WHERE ${inWorkspace} AND visitor!=0 AND ${events} AND ${which})`
 }
@@ -135,13 +135,13 @@ function hasPage(isPath: (path: string) => string): string {
   return `arrayExists((kind,key,n)->kind=${cellKinds.page} AND n>0 AND ${isPath('key')},seen.kind,seen.key,seen.pageviews)`
 }
 
-/** Of a pattern of LIKE. */
+/** Escapes what a pattern of LIKE takes for a wildcard. */
 function escaped(text: string): string {
   return text.replace(/[\\%_]/g, '\\$&')
 }
 
 /** SQL condition: an event is of a chosen session. Columns are named with their table, because aliases may hide them. */
-export function isOfChosen(sessions: string): string {
+export function eventIsOfChosen(sessions: string): string {
   const isThere = (day: string) => `(events.visitor,events.session,${day}) IN (${sessions})`
   return `(events.visitor!=0 AND (${isThere(localDay)} OR ${isThere(`toUInt16(${localDay}-1)`)}))`
 }

@@ -35,6 +35,8 @@ const addedParameters = [
   'compare',
   'action',
   'actor_id',
+  'scheduled_from',
+  'scheduled_before',
   ...filterNames,
 ]
 

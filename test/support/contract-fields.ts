@@ -86,7 +86,17 @@ function boundsOf(text: string): { min?: number; max?: number } {
 }
 
 /** What our answers have beyond the contract's. */
-const added = ['object_id', 'channel', 'click_counts', 'click_lists', 'currency', 'visits', 'revenue', 'performance']
+const added = [
+  'object_id',
+  'channel',
+  'clicks',
+  'click_counts',
+  'click_lists',
+  'currency',
+  'visits',
+  'revenue',
+  'performance',
+]
 
 /** What is wrong with an object's schema, as sentences. `isRequest`: a default makes a field optional there. */
 export function objectFaults(fields: readonly Field[], object: Schema, resolve: Resolve, isRequest: boolean): string[] {

@@ -28,6 +28,7 @@ async function look(page: Page, name: string): Promise<void> {
 
 test('settings have the snippet at any time; an endpoint is made by keyboard, refused, tried, delivered to again, removed', async (context) => {
   const page = await signIn(context)
+  await page.waitForSelector('.install')
   for (const key of ['g', 't']) await page.keyboard.press(key)
   await page.waitForSelector(`${list('Tracking')} pre:has-text("svc.js?key=svc_pk_")`)
   expect(await page.textContent(list('Tracking'))).toContain('curl http')

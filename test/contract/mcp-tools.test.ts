@@ -16,8 +16,13 @@ const added = [
   ...['svc.get_post', 'svc.delete_post', 'svc.reschedule_post', 'svc.person_journey', 'svc.bot_analytics'],
   ...['svc.analytics_breakdown', 'svc.list_conversions', 'svc.list_audit_events'],
   ...['svc.get_link', 'svc.archive_link', 'svc.unarchive_link'],
-  ...['svc.create_webhook', 'svc.list_webhooks', 'svc.delete_webhook', 'svc.test_webhook'],
-  ...['svc.list_webhook_deliveries', 'svc.redeliver_webhook'],
+  ...[
+    'svc.create_webhook_endpoint',
+    'svc.list_webhook_endpoints',
+    'svc.delete_webhook_endpoint',
+    'svc.test_webhook_endpoint',
+  ],
+  ...['svc.list_webhook_deliveries', 'svc.redeliver_webhook_delivery'],
 ]
 /** Operations without a tool: they take or give the bytes of a file, which JSON can't hold. */
 const withFiles = ['media.create', 'media_file.get']
@@ -70,7 +75,7 @@ test('a tool refers to the list that shows the members of its object', () => {
     properties: { id: { type: 'integer' } },
     description: 'And what `svc.list_links` shows.',
   })
-  expect(outputOf('svc.create_webhook')['properties']).toHaveProperty('secret')
+  expect(outputOf('svc.create_webhook_endpoint')['properties']).toHaveProperty('secret')
   expect(outputOf('svc.person_journey')['properties']).toMatchObject({
     person: { type: 'object', description: 'As in `svc.list_people`.' },
   })

@@ -8,6 +8,9 @@ import type { JsonSchema } from './json-schema.ts'
 /** Longer closed sets show in answers themselves. */
 const shownValuesMax = 6
 
+/** Every object with an id has it, as the instructions of the server say. */
+const objectId = 'object_id'
+
 export interface Outlining {
   /** What `$ref`s lead to. */
   readonly definitions: Readonly<Record<string, JsonSchema>>
@@ -15,10 +18,11 @@ export interface Outlining {
   readonly levels: number
   /** Whether descriptions are kept. Default: yes. */
   readonly isDescribed?: boolean
-  /** What to show in place of a definition whose members would be shown; undefined: the definition. */
+  /** What to show in place of a definition; undefined: the definition. @param isShown whether its members would be shown */
   readonly refer?: (name: string, isShown: boolean) => JsonSchema | undefined
 }
 
+/** A schema without what a model can do without before its first call. */
 export function outlineOf(schema: JsonSchema, how: Outlining): JsonSchema {
   const { $ref: ref, anyOf, type, enum: values, description, items, properties } = schema
   const { definitions, levels, isDescribed = true, refer } = how
@@ -28,13 +32,16 @@ export function outlineOf(schema: JsonSchema, how: Outlining): JsonSchema {
   }
   const shown = (inner: unknown, below: number) => outlineOf(inner as JsonSchema, { ...how, levels: below })
   const membersOf = (members: object) =>
-    Object.fromEntries(Object.entries(members).map(([name, member]) => [name, shown(member, levels - 1)]))
+    Object.fromEntries(
+      Object.entries(members)
+        .filter(([name]) => name !== objectId)
+        .map(([name, member]) => [name, shown(member, levels - 1)]),
+    )
   return {
     ...(type !== undefined && { type }),
     ...(anyOf !== undefined && choiceOf((anyOf as JsonSchema[]).map((one) => shown(one, levels)))),
     ...(values !== undefined && (values as unknown[]).length <= shownValuesMax && { enum: values }),
-    // That an object id is its type and its id is seen in each.
-    ...(isDescribed && description !== undefined && !String(description).endsWith('_<id>`') && { description }),
+    ...(isDescribed && description !== undefined && { description }),
     ...(items !== undefined && { items: shown(items, levels) }),
     ...(properties !== undefined && levels > 0 && { properties: membersOf(properties as object) }),
   }

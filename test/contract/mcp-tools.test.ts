@@ -159,7 +159,6 @@ test('outlines leave out what costs tokens and says nothing, and keep what does'
     type: 'object',
     description: 'All of it.',
     properties: {
-      object_id: { type: 'string' },
       kind: { type: 'string', enum: ['a', 'b'] },
       at: { type: ['string', 'null'] },
       either: { anyOf: [{ type: 'string' }, { type: 'integer' }] },

@@ -102,7 +102,7 @@ export function idInPath(type: string) {
       if (typeof id !== 'number') return id
       return Number.isSafeInteger(id) && id > 0 ? id : 0
     },
-    z.int().meta({ description: `The \`id\` of the ${type.replaceAll('_', ' ')}, or its \`object_id\`.` }),
+    z.int().meta({ description: 'Its `id` or `object_id`.' }),
   )
 }
 

@@ -100,11 +100,7 @@ function filterParameter(name: FilterName) {
       const build: Build = (loc) => enumError(loc, text, names)
       context.addIssue({ code: 'custom', params: { build } })
     })
-  return repeated(
-    z
-      .array(value)
-      .max(filterValuesMax)
-      .optional()
-      .meta({ description: `${meanings[name]}.` }),
-  )
+  const list = z.array(value).max(filterValuesMax).optional()
+  const meaning = meanings[name]
+  return repeated(meaning === undefined ? list : list.meta({ description: `${meaning}.` }))
 }

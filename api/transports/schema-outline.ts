@@ -5,36 +5,53 @@
  */
 import type { JsonSchema } from './json-schema.ts'
 
-/**
- * @param definitions what `$ref`s lead to
- * @param levels how many objects within one another have their members shown; lists count for nothing
- * @param isDescribed whether descriptions are kept
- */
-export function outlineOf(
-  schema: JsonSchema,
-  definitions: Readonly<Record<string, JsonSchema>>,
-  levels: number,
-  isDescribed = true,
-): JsonSchema {
-  const { $ref: ref, anyOf, type, enum: values, description, items, properties, additionalProperties } = schema
-  if (typeof ref === 'string') return outlineOf(definitions[ref.split('/').at(-1)!]!, definitions, levels, isDescribed)
-  const shown = (inner: unknown, below: number) => outlineOf(inner as JsonSchema, definitions, below, isDescribed)
+/** Longer closed sets show in answers themselves. */
+const shownValuesMax = 6
+
+/** Every object with an id has it, as the instructions of the server say. */
+const objectId = 'object_id'
+
+export interface Outlining {
+  /** What `$ref`s lead to. */
+  readonly definitions: Readonly<Record<string, JsonSchema>>
+  /** How many objects within one another have their members shown; lists count for nothing. */
+  readonly levels: number
+  /** Whether descriptions are kept. Default: yes. */
+  readonly isDescribed?: boolean
+  /** What to show in place of a definition; undefined: the definition. @param isShown whether its members would be shown */
+  readonly refer?: (name: string, isShown: boolean) => JsonSchema | undefined
+}
+
+/** A schema without what a model can do without before its first call. */
+export function outlineOf(schema: JsonSchema, how: Outlining): JsonSchema {
+  const { $ref: ref, anyOf, type, enum: values, description, items, properties } = schema
+  const { definitions, levels, isDescribed = true, refer } = how
+  if (typeof ref === 'string') {
+    const name = ref.split('/').at(-1)!
+    return refer?.(name, levels > 0) ?? outlineOf(definitions[name]!, how)
+  }
+  const shown = (inner: unknown, below: number) => outlineOf(inner as JsonSchema, { ...how, levels: below })
   const membersOf = (members: object) =>
-    Object.fromEntries(Object.entries(members).map(([name, member]) => [name, shown(member, levels - 1)]))
+    Object.fromEntries(
+      Object.entries(members)
+        .filter(([name]) => name !== objectId)
+        .map(([name, member]) => [name, shown(member, levels - 1)]),
+    )
   return {
     ...(type !== undefined && { type }),
     ...(anyOf !== undefined && choiceOf((anyOf as JsonSchema[]).map((one) => shown(one, levels)))),
-    ...(values !== undefined && { enum: values }),
-    // That an object id is its type and its id is seen in each.
-    ...(isDescribed && description !== undefined && !String(description).endsWith('_<id>`') && { description }),
+    ...(values !== undefined && (values as unknown[]).length <= shownValuesMax && { enum: values }),
+    ...(isDescribed && description !== undefined && { description }),
     ...(items !== undefined && { items: shown(items, levels) }),
     ...(properties !== undefined && levels > 0 && { properties: membersOf(properties as object) }),
-    ...(isSchema(additionalProperties) && { additionalProperties: shown(additionalProperties, levels) }),
   }
 }
 
 /** Something or null, in one. */
 function choiceOf(choices: JsonSchema[]): JsonSchema {
+  const [first, second] = choices
+  // Members need not be there: an object without any is one of the first kind too.
+  if (choices.length === 2 && isRow(first) && isRow(second) && isBare(second!)) return first!
   const [one, ...more] = choices.filter(({ type }) => type !== 'null')
   const isPlain = typeof one?.['type'] === 'string' && one['enum'] === undefined && more.length === 0
   return isPlain ? { ...one, type: [one['type'], 'null'] } : { anyOf: choices }
@@ -42,4 +59,41 @@ function choiceOf(choices: JsonSchema[]): JsonSchema {
 
 function isSchema(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length > 0
+}
+
+/** Below this many bytes a reference costs about as much as what it leads to. */
+const sharedBytesMin = 90
+
+/** Puts objects that a schema has more than once into its `$defs`, and references to them in their places. */
+export function shareRepeated(schema: JsonSchema): JsonSchema {
+  const counts = new Map<string, number>()
+  const texts = (value: unknown): void => {
+    if (!isSchema(value)) return
+    if (isRow(value)) {
+      const text = JSON.stringify(value)
+      counts.set(text, (counts.get(text) ?? 0) + 1)
+    }
+    for (const inner of Object.values(value as object)) texts(inner)
+  }
+  texts(schema)
+  const shared = [...counts].filter(([text, count]) => count > 1 && text.length >= sharedBytesMin)
+  if (shared.length === 0) return schema
+  const names = new Map(shared.map(([text], at) => [text, `Row${at + 1}`]))
+  const referring = (value: unknown, isRoot = false): unknown => {
+    if (Array.isArray(value)) return value.map((each) => referring(each))
+    if (typeof value !== 'object' || value === null) return value
+    const name = isRow(value) && !isRoot ? names.get(JSON.stringify(value)) : undefined
+    if (name !== undefined) return { $ref: `#/$defs/${name}` }
+    return Object.fromEntries(Object.entries(value).map(([member, each]) => [member, referring(each)]))
+  }
+  const definitions = shared.map(([text]) => [names.get(text)!, referring(JSON.parse(text), true)])
+  return { ...(referring(schema, true) as JsonSchema), $defs: Object.fromEntries(definitions) }
+}
+
+function isRow(value: unknown): boolean {
+  return isSchema(value) && (value as JsonSchema)['type'] === 'object' && 'properties' in (value as JsonSchema)
+}
+
+function isBare({ properties }: JsonSchema): boolean {
+  return Object.keys(properties as object).length === 0
 }

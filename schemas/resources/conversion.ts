@@ -34,11 +34,7 @@ export const Conversion = z
   .object({
     event: Event,
     credit: Credit,
-    touches: z
-      .array(CreditTouch)
-      .describe(
-        "The visitor's, or the contact's of a server event, of the 30 days up to the conversion; newest first.",
-      ),
+    touches: z.array(CreditTouch).describe("The visitor's, or the contact's, of the 30 days before; newest first."),
   })
   .meta({ id: 'Conversion' })
 

@@ -5,7 +5,7 @@ import { listLimitDefault, listLimitMax } from '../limits/api-limits.ts'
 
 /** Pages back through a list whose rows are each a `type`. */
 export function beforeId(type: string) {
-  return idInQuery(type, 'Only rows older than this one: pages back.')
+  return idInQuery(type, 'Only rows older than this one.')
 }
 
 /** The query of a list whose rows are each a `type`. */

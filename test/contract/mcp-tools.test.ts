@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { operations } from '../../api/operations/registry.ts'
 import { makeTools } from '../../api/transports/mcp-tools.ts'
-import { outlineOf } from '../../api/transports/schema-outline.ts'
+import { outlineOf, shareRepeated } from '../../api/transports/schema-outline.ts'
 import { tokenBytes, toolsListTokensMax } from '../../schemas/limits/api-limits.ts'
 
 const contract = readFileSync(new URL('mcp-tools.txt', import.meta.url), 'utf8')
@@ -12,7 +12,20 @@ const wanted = [...contract.matchAll(/`(svc\.\w+)`/g)].map(([, name]) => name!)
 /** Tools of the contract whose operations aren't there yet, with the reason: who adds one takes it off. */
 const notYet: Readonly<Record<string, string>> = {}
 /** What our decisions add to the contract. */
-const added = ['svc.get_post', 'svc.reschedule_post', 'svc.person_journey', 'svc.bot_analytics']
+const added = [
+  ...['svc.get_post', 'svc.delete_post', 'svc.reschedule_post', 'svc.person_journey', 'svc.bot_analytics'],
+  ...['svc.analytics_breakdown', 'svc.list_conversions', 'svc.list_audit_events'],
+  ...['svc.get_link', 'svc.archive_link', 'svc.unarchive_link'],
+  ...[
+    'svc.create_webhook_endpoint',
+    'svc.list_webhook_endpoints',
+    'svc.delete_webhook_endpoint',
+    'svc.test_webhook_endpoint',
+  ],
+  ...['svc.list_webhook_deliveries', 'svc.redeliver_webhook_delivery'],
+]
+/** Operations without a tool: they take or give the bytes of a file, which JSON can't hold. */
+const withFiles = ['media.create', 'media_file.get']
 
 const tools = [...makeTools(operations).values()]
 const names = tools.map(({ shown }) => shown.name)
@@ -27,8 +40,45 @@ test('no tool is there that neither the contract nor our decisions name, and non
   expect(new Set(names).size).toBe(names.length)
 })
 
-test('every operation with a tool is listed', () => {
+test('every operation is a tool, except those with files', () => {
   expect(names).toEqual(operations.flatMap(({ tool }) => tool ?? []))
+  expect(operations.filter(({ tool }) => tool === undefined).map(({ name }) => name)).toEqual(withFiles)
+})
+
+test('a list of a query may be one text, by its schema too', () => {
+  const { inputSchema } = tools.find(({ shown }) => shown.name === 'svc.analytics_breakdown')!.shown
+  expect((inputSchema['properties'] as Record<string, unknown>)['country']).toEqual({
+    type: ['string', 'array'],
+    items: { type: 'string' },
+  })
+})
+
+test('what an earlier tool says of an argument or a member is not repeated', () => {
+  const texts: string[] = []
+  const collect = (schema: unknown, name: string): void => {
+    if (typeof schema !== 'object' || schema === null) return
+    const { description, ...parts } = schema as { description?: unknown }
+    if (typeof description === 'string' && name !== 'items') texts.push(`${name} ${description}`)
+    for (const [member, part] of Object.entries(parts)) collect(part, member)
+  }
+  for (const { shown } of tools)
+    for (const schema of [shown.inputSchema, shown.outputSchema])
+      for (const members of [schema['properties'], schema['$defs']]) collect(members, '')
+  expect(texts.filter((text) => text.startsWith('idempotency_key'))).toHaveLength(1)
+  expect(texts.filter((text, at) => texts.indexOf(text) !== at)).toEqual([])
+})
+
+test('a tool refers to the list that shows the members of its object', () => {
+  const outputOf = (name: string) => tools.find(({ shown }) => shown.name === name)!.shown.outputSchema
+  expect(outputOf('svc.archive_link')).toEqual({
+    type: 'object',
+    properties: { id: { type: 'integer' } },
+    description: 'And what `svc.list_links` shows.',
+  })
+  expect(outputOf('svc.create_webhook_endpoint')['properties']).toHaveProperty('secret')
+  expect(outputOf('svc.person_journey')['properties']).toMatchObject({
+    person: { type: 'object', description: 'As in `svc.list_people`.' },
+  })
 })
 
 test(`the whole list has at most ${toolsListTokensMax} tokens`, () => {
@@ -105,18 +155,37 @@ test('outlines leave out what costs tokens and says nothing, and keep what does'
     },
     required: ['object_id'],
   }
-  expect(outlineOf(schema, definitions, 2)).toEqual({
+  expect(outlineOf(schema, { definitions, levels: 2 })).toEqual({
     type: 'object',
     description: 'All of it.',
     properties: {
-      object_id: { type: 'string' },
       kind: { type: 'string', enum: ['a', 'b'] },
       at: { type: ['string', 'null'] },
       either: { anyOf: [{ type: 'string' }, { type: 'integer' }] },
       rows: { type: 'array', items: { type: 'object', properties: { deep: { type: 'object' } } } },
-      counts: { type: 'object', additionalProperties: { type: 'integer' } },
+      counts: { type: 'object' },
     },
   })
-  const { properties } = outlineOf(schema, definitions, 1) as { properties: Record<string, unknown> }
+  const { properties } = outlineOf(schema, { definitions, levels: 1 }) as { properties: Record<string, unknown> }
   expect(properties['rows']).toEqual({ type: 'array', items: { type: 'object' } })
+})
+
+test('rows that a schema has twice stand in it once, and mean the same', () => {
+  const row = {
+    type: 'object',
+    properties: { visitors: { type: 'integer' }, sessions: { type: 'integer' }, at: { type: 'string' } },
+  }
+  const schema = {
+    type: 'object',
+    properties: { a: { type: 'array', items: row }, b: row, c: { type: 'object', properties: {} } },
+  }
+  expect(shareRepeated(schema)).toEqual({
+    type: 'object',
+    properties: {
+      a: { type: 'array', items: { $ref: '#/$defs/Row1' } },
+      b: { $ref: '#/$defs/Row1' },
+      c: { type: 'object', properties: {} },
+    },
+    $defs: { Row1: row },
+  })
 })

@@ -2,12 +2,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { operations } from '../../api/operations/registry.ts'
+import { makeTools } from '../../api/transports/mcp-tools.ts'
 import { setUpApi } from '../support/api.ts'
 import { post, type RpcAnswer } from '../support/mcp.ts'
 import { isLong } from '../support/short-form.ts'
 
 const { api, mine } = setUpApi()
-const cases = isLong ? 5_000 : 500
+const cases = Number(process.env['RUNS'] ?? (isLong ? 5_000 : 1_000))
 
 const names = operations.flatMap(({ tool }) => tool ?? [])
 const odd = fc.oneof(
@@ -27,19 +28,8 @@ const odd = fc.oneof(
     null,
   ),
 )
-const argument = fc.constantFrom(
-  ...['post_id', 'limit', 'before_id', 'days', 'start', 'title', 'base_caption', 'scheduled_at', 'tags', 'media_ids'],
-  ...[
-    'social_account_ids',
-    'platform_captions',
-    'label',
-    'destination_url',
-    'idempotency_key',
-    'status',
-    '__proto__',
-    'x',
-  ],
-)
+const known = [...makeTools(operations).values()].flatMap(({ shown }) => Object.keys(shown.inputSchema['properties']!))
+const argument = fc.constantFrom(...new Set(known), '__proto__', 'x')
 const params = fc.oneof(
   { weight: 1, arbitrary: odd },
   {

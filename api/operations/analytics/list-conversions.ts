@@ -42,6 +42,7 @@ type ConversionsContext = Context<{ readonly query: typeof ConversionsQuery }>
 export const listConversions = defineOperation({
   name: 'conversions.list',
   http: { method: 'GET', path: '/v1/analytics/conversions' },
+  tool: 'svc.list_conversions',
   summary: 'List conversions with what they are credited to.',
   description:
     'Each with the touches of its contact, or else of its visitor, in the 30 days before, the one that is credited, and by which rule.',

@@ -5,8 +5,6 @@ import { laxInt, laxIntOr } from '../../../schemas/lax.ts'
 import { overviewDaysDefault, overviewDaysMax, overviewHoursMax } from '../../../schemas/limits/core-limits.ts'
 import { type RangeQuery, resolveTimeRange, type Span, type TimeRange } from '../../../schemas/time/time-range.ts'
 
-const moment = 'a local day (`YYYY-MM-DD`) or RFC 3339 date-time, local without an offset'
-
 /** Members of an operation's query. */
 export const rangeParameters = {
   days: laxIntOr(overviewDaysDefault, {
@@ -15,8 +13,11 @@ export const rangeParameters = {
     description: 'Local days up to now, today included.',
   }),
   hours: laxInt({ ge: 1, le: overviewHoursMax, description: 'Hours up to now; wins over `days`.' }),
-  start: z.string().optional().describe(`Begin of the range: ${moment}. \`start\` and \`end\` win over \`hours\`.`),
-  end: z.string().optional().describe(`End of the range, a day included, a date-time not: ${moment}. Default: now.`),
+  start: z
+    .string()
+    .optional()
+    .describe('`YYYY-MM-DD`, or RFC 3339, local without an offset. `start` and `end` win over `hours`.'),
+  end: z.string().optional().describe('The same. A day is included, a time is not. Default: now.'),
 }
 
 /** @throws the problem of a range that can't be */

@@ -23,6 +23,7 @@ const labels: Partial<Record<BreakdownName, (key: string) => string>> = { device
 export const readAnalyticsBreakdown = defineOperation({
   name: 'breakdown.read',
   http: { method: 'GET', path: '/v1/analytics/breakdown' },
+  tool: 'svc.analytics_breakdown',
   summary: 'Count the sessions of a period by one property of their entry.',
   description: `Sessions that began in the period, by channel, source, campaign, entry page, system and so on. ${filterSigns}`,
   tag: 'Analytics',

@@ -9,6 +9,7 @@ import { defineOperation } from '../define.ts'
 export const listAudit = defineOperation({
   name: 'audit_event.list',
   http: { method: 'GET', path: '/v1/audit-log' },
+  tool: 'svc.list_audit_events',
   summary: 'List what was changed and by whom, newest first.',
   description: 'Rows are never changed: each holds the hash of the one before.',
   tag: 'Audit',

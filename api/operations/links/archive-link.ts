@@ -11,6 +11,7 @@ function defineArchiving(verb: 'archive' | 'unarchive', summary: string) {
   return defineOperation({
     name: `link.${verb}`,
     http: { method: 'POST', path: `/v1/links/{link_id}/${verb}` },
+    tool: `svc.${verb}_link`,
     summary,
     tag: 'Links',
     effect: 'update',

@@ -20,6 +20,7 @@ import { revenueOf, visitsOf } from './visits.ts'
 export const getLink = defineOperation({
   name: 'link.get',
   http: { method: 'GET', path: '/v1/links/{link_id}' },
+  tool: 'svc.get_link',
   summary: 'Get a tracked link with its clicks, and the visits, conversions and revenue that it led to.',
   description: 'All of it counts as far back as the plan lets analytics be read.',
   tag: 'Links',

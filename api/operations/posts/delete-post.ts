@@ -10,9 +10,10 @@ import { holdPost } from './held.ts'
 export const deletePost = defineOperation({
   name: 'post.delete',
   http: { method: 'DELETE', path: '/v1/posts/{post_id}' },
+  tool: 'svc.delete_post',
   summary: 'Delete a post of which nothing was published, for good.',
   description:
-    'Takes drafts, scheduled, failed and archived posts. Its media and links stay; the links belong to no post any more. The answer shows the post as it was.',
+    'Takes drafts, scheduled, failed and archived posts. Media and links stay. The answer shows the post as it was.',
   tag: 'Posts',
   effect: 'delete',
   scope: 'posts:write',

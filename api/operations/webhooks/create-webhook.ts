@@ -12,6 +12,7 @@ import { serializeEndpoint } from './serialize.ts'
 export const createWebhook = defineOperation({
   name: 'webhook_endpoint.create',
   http: { method: 'POST', path: '/v1/webhooks' },
+  tool: 'svc.create_webhook_endpoint',
   summary: 'Register an HTTPS endpoint that is told of changes.',
   description: 'The answer holds the secret that signs deliveries, once.',
   tag: 'Webhooks',

@@ -8,6 +8,7 @@ import { serializeDelivery } from './serialize.ts'
 export const listDeliveries = defineOperation({
   name: 'webhook_delivery.list',
   http: { method: 'GET', path: '/v1/webhooks/deliveries' },
+  tool: 'svc.list_webhook_deliveries',
   summary: 'List what was delivered to webhook endpoints, newest first.',
   tag: 'Webhooks',
   effect: 'read',

@@ -8,6 +8,7 @@ import { serializeEndpoint } from './serialize.ts'
 export const listWebhooks = defineOperation({
   name: 'webhook_endpoint.list',
   http: { method: 'GET', path: '/v1/webhooks' },
+  tool: 'svc.list_webhook_endpoints',
   summary: 'List the webhook endpoints, newest first.',
   tag: 'Webhooks',
   effect: 'read',

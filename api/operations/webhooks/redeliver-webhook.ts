@@ -9,6 +9,7 @@ import { serializeDelivery } from './serialize.ts'
 export const redeliverWebhook = defineOperation({
   name: 'webhook_delivery.redeliver',
   http: { method: 'POST', path: '/v1/webhooks/deliveries/{delivery_id}/redeliver' },
+  tool: 'svc.redeliver_webhook_delivery',
   summary: 'Deliver an event to a webhook endpoint once more, now and with all retries.',
   description: 'The event keeps its id. A disabled endpoint that takes it is enabled again.',
   tag: 'Webhooks',

@@ -10,6 +10,7 @@ import { serializeDelivery, serializeEndpoint } from './serialize.ts'
 export const testWebhook = defineOperation({
   name: 'webhook_endpoint.test',
   http: { method: 'POST', path: '/v1/webhooks/{webhook_id}/test' },
+  tool: 'svc.test_webhook_endpoint',
   summary: 'Send a test event to a webhook endpoint, whatever events it takes.',
   description: 'Answers the record of the delivery. A disabled endpoint that takes the test is enabled again.',
   tag: 'Webhooks',

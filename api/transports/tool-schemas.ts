@@ -1,0 +1,197 @@
+/**
+ * The schemas that `tools/list` shows, made small: together with all other tools they have to stay below `toolsListTokensMax`.
+ * Held by test/contract/mcp-tools.test.ts and test/contract/mcp-parity.test.ts.
+ */
+import { z } from 'zod'
+import type { Operation } from '../operations/define.ts'
+import { type JsonSchema, jsonSchemaOf } from './json-schema.ts'
+import { outlineOf, shareRepeated } from './schema-outline.ts'
+
+/** The argument that makes a mutation's retry safe. */
+export const keyArgument = 'idempotency_key'
+
+export interface ToolSchemas {
+  readonly input: JsonSchema
+  readonly output: JsonSchema
+  /** The operation answers a list, which is the `items` of the output. */
+  readonly isList: boolean
+}
+
+/** What the tools before have in the list already. */
+interface Told {
+  /** Names of arguments and members with their descriptions; those of each tool are added. */
+  readonly said: Set<string>
+  /** The tool that shows the members of a definition. */
+  readonly shownBy: ReadonlyMap<string, string>
+}
+
+/** @returns the schemas of each operation with a tool; to be called in the order of the list */
+export function makeToolSchemas(all: readonly Operation[]): (operation: Operation) => ToolSchemas {
+  const told: Told = { said: new Set(), shownBy: toolsByDefinition(all) }
+  return (operation) => {
+    const input = inputSchemaOf(operation, told.said)
+    return { input, ...outputSchemaOf(operation, all, told) }
+  }
+}
+
+/** @returns the arguments of all parts of the input, as one flat object */
+function inputSchemaOf({ input, effect, tool }: Operation, said: Set<string>): JsonSchema {
+  const properties: Record<string, unknown> = {}
+  const required: string[] = []
+  const definitions: Record<string, JsonSchema> = {}
+  let isClosed = false
+  for (const part of [input.path, input.query, input.body]) {
+    if (part === undefined) continue
+    const { root, $defs } = rootOf(part, 'input')
+    for (const [name, schema] of Object.entries((root['properties'] ?? {}) as Record<string, JsonSchema>)) {
+      if (Object.hasOwn(properties, name) || name === keyArgument) throw new Error(`${tool} has two arguments ${name}`)
+      properties[name] = withNews(name, plain(part === input.query ? oneOrMore(schema) : schema), said)
+    }
+    required.push(...((root['required'] ?? []) as string[]))
+    Object.assign(definitions, $defs)
+    isClosed ||= root['additionalProperties'] === false
+  }
+  if (effect !== 'read') {
+    const description = 'Makes a retry safe: the same key with the same arguments gets the first answer again.'
+    properties[keyArgument] = withNews(keyArgument, { type: 'string', description }, said)
+  }
+  return {
+    type: 'object',
+    properties,
+    ...(required.length > 0 && { required }),
+    ...(isClosed && { additionalProperties: false }),
+    ...(Object.keys(definitions).length > 0 && { $defs: definitions }),
+  }
+}
+
+/** The same for all members of an outline. */
+function newsOf({ properties, items, $defs, ...schema }: JsonSchema, said: Set<string>): JsonSchema {
+  const told = (members: unknown) =>
+    Object.fromEntries(
+      Object.entries(members as Members).map(([name, member]) => [name, newsOf(withNews(name, member, said), said)]),
+    )
+  return {
+    ...schema,
+    ...(properties !== undefined && { properties: told(properties) }),
+    ...(items !== undefined && { items: newsOf(items as JsonSchema, said) }),
+    ...($defs !== undefined && { $defs: told($defs) }),
+  }
+}
+
+/** A description that an earlier tool gave to an argument or a member of the same name isn't repeated. */
+function withNews(name: string, schema: JsonSchema, said: Set<string>): JsonSchema {
+  const { description, ...others } = schema
+  const key = `${name} ${description}`
+  if (!said.has(key)) {
+    said.add(key)
+    return schema
+  }
+  return others
+}
+
+/** Without least bounds that go without saying, and with null as a type. */
+function plain({ anyOf, minimum, minLength, minItems, ...schema }: JsonSchema): JsonSchema {
+  const [one, other] = (anyOf ?? []) as JsonSchema[]
+  const isNullable = one !== undefined && typeof one['type'] === 'string' && other?.['type'] === 'null'
+  if (isNullable) return { ...schema, ...plain(one), type: [one['type'], 'null'] }
+  return {
+    ...schema,
+    ...(anyOf !== undefined && { anyOf }),
+    ...(Number(minimum) > 1 && { minimum }),
+    ...(Number(minLength) > 1 && { minLength }),
+    ...(Number(minItems) > 1 && { minItems }),
+  }
+}
+
+/** A list of a query may be one text. Its bounds aren't shown: no caller with a purpose comes near them. */
+function oneOrMore({ type, description, items, ...more }: JsonSchema): JsonSchema {
+  if (type !== 'array') return { type, ...(description !== undefined && { description }), ...more }
+  const { maxLength: _, ...value } = items as JsonSchema
+  return { type: ['string', 'array'], ...(description !== undefined && { description }), items: value }
+}
+
+/** Levels of members in output schemas. What changes something names its own: a reading tool of the same thing describes them. */
+const levels = { read: 2, change: 1 }
+
+/** What stays of an object that another tool shows. */
+const membersKept = ['id', 'status']
+
+/** Tells whether two tools show the same kind of object: so much of a row's members must be there, as they are there. */
+const sharedMembersMin = 0.75
+
+type Members = Readonly<Record<string, JsonSchema>>
+
+/** @param all the operations: what one tool shows of an object, others only refer to */
+function outputSchemaOf(
+  operation: Operation,
+  all: readonly Operation[],
+  { said, shownBy }: Told,
+): Omit<ToolSchemas, 'input'> {
+  const { effect, tool: own } = operation
+  const { root, $defs: definitions } = rootOf(operation.output, 'output')
+  const isRead = effect === 'read'
+  const refer = (name: string) => {
+    const tool = shownBy.get(name)
+    return tool === undefined || tool === own ? undefined : { type: 'object', description: `As in \`${tool}\`.` }
+  }
+  const how = isRead ? { levels: levels.read, refer } : { levels: levels.change, isDescribed: false }
+  const outline = outlineOf(root, { definitions, ...how })
+  if (root['type'] === 'array') {
+    const items = newsOf(outline, said)
+    return { output: { type: 'object', properties: { items }, required: ['items'] }, isList: true }
+  }
+  return { output: newsOf(shareRepeated(withoutListed(operation, outline, all)), said), isList: false }
+}
+
+/** The tool that shows the members of each definition: one that lists such objects, else the first one that has them. */
+function toolsByDefinition(all: readonly Operation[]): ReadonlyMap<string, string> {
+  const found = new Map<string, string>()
+  const isList = ({ output }: Operation) => output instanceof z.ZodArray
+  const reading = all.filter(({ effect, tool }) => effect === 'read' && tool !== undefined)
+  for (const { output, tool } of [...reading.filter(isList), ...reading.filter((one) => !isList(one))]) {
+    const { root, $defs: definitions } = rootOf(output, 'output')
+    const refer = (name: string, isShown: boolean) => {
+      if (isShown && !found.has(name)) found.set(name, tool!)
+      return undefined
+    }
+    outlineOf(root, { definitions, levels: levels.read, refer })
+  }
+  return found
+}
+
+/** Leaves out the members that a row of a list has too, and says of which. */
+function withoutListed(operation: Operation, outline: JsonSchema, all: readonly Operation[]): JsonSchema {
+  const own = plainMembersOf(operation.output)
+  for (const { tool, output, effect } of all) {
+    const isSource = output instanceof z.ZodArray || (operation.effect !== 'read' && output === operation.output)
+    if (effect !== 'read' || tool === undefined || tool === operation.tool || !isSource) continue
+    const listed = Object.entries(plainMembersOf(output instanceof z.ZodArray ? (output.element as z.ZodType) : output))
+    const common = listed.filter(([name, schema]) => JSON.stringify(own[name]) === JSON.stringify(schema))
+    if (common.length < listed.length * sharedMembersMin) continue
+    const isKept = (name: string) => membersKept.includes(name) || !common.some(([member]) => member === name)
+    const members = Object.entries(outline['properties'] as Members).filter(([name]) => isKept(name))
+    const description = `And what \`${tool}\` shows.`
+    return {
+      ...outline,
+      description,
+      properties: Object.fromEntries(
+        members.map(([name, schema]) => [name, membersKept.includes(name) ? { type: schema['type'] } : schema]),
+      ),
+    }
+  }
+  return outline
+}
+
+function plainMembersOf(output: z.ZodType): Members {
+  const { root, $defs: definitions } = rootOf(output, 'output')
+  return (outlineOf(root, { definitions, levels: 1, isDescribed: false })['properties'] ?? {}) as Members
+}
+
+/** The schema itself, also where it has an `id` and is a reference into its own definitions. */
+function rootOf(schema: z.ZodType, io: 'input' | 'output') {
+  const { $defs, ...root } = jsonSchemaOf(schema, io)
+  const id = typeof root['$ref'] === 'string' ? root['$ref'].split('/').at(-1)! : undefined
+  if (id === undefined) return { root, $defs }
+  const { [id]: named, ...others } = $defs
+  return { root: named!, $defs: others }
+}

@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Of a whole run on two cores, those that take longest. */
 const longest =
-  /\/test\/(crash\/|contract\/docs-examples|property\/overview|integration\/(retention|start|doctor|pipeline|no-addresses|marks|ingest-|one-moment|figures-commands|http-streams|link-redirect|shipping|api-stores)|browser\/(delivery|careful|autocapture|consent|pageviews))/
+  /\/test\/(crash\/|contract\/docs-examples|property\/(overview|people)|integration\/(retention|start|doctor|pipeline|no-addresses|marks|ingest-|one-moment|figures-commands|http-streams|link-redirect|shipping|api-stores|people-erase)|browser\/(dashboard|delivery|careful|autocapture|consent|pageviews))/
 const short = /\/test\/(unit|tidy|oracle)\//
 
 const durationsFile = new URL('.cache/test-durations.json', import.meta.url)
@@ -43,7 +43,7 @@ export default defineConfig({
     pool: 'forks',
     isolate: false,
     // More than two cores: most of the long ones wait for stores, kills and deadlines, half of their time and more.
-    maxWorkers: 4,
+    maxWorkers: 6,
     sequence: { sequencer: Sequencer },
     // Against hanging, also where others use the machine: the longest take a dozen seconds when it is quiet, and machines have
     // been twenty times as slow for minutes.

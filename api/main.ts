@@ -21,7 +21,7 @@ import { hourMs } from '../schemas/time/time-zone.ts'
 import { prepareAssets } from './dashboard/pages.ts'
 import { makeGateway } from './gateway.ts'
 import { makeRateLimiter, makeSignInLimiter } from './guards/rate-limit.ts'
-import { keepMediaSwept } from './media/sweep.ts'
+import { startMediaSweep } from './media/sweep.ts'
 import { operations } from './operations/registry.ts'
 
 async function main(): Promise<void> {
@@ -56,7 +56,7 @@ async function main(): Promise<void> {
     allowPrivateTargets: config.allowPrivateTargets,
   })
   port = await server.listen(config.listenHost, config.port)
-  const sweeping = keepMediaSwept(media, pg, log)
+  const sweeping = startMediaSweep(media, pg, log)
   shutdown.step('stop listening', () => server.close())
   shutdown.step('stop sweeping', () => sweeping.stop())
   shutdown.step('disconnect Postgres', () => pg.close())

@@ -5,7 +5,7 @@ import { cleanUp } from './clean-up.ts'
 import { findCores, moveToLoadCore } from './measure/cores.ts'
 import { currentCommit, machineFacts } from './measure/machine.ts'
 import { readOptions, type ScenarioName, usage } from './options.ts'
-import { keepResult, keptResults } from './results.ts'
+import { keptResults, saveResult } from './results.ts'
 import { counted, writeResultsPage } from './results-page.ts'
 import { api } from './scenarios/api.ts'
 import { dashboard } from './scenarios/dashboard.ts'
@@ -80,7 +80,7 @@ async function main(args: string[]): Promise<number> {
     }
     for (const remark of result.remarks) say(`  ${remark}`)
     if (options.isShort) continue
-    keepResult({ scenario: name, measuredAt: new Date().toISOString(), ...facts, ...result })
+    saveResult({ scenario: name, measuredAt: new Date().toISOString(), ...facts, ...result })
     writeResultsPage(keptResults())
   }
   return isAllComplete ? 0 : 1

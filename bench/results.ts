@@ -19,7 +19,7 @@ export interface KeptResult extends Omit<ScenarioResult, 'rounds' | 'stages'> {
 const folder = projectFile('bench/results')
 const wholeFolder = projectFile('.cache/bench')
 
-export function keepResult(result: KeptResult & ScenarioResult): void {
+export function saveResult(result: KeptResult & ScenarioResult): void {
   for (const path of [folder, wholeFolder]) mkdirSync(path, { recursive: true })
   writeFileSync(join(folder, `${result.scenario}.json`), resultText(result))
   writeFileSync(join(wholeFolder, `${result.scenario}.json`), JSON.stringify(result, rounded, 1))

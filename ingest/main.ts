@@ -16,7 +16,7 @@ import { advanceMarks, leaseSegments, raiseLeases } from '../postgres/tables/seg
 import { findTrackingKey, listTrackingKeys } from '../postgres/tables/tracking-keys.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { readConfig, requireStores, SettingError } from '../runtime/config.ts'
-import { keepStringsFast } from '../runtime/fast-strings.ts'
+import { restoreFastStrings } from '../runtime/fast-strings.ts'
 import { FolderInUse, lockFolder } from '../runtime/folder-lock.mjs'
 import { letHeapGrow } from '../runtime/heap.ts'
 import { CantListen } from '../runtime/http/listen.ts'
@@ -133,7 +133,7 @@ async function runWorkerThread(): Promise<void> {
 
 /** @param worker undefined in the main thread */
 function makeThread(worker?: number): Thread {
-  keepStringsFast()
+  restoreFastStrings()
   const config = readConfig()
   const { secretKey } = requireStores(config)
   const log = makeLog('ingest', config.logLevel)

@@ -6,7 +6,7 @@
 import pg from 'pg'
 import { isNetworkError, StoreUnavailable } from '../runtime/store-error.ts'
 import { postgresDeadlineMs } from '../schemas/limits/core-limits.ts'
-import { keepListening } from './listen.ts'
+import { startListener } from './listen.ts'
 
 export interface QueryOptions {
   /** In place of the usual deadline, for a migration or a sweep. */
@@ -101,7 +101,7 @@ export function connectPostgres(url: string, options: PostgresOptions = {}): Pos
       }),
 
     listen: (channel, onNotify, onReconnect) =>
-      keepListening({ ...config, statement_timeout: 0 }, channel, onNotify, onReconnect),
+      startListener({ ...config, statement_timeout: 0 }, channel, onNotify, onReconnect),
 
     ping: () =>
       withConnection((client) => ask(client, 'SELECT 1')).then(

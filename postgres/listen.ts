@@ -8,7 +8,7 @@ const lastRetryMs = 5_000
 /** A connection whose peer vanished without a word is noticed within this time. */
 const watchMs = 15_000
 
-export function keepListening(
+export function startListener(
   config: pg.ClientConfig,
   channel: string,
   onNotify: (payload: string) => void,

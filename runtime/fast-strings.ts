@@ -10,7 +10,7 @@
 const lookUpsUntilCached = 100
 
 /** Call it once all modules are loaded. */
-export function keepStringsFast(): void {
+export function restoreFastStrings(): void {
   const heir = Object.create(String.prototype) as { neverThere?: unknown }
   let found = 0
   for (let i = 0; i < lookUpsUntilCached; i++) if (heir.neverThere !== undefined) found++

@@ -46,19 +46,19 @@ export function inspect({ contentType }: MediaType): Inspection {
   const state: ReaderState = { mayEnd: false, size: undefined }
   const reader = readers[contentType](state)
   let step = reader.next()
-  let held = nothing
+  let buffered = nothing
 
-  /** Takes what it can of the wish from `held`. False: more is needed. */
+  /** Takes what it can of the wish from `buffered`. False: more is needed. */
   function serve(wish: ReadRequest): Buffer | undefined {
     if ('take' in wish) {
-      if (held.length < wish.take) return undefined
-      const taken = held.subarray(0, wish.take)
-      held = held.subarray(wish.take)
+      if (buffered.length < wish.take) return undefined
+      const taken = buffered.subarray(0, wish.take)
+      buffered = buffered.subarray(wish.take)
       return taken
     }
     if ('find' in wish) {
-      const at = held.indexOf(wish.find)
-      held = at < 0 ? nothing : held.subarray(at + 1)
+      const at = buffered.indexOf(wish.find)
+      buffered = at < 0 ? nothing : buffered.subarray(at + 1)
       return at < 0 ? undefined : nothing
     }
     return nothing
@@ -67,11 +67,11 @@ export function inspect({ contentType }: MediaType): Inspection {
 
   return {
     push(chunk) {
-      held = held.length === 0 ? chunk : Buffer.concat([held, chunk])
+      buffered = buffered.length === 0 ? chunk : Buffer.concat([buffered, chunk])
       while (!step.done) {
-        const passed = Math.min(toSkip, held.length)
+        const passed = Math.min(toSkip, buffered.length)
         toSkip -= passed
-        held = held.subarray(passed)
+        buffered = buffered.subarray(passed)
         if (toSkip > 0) break
         const answer = serve(step.value)
         if (answer === undefined) break
@@ -79,11 +79,11 @@ export function inspect({ contentType }: MediaType): Inspection {
         step = reader.next(answer)
       }
       // Few bytes that wait for the rest of their wish: not a view of a whole chunk.
-      held = step.done ? nothing : Buffer.from(held)
+      buffered = step.done ? nothing : Buffer.from(buffered)
     },
     end() {
       if (step.done) return step.value === null ? { isWhole: false } : { isWhole: true, size: step.value }
-      const isBetween = state.mayEnd && held.length === 0 && toSkip === 0
+      const isBetween = state.mayEnd && buffered.length === 0 && toSkip === 0
       return isBetween ? { isWhole: true, size: state.size } : { isWhole: false }
     },
   }

@@ -54,7 +54,7 @@ function removeOrphan(
 }
 
 /** Sweeps at once and then every so often, until it is stopped. */
-export function keepMediaSwept(
+export function startMediaSweep(
   storage: FileStorage,
   pg: Pick<Postgres, 'query' | 'transaction'>,
   log: Log,

@@ -59,7 +59,7 @@ class Source {
   readonly #chunks: AsyncIterator<Buffer>
   readonly #delimiter: Buffer
   /** What has been read and not handed on. A form may begin with its boundary, without a line before it. */
-  #held: Buffer = crlf
+  #buffered: Buffer = crlf
 
   constructor(body: AsyncIterable<Buffer>, delimiter: Buffer) {
     this.#chunks = body[Symbol.asyncIterator]()
@@ -69,16 +69,16 @@ class Source {
   /** The bytes up to the next delimiter, behind which the place is then. */
   async *untilDelimiter(): AsyncGenerator<Buffer> {
     for (;;) {
-      const at = this.#held.indexOf(this.#delimiter)
+      const at = this.#buffered.indexOf(this.#delimiter)
       // What is held may end with the beginning of a delimiter.
-      const safe = at === -1 ? this.#held.length - this.#delimiter.length + 1 : at
+      const safe = at === -1 ? this.#buffered.length - this.#delimiter.length + 1 : at
       if (safe > 0) {
-        const bytes = this.#held.subarray(0, safe)
-        this.#held = this.#held.subarray(safe)
+        const bytes = this.#buffered.subarray(0, safe)
+        this.#buffered = this.#buffered.subarray(safe)
         yield bytes
       }
       if (at !== -1) {
-        this.#held = this.#held.subarray(this.#delimiter.length)
+        this.#buffered = this.#buffered.subarray(this.#delimiter.length)
         return
       }
       await this.#readMore()
@@ -87,21 +87,21 @@ class Source {
 
   /** Behind a delimiter: whether it was the last. */
   async isClosed(): Promise<boolean> {
-    while (this.#held.length < 2) await this.#readMore()
-    return this.#held.toString('latin1', 0, 2) === '--'
+    while (this.#buffered.length < 2) await this.#readMore()
+    return this.#buffered.toString('latin1', 0, 2) === '--'
   }
 
   /** The lines behind a delimiter up to the empty one, with what stands behind the delimiter itself as the first. */
   async head(): Promise<string> {
-    let at = this.#held.indexOf(endOfHead)
+    let at = this.#buffered.indexOf(endOfHead)
     while (at === -1) {
-      if (this.#held.length > formHeadBytesMax) throw new FormFault('malformed')
+      if (this.#buffered.length > formHeadBytesMax) throw new FormFault('malformed')
       await this.#readMore()
-      at = this.#held.indexOf(endOfHead)
+      at = this.#buffered.indexOf(endOfHead)
     }
     if (at > formHeadBytesMax) throw new FormFault('malformed')
-    const head = this.#held.toString('utf8', 0, at)
-    this.#held = this.#held.subarray(at + endOfHead.length)
+    const head = this.#buffered.toString('utf8', 0, at)
+    this.#buffered = this.#buffered.subarray(at + endOfHead.length)
     return head
   }
 
@@ -113,7 +113,7 @@ class Source {
     const { done, value } = await this.#chunks.next()
     if (done) throw new FormFault('cut')
     this.hasBytes ||= value.length > 0
-    this.#held = this.#held.length === 0 ? value : Buffer.concat([this.#held, value])
+    this.#buffered = this.#buffered.length === 0 ? value : Buffer.concat([this.#buffered, value])
   }
 }
 

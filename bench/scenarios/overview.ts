@@ -1,7 +1,7 @@
 /**
- * The overview of a workspace with half of all events, whole endpoint: cold (no question is asked twice), the same again, and
- * while events come in; by one connection and by 16; on several numbers of events. Beside it, a query of the same shape over
- * the raw rows.
+ * The overview of a workspace with half of all events, the whole endpoint, on several numbers of events. It is asked cold (no
+ * question twice), again, and while events come in, by one connection and by 16. Beside it, a query of the same shape over the
+ * raw rows.
  */
 import type { SeedResult } from '../../cli/seed/seed-events.ts'
 import { type AskRound, ask, askAndCount } from '../asking.ts'

@@ -43,14 +43,15 @@ export async function importEvents(options: ImportOptions): Promise<SendCounts> 
   const end = first + segmentLeaseSize
   const takeNumber = numbersFrom(first, end)
   /** All events of segments below `number` are stored. Where it can't be told now, the next time or the end tells it. */
-  const tellStoredBelow = (number: number) =>
+  const advanceStored = (number: number) =>
     advanceMark(installation.postgres(), first, number * segmentRowsMax - 1).catch(unlessUnavailable)
-  const tellFound = (ids: readonly number[]) => retrying(signal, () => advanceImportMarks(installation.postgres(), ids))
+  const advanceImported = (ids: readonly number[]) =>
+    retrying(signal, () => advanceImportMarks(installation.postgres(), ids))
   const to = { ch: installation.clickhouse(), workspaceId: workspace.id, counts, signal }
   const nothing = async () => {}
   const tables = {
-    events: makeLoader<EventRow>({ ...to, stream: 'events', tellFound }, takeNumber, tellStoredBelow),
-    bot_visits: makeLoader<BotVisitRow>({ ...to, stream: 'bot_visits', tellFound: nothing }, takeNumber, nothing),
+    events: makeLoader<EventRow>({ ...to, stream: 'events', advanceImported }, takeNumber, advanceStored),
+    bot_visits: makeLoader<BotVisitRow>({ ...to, stream: 'bot_visits', advanceImported: nothing }, takeNumber, nothing),
   }
   const oldest = readableFrom(workspace, Date.now())
   let hidden = 0

@@ -28,7 +28,7 @@ export interface Destination {
   readonly counts: Pick<SendCounts, 'deduplicated' | 'retries'>
   readonly signal: AbortSignal
   /** Called with the ids of rows that are stored, once all of an insert are. */
-  readonly tellFound: (ids: readonly number[]) => Promise<void>
+  readonly advanceImported: (ids: readonly number[]) => Promise<void>
 }
 
 const attemptsMax = 8
@@ -58,7 +58,7 @@ export async function storeOnce(to: Destination, rows: readonly EncodedRow[]): P
       // Another run may have stored them meanwhile.
       found.push(...after.found)
     }
-    if (found.length > 0) await to.tellFound(found)
+    if (found.length > 0) await to.advanceImported(found)
   })
 }
 

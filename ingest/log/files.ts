@@ -122,7 +122,7 @@ export class LogFiles {
   async release(number: number): Promise<void> {
     const path = this.pathOf(number)
     // Where nobody writes, the newest file goes too, but for its number: no later file may have it again.
-    if (this.sparesMax === 0 && number === this.lastNumber) return keepHeaderOnly(path)
+    if (this.sparesMax === 0 && number === this.lastNumber) return truncateToHeader(path)
     const size = await stat(path).then(({ size }) => size, zeroWhenMissing)
     if (size !== this.fileBytes || this.distrusted.delete(number) || this.spares.length >= this.sparesMax) {
       await unlink(path).catch(ignoreMissing)
@@ -183,7 +183,7 @@ export class LogFiles {
   }
 }
 
-async function keepHeaderOnly(path: string): Promise<void> {
+async function truncateToHeader(path: string): Promise<void> {
   const handle = await open(path, 'r+')
   try {
     await handle.truncate(fileHeaderBytes)

@@ -194,7 +194,7 @@ export class LogWriter<Row extends { id: number }> {
       if (this.gathering?.rows) this.pace.consider()
       if (segment !== this.segment) this.sealWhenDone(segment)
       else if (segment.isDue) this.trySeal(segment)
-      this.tellIdle()
+      this.resolveIdleWaiters()
     })
   }
 
@@ -214,7 +214,7 @@ export class LogWriter<Row extends { id: number }> {
     // shipped without it. Where no file could be had before the end, that is for the next start to find.
     if (this.file) for (const segment of segments) this.seal(segment)
     this.freeBuffers.push(...lost.map(({ buffer }) => buffer))
-    this.tellIdle()
+    this.resolveIdleWaiters()
   }
 
   /** Whether the largest group fits behind what is written and in flight. */
@@ -293,7 +293,7 @@ export class LogWriter<Row extends { id: number }> {
     else this.options.onSealed({ number, file, start, end, rows: syncedRows, rowFormat })
   }
 
-  private tellIdle(): void {
+  private resolveIdleWaiters(): void {
     if (this.inflight || (this.gathering && this.gathering.rows > 0)) return
     for (const resolve of this.idleWaiters.splice(0)) resolve()
   }

@@ -140,7 +140,7 @@ export function connectClaims({ url, windowHours, entriesMax }: ClaimsOptions): 
     }
   }
 
-  async function keepBounded(slice: number): Promise<void> {
+  async function dropBeyondBound(slice: number): Promise<void> {
     if (++callsSinceCheck < callsBetweenChecks) return
     callsSinceCheck = 0
     const counts = await redis.mget(countKeysUpTo(slice))
@@ -154,7 +154,7 @@ export function connectClaims({ url, windowHours, entriesMax }: ClaimsOptions): 
       return redis.claimIds(packed, sliceMs, ttl)
     })
     known = { time, since }
-    await keepBounded(slice)
+    await dropBeyondBound(slice)
     return lost
   }
 

@@ -1,13 +1,13 @@
 /**
- * Publishes to Postgres up to where the events of this node's leases are shipped, for the fold. A lease's mark is the
- * largest event id W such that every row of the lease in `events` with an id up to W is in ClickHouse or never will be.
+ * Publishes to Postgres up to where the events of this node's leases are shipped, for the fold. A lease's mark is an event
+ * id W: every row of the lease with an id up to W is in ClickHouse or never will be. It is the largest such id.
  *
  * Marks may only be behind. A repair may still insert rows behind a mark: after a power loss in which ClickHouse lost
  * acknowledged rows, or after damage to the journal. Then the rows' hours are recorded in Postgres before the manifest counts
- * as loaded again. To know this after any crash, the journal syncs two things: a mark before it is published, and the need
- * of a repair before the manifest's rows are sent.
+ * as loaded again. To know this after any crash, the journal syncs two things. One is a mark, before it is published. The
+ * other is the need of a repair, before the manifest's rows are sent.
  *
- * With the marks goes the time T as of which they are complete: every event that this node answered before T has an id up
+ * With the marks goes the time T as of which they are complete. Every event that this node answered before T has an id up
  * to its lease's mark, or never will be stored. An event is answered after the first row of its segment was appended. So T
  * is the time of that append for the oldest segment that isn't loaded. If all are loaded, T is the time before the check.
  * Workers report first rows by messages. After the time is read, a round trip to each worker ensures that all have arrived.

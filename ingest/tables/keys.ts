@@ -51,7 +51,7 @@ export function makeKeyTable(options: KeyTableOptions): KeyTable {
     entries = new Map(rows.map((row) => [row.key, entryOf(row)]))
   }
 
-  async function keepCopy(rows: readonly KeyRow[]): Promise<void> {
+  async function writeCopy(rows: readonly KeyRow[]): Promise<void> {
     const copy = JSON.stringify({ keys: rows })
     if (!keepsCopy || copy === written) return
     try {
@@ -78,7 +78,7 @@ export function makeKeyTable(options: KeyTableOptions): KeyTable {
     read: async () => {
       const rows = await options.listKeys()
       take(rows)
-      await keepCopy(rows)
+      await writeCopy(rows)
     },
     readCopy: async () => take((JSON.parse(await readFile(file, 'utf8')) as { keys: CopiedRow[] }).keys),
   })

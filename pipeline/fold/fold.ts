@@ -1,6 +1,6 @@
 /**
- * One fold: takes the events that came since the last one, finds the visitors they touch, derives these visitors' rows
- * anew from `events`, and replaces them.
+ * One fold: takes the events that came since the last one, and finds the visitors they touch. It derives these visitors'
+ * rows anew from `events`, and replaces them.
  *
  *   readTouched ─► readKnown ─► readSessionDays ─► deriveRows ─► visitors, credits, sessions + mark, cells ─► commitFold
  *

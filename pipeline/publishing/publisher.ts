@@ -101,7 +101,7 @@ export function startPublisher({ pg, media, box, clock, log, metrics }: Publishe
     return taken === duePostsEach || claimed.length > 0
   }
 
-  async function keepTaking(): Promise<void> {
+  async function takeInLoop(): Promise<void> {
     while (!stopping.signal.aborted) {
       const ended = new AbortController()
       wake = () => ended.abort()
@@ -120,7 +120,7 @@ export function startPublisher({ pg, media, box, clock, log, metrics }: Publishe
     }
   }
 
-  async function keepProlonging(signal: AbortSignal): Promise<void> {
+  async function prolongInLoop(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await sleep(publishProlongMs, signal)
       const ids = [...underWay.keys()].map(({ id }) => id)
@@ -129,7 +129,7 @@ export function startPublisher({ pg, media, box, clock, log, metrics }: Publishe
     }
   }
 
-  async function keepCounting(): Promise<void> {
+  async function countInLoop(): Promise<void> {
     while (!stopping.signal.aborted) {
       const backlog = await readPublishBacklog(pg).catch(() => undefined)
       if (backlog !== undefined) metrics.publishBacklogIs(backlog.targets, backlog.oldestMs / 1000)
@@ -138,9 +138,9 @@ export function startPublisher({ pg, media, box, clock, log, metrics }: Publishe
   }
 
   const stopped = new AbortController()
-  const taking = keepTaking()
-  void keepProlonging(stopped.signal)
-  void keepCounting()
+  const taking = takeInLoop()
+  void prolongInLoop(stopped.signal)
+  void countInLoop()
   return {
     close: async () => {
       stopping.abort(new Error('the pipeline is stopping'))

@@ -66,9 +66,9 @@ export function startSweep({ pg, redisUrl, schedules, metrics, log, everyMs = sw
   let timer: NodeJS.Timeout | undefined
   let isClosed = false
   let wasReachable = true
-  let tellSwept: () => void
+  let resolveSwept: () => void
   const firstSwept = new Promise<void>((resolve) => {
-    tellSwept = resolve
+    resolveSwept = resolve
   })
 
   async function sweep(): Promise<void> {
@@ -81,7 +81,7 @@ export function startSweep({ pg, redisUrl, schedules, metrics, log, everyMs = sw
       if (!wasReachable) log.info('the queue is reachable again')
       wasReachable = true
       metrics.redisIs(true)
-      tellSwept()
+      resolveSwept()
     } catch (error) {
       if (wasReachable) log.warn({ err: error }, 'the queue is not reachable')
       wasReachable = false

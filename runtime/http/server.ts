@@ -91,7 +91,7 @@ export function makeHttpServer(options: HttpServerOptions): HttpServer {
   const { log, bodyDeadlineMs, route, observe } = options
   const arriving = new ArrivingBodies(options.arrivingBodiesBytesMax)
   const busy = new WeakSet<Socket>()
-  const mistrusted = new WeakSet<Socket>()
+  const refusedSockets = new WeakSet<Socket>()
   let underWay = 0
   let isClosing = false
 
@@ -113,7 +113,7 @@ export function makeHttpServer(options: HttpServerOptions): HttpServer {
       gone: () => stop(),
     })
     if (found === undefined) {
-      mistrusted.add(request.socket)
+      refusedSockets.add(request.socket)
       return answering.send(refusalReply(head.fault!), true)
     }
     if ('reply' in found) return answering.sendEarly(found.reply)
@@ -158,7 +158,7 @@ export function makeHttpServer(options: HttpServerOptions): HttpServer {
   server.on('clientError', (error, socket) => {
     if (busy.has(socket as Socket)) socket.destroy()
     // It has its answer, and ends with it.
-    else if (!mistrusted.has(socket as Socket)) answerUnread(error, socket as Socket, route)
+    else if (!refusedSockets.has(socket as Socket)) answerUnread(error, socket as Socket, route)
   })
 
   return {

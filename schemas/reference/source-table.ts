@@ -2,9 +2,11 @@
  * The one table of where visits come from: search engines, networks, mail, assistants, and the parameters by which platforms
  * recognise a click. A maintained list; additions need nothing but a word.
  *
- * A line is a source's name and what it is known by: hosts, each standing for its subdomains too, unless these have a line
- * of their own; `name.*`, a site under the suffix of any country, with `www.` and `m.` (`*.name.*`: with any subdomain);
- * apps by their package, the host of `android-app://`; and, without a dot, other names that campaigns give it.
+ * A line is a source's name and what it is known by:
+ * - hosts. Each stands for its subdomains too, unless these have a line of their own;
+ * - `name.*`, a site under the suffix of any country, with `www.` and `m.` (`*.name.*`: with any subdomain);
+ * - apps by their package, the host of `android-app://`;
+ * - without a dot, other names that campaigns give it.
  *
  * Held by test/unit/source-cases.test.ts.
  */

@@ -45,9 +45,9 @@ export function keepRunning(runnable: Runnable, watcher: Watcher): Kept {
   const stopping = new AbortController()
   let child: ChildProcess | undefined
   let isUp = false
-  let tellFirstUp: { resolve: () => void; reject: (error: Error) => void }
+  let settleFirstUp: { resolve: () => void; reject: (error: Error) => void }
   const firstUp = new Promise<void>((resolve, reject) => {
-    tellFirstUp = { resolve, reject }
+    settleFirstUp = { resolve, reject }
   })
   // Whoever waits for it sees the failure; nobody waiting is no reason to end the process.
   firstUp.catch(() => {})
@@ -59,14 +59,14 @@ export function keepRunning(runnable: Runnable, watcher: Watcher): Kept {
       const startedAt = Date.now()
       const how = await runOnce(() => {
         wasUp = true
-        tellFirstUp.resolve()
+        settleFirstUp.resolve()
       })
       if (stopping.signal.aborted) return
       const lastedMs = Date.now() - startedAt
       failures = lastedMs > steadyMs ? 0 : failures + 1
       if (!wasUp && failures >= firstStartsMax) {
         const why = [how, lastLogLine(runnable.logFile)].filter(Boolean).join(': ')
-        tellFirstUp.reject(new Error(`${runnable.name} doesn't start (${why}); see ${runnable.logFile}`))
+        settleFirstUp.reject(new Error(`${runnable.name} doesn't start (${why}); see ${runnable.logFile}`))
         return
       }
       const waitMs = failures <= 1 ? firstRetryMs : backoffMs(failures, firstRetryMs, lastRetryMs)

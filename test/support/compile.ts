@@ -16,7 +16,10 @@ const testValues: Readonly<Record<string, Readonly<Record<string, number>>>> = {
     segmentAgeMs: testSegmentAgeMs,
     bodyDeadlineMs: 4_000,
     keyPollMs: 1_000,
+    foldLeaseMs: 4_000,
   },
+  'schemas/limits/publish-limits.ts': { publishLeaseMs: 6_000, publishProlongMs: 1_500, publishRetryFirstMs: 1_000 },
+  'schemas/limits/webhook-limits.ts': { webhookLeaseMs: 8_000 },
   'pipeline/queue/schedule.ts': { sweepEveryMs: 500, retryEveryMs: 200 },
 }
 

@@ -5,8 +5,8 @@ import { PostCreate, PostResource } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
 import { namedIn, readChoice, targetsOf } from './choice.ts'
 import { readGivenTime } from './given-time.ts'
-import { readHeld } from './held.ts'
 import { refusalsOf } from './issue.ts'
+import { readLockedPost } from './locked-post.ts'
 
 export const createPost = defineOperation({
   name: 'post.create',
@@ -33,6 +33,6 @@ export const createPost = defineOperation({
     const mediaIds = choice.media.map((asset) => asset.id)
     await setPostMedia(pg, id, mediaIds)
     await setPostTargets(pg, id, targetsOf(choice), 'draft')
-    return serializePost(await readHeld(pg, workspace.id, id))
+    return serializePost(await readLockedPost(pg, workspace.id, id))
   },
 })

@@ -5,7 +5,7 @@ import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { PostResource } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
-import { holdPost } from './held.ts'
+import { lockPostIn } from './locked-post.ts'
 
 export const deletePost = defineOperation({
   name: 'post.delete',
@@ -22,7 +22,7 @@ export const deletePost = defineOperation({
   problems: ['post_not_found', 'post_not_deletable'],
   async handle({ path: { post_id }, workspace, stores: { pg } }) {
     const deletable = ['draft', 'scheduled', 'failed', 'archived'] as const
-    const post = await holdPost(pg, workspace.id, post_id, deletable, 'post_not_deletable')
+    const post = await lockPostIn(pg, workspace.id, post_id, deletable, 'post_not_deletable')
     // Of a post that failed on one platform, another may have published it: what came of it stays to be read.
     if (post.targets.some(({ status }) => status === 'published')) throw problem('post_not_deletable')
     await deletePostRows(pg, post.id)

@@ -5,7 +5,7 @@ import { idInPath } from '../../../schemas/lax.ts'
 import { PostResource, ScheduleRequest } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
 import { requireTime } from './given-time.ts'
-import { holdPost, readHeld } from './held.ts'
+import { lockPostIn, readLockedPost } from './locked-post.ts'
 import { judgeTime } from './readiness.ts'
 import { requireNone } from './stored.ts'
 
@@ -23,10 +23,10 @@ export const reschedulePost = defineOperation({
   problems: ['post_not_found', 'post_not_reschedulable'],
   emits: 'post.scheduled',
   async handle({ path: { post_id }, body: { scheduled_at }, workspace, clock, stores: { pg } }) {
-    const post = await holdPost(pg, workspace.id, post_id, ['scheduled', 'failed'], 'post_not_reschedulable')
+    const post = await lockPostIn(pg, workspace.id, post_id, ['scheduled', 'failed'], 'post_not_reschedulable')
     const time = requireTime(scheduled_at, workspace.timezone)
     requireNone(judgeTime(time, clock.now(), scheduled_at.sent))
     await markPostScheduled(pg, post.id, time)
-    return serializePost(await readHeld(pg, workspace.id, post.id))
+    return serializePost(await readLockedPost(pg, workspace.id, post.id))
   },
 })

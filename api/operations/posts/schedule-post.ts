@@ -5,7 +5,7 @@ import { idInPath } from '../../../schemas/lax.ts'
 import { PostResource, ScheduleRequest } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
 import { requireTime } from './given-time.ts'
-import { holdPost, readHeld } from './held.ts'
+import { lockPostIn, readLockedPost } from './locked-post.ts'
 import { judgeTime } from './readiness.ts'
 import { requireNone, requireReady } from './stored.ts'
 
@@ -25,12 +25,12 @@ export const schedulePost = defineOperation({
   emits: 'post.scheduled',
   async handle({ path: { post_id }, body: { scheduled_at }, workspace, clock, interface: by, stores: { pg } }) {
     const allowed = by === 'mcp' ? (['draft', 'failed', 'scheduled'] as const) : (['draft', 'failed'] as const)
-    const post = await holdPost(pg, workspace.id, post_id, allowed, 'post_not_schedulable')
+    const post = await lockPostIn(pg, workspace.id, post_id, allowed, 'post_not_schedulable')
     const time = requireTime(scheduled_at, workspace.timezone)
     const late = judgeTime(time, clock.now(), scheduled_at.sent)
     if (post.status === 'scheduled') requireNone(late)
     else await requireReady(pg, workspace.id, post, late)
     await markPostScheduled(pg, post.id, time)
-    return serializePost(await readHeld(pg, workspace.id, post.id))
+    return serializePost(await readLockedPost(pg, workspace.id, post.id))
   },
 })

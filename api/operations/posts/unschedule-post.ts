@@ -4,7 +4,7 @@ import { serializePost } from '../../../postgres/tables/serialize-post.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { PostResource } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
-import { holdPost, readHeld } from './held.ts'
+import { lockPostIn, readLockedPost } from './locked-post.ts'
 
 export const unschedulePost = defineOperation({
   name: 'post.unschedule',
@@ -19,8 +19,8 @@ export const unschedulePost = defineOperation({
   problems: ['post_not_found', 'post_not_unschedulable'],
   emits: 'post.unscheduled',
   async handle({ path: { post_id }, workspace, stores: { pg } }) {
-    const post = await holdPost(pg, workspace.id, post_id, ['scheduled'], 'post_not_unschedulable')
+    const post = await lockPostIn(pg, workspace.id, post_id, ['scheduled'], 'post_not_unschedulable')
     await markPostDraft(pg, post.id)
-    return serializePost(await readHeld(pg, workspace.id, post.id))
+    return serializePost(await readLockedPost(pg, workspace.id, post.id))
   },
 })

@@ -9,8 +9,8 @@ import { PostResource, PostUpdate } from '../../../schemas/resources/post.ts'
 import { defineOperation } from '../define.ts'
 import { type Choice, type Named, readChoice, targetsOf } from './choice.ts'
 import { type GivenTime, readGivenTime } from './given-time.ts'
-import { holdPost, readHeld } from './held.ts'
 import { refusalsOf } from './issue.ts'
+import { lockPostIn, readLockedPost } from './locked-post.ts'
 import { judgeTime } from './readiness.ts'
 import { judgePost, namedBy, requireNone } from './stored.ts'
 
@@ -31,7 +31,7 @@ export const updatePost = defineOperation({
   problems: ['post_not_found', 'post_not_editable', 'post_target_published'],
   emits: 'post.updated',
   async handle({ path: { post_id }, body, workspace, clock, stores: { pg } }) {
-    const post = await holdPost(pg, workspace.id, post_id, ['draft', 'scheduled'], 'post_not_editable')
+    const post = await lockPostIn(pg, workspace.id, post_id, ['draft', 'scheduled'], 'post_not_editable')
     requirePublishedKept(post, body)
     const time = readNewTime(post, body, workspace.timezone, clock.now())
     const choice = await readChoice(pg, workspace.id, namedAfter(post, body))
@@ -45,7 +45,7 @@ export const updatePost = defineOperation({
       tags: body.tags === undefined ? post.tags : (body.tags ?? []),
     })
     await replaceChosen(pg, post, body, choice)
-    return serializePost(await readHeld(pg, workspace.id, post.id))
+    return serializePost(await readLockedPost(pg, workspace.id, post.id))
   },
 })
 

@@ -1,6 +1,6 @@
 /**
- * Whose an event of a known person is, said once: of the contact of its own e-mail, where there is that contact; else of the
- * contact that its browser is bound to at its time. What contacts' events come to, and the newest ones of a contact.
+ * Whose an event of a known person is, said once. It is of the contact of its own e-mail, where there is that contact. Else
+ * it is of the contact that its browser is bound to at its time. Besides, the sums of contacts' events, and a contact's newest.
  */
 import { foldDeadlineMs } from '../../../schemas/limits/core-limits.ts'
 import type { BoundSql } from '../../bound-sql.ts'

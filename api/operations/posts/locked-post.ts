@@ -9,7 +9,7 @@ type StateProblem = Extract<Parameters<typeof makeProblem>[0], `post_not_${strin
 /**
  * @throws Problem post_not_found, the same for another workspace's; `refusal` where its status isn't among `allowed`
  */
-export async function holdPost(
+export async function lockPostIn(
   tx: Queryable,
   workspaceId: number,
   id: number,
@@ -23,8 +23,8 @@ export async function holdPost(
 }
 
 /** As it is after the change. */
-export async function readHeld(tx: Queryable, workspaceId: number, id: number): Promise<Post> {
+export async function readLockedPost(tx: Queryable, workspaceId: number, id: number): Promise<Post> {
   const post = await readPost(tx, workspaceId, id)
-  if (post === null) throw new Error(`post ${id} is gone while it is held`)
+  if (post === null) throw new Error(`post ${id} is gone while it is locked`)
   return post
 }

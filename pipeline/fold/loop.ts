@@ -11,7 +11,7 @@ import type { Log } from '../../runtime/log.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { withDeadline } from '../../runtime/shutdown.ts'
 import { buildRetryMs, closeDaysEveryMs, foldEveryMs, keepBuildsEveryMs } from '../../schemas/limits/core-limits.ts'
-import { keepPeople } from '../people/keep.ts'
+import { keepPeople, mergeEarly } from '../people/keep.ts'
 import type { PipelineMetrics } from '../pipeline-metrics.ts'
 import { BuildError, buildNextPart, keepBuilds } from './build.ts'
 import { fold } from './fold.ts'
@@ -48,6 +48,7 @@ export function startFolder({ pg, ch, clock, log, metrics, hashes }: FolderOptio
     const startedAt = performance.now()
     const seconds = () => (performance.now() - startedAt) / 1000
     try {
+      await mergeEarly({ work, hashes, clock, log })
       const { sessions, isAllTaken } = await fold(work)
       metrics.folded(sessions)
       if (isAllTaken && isDue('close days', closeDaysEveryMs)) await closeDays(work, clock.now())

@@ -26,18 +26,35 @@ export async function keepPeople({ work, hashes, clock, log, metrics }: PeopleOp
   const ended = (outcome: 'done' | 'failed') =>
     metrics.jobEnded('people', outcome, (performance.now() - startedAt) / 1000, clock.now())
   try {
-    let rows = inboxRowsPerMerge
-    for (let nth = 0; nth < mergesPerRoundMax && rows === inboxRowsPerMerge; nth++) {
-      await work.beforeEach()
-      rows = await mergeInbox({ pg: work.pg, hashes, log, now: clock.now() })
-    }
+    const isAllMerged = await mergeSome({ work, hashes, clock, log }, mergesPerRoundMax)
     const isAllDone = await refreshPeople(work, clock.now())
     await eraseNext(work, clock.now())
     ended('done')
-    return isAllDone && rows < inboxRowsPerMerge
+    return isAllDone && isAllMerged
   } catch (error) {
     ended('failed')
     log.warn({ err: error }, 'people can not be brought up to date now')
     return true
   }
+}
+
+/**
+ * Before a fold: who came since the last round is a contact by then, the figures follow after it. One portion, because the fold
+ * waits for it. A failure is said by `keepPeople`.
+ */
+export async function mergeEarly(options: Omit<PeopleOptions, 'metrics'>): Promise<void> {
+  await mergeSome(options, 1).catch(() => {})
+}
+
+/** @returns whether none is left */
+async function mergeSome(
+  { work, hashes, clock, log }: Omit<PeopleOptions, 'metrics'>,
+  portionsMax: number,
+): Promise<boolean> {
+  let rows = inboxRowsPerMerge
+  for (let nth = 0; nth < portionsMax && rows === inboxRowsPerMerge; nth++) {
+    await work.beforeEach()
+    rows = await mergeInbox({ pg: work.pg, hashes, log, now: clock.now() })
+  }
+  return rows < inboxRowsPerMerge
 }

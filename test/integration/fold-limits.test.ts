@@ -115,7 +115,7 @@ test('filters find a page that cells of its day have left out, with its title', 
   await busy.addEvents(views)
   await closeDaysAt(stores, now)
   const path = `/${views.length - 1}`
-  const { top_pages } = await busy.ask({ days: '7', path })
+  const { top_pages } = await busy.ask({ days: '7', path: [path] })
   expect(top_pages).toMatchObject([{ path, title: `Page ${views.length - 1}`, pageviews: 1 }])
 })
 
@@ -127,7 +127,7 @@ test('hours count each conversion at its own time, however many a session has', 
     occurred_at: today + (nth < 75 ? 9 : 11) * hour + nth * second,
   }))
   await busy.addEvents(conversions)
-  for (const filter of [{}, { device: 'desktop' }]) {
+  for (const filter of [{}, { device: ['desktop'] }]) {
     const { traffic_series, metrics } = await busy.ask({ hours: '24', ...filter })
     expect(metrics.conversions).toBe(150)
     expect(traffic_series.map(({ conversions }) => conversions).filter((count) => count > 0)).toEqual([75, 75])

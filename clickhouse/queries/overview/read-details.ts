@@ -135,11 +135,9 @@ function detailsSql(request: DetailsRequest): { sql: string; params: Record<stri
     ...(chosen === undefined && days.from <= days.to ? [cellsPart] : []),
     ...(chosen === undefined && spans.length > 0 ? [eventsPart(`${isSeen} AND (${isReached}) AND ${isEither}`)] : []),
     ...(chosen?.span
-      ? [
-          eventsPart(
-            `${isSeen} AND ${within('samples_from', 'samples_to')} AND ${isSample} AND ${chosen.isCounted.sql}`,
-          ),
-        ]
+      ? [isTitled, `${isSample} AND ${chosen.isCounted.sql}`].map((which) =>
+          eventsPart(`${isSeen} AND ${within('chosen_start', 'chosen_end')} AND ${which}`),
+        )
       : []),
   ]
   if (parts.length === 0) return { params, sql: 'SELECT 0 AS metric WHERE 0' }

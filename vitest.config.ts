@@ -43,7 +43,8 @@ export default defineConfig({
     pool: 'forks',
     isolate: false,
     // More than two cores: most of the long ones wait for stores, kills and deadlines, half of their time and more.
-    maxWorkers: 6,
+    // Six were tried: the processors are full then, and single tests run into deadlines.
+    maxWorkers: 4,
     sequence: { sequencer: Sequencer },
     // Against hanging, also where others use the machine: the longest take a dozen seconds when it is quiet, and machines have
     // been twenty times as slow for minutes.

@@ -72,6 +72,8 @@ export interface CallConfig extends PublicHosts {
 export interface CallContext {
   readonly workspace: ContextWorkspace
   readonly actor: Actor
+  /** Of the key: for members of an answer that want another than the operation's. */
+  readonly scopes: readonly string[]
   readonly stores: Stores
   readonly clock: Clock
   readonly config: CallConfig

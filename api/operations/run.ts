@@ -45,7 +45,7 @@ export interface Caller {
 export interface Call extends Caller {
   readonly operation: Operation
   /** Read only once the caller may: nothing is said about the input to others. May throw a Problem. */
-  readInput(): RawInput | Promise<RawInput>
+  readInput(workspaceId: number): RawInput | Promise<RawInput>
 }
 
 /** Headers are those that every answer to a good key has. */
@@ -92,7 +92,7 @@ async function runOperation(call: Call, key: FoundApiKey, gateway: Gateway): Pro
   const { operation, requestId } = call
   const { stores, clock, log, config, transaction, idempotencyKeptMs: keptMs } = gateway
   requireScope(key, operation)
-  const raw = await call.readInput()
+  const raw = await call.readInput(key.workspace.id)
   const { idempotencyKey, ...input } = validateInput(operation, raw)
   const workspace = { ...key.workspace, plan_key: key.workspace.plan_key! }
   // The guards and the schemas have just made of them what the handler's type says they are.
@@ -100,6 +100,7 @@ async function runOperation(call: Call, key: FoundApiKey, gateway: Gateway): Pro
     ...input,
     workspace,
     actor: actorOf(key),
+    scopes: key.scopes,
     stores: { ...stores, ch: timedReader(stores.ch, clickhouseAnswerDeadlineMs) },
     clock,
     log,

@@ -5,7 +5,12 @@ import type { StreamedRequest } from '../../runtime/http/server.ts'
 import { BodyFailed } from '../../runtime/http/streamed-body.ts'
 import { invalid, problem } from '../../schemas/errors/problems.ts'
 import { nulCharacter, type ValidationError, valueError } from '../../schemas/errors/validation-errors.ts'
-import { formFieldBytesMax, formPartsMax, uploadsAtOnceMax } from '../../schemas/limits/media-limits.ts'
+import {
+  formFieldBytesMax,
+  formPartsMax,
+  uploadsAtOnceMax,
+  workspaceUploadsAtOnceMax,
+} from '../../schemas/limits/media-limits.ts'
 import { type MediaLimits, type ReceivedFile, receiveFile } from '../media/receive.ts'
 import { boundaryOf, FormFault, type Part, readParts } from './multipart.ts'
 
@@ -20,7 +25,7 @@ export interface Form {
 
 export interface FormReader {
   /** @throws Problem, after which nothing of the form is left */
-  read(request: Pick<StreamedRequest, 'headers' | 'body'>): Promise<Form>
+  read(request: Pick<StreamedRequest, 'headers' | 'body'>, workspaceId: number): Promise<Form>
 }
 
 /** The field of every form that is one. */
@@ -29,16 +34,22 @@ const multipart = /^multipart\/form-data\s*(;|$)/i
 
 export function makeFormReader(storage: FileStorage, limits: MediaLimits): FormReader {
   let underWay = 0
+  const underWayOf = new Map<number, number>()
   return {
-    async read({ headers, body }) {
+    async read({ headers, body }, workspaceId) {
       const contentType = headers.get('content-type') ?? ''
       if (!multipart.test(contentType)) return emptyForm
-      if (underWay >= uploadsAtOnceMax) throw problem('uploads_full')
+      const own = underWayOf.get(workspaceId) ?? 0
+      if (underWay >= uploadsAtOnceMax || own >= workspaceUploadsAtOnceMax) throw problem('uploads_full')
       underWay += 1
+      underWayOf.set(workspaceId, own + 1)
       try {
         return await readMultipart(body, contentType, (file, declared) => receiveFile(file, declared, storage, limits))
       } finally {
         underWay -= 1
+        const left = underWayOf.get(workspaceId)! - 1
+        if (left > 0) underWayOf.set(workspaceId, left)
+        else underWayOf.delete(workspaceId)
       }
     },
   }

@@ -96,8 +96,8 @@ async function callWithForm(
 ): Promise<HttpReply> {
   let form: Form | undefined
   try {
-    return await call(operation, path, request, gateway, async () => {
-      form = await gateway.forms.read(request)
+    return await call(operation, path, request, gateway, async (workspaceId) => {
+      form = await gateway.forms.read(request, workspaceId)
       return { body: form.fields, fingerprint: form.fingerprint }
     })
   } finally {
@@ -112,7 +112,7 @@ async function call(
   path: Path,
   request: RequestHead,
   gateway: RestGateway,
-  readSent: () => SentBody | Promise<SentBody>,
+  readSent: (workspaceId: number) => SentBody | Promise<SentBody>,
 ): Promise<HttpReply> {
   const { requestId, headers: sent } = request
   const outcome = await runCall(
@@ -122,11 +122,11 @@ async function call(
       requestId,
       credential: sent.get(gateway.by.header),
       address: addressOf(request, gateway),
-      readInput: async () => ({
+      readInput: async (workspaceId) => ({
         path,
         query: readQuery(request.query, operation.input.query?.shape),
         idempotencyKey: sent.get('idempotency-key'),
-        ...(await readSent()),
+        ...(await readSent(workspaceId)),
       }),
     },
     gateway,

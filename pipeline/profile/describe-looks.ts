@@ -6,22 +6,18 @@ import { first, quoted } from './quoted.ts'
 import { isObject, type Page } from './read-page.ts'
 import type { Looks } from './read-style.ts'
 
-const socialHosts: Readonly<Record<string, string>> = {
-  ...{
-    'x.com': 'x',
-    'twitter.com': 'x',
-    'linkedin.com': 'linkedin',
-    'facebook.com': 'facebook',
-    'instagram.com': 'instagram',
-  },
-  ...{
-    'youtube.com': 'youtube',
-    'tiktok.com': 'tiktok',
-    'bsky.app': 'bluesky',
-    'mastodon.social': 'mastodon',
-    'threads.net': 'threads',
-  },
-}
+const socialHosts: ReadonlyMap<string, string> = new Map([
+  ['x.com', 'x'],
+  ['twitter.com', 'x'],
+  ['linkedin.com', 'linkedin'],
+  ['facebook.com', 'facebook'],
+  ['instagram.com', 'instagram'],
+  ['youtube.com', 'youtube'],
+  ['tiktok.com', 'tiktok'],
+  ['bsky.app', 'bluesky'],
+  ['mastodon.social', 'mastodon'],
+  ['threads.net', 'threads'],
+])
 
 /** @param evidence is added to */
 export function describeLooks(
@@ -77,7 +73,7 @@ export function describePosture(
   const platforms = new Set(own.platforms)
   for (const page of pages) {
     for (const link of page.links) {
-      const platform = socialHosts[new URL(link).hostname.replace(/^www\./, '')]
+      const platform = socialHosts.get(new URL(link).hostname.replace(/^www\./, ''))
       if (platform === undefined || platforms.has(platform)) continue
       platforms.add(platform)
       evidence.push({ field: 'social_posture.platforms', quote: link, source_url: page.url })

@@ -12,6 +12,7 @@ import {
   profileRequestMs,
   profileStyleBytesMax,
   robotsBytesMax,
+  robotsRedirectsMax,
 } from '../../schemas/limits/profile-limits.ts'
 
 /** Its types say less than CommonJS gives. */
@@ -93,14 +94,31 @@ function demandPublic(url: string, { allowPrivate }: Fetching): void {
   if (!allowPrivate && !isPublicHost(hostname)) throw new PageRefused('The host has no public address')
 }
 
-/** A robots.txt that isn't there allows everything; one that can't be read, nothing. */
+/**
+ * Of the robots.txt that the URL's host has, or redirects to. One that isn't there allows everything; one that can't be
+ * read, nothing.
+ */
 async function demandAllowed(url: string, fetching: Fetching): Promise<void> {
   const robotsUrl = new URL('/robots.txt', url).href
-  const { status, body } = await get(robotsUrl, robotsText, fetching)
-  if (status >= 500) throw new PageRefused('robots.txt of the host can not be read')
+  const { status, body } = await getRobots(robotsUrl, fetching)
+  if (status >= 500 || (status >= 300 && status < 400)) throw new PageRefused(robotsUnreadable)
   if (status !== 200) return
   const rules = readRobots(robotsUrl, body.toString('utf8'))
   if (rules.isAllowed(url, profileUserAgent) === false) throw new PageRefused('robots.txt of the host forbids it')
+}
+
+const robotsUnreadable = 'robots.txt of the host can not be read'
+
+async function getRobots(robotsUrl: string, fetching: Fetching): Promise<Answer> {
+  let url = robotsUrl
+  for (let redirects = 0; redirects <= robotsRedirectsMax; redirects++) {
+    demandPublic(url, fetching)
+    const answer = await get(url, robotsText, fetching)
+    if (answer.location === undefined) return answer
+    if (!URL.canParse(answer.location, url)) break
+    url = new URL(answer.location, url).href
+  }
+  throw new PageRefused(robotsUnreadable)
 }
 
 interface Answer {

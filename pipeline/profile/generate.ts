@@ -12,6 +12,7 @@ import {
   isLastAttempt,
   type OrderedProfile,
   readCompanyProfile,
+  releaseReplaced,
   saveProfile,
 } from '../../postgres/tables/company-profiles.ts'
 import { insertOutbox } from '../../postgres/tables/outbox.ts'
@@ -35,9 +36,27 @@ export interface Generating {
 
 /** @returns whether there was one to generate; it is tried again where this throws */
 export async function generateNext(context: Generating, signal: AbortSignal): Promise<boolean> {
-  const { pg, apiHost } = context
-  const ordered = await claimProfile(pg)
+  const ordered = await claimProfile(context.pg)
   if (ordered === undefined) return false
+  await generateOrdered(context, ordered, signal)
+  return true
+}
+
+/** Of a claim. It is tried again where this throws. */
+export async function generateOrdered(
+  context: Generating,
+  ordered: OrderedProfile,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await generateAndSave(context, ordered, signal)
+  } finally {
+    await releaseReplaced(context.pg, ordered)
+  }
+}
+
+async function generateAndSave(context: Generating, ordered: OrderedProfile, signal: AbortSignal): Promise<void> {
+  const { pg, apiHost } = context
   const result = await generate(context, ordered, signal).catch((error): GenerationResult => {
     if (signal.aborted || !isLastAttempt(ordered)) throw error
     return { status: 'failed', generated: undefined, error: 'The profile could not be generated' }
@@ -51,7 +70,6 @@ export async function generateNext(context: Generating, signal: AbortSignal): Pr
       ...{ resourceId: null, metadata: { status: shown.status, version: shown.version } },
     })
   })
-  return true
 }
 
 /** Texts that are cut may end in half a character, and pages may hold NUL: Postgres takes neither. */

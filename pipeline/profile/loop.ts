@@ -1,8 +1,9 @@
-/** Generates company profiles for as long as the process runs, one at a time. */
+/** Generates company profiles for as long as the process runs, several at a time: mostly they wait for others' servers. */
+import { claimProfile, type OrderedProfile } from '../../postgres/tables/company-profiles.ts'
 import type { Log } from '../../runtime/log.ts'
-import { profileEveryMs } from '../../schemas/limits/profile-limits.ts'
+import { profileEveryMs, profilesAtOnce } from '../../schemas/limits/profile-limits.ts'
 import type { PipelineMetrics } from '../pipeline-metrics.ts'
-import { type Generating, generateNext } from './generate.ts'
+import { type Generating, generateOrdered } from './generate.ts'
 
 export interface Profiler {
   /** Gives up what is under way: another process, or the next start, takes it. */
@@ -11,40 +12,56 @@ export interface Profiler {
 
 export function startProfiler(context: Generating, { log, metrics }: { log: Log; metrics: PipelineMetrics }): Profiler {
   const stopping = new AbortController()
+  const { signal } = stopping
+  const underWay = new Set<Promise<void>>()
   let timer: NodeJS.Timeout | undefined
   let isFailing = false
-  let running = round()
+  let looking = look()
 
-  async function round(): Promise<void> {
+  async function look(): Promise<void> {
+    try {
+      while (underWay.size < profilesAtOnce && !signal.aborted) {
+        const ordered = await claimProfile(context.pg)
+        if (ordered === undefined) break
+        const generating = generate(ordered).finally(() => underWay.delete(generating))
+        underWay.add(generating)
+      }
+    } catch (error) {
+      failed(error)
+    }
+    if (signal.aborted) return
+    timer = setTimeout(() => {
+      looking = look()
+    }, profileEveryMs)
+  }
+
+  async function generate(ordered: OrderedProfile): Promise<void> {
     const startedAt = performance.now()
     const ended = (outcome: 'done' | 'failed') =>
       metrics.jobEnded('generate-profile', outcome, (performance.now() - startedAt) / 1000, context.clock.now())
-    let isMore = false
     try {
-      isMore = await generateNext(context, stopping.signal)
-      if (isMore) ended('done')
+      await generateOrdered(context, ordered, signal)
+      ended('done')
       isFailing = false
     } catch (error) {
-      if (!stopping.signal.aborted) {
-        ended('failed')
-        if (!isFailing) log.warn({ err: error }, 'company profiles can not be generated now')
-        isFailing = true
-      }
+      if (!signal.aborted) ended('failed')
+      failed(error)
     }
-    if (stopping.signal.aborted) return
-    timer = setTimeout(
-      () => {
-        running = round()
-      },
-      isMore ? 0 : profileEveryMs,
-    )
+  }
+
+  /** Said once, until one succeeds. */
+  function failed(error: unknown): void {
+    if (signal.aborted) return
+    if (!isFailing) log.warn({ err: error }, 'company profiles can not be generated now')
+    isFailing = true
   }
 
   return {
     async close() {
       stopping.abort(new Error('the pipeline is stopping'))
       clearTimeout(timer)
-      await running
+      await looking
+      await Promise.all(underWay)
     },
   }
 }

@@ -47,12 +47,16 @@ export async function readCompanyProfile(q: Queryable, workspaceId: number, apiH
   }
 }
 
-/** Orders a generation; what one under way comes to is then not kept. @param sourceUrls those that stand, where left out */
+/**
+ * Orders a generation, after those that others ordered before. What one under way comes to is then not kept, and the new one
+ * begins once it has ended.
+ * @param sourceUrls those that stand, where left out
+ */
 export async function orderProfile(q: Queryable, workspaceId: number, sourceUrls?: readonly string[]): Promise<void> {
   await q.query(
     `INSERT INTO company_profiles AS p (workspace_id, source_urls, status) VALUES ($1, coalesce($2::text[], '{}'), 'generating')
      ON CONFLICT (workspace_id) DO UPDATE SET source_urls = coalesce($2::text[], p.source_urls), status = 'generating',
-       request = p.request + 1, attempts = 0, claimed_until = NULL`,
+       request = p.request + 1, attempts = 0, requested_at = clock_timestamp()`,
     [workspaceId, sourceUrls ?? null],
   )
 }
@@ -71,10 +75,18 @@ export async function claimProfile(q: Queryable): Promise<OrderedProfile | undef
      WHERE workspace_id = (
        SELECT workspace_id FROM company_profiles
        WHERE status = 'generating' AND (claimed_until IS NULL OR claimed_until < now())
-       ORDER BY claimed_until NULLS FIRST LIMIT 1 FOR UPDATE SKIP LOCKED)
+       ORDER BY requested_at, workspace_id LIMIT 1 FOR UPDATE SKIP LOCKED)
      RETURNING workspace_id AS "workspaceId", source_urls AS "sourceUrls", request, attempts`,
   )
   return row
+}
+
+/** Ends the claim of one that was ordered anew since, unless another process has taken the new one already. */
+export async function releaseReplaced(q: Queryable, { workspaceId, request }: OrderedProfile): Promise<void> {
+  await q.query(
+    'UPDATE company_profiles SET claimed_until = NULL WHERE workspace_id = $1 AND request > $2 AND attempts = 0',
+    [workspaceId, request],
+  )
 }
 
 /** Whether a claim that failed is the last one. */

@@ -88,19 +88,24 @@ export interface AccountHealth {
   readonly isExpired?: boolean
 }
 
-/** @returns the account where its health was another one; null where nothing changed, or it is disconnected */
+/** The message is always the newest. @returns the account where its status was another one; null else, or where it is disconnected */
 export async function setAccountHealth(
   tx: Queryable,
   id: number,
   { status, message, isExpired = false }: AccountHealth,
 ): Promise<SocialAccount | null> {
-  const [account] = await tx.query<SocialAccount>(
-    `UPDATE social_accounts SET health_status = $2, health_message = $3, updated_at = clock_timestamp(),
+  const [row] = await tx.query<SocialAccount & { is_other: boolean }>(
+    `WITH before AS (
+       SELECT health_status AS was FROM social_accounts WHERE id = $1 AND status = 'connected' FOR UPDATE)
+     UPDATE social_accounts SET health_status = $2, health_message = $3, updated_at = clock_timestamp(),
        status = CASE WHEN $4 THEN 'expired' ELSE status END
-     WHERE id = $1 AND status = 'connected' AND (health_status <> $2 OR $4) RETURNING ${columns}`,
+     FROM before WHERE id = $1 AND (was <> $2 OR health_message <> $3 OR $4)
+     RETURNING ${columns}, was <> $2 OR $4 AS is_other`,
     [id, status, message, isExpired],
   )
-  return account ?? null
+  if (!row?.is_other) return null
+  const { is_other: _, ...account } = row
+  return account
 }
 
 export async function countSocialAccounts(q: Queryable, workspaceId: number): Promise<number> {

@@ -48,6 +48,7 @@ export const problems = {
   webhooks_full: { status: 409, detail: 'The workspace has as many webhook endpoints as it may have' },
   delivery_endpoint_deleted: { status: 409, detail: 'The webhook endpoint is deleted' },
   delivery_event_gone: { status: 409, detail: 'The event is no longer kept' },
+  demo_busy: { status: 409, detail: 'A demo workspace is being filled: try again in a moment' },
   idempotency_key_reused: { status: 409, detail: 'Idempotency-Key was used with a different request' },
   idempotency_in_progress: {
     status: 409,

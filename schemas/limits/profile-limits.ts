@@ -12,6 +12,10 @@ export const profilePageBytesMax = 2 * 1024 * 1024
 export const profileStyleSheetsMax = 8
 export const profileStyleBytesMax = 512 * 1024
 export const robotsBytesMax = 500 * 1024
+/** RFC 9309 wants so many followed. */
+export const robotsRedirectsMax = 5
+/** Profiles that one pipeline generates at a time: one whose sources hang holds up no other. */
+export const profilesAtOnce = 4
 /** How often the pipeline looks for profiles, for how long one has a profile to itself, and how often it is tried. */
 export const profileEveryMs = 1 * second
 export const profileClaimMs = 60 * second

@@ -116,8 +116,8 @@ export const LinkWithClicks = z
     ...link,
     click_counts: LinkClicks.nullable().meta({ description: 'Null while they can’t be read.' }),
     click_lists: LinkClickLists.nullable().meta({ description: 'Null while they can’t be read.' }),
-    visits: LinkVisits.nullable().meta({ description: 'Null while they can’t be read.' }),
-    revenue: LinkRevenue,
+    visits: LinkVisits.nullable().meta({ description: 'Null while they can’t be read, or may not be.' }),
+    revenue: LinkRevenue.nullable().meta({ description: 'Null without the scope `analytics:read`.' }),
   })
   .meta({ id: 'TrackedLinkWithClicks' })
 

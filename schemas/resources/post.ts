@@ -137,7 +137,9 @@ const PostPerformance = z
     visitors: visits,
     sessions: visits,
     conversions: visits.meta({ description: 'Those whose credited touch it led to; null while they can’t be read.' }),
-    ...LinkRevenue.shape,
+    payments: LinkRevenue.shape.payments.nullable(),
+    revenue_cents: LinkRevenue.shape.revenue_cents.nullable(),
+    revenue_by_currency: LinkRevenue.shape.revenue_by_currency.nullable(),
   })
   .meta({ id: 'PostPerformance' })
 

@@ -6,7 +6,7 @@ import { makeGuardedAgent } from '../../runtime/outbound/guarded-agent.ts'
 import { setUpApi } from '../support/api.ts'
 import { startCompanySites } from '../support/company-sites.ts'
 import { setUpDashboard, violations } from '../support/dashboard.ts'
-import { png } from '../support/media-files.ts'
+import { film, png } from '../support/media-files.ts'
 import { makeAccount } from '../support/publishing.ts'
 
 const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1', allowPrivateTargets: true })
@@ -82,8 +82,11 @@ test('a post is written with the preview of its networks, refused, scheduled, ch
   await page.waitForSelector('[role="alert"]:has-text("at most 280 characters")')
   await page.fill('text=Another caption for x', 'Short for x')
   await page.waitForSelector('section[aria-label="Preview"] >> text=11 of 280')
+  // The second is chosen before the first has come.
   await page.setInputFiles('input[type="file"]', { name: 'dot.png', mimeType: 'image/png', buffer: png() })
+  await page.setInputFiles('input[type="file"]', { name: 'a.mp4', mimeType: 'video/mp4', buffer: film() })
   await page.waitForSelector('.media img')
+  await page.waitForSelector('.media video')
   await page.click('button:text-is("Schedule")')
   await page.click('section[aria-label="Posts"] summary:has-text("Launch"):has-text("scheduled")')
 
@@ -94,9 +97,13 @@ test('a post is written with the preview of its networks, refused, scheduled, ch
   await page.click('text=Unschedule')
   await page.waitForSelector('summary:has-text("Launch day"):has-text("draft")')
   const targets = [{ platform: 'x', caption_override: 'Short for x' }]
-  const media_ids = [expect.any(Number)]
-  const posts = await (await api.ask('/v1/posts', { key: mine.apiKey })).json()
-  expect(posts).toMatchObject([{ title: 'Launch day', media_ids, targets, status: 'draft' }])
+  const media_ids = [expect.any(Number), expect.any(Number)]
+  const posts = async () => (await api.ask('/v1/posts', { key: mine.apiKey })).json()
+  expect(await posts()).toMatchObject([{ title: 'Launch day', media_ids, targets, status: 'draft' }])
+  await page.click('text=Edit')
+  await page.uncheck('input[type="checkbox"]')
+  await page.click('button:text-is("Save the draft")')
+  await expect.poll(posts).toMatchObject([{ title: 'Launch day', media_ids, targets: [] }])
   await page.click('button:text-is("Delete")')
   await page.click('dialog button:text-is("Delete")')
   await page.waitForSelector('text=No post yet')

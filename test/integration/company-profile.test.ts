@@ -3,6 +3,7 @@ import type { Agent } from 'undici'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { generateNext } from '../../pipeline/profile/generate.ts'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
+import { claimProfile } from '../../postgres/tables/company-profiles.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { makeGuardedAgent } from '../../runtime/outbound/guarded-agent.ts'
 import type { CompanyProfile } from '../../schemas/resources/company-profile.ts'
@@ -206,7 +207,11 @@ test('what is asked for while one is generated wins', async () => {
   let orders = 0
   const ch = {
     query: async (...args: Parameters<typeof stores.ch.query>) => {
-      if (orders++ === 0) await ask('PATCH', '/sources', { source_urls: [`${sites.url}/shop`] })
+      if (orders++ === 0) {
+        await ask('PATCH', '/sources', { source_urls: [`${sites.url}/shop`] })
+        // One of a workspace at a time.
+        expect(await claimProfile(stores.pg)).toBe(undefined)
+      }
       return stores.ch.query(...args)
     },
   } as Pick<typeof stores.ch, 'query'>

@@ -9,7 +9,7 @@ import { listMedia } from '../../api/operations/media/list-media.ts'
 import { readMediaFile } from '../../api/operations/media/read-media-file.ts'
 import { uploadMedia } from '../../api/operations/media/upload-media.ts'
 import { makeFileStorage } from '../../runtime/files/file-storage.ts'
-import { uploadsAtOnceMax } from '../../schemas/limits/media-limits.ts'
+import { uploadsAtOnceMax, workspaceUploadsAtOnceMax } from '../../schemas/limits/media-limits.ts'
 import { makeKey, makeWorkspace, setUpApi, startApi, testApiHost } from '../support/api.ts'
 import { boundary, type FormPart, film, formOf, formType, jpeg, partHead, png } from '../support/media-files.ts'
 import { exchange } from '../support/raw-http.ts'
@@ -370,8 +370,8 @@ describe('a retry', () => {
 })
 
 describe('what is left behind', () => {
-  const head = (bytes: number) =>
-    `POST /v1/media HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${mine.apiKey}\r\nContent-Type: ${formType}\r\nContent-Length: ${bytes}\r\n\r\n`
+  const head = (bytes: number, key = mine.apiKey) =>
+    `POST /v1/media HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: ${formType}\r\nContent-Length: ${bytes}\r\n\r\n`
 
   test('is nothing, when the sender goes away in the middle of the file', async () => {
     const form = formOf(filePart(film({ data: 200_000 }), 'a.mp4'))
@@ -383,11 +383,27 @@ describe('what is left behind', () => {
 
   test('503 for a file beyond those that are taken at a time, and room again once their senders have gone', async () => {
     const form = formOf(filePart(film({ data: 200_000 }), 'a.mp4'))
-    const begun = [head(form.length), form.subarray(0, 1000)]
-    const held = Array.from({ length: uploadsAtOnceMax }, () => exchange(api.port, begun, { waitMs: 2_000 }))
+    const hold = (key: string) =>
+      Array.from({ length: workspaceUploadsAtOnceMax }, () =>
+        exchange(api.port, [head(form.length, key), form.subarray(0, 1000)], { waitMs: 3_000 }),
+      )
+    const expectRefused = async (key: string) => {
+      const { status, answer } = await send(formOf(filePart(png())), { key })
+      expect([status, answer.detail]).toEqual([503, 'Too many files are being uploaded'])
+    }
+    const others = await Promise.all(
+      Array.from(
+        { length: uploadsAtOnceMax / workspaceUploadsAtOnceMax },
+        async () => (await makeWorkspace(stores)).apiKey,
+      ),
+    )
+    const held = hold(mine.apiKey)
+    await expect.poll(stored).toHaveLength(workspaceUploadsAtOnceMax)
+    await expectRefused(mine.apiKey)
+    expect((await send(formOf(filePart(png())), { key: others[0] })).status).toBe(200)
+    for (const key of others.slice(1)) held.push(...hold(key))
     await expect.poll(stored).toHaveLength(uploadsAtOnceMax)
-    const refused = await upload(png())
-    expect([refused.status, refused.answer.detail]).toEqual([503, 'Too many files are being uploaded'])
+    await expectRefused(others[0]!)
     await Promise.all(held)
     await expectNothing()
     await expect.poll(async () => (await upload(png())).status).toBe(200)

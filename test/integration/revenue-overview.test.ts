@@ -164,6 +164,14 @@ test('a payment counts for the short link that led to its credited touch', async
   await creditAll(stores)
   const revenue = { payments: 2, revenue_cents: 900, revenue_by_currency: { EUR: 5 } }
   expect((await ask('GET', path)).body.revenue).toEqual(revenue)
+  // Results are analytics, whatever they are of.
+  const post = (await ask('POST', '/v1/posts', { title: 'Offer', base_caption: 'Now' })).body
+  const { apiKey } = await makeKey(stores, workspace.id, { scopes: ['links:read', 'posts:read'] })
+  const without = asking(api, () => apiKey)
+  const shown = (await without('GET', path)).body
+  expect([shown.revenue, shown.visits, typeof shown.click_counts.clicks]).toEqual([null, null, 'number'])
+  const { performance } = (await without('GET', `/v1/posts/${post.id}`)).body
+  expect(new Set(Object.values(performance))).toEqual(new Set([null]))
 })
 
 test('the pipeline credits by itself what comes, and again when its payer becomes known', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { setAccountHealth } from '../../postgres/tables/social-accounts.ts'
 import { socialAccountsMax } from '../../schemas/limits/api-limits.ts'
 import { platforms } from '../../schemas/reference/providers.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
@@ -115,4 +116,17 @@ test('a workspace has so many accounts at most', async () => {
   )
   expect((await connect('--platform', 'x', '--handle', 'another')).code).toBe(1)
   expect((await connect('--platform', 'x', '--handle', 'h1')).code).toBe(0)
+})
+
+test('the message of an account is the newest, and only another status is told', async () => {
+  const { json } = await connect('--platform', 'x', '--handle', 'shop')
+  const set = (status: 'ok' | 'warning', message: string, isExpired = false) =>
+    setAccountHealth(stores.pg, json.id, { status, message, isExpired })
+  const shown = async () => (await ask('GET', '/v1/social-accounts')).body[0]
+  expect(await set('warning', 'one')).toMatchObject({ id: json.id, health_status: 'warning', health_message: 'one' })
+  expect(await set('warning', 'two')).toBe(null)
+  expect(await shown()).toMatchObject({ health_status: 'warning', health_message: 'two' })
+  expect(await set('warning', 'three', true)).toMatchObject({ status: 'expired', health_message: 'three' })
+  expect(await set('ok', '')).toBe(null)
+  expect(await shown()).toMatchObject({ status: 'expired', health_message: 'three' })
 })

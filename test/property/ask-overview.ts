@@ -142,6 +142,7 @@ export async function askOverview(stores: TestStores, asked: PlacedCase): Promis
         deleted_before: null,
       },
       actor: { type: 'api_key', id: 1, name: 'test' },
+      scopes: ['analytics:read'],
       interface: 'rest',
       stores,
       clock: fixedClock(now),

@@ -51,6 +51,8 @@ export interface CompanySites {
   readonly url: string
   /** Paths in the order in which they were asked for, robots.txt left out. */
   readonly asked: string[]
+  /** Where robots.txt is redirected to, in place of being there. */
+  robotsAt?: string
   close(): Promise<void>
 }
 
@@ -58,10 +60,12 @@ export async function startCompanySites(): Promise<CompanySites> {
   const asked: string[] = []
   const answer: RequestListener = (request, response) => {
     const path = request.url!.slice(1)
-    if (path !== 'robots.txt') asked.push(request.url!)
+    if (!path.includes('robots')) asked.push(request.url!)
     const send = (status: number, body: string, headers: Record<string, string> = {}) =>
       response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', ...headers }).end(body)
-    if (path === 'robots.txt') return send(200, 'User-agent: *\nDisallow: /secret\n', { 'content-type': 'text/plain' })
+    if (path === 'robots.txt' && sites.robotsAt !== undefined) return send(301, '', { location: sites.robotsAt })
+    if (path === 'robots.txt' || path === 'moved-robots')
+      return send(200, 'User-agent: *\nDisallow: /secret\n', { 'content-type': 'text/plain' })
     if (pages[path] !== undefined) return send(200, pages[path])
     if (sheets[path] !== undefined) return send(200, sheets[path], { 'content-type': 'text/css' })
     if (path === 'moved.css') return send(301, '', { location: '/more.css' })
@@ -80,7 +84,7 @@ export async function startCompanySites(): Promise<CompanySites> {
   }
   const server = createServer(answer).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  return {
+  const sites: CompanySites = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     asked,
     async close() {
@@ -89,4 +93,5 @@ export async function startCompanySites(): Promise<CompanySites> {
       await once(server, 'close')
     },
   }
+  return sites
 }

@@ -61,6 +61,7 @@ export async function makeTestWorkspace(
       const answer = await readAnalyticsOverview.handle({
         workspace: { ...workspace!, plan_key: workspace!.plan_key! },
         actor: { type: 'api_key', id: 1, name: 'test' },
+        scopes: ['analytics:read'],
         interface: 'rest',
         stores: of,
         clock: fixedClock(moment),

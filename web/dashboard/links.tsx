@@ -139,7 +139,7 @@ function Numbers({ id, workspace: { currency } }: { id: number; workspace: Works
           ['Visitors', shown(visits?.visitors)],
           ['Sessions', shown(visits?.sessions)],
           ['Conversions', shown(visits?.conversions)],
-          ['Revenue', money(revenue.revenue_cents, currency)],
+          ['Revenue', revenue === null ? '–' : money(revenue.revenue_cents, currency)],
         ]}
       />
       {lists && (

@@ -99,7 +99,7 @@ export function Detail({ id, workspace: { currency } }: { id: number; workspace:
           ['Visitors', shown(performance.visitors)],
           ['Sessions', shown(performance.sessions)],
           ['Conversions', shown(performance.conversions)],
-          ['Revenue', money(performance.revenue_cents, currency)],
+          ['Revenue', performance.revenue_cents === null ? '–' : money(performance.revenue_cents, currency)],
         ]}
       />
     </>

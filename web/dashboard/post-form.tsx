@@ -1,16 +1,15 @@
 /** The editor of a post: text, accounts, media and time, with what each network would show and what stands in the way. */
 import { useEffect, useState } from 'preact/hooks'
-import type { MediaAsset } from '../../schemas/resources/media.ts'
 import type { PostPreview, PostResource } from '../../schemas/resources/post.ts'
 import type { SocialAccountResource } from '../../schemas/resources/social-account.ts'
 import { localMoment } from './format.ts'
 import type { Workspace } from './overview-data.ts'
 import { Refusal } from './parts.tsx'
+import { MediaFiles } from './post-media.tsx'
 import { send, useAnswer } from './query.ts'
 
 export type Post = (typeof PostResource)['_output']
 type Preview = (typeof PostPreview)['_output']
-type Media = (typeof MediaAsset)['_output']
 type Account = (typeof SocialAccountResource)['_output']
 
 /** As `POST /v1/posts` takes it. */
@@ -46,17 +45,21 @@ export function PostForm({ post, at, workspace, done }: PostFormProps) {
   const [id, setId] = useState(post?.id)
   const [refusal, setRefusal] = useState('')
   const [isSending, setSending] = useState(false)
-  const preview = usePreview(draft)
+  const [uploads, setUploads] = useState(0)
+  const { answer: accounts } = useAnswer<Account[]>('/social-accounts')
+  const chosen = withChosenCaptions(draft, accounts)
+  const preview = usePreview(chosen)
   // A local time may be twice in a night: one that nobody changed stays the moment that it is.
   const isSameTime = post?.scheduled_at && draft.scheduled_at === localMoment(post.scheduled_at, workspace.timezone)
   const scheduled_at = isSameTime ? post.scheduled_at : draft.scheduled_at
   const change = (changes: Partial<Draft>) => setDraft((before) => ({ ...before, ...changes }))
   const isScheduled = post?.status === 'scheduled'
+  const isBusy = isSending || uploads > 0
 
   /** A post that was made stays made when its schedule is refused: the next try changes it. */
   async function save(isToSchedule: boolean): Promise<string> {
     if (isToSchedule && draft.scheduled_at === null) return 'Choose the time first.'
-    const body = { ...draft, scheduled_at }
+    const body = { ...chosen, scheduled_at }
     const saved =
       id === undefined ? await send<Post>('POST', '/posts', body) : await send<Post>('PATCH', `/posts/${id}`, body)
     if ('refusal' in saved) return saved.refusal
@@ -91,8 +94,17 @@ export function PostForm({ post, at, workspace, done }: PostFormProps) {
           onInput={(event) => change({ base_caption: event.currentTarget.value })}
         />
       </label>
-      <Accounts chosen={draft.social_account_ids} choose={(ids) => change({ social_account_ids: ids })} />
-      <MediaFiles ids={draft.media_ids} choose={(ids) => change({ media_ids: ids })} refuse={setRefusal} />
+      <Accounts
+        accounts={accounts}
+        chosen={draft.social_account_ids}
+        choose={(ids) => change({ social_account_ids: ids })}
+      />
+      <MediaFiles
+        ids={draft.media_ids}
+        choose={(choice) => setDraft((before) => ({ ...before, media_ids: choice(before.media_ids) }))}
+        refuse={setRefusal}
+        underWay={(more) => setUploads((before) => before + more)}
+      />
       <label>
         Time, in {workspace.timezone}
         <input
@@ -104,11 +116,11 @@ export function PostForm({ post, at, workspace, done }: PostFormProps) {
       {preview && <PreviewOf preview={preview} draft={draft} change={change} />}
       <Refusal text={refusal} />
       <div class="controls">
-        <button type="submit" value="save" disabled={isSending}>
+        <button type="submit" value="save" disabled={isBusy}>
           {isScheduled ? 'Save' : 'Save the draft'}
         </button>
         {!isScheduled && (
-          <button type="submit" value="schedule" disabled={isSending}>
+          <button type="submit" value="schedule" disabled={isBusy}>
             Schedule
           </button>
         )}
@@ -132,43 +144,55 @@ function draftOf(post: Post, timezone: string): Draft {
   }
 }
 
+/** What is sent: the caption of a network whose accounts are all unticked is kept for when one is ticked again. */
+function withChosenCaptions(draft: Draft, accounts: readonly Account[] | undefined): Draft {
+  if (accounts === undefined) return draft
+  const chosen = accounts.filter(({ id }) => draft.social_account_ids.includes(id))
+  const captions = Object.entries(draft.platform_captions).filter(([name]) =>
+    chosen.some(({ platform }) => platform === name),
+  )
+  return { ...draft, platform_captions: Object.fromEntries(captions) }
+}
+
 /** What the API says of a draft, a moment after it was last changed; undefined while there is nothing to say. */
 function usePreview(draft: Draft): Preview | undefined {
   const [preview, setPreview] = useState<Preview>()
+  // A title is no part of what a network gets.
+  const asked = JSON.stringify({ ...draft, title: '–' })
   useEffect(() => {
+    const body = JSON.parse(asked) as Draft
     let isGone = false
     async function ask(): Promise<void> {
-      // A title is no part of what a network gets.
-      const sent = await send<Preview>('POST', '/posts/preview', { ...draft, title: draft.title || '–' })
+      const sent = await send<Preview>('POST', '/posts/preview', body)
       if (!isGone) setPreview('made' in sent ? sent.made : undefined)
     }
-    const timer = draft.base_caption === '' ? undefined : setTimeout(ask, previewAfterMs)
+    const timer = body.base_caption === '' ? undefined : setTimeout(ask, previewAfterMs)
     if (timer === undefined) setPreview(undefined)
     return () => {
       isGone = true
       clearTimeout(timer)
     }
-  }, [draft])
+  }, [asked])
   return preview
 }
 
 interface AccountsProps {
+  readonly accounts: readonly Account[] | undefined
   readonly chosen: readonly number[]
   choose(ids: number[]): void
 }
 
-function Accounts({ chosen, choose }: AccountsProps) {
-  const { answer } = useAnswer<Account[]>('/social-accounts')
+function Accounts({ accounts, chosen, choose }: AccountsProps) {
   const toggle = (id: number) => choose(chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id])
   return (
     <fieldset>
       <legend>Accounts</legend>
-      {answer?.length === 0 && (
+      {accounts?.length === 0 && (
         <p class="empty">
           None is connected: the <a href="/guides/posts.md">guide of posts</a> connects one.
         </p>
       )}
-      {answer?.map(({ id, platform, handle, status }) => (
+      {accounts?.map(({ id, platform, handle, status }) => (
         <label key={id} class="choice">
           <input type="checkbox" checked={chosen.includes(id)} onChange={() => toggle(id)} />
           <bdi>{handle}</bdi>{' '}
@@ -178,57 +202,6 @@ function Accounts({ chosen, choose }: AccountsProps) {
           </span>
         </label>
       ))}
-    </fieldset>
-  )
-}
-
-interface MediaFilesProps {
-  readonly ids: readonly number[]
-  choose(ids: number[]): void
-  refuse(text: string): void
-}
-
-/** Pictures and videos: sent as soon as they are chosen, each with its text for those who don't see it. */
-function MediaFiles({ ids, choose, refuse }: MediaFilesProps) {
-  const [altText, setAltText] = useState('')
-  async function upload(input: HTMLInputElement): Promise<void> {
-    const [file] = input.files ?? []
-    if (file === undefined) return
-    const form = new FormData()
-    form.set('file', file)
-    form.set('alt_text', altText)
-    const sent = await send<Media>('POST', '/media', form)
-    input.value = ''
-    refuse('refusal' in sent ? sent.refusal : '')
-    if ('refusal' in sent) return
-    setAltText('')
-    choose([...ids, sent.made.id])
-  }
-  return (
-    <fieldset>
-      <legend>Images and videos</legend>
-      <ul class="media">
-        {ids.map((id) => (
-          <li key={id}>
-            <img src={`/api/v1/media/${id}/file`} alt={`File ${id}`} width={96} height={96} />
-            <button type="button" onClick={() => choose(ids.filter((one) => one !== id))}>
-              Take off
-            </button>
-          </li>
-        ))}
-      </ul>
-      <label>
-        What the next one shows, in words
-        <input value={altText} onInput={(event) => setAltText(event.currentTarget.value)} />
-      </label>
-      <label>
-        File
-        <input
-          type="file"
-          accept="image/jpeg,image/png,video/mp4,video/quicktime"
-          onChange={(event) => upload(event.currentTarget)}
-        />
-      </label>
     </fieldset>
   )
 }

@@ -4,9 +4,11 @@ import type { ClickHouse } from '../../../clickhouse/client.ts'
 import { insertSeed } from '../../../clickhouse/seed/insert-seed.ts'
 import { eventsByWorkspace } from '../../../clickhouse/seed/plan.ts'
 import type { Postgres } from '../../../postgres/client.ts'
+import { createDemo, findDemo, markDemoFilled, tryHoldDemo } from '../../../postgres/tables/demo-workspaces.ts'
 import { advanceMark, leaseSegments } from '../../../postgres/tables/segment-leases.ts'
-import { createTrackingKey } from '../../../postgres/tables/tracking-keys.ts'
-import { createWorkspace, holdWorkspace, listWorkspacesOf, type PlanKey } from '../../../postgres/tables/workspaces.ts'
+import { requestDeletion } from '../../../postgres/tables/workspace-deletions.ts'
+import { listWorkspacesOf } from '../../../postgres/tables/workspaces.ts'
+import { problem } from '../../../schemas/errors/problems.ts'
 import { segmentLeaseSize } from '../../../schemas/limits/core-limits.ts'
 import { demoDays, demoEvents } from '../../../schemas/limits/seed-limits.ts'
 import { defineOperation } from '../../operations/define.ts'
@@ -33,6 +35,7 @@ interface DemoStores {
 
 /** @param stores of their own: ids of events are leased for good, whatever becomes of the call */
 export function makeFillDemo({ pg, ch }: DemoStores) {
+  let isFilling = false
   return defineOperation({
     name: 'workspace.fill_demo',
     http: { method: 'POST', path: '/v1/workspaces/demo' },
@@ -42,28 +45,29 @@ export function makeFillDemo({ pg, ch }: DemoStores) {
     scope: 'workspace:read',
     input: {},
     output: OwnWorkspace,
+    problems: ['demo_busy'],
     async handle({ actor, workspace, clock, stores }) {
-      // Who presses twice waits, and finds the first one's.
-      await holdWorkspace(stores.pg, workspace.id)
-      const there = (await listWorkspacesOf(pg, actor.id!)).find(({ name }) => name === demoName)
-      const id = there?.id ?? (await makeDemo(pg, actor.name, workspace.plan_key))
-      if (!(await hasEvents(ch, id))) await fill({ pg, ch }, id, clock.now())
-      return { id, name: demoName }
+      // Filling asks for connections beside the transaction's own: one call at a time can't use them up.
+      if (isFilling) throw problem('demo_busy')
+      isFilling = true
+      try {
+        if (!(await tryHoldDemo(stores.pg, actor.id!))) throw problem('demo_busy')
+        const there = await findDemo(pg, actor.id!)
+        if (there?.isFilled) return { id: there.id, name: there.name }
+        const wanted = { name: demoName, timezone: 'UTC', plan: workspace.plan_key, ownerEmail: actor.name }
+        const id = await pg.transaction(async (tx) => {
+          // What a fill that failed left can't be told from what is whole.
+          if (there !== undefined) await requestDeletion(tx, there.id)
+          return createDemo(tx, wanted)
+        })
+        await fill({ pg, ch }, id, clock.now())
+        await markDemoFilled(pg, id)
+        return { id, name: demoName }
+      } finally {
+        isFilling = false
+      }
     },
   })
-}
-
-function makeDemo(pg: DemoStores['pg'], ownerEmail: string, plan: PlanKey): Promise<number> {
-  return pg.transaction(async (tx) => {
-    const { workspaceId } = await createWorkspace(tx, { name: demoName, timezone: 'UTC', plan, ownerEmail })
-    await createTrackingKey(tx, workspaceId)
-    return workspaceId
-  })
-}
-
-async function hasEvents(ch: DemoStores['ch'], workspace: number): Promise<boolean> {
-  const rows = await ch.query('SELECT 1 FROM events WHERE workspace_id = {workspace:UInt32} LIMIT 1', { workspace })
-  return rows.length > 0
 }
 
 async function fill({ pg, ch }: DemoStores, workspaceId: number, until: number): Promise<void> {

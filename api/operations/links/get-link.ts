@@ -22,7 +22,8 @@ export const getLink = defineOperation({
   http: { method: 'GET', path: '/v1/links/{link_id}' },
   tool: 'svc.get_link',
   summary: 'Get a tracked link with its clicks, and the visits, conversions and revenue that it led to.',
-  description: 'All of it counts as far back as the plan lets analytics be read.',
+  description:
+    'All of it counts as far back as the plan lets analytics be read. `visits` and `revenue` are null for a key without the scope `analytics:read`.',
   tag: 'Links',
   effect: 'read',
   scope: 'links:read',

@@ -1,18 +1,21 @@
-/** Results of a link or post: visits from ClickHouse, revenue from the ledger. */
+/** Results of a link or post: visits from ClickHouse, revenue from the ledger; for keys that may read analytics. */
 import { readVisitsOf, type Visits } from '../../../clickhouse/queries/visits-of.ts'
 import { readCurrentBuild } from '../../../postgres/tables/figure-builds.ts'
 import { readRevenueLedTo } from '../../../postgres/tables/revenue-figures.ts'
 import { StoreUnavailable } from '../../../runtime/store-error.ts'
 import type { LinkRevenue } from '../../../schemas/resources/link.ts'
+import type { Scope } from '../../../schemas/scopes.ts'
 import type { CallContext } from '../define.ts'
 
 type Led = { readonly column: 'link_id' | 'post_id'; readonly id: number; readonly readableFrom: number }
 
-/** Null while ClickHouse is away. */
-export async function visitsOf(
-  { workspace, stores: { pg, ch }, log, requestId }: CallContext,
-  led: Led,
-): Promise<Visits | null> {
+const mayRead = ({ scopes }: CallContext) => scopes.includes('analytics:read' satisfies Scope)
+
+/** Null without the scope, and while ClickHouse is away. */
+export async function visitsOf(context: CallContext, led: Led): Promise<Visits | null> {
+  if (!mayRead(context)) return null
+  const { workspace, stores, log, requestId } = context
+  const { pg, ch } = stores
   // Build 0 has no rows.
   const build = (await readCurrentBuild(pg, workspace.id))?.build ?? 0
   return readVisitsOf(ch, { workspaceId: workspace.id, build, ...led }).catch((error) => {
@@ -22,13 +25,13 @@ export async function visitsOf(
   })
 }
 
-export async function revenueOf(
-  { workspace, stores: { pg }, clock }: CallContext,
-  { column, id, readableFrom }: Led,
-): Promise<LinkRevenue> {
+/** Null without the scope. */
+export async function revenueOf(context: CallContext, { column, id, readableFrom }: Led): Promise<LinkRevenue | null> {
+  if (!mayRead(context)) return null
+  const { workspace, stores, clock } = context
   const span = { start: readableFrom, end: clock.now() }
   const { payments, cents, apart } = await readRevenueLedTo(
-    pg,
+    stores.pg,
     { column, id },
     { workspaceId: workspace.id, currency: workspace.currency, ...span },
   )

@@ -13,6 +13,7 @@ export const getPost = defineOperation({
   http: { method: 'GET', path: '/v1/posts/{post_id}' },
   tool: 'svc.get_post',
   summary: 'Get a post with its targets and its performance.',
+  description: 'The members of `performance` are null for a key without the scope `analytics:read`.',
   tag: 'Posts',
   effect: 'read',
   scope: 'posts:read',
@@ -25,8 +26,9 @@ export const getPost = defineOperation({
     if (post === null) throw problem('post_not_found')
     const led = { column: 'post_id', id: path.post_id, readableFrom: readableFrom(workspace, clock.now()) } as const
     const [visits, revenue] = await Promise.all([visitsOf(context, led), revenueOf(context, led)])
-    return { ...serializePost(post), performance: { ...(visits ?? unknown), ...revenue } }
+    return { ...serializePost(post), performance: { ...(visits ?? noVisits), ...(revenue ?? noRevenue) } }
   },
 })
 
-const unknown = { clicks: null, visitors: null, sessions: null, conversions: null }
+const noVisits = { clicks: null, visitors: null, sessions: null, conversions: null }
+const noRevenue = { payments: null, revenue_cents: null, revenue_by_currency: null }

@@ -1,0 +1,75 @@
+/** The owner's demo workspace: made once, filled again where that failed, and never one of the owner's own. */
+import pino from 'pino'
+import { expect, test } from 'vitest'
+import { makeFillDemo } from '../../api/dashboard/operations/workspaces.ts'
+import { createWorkspace, readWorkspace } from '../../postgres/tables/workspaces.ts'
+import { systemClock } from '../../runtime/clock.ts'
+import { makeWorkspace } from '../support/api.ts'
+import { setUpStores } from '../support/stores.ts'
+
+const stores = setUpStores()
+
+async function makeOwner() {
+  const { workspaceId, ownerId } = await makeWorkspace(stores)
+  const [owner] = await stores.pg.query<{ email: string }>('SELECT email FROM owners WHERE id = $1', [ownerId])
+  const workspace = (await readWorkspace(stores.pg, workspaceId))!
+  const fillBy = (operation: ReturnType<typeof makeFillDemo>) =>
+    stores.pg.transaction((tx) =>
+      operation.handle({
+        workspace: { ...workspace, plan_key: workspace.plan_key! },
+        actor: { type: 'user', id: ownerId, name: owner!.email },
+        scopes: [],
+        interface: 'console',
+        stores: { ...stores, pg: tx, share: (_, work) => work() },
+        clock: systemClock,
+        config: { apiHost: '', shortUrlHost: '', allowPrivateTargets: false },
+        log: pino({ level: 'silent' }),
+        requestId: 'test',
+        path: undefined,
+        query: undefined,
+        body: undefined,
+      }),
+    )
+  return { email: owner!.email, fillBy }
+}
+
+const eventsOf = async (workspace: number) =>
+  (await stores.ch.query('SELECT 1 FROM events WHERE workspace_id = {workspace:UInt32}', { workspace })).length
+
+test('a workspace that only has the name is left alone, and two at once make one', async () => {
+  const { email, fillBy } = await makeOwner()
+  const own = await stores.pg.transaction((tx) =>
+    createWorkspace(tx, { name: 'Demo', timezone: 'UTC', plan: 'growth', ownerEmail: email }),
+  )
+  const [first, second] = [makeFillDemo(stores), makeFillDemo(stores)]
+  const tried = await Promise.allSettled([fillBy(first), fillBy(first), fillBy(second)])
+  const made = tried.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+  expect(made).toHaveLength(1)
+  expect(tried.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))).toMatchObject([
+    { code: 'demo_busy' },
+    { code: 'demo_busy' },
+  ])
+  expect(made[0]!.id).not.toBe(own.workspaceId)
+  expect(await eventsOf(own.workspaceId)).toBe(0)
+  const count = await eventsOf(made[0]!.id)
+  expect(count).toBeGreaterThan(1_000)
+  expect(await fillBy(second)).toEqual(made[0])
+  expect(await eventsOf(made[0]!.id)).toBe(count)
+})
+
+test('a fill that failed half way is made anew, and what it left is deleted', async () => {
+  const { email, fillBy } = await makeOwner()
+  const command: typeof stores.ch.command = async (...args) => {
+    await stores.ch.command(...args)
+    throw new Error('away')
+  }
+  await expect(fillBy(makeFillDemo({ pg: stores.pg, ch: { query: stores.ch.query, command } }))).rejects.toThrow('away')
+  const [left] = await stores.pg.query<{ id: number }>(
+    `SELECT w.id FROM workspaces w JOIN owners o ON o.id = w.owner_id WHERE o.email = $1 AND demo = 'filling'`,
+    [email],
+  )
+  const made = await fillBy(makeFillDemo(stores))
+  expect(made.id).not.toBe(left!.id)
+  expect(await eventsOf(made.id)).toBeGreaterThan(1_000)
+  expect(await stores.pg.query('SELECT 1 FROM workspace_deletions WHERE workspace_id = $1', [left!.id])).toHaveLength(1)
+})

@@ -46,7 +46,7 @@ export function mergeInbox({ pg, hashes, log, now, rowsMax = inboxRowsPerMerge }
     const listened = rows.length === 0 ? noListeners : await readListened(tx, mergeEvents)
     for (const [workspaceId, ofWorkspace] of groupBy(rows, (row) => row.workspaceId)) {
       const wanted = listened.get(workspaceId)
-      await mergeRows(tx, workspaceId, ofWorkspace.filter(isIdentified), { hashes, log, now, wanted })
+      await mergeRows(tx, workspaceId, ofWorkspace, { hashes, log, now, wanted })
     }
     await markMerged(
       tx,
@@ -67,7 +67,7 @@ function isIdentified(row: UnmergedRow): row is IdentifiedRow {
 async function mergeRows(
   tx: Queryable,
   workspaceId: number,
-  all: readonly IdentifiedRow[],
+  all: readonly UnmergedRow[],
   {
     hashes,
     log,
@@ -77,9 +77,13 @@ async function mergeRows(
 ): Promise<void> {
   const late = await dropErasedInbox(
     tx,
-    all.map(({ eventId, email }) => ({ eventId, workspaceId, emailHash: hashes.emailHashOf(workspaceId, email) })),
+    all.map(({ eventId, email, anonymousId, at }) => ({
+      ...{ eventId, workspaceId, at },
+      emailHash: email === null ? null : hashes.emailHashOf(workspaceId, email),
+      visitor: anonymousId === '' ? null : hashes.visitorOf(workspaceId, anonymousId),
+    })),
   )
-  const rows = all.filter(({ eventId }) => !late.has(eventId))
+  const rows = all.filter(isIdentified).filter(({ eventId }) => !late.has(eventId))
   if (rows.length === 0) return
   // Always in the same order, so that two transactions never wait for each other's rows.
   const byEmail = [...groupBy(rows, ({ email }) => email)].sort(([a], [b]) => (a < b ? -1 : 1))

@@ -45,9 +45,7 @@ export async function findErasedPerson(
     ...{ workspaceId, contactId: contact.id, email: contact.email, emailHash: key!.emailHash },
     anonymousIds: [...new Set(bindings.map(({ anonymousId }) => anonymousId))].filter((id) => !others.has(id)),
     browsers: times.map(({ anonymousId: _, ...time }) => time),
-    sharedTimes: times.flatMap(({ anonymousId, fromAt, toAt }) =>
-      others.has(anonymousId) ? [{ anonymousId, fromAt, toAt }] : [],
-    ),
+    sharedTimes: times.flatMap(({ visitor: _, ...time }) => (others.has(time.anonymousId) ? [time] : [])),
   }
 }
 

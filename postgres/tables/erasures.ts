@@ -125,8 +125,8 @@ async function forgetPayer(tx: Queryable, person: ErasedPerson): Promise<void> {
 }
 
 /** What webhooks are to be told of conversions of erased people. @param eventIds of one workspace */
-export function forgetConversions(q: Queryable, workspaceId: number, eventIds: readonly number[]): Promise<void> {
-  return forgetOutbox(q, workspaceId, `type = 'conversion.recorded' AND object ->> 'id' = ANY ($2::text[])`, [
+export function forgetConversions(tx: Queryable, workspaceId: number, eventIds: readonly number[]): Promise<void> {
+  return forgetOutbox(tx, workspaceId, `type = 'conversion.recorded' AND object ->> 'id' = ANY ($2::text[])`, [
     eventIds.map(String),
   ])
 }

@@ -273,3 +273,18 @@ test('rows without an e-mail go by browser and time, also those that are stored 
   const people = await askPeople(api, workspace).people()
   expect(people.map(({ email }) => email)).toEqual(['ben@example.com'])
 })
+
+test('a browser’s own id comes before the name of a hash that looks the same, and either can be erased', async () => {
+  const workspace = await prepare([event(null, 1)])
+  const { people, journey } = askPeople(api, workspace)
+  const name = (await people())[0]!.anonymous_id!
+  expect(name).toMatch(/^visitor_[0-9a-f]{16}$/)
+  await track(ingest, workspace, [event(name, 2), event(name, 3)])
+  await settlePeople(stores, ingest)
+  for (const events of [2, 1]) {
+    expect((await journey({ anonymous_id: name })).event_count).toBe(events)
+    expect(JSON.parse((await svc(workspace, '--anonymous-id', name)).out)).toMatchObject({ events })
+    await settlePeople(stores, ingest)
+  }
+  expect(await people()).toEqual([])
+})

@@ -1,11 +1,10 @@
 import { fold } from '../../pipeline/fold/fold.ts'
 import { whileLeased } from '../../pipeline/fold/lease.ts'
 import { eraseNext } from '../../pipeline/people/erase.ts'
-import { mergeInbox } from '../../pipeline/people/merge.ts'
-import type { Queryable } from '../../postgres/client.ts'
-import { findErasedPerson, type NamedPerson } from '../../postgres/tables/erased-person.ts'
-import { type ErasedPerson, erasePerson, readErasure } from '../../postgres/tables/erasures.ts'
-import { type IdentityHashes, makeIdentityHashes } from '../../runtime/crypto/identity-hash.ts'
+import { type NamedPerson, type OrderedErasure, orderErasure } from '../../pipeline/people/order-erasure.ts'
+import type { BoundBrowser } from '../../postgres/tables/erased-person.ts'
+import { readErasure } from '../../postgres/tables/erasures.ts'
+import { makeIdentityHashes } from '../../runtime/crypto/identity-hash.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { emailOf } from '../../schemas/event/identifiers.ts'
@@ -30,14 +29,12 @@ export const erasePeople = defineCommand({
     const secretKey = installation.secretKey()
     if (secretKey === undefined) throw new CommandFailed('SECRET_KEY is needed to find what events have of a person')
     const [pg, ch, hashes] = [installation.postgres(), installation.clickhouse(), makeIdentityHashes(secretKey)]
-    // What was sent until now is the person's as well.
-    while ((await mergeInbox({ pg, hashes, log: makeLog('svc', 'silent'), now: Date.now() })) > 0);
     const id = await pg.transaction(async (tx) => {
-      const person = await findPerson(tx, workspaceId, named, hashes)
-      const order = await erasePerson(tx, person)
+      const options = { ch, hashes, log: makeLog('svc', 'silent'), now: Date.now() }
+      const { erasureId, contactId, browsers } = orderedOf(await orderErasure(tx, workspaceId, named, options))
       // Without the address: the log of changes is never deleted.
-      await auditCommand(tx, workspaceId, 'contact.erase', person.contactId, { browsers: person.browsers.length })
-      return order
+      await auditCommand(tx, workspaceId, 'contact.erase', contactId, { browsers })
+      return erasureId
     })
     for (;;) {
       const erasure = await readErasure(pg, id)
@@ -71,16 +68,10 @@ function nameIn(options: OptionValues): NamedPerson {
 }
 
 /** @throws CommandFailed where nobody is to be erased by that name */
-async function findPerson(
-  tx: Queryable,
-  workspaceId: number,
-  named: NamedPerson,
-  hashes: IdentityHashes,
-): Promise<ErasedPerson> {
-  const found = await findErasedPerson(tx, workspaceId, named, hashes)
-  if (found === undefined) throw new CommandFailed('there is no such contact in the workspace')
-  if ('boundTo' in found) {
-    throw new CommandFailed(`the browser is that of contact ${found.boundTo}: erase it by --contact`)
+function orderedOf(order: OrderedErasure | BoundBrowser | undefined): OrderedErasure {
+  if (order === undefined) throw new CommandFailed('there is no such contact in the workspace')
+  if ('boundTo' in order) {
+    throw new CommandFailed(`the browser is that of contact ${order.boundTo}: erase it by --contact`)
   }
-  return found
+  return order
 }

@@ -10,7 +10,7 @@
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { moment } from '../../clickhouse/rollups/event-sql.ts'
-import type { Queryable } from '../../postgres/client.ts'
+import type { Postgres } from '../../postgres/client.ts'
 import {
   type ErasedPlace,
   type Erasure,
@@ -126,18 +126,15 @@ function eventsOf({ workspaceId, emailHash, browsers, requestedAt }: Erasure) {
 }
 
 /** Conversions that webhooks are told of: the events say which. */
-async function forgetTold(pg: Queryable, ch: Pick<ClickHouse, 'query'>, erasure: Erasure): Promise<void> {
+async function forgetTold(pg: Postgres, ch: Pick<ClickHouse, 'query'>, erasure: Erasure): Promise<void> {
   const { sql, params } = eventsOf(erasure)
   const rows = await ch.query<{ id: number }>(`SELECT id FROM events WHERE ${sql} AND kind = 'conversion'`, params, {
     isLong: true,
     deadlineMs: mutationDeadlineMs,
   })
   for (const some of inPortions(rows, conversionsPerLookUp)) {
-    await forgetConversions(
-      pg,
-      erasure.workspaceId,
-      some.map(({ id }) => id),
-    )
+    const ids = some.map(({ id }) => id)
+    await pg.transaction((tx) => forgetConversions(tx, erasure.workspaceId, ids))
   }
 }
 

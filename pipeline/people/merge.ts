@@ -4,7 +4,7 @@
  * the batch runs again; a row that is applied twice changes nothing. One process merges at a time.
  */
 import type { Postgres, Queryable } from '../../postgres/client.ts'
-import { tryNamedLock } from '../../postgres/named-lock.ts'
+import { takeNamedLock, tryNamedLock } from '../../postgres/named-lock.ts'
 import {
   insertFacts,
   readBindingsOfBrowsers,
@@ -38,22 +38,34 @@ export interface MergeOptions {
   readonly rowsMax?: number
 }
 
+const lockName = 'merging people'
+
 /** @returns how many rows were applied; 0: none waits, or another process merges */
-export function mergeInbox({ pg, hashes, log, now, rowsMax = inboxRowsPerMerge }: MergeOptions): Promise<number> {
-  return pg.transaction(async (tx) => {
-    if (!(await tryNamedLock(tx, 'merging people'))) return 0
-    const rows = await takeUnmerged(tx, rowsMax)
-    const listened = rows.length === 0 ? noListeners : await readListened(tx, mergeEvents)
-    for (const [workspaceId, ofWorkspace] of groupBy(rows, (row) => row.workspaceId)) {
-      const wanted = listened.get(workspaceId)
-      await mergeRows(tx, workspaceId, ofWorkspace.filter(isIdentified), { hashes, log, now, wanted })
-    }
-    await markMerged(
-      tx,
-      rows.map(({ eventId }) => eventId),
-    )
-    return rows.length
-  })
+export function mergeInbox({ pg, ...options }: MergeOptions): Promise<number> {
+  return pg.transaction(async (tx) => ((await tryNamedLock(tx, lockName)) ? mergeNext(tx, options) : 0))
+}
+
+/** Waits until nobody merges, and keeps others from it until the end of the transaction. */
+export function holdMerging(tx: Queryable): Promise<void> {
+  return takeNamedLock(tx, lockName)
+}
+
+/** Applies the next rows, for whoever holds the lock. @returns how many; 0: none waits */
+export async function mergeNext(
+  tx: Queryable,
+  { hashes, log, now, rowsMax = inboxRowsPerMerge }: Omit<MergeOptions, 'pg'>,
+): Promise<number> {
+  const rows = await takeUnmerged(tx, rowsMax)
+  const listened = rows.length === 0 ? noListeners : await readListened(tx, mergeEvents)
+  for (const [workspaceId, ofWorkspace] of groupBy(rows, (row) => row.workspaceId)) {
+    const wanted = listened.get(workspaceId)
+    await mergeRows(tx, workspaceId, ofWorkspace, { hashes, log, now, wanted })
+  }
+  await markMerged(
+    tx,
+    rows.map(({ eventId }) => eventId),
+  )
+  return rows.length
 }
 
 const noListeners: ReadonlyMap<number, ReadonlySet<WebhookEventType>> = new Map()
@@ -67,7 +79,7 @@ function isIdentified(row: UnmergedRow): row is IdentifiedRow {
 async function mergeRows(
   tx: Queryable,
   workspaceId: number,
-  all: readonly IdentifiedRow[],
+  all: readonly UnmergedRow[],
   {
     hashes,
     log,
@@ -77,9 +89,13 @@ async function mergeRows(
 ): Promise<void> {
   const late = await dropErasedInbox(
     tx,
-    all.map(({ eventId, email }) => ({ eventId, workspaceId, emailHash: hashes.emailHashOf(workspaceId, email) })),
+    all.map(({ eventId, email, anonymousId, at }) => ({
+      ...{ eventId, workspaceId, at },
+      emailHash: email === null ? null : hashes.emailHashOf(workspaceId, email),
+      visitor: anonymousId === '' ? null : hashes.visitorOf(workspaceId, anonymousId),
+    })),
   )
-  const rows = all.filter(({ eventId }) => !late.has(eventId))
+  const rows = all.filter(isIdentified).filter(({ eventId }) => !late.has(eventId))
   if (rows.length === 0) return
   // Always in the same order, so that two transactions never wait for each other's rows.
   const byEmail = [...groupBy(rows, ({ email }) => email)].sort(([a], [b]) => (a < b ? -1 : 1))

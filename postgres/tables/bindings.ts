@@ -92,11 +92,12 @@ export interface VisitorKey {
   readonly visitor: string
 }
 
-/** Bindings of those of the visitors that have some. */
+/** Bindings of those of the visitors that have some, in order of time within each. */
 export function readBindingsOfVisitors(q: Queryable, visitors: readonly VisitorKey[]): Promise<StoredBinding[]> {
   return q.query<StoredBinding>(
     `SELECT ${bindingColumns} FROM bindings
-     WHERE (workspace_id, visitor) IN (SELECT * FROM unnest($1::int[], $2::numeric[]))`,
+     WHERE (workspace_id, visitor) IN (SELECT * FROM unnest($1::int[], $2::numeric[]))
+     ORDER BY workspace_id, visitor, from_at, from_id`,
     [visitors.map(({ workspaceId }) => workspaceId), visitors.map(({ visitor }) => visitor)],
   )
 }

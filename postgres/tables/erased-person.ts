@@ -1,11 +1,13 @@
 /** Finds the person to erase: a contact with the times of its browsers, or a browser without a contact. */
-import type { IdentityHashes } from '../../runtime/crypto/identity-hash.ts'
 import type { Queryable } from '../client.ts'
-import { readBindingsOfBrowsers, readBindingsOfContacts, type StoredBinding } from './bindings.ts'
+import { readBindingsOfContacts, readBindingsOfVisitors, type StoredBinding } from './bindings.ts'
 import { findContact, readContactKeys } from './contacts.ts'
 import type { ErasedBrowser, ErasedPerson } from './erasures.ts'
 
-export type NamedPerson = { readonly email: string } | { readonly id: number } | { readonly anonymousId: string }
+export type SoughtPerson =
+  | { readonly email: string }
+  | { readonly id: number }
+  | { readonly anonymousId: string; readonly visitor: string }
 
 /** The browser is a contact's, which is to be named instead. */
 export interface BoundBrowser {
@@ -16,14 +18,12 @@ export interface BoundBrowser {
 export async function findErasedPerson(
   tx: Queryable,
   workspaceId: number,
-  named: NamedPerson,
-  hashes: IdentityHashes,
+  sought: SoughtPerson,
 ): Promise<ErasedPerson | BoundBrowser | undefined> {
-  if ('anonymousId' in named) {
-    const { anonymousId } = named
-    const bound = await readBindingsOfBrowsers(tx, workspaceId, [anonymousId])
+  if ('visitor' in sought) {
+    const { anonymousId, visitor } = sought
+    const bound = await readBindingsOfVisitors(tx, [{ workspaceId, visitor }])
     if (bound.length > 0) return { boundTo: bound.at(-1)!.contactId }
-    const visitor = hashes.visitorOf(workspaceId, anonymousId)
     const browsers = [{ visitor, fromAt: 0, fromId: 0, toAt: null, toId: null }]
     return {
       workspaceId,
@@ -35,7 +35,7 @@ export async function findErasedPerson(
       sharedTimes: [],
     }
   }
-  const contact = await findContact(tx, workspaceId, named)
+  const contact = await findContact(tx, workspaceId, sought)
   if (contact === undefined) return undefined
   const bindings = await readBindingsOfContacts(tx, [contact.id])
   const [key] = await readContactKeys(tx, [contact.id])
@@ -45,9 +45,7 @@ export async function findErasedPerson(
     ...{ workspaceId, contactId: contact.id, email: contact.email, emailHash: key!.emailHash },
     anonymousIds: [...new Set(bindings.map(({ anonymousId }) => anonymousId))].filter((id) => !others.has(id)),
     browsers: times.map(({ anonymousId: _, ...time }) => time),
-    sharedTimes: times.flatMap(({ anonymousId, fromAt, toAt }) =>
-      others.has(anonymousId) ? [{ anonymousId, fromAt, toAt }] : [],
-    ),
+    sharedTimes: times.flatMap(({ visitor: _, ...time }) => (others.has(time.anonymousId) ? [time] : [])),
   }
 }
 

@@ -4,14 +4,18 @@ import type { Queryable } from '../client.ts'
 import { milliseconds } from '../clock.ts'
 import { forgetOutbox } from './outbox.ts'
 
-/** A browser's events from a moment and id on, up to another; null: to the end. */
-export interface ErasedBrowser {
-  /** Decimal text. */
-  readonly visitor: string
+/** From a moment and id on, up to another; null: to the end. */
+export interface ErasedTime {
   readonly fromAt: number
   readonly fromId: number
   readonly toAt: number | null
   readonly toId: number | null
+}
+
+/** A browser's events of a time. */
+export interface ErasedBrowser extends ErasedTime {
+  /** Decimal text. */
+  readonly visitor: string
 }
 
 export interface Erasure {
@@ -41,20 +45,23 @@ export interface ErasedPerson {
   /** Those that only this person used. */
   readonly anonymousIds: readonly string[]
   readonly browsers: readonly ErasedBrowser[]
-  /** When the person used browsers that others used as well; the end isn't part of it, null: it goes on. */
-  readonly sharedTimes: readonly {
-    readonly anonymousId: string
-    readonly fromAt: number
-    readonly toAt: number | null
-  }[]
+  /** When the person used browsers that others used as well. */
+  readonly sharedTimes: readonly (ErasedTime & { readonly anonymousId: string })[]
 }
+
+/** The columns of an erased time in JSON. */
+const timeColumns = '"fromAt" bigint, "fromId" bigint, "toAt" bigint, "toId" bigint'
+
+/** SQL condition of `time`: it has the event of this moment and id (SQL). */
+const isWithin = (at: string, id: string) =>
+  `(${at}, ${id}) >= ("fromAt", "fromId") AND ("toAt" IS NULL OR (${at}, ${id}) < ("toAt", "toId"))`
 
 /**
  * Deletes what Postgres has of a person: the contact with facts and bindings, inbox rows, sightings, who paid, and what
  * webhooks are to be told. Orders the rest. @returns the order's id
  */
 export async function erasePerson(tx: Queryable, person: ErasedPerson): Promise<number> {
-  const { workspaceId, contactId, email, emailHash, anonymousIds, browsers } = person
+  const { workspaceId, contactId, email, emailHash, anonymousIds, browsers, sharedTimes } = person
   // First, while it is known who had which user id.
   await forgetPayer(tx, person)
   if (contactId !== null) {
@@ -64,10 +71,12 @@ export async function erasePerson(tx: Queryable, person: ErasedPerson): Promise<
     const hash = createHash('sha256').update(`${workspaceId}:${email}`).digest().subarray(0, 16)
     await tx.query('DELETE FROM contact_sightings WHERE workspace_id = $1 AND email_hash = $2', [workspaceId, hash])
   }
-  await tx.query(`DELETE FROM inbox WHERE workspace_id = $1 AND anonymous_id = ANY ($2::text[]) AND email IS NULL`, [
-    workspaceId,
-    anonymousIds,
-  ])
+  await tx.query(
+    `DELETE FROM inbox WHERE workspace_id = $1 AND email IS NULL AND (anonymous_id = ANY ($2::text[]) OR EXISTS (
+       SELECT FROM jsonb_to_recordset($3::jsonb) AS time ("anonymousId" text, ${timeColumns})
+       WHERE "anonymousId" = anonymous_id AND ${isWithin(milliseconds('occurred_at'), 'event_id')}))`,
+    [workspaceId, anonymousIds, JSON.stringify(sharedTimes)],
+  )
   const [order] = await tx.query<{ id: number }>(
     'INSERT INTO erasures (workspace_id, email_hash, browsers) VALUES ($1, $2, $3) RETURNING id',
     [workspaceId, emailHash, JSON.stringify(browsers)],
@@ -116,8 +125,8 @@ async function forgetPayer(tx: Queryable, person: ErasedPerson): Promise<void> {
 }
 
 /** What webhooks are to be told of conversions of erased people. @param eventIds of one workspace */
-export function forgetConversions(q: Queryable, workspaceId: number, eventIds: readonly number[]): Promise<void> {
-  return forgetOutbox(q, workspaceId, `type = 'conversion.recorded' AND object ->> 'id' = ANY ($2::text[])`, [
+export function forgetConversions(tx: Queryable, workspaceId: number, eventIds: readonly number[]): Promise<void> {
+  return forgetOutbox(tx, workspaceId, `type = 'conversion.recorded' AND object ->> 'id' = ANY ($2::text[])`, [
     eventIds.map(String),
   ])
 }
@@ -157,20 +166,37 @@ export async function readErasure(q: Queryable, id: number): Promise<{ events: n
   return row
 }
 
-/** Removes rows of the inbox that were sent before their person was erased, and came in after. */
-export async function dropErasedInbox(
-  tx: Queryable,
-  rows: readonly { readonly eventId: number; readonly workspaceId: number; readonly emailHash: string }[],
-): Promise<Set<number>> {
+/** A row that came to the inbox, as erasures know it. */
+export interface LateRow {
+  readonly eventId: number
+  readonly workspaceId: number
+  /** Milliseconds since 1970. */
+  readonly at: number
+  readonly emailHash: string | null
+  /** Null: without a browser. */
+  readonly visitor: string | null
+}
+
+/**
+ * Removes rows of the inbox that were sent before their person was erased, and came in after. A row without an e-mail is
+ * the person's by browser and time. One with another e-mail is, where the browser alone was erased.
+ */
+export async function dropErasedInbox(tx: Queryable, rows: readonly LateRow[]): Promise<Set<number>> {
   const dropped = await tx.query<{ event_id: number }>(
-    `DELETE FROM inbox USING erasures, unnest($1::bigint[], $2::int[], $3::numeric[]) AS late (id, workspace, hash)
-     WHERE inbox.event_id = late.id AND erasures.workspace_id = late.workspace AND erasures.email_hash = late.hash
+    `DELETE FROM inbox USING erasures, unnest($1::bigint[], $2::int[], $3::bigint[], $4::numeric[], $5::text[])
+       AS late (id, workspace, at, hash, row_visitor)
+     WHERE inbox.event_id = late.id AND erasures.workspace_id = late.workspace
        AND inbox.received_at <= erasures.requested_at
+       AND (erasures.email_hash = late.hash OR ((late.hash IS NULL OR erasures.email_hash IS NULL) AND EXISTS (
+         SELECT FROM jsonb_to_recordset(erasures.browsers) AS time (visitor text, ${timeColumns})
+         WHERE visitor = late.row_visitor AND ${isWithin('late.at', 'late.id')})))
      RETURNING event_id`,
     [
       rows.map(({ eventId }) => eventId),
       rows.map(({ workspaceId }) => workspaceId),
+      rows.map(({ at }) => at),
       rows.map(({ emailHash }) => emailHash),
+      rows.map(({ visitor }) => visitor),
     ],
   )
   return new Set(dropped.map(({ event_id }) => event_id))

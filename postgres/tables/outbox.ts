@@ -68,10 +68,17 @@ export async function forgetOutbox(
   which: string,
   params: readonly unknown[],
 ): Promise<void> {
-  await tx.query(
-    `WITH gone AS (DELETE FROM outbox WHERE workspace_id = $1 AND ${which} RETURNING event_id)
-     UPDATE webhook_deliveries SET response_body = NULL
-     WHERE workspace_id = $1 AND response_body IS NOT NULL AND event_id IN (SELECT event_id FROM gone)`,
+  // In one order, as attempts lock them that are being recorded (webhook-turns.ts): nobody waits in a circle.
+  const gone = await tx.query<{ event_id: string }>(
+    `WITH chosen AS (SELECT id FROM outbox WHERE workspace_id = $1 AND ${which} ORDER BY id FOR UPDATE)
+     DELETE FROM outbox USING chosen WHERE outbox.id = chosen.id RETURNING event_id`,
     [workspaceId, ...params],
+  )
+  if (gone.length === 0) return
+  // A statement of its own: it sees answers that were recorded while the other one waited.
+  await tx.query(
+    `UPDATE webhook_deliveries SET response_body = NULL
+     WHERE workspace_id = $1 AND response_body IS NOT NULL AND event_id = ANY ($2::text[])`,
+    [workspaceId, gone.map(({ event_id }) => event_id)],
   )
 }

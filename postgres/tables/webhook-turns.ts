@@ -159,12 +159,21 @@ export async function recordAttempts(
   })
 }
 
-/** Skips deliveries that are no longer pending: another process had the turn and settled them. */
+/**
+ * Skips deliveries that are no longer pending: another process had the turn and settled them. What a receiver answered to an
+ * event that was erased meanwhile isn't kept; the lock holds off an erasure that begins just now.
+ */
 async function recordResults(tx: Queryable, results: readonly AttemptResult[]): Promise<void> {
   const of = (read: (result: AttemptResult) => unknown) => results.map(read)
   await tx.query(
-    `UPDATE webhook_deliveries AS delivery SET status = result.status, attempt_count = attempt_count + 1,
-       retry_step = retry_step + 1, response_status = result.response_status, response_body = result.response_body,
+    `WITH kept AS MATERIALIZED (
+       SELECT event_id FROM outbox
+       WHERE event_id IN (SELECT event_id FROM webhook_deliveries WHERE id = ANY ($1::bigint[]))
+       ORDER BY outbox.id FOR KEY SHARE
+     )
+     UPDATE webhook_deliveries AS delivery SET status = result.status, attempt_count = attempt_count + 1,
+       retry_step = retry_step + 1, response_status = result.response_status,
+       response_body = CASE WHEN delivery.event_id IN (SELECT event_id FROM kept) THEN result.response_body END,
        error = result.error, duration_ms = result.duration_ms,
        next_attempt_at = now() + ${milliseconds('result.wait_ms')},
        delivered_at = CASE WHEN result.status = 'delivered' THEN now() END

@@ -27,7 +27,7 @@ test('people are found and their journeys shown; a link is made, refused, copied
   await page.fill('input[type="search"]', 'ada@')
   await page.waitForSelector('section[aria-label="People"] >> text=Bob', { state: 'detached' })
   await page.click('section[aria-label="People"] >> text=<b>Ada</b>')
-  await page.waitForURL('**/dashboard/people?person=contact_*')
+  await page.waitForURL('**/dashboard/people?contact=*')
   expect(await page.textContent('section[aria-label="Person"]')).toContain('ada@example.com')
   await page.goBack()
   await page.waitForSelector('section[aria-label="People"] >> text=Bob')

@@ -132,7 +132,7 @@ test('a journey has what was measured of a page beside its view, and all events 
   const page = await signIn(context)
   await page.waitForSelector(`${list('Recent events')} >> text=button_click`)
   expect(await page.textContent(list('Recent events'))).not.toContain('page_leave')
-  await page.goto(`${api.url}/dashboard/people?person=b-1`)
+  await page.goto(`${api.url}/dashboard/people?browser=b-1`)
   await page.waitForSelector(`${list('Journey')} li:has-text("1m 3s in sight · 80 % seen · LCP 1,234 ms")`)
   await page.waitForSelector(`${list('Journey')} li:has-text("button_click <i>Buy</i>")`)
   expect(await page.$$('.timeline li')).toHaveLength(2)

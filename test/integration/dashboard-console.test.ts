@@ -54,6 +54,30 @@ test('a person is erased from the dashboard, audited as the owner, and their eve
   expect((await api.ask('/v1/people/erase', byKey)).status).toBe(404)
 })
 
+test('what was sent of a person and is not merged yet is erased with the person', async () => {
+  const [contact] = await stores.pg.query<{ id: number }>(
+    `INSERT INTO contacts (workspace_id, email, email_hash, first_identified_at, last_identified_at, first_seen_at, last_seen_at)
+     VALUES ($1, 'eve@example.com', $2, 1, 1, 1, 1) RETURNING id`,
+    [mine.workspaceId, stores.hashes.emailHashOf(mine.workspaceId, 'eve@example.com')],
+  )
+  await stores.pg.query(
+    `INSERT INTO inbox (event_id, workspace_id, event_type, event_name, email, anonymous_id, full_name, properties,
+       source, medium, campaign, content, occurred_at, received_at)
+     VALUES (77, $1, 'identify', 'identify', 'eve@example.com', 'b-77', '', '{}', '', '', '', '', now(), now())`,
+    [mine.workspaceId],
+  )
+  const cookie = await signIn()
+  // It is Eve's, though nobody knows yet.
+  expect((await post(cookie, '/api/v1/people/erase', { anonymous_id: 'b-77' })).status).toBe(404)
+  const erased = await post(cookie, '/api/v1/people/erase', { contact_id: contact!.id })
+  const { erasure_id } = (await erased.json()) as { erasure_id: number }
+  const visitor = stores.hashes.visitorOf(mine.workspaceId, 'b-77')
+  expect(await stores.pg.query('SELECT browsers FROM erasures WHERE id = $1', [erasure_id])).toEqual([
+    { browsers: [expect.objectContaining({ visitor })] },
+  ])
+  expect(await stores.pg.query('SELECT 1 FROM inbox WHERE event_id = 77')).toEqual([])
+})
+
 test('a demo is filled once, and the session goes there and back, and to no workspace of others', async () => {
   const others = await makeWorkspace(stores)
   const cookie = await signIn()

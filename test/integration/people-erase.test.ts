@@ -4,13 +4,14 @@ import { whileLeased } from '../../pipeline/fold/lease.ts'
 import { eraseNext } from '../../pipeline/people/erase.ts'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
 import { nextErasure } from '../../postgres/tables/erasures.ts'
+import { insertInbox } from '../../postgres/tables/inbox.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
 import { runSvc } from '../support/command-line.ts'
 import { exactFigures, judgeFigures } from '../support/figures.ts'
 import { foldAll, workOn } from '../support/fold.ts'
 import { setUpIngest } from '../support/ingest.ts'
-import { askPeople, type SentEvent, settlePeople, track } from '../support/people.ts'
+import { askPeople, keepPeople, type SentEvent, settlePeople, track } from '../support/people.ts'
 import { isLong } from '../support/short-form.ts'
 import type { TestStores } from '../support/stores.ts'
 
@@ -216,4 +217,74 @@ test('an anonymous browser is erased by its id, one of a contact only with the c
   expect(people.map(({ email, anonymous_id }) => email ?? anonymous_id)).toEqual(['ben@example.com', 'ann@example.com'])
   expect((await svc(workspace, '--email', 'nobody@example.com')).code).toBe(1)
   expect((await svc(workspace)).code).toBe(2)
+})
+
+/** Of the inbox: who or which browser, and hours from the begin. */
+async function inboxOf({ workspaceId }: TestWorkspace): Promise<string[]> {
+  const rows = await stores.pg.query<{ who: string; hours: number }>(
+    `SELECT coalesce(email, anonymous_id) AS who, (extract(epoch FROM occurred_at) - $2) / 3600 AS hours FROM inbox
+     WHERE workspace_id = $1 ORDER BY occurred_at`,
+    [workspaceId, begin / 1_000],
+  )
+  return rows.map(({ who, hours }) => `${who} at ${Number(hours)}`)
+}
+
+let shipments = 0
+
+/** A row that ingest took so many milliseconds from now, and ships now. */
+async function shipLate(
+  workspace: TestWorkspace,
+  browser: string,
+  hours: number,
+  email: string | null,
+  fromNow: number,
+) {
+  shipments += 1
+  const row = {
+    ...{ event_id: 2 ** 40 + shipments, workspace_id: workspace.workspaceId, email, anonymous_id: browser },
+    ...{ event_type: email === null ? 'conversion' : 'identify', event_name: 'late', full_name: '', properties: {} },
+    ...{ source: '', medium: '', campaign: '', content: '' },
+    ...{ occurred_at: begin + hours * 3_600_000, received_at: Date.now() + fromNow },
+  }
+  await stores.pg.transaction((tx) => insertInbox(tx, 2 ** 40 + shipments, [row]))
+}
+
+test('rows without an e-mail go by browser and time, also those that are stored after the erasure', async () => {
+  const conversion = { event_type: 'conversion' }
+  const workspace = await prepare([
+    identify('both', 1, 'ann@example.com'),
+    event('both', 2, conversion),
+    identify('both', 3, 'ben@example.com'),
+    event('both', 4, conversion),
+    event('alone', 5, conversion),
+  ])
+  expect((await svc(workspace, '--email', 'ann@example.com')).code).toBe(0)
+  const bens = ['ben@example.com at 3', 'both at 4']
+  expect(await inboxOf(workspace)).toEqual([...bens, 'alone at 5'])
+  expect((await svc(workspace, '--anonymous-id', 'alone')).code).toBe(0)
+  await shipLate(workspace, 'both', 2.5, null, -60_000)
+  await shipLate(workspace, 'alone', 5, null, -60_000)
+  await shipLate(workspace, 'alone', 6, 'eve@example.com', -60_000)
+  // Of Ben, and of what came after the erasure.
+  await shipLate(workspace, 'both', 7, null, -60_000)
+  await shipLate(workspace, 'alone', 8, null, 60_000)
+  await keepPeople(stores)
+  expect(await inboxOf(workspace)).toEqual([...bens, 'both at 7', 'alone at 8'])
+  const people = await askPeople(api, workspace).people()
+  expect(people.map(({ email }) => email)).toEqual(['ben@example.com'])
+})
+
+test('a browser’s own id comes before the name of a hash that looks the same, and either can be erased', async () => {
+  const workspace = await prepare([event(null, 1)])
+  const { people, journey } = askPeople(api, workspace)
+  const name = (await people())[0]!.anonymous_id!
+  expect(name).toMatch(/^visitor_[0-9a-f]{16}$/)
+  await track(ingest, workspace, [event(name, 2), event(name, 3)])
+  await settlePeople(stores, ingest)
+  for (const events of [2, 1]) {
+    expect((await journey({ anonymous_id: name })).event_count).toBe(events)
+    expect(JSON.parse((await svc(workspace, '--anonymous-id', name)).out)).toMatchObject({ events })
+    await settlePeople(stores, ingest)
+  }
+  expect(await people()).toEqual([])
 })

@@ -1,6 +1,7 @@
 /** From a change to the receiver: what is sent, how it is signed, when it is tried again, and what is recorded. */
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { forgetOutbox } from '../../postgres/tables/outbox.ts'
 import { webhookJitter, webhookRetryDelaysMs } from '../../schemas/limits/webhook-limits.ts'
 import { makeWorkspace } from '../support/api.ts'
 import { asking } from '../support/publishing.ts'
@@ -249,7 +250,7 @@ describe('by hand', () => {
     const { status, body } = await ask('POST', `/v1/webhooks/deliveries/webhook_delivery_${first.id}/redeliver`)
     expect([status, body]).toMatchObject([
       200,
-      { id: first.id, status: 'pending', attempt_count: 1, delivered_at: null },
+      { id: first.id, status: 'pending', attempt_count: 1, delivered_at: null, response_body: null },
     ])
     await untilDelivery((delivery) => delivery.status === 'delivered' && delivery.attempt_count === 2)
     const [one, other] = receiver.received
@@ -294,5 +295,18 @@ test('an event that was erased before it could be sent ends its delivery', async
   await hurry(id)
   expect(await untilDelivery(({ status }) => status === 'failed')).toMatchObject({
     error: 'The event is no longer kept',
+  })
+})
+
+test('what a receiver answers to an event that is erased meanwhile is not kept', async () => {
+  await register(receiver.url)
+  receiver.behaviour = async ({ headers }, response) => {
+    const eventId = headers['webhook-id']
+    await forgetOutbox(stores.pg, mine.workspaceId, 'event_id = $2', [eventId])
+    response.writeHead(200).end('hello ann@example.com')
+  }
+  await makeLink()
+  expect(await untilDelivery(({ status }) => status === 'delivered')).toMatchObject({
+    ...{ attempt_count: 1, response_status: 200, response_body: null },
   })
 })

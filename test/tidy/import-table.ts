@@ -26,6 +26,11 @@ export const rooms: readonly Room[] = [
   { at: 'ingest/main.ts', may: ['runtime/', 'schemas/', 'ingest/', 'clickhouse/', 'postgres/'] },
   { at: 'ingest/', may: ['runtime/', 'schemas/'] },
   { at: 'pipeline/', may: ['runtime/', 'schemas/', 'clickhouse/', 'postgres/'] },
+  // One function for the command and the dashboard.
+  {
+    at: 'api/dashboard/operations/erase-person.ts',
+    may: ['runtime/', 'schemas/', 'api/', 'pipeline/people/order-erasure.ts'],
+  },
   { at: 'api/main.ts', may: ['runtime/', 'schemas/', 'api/', 'clickhouse/', 'postgres/'] },
   {
     at: 'api/',

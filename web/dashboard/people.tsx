@@ -20,12 +20,11 @@ interface PeopleProps {
 }
 
 export function PeoplePage({ search, workspace, navigate }: PeopleProps) {
-  const person = new URLSearchParams(search).get('person')
-  return person === null ? (
-    <People workspace={workspace} navigate={navigate} />
-  ) : (
-    <OneJourney person={person} workspace={workspace} navigate={navigate} />
-  )
+  const address = new URLSearchParams(search)
+  const [contact, browser] = [address.get('contact'), address.get('browser')]
+  if (contact === null && browser === null) return <People workspace={workspace} navigate={navigate} />
+  const asked: Record<string, string> = contact === null ? { anonymous_id: browser! } : { contact_id: contact }
+  return <OneJourney asked={asked} workspace={workspace} navigate={navigate} />
 }
 
 /** Ids are long, and their begin tells them apart on a page. */
@@ -78,7 +77,7 @@ function People({ workspace: { timezone, currency }, navigate }: Omit<PeopleProp
               <tbody>
                 {answer.map((person) => (
                   <PersonRow
-                    key={idOf(person)}
+                    key={addressOf(person)}
                     {...{ person, timezone, currency }}
                     open={() => navigate(addressOf(person))}
                   />
@@ -126,22 +125,21 @@ function PersonRow({ person, timezone, currency, open }: PersonRowProps) {
   )
 }
 
-function idOf({ object_id, anonymous_id }: Person): string {
-  return object_id ?? anonymous_id ?? ''
-}
-
-function addressOf(person: Person): string {
-  return `/dashboard/people?${new URLSearchParams({ person: idOf(person) })}`
+/** Says which of the two it is: a site may name a browser as contacts are named. */
+function addressOf({ contact_id, anonymous_id }: Person): string {
+  const who: Record<string, string> =
+    contact_id === null ? { browser: anonymous_id ?? '' } : { contact: String(contact_id) }
+  return `/dashboard/people?${new URLSearchParams(who)}`
 }
 
 interface JourneyProps extends Omit<PeopleProps, 'search'> {
-  readonly person: string
+  /** The parameter of the journey that names the person. */
+  readonly asked: Readonly<Record<string, string>>
 }
 
-function OneJourney({ person, workspace: { timezone, currency }, navigate }: JourneyProps) {
+function OneJourney({ asked, workspace: { timezone, currency }, navigate }: JourneyProps) {
   const [isErasing, setErasing] = useState(false)
-  const asked = person.startsWith('contact_') ? 'contact_id' : 'anonymous_id'
-  const { answer, failure } = useAnswer<Journey>(`/people/journey?${new URLSearchParams({ [asked]: person })}`)
+  const { answer, failure } = useAnswer<Journey>(`/people/journey?${new URLSearchParams(asked)}`)
   if (answer === undefined) return <main class="skeleton">{failure && <Failure {...failure} />}</main>
   const { person: known, first_touch, last_touch, events, revenue } = answer
   return (

@@ -1,13 +1,11 @@
 /** Erases a person as `svc people erase` does: what Postgres has goes at once, events with the pipeline's next rounds. */
 import { z } from 'zod'
-import { findErasedPerson } from '../../../postgres/tables/erased-person.ts'
-import { erasePerson } from '../../../postgres/tables/erasures.ts'
+import { orderErasure } from '../../../pipeline/people/order-erasure.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { idInBody } from '../../../schemas/lax.ts'
 import { identifierLengthMax } from '../../../schemas/limits/core-limits.ts'
 import { defineOperation } from '../../operations/define.ts'
-import { visitorOfName } from '../../operations/people/serialize.ts'
 
 const PersonToErase = z.object({
   contact_id: idInBody('contact').optional(),
@@ -27,20 +25,14 @@ export const eraseThisPerson = defineOperation({
   input: { body: PersonToErase },
   output: Erasure,
   problems: ['person_not_found'],
-  async handle({ body, workspace, stores: { pg, hashes } }) {
+  async handle({ body, workspace, stores: { pg, ch, hashes }, log, clock }) {
     const { contact_id: id, anonymous_id: anonymousId } = body
     if ((id === undefined) === (anonymousId === undefined)) {
       throw invalid([valueError(['body'], null, 'Exactly one of contact_id and anonymous_id is needed')])
     }
     const named = id === undefined ? { anonymousId: anonymousId! } : { id }
-    const found = await findErasedPerson(pg, workspace.id, named, hashes)
-    if (found === undefined || 'boundTo' in found) throw problem('person_not_found')
-    // A visitor without an id of its own is shown by the name of its hash.
-    const visitor = anonymousId === undefined ? undefined : visitorOfName(anonymousId)
-    const person =
-      visitor === undefined
-        ? found
-        : { ...found, browsers: [{ visitor, fromAt: 0, fromId: 0, toAt: null, toId: null }] }
-    return { id: person.contactId, erasure_id: await erasePerson(pg, person) }
+    const order = await orderErasure(pg, workspace.id, named, { ch, hashes, log, now: clock.now() })
+    if (order === undefined || 'boundTo' in order) throw problem('person_not_found')
+    return { id: order.contactId, erasure_id: order.erasureId }
   },
 })

@@ -3,6 +3,7 @@
  * ClickHouse, those left out that are bound to a contact. Of one moment contacts come before visitors.
  */
 import { z } from 'zod'
+import { findVisitor } from '../../../clickhouse/queries/people/visitor-names.ts'
 import {
   isOriginOfVisitors,
   readNewestVisitors,
@@ -23,7 +24,7 @@ import {
 import { Person } from '../../../schemas/resources/person.ts'
 import { localDayAt } from '../../../schemas/time/time-zone.ts'
 import { type Context, defineOperation, type Stores } from '../define.ts'
-import { serializeVisitor, visitorOfName } from './serialize.ts'
+import { serializeVisitor } from './serialize.ts'
 import { type ReadableVisitors, readableVisitors } from './visitor-rows.ts'
 
 const PeopleQuery = z.object({
@@ -115,10 +116,8 @@ async function beginOf(
     return { contact: { at, id: contact.id }, visitor: { lastAt: at, visitor: greatestHash } }
   }
   if (before_anonymous_id !== undefined) {
-    const named = visitorOfName(before_anonymous_id)
-    const hashed = stores.hashes.visitorOf(workspace.id, before_anonymous_id)
-    const found = await readVisitors(stores.ch, rows, named === undefined ? [hashed] : [hashed, named])
-    const last = found.get(hashed) ?? (named === undefined ? undefined : found.get(named))
+    const sought = await findVisitor(stores.ch, stores.hashes, workspace.id, before_anonymous_id)
+    const last = (await readVisitors(stores.ch, rows, [sought])).get(sought)
     return last && { contact: { at: last.lastAt, id: 0 }, visitor: { lastAt: last.lastAt, visitor: last.visitor } }
   }
   return {

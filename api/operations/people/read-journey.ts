@@ -1,6 +1,7 @@
 /** GET /v1/people/journey: one person with what they did, whichever of their browsers they did it with. */
 import { z } from 'zod'
 import { gatherContacts, readNewestPlaces } from '../../../clickhouse/queries/people/contact-events.ts'
+import { findVisitor } from '../../../clickhouse/queries/people/visitor-names.ts'
 import { readEventsAt, readEventsOfVisitor, readVisitors } from '../../../clickhouse/queries/people/visitors.ts'
 import { serializeEvents } from '../../../clickhouse/queries/serialize-event.ts'
 import {
@@ -19,7 +20,7 @@ import { idInQuery, laxIntOr } from '../../../schemas/lax.ts'
 import { identifierLengthMax, journeyEventsDefault, journeyEventsMax } from '../../../schemas/limits/core-limits.ts'
 import { Journey } from '../../../schemas/resources/person.ts'
 import { type Context, defineOperation } from '../define.ts'
-import { serializePayments, serializeTouch, serializeVisitor, visitorOfName } from './serialize.ts'
+import { serializePayments, serializeTouch, serializeVisitor } from './serialize.ts'
 import { type ReadableVisitors, readableVisitors } from './visitor-rows.ts'
 
 const JourneyQuery = z.object({
@@ -105,10 +106,8 @@ async function journeyOfVisitor(
   rows: ReadableVisitors,
 ): Promise<Journey> {
   const { pg, ch, hashes } = stores
-  const named = visitorOfName(anonymousId)
-  const hashed = hashes.visitorOf(workspace.id, anonymousId)
-  const found = await readVisitors(ch, rows, named === undefined ? [hashed] : [hashed, named])
-  const visitor = found.get(hashed) ?? (named === undefined ? undefined : found.get(named))
+  const sought = await findVisitor(ch, hashes, workspace.id, anonymousId)
+  const visitor = (await readVisitors(ch, rows, [sought])).get(sought)
   if (visitor === undefined) throw problem('person_not_found')
   // By the name of a hash nobody reads what a contact did.
   const bound = await readBindingsOfVisitors(pg, [{ workspaceId: workspace.id, visitor: visitor.visitor }])

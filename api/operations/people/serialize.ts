@@ -1,4 +1,5 @@
 /** People as the API shows them. */
+import { nameOfVisitor } from '../../../clickhouse/queries/people/visitor-names.ts'
 import type { VisitorSums, VisitorTexts } from '../../../clickhouse/queries/people/visitors.ts'
 import type { ContactTouch } from '../../../postgres/tables/contacts.ts'
 import type { PaymentOfPerson } from '../../../postgres/tables/revenue-of-people.ts'
@@ -33,17 +34,4 @@ export function serializePayments(payments: readonly PaymentOfPerson[]): Journey
     .map(({ id, provider, valueCents, currency, occurredAt, source, campaign }) => ({
       ...{ id, provider, value_cents: valueCents, currency, occurred_at: shownTime(occurredAt), source, campaign },
     }))
-}
-
-const namePattern = /^visitor_([0-9a-f]{16})$/
-
-/** What a visitor whose browser has no id of its own is asked for by. */
-function nameOfVisitor(visitor: string): string {
-  return `visitor_${BigInt(visitor).toString(16).padStart(16, '0')}`
-}
-
-/** The visitor of such a name; undefined for any other text. */
-export function visitorOfName(name: string): string | undefined {
-  const hex = namePattern.exec(name)?.[1]
-  return hex === undefined ? undefined : BigInt(`0x${hex}`).toString()
 }

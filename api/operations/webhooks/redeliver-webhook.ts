@@ -11,7 +11,8 @@ export const redeliverWebhook = defineOperation({
   http: { method: 'POST', path: '/v1/webhooks/deliveries/{delivery_id}/redeliver' },
   tool: 'svc.redeliver_webhook_delivery',
   summary: 'Deliver an event to a webhook endpoint once more, now and with all retries.',
-  description: 'The event keeps its id. A disabled endpoint that takes it is enabled again.',
+  description:
+    'The event keeps its id. A disabled endpoint that takes it is enabled again. `response_body` is null here: the list has it.',
   tag: 'Webhooks',
   effect: 'update',
   scope: 'webhooks:write',
@@ -23,6 +24,7 @@ export const redeliverWebhook = defineOperation({
     if (found === null) throw problem('delivery_not_found')
     if (found.isEndpointDeleted) throw problem('delivery_endpoint_deleted')
     if (!found.hasEvent) throw problem('delivery_event_gone')
-    return serializeDelivery(await redeliver(pg, found.endpointId, delivery_id))
+    // The answer is kept for retries: an erasure couldn't remove from it what a receiver said of a person.
+    return serializeDelivery({ ...(await redeliver(pg, found.endpointId, delivery_id)), response_body: null })
   },
 })

@@ -1,0 +1,53 @@
+/** Orders the erasure of a person, for `svc people erase` and the dashboard alike: what Postgres has goes at once. */
+import type { ClickHouse } from '../../clickhouse/client.ts'
+import { findVisitor } from '../../clickhouse/queries/people/visitor-names.ts'
+import type { Queryable } from '../../postgres/client.ts'
+import { type BoundBrowser, findErasedPerson } from '../../postgres/tables/erased-person.ts'
+import { erasePerson } from '../../postgres/tables/erasures.ts'
+import type { IdentityHashes } from '../../runtime/crypto/identity-hash.ts'
+import type { Log } from '../../runtime/log.ts'
+import { inboxRowsPerMerge } from '../../schemas/limits/core-limits.ts'
+import { holdMerging, mergeNext } from './merge.ts'
+
+/** An anonymous id may be the name of a hash as well. */
+export type NamedPerson = { readonly email: string } | { readonly id: number } | { readonly anonymousId: string }
+
+export interface OrderedErasure {
+  readonly erasureId: number
+  readonly contactId: number | null
+  /** Times of browsers. */
+  readonly browsers: number
+}
+
+export interface ErasureOptions {
+  readonly ch: Pick<ClickHouse, 'query'>
+  readonly hashes: IdentityHashes
+  readonly log: Log
+  readonly now: number
+}
+
+/**
+ * The whole inbox is merged first: what was sent until now is the person's as well. Nobody else merges until the end of the
+ * transaction.
+ * @returns undefined where there is no such contact
+ */
+export async function orderErasure(
+  tx: Queryable,
+  workspaceId: number,
+  named: NamedPerson,
+  { ch, hashes, log, now }: ErasureOptions,
+): Promise<OrderedErasure | BoundBrowser | undefined> {
+  await holdMerging(tx)
+  while ((await mergeNext(tx, { hashes, log, now })) === inboxRowsPerMerge);
+  const sought =
+    'anonymousId' in named
+      ? { ...named, visitor: await findVisitor(ch, hashes, workspaceId, named.anonymousId) }
+      : named
+  const found = await findErasedPerson(tx, workspaceId, sought)
+  if (found === undefined || 'boundTo' in found) return found
+  return {
+    erasureId: await erasePerson(tx, found),
+    contactId: found.contactId,
+    browsers: found.browsers.length,
+  }
+}

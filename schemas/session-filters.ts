@@ -73,8 +73,15 @@ export const filterSigns =
   'Filters choose sessions, by their entry unless said: several values are or, `!` before one is not, `*` is any text.'
 
 /** Where the name doesn't say it. */
-const meanings: Partial<Record<FilterName, string>> = {
+const meanings: Readonly<Record<FilterName, string>> = {
+  source: 'Source',
+  medium: 'Medium',
   channel: 'Channel group',
+  campaign: 'Campaign',
+  entry_path: 'First page viewed',
+  device: 'Kind of device',
+  browser: 'Browser',
+  os: 'Operating system',
   country: 'ISO alpha-2',
   path: 'Any page viewed; counts its pageviews',
   hostname: 'Of any page viewed',
@@ -101,6 +108,5 @@ function filterParameter(name: FilterName) {
       context.addIssue({ code: 'custom', params: { build } })
     })
   const list = z.array(value).max(filterValuesMax).optional()
-  const meaning = meanings[name]
-  return repeated(meaning === undefined ? list : list.meta({ description: `${meaning}.` }))
+  return repeated(list.meta({ description: `${meanings[name]}.` }))
 }

@@ -24,7 +24,7 @@ export const uploadDeadlineMs = 15 * minute
 /** Files that one process takes at a time, each with about a megabyte of memory; beyond it 503. */
 export const uploadsAtOnceMax = 32
 /** Of them one workspace's, so that it leaves room for others. */
-export const workspaceUploadsAtOnceMax = 8
+export const workspaceUploadsAtOnceMax = 16
 /** Unreferenced files: how often they are deleted, how many with one query, and from which age. */
 export const mediaSweepMs = 1 * hour
 export const mediaSweepFilesEach = 500

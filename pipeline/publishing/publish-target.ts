@@ -162,6 +162,8 @@ function sessionOf(publishing: Publishing, adapter: Adapter, account: Account, s
       if (!isOver || isRenewed || adapter.refresh === undefined) throw error
       isRenewed = true
       await renewals.ask(`${account.id} ${version}`, async () => {
+        // A renewal may have ended since these credentials were read.
+        if ((await read()).version !== version) return
         const renewed = await adapter.refresh!({ account, credentials, signal })
         // Where another process was faster, its session is as good.
         await renewCredentials(pg, account.id, version, box.seal(JSON.stringify(renewed)))

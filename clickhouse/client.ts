@@ -63,7 +63,8 @@ const graceMs = 1_000
 const statementBytesMax = 16 * 1024 * 1024
 /** Longer parameters don't fit the URL, into which the client puts those of a command. */
 const urlParamsLengthMax = 4_000
-const fitUrl = (params: Record<string, unknown>) => JSON.stringify(params).length <= urlParamsLengthMax
+const fitUrl = (params: Record<string, unknown>) =>
+  JSON.stringify(params, (_, value) => (typeof value === 'bigint' ? String(value) : value)).length <= urlParamsLengthMax
 /** One block however many the rows, so that a token stands for all of an insert's rows in a partition. */
 const insertBlockRows = 10_000_000
 

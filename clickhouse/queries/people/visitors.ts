@@ -115,7 +115,8 @@ const hourOf = (ms: number) => Math.floor(ms / hourMs)
 
 /**
  * By visitor; one that has no rows is not there. Their rows lie far apart, so the other columns are read only where a
- * visitor's rows are (PREWHERE).
+ * visitor's rows are (PREWHERE). Of a row's versions the newest is chosen here: FINAL would read twice as much. A list as a
+ * parameter is looked up in the index several times as fast as one from a subselect.
  */
 export async function readVisitors(
   ch: Reader,
@@ -129,11 +130,13 @@ export async function readVisitors(
          toUnixTimestamp64Milli(min(first_at)) AS firstAt, toUnixTimestamp64Milli(max(last_at)) AS lastAt,
          countIf(touch_source != '') AS touches, toUnixTimestamp64Milli(maxIf(touch_at, touch_source != '')) AS lastTouchAt,
          argMinIf((toUnixTimestamp64Milli(first_at), toUnixTimestamp64Milli(last_at)), day, touch_source != '') AS firstTouchDay
-       FROM visitors FINAL
-       PREWHERE visitor IN (SELECT toUInt64(arrayJoin({visitors:Array(String)})))
-       WHERE workspace_id = {workspace:UInt32} AND build = {build:UInt32} AND day >= {first_day:UInt16}
+       FROM (
+         SELECT visitor, day, first_at, last_at, sessions, events, conversions, touch_at, touch_source FROM visitors
+         PREWHERE visitor IN {visitors:Array(UInt64)}
+         WHERE workspace_id = {workspace:UInt32} AND build = {build:UInt32} AND day >= {first_day:UInt16}
+         ORDER BY version DESC LIMIT 1 BY visitor, day)
        GROUP BY visitor)`,
-    { workspace: workspaceId, build, first_day: firstDay, visitors },
+    { workspace: workspaceId, build, first_day: firstDay, visitors: visitors.map(BigInt) },
     { isLong: true, settings: fewRows },
   )
   const texts = await readTexts(ch, workspaceId, sums)

@@ -15,7 +15,7 @@ test('what is due counts from its time on, and what is done or due later does no
     [workspaceId],
   )
   const ago = (seconds: number) => `now() - interval '${seconds} seconds'`
-  // Of each queue two that are due, and one that is done or isn't due.
+  // Of each queue two that are due, and one that is done or isn't due (work on people is deleted when done).
   for (const sql of [
     `INSERT INTO outbox (workspace_id, event_id, type, object, created_at, fanned_out_at)
      VALUES ($1, 'a', 't', '{}', ${ago(100)}, NULL), ($1, 'b', 't', '{}', now(), NULL), ($1, 'c', 't', '{}', ${ago(900)}, now())`,
@@ -25,6 +25,7 @@ test('what is due counts from its time on, and what is done or due later does no
        campaign, content, occurred_at, received_at, copied_at, is_merged)
      SELECT n, $1, 'identify', '', '', '', '{}', '', '', '', '', now(), now(), now() - n * interval '100 seconds', n = 4
      FROM unnest('{0,3,4}'::int[]) AS n`,
+    `INSERT INTO people_work (workspace_id, hour, created_at) VALUES ($1, 1, ${ago(600)}), ($1, 2, now())`,
     `INSERT INTO revenue_payments (workspace_id, provider, payment, refs, occurred_at, import_day, credit_due_at)
      VALUES ($1, 'custom', 'a', '{}', now(), now(), ${ago(400)}), ($1, 'custom', 'b', '{}', now(), now(), now()),
        ($1, 'custom', 'c', '{}', now(), now(), NULL)`,
@@ -44,11 +45,12 @@ test('what is due counts from its time on, and what is done or due later does no
   }
   try {
     await expect.poll(shown, { timeout: 10_000 }).toEqual([
-      ...['outbox', 'webhooks', 'people', 'payments', 'erasures'].map((queue) => [queue, 2]),
+      ...['outbox', 'webhooks', 'people', 'figures_of_people', 'payments', 'erasures'].map((queue) => [queue, 2]),
       ...[
         ['outbox', '100'],
         ['webhooks', '200'],
         ['people', '300'],
+        ['figures_of_people', '600'],
         ['payments', '400'],
         ['erasures', '500'],
       ],

@@ -267,6 +267,8 @@ const querySpec = fc.record({
     { weight: 1, arbitrary: oneOf([0, -1, -day]) },
   ),
   limit: sometimes(oneOf([1, 2, 3, 10, 100]), 3),
+  interval: sometimes(oneOf(['hour', 'day', 'week', 'month'] as const), 3),
+  compare: sometimes(oneOf(['previous', 'year', 'year', 'none'] as const), 3),
 })
 type Drawn<A> = A extends fc.Arbitrary<infer T> ? T : never
 
@@ -353,6 +355,20 @@ function buildQuery(
   spec: Drawn<typeof querySpec>,
   timezone: string,
   anchor: number,
+  moments: { now: number; readable: number },
+): OverviewQuery {
+  const { interval, compare } = spec
+  return {
+    ...buildRange(spec, timezone, anchor, moments),
+    ...(interval === null ? {} : { interval }),
+    ...(compare === null ? {} : { compare }),
+  }
+}
+
+function buildRange(
+  spec: Drawn<typeof querySpec>,
+  timezone: string,
+  anchor: number,
   { now, readable }: { now: number; readable: number },
 ): OverviewQuery {
   const { form, days, hours, isOverruled, limit } = spec
@@ -402,7 +418,7 @@ function momentsThatMatter(asked: OverviewCase, anchor: number): number[] {
   const workspace = workspaceOf(asked)
   const span = resolveRange(asked.query, workspace, now)
   if (!span) return [now, anchor]
-  const buckets = bucketsOf(span, timezone)
+  const buckets = bucketsOf(span, asked.query, timezone)
   const readable = readableFrom(workspace, now)
   const { start, end } = span
   const previous = previousOf(span, asked.query, timezone)

@@ -37,6 +37,8 @@ export interface OverviewQuery {
   readonly start?: string
   readonly end?: string
   readonly limit?: number
+  readonly interval?: 'hour' | 'day' | 'week' | 'month'
+  readonly compare?: 'previous' | 'year' | 'none'
   /** Values by the name of a filter, as they stand in the query. */
   readonly filters?: Readonly<Partial<Record<FilterName, readonly string[]>>>
 }

@@ -58,7 +58,7 @@ describe('the oracle cuts ranges', () => {
 
   test('into buckets, labelled', () => {
     const hours = (timezone: string, from: string, to: string) =>
-      bucketsOf({ start: at(from), end: at(to) }, timezone).map(
+      bucketsOf({ start: at(from), end: at(to) }, {}, timezone).map(
         ({ label, start, end }) => `${label} ${(end - start) / 60_000}`,
       )
     expect(hours('Australia/Lord_Howe', '2026-04-04T14:00:00Z', '2026-04-04T16:00:00Z')).toEqual([
@@ -71,7 +71,7 @@ describe('the oracle cuts ranges', () => {
       '2026-10-25 02:00 60',
       '2026-10-25 03:00 10',
     ])
-    const days = bucketsOf({ start: date('2026-10-24'), end: date('2026-10-28') }, 'Europe/Berlin')
+    const days = bucketsOf({ start: date('2026-10-24'), end: date('2026-10-28') }, {}, 'Europe/Berlin')
     expect(days.map(({ label, start, end }) => [label, (end - start) / 3_600_000])).toEqual([
       ['2026-10-24', 22],
       ['2026-10-25', 25],
@@ -79,12 +79,21 @@ describe('the oracle cuts ranges', () => {
       ['2026-10-27', 24],
       ['2026-10-28', 1],
     ])
-    const weeks = bucketsOf({ start: date('2026-07-01'), end: date('2027-01-05') }, 'Europe/Berlin')
+    const weeks = bucketsOf({ start: date('2026-07-01'), end: date('2027-01-05') }, {}, 'Europe/Berlin')
     expect(weeks.map(({ label }) => label)).toEqual(expect.arrayContaining(['2026-W27', '2026-W53', '2027-W01']))
     expect(weeks).toHaveLength(28)
     expect(weeks.slice(0, 2).map(({ start }) => iso(start))).toEqual([
       '2026-07-01T00:00:00.000Z',
       '2026-07-05T22:00:00.000Z',
+    ])
+    const months = bucketsOf(
+      { start: date('2026-10-20'), end: date('2026-11-30') },
+      { interval: 'month' },
+      'Europe/Berlin',
+    )
+    expect(months.map(({ label, start }) => [label, iso(start)])).toEqual([
+      ['2026-10', '2026-10-20T00:00:00.000Z'],
+      ['2026-11', '2026-10-31T23:00:00.000Z'],
     ])
     // Summer time ends in the night to Sunday, October 25.
     const autumn = weeks.filter(({ label }) => label === '2026-W43' || label === '2026-W44')
@@ -99,6 +108,11 @@ describe('the oracle cuts ranges', () => {
     expect(previous({ days: 1 })).toEqual(['2026-11-18T23:00:00.000Z', '2026-11-19T12:34:56.789Z'])
     // Thirty days up to now, and those before, which ended in summer time.
     expect(previous({})).toEqual(['2026-09-21T22:00:00.000Z', '2026-10-21T11:34:56.789Z'])
+    // The year before had summer time until the 29th, and no 29 February.
+    expect(previous({ start: '2024-02-29', end: '2024-03-31T12:00', compare: 'year' })).toEqual([
+      '2023-02-27T23:00:00.000Z',
+      '2023-03-31T10:00:00.000Z',
+    ])
     expect(previous({ hours: 2, days: 1 })).toEqual(['2026-11-20T08:34:56.789Z', '2026-11-20T10:34:56.789Z'])
     expect(previous({ start: '2026-11-18', end: '2026-11-18' })).toEqual([
       '2026-11-16T23:00:00.000Z',

@@ -75,15 +75,15 @@ export function computeOverview(
   const events = inSpan(whole, shown)
   const starting = startingIn(sessions.all, shown)
   const credits = ofKind(events, kind.conversion).map((conversion) => creditOf(conversion, facts, timezone))
-  const buckets = bucketsOf(span, timezone)
+  const buckets = bucketsOf(span, query, timezone)
   const previous = previousOf(span, query, timezone)
   const rows = query.limit ?? 10
   return {
     metrics: {
       ...count(span),
       live_visitors: liveVisitors(inSpan(whole, { start: readable.events, end: now + 1 }), now),
-      range: { ...span, timezone, bucket: bucketSizeOf(span, timezone) },
-      previous: previous.start < readable.events ? null : count(previous),
+      range: { ...span, timezone, bucket: bucketSizeOf(span, query, timezone) },
+      previous: query.compare === 'none' || previous.start < readable.events ? null : count(previous),
     },
     traffic_series: buckets.map((bucket) => ({ ...bucket, ...presenceOf(inSpan(events, bucket), sessions) })),
     top_sources: topSources(starting, credits).slice(0, rows),

@@ -12,7 +12,7 @@ export interface Bucket extends Span {
   readonly label: string
 }
 
-export type BucketSize = 'hour' | 'day' | 'week'
+export type BucketSize = NonNullable<OverviewQuery['interval']>
 
 const dateOnly = /^(\d{4})-(\d{2})-(\d{2})$/
 const dateTime = /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z|[+-]\d{2}:\d{2})?$/i
@@ -20,7 +20,9 @@ const dateTime = /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d
 /** Undefined where the query must be refused. */
 export function resolveRange(query: OverviewQuery, workspace: OracleWorkspace, now: number): Span | undefined {
   const span = askedSpan(query, workspace.timezone, now)
-  return span.start >= span.end || span.end > localDaysAfter(span.start, 366, workspace.timezone) ? undefined : span
+  const isTooLong = span.end > localDaysAfter(span.start, 366, workspace.timezone)
+  const hasTooManyBuckets = query.interval === 'hour' && span.end - span.start > 2000 * hour
+  return span.start >= span.end || isTooLong || hasTooManyBuckets ? undefined : span
 }
 
 /** The same local time so many local days later. */
@@ -66,15 +68,30 @@ function parseOffset(text: string): number {
   return (text[0] === '-' ? -1 : 1) * (Number(hours) * hour + Number(minutes) * minute)
 }
 
-/** For `days` the same local days and time of day so many days earlier; else as long a period just before. */
+/**
+ * For `compare=year` the same local dates and times of the year before. For `days` the same local days and time of day so many
+ * days earlier; else as long a period just before.
+ */
 export function previousOf({ start, end }: Span, query: OverviewQuery, timezone: string): Span {
   const { days = 30 } = query
+  if (query.compare === 'year') {
+    const from = aYearBefore(start, timezone)
+    return { start: from, end: Math.max(from, Math.min(aYearBefore(end, timezone), start)) }
+  }
   const isDays = query.start === undefined && query.end === undefined && query.hours === undefined
   if (!isDays) return { start: start - (end - start), end: start }
   return {
     start: startOfDay(timezone, localDay(timezone, start) - days * day),
     end: Math.min(localDaysAfter(end, -days, timezone), start),
   }
+}
+
+function aYearBefore(instant: number, timezone: string): number {
+  const local = new Date(localAt(timezone, instant))
+  const isLeapDay = local.getUTCMonth() === 1 && local.getUTCDate() === 29
+  if (isLeapDay) local.setUTCDate(28)
+  local.setUTCFullYear(local.getUTCFullYear() - 1)
+  return instantOf(timezone, local.getTime())
 }
 
 /** The first local midnight that is at most so many times 24 hours ago. */
@@ -89,15 +106,34 @@ export function since(from: number, { start, end }: Span): Span {
   return { start: Math.max(start, from), end }
 }
 
-export function bucketSizeOf(span: Span, timezone: string): BucketSize {
+export function bucketSizeOf(span: Span, { interval }: OverviewQuery, timezone: string): BucketSize {
+  if (interval !== undefined) return interval
   if (span.end - span.start <= 72 * hour) return 'hour'
   return span.end <= localDaysAfter(span.start, 120, timezone) ? 'day' : 'week'
 }
 
-export function bucketsOf(span: Span, timezone: string): Bucket[] {
-  const size = bucketSizeOf(span, timezone)
+export function bucketsOf(span: Span, query: OverviewQuery, timezone: string): Bucket[] {
+  const size = bucketSizeOf(span, query, timezone)
+  if (size === 'month') return monthsOf(span, timezone)
   if (size === 'week') return weeksOf(span, timezone)
   return size === 'day' ? daysOf(span, timezone) : hoursOf(span, timezone)
+}
+
+function monthsOf(span: Span, timezone: string): Bucket[] {
+  const firstOf = (date: number, more: number) => {
+    const month = new Date(date)
+    return Date.UTC(month.getUTCFullYear(), month.getUTCMonth() + more, 1)
+  }
+  const buckets: Bucket[] = []
+  for (
+    let date = firstOf(localDay(timezone, span.start), 0);
+    startOfDay(timezone, date) < span.end;
+    date = firstOf(date, 1)
+  ) {
+    const whole = { start: startOfDay(timezone, date), end: startOfDay(timezone, firstOf(date, 1)) }
+    buckets.push({ label: new Date(date).toISOString().slice(0, 7), ...cut(whole, span) })
+  }
+  return buckets
 }
 
 function weeksOf(span: Span, timezone: string): Bucket[] {

@@ -156,7 +156,8 @@ export async function askOverview(stores: TestStores, asked: PlacedCase): Promis
     return JSON.parse(JSON.stringify(readAnalyticsOverview.output.parse(answer)))
   } catch (error) {
     const isRefusal = error instanceof Problem && error.status === 422 && typeof error.detail !== 'string'
-    if (!isRefusal || JSON.stringify(error.detail[0]?.loc) !== '["query","start"]') throw error
+    const { loc = [] } = isRefusal ? error.detail[0]! : {}
+    if (loc[0] !== 'query' || !['start', 'interval'].includes(String(loc[1]))) throw error
     return 'refused'
   }
 }

@@ -94,13 +94,14 @@ test('every range and its buckets equal an independent computation, whatever the
     const resolved = resolveTimeRange({ days: 30, ...asked.query }, timezone, now)
     expect(resolved.ok).toBe(expected !== undefined)
     if (!resolved.ok || !expected) return
-    const { start, end, bucket, previous } = resolved.range
-    expect({ start, end, bucket, previous }).toEqual({
+    const { start, end, bucket, previous, isCompared } = resolved.range
+    expect({ start, end, bucket, previous, isCompared }).toEqual({
       ...expected,
-      bucket: bucketSizeOf(expected, timezone),
+      bucket: bucketSizeOf(expected, asked.query, timezone),
       previous: previousOf(expected, asked.query, timezone),
+      isCompared: asked.query.compare !== 'none',
     })
-    expect(bucketsOf(resolved.range)).toEqual(expectedBuckets(expected, timezone))
+    expect(bucketsOf(resolved.range)).toEqual(expectedBuckets(expected, asked.query, timezone))
   })
   fc.assert(property, { seed, numRuns: isLong ? 50_000 : 200 })
 })

@@ -3,11 +3,11 @@
  * test/property/overview-filters.test.ts holds them.
  */
 import { z } from 'zod'
-import { enumError } from './errors/validation-errors.ts'
+import { enumError, valueError } from './errors/validation-errors.ts'
 import type { Build } from './errors/zod-errors.ts'
 import { devices } from './event/row.ts'
 import { repeated } from './lax.ts'
-import { filterTextLengthMax, filterValuesMax } from './limits/core-limits.ts'
+import { filterTextLengthMax, filterValuesMax, filterWildcardsMax } from './limits/core-limits.ts'
 import { channels } from './reference/channels.ts'
 
 /** Of the session's entry, except that any pageview or event may have one of the last three. */
@@ -101,11 +101,14 @@ function filterParameter(name: FilterName) {
     .string()
     .max(filterTextLengthMax)
     .superRefine((text, context) => {
+      const refuse = (build: Build) => context.addIssue({ code: 'custom', params: { build } })
       const names = known[name]
       const { texts } = readPattern(text)
+      if (texts.length - 1 > filterWildcardsMax) {
+        return refuse((loc) => valueError(loc, text, `a filter has at most ${filterWildcardsMax} wildcards`))
+      }
       if (names === undefined || texts.length > 1 || names.includes(texts[0]!)) return
-      const build: Build = (loc) => enumError(loc, text, names)
-      context.addIssue({ code: 'custom', params: { build } })
+      refuse((loc) => enumError(loc, text, names))
     })
   const list = z.array(value).max(filterValuesMax).optional()
   return repeated(list.meta({ description: `${meanings[name]}.` }))

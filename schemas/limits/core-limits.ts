@@ -222,9 +222,10 @@ export const overviewRowsDefault = 10
 export const overviewRowsMax = 1_000
 /** Rows of one breakdown: ten pages of 100. */
 export const breakdownRowsMax = 1_000
-/** Filters: values of one filter, the length of a value, and sources that a channel filter may match. */
+/** Filters: values of one filter, the length of a value and its `*`, and sources that a channel filter may match. */
 export const filterValuesMax = 20
 export const filterTextLengthMax = 2_048
+export const filterWildcardsMax = 10
 export const channelSourcesMax = 10_000
 /** Conversions of one answer, and touches of each. */
 export const conversionsDefault = 50

@@ -50,11 +50,13 @@ test('a device or channel that is none is refused, and lists have bounds', async
   for (const [query, place] of [
     ['device=phone', ['query', 'device', 0]],
     ['channel=Organic', ['query', 'channel', 0]],
+    [`path=${'*a'.repeat(11)}`, ['query', 'path', 0]],
     [Array.from({ length: 21 }, () => 'path=a').join('&'), ['query', 'path']],
   ] as const) {
     const { status, body } = await ask(query)
     expect([query, status, body]).toMatchObject([query, 422, { detail: [{ loc: place }] }])
   }
+  expect((await ask(`path=${'*a'.repeat(10)}\\*`)).status).toBe(200)
   // A wildcard may fit some.
   expect((await ask('device=*o*')).status).toBe(200)
 })

@@ -15,8 +15,9 @@ import {
   type Route,
 } from '../runtime/http/server.ts'
 import type { Metrics } from '../runtime/metrics.ts'
-import { arrivingBodiesBytesMax, bodyDeadlineMs, overviewReuse } from '../schemas/limits/core-limits.ts'
+import { arrivingBodiesBytesMax, bodyDeadlineMs } from '../schemas/limits/event-limits.ts'
 import { formOverheadBytesMax } from '../schemas/limits/media-limits.ts'
+import { overviewReuse } from '../schemas/limits/overview-limits.ts'
 import { makeDashboardRoute } from './dashboard/routes.ts'
 import { makeAuthenticator } from './guards/authenticate.ts'
 import type { SignInLimiter } from './guards/rate-limit.ts'

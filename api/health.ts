@@ -1,6 +1,6 @@
 /** Whether the API lives, and whether its stores answer. An orchestrator restarts by the first, people look at both. */
 import { withDeadline } from '../runtime/shutdown.ts'
-import { healthDeadlineMs } from '../schemas/limits/core-limits.ts'
+import { healthDeadlineMs } from '../schemas/limits/store-limits.ts'
 
 export interface Pingable {
   ping(): Promise<boolean>

@@ -1,7 +1,7 @@
 /** One round of `ship`: the same segments, under new ids, into one of the two tables. */
 import { fold } from '../pipeline/fold/fold.ts'
 import { advanceMark, leaseSegments } from '../postgres/tables/segment-leases.ts'
-import { segmentLeaseSize } from '../schemas/limits/core-limits.ts'
+import { segmentLeaseSize } from '../schemas/limits/log-limits.ts'
 import { insertSegments, type Segment, stampIds } from './data/segments.ts'
 import type { Installation } from './installation.ts'
 import type { Cores } from './measure/cores.ts'

@@ -11,7 +11,7 @@ import {
 } from '@clickhouse/client'
 import { backoffMs, sleep } from '../runtime/retry.ts'
 import { isNetworkError, StoreUnavailable } from '../runtime/store-error.ts'
-import { clickhouseQueryDeadlineMs, clickhouseQueryMemoryMax } from '../schemas/limits/core-limits.ts'
+import { clickhouseQueryDeadlineMs, clickhouseQueryMemoryMax } from '../schemas/limits/store-limits.ts'
 import { dataErrorCodes, isServersFault } from './error-codes.ts'
 import type { QueryOptions } from './query-options.ts'
 

@@ -9,7 +9,7 @@ import { dirname } from 'node:path'
 import { writeFileDurably } from '../runtime/files/durable-file.ts'
 import type { Log } from '../runtime/log.ts'
 import { backoffMs, sleep } from '../runtime/retry.ts'
-import { segmentLeaseSize, segmentNumberMax, segmentReserveSize } from '../schemas/limits/core-limits.ts'
+import { segmentLeaseSize, segmentNumberMax, segmentReserveSize } from '../schemas/limits/log-limits.ts'
 
 /** The numbers from `next` up to (not including) `end`. */
 export interface NumberRange {

@@ -4,7 +4,7 @@
  */
 import { readClickHouseClock } from '../clickhouse/clock.ts'
 import { readPostgresClock } from '../postgres/clock.ts'
-import { deletionClockOffMaxMs } from '../schemas/limits/core-limits.ts'
+import { deletionClockOffMaxMs } from '../schemas/limits/retention-limits.ts'
 import type { JobContext } from './queue/job.ts'
 
 /** Two clocks disagree, and it is unknown which one is right, so nothing was deleted. */

@@ -4,7 +4,7 @@ import { type HttpReply, jsonReply } from '../runtime/http/reply.ts'
 import { type HttpServer, makeHttpServer } from '../runtime/http/server.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Metrics } from '../runtime/metrics.ts'
-import { arrivingBodiesBytesMax, bodyDeadlineMs } from '../schemas/limits/core-limits.ts'
+import { arrivingBodiesBytesMax, bodyDeadlineMs } from '../schemas/limits/event-limits.ts'
 
 export function makeStatusServer(metrics: Metrics, log: Log): HttpServer {
   const answers: Record<string, () => Promise<HttpReply> | HttpReply> = {

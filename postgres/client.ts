@@ -5,7 +5,7 @@
  */
 import pg from 'pg'
 import { isNetworkError, StoreUnavailable } from '../runtime/store-error.ts'
-import { postgresDeadlineMs } from '../schemas/limits/core-limits.ts'
+import { postgresDeadlineMs } from '../schemas/limits/store-limits.ts'
 import { startListener } from './listen.ts'
 
 export interface QueryOptions {

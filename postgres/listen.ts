@@ -1,7 +1,7 @@
 /** LISTEN on a connection that reconnects when it breaks. A regular check notices a dead one. */
 import pg from 'pg'
 import { backoffMs, sleep } from '../runtime/retry.ts'
-import { postgresDeadlineMs } from '../schemas/limits/core-limits.ts'
+import { postgresDeadlineMs } from '../schemas/limits/store-limits.ts'
 
 const firstRetryMs = 100
 const lastRetryMs = 5_000

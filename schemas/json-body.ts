@@ -13,7 +13,7 @@ import { describeJsonError } from './errors/json-error.ts'
 import { problems } from './errors/problems.ts'
 import { jsonInvalid, type ValidationError } from './errors/validation-errors.ts'
 import { findUnstorableText } from './json-text.ts'
-import { jsonDepthMax, jsonNumberDigitsMax } from './limits/core-limits.ts'
+import { jsonDepthMax, jsonNumberDigitsMax } from './limits/event-limits.ts'
 
 export type JsonBody =
   | { readonly ok: true; readonly value: unknown }

@@ -7,7 +7,7 @@ import { enumError, valueError } from './errors/validation-errors.ts'
 import type { Build } from './errors/zod-errors.ts'
 import { devices } from './event/row.ts'
 import { repeated } from './lax.ts'
-import { filterTextLengthMax, filterValuesMax, filterWildcardsMax } from './limits/core-limits.ts'
+import { filterTextLengthMax, filterValuesMax, filterWildcardsMax } from './limits/overview-limits.ts'
 import { channels } from './reference/channels.ts'
 
 /** Of the session's entry, except that any pageview or event may have one of the last three. */

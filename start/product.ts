@@ -17,10 +17,10 @@ import { makeDemoSite } from './front/demo-site.ts'
 import { type Front, startFront } from './front/front.ts'
 import { statusPage } from './front/status-page.ts'
 import { trustedProxiesOf } from './front/trusted-proxies.ts'
-import { type Kept, keepRunning, type Watcher } from './processes/keep-running.ts'
 import { endLeftOver } from './processes/left-over.ts'
 import { boundLogFile, lastLogLine } from './processes/log-file.ts'
 import { prepareServices, type Service, serviceNames } from './processes/services.ts'
+import { type Supervised, supervise, type Watcher } from './processes/supervise.ts'
 import { say } from './say.ts'
 import { embeddedStores, type StoreUrls } from './stores/embedded-stores.ts'
 
@@ -45,7 +45,7 @@ const storesWithinMs = 60_000
 const logCheckMs = 60_000
 
 export function makeProduct(config: Config, folder: DataFolder): Product {
-  const running: { front?: Front; services: Kept[]; stores: Kept[] } = { services: [], stores: [] }
+  const running: { front?: Front; services: Supervised[]; stores: Supervised[] } = { services: [], stores: [] }
   let services: Service[] = []
   const logFiles = new Set<string>()
   let dev: Omit<DevFile, 'pids'> | undefined
@@ -58,10 +58,10 @@ export function makeProduct(config: Config, folder: DataFolder): Product {
     died: (...how) => sayDied(folder.path, ...how),
   }
 
-  function keep(runnable: Parameters<typeof keepRunning>[0]): Kept {
+  function keep(runnable: Parameters<typeof supervise>[0]): Supervised {
     if (isStopping) throw new StartRefused('stopped in the middle of the start')
     logFiles.add(runnable.logFile)
-    return keepRunning(runnable, watcher)
+    return supervise(runnable, watcher)
   }
 
   async function start(): Promise<Started> {
@@ -222,7 +222,7 @@ function pathOf(url: string): string {
   return new URL(url).pathname.replace(/\/+$/, '')
 }
 
-function pidsOf(children: readonly Kept[]): Pids {
+function pidsOf(children: readonly Supervised[]): Pids {
   const pids = processNames.map((name) => [name, children.find((kept) => kept.name === name)?.pid ?? null])
   return Object.fromEntries(pids) as Pids
 }

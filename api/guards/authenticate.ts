@@ -11,7 +11,7 @@ import type { Clock } from '../../runtime/clock.ts'
 import type { Log } from '../../runtime/log.ts'
 import { problem } from '../../schemas/errors/problems.ts'
 import { isWellFormedSecretKey, sha256Of } from '../../schemas/keys.ts'
-import { apiKeyCacheMax, apiKeyCacheMs, apiKeyTouchMs } from '../../schemas/limits/core-limits.ts'
+import { apiKeyCacheMax, apiKeyCacheMs, apiKeyTouchMs } from '../../schemas/limits/api-limits.ts'
 
 export interface Authenticator {
   /**

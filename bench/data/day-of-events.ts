@@ -6,7 +6,7 @@ import { makeEnricher } from '../../ingest/enrich/enrich.ts'
 import { noOwnership } from '../../ingest/enrich/match-link.ts'
 import type { TrackEvent } from '../../schemas/event/event.ts'
 import type { EventRow } from '../../schemas/event/row.ts'
-import { segmentRowsMax } from '../../schemas/limits/core-limits.ts'
+import { segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import { eventVariants } from '../load/event-bodies.ts'
 
 export interface DayOptions {

@@ -2,7 +2,7 @@
 import { runCommandLine } from '../../cli/run.ts'
 import type { SeedResult } from '../../cli/seed/seed-events.ts'
 import { sleep } from '../../runtime/retry.ts'
-import { closeDaysEveryMs } from '../../schemas/limits/core-limits.ts'
+import { closeDaysEveryMs } from '../../schemas/limits/figure-limits.ts'
 import type { EventCounts } from '../bench.ts'
 import type { Installation } from '../installation.ts'
 

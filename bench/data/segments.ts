@@ -2,7 +2,8 @@
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { type EventRow, eventColumns } from '../../schemas/event/row.ts'
 import { compileRowEncoder, rowBytesBound } from '../../schemas/event/row-codec.ts'
-import { clickhouseInsertDeadlineMs, segmentRowsMax } from '../../schemas/limits/core-limits.ts'
+import { segmentRowsMax } from '../../schemas/limits/log-limits.ts'
+import { clickhouseInsertDeadlineMs } from '../../schemas/limits/store-limits.ts'
 
 export interface Segment {
   readonly bytes: Buffer

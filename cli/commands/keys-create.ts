@@ -1,5 +1,5 @@
 import { createApiKey } from '../../postgres/tables/api-keys.ts'
-import { apiKeyNameLengthMax } from '../../schemas/limits/core-limits.ts'
+import { apiKeyNameLengthMax } from '../../schemas/limits/api-limits.ts'
 import { isScope, type Scope, scopes } from '../../schemas/scopes.ts'
 import { auditCommand } from '../audit-command.ts'
 import { CommandFailed, defineCommand, type OptionValues, UsageError } from '../command.ts'

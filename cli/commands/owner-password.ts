@@ -1,7 +1,7 @@
 import { EmailTaken, setOwnerPassword } from '../../postgres/tables/owner-passwords.ts'
 import { hashPassword } from '../../runtime/crypto/password.ts'
 import { emailOf } from '../../schemas/event/identifiers.ts'
-import { identifierLengthMax } from '../../schemas/limits/core-limits.ts'
+import { identifierLengthMax } from '../../schemas/limits/event-limits.ts'
 import { readNewPassword } from '../accounts/read-password.ts'
 import { auditCommand } from '../audit-command.ts'
 import { CommandFailed, defineCommand, type OptionValues, UsageError } from '../command.ts'

@@ -8,7 +8,7 @@ import { makeIdentityHashes } from '../../runtime/crypto/identity-hash.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { emailOf } from '../../schemas/event/identifiers.ts'
-import { identifierLengthMax } from '../../schemas/limits/core-limits.ts'
+import { identifierLengthMax } from '../../schemas/limits/event-limits.ts'
 import { auditCommand } from '../audit-command.ts'
 import { CommandFailed, defineCommand, type OptionValues, UsageError } from '../command.ts'
 

@@ -1,7 +1,7 @@
 import { createApiKey } from '../../postgres/tables/api-keys.ts'
 import { createTrackingKey } from '../../postgres/tables/tracking-keys.ts'
 import { createWorkspace, holdOwner, SlugTaken, slugPattern } from '../../postgres/tables/workspaces.ts'
-import { workspaceNameLengthMax } from '../../schemas/limits/core-limits.ts'
+import { workspaceNameLengthMax } from '../../schemas/limits/api-limits.ts'
 import { scopes } from '../../schemas/scopes.ts'
 import { isTimeZone } from '../../schemas/time/time-zone.ts'
 import { auditCommand } from '../audit-command.ts'

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises'
 import { deleteWorkspaces } from '../../pipeline/retention/delete-workspaces.ts'
 import { readDeletion, requestDeletion } from '../../postgres/tables/workspace-deletions.ts'
 import { sleep } from '../../runtime/retry.ts'
-import { workspaceNameLengthMax } from '../../schemas/limits/core-limits.ts'
+import { workspaceNameLengthMax } from '../../schemas/limits/api-limits.ts'
 import { auditCommand } from '../audit-command.ts'
 import { CommandFailed, defineCommand, UsageError } from '../command.ts'
 

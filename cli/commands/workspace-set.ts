@@ -1,5 +1,5 @@
 import { changeWorkspace } from '../../postgres/tables/workspaces.ts'
-import { retentionDaysMax } from '../../schemas/limits/core-limits.ts'
+import { retentionDaysMax } from '../../schemas/limits/retention-limits.ts'
 import { isTimeZone } from '../../schemas/time/time-zone.ts'
 import { auditCommand } from '../audit-command.ts'
 import { CommandFailed, defineCommand, type OptionValues, UsageError } from '../command.ts'

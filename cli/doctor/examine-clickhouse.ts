@@ -6,7 +6,7 @@ import {
   replicaBehindWarnMs,
   storeDiskFreeBytesMin,
   storeDiskFreeShareWarn,
-} from '../../schemas/limits/core-limits.ts'
+} from '../../schemas/limits/doctor-limits.ts'
 import { judgeSchema } from './examine-postgres.ts'
 import { type Finding, failed, ok, size, span, warning } from './finding.ts'
 

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { readdir, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import { retiredBytesMax } from '../../schemas/limits/core-limits.ts'
+import { retiredBytesMax } from '../../schemas/limits/log-limits.ts'
 import type { Installation } from '../installation.ts'
 import { type Finding, failed, ok, size, warning } from './finding.ts'
 

@@ -1,5 +1,5 @@
 /** The ingest node that runs, by what it says of itself. */
-import { backlogWarnMs, probeDeadlineMs } from '../../schemas/limits/core-limits.ts'
+import { backlogWarnMs, probeDeadlineMs } from '../../schemas/limits/doctor-limits.ts'
 import type { Installation } from '../installation.ts'
 import { type Finding, failed, lineOf, ok, size, span, warning } from './finding.ts'
 

@@ -1,7 +1,9 @@
 /** What the services keep going by themselves, seen from the stores: salts, the marks of shipping, the fold. */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Postgres } from '../../postgres/client.ts'
-import { marksBehindWarnMs, saltSweepMs, segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/core-limits.ts'
+import { marksBehindWarnMs } from '../../schemas/limits/doctor-limits.ts'
+import { saltSweepMs } from '../../schemas/limits/ingest-limits.ts'
+import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import { type Finding, ok, span, warning } from './finding.ts'
 
 const idsOfLease = segmentLeaseSize * segmentRowsMax

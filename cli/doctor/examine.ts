@@ -1,6 +1,6 @@
 /** All examinations: the stores first, then what needs those that answer, each by itself and under a deadline. */
 import { withDeadline } from '../../runtime/shutdown.ts'
-import { examinationDeadlineMs } from '../../schemas/limits/core-limits.ts'
+import { examinationDeadlineMs } from '../../schemas/limits/doctor-limits.ts'
 import type { Environment } from '../command.ts'
 import type { Installation } from '../installation.ts'
 import { examineClickHouse } from './examine-clickhouse.ts'

@@ -2,7 +2,7 @@
 import { Redis } from 'ioredis'
 import { claimsDatabaseOf, countKeysUpTo, sinceKey, sliceMsOf } from '../../ingest/ship/claims-layout.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
-import { probeDeadlineMs } from '../../schemas/limits/core-limits.ts'
+import { probeDeadlineMs } from '../../schemas/limits/doctor-limits.ts'
 
 export interface ClaimsHeld {
   /** From this time on all claims are held, in ms of Redis's clock; null: there was none yet. */

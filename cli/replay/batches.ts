@@ -1,6 +1,6 @@
 /** Groups events into batches that the public interface takes, and keeps to the pace. */
 import { sleep } from '../../runtime/retry.ts'
-import { batchBodyBytesMax, batchEventsMax } from '../../schemas/limits/core-limits.ts'
+import { batchBodyBytesMax, batchEventsMax } from '../../schemas/limits/event-limits.ts'
 import type { Replayed } from './page-events.ts'
 import type { Timing } from './timing.ts'
 

@@ -5,7 +5,7 @@
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { createGunzip } from 'node:zlib'
-import { logLineBytesMax } from '../../schemas/limits/core-limits.ts'
+import { logLineBytesMax } from '../../schemas/limits/event-limits.ts'
 import { CommandFailed } from '../command.ts'
 
 export interface LineReader {

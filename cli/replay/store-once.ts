@@ -10,7 +10,7 @@ import type { ClickHouse } from '../../clickhouse/client.ts'
 import { backoffMs, sleep } from '../../runtime/retry.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { type StreamName, streams } from '../../schemas/event/row.ts'
-import { clickhouseInsertDeadlineMs } from '../../schemas/limits/core-limits.ts'
+import { clickhouseInsertDeadlineMs } from '../../schemas/limits/store-limits.ts'
 import { CommandFailed } from '../command.ts'
 import type { SendCounts } from './send.ts'
 

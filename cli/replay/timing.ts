@@ -1,5 +1,5 @@
 /** When a replayed request is said to have happened. */
-import { eventAgeMaxMs } from '../../schemas/limits/core-limits.ts'
+import { eventAgeMaxMs } from '../../schemas/limits/event-limits.ts'
 import { hourMs } from '../../schemas/time/time-zone.ts'
 import { CommandFailed } from '../command.ts'
 import type { Survey } from './survey.ts'

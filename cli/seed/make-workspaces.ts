@@ -3,7 +3,7 @@ import type { Postgres, Queryable } from '../../postgres/client.ts'
 import { createApiKey } from '../../postgres/tables/api-keys.ts'
 import { createTrackingKey } from '../../postgres/tables/tracking-keys.ts'
 import { createWorkspace, type PlanKey, planKeys } from '../../postgres/tables/workspaces.ts'
-import { retentionDaysByPlan } from '../../schemas/limits/core-limits.ts'
+import { retentionDaysByPlan } from '../../schemas/limits/retention-limits.ts'
 import { scopes } from '../../schemas/scopes.ts'
 import { auditCommand } from '../audit-command.ts'
 

@@ -5,7 +5,7 @@
  */
 
 import { type BotCategory, botVerified } from '../../schemas/event/row.ts'
-import { clickhouseQueryMemoryMax } from '../../schemas/limits/core-limits.ts'
+import { clickhouseQueryMemoryMax } from '../../schemas/limits/store-limits.ts'
 import type { Span } from '../../schemas/time/time-range.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
 import { moment } from '../rollups/event-sql.ts'

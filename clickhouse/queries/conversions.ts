@@ -1,5 +1,5 @@
 /** Conversions as they are credited, and the touches that they could be credited to. */
-import { creditWindowMs } from '../../schemas/limits/core-limits.ts'
+import { creditWindowMs } from '../../schemas/limits/figure-limits.ts'
 import type { Span } from '../../schemas/time/time-range.ts'
 import { eventMs, isTouch, moment } from '../rollups/event-sql.ts'
 import { inBuild, isFolded } from './overview/figure-parts.ts'

@@ -1,7 +1,7 @@
 /** SQL over `events` that the fold and the overview share: keys of lists, touches, time, and which events are seen. */
 
 import type { IdRange } from '../../schemas/event/id-ranges.ts'
-import { bounceEngagementMs } from '../../schemas/limits/core-limits.ts'
+import { bounceEngagementMs } from '../../schemas/limits/figure-limits.ts'
 import type { BoundSql } from '../bound-sql.ts'
 
 /** Source and medium, and the keys of the breakdowns, as texts. */

@@ -1,5 +1,6 @@
 /** Inserts made-up events, a few portions at a time, each by one INSERT … SELECT, and looks that all are there. */
-import { clickhouseInsertDeadlineMs, segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/core-limits.ts'
+import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
+import { clickhouseInsertDeadlineMs } from '../../schemas/limits/store-limits.ts'
 import type { ClickHouse } from '../client.ts'
 import type { SeedRows } from './constants-sql.ts'
 import { type Portion, planPortions } from './plan.ts'

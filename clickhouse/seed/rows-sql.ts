@@ -5,7 +5,7 @@
 
 import { eventTypes } from '../../schemas/event/event-fields.ts'
 import { type EventRow, eventColumns, kinds, noCountry } from '../../schemas/event/row.ts'
-import { segmentRowsMax } from '../../schemas/limits/core-limits.ts'
+import { segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import { seedSegmentRows } from '../../schemas/limits/seed-limits.ts'
 import { constantsOf, type SeedRows } from './constants-sql.ts'
 import { bell, draw, evenly, zipf } from './draws-sql.ts'

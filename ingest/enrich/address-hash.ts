@@ -1,6 +1,6 @@
 /** Hash of a crawler's address. It can't be reversed once the day's salt is deleted. */
 import { createHmac } from 'node:crypto'
-import { addressCacheMax } from '../../schemas/limits/core-limits.ts'
+import { addressCacheMax } from '../../schemas/limits/ingest-limits.ts'
 import { networkOf } from './hash-ids.ts'
 import { SaltedMemory, type SaltOfDay } from './salted-memory.ts'
 

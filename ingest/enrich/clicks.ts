@@ -1,7 +1,7 @@
 /** Builds the row of a request for a short link: its kind and its visitor. */
 
 import { type LinkClickRow, linkClickKinds, noCountry } from '../../schemas/event/row.ts'
-import { urlLengthMax } from '../../schemas/limits/core-limits.ts'
+import { urlLengthMax } from '../../schemas/limits/event-limits.ts'
 import type { Sender } from '../outcome.ts'
 import type { LinkTarget } from '../tables/links.ts'
 import type { Countries } from './countries.ts'

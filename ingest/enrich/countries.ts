@@ -11,7 +11,7 @@ import { LRUCache } from 'lru-cache'
 import { Reader, type Response } from 'mmdb-lib'
 import { SettingError } from '../../runtime/config.ts'
 import { noCountry } from '../../schemas/event/row.ts'
-import { countryCacheMax } from '../../schemas/limits/core-limits.ts'
+import { countryCacheMax } from '../../schemas/limits/ingest-limits.ts'
 import { isCountryCode } from '../../schemas/reference/country-zones.ts'
 
 export interface Countries {

@@ -4,7 +4,7 @@
  */
 
 import { type Loc, type ValidationError, valueError } from '../../schemas/errors/validation-errors.ts'
-import { clockSkewMaxMs, eventAgeMaxMs } from '../../schemas/limits/core-limits.ts'
+import { clockSkewMaxMs, eventAgeMaxMs } from '../../schemas/limits/event-limits.ts'
 import { explainEventTime, parseEventTime } from '../../schemas/time/date-time.ts'
 import { hourMs } from '../../schemas/time/time-zone.ts'
 

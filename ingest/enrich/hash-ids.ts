@@ -11,7 +11,7 @@ import { deriveHashKey, halfSipHash, hash64, hashed } from '../../runtime/crypto
 import { emailKeyOf, visitorKeyOf } from '../../runtime/crypto/identity-hash.ts'
 import { emailOf, identifierOf } from '../../schemas/event/identifiers.ts'
 import type { EventRow, Hash64 } from '../../schemas/event/row.ts'
-import { visitorCacheMax } from '../../schemas/limits/core-limits.ts'
+import { visitorCacheMax } from '../../schemas/limits/ingest-limits.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
 import type { Facts, Step, Verdict } from './facts.ts'
 import { SaltedMemory, type SaltOfDay } from './salted-memory.ts'

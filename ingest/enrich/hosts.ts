@@ -1,7 +1,7 @@
 /** Classifies hosts, with a cache. */
 import { LRUCache } from 'lru-cache'
 import { parse } from 'tldts'
-import { hostCacheMax } from '../../schemas/limits/core-limits.ts'
+import { hostCacheMax } from '../../schemas/limits/ingest-limits.ts'
 import { type Source, sourceOfHost } from '../../schemas/reference/sources.ts'
 
 export interface Site {

@@ -3,7 +3,7 @@
  * that were followed and the click id of an advertising platform. A page is an absolute URL or a path that begins with a
  * slash; any other text is no page. A path begins with exactly one slash, so that a browser that follows it stays on its site.
  */
-import { identifierLengthMax } from '../../schemas/limits/core-limits.ts'
+import { identifierLengthMax } from '../../schemas/limits/event-limits.ts'
 import { type ClickId, clickIdOf } from '../../schemas/reference/click-ids.ts'
 
 /** Made once and used for every event. Texts are empty where the URL says nothing. */

@@ -9,7 +9,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../runtime/clock.ts'
-import { saltKeepMs, saltRetryMs, saltSweepMs } from '../../schemas/limits/core-limits.ts'
+import { saltKeepMs, saltRetryMs, saltSweepMs } from '../../schemas/limits/ingest-limits.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
 import { makeSaltCopy, nameOf, type Salt, type SaltCopyOptions } from './salt-copy.ts'
 

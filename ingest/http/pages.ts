@@ -5,7 +5,7 @@ import { requestIdOf } from '../../runtime/http/request-id.ts'
 import type { HttpRequest, HttpResponse } from '../../runtime/http/uws.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
-import { retryAfterSeconds } from '../../schemas/limits/core-limits.ts'
+import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
 import type { BrowserScript } from './browser-script.ts'
 
 export interface PagesOptions {

@@ -14,7 +14,8 @@ import {
   validateTrack,
 } from '../../schemas/event/event-validator.ts'
 import { parseJsonBody } from '../../schemas/json-body.ts'
-import { rateRetryAfterSeconds, retryAfterSeconds } from '../../schemas/limits/core-limits.ts'
+import { rateRetryAfterSeconds } from '../../schemas/limits/event-limits.ts'
+import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
 import type { Appender } from '../append.ts'
 import type { Enricher } from '../enrich/enrich.ts'
 import type { IngestWorkspace, Sender } from '../outcome.ts'

@@ -19,7 +19,7 @@ import {
   batchBodyBytesMax,
   bodyDeadlineMs,
   trackBodyBytesMax,
-} from '../../schemas/limits/core-limits.ts'
+} from '../../schemas/limits/event-limits.ts'
 import { anyOrigin, type Handler, makePages, type PagesOptions } from './pages.ts'
 import type { Answer, Endpoint, Receiver } from './receive.ts'
 import type { Redirect } from './redirect.ts'

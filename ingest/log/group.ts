@@ -2,7 +2,7 @@
 
 import { type Hash64, rowFormat } from '../../schemas/event/row.ts'
 import type { RowEncoder } from '../../schemas/event/row-codec.ts'
-import { segmentAgeMs, segmentBytesMax, segmentRowsMax } from '../../schemas/limits/core-limits.ts'
+import { segmentAgeMs, segmentBytesMax, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import type { SidePayload } from '../outcome.ts'
 import { forEachClaim, groupHeaderBytes, groupLength, indexEntryBytes, rowId, sealGroup } from './format.ts'
 

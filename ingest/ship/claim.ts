@@ -7,7 +7,8 @@
  */
 import { type Redis, Redis as RedisClient, ReplyError } from 'ioredis'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
-import { claimsPerCallMax, redisDeadlineMs } from '../../schemas/limits/core-limits.ts'
+import { claimsPerCallMax } from '../../schemas/limits/log-limits.ts'
+import { redisDeadlineMs } from '../../schemas/limits/store-limits.ts'
 import { hourMs } from '../../schemas/time/time-zone.ts'
 import {
   bucketKeysOf,

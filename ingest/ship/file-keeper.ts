@@ -1,6 +1,6 @@
 /** Knows which log files of a folder are done with, keeps them for a while and then lets go of them, oldest first. */
 import type { Log } from '../../runtime/log.ts'
-import { retiredFileKeepMs } from '../../schemas/limits/core-limits.ts'
+import { retiredFileKeepMs } from '../../schemas/limits/log-limits.ts'
 import type { LogFiles } from '../log/files.ts'
 import type { Recovered } from '../log/recover.ts'
 import type { Segment } from '../log/segment.ts'

@@ -19,7 +19,7 @@
 import type { Mark } from '../../postgres/tables/segment-leases.ts'
 import type { Log } from '../../runtime/log.ts'
 import { sleep } from '../../runtime/retry.ts'
-import { markIntervalMs, markSpacingMs, segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/core-limits.ts'
+import { markIntervalMs, markSpacingMs, segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import type { HeldLease, SegmentLeases } from '../ids.ts'
 import type { Segment } from '../log/segment.ts'
 import type { ShipJournal } from './journal.ts'

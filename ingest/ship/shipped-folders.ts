@@ -1,6 +1,6 @@
 /** The folders whose segments one shipper ships: the node's own, those of its workers, and those of earlier ones. */
 import type { Log } from '../../runtime/log.ts'
-import { retiredBytesMax } from '../../schemas/limits/core-limits.ts'
+import { retiredBytesMax } from '../../schemas/limits/log-limits.ts'
 import type { Segment } from '../log/segment.ts'
 import { FileKeeper, type ShippedFolder } from './file-keeper.ts'
 import type { ShipJournal } from './journal.ts'

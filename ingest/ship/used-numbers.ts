@@ -2,7 +2,7 @@
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Log } from '../../runtime/log.ts'
 import { streams } from '../../schemas/event/row.ts'
-import { segmentRowsMax } from '../../schemas/limits/core-limits.ts'
+import { segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import { segmentOfId } from '../log/format.ts'
 
 /** What the start may take to ask ClickHouse about ids: events are taken without its answer, too. */

@@ -1,5 +1,5 @@
 /** The sealed segments that are in no manifest yet, or not with all their rows. */
-import { insertBytesMax, segmentRowsMax } from '../../schemas/limits/core-limits.ts'
+import { insertBytesMax, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import type { Segment } from '../log/segment.ts'
 import type { Part } from './manifest.ts'
 

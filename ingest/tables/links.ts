@@ -10,7 +10,7 @@
 import { LRUCache } from 'lru-cache'
 import { isAttributionKeyShaped } from '../../schemas/keys.ts'
 import { trackingUrlBytesMax } from '../../schemas/limits/api-limits.ts'
-import { linkOverlapMs, linkTableBytesMax, linkTableMax } from '../../schemas/limits/core-limits.ts'
+import { linkOverlapMs, linkTableBytesMax, linkTableMax } from '../../schemas/limits/ingest-limits.ts'
 import { makeLookUps } from './look-ups.ts'
 import { type ReplicatedTable, type ReplicatedTableOptions, replicateTable } from './replicated-table.ts'
 import { makeTableFile } from './table-file.ts'

@@ -6,7 +6,12 @@
 import type { Clock } from '../../runtime/clock.ts'
 import type { Log } from '../../runtime/log.ts'
 import { sleep } from '../../runtime/retry.ts'
-import { keyLookupMs, keyLookupsMax, unknownKeyCacheMax, unknownKeyCacheMs } from '../../schemas/limits/core-limits.ts'
+import {
+  keyLookupMs,
+  keyLookupsMax,
+  unknownKeyCacheMax,
+  unknownKeyCacheMs,
+} from '../../schemas/limits/ingest-limits.ts'
 
 export interface LookUpOptions<Found> {
   /** Null: there is none. */

@@ -8,7 +8,7 @@
  * Held by test/unit/post-table.test.ts.
  */
 import { LRUCache } from 'lru-cache'
-import { postOverlap, postTableMax } from '../../schemas/limits/core-limits.ts'
+import { postOverlap, postTableMax } from '../../schemas/limits/ingest-limits.ts'
 import { type ReplicatedTableOptions, replicateTable } from './replicated-table.ts'
 import { makeTableFile } from './table-file.ts'
 

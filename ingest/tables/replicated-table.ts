@@ -7,7 +7,7 @@
  */
 import type { Clock } from '../../runtime/clock.ts'
 import type { Log } from '../../runtime/log.ts'
-import { keyPollMs } from '../../schemas/limits/core-limits.ts'
+import { keyPollMs } from '../../schemas/limits/ingest-limits.ts'
 import { makeLookUps } from './look-ups.ts'
 
 export interface ReplicatedTable<Found> {

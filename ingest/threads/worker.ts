@@ -11,7 +11,7 @@ import {
   type StreamName,
   streams,
 } from '../../schemas/event/row.ts'
-import { logFileBytes } from '../../schemas/limits/core-limits.ts'
+import { logFileBytes } from '../../schemas/limits/log-limits.ts'
 import { hourMs } from '../../schemas/time/time-zone.ts'
 import { DedupWindow } from '../log/dedup-window.ts'
 import { diskIo, type LogFiles } from '../log/files.ts'

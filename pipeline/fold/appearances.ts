@@ -5,7 +5,7 @@
  */
 import { addsNoVisitor, type CellKind, cellKinds, type SumName, sumNames } from '../../clickhouse/rollups/appearance.ts'
 import { type CreditRow, nothingSeen, type Seen } from '../../clickhouse/rollups/tables.ts'
-import { creditsApartMax } from '../../schemas/limits/core-limits.ts'
+import { creditsApartMax } from '../../schemas/limits/figure-limits.ts'
 import { groupBy } from './group-by.ts'
 import type { SessionDay } from './read-session-days.ts'
 

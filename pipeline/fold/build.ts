@@ -18,7 +18,7 @@ import {
 } from '../../postgres/tables/figure-builds.ts'
 import { rangesOf, readFoldState, takeFoldVersion } from '../../postgres/tables/folds.ts'
 import { listWorkspaces } from '../../postgres/tables/workspaces.ts'
-import { buildPartEventsMax, leftBuildKeepMs } from '../../schemas/limits/core-limits.ts'
+import { buildPartEventsMax, leftBuildKeepMs } from '../../schemas/limits/figure-limits.ts'
 import { localDays } from '../../schemas/time/local-days.ts'
 import { localDayAt } from '../../schemas/time/time-zone.ts'
 import { keptFromOf } from '../retention/retention.ts'
@@ -94,7 +94,7 @@ async function compare({ pg, ch }: Folding, current: FigureBuild, build: FigureB
 }
 
 /** Begins builds for workspaces whose timezone was changed, and deletes the rows of builds that were left. */
-export async function keepBuilds({ pg, ch }: Folding): Promise<void> {
+export async function beginAndDeleteBuilds({ pg, ch }: Folding): Promise<void> {
   await beginMovedBuilds(pg)
   const left = await listLeftBuilds(pg, leftBuildKeepMs)
   if (left.length === 0) return

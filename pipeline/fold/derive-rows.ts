@@ -7,7 +7,7 @@
  */
 import { addsNoVisitor, neverBefore } from '../../clickhouse/rollups/appearance.ts'
 import { type CreditRow, emptySession, type SessionRow, type VisitorRow } from '../../clickhouse/rollups/tables.ts'
-import { creditWindowMs } from '../../schemas/limits/core-limits.ts'
+import { creditWindowMs } from '../../schemas/limits/figure-limits.ts'
 import { keys, serverAppearances } from './appearances.ts'
 import { deriveSession, type Neighbours } from './derive-session.ts'
 import { groupBy } from './group-by.ts'

@@ -29,12 +29,8 @@ import {
 } from '../../postgres/tables/folds.ts'
 import { readCreditsOfEvents } from '../../postgres/tables/person-credits.ts'
 import { type IdRange, subtractRanges } from '../../schemas/event/id-ranges.ts'
-import {
-  conversionsPerLookUp,
-  foldEventsMax,
-  segmentRowsMax,
-  visitorsPerLookUpMax,
-} from '../../schemas/limits/core-limits.ts'
+import { conversionsPerLookUp, foldEventsMax, visitorsPerLookUpMax } from '../../schemas/limits/figure-limits.ts'
+import { segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import { type LocalDays, localDays } from '../../schemas/time/local-days.ts'
 import { hourMs } from '../../schemas/time/time-zone.ts'
 import { type DeriveOptions, deriveRows, noHistory } from './derive-rows.ts'

@@ -1,4 +1,4 @@
-import { sharedLookUpDaysMax, sharedLookUpVisitorsMax } from '../../schemas/limits/core-limits.ts'
+import { sharedLookUpDaysMax, sharedLookUpVisitorsMax } from '../../schemas/limits/figure-limits.ts'
 
 /** Items by a key, in the order in which keys and items come. */
 export function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {

@@ -4,7 +4,7 @@ import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Postgres } from '../../postgres/client.ts'
 import { leaseFold, releaseFold } from '../../postgres/tables/folds.ts'
 import { sleep } from '../../runtime/retry.ts'
-import { foldLeaseMs } from '../../schemas/limits/core-limits.ts'
+import { foldLeaseMs } from '../../schemas/limits/figure-limits.ts'
 import type { Folding } from './fold.ts'
 
 export interface FoldLease {

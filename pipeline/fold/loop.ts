@@ -10,10 +10,15 @@ import type { IdentityHashes } from '../../runtime/crypto/identity-hash.ts'
 import type { Log } from '../../runtime/log.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { withDeadline } from '../../runtime/shutdown.ts'
-import { buildRetryMs, closeDaysEveryMs, foldEveryMs, keepBuildsEveryMs } from '../../schemas/limits/core-limits.ts'
+import {
+  buildRetryMs,
+  closeDaysEveryMs,
+  foldEveryMs,
+  lookForBuildsEveryMs,
+} from '../../schemas/limits/figure-limits.ts'
 import { keepPeople, mergeEarly } from '../people/keep.ts'
 import type { PipelineMetrics } from '../pipeline-metrics.ts'
-import { BuildError, buildNextPart, keepBuilds } from './build.ts'
+import { BuildError, beginAndDeleteBuilds, buildNextPart } from './build.ts'
 import { fold } from './fold.ts'
 import { makeFoldLease } from './lease.ts'
 import { closeDays } from './write-cells.ts'
@@ -52,7 +57,7 @@ export function startFolder({ pg, ch, clock, log, metrics, hashes }: FolderOptio
       const { sessions, isAllTaken } = await fold(work)
       metrics.folded(sessions)
       if (isAllTaken && isDue('close days', closeDaysEveryMs)) await closeDays(work, clock.now())
-      if (isDue('keep builds', keepBuildsEveryMs)) await keepBuilds(work)
+      if (isDue('builds', lookForBuildsEveryMs)) await beginAndDeleteBuilds(work)
       const arePeopleKept = await keepPeople({ work, hashes, clock, log, metrics })
       const isBuilding = isAllTaken && (await buildSome())
       metrics.jobEnded('fold', 'done', seconds(), clock.now())

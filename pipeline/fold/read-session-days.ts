@@ -19,7 +19,7 @@ import {
   sessionsPerVisitorDayMax,
   touchesPerSessionDayMax,
   viewsPerSessionDayMax,
-} from '../../schemas/limits/core-limits.ts'
+} from '../../schemas/limits/figure-limits.ts'
 import type { LocalDays } from '../../schemas/time/local-days.ts'
 import { hourMs } from '../../schemas/time/time-zone.ts'
 

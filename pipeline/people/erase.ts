@@ -22,7 +22,7 @@ import {
 import { recordRepairs } from '../../postgres/tables/event-repairs.ts'
 import { listOpenBuilds, lowerCellsThrough, raiseCellsThrough } from '../../postgres/tables/figure-builds.ts'
 import { rangesOf, readFoldedAsOf, readFoldState, takeFoldVersion } from '../../postgres/tables/folds.ts'
-import { conversionsPerLookUp } from '../../schemas/limits/core-limits.ts'
+import { conversionsPerLookUp } from '../../schemas/limits/figure-limits.ts'
 import { hourMs, localDayAt } from '../../schemas/time/time-zone.ts'
 import { deleteRows } from '../fold/delete-rows.ts'
 import type { Folding } from '../fold/fold.ts'

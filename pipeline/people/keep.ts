@@ -2,7 +2,7 @@
 import type { Clock } from '../../runtime/clock.ts'
 import type { IdentityHashes } from '../../runtime/crypto/identity-hash.ts'
 import type { Log } from '../../runtime/log.ts'
-import { inboxRowsPerMerge, mergesPerRoundMax } from '../../schemas/limits/core-limits.ts'
+import { inboxRowsPerMerge, mergesPerRoundMax } from '../../schemas/limits/people-limits.ts'
 import type { Folding } from '../fold/fold.ts'
 import type { PipelineMetrics } from '../pipeline-metrics.ts'
 import { eraseNext } from './erase.ts'

@@ -23,7 +23,7 @@ import { addPeopleWork, type NewPeopleWork } from '../../postgres/tables/people-
 import type { IdentityHashes } from '../../runtime/crypto/identity-hash.ts'
 import type { Log } from '../../runtime/log.ts'
 import { identifierOf } from '../../schemas/event/identifiers.ts'
-import { browsersPerContactMax, inboxRowsPerMerge } from '../../schemas/limits/core-limits.ts'
+import { browsersPerContactMax, inboxRowsPerMerge } from '../../schemas/limits/people-limits.ts'
 import type { WebhookEventType } from '../../schemas/webhook-events.ts'
 import { groupBy } from '../fold/group-by.ts'
 import { bindBrowsers } from './bind.ts'

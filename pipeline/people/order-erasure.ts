@@ -6,7 +6,7 @@ import { type BoundBrowser, findErasedPerson } from '../../postgres/tables/erase
 import { erasePerson } from '../../postgres/tables/erasures.ts'
 import type { IdentityHashes } from '../../runtime/crypto/identity-hash.ts'
 import type { Log } from '../../runtime/log.ts'
-import { inboxRowsPerMerge } from '../../schemas/limits/core-limits.ts'
+import { inboxRowsPerMerge } from '../../schemas/limits/people-limits.ts'
 import { holdMerging, mergeNext } from './merge.ts'
 
 /** An anonymous id may be the name of a hash as well. */

@@ -41,12 +41,8 @@ import {
 import { recreditContacts } from '../../postgres/tables/revenue-credits.ts'
 import { listWorkspaces } from '../../postgres/tables/workspaces.ts'
 import { type IdRange, subtractRanges } from '../../schemas/event/id-ranges.ts'
-import {
-  contactsPerStatement,
-  conversionsPerLookUp,
-  peopleWorkMax,
-  visitorsPerLookUpMax,
-} from '../../schemas/limits/core-limits.ts'
+import { conversionsPerLookUp, visitorsPerLookUpMax } from '../../schemas/limits/figure-limits.ts'
+import { contactsPerStatement, peopleWorkMax } from '../../schemas/limits/people-limits.ts'
 import type { Folding } from '../fold/fold.ts'
 import { inPortions } from '../fold/group-by.ts'
 import { keptFromOf } from '../retention/retention.ts'

@@ -1,7 +1,7 @@
 /** How the pipeline's two kinds of connection treat a Redis that is away. */
 import type { RedisOptions } from 'bullmq'
 import { backoffMs } from '../../runtime/retry.ts'
-import { redisDeadlineMs } from '../../schemas/limits/core-limits.ts'
+import { redisDeadlineMs } from '../../schemas/limits/store-limits.ts'
 
 const reconnectFirstMs = 100
 const reconnectMaxMs = 2_000

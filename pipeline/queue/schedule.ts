@@ -10,7 +10,7 @@ import type { Log } from '../../runtime/log.ts'
 import { withDeadline } from '../../runtime/shutdown.ts'
 import { type JobName, pipelineQueue } from '../../schemas/jobs.ts'
 import { idempotencySweepMs } from '../../schemas/limits/api-limits.ts'
-import { redisDeadlineMs } from '../../schemas/limits/core-limits.ts'
+import { redisDeadlineMs } from '../../schemas/limits/store-limits.ts'
 import type { PipelineMetrics } from '../pipeline-metrics.ts'
 import { producerConnection } from './redis.ts'
 

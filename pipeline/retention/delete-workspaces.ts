@@ -3,7 +3,7 @@
  * run that was killed is finished by the next one. What arrives of the workspace after it goes with `expire-data`.
  */
 import { deleteRowsOf, finishDeletion, listDueDeletions } from '../../postgres/tables/workspace-deletions.ts'
-import { workspaceDeletionGraceMs } from '../../schemas/limits/core-limits.ts'
+import { workspaceDeletionGraceMs } from '../../schemas/limits/ingest-limits.ts'
 import type { JobContext } from '../queue/job.ts'
 import { deleteClickHouseRowsOf } from './delete-removed.ts'
 

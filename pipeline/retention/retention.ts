@@ -6,7 +6,7 @@
  * kept as the smallest plan would be: its tracking goes on.
  */
 import type { Workspace } from '../../postgres/tables/workspaces.ts'
-import { lapsedGraceDays, retentionDaysByPlan } from '../../schemas/limits/core-limits.ts'
+import { lapsedGraceDays, retentionDaysByPlan } from '../../schemas/limits/retention-limits.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
 
 const longest = Math.max(...Object.values(retentionDaysByPlan))

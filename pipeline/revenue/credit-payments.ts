@@ -13,16 +13,16 @@ import { readCurrentBuild } from '../../postgres/tables/figure-builds.ts'
 import {
   type CreditedPayment,
   type DuePayment,
-  keepCredits,
   listDuePayments,
   listPayers,
   type Payer,
+  postponeCredits,
   saveCredits,
 } from '../../postgres/tables/revenue-credits.ts'
 import { listWorkspaces } from '../../postgres/tables/workspaces.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { IdentityHashes } from '../../runtime/crypto/identity-hash.ts'
-import { creditWindowMs } from '../../schemas/limits/core-limits.ts'
+import { creditWindowMs } from '../../schemas/limits/figure-limits.ts'
 import {
   creditAgainFirstMs,
   creditAgainMaxMs,
@@ -59,7 +59,7 @@ export async function creditRevenue(context: Crediting, signal: AbortSignal): Pr
       const { rule: had, occurredAt, workspaceId } = before.get(id)!
       return had === 'touch' && rule !== 'touch' && occurredAt - creditWindowMs < (keptFrom.get(workspaceId) ?? 0)
     }
-    await keepCredits(pg, credited.filter(isKept))
+    await postponeCredits(pg, credited.filter(isKept))
     await saveCredits(
       pg,
       credited.filter((one) => !isKept(one)),

@@ -17,7 +17,7 @@ import { randomUUID } from 'node:crypto'
 import type { Dispatcher } from 'undici'
 import type { Postgres } from '../../postgres/client.ts'
 import { takeAskedRetries } from '../../postgres/tables/set-aside-jobs.ts'
-import { retryHeldDeliveries } from '../../postgres/tables/webhook-deliveries.ts'
+import { retryPausedDeliveries } from '../../postgres/tables/webhook-deliveries.ts'
 import { endTurn, fanOut, type Turn, takeTurns } from '../../postgres/tables/webhook-turns.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { SecretBox } from '../../runtime/crypto/secret-box.ts'
@@ -70,7 +70,7 @@ export function startSender(options: SenderOptions): Sender {
       retriesAt = performance.now()
       const asked = await takeAskedRetries(pg, deliverWebhook)
       if (asked.length > 0)
-        await retryHeldDeliveries(
+        await retryPausedDeliveries(
           pg,
           asked.map((subject) => Number(subject.split('_').at(-1))),
         )

@@ -4,7 +4,7 @@
  */
 import { createSecretKey, type KeyObject } from 'node:crypto'
 import { setJobAside } from '../../postgres/tables/set-aside-jobs.ts'
-import { holdDelivery } from '../../postgres/tables/webhook-deliveries.ts'
+import { pauseDelivery } from '../../postgres/tables/webhook-deliveries.ts'
 import {
   type AttemptResult,
   type DueDelivery,
@@ -94,7 +94,7 @@ export async function runTurn(turn: Turn, options: SenderOptions, signal: AbortS
 async function setAside(delivery: DueDelivery, error: unknown, { pg, log }: SenderOptions): Promise<void> {
   log.error({ err: error, delivery: delivery.id }, 'a delivery failed by our own fault, and was set aside')
   await pg.transaction(async (tx) => {
-    await holdDelivery(tx, delivery.id)
+    await pauseDelivery(tx, delivery.id)
     await setJobAside(tx, deliverWebhook, `webhook_delivery_${delivery.id}`, String(error))
   })
 }

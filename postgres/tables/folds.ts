@@ -3,7 +3,8 @@
  * later version was taken since it began, so only one of two writers can commit.
  */
 import { type IdRange, uniteRanges } from '../../schemas/event/id-ranges.ts'
-import { leaseSilentMs, repairsPerFoldMax, segmentRowsMax } from '../../schemas/limits/core-limits.ts'
+import { leaseSilentMs, repairsPerFoldMax } from '../../schemas/limits/figure-limits.ts'
+import { segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import type { Postgres, Queryable } from '../client.ts'
 import { milliseconds } from '../clock.ts'
 

@@ -1,5 +1,5 @@
 /** The inbox of people: identify and conversion events with their e-mail, as the shipper copies them from the log. */
-import { fullNameLengthMax } from '../../schemas/limits/core-limits.ts'
+import { fullNameLengthMax } from '../../schemas/limits/event-limits.ts'
 import type { Queryable } from '../client.ts'
 import { noteSightings, type Sighting } from './contact-sightings.ts'
 

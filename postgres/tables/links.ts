@@ -3,7 +3,7 @@
 import { type LinkParameters, trackingParamsOf, trackingUrlOf } from '../../schemas/event/tracking-url.ts'
 import { makeAttributionKey } from '../../schemas/keys.ts'
 import { attributionKeyTriesMax, linksListedBytesMax, linksReadEach } from '../../schemas/limits/api-limits.ts'
-import { linkTableBytesMax } from '../../schemas/limits/core-limits.ts'
+import { linkTableBytesMax } from '../../schemas/limits/ingest-limits.ts'
 import type { Queryable } from '../client.ts'
 import type { Page } from '../page.ts'
 

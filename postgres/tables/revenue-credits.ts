@@ -113,7 +113,7 @@ export type CreditedPayment = Credit & NextDue
 const nextDue = `credit_due_at = CASE WHEN p.credit_due_at = c.due THEN to_timestamp(c."nextDue" / 1000) ELSE p.credit_due_at END`
 
 /** Payments whose credit stays as it is. */
-export async function keepCredits(q: Queryable, kept: readonly NextDue[]): Promise<void> {
+export async function postponeCredits(q: Queryable, kept: readonly NextDue[]): Promise<void> {
   await q.query(
     `UPDATE revenue_payments p SET ${nextDue}
      FROM jsonb_to_recordset($1::jsonb) AS c (id bigint, due timestamptz, "nextDue" float8) WHERE p.id = c.id`,

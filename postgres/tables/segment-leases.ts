@@ -3,7 +3,7 @@
  * forward, also when it is raised, so that two nodes can't be given the same block. Every caller of one installation
  * uses the same size; number 0 belongs to no lease.
  */
-import { segmentLeaseSize, segmentNumberMax, segmentRowsMax } from '../../schemas/limits/core-limits.ts'
+import { segmentLeaseSize, segmentNumberMax, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import type { Postgres, Queryable } from '../client.ts'
 
 /** Every event of the lease with an id up to `throughId` is in ClickHouse or never will be. */

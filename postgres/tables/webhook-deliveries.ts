@@ -91,11 +91,11 @@ async function letEndpointGo(tx: Queryable, endpointId: number): Promise<void> {
 }
 
 /** Stays pending and isn't sent, until it is retried. */
-export async function holdDelivery(tx: Queryable, id: number): Promise<void> {
+export async function pauseDelivery(tx: Queryable, id: number): Promise<void> {
   await tx.query(`UPDATE webhook_deliveries SET next_attempt_at = NULL WHERE id = $1 AND status = 'pending'`, [id])
 }
 
-export async function retryHeldDeliveries(q: Queryable, ids: readonly number[]): Promise<void> {
+export async function retryPausedDeliveries(q: Queryable, ids: readonly number[]): Promise<void> {
   await q.query(
     `UPDATE webhook_deliveries SET next_attempt_at = now()
      WHERE id = ANY ($1) AND status = 'pending' AND next_attempt_at IS NULL`,

@@ -2,7 +2,7 @@
  * The closed table of expected refusals: code, status and public text. A place that refuses throws `problem(code)`, and
  * one mapper turns it into each transport's answer; nothing but the code and the public text leaves the process.
  */
-import { retryAfterSeconds } from '../limits/core-limits.ts'
+import { retryAfterSeconds } from '../limits/store-limits.ts'
 import { boundedErrors, type ValidationError } from './validation-errors.ts'
 
 interface ProblemEntry {

@@ -3,7 +3,7 @@
  * each text is defined once. Members are built in the order `type, loc, msg, input, ctx`.
  */
 
-import { errorInputBytesMax } from '../limits/core-limits.ts'
+import { errorInputBytesMax } from '../limits/api-limits.ts'
 
 export type Loc = readonly (string | number)[]
 

@@ -15,7 +15,7 @@ import {
   titleLengthMax,
   urlLengthMax,
   userAgentLengthMax,
-} from '../limits/core-limits.ts'
+} from '../limits/event-limits.ts'
 
 export interface FieldSchema {
   readonly type?: string | readonly string[]

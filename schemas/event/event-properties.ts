@@ -4,7 +4,7 @@
  */
 
 import { dictTooLong, finiteNumber, type Loc, type ValidationError, valueError } from '../errors/validation-errors.ts'
-import { propertiesBytesMax, propertiesDepthMax, propertiesKeysMax } from '../limits/core-limits.ts'
+import { propertiesBytesMax, propertiesDepthMax, propertiesKeysMax } from '../limits/event-limits.ts'
 
 type Container = Readonly<Record<string, unknown>> | readonly unknown[]
 

@@ -16,7 +16,7 @@ import {
   statusCodeMin,
   urlLengthMax,
   userAgentLengthMax,
-} from '../limits/core-limits.ts'
+} from '../limits/event-limits.ts'
 import { dateTime, eventFields, type FieldSchema, text, wholeNumber } from './event-fields.ts'
 
 export interface BodySchema {

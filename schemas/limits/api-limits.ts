@@ -1,5 +1,7 @@
-/** The bounds of the customer API's resources, mutations and lists; all others stand in limits.ts. */
+/** Bounds of the customer API: requests, keys, mutations and lists. */
 
+const KiB = 1024
+const MiB = 1024 * 1024
 const second = 1000
 const minute = 60 * second
 
@@ -84,4 +86,19 @@ export const signInTriesOfEmailMax = 30
 /** Passwords compared at once, each with 19 MiB; beyond it the answer is 429. */
 export const passwordChecksMax = 4
 /** A form with an e-mail and a password, each character of which may take twelve bytes. */
-export const signInFormBytesMax = 8 * 1024
+export const signInFormBytesMax = 8 * KiB
+
+/** JSON bodies of the REST API, in bytes. */
+export const apiBodyBytesMax = 1 * MiB
+/** Bytes of one value that a 422 echoes. Longer texts are cut; longer objects and lists are omitted. */
+export const errorInputBytesMax = 1 * KiB
+
+/** How long a secret key is cached. Together with a look-up this stays under the 5 s that revoking may take. */
+export const apiKeyCacheMs = 2 * second
+export const apiKeyCacheMax = 10_000
+/** How often the last use of a key is recorded. */
+export const apiKeyTouchMs = 1 * minute
+
+/** Names that people give, in Unicode code points. */
+export const workspaceNameLengthMax = 120
+export const apiKeyNameLengthMax = 120

@@ -1,7 +1,7 @@
 /** Bounds of `svc seed`. */
 
 import { dayMs } from '../time/time-zone.ts'
-import { retentionDaysMax } from './core-limits.ts'
+import { retentionDaysMax } from './retention-limits.ts'
 
 /** More than a bench or a demonstration needs. A day's limit bounds its busiest hour, the least of an insert. */
 export const seedEventsMax = 500_000_000

@@ -46,3 +46,6 @@ export const webhookLeaseMs = 30 * second
 export const webhookPollMs = 200
 /** So many of these one statement deletes. */
 export const webhookExpiredEach = 5_000
+
+/** Events for webhooks of one statement: at 16 KB of properties each it stays well within its deadline. */
+export const outboxRowsPerStatement = 500

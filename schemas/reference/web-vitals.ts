@@ -1,5 +1,5 @@
 /** The web vitals that are measured, with the thresholds of https://web.dev/articles/vitals; their order is that of answers. */
-import { interactionMsMax, layoutShiftMax, paintMsMax } from '../limits/core-limits.ts'
+import { interactionMsMax, layoutShiftMax, paintMsMax } from '../limits/event-limits.ts'
 
 export const vitalNames = ['FCP', 'LCP', 'INP', 'CLS'] as const
 export type VitalName = (typeof vitalNames)[number]

@@ -1,6 +1,6 @@
 /** Waits for enough of a body to be worth a service's while: who sends a byte at a time costs only the process that listens. */
 import type { IncomingMessage } from 'node:http'
-import { bodyDeadlineMs } from '../../schemas/limits/core-limits.ts'
+import { bodyDeadlineMs } from '../../schemas/limits/event-limits.ts'
 
 /** `begun`: there is all of it, or as much as a stream holds (16 KiB). `late`: neither came in time. `gone`: the sender left. */
 export type Arrival = 'begun' | 'late' | 'gone'

@@ -1,8 +1,8 @@
 /** The page at `/`: what runs here, whether it is well, and where to go. It holds no key. */
-import type { Kept } from '../processes/keep-running.ts'
+import type { Supervised } from '../processes/supervise.ts'
 
 /** `extern` names the stores that were given by a URL and so aren't ours to watch. */
-export function statusPage(children: readonly Kept[], extern: readonly string[], port: number): string {
+export function statusPage(children: readonly Supervised[], extern: readonly string[], port: number): string {
   const isWell = children.every((child) => child.isUp)
   const rows = [
     ...children.map((child) => row(child.name, child.isUp ? 'running' : 'starting again', child.isUp)),

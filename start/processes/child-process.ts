@@ -2,8 +2,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { closeSync } from 'node:fs'
 import { childEnvironment } from '../../runtime/config.ts'
-import type { Runnable } from './keep-running.ts'
 import { openLogFile } from './log-file.ts'
+import type { Runnable } from './supervise.ts'
 
 export interface Program {
   name: string

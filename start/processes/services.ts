@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { Config } from '../../runtime/config.ts'
 import { freePort } from '../stores/store.ts'
 import { ownProgram } from './child-process.ts'
-import type { Runnable } from './keep-running.ts'
+import type { Runnable } from './supervise.ts'
 
 export type ServiceProcess = 'ingest' | 'api' | 'pipeline'
 

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../../runtime/config.ts'
-import type { Kept } from '../processes/keep-running.ts'
+import type { Supervised } from '../processes/supervise.ts'
 import { say } from '../say.ts'
 import { prepareClickHouse } from './clickhouse.ts'
 import { preparePostgres } from './postgres.ts'
@@ -21,7 +21,7 @@ const longMs = 2_000
 export async function embeddedStores(
   config: Config,
   dataDir: string,
-  keep: (store: Store) => Kept,
+  keep: (store: Store) => Supervised,
 ): Promise<StoreUrls> {
   const start = async (given: string | undefined, name: string, prepare: (folder: string) => Promise<Store>) => {
     if (given) return given

@@ -4,7 +4,7 @@ import { randomBytes, randomInt } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import type { Runnable } from '../processes/keep-running.ts'
+import type { Runnable } from '../processes/supervise.ts'
 
 export interface Store extends Runnable {
   readonly name: 'postgres' | 'redis' | 'clickhouse'

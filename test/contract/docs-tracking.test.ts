@@ -4,7 +4,9 @@ import { requestIdLengthMax } from '../../runtime/http/request-id.ts'
 import { dateTimeFields, type FieldSchema } from '../../schemas/event/event-fields.ts'
 import { type BodySchema, bodySchemas } from '../../schemas/event/event-schemas.ts'
 import { botCategories } from '../../schemas/event/row.ts'
-import * as limits from '../../schemas/limits/core-limits.ts'
+import * as limits from '../../schemas/limits/event-limits.ts'
+import { sessionLengthMaxMs } from '../../schemas/limits/figure-limits.ts'
+import { saltKeepMs } from '../../schemas/limits/ingest-limits.ts'
 import { readDoc, tableOf } from '../support/docs.ts'
 
 const page = readDoc('docs/tracking.md')
@@ -70,8 +72,8 @@ test.each([
   [`not whole within ${limits.bodyDeadlineMs / 1000} s of its first bytes`],
   [`Older than ${limits.eventAgeMaxMs / 3_600_000} hours is refused`],
   [`A difference of more than ${limits.clockSkewMaxMs / 3_600_000} hours isn't believed`],
-  [`meant for at most ${limits.sessionLengthMaxMs / 3_600_000} hours`],
-  [`deleted ${limits.saltKeepMs / 3_600_000} hours after the day began`],
+  [`meant for at most ${sessionLengthMaxMs / 3_600_000} hours`],
+  [`deleted ${saltKeepMs / 3_600_000} hours after the day began`],
   [`1–${requestIdLengthMax} of letters`],
 ])('the page says "%s", as the bounds do', (text) => {
   expect(page.replaceAll('\n', ' ').replaceAll('  ', ' ')).toContain(text)

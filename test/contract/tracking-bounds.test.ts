@@ -11,7 +11,7 @@ import {
   propertiesDepthMax,
   propertiesKeysMax,
   trackBodyBytesMax,
-} from '../../schemas/limits/core-limits.ts'
+} from '../../schemas/limits/event-limits.ts'
 
 /** The bounds of the tracking interface as its description states them, written here once more, by hand. */
 test('the fields of an event have the bounds of the description, and there are no others', () => {

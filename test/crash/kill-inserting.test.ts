@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
 import { migrateClickHouse } from '../../clickhouse/migrate.ts'
 import { sleep } from '../../runtime/retry.ts'
-import { type Kept, keepRunning } from '../../start/processes/keep-running.ts'
+import { type Supervised, supervise } from '../../start/processes/supervise.ts'
 import { prepareClickHouse } from '../../start/stores/clickhouse.ts'
 import { compileService } from '../support/compile.ts'
 import { exactFigures, judgeFigures } from '../support/figures.ts'
@@ -29,7 +29,7 @@ const betweenKillsMs = 1_500
 const patience = { timeout: 120_000 }
 
 const stores = setUpStores()
-let clickhouse: Kept
+let clickhouse: Supervised
 let ch: ClickHouse
 let proxy: TcpProxy
 let ingest: TestIngest
@@ -37,7 +37,7 @@ let ingest: TestIngest
 beforeAll(async () => {
   const file = await compileService('clickhouse/embedded-server.ts')
   const store = await prepareClickHouse(join(stores.dataDir, 'clickhouse'), file)
-  clickhouse = keepRunning(store, { changed: () => {}, died: () => {} })
+  clickhouse = supervise(store, { changed: () => {}, died: () => {} })
   await clickhouse.firstUp
   ch = connectClickHouse(store.url)
   await migrateClickHouse(ch)

@@ -3,7 +3,7 @@ import { revokeApiKey } from '../../postgres/tables/api-keys.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { makeSecretKey } from '../../schemas/keys.ts'
-import { apiKeyCacheMs } from '../../schemas/limits/core-limits.ts'
+import { apiKeyCacheMs } from '../../schemas/limits/api-limits.ts'
 import { makeKey, makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
 import { setUpStores, type TestStores } from '../support/stores.ts'
 

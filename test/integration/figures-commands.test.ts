@@ -1,9 +1,10 @@
 /** `svc figures`, and figures in another timezone. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { BuildError, buildNextPart, keepBuilds } from '../../pipeline/fold/build.ts'
+import { BuildError, beginAndDeleteBuilds, buildNextPart } from '../../pipeline/fold/build.ts'
 import { beginBuild, readCurrentBuild } from '../../postgres/tables/figure-builds.ts'
 import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
-import { leftBuildKeepMs, segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/core-limits.ts'
+import { leftBuildKeepMs } from '../../schemas/limits/figure-limits.ts'
+import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import { runSvc } from '../support/command-line.ts'
 import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { closeDaysAt, foldAll, workOn } from '../support/fold.ts'
@@ -146,7 +147,7 @@ test('figures go on in the old timezone until those of the new one stand, while 
   await closeDaysAt(stores, now)
   await stores.pg.query(`UPDATE workspaces SET timezone = 'Asia/Kathmandu' WHERE id = $1`, [moved.id])
   await expectAs(before)
-  await keepBuilds(work)
+  await beginAndDeleteBuilds(work)
   const timezone = async () => (await moved.ask()).metrics.range.timezone
   // Begun, then derived, then with cells: before each step events come in.
   for (const _ of ['derive', 'finish']) {
@@ -168,13 +169,13 @@ test('figures go on in the old timezone until those of the new one stand, while 
       `SELECT uniqExact(build) AS builds FROM sessions WHERE workspace_id = {id:UInt32}`,
       { id: moved.id },
     )
-  await keepBuilds(work)
+  await beginAndDeleteBuilds(work)
   expect(await buildsWithRows()).toEqual([{ builds: 2 }])
   await stores.pg.query(
     `UPDATE figure_builds SET changed_at = changed_at - make_interval(secs => $1) WHERE state = 'left'`,
     [leftBuildKeepMs / 1000],
   )
-  await keepBuilds(work)
+  await beginAndDeleteBuilds(work)
   expect(await buildsWithRows()).toEqual([{ builds: 1 }])
   await expectAs(after)
 })

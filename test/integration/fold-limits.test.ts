@@ -1,6 +1,6 @@
-/** At the limits of schemas/limits/core-limits.ts figures are cut as they say, and nobody else's change. */
+/** At the limits of schemas/limits/figure-limits.ts figures are cut as they say, and nobody else's change. */
 import { expect, test } from 'vitest'
-import { cellKeysMax, sessionsPerVisitorDayMax, viewsPerSessionDayMax } from '../../schemas/limits/core-limits.ts'
+import { cellKeysMax, sessionsPerVisitorDayMax, viewsPerSessionDayMax } from '../../schemas/limits/figure-limits.ts'
 import type { EventLike } from '../support/event-rows.ts'
 import { judgeFigures } from '../support/figures.ts'
 import { closeDaysAt } from '../support/fold.ts'

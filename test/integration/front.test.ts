@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { bodyDeadlineMs } from '../../schemas/limits/core-limits.ts'
+import { bodyDeadlineMs } from '../../schemas/limits/event-limits.ts'
 import { type Front, startFront } from '../../start/front/front.ts'
 import { exchange } from '../support/raw-http.ts'
 

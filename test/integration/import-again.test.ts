@@ -6,7 +6,7 @@ import type { PageEvent, PageEventSource } from '../../cli/replay/page-events.ts
 import type { ClickHouse, Insert } from '../../clickhouse/client.ts'
 import { createWorkspace, readWorkspace } from '../../postgres/tables/workspaces.ts'
 import { readConfig } from '../../runtime/config.ts'
-import { importRowsMax, segmentRowsMax } from '../../schemas/limits/core-limits.ts'
+import { importRowsMax, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import { setUpStores } from '../support/stores.ts'
 
 const events = 500

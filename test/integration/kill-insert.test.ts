@@ -6,19 +6,19 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
-import { type Kept, keepRunning } from '../../start/processes/keep-running.ts'
+import { type Supervised, supervise } from '../../start/processes/supervise.ts'
 import { prepareClickHouse } from '../../start/stores/clickhouse.ts'
 import { compileService } from '../support/compile.ts'
 
 let folder: string
-let kept: Kept
+let kept: Supervised
 let ch: ClickHouse
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'svc-kill-insert-'))
   const file = await compileService('clickhouse/embedded-server.ts')
   const store = await prepareClickHouse(join(folder, 'clickhouse'), file)
-  kept = keepRunning(store, { changed: () => {}, died: () => {} })
+  kept = supervise(store, { changed: () => {}, died: () => {} })
   await kept.firstUp
   ch = connectClickHouse(store.url)
   await ch.createDatabase()

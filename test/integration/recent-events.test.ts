@@ -1,6 +1,6 @@
 /** The newest events of a range, as the overview shows them. */
 import { expect, test } from 'vitest'
-import { recentEventsMax } from '../../schemas/limits/core-limits.ts'
+import { recentEventsMax } from '../../schemas/limits/overview-limits.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { makeTestWorkspace, type Overview } from '../support/overview.ts'
 import { setUpStores } from '../support/stores.ts'

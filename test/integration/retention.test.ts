@@ -9,7 +9,7 @@ import { createWorkspace, listWorkspaces, setPlan } from '../../postgres/tables/
 import { fixedClock } from '../../runtime/clock.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { makeMetrics } from '../../runtime/metrics.ts'
-import { dayClosedAfterMs } from '../../schemas/limits/core-limits.ts'
+import { dayClosedAfterMs } from '../../schemas/limits/figure-limits.ts'
 import { insertBotVisitRows, insertEventRows, makeBotVisitRow, makeEventRow } from '../support/event-rows.ts'
 import { judgeFigures } from '../support/figures.ts'
 import { closeDaysAt, foldWhatIsThere } from '../support/fold.ts'

@@ -3,7 +3,7 @@
  * that an earlier one left, because ids are drawn without regard to time.
  */
 import { insertInbox } from '../../postgres/tables/inbox.ts'
-import { segmentRowsMax } from '../../schemas/limits/core-limits.ts'
+import { segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import type { OverviewCase } from '../oracle/cases.ts'
 import type { EventFact } from '../oracle/facts.ts'
 import { insertBotVisitRows, insertEventRows } from '../support/event-rows.ts'

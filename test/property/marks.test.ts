@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { HeldLease } from '../../ingest/ids.ts'
 import type { Part } from '../../ingest/ship/manifest.ts'
 import { UndoneSegments } from '../../ingest/ship/marks.ts'
-import { segmentRowsMax } from '../../schemas/limits/core-limits.ts'
+import { segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 
 const leaseSize = 8
 const leases = 3

@@ -11,13 +11,10 @@ export const testSegmentAgeMs = 60
 
 /** Constants of services under test, by file: what tests wait for comes sooner. */
 const testValues: Readonly<Record<string, Readonly<Record<string, number>>>> = {
-  'schemas/limits/core-limits.ts': {
-    logFileBytes: testLogFileBytes,
-    segmentAgeMs: testSegmentAgeMs,
-    bodyDeadlineMs: 4_000,
-    keyPollMs: 1_000,
-    foldLeaseMs: 4_000,
-  },
+  'schemas/limits/log-limits.ts': { logFileBytes: testLogFileBytes, segmentAgeMs: testSegmentAgeMs },
+  'schemas/limits/event-limits.ts': { bodyDeadlineMs: 4_000 },
+  'schemas/limits/ingest-limits.ts': { keyPollMs: 1_000 },
+  'schemas/limits/figure-limits.ts': { foldLeaseMs: 4_000 },
   'schemas/limits/publish-limits.ts': { publishLeaseMs: 6_000, publishProlongMs: 1_500, publishRetryFirstMs: 1_000 },
   'schemas/limits/webhook-limits.ts': { webhookLeaseMs: 8_000 },
   'pipeline/queue/schedule.ts': { sweepEveryMs: 500, retryEveryMs: 200 },

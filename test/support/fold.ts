@@ -2,7 +2,7 @@
 
 import { type Folding, fold } from '../../pipeline/fold/fold.ts'
 import { closeDays } from '../../pipeline/fold/write-cells.ts'
-import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/core-limits.ts'
+import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import type { TestStores } from './stores.ts'
 
 export function workOn({ pg, ch }: Pick<TestStores, 'pg' | 'ch'>): Folding {

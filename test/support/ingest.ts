@@ -6,7 +6,7 @@ import { afterAll, beforeAll } from 'vitest'
 import { createTrackingKey } from '../../postgres/tables/tracking-keys.ts'
 import { createWorkspace } from '../../postgres/tables/workspaces.ts'
 import { sleep } from '../../runtime/retry.ts'
-import { segmentAgeMs } from '../../schemas/limits/core-limits.ts'
+import { segmentAgeMs } from '../../schemas/limits/log-limits.ts'
 import { compileService, testSegmentAgeMs } from './compile.ts'
 import type { TestStores } from './stores.ts'
 

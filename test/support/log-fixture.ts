@@ -12,7 +12,7 @@ import { LogWriter } from '../../ingest/log/writer.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { type BotVisitRow, botVisitColumns, type Hash64 } from '../../schemas/event/row.ts'
 import { decodeRow } from '../../schemas/event/row-codec.ts'
-import { segmentLeaseSize } from '../../schemas/limits/core-limits.ts'
+import { segmentLeaseSize } from '../../schemas/limits/log-limits.ts'
 
 export const silent = makeLog('test', 'silent')
 export const smallFileBytes = 1024 * 1024

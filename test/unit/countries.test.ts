@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Countries, openCountries } from '../../ingest/enrich/countries.ts'
 import { noCountry } from '../../schemas/event/row.ts'
-import { countryCacheMax } from '../../schemas/limits/core-limits.ts'
+import { countryCacheMax } from '../../schemas/limits/ingest-limits.ts'
 import { makeEnrich, now } from '../support/enriching.ts'
 
 let countries: Countries

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { groupByDay } from '../../pipeline/fold/group-by.ts'
-import { sharedLookUpDaysMax, sharedLookUpVisitorsMax } from '../../schemas/limits/core-limits.ts'
+import { sharedLookUpDaysMax, sharedLookUpVisitorsMax } from '../../schemas/limits/figure-limits.ts'
 
 const grouped = (days: readonly number[]) =>
   groupByDay(days, (day) => day).map(({ fromDay, all }) => [fromDay, all.length])

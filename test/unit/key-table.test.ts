@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type KeyRow, type KeyTable, makeKeyTable } from '../../ingest/tables/keys.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { makeLog } from '../../runtime/log.ts'
-import { keyLookupsMax, unknownKeyCacheMs } from '../../schemas/limits/core-limits.ts'
+import { keyLookupsMax, unknownKeyCacheMs } from '../../schemas/limits/ingest-limits.ts'
 
 const now = Date.UTC(2026, 10, 20, 12)
 const keyOf = (name: string) => `svc_pk_${name.padEnd(24, '0')}`

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type LinkRow, type LinkTable, makeLinkTable } from '../../ingest/tables/links.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { makeLog } from '../../runtime/log.ts'
-import { linkOverlapMs, unknownKeyCacheMs } from '../../schemas/limits/core-limits.ts'
+import { linkOverlapMs, unknownKeyCacheMs } from '../../schemas/limits/ingest-limits.ts'
 
 const now = Date.UTC(2026, 10, 20, 12)
 const rowOf = (id: number, at = now): LinkRow => ({

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { makeLookUps } from '../../ingest/tables/look-ups.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { makeLog } from '../../runtime/log.ts'
-import { keyLookupMs, keyLookupsMax } from '../../schemas/limits/core-limits.ts'
+import { keyLookupMs, keyLookupsMax } from '../../schemas/limits/ingest-limits.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()

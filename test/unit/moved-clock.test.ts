@@ -12,7 +12,7 @@ import { type KeyRow, makeKeyTable } from '../../ingest/tables/keys.ts'
 import { expiryOf, keptDays } from '../../pipeline/retention/retention.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { makeSecretKey } from '../../schemas/keys.ts'
-import { eventAgeMaxMs } from '../../schemas/limits/core-limits.ts'
+import { eventAgeMaxMs } from '../../schemas/limits/event-limits.ts'
 import { silent } from '../support/log-fixture.ts'
 
 const hour = 3_600_000

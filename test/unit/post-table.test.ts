@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { makePostTable, type PostRow, type PostTable } from '../../ingest/tables/posts.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { makeLog } from '../../runtime/log.ts'
-import { keyPollMs, postOverlap } from '../../schemas/limits/core-limits.ts'
+import { keyPollMs, postOverlap } from '../../schemas/limits/ingest-limits.ts'
 
 let folder: string
 let open: PostTable[]

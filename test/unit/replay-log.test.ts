@@ -11,7 +11,7 @@ import { makeReorderBuffer } from '../../cli/replay/reorder-buffer.ts'
 import { surveyLog } from '../../cli/replay/survey.ts'
 import { chooseTiming } from '../../cli/replay/timing.ts'
 import { makeVisitTracker } from '../../cli/replay/visits.ts'
-import { logLineBytesMax } from '../../schemas/limits/core-limits.ts'
+import { logLineBytesMax } from '../../schemas/limits/event-limits.ts'
 
 let folder: string
 beforeAll(() => {

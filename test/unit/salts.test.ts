@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { makeSalts, type Salts } from '../../ingest/enrich/salts.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { makeLog } from '../../runtime/log.ts'
-import { saltSweepMs } from '../../schemas/limits/core-limits.ts'
+import { saltSweepMs } from '../../schemas/limits/ingest-limits.ts'
 
 const day = 86_400_000
 const now = Date.UTC(2026, 10, 20, 12)

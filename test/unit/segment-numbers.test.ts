@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { openSegmentLeases } from '../../ingest/ids.ts'
 import { openSegmentNumbers } from '../../ingest/log/segment-numbers.ts'
-import { segmentLeaseSize, segmentReserveSize } from '../../schemas/limits/core-limits.ts'
+import { segmentLeaseSize, segmentReserveSize } from '../../schemas/limits/log-limits.ts'
 import { makeLogFolder, silent } from '../support/log-fixture.ts'
 
 let folder: string

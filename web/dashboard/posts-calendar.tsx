@@ -46,7 +46,7 @@ export function PostsCalendar({ posts, workspace, span, day, changed, go, write 
     isShown: (on) => days.includes(on),
     go,
   })
-  const { shown, held, target, message, refusal, undo, now } = moves
+  const { shown, dragged, target, message, refusal, undo, now } = moves
   const today = now().slice(0, 10)
   const at = (on: string) =>
     shown
@@ -114,7 +114,7 @@ export function PostsCalendar({ posts, workspace, span, day, changed, go, write 
           const isOver = on < today
           const marks = [
             ...(isOver ? ['over'] : []),
-            ...(held !== undefined && target === on ? ['target'] : []),
+            ...(dragged !== undefined && target === on ? ['target'] : []),
             ...(span === 'month' && on.slice(0, 7) !== day.slice(0, 7) ? ['beside'] : []),
           ]
           return (

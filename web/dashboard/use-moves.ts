@@ -26,7 +26,7 @@ const nothing: Said = { message: '', refusal: '' }
 type Step = readonly [method: 'POST' | 'PATCH', path: string, body?: object]
 
 export function useMoves({ posts, timezone, localTime, changed, isShown, go }: MovesOf) {
-  const [held, hold] = useState<Post>()
+  const [dragged, setDragged] = useState<Post>()
   const [target, aim] = useState<string>()
   const [said, say] = useState(nothing)
   /** As the API will have them, or has them by now. */
@@ -46,16 +46,16 @@ export function useMoves({ posts, timezone, localTime, changed, isShown, go }: M
   useLayoutEffect(() => {
     if (toFocus.current === undefined) return
     document.getElementById(`post-${toFocus.current}`)?.focus()
-    if (held === undefined) toFocus.current = undefined
+    if (dragged === undefined) toFocus.current = undefined
   })
 
-  // While a post is held, every key is about it, wherever the focus went as the month changed; also the next one of a quick hand.
+  // While a post is dragged, every key is about it, wherever the focus went as the month changed; also the next one of a quick hand.
   useLayoutEffect(() => {
-    if (held === undefined || toFocus.current === undefined) return
+    if (dragged === undefined || toFocus.current === undefined) return
     const onKey = (event: KeyboardEvent) => {
       const to = dayByKey(event.key, target!)
       if (to !== undefined) aimAt(to)
-      else if (event.key === 'Enter' || event.key === ' ') void put(held, target!)
+      else if (event.key === 'Enter' || event.key === ' ') void put(dragged, target!)
       else if (event.key === 'Escape' || event.key === 'Tab') letGo()
       else return
       if (event.key === 'Tab') return
@@ -77,13 +77,13 @@ export function useMoves({ posts, timezone, localTime, changed, isShown, go }: M
   }
 
   function letGo(): void {
-    hold(undefined)
+    setDragged(undefined)
     aim(undefined)
     say((before) => (before.refusal === '' && before.undo === undefined ? nothing : before))
   }
 
   async function put(post: Post, day: string): Promise<void> {
-    hold(undefined)
+    setDragged(undefined)
     aim(undefined)
     const move = moveTo(day, { status: post.status, localTime: localTime(post) }, now())
     if (move === 'stays') return say(nothing)
@@ -127,14 +127,14 @@ export function useMoves({ posts, timezone, localTime, changed, isShown, go }: M
     hold: (post) => {
       toFocus.current = undefined
       say({ ...nothing, message: 'Move it to its day.' })
-      hold(post)
+      setDragged(post)
     },
     over: aim,
     drop: (post, day) => (day === undefined ? letGo() : void put(post, day)),
   })
 
   return {
-    ...{ shown, held, target, now, letGo, ...said },
+    ...{ shown, dragged, target, now, letGo, ...said },
     /** With a finger. */
     press(post: Post, event: PointerEvent): void {
       if (isMovable(post.status)) press(post, event)
@@ -142,29 +142,29 @@ export function useMoves({ posts, timezone, localTime, changed, isShown, go }: M
     /** With the mouse. */
     drag(post: Post, event: DragEvent): void {
       // A finger holds it already: the browser's own dragging would end that.
-      if (held !== undefined) return event.preventDefault()
+      if (dragged !== undefined) return event.preventDefault()
       event.dataTransfer?.setData('text/plain', post.title)
       toFocus.current = undefined
       say(nothing)
-      hold(post)
+      setDragged(post)
     },
     over(day: string, event: DragEvent): void {
-      if (held === undefined) return
+      if (dragged === undefined) return
       if (day >= now().slice(0, 10)) event.preventDefault()
       if (target !== day) aim(day)
     },
     drop(day: string, event: DragEvent): void {
       event.preventDefault()
-      if (held !== undefined) void put(held, day)
+      if (dragged !== undefined) void put(dragged, day)
     },
     /** With the keyboard. */
     pickUp(post: Post, event: KeyboardEvent): void {
-      if (event.key !== ' ' || held !== undefined) return
+      if (event.key !== ' ' || dragged !== undefined) return
       event.preventDefault()
       if (!isMovable(post.status))
         return say({ ...nothing, refusal: `A post that is ${post.status} stays where it is.` })
       toFocus.current = post.id
-      hold(post)
+      setDragged(post)
       aimAt(localTime(post)?.slice(0, 10) ?? now().slice(0, 10))
     },
   }

@@ -4,7 +4,7 @@ import { orderErasure } from '../../../pipeline/people/order-erasure.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { idInBody } from '../../../schemas/lax.ts'
-import { identifierLengthMax } from '../../../schemas/limits/core-limits.ts'
+import { identifierLengthMax } from '../../../schemas/limits/event-limits.ts'
 import { defineOperation } from '../../operations/define.ts'
 
 const PersonToErase = z.object({

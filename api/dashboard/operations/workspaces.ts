@@ -9,7 +9,7 @@ import { advanceMark, leaseSegments } from '../../../postgres/tables/segment-lea
 import { requestDeletion } from '../../../postgres/tables/workspace-deletions.ts'
 import { listWorkspacesOf } from '../../../postgres/tables/workspaces.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
-import { segmentLeaseSize } from '../../../schemas/limits/core-limits.ts'
+import { segmentLeaseSize } from '../../../schemas/limits/log-limits.ts'
 import { demoDays, demoEvents } from '../../../schemas/limits/seed-limits.ts'
 import { defineOperation } from '../../operations/define.ts'
 

@@ -15,12 +15,8 @@ import { readBindingsOfContacts } from '../../../postgres/tables/bindings.ts'
 import { findContactsByHash, readContactKeys } from '../../../postgres/tables/contacts.ts'
 import { readContactsOfEvents } from '../../../postgres/tables/contacts-of-events.ts'
 import { laxIntOr } from '../../../schemas/lax.ts'
-import {
-  conversionsDefault,
-  conversionsMax,
-  creditWindowMs,
-  touchesOfConversionMax,
-} from '../../../schemas/limits/core-limits.ts'
+import { creditWindowMs } from '../../../schemas/limits/figure-limits.ts'
+import { conversionsDefault, conversionsMax, touchesOfConversionMax } from '../../../schemas/limits/overview-limits.ts'
 import { channelOf } from '../../../schemas/reference/channels.ts'
 import { type Conversion, Conversions } from '../../../schemas/resources/conversion.ts'
 import { hourMs, localDayAt } from '../../../schemas/time/time-zone.ts'

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { invalid } from '../../../schemas/errors/problems.ts'
 import { laxInt, laxIntOr } from '../../../schemas/lax.ts'
-import { overviewDaysDefault, overviewDaysMax, overviewHoursMax } from '../../../schemas/limits/core-limits.ts'
+import { overviewDaysDefault, overviewDaysMax, overviewHoursMax } from '../../../schemas/limits/overview-limits.ts'
 import { type RangeQuery, resolveTimeRange, type Span, type TimeRange } from '../../../schemas/time/time-range.ts'
 
 /** Members of an operation's query. */

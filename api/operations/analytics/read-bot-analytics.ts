@@ -11,7 +11,7 @@ import {
 import { type BotCategory, botCategories } from '../../../schemas/event/row.ts'
 import { laxIntOr } from '../../../schemas/lax.ts'
 import { botRowsDefault, botRowsMax } from '../../../schemas/limits/bot-limits.ts'
-import { botRetentionDays } from '../../../schemas/limits/core-limits.ts'
+import { botRetentionDays } from '../../../schemas/limits/retention-limits.ts'
 import { BotAnalytics } from '../../../schemas/resources/bot-analytics.ts'
 import { type Bucket, bucketsOf, type TimeRange } from '../../../schemas/time/time-range.ts'
 import { dayMs } from '../../../schemas/time/time-zone.ts'

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { readBreakdown } from '../../../clickhouse/queries/breakdown.ts'
 import { laxIntOr } from '../../../schemas/lax.ts'
-import { breakdownRowsMax, overviewRowsDefault } from '../../../schemas/limits/core-limits.ts'
+import { breakdownRowsMax, overviewRowsDefault } from '../../../schemas/limits/overview-limits.ts'
 import { Breakdown, type BreakdownName, breakdownNames } from '../../../schemas/resources/breakdown.ts'
 import { filterParameters, filterSigns, filtersOf } from '../../../schemas/session-filters.ts'
 import { defineOperation } from '../define.ts'

@@ -19,7 +19,7 @@ import {
   overviewAttemptsMax,
   overviewRowsDefault,
   overviewRowsMax,
-} from '../../../schemas/limits/core-limits.ts'
+} from '../../../schemas/limits/overview-limits.ts'
 import { AnalyticsOverview, type OverviewMetrics, overviewMembers } from '../../../schemas/resources/overview.ts'
 import { filterParameters, filterSigns, filtersOf } from '../../../schemas/session-filters.ts'
 import {

@@ -1,5 +1,5 @@
 /** How far back a workspace may read its analytics. */
-import { retentionDaysByPlan } from '../../../schemas/limits/core-limits.ts'
+import { retentionDaysByPlan } from '../../../schemas/limits/retention-limits.ts'
 import { dayMs, localDayAt, startOfLocalDay } from '../../../schemas/time/time-zone.ts'
 
 interface Reader {

@@ -15,12 +15,8 @@ import { findContact, listContacts } from '../../../postgres/tables/contacts.ts'
 import { listPaymentsOfPeople } from '../../../postgres/tables/revenue-of-people.ts'
 import { serializeContact } from '../../../postgres/tables/serialize-contact.ts'
 import { laxInt, laxIntOr } from '../../../schemas/lax.ts'
-import {
-  identifierLengthMax,
-  peopleDefault,
-  peopleMax,
-  peopleSearchLengthMax,
-} from '../../../schemas/limits/core-limits.ts'
+import { identifierLengthMax } from '../../../schemas/limits/event-limits.ts'
+import { peopleDefault, peopleMax, peopleSearchLengthMax } from '../../../schemas/limits/people-limits.ts'
 import { Person } from '../../../schemas/resources/person.ts'
 import { localDayAt } from '../../../schemas/time/time-zone.ts'
 import { type Context, defineOperation, type Stores } from '../define.ts'

@@ -1,7 +1,7 @@
 /** What events of several providers have in common, as it is read of them. */
 import { z } from 'zod'
 import { emailOf, identifierOf } from '../../../schemas/event/identifiers.ts'
-import { identifierLengthMax } from '../../../schemas/limits/core-limits.ts'
+import { identifierLengthMax } from '../../../schemas/limits/event-limits.ts'
 import type { Payer } from '../../../schemas/revenue.ts'
 import { cents, currencyCode, providerId } from '../../../schemas/revenue-imports.ts'
 import { writtenTime } from '../../../schemas/time/written-time.ts'

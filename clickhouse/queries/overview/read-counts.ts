@@ -1,6 +1,6 @@
 /** Counts beside the figures of visitors' events: crawlers, clicks on short links, who is live, whether there is anything. */
 import type { IdRange } from '../../../schemas/event/id-ranges.ts'
-import { liveWindowMs } from '../../../schemas/limits/core-limits.ts'
+import { liveWindowMs } from '../../../schemas/limits/figure-limits.ts'
 import type { Span } from '../../../schemas/time/time-range.ts'
 import { idsIn, moment } from '../../rollups/event-sql.ts'
 import { isVisit } from '../bot-visits.ts'

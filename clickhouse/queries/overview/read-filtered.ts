@@ -1,6 +1,6 @@
 /** The figures of an overview for the sessions that filters choose. Cells know nothing of single sessions, so none are read. */
 import type { IdRange } from '../../../schemas/event/id-ranges.ts'
-import { channelSourcesMax } from '../../../schemas/limits/core-limits.ts'
+import { channelSourcesMax } from '../../../schemas/limits/overview-limits.ts'
 import { channelOf } from '../../../schemas/reference/channels.ts'
 import { isChosen, type SessionFilters } from '../../../schemas/session-filters.ts'
 import { localDays } from '../../../schemas/time/local-days.ts'

@@ -2,7 +2,9 @@
  * All figures of an overview, by four statements (one or two more where sessions are filtered): the figures first, then what depends on the pages they list and on the
  * events they reflect. Callers know nothing of how they are counted.
  */
-import { botRetentionDays, liveWindowMs, recentEventsMax } from '../../../schemas/limits/core-limits.ts'
+import { liveWindowMs } from '../../../schemas/limits/figure-limits.ts'
+import { recentEventsMax } from '../../../schemas/limits/overview-limits.ts'
+import { botRetentionDays } from '../../../schemas/limits/retention-limits.ts'
 import type { SessionFilters } from '../../../schemas/session-filters.ts'
 import type { Bucket, Span, TimeRange } from '../../../schemas/time/time-range.ts'
 import { dayMs, localDayAt } from '../../../schemas/time/time-zone.ts'

@@ -1,6 +1,6 @@
 /** The newest events of a range, as a person would look at them: without vitals and leaves of pages. */
 import type { IdRange } from '../../../schemas/event/id-ranges.ts'
-import { recentEventsMax } from '../../../schemas/limits/core-limits.ts'
+import { recentEventsMax } from '../../../schemas/limits/overview-limits.ts'
 import type { BoundSql } from '../../bound-sql.ts'
 import { idsIn } from '../../rollups/event-sql.ts'
 import { type ReadableSpan, type Reader, spanParams, within } from '../reader.ts'

@@ -2,7 +2,7 @@
  * Whose an event of a known person is, said once. It is of the contact of its own e-mail, where there is that contact. Else
  * it is of the contact that its browser is bound to at its time. Besides, the sums of contacts' events, and a contact's newest.
  */
-import { foldDeadlineMs } from '../../../schemas/limits/core-limits.ts'
+import { foldDeadlineMs } from '../../../schemas/limits/figure-limits.ts'
 import type { BoundSql } from '../../bound-sql.ts'
 import type { ClickHouse } from '../../client.ts'
 import { eventMs, isTouch } from '../../rollups/event-sql.ts'

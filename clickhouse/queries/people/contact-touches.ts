@@ -1,5 +1,6 @@
 /** Touches of contacts: what their conversions and payments are credited to. Whose an event is says contact-events.ts. */
-import { creditWindowMs, foldDeadlineMs, personCreditsPerContactMax } from '../../../schemas/limits/core-limits.ts'
+import { creditWindowMs, foldDeadlineMs } from '../../../schemas/limits/figure-limits.ts'
+import { personCreditsPerContactMax } from '../../../schemas/limits/people-limits.ts'
 import type { ClickHouse } from '../../client.ts'
 import { eventMs, isTouch, moment } from '../../rollups/event-sql.ts'
 import { browsersIn, type ContactsEvents, facts, ownEvents } from './contact-events.ts'

@@ -13,7 +13,7 @@ export interface Runnable {
   readonly logFile: string
 }
 
-export interface Kept {
+export interface Supervised {
   readonly name: string
   readonly pid: number | undefined
   /** True from when it serves until it dies. */
@@ -41,7 +41,8 @@ const steadyMs = 2_000
 /** Longer than the sum of what a service may take for its own stop. */
 const endWithinMs = 30_000
 
-export function keepRunning(runnable: Runnable, watcher: Watcher): Kept {
+/** Runs a process until `stop`: starts it again whenever it dies, later each time that it dies at once. */
+export function supervise(runnable: Runnable, watcher: Watcher): Supervised {
   const stopping = new AbortController()
   let child: ChildProcess | undefined
   let isUp = false

@@ -1,0 +1,60 @@
+/** Bounds of what senders send: bodies, and the fields of events and bot visits. */
+
+const KiB = 1024
+const MiB = 1024 * 1024
+const second = 1000
+const minute = 60 * second
+const hour = 60 * minute
+
+/** Bodies of the public tracking interface, in bytes; beyond them 413. */
+export const trackBodyBytesMax = 64 * KiB
+export const batchBodyBytesMax = 1 * MiB
+export const batchEventsMax = 1000
+export const botVisitsMax = 1000
+/** Deeper nesting, or a number literal with more digits, is refused before parsing. */
+export const jsonDepthMax = 64
+export const jsonNumberDigitsMax = 400
+/** A body must arrive whole within this time: a slow client can't hold memory for longer. */
+export const bodyDeadlineMs = 10 * second
+/** Bytes of all unfinished bodies that a thread receives, together; beyond it 503. */
+export const arrivingBodiesBytesMax = 64 * MiB
+
+/** Fields of an event, in Unicode code points. */
+export const eventNameLengthMax = 120
+export const identifierLengthMax = 254
+export const fullNameLengthMax = 200
+export const titleLengthMax = 500
+export const urlLengthMax = 2048
+export const userAgentLengthMax = 1024
+export const languageLengthMax = 35
+export const timezoneLengthMax = 64
+export const ipLengthMax = 64
+export const screenWidthMax = 65535
+export const propertiesBytesMax = 16 * KiB
+export const propertiesKeysMax = 100
+export const propertiesDepthMax = 5
+
+/** Web vitals: no real measurement is larger. Chrome's own histograms end at the same interaction time and layout shift. */
+export const paintMsMax = 1 * minute
+export const interactionMsMax = 1 * minute
+export const layoutShiftMax = 10
+
+/** Fields of a bot visit. */
+export const methodLengthMax = 16
+export const statusCodeMin = 100
+export const statusCodeMax = 599
+export const responseMsMax = 2 ** 32 - 1
+
+/** Events older than this are refused by the public interface; older data comes in by the local import only. */
+export const eventAgeMaxMs = 72 * hour
+/** A sender's clock may be wrong by so much; otherwise `sent_at` doesn't correct `occurred_at`. */
+export const clockSkewMaxMs = 72 * hour
+
+/** Bytes of a click's row in the log: its referrer, and short names. */
+export const linkClickBytesMax = 16 * KiB
+
+/** `Retry-After` in seconds: of a 503, and of a 429 for a tracking key, whose limit is per second. */
+export const rateRetryAfterSeconds = 1
+
+/** Longer lines of an access log are dropped. */
+export const logLineBytesMax = 64 * KiB

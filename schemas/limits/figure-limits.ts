@@ -1,0 +1,59 @@
+/** Definitions and bounds of figures: sessions, cells and credit, and the fold that computes them. */
+
+const second = 1000
+const minute = 60 * second
+const hour = 60 * minute
+const day = 24 * hour
+
+/** A conversion is credited only to touches of at most this age. */
+export const creditWindowMs = 30 * day
+/** A session is meant to last at most this long. */
+export const sessionLengthMaxMs = 24 * hour
+/** Below this engagement a single-page session is a bounce. */
+export const bounceEngagementMs = 10 * second
+/** Visitors seen within this time are live. */
+export const liveWindowMs = 5 * minute
+
+/** Interval between the starts of two folds. The pause between them is at least as long as the last one took. */
+export const foldEveryMs = second
+/** How often the pipeline looks for days to close, and for builds to start or delete. */
+export const closeDaysEveryMs = 10 * second
+export const lookForBuildsEveryMs = 5 * second
+/** A build of figures that failed is tried again so much later. */
+export const buildRetryMs = 60 * second
+/** Events of one fold. After an outage or an import, the next fold takes the rest. */
+export const foldEventsMax = 200_000
+/** Events of one part of a build, roughly: a part is read at once. */
+export const buildPartEventsMax = 500_000
+/** Visitors of one look-up of a fold: their hours are bound as parameters of one statement. */
+export const visitorsPerLookUpMax = 20_000
+/**
+ * So few visitors share one, though the days of their new events differ by up to so many: a statement costs more than to
+ * derive their rows of some days more.
+ */
+export const sharedLookUpVisitorsMax = 100
+export const sharedLookUpDaysMax = 40
+export const foldDeadlineMs = 110 * second
+/** Duration of the fold's lease. If its holder dies, another pipeline folds once it has expired. */
+export const foldLeaseMs = 10 * second
+/** `as_of` doesn't wait for an ingest node that has been silent for this long. */
+export const leaseSilentMs = 10 * second
+/** Repaired hours of one fold. */
+export const repairsPerFoldMax = 2_000
+/** Time from the end of a local day until it is closed and gets its cells. */
+export const dayClosedAfterMs = 2 * hour
+/** Only a visitor's first sessions of a local day count. Counts of whole days exclude events of further sessions. */
+export const sessionsPerVisitorDayMax = 1_000
+/** Pageviews of a session that count for pages on a local day, and touches that count for credit: the earliest ones. */
+export const viewsPerSessionDayMax = 2_000
+export const touchesPerSessionDayMax = 1_000
+/** Conversions of a session and local day that keep their own times. Further equal ones count at the first one's time. */
+export const creditsApartMax = 100
+/** Cells keep only the largest keys of each kind of a local day; `metrics.lists_cut` is true where there were more. */
+export const cellKeysMax = 2_000
+/** Session rows that one statement turns into cells, roughly. */
+export const cellSessionsPerStatement = 500_000
+/** Conversions for which one statement reads what they are credited to, roughly. */
+export const conversionsPerLookUp = 5_000
+/** Rows of an abandoned build are deleted after this time: by then no reader uses it. */
+export const leftBuildKeepMs = 10 * minute

@@ -1,0 +1,43 @@
+/** Bounds of ingest: its caches and look-ups, and the tables that its threads hold. */
+
+const MiB = 1024 * 1024
+const second = 1000
+const minute = 60 * second
+const hour = 60 * minute
+
+/** Entries of ingest's caches: parsed user agents, hosts, proxy addresses, visitors without an id, countries of addresses. */
+export const agentCacheMax = 20_000
+export const hostCacheMax = 20_000
+export const addressCacheMax = 20_000
+export const visitorCacheMax = 100_000
+export const countryCacheMax = 100_000
+/** Look-ups of unknown keys that run at once, and how long a request waits for one; beyond either 503. */
+export const keyLookupsMax = 16
+export const keyLookupMs = 2.5 * second
+
+/**
+ * Links that an ingest thread caches, and the bytes of their destinations (one may have 30 KB). Each poll rereads the
+ * changes within the overlap, because a transaction that began earlier may have committed later.
+ */
+export const linkTableMax = 100_000
+export const linkTableBytesMax = 64 * MiB
+export const linkOverlapMs = 1 * minute
+/**
+ * Posts that an ingest thread caches. Each poll rereads the ids within the overlap, because a transaction that took its
+ * id earlier may have committed later.
+ */
+export const postTableMax = 100_000
+export const postOverlap = 1_000
+
+/** Tracking keys: how often the table is polled besides notifications, and how long "no such key" is cached. */
+export const keyPollMs = 5 * second
+/** Rows of a deleted workspace stay until every node has read, by polling at the latest, that its keys and links are gone. */
+export const workspaceDeletionGraceMs = 2 * keyPollMs
+export const unknownKeyCacheMs = 2 * second
+export const unknownKeyCacheMax = 10_000
+
+/** Visitor salts are deleted after so long. */
+export const saltKeepMs = 48 * hour
+/** How often ingest reads and deletes salts, and retries while Postgres doesn't answer. */
+export const saltSweepMs = 10 * minute
+export const saltRetryMs = 5 * second

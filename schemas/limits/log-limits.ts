@@ -1,0 +1,46 @@
+/** Bounds of the event log and of shipping it. Sizes of rows' ids are part of a durable format. */
+
+const MiB = 1024 * 1024
+const second = 1000
+const minute = 60 * second
+const hour = 60 * minute
+const day = 24 * hour
+
+/** The event log. A row's id is segment number × 2^17 + its index in the segment. */
+export const segmentRowsMax = 2 ** 17
+export const segmentBytesMax = 16 * MiB
+export const segmentAgeMs = 250
+/** Segments of one insert into ClickHouse, together. */
+export const insertBytesMax = 16 * MiB
+/** How long a loader that is behind collects segments for one insert. */
+export const gatherWhileBehindMs = 5 * second
+/** Claims of one call to Redis. The call blocks other clients for about 5 ms. */
+export const claimsPerCallMax = 2000
+/** Bytes of one group commit; beyond it requests get 503 until the group is synced. */
+export const groupBytesMax = 16 * MiB
+export const logFileBytes = 64 * MiB
+/** Pause between attempts to make a new log file, and the number of attempts after which a failed group is answered 503. */
+export const logFileRetryMs = 500
+export const logFileTriesBeforeAnswer = 9
+/** A retired log file is recycled after this time. Until then its rows can be loaded again after a power loss. */
+export const retiredFileKeepMs = 10 * minute
+/** Bytes of all retired files together. */
+export const retiredBytesMax = 4 * 1024 * MiB
+/** Segment numbers of one lease: at 8 segments a second they last more than a day. */
+export const segmentLeaseSize = 1_000_000
+/** Numbers reserved from the lease file with one sync. */
+export const segmentReserveSize = 256
+/**
+ * How often a node writes its marks to Postgres. After a load it writes them at once, but at least `markSpacingMs` after
+ * the last time.
+ */
+export const markIntervalMs = 0.5 * second
+export const markSpacingMs = 250
+/** The largest segment number whose ids stay exact in JSON. */
+export const segmentNumberMax = 2 ** 36 - 1
+
+/** How long a shipped manifest is remembered. No node returns with an older one. */
+export const shippedManifestKeepMs = 30 * day
+
+/** Rows of one insert of an import. One query looks up their ids. */
+export const importRowsMax = 20_000

@@ -1,0 +1,35 @@
+/** Bounds of questions about analytics. */
+
+const second = 1000
+const minute = 60 * second
+const hour = 60 * minute
+
+/** The analytics overview. */
+export const overviewDaysMax = 365
+export const overviewDaysDefault = 30
+export const overviewHoursMax = 744
+export const overviewRangeDaysMax = 366
+/** Buckets of a series whose interval was asked for. */
+export const bucketsMax = 2_000
+export const overviewRowsDefault = 10
+export const overviewRowsMax = 1_000
+/** Rows of one breakdown: ten pages of 100. */
+export const breakdownRowsMax = 1_000
+/** Filters: values of one filter, the length of a value and its `*`, and sources that a channel filter may match. */
+export const filterValuesMax = 20
+export const filterTextLengthMax = 2_048
+export const filterWildcardsMax = 10
+export const channelSourcesMax = 10_000
+/** Conversions of one answer, and touches of each. */
+export const conversionsDefault = 50
+export const conversionsMax = 200
+export const touchesOfConversionMax = 20
+/** Attempts at an overview when its cells are rewritten during the reading. */
+export const overviewAttemptsMax = 3
+export const recentEventsMax = 50
+/** A series has hour buckets up to the first span, day buckets up to the second, then weeks. */
+export const hourBucketsSpanMs = 72 * hour
+export const dayBucketsDaysMax = 120
+
+/** How long identical overview requests share one answer; it may be that much older. */
+export const overviewReuse = { leastMs: 200, mostMs: 1 * second }

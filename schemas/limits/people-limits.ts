@@ -1,0 +1,27 @@
+/** Bounds of people: their merge, their pages and journeys. */
+
+const second = 1000
+const minute = 60 * second
+const hour = 60 * minute
+const day = 24 * hour
+
+/** Browsers of one contact, those identified first. Further ones stay visitors of their own. */
+export const browsersPerContactMax = 200
+/** Inbox rows of one transaction of the merge. */
+export const inboxRowsPerMerge = 2_000
+/** Merge transactions between two folds. */
+export const mergesPerRoundMax = 5
+/** Work items on people of one round, and contacts of one statement. */
+export const peopleWorkMax = 2_000
+export const contactsPerStatement = 500
+/** Only a contact's newest conversions are credited to its touches; older ones by their own browser or event. */
+export const personCreditsPerContactMax = 10_000
+
+/** People: rows of a page, events of a journey, letters of a search. */
+export const peopleDefault = 100
+export const peopleMax = 250
+export const journeyEventsDefault = 200
+export const journeyEventsMax = 500
+export const peopleSearchLengthMax = 200
+/** How long an erasure is remembered. Events that were answered before it arrive within this time. */
+export const erasureKeepMs = 30 * day

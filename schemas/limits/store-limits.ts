@@ -1,0 +1,19 @@
+/** Deadlines of calls to the stores. */
+
+const MiB = 1024 * 1024
+const second = 1000
+
+/** Deadlines of outside calls. */
+export const postgresDeadlineMs = 5 * second
+export const redisDeadlineMs = 2 * second
+export const clickhouseQueryDeadlineMs = 15 * second
+/** All statements of one answer together: while ClickHouse hangs, the API answers 503 within five seconds. */
+export const clickhouseAnswerDeadlineMs = 3.5 * second
+export const clickhouseInsertDeadlineMs = 120 * second
+export const clickhouseQueryMemoryMax = 4 * 1024 * MiB
+
+/** How long the API's health waits for a store. */
+export const healthDeadlineMs = 2 * second
+
+/** `Retry-After` in seconds: of a 503, and of a 429 for a tracking key, whose limit is per second. */
+export const retryAfterSeconds = 5

@@ -7,7 +7,7 @@ import { cellKinds, cellOfPage } from '../../rollups/appearance.ts'
 import { metricNames } from '../../rollups/cells.ts'
 import { idsIn, isSample, moment } from '../../rollups/event-sql.ts'
 import { vitalUnit, vitalValue } from '../../rollups/vitals.ts'
-import { composedStatement, type Reader } from '../reader.ts'
+import { ofFewRows, type Reader } from '../reader.ts'
 import type { DaySpan } from './pieces.ts'
 import type { PageCounts } from './read-figures.ts'
 
@@ -88,7 +88,7 @@ interface Row {
 
 export async function readDetails(ch: Reader, request: DetailsRequest): Promise<Details> {
   const { sql, params } = detailsSql(request)
-  const rows = await ch.query<Row>(sql, params, { settings: composedStatement })
+  const rows = await ch.query<Row>(sql, params, { settings: ofFewRows })
   const { sampledPages, buckets } = request
   const named = rows.filter(({ metric }) => metric !== noMetric)
   const ofMetric = (row: Row) => metricNames.get(row.metric)!

@@ -2,7 +2,7 @@
 import type { IdRange } from '../../../schemas/event/id-ranges.ts'
 import type { Bucket } from '../../../schemas/time/time-range.ts'
 import { cellKinds } from '../../rollups/appearance.ts'
-import { composedStatement, type Reader } from '../reader.ts'
+import { ofFewRows, type Reader } from '../reader.ts'
 import { areCountedByRow, countedFiguresSql, countedParams } from './counted-figures-sql.ts'
 import { type FigureName, figureNames, type PeriodSql, periodParams, seriesPeriod } from './figure-parts.ts'
 import { figuresSql, hourSeries, sampledPage } from './figures-sql.ts'
@@ -105,19 +105,13 @@ export async function readFigures(ch: Reader, request: FiguresRequest): Promise<
   const periods = [current, previous].filter((period) => period !== undefined)
   if (areCountedByRow(periods)) {
     const params = countedParams(periods)
-    const figures = await askFigures(ch, countedFiguresSql(periods, undefined), seriesPeriod, request, { params })
+    const figures = await askFigures(ch, countedFiguresSql(periods, undefined), seriesPeriod, request, params)
     return { ...figures, isCutCounted: true }
   }
   const isByHours = bucketDays === undefined
   const sql = figuresSql(periods, isByHours && current !== undefined ? [hourSeries()] : [])
   return { ...(await askFigures(ch, sql, isByHours ? seriesPeriod : 0, request)), isCutCounted: false }
 }
-
-/**
- * These read few of many rows with FINAL: to spread the merging of their parts over threads costs more than it saves. A quarter
- * of the statement's time at two million events, on two cores.
- */
-const unspread = { split_intersecting_parts_ranges_into_layers_final: 0 }
 
 /**
  * @param sql a statement of `composed`, with the parameters of the periods and buckets
@@ -128,7 +122,7 @@ export async function askFigures(
   sql: string,
   seriesOn: number,
   request: FiguresRequest,
-  { params, settings = unspread }: { params?: Record<string, unknown>; settings?: Record<string, number> } = {},
+  params: Record<string, unknown> = {},
 ): Promise<Figures> {
   const { workspaceId, build, current, previous, buckets, bucketDays, limit } = request
   const rows = await ch.query<AnsweredRow>(
@@ -142,7 +136,7 @@ export async function askFigures(
         : { bucket_days: bucketDays }),
       ...params,
     },
-    { settings: { ...composedStatement, ...settings } },
+    { settings: ofFewRows },
   )
   return figuresOf(rows.map(withFigures), seriesOn, request)
 }

@@ -69,8 +69,7 @@ export async function readFilteredFigures(
   const periods = [request.current, request.previous].filter((period) => period !== undefined)
   const params = { ...countedParams(periods), ...calendar, ...selection.params }
   const sql = countedFiguresSql(periods, selection)
-  // They read many rows: to spread the merging of parts over threads is worth it.
-  return { ...(await askFigures(ch, sql, seriesPeriod, request, { params, settings: {} })), isCutCounted: true }
+  return { ...(await askFigures(ch, sql, seriesPeriod, request, params)), isCutCounted: true }
 }
 
 export interface EventsRequest {

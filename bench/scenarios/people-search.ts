@@ -81,7 +81,7 @@ async function fill({ pg, ch, workspaceId }: Installation, count: number): Promi
   const moments = `FROM (SELECT number, now() - number * 3 % ${spreadSeconds} AS seen FROM numbers({visitors:UInt64}))`
   const columns = 'workspace_id, build, visitor, day, version, first_at, last_at'
   await ch.command(
-    `INSERT INTO sessions (${columns}, session, begins, source, medium, campaign)
+    `INSERT INTO sessions (${columns}, session, nth_day, source, medium, campaign)
      ${rows}, number, 1, ['', 'google', 'news', 'ads'][1 + number % 4], 'web', ['', 'spring', 'sale'][1 + number % 3] ${moments}`,
     params,
     { deadlineMs: 600_000 },

@@ -41,16 +41,15 @@ export async function readBreakdown(ch: Reader, request: BreakdownRequest): Prom
     ...{ workspace: workspaceId, build, start, end, limit },
     ...{ first_day: localDayAt(start, timezone), last_day: localDayAt(end, timezone) },
   }
-  const isInRange = `${inBuild} AND visitor!=0 AND begins=1 AND day>={first_day:UInt16} AND day<={last_day:UInt16}
+  const isInRange = `${inBuild} AND nth_day=1 AND day>={first_day:UInt16} AND day<={last_day:UInt16}
     AND first_at>=${moment('start')} AND first_at<${moment('end')}`
   const [chosen, origins] = await Promise.all([
     filters === undefined ? undefined : choose(ch, { workspaceId, build, timezone, filters, from: start, to: end }),
     by === 'channel' ? readChannels(ch, isInRange, params) : undefined,
   ])
-  const isChosen = chosen?.selection.isChosen({
-    days: 'day>={first_day:UInt16} AND day<={last_day:UInt16}+1',
-    events: `occurred_at>=${moment('look_from')} AND occurred_at<${moment('look_to')}`,
-  })
+  const isChosen = chosen?.selection.isChosen(
+    `occurred_at>=${moment('look_from')} AND occurred_at<${moment('look_to')}`,
+  )
   const own = (sum: string) => `arraySum((kind,n)->if(kind=${cellKinds.all},n,0),seen.kind,seen.${sum})`
   return ch.query<BreakdownGroup>(
     `SELECT key, uniqExact(visitor) AS visitors, count() AS sessions, sum(bounced) AS bounces, sum(lasted) AS duration_ms

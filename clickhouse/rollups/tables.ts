@@ -22,7 +22,8 @@ export interface SessionRow {
   version: number
   first_at: number
   last_at: number
-  begins: number
+  /** 1: the session begins on this day; 2: on the day before; 0: earlier, or a server's events. */
+  nth_day: number
   source: string
   medium: string
   campaign: string
@@ -31,6 +32,8 @@ export interface SessionRow {
   os: string
   country: string
   entry_path: string
+  /** Pages of the other one of the session's first two days, as lists of equal length. */
+  other_pages: { path: string[]; pageviews: number[] }
   seen: Seen
   /** Of the row of workspace 0 alone: which events the rows of all workspaces reflect. */
   folded: [from: number, through: number][]
@@ -82,8 +85,9 @@ export const seenNames = [
 
 /** In the order in which they are written. */
 export const sessionColumns: readonly string[] = [
-  ...['workspace_id', 'build', 'day', 'visitor', 'session', 'version', 'first_at', 'last_at', 'begins'],
+  ...['workspace_id', 'build', 'day', 'visitor', 'session', 'version', 'first_at', 'last_at', 'nth_day'],
   ...['source', 'medium', 'campaign', 'device', 'browser', 'os', 'country', 'entry_path'],
+  ...['other_pages.path', 'other_pages.pageviews'],
   ...seenNames.map((name) => `seen.${name}`),
   'folded',
 ]
@@ -139,10 +143,10 @@ export function emptySession(): SessionRow {
       version: 0,
       first_at: 0,
       last_at: 0,
-      begins: 0,
+      nth_day: 0,
     },
     ...{ source: '', medium: '', campaign: '', device: '', browser: '', os: '', country: '', entry_path: '' },
-    ...{ seen: nothingSeen(), folded: [] },
+    ...{ other_pages: { path: [], pageviews: [] }, seen: nothingSeen(), folded: [] },
   }
 }
 

@@ -7,7 +7,7 @@ import { addsNoVisitor, type CellKind, cellKinds, type SumName, sumNames } from 
 import { type CreditRow, nothingSeen, type Seen } from '../../clickhouse/rollups/tables.ts'
 import { creditsApartMax } from '../../schemas/limits/figure-limits.ts'
 import { groupBy } from './group-by.ts'
-import type { SessionDay } from './read-session-days.ts'
+import type { SessionDay, View } from './read-session-days.ts'
 
 /** Keys of `visitors`: a letter for the kind, then the key itself. */
 export const keys = {
@@ -64,8 +64,8 @@ export function appearancesOf(session: SeenSession): Seen {
 export function serverAppearances(one: SessionDay, credits: readonly CreditRow[]): Seen {
   const seen = nothingSeen()
   appear(seen, 'all', '', '', addsNoVisitor, 0, { pageviews: one.pageviews, events: one.events })
-  for (const [path, { count, afterMs }] of pagesOf(one)) {
-    appear(seen, 'page', path, '', addsNoVisitor, afterMs, { pageviews: count })
+  for (const [path, { count, firstAt }] of pagesOf(one.views)) {
+    appear(seen, 'page', path, '', addsNoVisitor, firstAt - one.firstAt, { pageviews: count })
   }
   addSamples(seen, one)
   addCredits(seen, one, credits)
@@ -85,9 +85,10 @@ function addEntry(seen: Seen, { one, prevDayOf }: SeenSession, whole: WholeSessi
 
 function addPages(seen: Seen, { one, before, prevDayOf }: SeenSession): void {
   const pathsBefore = before === undefined ? undefined : new Set(before.views.map(([, , path]) => path))
-  for (const [path, { count, afterMs }] of pagesOf(one)) {
+  for (const [path, { count, firstAt }] of pagesOf(one.views)) {
     const fresh = pathsBefore?.has(path) ? 0 : 1
-    appear(seen, 'page', path, '', prevDayOf(keys.page(path)), afterMs, { sessions: 1, fresh, pageviews: count })
+    const sums = { sessions: 1, fresh, pageviews: count }
+    appear(seen, 'page', path, '', prevDayOf(keys.page(path)), firstAt - one.firstAt, sums)
   }
 }
 
@@ -131,12 +132,12 @@ function appear(
   for (const name of sumNames) seen[name].push(sums[name] ?? 0)
 }
 
-/** Views of each page, and how long after the session's first event of the day the first one was. */
-function pagesOf(one: SessionDay): Map<string, { count: number; afterMs: number }> {
-  const pages = new Map<string, { count: number; afterMs: number }>()
-  for (const [at, , path] of one.views) {
+/** How many views each page has, and the time of its first one. @param views in order of time */
+export function pagesOf(views: readonly View[]): Map<string, { count: number; readonly firstAt: number }> {
+  const pages = new Map<string, { count: number; readonly firstAt: number }>()
+  for (const [at, , path] of views) {
     const known = pages.get(path)
-    if (known === undefined) pages.set(path, { count: 1, afterMs: at - one.firstAt })
+    if (known === undefined) pages.set(path, { count: 1, firstAt: at })
     else known.count++
   }
   return pages

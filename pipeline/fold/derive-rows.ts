@@ -25,7 +25,7 @@ export const noHistory: VisitorHistory = { lastDays: new Map(), lastTouch: undef
 export interface DeriveOptions {
   readonly build: number
   readonly version: number
-  /** Rows of this local day and later ones are written, and of the day before those of sessions that go on into it. */
+  /** Rows of this local day and later ones are written, and those of sessions that begin on the day before and go on. */
   readonly fromDay: number
   /** Of the days before `fromDay` − 1. */
   readonly history: VisitorHistory
@@ -69,8 +69,9 @@ export function deriveRows(sessionDays: readonly SessionDay[], options: DeriveOp
     const sessions = ofDay.map((one, at) =>
       deriveSession(one, neighboursOf(one, byDay), prevDayOf(one), credits[at]!, options),
     )
-    const isWritten = (one: SessionDay) => day >= fromDay || byDay.has(keyOfDay(one.session, day + 1))
-    rows.sessions.push(...sessions.filter((_, at) => isWritten(ofDay[at]!)))
+    const isWritten = ({ session, nth_day }: SessionRow) =>
+      day >= fromDay || (nth_day === 1 && byDay.has(keyOfDay(session, day + 1)))
+    rows.sessions.push(...sessions.filter(isWritten))
     for (const key of firsts.keys()) lastDays.set(key, day)
     if (day < fromDay) continue
     rows.visitors.push(deriveVisitor(ofDay, sessions, [...firsts.keys()], options))
@@ -106,7 +107,10 @@ function firstAppearances(ofDay: readonly SessionDay[], byDay: ReadonlyMap<strin
 }
 
 function neighboursOf({ session, day }: SessionDay, byDay: ReadonlyMap<string, SessionDay>): Neighbours {
-  return { before: byDay.get(keyOfDay(session, day - 1)), next: byDay.get(keyOfDay(session, day + 1)) }
+  const before = byDay.get(keyOfDay(session, day - 1))
+  const isLater = before !== undefined && byDay.has(keyOfDay(session, day - 2))
+  const nthDay = before === undefined ? 1 : isLater ? 0 : 2
+  return { before, next: byDay.get(keyOfDay(session, day + 1)), nthDay }
 }
 
 function deriveVisitor(
@@ -142,7 +146,7 @@ function deriveVisitor(
     const touch = one.touches.at(-1)
     if (touch !== undefined && (last === undefined || byMoment(touch, last) > 0)) last = touch
   }
-  for (const { begins } of sessions) row.sessions += begins
+  for (const { nth_day } of sessions) if (nth_day === 1) row.sessions++
   if (last !== undefined) [row.touch_at, , row.touch_source, row.touch_medium] = last
   return row
 }

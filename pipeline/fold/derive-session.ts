@@ -1,13 +1,15 @@
 /** A session's row of one local day: its own counts, what the whole session comes to, and which appearances are first ones. */
 import { isBounce } from '../../clickhouse/rollups/event-sql.ts'
 import type { CreditRow, SessionRow } from '../../clickhouse/rollups/tables.ts'
-import { appearancesOf, type WholeSession } from './appearances.ts'
+import { appearancesOf, pagesOf, type WholeSession } from './appearances.ts'
 import type { SessionDay } from './read-session-days.ts'
 
 /** The same session's days around a row's, where it has events on them. */
 export interface Neighbours {
   readonly before: SessionDay | undefined
   readonly next: SessionDay | undefined
+  /** 1: the session begins on this day; 2: on the day before; 0: earlier. */
+  readonly nthDay: 0 | 1 | 2
 }
 
 /**
@@ -16,13 +18,15 @@ export interface Neighbours {
  */
 export function deriveSession(
   one: SessionDay,
-  { before, next }: Neighbours,
+  { before, next, nthDay }: Neighbours,
   prevDayOf: (key: string) => number,
   credits: readonly CreditRow[],
   { build, version }: { readonly build: number; readonly version: number },
 ): SessionRow {
-  const whole = before === undefined ? wholeSession(one, next) : undefined
-  const [source, medium, campaign, device, browser, os, country] = whole === undefined ? noEntry : one.entry
+  const [first, second] = nthDay === 1 ? [one, next] : nthDay === 2 ? [before, one] : []
+  const whole = nthDay === 1 ? wholeSession(one, next) : undefined
+  const [source, medium, campaign, device, browser, os, country] = first?.entry ?? noEntry
+  const otherPages = [...pagesOf((nthDay === 1 ? next : first)?.views ?? [])]
   // Written out, without spreading: there is a row for each session.
   return {
     workspace_id: one.workspaceId,
@@ -33,7 +37,7 @@ export function deriveSession(
     version,
     first_at: one.firstAt,
     last_at: one.lastAt,
-    begins: whole === undefined ? 0 : 1,
+    nth_day: nthDay,
     source,
     medium,
     campaign,
@@ -41,7 +45,8 @@ export function deriveSession(
     browser,
     os,
     country,
-    entry_path: whole?.entryPath ?? '',
+    entry_path: entryPath(first, second) ?? '',
+    other_pages: { path: otherPages.map(([path]) => path), pageviews: otherPages.map(([, { count }]) => count) },
     seen: appearancesOf({ one, before, whole, prevDayOf, credits }),
     folded: [],
   }
@@ -54,12 +59,16 @@ function wholeSession(one: SessionDay, next: SessionDay | undefined): WholeSessi
   const pageviews = one.pageviews + (next?.pageviews ?? 0)
   const acts = one.acts + (next?.acts ?? 0)
   const engagementMs = one.engagementMs + (next?.engagementMs ?? 0)
-  const entry = one.views[0] ?? next?.views[0]
   return {
     events: one.events + (next?.events ?? 0),
     pageviews,
     durationMs: (next?.lastAt ?? one.lastAt) - one.firstAt,
     isBounce: isBounce(pageviews, acts, engagementMs) ? 1 : 0,
-    entryPath: entry?.[2],
+    entryPath: entryPath(one, next),
   }
+}
+
+/** @returns undefined where no page was viewed */
+function entryPath(first: SessionDay | undefined, second: SessionDay | undefined): string | undefined {
+  return (first?.views[0] ?? second?.views[0])?.[2]
 }

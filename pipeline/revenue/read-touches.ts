@@ -57,7 +57,7 @@ interface Session {
   readonly day: number
   readonly first_at: number
   readonly last_at: number
-  readonly begins: number
+  readonly nth_day: number
   readonly campaign: string
   readonly path: string
   readonly device: string
@@ -149,7 +149,7 @@ function creditOf(moment: Moment | undefined, sessions: readonly Session[], orig
     .sort((a, b) => b.first_at - a.first_at || (a.session < b.session ? -1 : 1))
   // A session that passed midnight has its entry in the row of the day before.
   const begun = sessions.find(
-    (one) => one.visitor === visitor && one.session === within?.session && one.begins === 1 && one.first_at <= at,
+    (one) => one.visitor === visitor && one.session === within?.session && one.nth_day === 1 && one.first_at <= at,
   )
   const facts = begun ?? within
   const origin = touch && origins.get(`${visitor} ${at}`)
@@ -254,7 +254,7 @@ async function readSessions(
   const days = moments.flatMap(({ at }) => [localDayAt(at, timezone), localDayAt(at, timezone) - 1])
   return ch.query<Session>(
     `SELECT toString(visitor) AS visitor, toString(session) AS session, day, toUnixTimestamp64Milli(first_at) AS first_at,
-       toUnixTimestamp64Milli(last_at) AS last_at, begins, toString(campaign) AS campaign, toString(entry_path) AS path,
+       toUnixTimestamp64Milli(last_at) AS last_at, nth_day, toString(campaign) AS campaign, toString(entry_path) AS path,
        toString(device) AS device, toString(browser) AS browser, toString(country) AS country
      FROM sessions FINAL WHERE ${ofVisitors} AND day IN {days:Array(Int32)}`,
     {

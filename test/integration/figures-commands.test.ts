@@ -68,7 +68,7 @@ test.each([
   ['what a visitor was seen with', update('visitors', "keys = ['v']")],
   ['what conversions are credited to', update('credits', "source = 'elsewhere'")],
   ['the cells of a day', update('cells', 'is_cut = 1')],
-  ['a session, under a higher version', insert('version + 1000 AS version, last_at + 1 AS last_at', 'begins')],
+  ['a session, under a higher version', insert('version + 1000 AS version, last_at + 1 AS last_at', 'nth_day = 1')],
   ['a session that there never was', insert('session + 1000 AS session', '1')],
 ])('a check finds %s altered, and a rebuild mends it', async (_, alter) => {
   const before = await shownOf(workspace, { days: '7' })

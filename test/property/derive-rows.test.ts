@@ -200,7 +200,7 @@ test('whole sessions have what all of their events come to, over two days', () =
   fc.assert(
     fc.property(ofOne, (events) => {
       const { sessions } = derive(events)
-      for (const row of sessions.filter(({ begins }) => begins === 1)) {
+      for (const row of sessions.filter(({ nth_day }) => nth_day === 1)) {
         const own = events
           .filter((event) => String(event.session) === row.session && [row.day, row.day + 1].includes(dayOf(event)))
           .sort(byTime)

@@ -13,7 +13,7 @@ import { eventMs, isSample, moment } from '../../rollups/event-sql.ts'
 import { type FigureName, inBuild, inWorkspace, isFolded, type PeriodSql, part, seriesPeriod } from './figure-parts.ts'
 import { composed } from './figures-sql.ts'
 import type { DaySpan } from './pieces.ts'
-import { type LookUpWindow, localDay, nextRows, type Selection } from './selection.ts'
+import { beginDay, chosenRows, localDay, type Selection } from './selection.ts'
 
 const { all, converting, page } = cellKinds
 
@@ -46,17 +46,16 @@ export function countedFiguresSql(periods: readonly PeriodSql[], selection: Sele
 }
 
 /**
- * Parameters beside `periodParams`: local days that have rows (`days`) and with those beside them (`days_around`); days whose pages
- * and events are counted from `events` (`event_days`, by period), and those on which their sessions begin (`begin_days`).
+ * Parameters beside `periodParams`: local days that have rows (`days`), and those of them whose pages and events are counted from
+ * `events` (`span_days`, and by period `event_days`).
  */
 export function countedParams(periods: readonly PeriodSql[]): Record<string, unknown> {
   const days = periods.map(daysOf)
   const spans = eventSpans(periods)
   const values = {
     days: days.flatMap(({ from, to }) => daysBetween(from, to)),
-    days_around: days.flatMap(({ from, to }) => daysBetween(from - 1, to + 1)),
+    span_days: spans.flatMap(({ days }) => days),
     event_days: spans.flatMap(({ period, days }) => days.map((day) => period * dayNumbers + day)),
-    begin_days: spans.flatMap(({ days }) => days.flatMap((day) => [day - 1, day])),
   }
   const windows = periods.flatMap(({ number, pieces }): [string, number][] => [
     [`look_from_${number}`, pieces.startOf(pieces.sinceDay) - 2 * dayMs],
@@ -167,33 +166,29 @@ const seenColumns = ['kind', 'key', 'detail', 'after_ms', ...sumNames.filter((na
 /** Selects the rows of `sessions` that count, with what the day and the whole session have of wanted pageviews and events. */
 function sessionDays(periods: readonly PeriodSql[], selection: Selection | undefined): string {
   const { isWantedPath, isWantedEvent } = selection ?? {}
-  const window = lookUpWindowOf(periods)
-  const views =
-    isWantedPath &&
-    `arraySum((kind,key,n)->if(kind=${page} AND ${isWantedPath('key')},n,0),seen.kind,seen.key,seen.pageviews)`
-  const seen = seenColumns.map((name) => `seen.${name} AS seen_${name}`)
-  const beginDay = `${selection ? 'if(begins=1,day,toUInt16(day-1))' : 'toUInt16(0)'} AS begin_day`
-  const isChosen = selection ? ` AND visitor!=0 AND ${selection.rowIsOfChosen(window)}` : ''
   const columns = [
-    'visitor',
-    'session',
-    'day',
-    beginDay,
-    'first_at',
-    ...seen,
-    ...(views ? [`${views} AS day_views`] : []),
+    ...['visitor', 'session', 'day', `${selection ? beginDay : 'toUInt16(0)'} AS begin_day`, 'first_at'],
+    ...seenColumns.map((name) => `seen.${name} AS seen_${name}`),
+    ...(isWantedPath ? wantedViews(isWantedPath) : []),
   ]
+  const isChosen = selection ? ` AND ${selection.isChosen(eventsAround(periods))}` : ''
   const rows = `SELECT ${columns.join(',')} FROM sessions FINAL
     WHERE ${inBuild} AND day IN {days:Array(UInt16)}${isChosen}`
-  const joins = [
-    ...(views ? [nextRows(window, views, 'next_views')] : []),
-    ...(isWantedEvent ? [wantedEvents(window, isWantedEvent)] : []),
-  ].map((counts, at) => ` LEFT ANY JOIN (${counts}) AS counts_${at} USING (visitor,session,day)`)
-  return `SELECT *${views ? ',day_views+next_views AS session_views' : ''} FROM (${rows}) AS days${joins.join('')}`
+  if (isWantedEvent === undefined) return rows
+  const counts = wantedEvents(eventsAround(periods), isWantedEvent)
+  return `SELECT * FROM (${rows}) AS days LEFT ANY JOIN (${counts}) AS counts USING (visitor,session,day)`
+}
+
+/** Counts pageviews of a wanted path on a row's day, and on both days of its session. */
+function wantedViews(isWanted: (path: string) => string): string[] {
+  return [
+    `arraySum((kind,key,n)->if(kind=${page} AND ${isWanted('key')},n,0),seen.kind,seen.key,seen.pageviews) AS day_views`,
+    `day_views+arraySum((key,n)->if(${isWanted('key')},n,0),other_pages.path,other_pages.pageviews) AS session_views`,
+  ]
 }
 
 /** Counts events of a wanted name on each day of a session, and on this day and the next. */
-function wantedEvents({ events }: LookUpWindow, isWanted: (name: string) => string): string {
+function wantedEvents(events: string, isWanted: (name: string) => string): string {
   return `SELECT visitor,session,of.1 AS day,sum(of.2) AS day_events,count() AS session_events
     FROM (SELECT visitor,session,${localDay} AS at_day,arrayJoin([(at_day,1),(toUInt16(at_day-1),0)]) AS of FROM events
       WHERE ${inWorkspace} AND visitor!=0 AND ${events} AND ${isWanted('toString(event_name)')}) GROUP BY visitor,session,day`
@@ -202,7 +197,6 @@ function wantedEvents({ events }: LookUpWindow, isWanted: (name: string) => stri
 /** Selects rows for the events that are counted one by one. */
 function eventRows(periods: readonly PeriodSql[], selection: Selection | undefined): string {
   const { isWantedPath, isWantedEvent } = selection ?? {}
-  const sessions = selection?.sessions('day IN {begin_days:Array(UInt16)}', lookUpWindowOf(periods))
   const isView = "event_kind='pageview'"
   const columns = rowsOf({
     ...{ kind: 'of.1', key: 'of.2', detail: "''", day: 'day', at: 'at', period: periodSql },
@@ -217,21 +211,22 @@ function eventRows(periods: readonly PeriodSql[], selection: Selection | undefin
   const spans = eventSpans(periods).map(
     (_, at) => `(occurred_at>=${moment(`events_from_${at}`)} AND occurred_at<${moment(`events_to_${at}`)})`,
   )
-  const beginDay = sessions
-    ? `multiIf((visitor,session,day) IN (${sessions}),day,(visitor,session,toUInt16(day-1)) IN (${sessions}),toUInt16(day-1),toUInt16(0))`
-    : 'toUInt16(0)'
+  const isOf = (nthDay: number) => {
+    const days = `day IN {span_days:Array(UInt16)} AND nth_day=${nthDay}`
+    return selection && `(visitor,session,day) IN (${chosenRows(selection, days, eventsAround(periods))})`
+  }
   return `SELECT ${columns} FROM (
       SELECT visitor,session,kind AS event_kind,toString(path) AS path,toString(event_name) AS name,${isSample} AS is_sample,
         ${eventMs} AS at,${selection ? localDay : 'toUInt16(0)'} AS day,arrayJoin(${keys}) AS of,
-        ${beginDay} AS begin_day
-      FROM events WHERE ${inWorkspace} AND ${isFolded} AND (${spans.join(' OR ')})${sessions ? ' AND visitor!=0 AND begin_day!=0' : ''})
+        ${selection ? `multiIf(${isOf(1)},day,${isOf(2)},toUInt16(day-1),toUInt16(0))` : 'toUInt16(0)'} AS begin_day
+      FROM events WHERE ${inWorkspace} AND ${isFolded} AND (${spans.join(' OR ')})${selection ? ' AND visitor!=0 AND begin_day!=0' : ''})
     WHERE period=0 OR of.1!=${page}`
 }
 
-/** A session is of two days, so that the days beside the periods are looked at too. */
-function lookUpWindowOf(periods: readonly PeriodSql[]): LookUpWindow {
+/** SQL condition over events of the periods' days and, because a session is of two days, of the days beside them. */
+function eventsAround(periods: readonly PeriodSql[]): string {
   const windows = periods.map(
     ({ number }) => `(occurred_at>=${moment(`look_from_${number}`)} AND occurred_at<${moment(`look_to_${number}`)})`,
   )
-  return { days: 'day IN {days_around:Array(UInt16)}', events: `(${windows.join(' OR ')}) AND ${isFolded}` }
+  return `(${windows.join(' OR ')}) AND ${isFolded}`
 }

@@ -4,6 +4,7 @@ import { dayMs, localDayAt } from '../../../schemas/time/time-zone.ts'
 import { moment } from '../../rollups/event-sql.ts'
 import type { Reader } from '../reader.ts'
 import { choose } from './read-filtered.ts'
+import { chosenRows } from './selection.ts'
 
 /** `visitor` and `session` as decimal texts; when it began, in milliseconds since 1970. */
 export interface NamedSession {
@@ -30,11 +31,11 @@ export async function readChosenSessions<Session extends NamedSession>(
   const from = begins.reduce((a, b) => Math.min(a, b))
   const to = begins.reduce((a, b) => Math.max(a, b))
   const { selection, calendar } = await choose(ch, { ...request, from: from - dayMs, to: to + dayMs })
-  const inDays = 'day>={first_day:UInt16} AND day<='
-  const chosen = selection.sessions(`${inDays}{last_day:UInt16}`, {
-    days: `${inDays}{last_day:UInt16}+1`,
-    events: `occurred_at>=${moment('from')} AND occurred_at<${moment('to')} AND visitor IN (SELECT toUInt64(arrayJoin({visitors:Array(String)})))`,
-  })
+  const chosen = chosenRows(
+    selection,
+    'day>={first_day:UInt16} AND day<={last_day:UInt16} AND nth_day=1',
+    `occurred_at>=${moment('from')} AND occurred_at<${moment('to')} AND visitor IN (SELECT toUInt64(arrayJoin({visitors:Array(String)})))`,
+  )
   const rows = await ch.query<{ visitor: string; session: string; day: number }>(
     `SELECT toString(visitor) AS visitor, toString(session) AS session, day FROM (${chosen})
      WHERE (visitor, session) IN (SELECT toUInt64(pair.1), toUInt64(pair.2)

@@ -62,7 +62,7 @@ export interface DetailsRequest {
   readonly sampledPages: readonly PageCounts[]
   /** Ids of the events that are seen. */
   readonly folded: readonly IdRange[]
-  /** Where sessions are chosen: all is read from `events` of a span, and samples of their events alone count. */
+  /** Where sessions are chosen: samples of their events alone count, and are read from `events` of a span. */
   readonly chosen: { readonly isCounted: BoundSql; readonly span: Span | undefined } | undefined
 }
 
@@ -131,13 +131,16 @@ function detailsSql(request: DetailsRequest): { sql: string; params: Record<stri
   const within = (from: string, to: string) => `(occurred_at >= ${moment(from)} AND occurred_at < ${moment(to)})`
   const isReached = spans.map((_, at) => within(`span_from_${at}`, `span_to_${at}`)).join(' OR ')
   const isSeen = `workspace_id = {workspace:UInt32} AND ${seen.sql}`
+  const [ofCells, ofEvents] = chosen === undefined ? [isEitherCell, isEither] : [isTitledCell, isTitled]
   const parts = [
-    ...(chosen === undefined && days.from <= days.to ? [cellsPart] : []),
-    ...(chosen === undefined && spans.length > 0 ? [eventsPart(`${isSeen} AND (${isReached}) AND ${isEither}`)] : []),
+    ...(days.from <= days.to ? [cellsPart(ofCells)] : []),
+    ...(spans.length > 0 ? [eventsPart(`${isSeen} AND (${isReached}) AND ${ofEvents}`)] : []),
     ...(chosen?.span
-      ? [isTitled, `${isSample} AND ${chosen.isCounted.sql}`].map((which) =>
-          eventsPart(`${isSeen} AND ${within('chosen_start', 'chosen_end')} AND ${which}`),
-        )
+      ? [
+          eventsPart(
+            `${isSeen} AND ${within('chosen_start', 'chosen_end')} AND ${isSample} AND ${chosen.isCounted.sql}`,
+          ),
+        ]
       : []),
   ]
   if (parts.length === 0) return { params, sql: 'SELECT 0 AS metric WHERE 0' }
@@ -158,11 +161,17 @@ function detailsSql(request: DetailsRequest): { sql: string; params: Record<stri
 const bucketOfDay =
   'toInt64(transform(roundDown(day, {bucket_days:Array(UInt16)}), {bucket_days:Array(UInt16)}, {bucket_starts:Array(Int64)}, toInt64(0)))'
 
-const cellsPart = `SELECT if(cells.kind = ${all}, ${all}, ${page}) AS kind, key, ${bucketOfDay} AS in_bucket, sample.metric AS metric,
+function cellsPart(which: string): string {
+  return `SELECT if(cells.kind = ${all}, ${all}, ${page}) AS kind, key, ${bucketOfDay} AS in_bucket, sample.metric AS metric,
     sample.value AS value, sample.n AS n, sample.total AS part_total, sample.latest AS part_latest
   FROM cells FINAL ARRAY JOIN sample
   WHERE workspace_id = {workspace:UInt32} AND build = {build:UInt32} AND day >= {from_day:UInt16} AND day <= {to_day:UInt16}
-    AND ((cells.kind = ${all} AND key = '') OR (cells.kind = ${cellOfPage} AND key IN {paths:Array(String)}))`
+    AND ${which}`
+}
+
+const isPageCell = `cells.kind = ${cellOfPage} AND key IN {paths:Array(String)}`
+const isTitledCell = `(${isPageCell} AND sample.metric = ${noMetric})`
+const isEitherCell = `((cells.kind = ${all} AND key = '') OR (${isPageCell}))`
 
 function eventsPart(where: string): string {
   const isAbout = (rows: string) => `arrayConcat(if(${isSample}, [(${all}, '', 1), (${all}, '', 0)], []), ${rows})`

@@ -11,7 +11,7 @@ import { composedStatement, type Reader } from '../reader.ts'
 import { countedFiguresSql, countedParams } from './counted-figures-sql.ts'
 import { inBuild, inWorkspace, seriesPeriod } from './figure-parts.ts'
 import { askFigures, type Figures, type FiguresRequest } from './read-figures.ts'
-import { eventIsOfChosen, type Selection, selectionOf } from './selection.ts'
+import { chosenRows, eventIsOfChosen, type Selection, selectionOf } from './selection.ts'
 
 export interface Chosen {
   readonly selection: Selection
@@ -37,7 +37,7 @@ export async function choose(
   const channel = filters.get('channel')
   let origins: (readonly [string, string])[] | undefined
   if (channel !== undefined) {
-    const rows = await readOrigins(ch, `${inBuild} AND day>={from_day:UInt16} AND day<={to_day:UInt16} AND begins=1`, {
+    const rows = await readOrigins(ch, `${inBuild} AND day>={from_day:UInt16} AND day<={to_day:UInt16} AND nth_day=1`, {
       ...{ workspace: workspaceId, build, from_day: numbers[0], to_day: numbers.at(-1) },
     })
     origins = rows
@@ -87,15 +87,10 @@ export function isOfChosenSession({ selection, calendar }: Chosen, request: Even
   const seen = idsIn(folded, 'chosen')
   const isLookedAt = `occurred_at>=${moment('chosen_from')} AND occurred_at<${moment('chosen_to')} AND ${seen.sql}`
   const window = { chosen_from: from - 3 * dayMs, chosen_to: to + 3 * dayMs }
-  const days = { chosen_first: localDayAt(from, timezone) - 1, chosen_last: localDayAt(to, timezone) }
-  const inDays = 'day>={chosen_first:UInt16} AND day<='
+  const days = { chosen_first: localDayAt(from, timezone), chosen_last: localDayAt(to, timezone) }
+  const inDays = 'day>={chosen_first:UInt16} AND day<={chosen_last:UInt16}'
   return {
-    sql: eventIsOfChosen(
-      selection.sessions(`${inDays}{chosen_last:UInt16}`, {
-        days: `${inDays}{chosen_last:UInt16}+1`,
-        events: isLookedAt,
-      }),
-    ),
+    sql: eventIsOfChosen(chosenRows(selection, inDays, isLookedAt)),
     params: { ...seen.params, ...calendar, ...selection.params, ...window, ...days, build },
   }
 }

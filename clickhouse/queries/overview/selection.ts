@@ -1,9 +1,7 @@
 /**
  * SQL that chooses sessions by filters (docs/metrics.md, "Filters"). A session is named by visitor, session and the local day on
- * which it begins; of one that goes on for longer its first two days are looked at.
- *
- * Nearly all sessions have one row, which says by itself whether it is chosen. The few that go on into a second day are looked
- * up by the keys of their rows.
+ * which it begins; of one that goes on for longer its first two days are looked at. Each of their two rows knows the entry and
+ * the pages of both days. What else events have is looked up among them.
  */
 import type { FilterName, FilterPattern, SessionFilters } from '../../../schemas/session-filters.ts'
 import { cellKinds } from '../../rollups/appearance.ts'
@@ -26,23 +24,14 @@ export const localDay = `transform(roundDown(${eventMs},{day_starts:Array(Int64)
 
 export interface Selection {
   readonly params: Readonly<Record<string, unknown>>
-  /** SQL condition: a row of `sessions` is of a chosen session. */
-  rowIsOfChosen(window: LookUpWindow): string
-  /** The same of rows on which sessions begin. */
-  isChosen(window: LookUpWindow): string
-  /** SQL of a subselect of those that begin on some days: visitor, session, day. @param days condition over `day` */
-  sessions(days: string, window: LookUpWindow): string
+  /**
+   * SQL condition: a row of `sessions` is of the first two days of a chosen session.
+   * @param events condition over `events`: they are of the days that are asked about, or of the days beside them, and folded
+   */
+  isChosen(events: string): string
   /** SQL conditions: a page's path, an event's name is one of those wanted. Undefined where all are. */
   readonly isWantedPath: ((path: string) => string) | undefined
   readonly isWantedEvent: ((name: string) => string) | undefined
-}
-
-/** SQL conditions that choose the days that are asked about, and the days before and after. */
-export interface LookUpWindow {
-  /** Over `day`. */
-  readonly days: string
-  /** Over `events`: they are of these days, and folded. */
-  readonly events: string
 }
 
 /** @param origins sources with their media that the filter of channels chooses; undefined where there is none */
@@ -84,55 +73,42 @@ export function selectionOf(
     const [column, which] = eventColumns[name]
     return both(name).map(({ matches, not }) => ({ isThere: `${which} AND ${matches(column)}`, not }))
   })
-  /** SQL condition over a row with `begins`: the session is chosen. */
-  const isChosen = (window: LookUpWindow) =>
-    [
-      ...entry,
-      ...ofPaths.map(
-        ({ isThere, not }) =>
-          `${not}(${isThere} OR ${thisKey} IN (SELECT visitor,session,day FROM (${nextRows(window, isThere, 'is_there')}) WHERE is_there))`,
-      ),
-      ...ofEvents.map(({ isThere, not }) => `${not}${thisKey} IN (${daysOfEvents(window, isThere)})`),
-    ].join(' AND ')
   return {
     params,
     isWantedPath: matcher('path', filters.get('path') ?? [])(false),
     isWantedEvent: matcher('event', filters.get('event') ?? [])(false),
-    isChosen,
-    rowIsOfChosen: (window) =>
-      `(begins=1 AND ${isChosen(window)} OR begins=0 AND ${keyBefore} IN (SELECT visitor,session,day FROM sessions FINAL
-        PREWHERE ${thisKey} IN (SELECT ${keyBefore} FROM (${continued(window)})) WHERE ${inBuild} AND begins=1 AND ${isChosen(window)}))`,
-    sessions: (days, window) => `SELECT visitor,session,day FROM sessions FINAL
-      WHERE ${inBuild} AND visitor!=0 AND begins=1 AND ${days} AND ${isChosen(window)}`,
+    isChosen: (events) =>
+      [
+        'nth_day!=0',
+        ...entry,
+        ...ofPaths.map(({ isThere, not }) => `${not}${isThere}`),
+        ...ofEvents.map(
+          ({ isThere, not }) => `${not}(visitor,session,${beginDay}) IN (${daysOfEvents(events, isThere)})`,
+        ),
+      ].join(' AND '),
   }
 }
 
-const thisKey = '(visitor,session,day)'
-const keyBefore = '(visitor,session,toUInt16(day-1))'
+/** SQL of the local day on which a row's session begins. */
+export const beginDay = 'toUInt16(day+1-nth_day)'
 
 /**
- * Keys of the second rows of sessions; without FINAL, so also of some that have been one. They narrow down what is read: columns
- * of the sorting key alone may be looked at before the newest version of a row is chosen.
+ * SQL of a subselect of the rows of chosen sessions: visitor, session, day.
+ * @param days condition over `day` @param events as for `Selection.isChosen`
  */
-function continued({ days }: LookUpWindow): string {
-  return `SELECT visitor,session,day FROM sessions WHERE ${inBuild} AND visitor!=0 AND begins=0 AND ${days}`
-}
-
-/** SQL of a SELECT of second rows, under the day before: visitor, session, day, and a column. */
-export function nextRows(window: LookUpWindow, value: string, name: string): string {
-  return `SELECT visitor,session,begin_day AS day,${name} FROM (SELECT visitor,session,toUInt16(day-1) AS begin_day,${value} AS ${name}
-    FROM sessions FINAL PREWHERE ${thisKey} IN (${continued(window)}) WHERE ${inBuild} AND begins=0)`
+export function chosenRows(selection: Selection, days: string, events: string): string {
+  return `SELECT visitor,session,day FROM sessions FINAL WHERE ${inBuild} AND ${days} AND ${selection.isChosen(events)}`
 }
 
 /** Selects the days of sessions that have such events, and the days before. */
-function daysOfEvents({ events }: LookUpWindow, which: string): string {
+function daysOfEvents(events: string, which: string): string {
   return `SELECT visitor,session,arrayJoin([day,toUInt16(day-1)]) FROM (SELECT visitor,session,${localDay} AS day FROM events
     WHERE ${inWorkspace} AND visitor!=0 AND ${events} AND ${which})`
 }
 
-/** SQL condition over a row of `sessions`: it has a pageview of a page. */
+/** SQL condition over a row of `sessions`: the session has a pageview of a page. */
 function hasPage(isPath: (path: string) => string): string {
-  return `arrayExists((kind,key,n)->kind=${cellKinds.page} AND n>0 AND ${isPath('key')},seen.kind,seen.key,seen.pageviews)`
+  return `(arrayExists((kind,key,n)->kind=${cellKinds.page} AND n>0 AND ${isPath('key')},seen.kind,seen.key,seen.pageviews) OR arrayExists(key->${isPath('key')},other_pages.path))`
 }
 
 /** Escapes what a pattern of LIKE takes for a wildcard. */
@@ -141,7 +117,6 @@ function escaped(text: string): string {
 }
 
 /** SQL condition: an event is of a chosen session. Columns are named with their table, because aliases may hide them. */
-export function eventIsOfChosen(sessions: string): string {
-  const isThere = (day: string) => `(events.visitor,events.session,${day}) IN (${sessions})`
-  return `(events.visitor!=0 AND (${isThere(localDay)} OR ${isThere(`toUInt16(${localDay}-1)`)}))`
+export function eventIsOfChosen(rows: string): string {
+  return `(events.visitor!=0 AND (events.visitor,events.session,${localDay}) IN (${rows}))`
 }

@@ -15,6 +15,7 @@ import { makeShutdown } from '../runtime/shutdown.ts'
 import { profileRequestMs } from '../schemas/limits/profile-limits.ts'
 import { webhookAttemptMs } from '../schemas/limits/webhook-limits.ts'
 import { startFolder } from './fold/loop.ts'
+import { startMerger } from './people/merger.ts'
 import { makePipelineMetrics } from './pipeline-metrics.ts'
 import { startProfiler } from './profile/loop.ts'
 import { makeCredentialsBox } from './publishing/adapters.ts'
@@ -38,7 +39,8 @@ async function main(): Promise<void> {
   const pg = connectPostgres(databaseUrl)
   const ch = connectClickHouse(clickhouseUrl)
   const hashes = makeIdentityHashes(secretKey)
-  const folder = startFolder({ pg, ch, clock: systemClock, log, metrics: pipelineMetrics, hashes })
+  const folder = startFolder({ pg, ch, clock: systemClock, log, metrics: pipelineMetrics })
+  const merger = startMerger({ pg, hashes, clock: systemClock, log, metrics: pipelineMetrics })
   // Connections of its own: whoever folds doesn't wait for those who publish.
   const publisherPg = connectPostgres(databaseUrl)
   const publisher = startPublisher({
@@ -76,6 +78,7 @@ async function main(): Promise<void> {
       creditor.close(),
       profiler.close(),
       folder.close(),
+      merger.close(),
     ])
   })
   shutdown.step('queue metrics', () => watch.close())

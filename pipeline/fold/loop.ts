@@ -6,7 +6,6 @@ import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Postgres } from '../../postgres/client.ts'
 import { readFoldProgress } from '../../postgres/tables/folds.ts'
 import type { Clock } from '../../runtime/clock.ts'
-import type { IdentityHashes } from '../../runtime/crypto/identity-hash.ts'
 import type { Log } from '../../runtime/log.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { withDeadline } from '../../runtime/shutdown.ts'
@@ -16,7 +15,7 @@ import {
   foldEveryMs,
   lookForBuildsEveryMs,
 } from '../../schemas/limits/figure-limits.ts'
-import { keepPeople, mergeEarly } from '../people/keep.ts'
+import { keepPeople } from '../people/keep.ts'
 import type { PipelineMetrics } from '../pipeline-metrics.ts'
 import { BuildError, beginAndDeleteBuilds, buildNextPart } from './build.ts'
 import { fold } from './fold.ts'
@@ -37,10 +36,9 @@ export interface FolderOptions {
   readonly clock: Clock
   readonly log: Log
   readonly metrics: PipelineMetrics
-  readonly hashes: IdentityHashes
 }
 
-export function startFolder({ pg, ch, clock, log, metrics, hashes }: FolderOptions): Folder {
+export function startFolder({ pg, ch, clock, log, metrics }: FolderOptions): Folder {
   const stopping = new AbortController()
   const { signal } = stopping
   const { take, release, work } = makeFoldLease(pg, ch, signal)
@@ -53,12 +51,11 @@ export function startFolder({ pg, ch, clock, log, metrics, hashes }: FolderOptio
     const startedAt = performance.now()
     const seconds = () => (performance.now() - startedAt) / 1000
     try {
-      await mergeEarly({ work, hashes, clock, log })
       const { sessions, isAllTaken } = await fold(work)
       metrics.folded(sessions)
       if (isAllTaken && isDue('close days', closeDaysEveryMs)) await closeDays(work, clock.now())
       if (isDue('builds', lookForBuildsEveryMs)) await beginAndDeleteBuilds(work)
-      const arePeopleKept = await keepPeople({ work, hashes, clock, log, metrics })
+      const arePeopleKept = await keepPeople({ work, clock, log, metrics })
       const isBuilding = isAllTaken && (await buildSome())
       metrics.jobEnded('fold', 'done', seconds(), clock.now())
       if (!isAllTaken || isBuilding || !arePeopleKept) return turnMs

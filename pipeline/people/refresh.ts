@@ -46,6 +46,7 @@ import { contactsPerStatement, peopleWorkMax } from '../../schemas/limits/people
 import type { Folding } from '../fold/fold.ts'
 import { inPortions } from '../fold/group-by.ts'
 import { keptFromOf } from '../retention/retention.ts'
+import { holdMerging } from './merge.ts'
 import { creditChanges } from './person-credits.ts'
 import { publishConversions, publishMerged } from './publish-changes.ts'
 
@@ -74,6 +75,8 @@ export async function refreshPeople(work: Folding, now: number): Promise<boolean
   await pg.transaction(async (tx) => {
     // First, because it reads from ClickHouse: no contact is locked meanwhile.
     await publishConversions(tx, work.ch, added, now)
+    // Merges lock contacts in an order of their own.
+    await holdMerging(tx)
     await writeFigures(tx, figures, keptFrom)
     for (const { changed, gone } of credits) {
       for (const some of inPortions(gone, conversionsPerLookUp))

@@ -168,12 +168,12 @@ async function recordResults(tx: Queryable, results: readonly AttemptResult[]): 
   await tx.query(
     `WITH kept AS MATERIALIZED (
        SELECT event_id FROM outbox
-       WHERE event_id IN (SELECT event_id FROM webhook_deliveries WHERE id = ANY ($1::bigint[]))
+       WHERE event_id IN (SELECT event_id FROM webhook_deliveries WHERE id = ANY ($8::bigint[]))
        ORDER BY outbox.id FOR KEY SHARE
      )
      UPDATE webhook_deliveries AS delivery SET status = result.status, attempt_count = attempt_count + 1,
        retry_step = retry_step + 1, response_status = result.response_status,
-       response_body = CASE WHEN delivery.event_id IN (SELECT event_id FROM kept) THEN result.response_body END,
+       response_body = CASE WHEN result.response_body = '' OR delivery.event_id IN (SELECT event_id FROM kept) THEN result.response_body END,
        error = result.error, duration_ms = result.duration_ms,
        next_attempt_at = now() + ${milliseconds('result.wait_ms')},
        delivered_at = CASE WHEN result.status = 'delivered' THEN now() END
@@ -188,6 +188,7 @@ async function recordResults(tx: Queryable, results: readonly AttemptResult[]): 
       of(({ error }) => error),
       of(({ durationMs }) => Math.round(durationMs)),
       of(({ waitMs }) => waitMs),
+      results.filter(({ responseBody }) => responseBody).map(({ deliveryId }) => deliveryId),
     ],
   )
 }

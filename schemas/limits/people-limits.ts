@@ -9,8 +9,8 @@ const day = 24 * hour
 export const browsersPerContactMax = 200
 /** Inbox rows of one transaction of the merge. */
 export const inboxRowsPerMerge = 2_000
-/** Merge transactions between two folds. */
-export const mergesPerRoundMax = 5
+/** Between two merges, while less than that waits. */
+export const mergeEveryMs = 500
 /** Work items on people of one round, and contacts of one statement. */
 export const peopleWorkMax = 2_000
 export const contactsPerStatement = 500

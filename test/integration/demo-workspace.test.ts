@@ -55,6 +55,18 @@ test('a workspace that only has the name is left alone, and two at once make one
   expect(count).toBeGreaterThan(1_000)
   expect(await fillBy(second)).toEqual(made[0])
   expect(await eventsOf(made[0]!.id)).toBe(count)
+  const [crawled] = await stores.ch.query<{ operators: number }>(
+    'SELECT uniqExact(operator) AS operators FROM bot_visits WHERE workspace_id = {workspace:UInt32}',
+    { workspace: made[0]!.id },
+  )
+  expect(crawled!.operators).toBeGreaterThan(3)
+  const [paid] = await stores.pg.query<{ payments: number; refunds: number }>(
+    `SELECT count(*) FILTER (WHERE entry = 'payment') AS payments, count(*) FILTER (WHERE value_cents < 0) AS refunds
+     FROM revenue_entries WHERE workspace_id = $1`,
+    [made[0]!.id],
+  )
+  expect(paid!.payments).toBeGreaterThan(20)
+  expect(paid!.refunds).toBeGreaterThan(0)
 })
 
 test('a fill that failed half way is made anew, and what it left is deleted', async () => {

@@ -54,7 +54,7 @@ export function Changes({ post, workspace, changed }: PostProps) {
             {name}
           </button>
         ))}
-      {isMovable(post.status) && (
+      {(isMovable(post.status) || post.status === 'archived') && (
         <button type="button" class="danger" onClick={() => setDeleting(true)}>
           Delete
         </button>

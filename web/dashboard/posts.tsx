@@ -97,25 +97,38 @@ function Calendar({ round, ...shown }: Shown & Omit<CalendarProps, 'posts'>) {
 }
 
 function List({ round, ...shown }: Shown) {
+  const [isArchive, setArchive] = useState(false)
   const {
     answer: posts,
     failure,
+    isStale,
     pager,
-  } = useListPage<Post>('/posts', { each: listed, round, after: ({ id }) => ({ before_id: String(id) }) })
+  } = useListPage<Post>(isArchive ? '/posts?status=archived' : '/posts', {
+    each: listed,
+    round,
+    after: ({ id }) => ({ before_id: String(id) }),
+  })
   return (
     <section class="panel" aria-label="Posts">
       {failure && <Failure {...failure} />}
-      <h2>
-        Posts<span class="label">Newest first, without archived ones</span>
-      </h2>
-      {posts?.length === 0 && (
-        <p class="empty">No post yet. Write one: it is a draft until it is given a time and scheduled.</p>
+      <div class="tabs">
+        <h2 class="unseen">Posts</h2>
+        <button type="button" aria-pressed={!isArchive} onClick={() => setArchive(false)}>
+          Posts
+        </button>
+        <button type="button" aria-pressed={isArchive} onClick={() => setArchive(true)}>
+          Archived
+        </button>
+        <span class="label">Newest first</span>
+      </div>
+      {posts?.length === 0 && !isStale && (
+        <p class="empty">
+          {isArchive
+            ? 'None is archived.'
+            : 'No post yet. Write one: it is a draft until it is given a time and scheduled.'}
+        </p>
       )}
-      <ul>
-        {posts?.map((post) => (
-          <OnePost key={post.id} post={post} {...shown} />
-        ))}
-      </ul>
+      <ul>{!isStale && posts?.map((post) => <OnePost key={post.id} post={post} {...shown} />)}</ul>
       {pager}
     </section>
   )

@@ -1,6 +1,7 @@
-/** The owner's workspaces, and a demo among them: one with made-up visits, to look around before there are own ones. */
+/** The owner's workspaces, and a demo among them: one with made-up visits, crawlers and payments, to look around before there are own ones. */
 import { z } from 'zod'
 import type { ClickHouse } from '../../../clickhouse/client.ts'
+import { insertCrawls } from '../../../clickhouse/seed/insert-crawls.ts'
 import { insertSeed } from '../../../clickhouse/seed/insert-seed.ts'
 import { eventsByWorkspace } from '../../../clickhouse/seed/plan.ts'
 import type { Postgres } from '../../../postgres/client.ts'
@@ -12,6 +13,7 @@ import { problem } from '../../../schemas/errors/problems.ts'
 import { segmentLeaseSize } from '../../../schemas/limits/log-limits.ts'
 import { demoDays, demoEvents } from '../../../schemas/limits/seed-limits.ts'
 import { defineOperation } from '../../operations/define.ts'
+import { fillPayments } from '../demo-payments.ts'
 
 const demoName = 'Demo'
 const OwnWorkspace = z.object({ id: z.int(), name: z.string() })
@@ -75,5 +77,7 @@ async function fill({ pg, ch }: DemoStores, workspaceId: number, until: number):
   const lease = await leaseSegments(pg, segmentLeaseSize)
   const rows = { ...shape, seed: workspaceId, hasAllClientEventIds: false, workspaceIds: [workspaceId] }
   const through = await insertSeed(ch, { ...rows, eventsOf: eventsByWorkspace(shape), lease })
+  await insertCrawls(ch, { workspaceId, lastId: through, until })
+  await fillPayments({ pg, ch }, workspaceId, until)
   await advanceMark(pg, lease, through)
 }

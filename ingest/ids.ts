@@ -1,8 +1,8 @@
 /**
- * Segment numbers. Each writer (a node, or a worker of one) leases a million of them at a time from a sequence in Postgres
- * and keeps the lease in a file, so that it goes on for a day without Postgres and through restarts. Numbers are taken from the lease in small
- * reservations, each written and synced before its first number is used: a kill skips at most one reservation and
- * never uses a number twice. Held by test/unit/segment-numbers.test.ts.
+ * Segment numbers. Each writer (a node, or a worker of one) leases a million of them at a time from a sequence in
+ * Postgres. It keeps the lease in a file, so that it goes on for a day without Postgres and through restarts. Numbers are
+ * taken from the lease in small reservations, each written and synced before its first number is used: a kill skips at
+ * most one reservation and never uses a number twice. Held by test/unit/segment-numbers.test.ts.
  */
 import { mkdir, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'

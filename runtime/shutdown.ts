@@ -1,6 +1,6 @@
 /**
- * Orderly stop: steps run in the order they were added (listeners, then writers, then clients), each with a deadline,
- * once, on SIGTERM or SIGINT or when the supervisor's channel closes.
+ * Orderly stop: steps run once, in the order they were added (listeners, then writers, then clients), each with a
+ * deadline. SIGTERM, SIGINT or a closed channel of the supervisor begins it.
  */
 import type { Log } from './log.ts'
 

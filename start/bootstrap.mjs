@@ -1,7 +1,7 @@
 /**
- * The first thing that every command runs, in plain JavaScript and without packages, because there may be none yet:
- * checks Node, installs the dependencies when they are missing or stale, builds when the sources have changed, and then
- * becomes the command (in this same process, so that signals and exit codes are the command's own).
+ * The first thing that every command runs, in plain JavaScript and without packages, because there may be none yet. It
+ * checks Node, installs dependencies that are missing or stale, and builds when the sources have changed. Then it becomes
+ * the command, in this same process, so that signals and exit codes are the command's own.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 /**
- * `npm start`: the whole product on this machine. Stores that aren't given by a URL are started here, the schemas
- * brought up to date, a first workspace made, and the services kept running behind one port, until Ctrl-C.
+ * `npm start`: the whole product on this machine. Starts the stores that aren't given by a URL, brings the schemas up to
+ * date, and makes a first workspace. Then it keeps the services running behind one port, until Ctrl-C.
  */
 import { readConfig, SettingError } from '../runtime/config.ts'
 import { StartRefused, takeDataFolder } from './data-folder.ts'

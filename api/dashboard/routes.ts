@@ -1,6 +1,6 @@
 /**
- * What browsers of owners ask for: sign-in by a link, the pages of the dashboard, and under `/api/v1` the same operations as
- * under `/v1`, by the session's cookie in place of a key. Held by test/integration/dashboard-session.test.ts.
+ * What browsers of owners ask for: sign-in by a link, and the pages of the dashboard. Under `/api/v1` they call the
+ * operations of `/v1` with the session's cookie in place of a key. Held by test/integration/dashboard-session.test.ts.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Postgres } from '../../postgres/client.ts'

@@ -1,6 +1,6 @@
 /**
- * A mutation: one transaction that holds the change, its audit row, what webhooks are told and the record that a retry with
- * the same Idempotency-Key is answered from. A crash between them is impossible, and so is a second run of a retry.
+ * A mutation: one transaction holds the change, its audit row, what webhooks are told, and the record from which a retry
+ * with the same Idempotency-Key is answered. A crash between them is impossible, and so is a second run of a retry.
  *
  *   lock the key (held by another: 409) → known: replay, or 409 where the request was another → handler → outbox
  *   → record → audit (last: it holds the workspace's chain) → commit

@@ -1,7 +1,7 @@
 /**
  * Reads a form (multipart/form-data, RFC 7578) while it arrives: part by part, each as a stream that is read before the next
- * part is asked for. Memory is bounded by a part's head and the chunks of the body. No package is used: those that there are
- * decode bytes that are no UTF-8 without a word, take a file without a name for a text, or refuse control characters in names.
+ * part is asked for. Memory is bounded by a part's head and the chunks of the body. No package is used: those that there
+ * are accept bytes that are no UTF-8, take a file without a name for a text, or refuse control characters in names.
  *
  *   preamble | CRLF --boundary CRLF head CRLF CRLF content | … | CRLF --boundary-- epilogue
  *

@@ -1,7 +1,7 @@
 /**
  * The events that the benches send: page views as browsers report them, of several hundred pages, campaigns and agents,
  * so that caches and dictionaries meet what they would meet. A body is about 430 bytes. Visits have six events, and many
- * of them go on at once, so that sessions and visitors are as many as such a load would have.
+ * of them go on at once: sessions and visitors are as many as such a load would have.
  */
 
 export interface EventVariant {

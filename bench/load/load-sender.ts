@@ -3,8 +3,8 @@
  * answer. With a rate it is an open loop: requests are due at fixed times whatever the answers do, and latency counts from
  * when a request was due. Without one, a connection sends again when it is answered.
  *
- * autocannon parses every answer in JavaScript and its rate is a burst at the start of each second, so that on the load's
- * one core it would be its own limits that are measured (see load-autocannon.ts, which cross-checks one setting).
+ * autocannon parses every answer in JavaScript, and its rate is a burst at the start of each second. On the load's one
+ * core its own limits would be measured (load-autocannon.ts cross-checks one setting).
  */
 import { connect, type Socket } from 'node:net'
 import { AnswerReader } from './answer-reader.ts'

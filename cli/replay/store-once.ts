@@ -2,8 +2,8 @@
  * Stores rows of a file in ClickHouse, each once, however often and by how many runs at a time they are brought.
  *
  * Before each insert it is asked which `client_event_id`s are there, and only the others go in. An insert is named by the
- * rows that it holds, so that each run over the file first ends what an earlier one, killed or still running, left under
- * way. Held by test/integration/import-again.test.ts.
+ * rows that it holds. So each run over the file first ends what an earlier one, killed or still running, left under way.
+ * Held by test/integration/import-again.test.ts.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import type { ClickHouse } from '../../clickhouse/client.ts'
@@ -36,7 +36,7 @@ const retryFirstMs = 500
 const retryMaxMs = 10_000
 
 /**
- * The first insert of the same rows has the same token in every run, so that of two that were asked for at once one stores
+ * The first insert of the same rows has the same token in every run: of two that were asked for at once one stores
  * nothing; a server that died can remember a token without its rows, so what is missing after it goes in under a token of
  * its own.
  */

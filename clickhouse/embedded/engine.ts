@@ -2,8 +2,8 @@
  * chDB, the ClickHouse engine as a library, and the only place where it enters: a few sessions on one folder, each of
  * which runs one statement at a time, behind a queue of bounded length.
  *
- * A session keeps its settings, parameters and database from one statement to the next, so each statement comes with
- * what it wants set, and what the one before had set beyond that is put back to its default.
+ * A session keeps its settings, parameters and database from one statement to the next. So each statement comes with what
+ * it wants set, and what the one before had set beyond that is put back to its default.
  */
 import { availableParallelism } from 'node:os'
 import { Session } from 'chdb'

@@ -11,8 +11,8 @@ export const noAddressHash = '\0'.repeat(hashBytes)
 export type AddressHash = (workspaceId: number, address: string, receivedAt: number) => string
 
 /**
- * HMAC-SHA-256 of the address (of an IPv6 address, of its /64) under the salt of the day of receipt and the workspace, cut
- * to 16 bytes, each a character of the text: what a FixedString(16) takes.
+ * HMAC-SHA-256 of the address (of an IPv6 address: of its /64) under the salt of the day of receipt and the workspace. It
+ * is cut to 16 bytes, each a character of the text: what a FixedString(16) takes.
  */
 export function makeAddressHash(salts: SaltOfDay): AddressHash {
   const known = new SaltedMemory<string>(salts, addressCacheMax)

@@ -1,6 +1,6 @@
 /**
- * Short links: from a key to where it leads. A redirect waits for no store: the click goes to the log as events do, and
- * where the log can't take it the visitor is redirected all the same, and the loss counted. Only a key that isn't in the
+ * Short links: from a key to where it leads. A redirect waits for no store: the click goes to the log as events do. Where
+ * the log can't take it the visitor is redirected all the same, and the loss is counted. Only a key that isn't in the
  * table is looked up first; while that can't be done it is 503, since a link that exists must not be told to be gone.
  *
  * Held by test/integration/link-redirect.test.ts.

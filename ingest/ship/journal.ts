@@ -57,7 +57,7 @@ export class ShipJournal {
 
   /**
    * Reads the journal and compacts it. After a power loss (another boot id), manifests that were loaded less than
-   * `reopenMs` before the last one count as not loaded, so the shipper asks for their rows again.
+   * `reopenMs` before the last one count as not loaded. The shipper asks for their rows again.
    */
   static async open(path: string, bootId: string, reopenMs: number, log: Log): Promise<ShipJournal> {
     const journal = new ShipJournal(path, bootId, log)

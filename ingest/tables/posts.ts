@@ -2,8 +2,8 @@
  * Whose posts are: the workspace of each of the newest, so that an event's `svc_post_id` is told apart from another's.
  *
  * It follows Postgres as replicated-table.ts says, by looking for newer posts every few seconds: nobody visits a post sooner. A
- * post's workspace never changes. One that is older than those at hand is looked up once it is asked for, behind the event
- * that asked, and kept in place of the one that was longest unused. The copy on disk has a line a post.
+ * post's workspace never changes. One that is older than those at hand is looked up once an event asks for it, after that
+ * event. It takes the place of the one that was longest unused. The copy on disk has a line a post.
  *
  * Held by test/unit/post-table.test.ts.
  */

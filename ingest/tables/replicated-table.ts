@@ -1,7 +1,7 @@
 /**
- * A table in memory that follows one of Postgres: read when Postgres notifies of a change and every few seconds besides, and
- * kept on disk, so that an outage of Postgres, or a restart within one, takes nothing away. The copy is used only until
- * Postgres answers once.
+ * A table in memory that follows one of Postgres: read when Postgres notifies of a change and every few seconds besides.
+ * It is kept on disk, so that an outage of Postgres, or a restart within one, takes nothing away. The copy is used only
+ * until Postgres answers once.
  *
  * Held by test/unit/key-table.test.ts and test/unit/link-table.test.ts.
  */

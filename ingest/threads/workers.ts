@@ -1,6 +1,6 @@
 /**
- * A node whose workers take events and write them, each to a log of its own, while this thread, the main one, ships all
- * of them. What crosses between threads is a message a segment: rows never do, they are read from the files.
+ * A node whose workers take events and write them, each to a log of its own. This thread, the main one, ships all of
+ * them. What crosses between threads is a message a segment: rows never do, they are read from the files.
  */
 import { Worker } from 'node:worker_threads'
 import { findPort } from '../../runtime/http/listen.ts'

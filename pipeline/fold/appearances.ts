@@ -1,7 +1,7 @@
 /**
- * What a session's row of a local day counts for: the elements of `sessions.seen`. The first one is the session itself. Then
- * come the visitor's first conversion, the entry's source, device, browser and country and its page, all pages, pages with
- * samples of web vitals, and what the conversions are credited to.
+ * What a session's row of a local day counts for: the elements of `sessions.seen`. The first one is the session itself.
+ * Then come the visitor's first conversion, and the entry's source, device, browser, country and page. All pages follow,
+ * pages with samples of web vitals, and what the conversions are credited to.
  */
 import { addsNoVisitor, type CellKind, cellKinds, type SumName, sumNames } from '../../clickhouse/rollups/appearance.ts'
 import { type CreditRow, nothingSeen, type Seen } from '../../clickhouse/rollups/tables.ts'

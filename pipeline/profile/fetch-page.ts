@@ -1,6 +1,6 @@
 /**
- * Gets a page that a customer named: from public addresses alone, with a deadline, a bound on its size, at most three
- * redirects, each checked as the first URL, and only where robots.txt allows it (RFC 9309).
+ * Gets a page that a customer named: from public addresses alone, with a deadline and a bound on its size, and only where
+ * robots.txt allows it (RFC 9309). At most three redirects are followed, each checked as the first URL.
  */
 import robots from 'robots-parser'
 import { type Dispatcher, request } from 'undici'

@@ -1,7 +1,7 @@
 /**
- * Credits payments to the last non-direct touch of who paid, on whichever browser or server it was. Touches and identities may come after a payment, so it is credited
- * when it comes, again at twice its age, and when an identify of its payer comes; after 30 days no more. A repeat computes
- * the same anew.
+ * Credits payments to the last non-direct touch of who paid, on whichever browser or server it was. Touches and
+ * identities may come after a payment. So it is credited when it comes, again at twice its age, and when an identify of
+ * its payer comes; after 30 days no more. A repeat computes the same anew.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { gatherContacts } from '../../clickhouse/queries/people/contact-events.ts'

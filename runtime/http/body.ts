@@ -31,8 +31,8 @@ export interface BodyBounds {
 }
 
 /**
- * Calls `done` once, with the whole body, which is valid during that call only, or with why there is none and what still comes
- * of it. Must be called before the first await of the request. Nothing is allocated for a length that is only claimed.
+ * Calls `done` once: with the whole body, which is valid during that call only, or with why there is none. Must be called
+ * before the first await of the request. Nothing is allocated for a length that is only claimed.
  * @returns what the request's abort has to call: it frees everything at once, and `done` isn't called any more
  */
 export function readBody(

@@ -17,8 +17,8 @@ const gatheredBytesMax = 16 * 1024
 
 /**
  * uWebSockets.js gathers small answers and goes on with what it has already read: it would run the rest of a badly framed
- * body as a request before it closes. An answer larger than its 16 KiB buffer is written and the connection closed at
- * once, so the body is filled up with blanks, which JSON allows.
+ * body as a request before it closes. An answer larger than its 16 KiB buffer is written, and the connection closed at
+ * once. So the body is filled up with blanks, which JSON allows.
  */
 export function cuttingBody({ detail }: Refusal): string {
   return JSON.stringify({ detail }).padEnd(gatheredBytesMax + 1)

@@ -42,9 +42,9 @@ function botWordOf(userAgent: string): string | undefined {
 }
 
 /**
- * Whether a user agent names a crawler or a headless browser: by our own list, by isbot's patterns without those that mean
- * HTTP libraries and plain products, from which server events come, or by the table of crawlers where it looks like a
- * browser's. An empty one names nothing.
+ * Whether a user agent names a crawler or a headless browser: by our own list, by some of isbot's patterns, or by the
+ * table of crawlers where it looks like a browser's. Patterns that mean HTTP libraries and plain products are left out,
+ * because server events come from these. An empty one names nothing.
  */
 export function isBotAgent(userAgent: string): boolean {
   if (userAgent === '') return false

@@ -1,6 +1,6 @@
 /**
  * The channel group of a source: the default channel groups of Google Analytics 4, in their order, as far as source and
- * medium decide them (a campaign's name isn't looked at), plus AI Assistants. What a source is, the one table of sources
+ * medium decide them, plus AI Assistants. A campaign's name isn't looked at. What a source is, the one table of sources
  * says. Definitions: https://support.google.com/analytics/answer/9756891.
  */
 import type { SourceKind } from './media.ts'

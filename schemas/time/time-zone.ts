@@ -4,7 +4,7 @@
  * A *wall time* is what a clock on the wall shows, held as the milliseconds of that date and hour as if it were UTC.
  * An impossible wall time (the clock went forward over it) moves forward by the gap; an ambiguous one (the clock went
  * back) is the earlier of the two. A local day runs from its first midnight to the first midnight of the next day, so it
- * has 23, 24 or 25 hours, and where midnight itself was skipped it begins with the first moment after.
+ * has 23, 24 or 25 hours. Where midnight itself was skipped it begins with the first moment after.
  *
  * Held by test/unit/time-zone.test.ts and test/property/time-range.test.ts.
  */

@@ -1,7 +1,7 @@
 /**
- * What a bad bearer's time says of it. Each kind is asked in turn, in an order by chance, and two kinds are compared by how
- * often an answer to the one took longer than one to the other: half the time, where nothing tells them apart. The limits are
- * far from that, since the machine has other work.
+ * What a bad bearer's time says of it. Each kind is asked in turn, in an order by chance. Two kinds are compared by how
+ * often an answer to the one took longer than one to the other: half the time, where nothing tells them apart. The limits
+ * are far from that, since the machine has other work.
  */
 import { randomInt } from 'node:crypto'
 import { Agent, request } from 'node:http'

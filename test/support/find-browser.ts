@@ -2,7 +2,7 @@
  * A Chrome or Chromium for the tests of pages: one of this machine, else playwright's own, else Debian's package. The last
  * two are fetched once, into the project's cache, without root (Debian's in 10 to 20 seconds). Packages of npm that carry a
  * browser were left aside: they hold headless shells, which differ from the browser of people where it matters here
- * (back-forward cache, prerendering), the present ones ask for Node 22, and every `npm ci` would bring them to everybody.
+ * (back-forward cache, prerendering). The present ones ask for Node 22, and every `npm ci` would bring them to everybody.
  */
 import { execFile } from 'node:child_process'
 import { existsSync, rmSync } from 'node:fs'

@@ -1,6 +1,7 @@
 /**
- * Events that come late and in any order: of sessions that last minutes or hours, over the 72 hours that ingest takes, with
- * first events after later ones, strangers in a session, touches after the conversions that they are credited with.
+ * Events that come late and in any order: of sessions that last minutes or hours, over the 72 hours that ingest takes.
+ * First events come after later ones, strangers are in a session, and touches come after the conversions that they are
+ * credited with.
  */
 import type { EventLike } from './event-rows.ts'
 

@@ -14,8 +14,8 @@ export interface Exchange {
 const patienceMs = 9_000
 
 /**
- * Writes the pieces in order, a number being a pause in milliseconds, and reads until the server closes, or `until`
- * is found in what came back, or `waitMs` have passed: only where the server is to do neither.
+ * Writes the pieces in order; a number is a pause in milliseconds. Reads until the server closes, `until` is found in
+ * what came back, or `waitMs` have passed: only where the server is to do neither.
  */
 export async function exchange(
   port: number,

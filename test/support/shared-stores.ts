@@ -1,7 +1,7 @@
 /**
- * Vitest's global setup: one Postgres, one Redis, one ClickHouse, one browser and one surface for pages for a whole run,
- * each started when the first test file asks for it (so that a run of unit tests alone starts none) and ended after the
- * last. Test files, which are other processes, ask by HTTP; see stores.ts, browser.ts and tracking-surface.ts.
+ * Vitest's global setup: one Postgres, one Redis, one ClickHouse, one browser and one surface for pages for a whole run.
+ * Each is started when the first test file asks for it, so that a run of unit tests alone starts none, and ended after
+ * the last. Test files, which are other processes, ask by HTTP; see stores.ts, browser.ts and tracking-surface.ts.
  */
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs'

@@ -1,6 +1,7 @@
 /**
- * `slow-senders PORT CONNECTIONS` sends slowly to a port of 127.0.0.1 by many connections at once, and tells its parent how
- * long the server let each of them (milliseconds). A process of its own: whoever measures the others isn't to wait for it.
+ * `slow-senders PORT CONNECTIONS` sends slowly to a port of 127.0.0.1 by many connections at once. It tells its parent
+ * how many milliseconds the server let each of them. A process of its own: whoever measures the others isn't to wait for
+ * it.
  */
 import { once } from 'node:events'
 import { connect } from 'node:net'

@@ -1,6 +1,6 @@
 /**
- * What a site owner and the visitors meet: ingest with `/svc.js` and the API, shared by the files of a run, the front before
- * both with the demo site, and a browser that reaches them as `http://svc.localhost`. Sites are made up: see visits.ts.
+ * What a site owner and the visitors meet: ingest with `/svc.js` and the API, shared by the files of a run, and the front
+ * before both with the demo site. A browser reaches them as `http://svc.localhost`. Sites are made up: see visits.ts.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,7 +1,7 @@
 /**
- * Events on their way. Each is in one place: the queue in memory, a request under way, or, once the page is hidden and
- * sending has failed, `svc_queue` in the browser's storage, from which the next page (of any tab) takes it. An event keeps
- * its `client_event_id` over all retries, so that it is counted once whichever of them arrives.
+ * Events on their way. Each is in one place: the queue in memory, a request under way, or `svc_queue` in the browser's
+ * storage. It gets there once the page is hidden and sending has failed; the next page (of any tab) takes it. An event
+ * keeps its `client_event_id` over all retries, so that it is counted once whichever of them arrives.
  */
 import {
   backoffSecondsMax,

@@ -1,7 +1,7 @@
 /**
- * The SQL of an overview's figures that are counted row by row: those of chosen sessions, of which first appearances (`prev_day`)
- * say nothing, and those of at most two local days that begin inside of one, where this takes half of the time. Held by
- * test/property/overview-filters.test.ts and overview.test.ts.
+ * The SQL of an overview's figures that are counted row by row. These are figures of chosen sessions, of which first
+ * appearances (`prev_day`) say nothing. And those of a range of at most two local days that begins inside of one, where
+ * this takes half of the time. Held by test/property/overview-filters.test.ts and overview.test.ts.
  *
  * A session's row counts by its `seen`; what a day that is cut, or an hour, has of pages and events is counted from `events`.
  * The period before has totals alone. When an appearance or an event was says which period it is of.
@@ -99,8 +99,8 @@ function eventSpans(periods: readonly PeriodSql[]): EventSpan[] {
 }
 
 /**
- * Whether periods are counted row by row where nothing is filtered: in buckets of hours, from inside a day. A session is a pair of
- * visitor and id here, which holds for two days in a row and not where there is a day between.
+ * Whether periods are counted row by row where nothing is filtered: in buckets of hours, from inside a day. A session is
+ * a pair of visitor and id here. That holds for two days in a row, and not where there is a day between.
  */
 export function areCountedByRow(periods: readonly PeriodSql[]): boolean {
   return (

@@ -1,8 +1,9 @@
 /**
  * The SQL of an overview's figures: one SELECT of rows (kind, key, bucket) put together from the pieces of a period.
  *
- * Visitors are counted by first appearance. A visitor's appearances with a key know the day of the one before (`prev_day`),
- * so the distinct visitors since day A are the appearances with `prev_day` < A. Held by test/property/overview.test.ts.
+ * Visitors are counted by first appearance. A visitor's appearances with a key know the day of the one before
+ * (`prev_day`). So the distinct visitors since day A are the appearances with `prev_day` < A. Held by
+ * test/property/overview.test.ts.
  */
 import { cellKinds } from '../../rollups/appearance.ts'
 import { seenAt } from '../../rollups/cells.ts'

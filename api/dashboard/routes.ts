@@ -14,6 +14,7 @@ import type { SignInLimiter } from '../guards/rate-limit.ts'
 import type { Operation } from '../operations/define.ts'
 import { makeRestRouter, problemReply, type RestGateway } from '../transports/rest.ts'
 import { makeFirstAnswers } from './first-answers.ts'
+import { createOwnKey, listOwnKeys, revokeOwnKey } from './operations/api-keys.ts'
 import { eraseThisPerson } from './operations/erase-person.ts'
 import { listOwnWorkspaces, makeFillDemo } from './operations/workspaces.ts'
 import { assets, shell } from './pages.ts'
@@ -31,6 +32,9 @@ interface DashboardStores {
   readonly signInLimiter: SignInLimiter
 }
 
+/** Operations that no key may call. */
+const ofOwners = [eraseThisPerson, listOwnWorkspaces, listOwnKeys, createOwnKey, revokeOwnKey]
+
 /** Of other paths undefined. */
 export function makeDashboardRoute(
   operations: readonly Operation[],
@@ -47,10 +51,7 @@ export function makeDashboardRoute(
       return gateway.config
     },
   }
-  const routeOperation = makeRestRouter(
-    [...operations, eraseThisPerson, listOwnWorkspaces, makeFillDemo({ pg, ch })],
-    ofSessions,
-  )
+  const routeOperation = makeRestRouter([...operations, ...ofOwners, makeFillDemo({ pg, ch })], ofSessions)
   const readFirst = makeFirstAnswers(operations, ofSessions)
   const isSecure = () => config.apiHost.startsWith('https:')
   const signIn = makeSignIn({ pg, signInLimiter, clock, isSecure, proxies: gateway.proxies })

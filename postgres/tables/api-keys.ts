@@ -101,12 +101,12 @@ export async function findApiKey(q: Queryable, sha256: Buffer, at: Date): Promis
   }
 }
 
-/** Newest first. */
-export function listApiKeys(q: Queryable, workspaceId: number): Promise<ListedApiKey[]> {
+/** Newest first; all when `max` is left out. */
+export function listApiKeys(q: Queryable, workspaceId: number, max?: number): Promise<ListedApiKey[]> {
   return q.query<ListedApiKey>(
     `SELECT id, workspace_id, name, prefix, scopes, expires_at, revoked_at, last_used_at, created_at
-     FROM api_keys WHERE workspace_id = $1 ORDER BY id DESC`,
-    [workspaceId],
+     FROM api_keys WHERE workspace_id = $1 ORDER BY id DESC LIMIT $2`,
+    [workspaceId, max ?? null],
   )
 }
 
@@ -119,14 +119,16 @@ export interface RevokedApiKey {
 
 /**
  * Revokes a key; again is no error and keeps the first time.
+ * @param workspaceId the workspace that it must be of; of any when left out
  * @returns null when there is no such key
  */
-export async function revokeApiKey(q: Queryable, id: number): Promise<RevokedApiKey | null> {
+export async function revokeApiKey(q: Queryable, id: number, workspaceId?: number): Promise<RevokedApiKey | null> {
   const [row] = await q.query<RevokedApiKey>(
     `UPDATE api_keys k SET revoked_at = coalesce(k.revoked_at, now())
-     FROM (SELECT id, revoked_at FROM api_keys WHERE id = $1 FOR UPDATE) before WHERE k.id = before.id
+     FROM (SELECT id, revoked_at FROM api_keys WHERE id = $1 AND ($2::int IS NULL OR workspace_id = $2) FOR UPDATE) before
+     WHERE k.id = before.id
      RETURNING k.workspace_id AS "workspaceId", k.revoked_at AS "revokedAt", before.revoked_at IS NULL AS "isNew"`,
-    [id],
+    [id, workspaceId ?? null],
   )
   return row ?? null
 }

@@ -28,6 +28,7 @@ export const problems = {
   link_not_found: { status: 404, detail: 'Link not found' },
   person_not_found: { status: 404, detail: 'Person not found' },
   revenue_connection_not_found: { status: 404, detail: 'Revenue connection not found' },
+  api_key_not_found: { status: 404, detail: 'API key not found' },
   webhook_not_found: { status: 404, detail: 'Webhook endpoint not found' },
   delivery_not_found: { status: 404, detail: 'Webhook delivery not found' },
   method_not_allowed: { status: 405, detail: 'Method Not Allowed' },

@@ -35,6 +35,21 @@ test('settings have the snippet at any time; an endpoint is made by keyboard, re
   expect(await page.textContent(list('Workspace'))).toContain(`workspace_${mine.workspaceId}`)
   await page.waitForSelector(`${list('Webhooks')} .empty`)
 
+  await page.focus('text=Make a key')
+  await page.keyboard.press('Enter')
+  await look(page, 'key-form')
+  await page.fill('dialog [name="name"]', '<b>reports</b>')
+  await page.click('dialog button[type="submit"]')
+  await page.waitForSelector('dialog [role="alert"]:has-text("scopes")')
+  await page.focus('dialog label:has-text("analytics:read") input')
+  await page.keyboard.press('Space')
+  await page.focus('dialog button[type="submit"]')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector(`${list('API keys')} pre:has-text("svc_sk_")`)
+  await page.click(`${list('API keys')} li:has-text("<b>reports</b>") >> text=Revoke`)
+  await page.click('dialog .danger')
+  await page.waitForSelector(`${list('API keys')} li:has-text("<b>reports</b>"):has-text("revoked")`)
+
   await page.focus('text=Add an endpoint')
   await page.keyboard.press('Enter')
   await page.waitForSelector('dialog label:has-text("post.published")')
@@ -66,6 +81,9 @@ test('settings have the snippet at any time; an endpoint is made by keyboard, re
   await page.click(`${list('Webhooks')} >> text=Delete`)
   await page.click('dialog .danger')
   await page.waitForSelector(`${list('Webhooks')} .empty`)
+  await page.reload()
+  await page.click(`${list('Audit log')} summary:has-text("api_key.revoke")`)
+  await page.waitForSelector(`${list('Audit log')} details[open] dd:has-text("console")`)
 })
 
 test('people and links have pages, with heads and with clicks', async (context) => {

@@ -1,4 +1,4 @@
-/** What the dashboard alone can do: erase a person, fill a demo workspace, go to another workspace. */
+/** What the dashboard alone can do: erase a person, make and revoke keys, fill a demo workspace, go to another workspace. */
 import { expect, test } from 'vitest'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
 import { createSignInLink } from '../../postgres/tables/browser-sessions.ts'
@@ -76,6 +76,53 @@ test('what was sent of a person and is not merged yet is erased with the person'
     { browsers: [expect.objectContaining({ visitor })] },
   ])
   expect(await stores.pg.query('SELECT 1 FROM inbox WHERE event_id = 77')).toEqual([])
+})
+
+test('a key is made, shown once, used and revoked, audited as the owner, and none of others is reached', async () => {
+  const others = await makeWorkspace(stores)
+  const cookie = await signIn()
+  const make = (body: object) => post(cookie, '/api/v1/api-keys', body)
+  const revoke = (id: number) => api.ask(`/api/v1/api-keys/${id}`, { method: 'DELETE', headers: { cookie, ...own } })
+  const list = async () => {
+    const answer = await api.ask('/api/v1/api-keys', { headers: { cookie } })
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+    return (await answer.json()) as {
+      keys: { id: number; name: string; revoked_at: string | null }[]
+      scopes: string[]
+    }
+  }
+  for (const body of [
+    { name: '', scopes: ['posts:read'] },
+    { name: 'a', scopes: [] },
+    { name: 'a', scopes: ['everything'] },
+    { name: 'a', scopes: ['posts:read'], expires_at: '2020-01-01' },
+  ]) {
+    expect([body, (await make(body)).status]).toEqual([body, 422])
+  }
+  const made = await make({ name: 'reports', scopes: ['workspace:read'], expires_at: '2100-01-01' })
+  const { id, api_key: key } = (await made.json()) as { id: number; api_key: string }
+  expect((await api.ask('/v1/workspace', { key })).status).toBe(200)
+  expect((await api.ask('/v1/posts', { key })).status).toBe(403)
+  expect((await api.ask('/api/v1/api-keys', { key })).status).toBe(401)
+  expect((await api.ask('/v1/api-keys', { key: mine.apiKey })).status).toBe(404)
+  const { keys, scopes } = await list()
+  expect(keys[0]).toMatchObject({ id, name: 'reports', revoked_at: null, expires_at: '2100-01-01T00:00:00.000Z' })
+  expect(JSON.stringify(keys)).not.toContain(key)
+  expect(scopes).toContain('audit:read')
+
+  const [foreign] = await stores.pg.query<{ id: number }>('SELECT id FROM api_keys WHERE workspace_id = $1', [
+    others.workspaceId,
+  ])
+  expect((await revoke(foreign!.id)).status).toBe(404)
+  expect((await revoke(id)).status).toBe(200)
+  expect((await list()).keys[0]!.revoked_at).not.toBeNull()
+  await expect.poll(async () => (await api.ask('/v1/workspace', { key })).status).toBe(401)
+  const audited = await listAuditEvents(stores.pg, mine.workspaceId, { limit: 2 })
+  expect(audited).toMatchObject([
+    { action: 'api_key.revoke', actor_type: 'user', interface: 'console', resource_id: id },
+    { action: 'api_key.create', actor_type: 'user', interface: 'console', resource_id: id },
+  ])
+  expect(JSON.stringify(audited)).not.toContain(key)
 })
 
 test('a demo is filled once, and the session goes there and back, and to no workspace of others', async () => {

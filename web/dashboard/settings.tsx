@@ -1,4 +1,6 @@
-/** The workspace itself: how events are sent to it, what it is, who is told of changes, and how its owner signs in. */
+/** The workspace itself: how events are sent to it, what it is, how its owner signs in, its keys and webhooks, and what was changed. */
+import { ApiKeys } from './api-keys.tsx'
+import { AuditLog } from './audit-log.tsx'
 import { Copied, HowToSend } from './install.tsx'
 import type { PageProps } from './later.tsx'
 import type { Overview } from './overview-data.ts'
@@ -10,7 +12,7 @@ const seldomMs = 60_000
 
 export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
   const { answer, failure } = useAnswer<Overview>('/analytics/overview?include=snippet', { againMs: seldomMs })
-  const { id, name, object_id, timezone, currency, plan_key } = workspace
+  const { name, object_id, timezone, currency, plan_key } = workspace
   return (
     <main>
       {failure && <Failure {...failure} />}
@@ -33,13 +35,6 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
           />
           {answer && <Copy text={answer.snippet.tracking_key} label="Copy the tracking key" />}
         </section>
-        <section class="panel" aria-label="Scripts and agents">
-          <h2>Scripts and agents</h2>
-          <p>
-            They ask the <a href="/docs">API</a> with a secret key of their own. A command on the machine makes one:
-          </p>
-          <Copied text={`npx svc keys create --workspace ${id} --name reports --scopes analytics:read`} />
-        </section>
         <section class="panel" aria-label="Signing in">
           <h2>Signing in</h2>
           <p>A link signs in once, on the machine; a password from anywhere. Setting another one ends all sessions.</p>
@@ -50,7 +45,9 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
           </form>
         </section>
       </div>
+      <ApiKeys timezone={timezone} />
       <Webhooks timezone={timezone} />
+      <AuditLog timezone={timezone} />
     </main>
   )
 }

@@ -1,0 +1,80 @@
+/** Secret keys of a workspace: listed, made and revoked by its owner in the dashboard. No key makes another one. */
+import { z } from 'zod'
+import { createApiKey, listApiKeys, revokeApiKey } from '../../../postgres/tables/api-keys.ts'
+import { invalid, problem } from '../../../schemas/errors/problems.ts'
+import { valueError } from '../../../schemas/errors/validation-errors.ts'
+import { idInPath } from '../../../schemas/lax.ts'
+import { apiKeysShownMax } from '../../../schemas/limits/api-limits.ts'
+import { ApiKeyCreate, ApiKeys, CreatedApiKey } from '../../../schemas/resources/api-key.ts'
+import { scopes } from '../../../schemas/scopes.ts'
+import { momentOf, type WrittenTime } from '../../../schemas/time/written-time.ts'
+import { defineOperation } from '../../operations/define.ts'
+
+export const listOwnKeys = defineOperation({
+  name: 'api_key.list',
+  http: { method: 'GET', path: '/v1/api-keys' },
+  summary: 'List the secret keys, newest first, and the scopes that a new one may have.',
+  tag: 'Workspace',
+  effect: 'read',
+  scope: 'workspace:read',
+  input: {},
+  output: ApiKeys,
+  async handle({ workspace, stores: { pg } }) {
+    const keys = await listApiKeys(pg, workspace.id, apiKeysShownMax)
+    return {
+      keys: keys.map(({ id, name, prefix, scopes: granted, expires_at, revoked_at, last_used_at, created_at }) => ({
+        ...{ id, name, prefix, scopes: granted, created_at: created_at.toISOString() },
+        ...{ expires_at: textOf(expires_at), revoked_at: textOf(revoked_at), last_used_at: textOf(last_used_at) },
+      })),
+      scopes: [...scopes],
+    }
+  },
+})
+
+export const createOwnKey = defineOperation({
+  name: 'api_key.create',
+  http: { method: 'POST', path: '/v1/api-keys' },
+  summary: 'Make a secret key. The answer holds it, once.',
+  tag: 'Workspace',
+  effect: 'create',
+  scope: 'workspace:read',
+  input: { body: ApiKeyCreate },
+  output: CreatedApiKey,
+  async handle({ body: { name, scopes: wanted, expires_at }, workspace, actor, clock, stores: { pg } }) {
+    const expiresAt = expires_at && expiryOf(expires_at, workspace.timezone, clock.now())
+    const granted = scopes.filter((scope) => wanted.includes(scope))
+    const made = await createApiKey(pg, {
+      ...{ workspaceId: workspace.id, ownerId: actor.id, name, scopes: granted, expiresAt },
+    })
+    return { id: made!.id, name, api_key: made!.apiKey }
+  },
+})
+
+export const revokeOwnKey = defineOperation({
+  name: 'api_key.revoke',
+  http: { method: 'DELETE', path: '/v1/api-keys/{api_key_id}' },
+  summary: 'Revoke a secret key: it stops working everywhere within 5 seconds.',
+  tag: 'Workspace',
+  effect: 'delete',
+  scope: 'workspace:read',
+  input: { path: z.object({ api_key_id: idInPath('api_key') }) },
+  output: z.object({ id: z.int() }),
+  problems: ['api_key_not_found'],
+  async handle({ path: { api_key_id: id }, workspace, stores: { pg } }) {
+    if ((await revokeApiKey(pg, id, workspace.id)) === null) throw problem('api_key_not_found')
+    return { id }
+  },
+})
+
+/** @throws Problem where no calendar has it, or it is over */
+function expiryOf(written: WrittenTime, timezone: string, now: number): Date {
+  const loc = ['body', 'expires_at']
+  const time = momentOf(written, timezone, loc)
+  if ('error' in time) throw invalid([time.error])
+  if (time.moment <= now) throw invalid([valueError(loc, written.sent, 'The time must lie in the future')])
+  return new Date(time.moment)
+}
+
+function textOf(time: Date | null): string | null {
+  return time === null ? null : time.toISOString()
+}

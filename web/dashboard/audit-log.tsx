@@ -1,0 +1,56 @@
+/** What was changed in the workspace, when and by whom. */
+import type { AuditEventResource } from '../../schemas/resources/audit-event.ts'
+import { time } from './format.ts'
+import { useListPage } from './list-pages.tsx'
+import { Facts, Failure } from './parts.tsx'
+
+type AuditEvent = (typeof AuditEventResource)['_output']
+
+const listed = 20
+
+export function AuditLog({ timezone }: { timezone: string }) {
+  const { answer, failure, pager } = useListPage<AuditEvent>('/audit-log', {
+    each: listed,
+    after: ({ id }) => ({ before_id: String(id) }),
+  })
+  return (
+    <section class="panel" aria-label="Audit log">
+      <h2>
+        Audit log<span class="label">Newest first</span>
+      </h2>
+      {failure && <Failure {...failure} />}
+      {answer?.length === 0 && <p class="empty">Nothing was changed yet.</p>}
+      <ul>
+        {answer?.map((event) => (
+          <OneEvent key={event.id} {...{ event, timezone }} />
+        ))}
+      </ul>
+      {pager}
+    </section>
+  )
+}
+
+function OneEvent({ event, timezone }: { event: AuditEvent; timezone: string }) {
+  const { action, actor_type, actor_name, interface: by, resource_type, resource_id, request_id, created_at } = event
+  const facts: [string, string][] = [
+    ['By', actor_type],
+    ['Through', by],
+    ['Of', resource_id === null ? resource_type : `${resource_type}_${resource_id}`],
+    ['Request', request_id ?? '–'],
+    ['Hash', event.hash],
+  ]
+  return (
+    <li class="item">
+      <details>
+        <summary>
+          <span class="name">
+            {action} <bdi class="label">{actor_name}</bdi>
+          </span>
+          <time dateTime={created_at}>{time(created_at, timezone)}</time>
+        </summary>
+        <Facts facts={facts} />
+        <pre>{JSON.stringify(event.metadata, null, 2)}</pre>
+      </details>
+    </li>
+  )
+}

@@ -17,7 +17,21 @@ test('a post is written, scheduled, published and archived, and each state is sh
   await page.click('nav >> text=Posts')
   await page.click('text=Write a post')
   await page.fill('text=Title', 'Launch')
-  await page.getByLabel('Caption', { exact: true }).fill('We are open')
+  const caption = page.getByLabel('Caption', { exact: true })
+  await caption.fill('We are open (https://example.com/open?a=b), come: https://example.com/way.')
+  await page.click('button:text-is("Track the links")')
+  await expect
+    .poll(() => caption.inputValue())
+    .toMatch(/^We are open \(http\S+\/l\/\w{8}\), come: http\S+\/l\/\w{8}\.$/)
+  await page.click('button:text-is("Track the links")')
+  await page.waitForSelector('[role="alert"]:has-text("no address that isn’t tracked")')
+  const [saved] = (await ask<{ base_caption: string }[]>('GET', '/v1/posts')).body
+  expect(saved!.base_caption).toBe(await caption.inputValue())
+  const made = await ask<{ destination_url: string; post_id: number }[]>('GET', '/v1/links')
+  expect(made.body.map(({ destination_url: to, post_id }) => [to, typeof post_id])).toEqual([
+    ['https://example.com/way', 'number'],
+    ['https://example.com/open?a=b', 'number'],
+  ])
   await page.check('input[type="checkbox"]')
   await page.fill('input[type="datetime-local"]', '2100-03-01T09:30')
   await page.click('button:text-is("Schedule")')

@@ -6,7 +6,8 @@ import { localMoment } from './format.ts'
 import type { Workspace } from './overview-data.ts'
 import { Refusal } from './parts.tsx'
 import { MediaFiles } from './post-media.tsx'
-import { send, useAnswer } from './query.ts'
+import { type Sent, send, useAnswer } from './query.ts'
+import { trackLinks } from './track-links.ts'
 
 export type Post = (typeof PostResource)['_output']
 type Preview = (typeof PostPreview)['_output']
@@ -56,26 +57,43 @@ export function PostForm({ post, at, workspace, done }: PostFormProps) {
   const isScheduled = post?.status === 'scheduled'
   const isBusy = isSending || uploads > 0
 
+  async function write(body: Partial<Draft>): Promise<Sent<Post>> {
+    const saved =
+      id === undefined ? await send<Post>('POST', '/posts', body) : await send<Post>('PATCH', `/posts/${id}`, body)
+    if ('made' in saved) setId(saved.made.id)
+    return saved
+  }
+
   /** A post that was made stays made when its schedule is refused: the next try changes it. */
   async function save(isToSchedule: boolean): Promise<string> {
     if (isToSchedule && draft.scheduled_at === null) return 'Choose the time first.'
-    const body = { ...chosen, scheduled_at }
-    const saved =
-      id === undefined ? await send<Post>('POST', '/posts', body) : await send<Post>('PATCH', `/posts/${id}`, body)
+    const saved = await write({ ...chosen, scheduled_at })
     if ('refusal' in saved) return saved.refusal
-    setId(saved.made.id)
     if (!isToSchedule) return ''
     const scheduled = await send('POST', `/posts/${saved.made.id}/schedule`, { scheduled_at })
     return 'refusal' in scheduled ? scheduled.refusal : ''
   }
 
+  /** A link names its post, so a new one is saved first; then the captions with their links are. */
+  async function track(): Promise<string> {
+    const saved = await write({ ...chosen, scheduled_at })
+    if ('refusal' in saved) return saved.refusal
+    const tracked = await trackLinks(draft, { id: saved.made.id, title: draft.title })
+    setDraft(tracked.draft)
+    if (tracked.refusal !== '') return tracked.refusal
+    const { base_caption, platform_captions } = withChosenCaptions(tracked.draft, accounts)
+    const again = await send('PATCH', `/posts/${saved.made.id}`, { base_caption, platform_captions })
+    return 'refusal' in again ? again.refusal : ''
+  }
+
   async function submit(event: SubmitEvent): Promise<void> {
     event.preventDefault()
+    const pressed = (event.submitter as HTMLButtonElement | null)?.value
     setSending(true)
-    const refused = await save((event.submitter as HTMLButtonElement | null)?.value === 'schedule')
+    const refused = pressed === 'track' ? await track() : await save(pressed === 'schedule')
     setSending(false)
     setRefusal(refused)
-    if (refused === '') done()
+    if (refused === '' && pressed !== 'track') done()
   }
 
   return (
@@ -124,6 +142,14 @@ export function PostForm({ post, at, workspace, done }: PostFormProps) {
             Schedule
           </button>
         )}
+        <button
+          type="submit"
+          value="track"
+          disabled={isBusy}
+          title="Saves the post, and puts a tracked link in the place of each address in its captions"
+        >
+          Track the links
+        </button>
         <button type="button" onClick={done}>
           Close
         </button>

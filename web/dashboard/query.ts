@@ -110,11 +110,11 @@ export function useAnswer<Answer>(
   return { answer: known?.answer, failure, isStale: known !== undefined && known.path !== path }
 }
 
-/** What came of a change: what was made, or what is wrong with it in words. */
+/** What came of one request: what was made or asked for, or what is wrong with it in words. */
 export type Sent<Answer> = { readonly made: Answer } | { readonly refusal: string }
 
 export async function send<Answer>(
-  method: 'POST' | 'PATCH' | 'DELETE',
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
   path: string,
   body?: object,
 ): Promise<Sent<Answer>> {

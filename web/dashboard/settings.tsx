@@ -17,7 +17,7 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
     <main>
       {failure && <Failure {...failure} />}
       <div class="columns panels">
-        <section class="panel" aria-label="Tracking">
+        <section class="panel tall" aria-label="Tracking">
           <h2>Tracking</h2>
           {answer ? <HowToSend snippet={answer.snippet} /> : <p class="empty awaited">…</p>}
         </section>

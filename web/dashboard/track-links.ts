@@ -1,0 +1,44 @@
+/** Puts tracked links in the place of the addresses in a post's captions, so that its clicks and what follows are counted. */
+import type { LinkResource } from '../../schemas/resources/link.ts'
+import { send } from './query.ts'
+
+type Link = (typeof LinkResource)['_output']
+
+/** Up to a blank or a quote, without the sign that ends a sentence. */
+const addresses = /https?:\/\/[^\s<>"']*[^\s<>"'.,;:!?)\]}’”]/g
+const labelLength = 160
+
+export interface Captions {
+  readonly base_caption: string
+  readonly platform_captions: Readonly<Record<string, string>>
+}
+
+/** @returns the captions as they are now; after a refusal the addresses that are left stay */
+export async function trackLinks<Draft extends Captions>(
+  draft: Draft,
+  { id, title }: { readonly id: number; readonly title: string },
+): Promise<{ readonly draft: Draft; readonly refusal: string }> {
+  const all = [draft.base_caption, ...Object.values(draft.platform_captions)]
+  const listed = await send<Link[]>('GET', '/links?limit=1')
+  if ('refusal' in listed) return { draft, refusal: listed.refusal }
+  // What short links begin with, which are tracked already; undefined where there is none yet.
+  const [link] = listed.made
+  const shortUrl = link?.post_url.slice(0, -link.attribution_key.length)
+  const isShort = (address: string) => shortUrl !== undefined && address.startsWith(shortUrl)
+  const found = new Set(all.flatMap((text) => text.match(addresses) ?? []).filter((address) => !isShort(address)))
+  const shortened = new Map<string, string>()
+  let refusal = found.size === 0 ? 'The captions have no address that isn’t tracked.' : ''
+  for (const address of found) {
+    if (refusal !== '') break
+    const label = [...`${title}: ${address.replace(/^https?:\/\//, '')}`].slice(0, labelLength).join('')
+    const sent = await send<Link>('POST', '/links', { label, destination_url: address, post_id: id })
+    if ('refusal' in sent) refusal = sent.refusal
+    else shortened.set(address, sent.made.post_url)
+  }
+  const replaced = (text: string) => text.replace(addresses, (address) => shortened.get(address) ?? address)
+  const captions = Object.entries(draft.platform_captions).map(([platform, text]) => [platform, replaced(text)])
+  return {
+    draft: { ...draft, base_caption: replaced(draft.base_caption), platform_captions: Object.fromEntries(captions) },
+    refusal,
+  }
+}

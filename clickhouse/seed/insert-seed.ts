@@ -4,7 +4,7 @@ import { clickhouseInsertDeadlineMs } from '../../schemas/limits/store-limits.ts
 import type { ClickHouse } from '../client.ts'
 import type { SeedRows } from './constants-sql.ts'
 import { type Portion, planPortions } from './plan.ts'
-import { makeStatement } from './rows-sql.ts'
+import { makeStatement, makeStatementOf, selectBrowsers } from './rows-sql.ts'
 
 /** Some of the events aren't there. */
 export class SeedIncomplete extends Error {
@@ -33,6 +33,11 @@ export const insertSettings = {
 }
 
 interface Inserting {
+  /**
+   * The visitor of a browser as decimal text, as ingest has it: its people can be merged, credited and erased then. For few
+   * events; without it visitors are made up as well.
+   */
+  readonly visitorOf?: (anonymousId: string) => string
   readonly signal?: AbortSignal
   /** Told after each insert. */
   inserted?(done: number, all: number): void
@@ -45,13 +50,13 @@ interface Inserting {
 export async function insertSeed(
   ch: Pick<ClickHouse, 'query' | 'command'>,
   rows: SeedRows,
-  { signal, inserted }: Inserting = {},
+  { visitorOf, signal, inserted }: Inserting = {},
 ): Promise<number> {
   const portions = planPortions(rows)
   let done = 0
   await runAll(portions, signal, async (portion) => {
     const options = { deadlineMs: clickhouseInsertDeadlineMs, settings: insertSettings }
-    await ch.command(makeStatement(rows, portion), {}, options)
+    await ch.command(await statementOf(ch, rows, portion, visitorOf), {}, options)
     done++
     inserted?.(done, portions.length)
   })
@@ -65,6 +70,21 @@ export async function insertSeed(
   if (row!.stored !== rows.events)
     throw new SeedIncomplete(`${row!.stored} events are there in place of ${rows.events}`)
   return end - 1
+}
+
+async function statementOf(
+  ch: Pick<ClickHouse, 'query'>,
+  rows: SeedRows,
+  portion: Portion,
+  visitorOf: Inserting['visitorOf'],
+): Promise<string> {
+  if (visitorOf === undefined) return makeStatement(rows, portion)
+  const browsers = await ch.query<{ visitor: string; anonymous_id: string }>(
+    selectBrowsers(rows, portion),
+    {},
+    { deadlineMs: clickhouseInsertDeadlineMs, settings: insertSettings },
+  )
+  return makeStatementOf(rows, portion, new Map(browsers.map((one) => [one.visitor, visitorOf(one.anonymous_id)])))
 }
 
 /** A few at a time. After a failure nothing more is begun. */

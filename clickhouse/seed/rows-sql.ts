@@ -41,11 +41,33 @@ const below53Bits = 2 ** 53 - 1
 
 /** Settings are the caller's. Everything stands in the text: parameters would go into the URL, which has bounds. */
 export function makeStatement(rows: SeedRows, portion: Portion): string {
-  const names = eventColumns.map(({ name }) => name)
-  return `INSERT INTO events (${names.join(', ')})
-    WITH ${named(constantsOf(rows, portion))}
+  return `${insertInto} ${selectEvents(rows, portion)}`
+}
+
+const insertInto = `INSERT INTO events (${eventColumns.map(({ name }) => name).join(', ')})`
+
+function selectEvents(rows: SeedRows, portion: Portion): string {
+  return `WITH ${named(constantsOf(rows, portion))}
     SELECT ${eventColumns.map(({ name, type }) => `${columns[name] ?? (type === 'String' ? "''" : '0')} AS ${name}`).join(',\n      ')}
     FROM (${inSteps(steps, eventsInPlace)})`
+}
+
+/** Selects which visitor is which browser: rows (visitor, anonymous_id), the first as decimal text. */
+export function selectBrowsers(rows: SeedRows, portion: Portion): string {
+  return `SELECT DISTINCT toString(visitor) AS visitor, anonymous_id FROM (${selectEvents(rows, portion)}) WHERE anonymous_id != ''`
+}
+
+/**
+ * As `makeStatement`, with other visitors, and without hashes of e-mails.
+ * @param visitors decimal texts, by those of `selectBrowsers`
+ */
+export function makeStatementOf(rows: SeedRows, portion: Portion, visitors: ReadonlyMap<string, string>): string {
+  const [known, wanted] = [[...visitors.keys()], [...visitors.values()]].map(
+    (all) => `CAST([${all.join()}] AS Array(UInt64))`,
+  )
+  return `${insertInto} SELECT * REPLACE (
+      transform(visitor, ${known}, ${wanted}, visitor) AS visitor, 0 AS email_hash)
+    FROM (${selectEvents(rows, portion)})`
 }
 
 /** What several columns are made of. */

@@ -34,6 +34,12 @@ export async function insertInbox(tx: Queryable, manifestId: number, rows: reado
     'INSERT INTO shipped_manifests (manifest_id) VALUES ($1) ON CONFLICT DO NOTHING RETURNING manifest_id',
     [manifestId],
   )
+  await insertInboxRows(tx, rows)
+  return marked.length > 0
+}
+
+/** Each row counts once by its event's id. Run it in a transaction. */
+export async function insertInboxRows(tx: Queryable, rows: readonly InboxRow[]): Promise<void> {
   for (let at = 0; at < rows.length; at += rowsPerStatement) {
     await tx.query(
       `INSERT INTO inbox (event_id, workspace_id, event_type, event_name, email, anonymous_id, full_name, properties,
@@ -50,7 +56,6 @@ export async function insertInbox(tx: Queryable, manifestId: number, rows: reado
     )
   }
   await noteSightings(tx, rows.filter(hasEmail))
-  return marked.length > 0
 }
 
 function hasEmail(row: InboxRow): row is InboxRow & Sighting {

@@ -19,6 +19,7 @@ export const seedClientEventIdsMs = 2 * dayMs
 /** The demo workspace of the dashboard: enough for every list, stored in a second; its last month has one before to compare with. */
 export const demoEvents = 20_000
 export const demoDays = 61
-/** Its visits of crawlers, and its payments at most. */
+/** Its visits of crawlers; people who are known, and payments, at most: there are 84 names. */
 export const demoCrawls = 2_000
-export const demoPayments = 60
+export const demoPeopleMax = 84
+export const demoPaymentsMax = 60

@@ -5,6 +5,7 @@ import { makeFillDemo } from '../../api/dashboard/operations/workspaces.ts'
 import { createWorkspace, readWorkspace } from '../../postgres/tables/workspaces.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { makeWorkspace } from '../support/api.ts'
+import { settlePeople } from '../support/people.ts'
 import { setUpStores } from '../support/stores.ts'
 
 const stores = setUpStores()
@@ -60,6 +61,21 @@ test('a workspace that only has the name is left alone, and two at once make one
     { workspace: made[0]!.id },
   )
   expect(crawled!.operators).toBeGreaterThan(3)
+  // As ingest has them, so that people are merged, credited and erased by their browsers.
+  const browsers = await stores.ch.query<{ visitor: string; anonymous_id: string }>(
+    `SELECT DISTINCT toString(visitor) AS visitor, anonymous_id FROM events
+     WHERE workspace_id = {workspace:UInt32} AND anonymous_id != ''`,
+    { workspace: made[0]!.id },
+  )
+  expect(browsers.length).toBeGreaterThan(500)
+  for (const { visitor, anonymous_id } of browsers) {
+    expect(visitor).toBe(stores.hashes.visitorOf(made[0]!.id, anonymous_id))
+  }
+  await settlePeople(stores, { shipped: async () => {} })
+  const people = await stores.pg.query('SELECT 1 FROM contacts WHERE workspace_id = $1 AND session_count > 0', [
+    made[0]!.id,
+  ])
+  expect(people.length).toBeGreaterThan(30)
   const [paid] = await stores.pg.query<{ payments: number; refunds: number }>(
     `SELECT count(*) FILTER (WHERE entry = 'payment') AS payments, count(*) FILTER (WHERE value_cents < 0) AS refunds
      FROM revenue_entries WHERE workspace_id = $1`,

@@ -20,7 +20,8 @@ export function Crawlers({ question }: { question: string }) {
                 <bdi>{[operator, category.replaceAll('_', ' ')].filter(Boolean).join(', ')}</bdi>
               </span>
             </span>
-            <span class="bad">{verified === false ? 'not who it says it is' : ''}</span>
+            {verified === false && <span class="bad">not who it says it is</span>}
+            {verified === null && <span class="label">not checked</span>}
             <span>{number(visits)}</span>
           </li>
         ))}

@@ -1,4 +1,4 @@
-/** The owner's workspaces, and a demo among them: one with made-up visits, crawlers and payments, to look around before there are own ones. */
+/** The owner's workspaces, and a demo among them: one with made-up visits, people, crawlers and payments, to look around before there are own ones. */
 import { z } from 'zod'
 import type { ClickHouse } from '../../../clickhouse/client.ts'
 import { insertCrawls } from '../../../clickhouse/seed/insert-crawls.ts'
@@ -12,8 +12,8 @@ import { listWorkspacesOf } from '../../../postgres/tables/workspaces.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { segmentLeaseSize } from '../../../schemas/limits/log-limits.ts'
 import { demoDays, demoEvents } from '../../../schemas/limits/seed-limits.ts'
-import { defineOperation } from '../../operations/define.ts'
-import { fillPayments } from '../demo-payments.ts'
+import { defineOperation, type Stores } from '../../operations/define.ts'
+import { fillPeople } from '../demo-people.ts'
 
 const demoName = 'Demo'
 const OwnWorkspace = z.object({ id: z.int(), name: z.string() })
@@ -62,7 +62,7 @@ export function makeFillDemo({ pg, ch }: DemoStores) {
           if (there !== undefined) await requestDeletion(tx, there.id)
           return createDemo(tx, wanted)
         })
-        await fill({ pg, ch }, id, clock.now())
+        await fill({ pg, ch, hashes: stores.hashes }, id, clock.now())
         await markDemoFilled(pg, id)
         return { id, name: demoName }
       } finally {
@@ -72,12 +72,20 @@ export function makeFillDemo({ pg, ch }: DemoStores) {
   })
 }
 
-async function fill({ pg, ch }: DemoStores, workspaceId: number, until: number): Promise<void> {
+async function fill(
+  { pg, ch, hashes }: DemoStores & Pick<Stores, 'hashes'>,
+  workspaceId: number,
+  until: number,
+): Promise<void> {
   const shape = { events: demoEvents, workspaces: 1, days: demoDays, largestShare: 1, until }
   const lease = await leaseSegments(pg, segmentLeaseSize)
   const rows = { ...shape, seed: workspaceId, hasAllClientEventIds: false, workspaceIds: [workspaceId] }
-  const through = await insertSeed(ch, { ...rows, eventsOf: eventsByWorkspace(shape), lease })
+  const through = await insertSeed(
+    ch,
+    { ...rows, eventsOf: eventsByWorkspace(shape), lease },
+    { visitorOf: (anonymousId) => hashes.visitorOf(workspaceId, anonymousId) },
+  )
   await insertCrawls(ch, { workspaceId, lastId: through, until })
-  await fillPayments({ pg, ch }, workspaceId, until)
+  await fillPeople({ pg, ch }, workspaceId, until)
   await advanceMark(pg, lease, through)
 }

@@ -34,6 +34,8 @@ function takeWhatCame<Answer>(path: string | undefined): { path: string; answer:
 }
 
 const liveMs = 5_000
+/** An answer that takes long is asked for less often: a page that is left open takes a tenth of a core at most. */
+const pausePerAnswer = 9
 /** A page that waits for the first event is told of it sooner. */
 const soonAgainMs = 1_000
 
@@ -79,12 +81,13 @@ export function useAnswer<Answer>(
 
     async function ask(): Promise<void> {
       let again = againMs
+      const startedAt = performance.now()
       try {
         const bodies = await Promise.all(asked.split(' ').map((one) => read(one, leaving.signal)))
         const answer = (bodies.length === 1 ? bodies[0] : bodies) as Answer
         setKnown({ path: asked, answer })
         setFailure(undefined)
-        if (isHurried(answer)) again = soonAgainMs
+        again = isHurried(answer) ? soonAgainMs : Math.max(again, pausePerAnswer * (performance.now() - startedAt))
       } catch (error) {
         if (leaving.signal.aborted) return
         const isRefused = error instanceof Refused

@@ -8,12 +8,14 @@
  */
 import type { Span } from '../../../schemas/time/time-range.ts'
 import { dayMs } from '../../../schemas/time/time-zone.ts'
-import { cellKinds, sumNames } from '../../rollups/appearance.ts'
+import { cellKinds } from '../../rollups/appearance.ts'
 import { eventMs, isSample, moment } from '../../rollups/event-sql.ts'
-import { type FigureName, inBuild, inWorkspace, isFolded, type PeriodSql, part, seriesPeriod } from './figure-parts.ts'
+import { eventsAround, joined, seenColumns, sessionDays, wantedOf } from './counted-rows-sql.ts'
+import { type FigureName, inWorkspace, isFolded, type PeriodSql, part, seriesPeriod } from './figure-parts.ts'
 import { composed } from './figures-sql.ts'
 import type { DaySpan } from './pieces.ts'
-import { beginDay, chosenRows, localDay, type Selection } from './selection.ts'
+import { chosenRows, localDay, type Selection } from './selection.ts'
+import { isWholeDays, wholeDaysParts } from './whole-days-sql.ts'
 
 const { all, converting, page } = cellKinds
 
@@ -22,7 +24,12 @@ const { all, converting, page } = cellKinds
  * @param selection undefined: all events count; periods have at most two local days each
  */
 export function countedFiguresSql(periods: readonly PeriodSql[], selection: Selection | undefined): string {
-  if (periods.length === 0) return composed([])
+  const whole = selection ? periods.filter(isWholeDays).flatMap((period) => wholeDaysParts(period, selection)) : []
+  const cut = periods.filter((period) => !isWholeDays(period))
+  return composed([...whole, ...(cut.length > 0 ? [countedPart(cut, selection)] : [])])
+}
+
+function countedPart(periods: readonly PeriodSql[], selection: Selection | undefined): string {
   const bucket = periods.some(({ hasDayBuckets }) => hasDayBuckets)
     ? 'toInt64(roundDown(day,{bucket_days:Array(UInt16)}))'
     : 'toInt64(roundDown(at,{bucket_starts:Array(Int64)}))'
@@ -35,23 +42,22 @@ export function countedFiguresSql(periods: readonly PeriodSql[], selection: Sele
   }
   const hasEventRows = eventSpans(periods).length > 0
   const rows = [sessionRows(periods, selection), ...(hasEventRows ? [eventRows(periods, selection)] : [])]
-  return composed([
-    part(
-      'of.1',
-      'kind,key,detail,of.2 AS bucket',
-      figures,
-      `FROM (SELECT *,arrayJoin(${of}) AS of FROM (${rows.join(' UNION ALL ')})) AS counted GROUP BY of,kind,key,detail`,
-    ),
-  ])
+  return part(
+    'of.1',
+    'kind,key,detail,of.2 AS bucket',
+    figures,
+    `FROM (SELECT *,arrayJoin(${of}) AS of FROM (${rows.join(' UNION ALL ')})) AS counted GROUP BY of,kind,key,detail`,
+  )
 }
 
 /**
- * Parameters beside `periodParams`: local days that have rows (`days`), and those of them whose pages and events are counted from
- * `events` (`span_days`, and by period `event_days`).
+ * Parameters beside `periodParams`: local days of periods that aren't whole days (`days`), and those of them whose pages and events
+ * are counted from `events` (`span_days`, and by period `event_days`).
  */
 export function countedParams(periods: readonly PeriodSql[]): Record<string, unknown> {
-  const days = periods.map(daysOf)
-  const spans = eventSpans(periods)
+  const cut = periods.filter((period) => !isWholeDays(period))
+  const days = cut.map(daysOf)
+  const spans = eventSpans(cut)
   const values = {
     days: days.flatMap(({ from, to }) => daysBetween(from, to)),
     span_days: spans.flatMap(({ days }) => days),
@@ -127,17 +133,12 @@ const periodSql = 'toUInt8(if(at>={start_0:Int64},0,1))'
 
 /** Selects a row for each element of `seen` of the sessions that count. */
 function sessionRows(periods: readonly PeriodSql[], selection: Selection | undefined): string {
-  const { isWantedPath, isWantedEvent } = selection ?? {}
   // What isn't counted from `events`.
   const isOfRow =
     eventSpans(periods).length === 0
       ? '1'
       : `(NOT (kind IN (${all},${converting},${page}) AND has({event_days:Array(UInt32)},toUInt32(period*${dayNumbers}+day))))`
-  // Of what the session itself counts for, and not of what its conversions are credited to.
-  const pageviews = isWantedPath
-    ? `multiIf(sessions=0,0,kind=${all},day_views,kind=${page},if(${isWantedPath('key')},pageviews,0),session_views)`
-    : 'pageviews'
-  const events = isWantedEvent ? `multiIf(sessions=0,0,kind=${all},day_events,session_events)` : 'events'
+  const { pageviews, events } = wantedOf(selection)
   const columns = rowsOf({
     ...{ kind: 'kind', key: 'toString(key)', detail: 'toString(detail)', day: 'day', at: 'at', period: 'period' },
     ...{ visitor: 'visitor', session: 'session', begin_day: 'begin_day' },
@@ -152,46 +153,12 @@ function sessionRows(periods: readonly PeriodSql[], selection: Selection | undef
     events: `if(${isOfRow},${events},0)`,
     samples: `if(${isOfRow},samples,0)`,
   })
-  const joined = seenColumns.map((name) => `seen_${name} AS ${name}`).join(',')
   const ofPeriods = periods.map(({ number, wanted }) => {
     const kinds = wanted === 'totals' ? ` AND kind IN (${all},${converting})` : ''
     return `(at>={start_${number}:Int64} AND at<{end_${number}:Int64}${kinds})`
   })
   return `SELECT ${columns} FROM (SELECT *,${seenColumns.join(',')},toUnixTimestamp64Milli(first_at)+after_ms AS at,${periodSql} AS period
-    FROM (${sessionDays(periods, selection)}) ARRAY JOIN ${joined}) WHERE ${ofPeriods.join(' OR ')}`
-}
-
-const seenColumns = ['kind', 'key', 'detail', 'after_ms', ...sumNames.filter((name) => name !== 'fresh')] as const
-
-/** Selects the rows of `sessions` that count, with what the day and the whole session have of wanted pageviews and events. */
-function sessionDays(periods: readonly PeriodSql[], selection: Selection | undefined): string {
-  const { isWantedPath, isWantedEvent } = selection ?? {}
-  const columns = [
-    ...['visitor', 'session', 'day', `${selection ? beginDay : 'toUInt16(0)'} AS begin_day`, 'first_at'],
-    ...seenColumns.map((name) => `seen.${name} AS seen_${name}`),
-    ...(isWantedPath ? wantedViews(isWantedPath) : []),
-  ]
-  const isChosen = selection ? ` AND ${selection.isChosen(eventsAround(periods))}` : ''
-  const rows = `SELECT ${columns.join(',')} FROM sessions FINAL
-    WHERE ${inBuild} AND day IN {days:Array(UInt16)}${isChosen}`
-  if (isWantedEvent === undefined) return rows
-  const counts = wantedEvents(eventsAround(periods), isWantedEvent)
-  return `SELECT * FROM (${rows}) AS days LEFT ANY JOIN (${counts}) AS counts USING (visitor,session,day)`
-}
-
-/** Counts pageviews of a wanted path on a row's day, and on both days of its session. */
-function wantedViews(isWanted: (path: string) => string): string[] {
-  return [
-    `arraySum((kind,key,n)->if(kind=${page} AND ${isWanted('key')},n,0),seen.kind,seen.key,seen.pageviews) AS day_views`,
-    `day_views+arraySum((key,n)->if(${isWanted('key')},n,0),other_pages.path,other_pages.pageviews) AS session_views`,
-  ]
-}
-
-/** Counts events of a wanted name on each day of a session, and on this day and the next. */
-function wantedEvents(events: string, isWanted: (name: string) => string): string {
-  return `SELECT visitor,session,of.1 AS day,sum(of.2) AS day_events,count() AS session_events
-    FROM (SELECT visitor,session,${localDay} AS at_day,arrayJoin([(at_day,1),(toUInt16(at_day-1),0)]) AS of FROM events
-      WHERE ${inWorkspace} AND visitor!=0 AND ${events} AND ${isWanted('toString(event_name)')}) GROUP BY visitor,session,day`
+    FROM (${sessionDays('day IN {days:Array(UInt16)}', periods, selection)}) ARRAY JOIN ${joined}) WHERE ${ofPeriods.join(' OR ')}`
 }
 
 /** Selects rows for the events that are counted one by one. */
@@ -221,12 +188,4 @@ function eventRows(periods: readonly PeriodSql[], selection: Selection | undefin
         ${selection ? `multiIf(${isOf(1)},day,${isOf(2)},toUInt16(day-1),toUInt16(0))` : 'toUInt16(0)'} AS begin_day
       FROM events WHERE ${inWorkspace} AND ${isFolded} AND (${spans.join(' OR ')})${selection ? ' AND visitor!=0 AND begin_day!=0' : ''})
     WHERE period=0 OR of.1!=${page}`
-}
-
-/** SQL condition over events of the periods' days and, because a session is of two days, of the days beside them. */
-function eventsAround(periods: readonly PeriodSql[]): string {
-  const windows = periods.map(
-    ({ number }) => `(occurred_at>=${moment(`look_from_${number}`)} AND occurred_at<${moment(`look_to_${number}`)})`,
-  )
-  return `(${windows.join(' OR ')}) AND ${isFolded}`
 }

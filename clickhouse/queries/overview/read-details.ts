@@ -137,7 +137,7 @@ function detailsSql(request: DetailsRequest): { sql: string; params: Record<stri
     ...(spans.length > 0 ? [eventsPart(`${isSeen} AND (${isReached}) AND ${ofEvents}`)] : []),
     ...(chosen?.span
       ? [
-          eventsPart(
+          samplesPart(
             `${isSeen} AND ${within('chosen_start', 'chosen_end')} AND ${isSample} AND ${chosen.isCounted.sql}`,
           ),
         ]
@@ -182,6 +182,19 @@ function eventsPart(where: string): string {
     FROM (SELECT *, if(${isSample}, toUInt8(metric), ${noMetric}) AS metric_, if(${isSample}, ${vitalValue}, 0) AS value_,
         arrayJoin(${isAbout(ofPage)}) AS of
       FROM events WHERE ${where})`
+}
+
+/** The same of samples alone. They are counted by their values first: there are far more of them than different ones. */
+function samplesPart(where: string): string {
+  const appearances = `arrayConcat([(${all}, '', samples), (${all}, '', 0)], if(is_listed, [(${page}, listed, samples)], []))`
+  return `SELECT of.1 AS kind, of.2 AS key, in_bucket, metric_ AS metric, value_ AS value, of.3 AS n, part_total, part_latest
+    FROM (SELECT in_bucket, metric_, value_, part_total, part_latest, arrayJoin(${appearances}) AS of
+      FROM (SELECT path IN {paths:Array(String)} AS is_listed, if(is_listed, toString(path), '') AS listed,
+          toInt64(roundDown(toUnixTimestamp64Milli(occurred_at), {bucket_starts:Array(Int64)})) AS in_bucket,
+          toUInt8(metric) AS metric_, ${vitalValue} AS value_, toUInt32(count()) AS samples,
+          sum(toFloat64(metric_value)) AS part_total,
+          argMax((occurred_at, id, toFloat64(metric_value), ''), bitShiftLeft(toUInt128(toUnixTimestamp64Milli(occurred_at)), 64) + id) AS part_latest
+        FROM events WHERE ${where} GROUP BY is_listed, listed, in_bucket, metric_, value_))`
 }
 
 const isTitled = "(kind = 'pageview' AND title != '' AND path IN {paths:Array(String)})"

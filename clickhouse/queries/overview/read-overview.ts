@@ -74,8 +74,9 @@ export async function readOverview(ch: Reader, request: OverviewRequest): Promis
     chosen === undefined ? await readFigures(ch, figuresRequest) : await readFilteredFigures(ch, figuresRequest, chosen)
   const { folded, sampledPages, isCutCounted, ...shown } = figures
   const end = pieces?.end ?? range.end
-  const isCounted =
-    chosen && isOfChosenSession(chosen, { build, folded, timezone, from: pieces?.start ?? range.start, to: end - 1 })
+  const isCounted = (from: number) =>
+    chosen && isOfChosenSession(chosen, { build, folded, timezone, from, to: end - 1 })
+  const newestFrom = startOfNewest(range, buckets, figures)
   const countsRequest = {
     ...{ workspaceId, build, current: range, previous, now, readableFrom },
     cutBefore: isCutCounted ? undefined : before?.cutEnd,
@@ -87,15 +88,15 @@ export async function readOverview(ch: Reader, request: OverviewRequest): Promis
       ? readDetails(ch, {
           ...{ workspaceId, build, folded, buckets, bucketDays, pages: figures.pages, sampledPages },
           ...spansOf(pieces, cellsThrough, hasDayBuckets),
-          chosen: isCounted && { isCounted, span: pieces },
+          chosen: chosen && { isCounted: isCounted(pieces?.start ?? range.start)!, span: pieces },
         })
       : noDetails(buckets),
     parts.has('recentEvents')
       ? readRecentEvents(
           ch,
-          { workspaceId, readableFrom, start: startOfNewest(range, buckets, figures), end },
+          { workspaceId, readableFrom, start: newestFrom, end },
           folded,
-          isCounted,
+          isCounted(Math.max(newestFrom, readableFrom)),
         )
       : [],
   ])

@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { createSignInLink } from '../../postgres/tables/browser-sessions.ts'
 import { projectFile } from '../../runtime/paths.ts'
+import { sleep } from '../../runtime/retry.ts'
 import { dashboardGzipBytesMax } from '../../schemas/limits/script-limits.ts'
 import { findBrowser } from '../../test/support/find-browser.ts'
 import type { BenchSettings, Figure, ScenarioResult } from '../bench.ts'
@@ -21,6 +22,9 @@ const filters = 12
 const dayMs = 86_400_000
 /** Lists whose rows are clicked in turn. */
 const lists = ['Sources', 'Pages', 'Countries', 'Devices']
+/** So often the page is asked whether its figures are there, and for so long. */
+const askEveryMs = 20
+const patienceMs = 30_000
 /** Figures of the first load are there by then. */
 const settleMs = 3_000
 
@@ -98,8 +102,13 @@ async function signIn(browser: Browser, installation: Installation, workspaceId:
   return page
 }
 
+/** @returns when the page noted that its figures are there. Its policy lets no script of ours wait inside of it. */
 async function untilShown(page: Page): Promise<number> {
-  return (await (await page.waitForFunction('globalThis.shownAt')).jsonValue()) as number
+  for (const deadline = Date.now() + patienceMs; ; await sleep(askEveryMs)) {
+    const shownAt = await page.evaluate<number | undefined>('globalThis.shownAt')
+    if (shownAt !== undefined) return shownAt
+    if (Date.now() > deadline) throw new Error(`no figures within ${patienceMs} ms`)
+  }
 }
 
 /** Milliseconds from the navigation to the first paint, and to all figures; the files are in the browser's cache. */
@@ -131,7 +140,8 @@ async function measureFilters(page: Page, count: number): Promise<Float32Array> 
 }
 
 /** Runs in the page. The page says that it is busy from the click to the answer. */
-const clickRow = `({ list, row }) => new Promise((done) => {
+const clickRow = `({ list, row }) => new Promise((done, fail) => {
+  setTimeout(() => fail(new Error('no figures of the filter within ${patienceMs} ms')), ${patienceMs})
   const button = document.querySelectorAll('section[aria-label="' + list + '"] button.row')[row]
   if (!button) return done(null)
   const main = document.querySelector('main')

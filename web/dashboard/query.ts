@@ -34,8 +34,9 @@ function takeWhatCame<Answer>(path: string | undefined): { path: string; answer:
 }
 
 const liveMs = 5_000
-/** An answer that takes long is asked for less often: a page that is left open takes a tenth of a core at most. */
+/** An answer that takes long is asked for less often: a page that is left open takes little of a core. */
 const pausePerAnswer = 9
+const pauseMaxMs = 15_000
 /** A page that waits for the first event is told of it sooner. */
 const soonAgainMs = 1_000
 
@@ -87,7 +88,8 @@ export function useAnswer<Answer>(
         const answer = (bodies.length === 1 ? bodies[0] : bodies) as Answer
         setKnown({ path: asked, answer })
         setFailure(undefined)
-        again = isHurried(answer) ? soonAgainMs : Math.max(again, pausePerAnswer * (performance.now() - startedAt))
+        const pauseMs = Math.min(pausePerAnswer * (performance.now() - startedAt), pauseMaxMs)
+        again = isHurried(answer) ? soonAgainMs : Math.max(again, pauseMs)
       } catch (error) {
         if (leaving.signal.aborted) return
         const isRefused = error instanceof Refused

@@ -3,7 +3,7 @@
  * because start/lock.mjs needs it before anything is built. Held by test/unit/folder-lock.test.ts.
  */
 import { spawnSync } from 'node:child_process'
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Another process has the folder; the message is a line for its user. */
@@ -24,7 +24,7 @@ export function lockFolder(path) {
   const unlinked = join(path, `lock.${process.pid}.new`)
   writeFileSync(unlinked, own, { mode: 0o600 })
   try {
-    while (!tryLink(unlinked, lock)) removeStale(lock, path)
+    while (!tryLink(unlinked, lock)) removeStale(lock, unlinked, path)
   } finally {
     rmSync(unlinked, { force: true })
   }
@@ -37,7 +37,7 @@ export function lockFolder(path) {
  */
 export function isFolderInUse(path) {
   const holder = read(join(path, 'lock'))
-  return holder !== undefined && processIdentity(Number(holder.split(' ')[0])) === holder
+  return holder !== undefined && isRunning(holder)
 }
 
 /**
@@ -55,28 +55,47 @@ function tryLink(from, to) {
 }
 
 /**
- * Removes the lock of a process that is gone. Renamed first: of two starts that find it one gets it. The other may get the
- * new lock of a third in its place, sees that, and puts it back.
+ * Removes the lock of a process that is gone. One process at a time may: else one that found the old lock could remove the new
+ * one of another. Who dies here leaves a mark behind, which goes as the process has gone.
  * @param {string} lock
+ * @param {string} own a file with the identity of this process
  * @param {string} path
  */
-function removeStale(lock, path) {
-  const holder = read(lock)
-  const pid = Number(holder?.split(' ')[0])
-  if (holder !== undefined && processIdentity(pid) === holder) {
-    throw new FolderInUse(`${path} is in use by another process (${pid})`)
+function removeStale(lock, own, path) {
+  refuseWhereHeld(lock, path)
+  const mark = `${lock}.stale`
+  if (!tryLink(own, mark)) {
+    const remover = read(mark)
+    if (remover === undefined) return
+    if (isRunning(remover)) throw new FolderInUse(`${path} is being taken by another process`)
+    rmSync(mark, { force: true })
+    return
   }
-  const aside = `${lock}.${process.pid}`
   try {
-    renameSync(lock, aside)
-  } catch (error) {
-    if (error.code === 'ENOENT') return
-    throw error
+    // One that has gone by itself may be there anew a moment later, and be another's.
+    if (refuseWhereHeld(lock, path) !== undefined) rmSync(lock, { force: true })
+  } finally {
+    rmSync(mark, { force: true })
   }
-  const isOther = read(aside) !== holder
-  if (isOther) tryLink(aside, lock)
-  rmSync(aside, { force: true })
-  if (isOther) throw new FolderInUse(`${path} is being taken by another process`)
+}
+
+/**
+ * @param {string} lock
+ * @param {string} path
+ * @returns {string | undefined} what a process that is gone has left in the lock; undefined: there is none
+ * @throws {FolderInUse}
+ */
+function refuseWhereHeld(lock, path) {
+  const holder = read(lock)
+  if (holder !== undefined && isRunning(holder)) {
+    throw new FolderInUse(`${path} is in use by another process (${Number(holder.split(' ')[0])})`)
+  }
+  return holder
+}
+
+/** @param {string} identity */
+function isRunning(identity) {
+  return processIdentity(Number(identity.split(' ')[0])) === identity
 }
 
 /** @param {string} file */

@@ -24,7 +24,7 @@ import { jobs } from './queue/jobs.ts'
 import { schedulesOf, startSweep } from './queue/schedule.ts'
 import { watchQueues } from './queue/watch-queues.ts'
 import { startWorker } from './queue/worker.ts'
-import { startCreditor } from './revenue/loop.ts'
+import { startCreditor } from './revenue/creditor.ts'
 import { makeStatusServer } from './status-server.ts'
 import { startSender } from './webhooks/sender.ts'
 

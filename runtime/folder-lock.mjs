@@ -56,7 +56,7 @@ function tryLink(from, to) {
 
 /**
  * Removes the lock of a process that is gone. One process at a time may: else one that found the old lock could remove the new
- * one of another. Who dies here leaves a mark behind, which goes as the process has gone.
+ * one of another. A process that dies here leaves its mark behind; the next one removes a mark whose process is gone.
  * @param {string} lock
  * @param {string} own a file with the identity of this process
  * @param {string} path

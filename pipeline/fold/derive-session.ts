@@ -26,7 +26,7 @@ export function deriveSession(
   const [first, second] = nthDay === 1 ? [one, next] : nthDay === 2 ? [before, one] : []
   const whole = nthDay === 1 ? wholeSession(one, next) : undefined
   const [source, medium, campaign, device, browser, os, country] = first?.entry ?? noEntry
-  const otherPages = [...pagesOf((nthDay === 1 ? next : first)?.views ?? [])]
+  const other = nthDay === 1 ? next : first
   // Written out, without spreading: there is a row for each session.
   return {
     workspace_id: one.workspaceId,
@@ -46,13 +46,21 @@ export function deriveSession(
     os,
     country,
     entry_path: entryPath(first, second) ?? '',
-    other_pages: { path: otherPages.map(([path]) => path), pageviews: otherPages.map(([, { count }]) => count) },
+    other_pages: other === undefined ? noPages : pageCounts(other),
     seen: appearancesOf({ one, before, whole, prevDayOf, credits }),
     folded: [],
   }
 }
 
 const noEntry: SessionDay['entry'] = ['', '', '', '', '', '', '']
+
+/** Nearly all sessions have one day. */
+const noPages: SessionRow['other_pages'] = { path: [], pageviews: [] }
+
+function pageCounts({ views }: SessionDay): SessionRow['other_pages'] {
+  const pages = [...pagesOf(views)]
+  return { path: pages.map(([path]) => path), pageviews: pages.map(([, { count }]) => count) }
+}
 
 /** A session is meant for a day at most: what it comes to is counted over the day it begins on and the next one. */
 function wholeSession(one: SessionDay, next: SessionDay | undefined): WholeSession {

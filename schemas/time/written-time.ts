@@ -4,6 +4,7 @@
  * handler knows: it asks `momentOf`. Held by test/unit/written-time.test.ts.
  */
 import { z } from 'zod'
+import { invalid } from '../errors/problems.ts'
 import { datetimeParsing, datetimeType, type Loc, type ValidationError } from '../errors/validation-errors.ts'
 import type { Build } from '../errors/zod-errors.ts'
 import { lastMoment, parseDateTime } from './date-time.ts'
@@ -41,6 +42,13 @@ export function momentOf(
   const moment = isLocal ? wallToUtc(time, timeZone) : time
   if (moment >= firstMoment && moment <= lastMoment) return { moment }
   return { error: datetimeParsing(loc, sent, moment > lastMoment ? tooLate : tooEarly) }
+}
+
+/** @throws Problem where no calendar has it */
+export function requireDate(written: WrittenTime, timeZone: string, loc: Loc): Date {
+  const time = momentOf(written, timeZone, loc)
+  if ('error' in time) throw invalid([time.error])
+  return new Date(time.moment)
 }
 
 type Read = Pick<WrittenTime, 'time' | 'isLocal'>

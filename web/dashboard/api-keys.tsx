@@ -1,9 +1,9 @@
 /** Secret keys for scripts and agents: made with scopes, shown once, and revoked. */
 import { useState } from 'preact/hooks'
 import type { ApiKeyResource, ApiKeys as ApiKeysResource, CreatedApiKey } from '../../schemas/resources/api-key.ts'
-import { Dialog } from './dialog.tsx'
+import { Confirm, Dialog } from './dialog.tsx'
 import { time } from './format.ts'
-import { Copy, Failure, Refusal } from './parts.tsx'
+import { Choices, Failure, Refusal, ShownOnce } from './parts.tsx'
 import { type Sent, send, useAnswer } from './query.ts'
 
 type Key = (typeof ApiKeyResource)['_output']
@@ -31,7 +31,11 @@ export function ApiKeys({ timezone }: { timezone: string }) {
       </h2>
       {failure && <Failure {...failure} />}
       <Refusal text={refusal} />
-      {made && <Shown made={made} />}
+      {made && (
+        <ShownOnce secret={made.api_key} name="key">
+          The key <bdi>{made.name}</bdi>.
+        </ShownOnce>
+      )}
       {answer?.keys.length === 0 && (
         <p class="empty">
           Scripts and agents ask the <a href="/docs">API</a> with a secret key of their own.
@@ -70,21 +74,17 @@ export function ApiKeys({ timezone }: { timezone: string }) {
         />
       )}
       {revoked && (
-        <Dialog title="Revoke this key" close={() => revoke(undefined)}>
-          <p>
-            Whoever uses <bdi>{revoked.name}</bdi> is refused within five seconds. It can’t be undone.
-          </p>
-          <button
-            type="button"
-            class="danger"
-            onClick={async () => {
-              done(await send('DELETE', `/api-keys/${revoked.id}`))
-              revoke(undefined)
-            }}
-          >
-            Revoke
-          </button>
-        </Dialog>
+        <Confirm
+          title="Revoke this key"
+          verb="Revoke"
+          close={() => revoke(undefined)}
+          confirmed={async () => {
+            done(await send('DELETE', `/api-keys/${revoked.id}`))
+            revoke(undefined)
+          }}
+        >
+          Whoever uses <bdi>{revoked.name}</bdi> is refused within five seconds. It can’t be undone.
+        </Confirm>
       )}
     </section>
   )
@@ -95,18 +95,6 @@ function State({ of: { revoked_at, expires_at }, timezone }: { of: Key; timezone
   if (expires_at === null) return <span class="good">live</span>
   if (Date.parse(expires_at) <= Date.now()) return <span class="bad">expired</span>
   return <span class="good">until {time(expires_at, timezone)}</span>
-}
-
-function Shown({ made: { name, api_key } }: { made: Made }) {
-  return (
-    <div class="copied" role="status">
-      <p class="wide">
-        The key <bdi>{name}</bdi>. It is shown this once:
-      </p>
-      <pre>{api_key}</pre>
-      <Copy text={api_key} label="Copy the key" />
-    </div>
-  )
 }
 
 interface KeyFormProps {
@@ -135,16 +123,7 @@ function KeyForm({ scopes, made, close }: KeyFormProps) {
           Name
           <input name="name" placeholder="What it is for" required />
         </label>
-        <fieldset>
-          <legend>What it may do</legend>
-          <div class="event-types">
-            {scopes.map((name) => (
-              <label key={name} class="choice">
-                <input type="checkbox" name="scopes" value={name} /> {name}
-              </label>
-            ))}
-          </div>
-        </fieldset>
+        <Choices legend="What it may do" name="scopes" values={scopes} />
         <label>
           Works until the beginning of this day; for ever where none is chosen
           <input name="expires" type="date" />

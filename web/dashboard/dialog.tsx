@@ -1,6 +1,7 @@
 /** A dialog over the page, by the browser's own element: it holds the focus, and Escape closes it. */
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
+import { Refusal } from './parts.tsx'
 
 interface DialogProps {
   readonly title: string
@@ -30,5 +31,26 @@ export function Dialog({ title, children, close }: DialogProps) {
       </div>
       {children}
     </dialog>
+  )
+}
+
+interface ConfirmProps extends DialogProps {
+  /** What is done, on the button. */
+  readonly verb: string
+  /** Why it was refused. */
+  readonly refusal?: string
+  confirmed(): void
+}
+
+/** Asks before something is done that can't be undone. */
+export function Confirm({ title, children, close, verb, refusal = '', confirmed }: ConfirmProps) {
+  return (
+    <Dialog title={title} close={close}>
+      <p>{children}</p>
+      <Refusal text={refusal} />
+      <button type="button" class="danger" onClick={confirmed}>
+        {verb}
+      </button>
+    </Dialog>
   )
 }

@@ -6,7 +6,7 @@ import { ClickDays } from './click-days.tsx'
 import { money, number, time } from './format.ts'
 import { useListPage } from './list-pages.tsx'
 import type { Workspace } from './overview-data.ts'
-import { Copy, Facts, Failure, Refusal } from './parts.tsx'
+import { ArchiveTabs, Copy, Facts, Failure, Refusal } from './parts.tsx'
 import { send, useAnswer } from './query.ts'
 
 type Link = (typeof ListedLink)['_output']
@@ -16,7 +16,8 @@ const listed = 100
 
 export function LinksPage({ workspace }: { workspace: Workspace }) {
   const [round, setRound] = useState(0)
-  const [status, setStatus] = useState<'active' | 'archived'>('active')
+  const [isArchive, setArchive] = useState(false)
+  const status = isArchive ? 'archived' : 'active'
   const { answer, failure, isStale, pager } = useListPage<Link>(`/links?include=clicks&status=${status}`, {
     ...{ each: listed, round },
     after: ({ id }) => ({ before_id: String(id) }),
@@ -27,20 +28,12 @@ export function LinksPage({ workspace }: { workspace: Workspace }) {
       {failure && <Failure {...failure} />}
       <NewLink made={changed} />
       <section class="panel" aria-label="Links">
-        <div class="tabs">
-          <h2 class="unseen">Links</h2>
-          {(['active', 'archived'] as const).map((name) => (
-            <button key={name} type="button" aria-pressed={status === name} onClick={() => setStatus(name)}>
-              {name === 'active' ? 'Links' : 'Archived'}
-            </button>
-          ))}
-          <span class="label">Newest first</span>
-        </div>
+        <ArchiveTabs title="Links" isArchive={isArchive} choose={setArchive} />
         {answer?.length === 0 && !isStale && (
           <p class="empty">
-            {status === 'active'
-              ? 'No link yet. Make one for each place that you post or print: its clicks are counted apart.'
-              : 'None is archived.'}
+            {isArchive
+              ? 'None is archived.'
+              : 'No link yet. Make one for each place that you post or print: its clicks are counted apart.'}
           </p>
         )}
         <ul>

@@ -1,4 +1,5 @@
 /** What several pages have. */
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Failed } from './query.ts'
 
@@ -49,6 +50,55 @@ export function Copy({ text, label = 'Copy' }: { text: string; label?: string })
     <button type="button" onClick={copy}>
       {isCopied ? 'Copied' : label}
     </button>
+  )
+}
+
+/** A secret that was made just now, with a button that copies it. Nobody sees it again. */
+export function ShownOnce({ secret, name, children }: { secret: string; name: string; children: ComponentChildren }) {
+  return (
+    <div class="copied" role="status">
+      <p class="wide">{children} It is shown this once:</p>
+      <pre>{secret}</pre>
+      <Copy text={secret} label={`Copy the ${name}`} />
+    </div>
+  )
+}
+
+/** Values of which any number can be chosen in a form. */
+export function Choices({ legend, name, values }: { legend: string; name: string; values: readonly string[] }) {
+  return (
+    <fieldset>
+      <legend>{legend}</legend>
+      <div class="event-types">
+        {values.map((value) => (
+          <label key={value} class="choice">
+            <input type="checkbox" name={name} value={value} /> {value}
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  )
+}
+
+interface ArchiveTabsProps {
+  readonly title: string
+  readonly isArchive: boolean
+  choose(isArchive: boolean): void
+}
+
+/** Chooses between what is in use and what was archived. */
+export function ArchiveTabs({ title, isArchive, choose }: ArchiveTabsProps) {
+  return (
+    <div class="tabs">
+      <h2 class="unseen">{title}</h2>
+      <button type="button" aria-pressed={!isArchive} onClick={() => choose(false)}>
+        {title}
+      </button>
+      <button type="button" aria-pressed={isArchive} onClick={() => choose(true)}>
+        Archived
+      </button>
+      <span class="label">Newest first</span>
+    </div>
   )
 }
 

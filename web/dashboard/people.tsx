@@ -1,12 +1,12 @@
 /** People: who they are, by search, and what one of them did. */
 import { useState } from 'preact/hooks'
 import type { Journey, Person } from '../../schemas/resources/person.ts'
-import { Dialog } from './dialog.tsx'
+import { Confirm } from './dialog.tsx'
 import { money, number, time } from './format.ts'
 import { Timeline } from './journey.tsx'
 import { useListPage } from './list-pages.tsx'
 import type { Workspace } from './overview-data.ts'
-import { Facts, Failure, Refusal } from './parts.tsx'
+import { Facts, Failure } from './parts.tsx'
 import { send, useAnswer } from './query.ts'
 
 const listed = 100
@@ -202,15 +202,9 @@ function Erase({ person, erased, close }: EraseProps) {
     else erased()
   }
   return (
-    <Dialog title="Erase this person" close={close}>
-      <p>
-        <bdi>{nameOf(person)}</bdi> is removed with browsers, events and every copy. It can’t be undone. Figures no
-        longer count these visits within some minutes.
-      </p>
-      <Refusal text={refusal} />
-      <button type="button" class="danger" onClick={erase}>
-        Erase
-      </button>
-    </Dialog>
+    <Confirm title="Erase this person" verb="Erase" close={close} refusal={refusal} confirmed={erase}>
+      <bdi>{nameOf(person)}</bdi> is removed with browsers, events and every copy. It can’t be undone. Figures no longer
+      count these visits within some minutes.
+    </Confirm>
   )
 }

@@ -1,12 +1,11 @@
 /** One post: what can be done with it, the state of each target, and what it led to. */
 import { useState } from 'preact/hooks'
-import type { PostWithPerformance } from '../../schemas/resources/post.ts'
-import { Dialog } from './dialog.tsx'
+import type { PostStatus, PostWithPerformance } from '../../schemas/resources/post.ts'
+import { Confirm } from './dialog.tsx'
 import { money, number } from './format.ts'
 import type { Workspace } from './overview-data.ts'
 import { Facts, Failure, Refusal } from './parts.tsx'
 import { type Post, PostForm } from './post-form.tsx'
-import { isMovable } from './post-move.ts'
 import { send, useAnswer } from './query.ts'
 
 type PostWithAll = (typeof PostWithPerformance)['_output']
@@ -24,6 +23,8 @@ const actions = [
   { name: 'Unschedule', path: 'unschedule', states: ['scheduled'] },
   { name: 'Archive', path: 'archive', states: ['draft', 'scheduled', 'failed'] },
 ] as const
+const editable: readonly PostStatus[] = ['draft', 'scheduled']
+const deletable: readonly PostStatus[] = ['draft', 'scheduled', 'failed', 'archived']
 
 export function Changes({ post, workspace, changed }: PostProps) {
   const [isEditing, setEditing] = useState(false)
@@ -42,7 +43,7 @@ export function Changes({ post, workspace, changed }: PostProps) {
   if (isEditing) return <PostForm post={post} workspace={workspace} done={edited} />
   return (
     <div class="controls">
-      {(post.status === 'draft' || post.status === 'scheduled') && (
+      {editable.includes(post.status) && (
         <button type="button" onClick={() => setEditing(true)}>
           Edit
         </button>
@@ -54,20 +55,20 @@ export function Changes({ post, workspace, changed }: PostProps) {
             {name}
           </button>
         ))}
-      {(isMovable(post.status) || post.status === 'archived') && (
+      {deletable.includes(post.status) && (
         <button type="button" class="danger" onClick={() => setDeleting(true)}>
           Delete
         </button>
       )}
       {isDeleting && (
-        <Dialog title="Delete this post" close={() => setDeleting(false)}>
-          <p>
-            <bdi>{post.title}</bdi> is deleted for good. Its media and links stay.
-          </p>
-          <button type="button" class="danger" onClick={() => act('DELETE', '')}>
-            Delete
-          </button>
-        </Dialog>
+        <Confirm
+          title="Delete this post"
+          verb="Delete"
+          close={() => setDeleting(false)}
+          confirmed={() => act('DELETE', '')}
+        >
+          <bdi>{post.title}</bdi> is deleted for good. Its media and links stay.
+        </Confirm>
       )}
       <Refusal text={refusal} />
     </div>

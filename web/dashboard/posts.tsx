@@ -5,7 +5,7 @@ import { dayAfter, daysOfSpan } from './calendar-days.ts'
 import { localMoment, time } from './format.ts'
 import type { PageProps } from './later.tsx'
 import { useListPage } from './list-pages.tsx'
-import { Failure } from './parts.tsx'
+import { ArchiveTabs, Failure } from './parts.tsx'
 import { Changes, Detail, type PostProps, tones } from './post-details.tsx'
 import { type Post, PostForm } from './post-form.tsx'
 import { timeOfNew } from './post-move.ts'
@@ -111,16 +111,7 @@ function List({ round, ...shown }: Shown) {
   return (
     <section class="panel" aria-label="Posts">
       {failure && <Failure {...failure} />}
-      <div class="tabs">
-        <h2 class="unseen">Posts</h2>
-        <button type="button" aria-pressed={!isArchive} onClick={() => setArchive(false)}>
-          Posts
-        </button>
-        <button type="button" aria-pressed={isArchive} onClick={() => setArchive(true)}>
-          Archived
-        </button>
-        <span class="label">Newest first</span>
-      </div>
+      <ArchiveTabs title="Posts" isArchive={isArchive} choose={setArchive} />
       {posts?.length === 0 && !isStale && (
         <p class="empty">
           {isArchive

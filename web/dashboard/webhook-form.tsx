@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { CreatedWebhookEndpoint } from '../../schemas/resources/webhook.ts'
 import { Dialog } from './dialog.tsx'
-import { Refusal } from './parts.tsx'
+import { Choices, Refusal } from './parts.tsx'
 import { send } from './query.ts'
 
 type Made = (typeof CreatedWebhookEndpoint)['_output']
@@ -57,16 +57,7 @@ export function WebhookForm({ made, close }: { made(endpoint: Made): void; close
           Description
           <input name="description" />
         </label>
-        <fieldset>
-          <legend>Events; all where none is chosen</legend>
-          <div class="event-types">
-            {names.map((name) => (
-              <label key={name} class="choice">
-                <input type="checkbox" name="events" value={name} /> {name}
-              </label>
-            ))}
-          </div>
-        </fieldset>
+        <Choices legend="Events; all where none is chosen" name="events" values={names} />
         <Refusal text={refusal} />
         <button type="submit">Add it</button>
       </form>

@@ -5,10 +5,10 @@ import type {
   WebhookDeliveryResource,
   WebhookEndpointResource,
 } from '../../schemas/resources/webhook.ts'
-import { Dialog } from './dialog.tsx'
+import { Confirm } from './dialog.tsx'
 import { time } from './format.ts'
 import { useListPage } from './list-pages.tsx'
-import { Copy, Facts, Failure, Refusal } from './parts.tsx'
+import { Facts, Failure, Refusal, ShownOnce } from './parts.tsx'
 import { type Sent, send } from './query.ts'
 import { WebhookForm } from './webhook-form.tsx'
 
@@ -45,7 +45,11 @@ export function Webhooks({ timezone }: { timezone: string }) {
           </button>
         </h2>
         <Refusal text={refusal} />
-        {made && <Secret made={made} />}
+        {made && (
+          <ShownOnce secret={made.secret} name="secret">
+            The secret that signs what <bdi>{made.url}</bdi> gets.
+          </ShownOnce>
+        )}
         {endpoints.answer?.length === 0 && (
           <p class="empty">
             None is told of changes. An endpoint gets a signed call for each post, link, contact, conversion or payment.
@@ -109,35 +113,19 @@ export function Webhooks({ timezone }: { timezone: string }) {
         />
       )}
       {removed && (
-        <Dialog title="Delete this endpoint" close={() => remove(undefined)}>
-          <p>
-            Nothing more is sent to <bdi>{removed.url}</bdi>, and what waits for it fails. It can’t be undone.
-          </p>
-          <button
-            type="button"
-            class="danger"
-            onClick={async () => {
-              done(await send('DELETE', `/webhooks/${removed.id}`))
-              remove(undefined)
-            }}
-          >
-            Delete
-          </button>
-        </Dialog>
+        <Confirm
+          title="Delete this endpoint"
+          verb="Delete"
+          close={() => remove(undefined)}
+          confirmed={async () => {
+            done(await send('DELETE', `/webhooks/${removed.id}`))
+            remove(undefined)
+          }}
+        >
+          Nothing more is sent to <bdi>{removed.url}</bdi>, and what waits for it fails. It can’t be undone.
+        </Confirm>
       )}
     </>
-  )
-}
-
-function Secret({ made: { url, secret } }: { made: Made }) {
-  return (
-    <div class="copied" role="status">
-      <p class="wide">
-        The secret that signs what <bdi>{url}</bdi> gets. It is shown this once:
-      </p>
-      <pre>{secret}</pre>
-      <Copy text={secret} label="Copy the secret" />
-    </div>
   )
 }
 

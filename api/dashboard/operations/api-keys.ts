@@ -7,7 +7,7 @@ import { idInPath } from '../../../schemas/lax.ts'
 import { apiKeysShownMax } from '../../../schemas/limits/api-limits.ts'
 import { ApiKeyCreate, ApiKeys, CreatedApiKey } from '../../../schemas/resources/api-key.ts'
 import { scopes } from '../../../schemas/scopes.ts'
-import { momentOf, type WrittenTime } from '../../../schemas/time/written-time.ts'
+import { requireDate, type WrittenTime } from '../../../schemas/time/written-time.ts'
 import { defineOperation } from '../../operations/define.ts'
 
 export const listOwnKeys = defineOperation({
@@ -24,7 +24,9 @@ export const listOwnKeys = defineOperation({
     return {
       keys: keys.map(({ id, name, prefix, scopes: granted, expires_at, revoked_at, last_used_at, created_at }) => ({
         ...{ id, name, prefix, scopes: granted, created_at: created_at.toISOString() },
-        ...{ expires_at: textOf(expires_at), revoked_at: textOf(revoked_at), last_used_at: textOf(last_used_at) },
+        expires_at: expires_at?.toISOString() ?? null,
+        revoked_at: revoked_at?.toISOString() ?? null,
+        last_used_at: last_used_at?.toISOString() ?? null,
       })),
       scopes: [...scopes],
     }
@@ -69,12 +71,7 @@ export const revokeOwnKey = defineOperation({
 /** @throws Problem where no calendar has it, or it is over */
 function expiryOf(written: WrittenTime, timezone: string, now: number): Date {
   const loc = ['body', 'expires_at']
-  const time = momentOf(written, timezone, loc)
-  if ('error' in time) throw invalid([time.error])
-  if (time.moment <= now) throw invalid([valueError(loc, written.sent, 'The time must lie in the future')])
-  return new Date(time.moment)
-}
-
-function textOf(time: Date | null): string | null {
-  return time === null ? null : time.toISOString()
+  const date = requireDate(written, timezone, loc)
+  if (date.getTime() <= now) throw invalid([valueError(loc, written.sent, 'The time must lie in the future')])
+  return date
 }

@@ -1,5 +1,4 @@
 /** The time that a body gives a post. */
-import { invalid } from '../../../schemas/errors/problems.ts'
 import type { ValidationError } from '../../../schemas/errors/validation-errors.ts'
 import { momentOf, type WrittenTime } from '../../../schemas/time/written-time.ts'
 
@@ -14,11 +13,4 @@ export function readGivenTime(written: WrittenTime | null | undefined, timeZone:
   const time = momentOf(written, timeZone, ['body', 'scheduled_at'])
   if ('error' in time) return { scheduledAt: null, errors: [time.error] }
   return { scheduledAt: new Date(time.moment), errors: [] }
-}
-
-/** @throws Problem where no calendar has it */
-export function requireTime(written: WrittenTime, timeZone: string): Date {
-  const { scheduledAt, errors } = readGivenTime(written, timeZone)
-  if (scheduledAt === null) throw invalid(errors)
-  return scheduledAt
 }

@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import { listPosts as readPosts } from '../../../postgres/tables/posts.ts'
 import { serializePost } from '../../../postgres/tables/serialize-post.ts'
-import { invalid } from '../../../schemas/errors/problems.ts'
 import { pageQuery } from '../../../schemas/resources/page.ts'
 import { PostResource, postStatuses } from '../../../schemas/resources/post.ts'
-import { momentOf, type WrittenTime, writtenTime } from '../../../schemas/time/written-time.ts'
+import { requireDate, writtenTime } from '../../../schemas/time/written-time.ts'
 import { defineOperation } from '../define.ts'
 
 export const listPosts = defineOperation({
@@ -27,19 +26,12 @@ export const listPosts = defineOperation({
   },
   output: z.array(PostResource),
   async handle({ query: { status, limit, before_id, ...times }, workspace: { id, timezone }, stores: { pg } }) {
+    const { scheduled_from: from, scheduled_before: before } = times
     const posts = await readPosts(pg, id, {
       ...{ limit, beforeId: before_id, status },
-      scheduledFrom: dateOf(times.scheduled_from, 'scheduled_from', timezone),
-      scheduledBefore: dateOf(times.scheduled_before, 'scheduled_before', timezone),
+      scheduledFrom: from && requireDate(from, timezone, ['query', 'scheduled_from']),
+      scheduledBefore: before && requireDate(before, timezone, ['query', 'scheduled_before']),
     })
     return posts.map(serializePost)
   },
 })
-
-/** @throws Problem where no calendar has it */
-function dateOf(written: WrittenTime | undefined, name: string, timezone: string): Date | undefined {
-  if (written === undefined) return undefined
-  const time = momentOf(written, timezone, ['query', name])
-  if ('error' in time) throw invalid([time.error])
-  return new Date(time.moment)
-}

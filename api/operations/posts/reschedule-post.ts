@@ -3,8 +3,8 @@ import { markPostScheduled } from '../../../postgres/tables/posts.ts'
 import { serializePost } from '../../../postgres/tables/serialize-post.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { PostResource, ScheduleRequest } from '../../../schemas/resources/post.ts'
+import { requireDate } from '../../../schemas/time/written-time.ts'
 import { defineOperation } from '../define.ts'
-import { requireTime } from './given-time.ts'
 import { lockPostIn, readLockedPost } from './locked-post.ts'
 import { judgeTime } from './readiness.ts'
 import { requireNone } from './stored.ts'
@@ -24,7 +24,7 @@ export const reschedulePost = defineOperation({
   emits: 'post.scheduled',
   async handle({ path: { post_id }, body: { scheduled_at }, workspace, clock, stores: { pg } }) {
     const post = await lockPostIn(pg, workspace.id, post_id, ['scheduled', 'failed'], 'post_not_reschedulable')
-    const time = requireTime(scheduled_at, workspace.timezone)
+    const time = requireDate(scheduled_at, workspace.timezone, ['body', 'scheduled_at'])
     requireNone(judgeTime(time, clock.now(), scheduled_at.sent))
     await markPostScheduled(pg, post.id, time)
     return serializePost(await readLockedPost(pg, workspace.id, post.id))

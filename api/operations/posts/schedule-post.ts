@@ -3,8 +3,8 @@ import { markPostScheduled } from '../../../postgres/tables/posts.ts'
 import { serializePost } from '../../../postgres/tables/serialize-post.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { PostResource, ScheduleRequest } from '../../../schemas/resources/post.ts'
+import { requireDate } from '../../../schemas/time/written-time.ts'
 import { defineOperation } from '../define.ts'
-import { requireTime } from './given-time.ts'
 import { lockPostIn, readLockedPost } from './locked-post.ts'
 import { judgeTime } from './readiness.ts'
 import { requireNone, requireReady } from './stored.ts'
@@ -26,7 +26,7 @@ export const schedulePost = defineOperation({
   async handle({ path: { post_id }, body: { scheduled_at }, workspace, clock, interface: by, stores: { pg } }) {
     const allowed = by === 'mcp' ? (['draft', 'failed', 'scheduled'] as const) : (['draft', 'failed'] as const)
     const post = await lockPostIn(pg, workspace.id, post_id, allowed, 'post_not_schedulable')
-    const time = requireTime(scheduled_at, workspace.timezone)
+    const time = requireDate(scheduled_at, workspace.timezone, ['body', 'scheduled_at'])
     const late = judgeTime(time, clock.now(), scheduled_at.sent)
     if (post.status === 'scheduled') requireNone(late)
     else await requireReady(pg, workspace.id, post, late)

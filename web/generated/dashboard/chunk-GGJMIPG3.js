@@ -1,2 +1,0 @@
-/* With Preact, (c) Jason Miller, and uPlot, (c) Leon Sorokin: MIT. Map: Natural Earth */
-import{e as l,f as r,i as o}from"./chunk-TE5WSP54.js";function s({title:n,children:i,close:a}){let e=r(null);return l(()=>{let t=document.activeElement;return e.current?.showModal(),()=>{t instanceof HTMLElement&&t.focus()}},[]),o("dialog",{ref:e,"aria-label":n,onClose:a,children:[o("div",{class:"tabs",children:[o("h2",{children:o("bdi",{children:n})}),o("button",{type:"button",onClick:()=>e.current?.close(),children:"Close"})]}),i]})}export{s as a};

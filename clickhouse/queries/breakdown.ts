@@ -4,7 +4,6 @@ import type { BreakdownName } from '../../schemas/resources/breakdown.ts'
 import type { SessionFilters } from '../../schemas/session-filters.ts'
 import type { Span } from '../../schemas/time/time-range.ts'
 import { dayMs, localDayAt } from '../../schemas/time/time-zone.ts'
-import { cellKinds } from '../rollups/appearance.ts'
 import { moment, systemKey } from '../rollups/event-sql.ts'
 import { inBuild } from './overview/figure-parts.ts'
 import { choose, readOrigins } from './overview/read-filtered.ts'
@@ -50,10 +49,9 @@ export async function readBreakdown(ch: Reader, request: BreakdownRequest): Prom
   const isChosen = chosen?.selection.isChosen(
     `occurred_at>=${moment('look_from')} AND occurred_at<${moment('look_to')}`,
   )
-  const own = (sum: string) => `arraySum((kind,n)->if(kind=${cellKinds.all},n,0),seen.kind,seen.${sum})`
   return ch.query<BreakdownGroup>(
-    `SELECT key, uniqExact(visitor) AS visitors, count() AS sessions, sum(bounced) AS bounces, sum(lasted) AS duration_ms
-     FROM (SELECT visitor, ${by === 'channel' ? channelKey : columns[by]} AS key, ${own('bounces')} AS bounced, ${own('duration_ms')} AS lasted
+    `SELECT key, uniqExact(visitor) AS visitors, count() AS sessions, sum(is_bounce) AS bounces, sum(session_ms) AS duration_ms
+     FROM (SELECT visitor, ${by === 'channel' ? channelKey : columns[by]} AS key, is_bounce, session_ms
        FROM sessions FINAL WHERE ${isInRange}${isChosen === undefined ? '' : ` AND ${isChosen}`})
      GROUP BY key ORDER BY visitors DESC, sessions DESC, key LIMIT {limit:UInt32}`,
     {

@@ -50,8 +50,10 @@ describe('the derived rows', () => {
     ['credits', creditColumns],
     ['cells', cellColumns],
   ])('of the table %s have exactly its columns, and the table syncs', async (table, columns) => {
-    const described = await stores.ch.query<{ name: string }>(`DESCRIBE TABLE ${table}`)
-    expect([...columns].sort()).toEqual(described.map(({ name }) => name).sort())
+    const described = await stores.ch.query<{ name: string; default_type: string }>(`DESCRIBE TABLE ${table}`)
+    // The others are made of these.
+    const written = described.filter(({ default_type }) => default_type !== 'MATERIALIZED')
+    expect([...columns].sort()).toEqual(written.map(({ name }) => name).sort())
     const [row] = await stores.ch.query<{ create: string }>(
       'SELECT create_table_query AS create FROM system.tables WHERE database = currentDatabase() AND name = {table:String}',
       { table },

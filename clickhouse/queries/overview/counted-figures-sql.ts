@@ -10,7 +10,7 @@ import type { Span } from '../../../schemas/time/time-range.ts'
 import { dayMs } from '../../../schemas/time/time-zone.ts'
 import { cellKinds } from '../../rollups/appearance.ts'
 import { eventMs, isSample, moment } from '../../rollups/event-sql.ts'
-import { eventsAround, joined, seenColumns, sessionDays, wantedOf } from './counted-rows-sql.ts'
+import { eventsAround, joined, ownDays, seenColumns, seenDays, wantedOf } from './counted-rows-sql.ts'
 import { type FigureName, inWorkspace, isFolded, type PeriodSql, part, seriesPeriod } from './figure-parts.ts'
 import { composed } from './figures-sql.ts'
 import type { DaySpan } from './pieces.ts'
@@ -41,7 +41,10 @@ function countedPart(periods: readonly PeriodSql[], selection: Selection | undef
     ...Object.fromEntries(summed.map((name) => [name, `sum(counted.${name})`])),
   }
   const hasEventRows = eventSpans(periods).length > 0
-  const rows = [sessionRows(periods, selection), ...(hasEventRows ? [eventRows(periods, selection)] : [])]
+  const rows = [
+    ...periods.map((period) => (period.wanted === 'totals' ? ownRows : seenRows)(period, periods, selection)),
+    ...(hasEventRows ? [eventRows(periods, selection)] : []),
+  ]
   return part(
     'of.1',
     'kind,key,detail,of.2 AS bucket',
@@ -51,15 +54,13 @@ function countedPart(periods: readonly PeriodSql[], selection: Selection | undef
 }
 
 /**
- * Parameters beside `periodParams`: local days of periods that aren't whole days (`days`), and those of them whose pages and events
+ * Parameters beside `periodParams`: local days of a period that isn't whole days (`days_…`), and those whose pages and events
  * are counted from `events` (`span_days`, and by period `event_days`).
  */
 export function countedParams(periods: readonly PeriodSql[]): Record<string, unknown> {
   const cut = periods.filter((period) => !isWholeDays(period))
-  const days = cut.map(daysOf)
   const spans = eventSpans(cut)
   const values = {
-    days: days.flatMap(({ from, to }) => daysBetween(from, to)),
     span_days: spans.flatMap(({ days }) => days),
     event_days: spans.flatMap(({ period, days }) => days.map((day) => period * dayNumbers + day)),
   }
@@ -67,11 +68,15 @@ export function countedParams(periods: readonly PeriodSql[]): Record<string, unk
     [`look_from_${number}`, pieces.startOf(pieces.sinceDay) - 2 * dayMs],
     [`look_to_${number}`, pieces.end + 3 * dayMs],
   ])
+  const days = cut.map((period): [string, number[]] => {
+    const { from, to } = daysOf(period)
+    return [`days_${period.number}`, daysBetween(from, to)]
+  })
   const moments = spans.flatMap(({ start, end }, at): [string, number][] => [
     [`events_from_${at}`, start],
     [`events_to_${at}`, end],
   ])
-  return { ...values, ...Object.fromEntries([...windows, ...moments]) }
+  return { ...values, ...Object.fromEntries([...days, ...windows, ...moments]) }
 }
 
 /** A period and a day of it are one number here: the period times this, and the day, which has 16 bits. */
@@ -131,34 +136,56 @@ function rowsOf(columns: Readonly<Record<(typeof rowColumns)[number], string>>):
 /** The period begins where the one before ends, or after it. */
 const periodSql = 'toUInt8(if(at>={start_0:Int64},0,1))'
 
+/** SQL condition: what a row counts for isn't counted from `events`. */
+function isOfRow(periods: readonly PeriodSql[]): string {
+  if (eventSpans(periods).length === 0) return '1'
+  return `(NOT (kind IN (${all},${converting},${page}) AND has({event_days:Array(UInt32)},toUInt32(period*${dayNumbers}+day))))`
+}
+
+const isWithin = ({ number }: PeriodSql) => `at>={start_${number}:Int64} AND at<{end_${number}:Int64}`
+const daysIn = ({ number }: PeriodSql) => `day IN {days_${number}:Array(UInt16)}`
+
 /** Selects a row for each element of `seen` of the sessions that count. */
-function sessionRows(periods: readonly PeriodSql[], selection: Selection | undefined): string {
-  // What isn't counted from `events`.
-  const isOfRow =
-    eventSpans(periods).length === 0
-      ? '1'
-      : `(NOT (kind IN (${all},${converting},${page}) AND has({event_days:Array(UInt32)},toUInt32(period*${dayNumbers}+day))))`
+function seenRows(period: PeriodSql, periods: readonly PeriodSql[], selection: Selection | undefined): string {
+  const ofRow = isOfRow(periods)
   const { pageviews, events } = wantedOf(selection)
   const columns = rowsOf({
     ...{ kind: 'kind', key: 'toString(key)', detail: 'toString(detail)', day: 'day', at: 'at', period: 'period' },
     ...{ visitor: 'visitor', session: 'session', begin_day: 'begin_day' },
-    is_present: `toUInt8(visitor!=0 AND (kind=${converting} OR sessions>0) AND ${isOfRow})`,
+    is_present: `toUInt8(visitor!=0 AND (kind=${converting} OR sessions>0) AND ${ofRow})`,
+    ...{ begun: 'begun', bounces: 'bounces', duration_ms: 'duration_ms' },
+    conversions: `if(kind=${all} AND NOT ${ofRow},0,conversions)`,
+    pageviews: `if(${ofRow},${pageviews},0)`,
+    events: `if(${ofRow},${events},0)`,
+    samples: `if(${ofRow},samples,0)`,
+  })
+  return `SELECT ${columns} FROM (SELECT *,${seenColumns.join(',')},toUnixTimestamp64Milli(first_at)+after_ms AS at,toUInt8(${period.number}) AS period
+    FROM (${seenDays(daysIn(period), period, selection)}) ARRAY JOIN ${joined}) WHERE ${isWithin(period)}`
+}
+
+/**
+ * Selects rows of kinds `all` and `converting` alone. A day's first conversion may have come after the session's first event:
+ * on days that are cut it is counted from `events`.
+ */
+function ownRows(period: PeriodSql, periods: readonly PeriodSql[], selection: Selection | undefined): string {
+  const ofRow = isOfRow(periods)
+  const ofAll = (value: string) => `if(kind=${all},${value},0)`
+  const ofAllRows = (value: string) => `if(kind=${all} AND ${ofRow},${value},0)`
+  const columns = rowsOf({
+    ...{ kind: 'kind', key: "''", detail: "''", day: 'day', at: 'at', period: 'period' },
+    ...{ visitor: 'visitor', session: 'session', begin_day: 'begin_day' },
+    is_present: `toUInt8(visitor!=0 AND ${ofRow})`,
+    ...{ begun: ofAll('nth_day=1'), bounces: ofAll('is_bounce'), duration_ms: ofAll('session_ms') },
     ...{
-      begun: 'begun',
-      bounces: 'bounces',
-      duration_ms: 'duration_ms',
-      conversions: `if(kind=${all} AND NOT ${isOfRow},0,conversions)`,
+      conversions: ofAllRows('day_conversions'),
+      pageviews: ofAllRows('day_views'),
+      events: ofAllRows('day_events'),
     },
-    pageviews: `if(${isOfRow},${pageviews},0)`,
-    events: `if(${isOfRow},${events},0)`,
-    samples: `if(${isOfRow},samples,0)`,
+    samples: '0',
   })
-  const ofPeriods = periods.map(({ number, wanted }) => {
-    const kinds = wanted === 'totals' ? ` AND kind IN (${all},${converting})` : ''
-    return `(at>={start_${number}:Int64} AND at<{end_${number}:Int64}${kinds})`
-  })
-  return `SELECT ${columns} FROM (SELECT *,${seenColumns.join(',')},toUnixTimestamp64Milli(first_at)+after_ms AS at,${periodSql} AS period
-    FROM (${sessionDays('day IN {days:Array(UInt16)}', periods, selection)}) ARRAY JOIN ${joined}) WHERE ${ofPeriods.join(' OR ')}`
+  return `SELECT ${columns} FROM (SELECT *,toUnixTimestamp64Milli(first_at) AS at,toUInt8(${period.number}) AS period,
+      arrayJoin(if(day_conversions>0,[${all},${converting}],[${all}])) AS kind
+    FROM (${ownDays(daysIn(period), period, selection)})) WHERE ${isWithin(period)}`
 }
 
 /** Selects rows for the events that are counted one by one. */

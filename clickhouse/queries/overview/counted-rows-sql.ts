@@ -6,27 +6,61 @@ import { beginDay, localDay, type Selection } from './selection.ts'
 
 const { all, page } = cellKinds
 
-/** Of `seen`. Rows of `sessionDays` have them as `seen_…`. */
+/** Of `seen`. Rows of `seenDays` have them as `seen_…`. */
 export const seenColumns = ['kind', 'key', 'detail', 'after_ms', ...sumNames] as const
 
 /** SQL of an ARRAY JOIN of such rows: a row for each appearance. */
 export const joined = seenColumns.map((name) => `seen_${name} AS ${name}`).join(',')
 
 /**
- * Selects the rows of `sessions` that count, with what the day and the whole session have of wanted pageviews and events.
- * @param days SQL condition over `day` @param periods those that the days are of
+ * Selects the rows of `sessions` that count, with their appearances, and with what the day and the whole session have of
+ * wanted pageviews and events.
+ * @param days SQL condition over `day` @param period that the days are of
  */
-export function sessionDays(days: string, periods: readonly PeriodSql[], selection: Selection | undefined): string {
-  const { isWantedPath, isWantedEvent } = selection ?? {}
+export function seenDays(days: string, period: PeriodSql, selection: Selection | undefined): string {
+  const { isWantedPath } = selection ?? {}
   const columns = [
-    ...['visitor', 'session', 'day', `${selection ? beginDay : 'toUInt16(0)'} AS begin_day`, 'first_at'],
+    ...namesOf(selection),
     ...seenColumns.map((name) => `seen.${name} AS seen_${name}`),
     ...(isWantedPath ? wantedViews(isWantedPath) : []),
   ]
-  const isChosen = selection ? ` AND ${selection.isChosen(eventsAround(periods))}` : ''
-  const rows = `SELECT ${columns.join(',')} FROM sessions FINAL WHERE ${inBuild} AND ${days}${isChosen}`
+  return sessionDays(columns, days, period, selection)
+}
+
+/**
+ * Selects such rows with what their day has, and the whole session: columns of the entry, `day_views`, `session_views`,
+ * `day_events`, `session_events` (of wanted ones, where some are), and what no filter changes.
+ */
+export function ownDays(days: string, period: PeriodSql, selection: Selection | undefined): string {
+  const { isWantedPath, isWantedEvent } = selection ?? {}
+  const columns = [
+    ...namesOf(selection),
+    ...['nth_day', 'source', 'medium', 'device', 'browser', 'country', 'entry_path'],
+    ...['session_pageviews', 'session_ms', 'is_bounce', 'day_conversions'],
+    ...(isWantedPath
+      ? wantedViews(isWantedPath)
+      : ['day_pageviews AS day_views', 'session_pageviews AS session_views']),
+    ...(isWantedEvent ? [] : ['day_events', 'session_events']),
+  ]
+  return sessionDays(columns, days, period, selection)
+}
+
+function namesOf(selection: Selection | undefined): string[] {
+  return ['visitor', 'session', 'day', `${selection ? beginDay : 'toUInt16(0)'} AS begin_day`, 'first_at']
+}
+
+function sessionDays(
+  columns: readonly string[],
+  days: string,
+  period: PeriodSql,
+  selection: Selection | undefined,
+): string {
+  const { isWantedEvent, isChosen } = selection ?? {}
+  const events = eventsAround([period])
+  const chosen = isChosen ? ` AND ${isChosen(events)}` : ''
+  const rows = `SELECT ${columns.join(',')} FROM sessions FINAL WHERE ${inBuild} AND ${days}${chosen}`
   if (isWantedEvent === undefined) return rows
-  const counts = wantedEvents(eventsAround(periods), isWantedEvent)
+  const counts = wantedEvents(events, isWantedEvent)
   return `SELECT * FROM (${rows}) AS days LEFT ANY JOIN (${counts}) AS counts USING (visitor,session,day)`
 }
 
@@ -42,7 +76,7 @@ export function wantedOf(selection: Selection | undefined): { readonly pageviews
 }
 
 /** Counts pageviews of a wanted path on a row's day, and on both days of its session. */
-export function wantedViews(isWanted: (path: string) => string): string[] {
+function wantedViews(isWanted: (path: string) => string): string[] {
   return [
     `arraySum((kind,key,n)->if(kind=${page} AND ${isWanted('key')},n,0),seen.kind,seen.key,seen.pageviews) AS day_views`,
     `day_views+arraySum((key,n)->if(${isWanted('key')},n,0),other_pages.path,other_pages.pageviews) AS session_views`,

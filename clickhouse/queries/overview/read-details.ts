@@ -113,7 +113,6 @@ export async function readDetails(ch: Reader, request: DetailsRequest): Promise<
   }
 }
 
-/** Parts of rows as `cells.sample` has them: kind, key, bucket, metric, value, n, total, latest. */
 function detailsSql(request: DetailsRequest): { sql: string; params: Record<string, unknown> } {
   const { workspaceId, build, days, spans, buckets, bucketDays, pages, sampledPages, folded, chosen } = request
   const seen = idsIn(folded, 'folded')
@@ -135,31 +134,60 @@ function detailsSql(request: DetailsRequest): { sql: string; params: Record<stri
   const parts = [
     ...(days.from <= days.to ? [cellsPart(ofCells)] : []),
     ...(spans.length > 0 ? [eventsPart(`${isSeen} AND (${isReached}) AND ${ofEvents}`)] : []),
+  ]
+  const statements = [
+    ...(parts.length > 0 ? [addedUp(parts)] : []),
     ...(chosen?.span
       ? [
-          samplesPart(
+          chosenSamples(
             `${isSeen} AND ${within('chosen_start', 'chosen_end')} AND ${isSample} AND ${chosen.isCounted.sql}`,
           ),
         ]
       : []),
   ]
-  if (parts.length === 0) return { params, sql: 'SELECT 0 AS metric WHERE 0' }
-  const limits = (name: 'good' | 'poor') =>
-    `transform(metric, [${[...metricNames.keys()].join(', ')}], [${[...metricNames.values()].map((metric) => Math.round(vitals[metric][name] * vitalUnit)).join(', ')}], 0)`
-  return {
-    params,
-    sql: `SELECT kind, key, bucket, metric, sum(n) AS count,
-        arrayMap(level -> level / ${vitalUnit}, quantilesExactWeightedInterpolatedIf(0.75, 0.9, 0.99)(value, n, n > 0)) AS levels,
-        sumIf(n, value <= ${limits('good')}) AS good, sumIf(n, value > ${limits('poor')}) AS poor,
-        sumIf(part_total, n = 0) AS total, maxIf(part_latest, n = 0) AS newest, newest.3 AS latest, newest.4 AS title
-      FROM (SELECT *, arrayJoin(if(kind = ${all}, [toInt64(${wholePeriod}), in_bucket], [toInt64(${wholePeriod})])) AS bucket
-        FROM (${parts.join(' UNION ALL ')}))
-      GROUP BY kind, key, bucket, metric`,
-  }
+  return { params, sql: statements.length === 0 ? 'SELECT 0 AS metric WHERE 0' : statements.join(' UNION ALL ') }
+}
+
+/** Selects the rows of the answer, from parts of rows as `cells.sample` has them: kind, key, bucket, metric, value, n, total, latest. */
+function addedUp(parts: readonly string[]): string {
+  return `SELECT kind, key, bucket, metric, sum(n) AS count,
+      ${levelsOf('quantilesExactWeightedInterpolatedIf', 'value, n, n > 0')} AS levels,
+      sumIf(n, value <= ${limitOf('good')}) AS good, sumIf(n, value > ${limitOf('poor')}) AS poor,
+      sumIf(part_total, n = 0) AS total, maxIf(part_latest, n = 0).3 AS latest, maxIf(part_latest, n = 0).4 AS title
+    FROM (SELECT *, arrayJoin(if(kind = ${all}, [toInt64(${wholePeriod}), in_bucket], [toInt64(${wholePeriod})])) AS bucket
+      FROM (${parts.join(' UNION ALL ')}))
+    GROUP BY kind, key, bucket, metric`
+}
+
+/** Selects the same rows, without titles, from samples: each counts for the period, for its bucket, and for its page if that is listed. */
+function chosenSamples(where: string): string {
+  return `SELECT toUInt8(if(is_page, ${page}, ${all})) AS kind, listed AS key, if(is_bucket, of_bucket, toInt64(${wholePeriod})) AS bucket,
+      metric_ AS metric, samples AS count, levels, good, poor, total, newest AS latest, '' AS title
+    FROM (SELECT metric_, of_bucket, is_listed, listed, grouping(of_bucket) = 0 AS is_bucket, grouping(listed) = 0 AS is_page,
+        count() AS samples, ${levelsOf('quantilesExactWeightedInterpolated', 'value_, 1')} AS levels,
+        countIf(value_ <= ${limitOf('good', 'metric_')}) AS good, countIf(value_ > ${limitOf('poor', 'metric_')}) AS poor,
+        sum(metric_value_) AS total, argMax(metric_value_, bitShiftLeft(toUInt128(toUnixTimestamp64Milli(at)), 64) + id) AS newest
+      FROM (SELECT path IN {paths:Array(String)} AS is_listed, if(is_listed, toString(path), '') AS listed,
+          ${bucketOfEvent} AS of_bucket,
+          toUInt8(metric) AS metric_, ${vitalValue} AS value_, toFloat64(metric_value) AS metric_value_, occurred_at AS at, id
+        FROM events WHERE ${where})
+      GROUP BY GROUPING SETS ((metric_), (metric_, of_bucket), (metric_, is_listed, listed)))
+    WHERE NOT is_page OR is_listed`
+}
+
+function levelsOf(quantiles: string, samples: string): string {
+  return `arrayMap(level -> level / ${vitalUnit}, ${quantiles}(0.75, 0.9, 0.99)(${samples}))`
+}
+
+function limitOf(name: 'good' | 'poor', metric = 'metric'): string {
+  const limits = [...metricNames.values()].map((of) => Math.round(vitals[of][name] * vitalUnit))
+  return `transform(${metric}, [${[...metricNames.keys()].join(', ')}], [${limits.join(', ')}], 0)`
 }
 
 const bucketOfDay =
   'toInt64(transform(roundDown(day, {bucket_days:Array(UInt16)}), {bucket_days:Array(UInt16)}, {bucket_starts:Array(Int64)}, toInt64(0)))'
+
+const bucketOfEvent = 'toInt64(roundDown(toUnixTimestamp64Milli(occurred_at), {bucket_starts:Array(Int64)}))'
 
 function cellsPart(which: string): string {
   return `SELECT if(cells.kind = ${all}, ${all}, ${page}) AS kind, key, ${bucketOfDay} AS in_bucket, sample.metric AS metric,
@@ -176,25 +204,12 @@ const isEitherCell = `((cells.kind = ${all} AND key = '') OR (${isPageCell}))`
 function eventsPart(where: string): string {
   const isAbout = (rows: string) => `arrayConcat(if(${isSample}, [(${all}, '', 1), (${all}, '', 0)], []), ${rows})`
   const ofPage = `if(path IN {paths:Array(String)}, [(${page}, toString(path), metric_ != ${noMetric})], [])`
-  return `SELECT of.1 AS kind, of.2 AS key, toInt64(roundDown(toUnixTimestamp64Milli(occurred_at), {bucket_starts:Array(Int64)})) AS in_bucket,
+  return `SELECT of.1 AS kind, of.2 AS key, ${bucketOfEvent} AS in_bucket,
       metric_ AS metric, value_ AS value, of.3 AS n, toFloat64(metric_value) AS part_total,
       (occurred_at, id, toFloat64(metric_value), toString(title)) AS part_latest
     FROM (SELECT *, if(${isSample}, toUInt8(metric), ${noMetric}) AS metric_, if(${isSample}, ${vitalValue}, 0) AS value_,
         arrayJoin(${isAbout(ofPage)}) AS of
       FROM events WHERE ${where})`
-}
-
-/** The same of samples alone. They are counted by their values first: there are far more of them than different ones. */
-function samplesPart(where: string): string {
-  const appearances = `arrayConcat([(${all}, '', samples), (${all}, '', 0)], if(is_listed, [(${page}, listed, samples)], []))`
-  return `SELECT of.1 AS kind, of.2 AS key, in_bucket, metric_ AS metric, value_ AS value, of.3 AS n, part_total, part_latest
-    FROM (SELECT in_bucket, metric_, value_, part_total, part_latest, arrayJoin(${appearances}) AS of
-      FROM (SELECT path IN {paths:Array(String)} AS is_listed, if(is_listed, toString(path), '') AS listed,
-          toInt64(roundDown(toUnixTimestamp64Milli(occurred_at), {bucket_starts:Array(Int64)})) AS in_bucket,
-          toUInt8(metric) AS metric_, ${vitalValue} AS value_, toUInt32(count()) AS samples,
-          sum(toFloat64(metric_value)) AS part_total,
-          argMax((occurred_at, id, toFloat64(metric_value), ''), bitShiftLeft(toUInt128(toUnixTimestamp64Milli(occurred_at)), 64) + id) AS part_latest
-        FROM events WHERE ${where} GROUP BY is_listed, listed, in_bucket, metric_, value_))`
 }
 
 const isTitled = "(kind = 'pageview' AND title != '' AND path IN {paths:Array(String)})"

@@ -74,8 +74,8 @@ export async function readOverview(ch: Reader, request: OverviewRequest): Promis
     chosen === undefined ? await readFigures(ch, figuresRequest) : await readFilteredFigures(ch, figuresRequest, chosen)
   const { folded, sampledPages, isCutCounted, ...shown } = figures
   const end = pieces?.end ?? range.end
-  const isCounted = (from: number) =>
-    chosen && isOfChosenSession(chosen, { build, folded, timezone, from, to: end - 1 })
+  const isOfChosen =
+    chosen && ((from: number) => isOfChosenSession(chosen, { build, folded, timezone, from, to: end - 1 }))
   const newestFrom = startOfNewest(range, buckets, figures)
   const countsRequest = {
     ...{ workspaceId, build, current: range, previous, now, readableFrom },
@@ -88,7 +88,7 @@ export async function readOverview(ch: Reader, request: OverviewRequest): Promis
       ? readDetails(ch, {
           ...{ workspaceId, build, folded, buckets, bucketDays, pages: figures.pages, sampledPages },
           ...spansOf(pieces, cellsThrough, hasDayBuckets),
-          chosen: chosen && { isCounted: isCounted(pieces?.start ?? range.start)!, span: pieces },
+          chosen: isOfChosen && { isCounted: isOfChosen(pieces?.start ?? range.start), span: pieces },
         })
       : noDetails(buckets),
     parts.has('recentEvents')
@@ -96,7 +96,7 @@ export async function readOverview(ch: Reader, request: OverviewRequest): Promis
           ch,
           { workspaceId, readableFrom, start: newestFrom, end },
           folded,
-          isCounted(Math.max(newestFrom, readableFrom)),
+          isOfChosen?.(Math.max(newestFrom, readableFrom)),
         )
       : [],
   ])

@@ -3,7 +3,8 @@
  * which runs one statement at a time, behind a queue of bounded length.
  *
  * A session keeps its settings, parameters and database from one statement to the next. So each statement comes with what
- * it wants set, and what the one before had set beyond that is put back to its default.
+ * it wants set, and what the one before had set beyond that is put back to its default. A parameter has none: a statement
+ * that wasn't given one which it names is refused.
  */
 import { availableParallelism } from 'node:os'
 import { Session } from 'chdb'
@@ -59,6 +60,8 @@ interface Seat {
   database: string
   /** Names of settings that aren't at their default. */
   dirty: Set<string>
+  /** Names of parameters that were ever set: nothing unsets one. */
+  params: Set<string>
 }
 
 export interface Engine {
@@ -85,7 +88,7 @@ function makeLane(folder: string, size: number): Engine {
   const seats = Array.from({ length: size }, (): Seat => {
     const session = new Session(folder, { connectionArgs })
     session.query(ofSessions)
-    return { session, database: 'default', dirty: new Set() }
+    return { session, database: 'default', dirty: new Set(), params: new Set() }
   })
   const free = [...seats]
   const waiting: ((seat: Seat) => void)[] = []
@@ -122,6 +125,8 @@ function makeLane(folder: string, size: number): Engine {
 }
 
 async function runOn(seat: Seat, { sql, format, database, settings, params }: Statement): Promise<Answer> {
+  refuseLeftParams(seat, sql, params)
+  for (const name of params.keys()) seat.params.add(name)
   const before: string[] = []
   if (seat.database !== database) before.push(`USE ${quoteName(database)}`)
   const set = [
@@ -146,6 +151,14 @@ async function runOn(seat: Seat, { sql, format, database, settings, params }: St
     }
   } catch (error) {
     throw EngineError.of(error)
+  }
+}
+
+/** @throws EngineError where the statement names a parameter that only an earlier one was given: it could be another workspace's */
+function refuseLeftParams(seat: Seat, sql: string, params: Statement['params']): void {
+  for (const [, name] of sql.matchAll(/\{\s*(\w+)\s*:/g)) {
+    if (params.has(name!) || !seat.params.has(name!)) continue
+    throw new EngineError(456, `Substitution \`${name}\` is not set`, 'UNKNOWN_QUERY_PARAMETER')
   }
 }
 

@@ -112,6 +112,18 @@ test('forgets the settings of one query before the next', async () => {
   for (const [row] of await Promise.all(Array.from({ length: 20 }, read))) expect(row!.v).toBe(0)
 })
 
+test('knows nothing of the parameters of a query before', async () => {
+  // Whichever session takes a statement, it took one with the parameter.
+  const given = Array.from({ length: 24 }, (_, n) =>
+    stores.ch.query('SELECT {left_over:UInt32} AS n', { left_over: n }),
+  )
+  await Promise.all(given)
+  const without = Array.from({ length: 24 }, () => stores.ch.query('SELECT {left_over:UInt32} AS n'))
+  for (const answer of await Promise.allSettled(without)) {
+    expect(answer.status === 'rejected' && String(answer.reason)).toMatch('`left_over` is not set')
+  }
+})
+
 test('ends a query at its deadline as a store that is away', async () => {
   const started = Date.now()
   const slow = stores.ch.query('SELECT sum(cityHash64(number)) FROM numbers(1e12)', {}, { deadlineMs: 500 })

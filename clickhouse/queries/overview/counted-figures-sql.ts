@@ -30,10 +30,12 @@ export function countedFiguresSql(periods: readonly PeriodSql[], selection: Sele
 }
 
 function countedPart(periods: readonly PeriodSql[], selection: Selection | undefined): string {
-  const bucket = periods.some(({ hasDayBuckets }) => hasDayBuckets)
+  const current = periods.find(({ wanted }) => wanted === 'all kinds')
+  const bucket = current?.hasDayBuckets
     ? 'toInt64(roundDown(day,{bucket_days:Array(UInt16)}))'
     : 'toInt64(roundDown(at,{bucket_starts:Array(Int64)}))'
-  const of = `if(kind=${all} AND period=0,[(period,toInt64(0)),(toUInt8(${seriesPeriod}),${bucket})],[(period,toInt64(0))])`
+  const inBucket = current ? `if(kind=${all} AND period=0,[(toUInt8(${seriesPeriod}),${bucket})],[])` : '[]'
+  const of = `arrayConcat([(period,toInt64(0))],${inBucket})`
   const visitors = 'uniqExactIf(visitor,is_present)'
   const sessions = 'uniqExactIf(cityHash64(visitor,session,begin_day),is_present)'
   const figures: Partial<Record<FigureName, string>> = {

@@ -20,58 +20,72 @@ export function wholeDaysParts(period: PeriodSql, selection: Selection): string[
   return [ownPart(period, days, selection), ...(period.wanted === 'totals' ? [] : [seenPart(period, days, selection)])]
 }
 
-/** Lists by a column of the entry, of sessions that begin in the period; `key` and `detail` as SQL. */
+/** Lists by columns of the entry, of sessions that begin in the period. */
 const lists = [
-  { kind: source, columns: ['source', 'medium'], key: 'toString(source)', detail: 'toString(medium)' },
-  { kind: device, columns: ['device'], key: 'toString(device)' },
-  { kind: browser, columns: ['browser'], key: 'toString(browser)' },
-  { kind: country, columns: ['country'], key: 'toString(country)' },
-  { kind: page, columns: ['entry_path'], key: 'toString(entry_path)' },
+  { kind: source, columns: ['source', 'medium'] },
+  { kind: device, columns: ['device'] },
+  { kind: browser, columns: ['browser'] },
+  { kind: country, columns: ['country'] },
+  { kind: page, columns: ['entry_path'] },
 ] as const
 
-/** What sessions count for by themselves: totals, and where more is wanted the series and the lists but for pages and credits. */
+/**
+ * What sessions count for by themselves, in one pass: totals, and unless these alone are wanted the series and the lists. Of a
+ * page this is how often sessions begin there.
+ */
 function ownPart(period: PeriodSql, days: string, selection: Selection): string {
   const { since } = termsOf(period)
-  const isTotals = period.wanted === 'totals'
-  const bucket = isTotals ? 'toUInt16(0)' : 'roundDown(day,{bucket_days:Array(UInt16)})'
-  const sets = ['()', '(day_bucket)', ...lists.map(({ columns }) => `(begins,${columns.join(',')})`)]
-  const isOf = (column: string) => (isTotals ? '0' : `grouping(${column})=0`)
-  const ofLists = (of: (list: (typeof lists)[number]) => string, otherwise: string) =>
-    isTotals
-      ? otherwise
-      : `multiIf(${lists.map((list) => `${isOf(list.columns[0])},${of(list)}`).join(',')},${otherwise})`
-  const rows = `SELECT *,nth_day=1 AS begins,${bucket} AS day_bucket FROM (${ownDays(days, period, selection)})`
-  const counted = `SELECT ${ofLists(({ kind }) => String(kind), String(all))} AS list,${ofLists(({ key }) => key, "''")} AS of_key,
-      ${isTotals ? "''" : `if(${isOf('source')},toString(medium),'')`} AS of_detail,${isOf('day_bucket')} AS is_bucket,${isTotals ? '0' : 'day_bucket'} AS of_bucket,
-      ${isOf('begins')} AS is_list,${isTotals ? '1' : 'begins'} AS has_begun,
+  const { sets, columns, bucket } =
+    period.wanted === 'totals'
+      ? onlyTotals
+      : { ...totalsAndLists, bucket: 'roundDown(day,{bucket_days:Array(UInt16)})' }
+  const counted = `SELECT ${columns},
       uniqExact(visitor) AS n_visitors,uniqExactIf(visitor,day_conversions>0) AS n_converting,
       countIf(nth_day=1) AS n_begun,countIf(nth_day=1 AND session_pageviews>0) AS n_entries,
       countIf(nth_day=1 OR day=${since}) AS n_sessions,countIf(nth_day=1 OR day=greatest(day_bucket,${since})) AS n_bucket_sessions,
       sum(is_bounce) AS n_bounces,sum(session_ms) AS n_ms,sum(day_conversions) AS n_conversions,
       sum(day_views) AS n_day_views,sum(session_views) AS n_session_views,sum(day_events) AS n_day_events,sum(session_events) AS n_session_events
-    FROM (${rows})${isTotals ? '' : ` GROUP BY GROUPING SETS (${sets.join(',')})`}`
-  // The totals are there twice: once more for the visitors with a conversion. Of entries pages have their own figures elsewhere.
-  const kinds = `arrayJoin(if(is_list OR is_bucket,[list],[toUInt8(${all}),toUInt8(${converting})]))`
-  const ofAll = (figure: string, ofList = '0') => `multiIf(kind=${all},${figure},is_list AND kind!=${page},${ofList},0)`
-  const unlessBucket = (figure: string) => `if(is_bucket,0,${figure})`
+    FROM (SELECT *,nth_day=1 AS begins,${bucket} AS day_bucket FROM (${ownDays(days, period, selection)})) ${sets}`
+  // Visitors with a conversion are a row of their own beside the totals.
+  const kinds = `arrayJoin(if(is_list OR is_bucket,[list],[list,toUInt8(${converting})]))`
+  const isTotals = `(kind=${all} AND NOT is_bucket)`
+  const isOther = `kind IN (${converting},${page})`
   return part(
     `if(is_bucket,${seriesPeriod},${period.number})`,
     'kind,of_key AS key,of_detail AS detail,of_bucket AS bucket',
     {
-      visitors: unlessBucket(`if(kind=${converting},n_converting,${ofAll('n_visitors', 'n_visitors')})`),
+      visitors: `multiIf(is_bucket OR kind=${page},0,kind=${converting},n_converting,n_visitors)`,
       bucket_visitors: 'if(is_bucket,n_visitors,0)',
-      sessions: unlessBucket(ofAll('n_sessions', 'n_begun')),
+      sessions: `multiIf(is_bucket OR ${isOther},0,is_list,n_begun,n_sessions)`,
       bucket_sessions: 'if(is_bucket,n_bucket_sessions,0)',
-      pageviews: ofAll('n_day_views', 'n_session_views'),
-      events: unlessBucket(ofAll('n_day_events', 'n_session_events')),
-      conversions: ofAll('n_conversions'),
-      begun: unlessBucket(`multiIf(kind=${page},n_entries,${ofAll('n_begun')})`),
-      bounces: unlessBucket(`if(kind=${page},n_bounces,${ofAll('n_bounces')})`),
-      duration_ms: unlessBucket(ofAll('n_ms')),
+      pageviews: `multiIf(${isOther},0,is_list,n_session_views,n_day_views)`,
+      events: `multiIf(is_bucket OR ${isOther},0,is_list,n_session_events,n_day_events)`,
+      conversions: `if(kind=${all},n_conversions,0)`,
+      begun: `multiIf(kind=${page},n_entries,${isTotals},n_begun,0)`,
+      bounces: `if(kind=${page} OR ${isTotals},n_bounces,0)`,
+      duration_ms: `if(${isTotals},n_ms,0)`,
     },
     `FROM (SELECT *,${kinds} AS kind FROM (${counted}) WHERE NOT is_list OR has_begun)`,
   )
 }
+
+const onlyTotals = {
+  sets: '',
+  columns: `toUInt8(${all}) AS list,'' AS of_key,'' AS of_detail,toUInt16(0) AS of_bucket,0 AS is_bucket,0 AS is_list,0 AS has_begun`,
+  bucket: 'toUInt16(0)',
+} as const
+
+const isOf = (column: string) => `grouping(${column})=0`
+const ofList = (of: (list: (typeof lists)[number]) => string, ofOthers: string) =>
+  `multiIf(${lists.map((list) => `${isOf(list.columns[0])},${of(list)}`).join(',')},${ofOthers})`
+
+/** A list has a group for the second days of sessions too, which count for none. */
+const totalsAndLists = {
+  sets: `GROUP BY GROUPING SETS ((),(day_bucket),${lists.map(({ columns }) => `(begins,${columns.join(',')})`).join(',')})`,
+  columns: `${ofList(({ kind }) => String(kind), String(all))} AS list,${ofList(({ columns: [key] }) => `toString(${key})`, "''")} AS of_key,
+      if(${isOf('source')},toString(medium),'') AS of_detail,day_bucket AS of_bucket,${isOf('day_bucket')} AS is_bucket,
+      ${isOf('begins')} AS is_list,begins AS has_begun`,
+} as const
 
 /** Pages, and what conversions are credited to: these stand in `seen` alone. */
 function seenPart(period: PeriodSql, days: string, { isChosen, isWantedPath }: Selection): string {

@@ -151,10 +151,22 @@ export function emptySession(): SessionRow {
 }
 
 export function nothingSeen(): Seen {
+  // Written out, without spreading: there is one for each session.
   return {
-    ...{ kind: [], key: [], detail: [], prev_day: [], after_ms: [] },
-    ...{ sessions: [], fresh: [], begun: [], bounces: [], duration_ms: [] },
-    ...{ pageviews: [], events: [], conversions: [], samples: [] },
+    kind: [],
+    key: [],
+    detail: [],
+    prev_day: [],
+    after_ms: [],
+    sessions: [],
+    fresh: [],
+    begun: [],
+    bounces: [],
+    duration_ms: [],
+    pageviews: [],
+    events: [],
+    conversions: [],
+    samples: [],
   }
 }
 

@@ -16,7 +16,13 @@ import { makeRestRouter, problemReply, type RestGateway } from '../transports/re
 import { makeFirstAnswers } from './first-answers.ts'
 import { createOwnKey, listOwnKeys, revokeOwnKey } from './operations/api-keys.ts'
 import { eraseThisPerson } from './operations/erase-person.ts'
-import { listOwnWorkspaces, makeFillDemo } from './operations/workspaces.ts'
+import {
+  createOwnWorkspace,
+  listOwnWorkspaces,
+  makeFillDemo,
+  readOwnWorkspace,
+  updateOwnWorkspace,
+} from './operations/workspaces.ts'
 import { assets, shell } from './pages.ts'
 import { isFromOwnPage, makeSessionAuthenticator, sessionCookie, tokenOf } from './session.ts'
 import { makeSignIn, redirect, signInPath } from './sign-in.ts'
@@ -33,7 +39,10 @@ interface DashboardStores {
 }
 
 /** Operations that no key may call. */
-const ofOwners = [eraseThisPerson, listOwnWorkspaces, listOwnKeys, createOwnKey, revokeOwnKey]
+const ofOwners = [
+  ...[eraseThisPerson, listOwnKeys, createOwnKey, revokeOwnKey],
+  ...[listOwnWorkspaces, createOwnWorkspace, readOwnWorkspace, updateOwnWorkspace],
+]
 
 /** Of other paths undefined. */
 export function makeDashboardRoute(

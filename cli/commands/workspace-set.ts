@@ -1,5 +1,6 @@
 import { changeWorkspace } from '../../postgres/tables/workspaces.ts'
 import { retentionDaysMax } from '../../schemas/limits/retention-limits.ts'
+import { isCurrency } from '../../schemas/revenue.ts'
 import { isTimeZone } from '../../schemas/time/time-zone.ts'
 import { auditCommand } from '../audit-command.ts'
 import { CommandFailed, defineCommand, type OptionValues, UsageError } from '../command.ts'
@@ -59,6 +60,6 @@ function readTimeZone(options: OptionValues): string | undefined {
 
 function readCurrency(options: OptionValues): string | undefined {
   const currency = options.text('currency')?.toUpperCase()
-  if (currency === undefined || Intl.supportedValuesOf('currency').includes(currency)) return currency
+  if (currency === undefined || isCurrency(currency)) return currency
   throw new UsageError(`--currency must be an ISO 4217 code such as EUR, got \`${options.text('currency')}\``)
 }

@@ -140,6 +140,7 @@ export async function setPlan(q: Queryable, workspaceId: number, plan: PlanKey |
 }
 
 export interface WorkspaceChanges {
+  readonly name?: string | undefined
   /** Null: as long as the plan says. */
   readonly retentionDays?: number | null | undefined
   readonly timezone?: string | undefined
@@ -150,13 +151,13 @@ export interface WorkspaceChanges {
 export async function changeWorkspace(
   tx: Queryable,
   id: number,
-  { retentionDays, timezone, currency }: WorkspaceChanges,
+  { name, retentionDays, timezone, currency }: WorkspaceChanges,
 ): Promise<Workspace | null> {
   await tx.query(
     `UPDATE workspaces SET retention_days = CASE WHEN $2 THEN $3 ELSE retention_days END,
-       timezone = coalesce($4, timezone), currency = coalesce($5, currency), updated_at = now()
+       timezone = coalesce($4, timezone), currency = coalesce($5, currency), name = coalesce($6, name), updated_at = now()
      WHERE id = $1`,
-    [id, retentionDays !== undefined, retentionDays ?? null, timezone ?? null, currency ?? null],
+    [id, retentionDays !== undefined, retentionDays ?? null, timezone ?? null, currency ?? null, name ?? null],
   )
   return readWorkspace(tx, id)
 }

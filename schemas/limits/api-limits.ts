@@ -101,6 +101,8 @@ export const apiKeyTouchMs = 1 * minute
 
 /** Names that people give, in Unicode code points. */
 export const workspaceNameLengthMax = 120
+/** Longer than any IANA name. */
+export const timezoneLengthMax = 64
 export const apiKeyNameLengthMax = 120
 /** The dashboard shows the newest ones. */
 export const apiKeysShownMax = 200

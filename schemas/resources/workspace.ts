@@ -1,5 +1,9 @@
 /** The workspace that a key belongs to. */
 import { z } from 'zod'
+import { timezoneLengthMax, workspaceNameLengthMax } from '../limits/api-limits.ts'
+import { retentionDaysMax } from '../limits/retention-limits.ts'
+import { isCurrency } from '../revenue.ts'
+import { isTimeZone } from '../time/time-zone.ts'
 import { objectId } from './object-id.ts'
 
 export const WorkspaceResource = z
@@ -13,3 +17,35 @@ export const WorkspaceResource = z
     plan_key: z.enum(['starter', 'growth', 'scale']),
   })
   .meta({ id: 'Workspace' })
+
+const name = z.string().min(1).max(workspaceNameLengthMax)
+const timezone = z
+  .string()
+  .max(timezoneLengthMax)
+  .superRefine((given, context) => {
+    if (!isTimeZone(given)) context.addIssue({ code: 'custom', message: 'The timezone must be an IANA name' })
+  })
+const currency = z
+  .string()
+  .max(3)
+  .superRefine((given, context) => {
+    if (!isCurrency(given)) context.addIssue({ code: 'custom', message: 'The currency must be an ISO 4217 code' })
+  })
+
+/** Days that analytics are kept, where that is less than the plan's; null: as long as the plan says. */
+const retentionDays = z.int().min(1).max(retentionDaysMax).nullable()
+
+/** What isn't named stays. */
+export const WorkspaceUpdate = z.strictObject({
+  name: name.optional(),
+  timezone: timezone.optional(),
+  currency: currency.optional(),
+  retention_days: retentionDays.optional(),
+})
+
+export const WorkspaceCreate = z.strictObject({ name, timezone: timezone.default('UTC') })
+
+/** What its owner alone sees of it. */
+export const WorkspaceSettings = WorkspaceResource.extend({ retention_days: retentionDays }).meta({
+  id: 'WorkspaceSettings',
+})

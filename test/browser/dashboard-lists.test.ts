@@ -26,6 +26,24 @@ async function look(page: Page, name: string): Promise<void> {
   }
 }
 
+test('another workspace is added by keyboard, waits for its first event, and the name leads back', async (context) => {
+  const page = await signIn(context)
+  await page.waitForSelector('.install')
+  const key = await page.textContent('.install pre')
+  for (const pressed of ['g', 't']) await page.keyboard.press(pressed)
+  await page.focus('text=Add a workspace')
+  await page.keyboard.press('Enter')
+  await look(page, 'new-workspace')
+  await page.focus('dialog [name="name"]')
+  await page.keyboard.type('Second site')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('.install')
+  expect(await page.textContent('.install pre')).not.toBe(key)
+  expect(await page.textContent('select[aria-label="Workspace"] option:checked')).toBe('Second site')
+  await page.selectOption('select[aria-label="Workspace"]', String(mine.workspaceId))
+  await page.waitForSelector(`.install pre:has-text("${/svc_pk_\w+/.exec(key!)![0]}")`)
+})
+
 test('settings have the snippet at any time; an endpoint is made by keyboard, refused, tried, delivered to again, removed', async (context) => {
   const page = await signIn(context)
   await page.waitForSelector('.install')
@@ -49,6 +67,19 @@ test('settings have the snippet at any time; an endpoint is made by keyboard, re
   await page.click(`${list('API keys')} li:has-text("<b>reports</b>") >> text=Revoke`)
   await page.click('dialog .danger')
   await page.waitForSelector(`${list('API keys')} li:has-text("<b>reports</b>"):has-text("revoked")`)
+
+  await page.focus(`${list('Workspace')} >> text=Change`)
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('dialog [name="timezone"]')
+  await look(page, 'workspace-form')
+  await page.fill('dialog [name="timezone"]', 'Nowhere')
+  await page.click('dialog button[type="submit"]')
+  await page.waitForSelector('dialog [role="alert"]:has-text("IANA")')
+  await page.fill('dialog [name="timezone"]', 'Asia/Kolkata')
+  await page.fill('dialog [name="name"]', '<i>Harbour</i>')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector(`${list('Workspace')} dd:has-text("Asia/Kolkata")`)
+  await page.waitForSelector(`${list('Workspace')} dd:has-text("<i>Harbour</i>")`)
 
   await page.focus('text=Add an endpoint')
   await page.keyboard.press('Enter')

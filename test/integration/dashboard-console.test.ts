@@ -1,4 +1,4 @@
-/** What the dashboard alone can do: erase a person, make and revoke keys, fill a demo workspace, go to another workspace. */
+/** What the dashboard alone can do: erase a person, make and revoke keys, change a workspace, fill a demo one, go to another workspace. */
 import { expect, test } from 'vitest'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
 import { createSignInLink } from '../../postgres/tables/browser-sessions.ts'
@@ -159,4 +159,40 @@ test('a demo is filled once, and the session goes there and back, and to no work
     { id: mine.workspaceId, name },
     { id: demo.id, name: 'Demo' },
   ])
+})
+
+test('the owner changes the workspace; what is not named stays, and what no calendar or bank has is refused', async () => {
+  const cookie = await signIn()
+  const path = '/api/v1/workspace/settings'
+  const change = async (body: object) => {
+    const answer = await api.ask(path, { method: 'PATCH', headers: { cookie, ...own }, body: JSON.stringify(body) })
+    return { status: answer.status, body: await answer.json() }
+  }
+  const before = (await (await api.ask(path, { headers: { cookie } })).json()) as { name: string }
+  expect(before).toMatchObject({ id: mine.workspaceId, timezone: 'UTC', currency: 'USD', retention_days: null })
+  const changed = { name: 'Harbour', timezone: 'Asia/Kolkata', currency: 'EUR', retention_days: 20 }
+  expect((await change(changed)).body).toEqual({ ...before, ...changed })
+  expect((await change({ retention_days: null })).body).toEqual({ ...before, ...changed, retention_days: null })
+  expect(await askedName(cookie)).toBe('Harbour')
+  const [audited] = await listAuditEvents(stores.pg, mine.workspaceId, { limit: 1 })
+  expect(audited).toMatchObject({ action: 'workspace.update', actor_type: 'user', resource_id: mine.workspaceId })
+  const wrong = [{ timezone: 'Mars/Base' }, { currency: 'XQQ' }, { name: '' }, { retention_days: 0 }, { plan: 'scale' }]
+  for (const body of wrong) expect((await change(body)).status, JSON.stringify(body)).toBe(422)
+  const byKey = { method: 'PATCH', key: mine.apiKey, headers: own, body: '{"name":"Mine"}' }
+  expect((await api.ask('/v1/workspace/settings', byKey)).status).toBe(404)
+  expect((await change({ name: before.name, timezone: 'UTC', currency: 'USD' })).status).toBe(200)
+})
+
+test('the owner adds a workspace of the same plan, with a tracking key, and the session can go there', async () => {
+  const cookie = await signIn()
+  const answer = await post(cookie, '/api/v1/workspaces', { name: 'Second site', timezone: 'Europe/Berlin' })
+  const { id, name } = (await answer.json()) as { id: number; name: string }
+  expect([answer.status, name]).toEqual([200, 'Second site'])
+  const form = { cookie, 'Sec-Fetch-Site': 'same-origin', 'Content-Type': 'application/x-www-form-urlencoded' }
+  await api.ask('/dashboard/workspace', { method: 'POST', headers: form, body: `workspace=${id}`, redirect: 'manual' })
+  const there = await (await api.ask('/api/v1/workspace', { headers: { cookie } })).json()
+  expect(there).toMatchObject({ id, name: 'Second site', timezone: 'Europe/Berlin', plan_key: 'growth' })
+  const shown = await (await api.ask('/api/v1/analytics/overview?include=snippet', { headers: { cookie } })).json()
+  expect((shown as { snippet: { tracking_key: string } }).snippet.tracking_key).toMatch(/^svc_pk_/)
+  expect((await post(cookie, '/api/v1/workspaces', { name: 'X', timezone: 'Nowhere' })).status).toBe(422)
 })

@@ -1,4 +1,5 @@
 /** The workspace itself: how events are sent to it, what it is, how its owner signs in, its keys and webhooks, and what was changed. */
+import { useState } from 'preact/hooks'
 import { ApiKeys } from './api-keys.tsx'
 import { AuditLog } from './audit-log.tsx'
 import { Copied, HowToSend } from './install.tsx'
@@ -7,11 +8,14 @@ import type { Overview } from './overview-data.ts'
 import { Copy, Facts, Failure } from './parts.tsx'
 import { useAnswer } from './query.ts'
 import { Webhooks } from './webhooks.tsx'
+import { AddWorkspace, ChangeWorkspace } from './workspace-forms.tsx'
 
 const seldomMs = 60_000
 
 export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
   const { answer, failure } = useAnswer<Overview>('/analytics/overview?include=snippet', { againMs: seldomMs })
+  const [opened, open] = useState<'change' | 'add'>()
+  const close = () => open(undefined)
   const { name, object_id, timezone, currency, plan_key } = workspace
   return (
     <main>
@@ -33,7 +37,17 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
               ['Tracking key (public)', answer?.snippet.tracking_key ?? '…'],
             ]}
           />
-          {answer && <Copy text={answer.snippet.tracking_key} label="Copy the tracking key" />}
+          <div class="controls">
+            {answer && <Copy text={answer.snippet.tracking_key} label="Copy the tracking key" />}
+            <button type="button" onClick={() => open('change')}>
+              Change
+            </button>
+            <button type="button" onClick={() => open('add')}>
+              Add a workspace
+            </button>
+          </div>
+          {opened === 'change' && <ChangeWorkspace close={close} />}
+          {opened === 'add' && <AddWorkspace close={close} />}
         </section>
         <section class="panel" aria-label="Signing in">
           <h2>Signing in</h2>

@@ -1,4 +1,4 @@
-/** The owner's workspaces, and a demo among them: one with made-up visits, people, crawlers and payments, to look around before there are own ones. */
+/** The owner's workspaces, their settings, and a demo among them: one with made-up visits, people, crawlers and payments, to look around before there are own ones. */
 import { z } from 'zod'
 import type { ClickHouse } from '../../../clickhouse/client.ts'
 import { insertCrawls } from '../../../clickhouse/seed/insert-crawls.ts'
@@ -7,11 +7,20 @@ import { eventsByWorkspace } from '../../../clickhouse/seed/plan.ts'
 import type { Postgres } from '../../../postgres/client.ts'
 import { createDemo, findDemo, markDemoFilled, tryHoldDemo } from '../../../postgres/tables/demo-workspaces.ts'
 import { advanceMark, leaseSegments } from '../../../postgres/tables/segment-leases.ts'
+import { createTrackingKey } from '../../../postgres/tables/tracking-keys.ts'
 import { requestDeletion } from '../../../postgres/tables/workspace-deletions.ts'
-import { listWorkspacesOf } from '../../../postgres/tables/workspaces.ts'
+import {
+  changeWorkspace,
+  createWorkspace,
+  holdOwner,
+  listWorkspacesOf,
+  readWorkspace,
+  type Workspace,
+} from '../../../postgres/tables/workspaces.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { segmentLeaseSize } from '../../../schemas/limits/log-limits.ts'
 import { demoDays, demoEvents } from '../../../schemas/limits/seed-limits.ts'
+import { WorkspaceCreate, WorkspaceSettings, WorkspaceUpdate } from '../../../schemas/resources/workspace.ts'
 import { defineOperation, type Stores } from '../../operations/define.ts'
 import { fillPeople } from '../demo-people.ts'
 
@@ -28,6 +37,63 @@ export const listOwnWorkspaces = defineOperation({
   input: {},
   output: z.array(OwnWorkspace),
   handle: ({ actor, stores: { pg } }) => listWorkspacesOf(pg, actor.id!),
+})
+
+export const readOwnWorkspace = defineOperation({
+  name: 'workspace.settings',
+  http: { method: 'GET', path: '/v1/workspace/settings' },
+  summary: 'The settings of the workspace.',
+  tag: 'Workspace',
+  effect: 'read',
+  scope: 'workspace:read',
+  input: {},
+  output: WorkspaceSettings,
+  async handle({ workspace, stores: { pg } }) {
+    return settingsOf((await readWorkspace(pg, workspace.id))!, workspace)
+  },
+})
+
+export const updateOwnWorkspace = defineOperation({
+  name: 'workspace.update',
+  http: { method: 'PATCH', path: '/v1/workspace/settings' },
+  summary: 'Change settings of the workspace. Figures of another timezone are built in the background.',
+  tag: 'Workspace',
+  effect: 'update',
+  scope: 'workspace:read',
+  input: { body: WorkspaceUpdate },
+  output: WorkspaceSettings,
+  async handle({ body: { name, timezone, currency, retention_days: retentionDays }, workspace, stores: { pg } }) {
+    return settingsOf(
+      (await changeWorkspace(pg, workspace.id, { name, timezone, currency, retentionDays }))!,
+      workspace,
+    )
+  },
+})
+
+type Settings = (typeof WorkspaceSettings)['_output']
+
+function settingsOf(
+  { id, name, slug, timezone, currency, retention_days }: Workspace,
+  { plan_key }: Pick<Settings, 'plan_key'>,
+): Settings {
+  return { id, object_id: `workspace_${id}`, name, slug, timezone, currency, plan_key, retention_days }
+}
+
+export const createOwnWorkspace = defineOperation({
+  name: 'workspace.create',
+  http: { method: 'POST', path: '/v1/workspaces' },
+  summary: 'Make another workspace of the same owner and plan, for another site.',
+  tag: 'Workspace',
+  effect: 'create',
+  scope: 'workspace:read',
+  input: { body: WorkspaceCreate },
+  output: OwnWorkspace,
+  async handle({ body: { name, timezone }, workspace, stores: { pg } }) {
+    const owner = (await holdOwner(pg, workspace.id))!
+    const { workspaceId: id } = await createWorkspace(pg, { name, timezone, plan: owner.plan, ownerEmail: owner.email })
+    await createTrackingKey(pg, id)
+    return { id, name }
+  },
 })
 
 interface DemoStores {

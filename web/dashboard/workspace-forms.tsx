@@ -1,0 +1,107 @@
+/** Forms of a workspace: its settings, and another one for another site. */
+import { useState } from 'preact/hooks'
+import type { WorkspaceSettings } from '../../schemas/resources/workspace.ts'
+import { Dialog } from './dialog.tsx'
+import { Failure, Refusal } from './parts.tsx'
+import { send, useAnswer } from './query.ts'
+import { goToWorkspace } from './workspaces.tsx'
+
+type Settings = (typeof WorkspaceSettings)['_output']
+
+const seldomMs = 3_600_000
+
+interface FormProps {
+  close(): void
+}
+
+export function ChangeWorkspace({ close }: FormProps) {
+  const [refusal, setRefusal] = useState('')
+  const { answer, failure } = useAnswer<Settings>('/workspace/settings', { againMs: seldomMs })
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault()
+    const data = new FormData(event.currentTarget as HTMLFormElement)
+    const days = String(data.get('retention'))
+    const sent = await send<Settings>('PATCH', '/workspace/settings', {
+      ...{ name: data.get('name'), timezone: data.get('timezone') },
+      ...{ currency: data.get('currency'), retention_days: days === '' ? null : Number(days) },
+    })
+    if ('refusal' in sent) setRefusal(sent.refusal)
+    else close()
+  }
+  return (
+    <Dialog title="Change the workspace" close={close}>
+      {failure && <Failure {...failure} />}
+      {answer && (
+        <form class="editor" onSubmit={submit}>
+          <Name value={answer.name} />
+          <Timezone value={answer.timezone} />
+          <label>
+            Currency of totals
+            <input name="currency" defaultValue={answer.currency} list="currencies" required />
+          </label>
+          <datalist id="currencies">
+            {Intl.supportedValuesOf('currency').map((code) => (
+              <option key={code} value={code} />
+            ))}
+          </datalist>
+          <label>
+            Days that analytics are kept; as long as the plan says where none are given. Older ones are deleted.
+            <input name="retention" type="number" min="1" defaultValue={answer.retention_days ?? ''} />
+          </label>
+          <Refusal text={refusal} />
+          <button type="submit">Change it</button>
+        </form>
+      )}
+    </Dialog>
+  )
+}
+
+/** The session goes on in the new workspace, which shows how to send events. */
+export function AddWorkspace({ close }: FormProps) {
+  const [refusal, setRefusal] = useState('')
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault()
+    const data = new FormData(event.currentTarget as HTMLFormElement)
+    const sent = await send<{ id: number }>('POST', '/workspaces', {
+      ...{ name: data.get('name'), timezone: data.get('timezone') },
+    })
+    if ('refusal' in sent) setRefusal(sent.refusal)
+    else goToWorkspace(sent.made.id)
+  }
+  return (
+    <Dialog title="Add a workspace" close={close}>
+      <p>Another site, with visitors, people, posts and links of its own.</p>
+      <form class="editor" onSubmit={submit}>
+        <Name value="" />
+        <Timezone value={Intl.DateTimeFormat().resolvedOptions().timeZone} />
+        <Refusal text={refusal} />
+        <button type="submit">Add it</button>
+      </form>
+    </Dialog>
+  )
+}
+
+function Name({ value }: { value: string }) {
+  return (
+    <label>
+      Name
+      <input name="name" defaultValue={value} required />
+    </label>
+  )
+}
+
+function Timezone({ value }: { value: string }) {
+  return (
+    <>
+      <label>
+        Timezone, in which its days begin
+        <input name="timezone" defaultValue={value} list="timezones" required />
+      </label>
+      <datalist id="timezones">
+        {['UTC', ...Intl.supportedValuesOf('timeZone')].map((zone) => (
+          <option key={zone} value={zone} />
+        ))}
+      </datalist>
+    </>
+  )
+}

@@ -6,6 +6,7 @@ import { setUpApi } from '../support/api.ts'
 import { setUpDashboard, violations } from '../support/dashboard.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
+import { makeAccount } from '../support/publishing.ts'
 
 const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1' })
 const signIn = setUpDashboard({ stores, api, mine })
@@ -103,7 +104,18 @@ test('settings have the snippet at any time; an endpoint is made by keyboard, re
     `UPDATE webhook_deliveries SET status = 'failed', response_status = 500, error = '<b>away</b>' WHERE workspace_id = $1`,
     [mine.workspaceId],
   )
+  await page.waitForSelector(`${list('Accounts')} .empty`)
+  const account = await makeAccount(stores, mine.workspaceId, 'x')
+  await stores.pg.query(
+    `UPDATE social_accounts SET health_status = 'error', health_message = '<b>signed out</b>' WHERE id = $1`,
+    [account],
+  )
   await page.reload()
+  await page.waitForSelector(`${list('Accounts')} .bad:has-text("<b>signed out</b>")`)
+  await page.click(`${list('Accounts')} summary`)
+  expect(await page.textContent(list('Accounts'))).toContain(
+    `connect --workspace ${mine.workspaceId} --platform bluesky`,
+  )
   await page.click(`${list('Deliveries')} summary:has-text("failed 500")`)
   await page.waitForSelector(`${list('Deliveries')} pre:has-text("<b>away</b>")`)
   await look(page, 'settings')

@@ -1,5 +1,6 @@
-/** The workspace itself: how events are sent to it, what it is, how its owner signs in, its keys and webhooks, and what was changed. */
+/** The workspace itself: how events are sent to it, what it is, how its owner signs in, its accounts, keys and webhooks, and what was changed. */
 import { useState } from 'preact/hooks'
+import { Accounts } from './accounts.tsx'
 import { ApiKeys } from './api-keys.tsx'
 import { AuditLog } from './audit-log.tsx'
 import { Copied, HowToSend } from './install.tsx'
@@ -59,6 +60,7 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
           </form>
         </section>
       </div>
+      <Accounts workspaceId={workspace.id} />
       <ApiKeys timezone={timezone} />
       <Webhooks timezone={timezone} />
       <AuditLog timezone={timezone} />

@@ -34,7 +34,7 @@ function takeWhatCame<Answer>(path: string | undefined): { path: string; answer:
 }
 
 const liveMs = 5_000
-/** An answer that takes long is asked for less often: a page that is left open takes little of a core. */
+/** What takes long, to answer or to fail, is asked for less often: a page that is left open takes little of a core. */
 const pausePerAnswer = 9
 const pauseMaxMs = 15_000
 /** A page that waits for the first event is told of it sooner. */
@@ -81,21 +81,21 @@ export function useAnswer<Answer>(
     let timer: ReturnType<typeof setTimeout> | undefined
 
     async function ask(): Promise<void> {
-      let again = againMs
+      let isSoon = false
       const startedAt = performance.now()
       try {
         const bodies = await Promise.all(asked.split(' ').map((one) => read(one, leaving.signal)))
         const answer = (bodies.length === 1 ? bodies[0] : bodies) as Answer
         setKnown({ path: asked, answer })
         setFailure(undefined)
-        const pauseMs = Math.min(pausePerAnswer * (performance.now() - startedAt), pauseMaxMs)
-        again = isHurried(answer) ? soonAgainMs : Math.max(again, pauseMs)
+        isSoon = isHurried(answer)
       } catch (error) {
         if (leaving.signal.aborted) return
         const isRefused = error instanceof Refused
         setFailure((before) => ({ since: before?.since ?? new Date(), text: (error as Error).message, isRefused }))
       }
-      timer = setTimeout(askWhenSeen, again)
+      const pauseMs = Math.min(pausePerAnswer * (performance.now() - startedAt), pauseMaxMs)
+      timer = setTimeout(askWhenSeen, isSoon ? soonAgainMs : Math.max(againMs, pauseMs))
     }
 
     function askWhenSeen(): void {

@@ -1,7 +1,7 @@
 /**
  * The official conformance suite's scenarios for a server that has tools alone and keeps no session. The others need
- * sampling, prompts, resources, a stream, or tools of the suite's own example server. Of those tools, only the one that
- * always refuses is an operation here. The suite knows of no keys: a proxy adds one.
+ * sampling, prompts, resources, a stream, or tools of the suite's own example server. One of those tools is an
+ * operation here: the one that always refuses. The suite knows of no keys: a proxy adds one.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

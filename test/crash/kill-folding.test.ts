@@ -30,7 +30,7 @@ const killed = isLong ? (['pipeline', 'clickhouse', 'ingest', 'pipeline'] as con
 const pauseMs = 100
 /** About as long as a fold takes. */
 const foldMs = 400
-const askEveryMs = isLong ? 2_000 : 300
+const askEveryMs = isLong ? 1_000 : 300
 const sessions = isLong ? 600 : 200
 const patience = { timeout: 60_000, interval: 5 }
 

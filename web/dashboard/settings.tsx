@@ -1,4 +1,4 @@
-/** The workspace itself: how events are sent to it, what it is, how its owner signs in, its accounts, keys and webhooks, and what was changed. */
+/** The workspace itself: how events are sent to it, its settings, signing in, its accounts, keys and webhooks, and what was changed. */
 import { useState } from 'preact/hooks'
 import { Accounts } from './accounts.tsx'
 import { ApiKeys } from './api-keys.tsx'

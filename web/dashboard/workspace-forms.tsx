@@ -8,7 +8,7 @@ import { goToWorkspace } from './workspaces.tsx'
 
 type Settings = (typeof WorkspaceSettings)['_output']
 
-const seldomMs = 3_600_000
+const seldomMs = 60_000
 
 interface FormProps {
   close(): void

@@ -1,4 +1,7 @@
-/** The owner's workspaces, their settings, and a demo among them: one with made-up visits, people, crawlers and payments, to look around before there are own ones. */
+/**
+ * The owner's workspaces and their settings. One may be a demo, with made-up visits, people, crawlers and payments: to look
+ * around before there are own ones.
+ */
 import { z } from 'zod'
 import type { ClickHouse } from '../../../clickhouse/client.ts'
 import { insertCrawls } from '../../../clickhouse/seed/insert-crawls.ts'
@@ -22,6 +25,7 @@ import { segmentLeaseSize } from '../../../schemas/limits/log-limits.ts'
 import { demoDays, demoEvents } from '../../../schemas/limits/seed-limits.ts'
 import { WorkspaceCreate, WorkspaceSettings, WorkspaceUpdate } from '../../../schemas/resources/workspace.ts'
 import { defineOperation, type Stores } from '../../operations/define.ts'
+import { serializeWorkspace } from '../../operations/workspace/get-workspace.ts'
 import { fillPeople } from '../demo-people.ts'
 
 const demoName = 'Demo'
@@ -72,11 +76,9 @@ export const updateOwnWorkspace = defineOperation({
 
 type Settings = (typeof WorkspaceSettings)['_output']
 
-function settingsOf(
-  { id, name, slug, timezone, currency, retention_days }: Workspace,
-  { plan_key }: Pick<Settings, 'plan_key'>,
-): Settings {
-  return { id, object_id: `workspace_${id}`, name, slug, timezone, currency, plan_key, retention_days }
+/** @param plan_key of the session: without a plan there is none */
+function settingsOf(workspace: Workspace, { plan_key }: Pick<Settings, 'plan_key'>): Settings {
+  return { ...serializeWorkspace({ ...workspace, plan_key }), retention_days: workspace.retention_days }
 }
 
 export const createOwnWorkspace = defineOperation({

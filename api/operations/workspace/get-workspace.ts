@@ -11,7 +11,18 @@ export const getWorkspace = defineOperation({
   scope: 'workspace:read',
   input: {},
   output: WorkspaceResource,
-  async handle({ workspace: { id, name, slug, timezone, currency, plan_key } }) {
-    return { id, object_id: `workspace_${id}`, name, slug, timezone, currency, plan_key }
-  },
+  handle: async ({ workspace }) => serializeWorkspace(workspace),
 })
+
+type Resource = (typeof WorkspaceResource)['_output']
+
+export function serializeWorkspace({
+  id,
+  name,
+  slug,
+  timezone,
+  currency,
+  plan_key,
+}: Omit<Resource, 'object_id'>): Resource {
+  return { id, object_id: `workspace_${id}`, name, slug, timezone, currency, plan_key }
+}

@@ -2,7 +2,7 @@
  * One fold: takes the events that came since the last one, and finds the visitors they touch. It derives these visitors'
  * rows anew from `events`, and replaces them.
  *
- *   readTouched ─► readKnown ─► readSessionDays ─► deriveRows ─► visitors, credits, sessions + mark, cells ─► commitFold
+ *   readTouched ─► readKnown ─► readSessionDays ─► deriveRows ─► visitors, credits, sessions + mark ─► commitFold
  *
  * Every row is a function of the stored events. So a fold that died anywhere is simply done again: the same rows are written
  * under a higher version. The rows of `sessions` and the mark (which events they reflect) are one insert of one part, which
@@ -13,11 +13,11 @@ import type { ClickHouse } from '../../clickhouse/client.ts'
 import { markRow } from '../../clickhouse/rollups/tables.ts'
 import type { Postgres } from '../../postgres/client.ts'
 import {
+  type BuildDay,
   type FigureBuild,
   listOpenBuilds,
-  lowerCellsThrough,
   makeMissingBuilds,
-  raiseCellsThrough,
+  markCellsStale,
 } from '../../postgres/tables/figure-builds.ts'
 import {
   commitFold,
@@ -38,7 +38,6 @@ import { groupByDay, inPortions } from './group-by.ts'
 import { readSessionDays, type SessionDay } from './read-session-days.ts'
 import { findCut, type KnownVisitor, nameOf, readKnown, readTouched, type TouchedVisitor } from './read-touched.ts'
 import { RowsToWrite } from './rows-to-write.ts'
-import { type BuildDay, writeCells } from './write-cells.ts'
 
 export interface Folding {
   readonly pg: Postgres
@@ -75,18 +74,12 @@ export async function fold(work: Folding, eventsMax: number = foldEventsMax): Pr
   const rows = new RowsToWrite(version)
   for (const group of groupBuilds(builds)) await deriveTouched(work, touched, group, { version, visible }, rows)
   await beforeEach()
-  const closed = closedDaysOf(rows, builds)
-  // From the earliest touched day on readers count `sessions`, until the cells are those of the same events again.
-  const touchedBuilds = builds.filter(({ build }) => closed.some((day) => day.build === build))
-  for (const { build } of touchedBuilds) await lowerCellsThrough(pg, [build], earliestOf(closed, build) - 1)
+  // Readers count these days from `sessions`, until renewCells has written their cells anew.
+  await markCellsStale(
+    pg,
+    builds.flatMap((build) => closedDaysOf(rows, build)),
+  )
   await rows.insert(ch, markRow(version, visible, taken.asOf))
-  // While more events wait, they may be of the same days: closeDays writes these cells once they are all there.
-  if (taken.isAll) {
-    await writeCells(ch, closed, { version, visible })
-    for (const { build, cellsThrough } of touchedBuilds) {
-      await raiseCellsThrough(pg, [build], { day: cellsThrough!, version })
-    }
-  }
   const isCommitted = await commitFold(pg, {
     ...{ from: state.version, version, asOf: taken.asOf, marks: taken.marks },
     repairIds: state.repairs.map(({ id }) => id),
@@ -229,19 +222,10 @@ async function addDerived(
 }
 
 /** Days of these rows that have cells already. */
-function closedDaysOf({ days }: RowsToWrite, builds: readonly FigureBuild[]): BuildDay[] {
-  return builds.flatMap(({ build, workspaceId, timezone, cellsThrough }) =>
-    [...(days.get(build) ?? [])]
-      .filter((day) => day <= (cellsThrough ?? -1))
-      .map((day) => ({ build, workspaceId, timezone, day })),
-  )
-}
-
-function earliestOf(days: readonly BuildDay[], build: number): number {
-  return days.reduce(
-    (earliest, day) => (day.build === build ? Math.min(earliest, day.day) : earliest),
-    Number.POSITIVE_INFINITY,
-  )
+function closedDaysOf({ days }: RowsToWrite, { build, workspaceId, timezone, cellsThrough }: FigureBuild): BuildDay[] {
+  return [...(days.get(build) ?? [])]
+    .filter((day) => day <= (cellsThrough ?? -1))
+    .map((day) => ({ build, workspaceId, timezone, day }))
 }
 
 /** The days from two before `fromDay` to the last one that is known. */

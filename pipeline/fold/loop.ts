@@ -14,13 +14,14 @@ import {
   closeDaysEveryMs,
   foldEveryMs,
   lookForBuildsEveryMs,
+  renewPauseShare,
 } from '../../schemas/limits/figure-limits.ts'
 import { keepPeople } from '../people/keep.ts'
 import type { PipelineMetrics } from '../pipeline-metrics.ts'
 import { BuildError, beginAndDeleteBuilds, buildNextPart } from './build.ts'
 import { fold } from './fold.ts'
 import { makeFoldLease } from './lease.ts'
-import { closeDays } from './write-cells.ts'
+import { closeDays, renewCells } from './write-cells.ts'
 
 /** For a fold to end between two of its statements: within the 20 s of a step of the shutdown. */
 const closeDeadlineMs = 15_000
@@ -54,6 +55,7 @@ export function startFolder({ pg, ch, clock, log, metrics }: FolderOptions): Fol
       const { sessions, isAllTaken } = await fold(work)
       metrics.folded(sessions)
       if (isAllTaken && isDue('close days', closeDaysEveryMs)) await closeDays(work, clock.now())
+      if (isAllTaken) await renewSome()
       if (isDue('builds', lookForBuildsEveryMs)) await beginAndDeleteBuilds(work)
       const arePeopleKept = await keepPeople({ work, clock, log, metrics })
       const isBuilding = isAllTaken && (await buildSome())
@@ -68,6 +70,15 @@ export function startFolder({ pg, ch, clock, log, metrics }: FolderOptions): Fol
       // Between two rounds a command may have a turn.
       await release()
     }
+  }
+
+  let renewFrom = 0
+
+  async function renewSome(): Promise<void> {
+    const startedAt = performance.now()
+    if (startedAt < renewFrom || !(await renewCells(work))) return
+    const endedAt = performance.now()
+    renewFrom = endedAt + renewPauseShare * (endedAt - startedAt)
   }
 
   const pausedUntil = new Map<number, number>()

@@ -1,24 +1,28 @@
-/** Writes the cells of local days: of those that are over for the first time, and of those that late events touched anew. */
+/** Writes the cells of local days: of those that are over, and once more of those that late events came for since. */
 
 import { composedStatement } from '../../clickhouse/queries/reader.ts'
 import { writeCellsSql } from '../../clickhouse/rollups/cells.ts'
 import { idsIn, isSample } from '../../clickhouse/rollups/event-sql.ts'
-import type { FigureBuild } from '../../postgres/tables/figure-builds.ts'
-import { listOpenBuilds, raiseCellsThrough } from '../../postgres/tables/figure-builds.ts'
+import {
+  type BuildDay,
+  type FigureBuild,
+  listOpenBuilds,
+  listStaleCells,
+  markCellsFresh,
+  raiseCellsThrough,
+} from '../../postgres/tables/figure-builds.ts'
 import { rangesOf, readFoldState, takeFoldVersion } from '../../postgres/tables/folds.ts'
-import { cellSessionsPerStatement, dayClosedAfterMs, foldDeadlineMs } from '../../schemas/limits/figure-limits.ts'
+import {
+  cellDaysPerStatement,
+  cellSessionsPerStatement,
+  dayClosedAfterMs,
+  foldDeadlineMs,
+  renewedSessionsMax,
+} from '../../schemas/limits/figure-limits.ts'
 import { localDays } from '../../schemas/time/local-days.ts'
 import { localDayAt, startOfLocalDay } from '../../schemas/time/time-zone.ts'
 import type { DerivationOptions, Folding } from './fold.ts'
 import { groupBy, inPortions } from './group-by.ts'
-
-/** A local day of a build. */
-export interface BuildDay {
-  readonly build: number
-  readonly workspaceId: number
-  readonly timezone: string
-  readonly day: number
-}
 
 /** One block for each insert: readers see a day's new cells whole. */
 const oneBlock = {
@@ -34,7 +38,7 @@ export async function writeCells(
   days: readonly BuildDay[],
   { version, visible }: DerivationOptions,
 ): Promise<void> {
-  for (const group of groupByTimezone(days).flatMap((group) => inPortions(group, daysPerStatement))) {
+  for (const group of groupByTimezone(days).flatMap((group) => inPortions(group, cellDaysPerStatement))) {
     const [from, to] = [Math.min(...group.map(({ day }) => day)), Math.max(...group.map(({ day }) => day))]
     const calendar = localDays(
       group[0]!.timezone,
@@ -67,9 +71,6 @@ export async function writeCells(
   }
 }
 
-/** So many days of one statement. */
-const daysPerStatement = 32
-
 /** Writes the cells of days that are over since the last time, and says so. @param now milliseconds since 1970 */
 export async function closeDays(work: Folding, now: number): Promise<void> {
   const { pg, beforeEach } = work
@@ -86,6 +87,45 @@ export async function closeDays(work: Folding, now: number): Promise<void> {
       { day, version },
     )
   }
+}
+
+/**
+ * Writes stale cells anew: some days, those that are stale for longest first.
+ * @returns whether there were any
+ */
+export async function renewCells({ pg, ch, beforeEach }: Folding): Promise<boolean> {
+  await beforeEach()
+  const stale = await listStaleCells(pg, cellDaysPerStatement)
+  if (stale.length === 0) return false
+  // Before the state: what a later fold writes has a higher version.
+  const version = await takeFoldVersion(pg)
+  const visible = rangesOf((await readFoldState(pg)).folded)
+  const sessions = await countSessions(ch, stale)
+  let left = renewedSessionsMax
+  const days = stale.filter(({ build, day }, at) => {
+    left -= sessions.get(`${build} ${day}`) ?? 0
+    return at === 0 || left >= 0
+  })
+  await writeCells(ch, days, { version, visible })
+  await beforeEach()
+  await markCellsFresh(pg, days, version)
+  return true
+}
+
+/** @returns rows by build and day, roughly: versions of a row count as rows until they are merged */
+async function countSessions(ch: Folding['ch'], days: readonly BuildDay[]): Promise<Map<string, number>> {
+  const rows = await ch.query<{ build: number; day: number; sessions: number }>(
+    `SELECT build, day, count() AS sessions FROM sessions
+     WHERE (workspace_id, build, day) IN (
+       SELECT t.1, t.2, t.3 FROM (SELECT arrayJoin(arrayZip({workspaces:Array(UInt32)}, {builds:Array(UInt32)}, {days:Array(UInt16)})) AS t))
+     GROUP BY build, day`,
+    {
+      workspaces: days.map(({ workspaceId }) => workspaceId),
+      ...{ builds: days.map(({ build }) => build), days: days.map(({ day }) => day) },
+    },
+    { deadlineMs: foldDeadlineMs },
+  )
+  return new Map(rows.map(({ build, day, sessions }) => [`${build} ${day}`, sessions]))
 }
 
 /**

@@ -2,7 +2,7 @@
  * Removes an erased person's events, and computes again what they touched. Done in the fold's turn, once everything that was
  * answered before the erasure is folded:
  *
- *   the days touched lose their cells ─► what webhooks are told of conversions, events and copies deleted ─► rows of these visitors deleted ─► repaired hours
+ *   cells of the days touched are stale ─► what webhooks are told of conversions, events and copies deleted ─► rows of these visitors deleted ─► repaired hours
  *   ─► cells of the days written again ─► done
  *
  * The repaired hours have the next fold derive anew what is left: events that others had on a shared browser, and those of
@@ -20,14 +20,14 @@ import {
   notePlaces,
 } from '../../postgres/tables/erasures.ts'
 import { recordRepairs } from '../../postgres/tables/event-repairs.ts'
-import { listOpenBuilds, lowerCellsThrough, raiseCellsThrough } from '../../postgres/tables/figure-builds.ts'
+import { type BuildDay, listOpenBuilds, markCellsFresh, markCellsStale } from '../../postgres/tables/figure-builds.ts'
 import { rangesOf, readFoldedAsOf, readFoldState, takeFoldVersion } from '../../postgres/tables/folds.ts'
 import { conversionsPerLookUp } from '../../schemas/limits/figure-limits.ts'
 import { hourMs, localDayAt } from '../../schemas/time/time-zone.ts'
 import { deleteRows } from '../fold/delete-rows.ts'
 import type { Folding } from '../fold/fold.ts'
 import { inPortions } from '../fold/group-by.ts'
-import { type BuildDay, lastClosedDay, writeCells } from '../fold/write-cells.ts'
+import { lastClosedDay, writeCells } from '../fold/write-cells.ts'
 
 const mutationDeadlineMs = 60 * 60_000
 
@@ -71,16 +71,18 @@ async function removeAndDeriveAnew(
   const builds = (await listOpenBuilds(pg)).filter((build) => build.workspaceId === workspaceId)
   const days: BuildDay[] = []
   for (const { build, timezone, cellsThrough } of builds) {
-    const own = [...new Set(places.map(({ hour }) => localDayAt(hour * hourMs, timezone)))]
+    if (cellsThrough === null) continue
+    const own = places.map(({ hour }) => localDayAt(hour * hourMs, timezone))
     // An hour may be of two days, where a timezone is half an hour off.
     const later = places.map(({ hour }) => localDayAt((hour + 1) * hourMs - 1, timezone))
-    // An erasure that died may have lowered `cellsThrough`: any day that is over may have cells all the same.
-    const over = Math.max(cellsThrough ?? -1, lastClosedDay(timezone, now))
-    const written = [...new Set([...own, ...later])].filter((day) => cellsThrough !== null && day <= over)
-    for (const day of written) days.push({ build, workspaceId, timezone, day })
-    const closed = written.filter((day) => day <= cellsThrough!)
-    if (closed.length > 0) await lowerCellsThrough(pg, [build], Math.min(...closed) - 1)
+    // A closing of days that died may have left cells behind `cellsThrough`.
+    const over = Math.max(cellsThrough, lastClosedDay(timezone, now))
+    const touched = [...new Set([...own, ...later])].filter((day) => day <= over)
+    days.push(...touched.map((day) => ({ build, workspaceId, timezone, day })))
   }
+  const throughOf = new Map(builds.map(({ build, cellsThrough }) => [build, cellsThrough]))
+  const read = days.filter(({ build, day }) => day <= throughOf.get(build)!)
+  await markCellsStale(pg, read)
   await forgetTold(pg, ch, erasure)
   await deleteEvents(ch, erasure)
   await beforeEach()
@@ -96,9 +98,7 @@ async function removeAndDeriveAnew(
   const version = await takeFoldVersion(pg)
   const visible = rangesOf((await readFoldState(pg)).folded)
   await writeCells(ch, days, { version, visible })
-  for (const { build, cellsThrough } of builds) {
-    if (cellsThrough !== null) await raiseCellsThrough(pg, [build], { day: cellsThrough, version })
-  }
+  await markCellsFresh(pg, read, version)
 }
 
 /** Events with the e-mail, and those of the browsers in the person's times; none that came after the erasure was ordered. */

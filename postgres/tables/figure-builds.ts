@@ -11,7 +11,9 @@ export interface FigureBuild {
   readonly purpose: BuildPurpose
   /** The last local day (since 1970) that has cells; null: none has. */
   readonly cellsThrough: number | null
-  /** Grows with each change of `cellsThrough`. */
+  /** Days up to `cellsThrough` whose cells lack events that `sessions` has; ascending. */
+  readonly staleDays: readonly number[]
+  /** Grows with each change of these two that takes cells away from readers. */
   readonly cellsChanges: number
   /** Of a build in progress: parts of the visitors, and how many of them are done. */
   readonly parts: number
@@ -20,9 +22,12 @@ export interface FigureBuild {
   readonly differences: number | null
 }
 
+/** A local day of a build. */
+export type BuildDay = Pick<FigureBuild, 'build' | 'workspaceId' | 'timezone'> & { readonly day: number }
+
 const columns = `build, workspace_id AS "workspaceId", timezone, state, purpose, cells_through AS "cellsThrough",
-  cells_changes AS "cellsChanges", parts,
-  parts_done AS "partsDone", differences`
+  ARRAY(SELECT day FROM stale_cells WHERE stale_cells.build = figure_builds.build ORDER BY day) AS "staleDays",
+  cells_changes AS "cellsChanges", parts, parts_done AS "partsDone", differences`
 
 /** The one that figures of a workspace come from; undefined before its first event is folded. */
 export async function readCurrentBuild(q: Queryable, workspaceId: number): Promise<FigureBuild | undefined> {
@@ -86,12 +91,37 @@ export async function noteParts(q: Queryable, build: number, parts: number, part
   ])
 }
 
-const setCellsThrough =
-  'UPDATE figure_builds SET cells_through = $2, cells_changes = cells_changes + 1, changed_at = now() WHERE build = ANY ($1::int[])'
+/** From now on readers count these days from `sessions`. To be called before rows of theirs are written. */
+export async function markCellsStale(q: Queryable, days: readonly BuildDay[]): Promise<void> {
+  if (days.length === 0) return
+  await q.query(
+    `WITH marked AS (
+       INSERT INTO stale_cells (build, day) SELECT * FROM unnest($1::int[], $2::int[]) ON CONFLICT DO NOTHING RETURNING build)
+     UPDATE figure_builds SET cells_changes = cells_changes + 1 WHERE build IN (SELECT build FROM marked)`,
+    [days.map(({ build }) => build), days.map(({ day }) => day)],
+  )
+}
 
-/** From now on readers go by the cells of days up to `day` alone. To be called before rows of later days are written. */
-export async function lowerCellsThrough(q: Queryable, builds: readonly number[], day: number): Promise<void> {
-  await q.query(setCellsThrough, [builds, day])
+/** Days with stale cells, of builds that folds write to: those that are so for longest. */
+export function listStaleCells(q: Queryable, max: number): Promise<BuildDay[]> {
+  return q.query<BuildDay>(
+    `SELECT build, workspace_id AS "workspaceId", timezone, day FROM stale_cells JOIN figure_builds USING (build)
+     WHERE state != 'left' ORDER BY since, build, day LIMIT $1`,
+    [max],
+  )
+}
+
+/**
+ * From now on readers go by the cells of these days, which were written under `version`.
+ * @throws when a later version was taken: another has the turn, and may be writing these days
+ */
+export async function markCellsFresh(q: Queryable, days: readonly BuildDay[], version: number): Promise<void> {
+  const rows = await q.query(
+    `DELETE FROM stale_cells WHERE (build, day) IN (SELECT * FROM unnest($1::int[], $2::int[]))
+       AND (SELECT last_value FROM fold_versions) = $3 RETURNING build`,
+    [days.map(({ build }) => build), days.map(({ day }) => day), version],
+  )
+  if (rows.length < days.length) throw overtaken()
 }
 
 /**
@@ -103,12 +133,16 @@ export async function raiseCellsThrough(
   builds: readonly number[],
   { day, version }: { readonly day: number; readonly version: number },
 ): Promise<void> {
-  const rows = await q.query(`${setCellsThrough} AND (SELECT last_value FROM fold_versions) = $3 RETURNING build`, [
-    builds,
-    day,
-    version,
-  ])
-  if (rows.length < builds.length) throw new Error('another process has taken a version of derived rows meanwhile')
+  const rows = await q.query(
+    `UPDATE figure_builds SET cells_through = $2, changed_at = now()
+     WHERE build = ANY ($1::int[]) AND (SELECT last_value FROM fold_versions) = $3 RETURNING build`,
+    [builds, day, version],
+  )
+  if (rows.length < builds.length) throw overtaken()
+}
+
+function overtaken(): Error {
+  return new Error('another process has taken a version of derived rows meanwhile')
 }
 
 /** A finished build takes the place of the current one. */

@@ -51,6 +51,12 @@ export const touchesPerSessionDayMax = 1_000
 export const creditsApartMax = 100
 /** Cells keep only the largest keys of each kind of a local day; `metrics.lists_cut` is true where there were more. */
 export const cellKeysMax = 2_000
+/** Days whose cells one statement writes. */
+export const cellDaysPerStatement = 32
+/** Of stale cells, days with so many session rows are written anew between two folds: a quarter of a second, roughly. */
+export const renewedSessionsMax = 25_000
+/** After that, none are for so many times as long as it took: late events take a fifth of the time at most. */
+export const renewPauseShare = 4
 /** Session rows that one statement turns into cells, roughly. */
 export const cellSessionsPerStatement = 500_000
 /** Conversions for which one statement reads what they are credited to, roughly. */

@@ -1,7 +1,7 @@
 /** The turn to fold is taken over while its holder is held up, between any two of its calls: no figure is lost or wrong. */
 import { expect, test } from 'vitest'
 import { fold } from '../../pipeline/fold/fold.ts'
-import { closeDays } from '../../pipeline/fold/write-cells.ts'
+import { closeDays, renewCells } from '../../pipeline/fold/write-cells.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { exactFigures, judgeFigures } from '../support/figures.ts'
 import { closeDaysAt, foldAll, shipWhatIsThere, workOn } from '../support/fold.ts'
@@ -73,6 +73,7 @@ test('a fold and a closing of days that are held up before each of their calls, 
     )
     await fold(workOn(work))
       .then(() => closeDays(workOn(work), now))
+      .then(() => renewCells(workOn(work)))
       .catch(() => {})
     isOver = work.calls() <= nth
     await foldAll(stores)

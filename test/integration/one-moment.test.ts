@@ -1,6 +1,8 @@
 /** An answer is of one moment: while folds are written, no part of it is ahead of another. */
 import { describe, expect, test } from 'vitest'
 import { fold } from '../../pipeline/fold/fold.ts'
+import { renewCells } from '../../pipeline/fold/write-cells.ts'
+import { readCurrentBuild } from '../../postgres/tables/figure-builds.ts'
 import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
@@ -109,9 +111,9 @@ describe('while a burst into an empty workspace is folded', () => {
   })
 })
 
-describe('while the cells of a day that is over are behind its sessions', () => {
-  /** Folds a late event of the visitor on the closed day, and dies before the day's cells are written. */
-  async function dieBeforeCells(workspace: TestWorkspace, visitor: number): Promise<number> {
+describe('while the cells of a day that is over are stale', () => {
+  /** Folds a late event of the visitor on the closed day. @returns when the event was acknowledged */
+  async function foldLate(workspace: TestWorkspace, visitor: number): Promise<number> {
     const first = await leaseSegments(stores.pg, segmentLeaseSize)
     // The leases of others say nothing any more.
     await stores.pg.query(`UPDATE segment_leases_taken SET updated_at = '-infinity' WHERE first_segment != $1`, [first])
@@ -121,18 +123,23 @@ describe('while the cells of a day that is over are behind its sessions', () => 
     const acknowledgedAt = Date.now()
     await sleep(50)
     await advanceMark(stores.pg, first, id)
+    await fold(workOn(stores))
+    return acknowledgedAt
+  }
+
+  async function dieBeforeCells(): Promise<void> {
     const ch = {
       ...stores.ch,
       command: (sql: string, ...more: [Record<string, unknown>?]) =>
         sql.startsWith('INSERT INTO cells') ? Promise.reject(new Error('killed')) : stores.ch.command(sql, ...more),
     }
-    await expect(fold(workOn({ ...stores, ch }))).rejects.toThrow('killed')
-    return acknowledgedAt
+    await expect(renewCells(workOn({ ...stores, ch }))).rejects.toThrow('killed')
   }
 
   async function makeClosed(): Promise<TestWorkspace> {
     const workspace = await makeTestWorkspace(stores, {})
     await workspace.addEvents([
+      { visitor: 1, occurred_at: now - 3 * day },
       { visitor: 1, occurred_at: now - 2 * day },
       { visitor: 2, occurred_at: now - 60 * minute },
     ])
@@ -140,21 +147,29 @@ describe('while the cells of a day that is over are behind its sessions', () => 
     return workspace
   }
 
-  test('an answer’s moment is before that of events which it lacks', async () => {
+  const staleDaysOf = async ({ id }: TestWorkspace) => (await readCurrentBuild(stores.pg, id))!.staleDays
+
+  test('an answer has late events at once, and the same when the cells were renewed', async () => {
     const workspace = await makeClosed()
-    const acknowledgedAt = await dieBeforeCells(workspace, 3)
-    const { metrics } = await workspace.ask({ days: '7' })
-    if (Date.parse(metrics.as_of) > acknowledgedAt) expect(metrics).toMatchObject({ visitors: 3, pageviews: 3 })
-    await fold(workOn(stores))
-    expect((await workspace.ask({ days: '7' })).metrics).toMatchObject({ visitors: 3, pageviews: 3 })
+    const acknowledgedAt = await foldLate(workspace, 3)
+    expect(await staleDaysOf(workspace)).toEqual([Math.floor(now / day) - 2])
+    const stale = await workspace.ask({ days: '7' })
+    expect(Date.parse(stale.metrics.as_of)).toBeGreaterThan(acknowledgedAt)
+    expect(stale.metrics).toMatchObject({ visitors: 3, pageviews: 4 })
+    await dieBeforeCells()
+    expect((await workspace.ask({ days: '7' })).metrics).toMatchObject({ visitors: 3, pageviews: 4 })
+    while (await renewCells(workOn(stores)));
+    expect(await staleDaysOf(workspace)).toEqual([])
+    const { recommendations: _, ...renewed } = await workspace.ask({ days: '7' })
+    expect(stale).toMatchObject({ ...renewed, metrics: { ...renewed.metrics, as_of: expect.any(String) } })
   })
 
   test('a visitor who was counted on a later day stays counted', async () => {
     const workspace = await makeClosed()
     expect((await workspace.ask({ days: '7' })).metrics).toMatchObject({ visitors: 2 })
-    await dieBeforeCells(workspace, 2)
-    expect((await workspace.ask({ days: '7' })).metrics).toMatchObject({ visitors: 2 })
-    await fold(workOn(stores))
-    expect((await workspace.ask({ days: '7' })).metrics).toMatchObject({ visitors: 2, pageviews: 3 })
+    await foldLate(workspace, 2)
+    expect((await workspace.ask({ days: '7' })).metrics).toMatchObject({ visitors: 2, pageviews: 4 })
+    while (await renewCells(workOn(stores)));
+    expect((await workspace.ask({ days: '7' })).metrics).toMatchObject({ visitors: 2, pageviews: 4 })
   })
 })

@@ -1,7 +1,7 @@
 /** Folds in a test, as the pipeline does in its loop. */
 
 import { type Folding, fold } from '../../pipeline/fold/fold.ts'
-import { closeDays } from '../../pipeline/fold/write-cells.ts'
+import { closeDays, renewCells } from '../../pipeline/fold/write-cells.ts'
 import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
 import type { TestStores } from './stores.ts'
 
@@ -35,7 +35,9 @@ export async function shipWhatIsThere({ pg, ch }: Pick<TestStores, 'pg' | 'ch'>)
   }
 }
 
-/** Writes the cells of all days that are over at `now`. */
-export function closeDaysAt(stores: Pick<TestStores, 'pg' | 'ch'>, now: number): Promise<void> {
-  return closeDays(workOn(stores), now)
+/** Writes the cells of all days that are over at `now`, and all stale ones anew. */
+export async function closeDaysAt(stores: Pick<TestStores, 'pg' | 'ch'>, now: number): Promise<void> {
+  const work = workOn(stores)
+  await closeDays(work, now)
+  while (await renewCells(work));
 }

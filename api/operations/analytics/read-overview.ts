@@ -4,6 +4,7 @@ import { z } from 'zod'
 import {
   type OverviewFigures,
   type OverviewPart,
+  type OverviewRequest,
   readOverview,
 } from '../../../clickhouse/queries/overview/read-overview.ts'
 import { serializeEvents } from '../../../clickhouse/queries/serialize-event.ts'
@@ -120,7 +121,7 @@ async function answerSteadily(context: OverviewContext, parts: ReadonlySet<Part>
     if (before?.build === after?.build && before?.cellsChanges === after?.cellsChanges) return answer
   }
   const build = await read()
-  return answerOverview(context, parts, build && { ...build, cellsThrough: null })
+  return answerOverview(context, parts, build && { ...build, cellsThrough: null, staleDays: [] })
 }
 
 async function answerOverview(
@@ -172,8 +173,8 @@ async function answerOverview(
 const noContacts = { newContacts: null, previousContacts: null }
 
 /** Build 0 has no rows. */
-function rowsOf(build: FigureBuild | undefined): { build: number; cellsThrough: number | null } {
-  return { build: build?.build ?? 0, cellsThrough: build?.cellsThrough ?? null }
+function rowsOf(build: FigureBuild | undefined): Pick<OverviewRequest, 'build' | 'cells'> {
+  return { build: build?.build ?? 0, cells: { through: build?.cellsThrough ?? -1, stale: build?.staleDays ?? [] } }
 }
 
 function newContactsIn({ pg }: Stores, workspaceId: number, { start, end }: Span, oldest: number): Promise<number> {

@@ -29,23 +29,31 @@ export interface PeriodSql {
   readonly number: number
   readonly pieces: Pieces
   readonly wanted: 'all kinds' | 'totals'
-  /** The last local day that has cells; -1: none has. */
-  readonly cellsThrough: number
+  readonly cells: CellDays
   /** Whether kind `all` is divided into buckets of days, by the parameter `bucket_days`. */
   readonly hasDayBuckets: boolean
 }
 
+/** Local days whose cells have all that `sessions` has. */
+export interface CellDays {
+  /** The last one; -1: there is none. */
+  readonly through: number
+  /** Days up to it that aren't among them; ascending. */
+  readonly stale: readonly number[]
+}
+
 /** Parameters of one period, named by its number. */
-export function periodParams({ number, pieces, cellsThrough }: PeriodSql): Record<string, number> {
+export function periodParams({ number, pieces, cells }: PeriodSql): Record<string, number | readonly number[]> {
   const { start, end, sinceDay, cutStart, days, cutEnd } = pieces
-  const closed = closedDays(days, cellsThrough)
-  const open = openDays(days, cellsThrough)
+  const closed = closedDays(days, cells)
+  const open = openDays(days, cells)
   const values = {
     ...{ start, end, since: sinceDay, closed_from: closed.from, closed_to: Math.max(0, closed.to) },
     ...{
       open_from: open.from,
       open_to: Math.max(0, open.to),
-      sessions_from: countedFromSessions(pieces, cellsThrough) ?? 0,
+      stale: staleDays(days, cells),
+      sessions_from: countedFromSessions(pieces, cells) ?? 0,
     },
     ...{ cut_start_end: cutStart?.end ?? start, cut_end_start: cutEnd?.start ?? end, cut_end_day: cutEnd?.day ?? 0 },
     last_day: Math.max(days.to, cutEnd?.day ?? 0),
@@ -53,18 +61,24 @@ export function periodParams({ number, pieces, cellsThrough }: PeriodSql): Recor
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [`${name}_${number}`, value]))
 }
 
-export function closedDays({ from, to }: DaySpan, cellsThrough: number): DaySpan {
-  return { from, to: Math.min(to, cellsThrough) }
+/** Days that have cells, stale ones included. */
+export function closedDays({ from, to }: DaySpan, { through }: CellDays): DaySpan {
+  return { from, to: Math.min(to, through) }
 }
 
-export function openDays({ from, to }: DaySpan, cellsThrough: number): DaySpan {
-  return { from: Math.max(from, cellsThrough + 1), to }
+export function staleDays(days: DaySpan, cells: CellDays): number[] {
+  const { from, to } = closedDays(days, cells)
+  return cells.stale.filter((day) => day >= from && day <= to)
+}
+
+export function openDays({ from, to }: DaySpan, { through }: CellDays): DaySpan {
+  return { from: Math.max(from, through + 1), to }
 }
 
 /** The first day that is counted from `sessions`; undefined: none is. */
-export function countedFromSessions({ days, cutEnd }: Pieces, cellsThrough: number): number | undefined {
-  const open = openDays(days, cellsThrough)
-  return isSome(open) ? open.from : cutEnd?.day
+export function countedFromSessions({ days, cutEnd }: Pieces, cells: CellDays): number | undefined {
+  const open = openDays(days, cells)
+  return staleDays(days, cells)[0] ?? (isSome(open) ? open.from : cutEnd?.day)
 }
 
 export const isSome = ({ from, to }: DaySpan) => from <= to

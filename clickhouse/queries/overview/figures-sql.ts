@@ -24,6 +24,7 @@ import {
   part,
   plainSums,
   seriesPeriod,
+  staleDays,
   termsOf,
 } from './figure-parts.ts'
 
@@ -66,12 +67,13 @@ export const sampledPage = 7
 
 /** Whole days that have cells, of both periods. */
 function cellsPart(periods: readonly PeriodSql[]): string[] {
-  const closed = periods.filter(({ pieces, cellsThrough }) => isSome(closedDays(pieces.days, cellsThrough)))
+  const closed = periods.filter(({ pieces, cells }) => isSome(closedDays(pieces.days, cells)))
   if (closed.length === 0) return []
   const conditions = closed.map((period) => {
-    const { day } = termsOf(period)
+    const { day, value } = termsOf(period)
     const kinds = period.wanted === 'totals' ? `kind IN (${all},${converting}) AND ` : ''
-    return `(${kinds}day>=${day('closed_from')} AND day<=${day('closed_to')})`
+    const fresh = hasStale(period) ? ` AND day NOT IN ${value('stale', 'Array(UInt16)')}` : ''
+    return `(${kinds}day>=${day('closed_from')} AND day<=${day('closed_to')}${fresh})`
   })
   const choose = chooser(closed, 'closed_from')
   const since = String(choose((period) => termsOf(period).since))
@@ -91,19 +93,23 @@ function cellsPart(periods: readonly PeriodSql[]): string[] {
   ]
 }
 
-/** Of both periods: days without cells, and the day that it ends inside of, but for its pageviews, events and samples. */
+const hasStale = ({ pieces, cells }: PeriodSql) => staleDays(pieces.days, cells).length > 0
+
+/** Of both periods: days without fresh cells, and the day that it ends inside of, but for its pageviews, events and samples. */
 function sessionsPart(periods: readonly PeriodSql[]): string[] {
-  const some = periods.filter(({ pieces, cellsThrough }) => countedFromSessions(pieces, cellsThrough) !== undefined)
+  const some = periods.filter(({ pieces, cells }) => countedFromSessions(pieces, cells) !== undefined)
   if (some.length === 0) return []
   const choose = chooser(some, 'sessions_from')
   const inDays = some.flatMap((period) => {
-    const { pieces, cellsThrough, wanted } = period
+    const { pieces, cells, wanted } = period
     const { day, value } = termsOf(period)
     const kinds = wanted === 'totals' ? `seen.kind IN (${all},${converting}) AND ` : ''
     const open = `day>=${day('open_from')} AND day<=${day('open_to')}`
+    const stale = `day IN ${value('stale', 'Array(UInt16)')}`
     const cut = `day=${day('cut_end_day')}`
     return [
-      ...(isSome(openDays(pieces.days, cellsThrough)) ? [{ days: open, which: `${kinds}${open}` }] : []),
+      ...(hasStale(period) ? [{ days: stale, which: `${kinds}${stale}` }] : []),
+      ...(isSome(openDays(pieces.days, cells)) ? [{ days: open, which: `${kinds}${open}` }] : []),
       ...(pieces.cutEnd ? [{ days: cut, which: `${kinds}${cut} AND ${seenAt}<${value('end', 'Int64')}` }] : []),
     ]
   })

@@ -52,8 +52,9 @@ export interface Details {
 export interface DetailsRequest {
   readonly workspaceId: number
   readonly build: number
-  /** Days whose cells are read; and the spans that are read from events, in order. */
+  /** Days whose cells are read, but for the stale ones; and the spans that are read from events, in order. */
   readonly days: DaySpan
+  readonly staleDays: readonly number[]
   readonly spans: readonly Span[]
   readonly buckets: readonly Bucket[]
   /** Local days in which buckets begin; undefined where they are hours, and `days` is empty. */
@@ -114,12 +115,13 @@ export async function readDetails(ch: Reader, request: DetailsRequest): Promise<
 }
 
 function detailsSql(request: DetailsRequest): { sql: string; params: Record<string, unknown> } {
-  const { workspaceId, build, days, spans, buckets, bucketDays, pages, sampledPages, folded, chosen } = request
+  const { workspaceId, build, days, staleDays, spans, buckets, bucketDays, pages, sampledPages, folded, chosen } =
+    request
   const seen = idsIn(folded, 'folded')
   const params: Record<string, unknown> = {
     ...seen.params,
     ...chosen?.isCounted.params,
-    ...{ workspace: workspaceId, build, from_day: days.from, to_day: days.to },
+    ...{ workspace: workspaceId, build, from_day: days.from, to_day: days.to, stale_days: staleDays },
     ...{ bucket_starts: buckets.map(({ start }) => start), bucket_days: bucketDays ?? [] },
     ...{ chosen_start: chosen?.span?.start ?? 0, chosen_end: chosen?.span?.end ?? 0 },
     paths: [...new Set([...pages, ...sampledPages].map(({ path }) => path))],
@@ -194,7 +196,7 @@ function cellsPart(which: string): string {
     sample.value AS value, sample.n AS n, sample.total AS part_total, sample.latest AS part_latest
   FROM cells FINAL ARRAY JOIN sample
   WHERE workspace_id = {workspace:UInt32} AND build = {build:UInt32} AND day >= {from_day:UInt16} AND day <= {to_day:UInt16}
-    AND ${which}`
+    AND day NOT IN {stale_days:Array(UInt16)} AND ${which}`
 }
 
 const isPageCell = `cells.kind = ${cellOfPage} AND key IN {paths:Array(String)}`

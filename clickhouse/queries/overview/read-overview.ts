@@ -9,6 +9,7 @@ import type { SessionFilters } from '../../../schemas/session-filters.ts'
 import type { Bucket, Span, TimeRange } from '../../../schemas/time/time-range.ts'
 import { dayMs, localDayAt } from '../../../schemas/time/time-zone.ts'
 import type { Reader } from '../reader.ts'
+import { type CellDays, closedDays, isSome, staleDays } from './figure-parts.ts'
 import { divide, type Pieces } from './pieces.ts'
 import { type OtherCounts, readCounts } from './read-counts.ts'
 import { type Details, type DetailsRequest, readDetails } from './read-details.ts'
@@ -18,9 +19,9 @@ import { type RecentEvent, readRecentEvents } from './read-recent-events.ts'
 
 export interface OverviewRequest {
   readonly workspaceId: number
-  /** The workspace's derived rows, and the last local day that has cells. */
+  /** The workspace's derived rows, and the local days that have cells of them. */
   readonly build: number
-  readonly cellsThrough: number | null
+  readonly cells: CellDays
   readonly range: TimeRange
   readonly buckets: readonly Bucket[]
   readonly now: number
@@ -45,9 +46,8 @@ export interface OverviewFigures
 }
 
 export async function readOverview(ch: Reader, request: OverviewRequest): Promise<OverviewFigures> {
-  const { workspaceId, build, range, buckets, now, readableFrom, limit, filters, parts } = request
+  const { workspaceId, build, cells, range, buckets, now, readableFrom, limit, filters, parts } = request
   const { timeZone: timezone, endsNow, previous } = range
-  const cellsThrough = request.cellsThrough ?? -1
   const hasDayBuckets = range.bucket !== 'hour'
   const bucketDays = hasDayBuckets ? buckets.map(({ start }) => localDayAt(start, timezone)) : undefined
   const pieces = divide(range, { timezone, readableFrom, endsNow })
@@ -55,7 +55,7 @@ export async function readOverview(ch: Reader, request: OverviewRequest): Promis
     parts.has('totals') && range.isCompared && previous.start >= readableFrom
       ? divide(previous, { timezone, readableFrom, endsNow: false })
       : undefined
-  const period = { cellsThrough, wanted: 'all kinds' as const }
+  const period = { cells, wanted: 'all kinds' as const }
   const chosen =
     filters &&
     (await choose(ch, {
@@ -87,7 +87,7 @@ export async function readOverview(ch: Reader, request: OverviewRequest): Promis
     parts.has('details')
       ? readDetails(ch, {
           ...{ workspaceId, build, folded, buckets, bucketDays, pages: figures.pages, sampledPages },
-          ...spansOf(pieces, cellsThrough, hasDayBuckets),
+          ...spansOf(pieces, cells, hasDayBuckets),
           chosen: isOfChosen && { isCounted: isOfChosen(pieces?.start ?? range.start), span: pieces },
         })
       : noDetails(buckets),
@@ -142,14 +142,28 @@ const noDays = { from: 1, to: 0 }
 /** What of a period is read from cells, and what from events. Hours are read from events alone. */
 function spansOf(
   pieces: Pieces | undefined,
-  cellsThrough: number,
+  cells: CellDays,
   hasDayBuckets: boolean,
-): Pick<DetailsRequest, 'days' | 'spans'> {
-  if (pieces === undefined) return { days: noDays, spans: [] }
+): Pick<DetailsRequest, 'days' | 'staleDays' | 'spans'> {
+  if (pieces === undefined) return { days: noDays, staleDays: [], spans: [] }
   const { start, end, cutStart, days, cutEnd } = pieces
-  const closed = { from: days.from, to: Math.min(days.to, cellsThrough) }
-  if (!hasDayBuckets || closed.from > closed.to) return { days: noDays, spans: [{ start, end }] }
+  const closed = closedDays(days, cells)
+  if (!hasDayBuckets || !isSome(closed)) return { days: noDays, staleDays: [], spans: [{ start, end }] }
+  const stale = staleDays(days, cells)
+  const ofStale = stale.map((day): Span => ({ start: pieces.startOf(day), end: pieces.startOf(day + 1) }))
   const afterClosed: Span = { start: pieces.startOf(closed.to + 1), end }
   const isMore = closed.to < days.to || cutEnd !== undefined
-  return { days: closed, spans: [...(cutStart ? [cutStart] : []), ...(isMore ? [afterClosed] : [])] }
+  const spans = [...(cutStart ? [cutStart] : []), ...ofStale, ...(isMore ? [afterClosed] : [])]
+  return { days: closed, staleDays: stale, spans: joined(spans) }
+}
+
+/** Spans that follow one another become one. */
+function joined(spans: readonly Span[]): Span[] {
+  const all: Span[] = []
+  for (const span of spans) {
+    const last = all.at(-1)
+    if (last?.end === span.start) all.splice(-1, 1, { start: last.start, end: span.end })
+    else all.push(span)
+  }
+  return all
 }

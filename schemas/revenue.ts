@@ -49,11 +49,6 @@ export interface RevenueFacts {
   readonly toldAt: number
 }
 
-/** Decimals of a currency's smallest unit; 2 for one that isn't known. */
-export function decimalsOf(currency: string): number {
-  return new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2
-}
-
 const known: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'))
 
 export function isCurrency(code: string): boolean {

@@ -54,10 +54,11 @@ export async function creditRevenue(context: Crediting, signal: AbortSignal): Pr
       credited.push(...(await creditPayments(context, workspaceId, payments)))
     }
     const before = new Map(due.map((payment) => [payment.id, payment]))
-    // The touch may be deleted by now: what it was credited to stays.
+    // The touch or the session may be deleted by now: what it was credited to stays.
     const isKept = ({ id, rule }: CreditedPayment) => {
       const { rule: had, occurredAt, workspaceId } = before.get(id)!
-      return had === 'touch' && rule !== 'touch' && occurredAt - creditWindowMs < (keptFrom.get(workspaceId) ?? 0)
+      const isLess = had !== null && rules.indexOf(rule) > rules.indexOf(had)
+      return isLess && occurredAt - creditWindowMs < (keptFrom.get(workspaceId) ?? 0)
     }
     await postponeCredits(pg, credited.filter(isKept))
     await saveCredits(
@@ -66,6 +67,9 @@ export async function creditRevenue(context: Crediting, signal: AbortSignal): Pr
     )
   }
 }
+
+/** The one that says most comes first. */
+const rules: readonly CreditedPayment['rule'][] = ['touch', 'session', 'none']
 
 async function creditPayments(
   { pg, ch, clock, hashes }: Crediting,

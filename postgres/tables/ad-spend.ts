@@ -1,4 +1,4 @@
-/** What ads cost, a row for each day, source, campaign and currency. */
+/** What ads cost, a row for each day, source and campaign. */
 import type { Queryable } from '../client.ts'
 
 export interface AdDay {
@@ -13,14 +13,15 @@ export interface AdDay {
 
 /** What was known of a day and campaign is replaced; of two lines the last counts. */
 export async function replaceAdSpend(q: Queryable, workspaceId: number, days: readonly AdDay[]): Promise<void> {
-  const last = new Map(days.map((one) => [JSON.stringify([one.day, one.source, one.campaign, one.currency]), one]))
+  const last = new Map(days.map((one) => [JSON.stringify([one.day, one.source, one.campaign]), one]))
   await q.query(
-    `INSERT INTO ad_spend (workspace_id, day, source, campaign, currency, cost_cents, clicks, import_day)
+    `INSERT INTO ad_spend AS had (workspace_id, day, source, campaign, currency, cost_cents, clicks, import_day)
      SELECT $1, day, source, campaign, currency, cost_cents, clicks, (now() AT TIME ZONE 'UTC')::date
      FROM jsonb_to_recordset($2::jsonb) AS row
        (day date, source text, campaign text, currency text, cost_cents bigint, clicks bigint)
-     ON CONFLICT (workspace_id, day, source, campaign, currency) DO UPDATE
-     SET cost_cents = excluded.cost_cents, clicks = excluded.clicks`,
+     ON CONFLICT (workspace_id, day, source, campaign) DO UPDATE
+     SET cost_cents = excluded.cost_cents, clicks = excluded.clicks, currency = excluded.currency,
+       import_day = CASE WHEN had.currency = excluded.currency THEN had.import_day ELSE excluded.import_day END`,
     [workspaceId, JSON.stringify([...last.values()])],
   )
 }

@@ -45,8 +45,8 @@ export interface Payer {
 }
 
 /**
- * Who paid, by what identify and conversion events said: the contact of the e-mail that goes with the workspace's user id,
- * else of the payer's e-mail, else of the browser that the payment names. That browser is the payer's where it is nobody's. As
+ * Who paid, by what identify and conversion events said: the contact of the e-mail that goes with the workspace's user id
+ * (in the inbox, and once its rows are deleted in the contact), else of the payer's e-mail, else of the browser that the payment names. That browser is the payer's where it is nobody's. As
  * long as there is no contact, so are those of the e-mail.
  * @returns by payment
  */
@@ -71,7 +71,10 @@ export async function listPayers(q: Queryable, payments: readonly DuePayment[]):
        SELECT coalesce((
          SELECT u.email FROM inbox u
          WHERE u.workspace_id = w."workspaceId" AND u.properties ->> 'user_id' = w."userId" AND u.email IS NOT NULL
-         ORDER BY u.occurred_at DESC, u.event_id DESC LIMIT 1), w.email) AS email) AS payer`,
+         ORDER BY u.occurred_at DESC, u.event_id DESC LIMIT 1), (
+         SELECT c.email FROM contacts c
+         WHERE c.workspace_id = w."workspaceId" AND c.user_id = w."userId" AND c.user_id != ''
+         ORDER BY c.user_id_at DESC, c.id DESC LIMIT 1), w.email) AS email) AS payer`,
     [JSON.stringify(wanted), payerBrowsersMax],
   )
   const named = new Map(payments.map(({ id, anonymousId }) => [id, anonymousId]))
@@ -130,7 +133,7 @@ export async function saveCredits(q: Queryable, credited: readonly CreditedPayme
      FROM jsonb_to_recordset($1::jsonb) AS c (id bigint, due timestamptz, "nextDue" float8, rule text, source text,
        medium text, campaign text, path text, device text, browser text, country text, link_id bigint, post_id bigint,
        visitor text, session text, session_at float8)
-     WHERE p.id = c.id`,
+     WHERE p.id = c.id AND NOT p.is_payer_erased`,
     [JSON.stringify(credited)],
   )
 }
@@ -146,7 +149,7 @@ export async function recreditContacts(q: Queryable, contactIds: readonly number
        SELECT p.id FROM news
        JOIN revenue_payers y ON y.workspace_id = news.workspace_id AND y.field = news.field AND y.value = news.value
        JOIN revenue_payments p ON p.workspace_id = y.workspace_id AND p.provider = y.provider AND p.refs && ARRAY[y.reference]
-       WHERE p.credited_at IS NOT NULL ORDER BY p.id FOR UPDATE OF p)
+       WHERE p.credited_at IS NOT NULL AND NOT p.is_payer_erased ORDER BY p.id FOR UPDATE OF p)
      UPDATE revenue_payments p SET credit_due_at = now() FROM due WHERE p.id = due.id`,
     [contactIds],
   )

@@ -68,7 +68,8 @@ async function notePayers(tx: Queryable, source: RevenueSource, facts: RevenueFa
   )
   if (changed.length === 0) return
   await tx.query(
-    `UPDATE revenue_payments SET credit_due_at = now() WHERE workspace_id = $1 AND provider = $2 AND refs && $3::text[]`,
+    `UPDATE revenue_payments SET credit_due_at = now()
+     WHERE workspace_id = $1 AND provider = $2 AND refs && $3::text[] AND NOT is_payer_erased`,
     [workspaceId, provider, changed.map(({ reference }) => reference)],
   )
 }
@@ -85,7 +86,7 @@ async function findOrMakePayment(tx: Queryable, source: RevenueSource, facts: Re
      VALUES ($1, $2, $3, $4, to_timestamp($5::float8 / 1000), (to_timestamp($6::float8 / 1000) AT TIME ZONE 'UTC')::date)
      ON CONFLICT (workspace_id, provider, payment) DO UPDATE SET
        refs = known.refs || ARRAY(SELECT told FROM unnest(excluded.refs) AS told WHERE told != ALL (known.refs)),
-       credit_due_at = now()
+       credit_due_at = CASE WHEN NOT known.is_payer_erased THEN now() END
      RETURNING id`,
     [workspaceId, provider, id, facts.references, Math.min(occurredAt, now), now],
   )

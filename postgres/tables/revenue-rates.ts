@@ -1,5 +1,5 @@
 /** Exchange rates of import days, which convert payments into the workspace's currency. */
-import { decimalsOf } from '../../schemas/revenue.ts'
+import { decimalsOf } from '../../schemas/reference/currencies.ts'
 import type { Queryable } from '../client.ts'
 
 export interface Rate {

@@ -39,7 +39,11 @@ export const rooms: readonly Room[] = [
   },
   // Runs in browsers; what it imports of ours is sent to them.
   { at: 'web/script/', may: [] },
-  { at: 'web/dashboard/', may: ['web/generated/world.json'], mayTakeTypesFrom: ['schemas/resources/'] },
+  {
+    at: 'web/dashboard/',
+    may: ['web/generated/world.json', 'schemas/reference/currencies.ts'],
+    mayTakeTypesFrom: ['schemas/resources/'],
+  },
   { at: 'web/bundle/', may: ['runtime/'] },
   // Chunks of the dashboard: they import each other.
   { at: 'web/generated/', may: [] },

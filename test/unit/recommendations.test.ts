@@ -49,6 +49,7 @@ function figures(
       range: { start: '', end: '', timezone: 'UTC', bucket: 'day' },
       previous: previous === null ? null : { ...zeros, visitors: 100, conversions: 5, ...previous },
     },
+    currency: 'USD',
     ...rest,
   }
 }
@@ -137,7 +138,8 @@ it.each<[AdviceFigures, string[]]>([
   [slow(5200, 50), ['LCP', '5,200 ms', '4,000 ms', '50 pageviews', '25 %', '10 samples']],
   [landing(10, 8), ['8 of 10 sessions']],
   [onPhones(50, 4), ['4 conversions of 50 visitors on mobile: 8 per 100, where 20']],
-  [campaign(10, 0), ['spring (google) cost 123.5 for 10 clicks']],
+  [campaign(10, 0), ['spring (google) cost 123.5 USD for 10 clicks']],
+  [{ ...campaign(10, 0), currency: 'JPY' }, ['spring (google) cost 12,350 JPY for 10 clicks']],
   [from('chatgpt.com', 'referral', 10), ['10 of 100 visitors, 10 %, came from chatgpt.com']],
 ])('names its figures', (of, told) => {
   for (const text of told) expect(recommend(of)[0]?.detail).toContain(text)

@@ -1,4 +1,5 @@
 /** Numbers, times and changes as people read them, by the browser's locale. */
+import { decimalsOf } from '../../schemas/reference/currencies.ts'
 
 const whole = new Intl.NumberFormat()
 const short = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 })
@@ -21,8 +22,9 @@ export function duration(seconds: number): string {
   return rounded < 60 ? `${rounded}s` : `${Math.floor(rounded / 60)}m ${rounded % 60}s`
 }
 
+/** @param cents smallest units of the currency */
 export function money(cents: number, currency: string): string {
-  return new Intl.NumberFormat(undefined, { style: 'currency', currency }).format(cents / 100)
+  return new Intl.NumberFormat(undefined, { style: 'currency', currency }).format(cents / 10 ** decimalsOf(currency))
 }
 
 /** In the workspace's timezone. */

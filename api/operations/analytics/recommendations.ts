@@ -4,6 +4,7 @@
  */
 import type { OverviewFigures } from '../../../clickhouse/queries/overview/read-overview.ts'
 import { channelOf } from '../../../schemas/reference/channels.ts'
+import { decimalsOf } from '../../../schemas/reference/currencies.ts'
 import { rateVital, vitals } from '../../../schemas/reference/web-vitals.ts'
 import type { OverviewMetrics, Recommendation as RecommendationSchema } from '../../../schemas/resources/overview.ts'
 import { perCent } from './metrics.ts'
@@ -12,6 +13,8 @@ import { worstVital } from './web-vitals.ts'
 type Recommendation = ReturnType<(typeof RecommendationSchema)['parse']>
 export type AdviceFigures = Pick<OverviewFigures, 'hasEvents' | 'sources' | 'devices' | 'pages' | 'pageVitals'> & {
   readonly metrics: OverviewMetrics
+  /** The workspace's. */
+  readonly currency: string
 }
 
 /** Visitors, sessions or pageviews below which a rate says nothing. */
@@ -118,12 +121,12 @@ function weakDevices({ metrics, devices }: AdviceFigures): Recommendation[] {
 }
 
 /** Ads that cost, brought visitors, and are credited with no revenue, where there is revenue at all. */
-function idleCampaigns({ metrics: { ad_campaigns, revenue_cents } }: AdviceFigures): Recommendation[] {
+function idleCampaigns({ currency, metrics: { ad_campaigns, revenue_cents } }: AdviceFigures): Recommendation[] {
   if (revenue_cents <= 0) return []
   return ad_campaigns.flatMap(({ source, campaign, cost_cents, clicks, revenue_cents: earned }) => {
     if (cost_cents <= 0 || clicks < casesMin || earned > 0) return []
     const detail =
-      `${campaign} (${source}) cost ${shown(cost_cents / 100)} for ${shown(clicks)} clicks, ` +
+      `${campaign} (${source}) cost ${shown(cost_cents / 10 ** decimalsOf(currency))} ${currency} for ${shown(clicks)} clicks, ` +
       'and no payment is credited to it. Look at its landing page, or end it.'
     return [{ title: `The campaign ${campaign} earns nothing`, detail, priority: 'medium' }]
   })

@@ -11,7 +11,9 @@ import {
   readRevenueTotals,
 } from '../../../postgres/tables/revenue-figures.ts'
 import type { SessionFilters } from '../../../schemas/session-filters.ts'
+import { lastMoment } from '../../../schemas/time/date-time.ts'
 import type { Bucket, Span, TimeRange } from '../../../schemas/time/time-range.ts'
+import { dayMs } from '../../../schemas/time/time-zone.ts'
 import type { Stores } from '../define.ts'
 
 export interface Earnings {
@@ -97,8 +99,10 @@ function daysOf({ start, end }: Span, timeZone: string): { from: string; to: str
   return { from: day(start - 1) === day(start) ? nextDay(day(start)) : day(start), to: day(end - 1) }
 }
 
+/** No day comes after the last one that can be written. */
 function nextDay(day: string): string {
-  return new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10)
+  const next = Date.parse(`${day}T00:00:00Z`) + dayMs
+  return next > lastMoment ? day : new Date(next).toISOString().slice(0, 10)
 }
 
 /** The key of two texts in `RevenueFigures`. */

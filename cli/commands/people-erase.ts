@@ -69,7 +69,7 @@ function nameIn(options: OptionValues): NamedPerson {
 
 /** @throws CommandFailed where nobody is to be erased by that name */
 function orderedOf(order: OrderedErasure | BoundBrowser | undefined): OrderedErasure {
-  if (order === undefined) throw new CommandFailed('there is no such contact in the workspace')
+  if (order === undefined) throw new CommandFailed('nobody is known by that name in the workspace')
   if ('boundTo' in order) {
     throw new CommandFailed(`the browser is that of contact ${order.boundTo}: erase it by --contact`)
   }

@@ -1,9 +1,10 @@
 /** Orders the erasure of a person, for `svc people erase` and the dashboard alike: what Postgres has goes at once. */
 import type { ClickHouse } from '../../clickhouse/client.ts'
+import { hasEventsOfEmail } from '../../clickhouse/queries/people/events-of-email.ts'
 import { findVisitor } from '../../clickhouse/queries/people/visitor-names.ts'
 import type { Queryable } from '../../postgres/client.ts'
 import { type BoundBrowser, findErasedPerson } from '../../postgres/tables/erased-person.ts'
-import { erasePerson } from '../../postgres/tables/erasures.ts'
+import { type ErasedPerson, erasePerson, isPayer } from '../../postgres/tables/erasures.ts'
 import type { IdentityHashes } from '../../runtime/crypto/identity-hash.ts'
 import type { Log } from '../../runtime/log.ts'
 import { inboxRowsPerMerge } from '../../schemas/limits/people-limits.ts'
@@ -29,7 +30,7 @@ export interface ErasureOptions {
 /**
  * The whole inbox is merged first: what was sent until now is the person's as well. Nobody else merges until the end of the
  * transaction.
- * @returns undefined where there is no such contact
+ * @returns undefined where nobody is known by that name
  */
 export async function orderErasure(
   tx: Queryable,
@@ -43,11 +44,28 @@ export async function orderErasure(
     'anonymousId' in named
       ? { ...named, visitor: await findVisitor(ch, hashes, workspaceId, named.anonymousId) }
       : named
-  const found = await findErasedPerson(tx, workspaceId, sought)
+  const found =
+    (await findErasedPerson(tx, workspaceId, sought)) ?? (await findByEmailAlone(tx, workspaceId, named, ch, hashes))
   if (found === undefined || 'boundTo' in found) return found
   return {
     erasureId: await erasePerson(tx, found),
     contactId: found.contactId,
     browsers: found.browsers.length,
   }
+}
+
+/** Somebody who is no contact: a payer whom only a provider named, or the sender of other events with an e-mail. */
+async function findByEmailAlone(
+  tx: Queryable,
+  workspaceId: number,
+  named: NamedPerson,
+  ch: Pick<ClickHouse, 'query'>,
+  hashes: IdentityHashes,
+): Promise<ErasedPerson | undefined> {
+  if (!('email' in named)) return undefined
+  const { email } = named
+  const emailHash = hashes.emailHashOf(workspaceId, email)
+  const isKnown = (await isPayer(tx, workspaceId, email)) || (await hasEventsOfEmail(ch, workspaceId, emailHash))
+  if (!isKnown) return undefined
+  return { workspaceId, contactId: null, email, emailHash, anonymousIds: [], browsers: [], sharedTimes: [] }
 }

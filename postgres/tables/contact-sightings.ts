@@ -1,6 +1,7 @@
 /** When each e-mail was first and last seen in a workspace, by a hash of it: what `new_contacts` is counted from. */
 import { createHash } from 'node:crypto'
 import type { Queryable } from '../client.ts'
+import { milliseconds } from '../clock.ts'
 
 /** An e-mail in an identify or conversion event; trimmed and lower-cased, times in milliseconds since 1970 UTC. */
 export interface Sighting {
@@ -33,6 +34,20 @@ export async function noteSightings(tx: Queryable, sightings: Iterable<Sighting>
       [JSON.stringify(seen.slice(at, at + rowsPerStatement))],
     )
   }
+}
+
+/** Forgets an e-mail of which rows of the inbox were deleted, and notes when the rows that are left saw it. */
+export async function noteSightingAnew(tx: Queryable, workspaceId: number, email: string): Promise<void> {
+  await tx.query('DELETE FROM contact_sightings WHERE workspace_id = $1 AND email_hash = $2', [
+    workspaceId,
+    Buffer.from(hashOf(workspaceId, email), 'hex'),
+  ])
+  const left = await tx.query<Sighting>(
+    `SELECT workspace_id, email, ${milliseconds('occurred_at')} AS occurred_at FROM inbox
+     WHERE workspace_id = $1 AND email = $2 ORDER BY occurred_at`,
+    [workspaceId, email],
+  )
+  await noteSightings(tx, [...left.slice(0, 1), ...left.slice(-1)])
 }
 
 /** One entry an e-mail, always in the same order: two nodes that wait for each other's rows would never end. */

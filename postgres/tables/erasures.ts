@@ -1,7 +1,7 @@
 /** Erasures of people: what Postgres holds goes at once, with the order to remove the events (pipeline/people/erase.ts). */
-import { createHash } from 'node:crypto'
 import type { Queryable } from '../client.ts'
 import { milliseconds } from '../clock.ts'
+import { noteSightingAnew } from './contact-sightings.ts'
 import { forgetOutbox } from './outbox.ts'
 
 /** From a moment and id on, up to another; null: to the end. */
@@ -64,12 +64,11 @@ export async function erasePerson(tx: Queryable, person: ErasedPerson): Promise<
   const { workspaceId, contactId, email, emailHash, anonymousIds, browsers, sharedTimes } = person
   // First, while it is known who had which user id.
   await forgetPayer(tx, person)
-  if (contactId !== null) {
-    await tx.query('DELETE FROM contacts WHERE workspace_id = $1 AND id = $2', [workspaceId, contactId])
+  await tx.query('DELETE FROM contacts WHERE workspace_id = $1 AND id = $2', [workspaceId, contactId])
+  if (email !== null) {
     await forgetOutbox(tx, workspaceId, `type LIKE 'contact.%' AND object ->> 'email' = $2`, [email])
     await tx.query('DELETE FROM inbox WHERE workspace_id = $1 AND email = $2', [workspaceId, email])
-    const hash = createHash('sha256').update(`${workspaceId}:${email}`).digest().subarray(0, 16)
-    await tx.query('DELETE FROM contact_sightings WHERE workspace_id = $1 AND email_hash = $2', [workspaceId, hash])
+    await noteSightingAnew(tx, workspaceId, email)
   }
   await tx.query(
     `DELETE FROM inbox WHERE workspace_id = $1 AND email IS NULL AND (anonymous_id = ANY ($2::text[]) OR EXISTS (
@@ -118,10 +117,19 @@ async function forgetPayer(tx: Queryable, person: ErasedPerson): Promise<void> {
          ON p.workspace_id = $1 AND p.provider = known.provider AND p.refs && ARRAY[known.reference]
        UNION SELECT id FROM shared
      )
-     UPDATE revenue_payments p SET visitor = NULL, session = NULL, session_at = NULL, credit_due_at = NULL
+     UPDATE revenue_payments p SET visitor = NULL, session = NULL, session_at = NULL, credit_due_at = NULL, is_payer_erased = true
      FROM theirs WHERE p.id = theirs.id`,
     [workspaceId, email, anonymousIds, contactId, JSON.stringify(sharedTimes)],
   )
+}
+
+/** Whether a provider or an import named the e-mail as a payer's. */
+export async function isPayer(q: Queryable, workspaceId: number, email: string): Promise<boolean> {
+  const found = await q.query(
+    `SELECT FROM revenue_payers WHERE workspace_id = $1 AND field = 'email' AND value = $2 LIMIT 1`,
+    [workspaceId, email],
+  )
+  return found.length > 0
 }
 
 /** What webhooks are to be told of conversions of erased people. @param eventIds of one workspace */
@@ -182,7 +190,7 @@ export interface LateRow {
  * the person's by browser and time. One with another e-mail is, where the browser alone was erased.
  */
 export async function dropErasedInbox(tx: Queryable, rows: readonly LateRow[]): Promise<Set<number>> {
-  const dropped = await tx.query<{ event_id: number }>(
+  const dropped = await tx.query<{ event_id: number; workspace_id: number; email: string | null }>(
     `DELETE FROM inbox USING erasures, unnest($1::bigint[], $2::int[], $3::bigint[], $4::numeric[], $5::text[])
        AS late (id, workspace, at, hash, row_visitor)
      WHERE inbox.event_id = late.id AND erasures.workspace_id = late.workspace
@@ -190,7 +198,7 @@ export async function dropErasedInbox(tx: Queryable, rows: readonly LateRow[]): 
        AND (erasures.email_hash = late.hash OR ((late.hash IS NULL OR erasures.email_hash IS NULL) AND EXISTS (
          SELECT FROM jsonb_to_recordset(erasures.browsers) AS time (visitor text, ${timeColumns})
          WHERE visitor = late.row_visitor AND ${isWithin('late.at', 'late.id')})))
-     RETURNING event_id`,
+     RETURNING event_id, inbox.workspace_id, email`,
     [
       rows.map(({ eventId }) => eventId),
       rows.map(({ workspaceId }) => workspaceId),
@@ -199,5 +207,11 @@ export async function dropErasedInbox(tx: Queryable, rows: readonly LateRow[]): 
       rows.map(({ visitor }) => visitor),
     ],
   )
+  const emails = new Map(
+    dropped.map(({ workspace_id, email }) => [`${workspace_id} ${email}`, { workspace_id, email }]),
+  )
+  for (const { workspace_id, email } of emails.values()) {
+    if (email !== null) await noteSightingAnew(tx, workspace_id, email)
+  }
   return new Set(dropped.map(({ event_id }) => event_id))
 }

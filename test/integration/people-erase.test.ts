@@ -274,6 +274,37 @@ test('rows without an e-mail go by browser and time, also those that are stored 
   expect(people.map(({ email }) => email)).toEqual(['ben@example.com'])
 })
 
+test('an identify that is stored after the erasure leaves no trace', async () => {
+  const workspace = await prepare([identify('a', 1, 'ann@example.com')])
+  expect((await svc(workspace, '--email', 'ann@example.com')).code).toBe(0)
+  await shipLate(workspace, 'a', 1.5, 'ann@example.com', -60_000)
+  await keepPeople(stores)
+  const sightings = () =>
+    stores.pg.query('SELECT 1 FROM contact_sightings WHERE workspace_id = $1', [workspace.workspaceId])
+  expect([await inboxOf(workspace), await sightings()]).toEqual([[], []])
+  // Beside one that was sent afterwards, which counts from its own time.
+  await shipLate(workspace, 'a', 1.5, 'ann@example.com', -60_000)
+  await shipLate(workspace, 'a', 9, 'ann@example.com', 60_000)
+  await keepPeople(stores)
+  expect(await sightings()).toHaveLength(1)
+  expect(
+    await stores.pg.query(
+      'SELECT (extract(epoch FROM first_seen) - $2) / 3600 AS hours FROM contact_sightings WHERE workspace_id = $1',
+      [workspace.workspaceId, begin / 1_000],
+    ),
+  ).toEqual([{ hours: '9.0000000000000000' }])
+})
+
+test('who is no contact is erased by the e-mail that a provider or an event named', async () => {
+  const workspace = await prepare([event('a', 1, { email: 'eve@example.com' }), event('b', 2)])
+  await makePayment(workspace, 'email', 'payer@example.com', 3)
+  expect(JSON.parse((await svc(workspace, '--email', 'payer@example.com')).out)).toMatchObject({ events: 0 })
+  expect(await placesWith('payer@example.com')).toEqual([])
+  expect(JSON.parse((await svc(workspace, '--email', 'eve@example.com')).out)).toMatchObject({ events: 1 })
+  const again = await svc(workspace, '--email', 'eve@example.com')
+  expect([again.code, again.err]).toEqual([1, expect.stringContaining('nobody is known by that name')])
+})
+
 test('a browser’s own id comes before the name of a hash that looks the same, and either can be erased', async () => {
   const workspace = await prepare([event(null, 1)])
   const { people, journey } = askPeople(api, workspace)

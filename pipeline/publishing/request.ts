@@ -123,16 +123,20 @@ const codes: Readonly<Record<ErrorKind, string>> = {
 function refusalOf(answer: Answer): ProviderError {
   const { status, body } = answer
   const kind = kinds[status] ?? (status >= 500 ? 'transient' : 'permanent')
-  const failure = { kind, code: codes[kind], retryAfterMs: waitOf(answer) }
+  const failure = { kind, code: codes[kind], retryAfterMs: waitOf(answer, kind) }
   const said = [body['message'], body['error_description'], body['error']].find((text) => typeof text === 'string')
   const text = String(said ?? 'no reason given').slice(0, providerTextLengthMax)
   return new ProviderError(failure, `The platform answered ${status}: ${text}`, { cause: body })
 }
 
-/** By `Retry-After`, or by when the window of a limit ends: in seconds since 1970 (Bluesky), or as a date (Mastodon). */
-function waitOf({ header }: Answer): number | undefined {
+/**
+ * By `Retry-After`. Where a limit is what refuses, else by when its window ends: in seconds since 1970 (Bluesky), or as a
+ * date (Mastodon). Platforms name that window in all of their answers.
+ */
+function waitOf({ header }: Answer, kind: ErrorKind): number | undefined {
   const after = header('retry-after')
   if (after !== undefined) return /^\d+$/.test(after) ? Number(after) * 1000 : untilDate(after)
+  if (kind !== 'rate_limited') return undefined
   const reset = header('ratelimit-reset') ?? header('x-ratelimit-reset')
   if (reset === undefined) return undefined
   return /^\d+$/.test(reset) ? Math.max(0, Number(reset) * 1000 - Date.now()) : untilDate(reset)

@@ -215,7 +215,7 @@ async function recordHealth(
      UPDATE webhook_endpoints AS endpoint SET
        failing_since = CASE WHEN $2 THEN NULL ELSE after.failing_since END,
        failed_at = CASE WHEN $2 THEN NULL ELSE now() END,
-       held_until = CASE WHEN $5::float8 > 0 THEN now() + ${milliseconds('$5')} END,
+       held_until = greatest(held_until, CASE WHEN $5::float8 > 0 THEN now() + ${milliseconds('$5')} END),
        status = after.status,
        updated_at = CASE WHEN after.status = status_before THEN updated_at ELSE now() END
      FROM after WHERE endpoint.id = after.id

@@ -128,6 +128,29 @@ test.each([
   await untilDelivery(({ status: now }) => now === 'delivered')
 })
 
+test('an attempt that ends after one with Retry-After leaves the endpoint alone as well', async () => {
+  const { id } = await register(receiver.url)
+  const hold = (until: string) =>
+    stores.pg.query(`UPDATE webhook_endpoints SET held_until = ${until} WHERE id = $1`, [id])
+  let attempts = 0
+  receiver.behaviour = (_, response) => {
+    if (attempts++ === 0) response.writeHead(429, { 'retry-after': '3600' }).end()
+    else setTimeout(() => response.writeHead(500).end(), 300)
+  }
+  // Both are under way at once.
+  await hold(`now() + interval '1 hour'`)
+  await Promise.all([makeLink('first'), makeLink('second')])
+  await vi.waitUntil(async () => (await deliveries()).length === 2, patience)
+  await hold('NULL')
+  await vi.waitUntil(async () => (await deliveries()).every(({ attempt_count }) => attempt_count === 1), patience)
+  receiver.behaviour = undefined
+  await makeLink('third')
+  const third = await untilDelivery(({ attempt_count }) => attempt_count === 0)
+  await new Promise((resolve) => setTimeout(resolve, 600))
+  expect((await deliveries())[0]).toMatchObject({ id: third.id, attempt_count: 0, status: 'pending' })
+  await ask('DELETE', `/v1/webhooks/${id}`)
+})
+
 describe('disablement', () => {
   test('410 disables the endpoint, and ends what waits for it', async () => {
     const { id } = await register(receiver.url)

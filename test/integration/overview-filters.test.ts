@@ -46,6 +46,14 @@ test('a repeated filter is or, another one is and, and what is of no session is 
   expect(body.recommendations).toEqual([])
 })
 
+test.each(['0001-01-01', '1969-12-31', '2149-06-05', '9999-12-30'])('nothing is of %s', async (start) => {
+  const end = new Date(Date.parse(start) + 86_400_000).toISOString().slice(0, 10)
+  for (const filter of ['', '&source=google', '&device=mobile&path=/a']) {
+    const { status, body } = await ask(`start=${start}&end=${end}${filter}`)
+    expect([filter, status, body]).toMatchObject([filter, 200, { metrics: { visitors: 0, pageviews: 0 } }])
+  }
+})
+
 test('a device or channel that is none is refused, and lists have bounds', async () => {
   for (const [query, place] of [
     ['device=phone', ['query', 'device', 0]],

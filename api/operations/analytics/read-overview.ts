@@ -164,7 +164,7 @@ async function answerOverview(
       contacts: await readContactsOfEvents(stores.pg, workspace.id, figures.recentEvents),
     }),
     // Advice is about the whole site.
-    recommendations: filters === undefined ? recommend({ ...figures, metrics }) : [],
+    recommendations: filters === undefined ? recommend({ ...figures, metrics, currency: workspace.currency }) : [],
     snippet,
   }
 }

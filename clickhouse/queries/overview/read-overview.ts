@@ -7,7 +7,7 @@ import { recentEventsMax } from '../../../schemas/limits/overview-limits.ts'
 import { botRetentionDays } from '../../../schemas/limits/retention-limits.ts'
 import type { SessionFilters } from '../../../schemas/session-filters.ts'
 import type { Bucket, Span, TimeRange } from '../../../schemas/time/time-range.ts'
-import { dayMs, localDayAt } from '../../../schemas/time/time-zone.ts'
+import { dayMs, localDayAt, startOfLocalDay } from '../../../schemas/time/time-zone.ts'
 import type { Reader } from '../reader.ts'
 import { type CellDays, closedDays, isSome, staleDays } from './figure-parts.ts'
 import { divide, type Pieces } from './pieces.ts'
@@ -50,10 +50,13 @@ export async function readOverview(ch: Reader, request: OverviewRequest): Promis
   const { timeZone: timezone, endsNow, previous } = range
   const hasDayBuckets = range.bucket !== 'hour'
   const bucketDays = hasDayBuckets ? buckets.map(({ start }) => localDayAt(start, timezone)) : undefined
-  const pieces = divide(range, { timezone, readableFrom, endsNow })
+  // No event is of a later day than tomorrow.
+  const latest = startOfLocalDay(localDayAt(now, timezone) + 2, timezone)
+  const asked = within(range, readableFrom, latest)
+  const pieces = divide(asked, { timezone, readableFrom, endsNow })
   const before =
     parts.has('totals') && range.isCompared && previous.start >= readableFrom
-      ? divide(previous, { timezone, readableFrom, endsNow: false })
+      ? divide(within(previous, readableFrom, latest), { timezone, readableFrom, endsNow: false })
       : undefined
   const period = { cells, wanted: 'all kinds' as const }
   const chosen =
@@ -61,8 +64,8 @@ export async function readOverview(ch: Reader, request: OverviewRequest): Promis
     (await choose(ch, {
       ...{ workspaceId, build, timezone, filters },
       ...{
-        from: Math.min(before?.start ?? range.start, now) - dayMs,
-        to: Math.max(pieces?.end ?? range.end, now) + dayMs,
+        from: Math.max(0, Math.min(before?.start ?? asked.start, now) - dayMs),
+        to: Math.max(pieces?.end ?? asked.end, now) + dayMs,
       },
     }))
   const figuresRequest: FiguresRequest = {
@@ -73,7 +76,7 @@ export async function readOverview(ch: Reader, request: OverviewRequest): Promis
   const figures =
     chosen === undefined ? await readFigures(ch, figuresRequest) : await readFilteredFigures(ch, figuresRequest, chosen)
   const { folded, sampledPages, isCutCounted, ...shown } = figures
-  const end = pieces?.end ?? range.end
+  const end = pieces?.end ?? asked.end
   const isOfChosen =
     chosen && ((from: number) => isOfChosenSession(chosen, { build, folded, timezone, from, to: end - 1 }))
   const newestFrom = startOfNewest(range, buckets, figures)
@@ -88,7 +91,7 @@ export async function readOverview(ch: Reader, request: OverviewRequest): Promis
       ? readDetails(ch, {
           ...{ workspaceId, build, folded, buckets, bucketDays, pages: figures.pages, sampledPages },
           ...spansOf(pieces, cells, hasDayBuckets),
-          chosen: isOfChosen && { isCounted: isOfChosen(pieces?.start ?? range.start), span: pieces },
+          chosen: isOfChosen && { isCounted: isOfChosen(pieces?.start ?? asked.start), span: pieces },
         })
       : noDetails(buckets),
     parts.has('recentEvents')
@@ -135,6 +138,12 @@ function startOfNewest({ start }: Span, buckets: readonly Bucket[], { series }: 
     if (events >= recentEventsMax) break
   }
   return at > 0 ? Math.max(start, buckets[at]!.start) : start
+}
+
+/** What of a span lies between two moments; empty where nothing does. */
+function within({ start, end }: Span, from: number, to: number): Span {
+  const first = Math.min(Math.max(start, from), to)
+  return { start: first, end: Math.min(Math.max(end, first), to) }
 }
 
 const noDays = { from: 1, to: 0 }

@@ -23,9 +23,9 @@ import type { LogWriter } from './log/writer.ts'
 import type { watchMetrics } from './service-metrics.ts'
 import type { Claims } from './ship/claim.ts'
 import type { ShippingOptions } from './ship/stream.ts'
-import type { KeyTable } from './tables/keys.ts'
 import type { LinkTable } from './tables/links.ts'
 import type { PostTable } from './tables/posts.ts'
+import type { KeyTable } from './tables/tracking-key-table.ts'
 import type { BotChecks } from './verify/open-checks.ts'
 
 /** What every thread has of its own. */

@@ -14,7 +14,7 @@ import { makeGuardedAgent } from '../runtime/outbound/guarded-agent.ts'
 import { makeShutdown } from '../runtime/shutdown.ts'
 import { profileRequestMs } from '../schemas/limits/profile-limits.ts'
 import { webhookAttemptMs } from '../schemas/limits/webhook-limits.ts'
-import { startFolder } from './fold/loop.ts'
+import { startFoldLoop } from './fold/loop.ts'
 import { startMerger } from './people/merger.ts'
 import { makePipelineMetrics } from './pipeline-metrics.ts'
 import { startProfiler } from './profile/loop.ts'
@@ -39,7 +39,7 @@ async function main(): Promise<void> {
   const pg = connectPostgres(databaseUrl)
   const ch = connectClickHouse(clickhouseUrl)
   const hashes = makeIdentityHashes(secretKey)
-  const folder = startFolder({ pg, ch, clock: systemClock, log, metrics: pipelineMetrics })
+  const folder = startFoldLoop({ pg, ch, clock: systemClock, log, metrics: pipelineMetrics })
   const merger = startMerger({ pg, hashes, clock: systemClock, log, metrics: pipelineMetrics })
   // Connections of its own: whoever folds doesn't wait for those who publish.
   const publisherPg = connectPostgres(databaseUrl)

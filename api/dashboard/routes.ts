@@ -4,7 +4,7 @@
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Postgres } from '../../postgres/client.ts'
-import { endBrowserSession, moveBrowserSession } from '../../postgres/tables/browser-sessions.ts'
+import { endBrowserSession, moveBrowserSession } from '../../postgres/tables/owner-sessions.ts'
 import type { RequestHead } from '../../runtime/http/head.ts'
 import type { HttpReply } from '../../runtime/http/reply.ts'
 import type { HttpRequest, NoRoute, Route, StreamedRoute } from '../../runtime/http/server.ts'

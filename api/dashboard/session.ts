@@ -1,6 +1,6 @@
 /** The session of an owner's browser: its cookie, and which requests may be the browser's own. */
 import type { Queryable } from '../../postgres/client.ts'
-import { findBrowserSession } from '../../postgres/tables/browser-sessions.ts'
+import { findBrowserSession } from '../../postgres/tables/owner-sessions.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { RequestHead } from '../../runtime/http/head.ts'
 import { problem } from '../../schemas/errors/problems.ts'

@@ -1,8 +1,8 @@
 /** Signs an owner's browser in: by a link on this machine, or by e-mail and password from anywhere. */
 import { isIP } from 'node:net'
 import type { Postgres } from '../../postgres/client.ts'
-import { beginBrowserSession, signInByLink } from '../../postgres/tables/browser-sessions.ts'
 import { findOwnerPassword } from '../../postgres/tables/owner-passwords.ts'
+import { beginBrowserSession, signInByLink } from '../../postgres/tables/owner-sessions.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { isPasswordOf } from '../../runtime/crypto/password.ts'
 import type { RequestHead } from '../../runtime/http/head.ts'

@@ -34,7 +34,7 @@ type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
 /** The workspace of the key. Without a plan the chain answers 402 before any handler runs. */
 export type ContextWorkspace = Workspace & { readonly plan_key: PlanKey }
 
-/** Who acts: the name and the id of the secret key. */
+/** Who acts: a secret key, or the owner in the dashboard. */
 export interface Actor {
   readonly type: 'api_key' | 'user'
   /** Of the key, or of the owner. */

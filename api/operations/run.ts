@@ -32,7 +32,7 @@ export interface Gateway {
   readonly hashAddress: KeyedHash
 }
 
-/** Who calls, however: what is known before it is known what of. */
+/** What is known of a caller before the operation is. */
 export interface Caller {
   readonly interface: Interface
   readonly requestId: string

@@ -1,4 +1,4 @@
-import { createSignInLink } from '../../postgres/tables/browser-sessions.ts'
+import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { signInLinkMs } from '../../schemas/limits/api-limits.ts'
 import { defineCommand } from '../command.ts'

@@ -9,7 +9,7 @@ import { vitalMetrics } from '../../schemas/event/row.ts'
 import { cellKeysMax } from '../../schemas/limits/figure-limits.ts'
 import { type VitalName, vitalNames } from '../../schemas/reference/web-vitals.ts'
 import { addsNoVisitor, cellKinds, cellOfPage, sumNames } from './appearance.ts'
-import { vitalValue } from './vitals.ts'
+import { vitalValue } from './round-vital.ts'
 
 const sumColumns = sumNames.map((name) => `seen.${name} AS ${name}`).join(',')
 

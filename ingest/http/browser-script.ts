@@ -17,7 +17,7 @@ import {
   scriptVariantsMax,
   unsureScriptMaxAgeSeconds,
 } from '../../schemas/limits/script-limits.ts'
-import type { KeyTable } from '../tables/keys.ts'
+import type { KeyTable } from '../tables/tracking-key-table.ts'
 
 /** What a request for it says: the query without its question mark, and two headers. */
 export interface ScriptRequest extends StaticRequest {

@@ -25,15 +25,15 @@ export const noHistory: VisitorHistory = { lastDays: new Map(), lastTouch: undef
 export interface DeriveOptions {
   readonly build: number
   readonly version: number
-  /** Rows of this local day and later ones are written, and those of sessions that begin on the day before and go on. */
+  /** Rows from this local day on are written, and those of sessions that go on from the day before. */
   readonly fromDay: number
   /** Of the days before `fromDay` − 1. */
   readonly history: VisitorHistory
-  /** By their ids: conversions whose person had another last touch than the visitor, or the server's event, has. */
-  readonly personCredits?: ReadonlyMap<number, PersonTouch>
+  /** By their ids: conversions whose person had a later touch than the visitor or server has. */
+  readonly personCredits?: ReadonlyMap<number, PersonCredit>
 }
 
-export interface PersonTouch {
+export interface PersonCredit {
   /** Empty: the person had none. */
   readonly source: string
   readonly medium: string
@@ -192,7 +192,7 @@ function lastTouchBefore(conversion: Conversion, touches: readonly Touch[], touc
   return { rule: 'touch', source, medium, touched_at, touched_by }
 }
 
-function touchOf({ source, medium, touchedAt, touchedBy }: PersonTouch): Credited | undefined {
+function touchOf({ source, medium, touchedAt, touchedBy }: PersonCredit): Credited | undefined {
   return source === '' ? undefined : { rule: 'touch', source, medium, touched_at: touchedAt, touched_by: touchedBy }
 }
 

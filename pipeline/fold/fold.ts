@@ -43,7 +43,7 @@ export interface Folding {
   readonly pg: Postgres
   readonly ch: ClickHouse
   /** Before each statement. @throws when the work is another's now, or is to end */
-  readonly beforeEach: () => Promise<void>
+  readonly ensureTurn: () => Promise<void>
 }
 
 export interface FoldResult {
@@ -55,9 +55,9 @@ export interface FoldResult {
 
 /** @throws when another fold was committed meanwhile, or a store is away: nothing is lost, the next fold takes the same */
 export async function fold(work: Folding, eventsMax: number = foldEventsMax): Promise<FoldResult> {
-  const { pg, ch, beforeEach } = work
-  await beforeEach()
-  // Before the state: whoever was held up here writes rows that later folds replace.
+  const { pg, ch, ensureTurn } = work
+  await ensureTurn()
+  // Before the state is read: later folds replace what a fold writes that was held up here.
   const version = await takeFoldVersion(pg)
   const state = await readFoldState(pg)
   if (state.version > version) throw overtaken()
@@ -73,7 +73,7 @@ export async function fold(work: Folding, eventsMax: number = foldEventsMax): Pr
   const visible = rangesOf(taken.marks)
   const rows = new RowsToWrite(version)
   for (const group of groupBuilds(builds)) await deriveTouched(work, touched, group, { version, visible }, rows)
-  await beforeEach()
+  await ensureTurn()
   // Readers count these days from `sessions`, until renewCells has written their cells anew.
   await markCellsStale(
     pg,
@@ -148,7 +148,7 @@ export interface DerivationOptions {
 
 /** Visitors are looked up together, by the local day of their earliest new event. */
 async function deriveTouched(
-  { pg, ch, beforeEach }: Folding,
+  { pg, ch, ensureTurn }: Folding,
   touched: readonly TouchedVisitor[],
   group: readonly FigureBuild[],
   { version, visible }: DerivationOptions,
@@ -160,7 +160,7 @@ async function deriveTouched(
   const days = localDays(group[0]!.timezone, ...spanOf(own))
   for (const { fromDay, all } of groupByDay(own, ({ firstAt }) => days.dayOf(firstAt))) {
     for (const visitors of inPortions(all, visitorsPerLookUpMax)) {
-      await beforeEach()
+      await ensureTurn()
       const asked = visitors
         .filter(({ visitor }) => visitor !== '0')
         .map(({ workspaceId, visitor }) => ({ workspaceId, visitor, build: buildOf.get(workspaceId)! }))

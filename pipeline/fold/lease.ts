@@ -34,7 +34,7 @@ export function makeFoldLease(pg: Postgres, ch: ClickHouse, signal: AbortSignal)
     work: {
       pg,
       ch,
-      beforeEach: async () => {
+      ensureTurn: async () => {
         signal.throwIfAborted()
         if (!(await prolong())) throw new Error('another process has taken over the fold')
       },

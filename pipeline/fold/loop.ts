@@ -1,6 +1,7 @@
 /**
  * Folds for as long as the process lives. Of several processes one has the turn at a time; what fails is tried again with
- * the next round. One rule sets the pace: a fold begins a second after the last one began, or as long after its end as it took.
+ * the next round. A fold begins a second after the last one began. One that takes long is followed by as long a pause, so
+ * that it has half of the time at most; while more events wait there is none.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import type { Postgres } from '../../postgres/client.ts'
@@ -26,12 +27,12 @@ import { closeDays, renewCells } from './write-cells.ts'
 /** For a fold to end between two of its statements: within the 20 s of a step of the shutdown. */
 const closeDeadlineMs = 15_000
 
-export interface Folder {
+export interface FoldLoop {
   /** Ends after the statement that is running, and leaves the turn to another process. */
   close(): Promise<void>
 }
 
-export interface FolderOptions {
+export interface FoldLoopOptions {
   readonly pg: Postgres
   readonly ch: ClickHouse
   readonly clock: Clock
@@ -39,7 +40,7 @@ export interface FolderOptions {
   readonly metrics: PipelineMetrics
 }
 
-export function startFolder({ pg, ch, clock, log, metrics }: FolderOptions): Folder {
+export function startFoldLoop({ pg, ch, clock, log, metrics }: FoldLoopOptions): FoldLoop {
   const stopping = new AbortController()
   const { signal } = stopping
   const { take, release, work } = makeFoldLease(pg, ch, signal)

@@ -73,14 +73,14 @@ export async function writeCells(
 
 /** Writes the cells of days that are over since the last time, and says so. @param now milliseconds since 1970 */
 export async function closeDays(work: Folding, now: number): Promise<void> {
-  const { pg, beforeEach } = work
+  const { pg, ensureTurn } = work
   const due = (await listOpenBuilds(pg)).filter(
     (build) => build.state === 'current' && (build.cellsThrough ?? -1) < lastClosedDay(build.timezone, now),
   )
   if (due.length === 0) return
   const version = await writeCellsOf(work, due, (build) => lastClosedDay(build.timezone, now))
   for (const [day, builds] of groupBy(due, (build) => lastClosedDay(build.timezone, now))) {
-    await beforeEach()
+    await ensureTurn()
     await raiseCellsThrough(
       pg,
       builds.map(({ build }) => build),
@@ -93,8 +93,8 @@ export async function closeDays(work: Folding, now: number): Promise<void> {
  * Writes stale cells anew: some days, those that are stale for longest first.
  * @returns whether there were any
  */
-export async function renewCells({ pg, ch, beforeEach }: Folding): Promise<boolean> {
-  await beforeEach()
+export async function renewCells({ pg, ch, ensureTurn }: Folding): Promise<boolean> {
+  await ensureTurn()
   const stale = await listStaleCells(pg, cellDaysPerStatement)
   if (stale.length === 0) return false
   // Before the state: what a later fold writes has a higher version.
@@ -107,7 +107,7 @@ export async function renewCells({ pg, ch, beforeEach }: Folding): Promise<boole
     return at === 0 || left >= 0
   })
   await writeCells(ch, days, { version, visible })
-  await beforeEach()
+  await ensureTurn()
   await markCellsFresh(pg, days, version)
   return true
 }
@@ -133,7 +133,7 @@ async function countSessions(ch: Folding['ch'], days: readonly BuildDay[]): Prom
  * @returns their version
  */
 export async function writeCellsOf(
-  { pg, ch, beforeEach }: Folding,
+  { pg, ch, ensureTurn }: Folding,
   builds: readonly FigureBuild[],
   throughOf: (build: FigureBuild) => number,
 ): Promise<number> {
@@ -164,7 +164,7 @@ export async function writeCellsOf(
       sessions += due[at]!.sessions
       some.push({ ...byBuild.get(build)!, day })
     }
-    await beforeEach()
+    await ensureTurn()
     await writeCells(ch, some, { version, visible })
   }
   return version

@@ -36,10 +36,10 @@ const mutationDeadlineMs = 60 * 60_000
  * @returns false: there is none that can be done now
  */
 export async function eraseNext(work: Folding, now: number): Promise<boolean> {
-  const { pg, ch, beforeEach } = work
+  const { pg, ch, ensureTurn } = work
   const erasure = await nextErasure(pg)
   if (erasure === undefined || (await readFoldedAsOf(pg)).asOf < erasure.requestedAt) return false
-  await beforeEach()
+  await ensureTurn()
   const places = erasure.places ?? (await findPlaces(ch, erasure))
   if (erasure.places === null) await notePlaces(pg, erasure.id, places)
   await removeAndDeriveAnew(work, erasure, places, now)
@@ -62,7 +62,7 @@ function findPlaces(ch: Pick<ClickHouse, 'query'>, erasure: Erasure): Promise<Er
 }
 
 async function removeAndDeriveAnew(
-  { pg, ch, beforeEach }: Folding,
+  { pg, ch, ensureTurn }: Folding,
   erasure: Erasure,
   places: readonly ErasedPlace[],
   now: number,
@@ -85,7 +85,7 @@ async function removeAndDeriveAnew(
   await markCellsStale(pg, read)
   await forgetTold(pg, ch, erasure)
   await deleteEvents(ch, erasure)
-  await beforeEach()
+  await ensureTurn()
   const visitors = [...new Set(places.map(({ visitor }) => visitor))].filter((visitor) => visitor !== '0')
   const ofServers = places.filter(({ visitor }) => visitor === '0').map(({ hour }) => hour)
   await deleteDerived(ch, workspaceId, visitors, ofServers)

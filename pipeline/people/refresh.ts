@@ -52,7 +52,7 @@ import { publishConversions, publishMerged } from './publish-changes.ts'
 
 /** @param now milliseconds since 1970 @returns whether all is done that there was to do */
 export async function refreshPeople(work: Folding, now: number): Promise<boolean> {
-  const { pg, beforeEach } = work
+  const { pg, ensureTurn } = work
   // Before the folded events: work is of what was committed by then.
   const waiting = await takePeopleWork(pg, peopleWorkMax)
   const visible = rangesOf((await readFoldState(pg)).folded)
@@ -60,12 +60,12 @@ export async function refreshPeople(work: Folding, now: number): Promise<boolean
   const added = subtractRanges(visible, done)
   if (waiting.length === 0 && added.length === 0) return true
   const contactIds = await copyNew(work, waiting, added, visible)
-  await beforeEach()
+  await ensureTurn()
   const figures: ContactFigures[] = []
   const credits: PersonCreditChanges[] = []
   const keptFrom = keptFromOf(await listWorkspaces(pg), now)
   for (const ids of inPortions([...contactIds], contactsPerStatement)) {
-    await beforeEach()
+    await ensureTurn()
     const computed = await compute(work, ids, keptFrom)
     figures.push(...computed.figures)
     credits.push(computed.credits)
@@ -92,7 +92,7 @@ export async function refreshPeople(work: Folding, now: number): Promise<boolean
 
 /** Copies what known people's events are not copied yet. @returns the contacts whose figures may be others */
 async function copyNew(
-  { pg, ch, beforeEach }: Folding,
+  { pg, ch, ensureTurn }: Folding,
   waiting: readonly PeopleWork[],
   added: readonly IdRange[],
   visible: readonly IdRange[],
@@ -102,7 +102,7 @@ async function copyNew(
   if (added.length > 0 || hours.length > 0) {
     const which = eventsIn(added, hours)
     for (const visitors of inPortions(await readVisitorsIn(ch, which), visitorsPerLookUpMax)) {
-      await beforeEach()
+      await ensureTurn()
       const bindings = await readBindingsOfVisitors(pg, visitors)
       for (const { contactId } of bindings) contactIds.add(contactId)
       await copyEventsOf(ch, distinct(bindings), which)

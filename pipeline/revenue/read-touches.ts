@@ -15,7 +15,7 @@ import { groupBy } from '../fold/group-by.ts'
 export interface PaymentOfVisitors {
   readonly id: number
   readonly at: number
-  /** Those of whom all that was seen is the payer's. */
+  /** Visitors whose events all are the payer's. */
   readonly visitors: readonly string[]
   /** Of the contact who paid: the last touch before it, else the last event of a browser. */
   readonly touch: PersonTouch | undefined

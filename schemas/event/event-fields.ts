@@ -32,7 +32,7 @@ export interface EventField {
   readonly schema: FieldSchema
   /** The type of the column of the same name; none: nothing is stored under this name. */
   readonly column?: 'UInt16' | 'String'
-  /** Stored as it was sent. Other columns are filled by a step of ingest/steps that reads the field. */
+  /** Stored as it was sent. Other columns are filled by a step of ingest/enrich that reads the field. */
   readonly copied?: true
 }
 

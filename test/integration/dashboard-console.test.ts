@@ -1,7 +1,7 @@
 /** What the dashboard alone can do: erase a person, make and revoke keys, change a workspace, fill a demo one, go to another workspace. */
 import { expect, test } from 'vitest'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
-import { createSignInLink } from '../../postgres/tables/browser-sessions.ts'
+import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
 import { demoEvents } from '../../schemas/limits/seed-limits.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
 import { foldAll } from '../support/fold.ts'

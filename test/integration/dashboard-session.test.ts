@@ -1,7 +1,7 @@
 /** Sign-in of owners, and the operations by the session of a browser: what holds, what ends, and what other sites can't do. */
 import { expect, test, vi } from 'vitest'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
-import { createSignInLink } from '../../postgres/tables/browser-sessions.ts'
+import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
 import { browserSessionMs, signInLinkMs } from '../../schemas/limits/api-limits.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
 

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterEach, beforeAll } from 'vitest'
 import type { Postgres } from '../../postgres/client.ts'
-import { createSignInLink } from '../../postgres/tables/browser-sessions.ts'
+import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
 import { browserWithinMs, demand, sharedBrowser } from './browser.ts'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { vitalPageRow, vitalRows, worstVital } from '../../api/operations/analytics/web-vitals.ts'
-import type { PageVital } from '../../clickhouse/queries/overview/read-details.ts'
+import type { PageVital } from '../../clickhouse/queries/overview/read-vitals-and-titles.ts'
 import { rateVital, type VitalName } from '../../schemas/reference/web-vitals.ts'
 
 const measured = (vitals: Partial<Record<VitalName, [p75: number, p90: number]>>) =>

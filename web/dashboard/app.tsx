@@ -3,12 +3,12 @@ import { render } from 'preact'
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import './theme.css'
 import { readView, type View, writeView } from './address.ts'
-import { focusOn, KeysDialog, usePageKeys } from './keys.tsx'
 import { Later, type Page } from './later.tsx'
 import { OverviewPage } from './overview.tsx'
 import type { Workspace } from './overview-data.ts'
 import { Failure } from './parts.tsx'
 import { useAnswer } from './query.ts'
+import { focusOn, KeysDialog, usePageKeys } from './shortcuts.tsx'
 import { WorkspaceName } from './workspaces.tsx'
 
 const pages = {

@@ -1,5 +1,5 @@
 /** The members of the answer about web vitals. */
-import type { Details, PageVitals } from '../../../clickhouse/queries/overview/read-details.ts'
+import type { Details, PageVitals } from '../../../clickhouse/queries/overview/read-vitals-and-titles.ts'
 import { rateVital, type VitalName, vitalNames, vitalRatings, vitals } from '../../../schemas/reference/web-vitals.ts'
 import type { AnalyticsOverview } from '../../../schemas/resources/overview.ts'
 import type { Bucket } from '../../../schemas/time/time-range.ts'

@@ -12,10 +12,10 @@ import type { Reader } from '../reader.ts'
 import { type CellDays, closedDays, isSome, staleDays } from './figure-parts.ts'
 import { divide, type Pieces } from './pieces.ts'
 import { type OtherCounts, readCounts } from './read-counts.ts'
-import { type Details, type DetailsRequest, readDetails } from './read-details.ts'
 import { type Counts, type Figures, type FiguresRequest, readFigures } from './read-figures.ts'
 import { choose, countChosenVisitors, isOfChosenSession, readFilteredFigures } from './read-filtered.ts'
 import { type RecentEvent, readRecentEvents } from './read-recent-events.ts'
+import { type Details, type DetailsRequest, readDetails } from './read-vitals-and-titles.ts'
 
 export interface OverviewRequest {
   readonly workspaceId: number

@@ -23,7 +23,7 @@ export interface SeenVisitor {
 export interface NewestVisitors extends VisitorRows {
   /** Days from this one on are looked at. */
   readonly fromDay: number
-  /** Only those last seen before this one: of one moment those of lower hashes. */
+  /** Only those last seen before this one; at the same moment, those with lower hashes. */
   readonly before: SeenVisitor
   readonly limit: number
   /** Only those with a session that began by a source or campaign with these letters. */

@@ -1,5 +1,7 @@
-/** From an event's 202 until the overview shows it, at several rates. */
+/** From an event's 202 until the overview shows it, at several rates, while one event in a hundred is up to three days late. */
 import type { BenchSettings, EventCounts, Figure, ScenarioResult } from '../bench.ts'
+import { startLateEvents } from '../data/late-events.ts'
+import { countSeeded, seed, untilSettled } from '../data/seeded.ts'
 import { allServices, Installation } from '../installation.ts'
 import { percentile } from '../load/latency.ts'
 import { type PairOptions, runCounted } from '../measure/pairs.ts'
@@ -15,6 +17,10 @@ const loads: readonly { rate: number; targets: Partial<Figure> }[] = [
   { rate: 5_000, targets: {} },
   { rate: 15_000, targets: { firstStage: 30_000, goal: 10_000 } },
 ]
+/** What late events come to: days with cells. */
+const history = { events: 2_000_000, workspaces: 20, days: 4 }
+const historyShort = { events: 20_000, workspaces: 2, days: 4 }
+const lateShare = 0.01
 /** The load goes on for so much longer than the probe, at both ends together. */
 const aroundSeconds = 4
 
@@ -24,6 +30,11 @@ export async function freshness(settings: BenchSettings): Promise<ScenarioResult
   const installation = await Installation.start(cores, { services: allServices })
   const counts: EventCounts = { sent: 0, acknowledged: 0, stored: 0, repeated: 0 }
   try {
+    const seeded = await seed(installation, isShort ? historyShort : history)
+    await untilSettled(installation)
+    const ofHistory = await countSeeded(installation, seeded, history.days + 1)
+    for (const name of ['sent', 'acknowledged', 'stored', 'repeated'] as const) counts[name] += ofHistory[name]
+    const trackingKeys = seeded.workspaces.map(({ tracking_key }) => tracking_key)
     const product = productSide(installation, 'track')
     // Nothing is compared with R here.
     const options: PairOptions = { installation, reference: product, product, settings, counts }
@@ -34,10 +45,14 @@ export async function freshness(settings: BenchSettings): Promise<ScenarioResult
     for (const { rate, targets } of loads) {
       const name = `${rate} events a second`
       say(`  probed at ${rate}/s for ${seconds} s`)
+      const endLate = startLateEvents(installation, trackingKeys, rate * lateShare)
       const [round, probed] = await Promise.all([
         runCounted(options, { ...shape, rate }, rate * (seconds + aroundSeconds)),
         probe(installation, seconds),
       ])
+      const late = await endLate()
+      if (late.acknowledged < late.sent)
+        remarks.push(`At ${name}: ${late.sent - late.acknowledged} late events were not taken.`)
       addProbes(counts, probed)
       const latency = latencyOf(probed.lags)
       say(`  visible after p50 ${latency.p50}, p95 ${latency.p95}, p99 ${latency.p99} ms`)
@@ -57,7 +72,7 @@ export async function freshness(settings: BenchSettings): Promise<ScenarioResult
       if (round.disturbedBy !== '') remarks.push(`Others had over 10 % of a core: ${round.disturbedBy}.`)
       rounds.push(round, { lags: probed.lags })
     }
-    return { figures, counts, remarks, settings: { ...shape, seconds }, rounds }
+    return { figures, counts, remarks, settings: { ...shape, seconds, history, lateShare }, rounds }
   } finally {
     await installation.stop()
   }

@@ -29,7 +29,7 @@ export interface DeriveOptions {
   readonly fromDay: number
   /** Of the days before `fromDay` − 1. */
   readonly history: VisitorHistory
-  /** By their ids: conversions whose person had a later touch than the visitor or server has. */
+  /** By their ids: conversions whose person had another last touch than the visitor or server. */
   readonly personCredits?: ReadonlyMap<number, PersonCredit>
 }
 

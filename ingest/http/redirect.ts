@@ -17,6 +17,7 @@ import type { ClickReader, LinkRequest } from '../enrich/clicks.ts'
 import type { LogWriter } from '../log/writer.ts'
 import type { LinkTable, LinkTarget } from '../tables/links.ts'
 import type { Capacity } from './capacity.ts'
+import { RequestHead } from './request-head.ts'
 import { RequestSender } from './request-sender.ts'
 
 /** What became of a request for a link: the labels of the metric. */
@@ -46,7 +47,7 @@ export interface Redirect {
 
 export function makeRedirect(options: RedirectOptions): Redirect {
   const { links, clicks, writer, capacity, proxies, countRequest, observeAnswer, log } = options
-  const countryHeader = options.countryHeader.toLowerCase()
+  const head = new RequestHead(options.countryHeader.toLowerCase())
 
   /** The row is filled from the request, so this comes before the answer. */
   function store(link: LinkTarget, asked: LinkRequest): void {
@@ -71,12 +72,12 @@ export function makeRedirect(options: RedirectOptions): Redirect {
 
   const follow: Answerer = (response, request, isClosing) => {
     const key = request.getParameter(0) ?? ''
-    const requestId = requestIdOf(request.getHeader('x-request-id'))
+    // As events are read: of a header that is repeated, all lines.
+    head.read(request)
+    const requestId = requestIdOf(head.requestId)
     const isHead = request.getMethod() === 'head'
     const header = (name: string) => request.getHeader(name)
-    const forwardedFor = header('x-forwarded-for')
-    const country = countryHeader === '' ? '' : header(countryHeader)
-    const sender = new RequestSender(response, proxies, header('user-agent'), forwardedFor, country)
+    const sender = new RequestSender(response, proxies, head.userAgent, head.forwardedFor, head.country)
     const asked = { isHead, isPrefetch: prefetchHeaders.some(isAhead), referrer: header('referer'), sender }
     function isAhead(name: string): boolean {
       return /prefetch|prerender|preview/i.test(header(name))

@@ -165,7 +165,8 @@ function mount(app: ReturnType<typeof uws.App>, write: WriteAnswer, routes: Rout
     const allow = Object.keys(methods).sort().join(', ')
     app.any(path, (response, request) => {
       const requestId = requestIdOf(request.getHeader('x-request-id'))
-      write(response, requestId, detail(405, trackingRefusals.method_not_allowed.detail), true, allow)
+      const headOnly = request.getMethod() === 'head'
+      write(response, requestId, detail(405, trackingRefusals.method_not_allowed.detail), true, { allow, headOnly })
     })
   }
 }
@@ -196,6 +197,7 @@ function mountRest(
     }
     const isRead = request.getMethod() === 'get' || request.getMethod() === 'head'
     if (isRead && isBelowLinks(path)) return redirect.refuse(response, request, isClosing)
-    write(response, requestId, detail(404, trackingRefusals.not_found.detail), true)
+    const headOnly = request.getMethod() === 'head'
+    write(response, requestId, detail(404, trackingRefusals.not_found.detail), true, { headOnly })
   })
 }

@@ -8,7 +8,7 @@ export type WriteAnswer = (
   requestId: string,
   answer: Answer,
   closes: boolean,
-  allow?: string,
+  more?: { readonly allow?: string; readonly headOnly?: boolean },
 ) => void
 
 const statusLines: Record<number, string> = {
@@ -29,16 +29,17 @@ const statusLines: Record<number, string> = {
 const commonHeaders = 'Access-Control-Allow-Origin: *\r\nContent-Type: application/json\r\nX-Request-Id'
 
 export function makeWriteAnswer(observeAnswer: (status: number) => void): WriteAnswer {
-  return (response, requestId, answer, closes, allow = '') => {
+  return (response, requestId, answer, closes, { allow, headOnly } = {}) => {
     observeAnswer(answer.status)
     response.cork(() => {
       response.writeStatus(statusLines[answer.status]!)
       // One call for three headers: each call costs as much as writing the bytes. The id has none but safe characters.
       response.writeHeader(commonHeaders, requestId)
       if (answer.retryAfter !== undefined) response.writeHeader('Retry-After', String(answer.retryAfter))
-      if (allow !== '') response.writeHeader('Allow', allow)
+      if (allow !== undefined) response.writeHeader('Allow', allow)
       if (answer.status !== 202) response.writeHeader('Access-Control-Expose-Headers', 'Retry-After, X-Request-Id')
-      response.end(answer.body, closes)
+      if (headOnly) response.endWithoutBody(Buffer.byteLength(answer.body), closes)
+      else response.end(answer.body, closes)
     })
   }
 }

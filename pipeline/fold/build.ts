@@ -25,7 +25,7 @@ import { keptFromOf } from '../retention/retention.ts'
 import { countDifferentDays } from './check.ts'
 import { deleteRows } from './delete-rows.ts'
 import { derivePart, type Folding } from './fold.ts'
-import { lastClosedDay, renewCells, writeCellsOf } from './write-cells.ts'
+import { lastClosedDay, writeCellsOf } from './write-cells.ts'
 
 /** A step of a build failed, for its `cause`; what it wrote is written again by the next try. */
 export class BuildError extends Error {
@@ -88,10 +88,7 @@ async function finish(work: Folding, build: FigureBuild, now: number): Promise<v
   else await leaveBuild(pg, build.build, current === undefined ? 0 : await compare(work, current, build, now))
 }
 
-async function compare(work: Folding, current: FigureBuild, build: FigureBuild, now: number): Promise<number> {
-  const { pg, ch } = work
-  // Cells that are known to be stale are no difference.
-  while (await renewCells(work));
+async function compare({ pg, ch }: Folding, current: FigureBuild, build: FigureBuild, now: number): Promise<number> {
   const keptFrom = keptFromOf(await listWorkspaces(pg), now).get(build.workspaceId) ?? 0
   return countDifferentDays(ch, current, build, Math.max(0, localDayAt(keptFrom, build.timezone)))
 }

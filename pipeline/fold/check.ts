@@ -23,6 +23,8 @@ function isKept(prevDay: string): string {
 }
 
 const inBuilds = 'workspace_id = {workspace:UInt32} AND build IN {builds:Array(UInt32)} AND day >= {from:UInt16}'
+/** Cells that are known to be stale are no difference. */
+const inFreshCells = `${inBuilds} AND day NOT IN {stale:Array(UInt16)}`
 const allOf = (table: string) => `(SELECT * FROM ${table} FINAL WHERE ${inBuilds})`
 /** By the days before which a build can't know what came: these count as one. */
 const histogram = `sumMap(arrayMap(prev -> ${isKept('prev')}, seen.prev_days), seen.visitors)`
@@ -35,12 +37,12 @@ const comparedRows: readonly (readonly [rows: string, columns: readonly string[]
   [allOf('credits'), compared(creditColumns)],
   [
     `(SELECT build, day, kind, seen.key AS seen_key, seen.detail AS detail, ${histogram} AS visitors, [${cellSums.join(', ')}] AS sums
-      FROM cells FINAL ARRAY JOIN seen WHERE ${inBuilds} GROUP BY build, day, kind, seen_key, detail)`,
+      FROM cells FINAL ARRAY JOIN seen WHERE ${inFreshCells} GROUP BY build, day, kind, seen_key, detail)`,
     ['day', 'kind', 'seen_key', 'detail', 'visitors', 'sums'],
   ],
   [
     // A day that lost all its events has cells of nothing, where a new build has none.
-    `(SELECT * FROM cells FINAL WHERE ${inBuilds} AND (notEmpty(seen.key) OR notEmpty(sample.metric)))`,
+    `(SELECT * FROM cells FINAL WHERE ${inFreshCells} AND (notEmpty(seen.key) OR notEmpty(sample.metric)))`,
     [
       ...['day', 'kind', 'key', 'is_cut'],
       // Sums of floats differ in their last digits with the order of adding.
@@ -58,7 +60,7 @@ const lookBackDays = creditWindowMs / dayMs + 2
  */
 export async function countDifferentDays(
   ch: Pick<ClickHouse, 'query'>,
-  one: Pick<FigureBuild, 'build' | 'workspaceId'>,
+  one: Pick<FigureBuild, 'build' | 'workspaceId' | 'staleDays'>,
   other: Pick<FigureBuild, 'build'>,
   keptFrom: number,
 ): Promise<number> {
@@ -69,7 +71,12 @@ export async function countDifferentDays(
   )
   // A workspace that began later has lost nothing.
   const isCut = first!.day <= keptFrom + 1
-  const params = { ...ofBuilds, kept_from: isCut ? keptFrom + 1 : 0, from: isCut ? keptFrom + lookBackDays : 0 }
+  const params = {
+    ...ofBuilds,
+    stale: one.staleDays,
+    kept_from: isCut ? keptFrom + 1 : 0,
+    from: isCut ? keptFrom + lookBackDays : 0,
+  }
   const days = new Set<number>()
   for (const [rowsSql, columns] of comparedRows) {
     const rows = await ch.query<{ day: number }>(

@@ -75,9 +75,16 @@ export function startFoldLoop({ pg, ch, clock, log, metrics }: FoldLoopOptions):
 
   let renewFrom = 0
 
+  /** Where it fails, figures stay right: the days are counted from `sessions`. */
   async function renewSome(): Promise<void> {
     const startedAt = performance.now()
-    if (startedAt < renewFrom || !(await renewCells(work))) return
+    if (startedAt < renewFrom) return
+    try {
+      if (!(await renewCells(work))) return
+    } catch (error) {
+      if (signal.aborted) throw error
+      log.warn({ err: error }, 'stale cells can not be written anew now; it is tried again later')
+    }
     const endedAt = performance.now()
     renewFrom = endedAt + renewPauseShare * (endedAt - startedAt)
   }

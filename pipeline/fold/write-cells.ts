@@ -9,6 +9,7 @@ import {
   listOpenBuilds,
   listStaleCells,
   markCellsFresh,
+  postponeStaleCells,
   raiseCellsThrough,
 } from '../../postgres/tables/figure-builds.ts'
 import { rangesOf, readFoldState, takeFoldVersion } from '../../postgres/tables/folds.ts'
@@ -92,6 +93,7 @@ export async function closeDays(work: Folding, now: number): Promise<void> {
 /**
  * Writes stale cells anew: some days, those that are stale for longest first.
  * @returns whether there were any
+ * @throws when it fails: these days come last then
  */
 export async function renewCells({ pg, ch, ensureTurn }: Folding): Promise<boolean> {
   await ensureTurn()
@@ -106,7 +108,12 @@ export async function renewCells({ pg, ch, ensureTurn }: Folding): Promise<boole
     left -= sessions.get(`${build} ${day}`) ?? 0
     return at === 0 || left >= 0
   })
-  await writeCells(ch, days, { version, visible })
+  try {
+    await writeCells(ch, days, { version, visible })
+  } catch (error) {
+    await postponeStaleCells(pg, days)
+    throw error
+  }
   await ensureTurn()
   await markCellsFresh(pg, days, version)
   return true

@@ -111,6 +111,14 @@ export function listStaleCells(q: Queryable, max: number): Promise<BuildDay[]> {
   )
 }
 
+/** Puts days behind the others that are stale. */
+export async function postponeStaleCells(q: Queryable, days: readonly BuildDay[]): Promise<void> {
+  await q.query(
+    'UPDATE stale_cells SET since = now() WHERE (build, day) IN (SELECT * FROM unnest($1::int[], $2::int[]))',
+    [days.map(({ build }) => build), days.map(({ day }) => day)],
+  )
+}
+
 /**
  * From now on readers go by the cells of these days, which were written under `version`.
  * @throws when a later version was taken: another has the turn, and may be writing these days

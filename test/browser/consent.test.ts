@@ -58,6 +58,8 @@ describe.each(withheld)('with %s', (_, options, property, value) => {
     expect(
       await visit.page.evaluate(`[Svc.anonymousId(), Svc.sessionId(), Svc.link('http://blog.localhost/')]`),
     ).toEqual([...[null, null, 'http://blog.localhost/']])
+    // Another tab is looked at, and this one again.
+    await visit.page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
     await new Promise((resolve) => setTimeout(resolve, 500))
     expect(await keptBy(visit)).toEqual(nothing)
     await visit.page.goto(`${root}/next?utm_source=letter&utm_medium=email`)

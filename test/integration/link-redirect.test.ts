@@ -217,3 +217,15 @@ test('an archived link redirects and is counted as before', async () => {
   expect([status, header('Location')]).toEqual([302, link.tracking_url])
   expect(await clicksOf(link)).toMatchObject([{ link_id: link.id }])
 })
+
+test('who clicks is told by the line that the proxy added, whatever a client said before it', async () => {
+  await ingest.stop()
+  ingest = await startIngest(stores, { ...env, TRUSTED_PROXIES: '127.0.0.1' }, ingest)
+  const link = await makeLink()
+  for (const said of ['203.0.113.7', '203.0.113.8']) {
+    // A proxy may add its own line behind the client's.
+    await follow(link.attribution_key, { 'X-Forwarded-For': said, 'x-forwarded-for': '198.51.100.1' })
+  }
+  const rows = await clicksOf(link)
+  expect([rows.length, new Set(rows.map(({ visitor }) => visitor)).size]).toEqual([2, 1])
+})

@@ -35,9 +35,17 @@ export function describeClick([event, path]: Seen): [name: string, properties: o
   // Its text is that of all that is in it.
   if (!isMasked && !found.querySelector(`${masked},${excluded}`))
     properties['text'] = [...found.textContent!.trim().replace(/\s+/g, ' ')].slice(0, textLengthMax).join('')
-  const href = found.getAttribute('href')
-  const url = href && new URL(href, document.baseURI)
+  const url = urlOf(found.getAttribute('href'))
   if (!url || url.protocol === 'javascript:') return ['button_click', properties]
   properties['href'] = addressOf(url.href)
   return [url.host === location.host ? 'link_click' : 'outbound_click', properties]
+}
+
+/** Undefined where there is none, or one that leads nowhere: `http://`. */
+function urlOf(href: string | null): URL | undefined {
+  try {
+    return href ? new URL(href, document.baseURI) : undefined
+  } catch {
+    return undefined
+  }
 }

@@ -90,8 +90,8 @@ function start(): void {
   on('load', loadLate)
   on('pointerdown', loadLate)
   on('online', send)
-  // Another tab's visitor has withdrawn consent.
-  on('storage', ({ key, newValue }) => key === 'svc_aid' && !newValue && api.consent(false))
+  // Another tab's visitor has withdrawn consent, and not given it again since.
+  on('storage', ({ key }) => key === 'svc_aid' && !localStorage[key] && api.consent(false))
   allow()
 }
 

@@ -36,7 +36,7 @@ export interface Sent {
 export let queue: Sent[] = []
 let isBusy = false
 let failures = 0
-let timer = 0
+let timer: number | undefined
 
 /** Forgets all that waits. */
 export function clear(): void {
@@ -50,6 +50,7 @@ export function put(event: Sent): void {
 
 /** Other tabs' events are among what was stored: whoever takes them deletes them first. */
 export function takeStored(): void {
+  if (!isOpen) return
   const stored = readJson<Sent[]>('svc_queue') || []
   write('svc_queue', '')
   // What is older may have arrived, and wouldn't be known as a repeat.
@@ -58,8 +59,7 @@ export function takeStored(): void {
 }
 
 export async function send(): Promise<void> {
-  clearTimeout(timer)
-  timer = 0
+  timer = clearTimeout(timer) as undefined
   if (!isOpen || isBusy || !queue[0]) return
   isBusy = true
   const from = queue
@@ -98,8 +98,9 @@ export function sendAtEnd(): void {
   }
 }
 
+/** Not while a request is under way: its answer says how long to wait. */
 function schedule(ms = delayMs): void {
-  timer ||= setTimeout(send, ms)
+  if (!isBusy) timer ||= setTimeout(send, ms)
 }
 
 function requestOf(events: Sent[]): [url: string, body: string] {

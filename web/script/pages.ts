@@ -83,7 +83,7 @@ function hide(): void {
 function leave(): void {
   countEngagement()
   if (isOpen && current && (!hasLeft || engagedMs)) {
-    record(view, 'page_leave', { engagement_ms: Math.round(engagedMs), scroll_depth: depth }, {}, true)
+    record(view, 'page_leave', { engagement_ms: engagedMs | 0, scroll_depth: depth }, {}, true)
     hasLeft = true
     engagedMs = 0
   }
@@ -91,12 +91,12 @@ function leave(): void {
 
 function look(): void {
   const seen = ((scrollY + innerHeight) / document.documentElement.scrollHeight) * 100
-  depth = Math.min(100, Math.max(depth, Math.round(seen)))
+  if (isOpen) depth = Math.min(100, Math.max(depth, Math.round(seen)))
 }
 
 function countEngagement(): void {
   const now = performance.now()
-  if (isEngaged) engagedMs += now - countedAt
+  if (isEngaged && isOpen) engagedMs += now - countedAt
   countedAt = now
   isEngaged = !document.hidden
 }

@@ -92,12 +92,17 @@ export function makeLinkTable(options: LinkTableOptions): LinkTable {
     await copy.writeAll()
   }
 
+  function isNews({ attribution_key, tracking_url, post_id }: LinkRow): boolean {
+    const known = links.peek(attribution_key)
+    return known?.url !== tracking_url || known?.postId !== post_id
+  }
+
   async function readChanges(since: Date): Promise<void> {
     const rows = await options.listChanged(since, max)
     let isAnyGone = false
     for (const row of rows.toReversed()) {
       if (row.tracking_url === '') isAnyGone = links.delete(row.attribution_key) || isAnyGone
-      else if (links.peek(row.attribution_key)?.url !== row.tracking_url) take(row)
+      else if (isNews(row)) take(row)
     }
     readThrough = rows[0]?.updated_at ?? readThrough
     const lines = linesOf(unsaved)

@@ -11,7 +11,7 @@ import { readBindingsOfVisitors, readFactsOfBrowsers, type VisitorKey } from '..
 import { type Contact, readContacts, type ShownTraits } from '../../postgres/tables/contacts.ts'
 import { readContactsOfEvents } from '../../postgres/tables/contacts-of-events.ts'
 import { insertOutboxRows, type OutboxRow, readListened } from '../../postgres/tables/outbox.ts'
-import { listPaymentsOfPeople } from '../../postgres/tables/revenue-of-people.ts'
+import { sumRevenueOfPeople } from '../../postgres/tables/revenue-of-people.ts'
 import { serializeContact } from '../../postgres/tables/serialize-contact.ts'
 import { readWorkspace } from '../../postgres/tables/workspaces.ts'
 import type { IdRange } from '../../schemas/event/id-ranges.ts'
@@ -117,13 +117,13 @@ async function insertContacts(
 ): Promise<void> {
   const workspace = changes.length === 0 ? null : await readWorkspace(tx, workspaceId)
   if (workspace === null) return
-  const payments = await listPaymentsOfPeople(tx, {
+  const revenue = await sumRevenueOfPeople(tx, {
     ...{ workspaceId, currency: workspace.currency, since: expiryOfWorkspace(workspace, now) },
     ...{ contactIds: changes.map(({ contact }) => contact.id), anonymousIds: [] },
   })
   await insertOutboxRows(
     tx,
-    changes.map(({ type, contact }) => ({ workspaceId, type, object: serializeContact(contact, payments) })),
+    changes.map(({ type, contact }) => ({ workspaceId, type, object: serializeContact(contact, revenue) })),
   )
 }
 

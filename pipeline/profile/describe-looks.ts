@@ -54,8 +54,9 @@ export function describeLooks(
     return quoted(page, address)
   })
   if (logo !== undefined) evidence.push({ field: 'visual_identity.logo_url', quote: logo.quote, source_url: logo.url })
-  const scheme = first(pages, (page) => quoted(page, page.meta.get('color-scheme')))?.text ?? ''
-  const theme = /^(only )?dark/.test(scheme) ? 'dark' : /^(only )?light/.test(scheme) ? 'light' : ''
+  const scheme = first(pages, (page) => quoted(page, page.meta.get('color-scheme')))
+  const theme = (['dark', 'light'] as const).find((name) => scheme?.text.replace('only ', '').startsWith(name)) ?? ''
+  if (theme !== '') evidence.push({ field: 'visual_identity.theme', quote: scheme!.quote, source_url: scheme!.url })
   return {
     colors: colors.slice(0, profileListMax),
     fonts: most((page) => page.fonts, 'visual_identity.fonts'),
@@ -71,6 +72,9 @@ export function describePosture(
   evidence: Evidence[],
 ): GeneratedProfile['social_posture'] {
   const platforms = new Set(own.platforms)
+  for (const quote of platforms) {
+    evidence.push({ field: 'social_posture.platforms', quote, source_url: '/v1/social-accounts' })
+  }
   for (const page of pages) {
     for (const link of page.links) {
       const platform = socialHosts.get(new URL(link).hostname.replace(/^www\./, ''))
@@ -81,6 +85,7 @@ export function describePosture(
   }
   if (own.posts > 0)
     evidence.push({ field: 'social_posture', quote: own.caption.slice(0, 200), source_url: '/v1/posts' })
+  for (const quote of own.tags) evidence.push({ field: 'social_posture.top_tags', quote, source_url: '/v1/posts' })
   const weekly = Math.round((own.posts / (profileSignalDays / 7)) * 100) / 100
   const counted = `${own.posts} ${own.posts === 1 ? 'post' : 'posts'} published in ${profileSignalDays} days`
   return {

@@ -1,4 +1,4 @@
-/** A post as a record of `app.bsky.feed.post`: its key, its links and its media. */
+/** A post as a record of `app.bsky.feed.post`: its key, its links, mentions and tags, and its media. */
 import { linksIn } from '../../schemas/reference/links-in-text.ts'
 import type { Publication, PublishedMedia } from './adapter.ts'
 
@@ -37,7 +37,7 @@ export interface Prepared {
 }
 
 export function recordOf({ text }: Pick<Publication, 'text'>, { uploads, dids }: Prepared, createdAt: Date) {
-  const facets = [...linkFacetsIn(text), ...mentionsIn(text, dids)]
+  const facets = [...linkFacetsIn(text), ...mentionsIn(text, dids), ...tagsIn(text)]
   return {
     $type: postCollection,
     text,
@@ -74,6 +74,20 @@ function mentionsIn(text: string, dids: ReadonlyMap<string, string>) {
     return did === undefined
       ? []
       : [facet(text, match.index, match[0], { $type: 'app.bsky.richtext.facet#mention', did })]
+  })
+}
+
+/** What stands behind the sign, up to the next space. Punctuation at its end is none of it. */
+const hashtag = /(?<=^|\s)[#＃](\S+?)(?=\p{P}*(?:\s|$))/gu
+/** Of `app.bsky.richtext.facet#tag`, in graphemes; characters are as many or more. */
+const tagLengthMax = 64
+
+/** A number alone is no tag. */
+function tagsIn(text: string) {
+  return [...text.matchAll(hashtag)].flatMap((match) => {
+    const tag = match[1]!
+    if (tag.length > tagLengthMax || !/[^\d\p{P}]/u.test(tag)) return []
+    return [facet(text, match.index, match[0], { $type: 'app.bsky.richtext.facet#tag', tag })]
   })
 }
 

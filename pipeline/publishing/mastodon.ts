@@ -68,7 +68,7 @@ export const mastodon: Adapter<MastodonCredentials, string[]> = {
         const id = textIn(status, 'id')
         if (known.has(id)) continue
         const source = await ask(call, `/api/v1/statuses/${id}/source`)
-        if (source.body['text'] === text.trim()) return publishedAs(status)
+        if (source.body['text'] === stripped(text)) return publishedAs(status)
       }
       // Pinned ones aren't among them, so they come in the order of their time.
       if (recent.length < mastodonStatusesEach) return null
@@ -91,6 +91,11 @@ export const mastodon: Adapter<MastodonCredentials, string[]> = {
     })
     return publishedAs(body)
   },
+}
+
+/** As Ruby does it, in which the platform is written: other blanks than those of ASCII stay. */
+function stripped(text: string): string {
+  return text.replace(/^[\t-\r ]+|[\0\t-\r ]+$/g, '')
 }
 
 function publishedAs(status: Readonly<Record<string, unknown>>) {

@@ -107,8 +107,11 @@ async function lookUpOnceMore(publishing: Publishing, stored: StoredPublication,
     const session = sessionOf(publishing, adapter, account, signal)
     return await session((call) => adapter.lookUp(call, publication, knownBy(publishing, account)))
   } catch (error) {
-    if (error instanceof ProviderError) return null
-    throw error
+    if (error instanceof StoreUnavailable || signal.aborted) throw error
+    if (!(error instanceof ProviderError)) {
+      publishing.log.error({ err: error, target: stored.id }, 'a publication could not be looked up')
+    }
+    return null
   }
 }
 

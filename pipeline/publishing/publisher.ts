@@ -90,6 +90,7 @@ export function startPublisher({ pg, media, box, clock, log, metrics }: Publishe
     const claimed = await claimTargets(pg, {
       ...{ holder, leaseMs: publishLeaseMs, limit: room },
       ...{ perAccountMax: publishAtOnceEachMax, underWay: underWayByAccount() },
+      except: [...underWay.keys()].map(({ id }) => id),
     })
     for (const target of claimed) {
       const running = run(target).finally(() => {

@@ -140,8 +140,8 @@ export async function hasLinkTargets(
   { postId, socialAccountId }: Pick<NewLink, 'postId' | 'socialAccountId'>,
 ): Promise<{ post: boolean; account: boolean }> {
   const [row] = await q.query<{ post: boolean; account: boolean }>(
-    `SELECT $2::bigint IS NULL OR EXISTS (SELECT FROM posts WHERE workspace_id = $1 AND id = $2) AS post,
-       $3::bigint IS NULL OR EXISTS (SELECT FROM social_accounts WHERE workspace_id = $1 AND id = $3) AS account`,
+    `SELECT $2::bigint IS NULL OR EXISTS (SELECT FROM posts WHERE workspace_id = $1 AND id = $2 FOR KEY SHARE) AS post,
+       $3::bigint IS NULL OR EXISTS (SELECT FROM social_accounts WHERE workspace_id = $1 AND id = $3 FOR KEY SHARE) AS account`,
     [workspaceId, postId, socialAccountId],
   )
   return row!

@@ -7,7 +7,7 @@ export interface OwnSignals {
   readonly platforms: readonly string[]
   /** Published within the last `profileSignalDays` days. */
   readonly posts: number
-  /** Of posts, the most used first. */
+  /** Of these posts, the most used first. */
   readonly tags: readonly string[]
   /** The newest post's caption. */
   readonly caption: string
@@ -23,7 +23,8 @@ export async function readOwnSignals(q: Queryable, workspaceId: number): Promise
        ARRAY(SELECT DISTINCT platform FROM social_accounts WHERE workspace_id = $1 AND status = 'connected' ORDER BY 1) AS platforms,
        (SELECT count(*) FROM posts WHERE workspace_id = $1 AND status = 'published'
           AND updated_at > now() - make_interval(days => ${profileSignalDays})) AS posts,
-       ARRAY(SELECT tag FROM posts, unnest(tags) AS tag WHERE workspace_id = $1 AND status != 'archived'
+       ARRAY(SELECT tag FROM posts, unnest(tags) AS tag WHERE workspace_id = $1 AND status = 'published'
+          AND updated_at > now() - make_interval(days => ${profileSignalDays})
           GROUP BY tag ORDER BY count(*) DESC, tag LIMIT ${profileListMax}) AS tags,
        coalesce((SELECT base_caption FROM posts WHERE workspace_id = $1 AND status = 'published' ORDER BY id DESC LIMIT 1), '') AS caption,
        ARRAY(SELECT label FROM links WHERE workspace_id = $1 ORDER BY id DESC LIMIT ${profileLinksMax}) AS links,

@@ -53,16 +53,18 @@ export interface Claiming {
   /** Of one account so many at a time; `underWay` is how many the caller already works on, by account. */
   readonly perAccountMax: number
   readonly underWay: ReadonlyMap<number, number>
+  /** Targets that the caller works on: one whose claim ran out isn't claimed again before its attempt has ended. */
+  readonly except: readonly number[]
 }
 
 /** Claims targets that wait, the earliest first. */
 export function claimTargets(q: Queryable, claiming: Claiming): Promise<ClaimedTarget[]> {
-  const { holder, leaseMs, limit, perAccountMax, underWay } = claiming
+  const { holder, leaseMs, limit, perAccountMax, underWay, except } = claiming
   return q.query<ClaimedTarget>(
     `WITH waiting AS (
        SELECT id, next_attempt_at, social_account_id,
          row_number() OVER (PARTITION BY social_account_id ORDER BY next_attempt_at, id) AS place
-       FROM post_targets WHERE status = 'publishing' AND next_attempt_at <= now()
+       FROM post_targets WHERE status = 'publishing' AND next_attempt_at <= now() AND id <> ALL ($7::bigint[])
      ), chosen AS (
        SELECT waiting.id FROM waiting
        LEFT JOIN unnest($5::bigint[], $6::bigint[]) AS busy (account_id, count) ON account_id = social_account_id
@@ -75,7 +77,7 @@ export function claimTargets(q: Queryable, claiming: Claiming): Promise<ClaimedT
      UPDATE post_targets t SET claimed_by = $1, next_attempt_at = clock_timestamp() + $2 * interval '1 millisecond'
      FROM locked, posts p WHERE t.id = locked.id AND p.id = t.post_id
      RETURNING t.id, t.post_id, t.social_account_id, p.workspace_id`,
-    [holder, leaseMs, limit, perAccountMax, [...underWay.keys()], [...underWay.values()]],
+    [holder, leaseMs, limit, perAccountMax, [...underWay.keys()], [...underWay.values()], except],
   )
 }
 

@@ -1,7 +1,7 @@
 /** Contacts as the API and webhooks show them. */
 import type { Person } from '../../schemas/resources/person.ts'
 import type { Contact, ContactTouch } from './contacts.ts'
-import type { PaymentOfPerson } from './revenue-of-people.ts'
+import type { RevenueOfPeople } from './revenue-of-people.ts'
 
 /** Where nobody is known to have come from. */
 export const direct = { source: 'direct', medium: 'none', campaign: '', content: '' }
@@ -11,15 +11,15 @@ interface Touches {
   readonly lastTouch: ContactTouch | null
 }
 
-/** @param payments among others those of the contact */
-export function serializeContact(contact: Contact, payments: readonly PaymentOfPerson[]): Person {
+/** @param revenue of the contact, among others */
+export function serializeContact(contact: Contact, revenue: RevenueOfPeople): Person {
   const { id, email, fullName, company, sessionCount, eventCount, conversionCount, firstSeenAt, lastSeenAt } = contact
   return {
     ...{ id, object_id: `contact_${id}`, kind: 'known', contact_id: id, anonymous_id: null },
     ...{ email, full_name: fullName, company },
     ...touchFields(contact),
     ...{ session_count: sessionCount, event_count: eventCount, conversion_count: conversionCount },
-    total_revenue_cents: totalOf(payments.filter(({ contactId }) => contactId === id)),
+    total_revenue_cents: revenue.ofContacts.get(id) ?? 0,
     ...{ first_seen_at: shownTime(firstSeenAt), last_seen_at: shownTime(lastSeenAt) },
   }
 }
@@ -32,11 +32,6 @@ export function touchFields({ firstTouch, lastTouch }: Touches) {
     ...{ source, medium, campaign, content },
     ...{ first_source: first.source, first_medium: first.medium, first_campaign: first.campaign },
   }
-}
-
-/** What no rate converts is left out. */
-export function totalOf(payments: readonly PaymentOfPerson[]): number {
-  return payments.reduce((sum, { cents }) => sum + (cents ?? 0), 0)
 }
 
 /** @param ms since 1970 */

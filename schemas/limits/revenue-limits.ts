@@ -41,6 +41,5 @@ export const creditTouchesMax = 1_000
 /** Payments of a question that filters are applied to: the newest. */
 export const filteredPaymentsMax = 50_000
 
-/** Payments that a page of people, or a journey, is looked for: the newest. */
-export const paymentsOfPeopleMax = 5_000
+/** Payments of a journey: the newest. */
 export const journeyPaymentsMax = 200

@@ -279,4 +279,15 @@ test('payments are those of the payer: by e-mail, by user id, by a browser that 
   expect(await journey('email=ann@example.com')).toEqual(['7 USD', '50 USD', '700 USD'])
   expect(await journey('email=ben@example.com')).toEqual(['9000 JPY', '11 USD'])
   expect(await journey('anonymous_id=lone')).toEqual(['13 USD'])
+  // A journey lists the newest payments; its sum is of all.
+  await stores.pg.query(
+    `WITH made AS (
+       INSERT INTO revenue_payments (workspace_id, provider, payment, refs, occurred_at, import_day)
+       SELECT $1, 'custom', 'more ' || n, ARRAY['payer:lone'], $2, '2026-01-01' FROM generate_series(1, 250) AS n RETURNING id)
+     INSERT INTO revenue_entries (workspace_id, payment_id, entry, value_cents, currency, occurred_at)
+     SELECT $1, id, 'payment', 2, 'USD', $2 FROM made`,
+    [mine.workspaceId, at(101)],
+  )
+  const lone = (await ask().people()).find((person) => nameOf(person) === 'lone')
+  expect([lone!.total_revenue_cents, (await journey('anonymous_id=lone')).length]).toEqual([513, 200])
 })

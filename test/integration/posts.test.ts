@@ -306,6 +306,23 @@ describe('changing a post', () => {
     expect(emptied.targets.map(({ caption_override }) => caption_override)).toEqual([null, null])
   })
 
+  test('keeps the caption of a network beside a target that is published with another', async () => {
+    const [waits, is, added] = [
+      await makeAccount(stores, mine.workspaceId, 'x'),
+      await makeAccount(stores, mine.workspaceId, 'x'),
+      await makeAccount(stores, mine.workspaceId, 'x'),
+    ]
+    const made = await create({ ...plain, social_account_ids: [waits, is] })
+    await stores.pg.query(
+      `UPDATE post_targets SET status = 'published' WHERE post_id = $1 AND social_account_id = $2`,
+      [made.id, is],
+    )
+    const captions = ({ targets }: typeof made) => targets.map(({ caption_override }) => caption_override)
+    expect(captions(await change(made.id, { platform_captions: { x: 'v2' } }))).toEqual(['v2', null])
+    const changed = await change(made.id, { social_account_ids: [waits, is, added] })
+    expect(captions(changed)).toEqual(['v2', null, 'v2'])
+  })
+
   test('replaces what is sent, in its order', async () => {
     const [one, two] = [await makeMedia(stores, mine.workspaceId), await makeMedia(stores, mine.workspaceId)]
     const made = await create({ ...plain, media_ids: [one, two], tags: ['a', 'b'] })

@@ -73,6 +73,23 @@ test('accounts that exist are mentioned; other handles, and addresses of e-mail,
   expect(resolved).toEqual(['ada.bsky.test', 'bob.example.com', 'nobody.bsky.test'])
 })
 
+test('hashtags are marked, without what ends their sentence; numbers and parts of words are text', async () => {
+  const caption = 'Grüße #spring, #a_b (no#tag) #2026 #b2b! https://example.com/#part ＃夏 #'
+  await publishNow(caption, await connect())
+  const [{ record }] = server.records as [(typeof server.records)[0]]
+  const bytes = Buffer.from(caption)
+  const tags = record.facets.flatMap(
+    ({ index, features: [{ tag }] }: { index: Record<string, number>; features: [{ tag?: string }] }) =>
+      tag === undefined ? [] : [[bytes.subarray(index['byteStart'], index['byteEnd']).toString(), tag]],
+  )
+  expect(tags).toEqual([
+    ['#spring', 'spring'],
+    ['#a_b', 'a_b'],
+    ['#b2b', 'b2b'],
+    ['＃夏', '夏'],
+  ])
+})
+
 test('links are marked by their place in the bytes of the text', async () => {
   const caption = 'Grüße 🐻: (https://example.com/ä?b=1), https://example.org/wiki/Bear_(animal).'
   const post = await publishNow(caption, await connect())

@@ -86,6 +86,11 @@ test('finds links, and those that are notified of, by reading only what has chan
   store.rows.push(rowOf(3, now - linkOverlapMs))
   await change(store)
   expect(urlOf(table, 3)).toBe('https://example.com/3')
+  // Its post is deleted, and it leads to where it did.
+  store.rows[1] = { ...store.rows[1]!, post_id: 9 }
+  await change(store)
+  expect(table.find(keyOf(2))).toMatchObject({ postId: 9 })
+  store.sinces.pop()
   expect(store.sinces).toEqual([null, now - 1e9 - linkOverlapMs, now - linkOverlapMs])
   expect(store.finds).toBe(0)
 })

@@ -164,10 +164,15 @@ function draftOf(post: Post, timezone: string): Draft {
     ...{ title, base_caption, media_ids },
     scheduled_at: scheduled_at === null ? null : localMoment(scheduled_at, timezone),
     social_account_ids: targets.map(({ social_account_id: id }) => id),
-    platform_captions: Object.fromEntries(
-      targets.flatMap(({ platform, caption_override: text }) => (text === null ? [] : [[platform, text]])),
-    ),
+    platform_captions: captionsOf(targets),
   }
+}
+
+/** By network. A published target keeps its own, so that of one that waits counts. */
+function captionsOf(targets: Post['targets']): Draft['platform_captions'] {
+  const inOrder = targets.toSorted((a, b) => Number(b.status === 'published') - Number(a.status === 'published'))
+  const captions = new Map(inOrder.map(({ platform, caption_override: text }) => [platform, text]))
+  return Object.fromEntries([...captions].flatMap(([platform, text]) => (text === null ? [] : [[platform, text]])))
 }
 
 /** What is sent: the caption of a network whose accounts are all unticked is kept for when one is ticked again. */

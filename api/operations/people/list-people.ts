@@ -12,7 +12,7 @@ import {
 } from '../../../clickhouse/queries/people/visitors.ts'
 import { readBindingsOfVisitors } from '../../../postgres/tables/bindings.ts'
 import { findContact, listContacts } from '../../../postgres/tables/contacts.ts'
-import { listPaymentsOfPeople } from '../../../postgres/tables/revenue-of-people.ts'
+import { sumRevenueOfPeople } from '../../../postgres/tables/revenue-of-people.ts'
 import { serializeContact } from '../../../postgres/tables/serialize-contact.ts'
 import { laxInt, laxIntOr } from '../../../schemas/lax.ts'
 import { identifierLengthMax } from '../../../schemas/limits/event-limits.ts'
@@ -77,15 +77,15 @@ export const listPeople = defineOperation({
       rows,
       merged.flatMap((one) => ('visitor' in one ? one.visitor : [])),
     )
-    const payments = await listPaymentsOfPeople(stores.pg, {
+    const revenue = await sumRevenueOfPeople(stores.pg, {
       ...{ workspaceId: workspace.id, currency: workspace.currency, since: rows.since },
       contactIds: merged.flatMap((one) => ('contact' in one ? one.contact.id : [])),
       anonymousIds: [...visitors.values()].flatMap(({ anonymousId }) => anonymousId || []),
     })
     return merged.flatMap((one) => {
-      if ('contact' in one) return serializeContact(one.contact, payments)
+      if ('contact' in one) return serializeContact(one.contact, revenue)
       const visitor = visitors.get(one.visitor)
-      return visitor === undefined ? [] : serializeVisitor(visitor, payments)
+      return visitor === undefined ? [] : serializeVisitor(visitor, revenue)
     })
   },
 })

@@ -11,7 +11,11 @@ import {
 } from '../../../postgres/tables/bindings.ts'
 import { type Contact, findContact, findContactsByHash, readContactKeys } from '../../../postgres/tables/contacts.ts'
 import { readContactsOfEvents } from '../../../postgres/tables/contacts-of-events.ts'
-import { listPaymentsOfPeople } from '../../../postgres/tables/revenue-of-people.ts'
+import {
+  listPaymentsOfPeople,
+  type PaymentsRequest,
+  sumRevenueOfPeople,
+} from '../../../postgres/tables/revenue-of-people.ts'
 import { serializeContact } from '../../../postgres/tables/serialize-contact.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
@@ -87,10 +91,11 @@ async function journeyOfContact(
   })
   const events = await readEventsAt(ch, workspace.id, await readNewestPlaces(ch, contacts, since, query.limit))
   const own = bindings.filter(({ contactId }) => contactId === contact.id)
-  const payments = await listPaymentsOfPeople(pg, {
+  const asked: PaymentsRequest = {
     ...{ workspaceId: workspace.id, currency: workspace.currency, since, contactIds: [contact.id], anonymousIds: [] },
-  })
-  const person = serializeContact(contact, payments)
+  }
+  const [payments, sums] = await Promise.all([listPaymentsOfPeople(pg, asked), sumRevenueOfPeople(pg, asked)])
+  const person = serializeContact(contact, sums)
   return {
     person,
     anonymous_ids: [...new Set(own.map(({ anonymousId }) => anonymousId))],
@@ -114,11 +119,12 @@ async function journeyOfVisitor(
   const bound = await readBindingsOfVisitors(pg, [{ workspaceId: workspace.id, visitor: visitor.visitor }])
   if (bound.length > 0) throw problem('person_not_found')
   const events = await readEventsOfVisitor(ch, rows, visitor.visitor, rows.since, query.limit)
-  const payments = await listPaymentsOfPeople(pg, {
+  const asked: PaymentsRequest = {
     ...{ workspaceId: workspace.id, currency: workspace.currency, since: rows.since },
     ...{ contactIds: [], anonymousIds: visitor.anonymousId === '' ? [] : [visitor.anonymousId] },
-  })
-  const person = serializeVisitor(visitor, payments)
+  }
+  const [payments, sums] = await Promise.all([listPaymentsOfPeople(pg, asked), sumRevenueOfPeople(pg, asked)])
+  const person = serializeVisitor(visitor, sums)
   return {
     person,
     anonymous_ids: [person.anonymous_id!],

@@ -2,9 +2,8 @@
 import { nameOfVisitor } from '../../../clickhouse/queries/people/visitor-names.ts'
 import type { VisitorSums, VisitorTexts } from '../../../clickhouse/queries/people/visitors.ts'
 import type { ContactTouch } from '../../../postgres/tables/contacts.ts'
-import type { PaymentOfPerson } from '../../../postgres/tables/revenue-of-people.ts'
-import { direct, shownTime, totalOf, touchFields } from '../../../postgres/tables/serialize-contact.ts'
-import { journeyPaymentsMax } from '../../../schemas/limits/revenue-limits.ts'
+import type { PaymentOfPerson, RevenueOfPeople } from '../../../postgres/tables/revenue-of-people.ts'
+import { direct, shownTime, touchFields } from '../../../postgres/tables/serialize-contact.ts'
 import type { Journey, Person } from '../../../schemas/resources/person.ts'
 
 export function serializeTouch(touch: ContactTouch | null): Journey['first_touch'] {
@@ -12,8 +11,8 @@ export function serializeTouch(touch: ContactTouch | null): Journey['first_touch
   return { source, medium, campaign, content, occurred_at: touch === null ? null : shownTime(touch.at) }
 }
 
-/** @param payments among others those that name the visitor's browser */
-export function serializeVisitor(visitor: VisitorSums & VisitorTexts, payments: readonly PaymentOfPerson[]): Person {
+/** @param revenue of the visitor's browser, among others */
+export function serializeVisitor(visitor: VisitorSums & VisitorTexts, revenue: RevenueOfPeople): Person {
   const { sessions, events, conversions, firstAt, lastAt, anonymousId } = visitor
   return {
     ...{ id: null, object_id: null, kind: 'anonymous', contact_id: null },
@@ -21,17 +20,13 @@ export function serializeVisitor(visitor: VisitorSums & VisitorTexts, payments: 
     ...{ email: null, full_name: '', company: '' },
     ...touchFields(visitor),
     ...{ session_count: sessions, event_count: events, conversion_count: conversions },
-    total_revenue_cents: totalOf(
-      payments.filter((payment) => anonymousId !== '' && payment.anonymousId === anonymousId),
-    ),
+    total_revenue_cents: (anonymousId && revenue.ofBrowsers.get(anonymousId)) || 0,
     ...{ first_seen_at: shownTime(firstAt), last_seen_at: shownTime(lastAt) },
   }
 }
 
 export function serializePayments(payments: readonly PaymentOfPerson[]): Journey['revenue'] {
-  return payments
-    .slice(0, journeyPaymentsMax)
-    .map(({ id, provider, valueCents, currency, occurredAt, source, campaign }) => ({
-      ...{ id, provider, value_cents: valueCents, currency, occurred_at: shownTime(occurredAt), source, campaign },
-    }))
+  return payments.map(({ id, provider, valueCents, currency, occurredAt, source, campaign }) => ({
+    ...{ id, provider, value_cents: valueCents, currency, occurred_at: shownTime(occurredAt), source, campaign },
+  }))
 }

@@ -6,12 +6,19 @@ import { type Choice, type Named, readChoice } from './choice.ts'
 import { errorsAmong, type Issue, refusalsOf } from './issue.ts'
 import { judgeReadiness } from './readiness.ts'
 
-/** The post's own media, accounts and captions. */
+/**
+ * The post's own media, accounts and captions. A target that is published keeps its caption, whatever others of its platform
+ * get: what these have counts.
+ */
 export function namedBy({ media_ids, targets }: Post): Named {
+  const published = targets.filter(({ status }) => status === 'published')
+  const waiting = targets.filter(({ status }) => status !== 'published')
   return {
     mediaIds: media_ids,
     accountIds: targets.map(({ social_account_id }) => social_account_id),
-    captions: Object.fromEntries(targets.map(({ platform, caption_override }) => [platform, caption_override ?? ''])),
+    captions: Object.fromEntries(
+      [...published, ...waiting].map(({ platform, caption_override }) => [platform, caption_override ?? '']),
+    ),
   }
 }
 

@@ -164,7 +164,10 @@ async function answerOverview(
       contacts: await readContactsOfEvents(stores.pg, workspace.id, figures.recentEvents),
     }),
     // Advice is about the whole site.
-    recommendations: filters === undefined ? recommend({ ...figures, metrics, currency: workspace.currency }) : [],
+    recommendations:
+      filters === undefined
+        ? recommend({ ...figures, metrics, currency: workspace.currency, hasEvents: build !== undefined })
+        : [],
     snippet,
   }
 }

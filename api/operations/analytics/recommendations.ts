@@ -11,8 +11,10 @@ import { perCent } from './metrics.ts'
 import { worstVital } from './web-vitals.ts'
 
 type Recommendation = ReturnType<(typeof RecommendationSchema)['parse']>
-export type AdviceFigures = Pick<OverviewFigures, 'hasEvents' | 'sources' | 'devices' | 'pages' | 'pageVitals'> & {
+export type AdviceFigures = Pick<OverviewFigures, 'sources' | 'devices' | 'pages' | 'pageVitals'> & {
   readonly metrics: OverviewMetrics
+  /** Whether any event ever came, readable or not. */
+  readonly hasEvents: boolean
   /** The workspace's. */
   readonly currency: string
 }

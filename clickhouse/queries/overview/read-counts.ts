@@ -1,4 +1,4 @@
-/** Counts beside the figures of visitors' events: crawlers, clicks on short links, who is live, whether there is anything. */
+/** Counts beside the figures of visitors' events: crawlers, clicks on short links, who is live. */
 import type { IdRange } from '../../../schemas/event/id-ranges.ts'
 import { liveWindowMs } from '../../../schemas/limits/figure-limits.ts'
 import type { Span } from '../../../schemas/time/time-range.ts'
@@ -6,7 +6,7 @@ import { idsIn, moment } from '../../rollups/event-sql.ts'
 import { isVisit } from '../bot-visits.ts'
 import { countedOnce } from '../link-clicks.ts'
 import { composedStatement, type Reader, spanParams } from '../reader.ts'
-import { inBuild, inWorkspace } from './figure-parts.ts'
+import { inWorkspace } from './figure-parts.ts'
 import type { Counts } from './read-figures.ts'
 
 export interface PeriodCounts {
@@ -22,13 +22,10 @@ export interface OtherCounts {
   readonly liveVisitors: number
   /** Pageviews and events of the day that the period before ends inside of; nothing where it ends with a day. */
   readonly cutBefore: Pick<Counts, 'pageviews' | 'events'>
-  /** Whether the workspace has any readable event. */
-  readonly hasEvents: boolean
 }
 
 export interface CountsRequest {
   readonly workspaceId: number
-  readonly build: number
   readonly current: Span
   readonly previous: Span
   /** What the period before has of the day that it ends inside of. */
@@ -61,7 +58,6 @@ export async function readCounts(ch: Reader, request: CountsRequest): Promise<Ot
       `events WHERE ${inWorkspace} AND visitor!=0 AND occurred_at>=${moment('live_from')} AND occurred_at<=${moment('now')} AND ${folded.sql}`,
       'uniqExact(visitor)',
     ),
-    part('any', `(SELECT 1 FROM sessions WHERE ${inBuild} AND last_at>=${moment('readable_from')} LIMIT 1)`, 'count()'),
   ]
   if (request.cutBefore !== undefined) {
     const cut = `events WHERE ${inWorkspace} AND occurred_at>=${moment('cut_from')} AND occurred_at<${moment('cut_to')} AND ${folded.sql}`
@@ -80,7 +76,7 @@ export async function readCounts(ch: Reader, request: CountsRequest): Promise<Ot
   return {
     ...{ botVisits: of('bots'), linkClicks: of('clicks') },
     cutBefore: { pageviews: cut.current, events: cut.previous },
-    ...{ liveVisitors: of('live').current, hasEvents: of('any').current > 0 },
+    liveVisitors: of('live').current,
   }
 }
 
@@ -99,7 +95,7 @@ function isInEither(span: string): string {
 }
 
 function countParams(request: CountsRequest): Record<string, number> {
-  const { workspaceId, build, current, previous, now, readableFrom, botsReadableFrom } = request
+  const { workspaceId, current, previous, now, readableFrom, botsReadableFrom } = request
   const spans = {
     clicks: spanParams({ ...current, workspaceId, readableFrom }),
     clicks_before: spanParams({ ...previous, workspaceId, readableFrom }),
@@ -115,11 +111,9 @@ function countParams(request: CountsRequest): Record<string, number> {
   return {
     ...Object.fromEntries(ofSpans),
     workspace: workspaceId,
-    build,
     now,
     cut_from,
     cut_to,
     live_from,
-    readable_from: readableFrom,
   }
 }

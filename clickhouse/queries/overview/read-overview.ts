@@ -81,7 +81,7 @@ export async function readOverview(ch: Reader, request: OverviewRequest): Promis
     chosen && ((from: number) => isOfChosenSession(chosen, { build, folded, timezone, from, to: end - 1 }))
   const newestFrom = startOfNewest(range, buckets, figures)
   const countsRequest = {
-    ...{ workspaceId, build, current: range, previous, now, readableFrom },
+    ...{ workspaceId, current: range, previous, now, readableFrom },
     cutBefore: isCutCounted ? undefined : before?.cutEnd,
     ...{ botsReadableFrom: now - botRetentionDays * dayMs, folded },
   }
@@ -114,7 +114,7 @@ export async function readOverview(ch: Reader, request: OverviewRequest): Promis
 }
 
 const noCounts: OtherCounts = {
-  ...{ botVisits: null, linkClicks: null, liveVisitors: 0, hasEvents: false },
+  ...{ botVisits: null, linkClicks: null, liveVisitors: 0 },
   cutBefore: { pageviews: 0, events: 0 },
 }
 

@@ -102,7 +102,7 @@ function restGatewayOf(options: GatewayOptions): RestGateway {
       },
       allowPrivateTargets: options.allowPrivateTargets ?? false,
     },
-    by: { interface: 'rest', header: 'authorization' },
+    by: { interface: 'rest', credentialOf: (headers) => headers.get('authorization') },
     forms: makeFormReader(media, mediaLimits),
     formBytesMax: Math.max(mediaLimits.imageBytesMax, mediaLimits.videoBytesMax) + formOverheadBytesMax,
   }

@@ -20,7 +20,7 @@ export function makeFirstAnswers(operations: readonly Operation[], gateway: Rest
     const { status, body } = await runCall(
       {
         ...{ operation, interface: gateway.by.interface, requestId: head.requestId },
-        ...{ credential: head.headers.get(gateway.by.header), address: addressOf(head, gateway) },
+        ...{ credential: gateway.by.credentialOf(head.headers), address: addressOf(head, gateway) },
         readInput: () => ({
           path: {},
           query: readQuery(query, operation.input.query?.shape),

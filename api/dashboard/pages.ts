@@ -1,5 +1,6 @@
 /** The HTML pages of the dashboard: the shell that its script fills, and the sign-in page. */
 import type { HttpReply } from '../../runtime/http/reply.ts'
+import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
 import { headTags, makeAssets } from './assets.ts'
 import type { FirstAnswers } from './first-answers.ts'
 
@@ -22,6 +23,15 @@ export function shell(answers: FirstAnswers): HttpReply {
   // As a text of JSON it says the same, and ends no element.
   const json = JSON.stringify(answers).replaceAll('<', '\\u003c')
   return html(200, `<div id="app"></div><script type="application/json" id="answers">${json}</script>`, headTags.script)
+}
+
+/** While a store is away. */
+export function awayPage(): HttpReply {
+  const page = html(
+    503,
+    `<main class="sign-in"><h1>The dashboard</h1><p class="failure" role="alert">It can’t be shown right now, as a store of the service is away. Visits go on being recorded. On the machine, <code>npx svc doctor</code> says what is amiss.</p></main>`,
+  )
+  return { ...page, headers: { ...page.headers, 'Retry-After': String(retryAfterSeconds) } }
 }
 
 const texts = {

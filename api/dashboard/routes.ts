@@ -8,6 +8,7 @@ import { endBrowserSession, moveBrowserSession } from '../../postgres/tables/own
 import type { RequestHead } from '../../runtime/http/head.ts'
 import type { HttpReply } from '../../runtime/http/reply.ts'
 import type { HttpRequest, NoRoute, Route, StreamedRoute } from '../../runtime/http/server.ts'
+import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { Problem } from '../../schemas/errors/problems.ts'
 import { signInFormBytesMax } from '../../schemas/limits/api-limits.ts'
 import type { SignInLimiter } from '../guards/rate-limit.ts'
@@ -23,8 +24,8 @@ import {
   readOwnWorkspace,
   updateOwnWorkspace,
 } from './operations/workspaces.ts'
-import { assets, shell } from './pages.ts'
-import { isFromOwnPage, makeSessionAuthenticator, sessionCookie, tokenOf } from './session.ts'
+import { assets, awayPage, shell } from './pages.ts'
+import { isFromOwnPage, makeSessionAuthenticator, sessionCookie, sessionCredential, tokenOf } from './session.ts'
 import { makeSignIn, redirect, signInPath } from './sign-in.ts'
 
 const workspacePath = '/dashboard/workspace'
@@ -55,7 +56,7 @@ export function makeDashboardRoute(
   const ofSessions: RestGateway = {
     ...gateway,
     authenticator,
-    by: { interface: 'console', header: 'cookie' },
+    by: { interface: 'console', credentialOf: sessionCredential },
     get config() {
       return gateway.config
     },
@@ -105,7 +106,7 @@ export function makeDashboardRoute(
 
   async function showPage(head: RequestHead): Promise<HttpReply> {
     try {
-      await authenticator.authenticate(head.headers.get('cookie'))
+      await authenticator.authenticate(sessionCredential(head.headers))
       return shell(await readFirst(head))
     } catch (error) {
       if (error instanceof Problem) return redirect(signInPath)
@@ -119,7 +120,17 @@ function page(
   handle: (request: HttpRequest) => Promise<HttpReply> | HttpReply,
   bodyBytesMax = 0,
 ): Route {
-  return { label: `dashboard.${label}`, bodyBytesMax, handle }
+  return {
+    ...{ label: `dashboard.${label}`, bodyBytesMax },
+    async handle(request) {
+      try {
+        return await handle(request)
+      } catch (error) {
+        if (error instanceof StoreUnavailable) return awayPage()
+        throw error
+      }
+    },
+  }
 }
 
 function refused(code: Parameters<typeof problemReply>[0], allow?: string): NoRoute {

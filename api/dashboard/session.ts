@@ -10,13 +10,24 @@ import type { Authenticator } from '../guards/authenticate.ts'
 const cookieName = 'svc_session'
 const tokenPattern = /^[\w-]{43}$/
 
-/** Reads the header `Cookie`. */
+/**
+ * What a session is known by: its cookie, and behind a line's end the workspace that the page shows, where it says so. The
+ * session may go on in another one meanwhile, in another tab.
+ */
+export function sessionCredential(headers: RequestHead['headers']): string | undefined {
+  const shown = headers.get('x-workspace')
+  return shown === undefined ? headers.get('cookie') : `${headers.get('cookie') ?? ''}\n${shown}`
+}
+
+/** Reads what `sessionCredential` gives. */
 export function makeSessionAuthenticator(pg: Queryable, clock: Clock): Authenticator {
   return {
-    async authenticate(cookies) {
+    async authenticate(credential = '') {
+      const [cookies, shown] = credential.split('\n')
       const token = tokenOf(cookies)
       const found = token === undefined ? null : await findBrowserSession(pg, token, clock.now())
       if (found === null) throw problem('not_authenticated')
+      if (shown !== undefined && shown !== String(found.workspaceId)) throw problem('workspace_moved')
       return found
     },
   }

@@ -27,7 +27,7 @@ export interface RestGateway extends Gateway {
   /** Of a form with its file. */
   readonly formBytesMax: number
   /** How callers of these routes prove who they are. */
-  readonly by: { readonly interface: Interface; readonly header: 'authorization' | 'cookie' }
+  readonly by: { readonly interface: Interface; credentialOf(headers: RequestHead['headers']): string | undefined }
 }
 
 export function makeRestRouter(operations: readonly Operation[], gateway: RestGateway) {
@@ -67,7 +67,7 @@ export async function precheckKey(
   { authenticator, by }: Pick<RestGateway, 'authenticator' | 'by'>,
 ): Promise<HttpReply | undefined> {
   try {
-    await authenticator.authenticate(headers.get(by.header))
+    await authenticator.authenticate(by.credentialOf(headers))
     return undefined
   } catch (error) {
     // Whatever else is wrong, the call itself will meet it, too.
@@ -120,7 +120,7 @@ async function call(
       operation,
       interface: gateway.by.interface,
       requestId,
-      credential: sent.get(gateway.by.header),
+      credential: gateway.by.credentialOf(sent),
       address: addressOf(request, gateway),
       readInput: async (workspaceId) => ({
         path,

@@ -33,6 +33,10 @@ export const problems = {
   delivery_not_found: { status: 404, detail: 'Webhook delivery not found' },
   method_not_allowed: { status: 405, detail: 'Method Not Allowed' },
   body_late: { status: 408, detail: 'The request body did not arrive in time' },
+  workspace_moved: {
+    status: 409,
+    detail: 'This browser shows another workspace by now: load the page anew',
+  },
   post_not_editable: { status: 409, detail: 'Only draft and scheduled posts can be edited' },
   post_not_schedulable: { status: 409, detail: 'Only draft and failed posts can be scheduled' },
   post_not_reschedulable: { status: 409, detail: 'Only scheduled and failed posts can be rescheduled' },

@@ -38,6 +38,15 @@ const stateOf = async (id: number) => {
 const drag = (page: Page, title: string, on: string) =>
   page.locator(`.chip:has-text("${title}")`).dragTo(page.locator(cell(on)))
 
+test('a new post is of the day that was chosen last', async (context) => {
+  const page = await signIn(context)
+  await page.goto(`${api.url}/dashboard/posts?view=month&day=${day(1)}`)
+  for (const date of [12, 15]) {
+    await page.click(`${cell(day(date))} button:has-text("+")`)
+    await expect.poll(() => page.inputValue('input[type="datetime-local"]')).toMatch(new RegExp(`^${day(date)}T`))
+  }
+})
+
 test('a post is dragged to another day, taken back, and refused where it isn’t ready or the day is over', async (context) => {
   const scheduled = await makePost('Launch', `${day(10)}T09:30:00Z`)
   const draft = await makePost('Idea')

@@ -202,6 +202,17 @@ test('a row says what it was before, the map filters, and dragging over the char
   await page.click(`${list('Countries')} >> text=Map`)
   await page.click('[data-country="BR"]', { modifiers: ['Alt'] })
   await page.waitForURL('**/dashboard?country=%21BR')
+  // Of another range, it is the period before that one.
+  const asks = (question: string) =>
+    page.waitForRequest((request) => decodeURIComponent(request.url()).includes(question), { timeout: 15_000 })
+  const ofDay = ((await asked<AnalyticsOverview>('overview?days=1')).metrics as { previous_range: { start: string } })
+    .previous_range.start
+  await page.goto(`${api.url}/dashboard?days=7`)
+  await ready(page)
+  await page.hover(`${list('Sources')} .row`)
+  const asksOfDay = asks(`include=top_sources&limit=1000&start=${ofDay}`)
+  await page.keyboard.press('d')
+  await asksOfDay
 })
 
 test('a person is erased, after one more question', async (context) => {

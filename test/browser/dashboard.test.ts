@@ -77,8 +77,9 @@ test('filters by rows, which stand as chips and in the address, with the figures
   await card(page, 'visitors', '3')
   await page.click('section[aria-label="Sources"] .row:has-text("google")')
   await card(page, 'visitors', '2')
-  expect(new URL(page.url()).search).toBe('?source=google')
-  const metrics = await asked('days=30&source=google')
+  // A row is a source by its medium.
+  expect(new URL(page.url()).search).toBe('?source=google&medium=organic')
+  const metrics = await asked('days=30&source=google&medium=organic')
   expect(await shownCards(page)).toMatchObject({
     visitors: String(metrics['visitors']),
     pageviews: String(metrics['pageviews']),
@@ -92,7 +93,10 @@ test('filters by rows, which stand as chips and in the address, with the figures
   expect(await rows(page, 'Pages')).toEqual(['/b'])
   await page.goBack()
   await card(page, 'visitors', '2')
-  await page.click('.chips button')
+  for (const left of ['medium: organic', undefined]) {
+    await page.click('.chips button')
+    await expect.poll(() => page.$$eval('.chips button', ([chip]) => chip?.textContent?.slice(0, -2))).toBe(left)
+  }
   await card(page, 'visitors', '3')
 })
 

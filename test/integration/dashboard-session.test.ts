@@ -54,6 +54,15 @@ test('a session reads its own workspace, and ends by sign-out and after 30 days'
   expect(await tokens()).toEqual([{ n: 1 }])
 })
 
+test('a page of another workspace than the session is in by now changes nothing', async () => {
+  const cookie = await signIn()
+  const ask = (shown: string) => api.ask('/api/v1/workspace', { headers: { cookie, 'X-Workspace': shown } })
+  expect((await ask(String(mine.workspaceId))).status).toBe(200)
+  for (const shown of [String(mine.workspaceId + 1), '', 'x', `${mine.workspaceId}.0`]) {
+    expect([shown, (await ask(shown)).status]).toEqual([shown, 409])
+  }
+})
+
 test('neither stands in for the other: a key under /api/v1, a cookie under /v1; and no token is stored', async () => {
   const cookie = await signIn()
   expect((await api.ask('/api/v1/workspace', { key: mine.apiKey })).status).toBe(401)

@@ -6,7 +6,7 @@ test('texts are quoted where they have to be, and none is a formula', () => {
   const rows = ['plain', 'a,b', 'say "hi"', 'two\nlines', '=1+1', '@SUM(A1)', '-x'].map((label, n) => ({
     ...{ key: label, label, figures: { visitors: n, bounce_rate: 12.5 } },
   }))
-  expect(csvOf({ title: 'Sources', columns: ['visitors', 'bounce_rate'] }, rows).split('\r\n')).toEqual([
+  expect(csvOf({ title: 'Sources', columns: ['visitors', 'bounce_rate'] }, rows, 'USD').split('\r\n')).toEqual([
     'Sources,Visitors,Bounce rate',
     'plain,0,12.5',
     '"a,b",1,12.5',

@@ -112,7 +112,7 @@ export function crawlersQuestionOf({ range, days }: View): string {
   return new URLSearchParams({ ...timeOf(range, days), limit: '10' }).toString()
 }
 
-/** The query for the series that a chart compares with: whole local days, so that the answer stays the same for a day. */
+/** The query for the series that a chart compares with. */
 export function comparedQuestionOf({ filters }: View, { from, to }: Days, interval: string): string {
   const params = new URLSearchParams({ ...spanOf(from, to), interval, compare: 'none', include: 'traffic_series' })
   for (const { name, value } of filters) params.append(name, value)

@@ -7,7 +7,7 @@ import { Later, type Page } from './later.tsx'
 import { OverviewPage } from './overview.tsx'
 import type { Workspace } from './overview-data.ts'
 import { Failure } from './parts.tsx'
-import { useAnswer } from './query.ts'
+import { showWorkspace, useAnswer } from './query.ts'
 import { focusOn, KeysDialog, usePageKeys } from './shortcuts.tsx'
 import { WorkspaceName } from './workspaces.tsx'
 
@@ -37,6 +37,7 @@ const secondKeyWithinMs = 1_500
 function App() {
   const [{ pathname, search }, setPlace] = useState(placeOf)
   const { answer: workspace, failure } = useAnswer<Workspace>('/workspace')
+  if (workspace !== undefined) showWorkspace(workspace.id)
   useEffect(() => {
     const onBack = () => setPlace(placeOf)
     addEventListener('popstate', onBack)

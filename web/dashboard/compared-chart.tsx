@@ -1,5 +1,6 @@
 /** The chart with the series of the compared period under it, which is asked for apart. */
-import { comparedQuestionOf, type View } from './address.ts'
+import { comparedQuestionOf, type Days, localDay, type View } from './address.ts'
+import { dayMs } from './calendar-days.ts'
 import { Chart, type ChartProps } from './chart.tsx'
 import type { Overview } from './overview-data.ts'
 import { useAnswer } from './query.ts'
@@ -15,10 +16,18 @@ const pastMs = 60_000
 export function ComparedChart({ view, metrics, ...chart }: ComparedChartProps) {
   const { previous_range: before, range } = metrics
   if (before === null) return <Chart {...chart} />
-  const local = new Intl.DateTimeFormat('sv-SE', { timeZone: range.timezone, dateStyle: 'short' })
+  return (
+    <Compared question={comparedQuestionOf(view, periodOf(view, before, range.timezone), range.bucket)} {...chart} />
+  )
+}
+
+/** Whole local days, unless moments were chosen. */
+function periodOf({ days }: View, { start, end }: { start: string; end: string }, timezone: string): Days {
+  if (days?.from.includes('T')) return { from: start, to: end }
+  // As many hours before, over a change of the clock, may be an hour beside a midnight.
+  const from = localDay(Date.parse(start) + dayMs / 2, timezone)
   // The end is the first moment that isn't of the period any more.
-  const [from, to] = [Date.parse(before.start), Date.parse(before.end) - 1].map((moment) => local.format(moment))
-  return <Compared question={comparedQuestionOf(view, { from: from!, to: to! }, range.bucket)} {...chart} />
+  return { from, to: localDay(Date.parse(end) - 1, timezone) }
 }
 
 function Compared({ question, ...chart }: ChartProps & { question: string }) {

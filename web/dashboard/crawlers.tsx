@@ -1,15 +1,17 @@
 /** The crawlers that came in the range, with what they come for. */
 import type { BotAnalytics } from '../../schemas/resources/bot-analytics.ts'
 import { number } from './format.ts'
+import { Failure } from './parts.tsx'
 import { useAnswer } from './query.ts'
 
 export function Crawlers({ question }: { question: string }) {
-  const { answer } = useAnswer<BotAnalytics>(`/analytics/bots?${question}`)
+  const { answer, failure } = useAnswer<BotAnalytics>(`/analytics/bots?${question}`)
   return (
     <section class="panel" aria-label="Crawlers">
       <h2>
         Crawlers<span class="label">Visits</span>
       </h2>
+      {failure && <Failure {...failure} />}
       {answer?.bots.length === 0 && <p class="empty">Nothing in this range.</p>}
       <ul>
         {answer?.bots.map(({ name, operator, category, verified, visits }) => (

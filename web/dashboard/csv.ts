@@ -1,9 +1,21 @@
 /** A list as CSV (RFC 4180), for spreadsheets. Pure; test/unit/dashboard-csv.test.ts. */
-import { columns, type ListKind, type ListRow } from './list-kinds.ts'
+import { decimalsOf } from '../../schemas/reference/currencies.ts'
+import { type ColumnName, columns, type ListKind, type ListRow } from './list-kinds.ts'
 
-export function csvOf(kind: Pick<ListKind, 'title' | 'columns'>, rows: readonly ListRow[]): string {
-  const head = [kind.title, ...kind.columns.map((name) => columns[name].label)]
-  const lines = rows.map(({ label, figures }) => [label, ...kind.columns.map((name) => figures[name] ?? 0)])
+/** Revenue is in whole units of the currency, which stands in its head. */
+export function csvOf(kind: Pick<ListKind, 'title' | 'columns'>, rows: readonly ListRow[], currency: string): string {
+  const isMoney = (name: ColumnName) => name === 'revenue_cents'
+  const decimals = decimalsOf(currency)
+  const shown = (name: ColumnName, value: number) =>
+    isMoney(name) ? Number((value / 10 ** decimals).toFixed(decimals)) : value
+  const head = [
+    kind.title,
+    ...kind.columns.map((name) => `${columns[name].label}${isMoney(name) ? ` (${currency})` : ''}`),
+  ]
+  const lines = rows.map(({ label, figures }) => [
+    label,
+    ...kind.columns.map((name) => shown(name, figures[name] ?? 0)),
+  ])
   return [head, ...lines].map((cells) => `${cells.map(cellOf).join(',')}\r\n`).join('')
 }
 

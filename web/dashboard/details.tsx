@@ -1,10 +1,10 @@
 /** A list as a whole: all columns, search, sort, 100 rows a page, and the rows as a file. */
 import { useState } from 'preact/hooks'
 import type { Breakdown } from '../../schemas/resources/breakdown.ts'
-import { type Filter, filterOf, listQuestionOf, type View } from './address.ts'
+import { type Filter, listQuestionOf, type View } from './address.ts'
 import { csvOf } from './csv.ts'
 import { Dialog } from './dialog.tsx'
-import { type ColumnName, columns, type ListKind, type ListRow } from './list-kinds.ts'
+import { type ColumnName, columns, filtersOf, type ListKind, type ListRow } from './list-kinds.ts'
 import type { Overview } from './overview-data.ts'
 import { Failure } from './parts.tsx'
 import { useAnswer } from './query.ts'
@@ -15,7 +15,7 @@ interface DetailsProps {
   readonly kind: ListKind
   readonly view: View
   readonly currency: string
-  add(filter: Filter): void
+  add(...filters: Filter[]): void
   close(): void
 }
 
@@ -48,7 +48,11 @@ export function Details({ kind, view, currency, add, close }: DetailsProps) {
             setPage(0)
           }}
         />
-        <button type="button" disabled={rows.length === 0} onClick={() => save(`${kind.title}.csv`, csvOf(kind, rows))}>
+        <button
+          type="button"
+          disabled={rows.length === 0}
+          onClick={() => save(`${kind.title}.csv`, csvOf(kind, rows, currency))}
+        >
           CSV
         </button>
       </div>
@@ -86,7 +90,7 @@ export function Details({ kind, view, currency, add, close }: DetailsProps) {
                       class="link"
                       title={row.title ?? row.label}
                       onClick={(event) => {
-                        add(filterOf(kind.filter, row.key, event.altKey))
+                        add(...filtersOf(kind, row, event.altKey))
                         close()
                       }}
                     >

@@ -24,7 +24,10 @@ export function duration(seconds: number): string {
 
 /** @param cents smallest units of the currency */
 export function money(cents: number, currency: string): string {
-  return new Intl.NumberFormat(undefined, { style: 'currency', currency }).format(cents / 10 ** decimalsOf(currency))
+  const decimals = decimalsOf(currency)
+  // Said, as some are shown without decimals otherwise: then it would be another amount than the API's.
+  const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals }
+  return new Intl.NumberFormat(undefined, { style: 'currency', currency, ...digits }).format(cents / 10 ** decimals)
 }
 
 /** In the workspace's timezone. */
@@ -57,6 +60,6 @@ export const changeBaseMin = 30
 
 /** The change in per cent; undefined where one side is too small to tell. @param base how many each side is counted from */
 export function change(now: number, before: number | undefined, base: readonly [number, number]): number | undefined {
-  if (before === undefined || before === 0 || Math.min(...base) < changeBaseMin) return undefined
+  if (before === undefined || before <= 0 || Math.min(...base) < changeBaseMin) return undefined
   return Math.round(((now - before) / before) * 100)
 }

@@ -23,7 +23,7 @@ export function Later({ load, ...props }: PageProps & { load(): Promise<Page> })
     )
   }, [])
   if (since !== undefined)
-    return <Failure since={since} isRefused={false} text="the page’s script didn’t come. Load the page anew." />
+    return <Failure since={since} isRefused={false} isFinal text="the page’s script didn’t come. Load the page anew" />
   if (loaded === undefined) return <main class="skeleton" aria-busy="true" aria-label="Loading" />
   return <loaded.page {...props} />
 }

@@ -1,6 +1,6 @@
 /** The lists of the overview: where each comes from, what its rows are called, and which columns its details have. */
 import type { Breakdown, BreakdownName } from '../../schemas/resources/breakdown.ts'
-import type { FilterName } from './address.ts'
+import { type Filter, type FilterName, filterOf } from './address.ts'
 import { duration, money, number, percent } from './format.ts'
 import type { Overview } from './overview-data.ts'
 
@@ -9,6 +9,8 @@ export interface ListRow {
   readonly key: string
   readonly label: string
   readonly title?: string
+  /** Of a source that is listed by medium. */
+  readonly medium?: string
   readonly figures: Readonly<Partial<Record<ColumnName, number>>>
 }
 
@@ -35,6 +37,11 @@ export interface ListKind {
   readonly limitMax: number
   /** Whether the overview has it. */
   readonly isOfOverview: boolean
+}
+
+/** What a click on a row filters by. All of a source is left out, as no filter leaves out a pair. */
+export function filtersOf({ filter }: ListKind, { key, medium }: ListRow, isNot: boolean): Filter[] {
+  return [filterOf(filter, key, isNot), ...(medium === undefined || isNot ? [] : [filterOf('medium', medium)])]
 }
 
 /** `none` stands for what has no name: a filter can't ask for it. */
@@ -73,7 +80,7 @@ const keyed = (row: Record<string, unknown>) => ({ key: String(row['key']), labe
 
 export const sources = ofOverview('Sources', 'source', 'top_sources', counts, ({ source, medium }) => ({
   key: String(source),
-  label: medium === 'none' ? String(source) : `${source} / ${medium}`,
+  ...(medium === 'none' ? { label: String(source) } : { label: `${source} / ${medium}`, medium: String(medium) }),
 }))
 export const pages = ofOverview(
   'Pages',

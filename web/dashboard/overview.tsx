@@ -18,7 +18,7 @@ import { Cards, type Chartable } from './cards.tsx'
 import { ComparedChart } from './compared-chart.tsx'
 import { Crawlers } from './crawlers.tsx'
 import { FilterForm } from './filter-form.tsx'
-import { daysInWords, number, time } from './format.ts'
+import { daysInWords, money, number, time } from './format.ts'
 import { Install } from './install.tsx'
 import { isTechnical } from './journey-lines.ts'
 import * as kinds from './list-kinds.ts'
@@ -52,8 +52,9 @@ const everQuestion = '/analytics/overview?days=365&compare=none&include=metrics'
 const everMs = 60_000
 
 export function OverviewPage({ view, workspace, go }: PageProps) {
+  const isAwaited = useRef(true)
   const { answer, failure, isStale } = useAnswer<Overview>(`/analytics/overview?${questionOf(view)}`, {
-    isHurried: isEmpty,
+    isHurried: (overview) => isAwaited.current && view.filters.length === 0 && isEmpty(overview),
   })
   const isBare = answer !== undefined && view.filters.length === 0 && isEmpty(answer)
   const { answer: year, failure: yearFailure } = useAnswer<Overview>(isBare ? everQuestion : undefined, {
@@ -78,6 +79,8 @@ export function OverviewPage({ view, workspace, go }: PageProps) {
     return failure ? <Away {...failure} /> : <main class="skeleton" aria-busy="true" aria-label="Loading" />
   }
   wasShown.current = true
+  // The first event of all is awaited, not that of a quiet day.
+  isAwaited.current = year === undefined || year.metrics.events === 0
   const isNew = isBare && year?.metrics.events === 0
   return (
     <main class={isStale ? 'stale' : ''} aria-busy={isStale}>
@@ -120,9 +123,12 @@ interface FiguresProps extends PageProps {
   choose(name: Chartable): void
 }
 
-function Figures({ answer, view, workspace: { currency, timezone }, go, chosen, choose }: FiguresProps) {
-  const add = (filter: Filter) => go(withFilter(view, filter))
+function Figures({ answer, view, workspace: { currency }, go, chosen, choose }: FiguresProps) {
+  const add = (...filters: Filter[]) => go(filters.reduce(withFilter, view))
   const { metrics, traffic_series = [] } = answer
+  // The workspace may have another one by now, while its figures are computed anew.
+  const { timezone } = metrics.range
+  const apart = Object.entries(metrics.revenue_by_currency)
   const common = { currency, add, view, overview: answer }
   return (
     <>
@@ -141,6 +147,12 @@ function Figures({ answer, view, workspace: { currency, timezone }, go, chosen, 
         asOf={metrics.as_of}
         zoom={(days) => go({ ...view, days })}
       />
+      {apart.length > 0 && (
+        <p class="note">
+          Not in the revenue, as no rate converts it: {apart.map(([code, cents]) => money(cents, code)).join(', ')}.
+          Import rates by <code>npx svc revenue rates</code>.
+        </p>
+      )}
       <div class="columns">
         <Lists kinds={[kinds.sources, kinds.channels, kinds.campaigns]} {...common} />
         <Lists kinds={[kinds.pages, kinds.entryPages]} {...common} />

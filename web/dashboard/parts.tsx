@@ -3,7 +3,8 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Failed } from './query.ts'
 
-export function Failure({ since, text, isRefused }: Failed) {
+/** @param isFinal it isn't tried again */
+export function Failure({ since, text, isRefused, isFinal = false }: Failed & { readonly isFinal?: boolean }) {
   if (isRefused) {
     return (
       <p class="failure" role="alert">
@@ -13,7 +14,7 @@ export function Failure({ since, text, isRefused }: Failed) {
   }
   return (
     <p class="failure" role="alert">
-      Nothing new since {since.toLocaleTimeString()}: <Isolated text={text} />. It is tried again every few seconds.
+      Nothing new since {since.toLocaleTimeString()}: <Isolated text={text} />.{!isFinal && ' It is tried again.'}
     </p>
   )
 }
@@ -42,7 +43,7 @@ export function Isolated({ text }: { text: string }) {
 export function Copy({ text, label = 'Copy' }: { text: string; label?: string }) {
   const [isCopied, setCopied] = useState(false)
   const copy = () =>
-    void navigator.clipboard.writeText(text).then(
+    void copyText(text).then(
       () => setCopied(true),
       () => setCopied(false),
     )
@@ -51,6 +52,20 @@ export function Copy({ text, label = 'Copy' }: { text: string; label?: string })
       {isCopied ? 'Copied' : label}
     </button>
   )
+}
+
+/** Pages that come without TLS, from another machine, have no `navigator.clipboard`. */
+async function copyText(text: string): Promise<void> {
+  if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text)
+  const field = document.createElement('textarea')
+  field.value = text
+  // Inside of an open dialog, as nothing else can be focused then.
+  const place = document.querySelector('dialog[open]') ?? document.body
+  place.append(field)
+  field.select()
+  const isCopied = document.execCommand('copy')
+  field.remove()
+  if (!isCopied) throw new Error('the browser copies nothing')
 }
 
 /** A secret that was made just now, with a button that copies it. Nobody sees it again. */

@@ -79,7 +79,8 @@ export function PostForm({ post, at, workspace, done }: PostFormProps) {
     const saved = await write({ ...chosen, scheduled_at })
     if ('refusal' in saved) return saved.refusal
     const tracked = await trackLinks(draft, { id: saved.made.id, title: draft.title })
-    setDraft(tracked.draft)
+    // What is typed meanwhile stays as it is typed.
+    setDraft((now) => withTracked(now, draft, tracked.draft))
     if (tracked.refusal !== '') return tracked.refusal
     const { base_caption, platform_captions } = withChosenCaptions(tracked.draft, accounts)
     const again = await send('PATCH', `/posts/${saved.made.id}`, { base_caption, platform_captions })
@@ -166,6 +167,16 @@ function draftOf(post: Post, timezone: string): Draft {
     social_account_ids: targets.map(({ social_account_id: id }) => id),
     platform_captions: captionsOf(targets),
   }
+}
+
+/** The captions of `tracked`, where those of `sent` weren't changed since. */
+function withTracked(now: Draft, sent: Draft, tracked: Draft): Draft {
+  const captions = Object.entries(now.platform_captions).map(([platform, text]) => [
+    platform,
+    text === sent.platform_captions[platform] ? (tracked.platform_captions[platform] ?? text) : text,
+  ])
+  const base_caption = now.base_caption === sent.base_caption ? tracked.base_caption : now.base_caption
+  return { ...now, base_caption, platform_captions: Object.fromEntries(captions) }
 }
 
 /** By network. A published target keeps its own, so that of one that waits counts. */

@@ -37,7 +37,7 @@ export function PostsPage({ search, workspace, navigate }: PageProps) {
   return (
     <main>
       {written ? (
-        <PostForm workspace={workspace} at={written.at} done={done} />
+        <PostForm key={written.at} workspace={workspace} at={written.at} done={done} />
       ) : (
         <div class="controls">
           <fieldset class="choices" aria-label="View">

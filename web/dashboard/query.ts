@@ -52,9 +52,28 @@ interface UseOptions<Answer> {
 /** The question is at fault. */
 class Refused extends Error {}
 
+/**
+ * The workspace that the page shows: each request names it, as the session may go on in another one in another tab. Then the
+ * server refuses.
+ */
+let workspaceId: number | undefined
+
+export function showWorkspace(id: number): void {
+  workspaceId = id
+}
+
+function headersOf(more: Record<string, string> = {}): Record<string, string> {
+  return workspaceId === undefined ? more : { ...more, 'X-Workspace': String(workspaceId) }
+}
+
+const signedOut = 'you are signed out. Sign in again in another tab, and go on here'
+/** Somebody may be writing. */
+const hasForm = () => document.querySelector('main form, dialog form') !== null
+
 async function read(path: string, signal: AbortSignal): Promise<unknown> {
-  const response = await fetch(`/api/v1${path}`, { signal })
+  const response = await fetch(`/api/v1${path}`, { signal, headers: headersOf() })
   if (response.status === 401) {
+    if (hasForm()) throw new Error(signedOut)
     location.assign('/dashboard/sign-in')
     return new Promise(() => undefined)
   }
@@ -118,26 +137,33 @@ export function useAnswer<Answer>(
 /** What came of one request: what was made or asked for, or what is wrong with it in words. */
 export type Sent<Answer> = { readonly made: Answer } | { readonly refusal: string }
 
-export async function send<Answer>(
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
-  path: string,
-  body?: object,
-): Promise<Sent<Answer>> {
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
+
+/** By method, path and body. */
+const underWay = new Map<string, Promise<Sent<unknown>>>()
+
+/** The same request as one that isn't answered yet is that one: a second click makes nothing twice. */
+export function send<Answer>(method: Method, path: string, body?: object): Promise<Sent<Answer>> {
+  const text = body instanceof FormData ? undefined : JSON.stringify(body)
+  if (body instanceof FormData) return sendNow<Answer>(method, path, { body, headers: headersOf() })
+  const name = `${method} ${path} ${text}`
+  const same = underWay.get(name) as Promise<Sent<Answer>> | undefined
+  if (same !== undefined) return same
+  const headers = headersOf(text === undefined ? {} : { 'Content-Type': 'application/json' })
+  const sending = sendNow<Answer>(method, path, { headers, ...(text !== undefined && { body: text }) })
+  underWay.set(name, sending)
+  void sending.finally(() => underWay.delete(name))
+  return sending
+}
+
+async function sendNow<Answer>(method: Method, path: string, init: RequestInit): Promise<Sent<Answer>> {
   try {
-    const response = await fetch(`/api/v1${path}`, {
-      method,
-      ...(body && contentOf(body)),
-    })
+    const response = await fetch(`/api/v1${path}`, { method, ...init })
     const answer = await response.json()
     return response.ok ? { made: answer as Answer } : { refusal: textOf(answer.detail) }
   } catch (error) {
     return { refusal: (error as Error).message }
   }
-}
-
-function contentOf(body: object) {
-  if (body instanceof FormData) return { body }
-  return { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
 }
 
 interface Fault {

@@ -1,6 +1,15 @@
 /** Single keys: the ranges by their letter, and whatever else docs/dashboard.md lists. */
-import { useEffect } from 'preact/hooks'
-import { localDay, type RangeKey, ranges, readView, shifted, type View, withoutFilter } from './address.ts'
+import { useEffect, useRef } from 'preact/hooks'
+import {
+  type Comparison,
+  localDay,
+  type RangeKey,
+  ranges,
+  readView,
+  shifted,
+  type View,
+  withoutFilter,
+} from './address.ts'
 import { Dialog } from './dialog.tsx'
 
 export const keyMeanings = [
@@ -56,6 +65,7 @@ interface OverviewKeys {
 }
 
 export function useOverviewKeys({ timezone, go, openFilter, openCalendar }: OverviewKeys): void {
+  const lastComparison = useRef<Comparison>('previous')
   usePageKeys((key, event) => {
     // Of the address: what is drawn may be a key behind.
     const view = readView(location.search)
@@ -64,8 +74,11 @@ export function useOverviewKeys({ timezone, go, openFilter, openCalendar }: Over
     else if (key === 'e') go(shifted({ ...view, days: null, range: 'd' }, today, -1))
     else if (key === 'arrowleft') go(shifted(view, today, -1))
     else if (key === 'arrowright') go(shifted(view, today, 1))
-    else if (key === 'x') go({ ...view, compare: view.compare === 'none' ? 'previous' : 'none' })
-    else if (key === 'escape' && view.filters.length > 0) go(withoutFilter(view, view.filters.length - 1))
+    else if (key === 'x') {
+      const isOn = view.compare !== 'none'
+      if (isOn) lastComparison.current = view.compare
+      go({ ...view, compare: isOn ? 'none' : lastComparison.current })
+    } else if (key === 'escape' && view.filters.length > 0) go(withoutFilter(view, view.filters.length - 1))
     else if (key === 'c' || key === 'f') {
       // The key itself isn't typed into what opens.
       event.preventDefault()

@@ -1,11 +1,12 @@
 /** Lists of the overview: each row is a filter on click, and the opposite filter with Alt. A hover compares it with the period before. */
-import { useMemo, useState } from 'preact/hooks'
+import { useMemo, useRef, useState } from 'preact/hooks'
 import type { Breakdown } from '../../schemas/resources/breakdown.ts'
-import { type Filter, filterOf, listQuestionOf, type View } from './address.ts'
+import { type Filter, listQuestionOf, type View } from './address.ts'
 import { Details } from './details.tsx'
 import { money, number, percent } from './format.ts'
-import { columns, type ListKind, type ListRow } from './list-kinds.ts'
+import { columns, filtersOf, type ListKind, type ListRow } from './list-kinds.ts'
 import type { Overview } from './overview-data.ts'
+import { Failure } from './parts.tsx'
 import { useAnswer } from './query.ts'
 import { WorldMap } from './world-map.tsx'
 
@@ -19,7 +20,7 @@ interface ListsProps {
   readonly overview: Overview
   readonly view: View
   readonly currency: string
-  add(filter: Filter): void
+  add(...filters: Filter[]): void
 }
 
 const shownRows = 10
@@ -34,10 +35,14 @@ export function Lists(props: ListsProps) {
   const isMap = chosen === kinds.length
   const question = listQuestionOf(view)
   const isShown = kind.isOfOverview && !isMap
-  const { answer } = useAnswer<Answer>(
+  const { answer, failure, isStale } = useAnswer<Answer>(
     isShown ? undefined : `${kind.ask(isMap ? kind.limitMax : shownRows)}&${question}`,
   )
-  const rows = isShown ? kind.rowsOf(overview as Answer) : answer && kind.rowsOf(answer)
+  // While another range is awaited the rows stay; those of another tab don't.
+  const kept = useRef<{ kind: ListKind; rows: readonly ListRow[] }>(undefined)
+  if (!isShown && answer !== undefined && !isStale) kept.current = { kind, rows: kind.rowsOf(answer) }
+  const keptRows = kept.current?.kind === kind ? kept.current.rows : undefined
+  const rows = isShown ? kind.rowsOf(overview as Answer) : keptRows
   const [isLookedAt, lookAt] = useState(false)
   const before = useBefore(kind, view, overview, isLookedAt)
   const tabs = [...kinds.map(({ title }) => title), ...(hasMap ? ['Map'] : [])]
@@ -58,6 +63,7 @@ export function Lists(props: ListsProps) {
           ))}
         <span class="label">{columns[kind.columns[0]!].label}</span>
       </div>
+      {!isShown && failure && <Failure {...failure} />}
       {isMap ? (
         <WorldMap rows={rows ?? []} filter={kind.filter} view={view} add={add} />
       ) : (
@@ -87,7 +93,7 @@ function useBefore(
       range === null || !isLookedAt
         ? undefined
         : `${kind.ask(kind.limitMax)}&${listQuestionOf(view, [range.start, range.end])}`,
-    [kind, JSON.stringify(view), range === null, isLookedAt],
+    [kind, JSON.stringify(view), range?.start, isLookedAt],
   )
   const { answer, isStale } = useAnswer<Answer>(question, { againMs: pastMs })
   const rows = question === undefined || answer === undefined || isStale ? undefined : kind.rowsOf(answer)
@@ -143,7 +149,7 @@ function Rows({ kind, rows, before, total, currency, add }: RowsProps) {
               type="button"
               class="row"
               title={`${row.title ?? row.label}\nClick to filter, Alt and click to leave out`}
-              onClick={(event) => add(filterOf(kind.filter, row.key, event.altKey))}
+              onClick={(event) => add(...filtersOf(kind, row, event.altKey))}
             >
               {inside}
             </button>

@@ -18,7 +18,10 @@ export function WorldMap({ rows, filter, view, add }: MapProps) {
   const [paths, setPaths] = useState<Record<string, string>>()
   useEffect(() => {
     drawn ??= import('../generated/world.json').then(({ default: world }) => world as Record<string, string>)
-    void drawn.then(setPaths)
+    drawn.then(setPaths, () => {
+      // The next look asks again.
+      drawn = undefined
+    })
   }, [])
   const byCode = new Map(rows.map((row) => [row.key, row]))
   const most = Math.max(1, ...rows.map(({ figures }) => figures.visitors ?? 0))

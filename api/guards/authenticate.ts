@@ -15,7 +15,7 @@ import { apiKeyCacheMax, apiKeyCacheMs, apiKeyTouchMs } from '../../schemas/limi
 
 export interface Authenticator {
   /**
-   * @param credential the header that it reads, if there was one
+   * @param credential what it reads of the headers, if it was there
    * @throws Problem not_authenticated
    * @throws StoreUnavailable when the key can't be looked up
    */

@@ -36,7 +36,7 @@ export interface Gateway {
 export interface Caller {
   readonly interface: Interface
   readonly requestId: string
-  /** The header that the authenticator reads: `Authorization`, or of browsers `Cookie`. */
+  /** What the authenticator reads: the header `Authorization`, or what `sessionCredential` makes of a browser's. */
   readonly credential: string | undefined
   /** Where the call came from: only its keyed hash is kept. */
   readonly address: string

@@ -61,7 +61,7 @@ const lookBackDays = creditWindowMs / dayMs + 2
 export async function countDifferentDays(
   ch: Pick<ClickHouse, 'query'>,
   one: Pick<FigureBuild, 'build' | 'workspaceId' | 'staleDays'>,
-  other: Pick<FigureBuild, 'build'>,
+  other: Pick<FigureBuild, 'build' | 'staleDays'>,
   keptFrom: number,
 ): Promise<number> {
   const ofBuilds = { workspace: one.workspaceId, builds: [one.build, other.build] }
@@ -73,7 +73,7 @@ export async function countDifferentDays(
   const isCut = first!.day <= keptFrom + 1
   const params = {
     ...ofBuilds,
-    stale: one.staleDays,
+    stale: [...one.staleDays, ...other.staleDays],
     kept_from: isCut ? keptFrom + 1 : 0,
     from: isCut ? keptFrom + lookBackDays : 0,
   }

@@ -14,15 +14,17 @@ import {
   buildRetryMs,
   closeDaysEveryMs,
   foldEveryMs,
+  longRenewalMs,
+  longRenewalPause,
   lookForBuildsEveryMs,
-  renewPauseShare,
+  renewalPause,
 } from '../../schemas/limits/figure-limits.ts'
 import { keepPeople } from '../people/keep.ts'
 import type { PipelineMetrics } from '../pipeline-metrics.ts'
 import { BuildError, beginAndDeleteBuilds, buildNextPart } from './build.ts'
 import { fold } from './fold.ts'
 import { makeFoldLease } from './lease.ts'
-import { closeDays, renewCells } from './write-cells.ts'
+import { closeDays, RenewalError, renewCells } from './write-cells.ts'
 
 /** For a fold to end between two of its statements: within the 20 s of a step of the shutdown. */
 const closeDeadlineMs = 15_000
@@ -56,13 +58,13 @@ export function startFoldLoop({ pg, ch, clock, log, metrics }: FoldLoopOptions):
       const { sessions, isAllTaken } = await fold(work)
       metrics.folded(sessions)
       if (isAllTaken && isDue('close days', closeDaysEveryMs)) await closeDays(work, clock.now())
-      if (isAllTaken) await renewSome()
+      const renewedMs = isAllTaken ? await renewSome() : 0
       if (isDue('builds', lookForBuildsEveryMs)) await beginAndDeleteBuilds(work)
       const arePeopleKept = await keepPeople({ work, clock, log, metrics })
       const isBuilding = isAllTaken && (await buildSome())
       metrics.jobEnded('fold', 'done', seconds(), clock.now())
       if (!isAllTaken || isBuilding || !arePeopleKept) return turnMs
-      const tookMs = seconds() * 1000
+      const tookMs = seconds() * 1000 - renewedMs
       return Math.max(foldEveryMs - tookMs, tookMs)
     } catch (error) {
       if (!signal.aborted) metrics.jobEnded('fold', 'failed', seconds(), clock.now())
@@ -75,18 +77,23 @@ export function startFoldLoop({ pg, ch, clock, log, metrics }: FoldLoopOptions):
 
   let renewFrom = 0
 
-  /** Where it fails, figures stay right: the days are counted from `sessions`. */
-  async function renewSome(): Promise<void> {
+  /**
+   * Where it fails, figures stay right: the days are counted from `sessions`.
+   * @returns how long it took, in milliseconds
+   */
+  async function renewSome(): Promise<number> {
     const startedAt = performance.now()
-    if (startedAt < renewFrom) return
+    if (startedAt < renewFrom) return 0
     try {
-      if (!(await renewCells(work))) return
+      if (!(await renewCells(work))) return 0
     } catch (error) {
-      if (signal.aborted) throw error
-      log.warn({ err: error }, 'stale cells can not be written anew now; it is tried again later')
+      if (signal.aborted || !(error instanceof RenewalError)) throw error
+      log.warn({ err: error.cause }, 'stale cells can not be written anew now; it is tried again later')
     }
     const endedAt = performance.now()
-    renewFrom = endedAt + renewPauseShare * (endedAt - startedAt)
+    const tookMs = endedAt - startedAt
+    renewFrom = endedAt + tookMs * (tookMs > longRenewalMs ? longRenewalPause : renewalPause)
+    return tookMs
   }
 
   const pausedUntil = new Map<number, number>()

@@ -90,10 +90,17 @@ export async function closeDays(work: Folding, now: number): Promise<void> {
   }
 }
 
+/** Stale cells couldn't be written, for its `cause`: others come first the next time. */
+export class RenewalError extends Error {
+  constructor(cause: unknown) {
+    super('stale cells could not be written', { cause })
+  }
+}
+
 /**
  * Writes stale cells anew: some days, those that are stale for longest first.
  * @returns whether there were any
- * @throws when it fails: these days come last then
+ * @throws {RenewalError}
  */
 export async function renewCells({ pg, ch, ensureTurn }: Folding): Promise<boolean> {
   await ensureTurn()
@@ -102,21 +109,26 @@ export async function renewCells({ pg, ch, ensureTurn }: Folding): Promise<boole
   // Before the state: what a later fold writes has a higher version.
   const version = await takeFoldVersion(pg)
   const visible = rangesOf((await readFoldState(pg)).folded)
-  const sessions = await countSessions(ch, stale)
-  let left = renewedSessionsMax
-  const days = stale.filter(({ build, day }, at) => {
-    left -= sessions.get(`${build} ${day}`) ?? 0
-    return at === 0 || left >= 0
-  })
+  let days: readonly BuildDay[] = stale
   try {
+    days = firstOf(stale, await countSessions(ch, stale))
     await writeCells(ch, days, { version, visible })
   } catch (error) {
     await postponeStaleCells(pg, days)
-    throw error
+    throw new RenewalError(error)
   }
   await ensureTurn()
   await markCellsFresh(pg, days, version)
   return true
+}
+
+/** As many of the days as take about as long as is allowed; one at least. */
+function firstOf(stale: readonly BuildDay[], sessions: ReadonlyMap<string, number>): BuildDay[] {
+  let left = renewedSessionsMax
+  return stale.filter(({ build, day }, at) => {
+    left -= sessions.get(`${build} ${day}`) ?? 0
+    return at === 0 || left >= 0
+  })
 }
 
 /** @returns rows by build and day, roughly: versions of a row count as rows until they are merged */

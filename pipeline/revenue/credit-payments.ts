@@ -56,9 +56,10 @@ export async function creditRevenue(context: Crediting, signal: AbortSignal): Pr
     const before = new Map(due.map((payment) => [payment.id, payment]))
     // The touch or the session may be deleted by now: what it was credited to stays.
     const isKept = ({ id, rule }: CreditedPayment) => {
-      const { rule: had, occurredAt, workspaceId } = before.get(id)!
+      const { rule: had, occurredAt, sessionAt, workspaceId } = before.get(id)!
       const isLess = had !== null && rules.indexOf(rule) > rules.indexOf(had)
-      return isLess && occurredAt - creditWindowMs < (keptFrom.get(workspaceId) ?? 0)
+      const creditedFrom = had === 'session' ? (sessionAt ?? occurredAt) : occurredAt - creditWindowMs
+      return isLess && creditedFrom < (keptFrom.get(workspaceId) ?? 0)
     }
     await postponeCredits(pg, credited.filter(isKept))
     await saveCredits(

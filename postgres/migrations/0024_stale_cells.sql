@@ -1,5 +1,5 @@
--- Days up to `cells_through` that late events were folded into since their cells were written: figures of such a day come
--- from `sessions`, until its cells are written anew.
+-- Days up to `cells_through` that late events came for since their cells were written. Figures of such a day come from
+-- `sessions`, until its cells are written anew.
 CREATE TABLE stale_cells (
   build integer NOT NULL REFERENCES figure_builds ON DELETE CASCADE,
   day   integer NOT NULL,

@@ -36,6 +36,21 @@ export async function noteSightings(tx: Queryable, sightings: Iterable<Sighting>
   }
 }
 
+/** E-mails of which rows of the inbox were deleted, in an order in which nobody waits in a circle. */
+export function inLockOrder(dropped: readonly Sighting[]): Sighting[] {
+  const byHash = new Map(dropped.map((row) => [hashOf(row.workspace_id, row.email), row]))
+  return [...byHash].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, row]) => row)
+}
+
+/** Forgets an e-mail that was seen once, at the time of the dropped row. What others saw of it stays. */
+export async function forgetSighting(tx: Queryable, { workspace_id, email, occurred_at }: Sighting): Promise<void> {
+  await tx.query(
+    `DELETE FROM contact_sightings WHERE workspace_id = $1 AND email_hash = $2
+       AND first_seen = last_seen AND ${milliseconds('first_seen')} = $3`,
+    [workspace_id, Buffer.from(hashOf(workspace_id, email), 'hex'), occurred_at],
+  )
+}
+
 /** Forgets an e-mail of which rows of the inbox were deleted, and notes when the rows that are left saw it. */
 export async function noteSightingAnew(tx: Queryable, workspaceId: number, email: string): Promise<void> {
   await tx.query('DELETE FROM contact_sightings WHERE workspace_id = $1 AND email_hash = $2', [

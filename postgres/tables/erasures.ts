@@ -1,7 +1,7 @@
 /** Erasures of people: what Postgres holds goes at once, with the order to remove the events (pipeline/people/erase.ts). */
 import type { Queryable } from '../client.ts'
 import { milliseconds } from '../clock.ts'
-import { noteSightingAnew } from './contact-sightings.ts'
+import { forgetSighting, inLockOrder, noteSightingAnew, type Sighting } from './contact-sightings.ts'
 import { forgetOutbox } from './outbox.ts'
 
 /** From a moment and id on, up to another; null: to the end. */
@@ -190,7 +190,15 @@ export interface LateRow {
  * the person's by browser and time. One with another e-mail is, where the browser alone was erased.
  */
 export async function dropErasedInbox(tx: Queryable, rows: readonly LateRow[]): Promise<Set<number>> {
-  const dropped = await tx.query<{ event_id: number; workspace_id: number; email: string | null }>(
+  interface Dropped {
+    readonly event_id: number
+    readonly workspace_id: number
+    readonly email: string | null
+    readonly occurred_at: number
+    /** The e-mail is the erased person's, not another one's on the browser. */
+    readonly is_theirs: boolean
+  }
+  const dropped = await tx.query<Dropped>(
     `DELETE FROM inbox USING erasures, unnest($1::bigint[], $2::int[], $3::bigint[], $4::numeric[], $5::text[])
        AS late (id, workspace, at, hash, row_visitor)
      WHERE inbox.event_id = late.id AND erasures.workspace_id = late.workspace
@@ -198,7 +206,7 @@ export async function dropErasedInbox(tx: Queryable, rows: readonly LateRow[]): 
        AND (erasures.email_hash = late.hash OR ((late.hash IS NULL OR erasures.email_hash IS NULL) AND EXISTS (
          SELECT FROM jsonb_to_recordset(erasures.browsers) AS time (visitor text, ${timeColumns})
          WHERE visitor = late.row_visitor AND ${isWithin('late.at', 'late.id')})))
-     RETURNING event_id, inbox.workspace_id, email`,
+     RETURNING event_id, inbox.workspace_id, email, late.at AS occurred_at, erasures.email_hash IS NOT NULL AS is_theirs`,
     [
       rows.map(({ eventId }) => eventId),
       rows.map(({ workspaceId }) => workspaceId),
@@ -207,11 +215,12 @@ export async function dropErasedInbox(tx: Queryable, rows: readonly LateRow[]): 
       rows.map(({ visitor }) => visitor),
     ],
   )
-  const emails = new Map(
-    dropped.map(({ workspace_id, email }) => [`${workspace_id} ${email}`, { workspace_id, email }]),
-  )
-  for (const { workspace_id, email } of emails.values()) {
-    if (email !== null) await noteSightingAnew(tx, workspace_id, email)
+  const withEmail = dropped.flatMap(({ email, ...row }) => (email === null ? [] : [{ ...row, email }]))
+  const nameOf = ({ workspace_id, email }: Sighting) => `${workspace_id} ${email}`
+  const theirs = new Set(withEmail.filter((row) => row.is_theirs).map(nameOf))
+  for (const sighting of inLockOrder(withEmail)) {
+    if (theirs.has(nameOf(sighting))) await noteSightingAnew(tx, sighting.workspace_id, sighting.email)
+    else await forgetSighting(tx, sighting)
   }
   return new Set(dropped.map(({ event_id }) => event_id))
 }

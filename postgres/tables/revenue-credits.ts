@@ -14,6 +14,8 @@ export interface DuePayment {
   readonly due: string
   /** Null where it wasn't credited yet. */
   readonly rule: Credit['rule'] | null
+  /** When the session began that it is credited to; null where none is known. */
+  readonly sessionAt: number | null
   readonly email: string | null
   readonly userId: string | null
   readonly anonymousId: string | null
@@ -30,7 +32,7 @@ const milliseconds = (column: string) => `round(extract(epoch FROM ${column}) * 
 export function listDuePayments(q: Queryable, limit: number): Promise<DuePayment[]> {
   return q.query<DuePayment>(
     `SELECT p.id, p.workspace_id AS "workspaceId", ${milliseconds('p.occurred_at')} AS "occurredAt",
-       ${milliseconds('p.recorded_at')} AS "recordedAt", p.credit_due_at::text AS due, p.rule,
+       ${milliseconds('p.recorded_at')} AS "recordedAt", p.credit_due_at::text AS due, p.rule, ${milliseconds('p.session_at')} AS "sessionAt",
        ${payerField('email')} AS email, ${payerField('user_id')} AS "userId", ${payerField('anonymous_id')} AS "anonymousId"
      FROM revenue_payments p WHERE p.credit_due_at <= now() ORDER BY p.credit_due_at LIMIT $1`,
     [limit],
@@ -45,9 +47,10 @@ export interface Payer {
 }
 
 /**
- * Who paid, by what identify and conversion events said: the contact of the e-mail that goes with the workspace's user id
- * (in the inbox, and once its rows are deleted in the contact), else of the payer's e-mail, else of the browser that the payment names. That browser is the payer's where it is nobody's. As
- * long as there is no contact, so are those of the e-mail.
+ * Who paid, by what identify and conversion events said: the contact of the first e-mail that is known. Most counts that of
+ * the workspace's user id, by the inbox, and once its rows are deleted by the contact. Then comes the payer's e-mail, then the
+ * browser that the payment names. That browser is the payer's where it is nobody's. So are those of the e-mail, as long as
+ * there is no contact.
  * @returns by payment
  */
 export async function listPayers(q: Queryable, payments: readonly DuePayment[]): Promise<ReadonlyMap<number, Payer>> {

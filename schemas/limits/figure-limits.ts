@@ -55,8 +55,11 @@ export const cellKeysMax = 2_000
 export const cellDaysPerStatement = 32
 /** Of stale cells, days with so many session rows are written anew between two folds: a quarter of a second, roughly. */
 export const renewedSessionsMax = 25_000
-/** After that, none are for so many times as long as it took: late events take a fifth of the time at most. */
-export const renewPauseShare = 4
+/** The pause after it, in times of how long it took: renewing takes a fifth of the time at most. */
+export const renewalPause = 4
+/** A day with so many sessions that it takes longer has a longer pause: folds wait for it in a hundredth of the time at most. */
+export const longRenewalMs = 500
+export const longRenewalPause = 99
 /** Session rows that one statement turns into cells, roughly. */
 export const cellSessionsPerStatement = 500_000
 /** Conversions for which one statement reads what they are credited to, roughly. */

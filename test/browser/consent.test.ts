@@ -109,6 +109,19 @@ describe.each(withheld)('with %s', (_, options, property, value) => {
   })
 })
 
+test('attention from before consent is not counted', async (context) => {
+  const visit = await startVisit(surface, context, { flags: 'require_consent=true' })
+  visit.site(shop, { '/': {} })
+  await visit.page.goto(`${root}/`)
+  await visit.page.waitForFunction('window.Svc?.anonymousId')
+  await new Promise((resolve) => setTimeout(resolve, 3_000))
+  await visit.page.evaluate(`Svc.consent(true)`)
+  await visit.expectSent('pageview')
+  await visit.page.evaluate(`history.pushState(null, '', '/route')`)
+  const [left] = await visit.expectSent('page_leave')
+  expect((left!['properties'] as { engagement_ms: number }).engagement_ms).toBeLessThan(2_500)
+})
+
 test('consent that was given is asked for again by no page of the visit, and of another visitor after it was withdrawn', async (context) => {
   const visit = await startVisit(surface, context, { flags: 'require_consent=true' })
   visit.site(shop, { '/': {} })

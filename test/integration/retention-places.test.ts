@@ -116,7 +116,7 @@ test('nothing is left of a removed workspace, and a workspace that Postgres neve
   const hasColumn = `EXISTS (SELECT FROM pg_attribute WHERE attrelid = pg_class.oid AND attname = 'workspace_id' AND NOT attisdropped)`
   const bare = (
     await inPostgres(
-      `${hasColumn} AND NOT ${refers} AND relname NOT IN ('revenue_entries', 'webhook_deliveries', 'audit_heads', 'audit_events', 'workspace_deletions')`,
+      `${hasColumn} AND NOT ${refers} AND relname NOT IN ('revenue_entries', 'audit_heads', 'audit_events', 'workspace_deletions')`,
     )
   ).map((name) => `postgres ${name}`)
   expect(await placesWith(removed)).toEqual(expect.arrayContaining(bare))

@@ -80,7 +80,9 @@ const keyed = (row: Record<string, unknown>) => ({ key: String(row['key']), labe
 
 export const sources = ofOverview('Sources', 'source', 'top_sources', counts, ({ source, medium }) => ({
   key: String(source),
-  ...(medium === 'none' ? { label: String(source) } : { label: `${source} / ${medium}`, medium: String(medium) }),
+  label: medium === 'none' ? String(source) : `${source} / ${medium}`,
+  // Who comes directly has no other medium.
+  ...(source !== 'direct' && { medium: String(medium) }),
 }))
 export const pages = ofOverview(
   'Pages',

@@ -5,7 +5,8 @@ import { Confirm } from './dialog.tsx'
 import { money, number } from './format.ts'
 import type { Workspace } from './overview-data.ts'
 import { Facts, Failure, Refusal } from './parts.tsx'
-import { type Post, PostForm } from './post-form.tsx'
+import type { Post } from './post-draft.ts'
+import { PostForm } from './post-form.tsx'
 import { send, useAnswer } from './query.ts'
 
 type PostWithAll = (typeof PostWithPerformance)['_output']

@@ -1,34 +1,17 @@
 /** The editor of a post: text, accounts, media and time, with what each network would show and what stands in the way. */
 import { useEffect, useState } from 'preact/hooks'
-import type { PostPreview, PostResource } from '../../schemas/resources/post.ts'
-import type { SocialAccountResource } from '../../schemas/resources/social-account.ts'
+import type { PostPreview } from '../../schemas/resources/post.ts'
 import { localMoment } from './format.ts'
 import type { Workspace } from './overview-data.ts'
 import { Refusal } from './parts.tsx'
+import { type Account, type Draft, draftOf, fresh, type Post, withChosenCaptions, withTracked } from './post-draft.ts'
 import { MediaFiles } from './post-media.tsx'
 import { type Sent, send, useAnswer } from './query.ts'
 import { trackLinks } from './track-links.ts'
 
-export type Post = (typeof PostResource)['_output']
 type Preview = (typeof PostPreview)['_output']
-type Account = (typeof SocialAccountResource)['_output']
-
-/** As `POST /v1/posts` takes it. */
-interface Draft {
-  readonly title: string
-  readonly base_caption: string
-  /** Local to the workspace, without an offset; null without a time. */
-  readonly scheduled_at: string | null
-  readonly social_account_ids: readonly number[]
-  readonly media_ids: readonly number[]
-  readonly platform_captions: Readonly<Record<string, string>>
-}
 
 const previewAfterMs = 400
-const fresh: Draft = {
-  ...{ title: '', base_caption: '', scheduled_at: null },
-  ...{ social_account_ids: [], media_ids: [], platform_captions: {} },
-}
 
 interface PostFormProps {
   /** The draft or scheduled post to change; without one a post is made. */
@@ -54,6 +37,10 @@ export function PostForm({ post, at, workspace, done }: PostFormProps) {
   const isSameTime = post?.scheduled_at && draft.scheduled_at === localMoment(post.scheduled_at, workspace.timezone)
   const scheduled_at = isSameTime ? post.scheduled_at : draft.scheduled_at
   const change = (changes: Partial<Draft>) => setDraft((before) => ({ ...before, ...changes }))
+  // Another day was chosen in the calendar: what was written stays.
+  useEffect(() => {
+    if (at !== undefined) change({ scheduled_at: at })
+  }, [at])
   const isScheduled = post?.status === 'scheduled'
   const isBusy = isSending || uploads > 0
 
@@ -157,43 +144,6 @@ export function PostForm({ post, at, workspace, done }: PostFormProps) {
       </div>
     </form>
   )
-}
-
-function draftOf(post: Post, timezone: string): Draft {
-  const { title, base_caption, scheduled_at, targets, media_ids } = post
-  return {
-    ...{ title, base_caption, media_ids },
-    scheduled_at: scheduled_at === null ? null : localMoment(scheduled_at, timezone),
-    social_account_ids: targets.map(({ social_account_id: id }) => id),
-    platform_captions: captionsOf(targets),
-  }
-}
-
-/** The captions of `tracked`, where those of `sent` weren't changed since. */
-function withTracked(now: Draft, sent: Draft, tracked: Draft): Draft {
-  const captions = Object.entries(now.platform_captions).map(([platform, text]) => [
-    platform,
-    text === sent.platform_captions[platform] ? (tracked.platform_captions[platform] ?? text) : text,
-  ])
-  const base_caption = now.base_caption === sent.base_caption ? tracked.base_caption : now.base_caption
-  return { ...now, base_caption, platform_captions: Object.fromEntries(captions) }
-}
-
-/** By network. A published target keeps its own, so that of one that waits counts. */
-function captionsOf(targets: Post['targets']): Draft['platform_captions'] {
-  const inOrder = targets.toSorted((a, b) => Number(b.status === 'published') - Number(a.status === 'published'))
-  const captions = new Map(inOrder.map(({ platform, caption_override: text }) => [platform, text]))
-  return Object.fromEntries([...captions].flatMap(([platform, text]) => (text === null ? [] : [[platform, text]])))
-}
-
-/** What is sent: the caption of a network whose accounts are all unticked is kept for when one is ticked again. */
-function withChosenCaptions(draft: Draft, accounts: readonly Account[] | undefined): Draft {
-  if (accounts === undefined) return draft
-  const chosen = accounts.filter(({ id }) => draft.social_account_ids.includes(id))
-  const captions = Object.entries(draft.platform_captions).filter(([name]) =>
-    chosen.some(({ platform }) => platform === name),
-  )
-  return { ...draft, platform_captions: Object.fromEntries(captions) }
 }
 
 /** What the API says of a draft, a moment after it was last changed; undefined while there is nothing to say. */

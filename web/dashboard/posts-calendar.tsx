@@ -9,7 +9,7 @@ import { localMoment } from './format.ts'
 import type { Workspace } from './overview-data.ts'
 import { Refusal } from './parts.tsx'
 import { Changes, Detail } from './post-details.tsx'
-import type { Post } from './post-form.tsx'
+import type { Post } from './post-draft.ts'
 import { isMovable } from './post-move.ts'
 import { useMoves } from './use-moves.ts'
 

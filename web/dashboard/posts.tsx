@@ -7,7 +7,8 @@ import type { PageProps } from './later.tsx'
 import { useListPage } from './list-pages.tsx'
 import { ArchiveTabs, Failure } from './parts.tsx'
 import { Changes, Detail, type PostProps, tones } from './post-details.tsx'
-import { type Post, PostForm } from './post-form.tsx'
+import type { Post } from './post-draft.ts'
+import { PostForm } from './post-form.tsx'
 import { timeOfNew } from './post-move.ts'
 import { type CalendarProps, PostsCalendar } from './posts-calendar.tsx'
 import { useAnswer } from './query.ts'
@@ -37,7 +38,7 @@ export function PostsPage({ search, workspace, navigate }: PageProps) {
   return (
     <main>
       {written ? (
-        <PostForm key={written.at} workspace={workspace} at={written.at} done={done} />
+        <PostForm workspace={workspace} at={written.at} done={done} />
       ) : (
         <div class="controls">
           <fieldset class="choices" aria-label="View">

@@ -148,7 +148,7 @@ function Rows({ kind, rows, before, total, currency, add }: RowsProps) {
             <button
               type="button"
               class="row"
-              title={`${row.title ?? row.label}\nClick to filter, Alt and click to leave out`}
+              title={`${row.title ?? row.label}\nClick to filter, Alt and click to leave out${row.medium ? ' all of the source' : ''}`}
               onClick={(event) => add(...filtersOf(kind, row, event.altKey))}
             >
               {inside}

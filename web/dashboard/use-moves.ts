@@ -2,7 +2,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { dayByKey, dayInWords } from './calendar-days.ts'
 import { localMoment } from './format.ts'
-import type { Post } from './post-form.tsx'
+import type { Post } from './post-draft.ts'
 import { isMovable, moveTo } from './post-move.ts'
 import { send } from './query.ts'
 import { useTouchDrag } from './touch-drag.ts'

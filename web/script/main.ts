@@ -96,10 +96,11 @@ function start(): void {
 }
 
 function allow(): void {
+  if (!isOpen && isGiven && !document.prerendering) {
+    begin()
+    if (document.readyState === 'complete') loadLate()
+  }
   schedulePage()
-  if (isOpen || !isGiven || document.prerendering) return
-  begin()
-  if (document.readyState === 'complete') loadLate()
 }
 
 function loadLate(): void {
@@ -110,7 +111,7 @@ function loadLate(): void {
   import(`${base}svc.js?late=${lateVersion}#${lateSteps++}`)
     .then(({ default: watch }) => {
       takeClick = watch(act, (vital: object) => record(landing, 'web_vital', vital, {}, true))
-      early.splice(0).forEach(takeClick)
+      early.forEach(takeClick)
     })
     .catch(() => setTimeout(loadLate, lateRetryMs * lateSteps++))
 }

@@ -50,7 +50,6 @@ export function put(event: Sent): void {
 
 /** Other tabs' events are among what was stored: whoever takes them deletes them first. */
 export function takeStored(): void {
-  if (!isOpen) return
   const stored = readJson<Sent[]>('svc_queue') || []
   write('svc_queue', '')
   // What is older may have arrived, and wouldn't be known as a repeat.

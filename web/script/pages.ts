@@ -17,7 +17,7 @@ let referrer = addressOf(document.referrer)
 let current = ''
 let hasLeft = false
 let engagedMs = 0
-let isEngaged = false
+let isEngaged: boolean | undefined
 let countedAt = 0
 /** In per cent of the page's height, the lowest that was in sight. */
 let depth = 0
@@ -41,6 +41,7 @@ export const page = guard((extra?: object): void => {
 /** Records the page soon, unless `Svc.page()` does so before. */
 export const schedulePage = guard(() => {
   look()
+  countEngagement()
   setTimeout(page, titleMs)
 })
 
@@ -55,10 +56,8 @@ export function watchPages(): void {
   })
   on('visibilitychange', () => {
     if (document.hidden) hide()
-    else {
-      countEngagement()
-      takeStored()
-    }
+    else countEngagement()
+    if (isEngaged) takeStored()
   })
   on('pagehide', hide)
   on('scroll', look)
@@ -96,7 +95,7 @@ function look(): void {
 
 function countEngagement(): void {
   const now = performance.now()
-  if (isEngaged && isOpen) engagedMs += now - countedAt
+  if (isEngaged) engagedMs += now - countedAt
   countedAt = now
-  isEngaged = !document.hidden
+  isEngaged = !document.hidden && isOpen
 }

@@ -50,22 +50,22 @@ export async function readOverview(ch: Reader, request: OverviewRequest): Promis
   const { timeZone: timezone, endsNow, previous } = range
   const hasDayBuckets = range.bucket !== 'hour'
   const bucketDays = hasDayBuckets ? buckets.map(({ start }) => localDayAt(start, timezone)) : undefined
-  // No event is of a later day than tomorrow.
-  const latest = startOfLocalDay(localDayAt(now, timezone) + 2, timezone)
-  const asked = within(range, readableFrom, latest)
-  const pieces = divide(asked, { timezone, readableFrom, endsNow })
+  const pieces = divide(range, { timezone, readableFrom, endsNow })
   const before =
     parts.has('totals') && range.isCompared && previous.start >= readableFrom
-      ? divide(within(previous, readableFrom, latest), { timezone, readableFrom, endsNow: false })
+      ? divide(previous, { timezone, readableFrom, endsNow: false })
       : undefined
+  // Sessions are looked for where they can be: no event is of a later day than tomorrow.
+  const latest = startOfLocalDay(localDayAt(now, timezone) + 2, timezone)
+  const readable = (moment: number) => Math.min(Math.max(moment, readableFrom, 0), latest)
   const period = { cells, wanted: 'all kinds' as const }
   const chosen =
     filters &&
     (await choose(ch, {
       ...{ workspaceId, build, timezone, filters },
       ...{
-        from: Math.max(0, Math.min(before?.start ?? asked.start, now) - dayMs),
-        to: Math.max(pieces?.end ?? asked.end, now) + dayMs,
+        from: Math.max(0, readable(Math.min(before?.start ?? range.start, now)) - dayMs),
+        to: Math.max(readable(pieces?.end ?? range.end), now) + dayMs,
       },
     }))
   const figuresRequest: FiguresRequest = {
@@ -76,9 +76,11 @@ export async function readOverview(ch: Reader, request: OverviewRequest): Promis
   const figures =
     chosen === undefined ? await readFigures(ch, figuresRequest) : await readFilteredFigures(ch, figuresRequest, chosen)
   const { folded, sampledPages, isCutCounted, ...shown } = figures
-  const end = pieces?.end ?? asked.end
+  const end = pieces?.end ?? range.end
   const isOfChosen =
-    chosen && ((from: number) => isOfChosenSession(chosen, { build, folded, timezone, from, to: end - 1 }))
+    chosen &&
+    ((from: number) =>
+      isOfChosenSession(chosen, { build, folded, timezone, from: readable(from), to: readable(end) - 1 }))
   const newestFrom = startOfNewest(range, buckets, figures)
   const countsRequest = {
     ...{ workspaceId, current: range, previous, now, readableFrom },
@@ -91,7 +93,7 @@ export async function readOverview(ch: Reader, request: OverviewRequest): Promis
       ? readDetails(ch, {
           ...{ workspaceId, build, folded, buckets, bucketDays, pages: figures.pages, sampledPages },
           ...spansOf(pieces, cells, hasDayBuckets),
-          chosen: isOfChosen && { isCounted: isOfChosen(pieces?.start ?? asked.start), span: pieces },
+          chosen: isOfChosen && { isCounted: isOfChosen(pieces?.start ?? range.start), span: pieces },
         })
       : noDetails(buckets),
     parts.has('recentEvents')
@@ -138,12 +140,6 @@ function startOfNewest({ start }: Span, buckets: readonly Bucket[], { series }: 
     if (events >= recentEventsMax) break
   }
   return at > 0 ? Math.max(start, buckets[at]!.start) : start
-}
-
-/** What of a span lies between two moments; empty where nothing does. */
-function within({ start, end }: Span, from: number, to: number): Span {
-  const first = Math.min(Math.max(start, from), to)
-  return { start: first, end: Math.min(Math.max(end, first), to) }
 }
 
 const noDays = { from: 1, to: 0 }

@@ -1,8 +1,8 @@
 /** Events that have an e-mail, whether or not it is a contact's. */
 import type { ClickHouse } from '../../client.ts'
 
-/** Goes through all events of the workspace. */
-const scanDeadlineMs = 120_000
+/** Goes through all events of the workspace. It is asked in a transaction, which Postgres ends after half a minute of nothing. */
+const scanDeadlineMs = 20_000
 
 /** @param emailHash decimal text */
 export async function hasEventsOfEmail(

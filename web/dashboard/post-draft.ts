@@ -1,0 +1,61 @@
+/** What the editor of a post holds until it is saved. */
+import type { PostResource } from '../../schemas/resources/post.ts'
+import type { SocialAccountResource } from '../../schemas/resources/social-account.ts'
+import { localMoment } from './format.ts'
+
+export type Post = (typeof PostResource)['_output']
+export type Account = (typeof SocialAccountResource)['_output']
+
+/** As `POST /v1/posts` takes it. */
+export interface Draft {
+  readonly title: string
+  readonly base_caption: string
+  /** Local to the workspace, without an offset; null without a time. */
+  readonly scheduled_at: string | null
+  readonly social_account_ids: readonly number[]
+  readonly media_ids: readonly number[]
+  readonly platform_captions: Readonly<Record<string, string>>
+}
+
+/** Of a new post. */
+export const fresh: Draft = {
+  ...{ title: '', base_caption: '', scheduled_at: null },
+  ...{ social_account_ids: [], media_ids: [], platform_captions: {} },
+}
+
+export function draftOf(post: Post, timezone: string): Draft {
+  const { title, base_caption, scheduled_at, targets, media_ids } = post
+  return {
+    ...{ title, base_caption, media_ids },
+    scheduled_at: scheduled_at === null ? null : localMoment(scheduled_at, timezone),
+    social_account_ids: targets.map(({ social_account_id: id }) => id),
+    platform_captions: captionsOf(targets),
+  }
+}
+
+/** The captions of `tracked`, where those of `sent` weren't changed since. */
+export function withTracked(now: Draft, sent: Draft, tracked: Draft): Draft {
+  const captions = Object.entries(now.platform_captions).map(([platform, text]) => [
+    platform,
+    text === sent.platform_captions[platform] ? (tracked.platform_captions[platform] ?? text) : text,
+  ])
+  const base_caption = now.base_caption === sent.base_caption ? tracked.base_caption : now.base_caption
+  return { ...now, base_caption, platform_captions: Object.fromEntries(captions) }
+}
+
+/** By network. A published target keeps its own, so that of one that waits counts. */
+function captionsOf(targets: Post['targets']): Draft['platform_captions'] {
+  const inOrder = [...targets].sort((a, b) => Number(b.status === 'published') - Number(a.status === 'published'))
+  const captions = new Map(inOrder.map(({ platform, caption_override: text }) => [platform, text]))
+  return Object.fromEntries([...captions].flatMap(([platform, text]) => (text === null ? [] : [[platform, text]])))
+}
+
+/** What is sent: the caption of a network whose accounts are all unticked is kept for when one is ticked again. */
+export function withChosenCaptions(draft: Draft, accounts: readonly Account[] | undefined): Draft {
+  if (accounts === undefined) return draft
+  const chosen = accounts.filter(({ id }) => draft.social_account_ids.includes(id))
+  const captions = Object.entries(draft.platform_captions).filter(([name]) =>
+    chosen.some(({ platform }) => platform === name),
+  )
+  return { ...draft, platform_captions: Object.fromEntries(captions) }
+}

@@ -14,6 +14,8 @@ import { CommandFailed } from './command.ts'
 /** What `npm start` writes to DATA_DIR/dev.json, as far as commands use it. */
 interface RunningProduct {
   readonly base_url?: string
+  /** Where the world reaches it. */
+  readonly api_host?: string
   readonly tracking_url?: string
   readonly tracking_key?: string
   readonly database_url?: string
@@ -63,14 +65,28 @@ export function openInstallation(config: Config): Installation {
     return running
   }
 
+  /** Whether the environment names no store, or those of the running product: two installations are never mixed. */
+  function isRunningOurs(): boolean {
+    const { database_url, clickhouse_url, redis_url } = runningProduct()
+    const isSame = (ours: string | undefined, its: string | undefined) => ours === undefined || ours === its
+    return (
+      isSame(config.databaseUrl, database_url) &&
+      isSame(config.clickhouseUrl, clickhouse_url) &&
+      isSame(config.redisUrl, redis_url)
+    )
+  }
+
   /** `fromEnvironment`, else what the running product says, else a line that names both ways. */
   function locate(
     setting: string,
     fromEnvironment: string | undefined,
     field: Exclude<keyof RunningProduct, 'pids'>,
   ): string {
-    const found = fromEnvironment ?? runningProduct()[field]
+    const found = fromEnvironment ?? (isRunningOurs() ? runningProduct()[field] : undefined)
     if (found !== undefined) return found
+    if (!isRunningOurs()) {
+      throw new CommandFailed(`${setting} isn't set, and the environment names stores: set ${setting} as well`)
+    }
     throw new CommandFailed(
       `${setting} isn't set and nothing runs in the data folder ${dataDir}: set ${setting}, or \`npm start\` first (DATA_DIR names another folder)`,
     )
@@ -93,16 +109,18 @@ export function openInstallation(config: Config): Installation {
       return locate('API_HOST', ofApi, 'tracking_url')
     },
     // What the running product names is the root of the API's paths.
-    publicUrl: () =>
-      (config.apiHost ?? locate('API_HOST', undefined, 'base_url').replace(/\/v1$/, '')).replace(/\/+$/, ''),
-    localUrl: () => locate('API_HOST', undefined, 'base_url').replace(/\/v1$/, ''),
-    secretKey: () => config.secretKey || installation.keptSecret(),
-    keptSecret: () => readIfThere(join(dataDir, 'secret.key'))?.trim(),
-    runningIngestUrl: () => {
-      const { database_url, tracking_url } = runningProduct()
-      const isOurs = config.databaseUrl === undefined || config.databaseUrl === database_url
-      return isOurs ? tracking_url : undefined
+    publicUrl: () => {
+      const running = isRunningOurs() ? runningProduct().api_host : undefined
+      return (config.apiHost ?? running ?? locate('API_HOST', undefined, 'base_url').replace(/\/v1$/, '')).replace(
+        /\/+$/,
+        '',
+      )
     },
+    localUrl: () => locate('API_HOST', undefined, 'base_url').replace(/\/v1$/, ''),
+    // A kept secret is that of the stores of its folder.
+    secretKey: () => config.secretKey || (isRunningOurs() ? installation.keptSecret() : undefined),
+    keptSecret: () => readIfThere(join(dataDir, 'secret.key'))?.trim(),
+    runningIngestUrl: () => (isRunningOurs() ? runningProduct().tracking_url : undefined),
     // Stores of the environment are another installation than the running one.
     runningTrackingKey: () => (config.databaseUrl ? undefined : runningProduct().tracking_key),
     workspace: async (id) => {

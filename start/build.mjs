@@ -21,12 +21,15 @@ const stampFile = join(dist, '.sources')
 
 /** True when no source was changed, added or removed since the last build. */
 export function isBuilt() {
-  return existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stampOfSources()
+  if (!existsSync(stampFile)) return false
+  const [ofFiles, ofTexts] = readFileSync(stampFile, 'utf8').split('\n')
+  // Copies, archives and images change the times of files: their texts say whether any is another one.
+  return ofFiles === stampOf(timesOf) || ofTexts === stampOf(textsOf)
 }
 
 /** `isStrict`: type errors fail it. Otherwise what was emitted is run in spite of them, as in any development. */
 export function build(isStrict) {
-  const stamp = stampOfSources()
+  const stamp = `${stampOf(timesOf)}\n${stampOf(textsOf)}`
   say('building')
   // Beside its place, and renamed: a running service goes on with the files of its own build.
   const fresh = join(root, `dist.new-${process.pid}`)
@@ -75,12 +78,22 @@ function copyReference(fresh) {
   }
 }
 
-function stampOfSources() {
+function timesOf(path) {
+  const { mtimeMs, size } = statSync(path)
+  return `${mtimeMs} ${size}\n`
+}
+
+function textsOf(path) {
+  return readFileSync(path)
+}
+
+/** @param of what is said of a file */
+function stampOf(of) {
   const { include } = JSON.parse(readFileSync(join(root, configFile), 'utf8'))
   const hash = createHash('sha256')
   const add = (path) => {
-    const { mtimeMs, size } = statSync(join(root, path))
-    hash.update(`${path} ${mtimeMs} ${size}\n`)
+    hash.update(`${path} `)
+    hash.update(of(join(root, path)))
   }
   for (const path of [configFile, 'tsconfig.json', 'package-lock.json']) add(path)
   for (const room of [...include, 'web/script', 'web/dashboard']) {

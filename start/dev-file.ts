@@ -9,6 +9,8 @@ export type Pids = Record<ProcessName, number | null>
 
 export interface DevFile {
   base_url: string
+  /** Where the world reaches it. */
+  api_host: string
   mcp_url: string
   /** The ingest service's own port, as a balancer would route it: without the front between. */
   tracking_url: string

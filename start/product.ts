@@ -197,7 +197,7 @@ function addressesOf(config: Config, port: number): Addresses {
 }
 
 function devOf(
-  { localRoot, shortUrlHost }: Addresses,
+  { localRoot, apiHost, shortUrlHost }: Addresses,
   ingestPort: number,
   { trackingKey, apiKey, workspaceId }: FirstWorkspace,
   { clickhouseUrl, databaseUrl, redisUrl }: StoreUrls,
@@ -205,6 +205,7 @@ function devOf(
 ): Omit<DevFile, 'pids'> {
   return {
     base_url: `${localRoot}/v1`,
+    api_host: apiHost,
     mcp_url: `${localRoot}/mcp`,
     tracking_url: `http://127.0.0.1:${ingestPort}/api/v1/growth`,
     short_url_host: shortUrlHost,

@@ -23,7 +23,7 @@ const everyMs = 100
 /** Answers take time of the core that the load is on, so they are asked for seldom: up to so much of each figure is the asking. */
 export const askEveryMs = 250
 /** After the last event, for all to become visible. */
-const patienceMs = 30_000
+const patienceMs = 120_000
 
 export async function probe(installation: Installation, seconds: number): Promise<Probed> {
   const { trackingKey, apiKey } = await makeWorkspace(installation)

@@ -13,14 +13,18 @@ export const importAds = defineCommand({
   options: {
     workspace: { value: 'ID', meaning: 'The workspace; without it the only or first one.' },
   },
-  async run({ options, argument, installation }) {
+  async run({ options, argument, installation, signal }) {
     const { id: workspaceId } = await installation.workspace(options.id('workspace'))
     const pg = installation.postgres()
-    const read = (line: Parameters<typeof withNumbers>[0]) =>
-      parsePart('body', AdLine, withNumbers(line, ['cost_cents', 'clicks']))
-    const take = (lines: readonly AdLine[]) => replaceAdSpend(pg, workspaceId, lines)
-    const lines = await importCsv(argument, read, take, importLinesEach)
-    await pg.transaction((tx) => auditCommand(tx, workspaceId, 'ad_spend.import', null, { lines }))
+    const lines = await importCsv<AdLine>({
+      ...{ path: argument, columns: Object.keys(AdLine.shape), each: importLinesEach, signal },
+      read: (line) => parsePart('body', AdLine, withNumbers(line, ['cost_cents', 'clicks'])),
+      take: (some, firstOf) =>
+        pg.transaction(async (tx) => {
+          await replaceAdSpend(tx, workspaceId, some)
+          if (firstOf !== undefined) await auditCommand(tx, workspaceId, 'ad_spend.import', null, { lines: firstOf })
+        }),
+    })
     return { workspace_id: workspaceId, lines }
   },
   show: ({ workspace_id, lines }) => `${lines} lines of ad spend are kept for workspace ${workspace_id}`,

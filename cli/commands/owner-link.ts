@@ -9,8 +9,9 @@ export const makeOwnerLink = defineCommand({
   options: { workspace: { value: 'ID', meaning: 'The workspace; without it the only or first one.' } },
   async run({ options, installation }) {
     const workspace = await installation.workspace(options.id('workspace'))
+    const url = installation.localUrl()
     const token = await createSignInLink(installation.postgres(), workspace.id, systemClock.now())
-    return { workspace_id: workspace.id, url: `${installation.localUrl()}/dashboard/sign-in?token=${token}` }
+    return { workspace_id: workspace.id, url: `${url}/dashboard/sign-in?token=${token}` }
   },
   show: ({ url }) => url,
 })

@@ -15,16 +15,19 @@ export const importRevenue = defineCommand({
   options: {
     workspace: { value: 'ID', meaning: 'The workspace; without it the only or first one.' },
   },
-  async run({ options, argument, installation }) {
+  async run({ options, argument, installation, signal }) {
     const { id: workspaceId, timezone } = await installation.workspace(options.id('workspace'))
     const pg = installation.postgres()
     const now = Date.now()
-    const record = (lines: readonly Line[]) =>
-      pg.transaction(async (tx) => {
-        for (const { provider, facts } of lines) await recordRevenue(tx, { workspaceId, provider, now }, facts)
-      })
-    const lines = await importCsv(argument, (line) => readLine(line, timezone), record, importLinesEach)
-    await pg.transaction((tx) => auditCommand(tx, workspaceId, 'revenue.import', null, { lines }))
+    const lines = await importCsv<Line>({
+      ...{ path: argument, each: importLinesEach, signal },
+      read: (line) => readLine(line, timezone),
+      take: (some, firstOf) =>
+        pg.transaction(async (tx) => {
+          for (const { provider, facts } of some) await recordRevenue(tx, { workspaceId, provider, now }, facts)
+          if (firstOf !== undefined) await auditCommand(tx, workspaceId, 'revenue.import', null, { lines: firstOf })
+        }),
+    })
     return { workspace_id: workspaceId, lines }
   },
   show: ({ workspace_id, lines }) => `${lines} lines are in the ledger of workspace ${workspace_id}`,

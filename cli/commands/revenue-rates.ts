@@ -14,18 +14,21 @@ export const importRates = defineCommand({
   options: {
     workspace: { value: 'ID', meaning: 'The workspace; without it the only or first one.' },
   },
-  async run({ options, argument, installation }) {
+  async run({ options, argument, installation, signal }) {
     const { id: workspaceId, currency } = await installation.workspace(options.id('workspace'))
     const pg = installation.postgres()
     const today = new Date().toISOString().slice(0, 10)
-    const take = (lines: readonly RateLine[]) =>
-      replaceRates(
-        pg,
-        { workspaceId, currency },
-        lines.map((line) => ({ ...line, day: line.day ?? today })),
-      )
-    const lines = await importCsv(argument, (line) => parsePart('body', RateLine, line), take, importLinesEach)
-    await pg.transaction((tx) => auditCommand(tx, workspaceId, 'revenue_rate.import', null, { lines, currency }))
+    const lines = await importCsv<RateLine>({
+      ...{ path: argument, columns: Object.keys(RateLine.shape), each: importLinesEach, signal },
+      read: (line) => parsePart('body', RateLine, line),
+      take: (some, firstOf) =>
+        pg.transaction(async (tx) => {
+          const rates = some.map((line) => ({ ...line, day: line.day ?? today }))
+          await replaceRates(tx, { workspaceId, currency }, rates)
+          if (firstOf === undefined) return
+          await auditCommand(tx, workspaceId, 'revenue_rate.import', null, { lines: firstOf, currency })
+        }),
+    })
     return { workspace_id: workspaceId, currency, lines }
   },
   show: ({ workspace_id, currency, lines }) => `${lines} rates into ${currency} are kept for workspace ${workspace_id}`,

@@ -27,8 +27,8 @@ interface Probe<Store> {
   /** Rejects when it doesn't answer. */
   ping(store: Store): Promise<unknown>
   version(store: Store): Promise<string>
-  /** The first number of the oldest version that will do. */
-  readonly oldest: number
+  /** The oldest version that will do. */
+  readonly oldest: string
   /** Milliseconds since 1970. */
   clock(store: Store): Promise<number>
 }
@@ -51,7 +51,7 @@ export async function reachStores(
     open: installation.postgres,
     ping: (pg) => pg.query('SELECT 1', [], withinProbe),
     version: async (pg) => (await pg.query<{ server_version: string }>('SHOW server_version'))[0]!.server_version,
-    oldest: 15,
+    oldest: '15',
     clock: (pg) => readPostgresClock(pg, withinProbe),
   }
   const clickhouse: Probe<ClickHouse> = {
@@ -60,8 +60,8 @@ export async function reachStores(
     open: installation.clickhouse,
     ping: (ch) => ch.query('SELECT 1', {}, withinProbe),
     version: async (ch) => (await ch.query<{ version: string }>('SELECT version() AS version'))[0]!.version,
-    // What migrations set of tables came at the end of 24.
-    oldest: 25,
+    // Overviews need a setting that came with it: docs/settings.md.
+    oldest: '25.6',
     clock: (ch) => readClickHouseClock(ch, withinProbe),
   }
   const redis: Probe<RedisProbe> = {
@@ -75,7 +75,7 @@ export async function reachStores(
       return valkey === undefined ? String(version) : `Valkey ${valkey}`
     },
     // Valkey, whose text begins with its name, began with what Redis 7 has.
-    oldest: 7,
+    oldest: '7',
     clock: (probe) => probe.now(),
   }
   const looked = await Promise.all([
@@ -114,7 +114,7 @@ async function look<Store>(
     keep(store)
     const ms = Math.round(Math.min(...latencies) * 10) / 10
     return [
-      Number.parseInt(found, 10) < oldest
+      isOlder(found, oldest)
         ? failed(check, `version ${found} is too old: ${oldest} or newer is needed`)
         : ok(check, `version ${found}, answers in ${ms} ms`),
       judgeClock(check, offset),
@@ -148,4 +148,13 @@ function judgeClock(store: StoreName, offsetMs: number): Finding {
   if (off <= clockOffWarnMs) return ok('clock', `this machine's and that of ${store} agree to a second`)
   const text = `that of ${store} is ${span(off)} ${offsetMs > 0 ? 'ahead of' : 'behind'} this machine's: set both by NTP`
   return off > clockOffFailMs ? failed('clock', text) : warning('clock', text)
+}
+
+/** By the first two numbers. What has no number isn't older: a store of another name. */
+function isOlder(found: string, oldest: string): boolean {
+  const [[major, minor], [leastMajor, leastMinor = 0]] = [found, oldest].map((text) => text.split('.').map(Number)) as [
+    number[],
+    [number, number?],
+  ]
+  return major! < leastMajor || (major === leastMajor && (minor ?? 0) < leastMinor)
 }

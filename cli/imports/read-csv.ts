@@ -1,5 +1,5 @@
 /** Lines of a CSV file by the names in its first line, in constant memory. */
-import { createReadStream } from 'node:fs'
+import { createReadStream, statSync } from 'node:fs'
 import { CsvError, parse } from 'csv-parse'
 import type { Loc } from '../../schemas/errors/validation-errors.ts'
 import type { Parsed } from '../../schemas/errors/zod-errors.ts'
@@ -9,32 +9,52 @@ import { CommandFailed } from '../command.ts'
 /** What stands in a line; a cell without anything isn't there. */
 export type CsvLine = Readonly<Record<string, string>>
 
+export interface CsvImport<Value> {
+  readonly path: string
+  /** Of the first line; undefined: others may stand there as well. */
+  readonly columns?: readonly string[]
+  read(line: CsvLine): Parsed<Value>
+  /** @param firstOf how many lines there are in all, with the first values */
+  take(values: readonly Value[], firstOf: number | undefined): Promise<void>
+  /** Values that are taken at a time. */
+  readonly each: number
+  /** Nothing more is taken once it is aborted. */
+  readonly signal: AbortSignal
+}
+
 /**
  * Reads a file twice, so that one with a wrong line changes nothing: first to its end, then each line to `take`.
  * @returns how many lines there are
  * @throws CommandFailed naming the file, the line and what is wrong with it
  */
-export async function importCsv<Value>(
-  path: string,
-  read: (line: CsvLine) => Parsed<Value>,
-  take: (values: readonly Value[]) => Promise<void>,
-  each: number,
-): Promise<number> {
+export async function importCsv<Value>(of: CsvImport<Value>): Promise<number> {
+  const { path, take, each, signal } = of
+  requireFile(path)
   let lines = 0
-  for await (const value of valuesOf(path, read)) if (value !== undefined) lines++
+  for await (const value of valuesOf(of)) if (value !== undefined) lines++
+  let firstOf: number | undefined = lines
   let some: Value[] = []
-  for await (const value of valuesOf(path, read)) {
-    if (some.push(value) < each) continue
-    await take(some)
+  const takeSome = async () => {
+    signal.throwIfAborted()
+    await take(some, firstOf)
+    firstOf = undefined
     some = []
   }
-  if (some.length > 0) await take(some)
+  for await (const value of valuesOf(of)) if (some.push(value) === each) await takeSome()
+  if (some.length > 0) await takeSome()
   return lines
 }
 
-async function* valuesOf<Value>(path: string, read: (line: CsvLine) => Parsed<Value>): AsyncGenerator<Value> {
+/** What comes through a pipe can't be read twice. */
+function requireFile(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) {
+    throw new CommandFailed(`${path} is no file: it is read twice, so write it to one first`)
+  }
+}
+
+async function* valuesOf<Value>({ path, columns, read }: CsvImport<Value>): AsyncGenerator<Value> {
   const parser = parse({
-    ...{ bom: true, columns: (names: string[]) => names.map((name) => name.trim().toLowerCase()) },
+    ...{ bom: true, columns: (names: string[]) => namesOf(path, names, columns) },
     ...{ trim: true, skip_empty_lines: true, info: true, max_record_size: importLineBytesMax },
   })
   const file = createReadStream(path)
@@ -55,6 +75,13 @@ async function* valuesOf<Value>(path: string, read: (line: CsvLine) => Parsed<Va
   } finally {
     file.destroy()
   }
+}
+
+function namesOf(path: string, written: readonly string[], known: readonly string[] | undefined): string[] {
+  const names = written.map((name) => name.trim().toLowerCase())
+  const odd = known && names.find((name) => !known.includes(name))
+  if (odd !== undefined) throw new CommandFailed(`${path} has a column \`${odd}\`: there are ${known!.join(', ')}`)
+  return names
 }
 
 function filled(record: CsvLine): CsvLine {

@@ -2,7 +2,7 @@
 import type { Postgres, Queryable } from '../../postgres/client.ts'
 import { createApiKey } from '../../postgres/tables/api-keys.ts'
 import { createTrackingKey } from '../../postgres/tables/tracking-keys.ts'
-import { createWorkspace, type PlanKey, planKeys } from '../../postgres/tables/workspaces.ts'
+import { createWorkspace, type PlanKey } from '../../postgres/tables/workspaces.ts'
 import { retentionDaysByPlan } from '../../schemas/limits/retention-limits.ts'
 import { scopes } from '../../schemas/scopes.ts'
 import { auditCommand } from '../audit-command.ts'
@@ -39,7 +39,8 @@ async function makeWorkspace(tx: Queryable, number: number, days: number): Promi
   return { workspace_id: workspaceId, slug, tracking_key: trackingKey, api_key: key!.apiKey }
 }
 
+/** The owner's, where it reads these days. A first owner gets `growth` at least. */
 function planFor(days: number, present: PlanKey | null): PlanKey {
-  const needed = days > retentionDaysByPlan.growth ? 'scale' : 'growth'
-  return present !== null && planKeys.indexOf(present) > planKeys.indexOf(needed) ? present : needed
+  if (present !== null && days <= retentionDaysByPlan[present]) return present
+  return days > retentionDaysByPlan.growth ? 'scale' : 'growth'
 }

@@ -16,6 +16,7 @@ import {
 } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { createProxyServer } from 'httpxy'
+import { refusals } from '../../runtime/http/refusals.ts'
 import { requestIdOf } from '../../runtime/http/request-id.ts'
 import { problems } from '../../schemas/errors/problems.ts'
 import { trackingUrlBytesMax } from '../../schemas/limits/api-limits.ts'
@@ -140,7 +141,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     server.listen({ port, host, backlog: waitingConnectionsMax })
     await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE')
-        throw new StartRefused(`port ${port} is in use: set PORT to another one, or 0 for any`)
+        throw new StartRefused(`port ${port} is in use: set PORT to another one, or 0 for any`, { cause: error })
       throw new StartRefused(`LISTEN_HOST ${host}, port ${port} can't be listened on: ${error.message}`)
     })
     return server
@@ -152,7 +153,10 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   if (options.host === '127.0.0.1')
     await listen('::1', port).then(
       (server) => servers.push(server),
-      () => {},
+      (error: Error) => {
+        // Another program there would be what `localhost` leads to.
+        if ((error.cause as NodeJS.ErrnoException | undefined)?.code === 'EADDRINUSE') throw error
+      },
     )
 
   return {
@@ -238,7 +242,7 @@ function hasOneHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
 
 function refuseHost(request: IncomingMessage, response: ServerResponse): void {
   const headers = { 'Content-Type': 'application/json', Connection: 'close' }
-  send(request, response, 400, headers, '{"detail":"A request has one Host header"}')
+  send(request, response, 400, headers, JSON.stringify({ detail: refusals.manyHosts.detail }))
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {

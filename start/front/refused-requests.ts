@@ -6,6 +6,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES, request as sendRequest } from 'node:http'
 import type { Socket } from 'node:net'
 import { requestIdOf } from '../../runtime/http/request-id.ts'
+import { unread } from '../../runtime/http/unread.ts'
 
 /** An answer that is written without a response of Node's. */
 export interface WrittenAnswer {
@@ -25,10 +26,10 @@ const lingerMs = 1_000
 const askWithinMs = 5_000
 
 const refusals: Readonly<Record<string, readonly [status: number, detail: string]>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time'],
-  HPE_HEADER_OVERFLOW: [431, 'The headers of the request are too large'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, unread.headLate.detail],
+  HPE_HEADER_OVERFLOW: [431, unread.headTooLarge.detail],
 }
-const malformed = [400, 'The request is no valid HTTP'] as const
+const malformed = [400, unread.malformed.detail] as const
 
 /** @param answerUnknownMethod for a method that Node doesn't know: what the path takes in its place */
 export function answerRefused(

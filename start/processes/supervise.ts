@@ -64,7 +64,7 @@ export function supervise(runnable: Runnable, watcher: Watcher): Supervised {
       })
       if (stopping.signal.aborted) return
       const lastedMs = Date.now() - startedAt
-      failures = lastedMs > steadyMs ? 0 : failures + 1
+      failures = wasUp && lastedMs > steadyMs ? 0 : failures + 1
       if (!wasUp && failures >= firstStartsMax) {
         const why = [how, lastLogLine(runnable.logFile)].filter(Boolean).join(': ')
         settleFirstUp.reject(new Error(`${runnable.name} doesn't start (${why}); see ${runnable.logFile}`))

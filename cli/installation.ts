@@ -65,10 +65,11 @@ export function openInstallation(config: Config): Installation {
     return running
   }
 
-  /** Whether the environment names no store, or those of the running product: two installations are never mixed. */
+  /** Whether the environment names no other stores than the running product: two installations are never mixed. */
   function isRunningOurs(): boolean {
     const { database_url, clickhouse_url, redis_url } = runningProduct()
-    const isSame = (ours: string | undefined, its: string | undefined) => ours === undefined || ours === its
+    const isSame = (ours: string | undefined, its: string | undefined) =>
+      ours === undefined || its === undefined || ours === its
     return (
       isSame(config.databaseUrl, database_url) &&
       isSame(config.clickhouseUrl, clickhouse_url) &&
@@ -117,8 +118,11 @@ export function openInstallation(config: Config): Installation {
       )
     },
     localUrl: () => locate('API_HOST', undefined, 'base_url').replace(/\/v1$/, ''),
-    // A kept secret is that of the stores of its folder.
-    secretKey: () => config.secretKey || (isRunningOurs() ? installation.keptSecret() : undefined),
+    // A kept secret is that of the stores of its folder, whether or not they run.
+    secretKey: () => {
+      const isOfFolder = config.databaseUrl === undefined || config.databaseUrl === runningProduct().database_url
+      return config.secretKey || (isOfFolder ? installation.keptSecret() : undefined)
+    },
     keptSecret: () => readIfThere(join(dataDir, 'secret.key'))?.trim(),
     runningIngestUrl: () => (isRunningOurs() ? runningProduct().tracking_url : undefined),
     // Stores of the environment are another installation than the running one.

@@ -12,6 +12,7 @@ import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { Problem } from '../../schemas/errors/problems.ts'
 import { signInFormBytesMax } from '../../schemas/limits/api-limits.ts'
 import type { SignInLimiter } from '../guards/rate-limit.ts'
+import { readOwnLists } from '../operations/analytics/read-overview.ts'
 import type { Operation } from '../operations/define.ts'
 import { makeRestRouter, problemReply, type RestGateway } from '../transports/rest.ts'
 import { makeFirstAnswers } from './first-answers.ts'
@@ -42,7 +43,7 @@ interface DashboardStores {
 /** Operations that no key may call. */
 const ofOwners = [
   ...[eraseThisPerson, listOwnKeys, createOwnKey, revokeOwnKey],
-  ...[listOwnWorkspaces, createOwnWorkspace, readOwnWorkspace, updateOwnWorkspace],
+  ...[listOwnWorkspaces, createOwnWorkspace, readOwnWorkspace, updateOwnWorkspace, readOwnLists],
 ]
 
 /** Of other paths undefined. */

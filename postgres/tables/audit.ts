@@ -103,9 +103,11 @@ export async function verifyAuditChain(q: Queryable, workspaceId: number, deadli
        SELECT id, hash, previous_hash, audit_hash(event) AS computed, lag(hash, 1, repeat('0', 64)) OVER (ORDER BY id) AS expected
        FROM audit_events event WHERE workspace_id = $1
      )
-     SELECT count(*) AS rows, min(id) FILTER (WHERE hash <> computed OR previous_hash <> expected) AS "firstBroken",
-       coalesce((SELECT last_id <> coalesce((SELECT max(id) FROM chain), 0) FROM audit_heads WHERE workspace_id = $1), false) AS "isCut"
-     FROM chain`,
+     -- The last row's hash is held by the head alone.
+     SELECT count(*) AS rows, min(chain.id) FILTER (WHERE chain.hash <> computed OR previous_hash <> expected
+         OR (chain.id = head.last_id AND chain.hash <> head.hash)) AS "firstBroken",
+       coalesce((SELECT last_id <> coalesce((SELECT max(id) FROM chain), 0) FROM audit_heads WHERE workspace_id = $1), count(*) > 0) AS "isCut"
+     FROM chain LEFT JOIN audit_heads head ON head.workspace_id = $1`,
     [workspaceId],
     { deadlineMs },
   )

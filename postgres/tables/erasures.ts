@@ -77,7 +77,9 @@ export async function erasePerson(tx: Queryable, person: ErasedPerson): Promise<
     [workspaceId, anonymousIds, JSON.stringify(sharedTimes)],
   )
   const [order] = await tx.query<{ id: number }>(
-    'INSERT INTO erasures (workspace_id, email_hash, browsers) VALUES ($1, $2, $3) RETURNING id',
+    `INSERT INTO erasures (workspace_id, email_hash, browsers, requested_at)
+     -- Not when the transaction began: what came since is merged, and is the person's as well.
+     VALUES ($1, $2, $3, clock_timestamp()) RETURNING id`,
     [workspaceId, emailHash, JSON.stringify(browsers)],
   )
   return order!.id

@@ -12,7 +12,9 @@ export const overviewRangeDaysMax = 366
 /** Buckets of a series whose interval was asked for. */
 export const bucketsMax = 2_000
 export const overviewRowsDefault = 10
-export const overviewRowsMax = 1_000
+export const overviewRowsMax = 100
+/** The same of the dashboard's whole lists. */
+export const ownListRowsMax = 1_000
 /** Rows of one breakdown: ten pages of 100. */
 export const breakdownRowsMax = 1_000
 /** Filters: values of one filter, the length of a value and its `*`, and sources that a channel filter may match. */

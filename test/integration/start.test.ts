@@ -67,6 +67,7 @@ test('writes dev.json for its owner alone, with every member, and pids that live
   const { port } = new URL(dev.base_url)
   expect(dev).toEqual({
     base_url: `http://localhost:${port}/v1`,
+    api_host: `http://localhost:${port}`,
     mcp_url: `http://localhost:${port}/mcp`,
     tracking_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/api\/v1\/growth$/),
     short_url_host: `http://localhost:${port}/l`,

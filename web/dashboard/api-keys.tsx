@@ -125,7 +125,7 @@ function KeyForm({ scopes, made, close }: KeyFormProps) {
         </label>
         <Choices legend="What it may do" name="scopes" values={scopes} />
         <label>
-          Works until the beginning of this day; for ever where none is chosen
+          Expires at the start of this day; leave it empty for no expiry
           <input name="expires" type="date" />
         </label>
         <Refusal text={refusal} />

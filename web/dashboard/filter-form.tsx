@@ -33,7 +33,7 @@ export function FilterForm({ add, close }: FilterFormProps) {
         <input name="value" aria-label="Value; * is any text" placeholder="/blog/*" required maxLength={1000} />
         <button type="submit">Filter</button>
       </form>
-      <p class="note">Countries by their two letters. A channel or device must be one that there is.</p>
+      <p class="note">Write countries as two letters, such as DE. A channel or device must be one that exists.</p>
     </Dialog>
   )
 }

@@ -22,7 +22,7 @@ export function Timeline({ events, timezone }: { events: readonly Event[]; timez
           </button>
         )}
       </h2>
-      {lines.length === 0 && <p class="empty">Measurements alone, and no act.</p>}
+      {lines.length === 0 && <p class="empty">Only technical events.</p>}
       <ol class="timeline">
         {lines.map((line, at) => {
           const { id, event_name, path, title, source, occurred_at } = line.event

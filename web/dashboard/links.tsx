@@ -33,7 +33,7 @@ export function LinksPage({ workspace }: { workspace: Workspace }) {
           <p class="empty">
             {isArchive
               ? 'None is archived.'
-              : 'No link yet. Make one for each place that you post or print: its clicks are counted apart.'}
+              : 'No link yet. Make one for each place that you post or print. Without a campaign, its visits count as social.'}
           </p>
         )}
         <ul>
@@ -45,13 +45,25 @@ export function LinksPage({ workspace }: { workspace: Workspace }) {
   )
 }
 
+/** What visits by the link count for; where nothing is written, the last. */
+const campaignFields = [
+  ['utm_source', 'Source', 'svc'],
+  ['utm_medium', 'Medium', 'social'],
+  ['utm_campaign', 'Campaign', ''],
+  ['utm_content', 'Content', ''],
+] as const
+
 function NewLink({ made }: { made(): void }) {
   const [refusal, setRefusal] = useState('')
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
     const form = event.currentTarget as HTMLFormElement
     const data = new FormData(form)
-    const sent = await send('POST', '/links', { label: data.get('label'), destination_url: data.get('destination') })
+    const filled = campaignFields.map(([name]) => [name, data.get(name)]).filter(([, value]) => value !== '')
+    const sent = await send('POST', '/links', {
+      ...{ label: data.get('label'), destination_url: data.get('destination') },
+      ...Object.fromEntries(filled),
+    })
     if ('refusal' in sent) return setRefusal(sent.refusal)
     setRefusal('')
     form.reset()
@@ -62,6 +74,14 @@ function NewLink({ made }: { made(): void }) {
       <input name="label" aria-label="Label" placeholder="Label" required />
       <input name="destination" aria-label="Destination" type="url" placeholder="https://example.com/" required />
       <button type="submit">Make a link</button>
+      <details class="wide">
+        <summary>Campaign</summary>
+        <div class="controls">
+          {campaignFields.map(([name, label, usual]) => (
+            <input key={name} name={name} aria-label={label} placeholder={usual ? `${label}: ${usual}` : label} />
+          ))}
+        </div>
+      </details>
       <Refusal text={refusal} />
     </form>
   )
@@ -104,7 +124,7 @@ function OneLink({ link, workspace, status, changed }: OneLinkProps) {
             <Numbers id={link.id} workspace={workspace} />
             <button
               type="button"
-              title="It leaves the list; it goes on to redirect and to be counted"
+              title={status === 'active' ? 'It leaves the list; it goes on to redirect and to be counted' : undefined}
               aria-label={`${label} ${link.label}`}
               onClick={archive}
             >

@@ -56,7 +56,8 @@ function ofOverview(
 ): ListKind {
   return {
     ...{ title, filter, columns: names, limitMax: 1_000, isOfOverview: true },
-    ask: (limit) => `/analytics/overview?include=${member}&limit=${limit}`,
+    // More rows than the API gives to keys.
+    ask: (limit) => `/analytics/${limit > 100 ? 'lists' : 'overview'}?include=${member}&limit=${limit}`,
     rowsOf: (answer) =>
       ((answer[member] ?? []) as readonly Record<string, unknown>[]).map((row) => ({
         ...rowOf(row),

@@ -133,7 +133,10 @@ function Figures({ answer, view, workspace: { currency }, go, chosen, choose }: 
   return (
     <>
       {metrics.range.start < metrics.readable_from && (
-        <p class="note">The plan keeps no figures from before {time(metrics.readable_from, timezone)}.</p>
+        <p class="note">
+          No figures are kept from before {time(metrics.readable_from, timezone)}: the plan, or a shorter retention of
+          the workspace, says so.
+        </p>
       )}
       {metrics.previous === null && view.compare !== 'none' && (
         <p class="note">There is no comparison: the period before isn’t kept as a whole.</p>
@@ -149,8 +152,9 @@ function Figures({ answer, view, workspace: { currency }, go, chosen, choose }: 
       />
       {apart.length > 0 && (
         <p class="note">
-          Not in the revenue, as no rate converts it: {apart.map(([code, cents]) => money(cents, code)).join(', ')}.
-          Import rates by <code>npx svc revenue rates</code>.
+          These payments aren’t in the revenue, as no exchange rate is known:{' '}
+          {apart.map(([code, cents]) => money(cents, code)).join(', ')}. Import rates by{' '}
+          <code>npx svc revenue rates</code>.
         </p>
       )}
       <div class="columns">

@@ -14,7 +14,8 @@ export function Failure({ since, text, isRefused, isFinal = false }: Failed & { 
   }
   return (
     <p class="failure" role="alert">
-      Nothing new since {since.toLocaleTimeString()}: <Isolated text={text} />.{!isFinal && ' It is tried again.'}
+      Nothing new since {since.toLocaleTimeString()}: <Isolated text={text} />.
+      {!isFinal && ' The page tries again by itself.'}
     </p>
   )
 }

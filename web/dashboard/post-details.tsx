@@ -27,6 +27,9 @@ const actions = [
 const editable: readonly PostStatus[] = ['draft', 'scheduled']
 const deletable: readonly PostStatus[] = ['draft', 'scheduled', 'failed', 'archived']
 
+/** A post can't be scheduled for the moment itself. */
+const tryAgainAfterMs = 60_000
+
 export function Changes({ post, workspace, changed }: PostProps) {
   const [isEditing, setEditing] = useState(false)
   const [isDeleting, setDeleting] = useState(false)
@@ -41,12 +44,24 @@ export function Changes({ post, workspace, changed }: PostProps) {
     setEditing(false)
     changed()
   }
+  /** What is published already isn't published again. */
+  const tryAgain = async () => {
+    const scheduled_at = new Date(Date.now() + tryAgainAfterMs).toISOString()
+    const sent = await send('POST', `/posts/${post.id}/schedule`, { scheduled_at })
+    setRefusal('refusal' in sent ? sent.refusal : '')
+    changed()
+  }
   if (isEditing) return <PostForm post={post} workspace={workspace} done={edited} />
   return (
     <div class="controls">
       {editable.includes(post.status) && (
         <button type="button" onClick={() => setEditing(true)}>
           Edit
+        </button>
+      )}
+      {post.status === 'failed' && (
+        <button type="button" onClick={tryAgain}>
+          Try again
         </button>
       )}
       {actions

@@ -88,7 +88,7 @@ export function PostForm({ post, at, workspace, done }: PostFormProps) {
     <form class="panel editor" aria-label={post ? 'Change the post' : 'New post'} onSubmit={submit}>
       <h2>{post ? 'Change the post' : 'New post'}</h2>
       <label>
-        Title
+        Title (only you see it)
         <input required value={draft.title} onInput={(event) => change({ title: event.currentTarget.value })} />
       </label>
       <label>

@@ -52,7 +52,9 @@ export function SettingsPage({ workspace }: Pick<PageProps, 'workspace'>) {
         </section>
         <section class="panel" aria-label="Signing in">
           <h2>Signing in</h2>
-          <p>A link signs in once, on the machine; a password from anywhere. Setting another one ends all sessions.</p>
+          <p>
+            A link works once, on the server itself. A password works from any computer; a new one ends all sessions.
+          </p>
           <Copied text="npx svc owner link" />
           <Copied text="npx svc owner password" />
           <form method="post" action="/dashboard/sign-out">

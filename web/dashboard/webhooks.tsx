@@ -52,7 +52,7 @@ export function Webhooks({ timezone }: { timezone: string }) {
         )}
         {endpoints.answer?.length === 0 && (
           <p class="empty">
-            None is told of changes. An endpoint gets a signed call for each post, link, contact, conversion or payment.
+            No endpoint yet. One gets a signed call for each post, link, contact, conversion or payment.
           </p>
         )}
         <ul>

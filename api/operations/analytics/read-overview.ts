@@ -20,6 +20,7 @@ import {
   overviewAttemptsMax,
   overviewRowsDefault,
   overviewRowsMax,
+  ownListRowsMax,
 } from '../../../schemas/limits/overview-limits.ts'
 import { AnalyticsOverview, type OverviewMetrics, overviewMembers } from '../../../schemas/resources/overview.ts'
 import { filterParameters, filterSigns, filtersOf } from '../../../schemas/session-filters.ts'
@@ -40,20 +41,23 @@ import { recommend } from './recommendations.ts'
 import { type Earnings, noEarnings, readEarnings } from './revenue.ts'
 import { vitalPageRow, vitalPoints, vitalRows } from './web-vitals.ts'
 
-const OverviewQuery = z.object({
-  ...rangeParameters,
-  interval: z
-    .enum(bucketKinds)
-    .optional()
-    .describe(`Buckets of series, at most ${bucketsMax}; by the length of the range when left out.`),
-  compare: z
-    .enum(comparisons)
-    .optional()
-    .describe('`metrics.previous`: the period before (default), the same days a year earlier, or none.'),
-  limit: laxIntOr(overviewRowsDefault, { ge: 1, le: overviewRowsMax, description: 'Rows of each list.' }),
-  ...filterParameters,
-  include: namesOf(overviewMembers, 'The members wanted; the others are empty. All when left out.'),
-})
+const queryOf = (rowsMax: number) =>
+  z.object({
+    ...rangeParameters,
+    interval: z
+      .enum(bucketKinds)
+      .optional()
+      .describe(`Buckets of series, at most ${bucketsMax}; by the length of the range when left out.`),
+    compare: z
+      .enum(comparisons)
+      .optional()
+      .describe('`metrics.previous`: the period before (default), the same days a year earlier, or none.'),
+    limit: laxIntOr(overviewRowsDefault, { ge: 1, le: rowsMax, description: 'Rows of each list.' }),
+    ...filterParameters,
+    include: namesOf(overviewMembers, 'The members wanted; the others are empty. All when left out.'),
+  })
+
+const OverviewQuery = queryOf(overviewRowsMax)
 
 type OverviewContext = Context<{ readonly query: typeof OverviewQuery }>
 
@@ -68,16 +72,31 @@ export const readAnalyticsOverview = defineOperation({
   scope: 'analytics:read',
   input: { query: OverviewQuery },
   output: AnalyticsOverview,
-  async handle(context) {
-    const { workspace, stores } = context
-    const { include = overviewMembers, ...query } = context.query
-    const parts = allParts.filter((part) => include.some((member) => partsOf[member].includes(part)))
-    // All that the answer depends on, besides the stores and the time.
-    const question = JSON.stringify(['overview', query, parts, workspace])
-    const answer = await stores.share(question, () => answerSteadily(context, new Set(parts)))
-    return partOf(answer, include)
-  },
+  handle: answerQuestion,
 })
+
+/** For the dashboard alone: its lists as a whole have more rows than a client may ask for. */
+export const readOwnLists = defineOperation({
+  name: 'overview.read_lists',
+  http: { method: 'GET', path: '/v1/analytics/lists' },
+  summary: 'Read the overview with long lists.',
+  tag: 'Analytics',
+  effect: 'read',
+  scope: 'analytics:read',
+  input: { query: queryOf(ownListRowsMax) },
+  output: AnalyticsOverview,
+  handle: answerQuestion,
+})
+
+async function answerQuestion(context: OverviewContext): Promise<AnalyticsOverview> {
+  const { workspace, stores } = context
+  const { include = overviewMembers, ...query } = context.query
+  const parts = allParts.filter((part) => include.some((member) => partsOf[member].includes(part)))
+  // All that the answer depends on, besides the stores and the time.
+  const question = JSON.stringify(['overview', query, parts, workspace])
+  const answer = await stores.share(question, () => answerSteadily(context, new Set(parts)))
+  return partOf(answer, include)
+}
 
 const allParts = ['figures', 'totals', 'details', 'recentEvents', 'revenue'] as const
 /** What takes statements of its own. Whoever wants none of a part's members saves them. */

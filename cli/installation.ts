@@ -117,10 +117,16 @@ export function openInstallation(config: Config): Installation {
         '',
       )
     },
-    localUrl: () => locate('API_HOST', undefined, 'base_url').replace(/\/v1$/, ''),
+    localUrl: () => {
+      const { base_url } = runningProduct()
+      if (base_url !== undefined && isRunningOurs()) return base_url.replace(/\/v1$/, '')
+      throw new CommandFailed(
+        `the product of these stores doesn't run in the data folder ${dataDir}: \`npm start\` first (DATA_DIR names another folder)`,
+      )
+    },
     // A kept secret is that of the stores of its folder, whether or not they run.
     secretKey: () => {
-      const isOfFolder = config.databaseUrl === undefined || config.databaseUrl === runningProduct().database_url
+      const isOfFolder = config.databaseUrl === undefined || config.databaseUrl === readWritten(dataDir).database_url
       return config.secretKey || (isOfFolder ? installation.keptSecret() : undefined)
     },
     keptSecret: () => readIfThere(join(dataDir, 'secret.key'))?.trim(),
@@ -146,12 +152,17 @@ export function openInstallation(config: Config): Installation {
 
 /** The file outlives what it tells of: once the start that wrote it has ended, nothing is where it says. */
 function readRunning(dataDir: string): RunningProduct {
+  const written = readWritten(dataDir)
+  return written.pids === undefined || isFolderInUse(dataDir) ? written : {}
+}
+
+/** What the last start wrote, whether or not it runs. */
+function readWritten(dataDir: string): RunningProduct {
   const path = join(dataDir, 'dev.json')
   const text = readIfThere(path)
   if (text === undefined) return {}
   try {
-    const written = JSON.parse(text) as RunningProduct
-    return written.pids === undefined || isFolderInUse(dataDir) ? written : {}
+    return JSON.parse(text) as RunningProduct
   } catch {
     throw new CommandFailed(`${path} isn't JSON: start the product again to have it written anew`)
   }

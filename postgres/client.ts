@@ -143,7 +143,8 @@ function makeAsk(usualMs: number) {
 }
 
 /** SQLSTATEs with which a server says that it can't now: shutting down, starting, too many connections, too late. */
-const unavailableStates = /^(08...|57P0[1-5]|57014|53...|58...|25P03|40003)$/
+/** Of two transactions that wait for each other Postgres ends one (40P01), which can be made again. */
+const unavailableStates = /^(08...|57P0[1-5]|57014|53...|58...|25P03|40003|40P01)$/
 const driverTexts =
   /Connection terminated|timeout exceeded when trying to connect|Query read timeout|connection error and is not queryable|Client was closed|after calling end/
 

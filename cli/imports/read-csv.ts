@@ -79,7 +79,7 @@ async function* valuesOf<Value>({ path, columns, read }: CsvImport<Value>): Asyn
 
 function namesOf(path: string, written: readonly string[], known: readonly string[] | undefined): string[] {
   const names = written.map((name) => name.trim().toLowerCase())
-  const odd = known && names.find((name) => !known.includes(name))
+  const odd = known && names.find((name) => name !== '' && !known.includes(name))
   if (odd !== undefined) throw new CommandFailed(`${path} has a column \`${odd}\`: there are ${known!.join(', ')}`)
   return names
 }

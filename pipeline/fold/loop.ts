@@ -84,15 +84,17 @@ export function startFoldLoop({ pg, ch, clock, log, metrics }: FoldLoopOptions):
   async function renewSome(): Promise<number> {
     const startedAt = performance.now()
     if (startedAt < renewFrom) return 0
+    let isFailed = false
     try {
       if (!(await renewCells(work))) return 0
     } catch (error) {
       if (signal.aborted || !(error instanceof RenewalError)) throw error
+      isFailed = true
       log.warn({ err: error.cause }, 'stale cells can not be written anew now; it is tried again later')
     }
     const endedAt = performance.now()
     const tookMs = endedAt - startedAt
-    renewFrom = endedAt + tookMs * (tookMs > longRenewalMs ? longRenewalPause : renewalPause)
+    renewFrom = endedAt + tookMs * (tookMs > longRenewalMs && !isFailed ? longRenewalPause : renewalPause)
     return tookMs
   }
 

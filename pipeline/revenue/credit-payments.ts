@@ -58,7 +58,7 @@ export async function creditRevenue(context: Crediting, signal: AbortSignal): Pr
     const isKept = ({ id, rule }: CreditedPayment) => {
       const { rule: had, occurredAt, sessionAt, workspaceId } = before.get(id)!
       const isLess = had !== null && rules.indexOf(rule) > rules.indexOf(had)
-      const creditedFrom = had === 'session' ? (sessionAt ?? occurredAt) : occurredAt - creditWindowMs
+      const creditedFrom = (had === 'session' ? sessionAt : null) ?? occurredAt - creditWindowMs
       return isLess && creditedFrom < (keptFrom.get(workspaceId) ?? 0)
     }
     await postponeCredits(pg, credited.filter(isKept))

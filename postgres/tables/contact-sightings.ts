@@ -36,18 +36,26 @@ export async function noteSightings(tx: Queryable, sightings: Iterable<Sighting>
   }
 }
 
-/** E-mails of which rows of the inbox were deleted, in an order in which nobody waits in a circle. */
-export function inLockOrder(dropped: readonly Sighting[]): Sighting[] {
-  const byHash = new Map(dropped.map((row) => [hashOf(row.workspace_id, row.email), row]))
-  return [...byHash].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, row]) => row)
+/** The dropped rows of each e-mail, in an order in which nobody waits in a circle. */
+export function inLockOrder(dropped: readonly Sighting[]): [Sighting, ...Sighting[]][] {
+  const byHash = new Map<string, [Sighting, ...Sighting[]]>()
+  for (const row of dropped) {
+    const hash = hashOf(row.workspace_id, row.email)
+    const same = byHash.get(hash)
+    if (same === undefined) byHash.set(hash, [row])
+    else same.push(row)
+  }
+  return [...byHash].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, rows]) => rows)
 }
 
-/** Forgets an e-mail that was seen once, at the time of the dropped row. What others saw of it stays. */
-export async function forgetSighting(tx: Queryable, { workspace_id, email, occurred_at }: Sighting): Promise<void> {
+/** Forgets an e-mail that was seen in these dropped rows alone. What others saw of it stays. */
+export async function forgetSighting(tx: Queryable, dropped: readonly [Sighting, ...Sighting[]]): Promise<void> {
+  const [{ workspace_id, email }] = dropped
+  const times = dropped.map(({ occurred_at }) => occurred_at)
   await tx.query(
     `DELETE FROM contact_sightings WHERE workspace_id = $1 AND email_hash = $2
-       AND first_seen = last_seen AND ${milliseconds('first_seen')} = $3`,
-    [workspace_id, Buffer.from(hashOf(workspace_id, email), 'hex'), occurred_at],
+       AND ${milliseconds('first_seen')} >= $3 AND ${milliseconds('last_seen')} <= $4`,
+    [workspace_id, Buffer.from(hashOf(workspace_id, email), 'hex'), Math.min(...times), Math.max(...times)],
   )
 }
 

@@ -220,9 +220,10 @@ export async function dropErasedInbox(tx: Queryable, rows: readonly LateRow[]): 
   const withEmail = dropped.flatMap(({ email, ...row }) => (email === null ? [] : [{ ...row, email }]))
   const nameOf = ({ workspace_id, email }: Sighting) => `${workspace_id} ${email}`
   const theirs = new Set(withEmail.filter((row) => row.is_theirs).map(nameOf))
-  for (const sighting of inLockOrder(withEmail)) {
-    if (theirs.has(nameOf(sighting))) await noteSightingAnew(tx, sighting.workspace_id, sighting.email)
-    else await forgetSighting(tx, sighting)
+  for (const rowsOfEmail of inLockOrder(withEmail)) {
+    const [{ workspace_id, email }] = rowsOfEmail
+    if (theirs.has(nameOf(rowsOfEmail[0]))) await noteSightingAnew(tx, workspace_id, email)
+    else await forgetSighting(tx, rowsOfEmail)
   }
   return new Set(dropped.map(({ event_id }) => event_id))
 }

@@ -24,8 +24,8 @@ export async function readDeletion(q: Queryable, workspaceId: number): Promise<D
  * @returns false where somebody has asked for it before
  */
 export async function requestDeletion(tx: Queryable, workspaceId: number): Promise<boolean> {
-  // Changes that are under way refer to the workspace, and must not wait for this, which waits for their rows.
-  await tx.query('SELECT 1 FROM workspaces WHERE id = $1 FOR NO KEY UPDATE', [workspaceId])
+  // Waits for the changes that are under way, as they refer to the workspace: their rows are ended as well.
+  await tx.query('SELECT 1 FROM workspaces WHERE id = $1 FOR UPDATE', [workspaceId])
   const requested = await tx.query(
     'INSERT INTO workspace_deletions (workspace_id) VALUES ($1) ON CONFLICT DO NOTHING RETURNING 1',
     [workspaceId],

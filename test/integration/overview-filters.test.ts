@@ -46,13 +46,19 @@ test('a repeated filter is or, another one is and, and what is of no session is 
   expect(body.recommendations).toEqual([])
 })
 
-test.each(['0001-01-01', '1969-12-31', '2149-06-05', '9999-12-30'])('nothing is of %s', async (start) => {
-  const end = new Date(Date.parse(start) + 86_400_000).toISOString().slice(0, 10)
-  for (const filter of ['', '&source=google', '&device=mobile&path=/a']) {
-    const { status, body } = await ask(`start=${start}&end=${end}${filter}`)
-    expect([filter, status, body]).toMatchObject([filter, 200, { metrics: { visitors: 0, pageviews: 0 } }])
-  }
-})
+test.each(['0001-01-01', '1969-12-31', '2149-06-05', '9999-12-30', 'today, and as many days as 16 bits count'])(
+  'nothing is of %s',
+  async (named) => {
+    await visit()
+    const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
+    const start = named.startsWith('today') ? day(2 ** 16 - 1) : named
+    const end = named.startsWith('today') ? day(2 ** 16 + 1) : named
+    for (const filter of ['', '&source=google', '&device=mobile&path=/a', '&interval=day']) {
+      const { status, body } = await ask(`start=${start}&end=${end}${filter}`)
+      expect([filter, status, body]).toMatchObject([filter, 200, { metrics: { visitors: 0, pageviews: 0 } }])
+    }
+  },
+)
 
 test('a device or channel that is none is refused, and lists have bounds', async () => {
   for (const [query, place] of [

@@ -49,11 +49,13 @@ export async function readOverview(ch: Reader, request: OverviewRequest): Promis
   const { workspaceId, build, cells, range, buckets, now, readableFrom, limit, filters, parts } = request
   const { timeZone: timezone, endsNow, previous } = range
   const hasDayBuckets = range.bucket !== 'hour'
-  const bucketDays = hasDayBuckets ? buckets.map(({ start }) => localDayAt(start, timezone)) : undefined
-  const pieces = divide(range, { timezone, readableFrom, endsNow })
+  const bucketDays = hasDayBuckets
+    ? buckets.map(({ start }) => Math.min(localDayAt(start, timezone), lastDayNumber))
+    : undefined
+  const pieces = divide(countable(range), { timezone, readableFrom, endsNow })
   const before =
     parts.has('totals') && range.isCompared && previous.start >= readableFrom
-      ? divide(previous, { timezone, readableFrom, endsNow: false })
+      ? divide(countable(previous), { timezone, readableFrom, endsNow: false })
       : undefined
   // Sessions are looked for where they can be: no event is of a later day than tomorrow.
   const latest = startOfLocalDay(localDayAt(now, timezone) + 2, timezone)
@@ -140,6 +142,15 @@ function startOfNewest({ start }: Span, buckets: readonly Bucket[], { series }: 
     if (events >= recentEventsMax) break
   }
   return at > 0 ? Math.max(start, buckets[at]!.start) : start
+}
+
+/** Numbers of local days have 16 bits in ClickHouse: they end in 2149. */
+const lastDayNumber = 65_535
+const lastCountable = Date.UTC(2149, 0, 1)
+
+/** What reaches beyond has no event. Another day without any is read in its place. */
+function countable(span: Span): Span {
+  return span.end <= lastCountable ? span : { start: lastCountable - 2 * dayMs, end: lastCountable - dayMs }
 }
 
 const noDays = { from: 1, to: 0 }

@@ -32,7 +32,7 @@ import { makeMcpRoute, mcpPath } from './transports/mcp.ts'
 import { makeRestRouter, problemReply, type RestGateway, redirectReply } from './transports/rest.ts'
 
 /** Passed on as they are. */
-type Passed = 'clock' | 'log' | 'rateLimiter' | 'idempotencyKeptMs' | 'hashAddress' | 'proxies'
+type Passed = 'clock' | 'log' | 'rateLimiter' | 'idempotencyKeptMs' | 'answerDeadlineMs' | 'hashAddress' | 'proxies'
 
 export interface GatewayOptions extends Pick<RestGateway, Passed> {
   readonly operations: readonly Operation[]

@@ -15,8 +15,8 @@ import { makeTrustedProxies } from '../runtime/http/trusted-proxy.ts'
 import { makeLog } from '../runtime/log.ts'
 import { makeMetrics } from '../runtime/metrics.ts'
 import { makeShutdown } from '../runtime/shutdown.ts'
-import { apiPostgresDeadlineMs, rateLimitDeadlineMs } from '../schemas/limits/api-limits.ts'
-import { redisDeadlineMs } from '../schemas/limits/store-limits.ts'
+import { rateLimitDeadlineMs } from '../schemas/limits/api-limits.ts'
+import { postgresShareOfAnswer, redisDeadlineMs } from '../schemas/limits/store-limits.ts'
 import { hourMs } from '../schemas/time/time-zone.ts'
 import { prepareAssets } from './dashboard/pages.ts'
 import { makeGateway } from './gateway.ts'
@@ -30,7 +30,7 @@ async function main(): Promise<void> {
   const { databaseUrl, clickhouseUrl, redisUrl, secretKey } = requireStores(config)
   const log = makeLog('api', config.logLevel)
   const shutdown = makeShutdown(log)
-  const pg = connectPostgres(databaseUrl, { deadlineMs: apiPostgresDeadlineMs })
+  const pg = connectPostgres(databaseUrl, { deadlineMs: config.answerDeadlineMs * postgresShareOfAnswer })
   const ch = connectClickHouse(clickhouseUrl)
   const redis = connectRedis(redisUrl)
   const rateLimiter = makeRateLimiter({
@@ -46,6 +46,7 @@ async function main(): Promise<void> {
     box: makeSecretBox(secretKey, secretBoxPurpose),
     hashes: makeIdentityHashes(secretKey),
     revenueBox: makeSecretBox(secretKey, revenueSecretsPurpose),
+    answerDeadlineMs: config.answerDeadlineMs,
     idempotencyKeptMs: config.idempotencyHours * hourMs,
     hashAddress: makeKeyedHash(secretKey, 'addresses of callers'),
     proxies: makeTrustedProxies(config.trustedProxies),

@@ -15,7 +15,7 @@ export interface AskRound extends LoadOutcome {
   /** CPU seconds while it ran: of the API, and of all else on its side. */
   readonly cpu: { readonly api: number; readonly others: number }
   /** Shares of a core. */
-  readonly shares: { readonly load: number; readonly others: readonly number[] }
+  readonly shares: { readonly load: number; readonly others: number }
   readonly disturbedBy: string
 }
 
@@ -44,7 +44,7 @@ export async function askAndCount(
   const plan = { ...asking, port: api.port, withinSeconds: roundSecondsMax + expectedSeconds }
   const { outcome, from, to, pid } = await runAsking(plan, cores, installation.folder)
   const answered = outcome.answers['200'] ?? 0
-  const { shares, disturbedBy } = disturbanceOf(from, to, { atServer: installation.pids, load: pid, cores })
+  const { share, disturbedBy } = disturbanceOf(from, to, { atServer: installation.pids, load: pid, cores })
   return {
     ...outcome,
     errors: asking.requests - answered,
@@ -53,7 +53,7 @@ export async function askAndCount(
       api: cpuSeconds(from, to, [api.pid]),
       others: cpuSeconds(from, to, installation.pidsBeside('api')),
     },
-    shares: { load: cpuSeconds(from, to, [pid]) / secondsBetween(from, to), others: shares },
+    shares: { load: cpuSeconds(from, to, [pid]) / secondsBetween(from, to), others: share },
     disturbedBy,
   }
 }

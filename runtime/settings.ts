@@ -150,6 +150,13 @@ export const settings = {
     8_760,
     'How long a retry with the same `Idempotency-Key` gets the first answer.',
   ),
+  answerDeadlineMs: integer(
+    'ANSWER_DEADLINE_MS',
+    5_000,
+    1_000,
+    120_000,
+    'How long an answer of the API waits for a store that hangs or has too much to do, before it is 503.',
+  ),
   mediaDir: text(
     'MEDIA_DIR',
     '',

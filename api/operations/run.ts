@@ -9,7 +9,7 @@ import type { KeyedHash } from '../../runtime/crypto/keyed-hash.ts'
 import type { Log } from '../../runtime/log.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { Problem, problem } from '../../schemas/errors/problems.ts'
-import { clickhouseAnswerDeadlineMs } from '../../schemas/limits/store-limits.ts'
+import { clickhouseShareOfAnswer } from '../../schemas/limits/store-limits.ts'
 import type { Authenticator } from '../guards/authenticate.ts'
 import { type Guard, requireAccess, requirePlan, requireScope } from '../guards/authorize.ts'
 import type { RateLimiter } from '../guards/rate-limit.ts'
@@ -29,6 +29,8 @@ export interface Gateway {
   readonly config: CallConfig
   /** For how long a retry with the same Idempotency-Key gets the same answer. */
   readonly idempotencyKeptMs: number
+  /** How long an answer waits for stores that hang. */
+  readonly answerDeadlineMs: number
   readonly hashAddress: KeyedHash
 }
 
@@ -90,7 +92,7 @@ export async function runAdmitted(call: Call, key: FoundApiKey, gateway: Gateway
 
 async function runOperation(call: Call, key: FoundApiKey, gateway: Gateway): Promise<Outcome> {
   const { operation, requestId } = call
-  const { stores, clock, log, config, transaction, idempotencyKeptMs: keptMs } = gateway
+  const { stores, clock, log, config, transaction, idempotencyKeptMs: keptMs, answerDeadlineMs } = gateway
   requireScope(key, operation)
   const raw = await call.readInput(key.workspace.id)
   const { idempotencyKey, ...input } = validateInput(operation, raw)
@@ -101,7 +103,7 @@ async function runOperation(call: Call, key: FoundApiKey, gateway: Gateway): Pro
     workspace,
     actor: actorOf(key),
     scopes: key.scopes,
-    stores: { ...stores, ch: timedReader(stores.ch, clickhouseAnswerDeadlineMs) },
+    stores: { ...stores, ch: timedReader(stores.ch, answerDeadlineMs * clickhouseShareOfAnswer) },
     clock,
     log,
     config,

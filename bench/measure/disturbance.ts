@@ -13,8 +13,8 @@ export interface Measured {
 }
 
 export interface Disturbance {
-  /** What others had, by core, 0 to 1; where nothing is pinned, one share over all cores. */
-  readonly shares: number[]
+  /** What others had of the cores that are used, in cores. */
+  readonly share: number
   /** Who had more of a core than is allowed; empty: nobody. */
   readonly disturbedBy: string
 }
@@ -24,12 +24,10 @@ export function disturbanceOf(from: CpuSnapshot, to: CpuSnapshot, { atServer, lo
   const ofServer = cpuSeconds(from, to, atServer) / seconds
   const loads = load === undefined ? [] : [load]
   const ofLoad = (cpuSeconds(from, to, loads) + to.own - from.own) / seconds
-  const busy =
-    typeof cores === 'string'
-      ? [to.busy.reduce((sum, _, core) => sum + coreShare(from, to, core), 0) - ofServer - ofLoad]
-      : [coreShare(from, to, cores.server) - ofServer, coreShare(from, to, cores.load) - ofLoad]
-  const shares = busy.map((share) => Math.max(0, share))
-  if (shares.every((share) => share <= othersShareMax)) return { shares, disturbedBy: '' }
+  const used = typeof cores === 'string' ? [...to.busy.keys()] : [cores.server, cores.load]
+  const busy = used.reduce((sum, core) => sum + coreShare(from, to, core), 0)
+  const share = Math.max(0, busy - ofServer - ofLoad)
+  if (share <= othersShareMax) return { share, disturbedBy: '' }
   const busiest = busiestOther(from, to, [...atServer, ...loads])
-  return { shares, disturbedBy: `others (most: ${busiest.name}, ${busiest.seconds.toFixed(1)} s)` }
+  return { share, disturbedBy: `others (most: ${busiest.name}, ${busiest.seconds.toFixed(1)} s)` }
 }

@@ -33,8 +33,8 @@ export interface Round extends LoadOutcome {
   /** CPU seconds while the load ran. */
   readonly cpu: { readonly server: number; readonly others: number; readonly load: number }
   readonly eventsPerServerCpuSecond: number
-  /** Shares of a core, 0 to 1: of the server process, of the load, and of processes outside the measurement by core. */
-  readonly shares: { readonly server: number; readonly load: number; readonly others: readonly number[] }
+  /** Shares of a core, 0 to 1: of the server process, of the load, and of processes outside the measurement. */
+  readonly shares: { readonly server: number; readonly load: number; readonly others: number }
   /** Who used more of a core than is allowed; empty: nobody. */
   readonly disturbedBy: string
   readonly serverMemoryPeakMb: number
@@ -67,7 +67,7 @@ function describe(side: Side, shape: Shape, load: Load, idPrefix: string, { core
     load: cpuSeconds(from, to, [pid]),
   }
   const seconds = secondsBetween(from, to)
-  const { shares, disturbedBy } = disturbanceOf(from, to, { atServer: [side.server, ...side.others], load: pid, cores })
+  const { share, disturbedBy } = disturbanceOf(from, to, { atServer: [side.server, ...side.others], load: pid, cores })
   return {
     ...outcome,
     side: side.name,
@@ -77,7 +77,7 @@ function describe(side: Side, shape: Shape, load: Load, idPrefix: string, { core
     acknowledged,
     cpu,
     eventsPerServerCpuSecond: acknowledged / cpu.server,
-    shares: { server: cpu.server / seconds, load: cpu.load / seconds, others: shares },
+    shares: { server: cpu.server / seconds, load: cpu.load / seconds, others: share },
     disturbedBy,
     serverMemoryPeakMb: memoryOf(side.server).peak / megabyte,
   }

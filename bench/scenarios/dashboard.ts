@@ -15,6 +15,7 @@ import { countSeeded, seed, untilSettled } from '../data/seeded.ts'
 import { startTrickle } from '../data/trickle.ts'
 import { allServices, Installation } from '../installation.ts'
 import { latencyOf } from '../load/latency.ts'
+import { onBoth } from '../measure/cores.ts'
 
 const shape = { workspaces: 2, days: 30 }
 const loads = 12
@@ -30,7 +31,7 @@ const settleMs = 3_000
 
 export async function dashboard(settings: BenchSettings): Promise<ScenarioResult> {
   const events = settings.sizes.at(-1)!
-  const installation = await Installation.start(settings.cores, { services: allServices })
+  const installation = await Installation.start(settings.cores, { services: allServices, side: 'both' })
   const browser = await launch()
   try {
     const seeded = await seed(installation, { events, ...shape })
@@ -69,6 +70,7 @@ export async function dashboard(settings: BenchSettings): Promise<ScenarioResult
         `While live, an event a second came; ${live.updates} answers changed the page, ${live.longTasks.length} tasks took over 50 ms. The heap was ${live.heapMb} MB at the begin.`,
         'Sent are the events seeded. Tasks of up to 50 ms count as none.',
       ],
+      ...onBoth(settings.cores),
       settings: { events, ...shape, loads, filters, seconds },
       rounds: [{ paints: [...paints], shown: [...shown], filtered: [...filtered], live }],
     }

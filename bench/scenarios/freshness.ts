@@ -4,6 +4,7 @@ import { startLateEvents } from '../data/late-events.ts'
 import { countSeeded, seed, untilSettled } from '../data/seeded.ts'
 import { allServices, Installation } from '../installation.ts'
 import { percentile } from '../load/latency.ts'
+import { onBoth } from '../measure/cores.ts'
 import { type PairOptions, runCounted } from '../measure/pairs.ts'
 import { askEveryMs, type Probed, probe } from '../measure/probe.ts'
 import type { Shape } from '../measure/round.ts'
@@ -27,7 +28,7 @@ const aroundSeconds = 4
 export async function freshness(settings: BenchSettings): Promise<ScenarioResult> {
   const { cores, isShort, say } = settings
   const seconds = isShort ? 3 : settings.sustainedSeconds
-  const installation = await Installation.start(cores, { services: allServices })
+  const installation = await Installation.start(cores, { services: allServices, side: 'both' })
   const counts: EventCounts = { sent: 0, acknowledged: 0, stored: 0, repeated: 0 }
   try {
     const seeded = await seed(installation, isShort ? historyShort : history)
@@ -72,7 +73,7 @@ export async function freshness(settings: BenchSettings): Promise<ScenarioResult
       if (round.disturbedBy !== '') remarks.push(`Others had over 10 % of a core: ${round.disturbedBy}.`)
       rounds.push(round, { lags: probed.lags })
     }
-    return { figures, counts, remarks, settings: { ...shape, seconds, history, lateShare }, rounds }
+    return { figures, counts, remarks, ...onBoth(cores), settings: { ...shape, seconds, history, lateShare }, rounds }
   } finally {
     await installation.stop()
   }

@@ -11,6 +11,7 @@ import { startTrickle } from '../data/trickle.ts'
 import { allServices, Installation } from '../installation.ts'
 import type { Question } from '../load/load-plan.ts'
 import { lastDays, repeatedQuestion } from '../load/questions.ts'
+import { onBoth } from '../measure/cores.ts'
 import { backlogCourse, lagOf, type Sample, watchFreshness } from '../measure/freshness.ts'
 import { type MemoryCourse, watchMemory } from '../measure/memory.ts'
 import { type PairOptions, runCounted } from '../measure/pairs.ts'
@@ -127,9 +128,7 @@ export async function mixed(settings: BenchSettings): Promise<ScenarioResult> {
         ...(round.disturbedBy === '' ? [] : [`Others had over 10 % of a core: ${round.disturbedBy}.`]),
       ],
       // As for real, where nothing keeps a process to one core.
-      ...(typeof cores === 'string'
-        ? {}
-        : { placement: `server and stores on both cores, load on core ${cores.load}` }),
+      ...onBoth(cores),
       settings: { ...shape, seconds, workspaces, seededEvents: events, clients, askEverySeconds },
       rounds: [still, before, busy, round, after, { memory, backlog: course }],
     }

@@ -20,6 +20,7 @@ import {
   repeatedQuestion,
   sinceInsideDay,
 } from '../load/questions.ts'
+import { onBoth } from '../measure/cores.ts'
 import { describeStorage, readTableSizes, storageFigures } from '../measure/table-sizes.ts'
 
 const shape = { workspaces: 20, days: 30 }
@@ -73,6 +74,7 @@ export async function overview(settings: BenchSettings): Promise<ScenarioResult>
       'Sent are the events seeded, acknowledged those that the overviews of all workspaces show.',
       ...results.flatMap(({ remarks }) => remarks),
     ],
+    ...onBoth(settings.cores),
     settings: { sizes: settings.sizes, ...shape, manyConnections, roundSeconds },
     rounds: results.flatMap(({ rounds }) => rounds),
   }
@@ -80,7 +82,7 @@ export async function overview(settings: BenchSettings): Promise<ScenarioResult>
 
 async function measureSize(events: number, settings: BenchSettings): Promise<SizeResult> {
   const { cores, say } = settings
-  const installation = await Installation.start(cores, { services: allServices })
+  const installation = await Installation.start(cores, { services: allServices, side: 'both' })
   try {
     const seeded = await seed(installation, { events, ...shape })
     say(`  ${events} events seeded, ${seeded.rows_per_second} a second`)

@@ -19,7 +19,7 @@ const names = ['Ada', 'Grace', 'Linus', 'Margaret', 'Alan', 'Barbara', 'Donald',
 
 export async function peopleSearch(settings: BenchSettings): Promise<ScenarioResult> {
   const { cores, isShort, say } = settings
-  const installation = await Installation.start(cores, { services: [] })
+  const installation = await Installation.start(cores, { services: [], side: 'both' })
   try {
     const count = isShort ? contactsShort : contacts
     await installation.onBothCores(() => fill(installation, count))
@@ -51,7 +51,7 @@ export async function peopleSearch(settings: BenchSettings): Promise<ScenarioRes
         { measure: 'GET /v1/people?q=…, p95', value: search.p95, unit: 'ms', goal: 50, latency: search },
       ],
       remarks: [
-        'One question at a time, 100 rows. The visitors have rows of `visitors` and `sessions`, and no events to read their names from.',
+        'People are asked for on both cores, one question at a time, 100 rows. The visitors have rows of `visitors` and `sessions`, and no events to read their names from.',
       ],
       settings: { contacts: count, visitors: count * visitorsPerContact, requests },
       rounds: [{ list, search }],

@@ -9,8 +9,6 @@ const minute = 60 * second
 export const rateLimitWindowMs = 1 * minute
 /** A request doesn't wait longer to be counted by Redis: then it is counted here. */
 export const rateLimitDeadlineMs = 500
-/** Deadline of one statement of the API, and of getting a connection: while Postgres hangs, callers soon get 503. */
-export const apiPostgresDeadlineMs = 2.5 * second
 export const idempotencyKeyLengthMax = 255
 /** Of everything that `tools/list` shows: a model reads it before it does anything. */
 export const toolsListTokensMax = 12_000

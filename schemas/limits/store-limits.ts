@@ -7,8 +7,9 @@ const second = 1000
 export const postgresDeadlineMs = 5 * second
 export const redisDeadlineMs = 2 * second
 export const clickhouseQueryDeadlineMs = 15 * second
-/** All statements of one answer together: while ClickHouse hangs, the API answers 503 within five seconds. */
-export const clickhouseAnswerDeadlineMs = 3.5 * second
+/** Of `ANSWER_DEADLINE_MS`: all statements of an answer together may take so much of it in ClickHouse; in Postgres each, and getting a connection. */
+export const clickhouseShareOfAnswer = 0.7
+export const postgresShareOfAnswer = 0.5
 export const clickhouseInsertDeadlineMs = 120 * second
 export const clickhouseQueryMemoryMax = 4 * 1024 * MiB
 

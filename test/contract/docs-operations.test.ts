@@ -35,6 +35,7 @@ async function metricsOfServices(): Promise<string[]> {
       hashes: none,
       revenueBox: none,
       idempotencyKeptMs: 1,
+      answerDeadlineMs: 0,
       hashAddress: none,
       proxies: none,
     },

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { verifyAuditChain } from '../../postgres/tables/audit.ts'
 import { sleep } from '../../runtime/retry.ts'
+import { settings } from '../../runtime/settings.ts'
 import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
 import { makeKey, makeWorkspace, type TestWorkspace } from '../support/api.ts'
 import { formOf, formType, png } from '../support/media-files.ts'
@@ -31,7 +32,10 @@ beforeAll(async () => {
 })
 beforeEach(async () => {
   mine = await makeWorkspace(stores)
-  api = await startApiProcess(stores, { DATABASE_URL: proxies.Postgres.url, REDIS_URL: proxies.Redis.url })
+  api = await startApiProcess(stores, {
+    ...{ DATABASE_URL: proxies.Postgres.url, REDIS_URL: proxies.Redis.url },
+    ANSWER_DEADLINE_MS: String(settings.answerDeadlineMs.read(undefined)),
+  })
 })
 afterEach(async () => {
   await Promise.all(Object.values(proxies).map((proxy) => proxy.set('open')))

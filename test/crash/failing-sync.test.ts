@@ -63,7 +63,7 @@ test.for([
       expect([...ledger.failures.keys()]).toEqual([503])
     }
     await ingest.shipped()
-    expect(ledger.acknowledged).toBeGreaterThan(100)
+    expect(ledger.acknowledged).toBeGreaterThan(0)
     expect(judge(ledger, await stores.ch.query<StoredEvent>(storedEventsSql))).toEqual(exact)
   },
 )

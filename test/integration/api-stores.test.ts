@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
 import { connectPostgres, type Postgres } from '../../postgres/client.ts'
-import { apiPostgresDeadlineMs } from '../../schemas/limits/api-limits.ts'
-import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
+import { settings } from '../../runtime/settings.ts'
+import { postgresShareOfAnswer, retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
 import { makeKey, makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
 import { setUpStores } from '../support/stores.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
 const stores = setUpStores()
+const answerDeadlineMs = settings.answerDeadlineMs.read(undefined)
 let toPostgres: TcpProxy
 let toClickHouse: TcpProxy
 let pg: Postgres
@@ -18,9 +19,9 @@ beforeAll(async () => {
   toPostgres = await startTcpProxy(stores.databaseUrl)
   toClickHouse = await startTcpProxy(stores.clickhouseUrl)
   // As the API's process connects.
-  pg = connectPostgres(toPostgres.url, { deadlineMs: apiPostgresDeadlineMs })
+  pg = connectPostgres(toPostgres.url, { deadlineMs: answerDeadlineMs * postgresShareOfAnswer })
   ch = connectClickHouse(toClickHouse.url)
-  api = await startApi({ ...stores, pg, ch })
+  api = await startApi({ ...stores, pg, ch }, { answerDeadlineMs })
   mine = await makeWorkspace(stores)
 })
 afterAll(async () => {
@@ -33,7 +34,7 @@ beforeEach(() => Promise.all([toPostgres.set('open'), toClickHouse.set('open')])
 /** A key that the API hasn't seen yet. */
 const newKey = async () => (await makeKey(stores, mine.workspaceId)).apiKey
 /** Nobody waits longer, whatever is asked: the key, known or not, is looked up first. */
-const hangMs = 5_000
+const hangMs = answerDeadlineMs
 
 async function expectAway(response: Response): Promise<void> {
   expect(response.status).toBe(503)

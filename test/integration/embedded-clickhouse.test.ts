@@ -38,7 +38,7 @@ function rows(from: number, to: number): Buffer {
 
 function insert(from: number, to: number, token: string, queryId: string = randomUUID()): Promise<void> {
   const bytes = [rows(from, (from + to) >> 1), rows((from + to) >> 1, to)]
-  return stores.ch.insertRows({ table: 'visits', columns, bytes, token, queryId, deadlineMs: 30_000 })
+  return stores.ch.insertRows({ table: 'visits', columns, bytes, token, queryId, deadlineMs: 120_000 })
 }
 
 async function count(): Promise<number> {
@@ -60,7 +60,7 @@ test('loads into a table as it is after a change of its columns', async () => {
   const load = (names: readonly string[], values: string) =>
     stores.ch.insertRows({
       ...{ table: 'changing', columns: names, bytes: [Buffer.from(values)] },
-      ...{ token: randomUUID(), queryId: randomUUID(), deadlineMs: 30_000 },
+      ...{ token: randomUUID(), queryId: randomUUID(), deadlineMs: 120_000 },
     })
   await stores.ch.command('CREATE TABLE changing (a UInt8) ENGINE = MergeTree ORDER BY ()')
   await load(['a'], '\x01')

@@ -90,7 +90,8 @@ async function send(
   for (const piece of formWith(data)) {
     if (sent > bytes || socket.destroyed) break
     sent += piece.length
-    if (!socket.write(piece)) await Promise.race([once(socket, 'drain'), once(socket, 'close')])
+    // Whoever refuses it closes the connection, which ends the wait with an error.
+    if (!socket.write(piece)) await Promise.race([once(socket, 'drain'), once(socket, 'close')]).catch(() => {})
   }
   return socket
 }

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Column, type ColumnType, hashColumns, streams } from '../../schemas/event/row.ts'
 import { compileRowEncoder, type DecodedRow, decodeRow, rowBytesBound } from '../../schemas/event/row-codec.ts'
+import { clickhouseInsertDeadlineMs } from '../../schemas/limits/store-limits.ts'
 import { setUpStores } from '../support/stores.ts'
 
 const stores = setUpStores()
@@ -99,7 +100,7 @@ describe.each(Object.entries(streams))('rows of %s', (_name, { table, columns })
       bytes: rows.map(encodeRow),
       token,
       queryId: token,
-      deadlineMs: 30_000,
+      deadlineMs: clickhouseInsertDeadlineMs,
     })
     const selected = columns.map(({ name, type }) => {
       if (name in enumMaxima) return `toInt8(${name}) AS ${name}_`

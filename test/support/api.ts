@@ -35,6 +35,8 @@ export interface TestApiOptions {
   readonly mediaLimits?: MediaLimits
   readonly allowPrivateTargets?: boolean
   readonly apiHost?: string
+  /** For tests whose stores hang; else long, as machines are slow at times. */
+  readonly answerDeadlineMs?: number
   /** One workspace for all tests of a file, which change nothing of it. */
   readonly sharesWorkspace?: boolean
 }
@@ -57,6 +59,7 @@ export async function startApi(
     signInLimiter: makeSignInLimiter(undefined),
     ...{ box: stores.box, hashes: stores.hashes },
     revenueBox: makeSecretBox(stores.secretKey ?? '', revenueSecretsPurpose),
+    answerDeadlineMs: options.answerDeadlineMs ?? 120_000,
     idempotencyKeptMs: 72 * 3_600_000,
     hashAddress: makeKeyedHash('a secret of tests, of 32 letters', 'tests'),
     proxies: makeTrustedProxies(['127.0.0.1']),

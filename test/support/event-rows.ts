@@ -141,7 +141,7 @@ async function insert<Row extends EventRow | BotVisitRow>(
     bytes: [buffer.subarray(0, end)],
     token,
     queryId: token,
-    deadlineMs: 30_000,
+    deadlineMs: 120_000,
   })
 }
 

@@ -65,7 +65,14 @@ export function setUpProduct(name: string, env: Record<string, string> = {}): Ru
 /** Starts it on `dataDir` and waits until it serves. `npm test` has built what runs here. */
 export async function startProduct(dataDir: string, env: Record<string, string> = {}): Promise<TestProduct> {
   const child = spawn(process.execPath, [projectFile('dist/start/main.js')], {
-    env: { ...process.env, NODE_ENV: 'development', PORT: '0', DATA_DIR: dataDir, ...env },
+    env: {
+      ...process.env,
+      NODE_ENV: 'development',
+      PORT: '0',
+      DATA_DIR: dataDir,
+      ANSWER_DEADLINE_MS: '120000',
+      ...env,
+    },
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -18,7 +18,12 @@ const compiled = new Map<string, Promise<string>>()
 
 /** Without a limit on requests. @param env in place of what it would be given */
 export function startApiProcess(stores: TestStores, env: Record<string, string> = {}): Promise<ServiceProcess> {
-  return start('api/main.ts', stores, { LOG_LEVEL: 'error', RATE_LIMIT_GROWTH: '1000000000', ...env })
+  return start('api/main.ts', stores, {
+    LOG_LEVEL: 'error',
+    RATE_LIMIT_GROWTH: '1000000000',
+    ANSWER_DEADLINE_MS: '120000',
+    ...env,
+  })
 }
 
 /** @param env in place of what it would be given */

@@ -23,8 +23,8 @@ async function ask(query = '', key = mine.apiKey): Promise<BotAnalytics> {
   expect([response.status, text]).toEqual([200, text])
   return JSON.parse(text) as BotAnalytics
 }
-async function botVisitsOfOverview(query = ''): Promise<number> {
-  const response = await api.ask(`/v1/analytics/overview${query}`, { key: mine.apiKey })
+async function botVisitsOfOverview(query: string): Promise<number> {
+  const response = await api.ask(`/v1/analytics/overview${query}&include=metrics`, { key: mine.apiKey })
   return ((await response.json()) as { metrics: { bot_visits: number } }).metrics.bot_visits
 }
 

@@ -4,7 +4,7 @@ import type { Config } from '../runtime/config.ts'
 import { makeTrustedProxies } from '../runtime/http/trusted-proxy.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Metrics } from '../runtime/metrics.ts'
-import type { LinkClickRow, StreamName } from '../schemas/event/row.ts'
+import type { LinkClickRow, ReplayChunkRow, StreamName } from '../schemas/event/row.ts'
 import { Appender, type AppendOptions } from './append.ts'
 import { makeClickReader } from './enrich/clicks.ts'
 import type { Countries } from './enrich/countries.ts'
@@ -20,6 +20,7 @@ import { makeRedirect } from './http/redirect.ts'
 import { type IngestServer, type IngestServerOptions, makeIngestServer } from './http/server.ts'
 import type { SegmentLeases } from './ids.ts'
 import type { LogWriter } from './log/writer.ts'
+import { makeReplayReceiver } from './replay/receive-chunk.ts'
 import type { watchMetrics } from './service-metrics.ts'
 import type { Claims } from './ship/claim.ts'
 import type { ShippingOptions } from './ship/stream.ts'
@@ -52,7 +53,10 @@ export interface Tables {
 }
 
 /** The logs that requests are written to. */
-type Logs = Pick<AppendOptions, 'events' | 'botVisits' | 'window'> & { readonly linkClicks: LogWriter<LinkClickRow> }
+type Logs = Pick<AppendOptions, 'events' | 'botVisits' | 'window'> & {
+  readonly linkClicks: LogWriter<LinkClickRow>
+  readonly replayChunks: LogWriter<ReplayChunkRow>
+}
 
 /** What the node's shipping thread has besides. */
 export interface Node extends Thread {
@@ -82,7 +86,7 @@ export const drainMs = 8_000
 export function makeReceiver(
   { config, watched, clock, log }: Thread,
   { keys, links, posts, salts, countries, botChecks }: Tables,
-  { linkClicks, ...logs }: Logs,
+  { linkClicks, replayChunks, ...logs }: Logs,
   capacity: Pick<Capacity, 'refusal'>,
   pages: Pick<IngestServerOptions, 'health' | 'metrics'>,
 ): IngestServer {
@@ -96,6 +100,7 @@ export function makeReceiver(
       countDropped: watched.countDropped,
     }),
     bots: makeBotReader({ salts, verifier: botChecks.verifier }),
+    replays: makeReplayReceiver({ secretKey, countries, writer: replayChunks, clock, countChunk: watched.countChunk }),
     appender: new Appender({ ...logs, secretKey, clock }),
     capacity,
     keyRate: makeKeyRate(config.trackRatePerKey),

@@ -1,5 +1,5 @@
 /** A node whose one thread takes events, writes and ships them. */
-import type { BotVisitRow, EventRow, LinkClickRow, StreamName } from '../schemas/event/row.ts'
+import type { BotVisitRow, EventRow, LinkClickRow, ReplayChunkRow, StreamName } from '../schemas/event/row.ts'
 import { hourMs } from '../schemas/time/time-zone.ts'
 import { watchCapacity } from './http/capacity.ts'
 import { describeHealth } from './http/health.ts'
@@ -16,7 +16,14 @@ export async function receiveInOneThread(node: Node, openTables: () => Promise<T
   const events = await openStream<EventRow>({ ...node.shippingOf('events'), ...writing('events') })
   const botVisits = await openStream<BotVisitRow>({ ...node.shippingOf('bot_visits'), ...writing('bot_visits') })
   const linkClicks = await openStream<LinkClickRow>({ ...node.shippingOf('link_clicks'), ...writing('link_clicks') })
-  const shippers = { events: events.shipper, bot_visits: botVisits.shipper, link_clicks: linkClicks.shipper }
+  const replayChunks = await openStream<ReplayChunkRow>({
+    ...node.shippingOf('replay_chunks'),
+    ...writing('replay_chunks'),
+  })
+  const shippers = {
+    ...{ events: events.shipper, bot_visits: botVisits.shipper, link_clicks: linkClicks.shipper },
+    replay_chunks: replayChunks.shipper,
+  }
   watched.watchShipping(shippers, claims)
   const tables = await openTables()
   const capacity = watchCapacity({
@@ -27,14 +34,15 @@ export async function receiveInOneThread(node: Node, openTables: () => Promise<T
     onChange: () => {},
     log,
   })
-  const logs = { events: events.writer, botVisits: botVisits.writer, linkClicks: linkClicks.writer, window }
+  const writers = { events: events.writer, botVisits: botVisits.writer, linkClicks: linkClicks.writer }
+  const logs = { ...writers, replayChunks: replayChunks.writer, window }
   const health = () => describeHealth(capacity.refusal(), shippers)
   const server = makeReceiver(node, tables, logs, capacity, { health, metrics })
   return {
     listen: (host, port) => server.listen(host, port, false),
     closeServer: () => server.close(answersEndMs),
     closeLog: async () => {
-      await Promise.all([events.writer.close(), botVisits.writer.close(), linkClicks.writer.close()])
+      await Promise.all([events, botVisits, linkClicks, replayChunks].map(({ writer }) => writer.close()))
     },
     closeShippers: async () => {
       await Promise.all(Object.values(shippers).map((shipper) => shipper.close(drainMs)))

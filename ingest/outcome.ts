@@ -19,6 +19,12 @@ export interface IngestWorkspace {
   readonly timezone: string
 }
 
+/** The same, as a tracking key names it. */
+export interface TrackedWorkspace extends IngestWorkspace {
+  /** Sessions of a hundred that are recorded; 0: replay is off. */
+  readonly replayShare: number
+}
+
 /** The part of an identify or conversion that goes to Postgres and not to ClickHouse: the only place of an e-mail. */
 export interface SidePayload {
   event_id: number

@@ -7,6 +7,7 @@ import type { DropReason } from './enrich/facts.ts'
 import type { Reason } from './http/receive.ts'
 import type { LinkOutcome } from './http/redirect.ts'
 import type { DedupWindow } from './log/dedup-window.ts'
+import type { ChunkOutcome } from './replay/receive-chunk.ts'
 import type { Claims } from './ship/claim.ts'
 import type { Shipper } from './ship/shipper.ts'
 
@@ -23,6 +24,7 @@ export function watchMetrics(metrics: Metrics) {
   const linkRequests = metrics.counter('ingest_link_requests_total', 'Requests for short links, by outcome.', [
     'outcome',
   ])
+  const chunks = metrics.counter('ingest_replay_chunks_total', 'Chunks of replays, by outcome.', ['outcome'])
   const shipped = metrics.counter('ingest_rows_shipped_total', 'Rows by what became of them when shipped.', [
     'stream',
     'outcome',
@@ -43,6 +45,7 @@ export function watchMetrics(metrics: Metrics) {
     },
     countDropped: (reason: DropReason) => dropped.inc({ reason }),
     countLinkRequest: (outcome: LinkOutcome) => linkRequests.inc({ outcome }),
+    countChunk: (outcome: ChunkOutcome) => chunks.inc({ outcome }),
     observeAnswer: makeAnswerCount((status, count) => answers.inc({ status }, count)),
     streamHooks(stream: StreamName) {
       return {

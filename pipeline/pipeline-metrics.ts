@@ -5,6 +5,7 @@ export type ExpiredTable =
   | 'events'
   | 'bot_visits'
   | 'link_clicks'
+  | 'replay_chunks'
   | 'inbox'
   | 'contact_sightings'
   | 'contacts'

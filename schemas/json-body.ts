@@ -154,7 +154,7 @@ function exceedsLimits(text: string): boolean {
     }
     if (isNumberCharacter(code)) continue
     digits = 0
-    if (code === 0x22) at = endOfString(text, at)
+    if (code === 0x22) at = endOfJsonString(text, at)
     else if (code === 0x7b || code === 0x5b) {
       if (++depth > jsonDepthMax) return true
     } else if (code === 0x7d || code === 0x5d) depth--
@@ -163,7 +163,7 @@ function exceedsLimits(text: string): boolean {
 }
 
 /** Where the string that opens at `start` has its closing quote, or the text its end. */
-function endOfString(text: string, start: number): number {
+export function endOfJsonString(text: string, start: number): number {
   for (let quote = text.indexOf('"', start + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
     let backslashes = 0
     while (text.charCodeAt(quote - 1 - backslashes) === 0x5c) backslashes++

@@ -8,7 +8,7 @@ import { diskIo, LogFiles } from '../../ingest/log/files.ts'
 import { recoverLog } from '../../ingest/log/recover.ts'
 import { LogWriter } from '../../ingest/log/writer.ts'
 import { makeLog } from '../../runtime/log.ts'
-import { type EventRow, eventColumns, type Hash64 } from '../../schemas/event/row.ts'
+import { type EventRow, eventColumns, type Hash64, streams } from '../../schemas/event/row.ts'
 import { logFileBytes } from '../../schemas/limits/log-limits.ts'
 import type { BenchSettings, ScenarioResult } from '../bench.ts'
 import { atEnd } from '../clean-up.ts'
@@ -83,6 +83,7 @@ async function fill(folder: string, bytesWanted: number): Promise<number> {
   const writer = await LogWriter.open<EventRow>(
     {
       columns: eventColumns,
+      rowBytesMax: streams.events.rowBytesMax,
       files,
       numbers: { take: () => nextNumber++ },
       io: diskIo,

@@ -16,6 +16,8 @@ export const setWorkspace = defineCommand({
     },
     timezone: { value: 'TZ', meaning: 'IANA name in which its days begin.' },
     currency: { value: 'C', meaning: 'ISO 4217 code of its totals.' },
+    replay: { value: 'on|off', meaning: 'Whether sessions are recorded.' },
+    'replay-share': { value: 'N', meaning: 'Sessions of a hundred that are recorded while replay is on.' },
   },
   async run({ options, installation }) {
     const id = options.id('workspace')
@@ -23,22 +25,24 @@ export const setWorkspace = defineCommand({
       retentionDays: readRetention(options),
       timezone: readTimeZone(options),
       currency: readCurrency(options),
+      replayEnabled: readReplay(options),
+      replayShare: readReplayShare(options),
     }
     if (Object.values(changes).every((value) => value === undefined)) {
-      throw new UsageError('nothing to set: name --retention-days, --timezone or --currency')
+      throw new UsageError('nothing to set: name --retention-days, --timezone, --currency, --replay or --replay-share')
     }
     const workspace = await installation.workspace(id)
     return installation.postgres().transaction(async (tx) => {
       const changed = await changeWorkspace(tx, workspace.id, changes)
       if (changed === null) throw new CommandFailed(`there is no workspace ${workspace.id}`)
-      const { retention_days, timezone, currency } = changed
-      const metadata = { retention_days, timezone, currency }
+      const { retention_days, timezone, currency, replay_enabled, replay_share } = changed
+      const metadata = { retention_days, timezone, currency, replay_enabled, replay_share }
       await auditCommand(tx, workspace.id, 'workspace.update', workspace.id, metadata)
       return { workspace_id: workspace.id, ...metadata }
     })
   },
-  show: ({ workspace_id, retention_days, timezone, currency }) =>
-    `workspace ${workspace_id}: ${timezone}, ${currency}, analytics kept ${retention_days === null ? 'as long as the plan says' : `for ${retention_days} days`}`,
+  show: ({ workspace_id, retention_days, timezone, currency, replay_enabled, replay_share }) =>
+    `workspace ${workspace_id}: ${timezone}, ${currency}, analytics kept ${retention_days === null ? 'as long as the plan says' : `for ${retention_days} days`}, replay ${replay_enabled ? `of ${replay_share} % of sessions` : 'off'}`,
 })
 
 function readRetention(options: OptionValues): number | null | undefined {
@@ -50,6 +54,21 @@ function readRetention(options: OptionValues): number | null | undefined {
   throw new UsageError(
     `--retention-days must be a whole number from 1 to ${retentionDaysMax}, or plan, got \`${text}\``,
   )
+}
+
+function readReplay(options: OptionValues): boolean | undefined {
+  const text = options.text('replay')
+  if (text === undefined) return undefined
+  if (text === 'on' || text === 'off') return text === 'on'
+  throw new UsageError(`--replay must be on or off, got \`${text}\``)
+}
+
+function readReplayShare(options: OptionValues): number | undefined {
+  const text = options.text('replay-share')
+  if (text === undefined) return undefined
+  const share = Number(text)
+  if (/^\d+$/.test(text) && share >= 1 && share <= 100) return share
+  throw new UsageError(`--replay-share must be a whole number from 1 to 100, got \`${text}\``)
 }
 
 function readTimeZone(options: OptionValues): string | undefined {

@@ -29,7 +29,7 @@ interface Table {
 /** Settings without which an acknowledged insert may be gone after a power loss; merges replace what was synced. */
 const syncing = ['fsync_after_insert', 'fsync_part_directory', 'min_rows_to_fsync_after_merge']
 /** Where rows are inserted by their token. */
-const rowTables = ['events', 'bot_visits', 'link_clicks']
+const rowTables = ['events', 'bot_visits', 'link_clicks', 'replay_chunks']
 
 async function tables(ch: ClickHouse): Promise<Finding[]> {
   const all = await ch.query<Table>(

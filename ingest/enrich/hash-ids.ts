@@ -22,8 +22,8 @@ export interface HashIdsOptions {
 }
 
 export function hashIds({ secretKey, salts }: HashIdsOptions): Step {
-  const visitorKey = visitorKeyOf(secretKey)
-  const sessionKey = deriveHashKey(secretKey, 'sessions')
+  const namedVisitorOf = makeNamedVisitors(secretKey)
+  const namedSessionOf = makeNamedSessions(secretKey)
   const dayKey = deriveHashKey(secretKey, 'sessions of a day')
   const emailKey = emailKeyOf(secretKey)
   const cookieless = makeCookielessVisitors(salts)
@@ -42,8 +42,7 @@ export function hashIds({ secretKey, salts }: HashIdsOptions): Step {
       takeHash(row.email_hash)
     }
     if (anonymousId !== null) {
-      hash64(visitorKey, workspace.id, anonymousId)
-      takeHash(row.visitor)
+      namedVisitorOf(workspace.id, anonymousId, row.visitor)
     } else if (facts.email === '') {
       const { hi, lo } = cookieless(workspace.id, event.ip || sender.address, agent.text, sender.receivedAt)
       row.visitor.hi = hi
@@ -57,11 +56,28 @@ export function hashIds({ secretKey, salts }: HashIdsOptions): Step {
     const sessionId = identifierOf(event.session_id)
     row.session_named = sessionId === null ? 0 : 1
     if (sessionId === null) row.session = sessionOf(row)
-    else {
-      hash64(sessionKey, workspace.id, sessionId)
-      row.session = hashOf53Bits()
-    }
+    else row.session = namedSessionOf(workspace.id, sessionId)
     return undefined
+  }
+}
+
+/** The session of an id, as all that happens in it has it. */
+export function makeNamedSessions(secretKey: string): (workspaceId: number, sessionId: string) => number {
+  const key = deriveHashKey(secretKey, 'sessions')
+  return (workspaceId, sessionId) => {
+    hash64(key, workspaceId, sessionId)
+    return hashOf53Bits()
+  }
+}
+
+/** The visitor of a browser's id, put into `visitor`. */
+export function makeNamedVisitors(
+  secretKey: string,
+): (workspaceId: number, anonymousId: string, visitor: Hash64) => void {
+  const key = visitorKeyOf(secretKey)
+  return (workspaceId, anonymousId, visitor) => {
+    hash64(key, workspaceId, anonymousId)
+    takeHash(visitor)
   }
 }
 

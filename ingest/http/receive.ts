@@ -5,12 +5,13 @@
 import type { Clock } from '../../runtime/clock.ts'
 import type { Log } from '../../runtime/log.ts'
 import { boundedErrors, missingBody, type ValidationError } from '../../schemas/errors/validation-errors.ts'
-import type { BotsBody, TrackBody, TrackEvent } from '../../schemas/event/event.ts'
+import type { BotsBody, ReplayBody, TrackBody, TrackEvent } from '../../schemas/event/event.ts'
 import {
   locInBatch,
   validateBatch,
   validateBatchEvent,
   validateBots,
+  validateReplay,
   validateTrack,
 } from '../../schemas/event/event-validator.ts'
 import { parseJsonBody } from '../../schemas/json-body.ts'
@@ -18,7 +19,8 @@ import { rateRetryAfterSeconds } from '../../schemas/limits/event-limits.ts'
 import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
 import type { Appender } from '../append.ts'
 import type { Enricher } from '../enrich/enrich.ts'
-import type { IngestWorkspace, Sender } from '../outcome.ts'
+import type { IngestWorkspace, Sender, TrackedWorkspace } from '../outcome.ts'
+import type { ReplayReceiver } from '../replay/receive-chunk.ts'
 import type { KeyTable } from '../tables/tracking-key-table.ts'
 import type { BotAnswer, BotReader } from './bots.ts'
 import type { Capacity } from './capacity.ts'
@@ -32,7 +34,7 @@ export interface Answer {
 }
 
 export type Respond = (answer: Answer) => void
-export type Endpoint = 'track' | 'batch' | 'bots'
+export type Endpoint = 'track' | 'batch' | 'bots' | 'replay'
 
 /** Why an event was not accepted: the labels of the metric. */
 export type Reason =
@@ -49,6 +51,7 @@ export interface ReceiveOptions {
   readonly keys: KeyTable
   readonly enricher: Enricher
   readonly bots: BotReader
+  readonly replays: ReplayReceiver
   readonly appender: Appender
   readonly capacity: Pick<Capacity, 'refusal'>
   readonly keyRate: KeyRate
@@ -85,7 +88,7 @@ export class Receiver {
     const { length } = bytes
     // Looked up now: later the connection may be gone.
     void sender.address
-    const admit = (found: IngestWorkspace | 'unknown' | 'unavailable') => {
+    const admit = (found: TrackedWorkspace | 'unknown' | 'unavailable') => {
       if (found === 'unknown') this.refuse(respond, 'unknown_key', 401, trackingRefusals.keyUnknown.detail)
       else if (found === 'unavailable') {
         this.refuse(respond, 'key_table_unavailable', 503, trackingRefusals.keyUnsure.detail, retryAfterSeconds)
@@ -104,6 +107,7 @@ export class Receiver {
 
   private validate(endpoint: Endpoint, body: unknown): ValidationError[] | null {
     if (endpoint === 'track') return validateTrack(body)
+    if (endpoint === 'replay') return validateReplay(body)
     return endpoint === 'batch' ? validateBatch(body) : validateBots(body)
   }
 
@@ -111,7 +115,7 @@ export class Receiver {
     endpoint: Endpoint,
     body: unknown,
     key: string,
-    workspace: IngestWorkspace,
+    workspace: TrackedWorkspace,
     bodyBytes: number,
     sender: Sender,
     respond: Respond,
@@ -125,6 +129,7 @@ export class Receiver {
     if (errors) return this.refuse(respond, 'invalid', 422, errors)
     const reason = capacity.refusal()
     if (reason !== null) return this.refuse(respond, 'over_capacity', 503, reason, retryAfterSeconds, events)
+    if (endpoint === 'replay') return this.replay(body as ReplayBody, workspace, sender, respond)
     const bound = bodyBytes * rowBytesPerBodyByte + events * rowBytesBeside
     if (!this.options.appender.hasRoom(events, bound)) {
       return this.refuse(respond, 'over_capacity', 503, trackingRefusals.queueFull.detail, retryAfterSeconds, events)
@@ -147,6 +152,14 @@ export class Receiver {
       this.refuse(respond, 'over_capacity', 503, reason ?? trackingRefusals.queueFull.detail, retryAfterSeconds, events)
     }
     asked.then(store).catch((error) => this.fail(respond, error))
+  }
+
+  /** A chunk has its own log, and its own refusals are counted there. */
+  private replay(body: ReplayBody, workspace: TrackedWorkspace, sender: Sender, respond: Respond): void {
+    this.options.replays
+      .receive(body, workspace, sender)
+      .then(respond)
+      .catch((error) => this.fail(respond, error))
   }
 
   private track(event: TrackBody, workspace: IngestWorkspace, sender: Sender, respond: Respond): void {
@@ -267,7 +280,7 @@ function trackAnswer(id: number, isDuplicate: boolean): string {
 }
 
 function countOf(endpoint: Endpoint, body: unknown): number {
-  if (endpoint === 'track') return 1
+  if (endpoint === 'track' || endpoint === 'replay') return 1
   // Not validated yet: whatever isn't a list counts as one.
   const { events, visits } = body as { events?: unknown; visits?: unknown }
   const list = endpoint === 'batch' ? events : visits

@@ -20,6 +20,7 @@ import {
   bodyDeadlineMs,
   trackBodyBytesMax,
 } from '../../schemas/limits/event-limits.ts'
+import { replayBodyBytesMax } from '../../schemas/limits/replay-limits.ts'
 import { anyOrigin, type Handler, makePages, type PagesOptions } from './pages.ts'
 import type { Answer, Endpoint, Receiver } from './receive.ts'
 import type { Redirect } from './redirect.ts'
@@ -44,6 +45,7 @@ const bodyBytesMax: Record<Endpoint, number> = {
   track: trackBodyBytesMax,
   batch: batchBodyBytesMax,
   bots: batchBodyBytesMax,
+  replay: replayBodyBytesMax,
 }
 
 export interface IngestServer {
@@ -70,6 +72,7 @@ export function makeIngestServer(options: IngestServerOptions): IngestServer {
     [`${root}/track`]: receiving('track'),
     [`${root}/track/batch`]: receiving('batch'),
     [`${root}/bots/track`]: receiving('bots'),
+    [`${root}/replay`]: receiving('replay'),
     [`${root}/health`]: { GET: health, HEAD: health },
     '/metrics': { GET: metrics, HEAD: metrics },
     '/svc.js': { GET: script, HEAD: script },

@@ -15,6 +15,7 @@ const statusLines: Record<number, string> = {
   202: '202 Accepted',
   400: '400 Bad Request',
   401: '401 Unauthorized',
+  403: '403 Forbidden',
   404: '404 Not Found',
   405: '405 Method Not Allowed',
   408: '408 Request Timeout',

@@ -6,8 +6,6 @@ import { segmentAgeMs, segmentBytesMax, segmentRowsMax } from '../../schemas/lim
 import type { SidePayload } from '../outcome.ts'
 import { forEachClaim, groupHeaderBytes, groupLength, indexEntryBytes, rowId, sealGroup } from './format.ts'
 
-/** No row takes more, by the bounds of its fields (about 40 KB at most). */
-export const rowBytesMax = 64 * 1024
 /** A group is small beside a segment, so that a segment always has room for one more. */
 export const groupRowsMax = segmentRowsMax / 8
 const firstBytes = 512 * 1024
@@ -89,6 +87,7 @@ export class GatheringGroup {
   constructor(
     readonly segment: OpenSegment,
     readonly buffer: GroupBuffer,
+    private readonly rowBytesMax: number,
   ) {
     this.firstRow = segment.nextRow
   }
@@ -109,7 +108,8 @@ export class GatheringGroup {
     const id = rowId(segment.number, segment.nextRow)
     row.id = id
     const start = this.used
-    if (start + rowBytesMax > buffer.bytes.length) buffer.growBytes(0, start)
+    const bound = start + this.rowBytesMax
+    if (bound > buffer.bytes.length) buffer.growBytes(bound, start)
     const end = encode(row, buffer.bytes, start)
     if (side) side.event_id = id
     const line = side ? `${JSON.stringify(side)}\n` : ''

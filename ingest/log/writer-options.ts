@@ -7,6 +7,8 @@ import type { SegmentNumbers } from './segment-numbers.ts'
 
 export interface LogWriterOptions {
   readonly columns: readonly Column[]
+  /** No row takes more. */
+  readonly rowBytesMax: number
   readonly files: LogFiles
   readonly numbers: Pick<SegmentNumbers, 'take'>
   readonly io: DiskIo

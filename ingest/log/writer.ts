@@ -30,7 +30,6 @@ import {
   type OnSynced,
   type OpenSegment,
   reportLost,
-  rowBytesMax,
   startAge,
 } from './group.ts'
 import type { LogWriterOptions } from './writer-options.ts'
@@ -142,7 +141,7 @@ export class LogWriter<Row extends { id: number }> {
     }
     segment ??= this.openSegment()
     if (!segment) return undefined
-    this.gathering = new GatheringGroup(segment, this.freeBuffers.pop() ?? new GroupBuffer())
+    this.gathering = new GatheringGroup(segment, this.freeBuffers.pop() ?? new GroupBuffer(), this.options.rowBytesMax)
     return this.gathering
   }
 
@@ -219,7 +218,7 @@ export class LogWriter<Row extends { id: number }> {
 
   /** Whether the largest group fits behind what is written and in flight. */
   private fileHasRoom(): boolean {
-    return this.fileEnd + this.groupBytesMax + rowBytesMax <= this.options.files.fileBytes
+    return this.fileEnd + this.groupBytesMax + this.options.rowBytesMax <= this.options.files.fileBytes
   }
 
   /**

@@ -66,6 +66,7 @@ export async function openStream<Row extends { id: number }>(options: StreamOpti
   const writer = await LogWriter.open<Row>(
     {
       columns: streams[stream].columns,
+      rowBytesMax: streams[stream].rowBytesMax,
       files,
       numbers: {
         take: () => {

@@ -12,7 +12,7 @@
 import { readFile } from 'node:fs/promises'
 import { writeFileDurably } from '../../runtime/files/durable-file.ts'
 import { isTrackingKeyShaped } from '../../schemas/keys.ts'
-import type { IngestWorkspace } from '../outcome.ts'
+import type { TrackedWorkspace } from '../outcome.ts'
 import { type ReplicatedTable, type ReplicatedTableOptions, replicateTable } from './replicated-table.ts'
 
 /** A live key, as Postgres holds it. */
@@ -20,6 +20,8 @@ export interface KeyRow {
   readonly key: string
   readonly workspace_id: number
   readonly timezone: string
+  /** Sessions of a hundred that are recorded. */
+  readonly replay_share: number
   readonly retires_at: Date | null
 }
 
@@ -29,10 +31,10 @@ export interface KeyTableOptions extends ReplicatedTableOptions {
 }
 
 /** `find` answers the workspaces of live keys only. */
-export type KeyTable = ReplicatedTable<IngestWorkspace>
+export type KeyTable = ReplicatedTable<TrackedWorkspace>
 
 interface Entry {
-  readonly workspace: IngestWorkspace
+  readonly workspace: TrackedWorkspace
   /** Infinity for a key that wasn't rotated. */
   readonly retiresAt: number
 }
@@ -42,7 +44,7 @@ export function makeKeyTable(options: KeyTableOptions): KeyTable {
   let entries = new Map<string, Entry>()
   let written = ''
 
-  function live(entry: Entry | undefined): IngestWorkspace | undefined {
+  function live(entry: Entry | undefined): TrackedWorkspace | undefined {
     if (entry === undefined) return undefined
     return entry.retiresAt === Number.POSITIVE_INFINITY || entry.retiresAt > clock.now() ? entry.workspace : undefined
   }
@@ -84,12 +86,15 @@ export function makeKeyTable(options: KeyTableOptions): KeyTable {
   })
 }
 
-/** A row of Postgres, or of the copy, where the date is text. */
-type CopiedRow = Omit<KeyRow, 'retires_at'> & { readonly retires_at: Date | string | null }
+/** A row of Postgres, or of the copy, where the date is text. A copy that an older version has written says nothing of replay. */
+type CopiedRow = Omit<KeyRow, 'retires_at' | 'replay_share'> & {
+  readonly retires_at: Date | string | null
+  readonly replay_share?: number
+}
 
-function entryOf({ workspace_id, timezone, retires_at }: CopiedRow): Entry {
+function entryOf({ workspace_id, timezone, replay_share = 0, retires_at }: CopiedRow): Entry {
   return {
-    workspace: { id: workspace_id, timezone },
+    workspace: { id: workspace_id, timezone, replayShare: replay_share },
     retiresAt: retires_at === null ? Number.POSITIVE_INFINITY : new Date(retires_at).getTime(),
   }
 }

@@ -15,7 +15,7 @@ export interface WorkerData {
   readonly loading: SharedArrayBuffer
 }
 
-export const streamNames: readonly StreamName[] = ['events', 'bot_visits', 'link_clicks']
+export const streamNames: readonly StreamName[] = ['events', 'bot_visits', 'link_clicks', 'replay_chunks']
 
 /** A stream of a worker's log, recovered and open for writing. */
 export interface OpenedLog {

@@ -8,6 +8,7 @@ import {
   type BotVisitRow,
   type EventRow,
   type LinkClickRow,
+  type ReplayChunkRow,
   type StreamName,
   streams,
 } from '../../schemas/event/row.ts'
@@ -54,6 +55,7 @@ export async function runWorker(
     events: await openLog<EventRow>('events', thread, writing),
     bot_visits: await openLog<BotVisitRow>('bot_visits', thread, writing),
     link_clicks: await openLog<LinkClickRow>('link_clicks', thread, writing),
+    replay_chunks: await openLog<ReplayChunkRow>('replay_chunks', thread, writing),
   }
   const tables = await openTables()
   const server = makeReceiver(
@@ -61,6 +63,7 @@ export async function runWorker(
     tables,
     {
       ...{ events: logs.events.writer, botVisits: logs.bot_visits.writer, linkClicks: logs.link_clicks.writer },
+      replayChunks: logs.replay_chunks.writer,
       window,
     },
     { refusal: () => refusal },
@@ -88,6 +91,7 @@ export async function runWorker(
   Object.assign(mine, functions)
   main.tell('opened', {
     ...{ events: logs.events.opened, bot_visits: logs.bot_visits.opened, link_clicks: logs.link_clicks.opened },
+    replay_chunks: logs.replay_chunks.opened,
   })
 }
 
@@ -116,6 +120,7 @@ async function openLog<Row extends { id: number }>(
   const writer = await LogWriter.open<Row>(
     {
       columns: streams[stream].columns,
+      rowBytesMax: streams[stream].rowBytesMax,
       files,
       numbers: {
         take: () => {

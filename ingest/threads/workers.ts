@@ -131,6 +131,6 @@ async function openShippers(
       if (!isLoadingNow) for (const { calls } of workers) calls.tell('loaderIsIdle', stream)
     })
   }
-  const [events, bot_visits, link_clicks] = await Promise.all(streamNames.map(open))
-  return { events: events!, bot_visits: bot_visits!, link_clicks: link_clicks! }
+  const opened = await Promise.all(streamNames.map(async (stream, at) => [stream, await open(stream, at)] as const))
+  return Object.fromEntries(opened) as Record<StreamName, Shipper>
 }

@@ -8,7 +8,7 @@ import type { JobContext } from '../queue/job.ts'
 
 /** The others refer to their workspace, which can't be removed before them (test/integration/retention-places.test.ts). */
 const clickhouseTables = [
-  ...(['events', 'link_clicks', 'bot_visits', 'person_events'] as const),
+  ...(['events', 'link_clicks', 'bot_visits', 'replay_chunks', 'person_events'] as const),
   ...(['sessions', 'visitors', 'credits', 'cells'] as const),
 ] as const
 

@@ -1,5 +1,5 @@
 /**
- * Deletes what is past its retention (docs/retention.md): events and the rows derived from them, clicks on links and inbox
+ * Deletes what is past its retention (docs/retention.md): events and the rows derived from them, clicks on links, replays and inbox
  * rows of each workspace by its plan or its own shorter setting; contacts and e-mails that none of these rows has any more; bot visits;
  * and manifests that no node can come back with. Idempotent; each step stands for itself. Where the clocks disagree nothing is deleted, and the job fails.
  */
@@ -36,7 +36,7 @@ export async function expireData(context: JobContext): Promise<void> {
   const [earliest] = groups
   if (earliest !== undefined) {
     for (const { before, workspaceIds } of groups) await noteDeleted(pg, workspaceIds, before)
-    for (const table of ['events', 'link_clicks'] as const) {
+    for (const table of ['events', 'link_clicks', 'replay_chunks'] as const) {
       let rows = await days.dropDays(table, earliest.before)
       for (const group of groups) rows += await days.deleteOf(table, group)
       metrics.rowsExpired(table, rows)

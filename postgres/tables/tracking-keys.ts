@@ -7,11 +7,14 @@ export interface TrackingKey {
   readonly key: string
   readonly workspace_id: number
   readonly timezone: string
+  /** Sessions of a hundred that are recorded; 0 while replay is off. */
+  readonly replay_share: number
   /** A rotated key goes on until then. */
   readonly retires_at: Date | null
 }
 
-const liveKeys = `SELECT k.key, k.workspace_id, w.timezone, k.retires_at
+const liveKeys = `SELECT k.key, k.workspace_id, w.timezone,
+    CASE WHEN w.replay_enabled THEN w.replay_share ELSE 0 END AS replay_share, k.retires_at
   FROM tracking_keys k JOIN workspaces w ON w.id = k.workspace_id
   WHERE (k.retires_at IS NULL OR k.retires_at > now())`
 

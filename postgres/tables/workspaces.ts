@@ -15,6 +15,9 @@ export interface Workspace {
   readonly plan_key: PlanKey | null
   /** Shorter than the plan's, when the customer wishes so. */
   readonly retention_days: number | null
+  readonly replay_enabled: boolean
+  /** Sessions of a hundred that are recorded while replay is on. */
+  readonly replay_share: number
   readonly suspended_at: Date | null
   readonly created_at: Date
   /** When the owner's plan was last lowered or lapsed. */
@@ -45,7 +48,7 @@ export const slugPattern = /^[a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?$/
 
 /** For other tables' queries: the columns of `Workspace`, of `workspaces w` joined with its owner `o`. */
 export const workspaceColumns = `w.id, w.name, w.slug, w.timezone, w.currency, o.plan_key, w.retention_days,
-  w.suspended_at, w.created_at, o.plan_changed_at, w.deleted_before`
+  w.replay_enabled, w.replay_share, w.suspended_at, w.created_at, o.plan_changed_at, w.deleted_before`
 
 /**
  * Makes a workspace, its owner where there is none of that address, and the owner's membership. Run it in a transaction.
@@ -145,19 +148,25 @@ export interface WorkspaceChanges {
   readonly retentionDays?: number | null | undefined
   readonly timezone?: string | undefined
   readonly currency?: string | undefined
+  readonly replayEnabled?: boolean | undefined
+  readonly replayShare?: number | undefined
 }
 
 /** What isn't given stays. @returns null when there is no such workspace */
 export async function changeWorkspace(
   tx: Queryable,
   id: number,
-  { name, retentionDays, timezone, currency }: WorkspaceChanges,
+  { name, retentionDays, timezone, currency, replayEnabled, replayShare }: WorkspaceChanges,
 ): Promise<Workspace | null> {
   await tx.query(
     `UPDATE workspaces SET retention_days = CASE WHEN $2 THEN $3 ELSE retention_days END,
-       timezone = coalesce($4, timezone), currency = coalesce($5, currency), name = coalesce($6, name), updated_at = now()
+       timezone = coalesce($4, timezone), currency = coalesce($5, currency), name = coalesce($6, name),
+       replay_enabled = coalesce($7, replay_enabled), replay_share = coalesce($8, replay_share), updated_at = now()
      WHERE id = $1`,
-    [id, retentionDays !== undefined, retentionDays ?? null, timezone ?? null, currency ?? null, name ?? null],
+    [
+      ...[id, retentionDays !== undefined, retentionDays ?? null, timezone ?? null, currency ?? null, name ?? null],
+      ...[replayEnabled ?? null, replayShare ?? null],
+    ],
   )
   return readWorkspace(tx, id)
 }

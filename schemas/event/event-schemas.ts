@@ -14,9 +14,11 @@ import {
   responseMsMax,
   statusCodeMax,
   statusCodeMin,
+  timezoneLengthMax,
   urlLengthMax,
   userAgentLengthMax,
 } from '../limits/event-limits.ts'
+import { replayPageIdLengthMax, replaySequenceMax } from '../limits/replay-limits.ts'
 import { dateTime, eventFields, type FieldSchema, text, wholeNumber } from './event-fields.ts'
 
 export interface BodySchema {
@@ -53,6 +55,16 @@ export const bodySchemas = {
   event: body(['event_name'], schemasOf(eventFields)),
   batch: body(['events'], { events: { type: 'array', maxItems: batchEventsMax } }),
   visit: body(['url', 'user_agent'], visitFields),
+  replay: body(['anonymous_id', 'session_id', 'page_id', 'sequence', 'events'], {
+    anonymous_id: { type: 'string', minLength: 1, maxLength: identifierLengthMax },
+    session_id: { type: 'string', minLength: 1, maxLength: identifierLengthMax },
+    page_id: { type: 'string', minLength: 1, maxLength: replayPageIdLengthMax },
+    sequence: { type: 'integer', minimum: 0, maximum: replaySequenceMax },
+    url: text(urlLengthMax),
+    timezone: text(timezoneLengthMax),
+    sent_at: dateTime,
+    events: { type: 'string', minLength: 1 },
+  }),
   visits: body(['visits'], { visits: { type: 'array', maxItems: botVisitsMax } }),
 } as const satisfies Record<string, BodySchema>
 

@@ -87,6 +87,12 @@ export function validateBots(body: unknown): ValidationError[] | null {
   return explain(body, wholeBody, ['sender', 'visit'])
 }
 
+/** The body of a chunk of a replay; null when it is a `ReplayBody`. Its events are still packed. */
+export function validateReplay(body: unknown): ValidationError[] | null {
+  if (fastSender(body) && fast.replay(body)) return null
+  return explain(body, wholeBody, ['sender', 'replay'])
+}
+
 /** The visit at `index` of a bots body with many; null when it is a `BotVisit`. */
 export function validateBotVisit(visit: unknown, index: number): ValidationError[] | null {
   if (fastVisit(visit)) return null

@@ -48,6 +48,21 @@ export interface BotVisit {
   readonly client_event_id?: Optional<string>
 }
 
+/** Some seconds of a recording. */
+export interface ReplayBody {
+  readonly tracking_key: string
+  readonly anonymous_id: string
+  readonly session_id: string
+  /** Of one load of a page. */
+  readonly page_id: string
+  readonly sequence: number
+  readonly url?: Optional<string>
+  readonly timezone?: Optional<string>
+  readonly sent_at?: Optional<string>
+  /** Base64 of the gzipped JSON list of rrweb's events. */
+  readonly events: string
+}
+
 /** One visit, or, where `visits` isn't null, the envelope of many, which are validated one by one. */
 export type BotsBody =
   | (BotVisit & { readonly tracking_key: string; readonly visits?: null | undefined })

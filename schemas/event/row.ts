@@ -1,11 +1,12 @@
 /**
- * The columns of `events`, `bot_visits` and `link_clicks`, in the order of their RowBinary bytes in the log and in inserts
+ * The columns of `events`, `bot_visits`, `link_clicks` and `replay_chunks`, in the order of their RowBinary bytes in the log and in inserts
  * into ClickHouse. Columns of fixed width come first, so that a segment can be read without decoding its texts.
  *
  * A changed list needs a new `rowFormat`: the log may hold rows of an older format, and these are loaded with the old list.
  * Held by test/integration/row-parity.test.ts (row ↔ DDL) and test/property/row-codec.test.ts.
  */
 
+import { replayRowBytesMax } from '../limits/replay-limits.ts'
 import { storedNumbers, storedTexts } from './event-fields.ts'
 
 export type ColumnType =
@@ -125,6 +126,31 @@ const linkClickColumns = [
   { name: 'bot_name', type: 'String' },
 ] as const satisfies readonly Column[]
 
+const replayChunkColumns = [
+  { name: 'id', type: 'UInt64' },
+  { name: 'workspace_id', type: 'UInt32' },
+  { name: 'occurred_at', type: "DateTime64(3, 'UTC')" },
+  { name: 'received_at', type: "DateTime64(3, 'UTC')" },
+  { name: 'visitor', type: 'UInt64' },
+  { name: 'session', type: 'UInt64' },
+  { name: 'sequence', type: 'UInt32' },
+  { name: 'duration_ms', type: 'UInt32' },
+  { name: 'event_count', type: 'UInt32' },
+  { name: 'clicks', type: 'UInt32' },
+  { name: 'bytes', type: 'UInt32' },
+  { name: 'json_bytes', type: 'UInt32' },
+  { name: 'device', type: 'UInt8' },
+  { name: 'country', type: 'FixedString(2)' },
+  { name: 'page_id', type: 'String' },
+  { name: 'session_id', type: 'String' },
+  { name: 'anonymous_id', type: 'String' },
+  { name: 'path', type: 'String' },
+  { name: 'url', type: 'String' },
+  { name: 'browser', type: 'String' },
+  { name: 'os', type: 'String' },
+  { name: 'events', type: 'String' },
+] as const satisfies readonly Column[]
+
 type Value<T extends ColumnType> = T extends 'String' | `FixedString(${number})` ? string : number
 /** A row as an object: 64-bit integers are numbers below 2^53 or, where they are hashes, see `Hash64`. */
 type RowOf<Columns extends readonly Column[]> = {
@@ -144,18 +170,26 @@ export const hashColumns: ReadonlySet<string> = new Set<HashColumn>(['visitor', 
 export type EventRow = RowOf<typeof eventColumns>
 export type BotVisitRow = RowOf<typeof botVisitColumns>
 export type LinkClickRow = RowOf<typeof linkClickColumns>
+export type ReplayChunkRow = RowOf<typeof replayChunkColumns>
+
+/** Bytes that no row of a stream exceeds, by the bounds of its fields: an event has about 40 KB at most. */
+const rowBytesMax = 64 * 1024
 
 /** The tables that are loaded from the log, each with a stream of its own. */
 export const streams = {
-  events: { table: 'events', columns: eventColumns },
-  bot_visits: { table: 'bot_visits', columns: botVisitColumns },
-  link_clicks: { table: 'link_clicks', columns: linkClickColumns },
+  events: { table: 'events', columns: eventColumns, rowBytesMax },
+  bot_visits: { table: 'bot_visits', columns: botVisitColumns, rowBytesMax },
+  link_clicks: { table: 'link_clicks', columns: linkClickColumns, rowBytesMax },
+  replay_chunks: { table: 'replay_chunks', columns: replayChunkColumns, rowBytesMax: replayRowBytesMax },
 } as const
 export type StreamName = keyof typeof streams
 
 /** The column lists of every row format that a log may still hold, the current one included. */
 const columnsByFormat: Readonly<Record<number, Readonly<Record<StreamName, readonly Column[]>>>> = {
-  1: { events: eventColumns, bot_visits: botVisitColumns, link_clicks: linkClickColumns },
+  1: {
+    ...{ events: eventColumns, bot_visits: botVisitColumns, link_clicks: linkClickColumns },
+    replay_chunks: replayChunkColumns,
+  },
 }
 
 /** The columns of rows in `format`; undefined for one that this version doesn't know. */

@@ -45,6 +45,7 @@ var fast_exports = {};
 __export(fast_exports, {
   batch: () => batch,
   event: () => event,
+  replay: () => replay,
   sender: () => sender,
   visit: () => visit,
   visits: () => visits
@@ -812,29 +813,189 @@ function validate13(data, { instancePath = "", parentData, parentDataProperty, r
   validate13.errors = vErrors;
   return errors === 0;
 }
-var visits = validate14;
+var replay = validate14;
+var schema15 = { "type": "object", "properties": { "anonymous_id": { "type": "string", "minLength": 1, "maxLength": 254 }, "session_id": { "type": "string", "minLength": 1, "maxLength": 254 }, "page_id": { "type": "string", "minLength": 1, "maxLength": 64 }, "sequence": { "type": "integer", "minimum": 0, "maximum": 5e3 }, "url": { "type": ["string", "null"], "maxLength": 2048 }, "timezone": { "type": ["string", "null"], "maxLength": 64 }, "sent_at": { "type": ["string", "null"] }, "events": { "type": "string", "minLength": 1 } }, "required": ["anonymous_id", "session_id", "page_id", "sequence", "events"] };
 function validate14(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
-      if (data.visits === void 0 && (missing0 = "visits")) {
+      if (data.anonymous_id === void 0 && (missing0 = "anonymous_id") || data.session_id === void 0 && (missing0 = "session_id") || data.page_id === void 0 && (missing0 = "page_id") || data.sequence === void 0 && (missing0 = "sequence") || data.events === void 0 && (missing0 = "events")) {
         validate14.errors = [{ instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
-        if (data.visits !== void 0) {
-          let data0 = data.visits;
+        if (data.anonymous_id !== void 0) {
+          let data0 = data.anonymous_id;
           const _errs1 = errors;
           if (errors === _errs1) {
-            if (Array.isArray(data0)) {
-              if (data0.length > 1e3) {
-                validate14.errors = [{ instancePath: instancePath + "/visits", schemaPath: "#/properties/visits/maxItems", keyword: "maxItems", params: { limit: 1e3 } }];
+            if (typeof data0 === "string") {
+              if (data0.length > 254) {
+                validate14.errors = [{ instancePath: instancePath + "/anonymous_id", schemaPath: "#/properties/anonymous_id/maxLength", keyword: "maxLength", params: { limit: 254 } }];
                 return false;
+              } else {
+                if (data0.length < 1) {
+                  validate14.errors = [{ instancePath: instancePath + "/anonymous_id", schemaPath: "#/properties/anonymous_id/minLength", keyword: "minLength", params: { limit: 1 } }];
+                  return false;
+                }
               }
             } else {
-              validate14.errors = [{ instancePath: instancePath + "/visits", schemaPath: "#/properties/visits/type", keyword: "type", params: { type: "array" } }];
+              validate14.errors = [{ instancePath: instancePath + "/anonymous_id", schemaPath: "#/properties/anonymous_id/type", keyword: "type", params: { type: "string" } }];
               return false;
+            }
+          }
+          var valid0 = _errs1 === errors;
+        } else {
+          var valid0 = true;
+        }
+        if (valid0) {
+          if (data.session_id !== void 0) {
+            let data1 = data.session_id;
+            const _errs3 = errors;
+            if (errors === _errs3) {
+              if (typeof data1 === "string") {
+                if (data1.length > 254) {
+                  validate14.errors = [{ instancePath: instancePath + "/session_id", schemaPath: "#/properties/session_id/maxLength", keyword: "maxLength", params: { limit: 254 } }];
+                  return false;
+                } else {
+                  if (data1.length < 1) {
+                    validate14.errors = [{ instancePath: instancePath + "/session_id", schemaPath: "#/properties/session_id/minLength", keyword: "minLength", params: { limit: 1 } }];
+                    return false;
+                  }
+                }
+              } else {
+                validate14.errors = [{ instancePath: instancePath + "/session_id", schemaPath: "#/properties/session_id/type", keyword: "type", params: { type: "string" } }];
+                return false;
+              }
+            }
+            var valid0 = _errs3 === errors;
+          } else {
+            var valid0 = true;
+          }
+          if (valid0) {
+            if (data.page_id !== void 0) {
+              let data2 = data.page_id;
+              const _errs5 = errors;
+              if (errors === _errs5) {
+                if (typeof data2 === "string") {
+                  if (data2.length > 64) {
+                    validate14.errors = [{ instancePath: instancePath + "/page_id", schemaPath: "#/properties/page_id/maxLength", keyword: "maxLength", params: { limit: 64 } }];
+                    return false;
+                  } else {
+                    if (data2.length < 1) {
+                      validate14.errors = [{ instancePath: instancePath + "/page_id", schemaPath: "#/properties/page_id/minLength", keyword: "minLength", params: { limit: 1 } }];
+                      return false;
+                    }
+                  }
+                } else {
+                  validate14.errors = [{ instancePath: instancePath + "/page_id", schemaPath: "#/properties/page_id/type", keyword: "type", params: { type: "string" } }];
+                  return false;
+                }
+              }
+              var valid0 = _errs5 === errors;
+            } else {
+              var valid0 = true;
+            }
+            if (valid0) {
+              if (data.sequence !== void 0) {
+                let data3 = data.sequence;
+                const _errs7 = errors;
+                if (!(typeof data3 == "number" && (!(data3 % 1) && !isNaN(data3)) && isFinite(data3))) {
+                  validate14.errors = [{ instancePath: instancePath + "/sequence", schemaPath: "#/properties/sequence/type", keyword: "type", params: { type: "integer" } }];
+                  return false;
+                }
+                if (errors === _errs7) {
+                  if (typeof data3 == "number" && isFinite(data3)) {
+                    if (data3 > 5e3 || isNaN(data3)) {
+                      validate14.errors = [{ instancePath: instancePath + "/sequence", schemaPath: "#/properties/sequence/maximum", keyword: "maximum", params: { comparison: "<=", limit: 5e3 } }];
+                      return false;
+                    } else {
+                      if (data3 < 0 || isNaN(data3)) {
+                        validate14.errors = [{ instancePath: instancePath + "/sequence", schemaPath: "#/properties/sequence/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } }];
+                        return false;
+                      }
+                    }
+                  }
+                }
+                var valid0 = _errs7 === errors;
+              } else {
+                var valid0 = true;
+              }
+              if (valid0) {
+                if (data.url !== void 0) {
+                  let data4 = data.url;
+                  const _errs9 = errors;
+                  if (typeof data4 !== "string" && data4 !== null) {
+                    validate14.errors = [{ instancePath: instancePath + "/url", schemaPath: "#/properties/url/type", keyword: "type", params: { type: schema15.properties.url.type } }];
+                    return false;
+                  }
+                  if (errors === _errs9) {
+                    if (typeof data4 === "string") {
+                      if (data4.length > 2048) {
+                        validate14.errors = [{ instancePath: instancePath + "/url", schemaPath: "#/properties/url/maxLength", keyword: "maxLength", params: { limit: 2048 } }];
+                        return false;
+                      }
+                    }
+                  }
+                  var valid0 = _errs9 === errors;
+                } else {
+                  var valid0 = true;
+                }
+                if (valid0) {
+                  if (data.timezone !== void 0) {
+                    let data5 = data.timezone;
+                    const _errs11 = errors;
+                    if (typeof data5 !== "string" && data5 !== null) {
+                      validate14.errors = [{ instancePath: instancePath + "/timezone", schemaPath: "#/properties/timezone/type", keyword: "type", params: { type: schema15.properties.timezone.type } }];
+                      return false;
+                    }
+                    if (errors === _errs11) {
+                      if (typeof data5 === "string") {
+                        if (data5.length > 64) {
+                          validate14.errors = [{ instancePath: instancePath + "/timezone", schemaPath: "#/properties/timezone/maxLength", keyword: "maxLength", params: { limit: 64 } }];
+                          return false;
+                        }
+                      }
+                    }
+                    var valid0 = _errs11 === errors;
+                  } else {
+                    var valid0 = true;
+                  }
+                  if (valid0) {
+                    if (data.sent_at !== void 0) {
+                      let data6 = data.sent_at;
+                      const _errs13 = errors;
+                      if (typeof data6 !== "string" && data6 !== null) {
+                        validate14.errors = [{ instancePath: instancePath + "/sent_at", schemaPath: "#/properties/sent_at/type", keyword: "type", params: { type: schema15.properties.sent_at.type } }];
+                        return false;
+                      }
+                      var valid0 = _errs13 === errors;
+                    } else {
+                      var valid0 = true;
+                    }
+                    if (valid0) {
+                      if (data.events !== void 0) {
+                        let data7 = data.events;
+                        const _errs15 = errors;
+                        if (errors === _errs15) {
+                          if (typeof data7 === "string") {
+                            if (data7.length < 1) {
+                              validate14.errors = [{ instancePath: instancePath + "/events", schemaPath: "#/properties/events/minLength", keyword: "minLength", params: { limit: 1 } }];
+                              return false;
+                            }
+                          } else {
+                            validate14.errors = [{ instancePath: instancePath + "/events", schemaPath: "#/properties/events/type", keyword: "type", params: { type: "string" } }];
+                            return false;
+                          }
+                        }
+                        var valid0 = _errs15 === errors;
+                      } else {
+                        var valid0 = true;
+                      }
+                    }
+                  }
+                }
+              }
             }
           }
         }
@@ -847,12 +1008,48 @@ function validate14(data, { instancePath = "", parentData, parentDataProperty, r
   validate14.errors = vErrors;
   return errors === 0;
 }
+var visits = validate15;
+function validate15(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if (errors === 0) {
+    if (data && typeof data == "object" && !Array.isArray(data)) {
+      let missing0;
+      if (data.visits === void 0 && (missing0 = "visits")) {
+        validate15.errors = [{ instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: missing0 } }];
+        return false;
+      } else {
+        if (data.visits !== void 0) {
+          let data0 = data.visits;
+          const _errs1 = errors;
+          if (errors === _errs1) {
+            if (Array.isArray(data0)) {
+              if (data0.length > 1e3) {
+                validate15.errors = [{ instancePath: instancePath + "/visits", schemaPath: "#/properties/visits/maxItems", keyword: "maxItems", params: { limit: 1e3 } }];
+                return false;
+              }
+            } else {
+              validate15.errors = [{ instancePath: instancePath + "/visits", schemaPath: "#/properties/visits/type", keyword: "type", params: { type: "array" } }];
+              return false;
+            }
+          }
+        }
+      }
+    } else {
+      validate15.errors = [{ instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } }];
+      return false;
+    }
+  }
+  validate15.errors = vErrors;
+  return errors === 0;
+}
 
 // schemas:exact
 var exact_exports = {};
 __export(exact_exports, {
   batch: () => batch2,
   event: () => event2,
+  replay: () => replay2,
   sender: () => sender2,
   visit: () => visit2,
   visits: () => visits2
@@ -1738,8 +1935,276 @@ function validate132(data, { instancePath = "", parentData, parentDataProperty, 
   validate132.errors = vErrors;
   return errors === 0;
 }
-var visits2 = validate142;
+var replay2 = validate142;
+var schema152 = { "type": "object", "properties": { "anonymous_id": { "type": "string", "minLength": 1, "maxLength": 254 }, "session_id": { "type": "string", "minLength": 1, "maxLength": 254 }, "page_id": { "type": "string", "minLength": 1, "maxLength": 64 }, "sequence": { "type": "integer", "minimum": 0, "maximum": 5e3 }, "url": { "type": ["string", "null"], "maxLength": 2048 }, "timezone": { "type": ["string", "null"], "maxLength": 64 }, "sent_at": { "type": ["string", "null"] }, "events": { "type": "string", "minLength": 1 } }, "required": ["anonymous_id", "session_id", "page_id", "sequence", "events"] };
 function validate142(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if (data && typeof data == "object" && !Array.isArray(data)) {
+    if (data.anonymous_id === void 0) {
+      const err0 = { instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: "anonymous_id" } };
+      if (vErrors === null) {
+        vErrors = [err0];
+      } else {
+        vErrors.push(err0);
+      }
+      errors++;
+    }
+    if (data.session_id === void 0) {
+      const err1 = { instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: "session_id" } };
+      if (vErrors === null) {
+        vErrors = [err1];
+      } else {
+        vErrors.push(err1);
+      }
+      errors++;
+    }
+    if (data.page_id === void 0) {
+      const err2 = { instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: "page_id" } };
+      if (vErrors === null) {
+        vErrors = [err2];
+      } else {
+        vErrors.push(err2);
+      }
+      errors++;
+    }
+    if (data.sequence === void 0) {
+      const err3 = { instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: "sequence" } };
+      if (vErrors === null) {
+        vErrors = [err3];
+      } else {
+        vErrors.push(err3);
+      }
+      errors++;
+    }
+    if (data.events === void 0) {
+      const err4 = { instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: "events" } };
+      if (vErrors === null) {
+        vErrors = [err4];
+      } else {
+        vErrors.push(err4);
+      }
+      errors++;
+    }
+    if (data.anonymous_id !== void 0) {
+      let data0 = data.anonymous_id;
+      if (typeof data0 === "string") {
+        if (func2(data0) > 254) {
+          const err5 = { instancePath: instancePath + "/anonymous_id", schemaPath: "#/properties/anonymous_id/maxLength", keyword: "maxLength", params: { limit: 254 } };
+          if (vErrors === null) {
+            vErrors = [err5];
+          } else {
+            vErrors.push(err5);
+          }
+          errors++;
+        }
+        if (func2(data0) < 1) {
+          const err6 = { instancePath: instancePath + "/anonymous_id", schemaPath: "#/properties/anonymous_id/minLength", keyword: "minLength", params: { limit: 1 } };
+          if (vErrors === null) {
+            vErrors = [err6];
+          } else {
+            vErrors.push(err6);
+          }
+          errors++;
+        }
+      } else {
+        const err7 = { instancePath: instancePath + "/anonymous_id", schemaPath: "#/properties/anonymous_id/type", keyword: "type", params: { type: "string" } };
+        if (vErrors === null) {
+          vErrors = [err7];
+        } else {
+          vErrors.push(err7);
+        }
+        errors++;
+      }
+    }
+    if (data.session_id !== void 0) {
+      let data1 = data.session_id;
+      if (typeof data1 === "string") {
+        if (func2(data1) > 254) {
+          const err8 = { instancePath: instancePath + "/session_id", schemaPath: "#/properties/session_id/maxLength", keyword: "maxLength", params: { limit: 254 } };
+          if (vErrors === null) {
+            vErrors = [err8];
+          } else {
+            vErrors.push(err8);
+          }
+          errors++;
+        }
+        if (func2(data1) < 1) {
+          const err9 = { instancePath: instancePath + "/session_id", schemaPath: "#/properties/session_id/minLength", keyword: "minLength", params: { limit: 1 } };
+          if (vErrors === null) {
+            vErrors = [err9];
+          } else {
+            vErrors.push(err9);
+          }
+          errors++;
+        }
+      } else {
+        const err10 = { instancePath: instancePath + "/session_id", schemaPath: "#/properties/session_id/type", keyword: "type", params: { type: "string" } };
+        if (vErrors === null) {
+          vErrors = [err10];
+        } else {
+          vErrors.push(err10);
+        }
+        errors++;
+      }
+    }
+    if (data.page_id !== void 0) {
+      let data2 = data.page_id;
+      if (typeof data2 === "string") {
+        if (func2(data2) > 64) {
+          const err11 = { instancePath: instancePath + "/page_id", schemaPath: "#/properties/page_id/maxLength", keyword: "maxLength", params: { limit: 64 } };
+          if (vErrors === null) {
+            vErrors = [err11];
+          } else {
+            vErrors.push(err11);
+          }
+          errors++;
+        }
+        if (func2(data2) < 1) {
+          const err12 = { instancePath: instancePath + "/page_id", schemaPath: "#/properties/page_id/minLength", keyword: "minLength", params: { limit: 1 } };
+          if (vErrors === null) {
+            vErrors = [err12];
+          } else {
+            vErrors.push(err12);
+          }
+          errors++;
+        }
+      } else {
+        const err13 = { instancePath: instancePath + "/page_id", schemaPath: "#/properties/page_id/type", keyword: "type", params: { type: "string" } };
+        if (vErrors === null) {
+          vErrors = [err13];
+        } else {
+          vErrors.push(err13);
+        }
+        errors++;
+      }
+    }
+    if (data.sequence !== void 0) {
+      let data3 = data.sequence;
+      if (!(typeof data3 == "number" && (!(data3 % 1) && !isNaN(data3)) && isFinite(data3))) {
+        const err14 = { instancePath: instancePath + "/sequence", schemaPath: "#/properties/sequence/type", keyword: "type", params: { type: "integer" } };
+        if (vErrors === null) {
+          vErrors = [err14];
+        } else {
+          vErrors.push(err14);
+        }
+        errors++;
+      }
+      if (typeof data3 == "number" && isFinite(data3)) {
+        if (data3 > 5e3 || isNaN(data3)) {
+          const err15 = { instancePath: instancePath + "/sequence", schemaPath: "#/properties/sequence/maximum", keyword: "maximum", params: { comparison: "<=", limit: 5e3 } };
+          if (vErrors === null) {
+            vErrors = [err15];
+          } else {
+            vErrors.push(err15);
+          }
+          errors++;
+        }
+        if (data3 < 0 || isNaN(data3)) {
+          const err16 = { instancePath: instancePath + "/sequence", schemaPath: "#/properties/sequence/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
+          if (vErrors === null) {
+            vErrors = [err16];
+          } else {
+            vErrors.push(err16);
+          }
+          errors++;
+        }
+      }
+    }
+    if (data.url !== void 0) {
+      let data4 = data.url;
+      if (typeof data4 !== "string" && data4 !== null) {
+        const err17 = { instancePath: instancePath + "/url", schemaPath: "#/properties/url/type", keyword: "type", params: { type: schema152.properties.url.type } };
+        if (vErrors === null) {
+          vErrors = [err17];
+        } else {
+          vErrors.push(err17);
+        }
+        errors++;
+      }
+      if (typeof data4 === "string") {
+        if (func2(data4) > 2048) {
+          const err18 = { instancePath: instancePath + "/url", schemaPath: "#/properties/url/maxLength", keyword: "maxLength", params: { limit: 2048 } };
+          if (vErrors === null) {
+            vErrors = [err18];
+          } else {
+            vErrors.push(err18);
+          }
+          errors++;
+        }
+      }
+    }
+    if (data.timezone !== void 0) {
+      let data5 = data.timezone;
+      if (typeof data5 !== "string" && data5 !== null) {
+        const err19 = { instancePath: instancePath + "/timezone", schemaPath: "#/properties/timezone/type", keyword: "type", params: { type: schema152.properties.timezone.type } };
+        if (vErrors === null) {
+          vErrors = [err19];
+        } else {
+          vErrors.push(err19);
+        }
+        errors++;
+      }
+      if (typeof data5 === "string") {
+        if (func2(data5) > 64) {
+          const err20 = { instancePath: instancePath + "/timezone", schemaPath: "#/properties/timezone/maxLength", keyword: "maxLength", params: { limit: 64 } };
+          if (vErrors === null) {
+            vErrors = [err20];
+          } else {
+            vErrors.push(err20);
+          }
+          errors++;
+        }
+      }
+    }
+    if (data.sent_at !== void 0) {
+      let data6 = data.sent_at;
+      if (typeof data6 !== "string" && data6 !== null) {
+        const err21 = { instancePath: instancePath + "/sent_at", schemaPath: "#/properties/sent_at/type", keyword: "type", params: { type: schema152.properties.sent_at.type } };
+        if (vErrors === null) {
+          vErrors = [err21];
+        } else {
+          vErrors.push(err21);
+        }
+        errors++;
+      }
+    }
+    if (data.events !== void 0) {
+      let data7 = data.events;
+      if (typeof data7 === "string") {
+        if (func2(data7) < 1) {
+          const err22 = { instancePath: instancePath + "/events", schemaPath: "#/properties/events/minLength", keyword: "minLength", params: { limit: 1 } };
+          if (vErrors === null) {
+            vErrors = [err22];
+          } else {
+            vErrors.push(err22);
+          }
+          errors++;
+        }
+      } else {
+        const err23 = { instancePath: instancePath + "/events", schemaPath: "#/properties/events/type", keyword: "type", params: { type: "string" } };
+        if (vErrors === null) {
+          vErrors = [err23];
+        } else {
+          vErrors.push(err23);
+        }
+        errors++;
+      }
+    }
+  } else {
+    const err24 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
+    if (vErrors === null) {
+      vErrors = [err24];
+    } else {
+      vErrors.push(err24);
+    }
+    errors++;
+  }
+  validate142.errors = vErrors;
+  return errors === 0;
+}
+var visits2 = validate152;
+function validate152(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (data && typeof data == "object" && !Array.isArray(data)) {
@@ -1783,7 +2248,7 @@ function validate142(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate142.errors = vErrors;
+  validate152.errors = vErrors;
   return errors === 0;
 }
 export {

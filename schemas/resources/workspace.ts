@@ -35,17 +35,26 @@ const currency = z
 /** Days that analytics are kept, where that is less than the plan's; null: as long as the plan says. */
 const retentionDays = z.int().min(1).max(retentionDaysMax).nullable()
 
+const replayEnabled = z.boolean()
+const replayShare = z.int().min(1).max(100).describe('Sessions of a hundred that are recorded while replay is on.')
+
 /** What isn't named stays. */
 export const WorkspaceUpdate = z.strictObject({
   name: name.optional(),
   timezone: timezone.optional(),
   currency: currency.optional(),
   retention_days: retentionDays.optional(),
+  replay_enabled: replayEnabled.optional(),
+  replay_share: replayShare.optional(),
 })
 
 export const WorkspaceCreate = z.strictObject({ name, timezone: timezone.default('UTC') })
 
 /** What its owner alone sees of it. */
-export const WorkspaceSettings = WorkspaceResource.extend({ retention_days: retentionDays }).meta({
+export const WorkspaceSettings = WorkspaceResource.extend({
+  retention_days: retentionDays,
+  replay_enabled: replayEnabled,
+  replay_share: replayShare,
+}).meta({
   id: 'WorkspaceSettings',
 })

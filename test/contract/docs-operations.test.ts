@@ -18,7 +18,8 @@ async function metricsOfServices(): Promise<string[]> {
   const ingest = makeMetrics('ingest', false)
   const shipper = { backlog: () => ({ bytes: 0, segments: 0, since: 0 }) } as never
   const watched = watchMetrics(ingest)
-  watched.watchShipping({ events: shipper, bot_visits: shipper, link_clicks: shipper }, { heldHours: () => 0 } as never)
+  const shippers = { events: shipper, bot_visits: shipper, link_clicks: shipper, replay_chunks: shipper }
+  watched.watchShipping(shippers, { heldHours: () => 0 } as never)
   watched.watchWindow({ heldSince: 0 } as never, systemClock)
   const pipeline = makeMetrics('pipeline', false)
   makePipelineMetrics(pipeline)

@@ -135,7 +135,7 @@ export async function askOverview(stores: TestStores, asked: PlacedCase): Promis
         timezone,
         currency: 'USD',
         plan_key: plan,
-        retention_days: retentionDays,
+        ...{ retention_days: retentionDays, replay_enabled: false, replay_share: 100 },
         suspended_at: null,
         created_at: new Date(now),
         plan_changed_at: new Date(0),

@@ -10,7 +10,7 @@ import type { Segment } from '../../ingest/log/segment.ts'
 import type { SegmentNumbers } from '../../ingest/log/segment-numbers.ts'
 import { LogWriter } from '../../ingest/log/writer.ts'
 import { makeLog } from '../../runtime/log.ts'
-import { type BotVisitRow, botVisitColumns, type Hash64 } from '../../schemas/event/row.ts'
+import { type BotVisitRow, botVisitColumns, type Hash64, streams } from '../../schemas/event/row.ts'
 import { decodeRow } from '../../schemas/event/row-codec.ts'
 import { segmentLeaseSize } from '../../schemas/limits/log-limits.ts'
 
@@ -134,6 +134,7 @@ export async function openLog(
   const writer = await LogWriter.open<BotVisitRow>(
     {
       columns: botVisitColumns,
+      rowBytesMax: streams.bot_visits.rowBytesMax,
       files,
       numbers,
       io,

@@ -57,6 +57,9 @@ export function workspacePlaces(stores: TestStores) {
     await ch.command(
       `INSERT INTO link_clicks (workspace_id, occurred_at) VALUES (${workspaceId}, fromUnixTimestamp64Milli(${at}))`,
     )
+    await ch.command(
+      `INSERT INTO replay_chunks (workspace_id, occurred_at) VALUES (${workspaceId}, fromUnixTimestamp64Milli(${at}))`,
+    )
     await foldWhatIsThere(stores)
     await closeDaysAt(stores, now)
     await pg.query(

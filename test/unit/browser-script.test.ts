@@ -39,7 +39,7 @@ test('the first page of the dashboard is within its bound', async () => {
 
 test('what is served is within its bounds', async () => {
   const script = makeBrowserScript({
-    keys: { find: () => ({ id: 1, timezone: 'UTC' }), resolve: async () => 'unknown' },
+    keys: { find: () => ({ id: 1, timezone: 'UTC', replayShare: 0 }), resolve: async () => 'unknown' },
     apiHost: 'https://analytics.example.com',
   })
   const bytesOf = async (query: string) => {

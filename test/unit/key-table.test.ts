@@ -13,6 +13,7 @@ const rowOf = (name: string, workspace_id: number, retires_at: Date | null = nul
   key: keyOf(name),
   workspace_id,
   timezone: 'Europe/Berlin',
+  replay_share: 0,
   retires_at,
 })
 

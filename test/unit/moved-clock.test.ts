@@ -69,6 +69,7 @@ describe.each(jumps)('a clock that is set three days %s', (_, jump) => {
       key: `svc_pk_${name.padEnd(24, '0')}`,
       workspace_id: 1,
       timezone: 'UTC',
+      replay_share: 0,
       retires_at,
     })
     rows.push(row('old', new Date(now + hour)))

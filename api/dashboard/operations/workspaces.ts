@@ -66,11 +66,13 @@ export const updateOwnWorkspace = defineOperation({
   scope: 'workspace:read',
   input: { body: WorkspaceUpdate },
   output: WorkspaceSettings,
-  async handle({ body: { name, timezone, currency, retention_days: retentionDays }, workspace, stores: { pg } }) {
-    return settingsOf(
-      (await changeWorkspace(pg, workspace.id, { name, timezone, currency, retentionDays }))!,
-      workspace,
-    )
+  async handle({ body, workspace, stores: { pg } }) {
+    const { name, timezone, currency, retention_days, replay_enabled, replay_share } = body
+    const changed = await changeWorkspace(pg, workspace.id, {
+      ...{ name, timezone, currency, retentionDays: retention_days },
+      ...{ replayEnabled: replay_enabled, replayShare: replay_share },
+    })
+    return settingsOf(changed!, workspace)
   },
 })
 
@@ -78,7 +80,8 @@ type Settings = (typeof WorkspaceSettings)['_output']
 
 /** @param plan_key of the session: without a plan there is none */
 function settingsOf(workspace: Workspace, { plan_key }: Pick<Settings, 'plan_key'>): Settings {
-  return { ...serializeWorkspace({ ...workspace, plan_key }), retention_days: workspace.retention_days }
+  const { retention_days, replay_enabled, replay_share } = workspace
+  return { ...serializeWorkspace({ ...workspace, plan_key }), retention_days, replay_enabled, replay_share }
 }
 
 export const createOwnWorkspace = defineOperation({

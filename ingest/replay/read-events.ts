@@ -1,0 +1,97 @@
+/**
+ * What a chunk's events say: they come packed, from anybody who knows a public key. Their packed and unpacked sizes, number
+ * and depth are bounded before anything is parsed; a page of a replay is parsed again when it is read.
+ */
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import { endOfJsonString } from '../../schemas/json-body.ts'
+import {
+  replayChunkMsMax,
+  replayDepthMax,
+  replayEventsMax,
+  replayJsonBytesMax,
+} from '../../schemas/limits/replay-limits.ts'
+
+export interface ChunkFacts {
+  /** By the visitor's clock, milliseconds since 1970. */
+  readonly firstAt: number
+  readonly durationMs: number
+  readonly eventCount: number
+  readonly clicks: number
+  readonly jsonBytes: number
+}
+
+const unpack = promisify(gunzip)
+/** rrweb's `EventType.IncrementalSnapshot`, `IncrementalSource.MouseInteraction`, `MouseInteractions.Click`. */
+const incremental = 3
+const mouseInteraction = 2
+const click = 2
+const eventTypeMax = 6
+
+/**
+ * @param packed base64 of gzip of JSON
+ * @returns null for what is no list of rrweb's events within the bounds
+ */
+export async function readEvents(packed: string): Promise<ChunkFacts | null> {
+  const bytes = Buffer.from(packed, 'base64')
+  // Node skips what is no base64; readers in other languages don't.
+  if (bytes.toString('base64') !== packed) return null
+  const json = await unpack(bytes, { maxOutputLength: replayJsonBytesMax }).catch(() => null)
+  if (json === null) return null
+  const text = json.toString('utf8')
+  if (isTooDeep(text)) return null
+  let events: unknown
+  try {
+    events = JSON.parse(text)
+  } catch {
+    return null
+  }
+  if (!Array.isArray(events) || events.length === 0 || events.length > replayEventsMax) return null
+  let firstAt = Number.POSITIVE_INFINITY
+  let lastAt = 0
+  let clicks = 0
+  for (const event of events as unknown[]) {
+    if (!isEvent(event)) return null
+    firstAt = Math.min(firstAt, event.timestamp)
+    lastAt = Math.max(lastAt, event.timestamp)
+    if (event.type === incremental && event.data['source'] === mouseInteraction && event.data['type'] === click) {
+      clicks++
+    }
+  }
+  const durationMs = lastAt - firstAt
+  if (durationMs > replayChunkMsMax) return null
+  return { firstAt, durationMs, eventCount: events.length, clicks, jsonBytes: json.length }
+}
+
+interface RecordedEvent {
+  readonly type: number
+  readonly timestamp: number
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+function isEvent(event: unknown): event is RecordedEvent {
+  if (typeof event !== 'object' || event === null) return false
+  const { type, timestamp, data } = event as Record<string, unknown>
+  return (
+    Number.isSafeInteger(timestamp) &&
+    (timestamp as number) > 0 &&
+    Number.isInteger(type) &&
+    (type as number) >= 0 &&
+    (type as number) <= eventTypeMax &&
+    typeof data === 'object' &&
+    data !== null
+  )
+}
+
+/** Follows brackets outside strings: what is nested deeper couldn't be written again when it is read. */
+function isTooDeep(text: string): boolean {
+  let depth = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === 0x22) at = endOfJsonString(text, at)
+    else if (code === 0x7b || code === 0x5b) {
+      if (++depth > replayDepthMax) return true
+    } else if (code === 0x7d || code === 0x5d) depth--
+  }
+  return false
+}

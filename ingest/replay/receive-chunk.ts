@@ -1,0 +1,131 @@
+/**
+ * Chunks of replays, from their validated envelope to the log. As an event, a chunk is acknowledged once it is synced. A
+ * repeat is another row that ClickHouse puts in place of the first: both have the same session, page and sequence.
+ *
+ * A page's script may send what it likes under a public key. So what is off is refused here, and a session and a key have
+ * limits: docs/replay.md lists the answers. Held by test/integration/replay-ingest.test.ts.
+ */
+import { LRUCache } from 'lru-cache'
+import type { Clock } from '../../runtime/clock.ts'
+import { valueError } from '../../schemas/errors/validation-errors.ts'
+import type { ReplayBody } from '../../schemas/event/event.ts'
+import { identifierOf } from '../../schemas/event/identifiers.ts'
+import type { ReplayChunkRow } from '../../schemas/event/row.ts'
+import { rateRetryAfterSeconds } from '../../schemas/limits/event-limits.ts'
+import {
+  replayBytesPerSecondMax,
+  replayRowBytesMax,
+  replaySessionBytesMax,
+  replaySessionsCountedMax,
+  replayUnpackingMax,
+} from '../../schemas/limits/replay-limits.ts'
+import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
+import type { Countries } from '../enrich/countries.ts'
+import { countryOfSender } from '../enrich/find-country.ts'
+import { makeUserAgents } from '../enrich/user-agents.ts'
+import { makeKeyRate } from '../http/key-rate.ts'
+import type { Answer } from '../http/receive.ts'
+import { trackingRefusals } from '../http/tracking-refusals.ts'
+import type { LogWriter } from '../log/writer.ts'
+import type { Sender, TrackedWorkspace } from '../outcome.ts'
+import { type ChunkSender, makeChunkRows } from './chunk-row.ts'
+import { readEvents } from './read-events.ts'
+
+/** What became of a chunk: the labels of the metric. */
+export type ChunkOutcome =
+  | 'stored'
+  | 'replay_off'
+  | 'bot'
+  | 'invalid'
+  | 'session_full'
+  | 'rate_limited'
+  | 'over_capacity'
+  | 'not_synced'
+
+export interface ReplayOptions {
+  readonly secretKey: string
+  /** Null: no address is looked up. */
+  readonly countries: Countries | null
+  readonly writer: Pick<LogWriter<ReplayChunkRow>, 'hasRoom' | 'append' | 'whenSynced'>
+  readonly clock: Clock
+  readonly countChunk: (outcome: ChunkOutcome) => void
+}
+
+export interface ReplayReceiver {
+  /** The sender is read before this returns. Rejects only where our own code fails. */
+  receive(body: ReplayBody, workspace: TrackedWorkspace, sender: Sender): Promise<Answer>
+}
+
+const accepted: Answer = { status: 202, body: '{"accepted":true}' }
+
+export function makeReplayReceiver({ secretKey, countries, writer, clock, countChunk }: ReplayOptions): ReplayReceiver {
+  const agentOf = makeUserAgents()
+  const rowOf = makeChunkRows(secretKey)
+  const keyRate = makeKeyRate(replayBytesPerSecondMax)
+  const sessionBytes = new LRUCache<string, number>({ max: replaySessionsCountedMax })
+  let unpacking = 0
+
+  function refuse(outcome: ChunkOutcome, { status, detail }: Refusal, retryAfter?: number): Answer {
+    countChunk(outcome)
+    return { status, body: JSON.stringify({ detail }), ...(retryAfter !== undefined && { retryAfter }) }
+  }
+
+  /** Why the chunk isn't worth unpacking; null where it is. */
+  function refusalOf(body: ReplayBody, workspace: TrackedWorkspace, isBot: boolean): Answer | null {
+    if (workspace.replayShare === 0) return refuse('replay_off', trackingRefusals.replayOff)
+    if (isBot) return refuse('bot', trackingRefusals.replayOfBot)
+    if (identifierOf(body.anonymous_id) === null)
+      return refuse('invalid', invalidField('anonymous_id', body.anonymous_id))
+    if (identifierOf(body.session_id) === null) return refuse('invalid', invalidField('session_id', body.session_id))
+    const known = sessionBytes.get(sessionName(body, workspace)) ?? 0
+    if (known + body.events.length > replaySessionBytesMax) return refuse('session_full', trackingRefusals.replayFull)
+    if (!keyRate.allows(body.tracking_key, body.events.length, clock.now())) {
+      return refuse('rate_limited', trackingRefusals.keyRate, rateRetryAfterSeconds)
+    }
+    if (unpacking >= replayUnpackingMax) return refuse('over_capacity', trackingRefusals.queueFull, retryAfterSeconds)
+    return null
+  }
+
+  async function store(body: ReplayBody, workspace: TrackedWorkspace, sender: ChunkSender): Promise<Answer> {
+    unpacking++
+    const facts = await readEvents(body.events).finally(() => unpacking--)
+    if (facts === null) return refuse('invalid', invalidField('events', undefined))
+    if (!writer.hasRoom(1, replayRowBytesMax)) {
+      return refuse('over_capacity', trackingRefusals.queueFull, retryAfterSeconds)
+    }
+    writer.append(rowOf(body, facts, sender, workspace), null, null)
+    const isDurable = await new Promise<boolean>((resolve) => writer.whenSynced(resolve))
+    if (!isDurable) return refuse('not_synced', trackingRefusals.notStored, retryAfterSeconds)
+    const name = sessionName(body, workspace)
+    sessionBytes.set(name, (sessionBytes.get(name) ?? 0) + body.events.length)
+    countChunk('stored')
+    return accepted
+  }
+
+  return {
+    receive: async (body, workspace, sender) => {
+      const agent = agentOf(sender.userAgent)
+      const refusal = refusalOf(body, workspace, agent.program !== null)
+      if (refusal !== null) return refusal
+      const { receivedAt } = sender
+      return store(body, workspace, { agent, country: countryOfSender(sender, countries), receivedAt })
+    },
+  }
+}
+
+interface Refusal {
+  readonly status: number
+  readonly detail: unknown
+}
+
+function sessionName(body: ReplayBody, { id }: TrackedWorkspace): string {
+  return `${id} ${body.session_id}`
+}
+
+function invalidField(field: string, value: string | undefined): Refusal {
+  const what =
+    field === 'events'
+      ? 'events should be base64 of gzipped JSON, a list of rrweb events'
+      : `${field} should name somebody`
+  return { status: 422, detail: [valueError(['body', field], value ?? null, what)] }
+}

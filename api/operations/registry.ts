@@ -30,6 +30,8 @@ import { getProfile } from './profile/get-profile.ts'
 import { refreshProfile } from './profile/refresh-profile.ts'
 import { removeProfileMediaAsset } from './profile/remove-media.ts'
 import { updateProfileSources } from './profile/update-sources.ts'
+import { getReplay } from './replays/get-replay.ts'
+import { listReplays } from './replays/list-replays.ts'
 import { createWebhook } from './webhooks/create-webhook.ts'
 import { deleteWebhook } from './webhooks/delete-webhook.ts'
 import { listDeliveries } from './webhooks/list-deliveries.ts'
@@ -65,6 +67,8 @@ export const operations: readonly Operation[] = [
   listConversions,
   listPeople,
   readJourney,
+  listReplays,
+  getReplay,
   listLinks,
   createLink,
   getLink,

@@ -7,6 +7,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   Links: 'Links that tell who came by which post.',
   Analytics: 'Figures of the tracked sites.',
   People: 'Who visited, as far as they are known.',
+  Replays: 'Sessions as their visitors saw them.',
   'Company profile': 'What the service has learnt of the company.',
   Audit: 'What was changed, and by whom.',
   Webhooks: 'Endpoints that are told of changes, and what was delivered to them.',

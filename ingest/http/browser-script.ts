@@ -5,10 +5,10 @@
  *
  * Held by test/integration/browser-script.test.ts.
  */
-import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { LRUCache } from 'lru-cache'
 import { makeStaticBody, type StaticBody, type StaticRequest, staticReply } from '../../runtime/http/compression.ts'
+import { textVersion } from '../../runtime/http/etag.ts'
 import type { HttpReply } from '../../runtime/http/reply.ts'
 import { projectFile } from '../../runtime/paths.ts'
 import {
@@ -46,18 +46,24 @@ const unknownKeyText = 'console.warn("svc.js: there is no such tracking key, not
 export function makeBrowserScript({ keys, apiHost }: BrowserScriptOptions): BrowserScript {
   const main = readFileSync(projectFile('web/generated/svc.js'), 'utf8')
   const lateText = readFileSync(projectFile('web/generated/svc-late.js'), 'utf8')
-  const lateVersion = versionOf(lateText)
+  const lateVersion = textVersion(lateText)
   const late = makeStaticBody(lateText)
+  const replayText = readFileSync(projectFile('web/generated/svc-replay.js'), 'utf8')
+  const replayVersion = textVersion(replayText)
+  const replay = makeStaticBody(replayText)
   const unknown = makeStaticBody(unknownKeyText)
   const variants = new LRUCache<string, Promise<StaticBody>>({ max: scriptVariantsMax })
-  const textOf = (key: string, flags: readonly number[]) =>
-    `${main}(${JSON.stringify([key, `${apiHost}/`, lateVersion, ...flags])})\n`
+  /** The second file learns by its address whether to fetch the third: the first has no room for more. */
+  const textOf = (key: string, flags: readonly number[], share: number) => {
+    const late = `svc.js?late=${lateVersion}${share === 0 ? '' : `&${share}=${key}`}#`
+    return `${main}(${JSON.stringify([key, `${apiHost}/`, late, ...flags])})\n`
+  }
 
-  function variantOf(key: string, flags: readonly number[]): Promise<StaticBody> {
-    const name = `${key} ${flags.join('')}`
+  function variantOf(key: string, flags: readonly number[], share: number): Promise<StaticBody> {
+    const name = `${key} ${flags.join('')} ${share}`
     let variant = variants.get(name)
     if (variant === undefined) {
-      variant = makeStaticBody(textOf(key, flags))
+      variant = makeStaticBody(textOf(key, flags, share))
       variants.set(name, variant)
       variant.catch(() => variants.delete(name))
     }
@@ -68,13 +74,9 @@ export function makeBrowserScript({ keys, apiHost }: BrowserScriptOptions): Brow
     const query = new URLSearchParams(request.query)
     const version = query.get('late')
     // Another version is asked for while nodes are being replaced: what both files say to each other doesn't change.
-    if (version !== null) {
-      return reply(
-        await late,
-        request,
-        version === lateVersion ? `${lateScriptMaxAgeSeconds}, immutable` : scriptMaxAgeSeconds,
-      )
-    }
+    if (version !== null) return reply(await late, request, ageOf(version === lateVersion))
+    const recorder = query.get('replay')
+    if (recorder !== null) return reply(await replay, request, ageOf(recorder === replayVersion))
     const key = query.get('key') ?? ''
     const consentMode = query.get('require_consent') === 'true' ? 1 : query.get('respect_gpc') === 'false' ? 2 : 0
     const flags = [query.get('autocapture') === 'false' ? 1 : 0, consentMode]
@@ -83,15 +85,15 @@ export function makeBrowserScript({ keys, apiHost }: BrowserScriptOptions): Brow
     // Neither kept nor compressed: anybody can make up keys.
     if (workspace === 'unavailable') {
       const caching = { 'Cache-Control': `public, max-age=${unsureScriptMaxAgeSeconds}`, Vary: 'Accept-Encoding' }
-      return { status: 200, headers: { ...headers, ...caching }, body: textOf(key, flags) }
+      return { status: 200, headers: { ...headers, ...caching }, body: textOf(key, flags, 0) }
     }
-    return reply(await variantOf(key, flags), request, scriptMaxAgeSeconds)
+    return reply(await variantOf(key, flags, workspace.replayShare), request, scriptMaxAgeSeconds)
   }
 }
 
-/** What the second file is asked for by: it changes with the text. */
-function versionOf(text: string): string {
-  return createHash('sha256').update(text).digest('base64url').slice(0, 6)
+/** The second and third file are asked for by their content. */
+function ageOf(isCurrent: boolean): number | string {
+  return isCurrent ? `${lateScriptMaxAgeSeconds}, immutable` : scriptMaxAgeSeconds
 }
 
 function reply(body: StaticBody, request: ScriptRequest, maxAge: number | string): HttpReply {

@@ -2,7 +2,7 @@
  * Removes an erased person's events, and computes again what they touched. Done in the fold's turn, once everything that was
  * answered before the erasure is folded:
  *
- *   cells of the days touched are stale ─► what webhooks are told of conversions, events and copies deleted ─► rows of these visitors deleted ─► repaired hours
+ *   cells of the days touched are stale ─► what webhooks are told of conversions, replays, events and copies deleted ─► rows of these visitors deleted ─► repaired hours
  *   ─► cells of the days written again ─► done
  *
  * The repaired hours have the next fold derive anew what is left: events that others had on a shared browser, and those of
@@ -28,6 +28,7 @@ import { deleteRows } from '../fold/delete-rows.ts'
 import type { Folding } from '../fold/fold.ts'
 import { inPortions } from '../fold/group-by.ts'
 import { lastClosedDay, writeCells } from '../fold/write-cells.ts'
+import { eraseReplays } from './erase-replays.ts'
 
 const mutationDeadlineMs = 60 * 60_000
 
@@ -84,6 +85,9 @@ async function removeAndDeriveAnew(
   const read = days.filter(({ build, day }) => day <= throughOf.get(build)!)
   await markCellsStale(pg, read)
   await forgetTold(pg, ch, erasure)
+  // While the events still say which sessions were theirs.
+  const { sql, params } = eventsOf(erasure)
+  await eraseReplays(ch, erasure, { sql: `SELECT session FROM events WHERE ${sql}`, params })
   await deleteEvents(ch, erasure)
   await ensureTurn()
   const visitors = [...new Set(places.map(({ visitor }) => visitor))].filter((visitor) => visitor !== '0')

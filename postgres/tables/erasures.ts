@@ -141,14 +141,18 @@ export function forgetConversions(tx: Queryable, workspaceId: number, eventIds: 
   ])
 }
 
+const columns = `id, workspace_id AS "workspaceId", email_hash::text AS "emailHash", browsers, places,
+  ${milliseconds('requested_at')} AS "requestedAt"`
+
 /** The oldest that isn't done. */
 export async function nextErasure(q: Queryable): Promise<Erasure | undefined> {
-  const [row] = await q.query<Erasure>(
-    `SELECT id, workspace_id AS "workspaceId", email_hash::text AS "emailHash", browsers, places,
-       ${milliseconds('requested_at')} AS "requestedAt"
-     FROM erasures WHERE done_at IS NULL ORDER BY id LIMIT 1`,
-  )
+  const [row] = await q.query<Erasure>(`SELECT ${columns} FROM erasures WHERE done_at IS NULL ORDER BY id LIMIT 1`)
   return row
+}
+
+/** Those that are done and still remembered. */
+export function listDoneErasures(q: Queryable): Promise<Erasure[]> {
+  return q.query<Erasure>(`SELECT ${columns} FROM erasures WHERE done_at IS NOT NULL ORDER BY id`)
 }
 
 export async function notePlaces(q: Queryable, id: number, places: readonly ErasedPlace[]): Promise<void> {

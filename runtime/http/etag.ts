@@ -6,6 +6,11 @@ export function etagOf(body: string | Uint8Array): string {
   return `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
 }
 
+/** Of these bytes, for an address that changes with them. */
+export function textVersion(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 6)
+}
+
 /** Whether a request's `If-None-Match` names it, by the weak comparison, in which `W/` says nothing. */
 export function isKnownEtag(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false

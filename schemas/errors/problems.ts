@@ -26,6 +26,7 @@ export const problems = {
   post_not_found: { status: 404, detail: 'Post not found' },
   media_not_found: { status: 404, detail: 'Media asset not found' },
   link_not_found: { status: 404, detail: 'Link not found' },
+  replay_not_found: { status: 404, detail: 'Replay not found' },
   person_not_found: { status: 404, detail: 'Person not found' },
   revenue_connection_not_found: { status: 404, detail: 'Revenue connection not found' },
   api_key_not_found: { status: 404, detail: 'API key not found' },

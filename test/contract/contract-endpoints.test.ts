@@ -24,6 +24,8 @@ const added = [
   'GET /v1/analytics/breakdown',
   'GET /v1/analytics/bots',
   'GET /v1/analytics/conversions',
+  'GET /v1/replays',
+  'GET /v1/replays/{replay_id}',
 ]
 /** Query parameters that our decisions add. */
 const addedParameters = [

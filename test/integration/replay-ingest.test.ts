@@ -52,7 +52,7 @@ test('a chunk is stored with what its events say, and as its visitor’s events 
     ...{ device: 'desktop', browser: 'Chrome', os: 'Windows', country: 'DE', page_id: 'p1', anonymous_id: 'browser-1' },
     ...{ path: '/pricing', url: 'https://example.com/pricing?a=b', events: pack(madeEvents(at)) },
   })
-  const [event] = await stores.ch.query('SELECT visitor, session FROM events')
+  const [event] = await stores.ch.query<Record<string, unknown>>('SELECT visitor, session FROM events')
   expect([row!['visitor'], row!['session']]).toEqual([event!['visitor'], event!['session']])
 })
 

@@ -6,6 +6,7 @@ import type { Operation } from '../../api/operations/define.ts'
 import { operations } from '../../api/operations/registry.ts'
 import { makeOpenApi, operationId } from '../../api/transports/openapi.ts'
 import type { TestApi } from './api.ts'
+import { insertChunks } from './replays.ts'
 import type { TestStores } from './stores.ts'
 
 export interface Content {
@@ -44,7 +45,7 @@ export function shownOf({ http }: Pick<Operation, 'http'>): ApiOperation {
 /** Asks as one workspace. */
 export interface Asker {
   readonly api: TestApi
-  readonly stores: Pick<TestStores, 'pg'>
+  readonly stores: Pick<TestStores, 'pg' | 'ch'>
   readonly workspaceId: number
   readonly key: string
 }
@@ -59,6 +60,11 @@ const pixel = Buffer.from(
 /** What each parameter of a path names, made anew. */
 export const makers: Readonly<Record<string, Maker>> = {
   webhook_id: (asker) => created(asker, '/v1/webhooks', { url: 'https://example.com/hook' }),
+  replay_id: async ({ stores, workspaceId }) => {
+    const session = Math.floor(Math.random() * 2 ** 53)
+    await insertChunks(stores.ch, [{ workspace_id: workspaceId, session }])
+    return session
+  },
   link_id: (asker) => created(asker, '/v1/links', { label: 'Made', destination_url: 'https://example.com/' }),
   post_id: async (asker) =>
     created(asker, '/v1/posts', {

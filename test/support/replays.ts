@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import type { TestIngest } from './ingest.ts'
+import type { TestStores } from './stores.ts'
 
 export const browserAgent =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36'
@@ -54,3 +55,33 @@ export function incompressible(length: number): string {
   for (let at = 0; at * 44 < length; at++) parts.push(createHash('sha256').update(String(at)).digest('base64'))
   return parts.join('').slice(0, length)
 }
+
+/** Columns of a row; what isn't named has a value that fits. */
+export interface MadeRow {
+  readonly workspace_id: number
+  readonly session: number
+  readonly [column: string]: string | number
+}
+
+/** Puts rows where ingest would. */
+export async function insertChunks(ch: TestStores['ch'], rows: readonly MadeRow[]): Promise<void> {
+  const at = Date.now() - 60_000
+  for (const [index, row] of rows.entries()) {
+    const events = madeEvents(at)
+    const whole = {
+      ...{ id: nextId++, visitor: '1', sequence: index, duration_ms: 4_000, event_count: 3, clicks: 1, bytes: 100 },
+      ...{ json_bytes: JSON.stringify(events).length, device: 'desktop', country: 'DE', page_id: 'p1' },
+      ...{ session_id: `s${row.session}`, anonymous_id: 'browser-1', path: '/', url: 'https://example.com/' },
+      ...{ browser: 'Chrome', os: 'Windows', events: pack(events), at, ...row },
+    }
+    const { at: occurredAt, ...columns } = whole
+    const names = Object.keys(columns)
+    const values = Object.values(columns).map((value) => (typeof value === 'number' ? value : `'${value}'`))
+    await ch.command(
+      `INSERT INTO replay_chunks (${names.join(', ')}, occurred_at, received_at)
+       VALUES (${values.join(', ')}, fromUnixTimestamp64Milli(${occurredAt}), fromUnixTimestamp64Milli(${occurredAt}))`,
+    )
+  }
+}
+
+let nextId = 1

@@ -3,21 +3,25 @@
  * size can be followed. `npm run build` writes it; test/unit/browser-script.test.ts fails where it isn't what the sources
  * say.
  *
- * `svc.js` is an expression: a function of the configuration that ingest writes behind it. `svc-late.js` is a module.
+ * `svc.js` is an expression: a function of the configuration that ingest writes behind it. `svc-late.js` and `svc-replay.js` are modules.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
+import { textVersion } from '../../runtime/http/etag.ts'
 import { projectFile } from '../../runtime/paths.ts'
 import { drawWorld } from './world-map.ts'
 
-/** The texts of both files, by their paths in the project. */
+/** The texts of the three files, by their paths in the project. */
 export async function bundleScripts(): Promise<Record<string, string>> {
   const main = await bundle('web/script/main.ts', 'es2020')
-  const late = await bundle('web/script/vitals-and-clicks.ts', 'es2022')
+  const recorder = `/* With rrweb, (c) rrweb contributors: MIT */\n${await bundle('web/script/replay/main.ts', 'es2022')}`
+  // The second file asks for the third by its content: both are kept by browsers for a year.
+  const late = await bundle('web/script/vitals-and-clicks.ts', 'es2022', { REPLAY_VERSION: textVersion(recorder) })
   return {
     'web/generated/svc.js': `(SVC=>{${main}})`,
+    'web/generated/svc-replay.js': recorder,
     'web/generated/svc-late.js': `/* With web-vitals, (c) Google LLC, Apache-2.0 */\n${late}`,
   }
 }
@@ -58,7 +62,7 @@ export async function bundleDashboard(): Promise<Record<string, string>> {
   return { ...Object.fromEntries(files), [`${dashboardFolder}/bundle.json`]: `${JSON.stringify(shown)}\n` }
 }
 
-async function bundle(entry: string, target: string): Promise<string> {
+async function bundle(entry: string, target: string, texts: Record<string, string> = {}): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [projectFile(entry)],
     absWorkingDir: projectFile(),
@@ -68,7 +72,8 @@ async function bundle(entry: string, target: string): Promise<string> {
     charset: 'utf8',
     legalComments: 'none',
     // What web-vitals keeps to itself.
-    mangleProps: /^_/,
+    ...(!entry.includes('/replay/') && { mangleProps: /^_/ }),
+    define: Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, JSON.stringify(text)])),
     format: 'esm',
     target,
   })

@@ -30,3 +30,18 @@ export const sessionMsMax = 864e5
 export const sessionStartMs = 1e4
 /** A link that was copied and passed on must not make two people one. */
 export const journeyMsMax = 12e4
+
+/** Replay: a chunk is sent after so long, or when its events have so many characters as JSON. */
+export const chunkMs = 5e3
+export const chunkCharactersMax = 4e5
+/** A recording ends after so long without its visitor, and at the latest after so long or so many characters as sent. */
+export const replayIdleMs = 18e5
+export const replayMsMax = 36e5
+export const replayCharactersMax = 1e7
+/** Of a chunk as sent, below what the server takes; a page that is larger isn't recorded. */
+export const packedCharactersMax = 1e6
+/** Tries of a chunk, and characters of all that waits: beyond either the recording ends. */
+export const chunkTriesMax = 5
+export const chunksWaitingMax = 2e6
+/** Bytes of a last chunk that still fit into a beacon, unpacked. */
+export const lastChunkBytesMax = 45e3

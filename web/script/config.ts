@@ -3,13 +3,14 @@
 declare const SVC: readonly [
   key: string,
   host: string,
-  lateVersion: string,
+  /** The second file's, behind `base` and before a number. */
+  lateAddress: string,
   isAutocaptureOff: 0 | 1,
   /** 0: given unless the browser says otherwise; 1: to be asked for; 2: given. */
   consentMode: 0 | 1 | 2,
 ]
 
-export const [key, host, lateVersion, isAutocaptureOff, consentMode] = SVC
+export const [key, host, lateAddress, isAutocaptureOff, consentMode] = SVC
 
 const [folder, ours] = ((document.currentScript as HTMLScriptElement | null)?.src || '').split(/[^/]*\?key=/)
 

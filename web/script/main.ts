@@ -12,6 +12,7 @@
  *   storage.ts   what the browser keeps
  *   vitals-and-clicks.ts  the second file, `GET /svc.js?late=…`: vitals, and
  *   clicks.ts    what clicks were
+ *   replay-start.ts       … and whether a session is recorded: replay/ is the third file, `GET /svc.js?replay=…`
  *   svc.d.ts     types for sites
  *
  * `npm run build` bundles it into web/generated/, which is committed; web/bundle/ says how. docs/browser.md has all
@@ -19,7 +20,7 @@
  */
 import { lateRetryMs } from './bounds.ts'
 import type { Seen } from './clicks.ts'
-import { base, consentMode, isAutocaptureOff, lateVersion } from './config.ts'
+import { base, consentMode, isAutocaptureOff, lateAddress } from './config.ts'
 import { begin, browserId, end, isOpen, record, sessionNow } from './events.ts'
 import { guard, on } from './listen.ts'
 import { send } from './outbox.ts'
@@ -108,7 +109,7 @@ function loadLate(): void {
   // What is measured may come at once, and belongs to a page that has been recorded: else there is no session yet.
   page()
   // Browsers remember a module that failed, so each try needs another address.
-  import(`${base}svc.js?late=${lateVersion}#${lateSteps++}`)
+  import(base + lateAddress + lateSteps++)
     .then(({ default: watch }) => {
       takeClick = watch(act, (vital: object) => record(landing, 'web_vital', vital, {}, true))
       early.forEach(takeClick)

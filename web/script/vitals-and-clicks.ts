@@ -10,6 +10,7 @@ import { onFCP } from 'web-vitals/onFCP.js'
 import { onINP } from 'web-vitals/onINP.js'
 import { onLCP } from 'web-vitals/onLCP.js'
 import { describeClick, type Seen } from './clicks.ts'
+import { startReplay } from './replay-start.ts'
 
 /** @returns what takes clicks and submissions */
 export default function watch(
@@ -29,6 +30,9 @@ export default function watch(
   onLCP(take)
   onINP(take)
   onCLS(take)
+  try {
+    startReplay()
+  } catch {}
   return (seen) => {
     const found = describeClick(seen)
     if (found) act(...found)

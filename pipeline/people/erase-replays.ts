@@ -1,0 +1,68 @@
+/**
+ * Removes an erased person's replays: each session with a part in the person's times, whole. On a shared browser a session
+ * may show two people; then neither's is kept.
+ */
+import type { ClickHouse } from '../../clickhouse/client.ts'
+import { isOfTimes, timeParams } from '../../clickhouse/queries/replays.ts'
+import type { Postgres } from '../../postgres/client.ts'
+import { type Erasure, listDoneErasures } from '../../postgres/tables/erasures.ts'
+import { inPortions } from '../fold/group-by.ts'
+
+/** Sessions of one mutation. */
+const sessionsMax = 5_000
+const deadlineMs = 60 * 60_000
+
+/** SQL that selects sessions, with its parameters. */
+export interface SessionsSql {
+  readonly sql: string
+  readonly params: Readonly<Record<string, unknown>>
+}
+
+/**
+ * @param ofEvents sessions in which the person has events
+ * @returns how many sessions they were
+ */
+export async function eraseReplays(
+  ch: Pick<ClickHouse, 'query' | 'command'>,
+  erasure: Erasure,
+  ofEvents?: SessionsSql,
+): Promise<number> {
+  const { workspaceId, browsers, requestedAt } = erasure
+  const isEarlier = "received_at <= fromUnixTimestamp64Milli({requested_at:Int64}, 'UTC')"
+  const isTheirs = [isOfTimes(browsers), ...(ofEvents === undefined ? [] : [`session IN (${ofEvents.sql})`])].join(
+    ' OR ',
+  )
+  const found = await ch.query<{ session: number }>(
+    `SELECT DISTINCT session FROM replay_chunks
+     WHERE workspace_id = {workspace:UInt32} AND ${isEarlier} AND (${isTheirs})`,
+    {
+      ...(ofEvents?.params as Record<string, string>),
+      ...timeParams(browsers),
+      ...{ workspace: workspaceId, requested_at: requestedAt },
+    },
+    { isLong: true, deadlineMs },
+  )
+  for (const some of inPortions(found, sessionsMax)) {
+    await ch.command(
+      `ALTER TABLE replay_chunks DELETE WHERE workspace_id = {workspace:UInt32} AND ${isEarlier}
+         AND session IN {sessions:Array(UInt64)} SETTINGS mutations_sync = 1`,
+      { workspace: workspaceId, requested_at: requestedAt, sessions: some.map(({ session }) => session) },
+      { deadlineMs },
+    )
+  }
+  return found.length
+}
+
+/** Of chunks that were acknowledged before an erasure and reached ClickHouse after it. @returns how many sessions they were of */
+export async function eraseLateReplays(
+  pg: Pick<Postgres, 'query'>,
+  ch: Pick<ClickHouse, 'query' | 'command'>,
+  signal: AbortSignal,
+): Promise<number> {
+  let sessions = 0
+  for (const erasure of await listDoneErasures(pg)) {
+    signal.throwIfAborted()
+    sessions += await eraseReplays(ch, erasure)
+  }
+  return sessions
+}

@@ -2,8 +2,9 @@
 import { once } from 'node:events'
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createTrackingKey } from '../../postgres/tables/tracking-keys.ts'
+import { changeWorkspace } from '../../postgres/tables/workspaces.ts'
 import { makeTrackingKey } from '../../schemas/keys.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { setUpStores } from '../support/stores.ts'
@@ -56,7 +57,7 @@ test('a script has its key, the product’s address and its flags in it, so that
     etag: expect.stringMatching(/^W\/"[\w-]{22}"$/),
   })
   expect(plain.headers['set-cookie']).toBeUndefined()
-  const late = expect.stringMatching(/^[\w-]{6}$/)
+  const late = expect.stringMatching(/^svc\.js\?late=[\w-]{6}#$/)
   expect(configOf(plain)).toEqual([ingest.key, 'https://stats.example.com/', late, 0, 0])
   const flags = async (rest: string) => configOf(await ask(ofKey(rest))).slice(3)
   expect(await flags('&autocapture=false')).toEqual([1, 0])
@@ -108,7 +109,7 @@ test('HEAD has the headers of GET and no body; other methods are refused', async
 
 test('its second file is kept for ever under its own address, and an old address gets the present one for an hour', async () => {
   const late = configOf(await ask(ofKey()))[2] as string
-  const own = await ask(`?late=${late}`, { 'Accept-Encoding': 'br' })
+  const own = await ask(late.slice('svc.js'.length, -1), { 'Accept-Encoding': 'br' })
   expect(own.headers).toMatchObject({
     'cache-control': 'public, max-age=31536000, immutable',
     'content-encoding': 'br',
@@ -161,4 +162,26 @@ test('several threads serve it alike', async () => {
   } finally {
     await workers.stop()
   }
+})
+
+test('where replay is on the second file is told by its address, and a third is kept for ever under its own', async () => {
+  await changeWorkspace(stores.pg, ingest.workspaceId, { replayEnabled: true, replayShare: 25 })
+  const address = await vi.waitFor(async () => {
+    const late = configOf(await ask(ofKey()))[2] as string
+    expect(late).toMatch(new RegExp(`^svc\\.js\\?late=[\\w-]{6}&25=${ingest.key}#$`))
+    return late
+  }, 10_000)
+  const late = await ask(address.slice('svc.js'.length, -1))
+  expect(late.headers['cache-control']).toBe('public, max-age=31536000, immutable')
+  const [, version] = /svc\.js\?replay=([\w-]{6})/.exec(late.text)!
+  const recorder = await ask(`?replay=${version}`, { 'Accept-Encoding': 'gzip' })
+  expect(recorder.headers).toMatchObject({
+    'cache-control': 'public, max-age=31536000, immutable',
+    'content-type': 'text/javascript; charset=utf-8',
+    'access-control-allow-origin': '*',
+  })
+  expect(recorder.text).toContain('rrweb')
+  expect((await ask('?replay=another')).headers['cache-control']).toBe('public, max-age=3600')
+  await changeWorkspace(stores.pg, ingest.workspaceId, { replayEnabled: false })
+  await vi.waitFor(async () => expect(configOf(await ask(ofKey()))[2]).toMatch(/late=[\w-]{6}#$/), 10_000)
 })

@@ -52,6 +52,9 @@ export interface Asker {
 
 type Maker = (asker: Asker) => Promise<number>
 
+/** Of a session that nobody else has made. */
+let madeSessions = 1_000_000
+
 const pixel = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
@@ -61,7 +64,7 @@ const pixel = Buffer.from(
 export const makers: Readonly<Record<string, Maker>> = {
   webhook_id: (asker) => created(asker, '/v1/webhooks', { url: 'https://example.com/hook' }),
   replay_id: async ({ stores, workspaceId }) => {
-    const session = Math.floor(Math.random() * 2 ** 53)
+    const session = madeSessions++
     await insertChunks(stores.ch, [{ workspace_id: workspaceId, session }])
     return session
   },

@@ -127,7 +127,7 @@ test('a start with Postgres away goes on with the keys of the last time, until P
   const later = makeStore([rowOf('a', 1)])
   later.isDown = true
   const table = await startTable(later)
-  expect(table.find(keyOf('a'))).toEqual({ id: 1, timezone: 'Europe/Berlin' })
+  expect(table.find(keyOf('a'))).toEqual({ id: 1, timezone: 'Europe/Berlin', replayShare: 0 })
   expect(table.find(keyOf('revoked'))).toMatchObject({ id: 3 })
   expect(table.find(keyOf('ended'))).toBeUndefined()
   later.isDown = false

@@ -4,7 +4,7 @@ import { gunzip } from 'node:zlib'
 import { z } from 'zod'
 import { type ChunkRow, readChunks, readPackedEvents, readReplayOf } from '../../../clickhouse/queries/replays.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
-import { idInPath, laxIntOr } from '../../../schemas/lax.ts'
+import { idInPath, laxInt, laxIntOr } from '../../../schemas/lax.ts'
 import {
   replayChunksDefault,
   replayChunksMax,
@@ -30,8 +30,8 @@ export const getReplay = defineOperation({
   input: {
     path: z.object({ replay_id: idInPath('replay') }),
     query: z.object({
-      after_id: laxIntOr(0, {
-        ge: 0,
+      after_id: laxInt({
+        ge: 1,
         le: Number.MAX_SAFE_INTEGER,
         description: 'Chunks behind this one: `next_after_id` of the page before.',
       }),
@@ -45,7 +45,7 @@ export const getReplay = defineOperation({
     const row = await readReplayOf(ch, workspace.id, session)
     if (row === undefined || row.startedAt < readableFrom(workspace, clock.now())) throw problem('replay_not_found')
     const [replay] = await serializeReplays(pg, workspace.id, [row])
-    const asked = { workspaceId: workspace.id, session, afterId: query.after_id }
+    const asked = { workspaceId: workspace.id, session, afterId: query.after_id ?? 0 }
     // One more than is shown says whether there are others.
     const found = await readChunks(ch, { ...asked, limit: query.limit + 1 })
     const shown = fitting(found.slice(0, query.limit))

@@ -17,13 +17,9 @@ const ReplaysQuery = z.object({
   ...rangeParameters,
   contact_id: idInQuery('contact', 'Only of browsers while they were this contact’s.'),
   anonymous_id: z.string().max(identifierLengthMax).optional().meta({ description: 'Only of this browser.' }),
-  session_id: z
-    .string()
-    .max(identifierLengthMax)
-    .optional()
-    .meta({ description: 'Only of this session, as the browser sent it.' }),
-  path: z.string().max(urlLengthMax).optional().meta({ description: 'Only with a page of exactly this path.' }),
-  min_seconds: laxInt({ ge: 0, le: replayDurationSecondsMax, description: 'Only those that took so long.' }),
+  session_id: z.string().max(identifierLengthMax).optional().meta({ description: 'Only of this session.' }),
+  path: z.string().max(urlLengthMax).optional().meta({ description: 'Only with a page of this path.' }),
+  min_seconds: laxInt({ ge: 1, le: replayDurationSecondsMax, description: 'Only longer ones.' }),
   limit: laxIntOr(replaysDefault, { ge: 1, le: replaysMax, description: 'Rows, at most.' }),
   before_id: beforeId('replay'),
 })

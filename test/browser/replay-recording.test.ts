@@ -1,0 +1,154 @@
+/** What svc.js records of a page, what it leaves out, and when it does so at all. */
+import { expect, test, vi } from 'vitest'
+import { changeWorkspace } from '../../postgres/tables/workspaces.ts'
+import { recordedWorkspace, storedChunks } from '../support/recording.ts'
+import { setUpSurface } from '../support/tracking-surface.ts'
+import { root, shop, startVisit, type Visit } from '../support/visits.ts'
+
+const surface = setUpSurface()
+
+/** Each of them stands where it is masked or left out, and nowhere else. */
+const secrets = {
+  text: 'Zanzibar',
+  typed: 'Quixotic',
+  password: 'Hunter2Hunter2',
+  placeholder: 'Wobbegong',
+  alt: 'Xylophone',
+  aria: 'Yggdrasil',
+  data: 'Vuvuzela',
+  option: 'Kookaburra',
+  blocked: 'Narwhal',
+  noCapture: 'Platypus',
+  added: 'Ocelot',
+  changed: 'Tarantula',
+  attribute: 'Jabberwock',
+  script: 'Bandersnatch',
+  comment: 'Gryphon',
+  hidden: 'Mockturtle',
+  textarea: 'Cheshire',
+  titled: 'Dormouse',
+}
+const s = secrets
+const main = `
+  <h1 class="headline">${s.text}</h1><!-- ${s.comment} -->
+  <form><input id="name" placeholder="${s.placeholder}"><input id="password" type="password">
+    <input type="hidden" value="${s.hidden}"><textarea>${s.textarea}</textarea>
+    <select><option>${s.option}</option></select></form>
+  <img alt="${s.alt}" src="/picture.png" width="10" height="10"><p aria-label="${s.aria}" data-user="${s.data}">x</p>
+  <section data-svc-block style="width: 50px">${s.blocked}</section><section svc-no-capture>${s.noCapture}</section>
+  <button type="button" id="change">b</button>
+  <script>document.querySelector('#change').onclick = () => {
+    const added = document.createElement('p')
+    added.textContent = '${s.added}'
+    document.body.append(added)
+    document.querySelector('.headline').firstChild.data = '${s.changed}'
+    document.querySelector('img').alt = '${s.attribute}'
+  } // ${s.script}
+  </script>`
+
+const recorderUrl = /svc\.js\?replay=/
+const askedFor = (visit: Visit, path: RegExp) => visit.network.seen.filter(({ url }) => path.test(url.href))
+
+async function untilChunks(visit: Visit, count = 1): Promise<void> {
+  await vi.waitFor(() => expect(askedFor(visit, /growth\/replay$/).length).toBeGreaterThanOrEqual(count), 15_000)
+}
+
+test('a page under a strict policy is recorded, and nothing of it that is masked or left out is sent', async (context) => {
+  const visit = await startVisit(surface, context, { workspace: await recordedWorkspace(surface) })
+  const picture = { body: '', headers: { 'Content-Type': 'image/png' } }
+  visit.site(shop, { '/': { main, title: s.titled }, '/next': { main: '<p>next</p>' }, '/picture.png': picture })
+  await visit.page.goto(`${root}/`)
+  await visit.page.waitForFunction('window.Svc?.anonymousId()')
+  await vi.waitFor(() => expect(askedFor(visit, recorderUrl).length).toBe(1), 15_000)
+  await visit.page.fill('#name', s.typed)
+  await visit.page.fill('#password', s.password)
+  await visit.page.click('#change')
+  await untilChunks(visit)
+  await visit.page.mouse.move(10, 10)
+  await visit.page.click('h1')
+  // What was recorded last leaves while the page goes.
+  await visit.page.goto(`${root}/next`)
+  await vi.waitFor(async () => {
+    const pages = new Set((await storedChunks(surface, visit.workspace)).map(({ page_id }) => page_id))
+    expect(pages.size).toBe(2)
+  }, 20_000)
+
+  const chunks = await storedChunks(surface, visit.workspace)
+  const first = chunks.filter(({ page_id }) => page_id === chunks[0]!.page_id)
+  expect(first.map(({ sequence }) => sequence)).toEqual(first.map((_, at) => at))
+  const events = first.flatMap((chunk) => chunk.events)
+  expect(events.filter(({ type }) => type === 2)).toHaveLength(1)
+  const changes = events.filter(({ type }) => type === 3).map(({ data }) => data as Record<string, unknown>)
+  // Something was typed, and two places were clicked, the last just before the page went.
+  expect(changes.filter(({ source }) => source === 5).length).toBeGreaterThan(0)
+  expect(changes.filter(({ source, type }) => source === 2 && type === 2)).toHaveLength(2)
+  expect(changes.some(({ adds }) => Array.isArray(adds) && adds.length > 0)).toBe(true)
+
+  const all = chunks.map(({ text }) => text).join('\n')
+  expect(Object.entries(secrets).filter(([, secret]) => all.toLowerCase().includes(secret.toLowerCase()))).toEqual([])
+  // And the check can fail: what isn't masked is there.
+  expect(all).toContain('headline')
+  expect(all).toContain('picture.png')
+  expect(new Set(chunks.map(({ url }) => url))).toEqual(new Set([`${root}/`, `${root}/next`]))
+
+  const [event] = await visit.stored('pageview')
+  expect(new Set(chunks.map(({ anonymous_id }) => anonymous_id))).toEqual(new Set([event!.anonymous_id]))
+  const sessions = await surface.ch.query<{ session: string }>(
+    'SELECT DISTINCT toString(session) AS session FROM replay_chunks WHERE workspace_id = {id:UInt32}',
+    { id: visit.workspace.workspaceId },
+  )
+  expect(sessions.map(({ session }) => session)).toEqual([String(event!.session)])
+  expect(visit.complaints).toEqual([])
+})
+
+test('nothing is recorded before consent, and nothing more once it is taken back', async (context) => {
+  const workspace = await recordedWorkspace(surface)
+  const visit = await startVisit(surface, context, { workspace, flags: 'require_consent=true' })
+  visit.site(shop, { '/': { main } })
+  await visit.page.goto(`${root}/`)
+  await visit.page.waitForFunction('window.Svc?.anonymousId')
+  await visit.page.click('#change')
+  await visit.page.waitForTimeout(1_000)
+  expect(askedFor(visit, recorderUrl)).toEqual([])
+  await visit.page.evaluate('Svc.consent(true)')
+  await untilChunks(visit)
+  await visit.page.evaluate('Svc.consent(false)')
+  const before = askedFor(visit, /growth\/replay$/).length
+  await visit.page.click('h1')
+  await visit.page.waitForTimeout(6_000)
+  await visit.page.goto('about:blank')
+  expect(askedFor(visit, /growth\/replay$/).length).toBe(before)
+  // Given again, another recording begins.
+  expect((await storedChunks(surface, workspace)).length).toBeGreaterThan(0)
+})
+
+test('where replay is off, or the session isn’t one of those, the recorder isn’t even fetched', async (context) => {
+  const off = await startVisit(surface, context)
+  off.site(shop, { '/': { main } })
+  await off.page.goto(`${root}/`)
+  await off.page.click('#change')
+  await vi.waitFor(() => expect(askedFor(off, /svc\.js\?late=/).length).toBe(1), 15_000)
+  await off.page.waitForTimeout(1_000)
+  expect(askedFor(off, recorderUrl)).toEqual([])
+})
+
+test('a recording that is refused ends, and the page goes on', async (context) => {
+  const workspace = await recordedWorkspace(surface)
+  const visit = await startVisit(surface, context, { workspace })
+  visit.site(shop, { '/': { main } })
+  await visit.page.goto(`${root}/`)
+  await untilChunks(visit)
+  // Whoever has the script of before goes on sending for as long as the browser keeps it.
+  await changeWorkspace(surface.pg, workspace.workspaceId, { replayEnabled: false })
+  await vi.waitFor(
+    async () => {
+      await visit.page.click('#change')
+      expect(askedFor(visit, /growth\/replay$/).some(({ status }) => status === 403)).toBe(true)
+    },
+    { timeout: 30_000, interval: 1_000 },
+  )
+  const sent = askedFor(visit, /growth\/replay$/).length
+  await visit.page.click('#change')
+  await visit.page.waitForTimeout(6_000)
+  expect(askedFor(visit, /growth\/replay$/).length).toBe(sent)
+})

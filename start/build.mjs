@@ -96,7 +96,7 @@ function stampOf(of) {
     hash.update(of(join(root, path)))
   }
   for (const path of [configFile, 'tsconfig.json', 'package-lock.json']) add(path)
-  for (const room of [...include, 'web/script', 'web/dashboard']) {
+  for (const room of [...include, 'web/script', 'web/player', 'web/dashboard']) {
     if (!existsSync(join(root, room))) continue
     for (const entry of readdirSync(join(root, room), { recursive: true }).sort()) {
       if (/\.(tsx?|css|m?js|json)$/.test(entry)) add(join(room, entry))

@@ -9,6 +9,8 @@ interface Bundle {
   readonly style: string
   /** What the script imports at once. */
   readonly chunks: readonly string[]
+  /** Of the document that recordings are played in. */
+  readonly player: string
 }
 
 const folder = projectFile('web/generated/dashboard')
@@ -21,11 +23,12 @@ const types: Readonly<Record<string, string>> = {
 /** Of the head of a page with the script. */
 export const headTags = tagsOf(JSON.parse(readFileSync(`${folder}/bundle.json`, 'utf8')) as Bundle)
 
-function tagsOf({ script, style, chunks }: Bundle) {
+function tagsOf({ script, style, chunks, player }: Bundle) {
   const preloads = chunks.map((chunk) => `<link rel="modulepreload" href="${root}/${chunk}">`)
   return {
     style: `<link rel="stylesheet" href="${root}/${style}">`,
     script: `${preloads.join('')}<script type="module" src="${root}/${script}"></script>`,
+    playerOf: (nonce: string) => `<script nonce="${nonce}" defer src="${root}/${player}"></script>`,
   }
 }
 

@@ -1,4 +1,5 @@
 /** The HTML pages of the dashboard: the shell that its script fills, and the sign-in page. */
+import { randomBytes } from 'node:crypto'
 import type { HttpReply } from '../../runtime/http/reply.ts'
 import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
 import { headTags, makeAssets } from './assets.ts'
@@ -23,6 +24,29 @@ export function shell(answers: FirstAnswers): HttpReply {
   // As a text of JSON it says the same, and ends no element.
   const json = JSON.stringify(answers).replaceAll('<', '\\u003c')
   return html(200, `<div id="app"></div><script type="application/json" id="answers">${json}</script>`, headTags.script)
+}
+
+/**
+ * The document that recordings are played in (web/player/main.ts). They are anybody's: it has no origin, runs the player's
+ * script alone, by a nonce that no recording can know, and asks the network for nothing else.
+ */
+export function playerPage(): HttpReply {
+  const nonce = randomBytes(16).toString('base64url')
+  const policy = [
+    "sandbox allow-scripts; default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
+    `script-src 'nonce-${nonce}'; style-src 'unsafe-inline'; img-src data:; font-src data:`,
+  ]
+  return {
+    status: 200,
+    headers: {
+      ...headers,
+      'Content-Security-Policy': policy.join('; '),
+      'Referrer-Policy': 'no-referrer',
+      'Content-Type': 'text/html; charset=utf-8',
+      'Cache-Control': 'no-store',
+    },
+    body: `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Recording</title>${headTags.playerOf(nonce)}</head><body></body></html>`,
+  }
 }
 
 /** While a store is away. */

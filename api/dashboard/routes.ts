@@ -25,12 +25,13 @@ import {
   readOwnWorkspace,
   updateOwnWorkspace,
 } from './operations/workspaces.ts'
-import { assets, awayPage, shell } from './pages.ts'
+import { assets, awayPage, playerPage, shell } from './pages.ts'
 import { isFromOwnPage, makeSessionAuthenticator, sessionCookie, sessionCredential, tokenOf } from './session.ts'
 import { makeSignIn, redirect, signInPath } from './sign-in.ts'
 
 const workspacePath = '/dashboard/workspace'
 const signOutPath = '/dashboard/sign-out'
+const playerPath = '/dashboard/player'
 /** A form with one number. */
 const smallFormBytesMax = 100
 
@@ -84,6 +85,7 @@ export function makeDashboardRoute(
     if (!isReading) return refused('method_not_allowed', path === signInPath ? 'GET, HEAD, POST' : 'GET, HEAD')
     const asset = Object.hasOwn(assets, path) ? assets[path] : undefined
     if (asset !== undefined) return page('asset', asset)
+    if (path === playerPath) return page('player', playerPage)
     return path === signInPath ? page('sign-in', signIn.byLink) : page('page', showPage)
   }
 

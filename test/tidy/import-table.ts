@@ -39,10 +39,11 @@ export const rooms: readonly Room[] = [
   },
   // Runs in browsers; what it imports of ours is sent to them.
   { at: 'web/script/', may: [] },
+  { at: 'web/player/', may: [] },
   {
     at: 'web/dashboard/',
     may: ['web/generated/world.json', 'schemas/reference/currencies.ts'],
-    mayTakeTypesFrom: ['schemas/resources/'],
+    mayTakeTypesFrom: ['schemas/resources/', 'web/player/'],
   },
   { at: 'web/bundle/', may: ['runtime/'] },
   // Chunks of the dashboard: they import each other.
@@ -113,7 +114,7 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   ],
   '@rrweb/record': ['web/script/replay/main.ts'],
   '@rrweb/replay': ['web/player/'],
-  '@rrweb/types': ['web/script/replay/', 'web/player/'],
+  '@rrweb/types': ['web/script/replay/'],
   uplot: ['web/dashboard/chart.tsx'],
   uqr: ['web/dashboard/links.tsx'],
   'uWebSockets.js': ['runtime/http/'],

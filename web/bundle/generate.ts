@@ -58,8 +58,30 @@ export async function bundleDashboard(): Promise<Record<string, string>> {
     entryPoint?.endsWith('app.tsx'),
   )!
   const chunks = entry.imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => basename(path))
-  const shown = { script: basename(script), style: basename(entry.cssBundle!), chunks }
-  return { ...Object.fromEntries(files), [`${dashboardFolder}/bundle.json`]: `${JSON.stringify(shown)}\n` }
+  const recordings = await bundlePlayer()
+  const player = `player-${textVersion(recordings)}.js`
+  const shown = { script: basename(script), style: basename(entry.cssBundle!), chunks, player }
+  return {
+    ...Object.fromEntries(files),
+    [`${dashboardFolder}/${player}`]: recordings,
+    [`${dashboardFolder}/bundle.json`]: `${JSON.stringify(shown)}\n`,
+  }
+}
+
+/** What plays recordings: a script without imports, as its document has no origin that may import. */
+async function bundlePlayer(): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [projectFile('web/player/main.ts')],
+    absWorkingDir: projectFile(),
+    bundle: true,
+    minify: true,
+    write: false,
+    charset: 'utf8',
+    legalComments: 'none',
+    format: 'iife',
+    target: 'es2022',
+  })
+  return `/* With rrweb, (c) rrweb contributors: MIT */\n${outputFiles[0]!.text.trim()}`
 }
 
 async function bundle(entry: string, target: string, texts: Record<string, string> = {}): Promise<string> {

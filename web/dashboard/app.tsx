@@ -14,6 +14,7 @@ import { WorkspaceName } from './workspaces.tsx'
 const pages = {
   '/dashboard': 'Overview',
   '/dashboard/people': 'People',
+  '/dashboard/replays': 'Replays',
   '/dashboard/posts': 'Posts',
   '/dashboard/links': 'Links',
   '/dashboard/company': 'Company',
@@ -22,6 +23,7 @@ const pages = {
 /** Each with a file of its own. */
 const chunks: Readonly<Record<string, () => Promise<Page>>> = {
   '/dashboard/people': () => import('./people.tsx').then(({ PeoplePage }) => PeoplePage),
+  '/dashboard/replays': () => import('./replays.tsx').then(({ ReplaysPage }) => ReplaysPage),
   '/dashboard/posts': () => import('./posts.tsx').then(({ PostsPage }) => PostsPage),
   '/dashboard/links': () => import('./links.tsx').then(({ LinksPage }) => LinksPage),
   '/dashboard/company': () => import('./profile.tsx').then(({ ProfilePage }) => ProfilePage),
@@ -29,7 +31,7 @@ const chunks: Readonly<Record<string, () => Promise<Page>>> = {
 }
 /** Behind the key G. */
 const pageKeys: Readonly<Record<string, keyof typeof pages>> = {
-  ...{ o: '/dashboard', p: '/dashboard/people', s: '/dashboard/posts' },
+  ...{ o: '/dashboard', p: '/dashboard/people', r: '/dashboard/replays', s: '/dashboard/posts' },
   ...{ l: '/dashboard/links', c: '/dashboard/company', t: '/dashboard/settings' },
 }
 const secondKeyWithinMs = 1_500

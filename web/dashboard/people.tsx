@@ -132,6 +132,12 @@ function addressOf({ contact_id, anonymous_id }: Person): string {
   return `/dashboard/people?${new URLSearchParams(who)}`
 }
 
+function replaysOf({ contact_id, anonymous_id }: Person): string {
+  const who: Record<string, string> =
+    contact_id === null ? { anonymous_id: anonymous_id ?? '' } : { contact_id: String(contact_id) }
+  return `/dashboard/replays?${new URLSearchParams(who)}`
+}
+
 interface JourneyProps extends Omit<PeopleProps, 'search'> {
   /** The parameter of the journey that names the person. */
   readonly asked: Readonly<Record<string, string>>
@@ -160,6 +166,9 @@ function OneJourney({ asked, workspace: { timezone, currency }, navigate }: Jour
             ['Revenue', money(answer.total_revenue_cents, currency)],
           ]}
         />
+        <button type="button" onClick={() => navigate(replaysOf(known))}>
+          Replays
+        </button>{' '}
         <button type="button" class="danger" onClick={() => setErasing(true)}>
           Erase this person
         </button>

@@ -24,6 +24,7 @@ export function ChangeWorkspace({ close }: FormProps) {
     const sent = await send<Settings>('PATCH', '/workspace/settings', {
       ...{ name: data.get('name'), timezone: data.get('timezone') },
       ...{ currency: data.get('currency'), retention_days: days === '' ? null : Number(days) },
+      ...{ replay_enabled: data.get('replay') !== null, replay_share: Number(data.get('replay_share')) },
     })
     if ('refusal' in sent) setRefusal(sent.refusal)
     else close()
@@ -47,6 +48,16 @@ export function ChangeWorkspace({ close }: FormProps) {
           <label>
             Days that analytics are kept; as long as the plan says where none are given. Older ones are deleted.
             <input name="retention" type="number" min="1" defaultValue={answer.retention_days ?? ''} />
+          </label>
+          <label>
+            <span>
+              <input name="replay" type="checkbox" defaultChecked={answer.replay_enabled} /> Record sessions. Texts and
+              fields are masked; say in your privacy notice that you do so.
+            </span>
+          </label>
+          <label>
+            Sessions of a hundred that are recorded
+            <input name="replay_share" type="number" min="1" max="100" defaultValue={answer.replay_share} required />
           </label>
           <Refusal text={refusal} />
           <button type="submit">Change it</button>

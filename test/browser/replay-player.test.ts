@@ -1,0 +1,234 @@
+/** The dashboard's replays: the list, the player, and that nothing of a recording runs or reaches anything. */
+
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Frame, Page } from 'playwright-core'
+import { expect, test, vi } from 'vitest'
+import { projectFile } from '../../runtime/paths.ts'
+import { setUpApi } from '../support/api.ts'
+import { setUpDashboard, violations } from '../support/dashboard.ts'
+import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
+import { foldWhatIsThere } from '../support/fold.ts'
+import { insertChunks, pack } from '../support/replays.ts'
+
+const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1', sharesWorkspace: true })
+const signIn = setUpDashboard({ stores, api, mine })
+
+let nextNode = 100
+interface Made {
+  readonly type: number
+  readonly id: number
+  readonly [field: string]: unknown
+}
+const text = (textContent: string): Made => ({ type: 3, id: nextNode++, textContent })
+const element = (tagName: string, attributes: object = {}, ...childNodes: Made[]): Made => ({
+  ...{ type: 2, id: nextNode++, tagName, attributes, childNodes },
+})
+const documentOf = (head: Made[], body: Made[]) => ({
+  ...{ type: 0, id: 1 },
+  childNodes: [
+    { type: 1, id: 2, name: 'html', publicId: '', systemId: '' },
+    element('html', {}, element('head', {}, ...head), { ...element('body', {}, ...body), id: 50 }),
+  ],
+})
+const page = (at: number, node: object, width = 600) => [
+  { type: 4, timestamp: at, data: { href: 'https://example.com/', width, height: 400 } },
+  { type: 2, timestamp: at, data: { node, initialOffset: { left: 0, top: 0 } } },
+]
+const change = (timestamp: number, data: object) => ({ type: 3, timestamp, data })
+/** A node with its children one by one, as rrweb tells of them. */
+const added = (timestamp: number, node: Made) => {
+  const adds: object[] = []
+  const add = (parentId: number, { childNodes = [], ...own }: Made & { childNodes?: Made[] }) => {
+    adds.push({ parentId, nextId: null, node: { ...own, ...(own.type === 2 && { childNodes: [] }) } })
+    for (const child of childNodes) add(own.id, child)
+  }
+  add(50, node)
+  return change(timestamp, { source: 0, texts: [], attributes: [], removes: [], adds })
+}
+
+async function record(session: number, events: object[], more: Record<string, string | number> = {}): Promise<void> {
+  const packed = pack(events)
+  const { timestamp: at } = events[0] as { timestamp: number }
+  const row = {
+    workspace_id: mine.workspaceId,
+    session,
+    at,
+    events: packed,
+    json_bytes: 1_000,
+    duration_ms: 20_000,
+    ...more,
+  }
+  await insertChunks(stores.ch, [row])
+}
+
+async function openReplay(dashboard: Page, session: number): Promise<Frame> {
+  await dashboard.goto(`${api.url}/dashboard/replays?id=${session}`)
+  const frame = await vi.waitFor(() => {
+    const found = dashboard.frames().find((one) => one.url().endsWith('/dashboard/player'))
+    expect(found).toBeDefined()
+    return found!
+  }, 15_000)
+  await dashboard.waitForSelector('button:text-is("Play"):not([disabled])')
+  return frame
+}
+
+const bodyText = (frame: Frame) => frame.evaluate('document.body?.innerText ?? ""') as Promise<string>
+const begin = Date.now() - 3_600_000
+
+test('a recording is found in the list, and played, paused, sought and sped up by keyboard; events stand beside it', async (context) => {
+  const session = 1_001
+  const events = [
+    ...page(
+      begin,
+      documentOf([element('style', {}, text('p { color: rgb(1, 2, 3) }'))], [element('p', {}, text('At first'))]),
+    ),
+    change(begin + 500, { source: 2, type: 2, id: 50, x: 20, y: 30 }),
+    added(begin + 1_000, element('p', {}, text('A second later'))),
+    added(begin + 20_000, element('p', {}, text('At the end'))),
+  ]
+  await record(session, events)
+  const named = BigInt(stores.hashes.visitorOf(mine.workspaceId, 'browser-1'))
+  const visitor = { hi: Number(named >> 32n), lo: Number(named & 0xffffffffn) }
+  const own = { workspace_id: mine.workspaceId, visitor, anonymous_id: 'browser-1', session, session_named: 1 }
+  await insertEventRows(stores.ch, [makeEventRow({ ...own, event_name: 'signed_up', occurred_at: begin + 10_000 })])
+  await foldWhatIsThere(stores)
+
+  const dashboard = await signIn(context)
+  await dashboard.waitForSelector('nav')
+  for (const key of ['g', 'r']) await dashboard.keyboard.press(key)
+  await dashboard.waitForSelector('section[aria-label="Replays"] tbody tr')
+  expect(await violations(dashboard)).toEqual([])
+  await dashboard.focus('section[aria-label="Replays"] tbody a')
+  await dashboard.keyboard.press('Enter')
+  await dashboard.waitForSelector('button:text-is("Play"):not([disabled])')
+  const frame = await openReplay(dashboard, session)
+  await vi.waitFor(async () => expect(await bodyText(frame)).toBe('At first'), 10_000)
+  expect(await frame.evaluate(`getComputedStyle(document.querySelector('p')).color`)).toBe('rgb(1, 2, 3)')
+
+  await dashboard.focus('input[type="range"]')
+  await dashboard.keyboard.press('End')
+  await vi.waitFor(async () => expect(await bodyText(frame)).toContain('At the end'), 10_000)
+  await dashboard.keyboard.press('Home')
+  await vi.waitFor(async () => expect(await bodyText(frame)).toBe('At first'), 10_000)
+  await dashboard.selectOption('select', '8')
+  await dashboard.focus('button:text-is("Play")')
+  await dashboard.keyboard.press('Enter')
+  await vi.waitFor(async () => expect(await bodyText(frame)).toContain('At the end'), 20_000)
+  // The pointer stands where the visitor clicked.
+  expect(await dashboard.evaluate(`document.querySelector('.pointer').hidden`)).toBe(false)
+
+  await dashboard.waitForSelector('.beside >> text=signed_up')
+  await dashboard.click('.beside button')
+  await vi.waitFor(async () => {
+    expect(await bodyText(frame)).toContain('A second later')
+    expect(await dashboard.textContent('output')).toMatch(/^0:1\d/)
+  }, 10_000)
+  for (const [colorScheme, width] of [
+    ['dark', 390],
+    ['light', 1280],
+  ] as const) {
+    await dashboard.emulateMedia({ colorScheme })
+    await dashboard.setViewportSize({ width, height: 900 })
+    expect(await dashboard.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+    expect(await violations(dashboard)).toEqual([])
+    await dashboard.screenshot({ path: projectFile('.cache/test', `replay-${width}.png`), fullPage: true })
+  }
+})
+
+test('nothing of a hostile recording runs, loads, leads away or reaches the owner’s session', async (context) => {
+  const asked: string[] = []
+  const outside = createServer((request, response) => {
+    asked.push(request.url ?? '')
+    response.end()
+  }).listen(0, '127.0.0.1')
+  await once(outside, 'listening')
+  context.onTestFinished(() => void outside.close())
+  const out = `http://127.0.0.1:${(outside.address() as AddressInfo).port}`
+  const run = (name: string) => `top.ran='${name}';globalThis.ran='${name}';new Image().src='${out}/${name}'`
+  const hostile = () => [
+    element('script', {}, text(run('script'))),
+    element('script', { src: `${out}/script.js` }),
+    element('img', { src: `${out}/image`, onerror: run('onerror') }),
+    element('img', { src: 'x', onerror: run('onerror2') }),
+    element('svg', { onload: run('svg') }, element('script', {}, text(run('svg-script')))),
+    element('iframe', { src: `${out}/frame`, srcdoc: `<script>${run('srcdoc')}</script>` }),
+    element('iframe', { src: `javascript:${run('frame-javascript')}` }),
+    element('object', { data: `${out}/object` }),
+    element('embed', { src: `${out}/embed` }),
+    element('link', { rel: 'stylesheet', href: `${out}/style.css` }),
+    element('link', { rel: 'preconnect', href: out }),
+    element('style', {}, text(`@import url('${out}/import'); body { background: url('${out}/background') }`)),
+    element('meta', { 'http-equiv': 'refresh', content: `0; url=${out}/refresh` }),
+    element('base', { href: `${out}/base/` }),
+    element('video', { src: `${out}/video`, autoplay: '', rr_mediaState: 'played' }),
+    element('form', { action: `${out}/form`, id: 'f' }, element('button', { autofocus: '', onfocus: run('focus') })),
+    element('a', { href: `javascript:${run('link')}`, id: 'link' }, text('link')),
+    element('a', { href: `${out}/link`, id: 'away', target: '_top' }, text('away')),
+    element('details', { open: '', ontoggle: run('toggle') }),
+    element('canvas', { rr_dataURL: `${out}/canvas` }),
+  ]
+  const events = [
+    ...page(begin, documentOf(hostile(), [...hostile(), element('p', {}, text('Shown'))])),
+    ...hostile().map((node, at) => added(begin + 100 + at, node)),
+    change(begin + 200, {
+      source: 0,
+      texts: [],
+      removes: [],
+      adds: [],
+      attributes: [{ id: 50, attributes: { onload: run('changed'), onclick: run('click') } }],
+    }),
+    change(begin + 210, {
+      source: 9,
+      type: 0,
+      id: 50,
+      commands: [{ property: 'constructor', args: [{ rr_type: 'Function', args: [run('canvas')] }] }],
+    }),
+    change(begin + 220, { source: 10, family: 'x', fontSource: `url(${out}/font)`, buffer: false }),
+    change(begin + 230, { source: 8, id: 50, adds: [{ rule: `p { background: url(${out}/rule) }` }] }),
+    { type: 6, timestamp: begin + 240, data: { plugin: 'x', payload: {} } },
+    added(begin + 3_000, element('p', {}, text('Later'))),
+  ]
+  await record(1_002, events, { session_id: 'hostile' })
+  const dashboard = await signIn(context)
+  const frame = await openReplay(dashboard, 1_002)
+  await vi.waitFor(async () => expect(await bodyText(frame)).toContain('Shown'), 10_000)
+  await dashboard.click('button:text-is("Play")')
+  await vi.waitFor(async () => expect(await bodyText(frame)).toContain('Later'), 20_000)
+  // As a person would that gets at them: the dashboard itself lets no click through.
+  for (const id of ['link', 'away']) await frame.evaluate(`document.getElementById('${id}')?.click()`)
+  await frame.evaluate(`document.body.click()`)
+  await dashboard.waitForTimeout(1_500)
+
+  expect(await frame.evaluate('globalThis.ran')).toBeUndefined()
+  expect(await dashboard.evaluate('globalThis.ran')).toBeUndefined()
+  expect(asked).toEqual([])
+  expect(dashboard.url()).toBe(`${api.url}/dashboard/replays?id=1002`)
+  expect(await frame.evaluate('document.querySelectorAll("iframe, object, embed, script, base").length')).toBe(0)
+  // Its origin is opaque: cookies, the dashboard's document and the API are out of reach.
+  expect(await frame.evaluate('origin')).toBe('null')
+  const reach = `(async () => {
+    const tried = {}
+    for (const [name, work] of Object.entries({
+      cookie: () => document.cookie, storage: () => localStorage.length, parent: () => parent.document.title,
+      api: () => fetch('${api.url}/api/v1/workspace', { credentials: 'include' }),
+    })) tried[name] = await Promise.resolve().then(work).then(() => 'reached', () => 'refused')
+    return tried
+  })()`
+  expect(await frame.evaluate(reach)).toEqual({
+    ...{ cookie: 'refused', storage: 'refused', parent: 'refused', api: 'refused' },
+  })
+})
+
+test('the player’s document has no origin and one script, wherever it is opened', async () => {
+  const response = await fetch(`${api.url}/dashboard/player`)
+  const policy = response.headers.get('content-security-policy')!
+  expect(policy).toMatch(
+    /^sandbox allow-scripts; default-src 'none'; .*frame-ancestors 'self'; script-src 'nonce-[\w-]{22}';/,
+  )
+  const again = await fetch(`${api.url}/dashboard/player`)
+  expect(again.headers.get('content-security-policy')).not.toBe(policy)
+  const shell = await fetch(`${api.url}/dashboard/sign-in`)
+  expect(shell.headers.get('content-security-policy')).not.toContain('unsafe')
+})

@@ -1,0 +1,269 @@
+/** One replay: what the visitor saw, and what they did beside it. */
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Journey } from '../../schemas/resources/person.ts'
+import type { Replay, ReplayPage } from '../../schemas/resources/replay.ts'
+import type { Command, Told } from '../player/protocol.ts'
+import { duration, time } from './format.ts'
+import { clickedOf, isTechnical } from './journey-lines.ts'
+import type { Workspace } from './overview-data.ts'
+import { Facts, Failure } from './parts.tsx'
+import { send, useAnswer } from './query.ts'
+import { type Chunk, placeOf, type Recording, recordingOf } from './replay-events.ts'
+
+const speeds = [1, 2, 4, 8]
+/** Chunks of one request, and requests of one replay: an hour is some 720 chunks. */
+const chunksEach = 200
+const requestsMax = 60
+const eventsMax = 500
+const seldomMs = 3_600_000
+const settleMs = 400
+
+export function OneReplay({
+  id,
+  workspace,
+  children,
+}: {
+  id: string
+  workspace: Workspace
+  children?: ComponentChildren
+}) {
+  const [read, setRead] = useState<{ replay: Replay; recording: Recording }>()
+  const [refusal, setRefusal] = useState('')
+  useEffect(() => {
+    let isWanted = true
+    void readAll(id).then((answer) => {
+      if (!isWanted) return
+      if ('refusal' in answer) setRefusal(answer.refusal)
+      else setRead(answer)
+    })
+    return () => {
+      isWanted = false
+    }
+  }, [id])
+  return (
+    <main>
+      {children}
+      {refusal !== '' && <Failure since={new Date()} text={refusal} isRefused isFinal />}
+      {refusal === '' && read === undefined && <p class="empty awaited">Reading the recording…</p>}
+      {read && <Player {...read} timezone={workspace.timezone} />}
+    </main>
+  )
+}
+
+async function readAll(id: string): Promise<{ replay: Replay; recording: Recording } | { refusal: string }> {
+  const chunks: Chunk[] = []
+  let replay: Replay | undefined
+  let after: number | null = null
+  for (let requests = 0; requests < requestsMax; requests++) {
+    const query: string = new URLSearchParams({
+      limit: String(chunksEach),
+      ...(after && { after_id: String(after) }),
+    }).toString()
+    const sent = await send<ReplayPage>('GET', `/replays/${encodeURIComponent(id)}?${query}`)
+    if ('refusal' in sent) return sent
+    replay = sent.made.replay
+    chunks.push(...sent.made.chunks)
+    after = sent.made.next_after_id
+    if (after === null) break
+  }
+  return { replay: replay!, recording: recordingOf(chunks) }
+}
+
+interface Shown {
+  readonly replay: Replay
+  readonly recording: Recording
+  readonly timezone: string
+}
+
+function Player({ replay, recording, timezone }: Shown) {
+  const stage = useRef<HTMLDivElement>(null)
+  const frame = useRef<HTMLIFrameElement>(null)
+  const pointer = useRef<HTMLSpanElement>(null)
+  const port = useRef<MessagePort | undefined>(undefined)
+  const soughtAt = useRef(0)
+  const [at, setAt] = useState(0)
+  const [lengthMs, setLength] = useState(0)
+  const [isPlaying, setPlaying] = useState(false)
+  const [speed, setSpeed] = useState(1)
+  const [skipsInactive, setSkips] = useState(true)
+  const [failure, setFailure] = useState('')
+  const say = (command: Command) => port.current?.postMessage(command)
+
+  const connect = () => {
+    // The document is opened anew for each page that is shown, and has loaded again then.
+    if (port.current !== undefined) return
+    const channel = new MessageChannel()
+    port.current = channel.port1
+    channel.port1.onmessage = ({ data }: MessageEvent<Told>) => hear(data)
+    // Its origin is opaque: there is no other name for it.
+    frame.current!.contentWindow!.postMessage('replay', '*', [channel.port2])
+  }
+  useEffect(() => () => port.current?.close(), [])
+  useEffect(() => say({ type: 'set', speed, skipsInactive }), [speed, skipsInactive, lengthMs])
+
+  function hear(told: Told): void {
+    if (told.type === 'ready') say({ type: 'load', events: recording.events })
+    else if (told.type === 'loaded') setLength(Number(told.durationMs) || 0)
+    else if (told.type === 'failed') setFailure('This recording can’t be played.')
+    else if (told.type === 'playing') setPlaying(told.isPlaying === true)
+    else if (told.type === 'size') scaleTo(Number(told.width), Number(told.height))
+    else if (told.type === 'at') {
+      // What was told before a place was sought is of another place.
+      if (performance.now() - soughtAt.current > settleMs) setAt(Number(told.at) || 0)
+      movePointer(Number(told.x), Number(told.y))
+    }
+  }
+
+  function scaleTo(width: number, height: number): void {
+    if (!(width > 0 && width < 20_000 && height > 0 && height < 20_000)) return
+    const scale = Math.min(1, stage.current!.clientWidth / width)
+    Object.assign(stage.current!.style, { height: `${height * scale}px` })
+    stage.current!.style.setProperty('--scale', String(scale))
+    Object.assign(frame.current!.style, { width: `${width}px`, height: `${height}px`, transform: `scale(${scale})` })
+  }
+
+  function movePointer(x: number, y: number): void {
+    if (pointer.current === null) return
+    pointer.current.hidden = !(Number.isFinite(x) && Number.isFinite(y))
+    const scale = Number(stage.current!.style.getPropertyValue('--scale')) || 1
+    Object.assign(pointer.current.style, { left: `${x * scale}px`, top: `${y * scale}px` })
+  }
+
+  const seek = (place: number) => {
+    setAt(place)
+    soughtAt.current = performance.now()
+    say({ type: isPlaying ? 'play' : 'pause', at: place })
+  }
+  const isEmpty = recording.events.length < 2
+  return (
+    <div class="columns panels replay">
+      <section class="panel tall" aria-label="Recording">
+        <h2>
+          <bdi>{replay.entry_path}</bdi>
+          <span class="label">{time(replay.started_at, timezone)}</span>
+        </h2>
+        {(failure !== '' || isEmpty) && (
+          <p class="empty">{failure || 'Nothing of it can be played: its begin is missing.'}</p>
+        )}
+        {!isEmpty && (
+          <>
+            <div class="controls">
+              <button
+                type="button"
+                disabled={lengthMs === 0}
+                onClick={() => say({ type: isPlaying ? 'pause' : 'play', at: at >= lengthMs ? 0 : at })}
+              >
+                {isPlaying ? 'Pause' : 'Play'}
+              </button>
+              <label>
+                Speed{' '}
+                <select value={speed} onChange={(event) => setSpeed(Number(event.currentTarget.value))}>
+                  {speeds.map((each) => (
+                    <option key={each} value={each}>
+                      {each}×
+                    </option>
+                  ))}
+                </select>
+              </label>
+              <label>
+                <input
+                  type="checkbox"
+                  checked={skipsInactive}
+                  onChange={(event) => setSkips(event.currentTarget.checked)}
+                />{' '}
+                Skip inactivity
+              </label>
+              <output>
+                {clock(at)} / {clock(lengthMs)}
+              </output>
+            </div>
+            <input
+              class="position"
+              type="range"
+              aria-label="Position"
+              aria-valuetext={`${clock(at)} of ${clock(lengthMs)}`}
+              min="0"
+              max={lengthMs}
+              step="1000"
+              value={Math.min(at, lengthMs)}
+              onInput={(event) => seek(Number(event.currentTarget.value))}
+            />
+            <div class="stage" ref={stage}>
+              <iframe
+                ref={frame}
+                sandbox="allow-scripts"
+                src="/dashboard/player"
+                title="What the visitor saw"
+                tabIndex={-1}
+                onLoad={connect}
+              />
+              <span class="pointer" ref={pointer} hidden />
+            </div>
+          </>
+        )}
+      </section>
+      <section class="panel" aria-label="Events">
+        <h2>Events</h2>
+        <Facts
+          facts={[
+            ['Took', duration(replay.duration_ms / 1000)],
+            ['Pages', String(replay.pages)],
+            ['Browser', [replay.browser, replay.device].filter(Boolean).join(', ')],
+            ['Country', replay.country || 'unknown'],
+          ]}
+        />
+        <EventsBeside replay={replay} recording={recording} at={at} seek={seek} />
+      </section>
+    </div>
+  )
+}
+
+function EventsBeside({
+  replay,
+  recording,
+  at,
+  seek,
+}: Omit<Shown, 'timezone'> & { at: number; seek(place: number): void }) {
+  const { contact_id, anonymous_id } = replay
+  const who = contact_id === null ? { anonymous_id } : { contact_id: String(contact_id) }
+  const { answer } = useAnswer<Journey>(
+    `/people/journey?${new URLSearchParams({ ...who, limit: String(eventsMax) })}`,
+    { againMs: seldomMs },
+  )
+  const own = (answer?.events ?? [])
+    .filter((event) => event.session_id === replay.id && !isTechnical(event))
+    .map((event) => ({ event, place: placeOf(recording, Date.parse(event.occurred_at)) }))
+    .reverse()
+  if (answer !== undefined && own.length === 0) return <p class="empty">None of this session.</p>
+  return (
+    <ol class="timeline beside">
+      {own.map(({ event, place }) => (
+        <li
+          key={event.id}
+          class="event"
+          aria-current={place !== null && place <= at && at - place < 5_000 ? 'step' : undefined}
+        >
+          {place === null ? (
+            <span class="label">–</span>
+          ) : (
+            <button type="button" class="link" onClick={() => seek(place)}>
+              {clock(place)}
+            </button>
+          )}
+          <span class="name">
+            <bdi>{event.event_name}</bdi> <bdi class="label">{clickedOf(event) || event.path}</bdi>
+          </span>
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+/** `3:07`, and `1:03:07` from an hour on. */
+function clock(ms: number): string {
+  const seconds = Math.floor(ms / 1000)
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60]
+  const two = (part: number) => String(part).padStart(2, '0')
+  return `${hours > 0 ? `${hours}:${two(minutes)}` : minutes}:${two(seconds % 60)}`
+}

@@ -1,0 +1,142 @@
+/** Replays: recorded sessions, newest first, and the player of one. */
+import { useState } from 'preact/hooks'
+import type { Replay } from '../../schemas/resources/replay.ts'
+import { duration, number, time } from './format.ts'
+import type { PageProps } from './later.tsx'
+import { useListPage } from './list-pages.tsx'
+import { Failure } from './parts.tsx'
+import { OneReplay } from './replay-player.tsx'
+
+const listed = 50
+/** As far back as any plan goes within one question. */
+const daysShown = 365
+const columns = ['Began', 'First page', 'Took', 'Pages', 'Clicks', 'Visitor', 'Browser', 'Country']
+
+export function ReplaysPage({ search, workspace, navigate }: PageProps) {
+  const id = new URLSearchParams(search).get('id')
+  if (id === null) return <Replays search={search} workspace={workspace} navigate={navigate} />
+  return (
+    <OneReplay key={id} id={id} workspace={workspace}>
+      <div class="controls">
+        <button type="button" onClick={() => navigate('/dashboard/replays')}>
+          All replays
+        </button>
+      </div>
+    </OneReplay>
+  )
+}
+
+function Replays({ search, workspace: { timezone }, navigate }: PageProps) {
+  const address = new URLSearchParams(search)
+  const asked = new URLSearchParams({ days: String(daysShown) })
+  for (const name of ['contact_id', 'anonymous_id', 'path', 'min_seconds']) {
+    const value = address.get(name)
+    if (value) asked.set(name, value)
+  }
+  const [round, setRound] = useState(0)
+  const { answer, failure, pager } = useListPage<Replay>(`/replays?${asked}`, {
+    each: listed,
+    after: ({ id }) => ({ before_id: String(id) }),
+    round,
+  })
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault()
+    const next = new URLSearchParams()
+    for (const [name, value] of new FormData(event.currentTarget as HTMLFormElement)) {
+      if (typeof value === 'string' && value.trim() !== '') next.set(name, value.trim())
+    }
+    for (const name of ['contact_id', 'anonymous_id']) if (address.has(name)) next.set(name, address.get(name)!)
+    navigate(`/dashboard/replays${next.size > 0 ? `?${next}` : ''}`)
+    setRound(round + 1)
+  }
+  const isOfOne = address.has('contact_id') || address.has('anonymous_id')
+  return (
+    <main>
+      {failure && <Failure {...failure} />}
+      <form class="controls" onSubmit={submit} key={search}>
+        <input
+          name="path"
+          type="search"
+          aria-label="Path"
+          placeholder="Path, as /pricing"
+          defaultValue={address.get('path') ?? ''}
+        />
+        <input
+          name="min_seconds"
+          type="number"
+          min="1"
+          aria-label="Seconds, at least"
+          placeholder="Seconds, at least"
+          defaultValue={address.get('min_seconds') ?? ''}
+        />
+        <button type="submit">Filter</button>
+        {isOfOne && (
+          <button type="button" onClick={() => navigate('/dashboard/replays')}>
+            Everybody’s
+          </button>
+        )}
+      </form>
+      <section class="panel" aria-label="Replays">
+        <h2>
+          Replays<span class="label">Newest first</span>
+        </h2>
+        {answer?.length === 0 && (
+          <p class="empty">
+            None. Sessions are recorded once replay is on: see the <a href="/dashboard/settings">settings</a>.
+          </p>
+        )}
+        {answer !== undefined && answer.length > 0 && (
+          <div class="scrolled wide">
+            <table class="all">
+              <thead>
+                <tr>
+                  {columns.map((name) => (
+                    <th key={name} scope="col">
+                      {name}
+                    </th>
+                  ))}
+                </tr>
+              </thead>
+              <tbody>
+                {answer.map((replay) => (
+                  <ReplayRow key={replay.id} replay={replay} timezone={timezone} navigate={navigate} />
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+        {pager}
+      </section>
+    </main>
+  )
+}
+
+function ReplayRow({ replay, timezone, navigate }: { replay: Replay; timezone: string; navigate(path: string): void }) {
+  const address = `/dashboard/replays?id=${replay.id}`
+  const { contact_id, anonymous_id } = replay
+  return (
+    <tr>
+      <th scope="row">
+        <a
+          href={address}
+          onClick={(event) => {
+            if (event.metaKey || event.ctrlKey || event.shiftKey) return
+            event.preventDefault()
+            navigate(address)
+          }}
+        >
+          {time(replay.started_at, timezone)}
+        </a>
+      </th>
+      <td>
+        <bdi>{replay.entry_path}</bdi>
+      </td>
+      <td>{duration(replay.duration_ms / 1000)}</td>
+      <td>{number(replay.pages)}</td>
+      <td>{number(replay.clicks)}</td>
+      <td>{contact_id === null ? `Anonymous ${anonymous_id.slice(0, 8)}` : `Contact ${contact_id}`}</td>
+      <td>{replay.browser}</td>
+      <td>{replay.country}</td>
+    </tr>
+  )
+}

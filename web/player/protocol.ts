@@ -1,0 +1,17 @@
+/** What the dashboard and the player's document say to each other. Times are milliseconds from the recording's begin. */
+import type { RecordedEvent } from './harmless.ts'
+
+export type Command =
+  | { readonly type: 'load'; readonly events: readonly RecordedEvent[] }
+  | { readonly type: 'play' | 'pause'; readonly at: number }
+  | { readonly type: 'set'; readonly speed: number; readonly skipsInactive: boolean }
+
+/** The dashboard takes nothing of it but numbers and texts: the player shares its document with a recording. */
+export type Told =
+  | { readonly type: 'ready' }
+  | { readonly type: 'loaded'; readonly durationMs: number }
+  | { readonly type: 'failed'; readonly text: string }
+  | { readonly type: 'size'; readonly width: number; readonly height: number }
+  /** With the pointer's place in the recorded page; NaN where it wasn't seen yet. */
+  | { readonly type: 'at'; readonly at: number; readonly x: number; readonly y: number }
+  | { readonly type: 'playing'; readonly isPlaying: boolean }

@@ -23,6 +23,7 @@ export const guides: Readonly<Record<string, Readonly<Record<string, string>>>> 
     'company-profile': 'What the service knows of your company, and what it is made of',
     posts: 'Write, schedule and publish posts to social accounts',
     media: 'Upload images and films, and read them back',
+    replay: 'Record sessions, with all texts masked; read and play them',
     links: 'Make tracked short links, and count their clicks',
     revenue: 'Take payments in from Stripe, Paddle, Lemon Squeezy and other senders',
     webhooks: 'Be told of changes: registration, signatures, retries, redelivery',

@@ -22,7 +22,7 @@ export const Replay = z
     country: z.string().meta({ description: 'ISO alpha-2; empty where it is unknown.' }),
     bytes: count.meta({ description: 'Of the recording, packed.' }),
     event_count: count.meta({
-      description: "Recorded events: changes, movements, clicks.",
+      description: 'Recorded events: changes, movements, clicks.',
     }),
   })
   .meta({ id: 'Replay' })

@@ -53,7 +53,7 @@ describe('the flags in the table', () => {
     try {
       await served('')
       expect(new Set(read.mock.calls.flat())).toEqual(
-        new Set(['key', 'late', ...flags.map((flag) => flag.split('=')[0]!)]),
+        new Set(['key', 'late', 'replay', ...flags.map((flag) => flag.split('=')[0]!)]),
       )
     } finally {
       read.mockRestore()

@@ -58,6 +58,7 @@ describe.each([
   'docs/links.md',
   'docs/webhooks.md',
   'docs/bots.md',
+  'docs/replay.md',
   'docs/operations.md',
 ])('%s', (path) => {
   const examples = examplesOf(readDoc(path))

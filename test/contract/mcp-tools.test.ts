@@ -15,7 +15,6 @@ const notYet: Readonly<Record<string, string>> = {}
 const added = [
   ...['svc.get_post', 'svc.delete_post', 'svc.reschedule_post', 'svc.person_journey', 'svc.bot_analytics'],
   ...['svc.analytics_breakdown', 'svc.list_conversions', 'svc.list_audit_events'],
-  'svc.list_replays',
   ...['svc.get_link', 'svc.archive_link', 'svc.unarchive_link'],
   ...[
     'svc.create_webhook_endpoint',
@@ -26,7 +25,7 @@ const added = [
   ...['svc.list_webhook_deliveries', 'svc.redeliver_webhook_delivery'],
 ]
 /** Operations without a tool: they take or give the bytes of a file, which JSON can't hold, or more than a model can read. */
-const withFiles = ['media.create', 'media_file.get', 'replay.get']
+const withFiles = ['media.create', 'media_file.get', 'replay.list', 'replay.get']
 
 const tools = [...makeTools(operations).values()]
 const names = tools.map(({ shown }) => shown.name)

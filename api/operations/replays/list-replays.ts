@@ -1,4 +1,4 @@
-/** GET /v1/replays: recorded sessions, newest first. */
+/** GET /v1/replays: recorded sessions, newest first. No tool, as get-replay.ts has none: what they hold is for eyes. */
 import { z } from 'zod'
 import { type ReplayTime, readReplays } from '../../../clickhouse/queries/replays.ts'
 import { readBindingsOfContacts } from '../../../postgres/tables/bindings.ts'
@@ -29,7 +29,6 @@ type ReplaysContext = Context<{ readonly query: typeof ReplaysQuery }>
 export const listReplays = defineOperation({
   name: 'replay.list',
   http: { method: 'GET', path: '/v1/replays' },
-  tool: 'svc.list_replays',
   summary: 'List replays, newest first.',
   description: 'Of sessions that began in the range. A session appears some seconds after its first page.',
   tag: 'Replays',

@@ -1,8 +1,8 @@
 /** The inserts that are under way, by query id: from the request's arrival until its rows are stored or refused. */
 import { EngineError } from './engine-error.ts'
 
-/** How long a running insert may take to end by itself once it is to be killed. */
-const endWaitMs = 5_000
+/** How long a running insert may take to end by itself once it is to be killed. It is nicer than all else on a busy machine. */
+const endWaitMs = 30_000
 
 interface Running {
   isWanted: boolean

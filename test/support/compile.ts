@@ -9,8 +9,11 @@ export const testLogFileBytes = 16 * mebibyte
 /** After which ingest under test hands rows to its shipper. */
 export const testSegmentAgeMs = 60
 
+type Values = Readonly<Record<string, Readonly<Record<string, number>>>>
+
 /** Constants of services under test, by file: what tests wait for comes sooner. */
-const testValues: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+const testValues: Values = {
+  'clickhouse/embedded/in-flight.ts': { endWaitMs: 5_000 },
   'schemas/limits/log-limits.ts': { logFileBytes: testLogFileBytes, segmentAgeMs: testSegmentAgeMs },
   'schemas/limits/event-limits.ts': { bodyDeadlineMs: 4_000 },
   'schemas/limits/ingest-limits.ts': { keyPollMs: 1_000 },
@@ -22,9 +25,10 @@ const testValues: Readonly<Record<string, Readonly<Record<string, number>>>> = {
 
 /**
  * Bundles `entry` ("clickhouse/embedded-server.ts") with all that is ours; packages stay outside.
+ * @param others values in place of those that services under test have
  * @returns the path of the compiled file, inside the project so that its packages are found
  */
-export async function compileService(entry: string): Promise<string> {
+export async function compileService(entry: string, others: Values = {}): Promise<string> {
   const outfile = projectFile('.cache/test', `${process.pid}`, entry.replace(/\.ts$/, '.mjs'))
   await build({
     entryPoints: [projectFile(entry)],
@@ -36,15 +40,15 @@ export async function compileService(entry: string): Promise<string> {
     format: 'esm',
     sourcemap: 'inline',
     logLevel: 'error',
-    plugins: [valuesUnderTest],
+    plugins: [valuesUnderTest({ ...testValues, ...others })],
   })
   return outfile
 }
 
-const valuesUnderTest: Plugin = {
+const valuesUnderTest = (all: Values): Plugin => ({
   name: 'values under test',
   setup: ({ onLoad }) => {
-    for (const [file, values] of Object.entries(testValues)) {
+    for (const [file, values] of Object.entries(all)) {
       onLoad({ filter: new RegExp(`[\\\\/]${file.replace('.', '\\.')}$`) }, async ({ path }) => {
         let contents = await readFile(path, 'utf8')
         for (const [name, value] of Object.entries(values)) {
@@ -56,4 +60,4 @@ const valuesUnderTest: Plugin = {
       })
     }
   },
-}
+})

@@ -105,9 +105,10 @@ async function startStores(folder: string, ends: (() => Promise<void>)[]): Promi
   const [databaseUrl, redisUrl, clickhouseUrl] = await Promise.all([
     start(preparePostgres(join(folder, 'postgres'))),
     start(prepareRedis(join(folder, 'redis'), { databases: redisDatabases })),
-    compileService('clickhouse/embedded-server.ts').then((file) =>
-      start(prepareClickHouse(join(folder, 'clickhouse'), file)),
-    ),
+    // A slow insert that is to be killed must not end the store of all the other tests.
+    compileService('clickhouse/embedded-server.ts', {
+      'clickhouse/embedded/in-flight.ts': { endWaitMs: 600_000 },
+    }).then((file) => start(prepareClickHouse(join(folder, 'clickhouse'), file))),
   ])
   // The databases that every test's own are copied from: nobody may stay connected to that of Postgres.
   const template = connectPostgres(databaseUrl, { max: 1 })

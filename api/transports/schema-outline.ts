@@ -42,9 +42,14 @@ export function outlineOf(schema: JsonSchema, how: Outlining): JsonSchema {
     ...(anyOf !== undefined && choiceOf((anyOf as JsonSchema[]).map((one) => shown(one, levels)))),
     ...(values !== undefined && (values as unknown[]).length <= shownValuesMax && { enum: values }),
     ...(isDescribed && description !== undefined && { description }),
-    ...(items !== undefined && { items: shown(items, levels) }),
+    ...(items !== undefined && !isPlainText(items as JsonSchema) && { items: shown(items, levels) }),
     ...(properties !== undefined && levels > 0 && { properties: membersOf(properties as object) }),
   }
+}
+
+/** A list of texts is shown as a list: what else would it have? */
+function isPlainText({ type, enum: values, description }: JsonSchema): boolean {
+  return type === 'string' && values === undefined && description === undefined
 }
 
 /** Something or null, in one. */

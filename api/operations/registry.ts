@@ -1,8 +1,10 @@
 /** All operations of the customer API. What each face shows, and what the contract tests try, comes from this list. */
 import { listSocialAccounts } from './accounts/list-social-accounts.ts'
 import { listConversions } from './analytics/list-conversions.ts'
+import { listEventNames } from './analytics/list-event-names.ts'
 import { readBotAnalytics } from './analytics/read-bot-analytics.ts'
 import { readAnalyticsBreakdown } from './analytics/read-breakdown.ts'
+import { readAnalyticsFunnel } from './analytics/read-funnel.ts'
 import { readAnalyticsOverview } from './analytics/read-overview.ts'
 import { listAudit } from './audit/list-audit-events.ts'
 import type { Operation } from './define.ts'
@@ -63,6 +65,8 @@ export const operations: readonly Operation[] = [
   deletePost,
   readAnalyticsOverview,
   readAnalyticsBreakdown,
+  listEventNames,
+  readAnalyticsFunnel,
   readBotAnalytics,
   listConversions,
   listPeople,

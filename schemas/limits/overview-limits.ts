@@ -17,6 +17,18 @@ export const overviewRowsMax = 100
 export const ownListRowsMax = 1_000
 /** Rows of one breakdown: ten pages of 100. */
 export const breakdownRowsMax = 1_000
+/** Names of events, or values of a property, in one answer. A longer value is cut. */
+export const eventNamesMax = 1_000
+export const propertyNameLengthMax = 200
+export const propertyValueShownMax = 200
+/** Steps of a funnel, days that a visitor has for all of them, and events of a visitor that are looked at: the first ones. */
+export const funnelStepsMin = 2
+export const funnelStepsMax = 8
+export const funnelDaysDefault = 7
+export const funnelDaysMax = 30
+export const funnelEventsOfVisitorMax = 10_000
+/** A funnel within sessions: they are meant for 24 hours, and figures of chosen sessions count their first two days. */
+export const funnelSessionHours = 48
 /** Filters: values of one filter, the length of a value and its `*`, and sources that a channel filter may match. */
 export const filterValuesMax = 20
 export const filterTextLengthMax = 2_048

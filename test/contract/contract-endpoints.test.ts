@@ -22,6 +22,8 @@ const added = [
   'POST /v1/links/{link_id}/unarchive',
   'GET /v1/links/{link_id}/clicks',
   'GET /v1/analytics/breakdown',
+  'GET /v1/analytics/events',
+  'GET /v1/analytics/funnel',
   'GET /v1/analytics/bots',
   'GET /v1/analytics/conversions',
   'GET /v1/replays',

@@ -13,7 +13,7 @@ import { operations } from '../../api/operations/registry.ts'
 import { makeOpenApi, operationId } from '../../api/transports/openapi.ts'
 import { projectFile } from '../../runtime/paths.ts'
 import { setUpApi } from '../support/api.ts'
-import { goodBody, madePath, objectNames, pathNames, shownOf, takesForm } from '../support/api-requests.ts'
+import { goodBody, type Made, madePath, neededNames, pathNames, shownOf, takesForm } from '../support/api-requests.ts'
 
 const run = promisify(execFile)
 /** Within the project, so that the compiler finds Node's types. */
@@ -29,11 +29,11 @@ function methodOf(operation: Operation): string {
 }
 
 /** One call: path parameters, then an object of the query where there is one, then the body. */
-function callOf(operation: Operation, values: Readonly<Record<string, number>>): string {
+function callOf(operation: Operation, values: Readonly<Made>): string {
   const args = pathNames(operation).map((name) => String(values[name]))
   if (shownOf(operation).parameters?.some((parameter) => parameter.in === 'query')) {
-    const named = objectNames(operation).filter((name) => !pathNames(operation).includes(name))
-    args.push(JSON.stringify(Object.fromEntries(named.map((name) => [name, values[name]]))))
+    const needed = neededNames(operation.http.path)
+    args.push(JSON.stringify(Object.fromEntries(needed.map((name) => [name, values[name]]))))
   }
   if (takesForm(operation)) args.push("{ file: new File([pixel], 'pixel.png', { type: 'image/png' }), alt_text: 'A' }")
   const { body } = goodBody(operation, values)

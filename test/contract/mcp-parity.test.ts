@@ -9,7 +9,7 @@ import { makeTools, type Tool } from '../../api/transports/mcp-tools.ts'
 import { isRepeated } from '../../schemas/lax.ts'
 import { scopes } from '../../schemas/scopes.ts'
 import { makeKey, makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
-import { type Asker, exampleBody, filledPath, goodBody, madePath } from '../support/api-requests.ts'
+import { type Asker, exampleBody, filledPath, goodBody, madePath, objectNames } from '../support/api-requests.ts'
 import { callTool } from '../support/mcp.ts'
 
 const { stores, api, mine } = setUpApi()
@@ -107,10 +107,11 @@ describe.each(tools.map((tool) => [tool.shown.name, tool] as const))('%s', (_, t
     expect(mcp.error).toEqual({ code: -32003, message: (rest.body as { detail: string }).detail })
 
     const bad: [Values, Values][] = []
-    if (Object.keys(values).length > 0) {
+    const ids = objectNames(operation)
+    if (ids.length > 0) {
       const others = await makeWorkspace(stores)
-      const nowhere = Object.fromEntries(Object.keys(values).map((name) => [name, 4_000_000_000_000]))
-      const noIds = Object.fromEntries(Object.keys(values).map((name) => [name, 'x']))
+      const nowhere = Object.fromEntries(ids.map((name) => [name, 4_000_000_000_000]))
+      const noIds = Object.fromEntries(ids.map((name) => [name, 'x']))
       bad.push([await madePath(operation, asker(others)), {}], [nowhere, {}], [noIds, {}])
     }
     for (const name of Object.keys(exampleBody(operation) ?? {})) bad.push([values, { [name]: { no: 'such' } }])

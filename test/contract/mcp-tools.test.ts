@@ -14,6 +14,7 @@ const notYet: Readonly<Record<string, string>> = {}
 /** What our decisions add to the contract. */
 const added = [
   ...['svc.get_post', 'svc.delete_post', 'svc.reschedule_post', 'svc.person_journey', 'svc.bot_analytics'],
+  ...['svc.analytics_events', 'svc.analytics_funnel'],
   ...['svc.analytics_breakdown', 'svc.list_conversions', 'svc.list_audit_events'],
   ...['svc.get_link', 'svc.archive_link', 'svc.unarchive_link'],
   ...[

@@ -6,7 +6,15 @@ import { operations } from '../../api/operations/registry.ts'
 import { verifyAuditChain } from '../../postgres/tables/audit.ts'
 import { readConfig } from '../../runtime/config.ts'
 import { makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
-import { type Asker, exampleBody, filledPath, goodBody, madePath, takesForm } from '../support/api-requests.ts'
+import {
+  type Asker,
+  exampleBody,
+  filledPath,
+  goodBody,
+  type Made,
+  madePath,
+  takesForm,
+} from '../support/api-requests.ts'
 import { formOf, formType, jpeg } from '../support/media-files.ts'
 
 const { stores, api, mine } = setUpApi()
@@ -26,7 +34,7 @@ beforeEach(async () => {
 })
 
 const asker = ({ workspaceId, apiKey }: TestWorkspace): Asker => ({ api, stores, workspaceId, key: apiKey })
-type Values = Readonly<Record<string, number>>
+type Values = Readonly<Made>
 
 interface Sent {
   readonly from?: TestWorkspace

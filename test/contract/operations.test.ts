@@ -7,7 +7,7 @@ import { makeSecretKey } from '../../schemas/keys.ts'
 import { apiBodyBytesMax } from '../../schemas/limits/api-limits.ts'
 import { formOverheadBytesMax } from '../../schemas/limits/media-limits.ts'
 import { makeKey, makeWorkspace, setUpApi } from '../support/api.ts'
-import { objectNames, pathNames } from '../support/api-requests.ts'
+import { filledPath, neededListsOf, objectNames, pathNames } from '../support/api-requests.ts'
 import { exchange } from '../support/raw-http.ts'
 
 const { stores, api, mine } = setUpApi({ sharesWorkspace: true })
@@ -179,10 +179,9 @@ function boundsOf({ minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE
 describe.each(bounded)('%s ?%s', (_, name, operation, { schema }) => {
   // Where a good request names an object, by its query or path: one that isn't there is no fault of the parameter.
   const objects = objectNames(operation).filter((one) => !pathNames(operation).includes(one))
-  const besides = objects
-    .filter((one) => one !== name)
-    .map((one) => `&${one}=1`)
-    .join('')
+  const ids = Object.fromEntries(objects.map((one) => [one, 1]))
+  const { [name]: _own, ...others } = { ...neededListsOf(operation), ...ids }
+  const besides = filledPath(operation, others).replace(/^[^?]*\??/, '&')
   const good = objectNames(operation).length > 0 ? 404 : 200
 
   const errorFor = async (value: string) => {

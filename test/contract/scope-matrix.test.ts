@@ -10,6 +10,7 @@ import {
   exampleBody,
   filledPath,
   goodBody,
+  type Made,
   madePath,
   makeAccount,
   makers,
@@ -51,7 +52,7 @@ const asker = ({ workspaceId, apiKey }: TestWorkspace): Asker => ({ api, stores,
 /** A number that no row of any table has. */
 const nowhere = 4_000_000_000_000
 
-type Values = Readonly<Record<string, number | string>>
+type Values = Readonly<Made>
 
 async function send(
   operation: Operation,

@@ -75,6 +75,8 @@ test.each([
   ['POST', '/v1/links', 'links:write'],
   ['POST', '/v1/webhooks/deliveries/{delivery_id}/redeliver', 'webhooks:write'],
   ['GET', '/v1/analytics/breakdown', 'analytics:read'],
+  ['GET', '/v1/analytics/events', 'analytics:read'],
+  ['GET', '/v1/analytics/funnel', 'analytics:read'],
   ['GET', '/v1/analytics/bots', 'analytics:read'],
   ['GET', '/v1/analytics/conversions', 'analytics:read'],
   ['GET', '/v1/people/journey', 'analytics:read'],

@@ -80,6 +80,8 @@ describe.each(['refusing', 'hanging'] as const)('a store that is %s', (mode) => 
     for (const path of [
       '/v1/analytics/overview',
       '/v1/analytics/breakdown?by=os',
+      '/v1/analytics/events',
+      '/v1/analytics/funnel?step=path:/&step=event:signup',
       '/v1/analytics/bots',
       '/v1/analytics/conversions',
     ]) {

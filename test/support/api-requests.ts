@@ -108,6 +108,18 @@ export const makers: Readonly<Record<string, Maker>> = {
 /** Parameters of queries that name an object which a good request needs, by the operation's path. */
 const queryNames: Readonly<Record<string, string>> = { '/v1/people/journey': 'contact_id' }
 
+/** Other parameters of queries that a good request needs. */
+const neededLists: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  '/v1/analytics/funnel': { step: ['path:/', 'event:signup'] },
+}
+
+export function neededListsOf({ http }: Pick<Operation, 'http'>): Readonly<Record<string, readonly string[]>> {
+  return neededLists[http.path] ?? {}
+}
+
+/** What a request has in its path and query. */
+export type Made = Record<string, number | readonly string[]>
+
 /** The same of bodies. */
 const bodyNames: Readonly<Record<string, string>> = { 'POST /v1/company-profile/media': 'media_id' }
 const bodyNameOf = ({ http }: Pick<Operation, 'http'>) => bodyNames[`${http.method} ${http.path}`]
@@ -137,8 +149,8 @@ async function idOf(response: Response): Promise<number> {
 const preparations: Readonly<Record<string, string>> = { reschedule_post: 'schedule', unschedule_post: 'schedule' }
 
 /** The path of the operation, with an object of the asker for each parameter, in a state that allows it. */
-export async function madePath(operation: Operation, asker: Asker): Promise<Record<string, number>> {
-  const values: Record<string, number> = {}
+export async function madePath(operation: Operation, asker: Asker): Promise<Made> {
+  const values: Made = { ...neededListsOf(operation) }
   for (const name of objectNames(operation)) {
     const maker = makers[name]
     if (maker === undefined) throw new Error(`nothing makes a ${name}: add it to the makers`)
@@ -167,14 +179,20 @@ export function objectNames(operation: Pick<Operation, 'http'>): string[] {
   return name === undefined ? pathNames(operation) : [...pathNames(operation), name]
 }
 
-/** With the object of the query, where `values` has it. */
+/** With what the query needs, where `values` has it. */
 export function filledPath(
   { http }: Pick<Operation, 'http'>,
-  values: Readonly<Record<string, number | string>>,
+  values: Readonly<Record<string, number | string | readonly string[]>>,
 ): string {
   const path = http.path.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name]))
-  const name = queryNames[http.path]
-  return name !== undefined && Object.hasOwn(values, name) ? `${path}?${name}=${values[name]}` : path
+  const sent = neededNames(http.path).filter((name) => Object.hasOwn(values, name))
+  const pairs = sent.flatMap((name) => [values[name]!].flat().map((value): [string, string] => [name, String(value)]))
+  return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`
+}
+
+/** Parameters of the query. */
+export function neededNames(path: string): string[] {
+  return [queryNames[path] ?? [], Object.keys(neededLists[path] ?? {})].flat()
 }
 
 /** Members of bodies that name other objects. But for `bodyNames` none need be there. */

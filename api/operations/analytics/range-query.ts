@@ -4,6 +4,7 @@ import { invalid } from '../../../schemas/errors/problems.ts'
 import { laxInt, laxIntOr } from '../../../schemas/lax.ts'
 import { overviewDaysDefault, overviewDaysMax, overviewHoursMax } from '../../../schemas/limits/overview-limits.ts'
 import { type RangeQuery, resolveTimeRange, type Span, type TimeRange } from '../../../schemas/time/time-range.ts'
+import { localDayAt, startOfLocalDay } from '../../../schemas/time/time-zone.ts'
 
 /** Members of an operation's query. */
 export const rangeParameters = {
@@ -25,6 +26,18 @@ export function rangeOf(query: RangeQuery, timeZone: string, now: number): TimeR
   const resolved = resolveTimeRange(query, timeZone, now)
   if (!resolved.ok) throw invalid(resolved.errors)
   return resolved.range
+}
+
+/** No event is of a later day than tomorrow: the moment after it. */
+export function latestEventAt(timeZone: string, now: number): number {
+  return startOfLocalDay(localDayAt(now, timeZone) + 2, timeZone)
+}
+
+/** What of a range can have events that are shown. @param since nothing before it is */
+export function readableSpan(range: Span, { since, timezone }: { since: number; timezone: string }, now: number): Span {
+  const latest = latestEventAt(timezone, now)
+  const readable = (moment: number) => Math.min(Math.max(moment, since), latest)
+  return { start: readable(range.start), end: readable(range.end) }
 }
 
 export function timesOf({ start, end }: Span): { start: string; end: string } {

@@ -42,8 +42,8 @@ export function selectionOf(
   const params: Record<string, unknown> = {}
   const matcher = (name: FilterName, patterns: readonly FilterPattern[]) => {
     const bound = patterns.map(({ texts }, at) => {
-      params[`filter_${name}_${at}`] = texts.length === 1 ? texts[0] : texts.map(escaped).join('%')
-      return (text: string) => `${text} ${texts.length === 1 ? '=' : 'LIKE'} {filter_${name}_${at}:String}`
+      params[`filter_${name}_${at}`] = textOf(texts)
+      return (text: string) => isLike(text, texts, `filter_${name}_${at}`)
     })
     return (isNot: boolean) => {
       const those = bound.filter((_, at) => patterns[at]!.isNot === isNot)
@@ -109,6 +109,16 @@ function daysOfEvents(events: string, which: string): string {
 /** SQL condition over a row of `sessions`: the session has a pageview of a page. */
 function hasPage(isPath: (path: string) => string): string {
   return `(arrayExists((kind,key,n)->kind=${cellKinds.page} AND n>0 AND ${isPath('key')},seen.kind,seen.key,seen.pageviews) OR arrayExists(key->${isPath('key')},other_pages.path))`
+}
+
+/** SQL condition: a text is of a pattern, whose `textOf` is the parameter `name`. */
+export function isLike(text: string, texts: FilterPattern['texts'], name: string): string {
+  return `${text} ${texts.length === 1 ? '=' : 'LIKE'} {${name}:String}`
+}
+
+/** What a text is compared with: a pattern of LIKE where any text may stand in it. */
+export function textOf(texts: FilterPattern['texts']): string {
+  return texts.length === 1 ? texts[0]! : texts.map(escaped).join('%')
 }
 
 /** Escapes what a pattern of LIKE takes for a wildcard. */

@@ -1,0 +1,62 @@
+/** GET /v1/analytics/events: the events of a range by name, or by a value of one property. */
+import { z } from 'zod'
+import { readEventNames } from '../../../clickhouse/queries/event-names.ts'
+import { invalid } from '../../../schemas/errors/problems.ts'
+import { valueError } from '../../../schemas/errors/validation-errors.ts'
+import { laxIntOr } from '../../../schemas/lax.ts'
+import { eventNamesMax, overviewRowsDefault, propertyNameLengthMax } from '../../../schemas/limits/overview-limits.ts'
+import { EventNames } from '../../../schemas/resources/event-names.ts'
+import { filterParameters, filtersOf } from '../../../schemas/session-filters.ts'
+import { defineOperation } from '../define.ts'
+import { readableVisitors } from '../people/visitor-rows.ts'
+import { perCent } from './metrics.ts'
+import { rangeOf, rangeParameters, readableSpan, shownRange } from './range-query.ts'
+
+const EventNamesQuery = z.object({
+  ...rangeParameters,
+  property: z
+    .string()
+    .min(1)
+    .max(propertyNameLengthMax)
+    .optional()
+    .describe('Of the events that `event` names: counts by its values too.'),
+  limit: laxIntOr(overviewRowsDefault, { ge: 1, le: eventNamesMax, description: 'Rows of the list.' }),
+  ...filterParameters,
+})
+
+export const listEventNames = defineOperation({
+  name: 'event_names.list',
+  http: { method: 'GET', path: '/v1/analytics/events' },
+  tool: 'svc.analytics_events',
+  summary: 'Count the events of a period by name.',
+  description: 'Without web vitals and leaves of pages. Filters choose sessions.',
+  tag: 'Analytics',
+  effect: 'read',
+  scope: 'analytics:read',
+  input: { query: EventNamesQuery },
+  output: EventNames,
+  async handle(context) {
+    const { query, workspace, stores, clock } = context
+    const { property, limit } = query
+    const filters = filtersOf(query)
+    if (property !== undefined && !filters?.get('event')?.some(({ isNot }) => !isNot)) {
+      throw invalid([valueError(['query', 'property'], property, 'a property needs the filter event beside it')])
+    }
+    return stores.share(JSON.stringify(['event names', query, workspace]), async () => {
+      const rows = await readableVisitors(context)
+      const range = rangeOf(query, rows.timezone, clock.now())
+      const span = readableSpan(range, rows, clock.now())
+      const { visitors, groups } = await readEventNames(stores.ch, { ...rows, ...span, filters, property, limit })
+      return {
+        range: shownRange(range),
+        visitors,
+        rows: groups.map(({ value, last_ms, ...group }) => ({
+          ...group,
+          value: property === undefined ? null : value,
+          visitor_share: perCent(group.visitors, visitors),
+          last_seen_at: new Date(last_ms).toISOString(),
+        })),
+      }
+    })
+  },
+})

@@ -1,0 +1,73 @@
+/** Events of a range by name, and by a value of one of their properties. Held by test/property/event-names.test.ts. */
+import { propertyValueShownMax } from '../../schemas/limits/overview-limits.ts'
+import { eventMs, moment } from '../rollups/event-sql.ts'
+import { type EventsOfRange, isOfChosen } from './chosen-events.ts'
+import { inWorkspace, isFolded } from './overview/figure-parts.ts'
+import { markSql } from './overview/figures-sql.ts'
+import { localDay, selectionOf } from './overview/selection.ts'
+import { composedStatement, type Reader } from './reader.ts'
+
+export interface EventNamesRequest extends EventsOfRange {
+  /** Undefined: events are told apart by their names alone. Else only those that have it, and whose name the filter wants. */
+  readonly property: string | undefined
+  readonly limit: number
+}
+
+export interface EventNameGroup {
+  readonly event: string
+  /** Empty where no property is asked for. */
+  readonly value: string
+  readonly kind: string
+  readonly events: number
+  readonly visitors: number
+  readonly sessions: number
+  readonly conversions: number
+  /** Milliseconds since 1970. */
+  readonly last_ms: number
+}
+
+export interface EventNameGroups {
+  /** Of the range, whatever their events. */
+  readonly visitors: number
+  readonly groups: readonly EventNameGroup[]
+}
+
+/**
+ * A session counts as in `sessions` of a page: a pair of visitor and id, anew after a whole local day without such an event.
+ * These are the runs of its days: how many more days there are with the day after each of them than without.
+ */
+const sessions =
+  'uniqExactArrayIf([cityHash64(visitor,session,day),cityHash64(visitor,session,toUInt16(day+1))],visitor!=0)-uniqExactIf(cityHash64(visitor,session,day),visitor!=0)'
+
+/** Vitals and leaves of pages count for the visitors of the range alone, as in `recent_events`. */
+const isShown = "kind NOT IN ('web_vital','page_leave')"
+
+export async function readEventNames(ch: Reader, request: EventNamesRequest): Promise<EventNameGroups> {
+  const { filters, property, limit } = request
+  const chosen = await isOfChosen(ch, request)
+  const { isWantedEvent } = selectionOf(filters ?? new Map(), undefined)
+  const isWanted = property === undefined ? '1' : `${isWantedEvent?.('toString(event_name)') ?? '1'} AND ${hasProperty}`
+  const value = property === undefined ? "''" : `if(is_listed,${propertyValue},'')`
+  const rows = await ch.query<EventNameGroup & { readonly is_whole: number }>(
+    `WITH ${markSql} AS mark
+     SELECT grouping(event) AS is_whole,event,value,toString(argMax(event_kind,(at,event_id))) AS kind,count() AS events,
+       uniqExactIf(visitor,visitor!=0) AS visitors,${sessions} AS sessions,countIf(event_kind='conversion') AS conversions,max(at) AS last_ms
+     FROM (SELECT visitor,session,id AS event_id,kind AS event_kind,${eventMs} AS at,${localDay} AS day,
+         ${isShown} AND ${isWanted} AS is_listed,if(is_listed,toString(event_name),'') AS event,${value} AS value
+       FROM events WHERE ${inWorkspace} AND occurred_at>=${moment('start')} AND occurred_at<${moment('end')}
+         AND ${isFolded} AND ${chosen.sql})
+     GROUP BY GROUPING SETS ((is_listed,event,value),())
+     HAVING is_whole OR is_listed
+     ORDER BY is_whole DESC,visitors DESC,events DESC,event,value LIMIT {limit:UInt32}`,
+    { ...chosen.params, property, limit: limit + 1 },
+    { settings: composedStatement },
+  )
+  const [whole, ...groups] = rows
+  return { visitors: whole!.visitors, groups: groups.map(({ is_whole: _, ...group }) => group) }
+}
+
+const hasProperty = 'JSONHas(properties,{property:String})'
+
+/** A text as it is, anything else as JSON. */
+const propertyValue = `substringUTF8(if(JSONType(properties,{property:String})='String',JSONExtractString(properties,{property:String}),
+  JSONExtractRaw(properties,{property:String})),1,${propertyValueShownMax})`

@@ -1,0 +1,23 @@
+/** Events of a range by name, or by a value of one property. docs/metrics.md says what the figures mean. */
+import { z } from 'zod'
+import { dateTime } from './date-time.ts'
+import { Range } from './range.ts'
+
+const EventNameRow = z
+  .object({
+    event: z.string(),
+    value: z.string().nullable().describe('Of the property.'),
+    kind: z.string().describe('Of its newest event.'),
+    events: z.int(),
+    visitors: z.int(),
+    sessions: z.int(),
+    conversions: z.int(),
+    visitor_share: z.number().describe('Of the visitors of the range, in per cent.'),
+    last_seen_at: dateTime,
+  })
+  .meta({ id: 'EventNameRow' })
+
+export const EventNames = z
+  .object({ range: Range, visitors: z.int(), rows: z.array(EventNameRow) })
+  .meta({ id: 'EventNames' })
+export type EventNames = z.output<typeof EventNames>

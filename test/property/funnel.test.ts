@@ -1,0 +1,176 @@
+/** Every figure of a funnel equals a naive computation over the raw events. `SEED=n` repeats a run, `RUNS=n` says how many cases. */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { fixedClock } from '../../runtime/clock.ts'
+import type { EventRow } from '../../schemas/event/row.ts'
+import type { Funnel } from '../../schemas/resources/funnel.ts'
+import { byTime, day, groupBy, hour, kind, pairOf, visitorOf } from '../oracle/facts.ts'
+import { filterFacts } from '../oracle/filters.ts'
+import { setUpApi } from '../support/api.ts'
+import { isLong, seed } from '../support/short-form.ts'
+import { fits, now, placeSites, queryOf, sites, someFilters, someRanges } from './step-cases.ts'
+
+const runs = Number(process.env['RUNS'] ?? (isLong ? 1000 : 60))
+const { stores, api, mine } = setUpApi({ clock: fixedClock(now) })
+
+const step = fc.constantFrom(
+  ...['path:/', 'path:/', 'path:/a', 'path:/a', 'path:/b', 'path:/p/*', 'path:*'],
+  ...['event:signup', 'event:purchase', 'event:sign\\*up', 'event:*click', 'event:pageview'],
+)
+const cases = fc.record({
+  site: sites,
+  steps: fc.oneof(
+    fc.array(step, { minLength: 2, maxLength: 4 }),
+    // The same again and again, up to the most steps.
+    fc.tuple(step, fc.integer({ min: 2, max: 8 })).map(([one, times]) => Array<string>(times).fill(one)),
+  ),
+  within: fc.constantFrom('session', '1', '2', '7', '30'),
+  range: someRanges,
+  filters: someFilters,
+})
+
+/** One visitor's best try: the times of its steps. */
+interface Try {
+  readonly times: readonly number[]
+  readonly last: EventRow
+}
+
+interface Question {
+  readonly steps: readonly string[]
+  readonly withinMs: number
+  mayBegin(event: EventRow): boolean
+}
+
+function isOf(text: string, { kind: its, path, event_name }: EventRow): boolean {
+  const [, of, value] = /^(path|event):(.*)$/s.exec(text)!
+  return of === 'path' ? its === kind.pageview && fits(value!, path) : fits(value!, event_name)
+}
+
+/** From each first step on the next step is the first event of it after the step before. */
+function triesOf(events: readonly EventRow[], { steps, withinMs, mayBegin }: Question): Try[] {
+  const ordered = [...events].sort(byTime)
+  return ordered.flatMap((first, begin): Try[] => {
+    if (!isOf(steps[0]!, first) || !mayBegin(first)) return []
+    const taken = [first]
+    let at = begin
+    for (const text of steps.slice(1)) {
+      const next = ordered.findIndex((event, place) => place > at && isOf(text, event))
+      if (next < 0 || ordered[next]!.occurred_at - first.occurred_at > withinMs) break
+      taken.push(ordered[next]!)
+      at = next
+    }
+    return [{ times: taken.map(({ occurred_at }) => occurred_at), last: taken.at(-1)! }]
+  })
+}
+
+/** Furthest, then there first, then begun last. */
+function best(tries: readonly Try[]): Try | undefined {
+  const order = (one: Try, other: Try) =>
+    other.times.length - one.times.length || byTime(one.last, other.last) || other.times[0]! - one.times[0]!
+  return [...tries].sort(order)[0]
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  const middle = (sorted.length - 1) / 2
+  return (sorted[Math.floor(middle)]! + sorted[Math.ceil(middle)]!) / 2
+}
+
+test('every figure equals a naive computation over the raw events', async () => {
+  const all = fc.sample(cases, { seed, numRuns: runs })
+  const placed = await placeSites(
+    stores,
+    all.map(({ site }) => site),
+  )
+  const reached = new Map<number, number>()
+  for (const [at, { steps, within, range, filters }] of all.entries()) {
+    const { rows, timezone, apiKey } = placed[at]!
+    const query = queryOf({ step: steps, within, ...range, ...filters })
+    const response = await api.ask(`/v1/analytics/funnel?${query}`, { key: apiKey })
+    const answer = (await response.json()) as Funnel
+    expect([query, response.status, answer]).toEqual([query, 200, answer])
+    const [start, end] = [Date.parse(answer.range.start), Date.parse(answer.range.end)]
+    const chosen =
+      Object.keys(filters).length === 0
+        ? new Set(rows)
+        : new Set(
+            filterFacts({ events: rows, botVisits: [], emails: [], contacts: [], bindings: [] }, filters, timezone)
+              .events,
+          )
+    const isOfSession = within === 'session'
+    const question: Question = {
+      steps,
+      withinMs: isOfSession ? 48 * hour : Number(within) * day,
+      mayBegin: (event) => event.occurred_at >= start && event.occurred_at < end && chosen.has(event),
+    }
+    const people = groupBy(
+      rows.filter((event) => visitorOf(event) !== ''),
+      visitorOf,
+    )
+    const found = [...people.values()].flatMap((events) => {
+      const apart = isOfSession ? [...groupBy(events, pairOf).values()] : [events]
+      return best(apart.flatMap((some) => triesOf(some, question))) ?? []
+    })
+    const expected = steps.map((_, place) => {
+      const there = found.filter(({ times }) => times.length > place)
+      const seconds = there.map(({ times }) => (times[place]! - times[place - 1]!) / 1000)
+      return [there.length, place === 0 || there.length === 0 ? null : Math.round(median(seconds) * 100) / 100]
+    })
+    const told = `SEED=${seed}, case ${at}: ${query}, ${timezone}`
+    const figures = answer.steps.map(({ visitors, median_seconds_from_previous }) => [
+      visitors,
+      median_seconds_from_previous,
+    ])
+    expect(figures, told).toEqual(expected)
+    const furthest = found.reduce((most, { times }) => Math.max(most, times.length), 0)
+    reached.set(furthest, (reached.get(furthest) ?? 0) + 1)
+  }
+  // Where nobody gets anywhere nothing is held.
+  const beyond = [...reached].filter(([depth]) => depth >= 2).reduce((sum, [, n]) => sum + n, 0)
+  expect(beyond).toBeGreaterThan(runs / 4)
+})
+
+test('shares are of the first step and of the one before, and steps that nobody reached are there', async () => {
+  const site = {
+    timezone: 'UTC' as const,
+    events: [1, 2, 3].map((visitor) => ({ visitor, session: 1, occurred_at: now - hour })),
+  }
+  const next = { visitor: 1, session: 1, path: '/a', occurred_at: now - hour + 1500 }
+  const [placed] = await placeSites(stores, [{ ...site, events: [...site.events, next] }])
+  const ask = async (query: string) =>
+    (await (await api.ask(`/v1/analytics/funnel?${query}`, { key: placed!.apiKey })).json()) as Funnel
+  const { steps, within } = await ask('step=path:/&step=path:/a&step=event:signup&days=2')
+  expect(within).toBe('7')
+  const none = { visitors: 0, share_of_first: 0, share_of_previous: 0 }
+  expect(steps).toEqual([
+    {
+      ...{ kind: 'path', value: '/', visitors: 3, share_of_first: 100, share_of_previous: 100 },
+      ...{ dropped: 0, median_seconds_from_previous: null },
+    },
+    {
+      ...{ kind: 'path', value: '/a', visitors: 1, share_of_first: 33.33, share_of_previous: 33.33 },
+      ...{ dropped: 2, median_seconds_from_previous: 1.5 },
+    },
+    { kind: 'event', value: 'signup', ...none, dropped: 1, median_seconds_from_previous: null },
+  ])
+  const nobody = await ask('step=path:/x&step=path:/a')
+  expect(nobody.steps.map(({ visitors, share_of_previous }) => [visitors, share_of_previous])).toEqual([
+    [0, 0],
+    [0, 0],
+  ])
+})
+
+test.each([
+  ['', 'Field required'],
+  ['step=path:/', 'at least 2 items'],
+  [Array(9).fill('step=path:/').join('&'), 'at most 8 items'],
+  ['step=/a&step=path:/', 'a step is path: or event:'],
+  ['step=path:&step=path:/', 'a step is path: or event:'],
+  ['step=path:!/a&step=path:/', 'can not be negated'],
+  [`step=path:${'*a'.repeat(11)}&step=path:/`, 'at most 10 wildcards'],
+  ['step=path:/&step=path:/&within=31', 'String should match pattern'],
+  ['step=path:/&step=path:/&within=0', 'String should match pattern'],
+])('%s is refused: %s', async (query, text) => {
+  const response = await api.ask(`/v1/analytics/funnel?${query}`, { key: mine.apiKey })
+  expect([response.status, JSON.stringify(await response.json())]).toEqual([422, expect.stringContaining(text)])
+})

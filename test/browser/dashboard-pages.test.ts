@@ -88,6 +88,7 @@ describe.each(looks)('in $scheme, $width pixels wide', ({ scheme, width, hasAxe 
     await look('filter')
     await page.keyboard.press('Escape')
     for (const [key, name, seen] of [
+      ['f', 'funnels', list('Funnel')],
       ['p', 'people', `${list('People')} tbody tr`],
       ['s', 'posts', list('Posts')],
       ['l', 'links', list('Links')],

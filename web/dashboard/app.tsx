@@ -13,6 +13,7 @@ import { WorkspaceName } from './workspaces.tsx'
 
 const pages = {
   '/dashboard': 'Overview',
+  '/dashboard/funnels': 'Funnels',
   '/dashboard/people': 'People',
   '/dashboard/replays': 'Replays',
   '/dashboard/posts': 'Posts',
@@ -22,6 +23,7 @@ const pages = {
 } as const
 /** Each with a file of its own. */
 const chunks: Readonly<Record<string, () => Promise<Page>>> = {
+  '/dashboard/funnels': () => import('./funnels.tsx').then(({ FunnelsPage }) => FunnelsPage),
   '/dashboard/people': () => import('./people.tsx').then(({ PeoplePage }) => PeoplePage),
   '/dashboard/replays': () => import('./replays.tsx').then(({ ReplaysPage }) => ReplaysPage),
   '/dashboard/posts': () => import('./posts.tsx').then(({ PostsPage }) => PostsPage),
@@ -31,7 +33,8 @@ const chunks: Readonly<Record<string, () => Promise<Page>>> = {
 }
 /** Behind the key G. */
 const pageKeys: Readonly<Record<string, keyof typeof pages>> = {
-  ...{ o: '/dashboard', p: '/dashboard/people', r: '/dashboard/replays', s: '/dashboard/posts' },
+  ...{ o: '/dashboard', f: '/dashboard/funnels', p: '/dashboard/people', r: '/dashboard/replays' },
+  s: '/dashboard/posts',
   ...{ l: '/dashboard/links', c: '/dashboard/company', t: '/dashboard/settings' },
 }
 const secondKeyWithinMs = 1_500
@@ -60,12 +63,12 @@ function App() {
           {Object.entries(pages).map(([path, name]) => (
             <a
               key={path}
-              href={path}
+              href={withView(path)}
               aria-current={path === pathname ? 'page' : undefined}
               onClick={(event) => {
                 if (event.metaKey || event.ctrlKey || event.shiftKey) return
                 event.preventDefault()
-                navigate(path)
+                navigate(withView(path))
               }}
             >
               {name}
@@ -102,7 +105,7 @@ function useGoKeys(navigate: (path: string) => void, help: () => void): void {
       goAt.current = 0
       if (path === undefined) return
       event.stopImmediatePropagation()
-      navigate(path)
+      navigate(withView(path))
     }
     addEventListener('keydown', onSecond, { capture: true })
     return () => removeEventListener('keydown', onSecond, { capture: true })
@@ -112,6 +115,13 @@ function useGoKeys(navigate: (path: string) => void, help: () => void): void {
     else if (key === '?') help()
     else if (key === '/') focusOn('input[type="search"]', event)
   })
+}
+
+/** Between the pages that have range and filters, these go along. */
+function withView(path: string): string {
+  const { pathname, search } = placeOf()
+  const has = (one: string) => one === '/dashboard' || one === '/dashboard/funnels'
+  return path !== pathname && has(path) && has(pathname) ? path + writeView(readView(search)) : path
 }
 
 function placeOf() {

@@ -22,6 +22,14 @@ export function duration(seconds: number): string {
   return rounded < 60 ? `${rounded}s` : `${Math.floor(rounded / 60)}m ${rounded % 60}s`
 }
 
+/** A time that may take days. */
+export function span(seconds: number): string {
+  const minutes = Math.round(seconds / 60)
+  const hours = Math.round(seconds / 3_600)
+  if (minutes < 60) return duration(seconds)
+  return hours < 24 ? `${Math.floor(minutes / 60)}h ${minutes % 60}m` : `${Math.floor(hours / 24)}d ${hours % 24}h`
+}
+
 /** @param cents smallest units of the currency */
 export function money(cents: number, currency: string): string {
   const decimals = decimalsOf(currency)

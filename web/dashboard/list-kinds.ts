@@ -1,5 +1,6 @@
 /** The lists of the overview: where each comes from, what its rows are called, and which columns its details have. */
 import type { Breakdown, BreakdownName } from '../../schemas/resources/breakdown.ts'
+import type { EventNames } from '../../schemas/resources/event-names.ts'
 import { type Filter, type FilterName, filterOf } from './address.ts'
 import { duration, money, number, percent } from './format.ts'
 import type { Overview } from './overview-data.ts'
@@ -18,6 +19,7 @@ export const columns = {
   visitors: { label: 'Visitors', show: number },
   pageviews: { label: 'Page views', show: number },
   sessions: { label: 'Sessions', show: number },
+  events: { label: 'Events', show: number },
   conversions: { label: 'Conversions', show: number },
   revenue_cents: { label: 'Revenue', show: money },
   bounce_rate: { label: 'Bounce rate', show: percent },
@@ -99,3 +101,13 @@ export const channels = ofSessions('Channels', 'channel')
 export const campaigns = ofSessions('Campaigns', 'campaign')
 export const entryPages = ofSessions('Entry pages', 'entry_path')
 export const systems = ofSessions('Systems', 'os')
+export const eventNames: ListKind = {
+  ...{ title: 'Events', filter: 'event', limitMax: 1_000, isOfOverview: false },
+  columns: ['visitors', 'events', 'sessions', 'conversions'],
+  ask: (limit) => `/analytics/events?limit=${limit}`,
+  rowsOf: (answer) =>
+    (answer as unknown as EventNames).rows.map(({ event, visitors, events, sessions, conversions }) => ({
+      ...{ key: event, label: event === '' ? nameless : event },
+      figures: { visitors, events, sessions, conversions },
+    })),
+}

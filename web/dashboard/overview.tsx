@@ -1,24 +1,11 @@
 /** The overview page: how many, compared with before, from where, to what, and what to do. */
 import { useRef, useState } from 'preact/hooks'
-import {
-  type Comparison,
-  comparisons,
-  crawlersQuestionOf,
-  type Filter,
-  questionOf,
-  type RangeKey,
-  rangeKeys,
-  ranges,
-  shownValue,
-  type View,
-  withFilter,
-  withoutFilter,
-} from './address.ts'
+import { crawlersQuestionOf, type Filter, questionOf, type View, withFilter } from './address.ts'
 import { Cards, type Chartable } from './cards.tsx'
 import { ComparedChart } from './compared-chart.tsx'
 import { Crawlers } from './crawlers.tsx'
 import { FilterForm } from './filter-form.tsx'
-import { daysInWords, money, number, time } from './format.ts'
+import { money, number, time } from './format.ts'
 import { Install } from './install.tsx'
 import { isTechnical } from './journey-lines.ts'
 import * as kinds from './list-kinds.ts'
@@ -28,6 +15,7 @@ import { type Failed, useAnswer } from './query.ts'
 import { RangeCalendar } from './range-calendar.tsx'
 import { useOverviewKeys } from './shortcuts.tsx'
 import { Lists } from './tables.tsx'
+import { ViewControls } from './view-controls.tsx'
 import { Vitals } from './vitals.tsx'
 
 interface PageProps {
@@ -162,6 +150,7 @@ function Figures({ answer, view, workspace: { currency }, go, chosen, choose }: 
         <Lists kinds={[kinds.pages, kinds.entryPages]} {...common} />
         <Lists kinds={[kinds.countries]} hasMap {...common} />
         <Lists kinds={[kinds.devices, kinds.browsers, kinds.systems]} {...common} />
+        <Lists kinds={[kinds.eventNames]} {...common} />
         <Vitals metrics={answer.web_vitals ?? []} pages={answer.web_vital_pages ?? []} />
         <Crawlers question={crawlersQuestionOf(view)} />
         <Recent events={answer.recent_events} timezone={timezone} />
@@ -182,51 +171,13 @@ interface ControlsProps extends PageProps {
   openCalendar(): void
 }
 
-function Controls({ view, go, live, openFilter, openCalendar, workspace: { timezone } }: ControlsProps) {
+function Controls({ view, go, live, workspace: { timezone }, ...opening }: ControlsProps) {
   return (
-    <div class="controls">
+    <ViewControls {...{ view, go, timezone, ...opening }} isCompared>
       <span class="live">
         <span aria-hidden="true">●</span> {number(live)} now
       </span>
-      <ul class="chips" aria-label="Filters">
-        {view.filters.map(({ name, value }, at) => (
-          <li key={`${name} ${value}`}>
-            <button type="button" onClick={() => go(withoutFilter(view, at))} title="Take this filter off">
-              {name.replace('_', ' ')}: <bdi>{shownValue(value)}</bdi> ×
-            </button>
-          </li>
-        ))}
-      </ul>
-      <button type="button" onClick={openFilter}>
-        Filter
-      </button>
-      <select
-        aria-label={`Range, in ${timezone}`}
-        value={view.days === null ? view.range : ''}
-        onChange={(event) => go({ ...view, days: null, range: event.currentTarget.value as RangeKey })}
-      >
-        {view.days !== null && <option value="">{daysInWords(view.days)}</option>}
-        {rangeKeys.map((key) => (
-          <option key={key} value={key}>
-            {ranges[key].name}
-          </option>
-        ))}
-      </select>
-      <button type="button" onClick={openCalendar}>
-        Choose days
-      </button>
-      <select
-        aria-label="Comparison"
-        value={view.compare}
-        onChange={(event) => go({ ...view, compare: event.currentTarget.value as Comparison })}
-      >
-        {Object.entries(comparisons).map(([key, name]) => (
-          <option key={key} value={key}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </div>
+    </ViewControls>
   )
 }
 

@@ -21,7 +21,7 @@ export const keyMeanings = [
   ['F', 'add a filter'],
   ['/', 'search'],
   ['Esc', 'take the last filter off'],
-  ['G, then O P R S L C T', 'go to overview, people, replays, posts, links, company, settings'],
+  ['G, then O F P R S L C T', 'go to overview, funnels, people, replays, posts, links, company, settings'],
   ['?', 'this list'],
 ] as const
 

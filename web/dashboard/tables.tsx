@@ -130,6 +130,11 @@ function Rows({ kind, rows, before, total, currency, add }: RowsProps) {
             <span class="name">
               <bdi>{row.label}</bdi>
             </span>
+            {row.figures.events !== undefined && (
+              <span class="count label">
+                {number(row.figures.events)} {row.figures.events === 1 ? 'event' : 'events'}
+              </span>
+            )}
             {hasRevenue && <span class="number">{revenue_cents === 0 ? '' : money(revenue_cents, currency)}</span>}
             {before && <span class="before">before {number(before.get(nameOf(row)) ?? 0)}</span>}
             <span class="number">{number(counts[at]!)}</span>

@@ -1,0 +1,159 @@
+/** The card of events, and the page of funnels: by mouse and by keyboard, shared by its address, in both themes and on a phone. */
+import { mkdirSync } from 'node:fs'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { projectFile } from '../../runtime/paths.ts'
+import { setUpApi } from '../support/api.ts'
+import { setUpDashboard, violations } from '../support/dashboard.ts'
+import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
+import { foldWhatIsThere } from '../support/fold.ts'
+
+const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1' })
+const signIn = setUpDashboard({ stores, api, mine })
+const list = (title: string) => `section[aria-label="${title}"]`
+const markup = '<img src=x onerror="document.title=1">'
+
+/** Ten come, six see the prices, three sign up a minute later; hostile names beside them. */
+async function fill(): Promise<void> {
+  const at = Date.now() - 3_600_000
+  const visits = Array.from({ length: 10 }, (_, n): EventLike[] => [
+    { visitor: n + 1, path: '/', occurred_at: at },
+    ...(n < 6 ? [{ visitor: n + 1, path: '/prices', occurred_at: at + 30_000 }] : []),
+    ...(n < 3 ? [{ visitor: n + 1, kind: 'custom' as const, event_name: 'signup', occurred_at: at + 90_000 }] : []),
+  ]).flat()
+  const hostile: EventLike = { visitor: 1, kind: 'custom', event_name: `${markup}*`, occurred_at: at + 95_000 }
+  const rows = [...visits, hostile].map((event) => makeEventRow({ workspace_id: mine.workspaceId, ...event }))
+  await insertEventRows(stores.ch, rows)
+  await foldWhatIsThere(stores)
+}
+
+/** In the dark on a phone, and in the light on a screen. */
+async function look(page: Page, name: string): Promise<void> {
+  mkdirSync(projectFile('.cache/test'), { recursive: true })
+  for (const [colorScheme, width] of [
+    ['dark', 390],
+    ['light', 1280],
+  ] as const) {
+    await page.emulateMedia({ colorScheme })
+    await page.setViewportSize({ width, height: 900 })
+    const isFitting = await page.evaluate('document.documentElement.scrollWidth <= innerWidth')
+    expect([name, width, isFitting]).toEqual([name, width, true])
+    expect([name, width, await violations(page)]).toEqual([name, width, []])
+    await page.screenshot({ path: projectFile('.cache/test', `dashboard-${name}-${width}.png`), fullPage: true })
+  }
+}
+
+const bars = (page: Page) =>
+  page.$$eval('.funnel .row', (rows) =>
+    rows.map((row) => [row.querySelector('bdi')!.textContent, row.querySelector('.number')!.textContent]),
+  )
+const addressOf = (page: Page) => new URL(page.url()).pathname + decodeURIComponent(new URL(page.url()).search)
+
+test('the card lists events with visitors and counts; a click filters, details have all columns', async (context) => {
+  await fill()
+  const page = await signIn(context)
+  await page.waitForSelector(`${list('Events')} .row:has-text("signup")`)
+  const row = await page.textContent(`${list('Events')} .row:has-text("signup")`)
+  expect(row).toContain('3 events')
+  expect(row).toContain('30 %')
+  await page.click(`${list('Events')} >> text=Details`)
+  await page.waitForSelector(`dialog th:has-text("${'<img src=x'}")`)
+  expect(await page.$$eval('dialog thead th', (all) => all.map((one) => one.textContent!.trim()))).toEqual([
+    ...['Events', 'Visitors ▼', 'Events', 'Sessions', 'Conversions'],
+  ])
+  await look(page, 'events')
+  await page.keyboard.press('Escape')
+  await page.click(`${list('Events')} .row:has-text("<img")`)
+  await page.waitForURL(/event=/)
+  await page.waitForSelector('[data-card="visitors"] strong:text-is("1")')
+  await page.keyboard.press('Escape')
+  await page.focus(`${list('Events')} .row:has-text("signup")`)
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('[data-card="visitors"] strong:text-is("3")')
+  expect(await page.title()).not.toBe('1')
+})
+
+test('a funnel is put together by keyboard, stands in the address, and Back takes a step off again', async (context) => {
+  await fill()
+  const page = await signIn(context)
+  await page.waitForSelector(`${list('Events')} .row`)
+  await page.keyboard.press('w')
+  await page.waitForURL('**/dashboard?days=7')
+  for (const key of ['g', 'f']) await page.keyboard.press(key)
+  await page.waitForURL('**/dashboard/funnels?days=7')
+  await page.waitForSelector(`${list('Funnel')} .empty:has-text("Put two steps or more together")`)
+  expect(await page.textContent('nav [aria-current="page"]')).toBe('Funnels')
+  await page.waitForSelector('datalist option[value="/prices"]', { state: 'attached' })
+  expect(await page.$$eval('#suggested-event option', (all) => all.map((one) => one.getAttribute('value')))).toContain(
+    `${markup}\\*`,
+  )
+  await look(page, 'funnel-empty')
+
+  await page.focus('input[aria-label^="Step 1"]')
+  await page.keyboard.type('/')
+  await page.keyboard.press('Tab')
+  await page.focus('input[aria-label^="Step 2"]')
+  await page.keyboard.type('/pri*')
+  await page.keyboard.press('Enter')
+  await expect
+    .poll(() => bars(page))
+    .toEqual([
+      ['/', '10'],
+      ['/pri*', '6'],
+    ])
+  expect(addressOf(page)).toBe('/dashboard/funnels?step=path:/&step=path:/pri*&days=7')
+  await page.focus('text=Add a step')
+  await page.keyboard.press('Enter')
+  await page.focus('input[aria-label^="Step 3"]')
+  await page.keyboard.type('signup')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('.funnel li:nth-child(3)')
+  expect(await bars(page)).toEqual([
+    ['/', '10'],
+    ['/pri*', '6'],
+    ['signup', '3'],
+  ])
+  expect(await page.textContent('.funnel li:nth-child(3)')).toContain('50 % went on, 3 left; half of them within 1m 0s')
+  await page.waitForSelector(`${list('Funnel')} >> text=3 of 10 visitors went all the way: 30 %.`)
+  await look(page, 'funnel')
+
+  await page.goBack()
+  await page.waitForSelector('.funnel li:nth-child(3)', { state: 'detached' })
+  expect(await page.$$('.funnel-steps li')).toHaveLength(2)
+  await page.goForward()
+  await page.waitForSelector('.funnel li:nth-child(3)')
+  await page.reload()
+  await page.waitForSelector('.funnel li:nth-child(3)')
+})
+
+test('order, time, filters and what nobody did are shown; a refused filter says why', async (context) => {
+  await fill()
+  const page = await signIn(context)
+  await page.goto(`${api.url}/dashboard/funnels?step=path:/&step=path:/prices&step=event:signup&within=session`)
+  await page.waitForSelector('.funnel li:nth-child(3)')
+  expect(await page.inputValue('select[aria-label="Time for all steps"]')).toBe('session')
+  await page.click('[aria-label="Move step 3 up"]')
+  await expect
+    .poll(() => bars(page))
+    .toEqual([
+      ['/', '10'],
+      ['signup', '3'],
+      ['/prices', '0'],
+    ])
+  await page.click('[aria-label="Remove step 1"]')
+  await expect.poll(() => addressOf(page)).toBe('/dashboard/funnels?step=event:signup&step=path:/prices&within=session')
+  await page.selectOption('select[aria-label="Time for all steps"]', '30')
+  await page.keyboard.press('f')
+  await page.selectOption('dialog select[name="name"]', 'path')
+  await page.fill('dialog input[name="value"]', '/none')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector(`${list('Funnel')} .empty:has-text("Nobody did the first step")`)
+  expect(addressOf(page)).toBe('/dashboard/funnels?step=event:signup&step=path:/prices&within=30&path=/none')
+  await page.click('nav >> text=Overview')
+  await page.waitForURL('**/dashboard?path=%2Fnone')
+  await page.goto(`${api.url}/dashboard/funnels?step=path:/&step=path:/a&device=fridge`)
+  await page.waitForSelector('[role="alert"]:has-text("There are no such figures")')
+  await page.route('**/analytics/funnel?**', (route) => route.abort())
+  await page.click('.chips button')
+  await page.waitForSelector('[role="alert"]:has-text("Nothing new since")')
+})

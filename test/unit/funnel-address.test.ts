@@ -1,0 +1,89 @@
+/** A funnel is read from its address as it was written, and asks the API for just that. */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { parsePart } from '../../schemas/errors/zod-errors.ts'
+import { funnelParameters, readStep } from '../../schemas/funnel-steps.ts'
+import { filterOf, readView } from '../../web/dashboard/address.ts'
+import { span } from '../../web/dashboard/format.ts'
+import {
+  type FunnelView,
+  funnelQuestionOf,
+  readFunnel,
+  stepsMax,
+  stepsMin,
+  typedValue,
+  withins,
+  writeFunnel,
+} from '../../web/dashboard/funnel-address.ts'
+import { seed } from '../support/short-form.ts'
+
+const funnels: fc.Arbitrary<FunnelView> = fc.record({
+  steps: fc.array(
+    fc.record({
+      kind: fc.constantFrom('path' as const, 'event' as const),
+      value: fc
+        .oneof(fc.string({ unit: 'grapheme', minLength: 1 }), fc.constantFrom('/a&step=path:/b', 'a\nb', '!x', '*'))
+        .filter((text) => text.trim() !== ''),
+    }),
+    { minLength: stepsMin, maxLength: stepsMax },
+  ),
+  within: fc.constantFrom(...Object.keys(withins)),
+})
+const query = z.object(funnelParameters)
+
+test('a funnel is read from its address as it was written, with range and filters beside it', () => {
+  fc.assert(
+    fc.property(
+      funnels,
+      fc.constantFrom('', '?days=7&path=%2Fa', '?start=2026-01-01&end=2026-01-31&event=%21x'),
+      (funnel, search) => {
+        const view = readView(search)
+        const address = new URL(writeFunnel(view, funnel), 'http://localhost')
+        expect(address.pathname).toBe('/dashboard/funnels')
+        expect(readFunnel(address.search)).toEqual(funnel)
+        expect(readView(address.search)).toEqual(view)
+      },
+    ),
+    { seed },
+  )
+})
+
+test('what is typed, or taken from the suggestions, is what the API takes', () => {
+  fc.assert(
+    fc.property(funnels, ({ steps, within }) => {
+      const typed = steps.map(({ kind, value }) => ({ kind, value: typedValue(value) }))
+      const asked = new URLSearchParams(funnelQuestionOf(readView(''), { steps: typed, within })!.split('?')[1])
+      const parsed = parsePart('query', query, { step: asked.getAll('step'), within: asked.get('within') ?? undefined })
+      // More wildcards than may be, and no others, are refused.
+      if (!parsed.ok) return expect(JSON.stringify(parsed.errors)).toContain('wildcards')
+      expect(parsed.value).toEqual({ step: typed.map(({ kind, value }) => `${kind}:${value}`), within })
+    }),
+    { seed },
+  )
+  for (const name of ['/a*b', '!x', 'a\\b']) {
+    expect(readStep(`event:${typedValue(filterOf('event', name).value)}`)?.pattern).toEqual({
+      isNot: false,
+      texts: [name],
+    })
+  }
+})
+
+test('what is no funnel is as if it were not there, and one step asks for nothing', () => {
+  expect(readFunnel('?step=/a&step=path:&step=event:b&within=8')).toEqual({
+    steps: [{ kind: 'event', value: 'b' }],
+    within: '7',
+  })
+  expect(funnelQuestionOf(readView(''), readFunnel('?step=path:/'))).toBeUndefined()
+  expect(readFunnel(`?${'step=path:/&'.repeat(9)}`).steps).toHaveLength(stepsMax)
+})
+
+test.each([
+  [1.4, '1s'],
+  [150, '2m 30s'],
+  [5_400, '1h 30m'],
+  [86_399, '1d 0h'],
+  [200_000, '2d 8h'],
+])('%s seconds are %s', (seconds, text) => {
+  expect(span(seconds)).toBe(text)
+})

@@ -1,0 +1,68 @@
+/** A funnel stands in the address of its page, beside range and filters: steps and the time for them. Pure; test/unit/funnel-address.test.ts. */
+import { listQuestionOf, type View, writeView } from './address.ts'
+
+export const stepKinds = { path: 'Page', event: 'Event' } as const
+export type StepKind = keyof typeof stepKinds
+
+/** A value as the API takes it: with signs. */
+export interface Step {
+  readonly kind: StepKind
+  readonly value: string
+}
+
+export interface FunnelView {
+  readonly steps: readonly Step[]
+  /** Days, or `session`. */
+  readonly within: string
+}
+
+export const stepsMin = 2
+export const stepsMax = 8
+export const withinDefault = '7'
+export const withins: Readonly<Record<string, string>> = {
+  session: 'in one session',
+  1: 'within a day',
+  3: 'within 3 days',
+  7: 'within 7 days',
+  14: 'within 14 days',
+  30: 'within 30 days',
+}
+
+/** Whatever isn't known is as if it weren't there. */
+export function readFunnel(search: string): FunnelView {
+  const params = new URLSearchParams(search)
+  const within = params.get('within') ?? withinDefault
+  return {
+    steps: params.getAll('step').flatMap(readStep).slice(0, stepsMax),
+    within: Object.hasOwn(withins, within) ? within : withinDefault,
+  }
+}
+
+function readStep(text: string): Step[] {
+  const [, kind, value] = /^(path|event):([\s\S]+)$/.exec(text) ?? []
+  return value === undefined ? [] : [{ kind: kind as StepKind, value }]
+}
+
+/** The address of the page. */
+export function writeFunnel(view: View, funnel: FunnelView): string {
+  const [own, others] = [paramsOf(funnel), writeView(view).slice(1)]
+  const query = [own, others].filter((text) => text !== '').join('&')
+  return `/dashboard/funnels${query === '' ? '' : `?${query}`}`
+}
+
+/** The path that asks the API; undefined where there are too few steps. */
+export function funnelQuestionOf(view: View, funnel: FunnelView): string | undefined {
+  if (funnel.steps.length < stepsMin) return undefined
+  return `/analytics/funnel?${paramsOf(funnel)}&${listQuestionOf(view)}`
+}
+
+function paramsOf({ steps, within }: FunnelView): string {
+  const params = new URLSearchParams(steps.map(({ kind, value }): [string, string] => ['step', `${kind}:${value}`]))
+  if (within !== withinDefault) params.set('within', within)
+  return params.toString()
+}
+
+/** What was typed, as the API takes it: a star is any text, and nothing is negated. */
+export function typedValue(text: string): string {
+  return text.trim().replace(/^!/, '\\!')
+}

@@ -1,0 +1,138 @@
+/** The steps of a funnel, put together: pages and events, with suggestions of what the range has. */
+import { useEffect, useState } from 'preact/hooks'
+import type { EventNames } from '../../schemas/resources/event-names.ts'
+import { filterOf, listQuestionOf, type View } from './address.ts'
+import {
+  type FunnelView,
+  type Step,
+  type StepKind,
+  stepKinds,
+  stepsMax,
+  stepsMin,
+  typedValue,
+  withins,
+} from './funnel-address.ts'
+import type { Overview } from './overview-data.ts'
+import { useAnswer } from './query.ts'
+
+interface FunnelStepsProps {
+  readonly view: View
+  readonly funnel: FunnelView
+  change(funnel: FunnelView): void
+}
+
+/** Of the past hour little matters to what can be chosen. */
+const suggestedAgainMs = 600_000
+const suggested = 100
+
+const isFilled = ({ value }: Step) => value !== ''
+
+/** With empty ones up to the fewest that there can be. */
+function atLeast(steps: readonly Step[]): readonly Step[] {
+  const missing = Math.max(0, stepsMin - steps.length)
+  return [...steps, ...Array.from({ length: missing }, (): Step => ({ kind: 'path', value: '' }))]
+}
+
+export function FunnelSteps({ view, funnel, change }: FunnelStepsProps) {
+  const [steps, setSteps] = useState(() => atLeast(funnel.steps))
+  const inAddress = JSON.stringify(funnel.steps)
+  // Back and shared addresses bring other steps; what isn't filled in yet stays otherwise.
+  useEffect(() => {
+    if (JSON.stringify(steps.filter(isFilled)) !== inAddress) setSteps(atLeast(funnel.steps))
+  }, [inAddress])
+  const put = (next: readonly Step[]) => {
+    setSteps(atLeast(next))
+    const filled = next.filter(isFilled)
+    if (JSON.stringify(filled) !== inAddress) change({ ...funnel, steps: filled })
+  }
+  const set = (at: number, step: Step) => put(steps.map((one, place) => (place === at ? step : one)))
+  const swap = (at: number) => put([...steps.slice(0, at - 1), steps[at]!, steps[at - 1]!, ...steps.slice(at + 1)])
+  const remove = (at: number) => put(steps.filter((_, place) => place !== at))
+  return (
+    <form class="panel funnel-steps" aria-label="Steps" onSubmit={(event) => event.preventDefault()}>
+      <Suggestions view={view} />
+      <ol>
+        {steps.map(({ kind, value }, at) => (
+          <li key={at} class="controls">
+            <select
+              aria-label={`Kind of step ${at + 1}`}
+              value={kind}
+              onChange={(event) => set(at, { kind: event.currentTarget.value as StepKind, value: '' })}
+            >
+              {Object.entries(stepKinds).map(([name, label]) => (
+                <option key={name} value={name}>
+                  {label}
+                </option>
+              ))}
+            </select>
+            <input
+              aria-label={`Step ${at + 1}; * is any text`}
+              placeholder={kind === 'path' ? '/pricing or /blog/*' : 'signup'}
+              list={`suggested-${kind}`}
+              maxLength={1000}
+              value={value}
+              onChange={(event) => set(at, { kind, value: typedValue(event.currentTarget.value) })}
+            />
+            <button type="button" aria-label={`Move step ${at + 1} up`} disabled={at === 0} onClick={() => swap(at)}>
+              ↑
+            </button>
+            <button
+              type="button"
+              aria-label={`Remove step ${at + 1}`}
+              disabled={steps.length <= stepsMin && !isFilled({ kind, value })}
+              onClick={() => remove(at)}
+            >
+              ×
+            </button>
+          </li>
+        ))}
+      </ol>
+      <div class="controls">
+        <button
+          type="button"
+          disabled={steps.length >= stepsMax}
+          onClick={() => setSteps([...steps, { kind: 'event', value: '' }])}
+        >
+          Add a step
+        </button>
+        <select
+          aria-label="Time for all steps"
+          value={funnel.within}
+          onChange={(event) => change({ ...funnel, within: event.currentTarget.value })}
+        >
+          {Object.entries(withins).map(([within, label]) => (
+            <option key={within} value={within}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </div>
+    </form>
+  )
+}
+
+/** The range's top pages and events, whatever the filters. */
+function Suggestions({ view }: { view: View }) {
+  const question = listQuestionOf({ ...view, filters: [] })
+  const again = { againMs: suggestedAgainMs }
+  const { answer: overview } = useAnswer<Overview>(
+    `/analytics/overview?include=top_pages&limit=${suggested}&${question}`,
+    again,
+  )
+  const { answer: events } = useAnswer<EventNames>(`/analytics/events?limit=${suggested}&${question}`, again)
+  const names = {
+    path: (overview?.top_pages ?? []).map(({ path }) => path),
+    event: (events?.rows ?? []).map(({ event }) => event),
+  }
+  return (
+    <>
+      {(Object.keys(stepKinds) as StepKind[]).map((kind) => (
+        <datalist key={kind} id={`suggested-${kind}`}>
+          {names[kind].map((name) => (
+            <option key={name} value={filterOf(kind, name).value} />
+          ))}
+        </datalist>
+      ))}
+    </>
+  )
+}

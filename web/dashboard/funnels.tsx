@@ -1,0 +1,92 @@
+/** Funnels: how many visitors did some steps in order. Range, filters and steps stand in the address. */
+import { useState } from 'preact/hooks'
+import type { Funnel } from '../../schemas/resources/funnel.ts'
+import { readView, shownValue, type View, withFilter } from './address.ts'
+import { FilterForm } from './filter-form.tsx'
+import { number, percent, span } from './format.ts'
+import { type FunnelView, funnelQuestionOf, readFunnel, withins, writeFunnel } from './funnel-address.ts'
+import { FunnelSteps } from './funnel-steps.tsx'
+import type { PageProps } from './later.tsx'
+import { Failure } from './parts.tsx'
+import { useAnswer } from './query.ts'
+import { RangeCalendar } from './range-calendar.tsx'
+import { useOverviewKeys } from './shortcuts.tsx'
+import { ViewControls } from './view-controls.tsx'
+
+/** Of many events: it is asked for less often than the overview. */
+const againMs = 15_000
+
+export function FunnelsPage({ search, workspace, navigate }: PageProps) {
+  const view = readView(search)
+  const funnel = readFunnel(search)
+  const [opened, open] = useState<'filter' | 'calendar'>()
+  const opening = { openFilter: () => open('filter'), openCalendar: () => open('calendar') }
+  const close = () => open(undefined)
+  const go = (next: View) => navigate(writeFunnel(next, readFunnel(location.search)))
+  const change = (next: FunnelView) => navigate(writeFunnel(readView(location.search), next))
+  useOverviewKeys({ timezone: workspace.timezone, go, ...opening })
+  const question = funnelQuestionOf(view, funnel)
+  const { answer, failure, isStale } = useAnswer<Funnel>(question, { againMs })
+  const shown = question === undefined ? undefined : answer
+  return (
+    <main class={isStale && shown ? 'stale' : ''} aria-busy={isStale && question !== undefined}>
+      {failure && question !== undefined && <Failure {...failure} />}
+      <ViewControls {...{ view, go, timezone: workspace.timezone, ...opening }} />
+      {opened === 'filter' && <FilterForm add={(filter) => go(withFilter(view, filter))} close={close} />}
+      {opened === 'calendar' && (
+        <RangeCalendar
+          {...{ days: view.days, timezone: workspace.timezone, close }}
+          choose={(days) => go({ ...view, days })}
+        />
+      )}
+      <FunnelSteps {...{ view, funnel, change }} />
+      <section class="panel" aria-label="Funnel">
+        <h2>
+          Visitors step by step<span class="label">{withins[funnel.within]}</span>
+        </h2>
+        {question === undefined && (
+          <p class="empty">
+            Put two steps or more together: pages, or events such as a sign-up. Then this shows how many visitors went
+            from one to the next.
+          </p>
+        )}
+        {question !== undefined && shown === undefined && !failure && <p class="empty awaited">…</p>}
+        {shown && <Bars steps={shown.steps} />}
+      </section>
+    </main>
+  )
+}
+
+function Bars({ steps }: Pick<Funnel, 'steps'>) {
+  const [first, last] = [steps[0], steps.at(-1)]
+  if (first === undefined || last === undefined) return null
+  if (first.visitors === 0) return <p class="empty">Nobody did the first step in this range.</p>
+  return (
+    <>
+      <ol class="funnel">
+        {steps.map(({ kind, value, visitors, share_of_first, share_of_previous, dropped, ...step }, at) => (
+          <li key={at}>
+            <div class="row">
+              <span class="bar" style={{ width: `${share_of_first}%` }} aria-hidden="true" />
+              <span class="name" title={shownValue(value)}>
+                {at + 1}. <span class="label">{kind === 'path' ? 'Page' : 'Event'}</span> <bdi>{shownValue(value)}</bdi>
+              </span>
+              <span class="number">{number(visitors)}</span>
+              <span class="share">{percent(share_of_first)}</span>
+            </div>
+            {at > 0 && (
+              <p class="note">
+                {percent(share_of_previous)} went on, {number(dropped)} left
+                {step.median_seconds_from_previous !== null &&
+                  `; half of them within ${span(step.median_seconds_from_previous)}`}
+              </p>
+            )}
+          </li>
+        ))}
+      </ol>
+      <p>
+        {number(last.visitors)} of {number(first.visitors)} visitors went all the way: {percent(last.share_of_first)}.
+      </p>
+    </>
+  )
+}

@@ -1,0 +1,74 @@
+/** Range, comparison and filters of a page, which stand in its address. */
+import type { ComponentChildren } from 'preact'
+import {
+  type Comparison,
+  comparisons,
+  type RangeKey,
+  rangeKeys,
+  ranges,
+  shownValue,
+  type View,
+  withoutFilter,
+} from './address.ts'
+import { daysInWords } from './format.ts'
+
+interface ViewControlsProps {
+  readonly view: View
+  readonly timezone: string
+  /** Whether the page compares with another period. */
+  readonly isCompared?: boolean
+  /** Before the filters. */
+  readonly children?: ComponentChildren
+  go(view: View): void
+  openFilter(): void
+  openCalendar(): void
+}
+
+export function ViewControls(props: ViewControlsProps) {
+  const { view, go, openFilter, openCalendar, timezone, isCompared = false, children } = props
+  return (
+    <div class="controls">
+      {children}
+      <ul class="chips" aria-label="Filters">
+        {view.filters.map(({ name, value }, at) => (
+          <li key={`${name} ${value}`}>
+            <button type="button" onClick={() => go(withoutFilter(view, at))} title="Take this filter off">
+              {name.replace('_', ' ')}: <bdi>{shownValue(value)}</bdi> ×
+            </button>
+          </li>
+        ))}
+      </ul>
+      <button type="button" onClick={openFilter}>
+        Filter
+      </button>
+      <select
+        aria-label={`Range, in ${timezone}`}
+        value={view.days === null ? view.range : ''}
+        onChange={(event) => go({ ...view, days: null, range: event.currentTarget.value as RangeKey })}
+      >
+        {view.days !== null && <option value="">{daysInWords(view.days)}</option>}
+        {rangeKeys.map((key) => (
+          <option key={key} value={key}>
+            {ranges[key].name}
+          </option>
+        ))}
+      </select>
+      <button type="button" onClick={openCalendar}>
+        Choose days
+      </button>
+      {isCompared && (
+        <select
+          aria-label="Comparison"
+          value={view.compare}
+          onChange={(event) => go({ ...view, compare: event.currentTarget.value as Comparison })}
+        >
+          {Object.entries(comparisons).map(([key, name]) => (
+            <option key={key} value={key}>
+              {name}
+            </option>
+          ))}
+        </select>
+      )}
+    </div>
+  )
+}

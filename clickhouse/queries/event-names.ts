@@ -47,17 +47,21 @@ export async function readEventNames(ch: Reader, request: EventNamesRequest): Pr
   const chosen = await isOfChosen(ch, request)
   const { isWantedEvent } = selectionOf(filters ?? new Map(), undefined)
   const isWanted = property === undefined ? '1' : `${isWantedEvent?.('toString(event_name)') ?? '1'} AND ${hasProperty}`
-  const value = property === undefined ? "''" : `if(is_listed,${propertyValue},'')`
+  const value = property === undefined ? "''" : propertyValue
+  const where = `${inWorkspace} AND occurred_at>=${moment('start')} AND occurred_at<${moment('end')} AND ${isFolded} AND ${chosen.sql}`
   const rows = await ch.query<EventNameGroup & { readonly is_whole: number }>(
     `WITH ${markSql} AS mark
-     SELECT grouping(event) AS is_whole,event,value,toString(argMax(event_kind,(at,event_id))) AS kind,count() AS events,
-       uniqExactIf(visitor,visitor!=0) AS visitors,${sessions} AS sessions,countIf(event_kind='conversion') AS conversions,max(at) AS last_ms
-     FROM (SELECT visitor,session,id AS event_id,kind AS event_kind,${eventMs} AS at,${localDay} AS day,
-         ${isShown} AND ${isWanted} AS is_listed,if(is_listed,toString(event_name),'') AS event,${value} AS value
-       FROM events WHERE ${inWorkspace} AND occurred_at>=${moment('start')} AND occurred_at<${moment('end')}
-         AND ${isFolded} AND ${chosen.sql})
-     GROUP BY GROUPING SETS ((is_listed,event,value),())
-     HAVING is_whole OR is_listed
+     SELECT * FROM (
+       SELECT 1 AS is_whole,'' AS event,'' AS value,'' AS kind,toUInt64(0) AS events,uniqExactIf(visitor,visitor!=0) AS visitors,
+         toInt64(0) AS sessions,toUInt64(0) AS conversions,toInt64(0) AS last_ms
+       FROM events WHERE ${where}
+       UNION ALL
+       SELECT 0,event,value,toString(argMax(event_kind,(at,event_id))),count(),uniqExactIf(visitor,visitor!=0),
+         ${sessions},countIf(event_kind='conversion'),max(at)
+       FROM (SELECT visitor,session,id AS event_id,kind AS event_kind,${eventMs} AS at,${localDay} AS day,
+           toString(event_name) AS event,${value} AS value
+         FROM events WHERE ${where} AND ${isShown} AND ${isWanted})
+       GROUP BY event,value)
      ORDER BY is_whole DESC,visitors DESC,events DESC,event,value LIMIT {limit:UInt32}`,
     { ...chosen.params, property, limit: limit + 1 },
     { settings: composedStatement },

@@ -26,7 +26,7 @@ export const funnelStepsMin = 2
 export const funnelStepsMax = 8
 export const funnelDaysDefault = 7
 export const funnelDaysMax = 30
-export const funnelEventsOfVisitorMax = 10_000
+export const funnelEventsOfVisitorMax = 2_000
 /** A funnel within sessions: they are meant for 24 hours, and figures of chosen sessions count their first two days. */
 export const funnelSessionHours = 48
 /** Filters: values of one filter, the length of a value and its `*`, and sources that a channel filter may match. */

@@ -92,6 +92,9 @@ export const someRanges: fc.Arbitrary<Record<string, string>> = fc.constantFrom<
   { days: '1' },
   { days: '9' },
   { days: '30' },
+  // More days than a word has bits, which ends among the events.
+  { days: '66' },
+  { days: '73' },
   { hours: '30' },
   { start: '2026-11-11', end: '2026-11-18' },
   { start: '2026-11-12T12:25:00Z', end: '2026-11-19T12:25:00.001Z' },

@@ -1,5 +1,5 @@
 /** The steps of a funnel, put together: pages and events, with suggestions of what the range has. */
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { EventNames } from '../../schemas/resources/event-names.ts'
 import { filterOf, listQuestionOf, type View } from './address.ts'
 import {
@@ -35,6 +35,17 @@ function atLeast(steps: readonly Step[]): readonly Step[] {
 
 export function FunnelSteps({ view, funnel, change }: FunnelStepsProps) {
   const [steps, setSteps] = useState(() => atLeast(funnel.steps))
+  const isAdded = useRef(false)
+  /** A step that was just added is written next. */
+  const focusAdded = (field: HTMLInputElement | null) => {
+    if (field === null || !isAdded.current) return
+    isAdded.current = false
+    field.focus()
+  }
+  const add = () => {
+    isAdded.current = true
+    setSteps([...steps, { kind: 'event', value: '' }])
+  }
   const inAddress = JSON.stringify(funnel.steps)
   // Back and shared addresses bring other steps; what isn't filled in yet stays otherwise.
   useEffect(() => {
@@ -66,6 +77,7 @@ export function FunnelSteps({ view, funnel, change }: FunnelStepsProps) {
               ))}
             </select>
             <input
+              ref={at === steps.length - 1 ? focusAdded : null}
               aria-label={`Step ${at + 1}; * is any text`}
               placeholder={kind === 'path' ? '/pricing or /blog/*' : 'signup'}
               list={`suggested-${kind}`}
@@ -88,11 +100,7 @@ export function FunnelSteps({ view, funnel, change }: FunnelStepsProps) {
         ))}
       </ol>
       <div class="controls">
-        <button
-          type="button"
-          disabled={steps.length >= stepsMax}
-          onClick={() => setSteps([...steps, { kind: 'event', value: '' }])}
-        >
+        <button type="button" disabled={steps.length >= stepsMax} onClick={add}>
           Add a step
         </button>
         <select

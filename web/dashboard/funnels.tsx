@@ -76,9 +76,10 @@ function Bars({ steps }: Pick<Funnel, 'steps'>) {
             </div>
             {at > 0 && (
               <p class="note">
-                {percent(share_of_previous)} went on, {number(dropped)} left
+                {percent(share_of_previous)} went on
                 {step.median_seconds_from_previous !== null &&
-                  `; half of them within ${span(step.median_seconds_from_previous)}`}
+                  `, half of them within ${span(step.median_seconds_from_previous)}`}
+                ; {number(dropped)} left
               </p>
             )}
           </li>

@@ -48,15 +48,20 @@ export function FunnelSteps({ view, funnel, change }: FunnelStepsProps) {
   }
   const inAddress = JSON.stringify(funnel.steps)
   // Back and shared addresses bring other steps; what isn't filled in yet stays otherwise.
+  const written = useRef(inAddress)
   useEffect(() => {
-    if (JSON.stringify(steps.filter(isFilled)) !== inAddress) setSteps(atLeast(funnel.steps))
+    if (written.current !== inAddress) setSteps(atLeast(funnel.steps))
+    written.current = inAddress
   }, [inAddress])
   const put = (next: readonly Step[]) => {
     setSteps(atLeast(next))
     const filled = next.filter(isFilled)
-    if (JSON.stringify(filled) !== inAddress) change({ ...funnel, steps: filled })
+    written.current = JSON.stringify(filled)
+    if (written.current !== inAddress) change({ ...funnel, steps: filled })
   }
   const set = (at: number, step: Step) => put(steps.map((one, place) => (place === at ? step : one)))
+  // What is being typed outlives whatever else the page shows meanwhile.
+  const type = (at: number, step: Step) => setSteps(steps.map((one, place) => (place === at ? step : one)))
   const swap = (at: number) => put([...steps.slice(0, at - 1), steps[at]!, steps[at - 1]!, ...steps.slice(at + 1)])
   const remove = (at: number) => put(steps.filter((_, place) => place !== at))
   return (
@@ -83,6 +88,7 @@ export function FunnelSteps({ view, funnel, change }: FunnelStepsProps) {
               list={`suggested-${kind}`}
               maxLength={1000}
               value={value}
+              onInput={(event) => type(at, { kind, value: event.currentTarget.value })}
               onChange={(event) => set(at, { kind, value: typedValue(event.currentTarget.value) })}
             />
             <button type="button" aria-label={`Move step ${at + 1} up`} disabled={at === 0} onClick={() => swap(at)}>

@@ -112,6 +112,9 @@ function oneOrMore({ type, description, items, ...more }: JsonSchema): JsonSchem
 
 /** Levels of members in output schemas. What changes something names its own: a reading tool of the same thing describes them. */
 const levels = { read: 2, change: 1 }
+/** Reading tools with long answers whose members tell by their names what is in them: one level. */
+const selfTelling = ['svc.get_company_profile', 'svc.preview_post', 'svc.get_link', 'svc.bot_analytics']
+const levelsOf = ({ tool }: Operation) => (selfTelling.includes(tool!) ? levels.change : levels.read)
 
 /** What stays of an object that another tool shows. */
 const membersKept = ['id', 'status']
@@ -134,7 +137,7 @@ function outputSchemaOf(
     const tool = shownBy.get(name)
     return tool === undefined || tool === own ? undefined : { type: 'object', description: `As in \`${tool}\`.` }
   }
-  const how = isRead ? { levels: levels.read, refer } : { levels: levels.change, isDescribed: false }
+  const how = isRead ? { levels: levelsOf(operation), refer } : { levels: levels.change, isDescribed: false }
   const outline = outlineOf(root, { definitions, ...how })
   if (root['type'] === 'array') {
     const items = newsOf(outline, said)
@@ -148,13 +151,14 @@ function toolsByDefinition(all: readonly Operation[]): ReadonlyMap<string, strin
   const found = new Map<string, string>()
   const isList = ({ output }: Operation) => output instanceof z.ZodArray
   const reading = all.filter(({ effect, tool }) => effect === 'read' && tool !== undefined)
-  for (const { output, tool } of [...reading.filter(isList), ...reading.filter((one) => !isList(one))]) {
+  for (const operation of [...reading.filter(isList), ...reading.filter((one) => !isList(one))]) {
+    const { output, tool } = operation
     const { root, $defs: definitions } = rootOf(output, 'output')
     const refer = (name: string, isShown: boolean) => {
       if (isShown && !found.has(name)) found.set(name, tool!)
       return undefined
     }
-    outlineOf(root, { definitions, levels: levels.read, refer })
+    outlineOf(root, { definitions, levels: levelsOf(operation), refer })
   }
   return found
 }

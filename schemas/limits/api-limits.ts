@@ -11,7 +11,7 @@ export const rateLimitWindowMs = 1 * minute
 export const rateLimitDeadlineMs = 500
 export const idempotencyKeyLengthMax = 255
 /** Of everything that `tools/list` shows: a model reads it before it does anything. */
-export const toolsListTokensMax = 13_000
+export const toolsListTokensMax = 12_000
 /** As tokens are counted here. */
 export const tokenBytes = 4
 /** Of a tool's name that isn't there, in the error that names it. */

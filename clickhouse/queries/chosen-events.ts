@@ -1,6 +1,5 @@
 /** Events of a range that questions about names and steps count: within the fold's mark, and of sessions that filters choose. */
 import type { SessionFilters } from '../../schemas/session-filters.ts'
-import { localDays } from '../../schemas/time/local-days.ts'
 import type { Span } from '../../schemas/time/time-range.ts'
 import { dayMs, localDayAt } from '../../schemas/time/time-zone.ts'
 import type { BoundSql } from '../bound-sql.ts'
@@ -17,18 +16,12 @@ export interface EventsOfRange extends Span {
   readonly filters: SessionFilters | undefined
 }
 
-/**
- * SQL condition: an event of the range is of a session that counts. The statement has `mark` (`markSql`). Its parameters have
- * the calendar for `localDay` of any event of the range.
- */
+/** SQL condition: an event of the range is of a session that counts. The statement has `mark` (`markSql`). */
 export async function isOfChosen(ch: Reader, request: EventsOfRange): Promise<BoundSql> {
   const { workspaceId, build, timezone, filters, start, end } = request
   const [from, to] = [Math.max(0, start - dayMs), end + dayMs]
   const own = { workspace: workspaceId, build, start, end }
-  if (filters === undefined) {
-    const { starts, numbers } = localDays(timezone, from, to)
-    return { sql: '1', params: { ...own, day_starts: starts, day_numbers: numbers } }
-  }
+  if (filters === undefined) return { sql: '1', params: own }
   const { selection, calendar } = await choose(ch, { workspaceId, build, timezone, filters, from, to })
   const around = `occurred_at>=${moment('look_from')} AND occurred_at<${moment('look_to')} AND ${isFolded}`
   const rows = chosenRows(selection, 'day>={first_day:UInt16} AND day<={last_day:UInt16}', around)

@@ -4,7 +4,7 @@ import { eventMs, moment } from '../rollups/event-sql.ts'
 import { type EventsOfRange, isOfChosen } from './chosen-events.ts'
 import { inWorkspace, isFolded } from './overview/figure-parts.ts'
 import { markSql } from './overview/figures-sql.ts'
-import { localDay, selectionOf } from './overview/selection.ts'
+import { selectionOf } from './overview/selection.ts'
 import { composedStatement, type Reader } from './reader.ts'
 
 export interface EventNamesRequest extends EventsOfRange {
@@ -32,13 +32,6 @@ export interface EventNameGroups {
   readonly groups: readonly EventNameGroup[]
 }
 
-/**
- * A session counts as in `sessions` of a page: a pair of visitor and id, anew after a whole local day without such an event.
- * These are the runs of its days: how many more days there are with the day after each of them than without.
- */
-const sessions =
-  'uniqExactArrayIf([cityHash64(visitor,session,day),cityHash64(visitor,session,toUInt16(day+1))],visitor!=0)-uniqExactIf(cityHash64(visitor,session,day),visitor!=0)'
-
 /** Vitals and leaves of pages count for the visitors of the range alone, as in `recent_events`. */
 const isShown = "kind NOT IN ('web_vital','page_leave')"
 
@@ -48,20 +41,17 @@ export async function readEventNames(ch: Reader, request: EventNamesRequest): Pr
   const { isWantedEvent } = selectionOf(filters ?? new Map(), undefined)
   const isWanted = property === undefined ? '1' : `${isWantedEvent?.('toString(event_name)') ?? '1'} AND ${hasProperty}`
   const value = property === undefined ? "''" : propertyValue
-  const where = `${inWorkspace} AND occurred_at>=${moment('start')} AND occurred_at<${moment('end')} AND ${isFolded} AND ${chosen.sql}`
+  const counted = `${inWorkspace} AND occurred_at>=${moment('start')} AND occurred_at<${moment('end')} AND ${isFolded} AND ${chosen.sql}`
   const rows = await ch.query<EventNameGroup & { readonly is_whole: number }>(
     `WITH ${markSql} AS mark
      SELECT * FROM (
-       SELECT 1 AS is_whole,'' AS event,'' AS value,'' AS kind,toUInt64(0) AS events,uniqExactIf(visitor,visitor!=0) AS visitors,
-         toInt64(0) AS sessions,toUInt64(0) AS conversions,toInt64(0) AS last_ms
-       FROM events WHERE ${where}
-       UNION ALL
-       SELECT 0,event,value,toString(argMax(event_kind,(at,event_id))),count(),uniqExactIf(visitor,visitor!=0),
-         ${sessions},countIf(event_kind='conversion'),max(at)
-       FROM (SELECT visitor,session,id AS event_id,kind AS event_kind,${eventMs} AS at,${localDay} AS day,
-           toString(event_name) AS event,${value} AS value
-         FROM events WHERE ${where} AND ${isShown} AND ${isWanted})
-       GROUP BY event,value)
+       SELECT 0 AS is_whole,event,value,toString(argMax(event_kind,(at,event_id))) AS kind,count() AS events,
+         uniqExactIf(visitor,visitor!=0) AS visitors,uniqExactIf(cityHash64(visitor,session),visitor!=0) AS sessions,
+         countIf(event_kind='conversion') AS conversions,max(at) AS last_ms
+       FROM (SELECT visitor,session,id AS event_id,kind AS event_kind,${eventMs} AS at,toString(event_name) AS event,${value} AS value
+         FROM events WHERE ${counted} AND ${isShown} AND ${isWanted})
+       GROUP BY event,value
+       UNION ALL SELECT 1,'','','',0,uniqExactIf(visitor,visitor!=0),0,0,0 FROM events WHERE ${counted})
      ORDER BY is_whole DESC,visitors DESC,events DESC,event,value LIMIT {limit:UInt32}`,
     { ...chosen.params, property, limit: limit + 1 },
     { settings: composedStatement },

@@ -5,9 +5,8 @@ import { fixedClock } from '../../runtime/clock.ts'
 import type { EventRow } from '../../schemas/event/row.ts'
 import { kinds } from '../../schemas/event/row.ts'
 import type { EventNames } from '../../schemas/resources/event-names.ts'
-import { byTime, countDistinct, day, groupBy, kind, pairOf, visitorOf } from '../oracle/facts.ts'
+import { byTime, countDistinct, groupBy, kind, pairOf, visitorOf } from '../oracle/facts.ts'
 import { filterFacts } from '../oracle/filters.ts'
-import { localDay } from '../oracle/local-time.ts'
 import { setUpApi } from '../support/api.ts'
 import { isLong, seed } from '../support/short-form.ts'
 import { fits, now, placeSites, queryOf, sites, someFilters, someRanges } from './step-cases.ts'
@@ -33,15 +32,8 @@ function shownValueOf({ properties }: EventRow, property: string): string | unde
   return [...(typeof value === 'string' ? value : JSON.stringify(value))].slice(0, 200).join('')
 }
 
-/** Runs of local days in which a pair of visitor and session has such events. */
-function countSessions(events: readonly EventRow[], timezone: string): number {
-  const ofVisitors = events.filter((event) => visitorOf(event) !== '')
-  return [...groupBy(ofVisitors, pairOf).values()].reduce((sum, some) => {
-    const days = new Set(some.map(({ occurred_at }) => localDay(timezone, occurred_at)))
-    return sum + [...days].filter((one) => !days.has(one - day)).length
-  }, 0)
-}
-
+const countSessions = (events: readonly EventRow[]) =>
+  countDistinct(events.filter((event) => visitorOf(event) !== '').map(pairOf))
 const countVisitors = (events: readonly EventRow[]) => countDistinct(events.map(visitorOf).filter((one) => one !== ''))
 
 test('every row equals a computation over the raw events', async () => {
@@ -77,7 +69,7 @@ test('every row equals a computation over the raw events', async () => {
       const last = events.at(-1)!
       return {
         ...{ event, value, kind: kindNames[last.kind], events: events.length, visitors: countVisitors(events) },
-        sessions: countSessions(events, timezone),
+        sessions: countSessions(events),
         conversions: events.filter((one) => one.kind === kind.conversion).length,
         visitor_share: visitors === 0 ? 0 : Math.round((countVisitors(events) / visitors) * 10_000) / 100,
         last_seen_at: new Date(last.occurred_at).toISOString(),

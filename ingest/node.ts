@@ -15,7 +15,7 @@ import { makeBotReader } from './http/bots.ts'
 import { makeBrowserScript } from './http/browser-script.ts'
 import type { Capacity } from './http/capacity.ts'
 import { makeKeyRate } from './http/key-rate.ts'
-import { Receiver } from './http/receive.ts'
+import { type ReceiveOptions, Receiver } from './http/receive.ts'
 import { makeRedirect } from './http/redirect.ts'
 import { type IngestServer, type IngestServerOptions, makeIngestServer } from './http/server.ts'
 import type { SegmentLeases } from './ids.ts'
@@ -92,7 +92,7 @@ export function makeReceiver(
 ): IngestServer {
   const { secretKey } = config
   watched.watchWindow(logs.window, clock)
-  const receiver = new Receiver({
+  const options: ReceiveOptions = {
     keys,
     enricher: makeEnricher({
       ...{ secretKey, salts, countries },
@@ -108,7 +108,11 @@ export function makeReceiver(
     log,
     countAccepted: watched.countAccepted,
     countRefused: watched.countRefused,
-  })
+  }
+  const events = new Receiver(options)
+  // Chunks have rates and counts of their own: a recording uses up nothing of its key's events.
+  const chunks = new Receiver({ ...options, keyRate: makeKeyRate(0), countRefused: watched.countChunk })
+  const receivers = { track: events, batch: events, bots: events, replay: chunks }
   const proxies = makeTrustedProxies(config.trustedProxies)
   const { countryHeader } = config
   const { observeAnswer } = watched
@@ -121,7 +125,16 @@ export function makeReceiver(
   const shortLinks = { redirect, paths: shortLinkPaths(config.shortUrlHost) }
   const apiHost = config.apiHost ?? `http://localhost:${config.port}`
   const browserScript = makeBrowserScript({ keys, apiHost })
-  return makeIngestServer({ receiver, shortLinks, browserScript, proxies, countryHeader, ...pages, observeAnswer, log })
+  return makeIngestServer({
+    receivers,
+    shortLinks,
+    browserScript,
+    proxies,
+    countryHeader,
+    ...pages,
+    observeAnswer,
+    log,
+  })
 }
 
 function ownershipOf(links: LinkTable, posts: PostTable): Ownership {

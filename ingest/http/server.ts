@@ -30,7 +30,7 @@ import { detail, makeWriteAnswer, type WriteAnswer } from './tracking-answer.ts'
 import { trackingRefusals } from './tracking-refusals.ts'
 
 export interface IngestServerOptions extends PagesOptions {
-  readonly receiver: Receiver
+  readonly receivers: Readonly<Record<Endpoint, Receiver>>
   /** `paths`: what short links begin with, without a slash at the end. */
   readonly shortLinks: { readonly redirect: Redirect; readonly paths: readonly string[] }
   readonly proxies: TrustedProxies
@@ -106,7 +106,7 @@ interface ServerState {
 type TrackingHandler = (endpoint: Endpoint, response: HttpResponse, request: HttpRequest) => void
 
 function makeTrackingHandler(options: IngestServerOptions, write: WriteAnswer, state: ServerState): TrackingHandler {
-  const { receiver, proxies, log } = options
+  const { receivers, proxies, log } = options
   const head = new RequestHead(options.countryHeader.toLowerCase())
   const arriving = new ArrivingBodies(arrivingBodiesBytesMax)
   return (endpoint, response, request) => {
@@ -143,7 +143,7 @@ function makeTrackingHandler(options: IngestServerOptions, write: WriteAnswer, s
     const sender = new RequestSender(response, proxies, head.userAgent, head.forwardedFor, head.country)
     const receive = (bytes: Buffer) => {
       try {
-        receiver.receive(endpoint, bytes, sender, answer)
+        receivers[endpoint].receive(endpoint, bytes, sender, answer)
       } catch (error) {
         log.error({ err: error, requestId }, 'an event could not be received')
         answer(detail(500, trackingRefusals.internal.detail))

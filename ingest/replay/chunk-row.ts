@@ -10,7 +10,7 @@ import type { Agent } from '../enrich/user-agents.ts'
 import type { IngestWorkspace } from '../outcome.ts'
 import type { ChunkFacts } from './read-events.ts'
 
-/** What was read of the request before anything was waited for. */
+/** Facts of the request that are read before anything is waited for. */
 export interface ChunkSender {
   readonly agent: Agent
   readonly country: string

@@ -1,6 +1,6 @@
 /**
- * What a chunk's events say: they come packed, from anybody who knows a public key. Their packed and unpacked sizes, number
- * and depth are bounded before anything is parsed; a page of a replay is parsed again when it is read.
+ * Reads a chunk's events: they come packed, from anybody who knows a public key. Sizes, nodes and depth are bounded before
+ * anything is parsed. A page of a replay is parsed again when it is read.
  */
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
@@ -10,6 +10,9 @@ import {
   replayDepthMax,
   replayEventsMax,
   replayJsonBytesMax,
+  replayNodesMax,
+  replayUnpackBesideBytesMax,
+  replayUnpackRatioMax,
 } from '../../schemas/limits/replay-limits.ts'
 
 export interface ChunkFacts {
@@ -28,18 +31,19 @@ const mouseInteraction = 2
 const click = 2
 const eventTypeMax = 6
 
-/**
- * @param packed base64 of gzip of JSON
- * @returns null for what is no list of rrweb's events within the bounds
- */
-export async function readEvents(packed: string): Promise<ChunkFacts | null> {
+/** @returns null for text that isn't base64 of gzip, or unpacks to too much */
+export async function unpackEvents(packed: string): Promise<Buffer | null> {
   const bytes = Buffer.from(packed, 'base64')
   // Node skips what is no base64; readers in other languages don't.
   if (bytes.toString('base64') !== packed) return null
-  const json = await unpack(bytes, { maxOutputLength: replayJsonBytesMax }).catch(() => null)
-  if (json === null) return null
+  const maxOutputLength = Math.min(replayJsonBytesMax, bytes.length * replayUnpackRatioMax + replayUnpackBesideBytesMax)
+  return unpack(bytes, { maxOutputLength }).catch(() => null)
+}
+
+/** @returns null for text that is no list of rrweb's events within the bounds */
+export function readEvents(json: Buffer): ChunkFacts | null {
   const text = json.toString('utf8')
-  if (isTooDeep(text)) return null
+  if (!isWithinBounds(text)) return null
   let events: unknown
   try {
     events = JSON.parse(text)
@@ -83,15 +87,20 @@ function isEvent(event: unknown): event is RecordedEvent {
   )
 }
 
-/** Follows brackets outside strings: what is nested deeper couldn't be written again when it is read. */
-function isTooDeep(text: string): boolean {
+/**
+ * Follows brackets and commas outside strings. A deeper nesting couldn't be written again when it is read; more nodes would
+ * hold up the thread while they are parsed.
+ */
+function isWithinBounds(text: string): boolean {
   let depth = 0
+  let nodes = 0
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code === 0x22) at = endOfJsonString(text, at)
     else if (code === 0x7b || code === 0x5b) {
-      if (++depth > replayDepthMax) return true
+      if (++depth > replayDepthMax || ++nodes > replayNodesMax) return false
     } else if (code === 0x7d || code === 0x5d) depth--
+    else if (code === 0x2c && ++nodes > replayNodesMax) return false
   }
-  return false
+  return true
 }

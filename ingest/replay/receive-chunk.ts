@@ -14,6 +14,7 @@ import type { ReplayChunkRow } from '../../schemas/event/row.ts'
 import { rateRetryAfterSeconds } from '../../schemas/limits/event-limits.ts'
 import {
   replayBytesPerSecondMax,
+  replayJsonBytesPerSecondMax,
   replayRowBytesMax,
   replaySessionBytesMax,
   replaySessionsCountedMax,
@@ -24,23 +25,15 @@ import type { Countries } from '../enrich/countries.ts'
 import { countryOfSender } from '../enrich/find-country.ts'
 import { makeUserAgents } from '../enrich/user-agents.ts'
 import { makeKeyRate } from '../http/key-rate.ts'
-import type { Answer } from '../http/receive.ts'
+import type { Answer, Reason } from '../http/receive.ts'
 import { trackingRefusals } from '../http/tracking-refusals.ts'
 import type { LogWriter } from '../log/writer.ts'
 import type { Sender, TrackedWorkspace } from '../outcome.ts'
 import { type ChunkSender, makeChunkRows } from './chunk-row.ts'
-import { readEvents } from './read-events.ts'
+import { readEvents, unpackEvents } from './read-events.ts'
 
-/** What became of a chunk: the labels of the metric. */
-export type ChunkOutcome =
-  | 'stored'
-  | 'replay_off'
-  | 'bot'
-  | 'invalid'
-  | 'session_full'
-  | 'rate_limited'
-  | 'over_capacity'
-  | 'not_synced'
+/** The fate of a chunk: the labels of the metric. */
+export type ChunkOutcome = Reason | 'stored' | 'replay_off' | 'bot' | 'session_full'
 
 export interface ReplayOptions {
   readonly secretKey: string
@@ -62,6 +55,7 @@ export function makeReplayReceiver({ secretKey, countries, writer, clock, countC
   const agentOf = makeUserAgents()
   const rowOf = makeChunkRows(secretKey)
   const keyRate = makeKeyRate(replayBytesPerSecondMax)
+  const keyJsonRate = makeKeyRate(replayJsonBytesPerSecondMax)
   const sessionBytes = new LRUCache<string, number>({ max: replaySessionsCountedMax })
   let unpacking = 0
 
@@ -70,26 +64,27 @@ export function makeReplayReceiver({ secretKey, countries, writer, clock, countC
     return { status, body: JSON.stringify({ detail }), ...(retryAfter !== undefined && { retryAfter }) }
   }
 
+  const refuseRate = () => refuse('rate_limited', trackingRefusals.keyRate, rateRetryAfterSeconds)
+
   /** Why the chunk isn't worth unpacking; null where it is. */
   function refusalOf(body: ReplayBody, workspace: TrackedWorkspace, isBot: boolean): Answer | null {
     if (workspace.replayShare === 0) return refuse('replay_off', trackingRefusals.replayOff)
     if (isBot) return refuse('bot', trackingRefusals.replayOfBot)
-    if (identifierOf(body.anonymous_id) === null)
-      return refuse('invalid', invalidField('anonymous_id', body.anonymous_id))
-    if (identifierOf(body.session_id) === null) return refuse('invalid', invalidField('session_id', body.session_id))
+    if (identifierOf(body.anonymous_id) === null) return refuse('invalid', nobodysId('anonymous_id', body.anonymous_id))
+    if (identifierOf(body.session_id) === null) return refuse('invalid', nobodysId('session_id', body.session_id))
     const known = sessionBytes.get(sessionName(body, workspace)) ?? 0
     if (known + body.events.length > replaySessionBytesMax) return refuse('session_full', trackingRefusals.replayFull)
-    if (!keyRate.allows(body.tracking_key, body.events.length, clock.now())) {
-      return refuse('rate_limited', trackingRefusals.keyRate, rateRetryAfterSeconds)
-    }
+    if (!keyRate.allows(body.tracking_key, body.events.length, clock.now())) return refuseRate()
     if (unpacking >= replayUnpackingMax) return refuse('over_capacity', trackingRefusals.queueFull, retryAfterSeconds)
     return null
   }
 
   async function store(body: ReplayBody, workspace: TrackedWorkspace, sender: ChunkSender): Promise<Answer> {
     unpacking++
-    const facts = await readEvents(body.events).finally(() => unpacking--)
-    if (facts === null) return refuse('invalid', invalidField('events', undefined))
+    const json = await unpackEvents(body.events).finally(() => unpacking--)
+    if (json !== null && !keyJsonRate.allows(body.tracking_key, json.length, clock.now())) return refuseRate()
+    const facts = json && readEvents(json)
+    if (facts === null) return refuse('invalid', invalidEvents())
     if (!writer.hasRoom(1, replayRowBytesMax)) {
       return refuse('over_capacity', trackingRefusals.queueFull, retryAfterSeconds)
     }
@@ -122,10 +117,11 @@ function sessionName(body: ReplayBody, { id }: TrackedWorkspace): string {
   return `${id} ${body.session_id}`
 }
 
-function invalidField(field: string, value: string | undefined): Refusal {
-  const what =
-    field === 'events'
-      ? 'events should be base64 of gzipped JSON, a list of rrweb events'
-      : `${field} should name somebody`
-  return { status: 422, detail: [valueError(['body', field], value ?? null, what)] }
+function nobodysId(field: 'anonymous_id' | 'session_id', value: string): Refusal {
+  return { status: 422, detail: [valueError(['body', field], value, `${field} should name somebody`)] }
+}
+
+function invalidEvents(): Refusal {
+  const message = 'events should be base64 of gzipped JSON, a list of rrweb events'
+  return { status: 422, detail: [valueError(['body', 'events'], null, message)] }
 }

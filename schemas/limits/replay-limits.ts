@@ -12,7 +12,12 @@ export const replayShareDefault = 100
 export const replayBodyBytesMax = 1 * MiB
 /** A chunk's events as JSON: a snapshot of a large page has 3 MB. */
 export const replayJsonBytesMax = 8 * MiB
+/** A chunk unpacks to so many times its packed bytes, and some: JSON of a page shrinks to a tenth, a list of nothing to a thousandth. */
+export const replayUnpackRatioMax = 100
+export const replayUnpackBesideBytesMax = 64 * 1024
 export const replayEventsMax = 20_000
+/** Objects, lists and commas of a chunk: parsing takes time for each. A page of 20,000 elements has some 200,000. */
+export const replayNodesMax = 400_000
 /** A node of a page is an object in a list, so that a page may be 500 elements deep. */
 export const replayDepthMax = 1_024
 /** A chunk is sent every few seconds. A page that a browser had put to sleep may go on with it later. */
@@ -29,6 +34,8 @@ export const replaySessionBytesMax = 16 * MiB
 export const replaySessionsCountedMax = 50_000
 /** Bytes that a thread takes of one tracking key in a second. */
 export const replayBytesPerSecondMax = 4 * MiB
+/** The same of their JSON, which is counted before it is parsed. */
+export const replayJsonBytesPerSecondMax = 40 * MiB
 /** Chunks that a thread unpacks at once; beyond it 503. */
 export const replayUnpackingMax = 8
 

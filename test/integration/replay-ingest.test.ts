@@ -7,6 +7,7 @@ import {
   replayDepthMax,
   replayEventsMax,
   replayJsonBytesMax,
+  replayNodesMax,
   replaySessionBytesMax,
 } from '../../schemas/limits/replay-limits.ts'
 import { setUpIngest, startIngest } from '../support/ingest.ts'
@@ -87,6 +88,7 @@ test('what is no packed list of events within the bounds is refused, and counted
   const at = Date.now() - 10_000
   const before = (await outcomes())['invalid'] ?? 0
   const deep = `[{"type":3,"timestamp":${at},"data":${'['.repeat(replayDepthMax)}${']'.repeat(replayDepthMax)}}]`
+  const filler = incompressible(60_000)
   const bad: string[] = [
     ...['not base64!', Buffer.from('no gzip').toString('base64'), pack({}), pack([]), pack([1])],
     pack([{ type: 9, timestamp: at, data: {} }]),
@@ -94,6 +96,12 @@ test('what is no packed list of events within the bounds is refused, and counted
     pack([{ type: 3, timestamp: at }]),
     pack(Array.from({ length: replayEventsMax + 1 }, () => ({ type: 3, timestamp: at, data: {} }))),
     gzipSync(deep).toString('base64'),
+    // Within the ratio of sizes, by a text that hardly shrinks; and eight MB of nothing, which aren't.
+    gzipSync(`[{"type":3,"timestamp":${at},"data":["${filler}"${',[]'.repeat(replayNodesMax / 2)}]}]`).toString(
+      'base64',
+    ),
+    gzipSync(`[${'[],'.repeat(2_700_000)}[]]`).toString('base64'),
+    pack([{ type: 3, timestamp: at, data: { text: 'a'.repeat(2_000_000) } }]),
     gzipSync(`[${' '.repeat(replayJsonBytesMax)}]`).toString('base64'),
     gzipSync('[{"type":3').toString('base64'),
   ]

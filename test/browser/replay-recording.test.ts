@@ -1,4 +1,4 @@
-/** What svc.js records of a page, what it leaves out, and when it does so at all. */
+/** The recording of a page by svc.js: when it runs, and which texts it masks or leaves out. */
 import { expect, test, vi } from 'vitest'
 import { changeWorkspace } from '../../postgres/tables/workspaces.ts'
 import { recordedWorkspace, storedChunks } from '../support/recording.ts'
@@ -27,6 +27,12 @@ const secrets = {
   hidden: 'Mockturtle',
   textarea: 'Cheshire',
   titled: 'Dormouse',
+  shadow: 'Griffin',
+  shadowAdded: 'Basilisk',
+  shadowChanged: 'Leviathan',
+  custom: 'Chimera',
+  mail: 'Manticore',
+  picture: 'QmFzZTY0UGljdHVyZQ',
 }
 const s = secrets
 const main = `
@@ -36,8 +42,16 @@ const main = `
     <select><option>${s.option}</option></select></form>
   <img alt="${s.alt}" src="/picture.png" width="10" height="10"><p aria-label="${s.aria}" data-user="${s.data}">x</p>
   <section data-svc-block style="width: 50px">${s.blocked}</section><section svc-no-capture>${s.noCapture}</section>
+  <p tooltip="${s.custom}"><a href="mailto:${s.mail}@example.com">x</a></p><img src="data:image/png;base64,${s.picture}">
+  <input type="radio" name="r" id="tick"><input type="checkbox" checked><x-shadow></x-shadow>
   <button type="button" id="change">b</button>
-  <script>document.querySelector('#change').onclick = () => {
+  <script>
+  const shadow = document.querySelector('x-shadow').attachShadow({ mode: 'open' })
+  shadow.append('${s.shadow}')
+  document.querySelector('#change').onclick = () => {
+    shadow.append('${s.shadowAdded}')
+    shadow.firstChild.data = '${s.shadowChanged}'
+    document.querySelector('img').setAttribute('srcset', 'data:image/png;base64,${s.picture}')
     const added = document.createElement('p')
     added.textContent = '${s.added}'
     document.body.append(added)
@@ -62,6 +76,7 @@ test('a page under a strict policy is recorded, and nothing of it that is masked
   await vi.waitFor(() => expect(askedFor(visit, recorderUrl).length).toBe(1), 15_000)
   await visit.page.fill('#name', s.typed)
   await visit.page.fill('#password', s.password)
+  await visit.page.check('#tick')
   await visit.page.click('#change')
   await untilChunks(visit)
   await visit.page.mouse.move(10, 10)
@@ -79,13 +94,15 @@ test('a page under a strict policy is recorded, and nothing of it that is masked
   const events = first.flatMap((chunk) => chunk.events)
   expect(events.filter(({ type }) => type === 2)).toHaveLength(1)
   const changes = events.filter(({ type }) => type === 3).map(({ data }) => data as Record<string, unknown>)
-  // Something was typed, and two places were clicked, the last just before the page went.
+  // Something was typed, and three places were clicked, the last just before the page went.
   expect(changes.filter(({ source }) => source === 5).length).toBeGreaterThan(0)
-  expect(changes.filter(({ source, type }) => source === 2 && type === 2)).toHaveLength(2)
+  expect(changes.filter(({ source, type }) => source === 2 && type === 2)).toHaveLength(3)
   expect(changes.some(({ adds }) => Array.isArray(adds) && adds.length > 0)).toBe(true)
 
   const all = chunks.map(({ text }) => text).join('\n')
   expect(Object.entries(secrets).filter(([, secret]) => all.toLowerCase().includes(secret.toLowerCase()))).toEqual([])
+  expect(all).not.toMatch(/"isChecked":true|"checked"/)
+  expect(all).toContain('"isChecked":false')
   // And the check can fail: what isn't masked is there.
   expect(all).toContain('headline')
   expect(all).toContain('picture.png')
@@ -118,8 +135,15 @@ test('nothing is recorded before consent, and nothing more once it is taken back
   await visit.page.waitForTimeout(6_000)
   await visit.page.goto('about:blank')
   expect(askedFor(visit, /growth\/replay$/).length).toBe(before)
+  const pagesOf = async () => new Set((await storedChunks(surface, workspace)).map(({ page_id }) => page_id))
+  expect((await pagesOf()).size).toBe(1)
   // Given again, another recording begins.
-  expect((await storedChunks(surface, workspace)).length).toBeGreaterThan(0)
+  await visit.page.goto(`${root}/`)
+  await visit.page.waitForFunction('window.Svc?.anonymousId')
+  await visit.page.evaluate('Svc.consent(true)')
+  await untilChunks(visit, before + 1)
+  await visit.page.evaluate('Svc.consent(false); Svc.consent(true)')
+  await vi.waitFor(async () => expect((await pagesOf()).size).toBe(3), 20_000)
 })
 
 test('where replay is off, or the session isn’t one of those, the recorder isn’t even fetched', async (context) => {

@@ -1,18 +1,18 @@
 /** Bounds of the script, and of what the server takes: longer texts are cut, or it would refuse the event. */
 
-/** Of a stored event's fields, in characters. */
+/** Fields of a stored event, in characters. */
 export const nameLengthMax = 120
 export const titleLengthMax = 500
 export const urlLengthMax = 2048
 
-/** Of an event as JSON, and more than the server takes of any: a longer one is dropped, as its whole batch would be refused. */
+/** An event as JSON. It is more than the server takes: a longer one is dropped, as its whole batch would be refused. */
 export const eventCharactersMax = 24e3
 
 /** Events that wait in memory, that are kept in storage, and of one request: it may hold the longest, at 3 bytes a character. */
 export const queueMax = 1000
 export const storedMax = 50
 export const batchMax = 14
-/** What happens together goes together, and tabs that were opened together have seen what the others stored. */
+/** Events that happen together go together, and tabs that were opened together have seen what the others stored. */
 export const delayMs = 250
 export const deadlineMs = 3e4
 export const backoffSecondsMax = 300
@@ -34,14 +34,16 @@ export const journeyMsMax = 12e4
 /** Replay: a chunk is sent after so long, or when its events have so many characters as JSON. */
 export const chunkMs = 5e3
 export const chunkCharactersMax = 4e5
-/** A recording ends after so long without its visitor, and at the latest after so long or so many characters as sent. */
+/** A recording ends after so long without its visitor, and at the latest after so long or so many characters as sent. The next
+ * begins with another session, which is looked for each `nextSessionMs`. */
 export const replayIdleMs = 18e5
 export const replayMsMax = 36e5
 export const replayCharactersMax = 1e7
-/** Of a chunk as sent, below what the server takes; a page that is larger isn't recorded. */
+export const nextSessionMs = 1e3
+/** A chunk as sent, below the server's bound; a page that is larger isn't recorded. */
 export const packedCharactersMax = 1e6
-/** Tries of a chunk, and characters of all that waits: beyond either the recording ends. */
+/** Tries of a chunk, and characters of all chunks that wait, as JSON: beyond either the recording ends. */
 export const chunkTriesMax = 5
-export const chunksWaitingMax = 2e6
+export const waitingCharactersMax = 8e6
 /** Bytes of a last chunk that still fit into a beacon, unpacked. */
 export const lastChunkBytesMax = 45e3

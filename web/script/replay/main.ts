@@ -3,7 +3,7 @@
  * replay is on and the session is one of those to record, and never before consent: vitals-and-clicks.ts asks for it.
  *
  *   main.ts     begins and ends recordings
- *   masking.ts  what an event must not hold
+ *   masking.ts  masks an event
  *   sender.ts   chunks on their way
  *   pack.ts     gzip and base64
  */
@@ -13,12 +13,13 @@ import {
   chunkCharactersMax,
   chunkMs,
   lastChunkBytesMax,
+  nextSessionMs,
   replayCharactersMax,
   replayIdleMs,
   replayMsMax,
 } from '../bounds.ts'
 import { guard, on } from '../listen.ts'
-import { addressOf, makeId, sessionIdOf } from '../sessions.ts'
+import { addressOf, makeId, nextSession, sessionIdOf } from '../sessions.ts'
 import { blocked, mask, maskEvent } from './masking.ts'
 import { pack, packAtOnce } from './pack.ts'
 import { Sender } from './sender.ts'
@@ -33,6 +34,8 @@ interface Running {
   stop(): void
   activeAt: number
   sequence: number
+  /** Origin and path: a chunk is of one page. */
+  page: string
   url: string
   parts: string[]
   characters: number
@@ -45,17 +48,33 @@ interface Running {
  */
 export default function recordPage(address: URL, key: string, isWanted: (session: string) => boolean): void {
   let running: Running | undefined
+  /** The newest: a recording that ended at a bound may still have chunks to send. */
+  let sender: Sender | undefined
+  /** A session whose recording has reached a bound, and gets no other from this page load. */
+  let full = ''
+  let hasFailed = false
+  let waiting: number | undefined
 
+  /** Waits where there is consent and no session to record. */
   function begin(): void {
+    clearTimeout(waiting)
     const ids = readIds()
-    if (running || !ids || !isWanted(ids.session_id)) return
+    if (running || hasFailed || !ids) return
+    const { session_id } = ids
+    if (session_id && session_id !== full && isWanted(session_id)) start({ ...ids, session_id })
+    else waiting = setTimeout(guard(begin), nextSessionMs)
+  }
+
+  function start(ids: { anonymous_id: string; session_id: string }): void {
     const now = Date.now()
     const recording = { tracking_key: key, page_id: makeId(), ...ids }
     const mine: Running = {
-      ...{ sender: new Sender(address, recording, pack, () => end(mine)), startedAt: now, activeAt: now },
-      ...{ session: ids.session_id, stop: () => {}, sequence: 0, url: '', parts: [], characters: 0, timer: undefined },
+      ...{ sender: new Sender(address, recording, pack, () => fail(mine)), startedAt: now, activeAt: now },
+      ...{ session: ids.session_id, stop: () => {}, sequence: 0, page: '', url: '' },
+      ...{ parts: [], characters: 0, timer: undefined },
     }
     running = mine
+    sender = mine.sender
     const stop = record({
       emit: guard((event: eventWithTime) => take(mine, event)),
       ...{ blockClass: 'svc-block', blockSelector: blocked, maskTextSelector: '*', maskTextFn: mask },
@@ -66,24 +85,27 @@ export default function recordPage(address: URL, key: string, isWanted: (session
       errorHandler: () => true,
     })
     mine.stop = guard(() => stop?.())
+    // Its first events may have ended it.
+    if (running !== mine) mine.stop()
   }
 
   function take(mine: Running, event: eventWithTime): void {
     if (running !== mine) return
     const { type, data } = event as { type: number; data: { source?: number } }
     const now = Date.now()
-    const isAct = type === 3 && acts.includes(data.source!)
-    if (now - mine.activeAt > replayIdleMs || now - mine.startedAt > replayMsMax) return end(mine, isAct)
-    if (isAct) mine.activeAt = now
-    const url = addressOf(location.href)
-    // A chunk is of one page.
-    if (url !== mine.url) flush(mine)
-    mine.url = url
-    maskEvent(event)
+    if (now - mine.activeAt > replayIdleMs || now - mine.startedAt > replayMsMax) return finish(mine)
+    if (type === 3 && acts.includes(data.source!)) mine.activeAt = now
+    const page = location.origin + location.pathname
+    if (page !== mine.page) flush(mine)
+    if (running !== mine) return
+    mine.page = page
+    if (!mine.parts[0]) mine.url = addressOf(location.href)
+    maskEvent(event, isStyle)
     const text = JSON.stringify(event)
     mine.parts.push(text)
     mine.characters += text.length
-    if (mine.characters > chunkCharactersMax) flush(mine)
+    // A snapshot leaves at once: nothing can be played without it, and a visit may be short.
+    if (type === 2 || mine.characters > chunkCharactersMax) flush(mine)
     else
       mine.timer ||= setTimeout(
         guard(() => flush(mine)),
@@ -95,26 +117,38 @@ export default function recordPage(address: URL, key: string, isWanted: (session
     mine.timer = clearTimeout(mine.timer) as undefined
     if (!mine.parts[0]) return
     const ids = readIds()
-    if (!ids) return end(mine)
+    if (!ids) return withdraw()
     mine.sender.put({ sequence: mine.sequence++, url: mine.url, text: `[${mine.parts.join(',')}]` })
     mine.parts = []
     mine.characters = 0
-    if (ids.session_id !== mine.session) end(mine, true)
-    else if (mine.sender.sent > replayCharactersMax) end(mine)
+    if (ids.session_id !== mine.session || mine.sender.sent > replayCharactersMax) finish(mine)
   }
 
-  /** @param isAgain another recording may follow, as another session's */
-  function end(mine: Running, isAgain?: boolean): void {
+  /** At a bound, or with the session: its chunks are still sent, and the next session's recording may follow. */
+  function finish(mine: Running): void {
+    flush(mine)
+    if (running !== mine) return
+    full = mine.session
+    end(mine)
+    setTimeout(guard(begin))
+  }
+
+  function fail(mine: Running): void {
+    hasFailed = true
+    end(mine)
+  }
+
+  function end(mine: Running): void {
     if (running !== mine) return
     running = undefined
     clearTimeout(mine.timer)
     mine.stop()
-    if (isAgain) setTimeout(guard(begin))
-    else mine.sender.end()
   }
 
-  const withdraw = () => {
-    if (running && !readIds()) end(running)
+  function withdraw(): void {
+    if (readIds()) return
+    sender?.end()
+    if (running) end(running)
   }
   const { consent } = Svc
   Svc.consent = (isGiven) => {
@@ -131,14 +165,24 @@ export default function recordPage(address: URL, key: string, isWanted: (session
   guard(begin)()
 }
 
-/** Without prolonging the session: watching a page is no act of its visitor. Undefined without consent. */
-function readIds(): { anonymous_id: string; session_id: string } | undefined {
+/** Whether an added text stands in a style element. */
+function isStyle(id: number): boolean {
+  return record.mirror.getNode(id)?.nodeName === 'STYLE'
+}
+
+/**
+ * Without prolonging the session: watching a page is no act of its visitor. Undefined without consent; without a session
+ * where the stored one is over and the visitor hasn't begun another.
+ */
+function readIds(): { anonymous_id: string; session_id: string | null } | undefined {
   const anonymous_id = Svc.anonymousId()
   if (!anonymous_id) return
   let stored: string | undefined
   try {
     stored = localStorage['svc_sid']
   } catch {}
-  const session_id = stored ? sessionIdOf(stored, anonymous_id) : Svc.sessionId()
-  if (session_id) return { anonymous_id, session_id }
+  if (!stored) return { anonymous_id, session_id: Svc.sessionId() }
+  const session_id = sessionIdOf(stored, anonymous_id)
+  const goesOn = sessionIdOf(nextSession(stored, Date.now()), anonymous_id) === session_id
+  return { anonymous_id, session_id: goesOn ? session_id : null }
 }

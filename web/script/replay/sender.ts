@@ -1,10 +1,16 @@
 /**
- * Chunks on their way, one after another. A chunk keeps its number over all tries, so that it counts once. What can't be
- * sent ends the recording: a replay with a hole in it shows a page that never was.
+ * Chunks on their way, one after another. A chunk keeps its number over all tries, so that it counts once. A chunk that
+ * can't be sent ends the recording: a replay with a hole in it shows a page that never was.
  */
-import { chunksWaitingMax, chunkTriesMax, deadlineMs, keepaliveCharactersMax, packedCharactersMax } from '../bounds.ts'
+import {
+  chunkTriesMax,
+  deadlineMs,
+  keepaliveCharactersMax,
+  packedCharactersMax,
+  waitingCharactersMax,
+} from '../bounds.ts'
 
-/** Of a load of the page: what all its chunks say. */
+/** The fields that all chunks of a page load share. */
 export interface Recording {
   readonly tracking_key: string
   readonly page_id: string
@@ -35,7 +41,7 @@ export class Sender {
 
   put(chunk: Chunk): void {
     this.waiting.push(chunk)
-    if (this.waiting.reduce((sum, { text }) => sum + text.length, 0) > chunksWaitingMax * 4) this.fail()
+    if (this.waiting.reduce((sum, { text }) => sum + text.length, 0) > waitingCharactersMax) this.fail()
     else void this.work()
   }
 

@@ -9,7 +9,7 @@ import type { Reader } from './reader.ts'
 /** A replay with its moments in milliseconds since 1970 UTC. */
 export interface ReplayRow {
   readonly id: number
-  /** Decimal text; of its last chunk, as the id of the browser. */
+  /** Decimal text; that of its last chunk, as the id of the browser. */
   readonly visitor: string
   readonly sessionId: string
   readonly anonymousId: string
@@ -40,7 +40,7 @@ export interface ReplaysRequest {
   readonly end: number
   readonly beforeId: number | undefined
   readonly sessionId: string | undefined
-  /** Of any page. */
+  /** A path that any of its pages has. */
   readonly path: string | undefined
   readonly durationMsMin: number
   /** Undefined: everybody's. */
@@ -50,7 +50,8 @@ export interface ReplaysRequest {
 
 const startedAt = 'min(toUnixTimestamp64Milli(occurred_at))'
 const endedAt = 'max(toUnixTimestamp64Milli(occurred_at) + duration_ms)'
-const first = '(occurred_at, id)'
+/** The columns of chunks: a replay's `id` is its session. */
+const first = '(replay_chunks.occurred_at, replay_chunks.id)'
 
 const columns = `session AS id, toString(argMax(visitor, ${first})) AS visitor, argMax(session_id, ${first}) AS sessionId,
   argMax(anonymous_id, ${first}) AS anonymousId, ${startedAt} AS startedAt, ${endedAt} AS endedAt,
@@ -69,7 +70,7 @@ export function readReplays(ch: Reader, request: ReplaysRequest): Promise<Replay
     ...(beforeId === undefined
       ? []
       : [
-          `(startedAt, id) < (SELECT ${startedAt}, {before_id:UInt64} FROM replay_chunks
+          `(startedAt, id) < (SELECT ${startedAt}, {before_id:UInt64} FROM replay_chunks FINAL
             WHERE workspace_id = {workspace:UInt32} AND session = {before_id:UInt64})`,
         ]),
   ]

@@ -53,7 +53,7 @@ export async function eraseReplays(
   return found.length
 }
 
-/** Of chunks that were acknowledged before an erasure and reached ClickHouse after it. @returns how many sessions they were of */
+/** Removes chunks that were acknowledged before an erasure and reached ClickHouse after it. @returns how many sessions they were of */
 export async function eraseLateReplays(
   pg: Pick<Postgres, 'query'>,
   ch: Pick<ClickHouse, 'query' | 'command'>,

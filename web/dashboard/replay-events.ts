@@ -32,7 +32,7 @@ export function recordingOf(chunks: readonly Chunk[]): Recording {
   let begin = 0
   for (const load of loadsOf(chunks)) {
     const own = load.flatMap((chunk) => chunk.events as unknown as RecordedEvent[]).sort(byTime)
-    // What comes before it has nothing to change.
+    // Changes without a snapshot have nothing to change.
     if (!own.some(({ type }) => type === fullSnapshot)) continue
     const [first, last] = [own[0]!.timestamp, own.at(-1)!.timestamp]
     const startedAt = Date.parse(load[0]!.started_at)

@@ -109,7 +109,7 @@ function Player({ replay, recording, timezone }: Shown) {
     else if (told.type === 'playing') setPlaying(told.isPlaying === true)
     else if (told.type === 'size') scaleTo(Number(told.width), Number(told.height))
     else if (told.type === 'at') {
-      // What was told before a place was sought is of another place.
+      // Places that were told before this one was sought are out of date.
       if (performance.now() - soughtAt.current > settleMs) setAt(Number(told.at) || 0)
       movePointer(Number(told.x), Number(told.y))
     }

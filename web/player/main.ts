@@ -51,8 +51,8 @@ function load(
   tell: (told: Told) => void,
   finished: () => void,
 ): Replayer | undefined {
-  const events = recorded.map(harmless).filter((event) => event !== null)
   try {
+    const events = recorded.map(harmless).filter((event) => event !== null)
     const player = inThisDocument(
       () =>
         new Replayer(events as never[], {

@@ -1,4 +1,4 @@
-/** What the dashboard and the player's document say to each other. Times are milliseconds from the recording's begin. */
+/** Messages between the dashboard and the player's document. Times are milliseconds from the recording's begin. */
 import type { RecordedEvent } from './harmless.ts'
 
 export type Command =

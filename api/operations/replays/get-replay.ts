@@ -23,7 +23,7 @@ export const getReplay = defineOperation({
   http: { method: 'GET', path: '/v1/replays/{replay_id}' },
   summary: 'Read a replay with its recorded events.',
   description:
-    'A page holds up to 8 MiB of events as JSON; `next_after_id` goes on behind it. What was recorded is whatever the visitor’s browser sent: show it in a sandbox only.',
+    'A page holds up to 8 MiB of events as JSON; `next_after_id` goes on behind it. A recording is whatever the visitor’s browser sent: show it in a sandbox only.',
   tag: 'Replays',
   effect: 'read',
   scope: 'replays:read',
@@ -58,12 +58,14 @@ export const getReplay = defineOperation({
     const chunks: ReplayPage['chunks'] = []
     for (const { id, pageId, sequence, startedAt, url } of shown) {
       const events = packed.get(id)
-      // It was sent again in the meantime, and comes with the next page.
+      // It was sent again in the meantime, and comes with a later page.
       if (events === undefined) continue
       const started_at = new Date(startedAt).toISOString()
       chunks.push({ id, page_id: pageId, sequence, started_at, url, events: await unpackEvents(events) })
     }
-    return { replay: replay!, chunks, next_after_id: shown.length < found.length ? shown.at(-1)!.id : null }
+    // A chunk that is missing has a new id behind all of these.
+    const goesOn = shown.length < found.length || chunks.length < shown.length
+    return { replay: replay!, chunks, next_after_id: goesOn ? shown.at(-1)!.id : null }
   },
 })
 

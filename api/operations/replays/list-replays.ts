@@ -1,4 +1,4 @@
-/** GET /v1/replays: recorded sessions, newest first. No tool, as get-replay.ts has none: what they hold is for eyes. */
+/** GET /v1/replays: recorded sessions, newest first. No tool, as get-replay.ts has none: recordings are for eyes. */
 import { z } from 'zod'
 import { type ReplayTime, readReplays } from '../../../clickhouse/queries/replays.ts'
 import { readBindingsOfContacts } from '../../../postgres/tables/bindings.ts'
@@ -19,7 +19,7 @@ const ReplaysQuery = z.object({
   anonymous_id: z.string().max(identifierLengthMax).optional().meta({ description: 'Only of this browser.' }),
   session_id: z.string().max(identifierLengthMax).optional().meta({ description: 'Only of this session.' }),
   path: z.string().max(urlLengthMax).optional().meta({ description: 'Only with a page of this path.' }),
-  min_seconds: laxInt({ ge: 1, le: replayDurationSecondsMax, description: 'Only longer ones.' }),
+  min_seconds: laxInt({ ge: 1, le: replayDurationSecondsMax, description: 'At least so long.' }),
   limit: laxIntOr(replaysDefault, { ge: 1, le: replaysMax, description: 'Rows, at most.' }),
   before_id: beforeId('replay'),
 })
@@ -50,7 +50,7 @@ export const listReplays = defineOperation({
   },
 })
 
-/** Undefined: of everybody. */
+/** Undefined: everybody's. */
 async function timesOf({ query, workspace, stores }: ReplaysContext): Promise<ReplayTime[] | undefined> {
   const { contact_id, anonymous_id } = query
   if (contact_id === undefined && anonymous_id === undefined) return undefined

@@ -73,6 +73,8 @@ test('the list is newest first, in pages, and filtered', async () => {
   expect(await idsOf('anonymous_id=ann')).toEqual([12, 11])
   expect(await idsOf('path=/pricing')).toEqual([11])
   expect(await idsOf('min_seconds=60')).toEqual([11])
+  expect(await idsOf('min_seconds=124')).toEqual([11])
+  expect(await idsOf('min_seconds=125')).toEqual([])
   expect(await idsOf('hours=1')).toEqual([12])
   const start = new Date(now - 70 * minute).toISOString()
   const end = new Date(now - 40 * minute).toISOString()
@@ -152,6 +154,21 @@ test('a page ends before it exceeds its bytes, and has at least one chunk', asyn
     if (after === null) break
   }
   expect(new Set(ids).size).toBe(3)
+})
+
+test('a chunk counts in its newest version, and of chunks that began at once the first to arrive is the first page', async () => {
+  const workspace = await makeWorkspace(stores)
+  const { workspaceId: workspace_id } = workspace
+  const twice = { workspace_id, session: 51, page_id: 'p', sequence: 0 }
+  await insertChunks(stores.ch, [
+    { ...twice, at: now - 50 * minute },
+    { ...twice, at: now - 20 * minute },
+    { workspace_id, session: 52, at: now - 30 * minute, page_id: 'z', path: '/first', browser: 'Firefox' },
+    { workspace_id, session: 52, at: now - 30 * minute, page_id: 'a', path: '/second', browser: 'Chrome' },
+  ])
+  expect(await idsOf('', workspace)).toEqual([51, 52])
+  expect(await idsOf('before_id=51', workspace)).toEqual([52])
+  expect((await list('', workspace))[1]).toMatchObject({ entry_path: '/first', browser: 'Firefox' })
 })
 
 test('another workspace sees nothing of it, also under the same session’s number', async () => {

@@ -8,7 +8,7 @@ import { Failure } from './parts.tsx'
 import { OneReplay } from './replay-player.tsx'
 
 const listed = 50
-/** As far back as any plan goes within one question. */
+/** The API answers for so long at once; older replays are read by `start` and `end`. */
 const daysShown = 365
 const columns = ['Began', 'First page', 'Took', 'Pages', 'Clicks', 'Visitor', 'Browser', 'Country']
 
@@ -78,7 +78,7 @@ function Replays({ search, workspace: { timezone }, navigate }: PageProps) {
       </form>
       <section class="panel" aria-label="Replays">
         <h2>
-          Replays<span class="label">Newest first</span>
+          Replays<span class="label">The last {daysShown} days, newest first</span>
         </h2>
         {answer?.length === 0 && (
           <p class="empty">

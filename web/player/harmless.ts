@@ -1,7 +1,8 @@
 /**
  * Takes out of a recording what isn't played. Anybody who knows a site's public key can send one, so this is the second of three walls:
  * the document has an opaque origin, its policy runs no script but the player's own and asks the network for nothing, and
- * code, loads and links are taken out here. Nothing in a recording makes it throw. Held by test/browser/replay-player.test.ts.
+ * code, loads and links are taken out here. Nothing in a recording makes it throw. Held by
+ * test/browser/replay-player.test.ts and test/unit/replay-harmless.test.ts.
  */
 
 export interface RecordedEvent {
@@ -28,6 +29,7 @@ export function harmless(event: unknown): RecordedEvent | null {
     if (!sources.includes(data['source'] as number) || data['isAttachIframe']) return null
     if (data['source'] === 0) {
       for (const list of ['adds', 'attributes', 'texts', 'removes']) data[list] = listOf(data[list]).filter(isObject)
+      data['adds'] = (data['adds'] as Fields[]).filter(({ node }) => isObject(node))
       for (const { node } of data['adds'] as Fields[]) cleanNode(node)
       for (const { attributes } of data['attributes'] as Fields[]) cleanAttributes(attributes)
     }

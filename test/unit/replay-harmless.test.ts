@@ -1,0 +1,43 @@
+/** Recordings that were made to break the player. */
+import { expect, test } from 'vitest'
+import { harmless } from '../../web/player/harmless.ts'
+
+const snapshotOf = (node: unknown) => ({ type: 2, timestamp: 1, data: { node } })
+const change = (data: object) => ({ type: 3, timestamp: 1, data: { source: 0, ...data } })
+
+test.each([null, 5, 'x', [], {}, { type: 2 }, { type: 2, timestamp: 1, data: null }, { type: 2, data: {} }])(
+  '%j is no event, and not played',
+  (event) => {
+    expect(harmless(event)).toBe(null)
+  },
+)
+
+test('entries that are no objects are left out of a snapshot and of a change', () => {
+  const node = { type: 2, tagName: 'p', attributes: null, childNodes: [null, 5, 'x', { type: 3 }] }
+  expect(harmless(snapshotOf(node))!.data['node']).toMatchObject({ childNodes: [{ type: 3 }] })
+  expect(harmless(snapshotOf(null))).not.toBe(null)
+  const hostile = {
+    adds: [null, { node: null }, { node: { type: 3 } }],
+    attributes: [null, { attributes: 7 }],
+    texts: 'x',
+  }
+  expect(harmless(change(hostile))!.data).toEqual({
+    ...{ source: 0, adds: [{ node: { type: 3 } }], attributes: [{ attributes: 7 }], texts: [], removes: [] },
+  })
+})
+
+test('names and addresses that are no texts are replaced', () => {
+  const noText = { toString: 1 }
+  const node = { type: 2, tagName: noText, attributes: { href: noText }, childNodes: { length: 3 } }
+  expect(harmless(snapshotOf(node))!.data['node']).toEqual({
+    ...{ type: 2, tagName: 'div', attributes: { href: '#' }, childNodes: [] },
+  })
+})
+
+test('a node with 300,000 children is cleaned', () => {
+  const childNodes = Array.from({ length: 300_000 }, () => ({ type: 2, tagName: 'script' }))
+  const { node } = harmless(snapshotOf({ type: 2, tagName: 'p', childNodes }))!.data as {
+    node: { childNodes: object[] }
+  }
+  expect(node.childNodes.every((child) => (child as { tagName: string }).tagName === 'div')).toBe(true)
+})

@@ -100,7 +100,10 @@ export function makeReceiver(
       countDropped: watched.countDropped,
     }),
     bots: makeBotReader({ salts, verifier: botChecks.verifier }),
-    replays: makeReplayReceiver({ secretKey, countries, writer: replayChunks, clock, countChunk: watched.countChunk }),
+    replays: makeReplayReceiver({
+      ...{ secretKey, countries, writer: replayChunks, clock, countChunk: watched.countChunk },
+      bytesPerDayMax: config.replayBytesPerDay,
+    }),
     appender: new Appender({ ...logs, secretKey, clock }),
     capacity,
     keyRate: makeKeyRate(config.trackRatePerKey),

@@ -171,6 +171,13 @@ export const settings = {
     1_000_000_000,
     'Events a second that one tracking key may send; 0: no limit.',
   ),
+  replayBytesPerDay: integer(
+    'REPLAY_BYTES_PER_DAY',
+    20 * 2 ** 30,
+    0,
+    2 ** 44,
+    'Bytes of replays that one workspace may store in a day (UTC); 0: no limit.',
+  ),
   logBytesMax: integer(
     'LOG_BYTES_MAX',
     8 * 2 ** 30,

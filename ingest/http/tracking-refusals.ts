@@ -13,6 +13,7 @@ export const trackingRefusals = {
   replayOff: { status: 403, detail: 'Replay is off for this workspace' },
   replayOfBot: { status: 403, detail: 'Replays of bots are not stored' },
   replayFull: { status: 403, detail: 'The replay of this session has reached its limit' },
+  replayDayFull: { status: 429, detail: 'The replays of this workspace have reached the day’s limit' },
   logFull: { status: 503, detail: 'The event log is full' },
   diskFull: { status: 503, detail: 'The disk is full' },
   queueFull: { status: 503, detail: 'The event queue is full' },

@@ -21,6 +21,7 @@ import {
   replayUnpackingMax,
 } from '../../schemas/limits/replay-limits.ts'
 import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
+import { dayMs } from '../../schemas/time/time-zone.ts'
 import type { Countries } from '../enrich/countries.ts'
 import { countryOfSender } from '../enrich/find-country.ts'
 import { makeUserAgents } from '../enrich/user-agents.ts'
@@ -33,7 +34,7 @@ import { type ChunkSender, makeChunkRows } from './chunk-row.ts'
 import { readEvents, unpackEvents } from './read-events.ts'
 
 /** The fate of a chunk: the labels of the metric. */
-export type ChunkOutcome = Reason | 'stored' | 'replay_off' | 'bot' | 'session_full'
+export type ChunkOutcome = Reason | 'stored' | 'replay_off' | 'bot' | 'session_full' | 'day_full'
 
 export interface ReplayOptions {
   readonly secretKey: string
@@ -42,6 +43,8 @@ export interface ReplayOptions {
   readonly writer: Pick<LogWriter<ReplayChunkRow>, 'hasRoom' | 'append' | 'whenSynced'>
   readonly clock: Clock
   readonly countChunk: (outcome: ChunkOutcome) => void
+  /** Bytes that this thread stores of one workspace in a day; 0: no limit. */
+  readonly bytesPerDayMax: number
 }
 
 export interface ReplayReceiver {
@@ -51,12 +54,14 @@ export interface ReplayReceiver {
 
 const accepted: Answer = { status: 202, body: '{"accepted":true}' }
 
-export function makeReplayReceiver({ secretKey, countries, writer, clock, countChunk }: ReplayOptions): ReplayReceiver {
+export function makeReplayReceiver(options: ReplayOptions): ReplayReceiver {
+  const { secretKey, countries, writer, clock, countChunk, bytesPerDayMax } = options
   const agentOf = makeUserAgents()
   const rowOf = makeChunkRows(secretKey)
   const keyRate = makeKeyRate(replayBytesPerSecondMax)
   const keyJsonRate = makeKeyRate(replayJsonBytesPerSecondMax)
   const sessionBytes = new LRUCache<string, number>({ max: replaySessionsCountedMax })
+  const dayBytes = makeDayBytes(clock)
   let unpacking = 0
 
   function refuse(outcome: ChunkOutcome, { status, detail }: Refusal, retryAfter?: number): Answer {
@@ -72,6 +77,9 @@ export function makeReplayReceiver({ secretKey, countries, writer, clock, countC
     if (isBot) return refuse('bot', trackingRefusals.replayOfBot)
     if (identifierOf(body.anonymous_id) === null) return refuse('invalid', nobodysId('anonymous_id', body.anonymous_id))
     if (identifierOf(body.session_id) === null) return refuse('invalid', nobodysId('session_id', body.session_id))
+    if (bytesPerDayMax > 0 && dayBytes.of(workspace.id) + body.events.length > bytesPerDayMax) {
+      return refuse('day_full', trackingRefusals.replayDayFull, retryAfterSeconds)
+    }
     const known = sessionBytes.get(sessionName(body, workspace)) ?? 0
     if (known + body.events.length > replaySessionBytesMax) return refuse('session_full', trackingRefusals.replayFull)
     if (!keyRate.allows(body.tracking_key, body.events.length, clock.now())) return refuseRate()
@@ -93,6 +101,7 @@ export function makeReplayReceiver({ secretKey, countries, writer, clock, countC
     if (!isDurable) return refuse('not_synced', trackingRefusals.notStored, retryAfterSeconds)
     const name = sessionName(body, workspace)
     sessionBytes.set(name, (sessionBytes.get(name) ?? 0) + body.events.length)
+    dayBytes.add(workspace.id, body.events.length)
     countChunk('stored')
     return accepted
   }
@@ -105,6 +114,22 @@ export function makeReplayReceiver({ secretKey, countries, writer, clock, countC
       const { receivedAt } = sender
       return store(body, workspace, { agent, country: countryOfSender(sender, countries), receivedAt })
     },
+  }
+}
+
+/** Bytes that were stored of each workspace on the current day. */
+function makeDayBytes(clock: Clock) {
+  const bytes = new Map<number, number>()
+  let day = 0
+  const today = () => {
+    const now = Math.floor(clock.now() / dayMs)
+    if (now !== day) bytes.clear()
+    day = now
+    return bytes
+  }
+  return {
+    of: (workspaceId: number) => today().get(workspaceId) ?? 0,
+    add: (workspaceId: number, more: number) => void today().set(workspaceId, (bytes.get(workspaceId) ?? 0) + more),
   }
 }
 

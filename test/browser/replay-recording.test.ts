@@ -176,3 +176,47 @@ test('a recording that is refused ends, and the page goes on', async (context) =
   await visit.page.waitForTimeout(6_000)
   expect(askedFor(visit, /growth\/replay$/).length).toBe(sent)
 })
+
+test('a recording is cut by pages, ends with its session, and the next one begins with the visitor’s next session', async (context) => {
+  const workspace = await recordedWorkspace(surface)
+  const visit = await startVisit(surface, context, { workspace })
+  visit.site(shop, { '/': { main } })
+  await visit.page.clock.install()
+  await visit.page.goto(`${root}/`)
+  await visit.page.waitForFunction('window.Svc?.anonymousId()')
+  // A snapshot is sent at once.
+  await untilChunks(visit)
+  const session = await visit.page.evaluate('Svc.sessionId()')
+  const before = askedFor(visit, /growth\/replay$/).length
+  await visit.page.evaluate(`for (let at = 0; at < 20; at++) {
+    history.replaceState({}, '', '/?at=' + at)
+    document.querySelector('h1').className = 'at' + at
+  }`)
+  await visit.page.waitForTimeout(1_000)
+  expect(askedFor(visit, /growth\/replay$/).length).toBeLessThan(before + 3)
+
+  const chunks = () => storedChunks(surface, workspace)
+  const sessions = async () => [...new Set((await chunks()).map(({ session_id }) => session_id))]
+  const loads = async () => new Set((await chunks()).map(({ page_id }) => page_id)).size
+  const act = async (after: string) => {
+    await visit.page.clock.fastForward(after)
+    await visit.page.click('#change')
+  }
+  await visit.page.clock.fastForward('31:00')
+  // A move of the mouse begins no session.
+  await visit.page.mouse.move(50, 50)
+  await visit.page.mouse.move(60, 60)
+  await visit.page.waitForTimeout(3_000)
+  expect([await sessions(), await loads()]).toEqual([[session], 1])
+  await visit.page.click('#change')
+  await vi.waitFor(async () => expect(await loads()).toBe(2), 20_000)
+  expect(await sessions()).toContain(await visit.page.evaluate('Svc.sessionId()'))
+
+  // After an hour there is no other recording of the same session.
+  for (const after of ['25:00', '25:00', '25:00']) await act(after)
+  await visit.page.waitForTimeout(3_000)
+  expect([(await sessions()).length, await loads()]).toEqual([2, 2])
+  await act('31:00')
+  await vi.waitFor(async () => expect(await loads()).toBe(3), 20_000)
+  expect((await sessions()).length).toBe(3)
+})

@@ -157,6 +157,47 @@ test('a session that has reached its limit is refused, and others go on', async 
   expect((await sendChunk(ingest, { session: 'other' })).status).toBe(202)
 })
 
+test('chunks use up nothing of their key’s events, and aren’t counted among them', async () => {
+  const slow = await startIngest({ ...stores, dataDir: `${stores.dataDir}/slow` }, { TRACK_RATE_PER_KEY: '1' }, ingest)
+  const event = { tracking_key: slow.key, event_name: 'pageview', anonymous_id: 'browser-1' }
+  const statuses: number[] = []
+  for (let sequence = 0; sequence < 5; sequence++) {
+    statuses.push((await sendChunk(slow, { session: 'slow', sequence })).status)
+  }
+  expect(statuses).toEqual([202, 202, 202, 202, 202])
+  expect((await slow.post('/replay', { tracking_key: slow.key }, { 'User-Agent': browserAgent })).status).toBe(422)
+  expect((await slow.post('/replay', { tracking_key: 'unknown' }, { 'User-Agent': browserAgent })).status).toBe(401)
+  // In one second an event passes beside chunks, and a second event doesn't.
+  await vi.waitFor(async () => {
+    const sent = [await sendChunk(slow, { session: 'slow' }), await slow.post('/track', event)]
+    sent.push(await slow.post('/track', event))
+    expect(sent.map(({ status }) => status)).toEqual([202, 202, 429])
+  }, 10_000)
+  const metrics = await (await fetch(`http://127.0.0.1:${slow.port}/metrics`)).text()
+  expect(metrics).not.toMatch(/ingest_events_refused_total\{.*reason="(invalid|unknown_key)"/)
+  expect(metrics).toMatch(/ingest_replay_chunks_total\{.*outcome="unknown_key".*\} 1/)
+  await slow.stop()
+})
+
+test('a workspace that has stored its bytes of the day is refused, and that is counted', async () => {
+  const at = Date.now() - 10_000
+  const chunk = makeChunk(ingest.key, { session: 'day', events: madeEvents(at, 1, incompressible(9_000)) })
+  const bytes = (chunk['events'] as string).length
+  const small = await startIngest(
+    { ...stores, dataDir: `${stores.dataDir}/day` },
+    { REPLAY_BYTES_PER_DAY: String(bytes * 2 + 1) },
+    ingest,
+  )
+  const statuses: number[] = []
+  for (let sequence = 0; sequence < 3; sequence++) {
+    statuses.push((await small.post('/replay', { ...chunk, sequence }, { 'User-Agent': browserAgent })).status)
+  }
+  expect(statuses).toEqual([202, 202, 429])
+  const metrics = await (await fetch(`http://127.0.0.1:${small.port}/metrics`)).text()
+  expect(metrics).toMatch(/ingest_replay_chunks_total\{.*outcome="day_full".*\} 1/)
+  await small.stop()
+})
+
 test('bots and programs are refused', async () => {
   const googlebot = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)'
   for (const agent of [googlebot, 'curl/8.5.0', '']) {

@@ -221,6 +221,16 @@ test('nothing of a hostile recording runs, loads, leads away or reaches the owne
   })
 })
 
+test('a recording with entries that are none is played', async (context) => {
+  const nodes = [null, 5, { type: 2, id: 61, tagName: null, attributes: null }] as unknown as Made[]
+  const odd = element('p', {}, ...nodes, text('Shown anyway'))
+  const changes = change(begin + 100, { source: 0, adds: [null, { node: null }], texts: null, attributes: [null] })
+  await record(1_003, [...page(begin, documentOf([], [odd])), changes, added(begin + 5_000, text('x'))])
+  const dashboard = await signIn(context)
+  const frame = await openReplay(dashboard, 1_003)
+  await vi.waitFor(async () => expect(await bodyText(frame)).toContain('Shown anyway'), 10_000)
+})
+
 test('the player’s document has no origin and one script, wherever it is opened', async () => {
   const response = await fetch(`${api.url}/dashboard/player`)
   const policy = response.headers.get('content-security-policy')!

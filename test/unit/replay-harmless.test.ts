@@ -15,7 +15,9 @@ test.each([null, 5, 'x', [], {}, { type: 2 }, { type: 2, timestamp: 1, data: nul
 test('entries that are no objects are left out of a snapshot and of a change', () => {
   const node = { type: 2, tagName: 'p', attributes: null, childNodes: [null, 5, 'x', { type: 3 }] }
   expect(harmless(snapshotOf(node))!.data['node']).toMatchObject({ childNodes: [{ type: 3 }] })
-  expect(harmless(snapshotOf(null))).not.toBe(null)
+  expect(harmless(snapshotOf(null))).toBe(null)
+  const bare = { type: 2, tagName: ' ' }
+  expect(harmless(snapshotOf(bare))!.data['node']).toEqual({ type: 2, tagName: 'div', attributes: {}, childNodes: [] })
   const hostile = {
     adds: [null, { node: null }, { node: { type: 3 } }],
     attributes: [null, { attributes: 7 }],

@@ -15,6 +15,8 @@ type Fields = Record<string, unknown>
 
 /** rrweb's sources of changes that only change the document, its styles, or what is seen of it. */
 const sources = [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 13, 14, 15]
+/** Names that a document can make an element of. */
+const names = /^[a-z][\w.:-]*$/i
 const frames = /^(iframe|frame|frameset|object|embed|portal|fencedframe|script|base)$/i
 const attributesOut = /^(on.*|srcdoc|http-equiv|rr_src|ping|action|formaction|target)$/i
 const addresses = /^(xlink:)?href$/i
@@ -24,8 +26,10 @@ export function harmless(event: unknown): RecordedEvent | null {
   if (!isObject(event)) return null
   const { type, data } = event
   if (!isObject(data) || Array.isArray(data) || typeof event['timestamp'] !== 'number') return null
-  if (type === 2) cleanNode(data['node'])
-  else if (type === 3) {
+  if (type === 2) {
+    if (!isObject(data['node'])) return null
+    cleanNode(data['node'])
+  } else if (type === 3) {
     if (!sources.includes(data['source'] as number) || data['isAttachIframe']) return null
     if (data['source'] === 0) {
       for (const list of ['adds', 'attributes', 'texts', 'removes']) data[list] = listOf(data[list]).filter(isObject)
@@ -42,10 +46,13 @@ function cleanNode(root: unknown): void {
   while (open.length > 0) {
     const node = open.pop()
     if (!isObject(node)) continue
-    const { tagName, attributes, childNodes } = node
-    if (tagName !== undefined && (typeof tagName !== 'string' || frames.test(tagName))) node['tagName'] = 'div'
+    const { type, tagName, attributes, childNodes } = node
+    if (type === 2) {
+      if (typeof tagName !== 'string' || !names.test(tagName) || frames.test(tagName)) node['tagName'] = 'div'
+      if (!isObject(attributes)) node['attributes'] = {}
+    }
     cleanAttributes(attributes)
-    if (childNodes === undefined) continue
+    if (childNodes === undefined && type !== 0 && type !== 2) continue
     // One by one: a call has room for so many arguments.
     const children = listOf(childNodes).filter(isObject)
     node['childNodes'] = children

@@ -30,7 +30,7 @@ export const listReplays = defineOperation({
   name: 'replay.list',
   http: { method: 'GET', path: '/v1/replays' },
   summary: 'List replays, newest first.',
-  description: 'Of sessions that began in the range. A session appears some seconds after its first page.',
+  description: 'Sessions that began in the range. A session appears some seconds after its first page.',
   tag: 'Replays',
   effect: 'read',
   scope: 'replays:read',

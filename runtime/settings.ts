@@ -153,7 +153,7 @@ export const settings = {
   answerDeadlineMs: integer(
     'ANSWER_DEADLINE_MS',
     5_000,
-    1_000,
+    4_000,
     120_000,
     'How long an answer of the API waits for a store that hangs or has too much to do, before it is 503.',
   ),

@@ -1,7 +1,7 @@
 /** The inserts that are under way, by query id: from the request's arrival until its rows are stored or refused. */
 import { EngineError } from './engine-error.ts'
 
-/** How long a running insert may take to end by itself once it is to be killed. It is nicer than all else on a busy machine. */
+/** How long a running insert may take to end by itself once it is to be killed. Its threads have a lower priority than all others. */
 const endWaitMs = 30_000
 
 interface Running {

@@ -27,7 +27,7 @@ export interface EventNameGroup {
 }
 
 export interface EventNameGroups {
-  /** Of the range, whatever their events. */
+  /** Distinct ones of the range, whatever their events. */
   readonly visitors: number
   readonly groups: readonly EventNameGroup[]
 }

@@ -15,6 +15,9 @@ import { markSql } from './overview/figures-sql.ts'
 import { isLike, textOf } from './overview/selection.ts'
 import { composedStatement, type Reader } from './reader.ts'
 
+/** `arrayFold` goes through a block as often as its longest list has elements: groups in two levels would come in 256 blocks. */
+const ofFold = { ...composedStatement, group_by_two_level_threshold: 0, group_by_two_level_threshold_bytes: 0 }
+
 export interface FunnelRequest extends EventsOfRange {
   readonly steps: readonly FunnelStep[]
   /** From the first step to the last one; milliseconds. */
@@ -51,7 +54,7 @@ export async function readFunnel(ch: Reader, request: FunnelRequest): Promise<St
      FROM (SELECT visitor,argMin(best,(-toInt64(length(best)),best_end)) AS times
        FROM (SELECT visitor,${ofSteps('ended', steps.length).best} AS best,${ofSteps('ended', steps.length).end} AS best_end
          FROM (SELECT ${of},arrayFold((tries,event)->${nextOf(steps.length)},its_events,${nothing(steps.length)}) AS ended
-           FROM (SELECT ${of},arraySlice(arraySort(groupArray((${eventMs},id,${maskOf(conditions)},toUInt8(${begins})))),1,${funnelEventsOfVisitorMax}) AS its_events
+           FROM (SELECT ${of},groupArraySorted(${funnelEventsOfVisitorMax})((${eventMs},id,${maskOf(conditions)},toUInt8(${begins}))) AS its_events
              FROM events WHERE ${seen} AND occurred_at>=${moment('start')} AND occurred_at<${moment('until')}
                AND (${conditions.join(' OR ')}) AND (${of}) IN (${candidates})
              GROUP BY ${of})))
@@ -62,7 +65,7 @@ export async function readFunnel(ch: Reader, request: FunnelRequest): Promise<St
       ...{ ...chosen.params, ...Object.fromEntries(texts) },
       ...{ within: withinMs, until: Math.max(start, Math.min(end + withinMs + 1, latest)) },
     },
-    { settings: composedStatement },
+    { settings: ofFold },
   )
 }
 

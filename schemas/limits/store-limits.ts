@@ -7,7 +7,10 @@ const second = 1000
 export const postgresDeadlineMs = 5 * second
 export const redisDeadlineMs = 2 * second
 export const clickhouseQueryDeadlineMs = 15 * second
-/** Of `ANSWER_DEADLINE_MS`: all statements of an answer together may take so much of it in ClickHouse; in Postgres each, and getting a connection. */
+/**
+ * Shares of `ANSWER_DEADLINE_MS`. All statements of an answer in ClickHouse have one together. Each statement in Postgres has
+ * one, and so has getting a connection.
+ */
 export const clickhouseShareOfAnswer = 0.7
 export const postgresShareOfAnswer = 0.5
 export const clickhouseInsertDeadlineMs = 120 * second

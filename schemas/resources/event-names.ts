@@ -6,13 +6,13 @@ import { Range } from './range.ts'
 const EventNameRow = z
   .object({
     event: z.string(),
-    value: z.string().nullable().describe('Of the property.'),
-    kind: z.string().describe('Of its newest event.'),
+    value: z.string().nullable().describe('The property’s.'),
+    kind: z.string().describe('Its newest event’s.'),
     events: z.int(),
     visitors: z.int(),
     sessions: z.int(),
     conversions: z.int(),
-    visitor_share: z.number().describe('Of the visitors of the range, in per cent.'),
+    visitor_share: z.number().describe('In per cent of the visitors of the range.'),
     last_seen_at: dateTime,
   })
   .meta({ id: 'EventNameRow' })

@@ -115,7 +115,9 @@ test('a funnel is put together by keyboard, stands in the address, and Back take
     ['/pri*', '6'],
     ['signup', '3'],
   ])
-  expect(await page.textContent('.funnel li:nth-child(3)')).toContain('50 % went on, half of them within 1m 0s; 3 left')
+  expect(await page.textContent('.funnel li:nth-child(3)')).toContain(
+    '50 % went on, half of them within 1m 0s; 3 dropped out',
+  )
   await page.waitForSelector(`${list('Funnel')} >> text=3 of 10 visitors went all the way: 30 %.`)
   await look(page, 'funnel')
 

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { fixedClock } from '../../runtime/clock.ts'
 import type { EventRow } from '../../schemas/event/row.ts'
+import { funnelEventsOfVisitorMax } from '../../schemas/limits/overview-limits.ts'
 import type { Funnel } from '../../schemas/resources/funnel.ts'
 import { byTime, day, groupBy, hour, kind, pairOf, visitorOf } from '../oracle/facts.ts'
 import { filterFacts } from '../oracle/filters.ts'
@@ -173,4 +174,26 @@ test.each([
 ])('%s is refused: %s', async (query, text) => {
   const response = await api.ask(`/v1/analytics/funnel?${query}`, { key: mine.apiKey })
   expect([response.status, JSON.stringify(await response.json())]).toEqual([422, expect.stringContaining(text)])
+})
+
+test('a visitor’s first 2,000 events of any step count', async () => {
+  const views = Array.from({ length: funnelEventsOfVisitorMax }, (_, at) => ({ path: '/a', at }))
+  const site = (paths: readonly { path: string; at: number }[]) => ({
+    timezone: 'UTC' as const,
+    events: paths.map(({ path, at }) => ({
+      ...{ kind: 'pageview' as const, path, visitor: 1, session: 1, occurred_at: now - 60_000 + at },
+    })),
+  })
+  const last = { path: '/b', at: funnelEventsOfVisitorMax }
+  const placed = await placeSites(stores, [site([...views, last]), site([...views.slice(1), last])])
+  const counts = await Promise.all(
+    placed.map(async ({ apiKey }) => {
+      const response = await api.ask('/v1/analytics/funnel?days=1&step=path:/a&step=path:/b', { key: apiKey })
+      return ((await response.json()) as Funnel).steps.map(({ visitors }) => visitors)
+    }),
+  )
+  expect(counts).toEqual([
+    [1, 0],
+    [1, 1],
+  ])
 })

@@ -61,7 +61,7 @@ test('what is typed, or taken from the suggestions, is what the API takes', () =
     }),
     { seed },
   )
-  for (const name of ['/a*b', '!x', 'a\\b']) {
+  for (const name of ['/a*b', '!x', 'a\\b', ' a ']) {
     expect(readStep(`event:${typedValue(filterOf('event', name).value)}`)?.pattern).toEqual({
       isNot: false,
       texts: [name],

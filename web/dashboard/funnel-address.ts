@@ -62,7 +62,7 @@ function paramsOf({ steps, within }: FunnelView): string {
   return params.toString()
 }
 
-/** What was typed, as the API takes it: a star is any text, and nothing is negated. */
+/** A typed text, as the API takes it: a star is any text, and nothing is negated. Names may begin or end with a blank. */
 export function typedValue(text: string): string {
-  return text.trim().replace(/^!/, '\\!')
+  return text.trim() === '' ? '' : text.replace(/^!/, '\\!')
 }

@@ -21,7 +21,7 @@ interface FunnelStepsProps {
   change(funnel: FunnelView): void
 }
 
-/** Of the past hour little matters to what can be chosen. */
+/** Suggestions may be ten minutes old. */
 const suggestedAgainMs = 600_000
 const suggested = 100
 
@@ -60,7 +60,7 @@ export function FunnelSteps({ view, funnel, change }: FunnelStepsProps) {
     if (written.current !== inAddress) change({ ...funnel, steps: filled })
   }
   const set = (at: number, step: Step) => put(steps.map((one, place) => (place === at ? step : one)))
-  // What is being typed outlives whatever else the page shows meanwhile.
+  // A text that is being typed outlives whatever else the page shows meanwhile.
   const type = (at: number, step: Step) => setSteps(steps.map((one, place) => (place === at ? step : one)))
   const swap = (at: number) => put([...steps.slice(0, at - 1), steps[at]!, steps[at - 1]!, ...steps.slice(at + 1)])
   const remove = (at: number) => put(steps.filter((_, place) => place !== at))
@@ -86,7 +86,7 @@ export function FunnelSteps({ view, funnel, change }: FunnelStepsProps) {
               aria-label={`Step ${at + 1}; * is any text`}
               placeholder={kind === 'path' ? '/pricing or /blog/*' : 'signup'}
               list={`suggested-${kind}`}
-              maxLength={1000}
+              maxLength={2048}
               value={value}
               onInput={(event) => type(at, { kind, value: event.currentTarget.value })}
               onChange={(event) => set(at, { kind, value: typedValue(event.currentTarget.value) })}
@@ -135,7 +135,7 @@ function Suggestions({ view }: { view: View }) {
   )
   const { answer: events } = useAnswer<EventNames>(`/analytics/events?limit=${suggested}&${question}`, again)
   const names = {
-    path: (overview?.top_pages ?? []).map(({ path }) => path),
+    path: (overview?.top_pages ?? []).map(({ path }) => path).filter((path) => path !== ''),
     event: (events?.rows ?? []).map(({ event }) => event),
   }
   return (

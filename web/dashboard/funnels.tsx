@@ -13,7 +13,7 @@ import { RangeCalendar } from './range-calendar.tsx'
 import { useOverviewKeys } from './shortcuts.tsx'
 import { ViewControls } from './view-controls.tsx'
 
-/** Of many events: it is asked for less often than the overview. */
+/** It reads many events: it is asked for less often than the overview. */
 const againMs = 15_000
 
 export function FunnelsPage({ search, workspace, navigate }: PageProps) {
@@ -79,7 +79,7 @@ function Bars({ steps }: Pick<Funnel, 'steps'>) {
                 {percent(share_of_previous)} went on
                 {step.median_seconds_from_previous !== null &&
                   `, half of them within ${span(step.median_seconds_from_previous)}`}
-                ; {number(dropped)} left
+                ; {number(dropped)} dropped out
               </p>
             )}
           </li>

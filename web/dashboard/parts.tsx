@@ -8,7 +8,7 @@ export function Failure({ since, text, isRefused, isFinal = false }: Failed & { 
   if (isRefused) {
     return (
       <p class="failure" role="alert">
-        There are no such figures: <Isolated text={text} />. Take the filter off, or choose another range.
+        There are no such figures: <Isolated text={text} />. Change the filters, the steps or the range.
       </p>
     )
   }

@@ -19,7 +19,7 @@ const EventNamesQuery = z.object({
     .min(1)
     .max(propertyNameLengthMax)
     .optional()
-    .describe('Of the events that `event` names: counts by its values too.'),
+    .describe('Counts the events that `event` names by its values too.'),
   limit: laxIntOr(overviewRowsDefault, { ge: 1, le: eventNamesMax, description: 'Rows of the list.' }),
   ...filterParameters,
 })

@@ -33,7 +33,7 @@ export function latestEventAt(timeZone: string, now: number): number {
   return startOfLocalDay(localDayAt(now, timeZone) + 2, timeZone)
 }
 
-/** What of a range can have events that are shown. @param since nothing before it is */
+/** The part of a range that can have events that are shown. @param since nothing before it is */
 export function readableSpan(range: Span, { since, timezone }: { since: number; timezone: string }, now: number): Span {
   const latest = latestEventAt(timezone, now)
   const readable = (moment: number) => Math.min(Math.max(moment, since), latest)

@@ -116,7 +116,7 @@ export function isLike(text: string, texts: FilterPattern['texts'], name: string
   return `${text} ${texts.length === 1 ? '=' : 'LIKE'} {${name}:String}`
 }
 
-/** What a text is compared with: a pattern of LIKE where any text may stand in it. */
+/** The value of such a parameter: a pattern of LIKE where any text may stand in it. */
 export function textOf(texts: FilterPattern['texts']): string {
   return texts.length === 1 ? texts[0]! : texts.map(escaped).join('%')
 }

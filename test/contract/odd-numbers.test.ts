@@ -76,18 +76,16 @@ describe.each(withPath)('the path of %s', (_, operation) => {
     }
   })
 
-  if (operation.effect === 'read')
+  // Ids of replays are hashes of sessions: they have no neighbours.
+  const table = tables.find((one) => one.startsWith(typeOf(name)))
+  if (operation.effect === 'read' && table !== undefined)
     test('and its neighbours are there', async () => {
-      const ids = await stores.pg.query<{ id: number }>(`SELECT id FROM ${tableOf(name)} ORDER BY id`)
+      const ids = await stores.pg.query<{ id: number }>(`SELECT id FROM ${table} ORDER BY id`)
       expect([ids[0]!.id, ids.at(-1)!.id >= largest - 20]).toEqual([1, true])
       const found = await api.ask(pathOf(String(ids.at(-1)!.id)), { key: mine.apiKey })
       expect(found.status).toBe(200)
     })
 })
-
-function tableOf(name: string): string {
-  return tables.find((table) => table.startsWith(typeOf(name)))!
-}
 
 interface Place {
   readonly name: string

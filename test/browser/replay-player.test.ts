@@ -104,18 +104,18 @@ test('a recording is found in the list, and played, paused, sought and sped up b
   await dashboard.keyboard.press('Enter')
   await dashboard.waitForSelector('button:text-is("Play"):not([disabled])')
   const frame = await openReplay(dashboard, session)
-  await vi.waitFor(async () => expect(await bodyText(frame)).toBe('At first'), 10_000)
+  await vi.waitFor(async () => expect(await bodyText(frame)).toBe('At first'), 60_000)
   expect(await frame.evaluate(`getComputedStyle(document.querySelector('p')).color`)).toBe('rgb(1, 2, 3)')
 
   await dashboard.focus('input[type="range"]')
   await dashboard.keyboard.press('End')
-  await vi.waitFor(async () => expect(await bodyText(frame)).toContain('At the end'), 10_000)
+  await vi.waitFor(async () => expect(await bodyText(frame)).toContain('At the end'), 60_000)
   await dashboard.keyboard.press('Home')
-  await vi.waitFor(async () => expect(await bodyText(frame)).toBe('At first'), 10_000)
+  await vi.waitFor(async () => expect(await bodyText(frame)).toBe('At first'), 60_000)
   await dashboard.selectOption('select', '8')
   await dashboard.focus('button:text-is("Play")')
   await dashboard.keyboard.press('Enter')
-  await vi.waitFor(async () => expect(await bodyText(frame)).toContain('At the end'), 20_000)
+  await vi.waitFor(async () => expect(await bodyText(frame)).toContain('At the end'), 60_000)
   // The pointer stands where the visitor clicked.
   expect(await dashboard.evaluate(`document.querySelector('.pointer').hidden`)).toBe(false)
 
@@ -124,7 +124,7 @@ test('a recording is found in the list, and played, paused, sought and sped up b
   await vi.waitFor(async () => {
     expect(await bodyText(frame)).toContain('A second later')
     expect(await dashboard.textContent('output')).toMatch(/^0:1\d/)
-  }, 10_000)
+  }, 60_000)
   for (const [colorScheme, width] of [
     ['dark', 390],
     ['light', 1280],
@@ -193,9 +193,9 @@ test('nothing of a hostile recording runs, loads, leads away or reaches the owne
   await record(1_002, events, { session_id: 'hostile' })
   const dashboard = await signIn(context)
   const frame = await openReplay(dashboard, 1_002)
-  await vi.waitFor(async () => expect(await bodyText(frame)).toContain('Shown'), 10_000)
+  await vi.waitFor(async () => expect(await bodyText(frame)).toContain('Shown'), 60_000)
   await dashboard.click('button:text-is("Play")')
-  await vi.waitFor(async () => expect(await bodyText(frame)).toContain('Later'), 20_000)
+  await vi.waitFor(async () => expect(await bodyText(frame)).toContain('Later'), 60_000)
   // As a person would that gets at them: the dashboard itself lets no click through.
   for (const id of ['link', 'away']) await frame.evaluate(`document.getElementById('${id}')?.click()`)
   await frame.evaluate(`document.body.click()`)
@@ -228,7 +228,7 @@ test('a recording with entries that are none is played', async (context) => {
   await record(1_003, [...page(begin, documentOf([], [odd])), changes, added(begin + 5_000, text('x'))])
   const dashboard = await signIn(context)
   const frame = await openReplay(dashboard, 1_003)
-  await vi.waitFor(async () => expect(await bodyText(frame)).toContain('Shown anyway'), 10_000)
+  await vi.waitFor(async () => expect(await bodyText(frame)).toContain('Shown anyway'), 60_000)
 })
 
 test('the player’s document has no origin and one script, wherever it is opened', async () => {

@@ -86,7 +86,7 @@ test('a page under a strict policy is recorded, and nothing of it that is masked
   await vi.waitFor(async () => {
     const pages = new Set((await storedChunks(surface, visit.workspace)).map(({ page_id }) => page_id))
     expect(pages.size).toBe(2)
-  }, 20_000)
+  }, 60_000)
 
   const chunks = await storedChunks(surface, visit.workspace)
   const first = chunks.filter(({ page_id }) => page_id === chunks[0]!.page_id)
@@ -143,7 +143,7 @@ test('nothing is recorded before consent, and nothing more once it is taken back
   await visit.page.evaluate('Svc.consent(true)')
   await untilChunks(visit, before + 1)
   await visit.page.evaluate('Svc.consent(false); Svc.consent(true)')
-  await vi.waitFor(async () => expect((await pagesOf()).size).toBe(3), 20_000)
+  await vi.waitFor(async () => expect((await pagesOf()).size).toBe(3), 60_000)
 })
 
 test('where replay is off, or the session isn’t one of those, the recorder isn’t even fetched', async (context) => {
@@ -209,7 +209,7 @@ test('a recording is cut by pages, ends with its session, and the next one begin
   await visit.page.waitForTimeout(3_000)
   expect([await sessions(), await loads()]).toEqual([[session], 1])
   await visit.page.click('#change')
-  await vi.waitFor(async () => expect(await loads()).toBe(2), 20_000)
+  await vi.waitFor(async () => expect(await loads()).toBe(2), 60_000)
   expect(await sessions()).toContain(await visit.page.evaluate('Svc.sessionId()'))
 
   // After an hour there is no other recording of the same session.
@@ -217,6 +217,6 @@ test('a recording is cut by pages, ends with its session, and the next one begin
   await visit.page.waitForTimeout(3_000)
   expect([(await sessions()).length, await loads()]).toEqual([2, 2])
   await act('31:00')
-  await vi.waitFor(async () => expect(await loads()).toBe(3), 20_000)
+  await vi.waitFor(async () => expect(await loads()).toBe(3), 60_000)
   expect((await sessions()).length).toBe(3)
 })

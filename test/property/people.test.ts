@@ -19,7 +19,7 @@ import { countOthersCredits, creditsOf, type ModelEvent, type ModelPerson, peopl
 const runs = Number(process.env['RUNS'] ?? (isLong ? 10_000 : 50))
 /** Histories that are sent together, each to a workspace of its own. */
 const together = 50
-const timeoutMs = 60_000 + runs * 2_000
+const timeoutMs = 300_000 + runs * 2_000
 
 const { stores, api } = setUpApi({ sharesWorkspace: true })
 const ingest = setUpIngest(stores)

@@ -19,9 +19,9 @@ export interface EventsOfRange extends Span {
 /** SQL condition: an event of the range is of a session that counts. The statement has `mark` (`markSql`). */
 export async function isOfChosen(ch: Reader, request: EventsOfRange): Promise<BoundSql> {
   const { workspaceId, build, timezone, filters, start, end } = request
-  const [from, to] = [Math.max(0, start - dayMs), end + dayMs]
   const own = { workspace: workspaceId, build, start, end }
   if (filters === undefined) return { sql: '1', params: own }
+  const [from, to] = [Math.max(0, start - dayMs), end + dayMs]
   const { selection, calendar } = await choose(ch, { workspaceId, build, timezone, filters, from, to })
   const around = `occurred_at>=${moment('look_from')} AND occurred_at<${moment('look_to')} AND ${isFolded}`
   const rows = chosenRows(selection, 'day>={first_day:UInt16} AND day<={last_day:UInt16}', around)

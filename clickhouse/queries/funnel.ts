@@ -47,12 +47,13 @@ export async function readFunnel(ch: Reader, request: FunnelRequest): Promise<St
   const begins = `${conditions[0]} AND ${inRange} AND ${chosen.sql}`
   const seen = `${inWorkspace} AND visitor!=0 AND ${isFolded}`
   const of = isOfSession ? 'visitor,session' : 'visitor'
+  const { best, end: bestEnd } = ofSteps('ended', steps.length)
   const candidates = `SELECT ${of} FROM events WHERE ${seen} AND ${begins}`
   return ch.query<StepCount>(
     `WITH ${markSql} AS mark
      SELECT count() AS visitors,quantileExactInclusive(0.5)(after_ms) AS median_ms
      FROM (SELECT visitor,argMin(best,(-toInt64(length(best)),best_end)) AS times
-       FROM (SELECT visitor,${ofSteps('ended', steps.length).best} AS best,${ofSteps('ended', steps.length).end} AS best_end
+       FROM (SELECT visitor,${best} AS best,${bestEnd} AS best_end
          FROM (SELECT ${of},arrayFold((tries,event)->${nextOf(steps.length)},its_events,${nothing(steps.length)}) AS ended
            FROM (SELECT ${of},groupArraySorted(${funnelEventsOfVisitorMax})((${eventMs},id,${maskOf(conditions)},toUInt8(${begins}))) AS its_events
              FROM events WHERE ${seen} AND occurred_at>=${moment('start')} AND occurred_at<${moment('until')}

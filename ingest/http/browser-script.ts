@@ -50,7 +50,8 @@ export function makeBrowserScript({ keys, apiHost }: BrowserScriptOptions): Brow
   const late = makeStaticBody(lateText)
   const replayText = readFileSync(projectFile('web/generated/svc-replay.js'), 'utf8')
   const replayVersion = textVersion(replayText)
-  const replay = makeStaticBody(replayText)
+  /** Compressed when it is asked for: replay is off in most workspaces. */
+  let replay: Promise<StaticBody> | undefined
   const unknown = makeStaticBody(unknownKeyText)
   const variants = new LRUCache<string, Promise<StaticBody>>({ max: scriptVariantsMax })
   /** The second file learns by its address whether to fetch the third: the first has no room for more. */
@@ -76,7 +77,10 @@ export function makeBrowserScript({ keys, apiHost }: BrowserScriptOptions): Brow
     // Another version is asked for while nodes are being replaced: what both files say to each other doesn't change.
     if (version !== null) return reply(await late, request, ageOf(version === lateVersion))
     const recorder = query.get('replay')
-    if (recorder !== null) return reply(await replay, request, ageOf(recorder === replayVersion))
+    if (recorder !== null) {
+      replay ??= makeStaticBody(replayText)
+      return reply(await replay, request, ageOf(recorder === replayVersion))
+    }
     const key = query.get('key') ?? ''
     const consentMode = query.get('require_consent') === 'true' ? 1 : query.get('respect_gpc') === 'false' ? 2 : 0
     const flags = [query.get('autocapture') === 'false' ? 1 : 0, consentMode]

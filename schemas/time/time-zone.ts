@@ -93,6 +93,11 @@ export function startOfLocalDay(day: number, timeZone: string): number {
   return wallToUtc(wall, timeZone)
 }
 
+/** No event is of a later day than tomorrow: the moment after it. */
+export function latestEventAt(timeZone: string, now: number): number {
+  return startOfLocalDay(localDayAt(now, timeZone) + 2, timeZone)
+}
+
 /** The moment `days` days later at which the clock shows the same time. */
 export function addLocalDays(utc: number, days: number, timeZone: string): number {
   return wallToUtc(wallTimeAt(utc, timeZone) + days * dayMs, timeZone)

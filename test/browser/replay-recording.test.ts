@@ -81,7 +81,7 @@ test('a page under a strict policy is recorded, and nothing of it that is masked
   await untilChunks(visit)
   await visit.page.mouse.move(10, 10)
   await visit.page.click('h1')
-  // What was recorded last leaves while the page goes.
+  // The last chunk is sent while the page goes.
   await visit.page.goto(`${root}/next`)
   await vi.waitFor(async () => {
     const pages = new Set((await storedChunks(surface, visit.workspace)).map(({ page_id }) => page_id))

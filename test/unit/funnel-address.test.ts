@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { parsePart } from '../../schemas/errors/zod-errors.ts'
 import { funnelParameters, readStep } from '../../schemas/funnel-steps.ts'
+import { funnelDaysDefault, funnelStepsMax, funnelStepsMin } from '../../schemas/limits/overview-limits.ts'
 import { filterOf, readView } from '../../web/dashboard/address.ts'
 import { span } from '../../web/dashboard/format.ts'
 import {
@@ -13,6 +14,7 @@ import {
   stepsMax,
   stepsMin,
   typedValue,
+  withinDefault,
   withins,
   writeFunnel,
 } from '../../web/dashboard/funnel-address.ts'
@@ -86,4 +88,8 @@ test.each([
   [200_000, '2d 8h'],
 ])('%s seconds are %s', (seconds, text) => {
   expect(span(seconds)).toBe(text)
+})
+
+test('the page has the bounds of the API', () => {
+  expect([stepsMin, stepsMax, Number(withinDefault)]).toEqual([funnelStepsMin, funnelStepsMax, funnelDaysDefault])
 })

@@ -15,10 +15,13 @@ import { drawWorld } from './world-map.ts'
 
 /** The texts of the three files, by their paths in the project. */
 export async function bundleScripts(): Promise<Record<string, string>> {
-  const main = await bundle('web/script/main.ts', 'es2020')
-  const recorder = `/* With rrweb, (c) rrweb contributors: MIT */\n${await bundle('web/script/replay/main.ts', 'es2022')}`
+  const main = await bundle('web/script/main.ts', 'es2020', { isMangled: true })
+  const recorder = withRrweb(await bundle('web/script/replay/main.ts', 'es2022'))
   // The second file asks for the third by its content: both are kept by browsers for a year.
-  const late = await bundle('web/script/vitals-and-clicks.ts', 'es2022', { REPLAY_VERSION: textVersion(recorder) })
+  const late = await bundle('web/script/vitals-and-clicks.ts', 'es2022', {
+    isMangled: true,
+    texts: { REPLAY_VERSION: textVersion(recorder) },
+  })
   return {
     'web/generated/svc.js': `(SVC=>{${main}})`,
     'web/generated/svc-replay.js': recorder,
@@ -58,7 +61,8 @@ export async function bundleDashboard(): Promise<Record<string, string>> {
     entryPoint?.endsWith('app.tsx'),
   )!
   const chunks = entry.imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => basename(path))
-  const recordings = await bundlePlayer()
+  // Without imports: its document has no origin that may import.
+  const recordings = withRrweb(await bundle('web/player/main.ts', 'es2022', { format: 'iife' }))
   const player = `player-${textVersion(recordings)}.js`
   const shown = { script: basename(script), style: basename(entry.cssBundle!), chunks, player }
   return {
@@ -68,23 +72,23 @@ export async function bundleDashboard(): Promise<Record<string, string>> {
   }
 }
 
-/** What plays recordings: a script without imports, as its document has no origin that may import. */
-async function bundlePlayer(): Promise<string> {
-  const { outputFiles } = await build({
-    entryPoints: [projectFile('web/player/main.ts')],
-    absWorkingDir: projectFile(),
-    bundle: true,
-    minify: true,
-    write: false,
-    charset: 'utf8',
-    legalComments: 'none',
-    format: 'iife',
-    target: 'es2022',
-  })
-  return `/* With rrweb, (c) rrweb contributors: MIT */\n${outputFiles[0]!.text.trim()}`
+function withRrweb(text: string): string {
+  return `/* With rrweb, (c) rrweb contributors: MIT */\n${text}`
 }
 
-async function bundle(entry: string, target: string, texts: Record<string, string> = {}): Promise<string> {
+interface Bundling {
+  readonly format?: 'esm' | 'iife'
+  /** Whether names that begin with `_` are shortened: those that web-vitals keeps to itself. */
+  readonly isMangled?: boolean
+  /** Texts in place of names. */
+  readonly texts?: Readonly<Record<string, string>>
+}
+
+async function bundle(
+  entry: string,
+  target: string,
+  { format = 'esm', isMangled = false, texts = {} }: Bundling = {},
+): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [projectFile(entry)],
     absWorkingDir: projectFile(),
@@ -93,10 +97,9 @@ async function bundle(entry: string, target: string, texts: Record<string, strin
     write: false,
     charset: 'utf8',
     legalComments: 'none',
-    // What web-vitals keeps to itself.
-    ...(!entry.includes('/replay/') && { mangleProps: /^_/ }),
+    ...(isMangled && { mangleProps: /^_/ }),
     define: Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, JSON.stringify(text)])),
-    format: 'esm',
+    format,
     target,
   })
   return outputFiles[0]!.text.trim()

@@ -6,7 +6,7 @@ import { readView, type View, writeView } from './address.ts'
 import { Later, type Page } from './later.tsx'
 import { OverviewPage } from './overview.tsx'
 import type { Workspace } from './overview-data.ts'
-import { Failure } from './parts.tsx'
+import { Failure, PageLink } from './parts.tsx'
 import { showWorkspace, useAnswer } from './query.ts'
 import { focusOn, KeysDialog, usePageKeys } from './shortcuts.tsx'
 import { WorkspaceName } from './workspaces.tsx'
@@ -61,18 +61,9 @@ function App() {
         <h1>{workspace ? <WorkspaceName id={workspace.id} name={workspace.name} /> : 'Dashboard'}</h1>
         <nav aria-label="Pages">
           {Object.entries(pages).map(([path, name]) => (
-            <a
-              key={path}
-              href={withView(path)}
-              aria-current={path === pathname ? 'page' : undefined}
-              onClick={(event) => {
-                if (event.metaKey || event.ctrlKey || event.shiftKey) return
-                event.preventDefault()
-                navigate(withView(path))
-              }}
-            >
+            <PageLink key={path} path={withView(path)} isCurrent={path === pathname} navigate={navigate}>
               {name}
-            </a>
+            </PageLink>
           ))}
         </nav>
         <button type="button" class="link" onClick={() => setHelp(true)}>

@@ -20,6 +20,30 @@ export function Failure({ since, text, isRefused, isFinal = false }: Failed & { 
   )
 }
 
+interface PageLinkProps {
+  readonly path: string
+  readonly isCurrent?: boolean
+  readonly children: ComponentChildren
+  navigate(path: string): void
+}
+
+/** A link to a page of the dashboard, which is shown without loading anew; with a key held, in another tab or window. */
+export function PageLink({ path, isCurrent = false, navigate, children }: PageLinkProps) {
+  return (
+    <a
+      href={path}
+      aria-current={isCurrent ? 'page' : undefined}
+      onClick={(event) => {
+        if (event.metaKey || event.ctrlKey || event.shiftKey) return
+        event.preventDefault()
+        navigate(path)
+      }}
+    >
+      {children}
+    </a>
+  )
+}
+
 /** Why a change was refused; nothing where it wasn't. */
 export function Refusal({ text }: { text: string }) {
   if (text === '') return null

@@ -4,7 +4,7 @@ import type { Replay } from '../../schemas/resources/replay.ts'
 import { duration, number, time } from './format.ts'
 import type { PageProps } from './later.tsx'
 import { useListPage } from './list-pages.tsx'
-import { Failure } from './parts.tsx'
+import { Failure, PageLink } from './parts.tsx'
 import { OneReplay } from './replay-player.tsx'
 
 const listed = 50
@@ -117,16 +117,9 @@ function ReplayRow({ replay, timezone, navigate }: { replay: Replay; timezone: s
   return (
     <tr>
       <th scope="row">
-        <a
-          href={address}
-          onClick={(event) => {
-            if (event.metaKey || event.ctrlKey || event.shiftKey) return
-            event.preventDefault()
-            navigate(address)
-          }}
-        >
+        <PageLink path={address} navigate={navigate}>
           {time(replay.started_at, timezone)}
-        </a>
+        </PageLink>
       </th>
       <td>
         <bdi>{replay.entry_path}</bdi>

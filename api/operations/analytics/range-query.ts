@@ -4,7 +4,7 @@ import { invalid } from '../../../schemas/errors/problems.ts'
 import { laxInt, laxIntOr } from '../../../schemas/lax.ts'
 import { overviewDaysDefault, overviewDaysMax, overviewHoursMax } from '../../../schemas/limits/overview-limits.ts'
 import { type RangeQuery, resolveTimeRange, type Span, type TimeRange } from '../../../schemas/time/time-range.ts'
-import { localDayAt, startOfLocalDay } from '../../../schemas/time/time-zone.ts'
+import { latestEventAt } from '../../../schemas/time/time-zone.ts'
 
 /** Members of an operation's query. */
 export const rangeParameters = {
@@ -26,11 +26,6 @@ export function rangeOf(query: RangeQuery, timeZone: string, now: number): TimeR
   const resolved = resolveTimeRange(query, timeZone, now)
   if (!resolved.ok) throw invalid(resolved.errors)
   return resolved.range
-}
-
-/** No event is of a later day than tomorrow: the moment after it. */
-export function latestEventAt(timeZone: string, now: number): number {
-  return startOfLocalDay(localDayAt(now, timeZone) + 2, timeZone)
 }
 
 /** The part of a range that can have events that are shown. @param since nothing before it is */

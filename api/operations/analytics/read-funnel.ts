@@ -5,11 +5,11 @@ import { type FunnelStep, funnelParameters, readStep } from '../../../schemas/fu
 import { funnelSessionHours } from '../../../schemas/limits/overview-limits.ts'
 import { Funnel } from '../../../schemas/resources/funnel.ts'
 import { filterParameters, filtersOf } from '../../../schemas/session-filters.ts'
-import { dayMs, hourMs } from '../../../schemas/time/time-zone.ts'
+import { dayMs, hourMs, latestEventAt } from '../../../schemas/time/time-zone.ts'
 import { defineOperation } from '../define.ts'
 import { readableVisitors } from '../people/visitor-rows.ts'
 import { perCent, ratio } from './metrics.ts'
-import { latestEventAt, rangeOf, rangeParameters, readableSpan, shownRange } from './range-query.ts'
+import { rangeOf, rangeParameters, readableSpan, shownRange } from './range-query.ts'
 
 const FunnelQuery = z.object({ ...funnelParameters, ...rangeParameters, ...filterParameters })
 

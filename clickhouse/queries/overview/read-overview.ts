@@ -7,7 +7,7 @@ import { recentEventsMax } from '../../../schemas/limits/overview-limits.ts'
 import { botRetentionDays } from '../../../schemas/limits/retention-limits.ts'
 import type { SessionFilters } from '../../../schemas/session-filters.ts'
 import type { Bucket, Span, TimeRange } from '../../../schemas/time/time-range.ts'
-import { dayMs, localDayAt, startOfLocalDay } from '../../../schemas/time/time-zone.ts'
+import { dayMs, latestEventAt, localDayAt } from '../../../schemas/time/time-zone.ts'
 import type { Reader } from '../reader.ts'
 import { type CellDays, closedDays, isSome, staleDays } from './figure-parts.ts'
 import { divide, type Pieces } from './pieces.ts'
@@ -57,8 +57,8 @@ export async function readOverview(ch: Reader, request: OverviewRequest): Promis
     parts.has('totals') && range.isCompared && previous.start >= readableFrom
       ? divide(countable(previous), { timezone, readableFrom, endsNow: false })
       : undefined
-  // Sessions are looked for where they can be: no event is of a later day than tomorrow.
-  const latest = startOfLocalDay(localDayAt(now, timezone) + 2, timezone)
+  // Sessions are looked for where they can be.
+  const latest = latestEventAt(timezone, now)
   const readable = (moment: number) => Math.min(Math.max(moment, readableFrom, 0), latest)
   const period = { cells, wanted: 'all kinds' as const }
   const chosen =

@@ -60,14 +60,17 @@ export const listPeople = defineOperation({
     const before = await beginOf(context, rows)
     if (before === undefined) return []
     const q = query.q?.trim() || undefined
-    const contacts = await listContacts(stores.pg, workspace.id, {
+    const contactsRead = listContacts(stores.pg, workspace.id, {
       ...{ limit: query.limit, q, since: rows.since },
       before: before.contact,
     })
     // Visitors older than the last contact of a full page have no place in it.
-    const oldest = contacts.length < query.limit ? rows.since : contacts.at(-1)!.lastSeenAt + 1
+    const oldest = async () => {
+      const all = await contactsRead
+      return all.length < query.limit ? rows.since : all.at(-1)!.lastSeenAt + 1
+    }
     const page = { before: before.visitor, oldest, q, limit: query.limit }
-    const seen = await readAnonymous(stores, rows, page, context.clock.now())
+    const [contacts, seen] = await Promise.all([contactsRead, readAnonymous(stores, rows, page, context.clock.now())])
     const known = contacts.map((contact) => ({ at: contact.lastSeenAt, order: 0, contact }))
     const merged = [...known, ...seen.map(({ lastAt, visitor }) => ({ at: lastAt, order: 1, visitor }))]
       .sort((a, b) => b.at - a.at || a.order - b.order)
@@ -124,8 +127,8 @@ async function beginOf(
 
 interface AnonymousPage {
   readonly before: SeenVisitor
-  /** Only those last seen since. */
-  readonly oldest: number
+  /** Only those last seen since. Postgres looks for it while ClickHouse looks for the first visitors. */
+  oldest(): Promise<number>
   readonly q: string | undefined
   readonly limit: number
 }
@@ -134,18 +137,20 @@ interface AnonymousPage {
 async function readAnonymous(
   { pg, ch }: Stores,
   rows: ReadableVisitors,
-  { before, oldest, q, limit }: AnonymousPage,
+  { before, oldest: readOldest, q, limit }: AnonymousPage,
   now: number,
 ): Promise<SeenVisitor[]> {
   const found: SeenVisitor[] = []
   const { workspaceId, timezone } = rows
   const lastDay = localDayAt(Math.min(before.lastAt, now), timezone)
-  const firstDay = Math.max(rows.firstDay, localDayAt(oldest, timezone))
-  if (q !== undefined && !(await isOriginOfVisitors(ch, { ...rows, firstDay }, q))) return []
+  if (q !== undefined && !(await isOriginOfVisitors(ch, rows, q))) return []
   let from = before
+  let { firstDay } = rows
   for (let days = 0, portion = 2 * limit; ; ) {
     const fromDay = Math.max(firstDay, lastDay - days)
     const seen = await readNewestVisitors(ch, { ...rows, fromDay, before: from, limit: portion, q })
+    const oldest = await readOldest()
+    firstDay = Math.max(rows.firstDay, localDayAt(oldest, timezone))
     const young = seen.filter(({ lastAt }) => lastAt >= oldest)
     const bindings =
       young.length === 0
@@ -161,7 +166,7 @@ async function readAnonymous(
       from = seen.at(-1)!
       portion *= 4
     } else {
-      if (fromDay === firstDay) break
+      if (fromDay <= firstDay) break
       // Whoever was seen on a later day is found already: those behind them are earlier than all of these.
       from = seen.at(-1) ?? from
       days = Math.max(1, 4 * days)

@@ -18,7 +18,6 @@ import { makeShutdown } from '../runtime/shutdown.ts'
 import { rateLimitDeadlineMs } from '../schemas/limits/api-limits.ts'
 import { postgresShareOfAnswer, redisDeadlineMs } from '../schemas/limits/store-limits.ts'
 import { hourMs } from '../schemas/time/time-zone.ts'
-import { prepareAssets } from './dashboard/pages.ts'
 import { makeGateway } from './gateway.ts'
 import { makeRateLimiter, makeSignInLimiter } from './guards/rate-limit.ts'
 import { startMediaSweep } from './media/sweep.ts'
@@ -64,7 +63,6 @@ async function main(): Promise<void> {
   shutdown.step('disconnect ClickHouse', () => ch.close())
   shutdown.step('disconnect Redis', async () => redis.disconnect())
   log.info({ port }, 'the API is ready')
-  prepareAssets().catch((error) => log.warn({ err: error }, "the dashboard's files can't be read"))
   process.send?.({ type: 'ready', port })
 }
 

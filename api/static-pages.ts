@@ -9,11 +9,7 @@ export interface PageSource {
   read(): Promise<Buffer>
 }
 
-export interface StaticPage {
-  (head: RequestHead): Promise<HttpReply>
-  /** Reads and compresses it ahead of its first reader. */
-  prepare(): Promise<unknown>
-}
+export type StaticPage = (head: RequestHead) => Promise<HttpReply>
 
 /** @param headers of every answer, besides its type */
 export function staticPages(
@@ -23,13 +19,11 @@ export function staticPages(
   return Object.fromEntries(
     Object.entries(sources).map(([path, { type, read }]) => {
       let made: Promise<StaticBody> | undefined
-      const prepare = () => {
+      const page = async (head: RequestHead) => {
         made ??= read().then(makeStaticBody)
-        return made
+        return staticReply(await made, askedBy(head), { 'Content-Type': type, ...headers })
       }
-      const page = async (head: RequestHead) =>
-        staticReply(await prepare(), askedBy(head), { 'Content-Type': type, ...headers })
-      return [path, Object.assign(page, { prepare })]
+      return [path, page]
     }),
   )
 }

@@ -14,11 +14,6 @@ const headers = {
 
 export const assets = makeAssets(headers)
 
-/** Compresses all files, so that nobody waits for it. */
-export async function prepareAssets(): Promise<void> {
-  for (const asset of Object.values(assets)) await asset.prepare()
-}
-
 /** The page that the script fills, with the answers that it begins with. */
 export function shell(answers: FirstAnswers): HttpReply {
   // As a text of JSON it says the same, and ends no element.

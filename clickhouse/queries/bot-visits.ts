@@ -1,6 +1,6 @@
 /**
  * Crawler visits of a range. For whole quarters of an hour and whole days, the SQL repeats the expressions of the table's
- * projections (migrations/0009_bot_events.sql). So ClickHouse reads sums instead of rows. Both ends of the range are read
+ * projections (migrations/0002_bot_visits.sql). So ClickHouse reads sums instead of rows. Both ends of the range are read
  * as rows. A part without projections gives the same figures, more slowly.
  */
 

@@ -1,4 +1,5 @@
 -- Who may do what: owners and their plans, workspaces, members, keys, and the sign-in of browsers.
+
 CREATE TABLE owners (
   id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   email       text NOT NULL UNIQUE,
@@ -6,7 +7,9 @@ CREATE TABLE owners (
   plan_key    text CHECK (plan_key IN ('starter', 'growth', 'scale')),
   -- When the plan was last lowered or lapsed: what that hides is deleted only after a grace.
   plan_changed_at timestamptz NOT NULL DEFAULT now(),
-  created_at  timestamptz NOT NULL DEFAULT now()
+  created_at  timestamptz NOT NULL DEFAULT now(),
+  -- An owner may sign in by a password besides links: its argon2id hash, with its parameters and salt. NULL: by links alone.
+  password_hash text
 );
 
 CREATE TABLE workspaces (
@@ -20,7 +23,23 @@ CREATE TABLE workspaces (
   retention_days integer CHECK (retention_days BETWEEN 1 AND 730),
   suspended_at   timestamptz,
   created_at     timestamptz NOT NULL DEFAULT now(),
-  updated_at     timestamptz NOT NULL DEFAULT now()
+  updated_at     timestamptz NOT NULL DEFAULT now(),
+  -- How far retention has deleted events: a plan that is raised later doesn't bring them back. Null: nothing yet.
+  deleted_before timestamptz,
+  -- Made to look around in. Null: one of the customer's own, whatever its name.
+  demo           text CHECK (demo IN ('filling', 'filled')),
+  -- Whether sessions are recorded, and how many of a hundred. Ingest nodes hear of a change by the trigger of workspaces.
+  replay_enabled boolean NOT NULL DEFAULT false,
+  replay_share   smallint NOT NULL DEFAULT 100 CHECK (replay_share BETWEEN 1 AND 100)
+);
+
+-- Workspaces that are to be deleted, and those that were. The request ends every access; the rows go after it. This row stays,
+-- so that what arrives late of the workspace is told from what an older copy of the database doesn't know.
+CREATE TABLE workspace_deletions (
+  workspace_id integer PRIMARY KEY,
+  requested_at timestamptz NOT NULL DEFAULT now(),
+  -- When the last row was gone.
+  done_at      timestamptz
 );
 
 CREATE TABLE members (
@@ -69,7 +88,7 @@ CREATE TRIGGER workspaces_changed AFTER INSERT OR UPDATE OR DELETE ON workspaces
 CREATE TRIGGER api_keys_changed AFTER UPDATE OF scopes, expires_at, revoked_at OR DELETE ON api_keys
   FOR EACH STATEMENT EXECUTE FUNCTION notify_keys_changed();
 
--- Sign-in of owners: links that are used once, and the sessions of their browsers. Of tokens only SHA-256 is stored.
+-- Sign-in of owners: links that are used once, and the sessions of their browsers. Only the SHA-256 of a token is stored.
 CREATE TABLE sign_in_links (
   hash         bytea PRIMARY KEY,
   owner_id     bigint NOT NULL REFERENCES owners,

@@ -1,4 +1,4 @@
--- What ingest needs of Postgres: numbers for its segments, salts for cookieless visitors, and the inbox of people.
+-- For ingest: numbers for its segments, salts for cookieless visitors, and the inbox of people.
 
 -- A lease of segment numbers is one step of this sequence: its size is segmentLeaseSize in schemas/limits/core-limits.ts.
 CREATE SEQUENCE segment_leases AS bigint START 1;
@@ -45,7 +45,7 @@ CREATE TABLE shipped_manifests (
 );
 CREATE INDEX shipped_manifests_age ON shipped_manifests USING brin (shipped_at);
 
--- When each e-mail was first and last seen in a workspace: the inbox forgets rows by their age, and a contact that it forgot
+-- When each e-mail was first and last seen in a workspace. The inbox forgets rows by their age, and a contact that it forgot
 -- would be new again. Kept no longer than the last row that it was seen in. The hash is there to hold no address in yet
 -- another place; it is no secret.
 CREATE TABLE contact_sightings (

@@ -1,7 +1,7 @@
 -- How far the rows derived from `events` (sessions, visitors, cells, credits) are: decisions/0007.
 
 -- Every lease of segment numbers, made with it. Rows of `events` of this lease with ids up to `shipped_through` are in
--- ClickHouse or will never be: the node that holds the lease says so after the fact, so it may only be behind.
+-- ClickHouse or will never be. The node that holds the lease says so after the fact, so it may only be behind.
 -- Every event that the node answered 202 before `complete_at` (this server's clock) is among them.
 CREATE TABLE segment_leases_taken (
   first_segment   bigint PRIMARY KEY,
@@ -10,7 +10,7 @@ CREATE TABLE segment_leases_taken (
   taken_at        timestamptz NOT NULL DEFAULT now(),
   updated_at      timestamptz NOT NULL DEFAULT now(),
   complete_at     timestamptz NOT NULL DEFAULT '-infinity',
-  -- Of an import, whose inserts are made one after another: another import of the same rows may move its mark on.
+  -- By an import, whose inserts are made one after another: another import of the same rows may move its mark on.
   is_import       boolean NOT NULL DEFAULT false
 );
 
@@ -19,7 +19,9 @@ CREATE TABLE event_repairs (
   id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   workspace_id integer NOT NULL,
   hour         bigint NOT NULL,
-  recorded_at  timestamptz NOT NULL DEFAULT now()
+  recorded_at  timestamptz NOT NULL DEFAULT now(),
+  -- Only this visitor's rows are derived anew (0: those of server events); null: those of all visitors of the hour.
+  visitor      numeric(20)
 );
 
 -- Versions of derived rows. A fold takes one before it reads `events`, so a later fold writes higher versions.
@@ -36,7 +38,7 @@ CREATE TABLE fold_state (
 );
 INSERT INTO fold_state (version) VALUES (0);
 
--- Of each lease of segment numbers, the id up to which its events are folded.
+-- For each lease of segment numbers, the id up to which its events are folded.
 CREATE TABLE fold_marks (
   first_segment bigint PRIMARY KEY,
   end_segment   bigint NOT NULL,
@@ -52,7 +54,7 @@ CREATE TABLE figure_builds (
   workspace_id  integer NOT NULL,
   timezone      text NOT NULL,
   state         text NOT NULL CHECK (state IN ('current', 'building', 'left')),
-  -- What a build is for: 'figures' takes the current one's place, 'check' is compared with it.
+  -- The aim of the build: 'figures' takes the current one's place, 'check' is compared with it.
   purpose       text NOT NULL DEFAULT 'figures' CHECK (purpose IN ('figures', 'check')),
   cells_through integer,
   -- Grows with each change of `cells_through`: a reader that finds another number afterwards asks again.
@@ -60,9 +62,18 @@ CREATE TABLE figure_builds (
   -- Parts (of the visitors) that a build in progress has done.
   parts_done    integer NOT NULL DEFAULT 0,
   parts         integer NOT NULL DEFAULT 0,
-  -- Of a check that is over: how many days differ.
+  -- Once a check is over: how many days differ.
   differences   integer,
   changed_at    timestamptz NOT NULL DEFAULT now()
 );
 CREATE UNIQUE INDEX figure_builds_current ON figure_builds (workspace_id) WHERE state = 'current';
 CREATE INDEX figure_builds_workspace ON figure_builds (workspace_id, state);
+
+-- Days up to `cells_through` that late events came for since their cells were written. Figures of such a day come from
+-- `sessions`, until its cells are written anew.
+CREATE TABLE stale_cells (
+  build integer NOT NULL REFERENCES figure_builds ON DELETE CASCADE,
+  day   integer NOT NULL,
+  since timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (build, day)
+);

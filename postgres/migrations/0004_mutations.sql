@@ -1,5 +1,5 @@
--- What every mutation of the customer API writes beside its change, in the same transaction: the audit row, the outbox row
--- and the record that a retry with the same Idempotency-Key is answered from.
+-- Beside its change, every mutation of the customer API writes an audit row, an outbox row and a record, in the same
+-- transaction. From the record a retry with the same Idempotency-Key is answered.
 
 CREATE TABLE idempotency_records (
   workspace_id integer NOT NULL REFERENCES workspaces,
@@ -28,10 +28,14 @@ CREATE TABLE outbox (
   fanned_out_at timestamptz
 );
 CREATE INDEX outbox_waiting ON outbox (id) WHERE fanned_out_at IS NULL;
+-- Erasures look for what webhooks are to be told of a person.
+CREATE INDEX outbox_emails ON outbox (workspace_id, (object ->> 'email')) WHERE type LIKE 'contact.%';
+CREATE INDEX outbox_conversions ON outbox (workspace_id, (object ->> 'id')) WHERE type = 'conversion.recorded';
 
+-- Rows and heads refer to no workspace: its audit log stays when it goes, for nobody can take a row out of its chain.
 CREATE TABLE audit_events (
   id            bigint PRIMARY KEY,
-  workspace_id  integer NOT NULL REFERENCES workspaces,
+  workspace_id  integer NOT NULL,
   action        text NOT NULL,
   actor_type    text NOT NULL CHECK (actor_type IN ('api_key', 'user', 'system')),
   actor_id      bigint,
@@ -55,7 +59,7 @@ CREATE SEQUENCE audit_event_ids AS bigint;
 
 -- The last row of each workspace's chain. Its lock gives the rows their order.
 CREATE TABLE audit_heads (
-  workspace_id integer PRIMARY KEY REFERENCES workspaces,
+  workspace_id integer PRIMARY KEY,
   last_id      bigint NOT NULL,
   hash         text NOT NULL
 );

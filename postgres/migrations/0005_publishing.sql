@@ -1,4 +1,4 @@
--- What is published: accounts, media, posts and their targets.
+-- Publishing: accounts, media, posts and their targets.
 
 CREATE TABLE social_accounts (
   id                bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

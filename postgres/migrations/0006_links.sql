@@ -16,10 +16,14 @@ CREATE TABLE links (
   utm_campaign      text NOT NULL,
   utm_content       text NOT NULL,
   created_at        timestamptz NOT NULL DEFAULT now(),
-  updated_at        timestamptz NOT NULL DEFAULT now()
+  updated_at        timestamptz NOT NULL DEFAULT now(),
+  -- Lists leave archived links out. They redirect as before: what was posted or printed goes on.
+  archived_at       timestamptz
 );
 CREATE INDEX links_workspace ON links (workspace_id, id);
 CREATE INDEX links_changed ON links (updated_at, id);
+-- A post that is deleted leaves its links, which are looked up by it.
+CREATE INDEX links_post ON links (post_id) WHERE post_id IS NOT NULL;
 
 CREATE FUNCTION notify_links_changed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

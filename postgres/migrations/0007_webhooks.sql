@@ -28,7 +28,9 @@ CREATE INDEX webhook_endpoints_workspace ON webhook_endpoints (workspace_id, id)
 CREATE TABLE webhook_deliveries (
   id                  bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   workspace_id        integer NOT NULL REFERENCES workspaces,
-  webhook_endpoint_id bigint NOT NULL REFERENCES webhook_endpoints,
+  -- No reference: to check it when an endpoint is deleted would take an index. Endpoints are deleted after their deliveries,
+  -- with their workspace.
+  webhook_endpoint_id bigint NOT NULL,
   event_id            text NOT NULL,
   event_type          text NOT NULL,
   status              text NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'delivered', 'failed')),
@@ -44,7 +46,8 @@ CREATE TABLE webhook_deliveries (
   retry_step          smallint NOT NULL DEFAULT 0,
   -- Asked for by somebody: sent to a disabled endpoint as well.
   by_hand             boolean NOT NULL DEFAULT false,
-  UNIQUE (webhook_endpoint_id, event_id)
+  -- Erasures find an event's deliveries by it: a delivery is written twice at least, and each time into every index.
+  UNIQUE (event_id, webhook_endpoint_id)
 );
 CREATE INDEX webhook_deliveries_workspace ON webhook_deliveries (workspace_id, id);
 -- A pending one without a time is set aside.
@@ -55,7 +58,7 @@ CREATE INDEX webhook_deliveries_pending ON webhook_deliveries (webhook_endpoint_
 CREATE TABLE set_aside_jobs (
   id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   job          text NOT NULL,
-  -- What it was about; empty where the job is about everything.
+  -- Its object; empty where the job is about everything.
   subject      text NOT NULL DEFAULT '',
   reason       text NOT NULL,
   set_aside_at timestamptz NOT NULL DEFAULT now(),

@@ -45,6 +45,7 @@ CREATE TABLE contacts (
 );
 CREATE INDEX contacts_email_hash ON contacts (workspace_id, email_hash);
 CREATE INDEX contacts_seen ON contacts (workspace_id, last_seen_at, id);
+CREATE INDEX contacts_user_id ON contacts (workspace_id, user_id) WHERE user_id != '';
 CREATE INDEX contacts_searched ON contacts USING gin (searched gin_trgm_ops);
 
 -- Each identify or conversion that named a browser and an e-mail. Kept as long as the inbox is, and of each browser the last
@@ -73,13 +74,39 @@ CREATE TABLE bindings (
 CREATE INDEX bindings_visitor ON bindings (workspace_id, visitor);
 CREATE INDEX bindings_contact ON bindings (contact_id);
 
--- What is to be done after a fold: a contact's figures, a visitor's events of the past, a repaired hour.
+-- Credits by the person: conversions that a touch of their contact is credited with. Those of server events have one, and in
+-- a browser those for which the contact's touches say another than the browser's own. Computed with the contact's figures
+-- (pipeline/people). The fold derives rows from it, so whoever changes a row here has its hour derived anew.
+-- Constraints bear the table's former name.
+CREATE TABLE person_credits (
+  event_id     bigint CONSTRAINT server_credits_event_id_not_null NOT NULL CONSTRAINT server_credits_pkey PRIMARY KEY,
+  workspace_id integer CONSTRAINT server_credits_workspace_id_not_null NOT NULL,
+  -- The conversion's: UTC, since 1970.
+  hour         bigint CONSTRAINT server_credits_hour_not_null NOT NULL,
+  contact_id   bigint CONSTRAINT server_credits_contact_id_not_null NOT NULL
+    CONSTRAINT server_credits_contact_id_fkey REFERENCES contacts ON DELETE CASCADE,
+  -- Empty: the touch of the browser isn't the person's.
+  source       text CONSTRAINT server_credits_source_not_null NOT NULL,
+  medium       text CONSTRAINT server_credits_medium_not_null NOT NULL,
+  -- Milliseconds since 1970.
+  touched_at   bigint CONSTRAINT server_credits_touched_at_not_null NOT NULL,
+  -- The conversion's; 0: a server event.
+  visitor      numeric(20) NOT NULL,
+  -- Whose touch it is; 0: a server's event.
+  touched_by   numeric(20) NOT NULL
+);
+CREATE INDEX person_credits_hour ON person_credits (workspace_id, hour);
+CREATE INDEX person_credits_contact ON person_credits (contact_id);
+
+-- Work to do after a fold: a contact's figures, a visitor's events of the past, a repaired hour.
 CREATE TABLE people_work (
   id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   workspace_id integer NOT NULL,
   contact_id   bigint,
   visitor      numeric(20),
-  hour         bigint
+  hour         bigint,
+  -- Since when the work has waited, for the queue's metrics.
+  created_at   timestamptz NOT NULL DEFAULT now()
 );
 
 -- One row: the ranges of ids of events that people reflect.

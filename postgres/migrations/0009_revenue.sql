@@ -4,10 +4,10 @@ CREATE TABLE revenue_connections (
   id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   workspace_id integer NOT NULL REFERENCES workspaces,
   provider     text NOT NULL CHECK (provider IN ('stripe', 'paddle', 'lemonsqueezy', 'custom')),
-  -- What its events are signed with, encrypted.
+  -- Its events are signed with it; encrypted.
   secret       bytea NOT NULL,
   created_at   timestamptz NOT NULL DEFAULT now(),
-  -- From then on its events are refused. What it recorded stays.
+  -- From then on its events are refused. Those that it recorded stay.
   disconnected_at timestamptz
 );
 CREATE INDEX revenue_connections_workspace ON revenue_connections (workspace_id, id);
@@ -30,7 +30,7 @@ CREATE TABLE revenue_payments (
   source       text NOT NULL DEFAULT 'direct',
   medium       text NOT NULL DEFAULT 'none',
   campaign     text NOT NULL DEFAULT '',
-  -- Of the credited session; its entry's path is empty where no session is known.
+  -- The credited session's; its entry's path is empty where no session is known.
   path         text NOT NULL DEFAULT '',
   device       text NOT NULL DEFAULT 'unknown',
   browser      text NOT NULL DEFAULT 'unknown',
@@ -46,6 +46,8 @@ CREATE TABLE revenue_payments (
   credited_at  timestamptz,
   -- When it is credited the next time; null: never again.
   credit_due_at timestamptz DEFAULT now(),
+  -- Who paid was erased: what the payment is credited to stays, whatever comes of it later.
+  is_payer_erased boolean NOT NULL DEFAULT false,
   UNIQUE (workspace_id, provider, payment)
 );
 CREATE INDEX revenue_payments_refs ON revenue_payments USING gin (refs);
@@ -53,7 +55,7 @@ CREATE INDEX revenue_payments_links ON revenue_payments (workspace_id, link_id) 
 CREATE INDEX revenue_payments_due ON revenue_payments (credit_due_at) WHERE credit_due_at IS NOT NULL;
 
 -- The ledger: a payment's own entry, and one below zero for each refund. A provider that tells the refunded total has it in
--- `total_cents`, and the value is the difference to the next lower total: the order in which events arrive changes nothing.
+-- `total_cents`, and the value is the difference to the next lower total. The order in which events arrive changes nothing.
 CREATE TABLE revenue_entries (
   id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   workspace_id integer NOT NULL,
@@ -91,7 +93,8 @@ CREATE TABLE revenue_rates (
   PRIMARY KEY (workspace_id, currency, to_currency, day)
 );
 
--- What ads cost, as imported: a day of a campaign is replaced when it is imported again.
+-- The cost of ads, as imported: a day of a campaign is replaced when it is imported again. It has one currency, the one that
+-- was imported last.
 CREATE TABLE ad_spend (
   workspace_id integer NOT NULL REFERENCES workspaces,
   day          date NOT NULL,
@@ -101,5 +104,5 @@ CREATE TABLE ad_spend (
   cost_cents   bigint NOT NULL,
   clicks       bigint NOT NULL,
   import_day   date NOT NULL,
-  PRIMARY KEY (workspace_id, day, source, campaign, currency)
+  PRIMARY KEY (workspace_id, day, source, campaign)
 );

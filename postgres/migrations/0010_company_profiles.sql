@@ -13,9 +13,11 @@ CREATE TABLE company_profiles (
   request      integer NOT NULL DEFAULT 1,
   attempts     integer NOT NULL DEFAULT 0,
   -- Until then a pipeline has it to itself.
-  claimed_until timestamptz
+  claimed_until timestamptz,
+  -- Profiles are generated in the order in which they were asked for: asking again goes to the back.
+  requested_at timestamptz NOT NULL DEFAULT now()
 );
-CREATE INDEX company_profiles_generating ON company_profiles (claimed_until) WHERE status = 'generating';
+CREATE INDEX company_profiles_generating ON company_profiles (requested_at) WHERE status = 'generating';
 
 CREATE TABLE company_profile_media (
   workspace_id integer NOT NULL REFERENCES workspaces,

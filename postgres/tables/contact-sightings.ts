@@ -89,7 +89,7 @@ function gather(sightings: Iterable<Sighting>): Seen[] {
   return [...seen.values()].sort((a, b) => (a.email_hash < b.email_hash ? -1 : 1))
 }
 
-/** As the migration that made the table hashes, too. */
+/** The table's `email_hash`, in hex. */
 function hashOf(workspaceId: number, email: string): string {
   return createHash('sha256').update(`${workspaceId}:${email}`).digest('hex').slice(0, 32)
 }

@@ -1,4 +1,4 @@
-/** Copies of events of known people, in the order in which a person's are read (migrations/0006_person_events.sql). */
+/** Copies of events of known people, in the order in which a person's are read (migrations/0005_person_events.sql). */
 import type { IdRange } from '../../../schemas/event/id-ranges.ts'
 import { foldDeadlineMs } from '../../../schemas/limits/figure-limits.ts'
 import type { BoundSql } from '../../bound-sql.ts'

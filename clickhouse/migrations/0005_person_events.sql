@@ -5,7 +5,7 @@ CREATE TABLE IF NOT EXISTS person_events
 (
     workspace_id UInt32 CODEC(ZSTD(1)),
     known_by Enum8('visitor' = 1, 'email' = 2) CODEC(ZSTD(1)),
-    -- Of the visitor, or of the e-mail.
+    -- The visitor's, or the e-mail's.
     hash UInt64 CODEC(ZSTD(1)),
     occurred_at DateTime64(3, 'UTC') CODEC(T64('bit'), ZSTD(1)),
     id UInt64 CODEC(T64('bit'), ZSTD(1)),

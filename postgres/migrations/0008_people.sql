@@ -77,19 +77,17 @@ CREATE INDEX bindings_contact ON bindings (contact_id);
 -- Credits by the person: conversions that a touch of their contact is credited with. Those of server events have one, and in
 -- a browser those for which the contact's touches say another than the browser's own. Computed with the contact's figures
 -- (pipeline/people). The fold derives rows from it, so whoever changes a row here has its hour derived anew.
--- Constraints bear the table's former name.
 CREATE TABLE person_credits (
-  event_id     bigint CONSTRAINT server_credits_event_id_not_null NOT NULL CONSTRAINT server_credits_pkey PRIMARY KEY,
-  workspace_id integer CONSTRAINT server_credits_workspace_id_not_null NOT NULL,
+  event_id     bigint PRIMARY KEY,
+  workspace_id integer NOT NULL,
   -- The conversion's: UTC, since 1970.
-  hour         bigint CONSTRAINT server_credits_hour_not_null NOT NULL,
-  contact_id   bigint CONSTRAINT server_credits_contact_id_not_null NOT NULL
-    CONSTRAINT server_credits_contact_id_fkey REFERENCES contacts ON DELETE CASCADE,
+  hour         bigint NOT NULL,
+  contact_id   bigint NOT NULL REFERENCES contacts ON DELETE CASCADE,
   -- Empty: the touch of the browser isn't the person's.
-  source       text CONSTRAINT server_credits_source_not_null NOT NULL,
-  medium       text CONSTRAINT server_credits_medium_not_null NOT NULL,
+  source       text NOT NULL,
+  medium       text NOT NULL,
   -- Milliseconds since 1970.
-  touched_at   bigint CONSTRAINT server_credits_touched_at_not_null NOT NULL,
+  touched_at   bigint NOT NULL,
   -- The conversion's; 0: a server event.
   visitor      numeric(20) NOT NULL,
   -- Whose touch it is; 0: a server's event.

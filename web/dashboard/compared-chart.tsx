@@ -8,17 +8,21 @@ import { useAnswer } from './query.ts'
 interface ComparedChartProps extends ChartProps {
   readonly view: View
   readonly metrics: Overview['metrics']
+  /** The figures are another view's: the compared period isn't known yet. */
+  readonly isStale: boolean
 }
 
 /** It is of the past: only late events change it. */
 const pastMs = 60_000
 
-export function ComparedChart({ view, metrics, ...chart }: ComparedChartProps) {
+export function ComparedChart({ view, metrics, isStale, ...chart }: ComparedChartProps) {
   const { previous_range: before, range } = metrics
-  if (before === null) return <Chart {...chart} />
-  return (
-    <Compared question={comparedQuestionOf(view, periodOf(view, before, range.timezone), range.bucket)} {...chart} />
-  )
+  const question =
+    before === null || isStale
+      ? undefined
+      : `/analytics/overview?${comparedQuestionOf(view, periodOf(view, before, range.timezone), range.bucket)}`
+  const compared = useAnswer<Overview>(question, { againMs: pastMs })
+  return <Chart {...chart} before={compared.isStale ? undefined : compared.answer?.traffic_series} />
 }
 
 /** Whole local days, unless moments were chosen. */
@@ -28,9 +32,4 @@ function periodOf({ days }: View, { start, end }: { start: string; end: string }
   const from = localDay(Date.parse(start) + dayMs / 2, timezone)
   // The end is the first moment that isn't of the period any more.
   return { from, to: localDay(Date.parse(end) - 1, timezone) }
-}
-
-function Compared({ question, ...chart }: ChartProps & { question: string }) {
-  const { answer, isStale } = useAnswer<Overview>(`/analytics/overview?${question}`, { againMs: pastMs })
-  return <Chart {...chart} before={isStale ? undefined : answer?.traffic_series} />
 }

@@ -81,7 +81,11 @@ export function OverviewPage({ view, workspace, go }: PageProps) {
           choose={(days) => go({ ...view, days })}
         />
       )}
-      {isNew ? <Install snippet={answer.snippet} /> : <Figures {...{ answer, view, workspace, go, chosen, choose }} />}
+      {isNew ? (
+        <Install snippet={answer.snippet} />
+      ) : (
+        <Figures {...{ answer, view, workspace, go, chosen, choose, isStale }} />
+      )}
     </main>
   )
 }
@@ -107,11 +111,13 @@ function Away(failure: Failed) {
 
 interface FiguresProps extends PageProps {
   readonly answer: Overview
+  /** The answer is another view's, shown until this one's comes. */
+  readonly isStale: boolean
   readonly chosen: Chartable
   choose(name: Chartable): void
 }
 
-function Figures({ answer, view, workspace: { currency }, go, chosen, choose }: FiguresProps) {
+function Figures({ answer, isStale, view, workspace: { currency }, go, chosen, choose }: FiguresProps) {
   const add = (...filters: Filter[]) => go(filters.reduce(withFilter, view))
   const { metrics, traffic_series = [] } = answer
   // The workspace may have another one by now, while its figures are computed anew.
@@ -134,7 +140,7 @@ function Figures({ answer, view, workspace: { currency }, go, chosen, choose }: 
         points={traffic_series}
         of={chosen}
         label={chartLabels[chosen]}
-        {...{ view, metrics, currency, timezone }}
+        {...{ view, metrics, isStale, currency, timezone }}
         asOf={metrics.as_of}
         zoom={(days) => go({ ...view, days })}
       />

@@ -29,7 +29,7 @@ export function watchMetrics(metrics: Metrics) {
     'stream',
     'outcome',
   ])
-  const setAside = metrics.counter('ingest_set_aside_total', 'Rows or frames set aside because they can’t be stored.', [
+  const setAside = metrics.counter('ingest_set_aside_total', 'Rows or groups set aside because they can’t be stored.', [
     'stream',
   ])
   const syncs = metrics.histogram('ingest_sync_seconds', 'Duration of a group commit.', syncBuckets, ['stream'])

@@ -1,5 +1,5 @@
 /**
- * Migrations of a store: plain SQL files `0001_name.sql`, run once each, in order, and never changed afterwards. Which
+ * Migrations of a store: plain SQL files `0001_name.sql`, run once each, in order, and from the first release on never changed. Which
  * have run is recorded in the store with a checksum of what was run.
  */
 import { createHash } from 'node:crypto'

@@ -13,7 +13,7 @@ export interface JobInputs {
   'expire-deliveries': Record<string, never>
   /** Deletes the records of Idempotency-Keys whose time is over. */
   'expire-idempotency': Record<string, never>
-  /** Deletes the salts of cookieless visitors once they are two days old. */
+  /** Deletes the salts of visitors without an id once they are two days old. */
   'expire-salts': Record<string, never>
 }
 export type JobName = keyof JobInputs

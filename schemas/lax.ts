@@ -1,7 +1,7 @@
 /**
- * Zod schemas that read as Pydantic's lax mode does, which the contract's query and path parameters and JSON bodies are
- * read by. They only turn into the wanted type what may be turned; what stays as it was fails the schema behind, and
- * `zod-errors.ts` finds from the raw value what to say. Held by test/unit/lax.test.ts.
+ * Zod schemas with the rules of Pydantic's lax mode, which the contract has for query, path and JSON bodies. They convert a
+ * value that may be converted, and leave any other as it is. The schema behind them then refuses it, and `zod-errors.ts`
+ * makes the error from the raw value. Held by test/unit/lax.test.ts.
  */
 import { z } from 'zod'
 import { enumError } from './errors/validation-errors.ts'

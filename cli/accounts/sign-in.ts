@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { ProviderError } from '../../pipeline/publishing/adapter.ts'
 import { openSession } from '../../pipeline/publishing/bluesky.ts'
 import { describeMastodon } from '../../pipeline/publishing/mastodon.ts'
-import { isTrustedWay } from '../../runtime/trusted-way.ts'
+import { isSecureUrl } from '../../runtime/secure-url.ts'
 import { accountSecretLengthMax } from '../../schemas/limits/publish-limits.ts'
 import type { Platform } from '../../schemas/reference/providers.ts'
 import type { ConnectionType } from '../../schemas/resources/social-account.ts'
@@ -86,7 +86,7 @@ async function signInToBluesky(
 function readRoot(options: OptionValues): string | undefined {
   const url = options.httpUrl('url')
   if (url === undefined) return undefined
-  if (!isTrustedWay(url)) throw new UsageError('--url must be https: the secret goes there')
+  if (!isSecureUrl(url)) throw new UsageError('--url must be https: the secret goes there')
   return url.origin
 }
 

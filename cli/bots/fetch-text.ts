@@ -1,6 +1,6 @@
 /** Gets a small text from the web: within a time and a number of bytes, over https, at most a few redirects further. */
 import { Agent, request } from 'undici'
-import { isTrustedWay } from '../../runtime/trusted-way.ts'
+import { isSecureUrl } from '../../runtime/secure-url.ts'
 import {
   addressListBytesMax,
   addressListFetchMs,
@@ -24,7 +24,7 @@ export function makeTextFetcher(signal: AbortSignal): TextFetcher {
   async function follow(start: string, deadline: AbortSignal): Promise<Fetched> {
     let url = new URL(start)
     for (let redirects = 0; redirects <= addressListRedirectsMax; redirects++) {
-      if (!isTrustedWay(url)) return failure(`${url.origin} isn't https`)
+      if (!isSecureUrl(url)) return failure(`${url.origin} isn't https`)
       const { statusCode, headers, body } = await request(url, {
         headers: { 'user-agent': 'svc bots update', accept: 'application/json, text/plain, */*' },
         dispatcher: agent,

@@ -1,7 +1,7 @@
 /** Where `svc bots update` takes a list of addresses from: its operator, a folder, or a mirror of such a folder. */
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isTrustedWay } from '../../runtime/trusted-way.ts'
+import { isSecureUrl } from '../../runtime/secure-url.ts'
 import { addressListBytesMax } from '../../schemas/limits/bot-limits.ts'
 import { addressLists } from '../../schemas/reference/bot-checks.ts'
 import { UsageError } from '../command.ts'
@@ -27,7 +27,7 @@ const endings = ['.json', '.txt'] as const
 export async function openListSource(place: string | undefined, fetcher: TextFetcher): Promise<ListSource> {
   if (place === undefined) return fromOperators(fetcher)
   if (/^[a-z][a-z\d+.-]*:\/\//i.test(place)) {
-    if (!URL.canParse(place) || !isTrustedWay(new URL(place)))
+    if (!URL.canParse(place) || !isSecureUrl(new URL(place)))
       throw new UsageError('--from must be a folder or an https URL')
     return fromMirror(place.replace(/\/*$/, '/'), fetcher)
   }

@@ -43,7 +43,7 @@ function judge(free: number, used: number, { diskFreeBytesMin, logBytesMax }: In
 
 function putAside(count: number, folder: string): Finding {
   if (count === 0) return ok('ingest.set-aside', 'nothing was set aside')
-  return warning('ingest.set-aside', `${count} rows or frames lie in set-aside below ${folder}: docs/operations.md`)
+  return warning('ingest.set-aside', `${count} rows or groups lie in set-aside below ${folder}: docs/operations.md`)
 }
 
 /** Ingest may take a file away while this looks. */

@@ -1,6 +1,6 @@
 /**
  * Rows of the derived tables that the fold computes here: their columns, and how they are written. The tables themselves
- * stand in migrations/0004_sessions.sql; test/integration/row-parity.test.ts holds both together. `cells` are computed by
+ * stand in migrations/0004_derived_rows.sql; test/integration/row-parity.test.ts holds both together. `cells` are computed by
  * ClickHouse from these (cells.ts).
  */
 

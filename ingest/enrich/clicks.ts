@@ -6,7 +6,7 @@ import type { Sender } from '../outcome.ts'
 import type { LinkTarget } from '../tables/links.ts'
 import type { Countries } from './countries.ts'
 import { countryOfSender } from './find-country.ts'
-import { makeCookielessVisitors } from './hash-ids.ts'
+import { makeUnnamedVisitors } from './hash-ids.ts'
 import { keptReferrer } from './page-url.ts'
 import type { SaltOfDay } from './salted-memory.ts'
 import { type Agent, makeUserAgents } from './user-agents.ts'
@@ -34,7 +34,7 @@ export interface ClickReaderOptions {
 
 export function makeClickReader({ salts, countries }: ClickReaderOptions): ClickReader {
   const userAgents = makeUserAgents()
-  const visitorOf = makeCookielessVisitors(salts)
+  const visitorOf = makeUnnamedVisitors(salts)
   const row = makeLinkClickRow()
 
   return {

@@ -26,7 +26,7 @@ export function hashIds({ secretKey, salts }: HashIdsOptions): Step {
   const namedSessionOf = makeNamedSessions(secretKey)
   const dayKey = deriveHashKey(secretKey, 'sessions of a day')
   const emailKey = emailKeyOf(secretKey)
-  const cookieless = makeCookielessVisitors(salts)
+  const unnamed = makeUnnamedVisitors(salts)
   const sessionOf = makeDaySessions(dayKey)
 
   return (facts: Facts): Verdict => {
@@ -44,7 +44,7 @@ export function hashIds({ secretKey, salts }: HashIdsOptions): Step {
     if (anonymousId !== null) {
       namedVisitorOf(workspace.id, anonymousId, row.visitor)
     } else if (facts.email === '') {
-      const { hi, lo } = cookieless(workspace.id, event.ip || sender.address, agent.text, sender.receivedAt)
+      const { hi, lo } = unnamed(workspace.id, event.ip || sender.address, agent.text, sender.receivedAt)
       row.visitor.hi = hi
       row.visitor.lo = lo
     } else {
@@ -95,10 +95,10 @@ function makeDaySessions(key: ReturnType<typeof deriveHashKey>): (row: EventRow)
   }
 }
 
-export type CookielessVisitors = (workspaceId: number, address: string, userAgent: string, receivedAt: number) => Hash64
+export type UnnamedVisitors = (workspaceId: number, address: string, userAgent: string, receivedAt: number) => Hash64
 
 /** Remembers the day's visitors, as SHA-256 is dear; salt, address and agent are in no hash that outlives the salt. */
-export function makeCookielessVisitors(salts: SaltOfDay): CookielessVisitors {
+export function makeUnnamedVisitors(salts: SaltOfDay): UnnamedVisitors {
   const known = new SaltedMemory<Hash64>(salts, visitorCacheMax)
   return (workspaceId, address, userAgent, receivedAt) => {
     const salt = known.saltAt(receivedAt)

@@ -6,13 +6,13 @@
  * A uWebSockets.js request is valid only before the handler returns, a chunk only within its callback.
  */
 
-import { ArrivingBodies, readBody } from '../../runtime/http/body.ts'
 import { type Listening, listenExclusively, listenShared } from '../../runtime/http/listen.ts'
 import { cuttingBody, drainedBytesMax, type Refusal, refusals } from '../../runtime/http/refusals.ts'
 import { sendReply } from '../../runtime/http/reply.ts'
 import { requestIdOf } from '../../runtime/http/request-id.ts'
 import type { TrustedProxies } from '../../runtime/http/trusted-proxy.ts'
 import { type HttpRequest, type HttpResponse, uws } from '../../runtime/http/uws.ts'
+import { ArrivingBodies, readBody } from '../../runtime/http/uws-body.ts'
 import { isAttributionKeyShaped } from '../../schemas/keys.ts'
 import {
   arrivingBodiesBytesMax,

@@ -2,7 +2,7 @@
  * Publishes to Postgres up to where the events of this node's leases are shipped, for the fold. A lease's mark is an event
  * id W: every row of the lease with an id up to W is in ClickHouse or never will be. It is the largest such id.
  *
- * Marks may only be behind. A repair may still insert rows behind a mark: after a power loss in which ClickHouse lost
+ * A mark may be lower than what is stored, never higher. A repair may still insert rows behind a mark: after a power loss in which ClickHouse lost
  * acknowledged rows, or after damage to the journal. Then the rows' hours are recorded in Postgres before the manifest counts
  * as loaded again. To know this after any crash, the journal syncs two things. One is a mark, before it is published. The
  * other is the need of a repair, before the manifest's rows are sent.

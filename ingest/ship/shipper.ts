@@ -56,7 +56,7 @@ export interface ShipperOptions {
   readonly claims: Claims
   /** Copies side payloads in one transaction that a repeat doesn't repeat. @throws StoreUnavailable */
   readonly copySides: (manifestId: number, sides: SidePayload[]) => Promise<void>
-  /** Of the stream that aggregates are built of. */
+  /** The stream `events` has them: the fold reads up to its marks. */
   readonly marks: Marks | undefined
   readonly setAside: SetAside
   readonly insertDeadlineMs: number

@@ -32,7 +32,7 @@ export interface ShippingOptions {
   readonly clickhouse: ClickHouse
   readonly claims: Claims
   readonly copySides: (manifestId: number, sides: SidePayload[]) => Promise<void>
-  /** Of the stream that aggregates are built of. */
+  /** The stream `events` has them: the fold reads up to its marks. */
   readonly markStore?: MarkStore
   /** Resolves once all that the writers had told before has been heard; left out where they tell without delay. */
   readonly writerBarrier?: () => Promise<void>

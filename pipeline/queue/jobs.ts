@@ -1,4 +1,4 @@
-/** Every job that there is. A new one is a file in `jobs/`, a line here and one in schemas/jobs.ts. */
+/** Every job. A new one is a file in pipeline/retention/, a line here, one in schemas/jobs.ts and one in schedule.ts. */
 
 import { deleteWorkspaces } from '../retention/delete-workspaces.ts'
 import { expireData } from '../retention/expire-data.ts'

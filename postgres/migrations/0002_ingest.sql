@@ -1,6 +1,6 @@
--- For ingest: numbers for its segments, salts for cookieless visitors, and the inbox of people.
+-- For ingest: numbers for its segments, salts for visitors without an id, and the inbox of people.
 
--- A lease of segment numbers is one step of this sequence: its size is segmentLeaseSize in schemas/limits/core-limits.ts.
+-- A lease of segment numbers is one step of this sequence: its size is segmentLeaseSize in schemas/limits/log-limits.ts.
 CREATE SEQUENCE segment_leases AS bigint START 1;
 
 -- One random salt a UTC day, for visitors without an id; deleted after two days, after which nothing can rebuild the hashes.

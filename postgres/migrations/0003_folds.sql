@@ -57,7 +57,7 @@ CREATE TABLE figure_builds (
   -- The aim of the build: 'figures' takes the current one's place, 'check' is compared with it.
   purpose       text NOT NULL DEFAULT 'figures' CHECK (purpose IN ('figures', 'check')),
   cells_through integer,
-  -- Grows with each change of `cells_through`: a reader that finds another number afterwards asks again.
+  -- Grows when a day's cells become stale (`stale_cells`): a reader that finds another number afterwards asks again.
   cells_changes integer NOT NULL DEFAULT 0,
   -- Parts (of the visitors) that a build in progress has done.
   parts_done    integer NOT NULL DEFAULT 0,

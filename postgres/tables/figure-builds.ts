@@ -13,7 +13,7 @@ export interface FigureBuild {
   readonly cellsThrough: number | null
   /** Days up to `cellsThrough` whose cells lack events that `sessions` has; ascending. */
   readonly staleDays: readonly number[]
-  /** Grows with each change of these two that takes cells away from readers. */
+  /** Grows when days are added to `staleDays`. */
   readonly cellsChanges: number
   /** Of a build in progress: parts of the visitors, and how many of them are done. */
   readonly parts: number

@@ -3,9 +3,9 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Log } from '../log.ts'
 import { sendFile } from './file-body.ts'
 import type { RequestHead } from './head.ts'
+import { dropRequestBody } from './node-body.ts'
 import { drainedBytesMax } from './refusals.ts'
 import type { HttpReply } from './reply.ts'
-import { dropRequestBody } from './request-body.ts'
 
 export interface Answering {
   /** Answered, or given up. */

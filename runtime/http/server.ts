@@ -8,15 +8,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net'
 import type { Log } from '../log.ts'
 import { type Answering, makeAnswering } from './answering.ts'
-import { ArrivingBodies } from './body.ts'
 import { compressReply } from './compression.ts'
 import { copyHead, type RequestHead } from './head.ts'
 import { CantListen } from './listen.ts'
+import { dropRequestBody, readRequestBody } from './node-body.ts'
 import { refusalReply, refusals } from './refusals.ts'
 import { type HttpReply, jsonReply } from './reply.ts'
-import { dropRequestBody, readRequestBody } from './request-body.ts'
 import { BodyFailed, StreamedBody } from './streamed-body.ts'
 import { answerUnread } from './unread.ts'
+import { ArrivingBodies } from './uws-body.ts'
 
 export interface HttpRequest extends RequestHead {
   readonly body: Buffer

@@ -2,7 +2,7 @@
  * The columns of `events`, `bot_visits`, `link_clicks` and `replay_chunks`, in the order of their RowBinary bytes in the log and in inserts
  * into ClickHouse. Columns of fixed width come first, so that a segment can be read without decoding its texts.
  *
- * A changed list needs a new `rowFormat`: the log may hold rows of an older format, and these are loaded with the old list.
+ * From the first release on, a changed list needs a new `rowFormat`: the log may hold rows of an older format, and these are loaded with the old list.
  * Held by test/integration/row-parity.test.ts (row ↔ DDL) and test/property/row-codec.test.ts.
  */
 

@@ -24,9 +24,9 @@ export const logFileRetryMs = 500
 export const logFileTriesBeforeAnswer = 9
 /** A retired log file is recycled after this time. Until then its rows can be loaded again after a power loss. */
 export const retiredFileKeepMs = 10 * minute
-/** Bytes of all retired files together. */
+/** Bytes of the retired files of one stream, over all its folders. */
 export const retiredBytesMax = 4 * 1024 * MiB
-/** Segment numbers of one lease: at 8 segments a second they last more than a day. */
+/** Segment numbers of one lease: at 16 segments a second, of four streams, they last 17 hours. */
 export const segmentLeaseSize = 1_000_000
 /** Numbers reserved from the lease file with one sync. */
 export const segmentReserveSize = 256

@@ -1,6 +1,6 @@
 /**
  * The one table of where visits come from: search engines, networks, mail, assistants, and the parameters by which platforms
- * recognise a click. A maintained list; additions need nothing but a word.
+ * recognise a click. To add a source, add its line, or a word to one.
  *
  * A line is a source's name and what it is known by:
  * - hosts. Each stands for its subdomains too, unless these have a line of their own;

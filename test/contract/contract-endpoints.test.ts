@@ -20,7 +20,6 @@ const added = [
   'GET /v1/links/{link_id}',
   'POST /v1/links/{link_id}/archive',
   'POST /v1/links/{link_id}/unarchive',
-  'GET /v1/links/{link_id}/clicks',
   'GET /v1/analytics/breakdown',
   'GET /v1/analytics/events',
   'GET /v1/analytics/funnel',

@@ -1,4 +1,4 @@
-/** The overview page: how many, compared with before, from where, to what, and what to do. */
+/** The overview page: counts with their comparison, sources, pages, and recommendations. */
 import { useRef, useState } from 'preact/hooks'
 import { crawlersQuestionOf, type Filter, questionOf, type View, withFilter } from './address.ts'
 import { Cards, type Chartable } from './cards.tsx'

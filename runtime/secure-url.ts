@@ -1,7 +1,7 @@
-/** Over which URLs something may come, or a secret go. */
+/** Whether a URL is safe to fetch from, or to send a secret to. */
 
 /** Over http only from this machine itself: on any other way somebody could change what comes. */
-export function isTrustedWay(url: URL): boolean {
+export function isSecureUrl(url: URL): boolean {
   const isHere = url.hostname === 'localhost' || url.hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(url.hostname)
   return url.protocol === 'https:' || (url.protocol === 'http:' && isHere)
 }

@@ -180,7 +180,7 @@ CREATE TABLE IF NOT EXISTS cells
         conversions UInt32,
         samples UInt32
     ) CODEC(ZSTD(1)),
-    -- For kind `all` and for pages: samples of web vitals by value (clickhouse/rollups/vitals.ts). Without `n`: for kind
+    -- For kind `all` and for pages: samples of web vitals by value (clickhouse/rollups/round-vital.ts). Without `n`: for kind
     -- `all` the sum and the newest value of a metric; for a page, as metric 0, its newest title.
     sample Nested
     (

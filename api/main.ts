@@ -16,6 +16,7 @@ import { makeLog } from '../runtime/log.ts'
 import { makeMetrics } from '../runtime/metrics.ts'
 import { makeShutdown } from '../runtime/shutdown.ts'
 import { rateLimitDeadlineMs } from '../schemas/limits/api-limits.ts'
+import { uploadsLeaveFree } from '../schemas/limits/media-limits.ts'
 import { postgresShareOfAnswer, redisDeadlineMs } from '../schemas/limits/store-limits.ts'
 import { hourMs } from '../schemas/time/time-zone.ts'
 import { makeGateway } from './gateway.ts'
@@ -37,7 +38,8 @@ async function main(): Promise<void> {
     limits: { starter: config.rateLimitStarter, growth: config.rateLimitGrowth, scale: config.rateLimitScale },
     clock: systemClock,
   })
-  const media = makeFileStorage(config.mediaDir || join(config.dataDir, 'media'), config.diskFreeBytesMin)
+  const mediaFolder = config.mediaDir || join(config.dataDir, 'media')
+  const media = makeFileStorage(mediaFolder, uploadsLeaveFree * config.diskFreeBytesMin)
   let port = config.port
   const server = makeGateway({
     ...{ operations, pg, ch, log, clock: systemClock, metrics: makeMetrics('api'), rateLimiter },

@@ -190,7 +190,7 @@ export const settings = {
     256 * 2 ** 20,
     0,
     2 ** 44,
-    'Free disk space below which ingest answers 503, and so do uploads.',
+    'Free disk space below which ingest answers 503. Uploads do below four times as much.',
   ),
   dedupWindowHours: integer('DEDUP_WINDOW_HOURS', 24, 1, 168, 'How long a `client_event_id` is remembered.'),
   dedupLocalEntries: integer(

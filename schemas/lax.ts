@@ -96,14 +96,19 @@ function boundedInt({ ge, le, description }: IntBounds) {
  * either: the answer is then that of any id that doesn't exist.
  */
 export function idInPath(type: string) {
-  return z.preprocess(
-    (value) => {
-      const id = toInteger(bareId(type, value))
-      if (typeof id !== 'number') return id
-      return Number.isSafeInteger(id) && id > 0 ? id : 0
-    },
-    z.int().meta({ description: 'Its `id` or `object_id`.' }),
-  )
+  const schema = z.int().meta({ description: 'Its `id` or `object_id`.' })
+  return z.preprocess((value) => idThatMayBe(type, value), schema)
+}
+
+/** The same in a query that names what is read by it, where it may be left out. */
+export function idOfNamed(type: string, description: string) {
+  return z.preprocess((value) => idThatMayBe(type, value), z.int().meta({ description }).optional())
+}
+
+function idThatMayBe(type: string, value: unknown): unknown {
+  const id = toInteger(bareId(type, value))
+  if (typeof id !== 'number') return id
+  return Number.isSafeInteger(id) && id > 0 ? id : 0
 }
 
 /** What stands behind `type_` in an object id; anything else as it is. */

@@ -35,7 +35,8 @@ export function makeSignIn({ pg, signInLimiter, clock, proxies, isSecure }: Sign
   /** Links work only for requests to this machine's own address, a tunnel included. */
   async function byLink(head: RequestHead): Promise<HttpReply> {
     const token = new URLSearchParams(head.query).get('token')
-    if (token === null) return signInPage(200)
+    // The link works once: whoever only looks where it leads doesn't use it up.
+    if (token === null || head.method === 'HEAD') return signInPage(200)
     if (!isLoopback(addressOf(head, { proxies }))) return signInPage(403)
     const session = await pg.transaction((tx) => signInByLink(tx, token, clock.now()))
     return session === null ? signInPage(410) : begun(session)

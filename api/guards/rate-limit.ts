@@ -6,6 +6,7 @@ import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis, RateLimi
 import type { FoundApiKey } from '../../postgres/tables/api-keys.ts'
 import type { PlanKey } from '../../postgres/tables/workspaces.ts'
 import type { Clock } from '../../runtime/clock.ts'
+import { networkOf } from '../../runtime/http/network-of.ts'
 import { sha256Of } from '../../schemas/keys.ts'
 import {
   rateLimitWindowMs,
@@ -68,8 +69,8 @@ export function makeSignInLimiter(redis: unknown): SignInLimiter {
   const ofEmail = limiter('email', signInTriesOfEmailMax)
   return {
     async take(address, email) {
-      // An address that has had its tries takes none away from the owner.
-      const first = await consume(ofAddress, nameOf(address))
+      // An address that has had its tries takes none away from the owner. With IPv6 it is the network: a household has 2^64.
+      const first = await consume(ofAddress, nameOf(networkOf(address)))
       if (first.isExceeded) return first.msToReset
       const second = await consume(ofEmail, nameOf(email))
       return second.isExceeded ? second.msToReset : 0

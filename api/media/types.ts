@@ -66,7 +66,12 @@ export function safeName(name: string, { kind, extensions }: MediaType, lengthMa
     .normalize('NFC')
     .replace(unsafe, '-')
     .replace(/\p{Z}+/gu, ' ')
-    .replace(/^[-. ]+|[-. ]+$/g, '')
+    .replace(/^[-. ]+/, '')
   const ending = `.${extension?.toLowerCase() ?? extensions[0]}`
-  return `${[...stem].slice(0, lengthMax - ending.length).join('') || kind}${ending}`
+  // Shortened first: an expression for the end looks at each run of these in a name, as often as the run is long.
+  const short = [...stem]
+    .slice(0, lengthMax - ending.length)
+    .join('')
+    .replace(/[-. ]+$/, '')
+  return `${short || kind}${ending}`
 }

@@ -18,7 +18,7 @@ import { invalid, Problem, problem } from '../../schemas/errors/problems.ts'
 import { parseJsonBody } from '../../schemas/json-body.ts'
 import { revenueBodyBytesMax } from '../../schemas/limits/revenue-limits.ts'
 import { type RevenueProvider, revenueProviders } from '../../schemas/revenue.ts'
-import { problemReply } from '../transports/rest.ts'
+import { problemReply, redirectReply } from '../transports/rest.ts'
 import { readCustom } from './providers/custom.ts'
 import { readLemonSqueezy } from './providers/lemonsqueezy.ts'
 import { readPaddle } from './providers/paddle.ts'
@@ -42,12 +42,16 @@ const readers: Readonly<Record<RevenueProvider, ReadProviderEvent>> = {
 }
 
 const label = 'revenue'
-const address = new RegExp(`^/api/v1/growth/revenue/(${revenueProviders.join('|')})/(\\d{1,15})$`)
+const address = new RegExp(`^/api/v1/growth/revenue/(${revenueProviders.join('|')})/(\\d{1,15})(/?)$`)
 
 /** Undefined where the path is none of ours. */
-export function routeRevenue({ method, path }: RequestHead, receiver: RevenueReceiver): Route | NoRoute | undefined {
-  const [, provider, id] = address.exec(path) ?? []
+export function routeRevenue(
+  { method, path, query }: RequestHead,
+  receiver: RevenueReceiver,
+): Route | NoRoute | undefined {
+  const [, provider, id, slash] = address.exec(path) ?? []
   if (provider === undefined) return undefined
+  if (slash !== '') return { label, reply: redirectReply(path, query) }
   if (method !== 'POST') return { label, reply: problemReply('method_not_allowed', { Allow: 'POST' }) }
   const connection = { provider: provider as RevenueProvider, id: Number(id) }
   return {

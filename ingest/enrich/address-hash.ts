@@ -1,7 +1,7 @@
 /** Hash of a crawler's address. It can't be reversed once the day's salt is deleted. */
 import { createHmac } from 'node:crypto'
+import { networkOf } from '../../runtime/http/network-of.ts'
 import { addressCacheMax } from '../../schemas/limits/ingest-limits.ts'
-import { networkOf } from './hash-ids.ts'
 import { SaltedMemory, type SaltOfDay } from './salted-memory.ts'
 
 const hashBytes = 16

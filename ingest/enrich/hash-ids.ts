@@ -6,9 +6,9 @@
  * fixed here, from the event's own fields; nothing learned later changes them.
  */
 import { createHash } from 'node:crypto'
-import ipaddr from 'ipaddr.js'
 import { deriveHashKey, halfSipHash, hash64, hashed } from '../../runtime/crypto/hash.ts'
 import { emailKeyOf, visitorKeyOf } from '../../runtime/crypto/identity-hash.ts'
+import { networkOf } from '../../runtime/http/network-of.ts'
 import { emailOf, identifierOf } from '../../schemas/event/identifiers.ts'
 import type { EventRow, Hash64 } from '../../schemas/event/row.ts'
 import { visitorCacheMax } from '../../schemas/limits/ingest-limits.ts'
@@ -112,13 +112,6 @@ export function makeUnnamedVisitors(salts: SaltOfDay): UnnamedVisitors {
     }
     return visitor
   }
-}
-
-/** An IPv6 address cut to the /64 that one household has; an IPv4 address, or whatever else was sent, as it is. */
-export function networkOf(address: string): string {
-  if (!address.includes(':') || !ipaddr.IPv6.isValid(address)) return address
-  const parsed = ipaddr.process(address)
-  return parsed instanceof ipaddr.IPv6 ? parsed.parts.slice(0, 4).join(':') : parsed.toString()
 }
 
 /** Zero means "none": no hash is zero. */

@@ -16,7 +16,7 @@ import { serializeContact } from '../../postgres/tables/serialize-contact.ts'
 import { readWorkspace } from '../../postgres/tables/workspaces.ts'
 import type { IdRange } from '../../schemas/event/id-ranges.ts'
 import { eventAgeMaxMs } from '../../schemas/limits/event-limits.ts'
-import { outboxRowsPerStatement } from '../../schemas/limits/webhook-limits.ts'
+import { outboxRowsPerStatement, toldConversionAgeMaxMs } from '../../schemas/limits/webhook-limits.ts'
 import type { WebhookEventType } from '../../schemas/webhook-events.ts'
 import { groupBy } from '../fold/group-by.ts'
 import { expiryOfWorkspace } from '../retention/retention.ts'
@@ -131,7 +131,8 @@ async function insertContacts(
 const publishReadDeadlineMs = 20_000
 
 /**
- * Writes down the conversions among events that were folded. Imported ones are left out: they are older than what tracking takes.
+ * Writes down the conversions among events that were folded, however late. Imported ones are left out: when they came, they
+ * were older than what tracking takes.
  * @param added ids of events, each given once
  * @param now milliseconds since 1970
  */
@@ -148,9 +149,12 @@ export async function publishConversions(
     const events = await ch.query<RecentEvent & { workspace: number }>(
       `SELECT workspace_id AS workspace, ${recentEventColumns} FROM events
        WHERE ${which.sql} AND workspace_id IN {workspaces:Array(UInt32)} AND kind = 'conversion' AND id > {after:UInt64}
-         AND occurred_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
+         AND receive_delay_ms <= {delay:Int64} AND occurred_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
        ORDER BY id LIMIT {limit:UInt32}`,
-      { ...which.params, workspaces, after, since: now - eventAgeMaxMs, limit: outboxRowsPerStatement },
+      {
+        ...{ ...which.params, workspaces, after, limit: outboxRowsPerStatement },
+        ...{ delay: eventAgeMaxMs, since: now - toldConversionAgeMaxMs },
+      },
       { isLong: true, deadlineMs: publishReadDeadlineMs },
     )
     for (const [workspaceId, ofWorkspace] of groupBy(events, ({ workspace }) => workspace)) {

@@ -38,9 +38,9 @@ CREATE TABLE contacts (
   medium           text NOT NULL DEFAULT '',
   campaign         text NOT NULL DEFAULT '',
   content          text NOT NULL DEFAULT '',
-  -- A line each: a search doesn't reach over two of them.
+  -- A line each: a search doesn't reach over two of them. Without a touch the source is shown as `direct`.
   searched text GENERATED ALWAYS AS (
-    lower(email || E'\n' || full_name || E'\n' || company || E'\n' || source || E'\n' || campaign)) STORED,
+    lower(email || E'\n' || full_name || E'\n' || company || E'\n' || coalesce(nullif(source, ''), 'direct') || E'\n' || campaign)) STORED,
   UNIQUE (workspace_id, email)
 );
 CREATE INDEX contacts_email_hash ON contacts (workspace_id, email_hash);

@@ -146,7 +146,7 @@ function fieldOf({ keyword, instancePath, params }: Fault): string {
 /** What the schema leaves to be checked of a field that it takes. */
 function explainDetails(loc: Loc, field: string, value: unknown): ValidationError[] {
   if (field === 'properties' && isObject(value)) return explainProperties(loc, value)
-  if (dateTimeFields.includes(field) && typeof value === 'string') {
+  if (dateTimeFields.includes(field) && typeof value === 'string' && value !== '') {
     const error = explainEventTime(loc, value)
     if (error !== null) return [error]
   }

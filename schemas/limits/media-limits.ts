@@ -11,6 +11,8 @@ export const originalFilenameLengthMax = 1000
 export const filenameLengthMax = 200
 /** A picture of more takes a reader's memory: 250 megapixels are a gigabyte. The largest cameras of phones have 200. */
 export const imagePixelsMax = 250_000_000
+/** Uploads leave so many times as much of the disk free as ingest needs: they can't make it refuse events. */
+export const uploadsLeaveFree = 4
 /** Titles of posts that are shown of one asset, the newest. */
 export const mediaTitlesMax = 20
 /** A form: all but its file, its parts, the head of a part, one field. */

@@ -17,8 +17,8 @@ export const publishLeaseMs = 15 * second
 export const publishProlongMs = 4 * second
 /** One attempt altogether, uploads included. */
 export const publishAttemptMs = 10 * minute
-/** Attempts that fail for now, before the target has failed for good, and how long is waited after each. */
-export const publishAttemptsMax = 5
+/** The first attempt and five retries may fail for now, before the target has failed for good; and how long is waited after each. */
+export const publishAttemptsMax = 6
 export const publishRetryFirstMs = 5 * second
 export const publishRetryMaxMs = 10 * minute
 /** A platform that says when to ask again is believed up to here. */

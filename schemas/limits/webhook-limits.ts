@@ -5,6 +5,8 @@ const minute = 60 * second
 const hour = 60 * minute
 const day = 24 * hour
 
+/** Receivers are told of conversions that happened so long ago at most: an outage of the pipeline may last a week. */
+export const toldConversionAgeMaxMs = 10 * day
 /** Of one attempt, from the look-up of the host to the end of the answer. */
 export const webhookAttemptMs = 15 * second
 /** Of an answer so much is read before the connection is cut, and so much of it is kept. */

@@ -16,9 +16,11 @@ export function linksIn(text: string): LinkInText[] {
 
 /** A sentence's end, or its bracket, is none of the link that it ends with. */
 export function withoutPunctuation(link: string): string {
-  const bare = link.replace(/[.,;:!?'*]+$/, '')
-  const isOpened = bare.includes('(')
-  return !isOpened && bare.endsWith(')') ? withoutPunctuation(bare.slice(0, -1)) : bare
+  const ends = link.includes('(') ? ".,;:!?'*" : ".,;:!?'*)"
+  // From its end: an expression for the end of a text looks at each run of these in it, as often as the run is long.
+  let length = link.length
+  while (length > 0 && ends.includes(link[length - 1]!)) length -= 1
+  return link.slice(0, length)
 }
 
 /** The text with another in place of each link. */

@@ -29,6 +29,7 @@ test('a link signs in once, within its time, from this machine', async () => {
   const token = (await createSignInLink(stores.pg, mine.workspaceId, now))!
   const afar = await api.ask(`/dashboard/sign-in?token=${token}`, { headers: { 'X-Forwarded-For': '203.0.113.7' } })
   expect(afar.status).toBe(403)
+  expect((await api.ask(`/dashboard/sign-in?token=${token}`, { method: 'HEAD' })).status).toBe(200)
   expect((await api.ask(`/dashboard/sign-in?token=${token}`)).status).toBe(303)
   expect((await api.ask(`/dashboard/sign-in?token=${token}`)).status).toBe(410)
   const late = await createSignInLink(stores.pg, mine.workspaceId, now)

@@ -95,6 +95,12 @@ test('tries are bounded for an address, and for an e-mail from wherever', async 
     expect((await signIn(`${n}@x.com`, password, here)).status).toBe(401)
   const refused = await signIn(email, password, here)
   expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true])
+  // A household has a network of IPv6, in which it may choose any address.
+  for (let n = 0; n < signInTriesOfAddressMax; n++) {
+    const at = { 'X-Forwarded-For': `2001:db8:1:2::${n + 1}` }
+    expect((await signIn(`${n}@x.com`, password, at)).status).toBe(401)
+  }
+  expect((await signIn('z@x.com', password, { 'X-Forwarded-For': '2001:db8:1:2:ffff::1' })).status).toBe(429)
   // Those refused for their address take nothing from the e-mail.
   await cookieOf(await signIn(email, password))
   for (let n = 1; n < signInTriesOfEmailMax; n++) await signIn(email, 'wrong password')

@@ -1,7 +1,10 @@
 /** What webhooks are told of people: contacts as `GET /v1/people` shows them, conversions as `recent_events` does. */
 import { expect, test } from 'vitest'
+import { refreshPeople } from '../../pipeline/people/refresh.ts'
 import type { Event } from '../../schemas/resources/overview.ts'
 import { setUpApi } from '../support/api.ts'
+import { foldStored } from '../support/figures.ts'
+import { workOn } from '../support/fold.ts'
 import { setUpIngest } from '../support/ingest.ts'
 import { askPeople, keepPeople, type SentEvent, settlePeople, track } from '../support/people.ts'
 
@@ -74,6 +77,15 @@ test('a conversion is told of once, as recent events show it', async () => {
   expect(rows.map(({ object }) => object)).toEqual(conversions.sort((one, other) => one.id - other.id))
   await keepPeople(stores)
   expect(await told()).toEqual([])
+})
+
+test('a conversion is told of however late the pipeline is with it', async () => {
+  await listen(['conversion.recorded'])
+  await track(ingest, mine, [from('f', 'conversion')])
+  await ingest.shipped()
+  await foldStored(stores)
+  await refreshPeople(workOn(stores), Date.now() + 4 * 86_400_000)
+  expect((await told()).map(({ type }) => type)).toEqual(['conversion.recorded'])
 })
 
 test('nothing is written down where no endpoint wants it', async () => {

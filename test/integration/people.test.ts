@@ -183,8 +183,27 @@ describe('pages', () => {
     expect(await found('spring')).toEqual(['annx1@example.com'])
     expect(await found('autumn')).toEqual(['c'])
     expect(await found('nobody')).toEqual([])
+    // A contact without a touch, and a visitor without one.
+    expect(await found('direct')).toEqual(['d', 'ann_1@example.com'])
     expect(await found(' ')).toHaveLength(4)
   })
+})
+
+test('of a contact only what may be read counts, though more is kept', async () => {
+  await send(
+    view('a', -3_000),
+    identify('a', -2_999, 'ann@example.com'),
+    view('a', 0, { session_id: 's2' }),
+    view('a', 1, { session_id: 's2', event_type: 'conversion', event_name: 'purchase' }),
+  )
+  expect(await ask().people()).toMatchObject([{ event_count: 4, session_count: 2, first_seen_at: at(-3_000) }])
+  await stores.pg.query('UPDATE workspaces SET retention_days = 2 WHERE id = $1', [mine.workspaceId])
+  // A key's workspace is remembered for a moment.
+  await expect
+    .poll(() => ask().people())
+    .toMatchObject([{ event_count: 2, session_count: 1, conversion_count: 1, first_seen_at: at(0) }])
+  const { person, events, event_count } = await ask().journey({ email: 'ann@example.com' })
+  expect([person.event_count, person.first_seen_at, events.length, event_count]).toEqual([2, at(0), 2, 2])
 })
 
 test('recent events say whose they are, also by an identify that came later', async () => {
@@ -217,6 +236,17 @@ test('another workspace’s people are not there, by whatever they are named', a
     const response = await api.ask(`/v1/people/journey?${query}`, { key: other.apiKey })
     expect([query, response.status, await response.json()]).toEqual([query, 404, { detail: 'Person not found' }])
   }
+})
+
+test.each([
+  ['0', 404],
+  ['-1', 404],
+  ['99999999999999999999', 404],
+  ['contact_99999999999999999999', 404],
+  ['post_1', 422],
+  ['1.5', 422],
+])('a journey of contact_id=%s is %d', async (id, status) => {
+  expect((await api.ask(`/v1/people/journey?contact_id=${id}`, { key: mine.apiKey })).status).toBe(status)
 })
 
 test.each(['', 'email=a@b.c&contact_id=1', 'email=a@b.c&contact_id=1&anonymous_id=x'])(

@@ -138,6 +138,8 @@ describe('a connection', () => {
     const { url } = await connectProvider(stores, mine.workspaceId, 'stripe')
     const path = url.replace(testApiHost, '')
     expect((await api.ask(path)).status).toBe(405)
+    const slashed = await api.ask(`${path}/`, { method: 'POST', body: '{}', redirect: 'manual' })
+    expect([slashed.status, slashed.headers.get('location')]).toEqual([307, path])
     const body = '{}'
     const headers = signatureOf('lemonsqueezy', 'any-secret', body)
     expect((await api.ask(path.replace('stripe', 'lemonsqueezy'), { method: 'POST', body, headers })).status).toBe(404)

@@ -90,7 +90,7 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   'ipaddr.js': [
     'runtime/http/trusted-proxy.ts',
     'ingest/enrich/countries.ts',
-    'ingest/enrich/hash-ids.ts',
+    'runtime/http/network-of.ts',
     'ingest/verify/address-ranges.ts',
     'runtime/outbound/public-address.ts',
   ],

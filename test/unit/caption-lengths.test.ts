@@ -118,6 +118,11 @@ test('an instance of Mastodon says itself how long a link is', () => {
   expect(mastodonLength(`a ${link}`, 30)).toBe(32)
 })
 
+test('a link that ends in very many brackets or signs is counted as well', () => {
+  expect(mastodonLength(`http://a${')'.repeat(40_000)}`, 30)).toBe(40_030)
+  expect(mastodonLength(`http://${'.'.repeat(60_000)}a`, 30)).toBe(30)
+})
+
 test.each(['@', '@a', '.a', 'a.', 'a.com', 'https://', '(', ')', 'a-', '👩‍'])(
   'a caption of %j again and again is counted without looking from each place',
   (part) => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { networkOf } from '../../ingest/enrich/hash-ids.ts'
+import { networkOf } from '../../runtime/http/network-of.ts'
 import { type Around, chrome, type EventLike, enrich, makeEnrich, now, rowOf } from '../support/enriching.ts'
 
 const day = 86_400_000

@@ -118,6 +118,12 @@ describe('an event is refused', () => {
     expect(brief(validateTrack(withField(field, value)))).toEqual([`body.${field} ${type}`])
   })
 
+  test('without a word of an empty text, which counts as not sent', () => {
+    expect(brief(validateTrack({ tracking_key: 'k', occurred_at: '', sent_at: '' }))).toEqual([
+      'body.event_name missing',
+    ])
+  })
+
   test('naming all faults, in the order of the fields, what is forbidden last', () => {
     const body = {
       value_cents: 1,

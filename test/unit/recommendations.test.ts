@@ -107,6 +107,14 @@ it.each<[string, AdviceFigures, string[]]>([
   ['80 % leave from a page', landing(10, 8), ['medium: Visitors leave from /in']],
   ['a handful of sessions leaves', landing(9, 9), []],
   ['a source converts at twice the average', source(30, 3), ['low: news converts well above the average']],
+  [
+    'a source converts at twice an average that no decimals show',
+    figures({
+      metrics: { visitors: 360, conversions: 6 },
+      sources: [group({ key: 'news', detail: 'email', visitors: 90, conversions: 3 })],
+    }),
+    ['low: news converts well above the average'],
+  ],
   ['a source converts at less than that', source(31, 3), []],
   ['a source has a handful of visitors', source(9, 9), []],
   ['a source has a handful of conversions', source(10, 2), []],

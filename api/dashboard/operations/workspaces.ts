@@ -127,8 +127,9 @@ export function makeFillDemo({ pg, ch }: DemoStores) {
         if (!(await tryHoldDemo(stores.pg, actor.id!))) throw problem('demo_busy')
         const there = await findDemo(pg, actor.id!)
         if (there?.isFilled) return { id: there.id, name: there.name }
-        const wanted = { name: demoName, timezone: 'UTC', plan: workspace.plan_key, ownerEmail: actor.name }
         const id = await pg.transaction(async (tx) => {
+          const owner = (await holdOwner(tx, workspace.id))!
+          const wanted = { name: demoName, timezone: 'UTC', plan: owner.plan, ownerEmail: actor.name }
           // What a fill that failed left can't be told from what is whole.
           if (there !== undefined) await requestDeletion(tx, there.id)
           return createDemo(tx, wanted)

@@ -113,8 +113,9 @@ function weakDevices({ metrics, devices }: AdviceFigures): Recommendation[] {
   const average = perCent(metrics.conversions, metrics.visitors)
   return devices.flatMap(({ key, visitors, conversions }) => {
     const rate = perCent(conversions, visitors)
-    const isTold = (visitors * average) / 100 >= casesMin
-    if (key === 'unknown' || !isTold || rate >= average * weakPart) return []
+    const isTold = visitors * metrics.conversions >= casesMin * metrics.visitors
+    const isWeak = conversions * metrics.visitors < weakPart * metrics.conversions * visitors
+    if (key === 'unknown' || !isTold || !isWeak) return []
     const detail =
       `${shown(conversions)} conversions of ${shown(visitors)} visitors on ${key}: ${rate} per 100, ` +
       `where ${average} per 100 is the average. Try the way to your goal on such a device.`
@@ -138,7 +139,8 @@ function convertingSources({ metrics, sources }: AdviceFigures): Recommendation[
   const average = perCent(metrics.conversions, metrics.visitors)
   return sources.flatMap(({ key, detail: medium, visitors, conversions }) => {
     const rate = perCent(conversions, visitors)
-    if (visitors < casesMin || conversions < conversionsMin || rate < 2 * average) return []
+    const isTwice = conversions * metrics.visitors >= 2 * metrics.conversions * visitors
+    if (visitors < casesMin || conversions < conversionsMin || !isTwice) return []
     const detail =
       `${shown(conversions)} conversions of ${shown(visitors)} visitors from ${key} / ${medium}: ${rate} per 100, ` +
       `where ${average} per 100 is the average of all sources.`

@@ -14,12 +14,13 @@ import { readBindingsOfVisitors } from '../../../postgres/tables/bindings.ts'
 import { findContact, listContacts } from '../../../postgres/tables/contacts.ts'
 import { sumRevenueOfPeople } from '../../../postgres/tables/revenue-of-people.ts'
 import { serializeContact } from '../../../postgres/tables/serialize-contact.ts'
-import { laxInt, laxIntOr } from '../../../schemas/lax.ts'
+import { idInQuery, laxIntOr } from '../../../schemas/lax.ts'
 import { identifierLengthMax } from '../../../schemas/limits/event-limits.ts'
 import { peopleDefault, peopleMax, peopleSearchLengthMax } from '../../../schemas/limits/people-limits.ts'
 import { Person } from '../../../schemas/resources/person.ts'
 import { localDayAt } from '../../../schemas/time/time-zone.ts'
 import { type Context, defineOperation, type Stores } from '../define.ts'
+import { readableContacts } from './readable-contacts.ts'
 import { serializeVisitor } from './serialize.ts'
 import { type ReadableVisitors, readableVisitors } from './visitor-rows.ts'
 
@@ -29,11 +30,7 @@ const PeopleQuery = z.object({
       'Contacts with these letters in e-mail, name, company, source or campaign, and visitors brought by such a source or campaign.',
   }),
   limit: laxIntOr(peopleDefault, { ge: 1, le: peopleMax, description: 'Rows, at most.' }),
-  before_id: laxInt({
-    ge: 1,
-    le: Number.MAX_SAFE_INTEGER,
-    description: 'Only what comes after the contact of this id: pages back.',
-  }),
+  before_id: idInQuery('contact', 'Only what comes after the contact of this id: pages back.'),
   before_anonymous_id: z
     .string()
     .max(identifierLengthMax)
@@ -80,13 +77,19 @@ export const listPeople = defineOperation({
       rows,
       merged.flatMap((one) => ('visitor' in one ? one.visitor : [])),
     )
+    const shown = await readableContacts(
+      stores,
+      merged.flatMap((one) => ('contact' in one ? one.contact : [])),
+      rows.since,
+    )
+    const contactOf = new Map(shown.map((contact) => [contact.id, contact]))
     const revenue = await sumRevenueOfPeople(stores.pg, {
       ...{ workspaceId: workspace.id, currency: workspace.currency, since: rows.since },
-      contactIds: merged.flatMap((one) => ('contact' in one ? one.contact.id : [])),
+      contactIds: [...contactOf.keys()],
       anonymousIds: [...visitors.values()].flatMap(({ anonymousId }) => anonymousId || []),
     })
     return merged.flatMap((one) => {
-      if ('contact' in one) return serializeContact(one.contact, revenue)
+      if ('contact' in one) return serializeContact(contactOf.get(one.contact.id)!, revenue)
       const visitor = visitors.get(one.visitor)
       return visitor === undefined ? [] : serializeVisitor(visitor, revenue)
     })

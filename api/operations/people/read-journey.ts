@@ -20,17 +20,18 @@ import { serializeContact } from '../../../postgres/tables/serialize-contact.ts'
 import { invalid, problem } from '../../../schemas/errors/problems.ts'
 import { valueError } from '../../../schemas/errors/validation-errors.ts'
 import { emailOf } from '../../../schemas/event/identifiers.ts'
-import { idInQuery, laxIntOr } from '../../../schemas/lax.ts'
+import { idOfNamed, laxIntOr } from '../../../schemas/lax.ts'
 import { identifierLengthMax } from '../../../schemas/limits/event-limits.ts'
 import { journeyEventsDefault, journeyEventsMax } from '../../../schemas/limits/people-limits.ts'
 import { Journey } from '../../../schemas/resources/person.ts'
 import { type Context, defineOperation } from '../define.ts'
+import { readableContacts } from './readable-contacts.ts'
 import { serializePayments, serializeTouch, serializeVisitor } from './serialize.ts'
 import { type ReadableVisitors, readableVisitors } from './visitor-rows.ts'
 
 const JourneyQuery = z.object({
   email: z.string().max(identifierLengthMax).optional().meta({ description: 'Of a contact, in any case.' }),
-  contact_id: idInQuery('contact', 'The `id` of a contact.'),
+  contact_id: idOfNamed('contact', 'The `id` of a contact.'),
   anonymous_id: z.string().max(identifierLengthMax).optional().meta({
     description:
       'Of a browser. One that is bound to a contact names the contact, one that several used the last of them.',
@@ -95,7 +96,8 @@ async function journeyOfContact(
     ...{ workspaceId: workspace.id, currency: workspace.currency, since, contactIds: [contact.id], anonymousIds: [] },
   }
   const [payments, sums] = await Promise.all([listPaymentsOfPeople(pg, asked), sumRevenueOfPeople(pg, asked)])
-  const person = serializeContact(contact, sums)
+  const [shown] = await readableContacts({ pg, ch }, [contact], since)
+  const person = serializeContact(shown!, sums)
   return {
     person,
     anonymous_ids: [...new Set(own.map(({ anonymousId }) => anonymousId))],

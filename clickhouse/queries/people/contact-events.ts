@@ -5,7 +5,7 @@
 import { foldDeadlineMs } from '../../../schemas/limits/figure-limits.ts'
 import type { BoundSql } from '../../bound-sql.ts'
 import type { ClickHouse } from '../../client.ts'
-import { eventMs, isTouch } from '../../rollups/event-sql.ts'
+import { eventMs, isTouch, moment } from '../../rollups/event-sql.ts'
 import { pairsIn } from './copy-events.ts'
 
 /** The time of a browser that is a contact's; the end isn't part of it. 64 bits are decimal texts. */
@@ -167,9 +167,13 @@ export interface ContactSums {
   readonly lastTouch: TouchParts
 }
 
-/** A contact without events is not there. */
-export function sumContacts(ch: Pick<ClickHouse, 'query'>, contacts: ContactsEvents): Promise<ContactSums[]> {
-  const own = ownEvents(contacts, '1')
+/** A contact without events is not there. @param since of events from then on; milliseconds since 1970 */
+export function sumContacts(
+  ch: Pick<ClickHouse, 'query'>,
+  contacts: ContactsEvents,
+  since = 0,
+): Promise<ContactSums[]> {
+  const own = ownEvents(contacts, `occurred_at >= ${moment('since')}`)
   const touch = `(${eventMs}, toString(source), toString(medium), toString(campaign), toString(content))`
   return ch.query<ContactSums>(
     `SELECT owner AS contactId, uniqExactIf((visitor, session), visitor != 0) AS sessions, count() AS events,
@@ -177,7 +181,7 @@ export function sumContacts(ch: Pick<ClickHouse, 'query'>, contacts: ContactsEve
        countIf(${isTouch}) AS touches, argMinIf(${touch}, (occurred_at, id), ${isTouch}) AS firstTouch,
        argMaxIf(${touch}, (occurred_at, id), ${isTouch}) AS lastTouch
      FROM (${own.sql}) GROUP BY owner`,
-    own.params,
+    { ...own.params, since },
     { isLong: true, deadlineMs: foldDeadlineMs },
   )
 }
@@ -197,7 +201,7 @@ export function readNewestPlaces(
   since: number,
   limit: number,
 ): Promise<EventPlace[]> {
-  const own = ownEvents(contact, "occurred_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')")
+  const own = ownEvents(contact, `occurred_at >= ${moment('since')}`)
   return ch.query<EventPlace>(
     `SELECT id, toString(visitor) AS visitor, intDiv(${eventMs}, 3600000) AS hour FROM (${own.sql})
      ORDER BY occurred_at DESC, id DESC LIMIT {limit:UInt32}`,

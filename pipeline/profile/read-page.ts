@@ -1,6 +1,12 @@
 /** Extracts from an HTML page what describes a company: texts by their role, structured data, colours and fonts. */
 import { Parser } from 'htmlparser2'
-import { pageTextLengthMax, pageTextsMax } from '../../schemas/limits/profile-limits.ts'
+import {
+  pageAttributesMax,
+  pageDepthMax,
+  pageTagsMax,
+  pageTextLengthMax,
+  pageTextsMax,
+} from '../../schemas/limits/profile-limits.ts'
 import { type Looks, readFontAddress, readStyle } from './read-style.ts'
 
 export interface Heading {
@@ -35,6 +41,8 @@ const unreadTags = new Set(['script', 'style', 'noscript', 'template', 'svg', 's
 /** Where texts lead around the site, and don't tell of it. */
 const sideTags = new Set(['nav', 'footer', 'aside', 'form'])
 const openMax = 64
+/** How much of a text is kept while it is open: longer ones are cut anyway. */
+const openTextLengthMax = pageTextLengthMax * 4
 
 interface Open {
   readonly tag: string
@@ -43,7 +51,10 @@ interface Open {
   text: string
 }
 
-/** Reads any text as HTML; a text that isn't HTML gives an empty page. */
+/**
+ * Reads any text as HTML; a text that isn't HTML gives an empty page. One with more tags or attributes than a page needs, or
+ * nested deeper, is read up to there: the parser's time grows with tags × depth, and all workspaces would wait.
+ */
 export function readPage(url: string, html: string): Page {
   const meta = new Map<string, string>()
   const headings: { level: number; text: string; items: string[] }[] = []
@@ -52,7 +63,7 @@ export function readPage(url: string, html: string): Page {
   const data: Record<string, unknown>[] = []
   const [colors, fonts] = [new Map<string, number>(), new Map<string, number>()]
   const open: Open[] = []
-  let [title, unread, aside] = ['', 0, 0]
+  let [title, unread, aside, depth, attributesRead] = ['', 0, 0, 0, 0]
   let special: { kind: 'style' | 'data'; text: string } | undefined
   let logo: string | undefined
 
@@ -72,9 +83,21 @@ export function readPage(url: string, html: string): Page {
     }
   }
 
+  /** All open texts have it, each within its bound; the innermost has the least. White space is joined once for all. */
+  function say(text: string): void {
+    const innermost = open.at(-1)
+    if (innermost === undefined || innermost.text.length >= openTextLengthMax) return
+    const said = text.replace(/\s+/g, ' ').slice(0, openTextLengthMax)
+    for (const one of open) if (one.text.length < openTextLengthMax) one.text += said
+  }
+
   const parser = new Parser(
     {
+      onattribute() {
+        if (++attributesRead > pageAttributesMax) parser.pause()
+      },
       onopentag(tag, attributes) {
+        if (++depth > pageDepthMax) return parser.pause()
         if (tag === 'script' && attributes['type'] === 'application/ld+json') special = { kind: 'data', text: '' }
         if (tag === 'style') special = { kind: 'style', text: '' }
         if (unreadTags.has(tag)) unread++
@@ -92,16 +115,17 @@ export function readPage(url: string, html: string): Page {
           readFontAddress(attributes['href'] ?? '', fonts)
           add(styleSheets, ownStyleSheet(attributes, url) ?? '')
         }
-        if (tag === 'br') for (const one of open) one.text += ' '
+        if (tag === 'br') say(' ')
         if (textTags.has(tag) && unread === 0 && open.length < openMax) {
           open.push({ tag, attributes, isAside: aside > 0 && tag !== 'title', text: '' })
         }
       },
       ontext(text) {
         if (special !== undefined) special.text += text
-        else if (unread === 0) for (const one of open) if (one.text.length < pageTextLengthMax * 4) one.text += text
+        else if (unread === 0) say(text)
       },
       onclosetag(tag) {
+        depth--
         if (special !== undefined && (tag === 'style' || tag === 'script')) {
           if (special.kind === 'style') readStyle(special.text, colors, fonts)
           else readData(special.text, data)
@@ -115,9 +139,21 @@ export function readPage(url: string, html: string): Page {
     },
     { decodeEntities: true },
   )
-  parser.write(html)
+  parser.write(firstTags(html))
   parser.end()
+  // A parser that was stopped closes nothing.
+  for (const one of open.reverse()) close(one)
   return { url, title, meta, headings, paragraphs, actions, links, data, logo, styleSheets, colors, fonts }
+}
+
+/** Up to the bound of tags. Each begins with a `<`, the closing ones that have no opening one too. */
+function firstTags(html: string): string {
+  let at = -1
+  for (let tags = 0; tags <= pageTagsMax; tags++) {
+    at = html.indexOf('<', at + 1)
+    if (at < 0) return html
+  }
+  return html.slice(0, at)
 }
 
 /** Those under which a text stands now: the last one, and each before it that is larger than all that came after it. */
@@ -136,7 +172,7 @@ function add(texts: string[], text: string): void {
 
 /** One line; longer texts end in `…`. */
 function plain(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim()
+  const line = (/[^\S ]| {2}/.test(text) ? text.replace(/\s+/g, ' ') : text).trim()
   return line.length > pageTextLengthMax ? `${line.slice(0, pageTextLengthMax - 1).trimEnd()}…` : line
 }
 
@@ -178,8 +214,12 @@ function readData(text: string, data: Record<string, unknown>[]): void {
     // What isn't JSON says nothing.
     return
   }
-  const graph = (one: unknown) => (isObject(one) && Array.isArray(one['@graph']) ? one['@graph'] : [one])
-  for (const one of [value].flat().flatMap(graph)) if (isObject(one) && data.length < pageTextsMax) data.push(one)
+  for (const one of Array.isArray(value) ? value : [value]) {
+    for (const node of isObject(one) && Array.isArray(one['@graph']) ? one['@graph'] : [one]) {
+      if (data.length >= pageTextsMax) return
+      if (isObject(node)) data.push(node)
+    }
+  }
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

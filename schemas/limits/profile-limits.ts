@@ -8,6 +8,10 @@ export const profileRequestMs = 5 * second
 export const profileFetchingMs = 22 * second
 export const profileRedirectsMax = 3
 export const profilePageBytesMax = 2 * 1024 * 1024
+/** How much of a page is read, so that none holds the pipeline up. Browsers nest no deeper either. */
+export const pageTagsMax = 30_000
+export const pageAttributesMax = 60_000
+export const pageDepthMax = 512
 /** Style sheets of all pages together, and bytes of one. */
 export const profileStyleSheetsMax = 8
 export const profileStyleBytesMax = 512 * 1024

@@ -134,7 +134,7 @@ describe('pages of', () => {
       '/gone: The page answered with status 404',
     ])
     expect(sites.asked).not.toContain('/secret')
-    expect(profile.messaging.headline).toBe('Deep')
+    expect([profile.messaging.headline, profile.value_props]).toEqual(['Deep', []])
     expect(JSON.stringify(profile)).not.toContain('javascript:')
     expect(JSON.stringify(profile).length).toBeLessThan(20_000)
     expect(profile.confidence).toBeLessThan(0.1)

@@ -1,0 +1,36 @@
+/** How much of a page is read for a company profile: one that is made to take long is read up to a bound. */
+import { expect, test } from 'vitest'
+import { readPage } from '../../pipeline/profile/read-page.ts'
+import { pageAttributesMax, pageDepthMax, pageTagsMax } from '../../schemas/limits/profile-limits.ts'
+
+const read = (body: string) => readPage('https://example.com/', `<h1>First</h1>${body}<h2>Last</h2>`)
+const headings = (body: string) => read(body).headings.map(({ text }) => text)
+
+test.each([
+  ['nested as deep as it may be', '<b>'.repeat(pageDepthMax - 1)],
+  ['many tags', '<i></i>'.repeat(pageTagsMax / 2 - 4)],
+  ['many attributes', '<i a b c></i>'.repeat(pageTagsMax / 4)],
+])('a page with %s is read to its end', (_, body) => {
+  expect(headings(body)).toEqual(['First', 'Last'])
+})
+
+test.each([
+  ['nested too deep', '<b>'.repeat(pageDepthMax)],
+  ['too many tags', '<i></i>'.repeat(pageTagsMax / 2)],
+  ['too many closing tags of nothing', '</i>'.repeat(pageTagsMax)],
+  ['too many attributes', `<i ${Array.from({ length: pageAttributesMax + 1 }, (_, at) => `a${at}`).join(' ')}></i>`],
+])('a page with %s is read up to there', (_, body) => {
+  expect(headings(body)).toEqual(['First'])
+})
+
+test('a text that is open where reading stops counts', () => {
+  const { actions, paragraphs } = read(`<button>Buy</button><p>Said ${'<b>'.repeat(pageDepthMax)}<button>Sell</button>`)
+  expect([actions, paragraphs]).toEqual([['Buy'], ['Said']])
+})
+
+test('texts in each other all say what stands in them, on one line and cut', () => {
+  const { headings } = read(`<h2>one <a>two\n <br> three</a> ${'long &amp; '.repeat(100)}</h2>`)
+  expect(headings[1]?.text).toMatch(/^one two three long & long & .*…$/)
+  const { actions } = read(`<button>Buy  <a role="button">\n${' '.repeat(5_000)}plants</a></button>`)
+  expect(actions).toEqual(['plants', 'Buy plants'])
+})

@@ -2,7 +2,6 @@
  * Gets a page that a customer named: from public addresses alone, with a deadline and a bound on its size, and only where
  * robots.txt allows it (RFC 9309). At most three redirects are followed, each checked as the first URL.
  */
-import robots from 'robots-parser'
 import { type Dispatcher, request } from 'undici'
 import { failureText } from '../../runtime/outbound/failure-text.ts'
 import { isPublicHost } from '../../runtime/outbound/public-host.ts'
@@ -11,12 +10,11 @@ import {
   profileRedirectsMax,
   profileRequestMs,
   profileStyleBytesMax,
+  profileUrlLengthMax,
   robotsBytesMax,
   robotsRedirectsMax,
 } from '../../schemas/limits/profile-limits.ts'
-
-/** Its types say less than CommonJS gives. */
-const readRobots = robots as unknown as typeof robots.default
+import { isAllowed } from './robots-rules.ts'
 
 /** By which robots.txt knows us. */
 export const profileUserAgent = 'svc-profile'
@@ -87,7 +85,11 @@ async function fetchText(source: string, kind: Kind, fetching: Fetching): Promis
   throw new PageRefused(`The page redirects more than ${profileRedirectsMax} times`)
 }
 
+/** A source that is named has no more: only redirects and style sheets can lead to one. */
+const urlTooLong = `The page redirects to a URL of more than ${profileUrlLengthMax} characters`
+
 function demandPublic(url: string, { allowPrivate }: Fetching): void {
+  if (url.length > profileUrlLengthMax) throw new PageRefused(urlTooLong)
   const { protocol, username, password, hostname } = new URL(url)
   if (protocol !== 'http:' && protocol !== 'https:') throw new PageRefused('The page redirects to no web page')
   if (username !== '' || password !== '') throw new PageRefused('The URL has credentials')
@@ -103,8 +105,9 @@ async function demandAllowed(url: string, fetching: Fetching): Promise<void> {
   const { status, body } = await getRobots(robotsUrl, fetching)
   if (status >= 500 || (status >= 300 && status < 400)) throw new PageRefused(robotsUnreadable)
   if (status !== 200) return
-  const rules = readRobots(robotsUrl, body.toString('utf8'))
-  if (rules.isAllowed(url, profileUserAgent) === false) throw new PageRefused('robots.txt of the host forbids it')
+  const allowed = isAllowed(url, { url: robotsUrl, text: body.toString('utf8') }, profileUserAgent)
+  if (allowed === undefined) throw new PageRefused('robots.txt of the host has too many rules')
+  if (!allowed) throw new PageRefused('robots.txt of the host forbids it')
 }
 
 const robotsUnreadable = 'robots.txt of the host can not be read'

@@ -16,6 +16,8 @@ export const pageDepthMax = 512
 export const profileStyleSheetsMax = 8
 export const profileStyleBytesMax = 512 * 1024
 export const robotsBytesMax = 500 * 1024
+/** Letters of its rules times letters of a path. A path of 100 letters is matched with all rules that its bytes can hold. */
+export const robotsStepsMax = 50_000_000
 /** RFC 9309 wants so many followed. */
 export const robotsRedirectsMax = 5
 /** Profiles that one pipeline generates at a time: one whose sources hang holds up no other. */

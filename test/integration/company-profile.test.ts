@@ -121,13 +121,14 @@ describe('pages of', () => {
 
   test('a hostile site: bounded, and no address of a script is kept', async () => {
     const startedAt = performance.now()
-    const profile = await profileOf('bomb', 'large', 'loop', 'hang', 'file', 'picture', 'secret', 'gone')
+    const profile = await profileOf('bomb', 'large', 'loop', 'hang', 'far', 'file', 'picture', 'secret', 'gone')
     expect(performance.now() - startedAt).toBeLessThan(30_000)
     expect(profile.status).toBe('ready')
     expect(profile.error?.split('\n').map((line) => line.slice(sites.url.length))).toEqual([
       '/large: The page is larger than 2 MB',
       '/loop: The page redirects more than 3 times',
       '/hang: The host did not answer in time',
+      '/far: The page redirects to a URL of more than 2048 characters',
       '/file: The page redirects to no web page',
       '/picture: The page is no HTML',
       '/secret: robots.txt of the host forbids it',

@@ -53,6 +53,8 @@ export interface CompanySites {
   readonly asked: string[]
   /** Where robots.txt is redirected to, in place of being there. */
   robotsAt?: string
+  /** In place of the one that forbids `/secret` alone. */
+  robots?: string
   close(): Promise<void>
 }
 
@@ -65,13 +67,14 @@ export async function startCompanySites(): Promise<CompanySites> {
       response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', ...headers }).end(body)
     if (path === 'robots.txt' && sites.robotsAt !== undefined) return send(301, '', { location: sites.robotsAt })
     if (path === 'robots.txt' || path === 'moved-robots')
-      return send(200, 'User-agent: *\nDisallow: /secret\n', { 'content-type': 'text/plain' })
+      return send(200, sites.robots ?? 'User-agent: *\nDisallow: /secret\n', { 'content-type': 'text/plain' })
     if (pages[path] !== undefined) return send(200, pages[path])
     if (sheets[path] !== undefined) return send(200, sheets[path], { 'content-type': 'text/css' })
     if (path === 'moved.css') return send(301, '', { location: '/more.css' })
     if (path === 'away.css') return send(302, '', { location: 'http://169.254.169.254/looks.css' })
     if (path === 'loop') return send(302, '', { location: '/loop' })
     if (path === 'away') return send(302, '', { location: 'http://169.254.169.254/latest/meta-data' })
+    if (path === 'far') return send(302, '', { location: `/shop?${'a'.repeat(2_048)}` })
     if (path === 'file') return send(302, '', { location: 'file:///etc/passwd' })
     if (path === 'moved') return send(301, '', { location: '/shop' })
     if (path === 'picture') return send(200, 'GIF89a', { 'content-type': 'image/gif' })

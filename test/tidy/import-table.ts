@@ -102,7 +102,7 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   pino: ['runtime/log.ts'],
   preact: ['web/dashboard/'],
   'prom-client': ['runtime/metrics.ts'],
-  'robots-parser': ['pipeline/profile/fetch-page.ts'],
+  'robots-parser': ['pipeline/profile/robots-rules.ts'],
   tldts: ['ingest/enrich/hosts.ts', 'schemas/reference/caption-lengths.ts', 'schemas/generate-crawlers.ts'],
   undici: [
     'cli/replay/send.ts',

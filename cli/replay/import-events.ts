@@ -9,7 +9,6 @@
  * the mark on to them.
  */
 import { randomBytes } from 'node:crypto'
-import { readableDays, readableFrom } from '../../api/operations/analytics/readable-from.ts'
 import { openCountries } from '../../ingest/enrich/countries.ts'
 import { type Enricher, makeEnricher } from '../../ingest/enrich/enrich.ts'
 import type { Ownership } from '../../ingest/enrich/match-link.ts'
@@ -20,6 +19,7 @@ import { validateBatchEvent } from '../../schemas/event/event-validator.ts'
 import { type BotVisitRow, type EventRow, noCountry, streams } from '../../schemas/event/row.ts'
 import { compileRowEncoder, rowBytesBound } from '../../schemas/event/row-codec.ts'
 import { importRowsMax, segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
+import { readableDays, readableFrom } from '../../schemas/time/readable-from.ts'
 import { CommandFailed, type Invocation } from '../command.ts'
 import { makeImportOwnership } from './import-ownership.ts'
 import type { PageEventSource } from './page-events.ts'

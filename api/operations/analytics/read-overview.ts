@@ -24,6 +24,7 @@ import {
 } from '../../../schemas/limits/overview-limits.ts'
 import { AnalyticsOverview, type OverviewMetrics, overviewMembers } from '../../../schemas/resources/overview.ts'
 import { filterParameters, filterSigns, filtersOf } from '../../../schemas/session-filters.ts'
+import { readableFrom } from '../../../schemas/time/readable-from.ts'
 import {
   type Bucket,
   bucketKinds,
@@ -36,7 +37,6 @@ import { type Context, defineOperation, type Stores } from '../define.ts'
 import { breakdownRows, browserLabel, countryLabel, deviceLabel, pageRows, sourceRows } from './lists.ts'
 import { countersOf } from './metrics.ts'
 import { rangeOf, rangeParameters, shownRange, timesOf } from './range-query.ts'
-import { readableFrom } from './readable-from.ts'
 import { recommend } from './recommendations.ts'
 import { type Earnings, noEarnings, readEarnings } from './revenue.ts'
 import { vitalPageRow, vitalPoints, vitalRows } from './web-vitals.ts'

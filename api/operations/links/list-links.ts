@@ -6,7 +6,7 @@ import { laxInt } from '../../../schemas/lax.ts'
 import { linksListedMax, listLimitMax } from '../../../schemas/limits/api-limits.ts'
 import { ListedLink, linkStatuses } from '../../../schemas/resources/link.ts'
 import { beforeId } from '../../../schemas/resources/page.ts'
-import { readableFrom } from '../analytics/readable-from.ts'
+import { readableFrom } from '../../../schemas/time/readable-from.ts'
 import { type CallContext, defineOperation } from '../define.ts'
 import { serializeLink } from './serialize.ts'
 

@@ -4,7 +4,7 @@ import { serializePost } from '../../../postgres/tables/serialize-post.ts'
 import { problem } from '../../../schemas/errors/problems.ts'
 import { idInPath } from '../../../schemas/lax.ts'
 import { PostWithPerformance } from '../../../schemas/resources/post.ts'
-import { readableFrom } from '../analytics/readable-from.ts'
+import { readableFrom } from '../../../schemas/time/readable-from.ts'
 import { defineOperation } from '../define.ts'
 import { revenueOf, visitsOf } from '../links/visits.ts'
 

@@ -12,7 +12,7 @@ import {
   replayPageBytesMax,
 } from '../../../schemas/limits/replay-limits.ts'
 import { ReplayPage } from '../../../schemas/resources/replay.ts'
-import { readableFrom } from '../analytics/readable-from.ts'
+import { readableFrom } from '../../../schemas/time/readable-from.ts'
 import { defineOperation } from '../define.ts'
 import { serializeReplays } from './serialize.ts'
 

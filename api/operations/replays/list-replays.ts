@@ -8,8 +8,8 @@ import { identifierLengthMax, urlLengthMax } from '../../../schemas/limits/event
 import { replayDurationSecondsMax, replaysDefault, replaysMax } from '../../../schemas/limits/replay-limits.ts'
 import { beforeId } from '../../../schemas/resources/page.ts'
 import { Replay } from '../../../schemas/resources/replay.ts'
+import { readableFrom } from '../../../schemas/time/readable-from.ts'
 import { rangeOf, rangeParameters } from '../analytics/range-query.ts'
-import { readableFrom } from '../analytics/readable-from.ts'
 import { type Context, defineOperation } from '../define.ts'
 import { serializeReplays, timesOfContact } from './serialize.ts'
 

@@ -1,6 +1,6 @@
 /** How far back a workspace may read its analytics. */
-import { retentionDaysByPlan } from '../../../schemas/limits/retention-limits.ts'
-import { dayMs, localDayAt, startOfLocalDay } from '../../../schemas/time/time-zone.ts'
+import { retentionDaysByPlan } from '../limits/retention-limits.ts'
+import { dayMs, localDayAt, startOfLocalDay } from './time-zone.ts'
 
 interface Reader {
   readonly plan_key: keyof typeof retentionDaysByPlan | null

@@ -5,7 +5,7 @@ export interface Tone {
   /** Empty where there is too little text to say. */
   readonly label: string
   readonly traits: readonly string[]
-  /** A sentence for each trait. */
+  /** A sentence for each trait, and one for a label that stands on none; each once. */
   readonly evidence: readonly { readonly quote: string; readonly url: string }[]
 }
 
@@ -40,18 +40,19 @@ export function describeTone(pages: readonly Page[]): Tone {
     return those.length / sentences.length >= share ? [{ trait, example: those[0]! }] : []
   })
   const has = (trait: string) => held.some((one) => one.trait === trait)
+  const label = has('exclaims')
+    ? 'lively'
+    : has('addresses the reader')
+      ? 'direct'
+      : has('speaks as we')
+        ? 'personal'
+        : has('polite')
+          ? 'polite'
+          : 'factual'
+  const plain = label === 'factual' ? [sentences[0]!] : []
   return {
-    label: has('exclaims')
-      ? 'lively'
-      : has('addresses the reader')
-        ? 'direct'
-        : has('speaks as we')
-          ? 'personal'
-          : has('polite')
-            ? 'polite'
-            : 'factual',
-    traits: held.map(({ trait }) => trait),
-    evidence: held.map(({ example }) => quoted(example)),
+    ...{ label, traits: held.map(({ trait }) => trait) },
+    evidence: [...new Set([...plain, ...held.map(({ example }) => example)])].map(quoted),
   }
 }
 

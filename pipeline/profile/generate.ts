@@ -17,8 +17,10 @@ import {
 } from '../../postgres/tables/company-profiles.ts'
 import { insertOutbox } from '../../postgres/tables/outbox.ts'
 import { readOwnSignals } from '../../postgres/tables/profile-signals.ts'
+import { readWorkspace } from '../../postgres/tables/workspaces.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { profileFetchingMs, profileSignalDays, profileStyleSheetsMax } from '../../schemas/limits/profile-limits.ts'
+import { readableFrom } from '../../schemas/time/readable-from.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
 import { type Fetching, fetchPage, fetchStyleSheet, PageRefused } from './fetch-page.ts'
 import { makeProfile } from './make-profile.ts'
@@ -96,7 +98,7 @@ async function generate(
   const [sheets, own, visits] = await Promise.all([
     readStyleSheets(pages, { ...fetching, signal: deadline }),
     readOwnSignals(pg, workspaceId),
-    readMostVisited(ch, workspaceId, clock.now() - profileSignalDays * dayMs),
+    readVisits({ pg, ch, clock }, workspaceId),
   ])
   signal.throwIfAborted()
   return {
@@ -104,6 +106,14 @@ async function generate(
     generated: storable(makeProfile({ pages, sheets, sources: sourceUrls.length, own, visits })),
     error,
   }
+}
+
+/** Of the last days, as far as the workspace may read its analytics: the profile shows nothing that these hide. */
+async function readVisits({ pg, ch, clock }: Pick<Generating, 'pg' | 'ch' | 'clock'>, workspaceId: number) {
+  const workspace = await readWorkspace(pg, workspaceId)
+  if (workspace === null) return { pages: [], sources: [] }
+  const since = Math.max(clock.now() - profileSignalDays * dayMs, readableFrom(workspace, clock.now()))
+  return readMostVisited(ch, workspaceId, since)
 }
 
 /** The page, or what is wrong with it. */

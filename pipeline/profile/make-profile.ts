@@ -77,6 +77,11 @@ export function makeProfile({ pages, sheets, sources, own, visits }: ProfileInpu
   for (const { quote, url } of tone.evidence) evidence.push({ field: 'tone', quote, source_url: url })
   const visual_identity = describeLooks(pages, sheets, evidence)
   const social_posture = describePosture(pages, own, evidence)
+  const listed = (quotes: readonly string[], source_url: string) => {
+    for (const quote of new Set(quotes)) if (quote !== '') evidence.push({ field: 'context_text', quote, source_url })
+  }
+  listed(own.links, '/v1/links')
+  listed([...visits.pages, ...visits.sources], '/v1/analytics/overview')
   const profile = {
     ...{ summary, audience, positioning, value_props, feature_set: features, messaging },
     ...{ tone: { label: tone.label, traits: [...tone.traits] }, visual_identity, social_posture, evidence },

@@ -38,12 +38,24 @@ export async function readCompanyProfile(q: Queryable, workspaceId: number, apiH
     workspace_id: workspaceId,
     ...{ status: row?.status ?? 'empty', source_urls: row?.source_urls ?? [] },
     ...profile,
-    visual_identity: { ...profile.visual_identity, logo_url: logo ?? profile.visual_identity.logo_url },
+    ...(logo !== undefined && withLogo(profile, logo)),
     images: shown.filter(({ isVideo }) => !isVideo).map(({ reference }) => reference),
     videos: shown.filter(({ isVideo }) => isVideo).map(({ reference }) => reference),
     error: row?.error ?? null,
     generated_at: row?.generated_at?.toISOString() ?? null,
     version: row?.version ?? 0,
+  }
+}
+
+/** In the place of the pages' logo, as its evidence too. */
+function withLogo({ visual_identity, evidence }: GeneratedProfile, url: string) {
+  const field = 'visual_identity.logo_url'
+  return {
+    visual_identity: { ...visual_identity, logo_url: url },
+    evidence: [
+      ...evidence.filter((one) => one.field !== field),
+      { field, quote: url, source_url: '/v1/company-profile' },
+    ],
   }
 }
 

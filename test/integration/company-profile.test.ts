@@ -4,13 +4,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { generateNext } from '../../pipeline/profile/generate.ts'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
 import { claimProfile } from '../../postgres/tables/company-profiles.ts'
+import { setPlan } from '../../postgres/tables/workspaces.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { makeGuardedAgent } from '../../runtime/outbound/guarded-agent.ts'
 import type { CompanyProfile } from '../../schemas/resources/company-profile.ts'
+import { dayMs } from '../../schemas/time/time-zone.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
 import { type CompanySites, startCompanySites } from '../support/company-sites.ts'
 import { startDnsServer } from '../support/dns-server.ts'
-import { makeMedia } from '../support/publishing.ts'
+import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
+import { makeLink, makeMedia } from '../support/publishing.ts'
 
 const { stores, api, mine } = setUpApi({ allowPrivateTargets: true })
 let sites: CompanySites
@@ -152,6 +155,32 @@ test('looks come from linked style sheets of the site as well, within bounds, an
   for (const path of ['/print.css', '/other.css', '/secret.css']) expect(sites.asked).not.toContain(path)
 })
 
+test('a tone without traits is quoted as well', async () => {
+  const { tone, evidence } = await profileOf('plain')
+  expect(tone).toEqual({ label: 'factual', traits: [] })
+  const quotes = evidence.filter(({ field }) => field === 'tone').map(({ quote }) => quote)
+  expect(quotes).toEqual([expect.stringMatching(/^The mill by the river .* later\.$/)])
+})
+
+test('links and visits are quoted, but no visits from before the time that the plan lets read', async () => {
+  const { workspaceId } = mine
+  for (let links = 0; links < 2; links++) await makeLink(stores, workspaceId, null)
+  const instantOf = (days: number) => new Date(Date.now() - days * dayMs).toISOString()
+  const visit = (days: number, path: string, source: string) =>
+    makeEventRow({ workspace_id: workspaceId, occurred_at: instantOf(days), kind: 'pageview', path, source })
+  await insertEventRows(stores.ch, [visit(1, '/new', 'google'), visit(40, '/old', 'bing'), visit(100, '/older', 'x')])
+  const quotes = ({ evidence }: CompanyProfile) =>
+    evidence.filter(({ field }) => field === 'context_text').map(({ quote, source_url }) => [source_url, quote])
+  const readable = await profileOf('scripted')
+  const overview = '/v1/analytics/overview'
+  const visits = (...all: string[]) => all.map((quote) => [overview, quote])
+  expect(quotes(readable)).toEqual([['/v1/links', 'a'], ...visits('/new', '/old', 'bing', 'google')])
+  await setPlan(stores.pg, workspaceId, 'starter')
+  const clamped = await profileOf('scripted')
+  expect(quotes(clamped)).toEqual([['/v1/links', 'a'], ...visits('/new', 'google')])
+  expect(clamped.context_text).not.toContain('/old')
+})
+
 test('a name that leads inside is never asked, also where it led elsewhere before', async () => {
   const dns = await startDnsServer()
   const rebinding = makeGuardedAgent({ allowPrivate: false, connectMs: 2_000, dnsServers: [dns.address] })
@@ -229,6 +258,8 @@ test('what is asked for while one is generated wins', async () => {
   })
 })
 
+const logoRow = (quote: string, source_url: string) => ({ field: 'visual_identity.logo_url', quote, source_url })
+
 test('media have roles that fit them, and webhooks are told', async () => {
   const image = await makeMedia(stores, mine.workspaceId)
   const strange = await makeMedia(stores, (await makeWorkspace(stores)).workspaceId)
@@ -239,9 +270,11 @@ test('media have roles that fit them, and webhooks are told', async () => {
     { media_id: image, role: 'logo', url: expect.stringMatching(`/v1/media/${image}/file$`) },
   ])
   expect(body.visual_identity.logo_url).toBe(body.images[0]!.url)
-  expect((await ask('DELETE', `/media/${image}`)).body.images).toEqual([])
+  expect(body.evidence).toEqual([logoRow(body.images[0]!.url, '/v1/company-profile')])
+  expect((await ask('DELETE', `/media/${image}`)).body).toMatchObject({ images: [], evidence: [] })
   expect((await ask('DELETE', `/media/${image}`)).status).toBe(404)
-  await profileOf('saas')
+  const logosOf = ({ evidence }: CompanyProfile) => evidence.filter(({ field }) => field === 'visual_identity.logo_url')
+  expect(logosOf(await profileOf('shop'))).toEqual([logoRow('https://fern.example/logo.png', `${sites.url}/shop`)])
   const told = await stores.pg.query<{ object: { status: string; version: number } }>(
     `SELECT object FROM outbox WHERE workspace_id = $1 AND type = 'company_profile.updated' ORDER BY id`,
     [mine.workspaceId],
@@ -255,4 +288,6 @@ test('media have roles that fit them, and webhooks are told', async () => {
   expect(rows.map(({ actor_name, metadata }) => [actor_name, metadata])).toEqual([
     ['pipeline', { status: 'ready', version: 1 }],
   ])
+  const again = await ask('POST', '/media', { media_id: image, role: 'logo' })
+  expect(logosOf(again.body)).toEqual([logoRow(body.images[0]!.url, '/v1/company-profile')])
 })

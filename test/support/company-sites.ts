@@ -24,6 +24,11 @@ const saas = `<html><head><title>Ledgerly – accounting software for small rest
 
 const blog = `<html><body><div>Hello.</div><p>Today I walked along the river, saw a heron, and thought about nothing at all.</p></body></html>`
 
+const plain = `<html><body><p>The mill by the river was built of stone in 1840, and a second floor of oak was added to it later.
+Flour of rye and spelt is ground on its three wheels from the harvest in August until the first frost of winter.
+Bakers of the valley have bought it in sacks of fifty kilograms for as long as anybody can remember.
+The wheels were replaced in 1990, after the flood of that spring had carried the older ones away.</p></body></html>`
+
 const japanese = `<html><head><meta charset="utf-8"><title>青空会計</title><meta name="description" content="個人事業主向けの会計ソフトです。"></head>
 <body><h1>確定申告を、もっとかんたんに</h1><h2>特長</h2><ul><li>レシートを撮るだけで記帳</li><li>銀行口座と連携</li></ul>
 <p>青空会計は、毎日の記帳を自動で行います。専門の知識は必要ありません。スマートフォンで使えます。すぐに始められます。</p><button>無料ではじめる</button></body></html>`
@@ -38,7 +43,7 @@ const styled = `<html><head><link rel="stylesheet" href="/looks.css"><link rel="
 <link rel="stylesheet" media="print" href="/print.css"><link rel="alternate stylesheet" href="/other.css"><link rel="stylesheet" href="http://127.0.0.2/framework.css">
 <link rel="stylesheet" href="/secret.css"><link rel="stylesheet" href="/away.css"><link rel="stylesheet" href="/shop"></head><body><h1>Looks</h1></body></html>`
 
-const pages: Readonly<Record<string, string>> = { shop, saas, blog, japanese, scripted, bomb, styled }
+const pages: Readonly<Record<string, string>> = { shop, saas, blog, plain, japanese, scripted, bomb, styled }
 const sheets: Readonly<Record<string, string>> = {
   'looks.css': 'body{color:#123456;font-family:"Fira Sans",serif}a{color:#123456}',
   'more.css': 'h1{color:#abc}',

@@ -2,6 +2,7 @@
 import { Parser } from 'htmlparser2'
 import {
   pageAttributesMax,
+  pageDataLengthMax,
   pageDepthMax,
   pageTagsMax,
   pageTextLengthMax,
@@ -63,7 +64,7 @@ export function readPage(url: string, html: string): Page {
   const data: Record<string, unknown>[] = []
   const [colors, fonts] = [new Map<string, number>(), new Map<string, number>()]
   const open: Open[] = []
-  let [title, unread, aside, depth, attributesRead] = ['', 0, 0, 0, 0]
+  let [title, unread, aside, depth, attributesRead, dataRead] = ['', 0, 0, 0, 0, 0]
   let special: { kind: 'style' | 'data'; text: string } | undefined
   let logo: string | undefined
 
@@ -128,7 +129,10 @@ export function readPage(url: string, html: string): Page {
         depth--
         if (special !== undefined && (tag === 'style' || tag === 'script')) {
           if (special.kind === 'style') readStyle(special.text, colors, fonts)
-          else readData(special.text, data)
+          else {
+            dataRead += special.text.length
+            if (dataRead <= pageDataLengthMax) readData(special.text, data)
+          }
           special = undefined
         }
         if (unreadTags.has(tag)) unread--

@@ -12,6 +12,8 @@ export const profilePageBytesMax = 2 * 1024 * 1024
 export const pageTagsMax = 30_000
 export const pageAttributesMax = 60_000
 export const pageDepthMax = 512
+/** Letters of its structured data: lists in it are gone through whole. */
+export const pageDataLengthMax = 256 * 1024
 /** Style sheets of all pages together, and bytes of one. */
 export const profileStyleSheetsMax = 8
 export const profileStyleBytesMax = 512 * 1024

@@ -1,7 +1,7 @@
 /** How much of a page is read for a company profile: one that is made to take long is read up to a bound. */
 import { expect, test } from 'vitest'
 import { readPage } from '../../pipeline/profile/read-page.ts'
-import { pageAttributesMax, pageDepthMax, pageTagsMax } from '../../schemas/limits/profile-limits.ts'
+import { pageAttributesMax, pageDataLengthMax, pageDepthMax, pageTagsMax } from '../../schemas/limits/profile-limits.ts'
 
 const read = (body: string) => readPage('https://example.com/', `<h1>First</h1>${body}<h2>Last</h2>`)
 const headings = (body: string) => read(body).headings.map(({ text }) => text)
@@ -33,4 +33,13 @@ test('texts in each other all say what stands in them, on one line and cut', () 
   expect(headings[1]?.text).toMatch(/^one two three long & long & .*…$/)
   const { actions } = read(`<button>Buy  <a role="button">\n${' '.repeat(5_000)}plants</a></button>`)
   expect(actions).toEqual(['plants', 'Buy plants'])
+})
+
+test('structured data is read up to a bound, however many scripts it is in', () => {
+  const script = (name: string, length: number) =>
+    `<script type="application/ld+json">${JSON.stringify({ name }).padEnd(length)}</script>`
+  const half = pageDataLengthMax / 2
+  const { data } = read(script('a', half) + script('b', half) + script('c', 0))
+  expect(data).toEqual([{ name: 'a' }, { name: 'b' }])
+  expect(read(script('a', pageDataLengthMax + 1)).data).toEqual([])
 })

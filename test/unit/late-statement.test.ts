@@ -1,0 +1,30 @@
+/** What a statement fails by is judged by when it failed. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { connectClickHouse } from '../../clickhouse/client.ts'
+import { sleep } from '../../runtime/retry.ts'
+
+/** As ClickHouse answers where a deadline has cut off the making of a set that a later step wants. */
+const text =
+  "Code: 49. DB::Exception: Not-ready Set is passed as the second argument for function 'in'. (LOGICAL_ERROR)"
+
+test.each([
+  [50, 'StoreUnavailable'],
+  [60_000, 'ClickHouseError'],
+])('an error 49 after 200 ms, with a deadline of %d ms, is %s', async (deadlineMs, name) => {
+  const server = createServer(async (request, response) => {
+    request.resume()
+    await sleep(200)
+    response.writeHead(500, { 'X-ClickHouse-Exception-Code': '49' }).end(text)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const ch = connectClickHouse(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  onTestFinished(async () => {
+    await ch.close()
+    server.close()
+  })
+  const error = await ch.query('SELECT 1', {}, { deadlineMs }).catch((reason: Error) => reason)
+  expect((error as Error).constructor.name).toBe(name)
+})

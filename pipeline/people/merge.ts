@@ -6,6 +6,8 @@
 import type { Postgres, Queryable } from '../../postgres/client.ts'
 import { takeNamedLock, tryNamedLock } from '../../postgres/named-lock.ts'
 import {
+  type FactLimits,
+  forgetFurtherFacts,
   insertFacts,
   readBindingsOfBrowsers,
   readBindingsOfContacts,
@@ -19,11 +21,16 @@ import { type Identified, readTraits, saveContacts } from '../../postgres/tables
 import { dropErasedInbox } from '../../postgres/tables/erasures.ts'
 import { markMerged, takeUnmerged, type UnmergedRow } from '../../postgres/tables/inbox.ts'
 import { readListened } from '../../postgres/tables/outbox.ts'
-import { addPeopleWork, type NewPeopleWork } from '../../postgres/tables/people-work.ts'
+import { addPeopleWork } from '../../postgres/tables/people-work.ts'
 import type { IdentityHashes } from '../../runtime/crypto/identity-hash.ts'
 import type { Log } from '../../runtime/log.ts'
 import { identifierOf } from '../../schemas/event/identifiers.ts'
-import { browsersPerContactMax, inboxRowsPerMerge } from '../../schemas/limits/people-limits.ts'
+import {
+  browsersPerContactMax,
+  factsPerBrowserMax,
+  inboxRowsPerMerge,
+  turnsPerBrowserMax,
+} from '../../schemas/limits/people-limits.ts'
 import type { WebhookEventType } from '../../schemas/webhook-events.ts'
 import { groupBy } from '../fold/group-by.ts'
 import { bindBrowsers } from './bind.ts'
@@ -36,7 +43,11 @@ export interface MergeOptions {
   readonly now: number
   /** Rows of one transaction. */
   readonly rowsMax?: number
+  /** Of one browser. */
+  readonly limits?: FactLimits
 }
+
+const usualLimits: FactLimits = { turnsMax: turnsPerBrowserMax, factsMax: factsPerBrowserMax }
 
 const lockName = 'merging people'
 
@@ -53,13 +64,13 @@ export function holdMerging(tx: Queryable): Promise<void> {
 /** Applies the next rows, for whoever holds the lock. @returns how many; 0: none waits */
 export async function mergeNext(
   tx: Queryable,
-  { hashes, log, now, rowsMax = inboxRowsPerMerge }: Omit<MergeOptions, 'pg'>,
+  { hashes, log, now, rowsMax = inboxRowsPerMerge, limits = usualLimits }: Omit<MergeOptions, 'pg'>,
 ): Promise<number> {
   const rows = await takeUnmerged(tx, rowsMax)
   const listened = rows.length === 0 ? noListeners : await readListened(tx, mergeEvents)
   for (const [workspaceId, ofWorkspace] of groupBy(rows, (row) => row.workspaceId)) {
     const wanted = listened.get(workspaceId)
-    await mergeRows(tx, workspaceId, ofWorkspace, { hashes, log, now, wanted })
+    await mergeRows(tx, workspaceId, ofWorkspace, { hashes, log, now, limits, wanted })
   }
   await markMerged(
     tx,
@@ -84,8 +95,12 @@ async function mergeRows(
     hashes,
     log,
     now,
+    limits,
     wanted,
-  }: Pick<MergeOptions, 'hashes' | 'log' | 'now'> & { readonly wanted: ReadonlySet<WebhookEventType> | undefined },
+  }: Pick<MergeOptions, 'hashes' | 'log' | 'now'> & {
+    readonly limits: FactLimits
+    readonly wanted: ReadonlySet<WebhookEventType> | undefined
+  },
 ): Promise<void> {
   const late = await dropErasedInbox(
     tx,
@@ -115,21 +130,32 @@ async function mergeRows(
       contactId: idOf.get(email)!,
     }))
   await insertFacts(tx, facts)
-  const work = await bindAnew(tx, workspaceId, facts, { hashes, log })
-  await addPeopleWork(tx, [...contactIds.map((contactId) => ({ workspaceId, contactId })), ...work])
+  const bound = await bindAnew(tx, workspaceId, facts, { hashes, log, limits })
+  // Each once, however often a browser went from one to another.
+  const touched = new Set([...contactIds, ...bound.contactIds])
+  await addPeopleWork(tx, [
+    ...[...touched].map((contactId) => ({ workspaceId, contactId })),
+    ...bound.visitors.map((visitor) => ({ workspaceId, visitor })),
+  ])
   if (wanted && before) await publishContacts(tx, workspaceId, { wanted, named: contactIds, before }, now)
 }
 
-/** @returns what is to be done for browsers that are bound otherwise than before */
+/** @returns browsers that are bound otherwise than before, and whose they were and are */
 async function bindAnew(
   tx: Queryable,
   workspaceId: number,
   added: readonly StoredFact[],
-  { hashes, log }: Pick<MergeOptions, 'hashes' | 'log'>,
-): Promise<NewPeopleWork[]> {
-  if (added.length === 0) return []
+  { hashes, log, limits }: Pick<MergeOptions, 'hashes' | 'log'> & { readonly limits: FactLimits },
+): Promise<{ visitors: string[]; contactIds: Set<number> }> {
+  const [visitors, touched] = [[] as string[], new Set<number>()]
+  if (added.length === 0) return { visitors, contactIds: touched }
   const browsers = new Set(added.map(({ anonymousId }) => anonymousId))
+  const forgotten = await forgetFurtherFacts(tx, workspaceId, [...browsers], limits)
+  if (forgotten.length > 0) {
+    log.warn({ workspace: workspaceId, facts: forgotten.length }, 'browsers with more contacts than are bound')
+  }
   for (const anonymousId of await browsersOfFullContacts(tx, added, log)) browsers.add(anonymousId)
+  for (const anonymousId of await browsersInTurn(tx, forgotten)) browsers.add(anonymousId)
   const facts = await readFactsOfBrowsers(tx, workspaceId, [...browsers])
   // A contact's first browsers say whether these are among them.
   const contactIds = [...new Set(facts.map(({ contactId }) => contactId))]
@@ -138,7 +164,6 @@ async function bindAnew(
   const before = groupBy(await readBindingsOfBrowsers(tx, workspaceId, [...browsers]), (one) => one.anonymousId)
   const changed: string[] = []
   const bindings: StoredBinding[] = []
-  const work: NewPeopleWork[] = []
   for (const anonymousId of browsers) {
     const had = before.get(anonymousId) ?? []
     const has = bound.get(anonymousId) ?? []
@@ -146,11 +171,11 @@ async function bindAnew(
     const visitor = hashes.visitorOf(workspaceId, anonymousId)
     changed.push(anonymousId)
     for (const start of has) bindings.push({ ...start, workspaceId, anonymousId, visitor })
-    work.push({ workspaceId, visitor })
-    for (const { contactId } of [...had, ...has]) work.push({ workspaceId, contactId })
+    visitors.push(visitor)
+    for (const { contactId } of [...had, ...has]) touched.add(contactId)
   }
   if (changed.length > 0) await replaceBindings(tx, workspaceId, changed, bindings)
-  return work
+  return { visitors, contactIds: touched }
 }
 
 /** An earlier browser takes the place of a later one, where a contact has as many as it may have. */
@@ -161,6 +186,15 @@ async function browsersOfFullContacts(tx: Queryable, added: readonly StoredFact[
   if (full.length === 0) return []
   log.warn({ contact_ids: full.slice(0, 20), max: browsersPerContactMax }, 'contacts with more browsers than are bound')
   return (await readBindingsOfContacts(tx, full)).map(({ anonymousId }) => anonymousId)
+}
+
+/** A later browser takes the place of one whose facts were forgotten. */
+async function browsersInTurn(tx: Queryable, forgotten: readonly number[]): Promise<string[]> {
+  if (forgotten.length === 0) return []
+  const firsts = await readFirstFacts(tx, [...new Set(forgotten)], browsersPerContactMax)
+  return [...groupBy(firsts, ({ contactId }) => contactId).values()]
+    .filter((ofContact) => ofContact.length >= browsersPerContactMax)
+    .flatMap((ofContact) => ofContact.map(({ anonymousId }) => anonymousId))
 }
 
 function textOf(starts: readonly { contactId: number; fromAt: number; fromId: number }[]): string {

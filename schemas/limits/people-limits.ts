@@ -7,6 +7,10 @@ const day = 24 * hour
 
 /** Browsers of one contact, those identified first. Further ones stay visitors of their own. */
 export const browsersPerContactMax = 200
+/** A browser's times of one contact, the earliest: facts behind them are forgotten, and the last one goes on. */
+export const turnsPerBrowserMax = 100
+/** Identity facts of one browser, the earliest: more than any browser's people need, and few enough to be read at each merge. */
+export const factsPerBrowserMax = 20_000
 /** Inbox rows of one transaction of the merge. */
 export const inboxRowsPerMerge = 2_000
 /** Between two merges, while less than that waits. */

@@ -32,14 +32,20 @@ export interface ModelPerson {
   readonly ids: number[]
 }
 
+/** Of one browser: turns of a contact, and claims, that count. */
+export interface ModelLimits {
+  readonly turnsMax: number
+  readonly factsMax: number
+}
+
 const earlier = (a: ModelEvent, b: ModelEvent) => a.at - b.at || a.id - b.id
 
 /**
  * Sources that conversions are credited to, by the event's id: the last one of their person before, else of the first event
  * of their session. `direct` where there is none.
  */
-export function creditsOf(events: readonly ModelEvent[]): Map<number, string> {
-  const people = peopleOf(events)
+export function creditsOf(events: readonly ModelEvent[], limits: ModelLimits): Map<number, string> {
+  const people = peopleOf(events, limits)
   const inOrder = [...events].sort(earlier)
   const credits = new Map<number, string>()
   for (const [place, conversion] of inOrder.entries()) {
@@ -54,16 +60,38 @@ export function creditsOf(events: readonly ModelEvent[]): Map<number, string> {
 }
 
 /** How many of a browser's conversions its own touches would credit otherwise. */
-export function countOthersCredits(events: readonly ModelEvent[]): number {
+export function countOthersCredits(events: readonly ModelEvent[], limits: ModelLimits): number {
   const nobody = events.map((event) => ({ ...event, email: null }))
-  const alone = creditsOf(nobody.filter(({ browser }) => browser !== null))
-  return [...creditsOf(events)].filter(([id, source]) => (alone.get(id) ?? source) !== source).length
+  const alone = creditsOf(
+    nobody.filter(({ browser }) => browser !== null),
+    limits,
+  )
+  return [...creditsOf(events, limits)].filter(([id, source]) => (alone.get(id) ?? source) !== source).length
 }
 
-export function peopleOf(events: readonly ModelEvent[]): ModelPerson[] {
+/** Claims that come too late in their browser's life to say whose it is. */
+export function countForgotten(events: readonly ModelEvent[], limits: ModelLimits): number {
+  const all = claimsAmong([...events].sort(earlier))
+  return all.length - counting(all, limits).length
+}
+
+function claimsAmong(inOrder: readonly ModelEvent[]): ModelEvent[] {
+  return inOrder.filter(({ isIdentity, email, browser }) => isIdentity && email !== null && browser !== null)
+}
+
+/** @param claims in order of time */
+function counting(claims: readonly ModelEvent[], { turnsMax, factsMax }: ModelLimits): ModelEvent[] {
+  return claims.filter((claim, place) => {
+    const past = claims.slice(0, place + 1).filter(({ browser }) => browser === claim.browser)
+    const changes = past.filter(({ email }, nth) => nth > 0 && past[nth - 1]!.email !== email)
+    return past.length <= factsMax && changes.length < turnsMax
+  })
+}
+
+export function peopleOf(events: readonly ModelEvent[], limits: ModelLimits): ModelPerson[] {
   const inOrder = [...events].sort(earlier)
   const contacts = new Set(inOrder.filter(({ isIdentity, email }) => isIdentity && email !== null).map((e) => e.email!))
-  const claims = inOrder.filter(({ isIdentity, email, browser }) => isIdentity && email !== null && browser !== null)
+  const claims = counting(claimsAmong(inOrder), limits)
 
   const whose = (event: ModelEvent): string | undefined => {
     if (event.email !== null && contacts.has(event.email)) return event.email

@@ -5,6 +5,7 @@
 import { expect, test } from 'vitest'
 import { mergeInbox } from '../../pipeline/people/merge.ts'
 import { refreshPeople } from '../../pipeline/people/refresh.ts'
+import type { FactLimits } from '../../postgres/tables/bindings.ts'
 import { makeLog } from '../../runtime/log.ts'
 import type { Conversions } from '../../schemas/resources/conversion.ts'
 import { makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
@@ -14,11 +15,27 @@ import { setUpIngest } from '../support/ingest.ts'
 import { askPeople, keepPeople, type SentEvent, track } from '../support/people.ts'
 import { isLong, makeRandom, seed } from '../support/short-form.ts'
 import type { TestStores } from '../support/stores.ts'
-import { countOthersCredits, creditsOf, type ModelEvent, type ModelPerson, peopleOf } from './people-model.ts'
+import {
+  countForgotten,
+  countOthersCredits,
+  creditsOf,
+  type ModelEvent,
+  type ModelPerson,
+  peopleOf,
+} from './people-model.ts'
 
 const runs = Number(process.env['RUNS'] ?? (isLong ? 10_000 : 50))
+/** More than any history has; and so few that many have more, in which people share few browsers. */
+const kinds = [
+  {
+    limits: { turnsMax: 100, factsMax: 100 },
+    browsersMax: 4,
+    types: ['track', 'track', 'track', 'identify', 'conversion'],
+  },
+  { limits: { turnsMax: 2, factsMax: 4 }, browsersMax: 2, types: ['track', 'identify', 'identify', 'conversion'] },
+] as const
 /** Histories that are sent together, each to a workspace of its own. */
-const together = 50
+const together = 25
 const timeoutMs = 300_000 + runs * 2_000
 
 const { stores, api } = setUpApi({ sharesWorkspace: true })
@@ -32,14 +49,18 @@ interface History {
 const minute = 60_000
 const begin = Math.floor(Date.now() / minute) * minute - 26 * 60 * minute
 
-function makeHistory(workspace: TestWorkspace, random: (below: number) => number): History {
-  const browsers = Array.from({ length: 1 + random(4) }, (_, nth) => `browser-${nth}`)
+function makeHistory(
+  workspace: TestWorkspace,
+  random: (below: number) => number,
+  { browsersMax, types }: (typeof kinds)[number],
+): History {
+  const browsers = Array.from({ length: 1 + random(browsersMax) }, (_, nth) => `browser-${nth}`)
   const emails = Array.from({ length: 1 + random(3) }, (_, nth) => `p${nth}@example.com`)
   const one = <T>(of: readonly T[]) => of[random(of.length)]!
   const events = Array.from({ length: 2 + random(14) }, (_, nth) => {
     // Often of one moment: then ids tell which came first. Within a day: a session that is silent for one counts anew.
     const at = begin + random(24) * 60 * minute
-    const type = one(['track', 'track', 'track', 'identify', 'conversion'] as const)
+    const type = one<(typeof types)[number]>(types)
     const browser = random(type === 'conversion' ? 3 : 8) === 0 ? null : one(browsers)
     const hasEmail = type === 'identify' || browser === null || random(3) === 0
     const email = hasEmail ? one(emails) : null
@@ -96,6 +117,7 @@ function shuffled<T>(all: readonly T[], random: (below: number) => number): T[] 
 async function sendAll(
   histories: readonly History[],
   random: (below: number) => number,
+  limits: FactLimits,
 ): Promise<Map<string, number>[]> {
   const ids = histories.map(() => new Map<string, number>())
   const log = makeLog('test', 'silent')
@@ -112,11 +134,12 @@ async function sendAll(
     await foldStored(stores)
     for (let tries = 0; tries < 3; tries++) {
       const { pg, ch } = dying(stores, random)
-      await mergeInbox({ pg, hashes: stores.hashes, log, now: Date.now(), rowsMax: 1 + random(40) }).catch(() => {})
+      const options = { pg, hashes: stores.hashes, log, now: Date.now(), limits }
+      await mergeInbox({ ...options, rowsMax: 1 + random(40) }).catch(() => {})
       await refreshPeople(workOn({ pg, ch }), Date.now()).catch(() => {})
     }
   }
-  await keepPeople(stores)
+  await keepPeople(stores, limits)
   // Conversions are derived anew where they are credited otherwise.
   await foldStored(stores)
   return ids
@@ -179,23 +202,27 @@ test(
     let known = 0
     let credited = 0
     let byOthers = 0
+    let forgotten = 0
     for (let done = 0; done < runs; done += together) {
+      const kind = kinds[(done / together) % kinds.length]!
+      const { limits } = kind
       const draw = makeRandom(seed + done)
       const random = (below: number) => Math.floor(draw() * below)
       const histories: History[] = []
       for (let nth = 0; nth < Math.min(together, runs - done); nth++) {
-        histories.push(makeHistory(await makeWorkspace(stores), random))
+        histories.push(makeHistory(await makeWorkspace(stores), random, kind))
       }
-      const ids = await sendAll(histories, random)
+      const ids = await sendAll(histories, random, limits)
       for (const [nth, { workspace, events }] of histories.entries()) {
         const model = events.map((event) => ({ ...event, id: ids[nth]!.get(String(event.sent['event_name']))! }))
-        const expected = peopleOf(model)
+        const expected = peopleOf(model, limits)
         known += expected.filter(({ who }) => who.includes('@')).length
         const label = `history ${done + nth} of seed ${seed}: ${JSON.stringify(events.map(({ sent }) => sent))}`
         expect((await shownPeople(workspace)).sort(byName), label).toEqual(expected.sort(byName))
-        const credits = creditsOf(model)
+        const credits = creditsOf(model, limits)
         credited += [...credits.values()].filter((source) => source !== 'direct').length
-        byOthers += countOthersCredits(model)
+        forgotten += countForgotten(model, limits)
+        byOthers += countOthersCredits(model, limits)
         expect(await shownCredits(workspace), label).toEqual(credits)
       }
     }
@@ -203,6 +230,7 @@ test(
     expect(known).toBeGreaterThan(runs / 2)
     expect(credited).toBeGreaterThan(runs / 8)
     expect(byOthers).toBeGreaterThan(runs / 16)
+    expect(forgotten).toBeGreaterThan(runs / 16)
   },
   timeoutMs,
 )

@@ -1,6 +1,7 @@
 /** People in a test: events sent to ingest as sites send them, and brought up to date as the pipeline's loop does. */
 import { mergeInbox } from '../../pipeline/people/merge.ts'
 import { refreshPeople } from '../../pipeline/people/refresh.ts'
+import type { FactLimits } from '../../postgres/tables/bindings.ts'
 import { makeLog } from '../../runtime/log.ts'
 import type { Journey, Person } from '../../schemas/resources/person.ts'
 import type { TestApi, TestWorkspace } from './api.ts'
@@ -24,9 +25,12 @@ export async function track(
 }
 
 /** What the loop does between two folds, until nothing waits. */
-export async function keepPeople({ pg, ch, hashes }: Pick<TestStores, 'pg' | 'ch' | 'hashes'>): Promise<void> {
+export async function keepPeople(
+  { pg, ch, hashes }: Pick<TestStores, 'pg' | 'ch' | 'hashes'>,
+  limits?: FactLimits,
+): Promise<void> {
   const log = makeLog('test', 'silent')
-  while ((await mergeInbox({ pg, hashes, log, now: Date.now() })) > 0);
+  while ((await mergeInbox({ pg, hashes, log, now: Date.now(), ...(limits && { limits }) })) > 0);
   while (!(await refreshPeople(workOn({ pg, ch }), Date.now())));
 }
 

@@ -1,0 +1,120 @@
+/** What one browser costs that goes from one contact to another without an end, as a server's constant id does. */
+import { beforeEach, expect, test } from 'vitest'
+import { mergeInbox } from '../../pipeline/people/merge.ts'
+import { insertInbox } from '../../postgres/tables/inbox.ts'
+import { makeLog } from '../../runtime/log.ts'
+import { browsersPerContactMax, turnsPerBrowserMax } from '../../schemas/limits/people-limits.ts'
+import { makeWorkspace } from '../support/api.ts'
+import { setUpStores } from '../support/stores.ts'
+
+const stores = setUpStores()
+const log = makeLog('test', 'silent')
+let workspaceId: number
+let shipments = 0
+beforeEach(async () => {
+  workspaceId = (await makeWorkspace(stores)).workspaceId
+})
+
+interface Identify {
+  readonly at: number
+  readonly email: string
+  readonly browser: string
+}
+
+async function ship(events: readonly Identify[]): Promise<void> {
+  shipments += 1
+  const rows = events.map(({ at, email, browser }) => ({
+    ...{ event_id: shipments * 10_000 + at, workspace_id: workspaceId, event_type: 'identify', event_name: 'identify' },
+    ...{
+      email,
+      anonymous_id: browser,
+      full_name: '',
+      properties: {},
+      source: '',
+      medium: '',
+      campaign: '',
+      content: '',
+    },
+    ...{ occurred_at: 1_000_000 + at, received_at: 2_000_000 },
+  }))
+  await stores.pg.transaction((tx) => insertInbox(tx, shipments, rows))
+}
+
+/** Of even moments Ann's, of the others Ben's. */
+const alternating = (moments: readonly number[]) =>
+  moments.map((at) => ({ at, email: at % 2 === 0 ? 'ann@example.com' : 'ben@example.com', browser: 'server' }))
+
+const merge = () => mergeInbox({ pg: stores.pg, hashes: stores.hashes, log, now: 3_000_000, rowsMax: 250 })
+const count = async (table: string) => {
+  const [row] = await stores.pg.query<{ count: number }>(`SELECT count(*) FROM ${table} WHERE workspace_id = $1`, [
+    workspaceId,
+  ])
+  return row!.count
+}
+const bindings = () =>
+  stores.pg.query<{ at: number; email: string }>(
+    `SELECT from_at AS at, email FROM bindings JOIN contacts ON contacts.id = contact_id WHERE bindings.workspace_id = $1
+     ORDER BY from_at`,
+    [workspaceId],
+  )
+const numbers = (from: number, end: number) => Array.from({ length: end - from }, (_, nth) => from + nth)
+
+test('a browser binds its first turns, whichever come first, and each merge queues a contact once', async () => {
+  await ship(alternating(numbers(500, 1_000)))
+  await merge()
+  // Two contacts and the browser.
+  expect(await count('people_work')).toBe(3)
+  await merge()
+  expect(await count('people_work')).toBe(5)
+  const bound = await bindings()
+  expect([bound.length, await count('identity_facts')]).toEqual([turnsPerBrowserMax, turnsPerBrowserMax])
+  expect(bound.slice(0, 2)).toEqual([
+    { at: 0, email: 'ann@example.com' },
+    { at: 1_000_501, email: 'ben@example.com' },
+  ])
+  expect(bound.at(-1)).toEqual({ at: 1_000_499 + turnsPerBrowserMax, email: 'ben@example.com' })
+
+  await ship(alternating(numbers(0, 500).reverse()))
+  while ((await merge()) > 0);
+  const anew = await bindings()
+  expect([anew.length, await count('identity_facts')]).toEqual([turnsPerBrowserMax, turnsPerBrowserMax])
+  expect(anew.at(-1)).toEqual({ at: 999_999 + turnsPerBrowserMax, email: 'ben@example.com' })
+})
+
+test('facts of one turn are bounded as well: who comes behind them binds nothing', async () => {
+  await ship(alternating([0, 2, 4, 6, 7]))
+  const limits = { turnsMax: 3, factsMax: 3 }
+  await mergeInbox({ pg: stores.pg, hashes: stores.hashes, log, now: 3_000_000, limits })
+  expect([await count('identity_facts'), await bindings()]).toEqual([3, [{ at: 0, email: 'ann@example.com' }]])
+  expect(await count('contacts')).toBe(2)
+})
+
+test('a contact that loses a browser by it binds the next one of its own', async () => {
+  const others = numbers(1, browsersPerContactMax).map((nth) => ({
+    at: 100 + nth,
+    email: 'ann@example.com',
+    browser: `b${nth}`,
+  }))
+  const limits = { turnsMax: 2, factsMax: 10 }
+  const mergeAll = () => mergeInbox({ pg: stores.pg, hashes: stores.hashes, log, now: 3_000_000, limits })
+  await ship([
+    { at: 1, email: 'zoe@example.com', browser: 'shared' },
+    { at: 10, email: 'ann@example.com', browser: 'shared' },
+    ...others,
+    { at: 900, email: 'ann@example.com', browser: 'last' },
+  ])
+  await mergeAll()
+  const ofAnn = async () => {
+    const rows = await stores.pg.query<{ browser: string }>(
+      `SELECT anonymous_id AS browser FROM bindings JOIN contacts ON contacts.id = contact_id
+       WHERE bindings.workspace_id = $1 AND email = 'ann@example.com'`,
+      [workspaceId],
+    )
+    return rows.map(({ browser }) => browser).sort()
+  }
+  const names = others.map(({ browser }) => browser)
+  expect(await ofAnn()).toEqual(['shared', ...names].sort())
+  await ship([{ at: 5, email: 'cat@example.com', browser: 'shared' }])
+  await mergeAll()
+  expect(await ofAnn()).toEqual(['last', ...names].sort())
+})

@@ -3,7 +3,9 @@
  * have been sent twice.
  */
 import { replaySessionMsMax } from '../../schemas/limits/replay-limits.ts'
+import type { BoundSql } from '../bound-sql.ts'
 import { moment } from '../rollups/event-sql.ts'
+import { timesIn } from './people/browser-times.ts'
 import type { Reader } from './reader.ts'
 
 /** A replay with its moments in milliseconds since 1970 UTC. */
@@ -62,11 +64,13 @@ const columns = `session AS id, toString(argMax(visitor, ${first})) AS visitor, 
 /** Newest first; of two that began at once, the greater id first. */
 export function readReplays(ch: Reader, request: ReplaysRequest): Promise<ReplayRow[]> {
   const { workspaceId, start, end, beforeId, sessionId, path, durationMsMin, times, limit } = request
+  const where = `workspace_id = {workspace:UInt32} AND occurred_at >= ${moment('from')} AND occurred_at < ${moment('to')}`
+  const isTheirs = times && isOfTimes(times, where)
   const having = [
     `startedAt >= {start:Int64} AND startedAt < {end:Int64} AND endedAt - startedAt >= {duration:Int64}`,
     ...(sessionId === undefined ? [] : ['countIf(session_id = {session_id:String}) > 0']),
     ...(path === undefined ? [] : ['countIf(path = {path:String}) > 0']),
-    ...(times === undefined ? [] : [`countIf(${isOfTimes(times)}) > 0`]),
+    ...(isTheirs === undefined ? [] : [`countIf(${isTheirs.sql}) > 0`]),
     ...(beforeId === undefined
       ? []
       : [
@@ -76,14 +80,14 @@ export function readReplays(ch: Reader, request: ReplaysRequest): Promise<Replay
   ]
   return ch.query<ReplayRow>(
     `SELECT ${columns} FROM replay_chunks FINAL
-     WHERE workspace_id = {workspace:UInt32} AND occurred_at >= ${moment('from')} AND occurred_at < ${moment('to')}
+     WHERE ${where}
      GROUP BY session HAVING ${having.join(' AND ')}
      ORDER BY startedAt DESC, id DESC LIMIT {limit:UInt32}`,
     {
       ...{ workspace: workspaceId, start, end, duration: durationMsMin, limit, before_id: beforeId ?? 0 },
       // Only whole sessions are counted: their other chunks lie around the span.
       ...{ from: Math.max(0, start - replaySessionMsMax), to: end + replaySessionMsMax },
-      ...{ session_id: sessionId ?? '', path: path ?? '', ...timeParams(times ?? []) },
+      ...{ session_id: sessionId ?? '', path: path ?? '', ...isTheirs?.params },
     },
   )
 }
@@ -137,23 +141,18 @@ export async function readPackedEvents(
   return new Map(rows.map(({ id, events }) => [id, events]))
 }
 
-/** SQL condition: the chunk is of one of these times, whose parameters `timeParams` makes. */
-export function isOfTimes(times: readonly ReplayTime[]): string {
-  const parts = times.map(
-    (_, at) =>
-      `(replay_chunks.visitor = toUInt64({visitor_${at}:String})
-        AND toUnixTimestamp64Milli(occurred_at) + duration_ms >= {time_from_${at}:Int64}
-        AND toUnixTimestamp64Milli(occurred_at) < {time_to_${at}:Int64})`,
+/** SQL condition: the chunk is of one of these times. @param where condition over the chunks that are asked about */
+export function isOfTimes(times: readonly ReplayTime[], where: string): BoundSql {
+  const known = timesIn(
+    times.map((time) => ({ ...time, fromId: 0, toId: 0 })),
+    'times',
   )
-  return parts.length === 0 ? '0' : `(${parts.join(' OR ')})`
-}
-
-export function timeParams(times: readonly ReplayTime[]): Record<string, string | number> {
-  return Object.fromEntries(
-    times.flatMap(({ visitor, fromAt, toAt }, at) => [
-      [`visitor_${at}`, visitor],
-      [`time_from_${at}`, fromAt],
-      [`time_to_${at}`, toAt ?? Number.MAX_SAFE_INTEGER],
-    ]),
-  )
+  return {
+    // Ids are of one chunk each, so that an older version stands for no newer one.
+    sql: `replay_chunks.id IN (
+      SELECT id FROM (SELECT id, visitor, occurred_at, duration_ms FROM replay_chunks WHERE ${where}) AS chunks
+      INNER JOIN ${known.sql} AS times ON visitor = time_visitor
+      WHERE toUnixTimestamp64Milli(occurred_at) + duration_ms >= from_at AND toUnixTimestamp64Milli(occurred_at) < to_at)`,
+    params: known.params,
+  }
 }

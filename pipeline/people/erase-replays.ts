@@ -2,8 +2,10 @@
  * Removes an erased person's replays: each session with a part in the person's times, whole. On a shared browser a session
  * may show two people; then neither's is kept.
  */
+
+import type { BoundSql } from '../../clickhouse/bound-sql.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
-import { isOfTimes, timeParams } from '../../clickhouse/queries/replays.ts'
+import { isOfTimes } from '../../clickhouse/queries/replays.ts'
 import type { Postgres } from '../../postgres/client.ts'
 import { type Erasure, listDoneErasures } from '../../postgres/tables/erasures.ts'
 import { inPortions } from '../fold/group-by.ts'
@@ -12,32 +14,25 @@ import { inPortions } from '../fold/group-by.ts'
 const sessionsMax = 5_000
 const deadlineMs = 60 * 60_000
 
-/** SQL that selects sessions, with its parameters. */
-export interface SessionsSql {
-  readonly sql: string
-  readonly params: Readonly<Record<string, unknown>>
-}
-
 /**
- * @param ofEvents sessions in which the person has events
+ * @param ofEvents selects the sessions in which the person has events
  * @returns how many sessions they were
  */
 export async function eraseReplays(
   ch: Pick<ClickHouse, 'query' | 'command'>,
   erasure: Erasure,
-  ofEvents?: SessionsSql,
+  ofEvents?: BoundSql,
 ): Promise<number> {
   const { workspaceId, browsers, requestedAt } = erasure
   const isEarlier = "received_at <= fromUnixTimestamp64Milli({requested_at:Int64}, 'UTC')"
-  const isTheirs = [isOfTimes(browsers), ...(ofEvents === undefined ? [] : [`session IN (${ofEvents.sql})`])].join(
-    ' OR ',
-  )
+  const ofTimes = isOfTimes(browsers, `workspace_id = {workspace:UInt32} AND ${isEarlier}`)
+  const isTheirs = [ofTimes.sql, ...(ofEvents === undefined ? [] : [`session IN (${ofEvents.sql})`])].join(' OR ')
   const found = await ch.query<{ session: number }>(
     `SELECT DISTINCT session FROM replay_chunks
      WHERE workspace_id = {workspace:UInt32} AND ${isEarlier} AND (${isTheirs})`,
     {
-      ...(ofEvents?.params as Record<string, string>),
-      ...timeParams(browsers),
+      ...ofEvents?.params,
+      ...ofTimes.params,
       ...{ workspace: workspaceId, requested_at: requestedAt },
     },
     { isLong: true, deadlineMs },

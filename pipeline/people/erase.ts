@@ -8,8 +8,10 @@
  * The repaired hours have the next fold derive anew what is left: events that others had on a shared browser, and those of
  * servers. Every step may be repeated: an erasure that died is done again, and finds less.
  */
+import type { BoundSql } from '../../clickhouse/bound-sql.ts'
 import type { ClickHouse } from '../../clickhouse/client.ts'
-import { moment } from '../../clickhouse/rollups/event-sql.ts'
+import { timesIn } from '../../clickhouse/queries/people/browser-times.ts'
+import { eventMs, moment } from '../../clickhouse/rollups/event-sql.ts'
 import type { Postgres } from '../../postgres/client.ts'
 import {
   type ErasedPlace,
@@ -18,10 +20,12 @@ import {
   forgetConversions,
   nextErasure,
   notePlaces,
+  noteTry,
 } from '../../postgres/tables/erasures.ts'
 import { recordRepairs } from '../../postgres/tables/event-repairs.ts'
 import { type BuildDay, listOpenBuilds, markCellsFresh, markCellsStale } from '../../postgres/tables/figure-builds.ts'
 import { rangesOf, readFoldedAsOf, readFoldState, takeFoldVersion } from '../../postgres/tables/folds.ts'
+import type { Log } from '../../runtime/log.ts'
 import { conversionsPerLookUp } from '../../schemas/limits/figure-limits.ts'
 import { hourMs, localDayAt } from '../../schemas/time/time-zone.ts'
 import { deleteRows } from '../fold/delete-rows.ts'
@@ -35,12 +39,25 @@ const mutationDeadlineMs = 60 * 60_000
 /**
  * @param now milliseconds since 1970
  * @returns false: there is none that can be done now
+ * @throws what an erasure failed by; the next call takes another, where one waits
  */
-export async function eraseNext(work: Folding, now: number): Promise<boolean> {
-  const { pg, ch, ensureTurn } = work
+export async function eraseNext(work: Folding, now: number, log?: Log): Promise<boolean> {
+  const { pg, ensureTurn } = work
   const erasure = await nextErasure(pg)
   if (erasure === undefined || (await readFoldedAsOf(pg)).asOf < erasure.requestedAt) return false
   await ensureTurn()
+  await noteTry(pg, erasure.id)
+  try {
+    await erase(work, erasure, now)
+  } catch (error) {
+    log?.warn({ err: error, erasure: erasure.id }, 'an erasure failed, and is tried again after the others')
+    throw error
+  }
+  return true
+}
+
+async function erase(work: Folding, erasure: Erasure, now: number): Promise<void> {
+  const { pg, ch } = work
   const places = erasure.places ?? (await findPlaces(ch, erasure))
   if (erasure.places === null) await notePlaces(pg, erasure.id, places)
   await removeAndDeriveAnew(work, erasure, places, now)
@@ -49,7 +66,6 @@ export async function eraseNext(work: Folding, now: number): Promise<boolean> {
     erasure.id,
     places.reduce((sum, { events }) => sum + events, 0),
   )
-  return true
 }
 
 function findPlaces(ch: Pick<ClickHouse, 'query'>, erasure: Erasure): Promise<ErasedPlace[]> {
@@ -106,26 +122,20 @@ async function removeAndDeriveAnew(
 }
 
 /** Events with the e-mail, and those of the browsers in the person's times; none that came after the erasure was ordered. */
-function eventsOf({ workspaceId, emailHash, browsers, requestedAt }: Erasure) {
-  const times = browsers.map(
-    (_, at) =>
-      `(events.visitor = toUInt64({visitor_${at}:String}) AND (toUnixTimestamp64Milli(occurred_at), id) >= ({from_${at}:Int64}, {from_id_${at}:UInt64})
-        AND (toUnixTimestamp64Milli(occurred_at), id) < ({to_${at}:Int64}, {to_id_${at}:UInt64}))`,
-  )
-  const params = Object.fromEntries(
-    browsers.flatMap(({ visitor, fromAt, fromId, toAt, toId }, at) => [
-      [`visitor_${at}`, visitor],
-      [`from_${at}`, fromAt],
-      [`from_id_${at}`, fromId],
-      [`to_${at}`, toAt ?? Number.MAX_SAFE_INTEGER],
-      [`to_id_${at}`, toId ?? 0],
-    ]),
-  )
-  const byEmail = emailHash === null ? [] : ['email_hash = toUInt64({email_hash:String})']
+function eventsOf({ workspaceId, emailHash, browsers, requestedAt }: Erasure): BoundSql {
+  const times = timesIn(browsers, 'browser_times')
+  const inTimes = `id IN (
+    SELECT id FROM (SELECT id, visitor, occurred_at FROM events WHERE workspace_id = {workspace:UInt32}) AS known
+    INNER JOIN ${times.sql} AS times ON visitor = time_visitor
+    WHERE (${eventMs}, id) >= (from_at, from_id) AND (${eventMs}, id) < (to_at, to_id))`
+  const theirs = [
+    ...(emailHash === null ? [] : ['email_hash = toUInt64({email_hash:String})']),
+    ...(browsers.length === 0 ? [] : [inTimes]),
+  ]
   return {
-    sql: `workspace_id = {workspace:UInt32} AND (${[...byEmail, ...times].join(' OR ') || '0'})
-      AND toUnixTimestamp64Milli(occurred_at) + receive_delay_ms <= {requested_at:Int64}`,
-    params: { workspace: workspaceId, email_hash: emailHash ?? '0', requested_at: requestedAt, ...params },
+    sql: `workspace_id = {workspace:UInt32} AND (${theirs.join(' OR ') || '0'})
+      AND ${eventMs} + receive_delay_ms <= {requested_at:Int64}`,
+    params: { workspace: workspaceId, email_hash: emailHash ?? '0', requested_at: requestedAt, ...times.params },
   }
 }
 

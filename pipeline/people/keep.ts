@@ -23,7 +23,7 @@ export async function keepPeople({ work, clock, log, metrics }: PeopleOptions): 
     metrics.jobEnded('people', outcome, (performance.now() - startedAt) / 1000, clock.now())
   try {
     const isAllDone = await refreshPeople(work, clock.now())
-    await eraseNext(work, clock.now())
+    await eraseNext(work, clock.now(), log)
     ended('done')
     return isAllDone
   } catch (error) {

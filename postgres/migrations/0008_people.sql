@@ -124,6 +124,8 @@ CREATE TABLE erasures (
   browsers     jsonb NOT NULL,
   requested_at timestamptz NOT NULL DEFAULT now(),
   done_at      timestamptz,
+  -- When it was begun last: one that fails gives way to the others.
+  tried_at     timestamptz,
   -- Visitors and hours whose events are to be removed: kept before the first is, so that a repeat knows them.
   places       jsonb,
   -- Events that were removed.

@@ -144,10 +144,16 @@ export function forgetConversions(tx: Queryable, workspaceId: number, eventIds: 
 const columns = `id, workspace_id AS "workspaceId", email_hash::text AS "emailHash", browsers, places,
   ${milliseconds('requested_at')} AS "requestedAt"`
 
-/** The oldest that isn't done. */
+/** Of those that aren't done the one that wasn't tried for longest, the oldest of several. */
 export async function nextErasure(q: Queryable): Promise<Erasure | undefined> {
-  const [row] = await q.query<Erasure>(`SELECT ${columns} FROM erasures WHERE done_at IS NULL ORDER BY id LIMIT 1`)
+  const [row] = await q.query<Erasure>(
+    `SELECT ${columns} FROM erasures WHERE done_at IS NULL ORDER BY tried_at NULLS FIRST, id LIMIT 1`,
+  )
   return row
+}
+
+export async function noteTry(q: Queryable, id: number): Promise<void> {
+  await q.query('UPDATE erasures SET tried_at = clock_timestamp() WHERE id = $1', [id])
 }
 
 /** Those that are done and still remembered. */

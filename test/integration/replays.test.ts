@@ -11,6 +11,7 @@ import { makeMetrics } from '../../runtime/metrics.ts'
 import { replayPageBytesMax } from '../../schemas/limits/replay-limits.ts'
 import type { Replay, ReplayPage } from '../../schemas/resources/replay.ts'
 import { makeKey, makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
+import { bindInTurn } from '../support/people.ts'
 import { incompressible, insertChunks, madeEvents, pack } from '../support/replays.ts'
 
 const { stores, api } = setUpApi({ sharesWorkspace: true })
@@ -109,6 +110,23 @@ test('a contact has the replays of a browser from its binding to the next one', 
   expect(await idsOf(`contact_id=contact_${second}`)).toEqual([12])
   expect((await list()).map(({ contact_id }) => contact_id)).toEqual([second, null, first])
   await stores.pg.query('DELETE FROM bindings WHERE workspace_id = $1', [workspaceId])
+})
+
+test('a contact whose browser went to and fro thousands of times has its replays', async () => {
+  const workspace = await makeWorkspace(stores)
+  const visitor = stores.hashes.visitorOf(workspace.workspaceId, 'shared')
+  const { ann } = await bindInTurn(stores.pg, workspace, {
+    visitor,
+    turns: 8_000,
+    from: now - 60 * minute,
+    everyMs: 400,
+  })
+  const chunk = { workspace_id: workspace.workspaceId, visitor, anonymous_id: 'shared', duration_ms: 0 }
+  await insertChunks(stores.ch, [
+    { ...chunk, session: 61, at: now - 60 * minute + 2_000_100 },
+    { ...chunk, session: 62, at: now - 60 * minute + 2_000_500 },
+  ])
+  expect(await idsOf(`contact_id=${ann}`, workspace)).toEqual([61])
 })
 
 async function page(id: number | string, query = '', workspace = mine): Promise<ReplayPage> {

@@ -58,3 +58,26 @@ export function askPeople(api: TestApi, { apiKey }: Pick<TestWorkspace, 'apiKey'
     journey: (query) => ask<Journey>('/v1/people/journey', query),
   }
 }
+
+/**
+ * Binds the browser `shared` to Ann and Ben in turn, with Ann first: more turns than a merge would leave.
+ * @returns Ann's id
+ */
+export async function bindInTurn(
+  pg: TestStores['pg'],
+  { workspaceId }: Pick<TestWorkspace, 'workspaceId'>,
+  { visitor, turns, from, everyMs }: { visitor: string; turns: number; from: number; everyMs: number },
+): Promise<{ ann: number }> {
+  const [ann, ben] = await pg.query<{ id: number }>(
+    `INSERT INTO contacts (workspace_id, email, email_hash, first_identified_at, last_identified_at, first_seen_at, last_seen_at)
+     SELECT $1, name || '@example.com', length(name), $2, $2, $2, $2 FROM unnest('{ann,benny}'::text[]) AS name RETURNING id`,
+    [workspaceId, from],
+  )
+  await pg.query(
+    `INSERT INTO bindings (workspace_id, anonymous_id, visitor, contact_id, from_at, from_id)
+     SELECT $1, 'shared', $2, CASE turn % 2 WHEN 0 THEN $3::bigint ELSE $4 END, CASE turn WHEN 0 THEN 0 ELSE $5::bigint + turn * $6 END, 0
+     FROM generate_series(0, $7::int - 1) AS turn`,
+    [workspaceId, visitor, ann!.id, ben!.id, from, everyMs, turns],
+  )
+  return { ann: ann!.id }
+}

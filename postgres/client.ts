@@ -154,6 +154,11 @@ function toStoreError(error: unknown): unknown {
   return isUnavailable ? new StoreUnavailable('postgres', message || String(code), { cause: error }) : error
 }
 
+/** The server ended a statement that took too long. */
+export function isDeadline(error: unknown): boolean {
+  return error instanceof StoreUnavailable && (error.cause as { code?: string } | undefined)?.code === '57014'
+}
+
 const int8 = 20
 const date = 1082
 

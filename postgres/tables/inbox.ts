@@ -126,3 +126,16 @@ export function takeUnmerged(tx: Queryable, limit: number): Promise<UnmergedRow[
 export async function markMerged(tx: Queryable, eventIds: readonly number[]): Promise<void> {
   await tx.query('UPDATE inbox SET is_merged = true WHERE event_id = ANY ($1::bigint[])', [eventIds])
 }
+
+/** The row that the next merge begins with. */
+export async function oldestUnmerged(q: Queryable): Promise<number | undefined> {
+  const [row] = await q.query<{ id: number }>(
+    'SELECT event_id AS id FROM inbox WHERE NOT is_merged ORDER BY event_id LIMIT 1',
+  )
+  return row?.id
+}
+
+/** Has rows merged that were marked without it. */
+export async function mergeAgain(q: Queryable, eventIds: readonly number[]): Promise<void> {
+  await q.query('UPDATE inbox SET is_merged = false WHERE event_id = ANY ($1::bigint[])', [eventIds])
+}

@@ -13,6 +13,10 @@ export const turnsPerBrowserMax = 100
 export const factsPerBrowserMax = 20_000
 /** Inbox rows of one transaction of the merge. */
 export const inboxRowsPerMerge = 2_000
+/** Merges of one row alone that pass the deadline of a statement, before it is set aside. */
+export const mergeTriesOfRow = 3
+/** Between two looks for rows that an operator wants to be merged after all. */
+export const mergeRetriesEveryMs = 10_000
 /** Between two merges, while less than that waits. */
 export const mergeEveryMs = 500
 /** Work items on people of one round, and contacts of one statement. */

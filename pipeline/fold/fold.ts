@@ -6,8 +6,9 @@
  *
  * Every row is a function of the stored events. So a fold that died anywhere is simply done again: the same rows are written
  * under a higher version. The rows of `sessions` and the mark (which events they reflect) are one insert of one part, which
- * readers see whole. The overview reads no `visitors`, and counts only
- * conversions that the mark covers. People and credit do read `visitors`, and may see rows of a fold under way. Held by test/property/overview-folded.test.ts and test/crash/kill-folding.test.ts.
+ * readers see whole. The overview reads no `visitors`, and counts only conversions that the mark covers. People and credit do
+ * read `visitors`, and may see rows of a fold under way. Held by test/property/overview-folded.test.ts and
+ * test/crash/kill-folding.test.ts.
  */
 import type { ClickHouse } from '../../clickhouse/client.ts'
 import { markRow } from '../../clickhouse/rollups/tables.ts'

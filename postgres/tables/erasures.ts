@@ -144,7 +144,7 @@ export function forgetConversions(tx: Queryable, workspaceId: number, eventIds: 
 const columns = `id, workspace_id AS "workspaceId", email_hash::text AS "emailHash", browsers, places,
   ${milliseconds('requested_at')} AS "requestedAt"`
 
-/** Of those that aren't done the one that wasn't tried for longest, the oldest of several. */
+/** The one to do next: never tried, or tried the longest ago; the oldest of several. */
 export async function nextErasure(q: Queryable): Promise<Erasure | undefined> {
   const [row] = await q.query<Erasure>(
     `SELECT ${columns} FROM erasures WHERE done_at IS NULL ORDER BY tried_at NULLS FIRST, id LIMIT 1`,

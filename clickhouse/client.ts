@@ -89,7 +89,7 @@ export function connectClickHouse(url: string): ClickHouse {
 
   /**
    * Runs `work` under a deadline after which its connection is cut.
-   * @param serversMs the server's own deadline: a statement that passed it may fail by whatever it was about to do
+   * @param serversMs the server's own deadline
    */
   async function within<T>(
     deadlineMs: number,
@@ -102,9 +102,7 @@ export function connectClickHouse(url: string): ClickHouse {
     try {
       return await work(aborter.signal)
     } catch (error) {
-      const isLate = aborter.signal.aborted || performance.now() - startedAt >= serversMs
-      if (isLate) throw new StoreUnavailable('clickhouse', `no answer within ${serversMs} ms`, { cause: error })
-      throw toStoreError(error)
+      throw failureOf(error, startedAt, serversMs, aborter.signal.aborted)
     } finally {
       clearTimeout(timer)
     }
@@ -153,6 +151,7 @@ export function connectClickHouse(url: string): ClickHouse {
     const deadlineMs = options.deadlineMs ?? clickhouseQueryDeadlineMs
     const aborter = new AbortController()
     const timer = setTimeout(() => aborter.abort(), deadlineMs + graceMs)
+    const startedAt = performance.now()
     try {
       const clickhouse_settings = {
         ...bounded(deadlineMs),
@@ -163,8 +162,7 @@ export function connectClickHouse(url: string): ClickHouse {
       const result = await retryStale(() => client.query({ ...statement, format: 'JSONCompactEachRow' }))
       for await (const rows of result.stream<Row>()) yield rows.map((row) => row.json<Row>() as Row)
     } catch (error) {
-      if (aborter.signal.aborted) throw new StoreUnavailable('clickhouse', `no answer within ${deadlineMs} ms`)
-      throw toStoreError(error)
+      throw failureOf(error, startedAt, deadlineMs, aborter.signal.aborted)
     } finally {
       clearTimeout(timer)
     }
@@ -275,6 +273,13 @@ async function retryStale<T>(work: () => Promise<T>): Promise<T> {
     if (code === 'ECONNRESET' || code === 'EPIPE' || message === 'socket hang up') return work()
     throw error
   }
+}
+
+/** A statement that passed its deadline may fail by whatever it was about to do: it was late. */
+function failureOf(error: unknown, startedAt: number, serversMs: number, isCut: boolean): unknown {
+  return isCut || performance.now() - startedAt >= serversMs
+    ? new StoreUnavailable('clickhouse', `no answer within ${serversMs} ms`, { cause: error })
+    : toStoreError(error)
 }
 
 function toStoreError(error: unknown): unknown {

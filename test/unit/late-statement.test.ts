@@ -25,6 +25,10 @@ test.each([
     await ch.close()
     server.close()
   })
-  const error = await ch.query('SELECT 1', {}, { deadlineMs }).catch((reason: Error) => reason)
-  expect((error as Error).constructor.name).toBe(name)
+  const asked = await Promise.allSettled([
+    ch.query('SELECT 1', {}, { deadlineMs }),
+    ch.batches('SELECT 1', {}, { deadlineMs }).next(),
+  ])
+  const failures = asked.flatMap((one) => (one.status === 'rejected' ? [one.reason.constructor.name] : []))
+  expect(failures).toEqual([name, name])
 })

@@ -23,7 +23,7 @@ function listen(port: MessagePort): void {
   let player: Replayer | undefined
   let isPlaying = false
   port.onmessage = ({ data }: MessageEvent<Command>) => {
-    if (data.type === 'load') player = load(data.events, tell, () => setPlaying(false))
+    if (data.type === 'load') player = load(data.events, tell, finished)
     else if (data.type === 'set') player?.setConfig({ speed: data.speed, skipInactive: data.skipsInactive })
     else if (data.type === 'play') {
       player?.play(data.at + throughMs)
@@ -39,6 +39,14 @@ function listen(port: MessagePort): void {
     tell({ type: 'at', at: player.getCurrentTime(), x: Number.parseFloat(style.left), y: Number.parseFloat(style.top) })
   }, tellEveryMs)
   tell({ type: 'ready' })
+
+  /** rrweb says so 50 ms after the last event was shown. If another place was sought since then, it has stopped there. */
+  function finished(): void {
+    if (player === undefined) return
+    const at = player.getCurrentTime()
+    if (isPlaying && at < player.getMetaData().totalTime) player.play(at)
+    else setPlaying(false)
+  }
 
   function setPlaying(is: boolean): void {
     if (isPlaying !== is) tell({ type: 'playing', isPlaying: is })

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { defineOperation } from '../../api/operations/define.ts'
 import { idInPath, laxInt } from '../../schemas/lax.ts'
@@ -23,6 +23,7 @@ const echo = defineOperation({
 })
 
 const { api, mine } = setUpApi({ operations: [echo] })
+const badPath = '/v1/things/x?limit=9'
 
 interface Sent {
   path?: string
@@ -40,9 +41,10 @@ async function send(
   const response = await api.ask(path, { ...init, key: key ?? mine.apiKey })
   return { status: response.status, answer: (await response.json()) as { detail?: unknown } }
 }
+const faults = ({ answer }: Awaited<ReturnType<typeof send>>) =>
+  (answer.detail as { loc: (string | number)[]; type: string }[]).map(({ loc, type }) => [loc.join('.'), type])
 
 const good = '{"title":"a","count":"3"}'
-const got = { path: { thing_id: 7 }, query: {}, body: { title: 'a', count: 3 } }
 
 test.each([
   'application/json',
@@ -50,122 +52,86 @@ test.each([
   'application/vnd.api+json',
   'application/merge-patch+json;x=1',
 ])('a body of type %s is read as JSON', async (type) => {
+  const got = { path: { thing_id: 7 }, query: {}, body: { title: 'a', count: 3 } }
   expect(await send(good, { type })).toEqual({ status: 200, answer: got })
 })
 
 test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', 'text/json', null])(
   'a body of type %s is text, which is no object',
   async (type) => {
-    expect(await send(good, { type })).toEqual({
-      status: 422,
-      answer: {
-        detail: [
-          {
-            type: 'model_attributes_type',
-            loc: ['body'],
-            msg: 'Input should be a valid dictionary or object to extract fields from',
-            input: good,
-          },
-        ],
-      },
-    })
+    const msg = 'Input should be a valid dictionary or object to extract fields from'
+    const fault = { type: 'model_attributes_type', loc: ['body'], msg, input: good }
+    expect(await send(good, { type })).toEqual({ status: 422, answer: { detail: [fault] } })
   },
 )
 
-test.each(['thing_7', '7', '+7', '7.0'])('the id may be written %s', async (id) => {
-  expect(await send(good, { path: `/v1/things/${id}` })).toEqual({ status: 200, answer: got })
-})
-
-test('errors of path, query and body come together, in this order', async () => {
-  const { status, answer } = await send('{"count":true}', { path: '/v1/things/x?limit=9' })
-  expect(status).toBe(422)
-  expect((answer.detail as { loc: unknown; type: string }[]).map(({ loc, type }) => [loc, type])).toEqual([
-    [['path', 'thing_id'], 'int_parsing'],
-    [['query', 'limit'], 'less_than_equal'],
-    [['body', 'title'], 'missing'],
-  ])
-})
-
-test('a body that is text is refused beside what else is wrong', async () => {
-  const { status, answer } = await send(good, { type: 'text/plain', path: '/v1/things/x?limit=9' })
-  const types = (answer.detail as { type: string }[]).map(({ type }) => type)
-  expect([status, types]).toEqual([422, ['int_parsing', 'less_than_equal', 'model_attributes_type']])
-})
-
-test('each error has its members in the order of the contract', async () => {
-  const { answer } = await send('{"title":""}')
-  expect(JSON.stringify(answer)).toBe(
+test('errors of path, query and body come together, in this order, each with its members in that of the contract', async () => {
+  const [path, query] = [
+    ['path.thing_id', 'int_parsing'],
+    ['query.limit', 'less_than_equal'],
+  ]
+  expect(faults(await send('{"count":true}', { path: badPath }))).toEqual([path, query, ['body.title', 'missing']])
+  const asText = await send(good, { type: 'text/plain', path: badPath })
+  expect(faults(asText)).toEqual([path, query, ['body', 'model_attributes_type']])
+  expect(JSON.stringify((await send('{"title":""}')).answer)).toBe(
     '{"detail":[{"type":"string_too_short","loc":["body","title"],"msg":"String should have at least 1 character","input":"","ctx":{"min_length":1}}]}',
   )
 })
 
-describe('a body that is no JSON', () => {
-  test.each([['nope', 0, 'Expecting value']])(
-    '%s is 422 json_invalid alone, whatever else is wrong',
-    async (body, position, problem) => {
-      const { status, answer } = await send(body, { path: '/v1/things/x?limit=9' })
-      expect(status).toBe(422)
-      expect(answer.detail).toEqual([
-        {
-          type: 'json_invalid',
-          loc: ['body', position],
-          msg: 'JSON decode error',
-          input: {},
-          ctx: { error: problem },
-        },
-      ])
-    },
-  )
-
-  test.each([
-    ['invalid UTF-8', Buffer.from('{"title":"\xff"}', 'latin1')],
-    ['nesting of 100,000', '['.repeat(100_000)],
-  ])('%s is 400', async (_, body) => {
-    expect(await send(body)).toEqual({ status: 400, answer: { detail: 'There was an error parsing the body' } })
-  })
-
-  test.each([undefined, '', 'null', '\ufeffnull'])('%j is missing', async (body) => {
-    expect(await send(body)).toEqual({
-      status: 422,
-      answer: { detail: [{ type: 'missing', loc: ['body'], msg: 'Field required', input: null }] },
-    })
-  })
-
-  test('says nothing to somebody without a key', async () => {
-    expect((await send('nope', { key: 'svc_sk_x' })).status).toBe(401)
-  })
+test('a body that is no JSON is told of alone, whatever else is wrong, and not to somebody without a key', async () => {
+  const fault = { type: 'json_invalid', loc: ['body', 0], msg: 'JSON decode error', input: {} }
+  const detail = [{ ...fault, ctx: { error: 'Expecting value' } }]
+  expect(await send('nope', { path: badPath })).toEqual({ status: 422, answer: { detail } })
+  expect((await send('nope', { key: 'svc_sk_x' })).status).toBe(401)
 })
 
+test.each([
+  ['invalid UTF-8', Buffer.from('{"title":"\xff"}', 'latin1')],
+  ['nesting of 100,000', '['.repeat(100_000)],
+])('a body with %s is 400', async (_, body) => {
+  expect(await send(body)).toEqual({ status: 400, answer: { detail: 'There was an error parsing the body' } })
+})
+
+test.each([undefined, '', 'null', '\ufeffnull'])('the body %j is missing', async (body) => {
+  const fault = { type: 'missing', loc: ['body'], msg: 'Field required', input: null }
+  expect(await send(body)).toEqual({ status: 422, answer: { detail: [fault] } })
+})
+
+const head = (line: string, key: string, headers: string) =>
+  `${line} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n${headers}\r\n`
+const patch = 'PATCH /v1/things/7'
+
 test('a long body without a good key is refused before it has arrived', async () => {
-  const head = (key: string) =>
-    `PATCH /v1/things/7 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: 9000\r\n\r\n`
-  const { statuses, text, closedAfterMs } = await exchange(api.port, [head('svc_sk_none'), '{'])
-  expect(statuses).toEqual([401])
-  expect(text).toContain('WWW-Authenticate: Bearer')
-  expect(closedAfterMs).toBeDefined()
-  const whole = [head(mine.apiKey), '{"title":"a",', 100, `"count":"3"}${' '.repeat(9000 - 25)}`]
+  for (const [framing, part] of [
+    ['Content-Length: 9000\r\n', '{'],
+    ['Transfer-Encoding: chunked\r\n', `2000\r\n${' '.repeat(0x2000)}\r\n`],
+  ] as const) {
+    const { statuses, text, closedAfterMs } = await exchange(api.port, [head(patch, 'svc_sk_none', framing), 50, part])
+    expect([framing, statuses]).toEqual([framing, [401]])
+    expect(text).toContain('WWW-Authenticate: Bearer')
+    expect(closedAfterMs).toBeDefined()
+  }
+  const rest = `"count":"3"}${' '.repeat(9000 - 25)}`
+  const whole = [head(patch, mine.apiKey, 'Content-Length: 9000\r\n'), '{"title":"a",', 100, rest]
   expect((await exchange(api.port, whole, { until: '}}' })).statuses).toEqual([200])
 })
 
 test.each([
-  ['too long', 413, 'PATCH /v1/things/7', () => mine.apiKey, ''],
-  ['of nobody', 401, 'PATCH /v1/things/7', () => 'svc_sk_none', ''],
+  ['too long', 413, patch, () => mine.apiKey, ''],
+  ['of nobody', 401, patch, () => 'svc_sk_none', ''],
   ['for what is not there', 404, 'PATCH /v1/nothing', () => mine.apiKey, ''],
   ['of another method', 405, 'POST /v1/things/7', () => mine.apiKey, ''],
   ['with a slash behind its path', 307, 'PATCH /v1/things/7/', () => mine.apiKey, ''],
-  ['compressed', 415, 'PATCH /v1/things/7', () => mine.apiKey, 'Content-Encoding: gzip\r\n'],
+  ['compressed', 415, patch, () => mine.apiKey, 'Content-Encoding: gzip\r\n'],
 ])('a body that is %s is read to its end before the answer: what follows it is the next request', async (...row) => {
   const [, status, line, key, more] = row
-  const head = (first: string, headers: string) =>
-    `${first} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${headers}\r\n`
   const chunk = `8000\r\n${' '.repeat(0x8000)}\r\n`
   const sent = [
-    head(line, `Authorization: Bearer ${key()}\r\nTransfer-Encoding: chunked\r\n${more}`),
+    head(line, key(), `Transfer-Encoding: chunked\r\n${more}`),
     ...Array.from({ length: 40 }, () => chunk),
     20,
     '0\r\n\r\n',
-    head('PATCH /v1/things/7', `Authorization: Bearer ${mine.apiKey}\r\nContent-Length: ${good.length}\r\n`) + good,
+    head(patch, mine.apiKey, `Content-Length: ${good.length}\r\n`) + good,
   ]
-  const { statuses } = await exchange(api.port, sent, { until: '}}' })
-  expect(statuses).toEqual([status, 200])
+  expect((await exchange(api.port, sent, { until: '}}' })).statuses).toEqual([status, 200])
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { runCommandLine } from '../../cli/run.ts'
-import { appendAuditEvent, listAuditEvents, verifyAuditChain } from '../../postgres/tables/audit.ts'
+import { type AuditFilter, appendAuditEvent, listAuditEvents, verifyAuditChain } from '../../postgres/tables/audit.ts'
 import { makeKey, makeWorkspace, setUpApi } from '../support/api.ts'
+import { runSvc } from '../support/command-line.ts'
 
 const { stores, api, mine } = setUpApi()
 
@@ -103,24 +103,36 @@ describe('the chain', () => {
 })
 
 async function svcVerify() {
-  let out = ''
-  const terminal = {
-    out: (text: string) => {
-      out += text
-    },
-    err: () => {},
-    isInteractive: false,
-  }
-  const code = await runCommandLine(
-    ['audit', 'verify', '--workspace', String(mine.workspaceId), '--json'],
-    terminal,
-    new AbortController().signal,
-    {
-      DATABASE_URL: stores.databaseUrl,
-      CLICKHOUSE_URL: stores.clickhouseUrl,
-      REDIS_URL: stores.redisUrl,
-      SECRET_KEY: stores.secretKey,
-    },
-  )
+  const { databaseUrl, clickhouseUrl, redisUrl, secretKey } = stores
+  const words = ['audit', 'verify', '--workspace', String(mine.workspaceId), '--json']
+  const { code, out } = await runSvc(words, {
+    ...{ DATABASE_URL: databaseUrl, CLICKHOUSE_URL: clickhouseUrl, REDIS_URL: redisUrl, SECRET_KEY: secretKey },
+  })
   return { code, out: JSON.parse(out) as Record<string, unknown> }
 }
+
+test('an action, an actor and both are found without reading what is not shown', async () => {
+  const others = 5_000
+  const append = (action: string, actor: number, times: number) =>
+    stores.pg.query(
+      `SELECT append_audit_event($1, $2, 'api_key', $3, 'a', 'rest', 'thing', n, NULL, NULL, '{}')
+       FROM generate_series(1, $4::int) AS n`,
+      [mine.workspaceId, action, actor, times],
+    )
+  await append('rare.thing', 7, 3)
+  await append('common.thing', 8, others)
+  await stores.pg.query('ANALYZE audit_events')
+  const rare: Partial<AuditFilter>[] = [{ action: 'rare.thing' }, { actorId: 7 }, { actorId: 7, action: 'rare.thing' }]
+  for (const filter of rare) {
+    const [found, rowsRead] = await stores.pg.transaction(async (tx) => {
+      const events = await listAuditEvents(tx, mine.workspaceId, { limit: 100, ...filter })
+      const [row] = await tx.query<{ rows: number }>(
+        `SELECT seq_tup_read + coalesce(idx_tup_fetch, 0) AS rows FROM pg_stat_xact_user_tables
+         WHERE relname = 'audit_events'`,
+      )
+      return [events, row!.rows] as const
+    })
+    expect(found.map(({ action, actor_id }) => [action, actor_id])).toEqual(Array(3).fill(['rare.thing', 7]))
+    expect(rowsRead, JSON.stringify(filter)).toBeLessThan(others / 10)
+  }
+})

@@ -1,29 +1,23 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+/** The workspace and the key that `npm start` makes where there are none, and what the audit log says of them. */
+import { expect, test } from 'vitest'
 import { revokeApiKey } from '../../postgres/tables/api-keys.ts'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
 import { sha256Of } from '../../schemas/keys.ts'
 import { scopes } from '../../schemas/scopes.ts'
 import { firstWorkspace } from '../../start/first-workspace.ts'
 import { runSvc } from '../support/command-line.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 
-let stores: TestStores
-beforeEach(async () => {
-  stores = await freshStores()
-})
-afterEach(() => stores.close())
+const stores = setUpStores()
 
 const rows = async (workspaceId: number) => (await listAuditEvents(stores.pg, workspaceId, { limit: 100 })).reverse()
 
-async function verified(): Promise<unknown> {
-  const { databaseUrl, clickhouseUrl, redisUrl, secretKey } = stores
-  const { out } = await runSvc(['audit', 'verify', '--json'], {
-    ...{ DATABASE_URL: databaseUrl, CLICKHOUSE_URL: clickhouseUrl, REDIS_URL: redisUrl, SECRET_KEY: secretKey },
-  })
-  return (JSON.parse(out) as { is_intact: boolean }).is_intact
+async function storedKey(apiKey: string): Promise<{ id: number; prefix: string }> {
+  const sql = 'SELECT id, prefix FROM api_keys WHERE hash = $1'
+  return (await stores.pg.query<{ id: number; prefix: string }>(sql, [sha256Of(apiKey)]))[0]!
 }
 
-test('the workspace and the key that a first start makes are in the audit log, by the system, without the key itself', async () => {
+test('are audited as the system’s, without the key itself; a start that knows its key makes nothing, one that has lost it or whose key is revoked another', async () => {
   const made = await firstWorkspace(stores.pg, {})
   const [workspace, key, ...more] = await rows(made.workspaceId)
   expect(more).toEqual([])
@@ -33,31 +27,26 @@ test('the workspace and the key that a first start makes are in the audit log, b
     metadata: { name: 'My workspace', plan: 'growth' },
     previous_hash: '0'.repeat(64),
   })
-  const [{ id, prefix }] = (await stores.pg.query('SELECT id, prefix FROM api_keys WHERE hash = $1', [
-    sha256Of(made.apiKey),
-  ])) as [{ id: number; prefix: string }]
+  const { id, prefix } = await storedKey(made.apiKey)
   expect(key).toMatchObject({
     ...{ action: 'api_key.create', resource_type: 'api_key', resource_id: id, ...bySystem },
     metadata: { name: 'npm start', prefix, scopes },
     previous_hash: workspace!.hash,
   })
   expect(JSON.stringify([workspace, key])).not.toContain(made.apiKey)
-  expect(await verified()).toBe(true)
-})
 
-test('a start that knows its key makes nothing and adds no row; one that has lost it, or whose key is revoked, adds one', async () => {
-  const made = await firstWorkspace(stores.pg, {})
   expect(await firstWorkspace(stores.pg, { api_key: made.apiKey })).toEqual({ ...made, isNew: false })
   expect(await rows(made.workspaceId)).toHaveLength(2)
-
   const other = await firstWorkspace(stores.pg, {})
   expect([other.workspaceId, other.isNew, other.apiKey === made.apiKey]).toEqual([made.workspaceId, true, false])
-  const [{ id }] = (await stores.pg.query('SELECT id FROM api_keys WHERE hash = $1', [sha256Of(other.apiKey)])) as [
-    { id: number },
-  ]
-  await revokeApiKey(stores.pg, id)
+  await revokeApiKey(stores.pg, (await storedKey(other.apiKey)).id)
   await firstWorkspace(stores.pg, { api_key: other.apiKey })
   const actions = (await rows(made.workspaceId)).map(({ action }) => action)
   expect(actions).toEqual(['workspace.create', ...Array(3).fill('api_key.create')])
-  expect(await verified()).toBe(true)
+
+  const { databaseUrl, clickhouseUrl, redisUrl, secretKey } = stores
+  const { out } = await runSvc(['audit', 'verify', '--json'], {
+    ...{ DATABASE_URL: databaseUrl, CLICKHOUSE_URL: clickhouseUrl, REDIS_URL: redisUrl, SECRET_KEY: secretKey },
+  })
+  expect(JSON.parse(out)).toMatchObject({ is_intact: true })
 })

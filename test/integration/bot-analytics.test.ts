@@ -1,11 +1,12 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type BotReport, readBotReport } from '../../clickhouse/queries/bot-visits.ts'
 import type { Reader } from '../../clickhouse/queries/reader.ts'
-import { botCategories, botReporters, botVerified } from '../../schemas/event/row.ts'
+import { botCategories, botReporters } from '../../schemas/event/row.ts'
 import type { BotAnalytics } from '../../schemas/resources/bot-analytics.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
 import { type BotVisitLike, insertBotVisitRows, makeBotVisitRow } from '../support/event-rows.ts'
+import { isLong } from '../support/short-form.ts'
 
 const { stores, api, mine } = setUpApi()
 
@@ -50,75 +51,6 @@ test('a workspace that no crawler visited has zeros, every category and every bu
   expect({ bots, pages }).toEqual({ bots: [], pages: [] })
 })
 
-test('bots stand apart by whether they are who they say, and pages by their paths', async () => {
-  const now = Date.now()
-  const googlebot = { bot_name: 'Googlebot', operator: 'Google', category: botCategories.search }
-  const gptbot = { bot_name: 'GPTBot', operator: 'OpenAI', category: botCategories.ai_training }
-  const newest = now - hour
-  await add([
-    { ...googlebot, verified: botVerified.yes, path: '/a', occurred_at: newest },
-    { ...googlebot, verified: botVerified.yes, path: '/a', occurred_at: newest - 1 },
-    { ...googlebot, verified: botVerified.yes, path: '/b', occurred_at: newest - 2 },
-    { ...googlebot, verified: botVerified.no, path: '/wp-login.php', occurred_at: newest - 3 },
-    { ...gptbot, verified: botVerified.unknown, path: '/a', occurred_at: newest - 4 },
-    { ...gptbot, verified: botVerified.unknown, path: '/a', occurred_at: newest - 5 },
-  ])
-  const { totals, series, bots, pages } = await ask('?hours=24')
-  const at = (moment: number) => new Date(moment).toISOString()
-  expect(bots).toEqual([
-    {
-      name: 'Googlebot',
-      operator: 'Google',
-      category: 'search',
-      verified: true,
-      visits: 3,
-      pages: 2,
-      last_seen_at: at(newest),
-    },
-    {
-      name: 'GPTBot',
-      operator: 'OpenAI',
-      category: 'ai_training',
-      verified: null,
-      visits: 2,
-      pages: 1,
-      last_seen_at: at(newest - 4),
-    },
-    {
-      name: 'Googlebot',
-      operator: 'Google',
-      category: 'search',
-      verified: false,
-      visits: 1,
-      pages: 1,
-      last_seen_at: at(newest - 3),
-    },
-  ])
-  expect(pages).toEqual([
-    { path: '/a', visits: 4, last_seen_at: at(newest) },
-    { path: '/b', visits: 1, last_seen_at: at(newest - 2) },
-    { path: '/wp-login.php', visits: 1, last_seen_at: at(newest - 3) },
-  ])
-  expect(totals).toMatchObject({ visits: 6, verified_visits: 3, spoofed_visits: 1, bots: 2, pages: 3 })
-  expect(totals.categories).toMatchObject({ search: 4, ai_training: 2, other: 0 })
-  const full = series.filter(({ visits }) => visits > 0)
-  expect(full).toEqual([expect.objectContaining({ visits: 6, categories: { search: 4, ai_training: 2 } })])
-  expect((await ask('?hours=24&limit=1')).bots).toHaveLength(1)
-  expect((await ask('?hours=24&limit=1')).totals).toMatchObject({ visits: 6, bots: 2 })
-})
-
-test('the range, the period before it and another workspace’s visits are kept apart, as in the overview', async () => {
-  const now = Date.now()
-  const other = await makeWorkspace(stores)
-  await add([{ occurred_at: now - hour }, { occurred_at: now - 25 * hour }, { occurred_at: now - 26 * hour }])
-  await add([{ occurred_at: now - hour }], other.workspaceId)
-  const { totals } = await ask('?hours=24')
-  expect([totals.visits, totals.previous?.visits]).toEqual([1, 2])
-  expect((await ask('?hours=48')).totals.visits).toBe(3)
-  expect(await botVisitsOfOverview('?hours=24')).toBe(1)
-  expect(await botVisitsOfOverview('?hours=48')).toBe(3)
-})
-
 test.each(['starter', 'scale'] as const)('visits are readable for 180 days, whatever the plan: %s', async (plan) => {
   Object.assign(mine, await makeWorkspace(stores, { plan }))
   const now = Date.now()
@@ -129,94 +61,83 @@ test.each(['starter', 'scale'] as const)('visits are readable for 180 days, what
   expect((await ask('?days=60')).totals.previous).toEqual({ visits: 0, verified_visits: 0, spoofed_visits: 0 })
 })
 
-test.each([
-  ['?days=0', 'days'],
-  ['?hours=745', 'hours'],
-  ['?limit=0', 'limit'],
-  ['?limit=1001', 'limit'],
-  ['?start=x', 'start'],
-  ['?start=2026-11-02&end=2026-11-01', 'start'],
-])('a range that can’t be is refused: %s', async (query, name) => {
+test.each(['?start=x', '?start=2026-11-02&end=2026-11-01'])('a range that can’t be is refused: %s', async (query) => {
   const response = await api.ask(`/v1/analytics/bots${query}`, { key: mine.apiKey })
   expect(response.status).toBe(422)
-  expect(await response.json()).toMatchObject({ detail: [{ loc: ['query', name] }] })
+  expect(await response.json()).toMatchObject({ detail: [{ loc: ['query', 'start'] }] })
 })
 
-describe('every figure', () => {
-  test('is that of a plain count of the rows, in any timezone', async () => {
-    const end = Date.UTC(2026, 10, 20)
-    const visit = fc.record({
-      bot_name: fc.constantFrom('Googlebot', 'GPTBot', 'curl', 'é', ''),
-      operator: fc.constantFrom('', 'Google'),
-      category: fc.integer({ min: 1, max: 11 }),
-      reported_by: fc.constantFrom(...Object.values(botReporters)),
-      verified: fc.constantFrom(0, 1, 255),
-      path: fc.constantFrom('/', '/a', '/b', '/é', ''),
-      occurred_at: fc.integer({ min: end - 12 * day, max: end + day }),
-    })
-    const zones = fc.constantFrom('UTC', 'Europe/Berlin', 'America/St_Johns', 'Pacific/Apia')
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(visit, { maxLength: 60 }),
-        zones,
-        fc.integer({ min: 1, max: 10 }),
-        async (told, timezone, days) => {
-          Object.assign(mine, await makeWorkspace(stores, { timezone }))
-          if (told.length > 0) await add(told)
-          // What a crawler's script sent beside a page view is no visit.
-          const visits = told.filter(({ reported_by }) => reported_by !== botReporters.track_event)
-          const start = end - days * day
-          const range = `?start=${new Date(start).toISOString()}&end=${new Date(end).toISOString()}`
-          const { totals, series, bots, pages } = await ask(range)
-          const inRange = visits.filter(({ occurred_at: at }) => at >= start && at < end)
-          const countOf = <Row>(rows: readonly Row[], is: (row: Row) => boolean) => rows.filter(is).length
-          expect(totals).toMatchObject({
-            visits: inRange.length,
-            verified_visits: countOf(inRange, ({ verified }) => verified === 1),
-            spoofed_visits: countOf(inRange, ({ verified }) => verified === 0),
-            bots: new Set(inRange.map(({ bot_name }) => bot_name)).size,
-            pages: new Set(inRange.map(({ path }) => path)).size,
-            previous: { visits: countOf(visits, ({ occurred_at: at }) => at >= start - days * day && at < start) },
-          })
-          for (const point of series) {
-            const [from, to] = [Date.parse(point.start), Date.parse(point.end)]
-            const own = inRange.filter(({ occurred_at: at }) => at >= from && at < to)
-            expect(point).toMatchObject({ visits: own.length })
-            const categories = Object.entries(botCategories).map(
-              ([name, id]) => [name, countOf(own, ({ category }) => category === id)] as const,
-            )
-            expect(point.categories).toEqual(Object.fromEntries(categories.filter(([, count]) => count > 0)))
-          }
-          expect(await botVisitsOfOverview(range)).toBe(inRange.length)
-          expect(bots.reduce((sum, { visits: count }) => sum + count, 0)).toBe(inRange.length)
-          for (const bot of bots) {
-            const state = bot.verified === null ? 255 : Number(bot.verified)
-            const own = inRange.filter(
-              (row) =>
-                row.bot_name === bot.name &&
-                row.operator === bot.operator &&
-                row.category === botCategories[bot.category as keyof typeof botCategories] &&
-                row.verified === state,
-            )
-            expect(bot).toMatchObject({
-              visits: own.length,
-              pages: new Set(own.map(({ path }) => path)).size,
-              last_seen_at: new Date(Math.max(...own.map(({ occurred_at: at }) => at))).toISOString(),
-            })
-          }
-          for (const page of pages) {
-            const own = inRange.filter(({ path }) => path === page.path)
-            expect(page).toMatchObject({
-              visits: own.length,
-              last_seen_at: new Date(Math.max(...own.map(({ occurred_at: at }) => at))).toISOString(),
-            })
-          }
-          expect(pages.map(({ path }) => path).sort()).toEqual([...new Set(inRange.map(({ path }) => path))].sort())
-        },
-      ),
-      { numRuns: 50 },
-    )
+test('every figure is that of a plain count of the workspace’s own rows, in any timezone', async () => {
+  const end = Date.UTC(2026, 10, 20)
+  const visit = fc.record({
+    bot_name: fc.constantFrom('Googlebot', 'GPTBot', 'curl', 'é', ''),
+    operator: fc.constantFrom('', 'Google'),
+    category: fc.integer({ min: 1, max: 11 }),
+    reported_by: fc.constantFrom(...Object.values(botReporters)),
+    verified: fc.constantFrom(0, 1, 255),
+    path: fc.constantFrom('/', '/a', '/b', '/é', ''),
+    occurred_at: fc.integer({ min: end - 12 * day, max: end + day }),
   })
+  const zones = fc.constantFrom('UTC', 'Europe/Berlin', 'America/St_Johns', 'Pacific/Apia')
+  const [told, days] = [fc.array(visit, { maxLength: 60 }), fc.integer({ min: 1, max: 10 })]
+  const judged = fc.asyncProperty(told, zones, days, async (told, timezone, days) => {
+    // Visits of the workspaces before lie in the same table and range.
+    Object.assign(mine, await makeWorkspace(stores, { timezone }))
+    if (told.length > 0) await add(told)
+    // What a crawler's script sent beside a page view is no visit.
+    const visits = told.filter(({ reported_by }) => reported_by !== botReporters.track_event)
+    const start = end - days * day
+    const range = `?start=${new Date(start).toISOString()}&end=${new Date(end).toISOString()}`
+    const { totals, series, bots, pages } = await ask(range)
+    const inRange = visits.filter(({ occurred_at: at }) => at >= start && at < end)
+    type Visit = (typeof visits)[number]
+    const countOf = (rows: readonly Visit[], is: (row: Visit) => boolean) => rows.filter(is).length
+    const categoriesOf = (rows: readonly Visit[]) =>
+      Object.entries(botCategories).map(
+        ([name, id]) => [name, countOf(rows, ({ category }) => category === id)] as const,
+      )
+    const lastOf = (rows: readonly Visit[]) =>
+      new Date(Math.max(...rows.map(({ occurred_at: at }) => at))).toISOString()
+    const pagesOf = (rows: readonly Visit[]) => new Set(rows.map(({ path }) => path)).size
+    expect(totals).toMatchObject({
+      visits: inRange.length,
+      verified_visits: countOf(inRange, ({ verified }) => verified === 1),
+      spoofed_visits: countOf(inRange, ({ verified }) => verified === 0),
+      bots: new Set(inRange.map(({ bot_name }) => bot_name)).size,
+      pages: pagesOf(inRange),
+      categories: Object.fromEntries(categoriesOf(inRange)),
+      previous: { visits: countOf(visits, ({ occurred_at: at }) => at >= start - days * day && at < start) },
+    })
+    for (const point of series) {
+      const [from, to] = [Date.parse(point.start), Date.parse(point.end)]
+      const own = inRange.filter(({ occurred_at: at }) => at >= from && at < to)
+      const categories = Object.fromEntries(categoriesOf(own).filter(([, count]) => count > 0))
+      expect([point.visits, point.categories]).toEqual([own.length, categories])
+    }
+    expect(await botVisitsOfOverview(range)).toBe(inRange.length)
+    expect(bots.reduce((sum, { visits: count }) => sum + count, 0)).toBe(inRange.length)
+    for (const bot of bots) {
+      const state = bot.verified === null ? 255 : Number(bot.verified)
+      const id = botCategories[bot.category as keyof typeof botCategories]
+      const own = inRange.filter(
+        ({ bot_name, operator, category, verified }) =>
+          bot_name === bot.name && operator === bot.operator && category === id && verified === state,
+      )
+      expect(bot).toMatchObject({ visits: own.length, pages: pagesOf(own), last_seen_at: lastOf(own) })
+    }
+    for (const page of pages) {
+      const own = inRange.filter(({ path }) => path === page.path)
+      expect(page).toEqual({ path: page.path, visits: own.length, last_seen_at: lastOf(own) })
+    }
+    expect(pages.map(({ path }) => path).sort()).toEqual([...new Set(inRange.map(({ path }) => path))].sort())
+    // The most frequent ones come first, and a limit cuts the lists alone.
+    for (const list of [bots, pages].map((rows) => rows.map(({ visits: count }) => count))) {
+      expect(list).toEqual(list.toSorted((one, other) => other - one))
+    }
+    const cut = await ask(`${range}&limit=1`)
+    expect(cut).toEqual({ ...cut, totals, bots: bots.slice(0, 1), pages: pages.slice(0, 1) })
+  })
+  await fc.assert(judged, { numRuns: isLong ? 50 : 15 })
 })
 
 test('of many visits the sums are read that the table keeps of them, and say the same as the rows', async () => {
@@ -248,13 +169,8 @@ test('of many visits the sums are read that the table keeps of them, and say the
     [end - day + 1, end - day + 100_000],
   ] as const) {
     const middle = Math.ceil((from + to) / 2 / hour) * hour
-    const buckets =
-      middle < to
-        ? [
-            { start: from, end: middle },
-            { start: middle, end: to },
-          ]
-        : [{ start: from, end: to }]
+    const edges = middle < to ? [from, middle, to] : [from, to]
+    const buckets = edges.slice(1).map((edge, at) => ({ start: edges[at]!, end: edge }))
     const read = (reader: Reader): Promise<BotReport> =>
       readBotReport(reader, { workspaceId, readableFrom: 0, start: from, end: to }, buckets, 100)
     const summed = await read(explained)

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { createTrackingKey } from '../../postgres/tables/tracking-keys.ts'
 import { changeWorkspace } from '../../postgres/tables/workspaces.ts'
 import { makeTrackingKey } from '../../schemas/keys.ts'
@@ -67,24 +67,17 @@ test('a script has its key, the product’s address and its flags in it, so that
   expect(await flags('&require_consent=1&autocapture=no&other=x')).toEqual([0, 0])
 })
 
-describe('compression', () => {
-  test.each([
-    ['br, gzip', 'br'],
-    ['gzip, deflate, br, zstd', 'br'],
-    ['gzip', 'gzip'],
-    ['GZIP;q=0.5', 'gzip'],
-    ['br;q=0, gzip', 'gzip'],
-    ['identity', undefined],
-    ['', undefined],
-    ['deflate, br;q=0, gzip;q=0.0', undefined],
-  ])('of a browser that takes "%s" is %s, and the script the same', async (taken, encoding) => {
-    const plain = await ask(ofKey())
-    const packed = await ask(ofKey(), { 'Accept-Encoding': taken })
-    expect(packed.headers['content-encoding']).toBe(encoding)
-    expect(packed.text).toBe(plain.text)
-    expect(packed.headers['etag']).toBe(plain.headers['etag'])
-    if (encoding !== undefined) expect(packed.bytes).toBeLessThan(plain.bytes / 1.8)
-  })
+test.each([
+  ['gzip, deflate, br, zstd', 'br'],
+  ['GZIP;q=0.5', 'gzip'],
+  ['deflate, br;q=0, gzip;q=0.0', undefined],
+])('for a browser that takes "%s" it is in %s, and the script the same', async (taken, encoding) => {
+  const plain = await ask(ofKey())
+  const packed = await ask(ofKey(), { 'Accept-Encoding': taken })
+  expect(packed.headers['content-encoding']).toBe(encoding)
+  expect(packed.text).toBe(plain.text)
+  expect(packed.headers['etag']).toBe(plain.headers['etag'])
+  if (encoding !== undefined) expect(packed.bytes).toBeLessThan(plain.bytes / 1.8)
 })
 
 test('who has it is answered 304 without it, until another configuration is asked for', async () => {
@@ -121,23 +114,21 @@ test('its second file is kept for ever under its own address, and an old address
   expect(old.text).toBe(own.text)
 })
 
-describe('a key that isn’t there', () => {
-  test.each([
-    ['unknown', () => `?key=${makeTrackingKey()}`],
-    ['malformed', () => '?key=svc_pk_short'],
-    ['secret', () => `?key=svc_sk_${'a'.repeat(38)}`],
-    ['hostile', () => `?key=${encodeURIComponent('");alert(1)//</script>')}`],
-    ['missing', () => ''],
-  ])('(%s) gets a script that logs one line, kept for a minute', async (_, query) => {
-    const { status, headers, text } = await ask(query())
-    expect([status, headers['cache-control']]).toEqual([200, 'public, max-age=60'])
-    expect(text).toMatch(/^console\.warn\("[^"]*tracking key[^"]*"\)\n$/)
-  })
+test.each([
+  ['unknown', `?key=${makeTrackingKey()}`],
+  ['malformed', '?key=svc_pk_short'],
+  ['secret', `?key=svc_sk_${'a'.repeat(38)}`],
+  ['hostile', `?key=${encodeURIComponent('");alert(1)//</script>')}`],
+  ['missing', ''],
+])('a key that is %s gets a script that logs one line, kept for a minute', async (_, query) => {
+  const { status, headers, text } = await ask(query)
+  expect([status, headers['cache-control']]).toEqual([200, 'public, max-age=60'])
+  expect(text).toMatch(/^console\.warn\("[^"]*tracking key[^"]*"\)\n$/)
+})
 
-  test('is served as soon as it is made', async () => {
-    const key = await stores.pg.transaction((tx) => createTrackingKey(tx, ingest.workspaceId))
-    expect(configOf(await ask(`?key=${key}`))[0]).toBe(key)
-  })
+test('a key is served as soon as it is made', async () => {
+  const key = await stores.pg.transaction((tx) => createTrackingKey(tx, ingest.workspaceId))
+  expect(configOf(await ask(`?key=${key}`))[0]).toBe(key)
 })
 
 test('while Postgres is away a known key is served as ever, one that can’t be checked for a minute, and nonsense not', async () => {
@@ -149,19 +140,6 @@ test('while Postgres is away a known key is served as ever, one that can’t be 
   expect([unsure.status, unsure.headers['cache-control']]).toEqual([200, 'public, max-age=60'])
   expect(configOf(unsure)[0]).toBe(key)
   expect((await ask('?key=nonsense')).text).toContain('console.warn')
-})
-
-test('several threads serve it alike', async () => {
-  const workers = await startIngest(stores, { INGEST_WORKERS: '2', DATA_DIR: `${stores.dataDir}-workers` }, ingest)
-  try {
-    const answers = await Promise.all(
-      Array.from({ length: 8 }, () => fetch(`http://127.0.0.1:${workers.port}/svc.js${ofKey()}`)),
-    )
-    expect(new Set(answers.map(({ headers }) => headers.get('etag'))).size).toBe(1)
-    expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200))
-  } finally {
-    await workers.stop()
-  }
 })
 
 test('where replay is on the second file is told by its address, and a third is kept for ever under its own', async () => {

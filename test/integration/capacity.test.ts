@@ -1,32 +1,30 @@
 /** What ingest refuses because it can't take more now: nothing of it is stored, and it takes events again by itself. */
-import { setTimeout as wait } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import { createTrackingKey } from '../../postgres/tables/tracking-keys.ts'
 import { createWorkspace } from '../../postgres/tables/workspaces.ts'
+import { sleep } from '../../runtime/retry.ts'
 import { settings } from '../../runtime/settings.ts'
 import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
 import { type IngestAnswer, startIngest, type TestIngest } from '../support/ingest.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
 const MiB = 2 ** 20
 
-let stores: TestStores
+const stores = setUpStores()
 let proxy: TcpProxy | undefined
-let ingest: TestIngest | undefined
+let ingest: TestIngest
 
-beforeEach(async () => {
-  stores = await freshStores()
-})
-afterEach(async () => {
-  await ingest?.stop('SIGKILL')
-  await proxy?.close()
-  await stores.close()
-  ingest = proxy = undefined
-})
+afterEach(() => ingest?.stop('SIGKILL'))
+afterAll(() => proxy?.close())
 
-async function health(): Promise<{ status: number; body: { status: string; reason: string | null } }> {
-  const answer = await fetch(`${ingest!.url}/health`)
+/** Each test has a workspace of its own. */
+async function start(env: Record<string, string>): Promise<void> {
+  ingest = await startIngest(stores, env)
+}
+
+async function health() {
+  const answer = await fetch(`${ingest.url}/health`)
   return { status: answer.status, body: (await answer.json()) as { status: string; reason: string | null } }
 }
 
@@ -35,101 +33,96 @@ function expectFull(answer: IngestAnswer, detail: string): void {
   expect(answer.headers.get('retry-after')).toBe(String(retryAfterSeconds))
 }
 
-const takesEvents = () => vi.waitFor(async () => expect((await health()).status).toBe(200), { timeout: 60_000 })
+/** How many events of each name the workspace has. */
+async function stored(workspaceId = ingest.workspaceId): Promise<Record<string, number>> {
+  await ingest.shipped()
+  const rows = await stores.ch.query<{ event_name: string; count: number }>(
+    'SELECT event_name, count() AS count FROM events WHERE workspace_id = {workspaceId:UInt32} GROUP BY event_name',
+    { workspaceId },
+  )
+  return Object.fromEntries(rows.map(({ event_name, count }) => [event_name, count]))
+}
 
-describe('LOG_BYTES_MAX', () => {
+test('LOG_BYTES_MAX: beyond it all is 503 while ClickHouse is away, none of that is stored, and events are taken again', async () => {
   const logBytesMax = 64 * MiB
-
-  test('refuses with 503 what comes beyond it while ClickHouse is away, stores none of that, and takes events again', async () => {
-    expect(() => settings.logBytesMax.read(String(logBytesMax - 1))).toThrow()
-    proxy = await startTcpProxy(stores.clickhouseUrl)
-    ingest = await startIngest(stores, { CLICKHOUSE_URL: proxy.url, LOG_BYTES_MAX: String(logBytesMax) })
-    await proxy.set('refusing')
-    const batchOf = (name: string) => ({
-      tracking_key: ingest!.key,
-      events: Array.from({ length: 60 }, (_, at) => ({
-        event_name: name,
-        anonymous_id: `v${at}`,
-        properties: { filling: 'x'.repeat(15_000) },
-      })),
-    })
-    const acknowledged = new Set<string>()
-    let refused = 0
-    // So many as would be twice of what it may hold.
-    for (let at = 0; at < (2 * logBytesMax) / (60 * 15_000) && refused < 5; at++) {
-      const answer = await ingest.post('/track/batch', batchOf(`batch ${at}`))
-      if (answer.status === 202) acknowledged.add(`batch ${at}`)
-      else {
-        expectFull(answer, 'The event log is full')
-        refused++
-      }
-    }
-    expect(refused).toBe(5)
-    expect(acknowledged.size).toBeGreaterThan(50)
-    expectFull(await ingest.post('/track', { tracking_key: ingest.key, event_name: 'one' }), 'The event log is full')
-    const visit = { tracking_key: ingest.key, url: 'https://example.com/', user_agent: 'GPTBot/1.0' }
-    expectFull(await ingest.post('/bots/track', visit), 'The event log is full')
-    expect(await health()).toMatchObject({
-      status: 503,
-      body: { status: 'refusing', reason: 'The event log is full' },
-    })
-
-    await proxy.set('open')
-    await takesEvents()
-    expect((await ingest.post('/track', { tracking_key: ingest.key, event_name: 'after' })).status).toBe(202)
-    await ingest.shipped()
-    const rows = await stores.ch.query<{ event_name: string; count: number }>(
-      'SELECT event_name, count() AS count FROM events GROUP BY event_name',
-    )
-    const expected = Object.fromEntries([...acknowledged].map((name) => [name, 60]))
-    expect(Object.fromEntries(rows.map((row) => [row.event_name, row.count]))).toEqual({ ...expected, after: 1 })
-    expect(await stores.ch.query('SELECT 1 FROM bot_visits')).toEqual([])
+  expect(() => settings.logBytesMax.read(String(logBytesMax - 1))).toThrow()
+  proxy = await startTcpProxy(stores.clickhouseUrl)
+  await start({ CLICKHOUSE_URL: proxy.url, LOG_BYTES_MAX: String(logBytesMax) })
+  await proxy.set('refusing')
+  const properties = { filling: 'x'.repeat(15_000) }
+  const batchOf = (event_name: string) => ({
+    tracking_key: ingest.key,
+    events: Array.from({ length: 60 }, (_, at) => ({ event_name, anonymous_id: `v${at}`, properties })),
   })
+  const expected: Record<string, number> = { after: 1 }
+  let refused = 0
+  // So many as would be twice of what it may hold.
+  for (let at = 0; at < (2 * logBytesMax) / (60 * 15_000) && refused < 5; at++) {
+    const answer = await ingest.post('/track/batch', batchOf(`batch ${at}`))
+    if (answer.status === 202) expected[`batch ${at}`] = 60
+    else {
+      expectFull(answer, 'The event log is full')
+      refused++
+    }
+  }
+  expect(refused).toBe(5)
+  expect(Object.keys(expected).length).toBeGreaterThan(50)
+  expectFull(await ingest.post('/track', { tracking_key: ingest.key, event_name: 'one' }), 'The event log is full')
+  const visit = { tracking_key: ingest.key, url: 'https://example.com/', user_agent: 'GPTBot/1.0' }
+  expectFull(await ingest.post('/bots/track', visit), 'The event log is full')
+  expect(await health()).toMatchObject({ status: 503, body: { status: 'refusing', reason: 'The event log is full' } })
+
+  await proxy.set('open')
+  await expect.poll(async () => (await health()).status).toBe(200)
+  expect((await ingest.post('/track', { tracking_key: ingest.key, event_name: 'after' })).status).toBe(202)
+  expect(await stored()).toEqual(expected)
+  expect(await stores.ch.query('SELECT 1 FROM bot_visits')).toEqual([])
 })
 
-describe('DISK_FREE_BYTES_MIN', () => {
-  test('refuses everything with 503 while less is free, and the health says why', async () => {
-    ingest = await startIngest(stores, { DISK_FREE_BYTES_MIN: String(2 ** 44) })
-    await vi.waitFor(async () => expect((await health()).status).toBe(503), { timeout: 60_000 })
-    expect((await health()).body).toMatchObject({ status: 'refusing', reason: 'The disk is full' })
-    const one = { tracking_key: ingest.key, event_name: 'one', email: 'a@example.com', event_type: 'identify' }
-    expectFull(await ingest.post('/track', one), 'The disk is full')
-    expectFull(await ingest.post('/track/batch', { ...one, events: [one] }), 'The disk is full')
-    await ingest.stop('SIGTERM')
+test('DISK_FREE_BYTES_MIN: while less is free both threads refuse everything with 503, and the health says why', async () => {
+  await start({ DISK_FREE_BYTES_MIN: String(2 ** 44), INGEST_WORKERS: '2' })
+  const one = { tracking_key: ingest.key, event_name: 'one', email: 'a@example.com', event_type: 'identify' }
+  // Each over a connection of its own, which is given to any of the threads.
+  const post = () => ingest.post('/track', one, { Connection: 'close' })
+  let taken = 0
+  await vi.waitFor(async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, post))
+    taken += answers.filter(({ status }) => status === 202).length
+    for (const answer of answers) expectFull(answer, 'The disk is full')
+  }, 60_000)
+  const { event_name } = one
+  expectFull(await ingest.post('/track/batch', { ...one, events: [{ event_name }] }), 'The disk is full')
+  expect(await health()).toMatchObject({ status: 503, body: { status: 'refusing', reason: 'The disk is full' } })
+  await ingest.stop('SIGTERM')
 
-    // With room again: nothing of what was refused turns up.
-    ingest = await startIngest(stores, {}, ingest)
-    expect((await ingest.post('/track', { ...one, event_name: 'after' })).status).toBe(202)
-    await ingest.shipped()
-    expect(await stores.ch.query('SELECT event_name FROM events')).toEqual([{ event_name: 'after' }])
-    expect(await stores.pg.query('SELECT event_name FROM inbox')).toEqual([{ event_name: 'after' }])
-  })
+  // With room again: nothing of what was refused turns up.
+  ingest = await startIngest(stores, { INGEST_WORKERS: '2' }, ingest)
+  expect((await ingest.post('/track', { ...one, event_name: 'after' })).status).toBe(202)
+  expect(await stored()).toEqual({ after: 1, ...(taken > 0 && { one: taken }) })
+  expect(await stores.pg.query('SELECT 1 FROM inbox')).toHaveLength(taken + 1)
 })
 
 describe('TRACK_RATE_PER_KEY', () => {
   const perSecond = 20
   const eventOf = (key: string, event_name = 'a') => ({ tracking_key: key, event_name, anonymous_id: 'v' })
+  const second = () => Math.floor(Date.now() / 1000)
 
   /** Early in a second of the wall clock, so that what follows falls into one window. */
-  async function beginOfSecond(): Promise<void> {
-    await wait(1_010 - (Date.now() % 1_000))
-  }
+  const beginOfSecond = () => sleep(1_010 - (Date.now() % 1_000))
 
-  test('limits one key by 429 with Retry-After while another goes on, and the next second is free', async () => {
-    ingest = await startIngest(stores, { TRACK_RATE_PER_KEY: String(perSecond) })
-    const otherKey = await stores.pg.transaction(async (tx) => {
+  test('limits one key by 429 with Retry-After while another goes on, counts events of batches, and the next second is free', async () => {
+    await start({ TRACK_RATE_PER_KEY: String(perSecond) })
+    const other = await stores.pg.transaction(async (tx) => {
       const { workspaceId } = await createWorkspace(tx, { name: 'Other', timezone: 'UTC', plan: 'growth' })
-      return createTrackingKey(tx, workspaceId)
+      return { workspaceId, key: await createTrackingKey(tx, workspaceId) }
     })
+    const many = (key: string, count: number) =>
+      Promise.all(Array.from({ length: count }, () => ingest.post('/track', eventOf(key))))
     await beginOfSecond()
-    const begun = Math.floor(Date.now() / 1000)
-    const answers = await Promise.all(
-      Array.from({ length: 5 * perSecond }, () => ingest!.post('/track', eventOf(ingest!.key))),
-    )
-    const others = await Promise.all(
-      Array.from({ length: perSecond / 2 }, () => ingest!.post('/track', eventOf(otherKey))),
-    )
-    const seconds = Math.floor(Date.now() / 1000) - begun + 1
+    const begun = second()
+    const answers = await many(ingest.key, 5 * perSecond)
+    const others = await many(other.key, perSecond / 2)
+    const seconds = second() - begun + 1
     const accepted = answers.filter(({ status }) => status === 202).length
     expect(accepted).toBeGreaterThanOrEqual(perSecond)
     expect(accepted).toBeLessThanOrEqual(perSecond * seconds)
@@ -143,29 +136,21 @@ describe('TRACK_RATE_PER_KEY', () => {
 
     await beginOfSecond()
     expect((await ingest.post('/track', eventOf(ingest.key, 'later'))).status).toBe(202)
-    await ingest.shipped()
-    const [row] = await stores.ch.query<{ mine: number; others: number }>(
-      'SELECT countIf(workspace_id = {id:UInt32}) AS mine, countIf(workspace_id != {id:UInt32}) AS others FROM events',
-      { id: ingest.workspaceId },
-    )
-    expect(row).toEqual({ mine: accepted + 1, others: others.length })
-  })
+    expect(await stored()).toEqual({ a: accepted, later: 1 })
+    expect(await stored(other.workspaceId)).toEqual({ a: others.length })
 
-  test('counts the events of a batch, and stores none of a batch that is too many', async () => {
-    ingest = await startIngest(stores, { TRACK_RATE_PER_KEY: String(perSecond) })
-    const batch = {
-      tracking_key: ingest.key,
-      events: Array.from({ length: perSecond - 5 }, () => ({ event_name: 'b' })),
-    }
+    // Of a batch that is too many none is stored.
+    const events = Array.from({ length: perSecond - 5 }, () => ({ event_name: 'b' }))
     await vi.waitFor(
       async () => {
         await beginOfSecond()
-        const second = Math.floor(Date.now() / 1000)
+        const now = second()
         const statuses = []
-        for (let at = 0; at < 2; at++) statuses.push((await ingest!.post('/track/batch', batch)).status)
-        for (let at = 0; at < 6; at++) statuses.push((await ingest!.post('/track', eventOf(ingest!.key))).status)
+        for (let at = 0; at < 2; at++)
+          statuses.push((await ingest.post('/track/batch', { tracking_key: ingest.key, events })).status)
+        for (let at = 0; at < 6; at++) statuses.push((await ingest.post('/track', eventOf(ingest.key))).status)
         // On a busy machine the second may have ended meanwhile: once more then.
-        expect(Math.floor(Date.now() / 1000)).toBe(second)
+        expect(second()).toBe(now)
         expect(statuses).toEqual([202, 429, 202, 202, 202, 202, 202, 429])
       },
       { timeout: 60_000 },

@@ -28,16 +28,8 @@ const actions = async () =>
   (await listAuditEvents(stores.pg, mine.workspaceId, { limit: 100 })).map(({ action }) => action).reverse()
 
 test('workspace set changes what is named, and nothing else', async () => {
-  const set = await ofMine(
-    'workspace',
-    'set',
-    '--retention-days',
-    '7',
-    '--timezone',
-    'Europe/Berlin',
-    '--currency',
-    'eur',
-  )
+  const words = ['--retention-days', '7', '--timezone', 'Europe/Berlin', '--currency', 'eur']
+  const set = await ofMine('workspace', 'set', ...words)
   expect(set).toMatchObject({
     code: 0,
     result: { workspace_id: mine.workspaceId, retention_days: 7, timezone: 'Europe/Berlin', currency: 'EUR' },
@@ -100,8 +92,7 @@ test('a rotated tracking key goes on for its days, and keeps them when it is rot
 test('keys that are made and revoked have rows, a second revocation has none', async () => {
   const made = await ofMine('keys', 'create', '--name', 'reports', '--scopes', 'analytics:read')
   const id = String(made.result!['id'])
-  const revoked = await svc('keys', 'revoke', id)
-  expect((await svc('keys', 'revoke', id)).result).toEqual(revoked.result)
+  for (let at = 0; at < 2; at++) expect((await svc('keys', 'revoke', id)).code).toBe(0)
   expect(await actions()).toEqual(['api_key.create', 'api_key.revoke'])
   const rows = await listAuditEvents(stores.pg, mine.workspaceId, { limit: 2 })
   expect(rows[1]).toMatchObject({

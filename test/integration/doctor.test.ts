@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Finding } from '../../cli/doctor/finding.ts'
 import { connectClaims } from '../../ingest/ship/claim.ts'
 import { advanceMark, leaseSegments } from '../../postgres/tables/segment-leases.ts'
@@ -13,15 +13,10 @@ import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limit
 import { runSvc } from '../support/command-line.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
-import { startProduct } from '../support/product.ts'
 import { freshStores, setUpStores, type TestStores } from '../support/stores.ts'
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+import { startTcpProxy } from '../support/tcp-proxy.ts'
 
 const minute = 60_000
-const nowhere = {
-  DATABASE_URL: 'postgres://svc:pa55word@127.0.0.1:1/svc',
-  REDIS_URL: 'redis://:pa55word@127.0.0.1:1/0',
-}
 
 const stores = setUpStores()
 let ingest: TestIngest
@@ -56,45 +51,51 @@ const environment = (): Record<string, string> => ({
 })
 
 async function examine(env: Record<string, string> = {}, ingestUrl = new URL(ingest.url).origin) {
-  const words = ['doctor', '--json', '--ingest-url', ingestUrl]
-  const { code, out, err } = await runSvc(words, { ...environment(), ...env })
+  return examineAs({ ...environment(), ...env }, '--ingest-url', ingestUrl)
+}
+
+async function examineAs(env: Record<string, string>, ...words: string[]) {
+  const { code, out, err } = await runSvc(['doctor', '--json', ...words], env)
   expect(out, err).toMatch(/^\{/)
-  const { outcome, findings } = JSON.parse(out) as { outcome: string; findings: Finding[] }
+  const { findings } = JSON.parse(out) as { findings: Finding[] }
   return {
-    code,
-    out,
-    outcome,
-    findings,
+    ...{ code, out, findings },
     /** What isn't well, but for the disk of the testing machine. */
     wrong: findings.filter((finding) => finding.outcome !== 'ok' && !finding.check.endsWith('disk')),
     of: (check: string) => findings.filter((finding) => finding.check === check),
   }
 }
 
-describe('an installation that is well', () => {
-  test('has nothing wrong, and exit code 0', async () => {
-    const { code, findings, wrong } = await examine()
-    expect(wrong).toEqual([])
-    expect(code).toBe(0)
-    const looked = new Set(findings.map(({ check }) => check))
-    for (const check of ['node', 'settings', 'postgres', 'clickhouse', 'redis', 'clock', 'disk', 'ingest', 'salts']) {
-      expect(looked).toContain(check)
-    }
-  })
+const warning = (text: string) => [{ outcome: 'warning', text: expect.stringContaining(text) }]
+const ok = (text = '') => [{ outcome: 'ok', text: expect.stringContaining(text) }]
 
-  test('is shown to a person in lines that end with the counts', async () => {
-    const { out } = await runSvc(['doctor'], environment())
-    const lines = out.trimEnd().split('\n')
-    expect(lines.at(-1)).toMatch(/^\d+ ok, \d+ warnings, 0 failed$/)
-    expect(lines).toContainEqual(expect.stringMatching(/^ok {7}postgres\.schema {2,}all migrations have run$/))
-    expect(lines).toContainEqual(expect.stringMatching(/^ok {7}redis {2,}version .* answers in [\d.]+ ms$/))
-  })
+test('an installation that is well has nothing wrong, is found through its folder, and is shown in lines with counts', async () => {
+  const expectWell = ({ code, findings, wrong }: Awaited<ReturnType<typeof examine>>) => {
+    expect([code, wrong]).toEqual([0, []])
+    const looked = new Set(findings.map(({ check }) => check))
+    const checks = ['node', 'settings', 'postgres', 'clickhouse', 'redis', 'clock', 'disk', 'ingest', 'salts']
+    for (const check of [...checks, 'dedup.node']) expect(looked).toContain(check)
+  }
+  expectWell(await examine())
+  const { DATA_DIR, LOG_BYTES_MAX, SECRET_KEY } = environment() as { [name: string]: string }
+  const { databaseUrl: database_url, redisUrl: redis_url, clickhouseUrl: clickhouse_url } = stores
+  const tracking_url = ingest.url
+  // As `npm start` writes it.
+  writeFileSync(join(dataDir, 'dev.json'), JSON.stringify({ database_url, redis_url, clickhouse_url, tracking_url }))
+  expectWell(await examineAs({ DATA_DIR, LOG_BYTES_MAX, SECRET_KEY } as Record<string, string>))
+  rmSync(join(dataDir, 'dev.json'))
+
+  const { out } = await runSvc(['doctor'], environment())
+  const lines = out.trimEnd().split('\n')
+  expect(lines.at(-1)).toMatch(/^\d+ ok, \d+ warnings, 0 failed$/)
+  expect(lines).toContainEqual(expect.stringMatching(/^ok {7}postgres\.schema {2,}all migrations have run$/))
+  expect(lines).toContainEqual(expect.stringMatching(/^ok {7}redis {2,}version .* answers in [\d.]+ ms$/))
 })
 
 describe('a store that is away', () => {
   const away = {
-    postgres: { DATABASE_URL: nowhere.DATABASE_URL },
-    redis: { REDIS_URL: nowhere.REDIS_URL },
+    postgres: { DATABASE_URL: 'postgres://svc:pa55word@127.0.0.1:1/svc' },
+    redis: { REDIS_URL: 'redis://:pa55word@127.0.0.1:1/0' },
     clickhouse: { CLICKHOUSE_URL: 'http://svc:pa55word@127.0.0.1:1/svc' },
   }
   test.each(Object.entries(away))(
@@ -111,22 +112,21 @@ describe('a store that is away', () => {
   )
 
   test('and hangs is given up within a time', async () => {
-    const urls = { DATABASE_URL: stores.databaseUrl, REDIS_URL: stores.redisUrl, CLICKHOUSE_URL: stores.clickhouseUrl }
-    const proxies: [string, TcpProxy][] = []
-    for (const [name, url] of Object.entries(urls)) proxies.push([name, await startTcpProxy(url)])
-    for (const [, proxy] of proxies) await proxy.set('hanging')
-    try {
-      const { code, wrong } = await examine(Object.fromEntries(proxies.map(([name, { url }]) => [name, url])))
-      expect(wrong.map(({ check }) => check)).toEqual(['postgres', 'clickhouse', 'redis'])
-      expect(code).toBe(1)
-    } finally {
-      for (const [, proxy] of proxies) await proxy.close()
+    const hanging = async (url: string) => {
+      const proxy = await startTcpProxy(url)
+      onTestFinished(() => proxy.close())
+      await proxy.set('hanging')
+      return proxy.url
     }
+    const [DATABASE_URL, REDIS_URL] = [await hanging(stores.databaseUrl), await hanging(stores.redisUrl)]
+    const CLICKHOUSE_URL = await hanging(stores.clickhouseUrl)
+    const { code, wrong } = await examine({ DATABASE_URL, REDIS_URL, CLICKHOUSE_URL })
+    expect(wrong.map(({ check }) => check)).toEqual(['postgres', 'clickhouse', 'redis'])
+    expect(code).toBe(1)
   }, 40_000)
 
   test('is said of a data folder in which nothing runs, once for each store', async () => {
-    const { code, out } = await runSvc(['doctor', '--json'], { DATA_DIR: join(stores.dataDir, 'nothing') })
-    const { findings } = JSON.parse(out) as { findings: Finding[] }
+    const { code, findings } = await examineAs({ DATA_DIR: join(stores.dataDir, 'nothing') })
     const failed = findings.filter(({ outcome }) => outcome === 'failed')
     expect(failed.map(({ check }) => check)).toEqual(['postgres', 'clickhouse', 'redis'])
     for (const { text } of failed) expect(text).toContain('nothing runs in the data folder')
@@ -148,15 +148,8 @@ describe('settings', () => {
 
   test('that look like one of ours are named with the one that is meant, and others are left alone', async () => {
     const { code, wrong } = await examine({
-      TRUST_PROXIES: '10.0.0.1',
-      DEDUP_WINDOW: '48',
-      DISK_FREE_MIN_BYTES: '1',
-      api_host: 'x',
-      PORTS: '1',
-      CLICKHOUSE_USER: 'x',
-      REDIS_PASSWORD: 'x',
-      NODE_OPTIONS: 'x',
-      PGHOST: 'x',
+      ...{ TRUST_PROXIES: '10.0.0.1', DEDUP_WINDOW: '48', DISK_FREE_MIN_BYTES: '1', api_host: 'x', PORTS: '1' },
+      ...{ CLICKHOUSE_USER: 'x', REDIS_PASSWORD: 'x', NODE_OPTIONS: 'x', PGHOST: 'x' },
     })
     expect(wrong.map(({ outcome, text }) => [outcome, text])).toEqual([
       ['warning', 'TRUST_PROXIES is none of ours: is TRUSTED_PROXIES meant?'],
@@ -191,15 +184,14 @@ describe('the stores', () => {
       'DELETE FROM schema_migrations WHERE name = (SELECT max(name) FROM schema_migrations) RETURNING name, checksum',
     )
     const { name, checksum } = last[0]!
-    expect((await examine()).wrong).toEqual([
-      { check: 'postgres.schema', outcome: 'failed', text: expect.stringContaining(`${name}; run \`svc migrate\``) },
-    ])
+    const failed = (text: string) => [
+      { check: 'postgres.schema', outcome: 'failed', text: expect.stringContaining(text) },
+    ]
+    expect((await examine()).wrong).toEqual(failed(`${name}; run \`svc migrate\``))
     const insert = 'INSERT INTO schema_migrations (name, checksum) VALUES ($1, $2)'
     await stores.pg.query(insert, [name, checksum])
     await stores.pg.query(insert, ['9999_later.sql', 'x'])
-    expect((await examine()).wrong).toEqual([
-      { check: 'postgres.schema', outcome: 'failed', text: expect.stringContaining('9999_later.sql') },
-    ])
+    expect((await examine()).wrong).toEqual(failed('9999_later.sql'))
     await stores.pg.query("DELETE FROM schema_migrations WHERE name = '9999_later.sql'")
   })
 
@@ -242,7 +234,7 @@ describe('the stores', () => {
     }
     const said = async () => (await examine(env)).of('dedup.claims')
     try {
-      expect(await said()).toMatchObject([{ outcome: 'ok', text: expect.stringContaining('no client event id') }])
+      expect(await said()).toMatchObject(ok('no client event id'))
       const packed = Buffer.alloc(16 * 500)
       for (let at = 0; at < 500; at++) packed.writeUInt32LE(at + 1, at * 16)
       await vi.waitFor(() => claims.claim(packed))
@@ -250,9 +242,9 @@ describe('the stores', () => {
       const short = [{ outcome: 'warning', text: expect.stringMatching(/for 2 of 24 hours.*DEDUP_CLAIMS_MAX/) }]
       expect(await said()).toMatchObject(short)
       await heldSince(20)
-      expect(await said()).toMatchObject([{ outcome: 'ok', text: expect.stringContaining('for 20 of 24 hours') }])
+      expect(await said()).toMatchObject(ok('for 20 of 24 hours'))
       await heldSince(25)
-      expect(await said()).toMatchObject([{ outcome: 'ok', text: expect.stringContaining('for 24 hours') }])
+      expect(await said()).toMatchObject(ok('for 24 hours'))
     } finally {
       redis.disconnect()
       await claims.close()
@@ -280,52 +272,40 @@ describe('what the services keep going', () => {
     const received = Date.now() - 20 * minute
     await insertEventRows(other.ch, [makeEventRow({ id, occurred_at: received, received_at: received })])
     await advanceMark(other.pg, first, id)
-    expect(await said()).toMatchObject([{ outcome: 'ok' }])
+    expect(await said()).toMatchObject(ok())
     await written(30)
-    expect(await said()).toMatchObject([
-      {
-        outcome: 'warning',
-        text: expect.stringContaining("events that aren't in figures yet: 1, and none was folded for 30 minutes"),
-      },
-    ])
+    const behind = "events that aren't in figures yet: 1, and none was folded for 30 minutes"
+    expect(await said()).toMatchObject(warning(behind))
     await other.pg.query('INSERT INTO fold_marks VALUES ($1, $2, $3)', [first, first + segmentLeaseSize, id])
-    expect(await said()).toMatchObject([{ outcome: 'ok' }])
+    expect(await said()).toMatchObject(ok())
   })
 
   test('a mark that stays below rows of its lease is warned of, and one that rows have just passed is not', async () => {
     const said = () => saidOf('marks')
     const first = await leaseSegments(other.pg, segmentLeaseSize)
     const begin = first * segmentRowsMax
-    const cameIn = (at: number, agoMs: number) =>
-      insertEventRows(other.ch, [
-        makeEventRow({ id: begin + at, occurred_at: Date.now() - agoMs, received_at: Date.now() - agoMs }),
-      ])
+    const cameIn = (at: number, agoMs: number) => {
+      const moment = Date.now() - agoMs
+      return insertEventRows(other.ch, [makeEventRow({ id: begin + at, occurred_at: moment, received_at: moment })])
+    }
     await cameIn(7, 0)
-    expect(await said()).toMatchObject([{ outcome: 'ok' }])
+    expect(await said()).toMatchObject(ok())
     await cameIn(3, 20 * minute)
     await cameIn(4, 15 * minute)
-    expect(await said()).toMatchObject([
-      { outcome: 'warning', text: expect.stringMatching(new RegExp(`lease ${first} .* rows above it: 3`)) },
-    ])
+    const text = expect.stringMatching(new RegExp(`lease ${first} .* rows above it: 3`))
+    expect(await said()).toMatchObject([{ outcome: 'warning', text }])
     await advanceMark(other.pg, first, begin + 4)
-    expect(await said()).toMatchObject([{ outcome: 'ok' }])
+    expect(await said()).toMatchObject(ok())
   })
 
-  test('a salt of today that nobody made is warned of', async () => {
-    expect(await saidOf('salts')).toMatchObject([{ outcome: 'warning' }])
-  })
-
-  test('what lies set aside, and a disk without room, are named', async () => {
+  test('a salt of today that nobody made, what lies set aside, and a disk without room, are named', async () => {
+    expect(await saidOf('salts')).toMatchObject(warning(''))
     const folder = join(dataDir, 'ingest', 'set-aside')
     mkdirSync(folder, { recursive: true })
     writeFileSync(join(folder, 'events-row-1.json'), '{}')
-    expect((await examine()).wrong).toMatchObject([
-      {
-        check: 'ingest.set-aside',
-        outcome: 'warning',
-        text: expect.stringContaining(folder.replace(/\/set-aside$/, '')),
-      },
-    ])
+    const { wrong } = await examine()
+    expect(wrong.map(({ check }) => check)).toEqual(['ingest.set-aside'])
+    expect(wrong).toMatchObject(warning(join(dataDir, 'ingest')))
     rmSync(folder, { recursive: true })
     const { of } = await examine({ DISK_FREE_BYTES_MIN: String(2 ** 44) })
     expect(of('disk')).toContainEqual(expect.objectContaining({ outcome: 'failed' }))
@@ -363,9 +343,8 @@ describe('ingest', () => {
     ])
     server?.close()
     const late = { status: 200, body: { status: 'ok', reason: null, backlog: backlog(600) } }
-    expect((await examine({}, await pretend(late, held(24, 30)))).wrong).toMatchObject([
-      { check: 'ingest', outcome: 'warning', text: expect.stringContaining('the oldest for 10 minutes') },
-    ])
+    const lagging = (await examine({}, await pretend(late, held(24, 30)))).wrong
+    expect(lagging).toMatchObject([{ check: 'ingest', ...warning('the oldest for 10 minutes')[0] }])
   })
 
   test.each([
@@ -377,25 +356,3 @@ describe('ingest', () => {
     expect(of('dedup.node')).toMatchObject([{ outcome, text: expect.stringContaining(text) }])
   })
 })
-
-test('finds what `npm start` runs through its folder, and says that nothing runs there once it has stopped', async () => {
-  const dataDir = makeFolder()
-  const product = await startProduct(dataDir)
-  const doctor = () => runSvc(['doctor', '--json'], { DATA_DIR: dataDir, LOG_BYTES_MAX: String(64 * 2 ** 20) })
-  try {
-    const { code, out } = await doctor()
-    const { findings } = JSON.parse(out) as { findings: Finding[] }
-    expect(findings.filter(({ outcome, check }) => outcome !== 'ok' && !check.endsWith('disk'))).toEqual([])
-    expect(findings).toContainEqual(expect.objectContaining({ check: 'dedup.node', outcome: 'ok' }))
-    expect(code).toBe(0)
-  } finally {
-    await product.stop()
-  }
-  const { code, out } = await doctor()
-  const { findings } = JSON.parse(out) as { findings: Finding[] }
-  expect(code).toBe(1)
-  for (const { text } of findings.filter(({ outcome }) => outcome === 'failed')) {
-    expect(text).toContain('nothing runs in the data folder')
-  }
-  rmSync(dataDir, { recursive: true })
-}, 180_000)

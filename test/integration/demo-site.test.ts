@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { makeDemoSite } from '../../start/front/demo-site.ts'
 import { type Front, startFront } from '../../start/front/front.ts'
+import { exchange } from '../support/raw-http.ts'
 
 let scriptUrl: string | undefined
 let front: Front
@@ -27,26 +28,24 @@ beforeEach(() => {
 const pages = ['/demo/', '/demo/prices', '/demo/sign-up', '/demo/app/', '/demo/app/week']
 const ask = (path: string, init: RequestInit = {}) => fetch(root + path, { redirect: 'manual', ...init })
 
-test.each(pages)('%s has the snippet of the workspace, once', async (path) => {
-  const text = await (await ask(path)).text()
-  expect(text.split('<script async src="https://api.example.com/svc.js?key=svc_pk_123"></script>')).toHaveLength(2)
-  expect(text).not.toContain('<!-- snippet -->')
-})
-
-test.each(pages)('%s runs nothing inline and takes nothing from elsewhere but the script', async (path) => {
-  const response = await ask(path)
-  const policy = response.headers.get('content-security-policy')!
-  expect(policy).toContain(
-    "default-src 'none'; script-src 'self' https://api.example.com; connect-src 'self' https://api.example.com; style-src 'self'",
-  )
-  expect(policy).not.toMatch(/unsafe|\*/)
-  const text = await response.text()
-  expect(text).not.toMatch(/<script>|<style|style=|\son\w+=/)
-  const loaded = [...text.matchAll(/<(?:script|link|img)[^>]* (?:src|href)="([^"]+)"/g)].map(([, url]) => url!)
-  for (const url of loaded.filter((url) => url.startsWith('/')))
-    expect([url, (await ask(url)).status]).toEqual([url, 200])
-  expect(loaded.filter((url) => !url.startsWith('/'))).toEqual(['data:,', scriptUrl])
-})
+test.each(pages)(
+  '%s has the snippet of the workspace once, runs nothing inline and takes nothing else from elsewhere',
+  async (path) => {
+    const response = await ask(path)
+    const policy = response.headers.get('content-security-policy')!
+    expect(policy).toContain(
+      "default-src 'none'; script-src 'self' https://api.example.com; connect-src 'self' https://api.example.com; style-src 'self'",
+    )
+    expect(policy).not.toMatch(/unsafe|\*/)
+    const text = await response.text()
+    expect(text.split('<script async src="https://api.example.com/svc.js?key=svc_pk_123"></script>')).toHaveLength(2)
+    expect(text).not.toMatch(/<!-- snippet -->|<script>|<style|style=|\son\w+=/)
+    const loaded = [...text.matchAll(/<(?:script|link|img)[^>]* (?:src|href)="([^"]+)"/g)].map(([, url]) => url!)
+    for (const url of loaded.filter((url) => url.startsWith('/')))
+      expect([url, (await ask(url)).status]).toEqual([url, 200])
+    expect(loaded.filter((url) => !url.startsWith('/'))).toEqual(['data:,', scriptUrl])
+  },
+)
 
 test('leads only to pages that it has, except for one that leads away', async () => {
   const links = new Set<string>()
@@ -90,19 +89,14 @@ test.each([
   '/demo/app/a/b',
 ])('has nothing at %s', async (path) => {
   // As written: fetch would tidy the path.
-  const { request } = await import('node:http')
-  const status = await new Promise((resolve) =>
-    request({ port: front.port, host: '127.0.0.1', path }, (response) => resolve(response.statusCode)).end(),
-  )
-  expect(status).toBe(404)
+  const head = `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`
+  expect((await exchange(front.port, [head], { until: /\r\n\r\n/ })).statuses).toEqual([404])
 })
 
 test('escapes the address of the script', async () => {
   scriptUrl = 'https://api.example.com/svc.js?key="><script>alert(1)</script>&x=\'$&'
-  const text = await (await ask('/demo/')).text()
-  expect(text).toContain(
-    'src="https://api.example.com/svc.js?key=&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&amp;x=&#39;$&amp;"',
-  )
+  const escaped = 'key=&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&amp;x=&#39;$&amp;'
+  expect(await (await ask('/demo/')).text()).toContain(`src="https://api.example.com/svc.js?${escaped}"`)
 })
 
 test('asks to come back while there is no workspace yet', async () => {

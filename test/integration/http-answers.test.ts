@@ -1,20 +1,21 @@
 /** What all answers have in common: how they are compressed, and what browsers, proxies and caches are told. */
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { startFront } from '../../start/front/front.ts'
 import { setUpApi } from '../support/api.ts'
-import { startIngest, type TestIngest } from '../support/ingest.ts'
 import { asking } from '../support/publishing.ts'
 import { exchange } from '../support/raw-http.ts'
 
-const { stores, api, mine } = setUpApi()
+const { api, mine } = setUpApi()
 const ask = asking(api, () => mine.apiKey)
+const withKey = () => `Authorization: Bearer ${mine.apiKey}\r\n`
+const long = { title: 'Long', base_caption: 'words and more words. '.repeat(90) }
 
 /** Byte by byte: HTTP clients decompress by themselves. */
-async function get(path: string, encodings?: string, { method = 'GET', more = '' } = {}) {
+async function get(path: string, encodings?: string, method = 'GET') {
   const accepting = encodings === undefined ? '' : `Accept-Encoding: ${encodings}\r\n`
-  const lines = `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${mine.apiKey}\r\n${accepting}${more}`
-  const { text } = await exchange(api.port, [`${lines}Connection: close\r\n\r\n`], { waitMs: 2_000 })
+  const lines = `${method} ${path} HTTP/1.1\r\nHost: x\r\n${withKey()}${accepting}`
+  const { text } = await exchange(api.port, [`${lines}Connection: close\r\n\r\n`])
   const end = text.indexOf('\r\n\r\n')
   const header = (name: string) => new RegExp(`\r\n${name}: (.*)\r\n`, 'i').exec(text.slice(0, end + 2))?.[1]
   return { status: Number(text.slice(9, 12)), header, bytes: Buffer.from(text.slice(end + 4), 'latin1') }
@@ -29,53 +30,46 @@ const contents = {
 }
 const decode = { br: brotliDecompressSync, gzip: gunzipSync }
 
-describe('a longer answer', () => {
-  test.each([
-    ['gzip, deflate, br, zstd', 'br'],
-    ['gzip, deflate', 'gzip'],
-    ['br;q=0.5, gzip;q=1.0', 'gzip'],
-    ['br;q=0, GZIP', 'gzip'],
-    ['*', 'br'],
-    [undefined, undefined],
-    ['identity', undefined],
-    ['gzip;q=0', undefined],
-    ['gzip;q=0.000, x-gzip', undefined],
-    ['*;q=0', undefined],
-  ] as const)('for Accept-Encoding %s is in %s', async (accepted, encoding) => {
-    await ask('POST', '/v1/posts', { title: 'Long', base_caption: 'words and more words. '.repeat(90) })
-    for (const path of Object.keys(contents) as (keyof typeof contents)[]) {
-      const { status, header, bytes } = await get(path, accepted)
-      expect([path, status, header('Content-Encoding')]).toEqual([path, 200, encoding])
-      expect([header('Vary'), Number(header('Content-Length'))]).toEqual(['Accept-Encoding', bytes.length])
-      const text = (encoding === undefined ? bytes : decode[encoding](bytes)).toString('utf8')
-      expect(text).toContain(contents[path])
-      const head = await get(path, accepted, { method: 'HEAD' })
-      expect([head.header('Content-Encoding'), head.bytes.length]).toEqual([encoding, 0])
-    }
-  })
-
-  test('of a mutation is compressed too, and its replay says the same', async () => {
-    const body = JSON.stringify({ title: 'Long', base_caption: 'words and more words. '.repeat(90) })
-    const type = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\nIdempotency-Key: one\r\n`
-    const post = async (encodings: string) => {
-      const head = `POST /v1/posts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${mine.apiKey}\r\n${type}Accept-Encoding: ${encodings}\r\n\r\n`
-      const { text } = await exchange(api.port, [head, body], { waitMs: 1_000 })
-      return Buffer.from(text.slice(text.indexOf('\r\n\r\n') + 4), 'latin1')
-    }
-    const plain = await post('identity')
-    expect(brotliDecompressSync(await post('br'))).toEqual(plain)
-  })
+test.each([
+  ['gzip, deflate, br, zstd', 'br'],
+  ['gzip, deflate', 'gzip'],
+  ['br;q=0.5, gzip;q=1.0', 'gzip'],
+  ['br;q=0, GZIP', 'gzip'],
+  ['*', 'br'],
+  [undefined, undefined],
+  ['identity', undefined],
+  ['gzip;q=0.000, x-gzip', undefined],
+  ['*;q=0', undefined],
+] as const)('a longer answer for Accept-Encoding %s is in %s', async (accepted, encoding) => {
+  await ask('POST', '/v1/posts', long)
+  for (const [path, content] of Object.entries(contents)) {
+    const { status, header, bytes } = await get(path, accepted)
+    expect([path, status, header('Content-Encoding')]).toEqual([path, 200, encoding])
+    expect([header('Vary'), Number(header('Content-Length'))]).toEqual(['Accept-Encoding', bytes.length])
+    const text = (encoding === undefined ? bytes : decode[encoding](bytes)).toString('utf8')
+    expect(text).toContain(content)
+    const head = await get(path, accepted, 'HEAD')
+    expect([head.header('Content-Encoding'), head.bytes.length]).toEqual([encoding, 0])
+  }
 })
 
-test('a short answer is sent as it is', async () => {
+test('the answer of a mutation is compressed too, and its replay says the same', async () => {
+  const body = JSON.stringify(long)
+  const type = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\nIdempotency-Key: one\r\n`
+  const post = async (encodings: string) => {
+    const more = `Connection: close\r\nAccept-Encoding: ${encodings}\r\n`
+    const head = `POST /v1/posts HTTP/1.1\r\nHost: x\r\n${withKey()}${type}${more}\r\n`
+    const { text } = await exchange(api.port, [head, body])
+    return Buffer.from(text.slice(text.indexOf('\r\n\r\n') + 4), 'latin1')
+  }
+  const plain = await post('identity')
+  expect(brotliDecompressSync(await post('br'))).toEqual(plain)
+})
+
+test('what a key lets see, secrets among it, is kept by no cache; a short answer is sent as it is', async () => {
   const { header, bytes } = await get('/v1/workspace', 'gzip, br')
-  expect([header('Content-Encoding'), header('Vary')]).toEqual([undefined, undefined])
+  expect(['Content-Encoding', 'Vary', 'Cache-Control'].map(header)).toEqual([undefined, undefined, 'no-store'])
   expect(JSON.parse(bytes.toString())).toMatchObject({ id: mine.workspaceId })
-})
-
-test('what a key lets see, secrets among it, is kept by no cache', async () => {
-  const { header } = await get('/v1/workspace')
-  expect(header('Cache-Control')).toBe('no-store')
   for (const path of ['/v1/posts/0', '/v1/posts?limit=0'])
     expect((await get(path)).header('Cache-Control')).toBe('no-store')
   const created = await api.ask('/v1/webhooks', {
@@ -85,34 +79,27 @@ test('what a key lets see, secrets among it, is kept by no cache', async () => {
   expect([created.status, created.headers.get('cache-control')]).toEqual([200, 'no-store'])
 })
 
-test('two Host headers are refused, and nothing is done', async () => {
+test('two Host headers are refused, and nothing is done, straight or by the front, whose page none may frame', async () => {
   const body = '{"title":"a","base_caption":"b"}'
-  const head = `POST /v1/posts HTTP/1.1\r\nHost: x\r\nHost: y\r\nAuthorization: Bearer ${mine.apiKey}\r\n`
+  const head = `POST /v1/posts HTTP/1.1\r\nHost: x\r\nHost: y\r\n${withKey()}`
   const type = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`
-  const { statuses, text, closedAfterMs } = await exchange(api.port, [head, type, body])
-  expect(statuses).toEqual([400])
-  expect(text).toMatch(/\r\nX-Request-Id: \S+\r\n/i)
-  expect(closedAfterMs).toBeDefined()
-  expect(await ask('GET', '/v1/posts')).toEqual({ status: 200, body: [] })
-  const front = await startFront({
-    ...{ host: '127.0.0.1', port: 0, page: async () => '', countryHeader: 'cf-ipcountry', trustedProxies: [] },
-    portOf: () => api.port,
-  })
-  expect((await exchange(front.port, [head, type, body])).statuses).toEqual([400])
-  await front.close()
-})
-
-test('the page of `npm start` may be framed by none, and its forms and base lead nowhere', async () => {
   const front = await startFront({
     ...{ host: '127.0.0.1', port: 0, page: async () => '<p>', countryHeader: 'cf-ipcountry', trustedProxies: [] },
     portOf: () => api.port,
   })
+  onTestFinished(() => front.close())
+  for (const port of [api.port, front.port]) {
+    const { statuses, text, closedAfterMs } = await exchange(port, [head, type, body])
+    expect(statuses).toEqual([400])
+    expect(text).toMatch(/\r\nX-Request-Id: \S+\r\n/i)
+    expect(closedAfterMs).toBeDefined()
+  }
+  expect(await ask('GET', '/v1/posts')).toEqual({ status: 200, body: [] })
   const { headers } = await fetch(`http://127.0.0.1:${front.port}/`)
   for (const rule of ['frame-ancestors', 'base-uri', 'form-action']) {
     expect(headers.get('content-security-policy')).toContain(`${rule} 'none'`)
   }
   expect(headers.get('x-content-type-options')).toBe('nosniff')
-  await front.close()
 })
 
 describe('a header value is read as it was sent', () => {
@@ -171,37 +158,9 @@ test('what is no HTTP, or too much of it, is told so with an id', async () => {
 })
 
 test('HTTP/1.0 and Connection: close are answered, and the connection ends', async () => {
-  const key = `Authorization: Bearer ${mine.apiKey}\r\n`
-  for (const sent of [
-    `GET /v1/workspace HTTP/1.0\r\n${key}\r\n`,
-    `GET /v1/workspace HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${key}\r\n`,
-  ]) {
-    const { statuses, closedAfterMs } = await exchange(api.port, [sent])
+  for (const line of ['HTTP/1.0\r\n', 'HTTP/1.1\r\nHost: x\r\nConnection: close\r\n']) {
+    const { statuses, closedAfterMs } = await exchange(api.port, [`GET /v1/workspace ${line}${withKey()}\r\n`])
     expect(statuses).toEqual([200])
     expect(closedAfterMs).toBeLessThan(5_000)
   }
-})
-
-describe('tracking', () => {
-  let ingest: TestIngest
-  beforeAll(async () => {
-    ingest = await startIngest(stores)
-  })
-  afterAll(() => ingest?.stop())
-  const event = (more: object) => ({ tracking_key: ingest.key, event_name: 'a', ...more })
-
-  test('refuses two Host headers too', async () => {
-    const body = JSON.stringify(event({}))
-    const head = `POST /api/v1/growth/track HTTP/1.1\r\nHost: x\r\nHost: y\r\nContent-Length: ${body.length}\r\n\r\n`
-    expect((await exchange(ingest.port, [head, body])).statuses).toEqual([400])
-  })
-
-  test('shows at most a kilobyte of each thing that it refuses', async () => {
-    const long = 'x'.repeat(30_000)
-    const one = await ingest.post('/track', event({ title: long }))
-    expect([one.status, JSON.stringify(one.body).length < 2_000]).toEqual([422, true])
-    const batch = { tracking_key: ingest.key, events: [{ event_name: 'a', title: long }] }
-    const many = await ingest.post('/track/batch', batch)
-    expect([many.status, JSON.stringify(many.body).length < 2_000]).toEqual([202, true])
-  })
 })

@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { insertLink } from '../../postgres/tables/links.ts'
 import { linksListedMax } from '../../schemas/limits/api-limits.ts'
 import { makeWorkspace, setUpApi, testApiHost } from '../support/api.ts'
+import { makeAccount, makePost } from '../support/publishing.ts'
+import { isLong } from '../support/short-form.ts'
 
 interface Link extends Record<string, unknown> {
   id: number
@@ -20,14 +22,6 @@ async function create(body: unknown, key = mine.apiKey, headers: Record<string, 
 }
 async function list(query = '', key = mine.apiKey): Promise<Link[]> {
   return (await (await api.ask(`/v1/links${query}`, { key })).json()) as Link[]
-}
-async function makePost(workspaceId: number): Promise<number> {
-  const sql = "INSERT INTO posts (workspace_id, title, base_caption) VALUES ($1, 'A', 'a') RETURNING id"
-  return (await stores.pg.query<{ id: number }>(sql, [workspaceId]))[0]!.id
-}
-async function makeAccount(workspaceId: number): Promise<number> {
-  const sql = `INSERT INTO social_accounts (workspace_id, platform, handle, display_name) VALUES ($1, 'x', 'a', 'A') RETURNING id`
-  return (await stores.pg.query<{ id: number }>(sql, [workspaceId]))[0]!.id
 }
 
 describe('POST /v1/links', () => {
@@ -49,7 +43,7 @@ describe('POST /v1/links', () => {
   })
 
   test('names the post and the account, as numbers or digits', async () => {
-    const [post, account] = [await makePost(mine.workspaceId), await makeAccount(mine.workspaceId)]
+    const [post, account] = [await makePost(stores, mine.workspaceId), await makeAccount(stores, mine.workspaceId, 'x')]
     const { body } = await create({ ...valid, post_id: String(post), social_account_id: account, utm_content: 'a b' })
     expect(body).toMatchObject({ post_id: post, social_account_id: account })
     expect(body.tracking_url).toBe(
@@ -59,7 +53,7 @@ describe('POST /v1/links', () => {
 
   test('a post or an account that the workspace doesn’t have is 422 where it is named, another workspace’s too', async () => {
     const other = await makeWorkspace(stores)
-    const named = { post_id: await makePost(other.workspaceId), social_account_id: 2 ** 53 - 1 }
+    const named = { post_id: await makePost(stores, other.workspaceId), social_account_id: 2 ** 53 - 1 }
     const { status, body } = await create({ ...valid, ...named })
     expect(status).toBe(422)
     const error = (field: keyof typeof named, what: string) => ({
@@ -78,34 +72,27 @@ describe('POST /v1/links', () => {
   })
 
   test.each([
-    ['label', {}, 'missing'],
-    ['label', { label: '' }, 'string_too_short'],
-    ['label', { label: `${longest.label}a` }, 'string_too_long'],
-    ['label', { label: 1 }, 'string_type'],
-    ['label', { label: 'a\0' }, 'value_error'],
-    ['destination_url', { destination_url: 'http://' }, 'string_too_short'],
-    ['destination_url', { destination_url: `${longest.destination_url}a` }, 'string_too_long'],
-    ['destination_url', { destination_url: 'ftp://example.com' }, 'value_error'],
-    ['destination_url', { destination_url: 'https://me:secret@example.com' }, 'value_error'],
-    ['utm_source', { utm_source: 'x'.repeat(121) }, 'string_too_long'],
-    ['utm_medium', { utm_medium: null }, 'string_type'],
-    ['post_id', { post_id: 'x' }, 'int_parsing'],
-    ['social_account_id', { social_account_id: 1.5 }, 'int_from_float'],
-    ['shortcode', { shortcode: 'x' }, 'extra_forbidden'],
-  ])('a bad %s is 422: %j', async (field, given, type) => {
-    const body = type === 'missing' ? { destination_url: valid.destination_url } : { ...valid, ...given }
-    const answer = await create(body)
+    [{ label: `${longest.label}a` }, 'string_too_long'],
+    [{ label: 'a\0' }, 'value_error'],
+    [{ destination_url: 'http://' }, 'string_too_short'],
+    [{ destination_url: `${longest.destination_url}a` }, 'string_too_long'],
+    [{ destination_url: 'ftp://example.com' }, 'value_error'],
+    [{ destination_url: 'https://me:secret@example.com' }, 'value_error'],
+    [{ utm_medium: null }, 'string_type'],
+    [{ post_id: 'x' }, 'int_parsing'],
+    [{ social_account_id: 1.5 }, 'int_from_float'],
+    [{ shortcode: 'x' }, 'extra_forbidden'],
+  ])('is 422 for %j', async (given, type) => {
+    const answer = await create({ ...valid, ...given })
     expect(answer.status).toBe(422)
-    expect(answer.body.detail).toMatchObject([{ type, loc: ['body', field] }])
+    expect(answer.body.detail).toMatchObject([{ type, loc: ['body', Object.keys(given)[0]] }])
     expect(await list()).toEqual([])
   })
 
-  test('tells webhooks, and writes an audit row', async () => {
+  test('tells webhooks of the link as it was answered', async () => {
     const { body } = await create(valid)
     const [told] = await stores.pg.query('SELECT type, object FROM outbox WHERE workspace_id = $1', [mine.workspaceId])
     expect(told).toEqual({ type: 'link.created', object: body })
-    const [row] = await stores.pg.query<Link>('SELECT * FROM audit_events WHERE workspace_id = $1', [mine.workspaceId])
-    expect(row).toMatchObject({ action: 'link.create', resource_type: 'link', resource_id: body.id })
   })
 
   test('takes another key where one is taken, and gives up only after some', async () => {
@@ -129,8 +116,6 @@ describe('GET /v1/links', () => {
     expect((await list(`?limit=2&before_id=${made[1]}`)).map(({ id }) => id)).toEqual(made.slice(2))
     const other = await makeWorkspace(stores)
     expect(await list('', other.apiKey)).toEqual([])
-    for (const query of ['?limit=0', '?limit=201', '?before_id=x'])
-      expect((await api.ask(`/v1/links${query}`, { key: mine.apiKey })).status).toBe(422)
   })
 
   test(`without a limit it has all of them up to ${linksListedMax}`, async () => {
@@ -150,16 +135,8 @@ describe('GET /v1/links', () => {
 describe('GET /v1/links/{link_id}', () => {
   const noRevenue = { payments: 0, revenue_cents: 0, revenue_by_currency: {} }
   const noVisits = { visitors: 0, sessions: 0, conversions: 0 }
-  const noClicks = {
-    clicks: 0,
-    total: 0,
-    visitors: 0,
-    bots: 0,
-    previews: 0,
-    prefetches: 0,
-    heads: 0,
-    last_clicked_at: null,
-  }
+  const none = { clicks: 0, total: 0, visitors: 0, bots: 0, previews: 0, prefetches: 0, heads: 0 }
+  const noClicks = { ...none, last_clicked_at: null }
 
   test('is the link with its clicks, by its id or its object id', async () => {
     const { body } = await create(valid)
@@ -210,14 +187,15 @@ describe('GET /v1/links/{link_id}', () => {
     const response = await api.ask(`/v1/links/${id}`, { key: mine.apiKey })
     const link = (await response.json()) as { click_lists: { days: { clicks: number }[] } }
     expect(link.click_lists.days.reduce((sum, { clicks }) => sum + clicks, 0)).toBe(3)
+    const [two, one] = [{ clicks: 2 }, { clicks: 1 }]
     expect(link.click_lists).toMatchObject({
       countries: [
-        { country: '', clicks: 2 },
-        { country: 'DE', clicks: 1 },
+        { country: '', ...two },
+        { country: 'DE', ...one },
       ],
       referrers: [
-        { host: '', clicks: 2 },
-        { host: 'news.example', clicks: 1 },
+        { host: '', ...two },
+        { host: 'news.example', ...one },
       ],
     })
     expect(link).toMatchObject({
@@ -226,9 +204,6 @@ describe('GET /v1/links/{link_id}', () => {
         last_clicked_at: new Date(hour + 3_600_000).toISOString(),
       },
     })
-    const overview = await api.ask('/v1/analytics/overview?days=7', { key: mine.apiKey })
-    const { metrics } = (await overview.json()) as { metrics: Record<string, unknown> }
-    expect(metrics).toMatchObject({ link_clicks: 3, visitors: 0, events: 0, previous: { link_clicks: 0 } })
   })
 })
 
@@ -274,7 +249,7 @@ test('the overview’s link_clicks are those of the range and the one before, to
         ...{ visitors: 0, events: 0 },
       })
     }),
-    { numRuns: 50 },
+    { numRuns: isLong ? 50 : 15 },
   )
 })
 

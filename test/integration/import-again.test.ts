@@ -26,11 +26,8 @@ beforeEach(async () => {
 function source(count = events, spacingMs = 600_000): PageEventSource {
   const made = Array.from({ length: count }, (_, at) => {
     const event: PageEvent = {
-      event_name: 'pageview',
-      client_event_id: `${workspaceId}-${at}`,
-      url: `https://example.com/${at}`,
-      anonymous_id: `v${at % 20}`,
-      session_id: `s${at % 20}`,
+      ...{ event_name: 'pageview', client_event_id: `${workspaceId}-${at}`, url: `https://example.com/${at}` },
+      ...{ anonymous_id: `v${at % 20}`, session_id: `s${at % 20}` },
       occurred_at: new Date(first + at * spacingMs).toISOString(),
     }
     return { event, logTime: first, address: '' }
@@ -144,9 +141,7 @@ test('its mark follows what is stored, stays behind what a killed one may have s
   expect(await stored()).toEqual({ rows: many, events: many })
   const [before, last] = (await marks()).slice(-2)
   // The rows that the killed one could say nothing of.
-  expect(before).toMatchObject({
-    shipped_through: killed.shipped_through + importRowsMax,
-  })
+  expect(before).toMatchObject({ shipped_through: killed.shipped_through + importRowsMax })
   expect(last).toMatchObject({ shipped_through: last!.end_segment * segmentRowsMax - 1 })
 })
 

@@ -24,9 +24,7 @@ beforeAll(async () => {
     portOf: (service) => (service === 'ingest' ? ingest.port : api.port),
   })
 })
-afterAll(async () => {
-  await front?.close()
-})
+afterAll(() => front?.close())
 
 interface Link {
   readonly id: number
@@ -57,14 +55,10 @@ async function follow(port: number, key: string, method: string): Promise<readon
   return [statuses[0]!, /\r\nLocation: (.*)\r\n/i.exec(text)?.[1]]
 }
 
-test.each([
-  ['path', start + emoji(linkDestinationLengthMax - start.length)],
-  ['query', `${start}?${emoji(linkDestinationLengthMax - start.length - 1)}`],
-  ['fragment', `${start}#${emoji(linkDestinationLengthMax - start.length - 1)}`],
-])(
-  'a destination with a %s of the longest kind is taken, shown as it was sent, and redirected to, by ingest and by the front',
-  async (_, destination) => {
-    expect([...destination]).toHaveLength(linkDestinationLengthMax)
+test.each(['', '?', '#'])(
+  'the longest destination behind %j is taken, shown as sent, and redirected to',
+  async (sign) => {
+    const destination = start + sign + emoji(linkDestinationLengthMax - start.length - sign.length)
     const { id, attribution_key, destination_url, tracking_url } = await create(destination)
     expect(destination_url).toBe(destination)
     const bytes = Buffer.byteLength(tracking_url)
@@ -77,11 +71,6 @@ test.each([
     }
   },
 )
-
-test('and destinations of ordinary length go on as before', async () => {
-  const { attribution_key, tracking_url } = await create('https://example.com/a?b=c#d')
-  expect(await follow(front.port, attribution_key, 'GET')).toEqual([302, tracking_url])
-})
 
 test('what ingest reads of links is all of them in their order, up to its number and its bytes', async () => {
   // Of one moment, by the hundred: their ids alone tell where the next reading begins.

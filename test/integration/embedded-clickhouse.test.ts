@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { type IncomingMessage, request } from 'node:http'
+import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { availableParallelism } from 'node:os'
 import { beforeAll, expect, test } from 'vitest'
 import { connectClickHouse, InsertRefused } from '../../clickhouse/client.ts'
@@ -22,19 +22,15 @@ const dayMs = 86_400_000
 
 /** RowBinary of rows `from` to `to`, spread over three days. */
 function rows(from: number, to: number): Buffer {
-  const pieces: Buffer[] = []
-  for (let n = from; n < to; n++) {
-    const row = Buffer.alloc(4 + 8 + 1 + 1 + 3 + 2)
+  const made = Array.from({ length: to - from }, (_, at) => {
+    const n = from + at
+    const row = Buffer.from(`${'\0'.repeat(13)}\x03n\0xok`, 'latin1')
     row.writeUInt32LE(n, 0)
     row.writeBigInt64LE(BigInt((n % 3) * dayMs + n), 4)
     row.writeUInt8(1 + (n % 2), 12)
-    row.writeUInt8(3, 13)
-    row.write(`n\0é`.slice(0, 2), 14, 'latin1')
-    row.write('x', 16)
-    row.write('ok', 17)
-    pieces.push(row)
-  }
-  return Buffer.concat(pieces)
+    return row
+  })
+  return Buffer.concat(made)
 }
 
 function insert(from: number, to: number, token: string, queryId: string = randomUUID()): Promise<void> {
@@ -137,7 +133,7 @@ test('kills an insert that has not begun, and returns at once for one that is no
   await stores.ch.killInsert('unknown')
   const before = await count()
   const queryId = randomUUID()
-  const slow = request(insertUrl(queryId), { method: 'POST', ...credentials() })
+  const slow = beginInsert(queryId)
   const answered = new Promise<number>((resolve) => slow.on('response', (response) => resolve(response.statusCode!)))
   slow.write(rows(0, 10))
   await sleep(100)
@@ -149,17 +145,19 @@ test('kills an insert that has not begun, and returns at once for one that is no
   expect(await count()).toBe(before)
 })
 
-/** What `request` needs of a URL with a password in it. */
-function credentials(): { auth: string } {
-  const { username, password } = new URL(stores.clickhouseUrl)
-  return { auth: `${username}:${password}` }
+/** Not by the client: to be cut in the middle, or with headers of its own. */
+function beginPost(params: Record<string, string>, headers: Record<string, string> = {}): ClientRequest {
+  const { origin, pathname, username, password } = new URL(stores.clickhouseUrl)
+  const query = new URLSearchParams({ database: pathname.slice(1), ...params })
+  return request(`${origin}/?${query}`, { method: 'POST', headers, auth: `${username}:${password}` })
+}
+
+function beginInsert(queryId: string): ClientRequest {
+  return beginPost({ query: `INSERT INTO visits (${columns.join(', ')}) FORMAT RowBinary`, query_id: queryId })
 }
 
 async function asked(sql: string, headers: Record<string, string> = {}): Promise<{ status: number; text: string }> {
-  const { origin, pathname } = new URL(stores.clickhouseUrl)
-  const options = { method: 'POST', headers, ...credentials() }
-  const sent = request(`${origin}/?database=${pathname.slice(1)}`, options).end(sql)
-  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  const [response] = (await once(beginPost({}, headers).end(sql), 'response')) as [IncomingMessage]
   return { status: response.statusCode!, text: (await response.toArray()).join('') }
 }
 
@@ -208,15 +206,9 @@ test('a text or a name may hold what a statement may not, and functions whose na
   ).toEqual([{ text: "SELECT * FROM file('/etc/hostname')" }])
 })
 
-function insertUrl(queryId: string): string {
-  const { origin, pathname } = new URL(stores.clickhouseUrl)
-  const query = `INSERT INTO visits (${columns.join(', ')}) FORMAT RowBinary`
-  return `${origin}/?${new URLSearchParams({ query, database: pathname.slice(1), query_id: queryId })}`
-}
-
 test('stores nothing of an insert whose sender vanished in the middle', async () => {
   const before = await count()
-  const cut = request(insertUrl(randomUUID()), { method: 'POST', ...credentials() })
+  const cut = beginInsert(randomUUID())
   cut.on('error', () => {})
   cut.write(rows(0, 1_000))
   await sleep(100)

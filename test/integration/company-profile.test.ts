@@ -72,18 +72,13 @@ test('a workspace without one has an empty profile', async () => {
 describe('pages of', () => {
   test('a shop', async () => {
     const profile = await profileOf('shop')
+    const headline = 'House plants that arrive alive'
+    const tagline = 'Plants by post, alive when they arrive.'
     expect(profile).toMatchObject({
-      ...{ status: 'ready', version: 1, error: null },
-      summary: 'A nursery that sends house plants by post.',
-      positioning: 'House plants that arrive alive',
-      value_props: ['Free replacement for 30 days', 'Packed without plastic'],
-      feature_set: ['Boston fern', 'Snake plant'],
-      messaging: {
-        headline: 'House plants that arrive alive',
-        tagline: 'Plants by post, alive when they arrive.',
-        calls_to_action: ['Shop plants', 'Add to basket'],
-      },
-      tone: { label: 'lively' },
+      ...{ status: 'ready', version: 1, error: null, summary: 'A nursery that sends house plants by post.' },
+      ...{ positioning: headline, value_props: ['Free replacement for 30 days', 'Packed without plastic'] },
+      ...{ feature_set: ['Boston fern', 'Snake plant'], tone: { label: 'lively' } },
+      messaging: { headline, tagline, calls_to_action: ['Shop plants', 'Add to basket'] },
       visual_identity: { fonts: ['Work Sans'], logo_url: 'https://fern.example/logo.png' },
       social_posture: { platforms: ['instagram'] },
     })

@@ -57,11 +57,8 @@ test('a workspace that only has the name is left alone, and two at once make one
   expect(count).toBe(demoEvents)
   expect(await fillBy(second)).toEqual(made[0])
   expect(await eventsOf(made[0]!.id)).toBe(count)
-  const [crawled] = await stores.ch.query<{ operators: number }>(
-    'SELECT uniqExact(operator) AS operators FROM bot_visits WHERE workspace_id = {workspace:UInt32}',
-    { workspace: made[0]!.id },
-  )
-  expect(crawled!.operators).toBeGreaterThan(3)
+  const crawled = 'SELECT DISTINCT operator FROM bot_visits WHERE workspace_id = {workspace:UInt32}'
+  expect((await stores.ch.query(crawled, { workspace: made[0]!.id })).length).toBeGreaterThan(3)
   // As ingest has them, so that people are merged, credited and erased by their browsers.
   const browsers = await stores.ch.query<{ visitor: string; anonymous_id: string }>(
     `SELECT DISTINCT toString(visitor) AS visitor, anonymous_id FROM events
@@ -73,17 +70,13 @@ test('a workspace that only has the name is left alone, and two at once make one
     expect(visitor).toBe(stores.hashes.visitorOf(made[0]!.id, anonymous_id))
   }
   await settlePeople(stores, { shipped: async () => {} })
-  const people = await stores.pg.query('SELECT 1 FROM contacts WHERE workspace_id = $1 AND session_count > 0', [
-    made[0]!.id,
-  ])
-  expect(people.length).toBeGreaterThan(30)
-  const [paid] = await stores.pg.query<{ payments: number; refunds: number }>(
-    `SELECT count(*) FILTER (WHERE entry = 'payment') AS payments, count(*) FILTER (WHERE value_cents < 0) AS refunds
+  const [found] = await stores.pg.query<{ people: number; payments: number; refunds: number }>(
+    `SELECT (SELECT count(*) FROM contacts WHERE workspace_id = $1 AND session_count > 0) AS people,
+       count(*) FILTER (WHERE entry = 'payment') AS payments, count(*) FILTER (WHERE value_cents < 0) AS refunds
      FROM revenue_entries WHERE workspace_id = $1`,
     [made[0]!.id],
   )
-  expect(paid!.payments).toBeGreaterThan(20)
-  expect(paid!.refunds).toBeGreaterThan(0)
+  expect([found!.people > 30, found!.payments > 20, found!.refunds > 0]).toEqual([true, true, true])
 })
 
 test('a fill that failed half way is made anew, and what it left is deleted', async () => {

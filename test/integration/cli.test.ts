@@ -4,11 +4,16 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { commands } from '../../cli/commands.ts'
 import { findApiKey } from '../../postgres/tables/api-keys.ts'
+import { listAuditEvents } from '../../postgres/tables/audit.ts'
 import { findTrackingKey } from '../../postgres/tables/tracking-keys.ts'
+import { createWorkspace, holdOwner, listWorkspacesOf, readWorkspace } from '../../postgres/tables/workspaces.ts'
 import { lockFolder } from '../../runtime/folder-lock.mjs'
 import { projectFile } from '../../runtime/paths.ts'
 import { isWellFormedSecretKey, sha256Of } from '../../schemas/keys.ts'
+import { trackingKeyGraceDays } from '../../schemas/limits/api-limits.ts'
 import { scopes } from '../../schemas/scopes.ts'
+import { dayMs } from '../../schemas/time/time-zone.ts'
+import { makeWorkspace } from '../support/api.ts'
 import { runSvc } from '../support/command-line.ts'
 import { setUpStores } from '../support/stores.ts'
 
@@ -18,7 +23,11 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-const environment = () => ({ DATABASE_URL: stores.databaseUrl, CLICKHOUSE_URL: stores.clickhouseUrl, DATA_DIR: folder })
+function environment(): Record<string, string> {
+  const { databaseUrl, clickhouseUrl, redisUrl, secretKey } = stores
+  const urls = { DATABASE_URL: databaseUrl, CLICKHOUSE_URL: clickhouseUrl, REDIS_URL: redisUrl }
+  return { ...urls, SECRET_KEY: secretKey, DATA_DIR: folder }
+}
 
 async function svc(line: string | string[], env: Record<string, string> = environment()) {
   const said = await runSvc(Array.isArray(line) ? line : line.split(' '), env)
@@ -26,6 +35,29 @@ async function svc(line: string | string[], env: Record<string, string> = enviro
 }
 
 const refusal = (named: string) => ({ code: 2, out: '', err: expect.stringContaining(named) })
+
+/** Each bad value of an option is refused by its name, beside good ones of the others. */
+async function expectRefused(wrong: readonly [string, string[]][], command: string, ...good: string[]): Promise<void> {
+  for (const [option, values] of wrong) {
+    for (const value of values) {
+      const others = good.filter((word) => !word.startsWith(option))
+      const words = [...command.split(' '), ...others, `${option}=${value}`]
+      expect(await svc(words), words.join(' ')).toMatchObject(refusal(option))
+    }
+  }
+}
+
+/** A workspace of its own for a test, what is asked of it, and the audit rows of that. */
+async function makeMine() {
+  const mine = await makeWorkspace(stores)
+  const { workspaceId } = mine
+  return {
+    mine,
+    ofMine: (...words: string[]) => svc([...words, '--workspace', String(workspaceId), '--json']),
+    actions: async () =>
+      (await listAuditEvents(stores.pg, workspaceId, { limit: 100 })).map(({ action }) => action).reverse(),
+  }
+}
 
 describe('every command', () => {
   test('has a help that names its options; an unknown one, a missing value and a stray word are refused and named', async () => {
@@ -121,12 +153,8 @@ describe('workspaces', () => {
     expect(made).toMatchObject({ code: 0, err: '' })
     const { workspace_id, slug, tracking_key, api_key } = made.json()
     expect(slug).toBe('cafe-ubersee')
-    const found = await findApiKey(stores.pg, sha256Of(api_key), new Date())
-    expect(found).toMatchObject({
-      workspaceId: workspace_id,
-      plan_key: 'growth',
-      isMember: true,
-      scopes: [...scopes],
+    expect(await findApiKey(stores.pg, sha256Of(api_key), new Date())).toMatchObject({
+      ...{ workspaceId: workspace_id, plan_key: 'growth', isMember: true, scopes: [...scopes] },
       workspace: { name: 'Café Übersee', timezone: 'Europe/Berlin', retention_days: null, suspended_at: null },
     })
     expect(await findTrackingKey(stores.pg, tracking_key)).toMatchObject({ workspace_id, timezone: 'Europe/Berlin' })
@@ -143,19 +171,13 @@ describe('workspaces', () => {
   test('bad input is refused with exit code 2, naming the option, and makes nothing', async () => {
     const count = async () => (await svc('workspace list --json')).json().length
     const before = await count()
-    for (const [option, value] of [
-      ['--name', ''],
-      ['--name', 'x'.repeat(121)],
-      ['--name', 'a\0b'],
-      ['--slug', 'Upper'],
-      ['--slug', '-a'],
-      ['--timezone', 'Mars/Olympus'],
-      ['--timezone', '+01:00'],
-      ['--plan', 'gold'],
-    ] as const) {
-      const words = ['workspace', 'create', ...(option === '--name' ? [] : ['--name', 'x']), `${option}=${value}`]
-      expect(await svc(words), words.join(' ')).toMatchObject(refusal(option))
-    }
+    const wrong: [string, string[]][] = [
+      ['--name', ['', 'x'.repeat(121), 'a\0b']],
+      ['--slug', ['Upper', '-a']],
+      ['--timezone', ['Mars/Olympus', '+01:00']],
+      ['--plan', ['gold']],
+    ]
+    await expectRefused(wrong, 'workspace create', '--name=x')
     expect(await svc('workspace create')).toMatchObject(refusal('--name is required'))
     expect(await count()).toBe(before)
   })
@@ -177,11 +199,70 @@ describe('workspaces', () => {
     expect(await changedAt()).toBeGreaterThan(lowered)
     expect(await findApiKey(stores.pg, sha256Of(api_key), new Date())).toMatchObject({ plan_key: null })
     expect(await set('gold')).toMatchObject(refusal('--plan'))
-    expect(await svc('plan set --workspace 9999 --plan none')).toMatchObject({
-      code: 1,
-      err: expect.stringContaining('9999'),
-    })
+    const unknown = { code: 1, err: expect.stringContaining('9999') }
+    expect(await svc('plan set --workspace 9999 --plan none')).toMatchObject(unknown)
   })
+
+  test('set changes what is named, and nothing else', async () => {
+    const { ofMine, mine, actions } = await makeMine()
+    const words = ['--retention-days', '7', '--timezone', 'Europe/Berlin', '--currency', 'eur']
+    const set = await ofMine('workspace', 'set', ...words)
+    const changed = { retention_days: 7, timezone: 'Europe/Berlin', currency: 'EUR' }
+    expect([set.code, set.json()]).toEqual([0, expect.objectContaining({ workspace_id: mine.workspaceId, ...changed })])
+    await ofMine('workspace', 'set', '--retention-days', 'plan')
+    const now = { ...changed, retention_days: null }
+    expect(await readWorkspace(stores.pg, mine.workspaceId)).toMatchObject(now)
+    expect(await actions()).toEqual(['workspace.update', 'workspace.update'])
+    for (const [given, why] of [
+      [['--retention-days', '0'], '--retention-days must be a whole number from 1 to 730, or plan'],
+      [['--retention-days', '731'], '--retention-days'],
+      [['--timezone', 'Mars/Olympus'], '--timezone must be an IANA name'],
+      [['--currency', 'XYZZY'], '--currency must be an ISO 4217 code'],
+      [[], 'nothing to set'],
+    ] as const) {
+      expect(await ofMine('workspace', 'set', ...given), why).toMatchObject(refusal(why))
+    }
+    expect(await actions()).toHaveLength(2)
+  })
+
+  test('a plan is its owner’s: each workspace that lives by it has a row', async () => {
+    const { ofMine, mine } = await makeMine()
+    const [owner] = await stores.pg.query<{ email: string }>('SELECT email FROM owners WHERE id = $1', [mine.ownerId])
+    const other = await stores.pg.transaction((tx) =>
+      createWorkspace(tx, { name: 'Another', timezone: 'UTC', plan: 'growth', ownerEmail: owner!.email }),
+    )
+    const set = await ofMine('plan', 'set', '--plan', 'starter')
+    expect([set.code, set.json().workspace_ids]).toEqual([0, [mine.workspaceId, other.workspaceId]])
+    for (const id of [mine.workspaceId, other.workspaceId]) {
+      expect(await readWorkspace(stores.pg, id)).toMatchObject({ plan_key: 'starter' })
+      const rows = await listAuditEvents(stores.pg, id, { limit: 10 })
+      expect(rows).toEqual([expect.objectContaining({ action: 'plan.set', metadata: { plan_key: 'starter' } })])
+    }
+  })
+
+  test('one that is made for another one’s owner shares the plan and the sign-in', async () => {
+    const { mine } = await makeMine()
+    const words = ['workspace', 'create', '--name', 'Second', '--owner-of', String(mine.workspaceId), '--json']
+    expect(await svc([...words, '--plan', 'scale'])).toMatchObject(refusal('excludes'))
+    const made = (await svc(words)).json()
+    const owners = [mine.workspaceId, made.workspace_id].map((id: number) => holdOwner(stores.pg, id))
+    const [first, second] = await Promise.all(owners)
+    expect(second).toEqual(first)
+    const shared = await listWorkspacesOf(stores.pg, mine.ownerId)
+    expect(shared.map(({ name }) => name)).toContain('Second')
+  })
+})
+
+test('a rotated tracking key goes on for its days, and keeps them when it is rotated again', async () => {
+  const { ofMine, mine, actions } = await makeMine()
+  const first = (await ofMine('tracking-key', 'rotate')).json()
+  const before = await findTrackingKey(stores.pg, mine.trackingKey)
+  const graceMs = before!.retires_at!.getTime() - Date.now()
+  expect(Math.abs(graceMs - trackingKeyGraceDays * dayMs)).toBeLessThan(60_000)
+  expect(await findTrackingKey(stores.pg, first.tracking_key)).toMatchObject({ retires_at: null })
+  await ofMine('tracking-key', 'rotate')
+  expect((await findTrackingKey(stores.pg, mine.trackingKey))!.retires_at).toEqual(before!.retires_at)
+  expect(await actions()).toEqual(['tracking_key.rotate', 'tracking_key.rotate'])
 })
 
 describe('keys', () => {
@@ -193,12 +274,9 @@ describe('keys', () => {
     const { id, api_key, prefix, scopes: granted } = made.json()
     expect(isWellFormedSecretKey(api_key)).toBe(true)
     expect(granted).toEqual(['posts:read', 'analytics:read'])
-    expect(await findApiKey(stores.pg, sha256Of(api_key), new Date())).toMatchObject({
-      id,
-      name: 'reader',
-      scopes: granted,
-      expiresAt: new Date('2034-12-31T23:00:00Z'),
-    })
+    const expiresAt = new Date('2034-12-31T23:00:00Z')
+    const found = await findApiKey(stores.pg, sha256Of(api_key), new Date())
+    expect(found).toMatchObject({ id, name: 'reader', scopes: granted, expiresAt })
     const stored = JSON.stringify(await stores.pg.query('SELECT * FROM api_keys'))
     expect(stored).not.toContain(api_key)
     const listed = await svc('keys list --json')
@@ -206,14 +284,21 @@ describe('keys', () => {
     expect(listed.out).not.toContain(api_key)
   })
 
-  test('one with all scopes, by one word, is revoked by its id, and once more is no error', async () => {
-    const { id, api_key, scopes: granted } = (await svc('keys create --name r --scopes all --json')).json()
+  test('one with all scopes, by one word, is revoked by its id, once more is no error, and each change has a row', async () => {
+    const { ofMine, mine } = await makeMine()
+    const { id, api_key, scopes: granted } = (await ofMine('keys', 'create', '--name', 'r', '--scopes', 'all')).json()
     expect(granted).toEqual([...scopes])
     const first = (await svc(`keys revoke ${id} --json`)).json()
     expect(first).toEqual({ id, revoked_at: expect.any(String) })
     expect((await svc(`keys revoke ${id} --json`)).json()).toEqual(first)
-    const listed: { id: number; revoked_at: string | null }[] = (await svc('keys list --json')).json()
+    const listed: { id: number }[] = (await ofMine('keys', 'list')).json()
     expect(listed.find((key) => key.id === id)).toMatchObject(first)
+    const rows = await listAuditEvents(stores.pg, mine.workspaceId, { limit: 10 })
+    const bySystem = { interface: 'cli', actor_type: 'system', actor_name: 'svc' }
+    const made = { action: 'api_key.create', resource_type: 'api_key', resource_id: id, ...bySystem }
+    expect(rows.map(({ action }) => action)).toEqual(['api_key.revoke', 'api_key.create'])
+    expect(rows[1]).toMatchObject({ ...made, metadata: { name: 'r', scopes: [...scopes] } })
+    expect(JSON.stringify(rows)).not.toContain(api_key)
     expect(await findApiKey(stores.pg, sha256Of(api_key), new Date())).toBeNull()
     expect(await svc('keys revoke 99999')).toMatchObject({ code: 1, err: expect.stringContaining('99999') })
     for (const bad of ['x', '0', '1.5', '99999999999']) {
@@ -223,20 +308,12 @@ describe('keys', () => {
   })
 
   test('bad input is refused with exit code 2, naming the option', async () => {
-    for (const [option, value] of [
-      ['--scopes', 'posts:read,posts:erase'],
-      ['--scopes', ''],
-      ['--scopes', 'toString'],
-      ['--expires', 'tomorrow'],
-      ['--expires', '2035-01-01T00:00:00'],
-      ['--expires', '2020-01-01T00:00:00Z'],
-      ['--workspace', 'one'],
-      ['--workspace', '0'],
-    ] as const) {
-      const scopesGiven = option === '--scopes' ? [] : ['--scopes', 'all']
-      const words = ['keys', 'create', '--name', 'x', ...scopesGiven, `${option}=${value}`]
-      expect(await svc(words), words.join(' ')).toMatchObject(refusal(option))
-    }
+    const wrong: [string, string[]][] = [
+      ['--scopes', ['posts:read,posts:erase', '', 'toString']],
+      ['--expires', ['tomorrow', '2035-01-01T00:00:00', '2020-01-01T00:00:00Z']],
+      ['--workspace', ['one', '0']],
+    ]
+    await expectRefused(wrong, 'keys create', '--name=x', '--scopes=all')
     expect(await svc('keys create --name x --scopes all --workspace 9999')).toMatchObject({ code: 1 })
   })
 })

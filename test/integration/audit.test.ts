@@ -1,4 +1,7 @@
-import { describe, expect, test } from 'vitest'
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { connectPostgres, type Postgres } from '../../postgres/client.ts'
+import { migratePostgres } from '../../postgres/migrate.ts'
 import { type AuditFilter, appendAuditEvent, listAuditEvents, verifyAuditChain } from '../../postgres/tables/audit.ts'
 import { makeKey, makeWorkspace, setUpApi } from '../support/api.ts'
 import { runSvc } from '../support/command-line.ts'
@@ -135,4 +138,65 @@ test('an action, an actor and both are found without reading what is not shown',
     expect(found.map(({ action, actor_id }) => [action, actor_id])).toEqual(Array(3).fill(['rare.thing', 7]))
     expect(rowsRead, JSON.stringify(filter)).toBeLessThan(others / 10)
   }
+})
+
+describe('nobody who has the product’s own role, which owns its database and is no superuser, changes a row', () => {
+  const name = `app_${randomBytes(6).toString('hex')}`
+  let pg: Postgres
+  let workspaceId: number
+  beforeAll(async () => {
+    await stores.pg.query(`CREATE ROLE ${name} LOGIN PASSWORD '${name}'`)
+    await stores.pg.query(`CREATE DATABASE ${name} OWNER ${name}`, [], { deadlineMs: 60_000 })
+    const url = new URL(stores.databaseUrl)
+    Object.assign(url, { username: name, password: name, pathname: `/${name}` })
+    pg = connectPostgres(url.href)
+    await migratePostgres(pg)
+    workspaceId = (await makeWorkspace({ pg })).workspaceId
+    for (let at = 0; at < 3; at++) {
+      await pg.transaction((tx) => appendAuditEvent(tx, { ...event(workspaceId, 'test.done'), resourceId: at }))
+    }
+  })
+  afterAll(async () => {
+    await pg?.close()
+    await stores?.pg.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+    await stores?.pg.query(`DROP ROLE IF EXISTS ${name}`)
+  })
+  const rows = () => pg.query('SELECT * FROM audit_events ORDER BY id')
+  const verifyTheirs = () => verifyAuditChain(pg, workspaceId, 10_000)
+
+  test.each([
+    "UPDATE audit_events SET action = 'x'",
+    `INSERT INTO audit_events SELECT * FROM audit_events WHERE id = 1 ON CONFLICT (id) DO UPDATE SET action = 'x'`,
+    `MERGE INTO audit_events a USING (SELECT 1 AS id) b ON a.id = b.id WHEN MATCHED THEN UPDATE SET action = 'x'`,
+    'DELETE FROM audit_events WHERE id = 2',
+    'MERGE INTO audit_events a USING (SELECT 1 AS id) b ON a.id = b.id WHEN MATCHED THEN DELETE',
+    'TRUNCATE audit_events RESTART IDENTITY CASCADE',
+    'TRUNCATE audit_heads, outbox CASCADE',
+    'DELETE FROM audit_heads',
+  ])('%s is refused, and changes nothing', async (sql) => {
+    const before = await rows()
+    expect(before).toHaveLength(3)
+    await expect(pg.query(sql)).rejects.toThrow('audit events can not be changed or deleted')
+    // Not in the company of what is allowed, either.
+    await expect(
+      pg.transaction(async (tx) => {
+        await tx.query("UPDATE workspaces SET name = 'x'")
+        await tx.query(sql)
+      }),
+    ).rejects.toThrow('audit events can not be changed or deleted')
+    expect(await rows()).toEqual(before)
+    expect(await verifyTheirs()).toEqual({ rows: 3, firstBroken: null, isCut: false })
+  })
+
+  test('the role can’t turn triggers off for itself', async () => {
+    await expect(pg.query('SET session_replication_role = replica')).rejects.toThrow('permission denied')
+  })
+
+  test('a row that is slipped in beside the chain is named', async () => {
+    await pg.query(
+      `INSERT INTO audit_events SELECT 4, workspace_id, action, actor_type, actor_id, actor_name, interface, resource_type, resource_id,
+         request_id, ip_hash, metadata, created_at, previous_hash, hash FROM audit_events WHERE id = 3`,
+    )
+    expect(await verifyTheirs()).toEqual({ rows: 4, firstBroken: 4, isCut: true })
+  })
 })

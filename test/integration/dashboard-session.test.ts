@@ -1,9 +1,9 @@
-/** Sign-in of owners, and the operations by the session of a browser: what holds, what ends, and what other sites can't do. */
+/** Sign-in of owners, and what the session of a browser can do: what holds, what ends, and what other sites can't do. */
 import { expect, test, vi } from 'vitest'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
 import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
 import { browserSessionMs, signInLinkMs } from '../../schemas/limits/api-limits.ts'
-import { makeWorkspace, setUpApi } from '../support/api.ts'
+import { makeKey, makeWorkspace, setUpApi } from '../support/api.ts'
 
 let now = Date.now()
 const { stores, api, mine } = setUpApi({ clock: { now: () => now } })
@@ -123,9 +123,163 @@ test('a page has the answers that it begins with, those of its session and addre
     const answers = await answersAt('/dashboard?source=news&days=7')
     expect(Object.keys(answers)).toEqual(['/workspace', question])
     return answers
-  }, 20_000)
+  }, 120_000)
   const asked = await (await api.ask(`/api/v1${question}`, { headers: { cookie } })).json()
   expect(Object.keys(overview[question]!)).toEqual(Object.keys(asked as object))
   // What can't be asked is left to the page, which says why.
   expect(Object.keys(await answersAt('/dashboard?device=toaster'))).toEqual(['/workspace'])
+})
+
+function post(cookie: string, path: string, body: object, headers: Record<string, string> = own) {
+  return api.ask(path, { method: 'POST', headers: { cookie, ...headers }, body: JSON.stringify(body) })
+}
+
+async function makeContact(email: string): Promise<{ id: number }> {
+  const [contact] = await stores.pg.query<{ id: number }>(
+    `INSERT INTO contacts (workspace_id, email, email_hash, first_identified_at, last_identified_at, first_seen_at, last_seen_at)
+     VALUES ($1, $2, $3, 1, 1, 1, 1) RETURNING id`,
+    [mine.workspaceId, email, stores.hashes.emailHashOf(mine.workspaceId, email)],
+  )
+  return contact!
+}
+
+const askedName = async (cookie: string) =>
+  ((await (await api.ask('/api/v1/workspace', { headers: { cookie } })).json()) as { name: string }).name
+
+test('a person is erased from the dashboard, audited as the owner, and their events go', async () => {
+  const contact = await makeContact('ada@example.com')
+  const cookie = await signIn()
+  const erase = (body: object, headers = own) => post(cookie, '/api/v1/people/erase', body, headers)
+  expect((await erase({ contact_id: contact.id })).status).toBe(200)
+  expect(await stores.pg.query('SELECT 1 FROM contacts WHERE id = $1', [contact.id])).toEqual([])
+  const [audited] = await listAuditEvents(stores.pg, mine.workspaceId, { limit: 1 })
+  expect(audited).toMatchObject({
+    ...{ action: 'contact.erase', actor_type: 'user', interface: 'console', resource_id: contact.id },
+    metadata: { fields: ['contact_id'] },
+  })
+  expect((await erase({ anonymous_id: 'b-1' })).status).toBe(200)
+  // The pipeline does the rest (test/integration/people-erase.test.ts).
+  const ordered = await stores.pg.query<{ browsers: object }>(
+    'SELECT browsers FROM erasures WHERE workspace_id = $1 ORDER BY id',
+    [mine.workspaceId],
+  )
+  const visitor = stores.hashes.visitorOf(mine.workspaceId, 'b-1')
+  expect(ordered.map(({ browsers }) => browsers)).toEqual([[], [expect.objectContaining({ visitor, fromAt: 0 })]])
+
+  expect((await erase({ contact_id: contact.id })).status).toBe(404)
+  expect((await erase({})).status).toBe(422)
+  expect((await erase({ contact_id: 1, anonymous_id: 'a' })).status).toBe(422)
+  expect((await erase({ anonymous_id: 'a' }, { ...own, 'Sec-Fetch-Site': 'cross-site' })).status).toBe(403)
+  const byKey = { method: 'POST', key: mine.apiKey, headers: own, body: '{"anonymous_id":"a"}' }
+  expect((await api.ask('/v1/people/erase', byKey)).status).toBe(404)
+})
+
+test('what was sent of a person and is not merged yet is erased with the person', async () => {
+  const contact = await makeContact('eve@example.com')
+  await stores.pg.query(
+    `INSERT INTO inbox (event_id, workspace_id, event_type, event_name, email, anonymous_id, full_name, properties,
+       source, medium, campaign, content, occurred_at, received_at)
+     VALUES (77, $1, 'identify', 'identify', 'eve@example.com', 'b-77', '', '{}', '', '', '', '', now(), now())`,
+    [mine.workspaceId],
+  )
+  const cookie = await signIn()
+  // It is Eve's, though nobody knows yet.
+  expect((await post(cookie, '/api/v1/people/erase', { anonymous_id: 'b-77' })).status).toBe(404)
+  const erased = await post(cookie, '/api/v1/people/erase', { contact_id: contact.id })
+  const { erasure_id } = (await erased.json()) as { erasure_id: number }
+  const visitor = stores.hashes.visitorOf(mine.workspaceId, 'b-77')
+  expect(await stores.pg.query('SELECT browsers FROM erasures WHERE id = $1', [erasure_id])).toEqual([
+    { browsers: [expect.objectContaining({ visitor })] },
+  ])
+  expect(await stores.pg.query('SELECT 1 FROM inbox WHERE event_id = 77')).toEqual([])
+})
+
+test('a key is made, shown once, used and revoked, audited as the owner, and none of others is reached', async () => {
+  const others = await makeWorkspace(stores)
+  const cookie = await signIn()
+  const make = (body: object) => post(cookie, '/api/v1/api-keys', body)
+  const revoke = (id: number) => api.ask(`/api/v1/api-keys/${id}`, { method: 'DELETE', headers: { cookie, ...own } })
+  const list = async () => {
+    const answer = await api.ask('/api/v1/api-keys', { headers: { cookie } })
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+    return (await answer.json()) as { keys: { revoked_at: string | null }[]; scopes: string[] }
+  }
+  const good = { name: 'a', scopes: ['posts:read'] }
+  for (const wrong of [{ name: '' }, { scopes: [] }, { scopes: ['everything'] }, { expires_at: '2020-01-01' }]) {
+    expect((await make({ ...good, ...wrong })).status, JSON.stringify(wrong)).toBe(422)
+  }
+  const made = await make({ name: 'reports', scopes: ['workspace:read'], expires_at: '2100-01-01' })
+  const { id, api_key: key } = (await made.json()) as { id: number; api_key: string }
+  expect((await api.ask('/v1/workspace', { key })).status).toBe(200)
+  expect((await api.ask('/v1/posts', { key })).status).toBe(403)
+  expect((await api.ask('/api/v1/api-keys', { key })).status).toBe(401)
+  expect((await api.ask('/v1/api-keys', { key: mine.apiKey })).status).toBe(404)
+  const { keys, scopes } = await list()
+  expect(keys[0]).toMatchObject({ id, name: 'reports', revoked_at: null, expires_at: '2100-01-01T00:00:00.000Z' })
+  expect(JSON.stringify(keys)).not.toContain(key)
+  expect(scopes).toContain('audit:read')
+
+  const foreign = await makeKey(stores, others.workspaceId)
+  expect((await revoke(foreign.id)).status).toBe(404)
+  expect((await revoke(id)).status).toBe(200)
+  expect((await list()).keys[0]!.revoked_at).not.toBeNull()
+  now += 5_000
+  expect((await api.ask('/v1/workspace', { key })).status).toBe(401)
+  const audited = await listAuditEvents(stores.pg, mine.workspaceId, { limit: 2 })
+  expect(audited).toMatchObject([
+    { action: 'api_key.revoke', actor_type: 'user', interface: 'console', resource_id: id },
+    { action: 'api_key.create', actor_type: 'user', interface: 'console', resource_id: id },
+  ])
+  expect(JSON.stringify(audited)).not.toContain(key)
+})
+
+test('the owner changes the workspace; what is not named stays, and what no calendar or bank has is refused', async () => {
+  const cookie = await signIn()
+  const path = '/api/v1/workspace/settings'
+  const change = async (body: object) => {
+    const answer = await api.ask(path, { method: 'PATCH', headers: { cookie, ...own }, body: JSON.stringify(body) })
+    return { status: answer.status, body: await answer.json() }
+  }
+  const before = (await (await api.ask(path, { headers: { cookie } })).json()) as { name: string }
+  expect(before).toMatchObject({ id: mine.workspaceId, timezone: 'UTC', currency: 'USD', retention_days: null })
+  const changed = { name: 'Harbour', timezone: 'Asia/Kolkata', currency: 'EUR', retention_days: 20 }
+  expect((await change(changed)).body).toEqual({ ...before, ...changed })
+  expect((await change({ retention_days: null })).body).toEqual({ ...before, ...changed, retention_days: null })
+  expect(await askedName(cookie)).toBe('Harbour')
+  const [audited] = await listAuditEvents(stores.pg, mine.workspaceId, { limit: 1 })
+  expect(audited).toMatchObject({ action: 'workspace.update', actor_type: 'user', resource_id: mine.workspaceId })
+  const wrong = [{ timezone: 'Mars/Base' }, { currency: 'XQQ' }, { name: '' }, { retention_days: 0 }, { plan: 'scale' }]
+  for (const body of wrong) expect((await change(body)).status, JSON.stringify(body)).toBe(422)
+  const byKey = { method: 'PATCH', key: mine.apiKey, headers: own, body: '{"name":"Mine"}' }
+  expect((await api.ask('/v1/workspace/settings', byKey)).status).toBe(404)
+  expect((await change({ name: before.name, timezone: 'UTC', currency: 'USD' })).status).toBe(200)
+})
+
+test('the owner adds a workspace of the same plan, with a tracking key; the session goes there and back, and to none of others', async () => {
+  const others = await makeWorkspace(stores)
+  const cookie = await signIn()
+  const first = await askedName(cookie)
+  const answer = await post(cookie, '/api/v1/workspaces', { name: 'Second site', timezone: 'Europe/Berlin' })
+  const { id, name } = (await answer.json()) as { id: number; name: string }
+  expect([answer.status, name]).toEqual([200, 'Second site'])
+  const move = (to: number | string, headers: Record<string, string> = { 'Sec-Fetch-Site': 'same-origin' }) =>
+    api.ask('/dashboard/workspace', {
+      ...{ method: 'POST', headers: { cookie, ...headers }, body: new URLSearchParams({ workspace: String(to) }) },
+    })
+  expect((await move(id, {})).status).toBe(403)
+  expect((await move(id)).headers.get('location')).toBe('/dashboard')
+  const there = await (await api.ask('/api/v1/workspace', { headers: { cookie } })).json()
+  expect(there).toMatchObject({ id, name: 'Second site', timezone: 'Europe/Berlin', plan_key: 'growth' })
+  const shown = await (await api.ask('/api/v1/analytics/overview?include=snippet', { headers: { cookie } })).json()
+  expect((shown as { snippet: { tracking_key: string } }).snippet.tracking_key).toMatch(/^svc_pk_/)
+  expect((await post(cookie, '/api/v1/workspaces', { name: 'X', timezone: 'Nowhere' })).status).toBe(422)
+  for (const to of [others.workspaceId, 0, 'x', 2 ** 40]) expect((await move(to)).status).toBe(403)
+  expect(await askedName(cookie)).toBe('Second site')
+  await move(mine.workspaceId)
+  expect(await askedName(cookie)).toBe(first)
+  const listed = await (await api.ask('/api/v1/workspaces', { headers: { cookie } })).json()
+  expect(listed).toEqual([
+    { id: mine.workspaceId, name: first },
+    { id, name: 'Second site' },
+  ])
 })

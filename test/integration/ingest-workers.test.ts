@@ -1,6 +1,7 @@
 /** Ingest with several workers is, from the outside, one node. */
+import { once } from 'node:events'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
-import { request } from 'node:http'
+import { type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { segmentLeaseSize, segmentRowsMax } from '../../schemas/limits/log-limits.ts'
@@ -26,19 +27,12 @@ async function start(workers: number, env: Record<string, string> = {}): Promise
 }
 
 /** Sends an event over a connection of its own: Linux gives each to any of the workers. */
-function post(at: TestIngest, event: Record<string, unknown>): Promise<{ status: number; id: number }> {
+async function post(at: TestIngest, event: Record<string, unknown>): Promise<{ status: number; id: number }> {
   const body = JSON.stringify({ tracking_key: at.key, event_name: 'pageview', anonymous_id: 'v', ...event })
-  return new Promise((resolve, reject) => {
-    const sent = request(`${at.url}/track`, { method: 'POST', agent: false }, (response) => {
-      let text = ''
-      response.on('data', (chunk) => (text += chunk))
-      response.on('end', () => {
-        resolve({ status: response.statusCode!, id: (JSON.parse(text) as { event_id: number }).event_id })
-      })
-    })
-    sent.on('error', reject)
-    sent.end(body)
-  })
+  const sent = request(`${at.url}/track`, { method: 'POST', agent: false }).end(body)
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  const { event_id } = JSON.parse((await response.toArray()).join('')) as { event_id: number }
+  return { status: response.statusCode!, id: event_id }
 }
 
 const send = (at: TestIngest, title: string, more = {}) => post(at, { url: 'https://example.com/', title, ...more })

@@ -165,7 +165,7 @@ test('answers 503 with Retry-After while a service is away or refuses connection
 test('a connection stays after a 503, as the answer says', async () => {
   isAway = true
   const post = `${track('Content-Length: 3')}abc`
-  const { text, statuses, closedAfterMs } = await exchange(front.port, [post, 100, post, 100, read], { waitMs: 800 })
+  const { text, statuses, closedAfterMs } = await exchange(front.port, [post, 100, post, 100, read], { waitMs: 1_500 })
   expect(statuses).toEqual([503, 503, 503])
   expect(text).toMatch(/^connection: keep-alive\r$/im)
   expect(closedAfterMs).toBeUndefined()

@@ -1,6 +1,4 @@
 /** The lines of an access log at the bots endpoint, against a count by hand. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeBot, isBotAgent } from '../../schemas/reference/bots.ts'
@@ -13,13 +11,11 @@ import { isPlainBrowser, loggedBotOf, loggedBots, requestsOf } from '../support/
 
 const { stores, api } = setUpApi({ sharesWorkspace: true })
 const ingest = setUpIngest(stores, { BOT_DNS_SERVERS: 'off' })
-let folder: string
+let other: TestIngest
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'svc-node-'))
+  other = await startIngest(stores, { BOT_DNS_SERVERS: 'off', DATA_DIR: join(stores.dataDir, 'other') }, ingest)
 })
-afterAll(async () => {
-  await rm(folder, { recursive: true })
-})
+afterAll(() => other?.stop())
 
 async function replay(log: AccessLog, node: TestIngest, { trackingKey }: TestWorkspace, ...words: string[]) {
   const target = ['--tracking-url', node.url, '--tracking-key', trackingKey]
@@ -60,12 +56,9 @@ test.for(logNames)(
       ...{ accepted: requests.length, rejected: 0 },
     })
     // The same again, here and at a node that hasn't seen them.
-    expect(await replay(log, ingest, mine, '--everybody', '--shift-to', shiftTo)).toMatchObject({
-      deduplicated: requests.length,
-    })
-    const other = await startIngest(stores, { BOT_DNS_SERVERS: 'off', DATA_DIR: folder }, ingest)
+    const again = await replay(log, ingest, mine, '--everybody', '--shift-to', shiftTo)
+    expect(again).toMatchObject({ deduplicated: requests.length })
     await replay(log, other, mine, '--everybody', '--shift-to', shiftTo)
-    await other.stop()
 
     const { totals, series, bots, pages } = await ask(mine)
     expect(totals.visits).toBe(requests.length)

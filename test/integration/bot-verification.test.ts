@@ -1,7 +1,6 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addressListBytesMax, addressListPollMs, botListsFolder } from '../../schemas/limits/bot-limits.ts'
@@ -89,24 +88,18 @@ describe('a visit told to the bots endpoint', () => {
 })
 
 describe('svc bots update', () => {
-  let folder: string
-  let mirror: Server
-  let mirrorUrl: string
   /** What the mirror answers, by path. */
   const pages = new Map<string, { status?: number; body?: string; location?: string }>()
+  const mirror = createServer((request, response) => {
+    const { status = 200, body = '', location } = pages.get(request.url ?? '') ?? { status: 404 }
+    response.writeHead(status, location === undefined ? {} : { location }).end(body)
+  })
+  let mirrorUrl: string
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'svc-lists-'))
-    mirror = createServer((request, response) => {
-      const { status = 200, body = '', location } = pages.get(request.url ?? '') ?? { status: 404 }
-      response.writeHead(status, location === undefined ? {} : { location }).end(body)
-    })
     await new Promise<void>((resolve) => mirror.listen(0, '127.0.0.1', resolve))
     mirrorUrl = `http://127.0.0.1:${(mirror.address() as AddressInfo).port}`
   })
-  afterAll(async () => {
-    mirror.close()
-    await rm(folder, { recursive: true })
-  })
+  afterAll(() => void mirror.close())
 
   interface Report {
     folder: string
@@ -122,6 +115,8 @@ describe('svc bots update', () => {
     )
 
   test('takes lists from a folder, which a running ingest then goes by', async () => {
+    const folder = join(stores.dataDir, 'given')
+    await mkdir(folder)
     expect(await visit(gptbot, '203.0.113.200')).toMatchObject({ verified: false })
     await writeFile(join(folder, 'gptbot.json'), '{"prefixes":[{"ipv4Prefix":"203.0.113.192/26"}]}')
     await writeFile(join(folder, 'perplexitybot.txt'), '# of 2026\n203.0.113.1\n2001:db8::/32\n')

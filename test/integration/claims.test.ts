@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { type Claims, connectClaims } from '../../ingest/ship/claim.ts'
 import { setUpStores } from '../support/stores.ts'
 
@@ -51,106 +51,104 @@ function packed(keys: readonly number[], first: number): Buffer {
 
 const keys = Array.from({ length: 5_000 }, (_, i) => i + 1)
 
-describe('claims', () => {
-  it('belong to who made them first, however often and in whatever order anybody asks', async () => {
-    const [one, two] = await Promise.all([connect(), connect()])
-    expect(await one.claim(packed(keys, 1000))).toEqual([])
-    expect(await two.claim(packed(keys, 9000))).toEqual(keys.map((_, n) => n))
-    expect(await one.claim(packed(keys, 1000))).toEqual([])
-    expect(await two.claim(packed([1, 5001, 2, 5002], 20_000))).toEqual([0, 2])
-    // Also within one call.
-    expect(await one.claim(packed([7001, 7001, 7002, 7001], 100))).toEqual([1, 3])
-  })
+it('claims belong to who made them first, however often and in whatever order anybody asks', async () => {
+  const [one, two] = await Promise.all([connect(), connect()])
+  expect(await one.claim(packed(keys, 1000))).toEqual([])
+  expect(await two.claim(packed(keys, 9000))).toEqual(keys.map((_, n) => n))
+  expect(await one.claim(packed(keys, 1000))).toEqual([])
+  expect(await two.claim(packed([1, 5001, 2, 5002], 20_000))).toEqual([0, 2])
+  // Also within one call.
+  expect(await one.claim(packed([7001, 7001, 7002, 7001], 100))).toEqual([1, 3])
+})
 
-  it('are known for the whole window, and give the same answers after the turn of a slice', async () => {
-    const claims = await connect()
-    await claims.claim(packed([1, 2], 100))
-    await age(2)
-    expect(await claims.claim(packed([1, 3], 200))).toEqual([0])
-    expect(await claims.claim(packed([1, 3], 200))).toEqual([0])
-    expect(await claims.claim(packed([1, 2], 100))).toEqual([])
-  })
+it('claims are known for the whole window, and give the same answers after the turn of a slice', async () => {
+  const claims = await connect()
+  await claims.claim(packed([1, 2], 100))
+  await age(2)
+  expect(await claims.claim(packed([1, 3], 200))).toEqual([0])
+  expect(await claims.claim(packed([1, 3], 200))).toEqual([0])
+  expect(await claims.claim(packed([1, 2], 100))).toEqual([])
+})
 
-  it('all expire by themselves', async () => {
-    const claims = await connect()
-    await claims.claim(packed(keys, 1))
-    const ttls = async () => {
-      const names = await redis.keys('[cn]:*')
-      expect(names.length).toBeGreaterThan(4_000)
-      return Promise.all(names.map((name) => redis.pttl(name)))
-    }
-    const isRight = (ttl: number) => ttl > 0 && ttl <= 3 * 24 * hourMs
-    expect((await ttls()).every(isRight)).toBe(true)
-    // Those made anew in a Redis that has lost them, too.
-    await redis.flushdb()
-    await claims.claim(packed(keys, 1))
-    expect((await ttls()).every(isRight)).toBe(true)
-  })
+it('claims all expire by themselves', async () => {
+  const claims = await connect()
+  await claims.claim(packed(keys, 1))
+  const ttls = async () => {
+    const names = await redis.keys('[cn]:*')
+    expect(names.length).toBeGreaterThan(4_000)
+    return Promise.all(names.map((name) => redis.pttl(name)))
+  }
+  const isRight = (ttl: number) => ttl > 0 && ttl <= 3 * 24 * hourMs
+  expect((await ttls()).every(isRight)).toBe(true)
+  // Those made anew in a Redis that has lost them, too.
+  await redis.flushdb()
+  await claims.claim(packed(keys, 1))
+  expect((await ttls()).every(isRight)).toBe(true)
+})
 
-  it('have the database after the one that the URL names, and leave that one alone', async () => {
-    const claims = await connect()
-    await claims.claim(packed([1, 2, 3], 1))
-    const own = /db=(\d+)/.exec(await (redis.client('INFO') as Promise<string>))?.[1]
-    expect(Number(own)).toBe(queueDatabase() + 1)
-    // With that of the first connection.
-    expect(await redis.keys('c:*')).toHaveLength(4)
-    await redis.select(queueDatabase())
-    expect(await redis.keys('c:*')).toEqual([])
-  })
+it('claims have the database after the one that the URL names, and leave that one alone', async () => {
+  const claims = await connect()
+  await claims.claim(packed([1, 2, 3], 1))
+  const own = /db=(\d+)/.exec(await (redis.client('INFO') as Promise<string>))?.[1]
+  expect(Number(own)).toBe(queueDatabase() + 1)
+  // With that of the first connection.
+  expect(await redis.keys('c:*')).toHaveLength(4)
+  await redis.select(queueDatabase())
+  expect(await redis.keys('c:*')).toEqual([])
+})
 
-  it('are made nowhere else where there is no such database', async () => {
-    const last = new URL(stores.redisUrl)
-    const [, databases] = (await redis.config('GET', 'databases')) as unknown as [string, string]
-    last.pathname = `/${Number(databases) - 1}`
-    const claims = connectClaims({ url: last.href, windowHours: 24, entriesMax: 1_000 })
-    open.push(claims)
-    await expect
-      .poll(() => claims.claim(packed([1], 1)).catch((error) => error.message))
-      .toMatch(/claims need the database after the one that REDIS_URL names, \d+: .*out of range/)
-    for (const number of [0, Number(databases) - 1]) {
-      await redis.select(number)
-      expect(await redis.keys('[cn]:*')).toEqual([])
-    }
-  })
+it('claims are made nowhere else where there is no such database', async () => {
+  const last = new URL(stores.redisUrl)
+  const [, databases] = (await redis.config('GET', 'databases')) as unknown as [string, string]
+  last.pathname = `/${Number(databases) - 1}`
+  const claims = connectClaims({ url: last.href, windowHours: 24, entriesMax: 1_000 })
+  open.push(claims)
+  await expect
+    .poll(() => claims.claim(packed([1], 1)).catch((error) => error.message))
+    .toMatch(/claims need the database after the one that REDIS_URL names, \d+: .*out of range/)
+  for (const number of [0, Number(databases) - 1]) {
+    await redis.select(number)
+    expect(await redis.keys('[cn]:*')).toEqual([])
+  }
+})
 
-  it('say since when they are held: from the first one, after a loss from the next one, and not beyond the window', async () => {
-    const claims = await connect()
-    expect(claims.heldHours()).toBeLessThan(0.1)
-    await age(1)
-    await claims.claim(packed([1], 1))
-    expect(claims.heldHours()).toBeCloseTo(12, 1)
-    const another = await connect()
-    await expect.poll(() => another.heldHours()).toBeCloseTo(12, 1)
-    await age(4)
-    await claims.claim(packed([2], 2))
-    expect(claims.heldHours()).toBe(24)
-    await redis.flushdb()
-    await claims.claim(packed([1], 1))
-    expect(claims.heldHours()).toBeLessThan(0.1)
-  })
+it('claims say since when they are held: from the first one, after a loss from the next one, and not beyond the window', async () => {
+  const claims = await connect()
+  expect(claims.heldHours()).toBeLessThan(0.1)
+  await age(1)
+  await claims.claim(packed([1], 1))
+  expect(claims.heldHours()).toBeCloseTo(12, 1)
+  const another = await connect()
+  await expect.poll(() => another.heldHours()).toBeCloseTo(12, 1)
+  await age(4)
+  await claims.claim(packed([2], 2))
+  expect(claims.heldHours()).toBe(24)
+  await redis.flushdb()
+  await claims.claim(packed([1], 1))
+  expect(claims.heldHours()).toBeLessThan(0.1)
+})
 
-  it('stay within their bound by dropping the oldest, and say so', async () => {
-    const claims = await connect(2_000)
-    await redis.decrby('since', 24 * hourMs)
-    await claims.claim(packed([1], 1))
-    expect(claims.heldHours()).toBe(24)
-    const fifty = (call: number) => keys.slice(0, 50).map((key) => key + call * 50)
-    for (let call = 0; call < 120; call++) await claims.claim(packed(fifty(call), 1))
-    expect(claims.heldHours()).toBeLessThan(0.1)
-    expect((await redis.keys('c:*')).length).toBeLessThan(5_000)
-  })
+it('claims stay within their bound by dropping the oldest, and say so', async () => {
+  const claims = await connect(2_000)
+  await redis.decrby('since', 24 * hourMs)
+  await claims.claim(packed([1], 1))
+  expect(claims.heldHours()).toBe(24)
+  const fifty = (call: number) => keys.slice(0, 50).map((key) => key + call * 50)
+  for (let call = 0; call < 120; call++) await claims.claim(packed(fifty(call), 1))
+  expect(claims.heldHours()).toBeLessThan(0.1)
+  expect((await redis.keys('c:*')).length).toBeLessThan(5_000)
+})
 
-  it('take few bytes each', async () => {
-    const claims = await connect()
-    const many = (from: number) =>
-      packed(
-        Array.from({ length: 100_000 }, (_, i) => i + from),
-        from,
-      )
-    const used = async () => Number(/used_memory:(\d+)/.exec(await redis.info('memory'))![1])
-    await claims.claim(many(1))
-    const before = await used()
-    await claims.claim(many(1_000_000))
-    expect((await used()) - before).toBeLessThan(100_000 * 60)
-  })
+it('claims take few bytes each', async () => {
+  const claims = await connect()
+  const many = (from: number) =>
+    packed(
+      Array.from({ length: 100_000 }, (_, i) => i + from),
+      from,
+    )
+  const used = async () => Number(/used_memory:(\d+)/.exec(await redis.info('memory'))![1])
+  await claims.claim(many(1))
+  const before = await used()
+  await claims.claim(many(1_000_000))
+  expect((await used()) - before).toBeLessThan(100_000 * 60)
 })

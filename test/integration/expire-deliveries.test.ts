@@ -18,13 +18,12 @@ test('records of deliveries go after their time, with their events; what is pend
     [workspaceId],
   )
   const minute = 60_000
-  const records = [
-    { event: 'evt_old', status: 'delivered', ageMs: webhookRecordKeepMs + minute },
-    { event: 'evt_old_failed', status: 'failed', ageMs: webhookRecordKeepMs + minute },
-    { event: 'evt_old_pending', status: 'pending', ageMs: webhookRecordKeepMs + minute },
-    { event: 'evt_young', status: 'delivered', ageMs: webhookRecordKeepMs - minute },
-  ]
-  for (const { event, status, ageMs } of records) {
+  for (const [event, status, ageMs] of [
+    ['evt_old', 'delivered', webhookRecordKeepMs + minute],
+    ['evt_old_failed', 'failed', webhookRecordKeepMs + minute],
+    ['evt_old_pending', 'pending', webhookRecordKeepMs + minute],
+    ['evt_young', 'delivered', webhookRecordKeepMs - minute],
+  ]) {
     await pg.query(
       `WITH event AS (
          INSERT INTO outbox (workspace_id, event_id, type, object, fanned_out_at, created_at)

@@ -6,7 +6,6 @@ import { botCategories, botReporters } from '../../schemas/event/row.ts'
 import type { BotAnalytics } from '../../schemas/resources/bot-analytics.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
 import { type BotVisitLike, insertBotVisitRows, makeBotVisitRow } from '../support/event-rows.ts'
-import { isLong } from '../support/short-form.ts'
 
 const { stores, api, mine } = setUpApi()
 
@@ -48,7 +47,7 @@ test('a workspace that no crawler visited has zeros, every category and every bu
     end: '2026-11-01T01:00:00.000Z',
     ...{ visits: 0, verified_visits: 0, spoofed_visits: 0, categories: {} },
   })
-  expect({ bots, pages }).toEqual({ bots: [], pages: [] })
+  expect([bots, pages]).toEqual([[], []])
 })
 
 test.each(['starter', 'scale'] as const)('visits are readable for 180 days, whatever the plan: %s', async (plan) => {
@@ -114,7 +113,6 @@ test('every figure is that of a plain count of the workspace’s own rows, in an
       const categories = Object.fromEntries(categoriesOf(own).filter(([, count]) => count > 0))
       expect([point.visits, point.categories]).toEqual([own.length, categories])
     }
-    expect(await botVisitsOfOverview(range)).toBe(inRange.length)
     expect(bots.reduce((sum, { visits: count }) => sum + count, 0)).toBe(inRange.length)
     for (const bot of bots) {
       const state = bot.verified === null ? 255 : Number(bot.verified)
@@ -134,10 +132,13 @@ test('every figure is that of a plain count of the workspace’s own rows, in an
     for (const list of [bots, pages].map((rows) => rows.map(({ visits: count }) => count))) {
       expect(list).toEqual(list.toSorted((one, other) => other - one))
     }
+    // Not of every case: each takes another statement or two.
+    if (days > 2) return
     const cut = await ask(`${range}&limit=1`)
     expect(cut).toEqual({ ...cut, totals, bots: bots.slice(0, 1), pages: pages.slice(0, 1) })
+    expect(await botVisitsOfOverview(range)).toBe(inRange.length)
   })
-  await fc.assert(judged, { numRuns: isLong ? 50 : 15 })
+  await fc.assert(judged, { numRuns: 50 })
 })
 
 test('of many visits the sums are read that the table keeps of them, and say the same as the rows', async () => {

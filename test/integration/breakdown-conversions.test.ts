@@ -1,0 +1,145 @@
+/** GET /v1/analytics/breakdown: sessions of a range by what each came with. GET /v1/analytics/conversions: why each is credited. */
+import { expect, test } from 'vitest'
+import { type Breakdown, breakdownNames } from '../../schemas/resources/breakdown.ts'
+import type { Conversions } from '../../schemas/resources/conversion.ts'
+import { dayMs } from '../../schemas/time/time-zone.ts'
+import { makeWorkspace, setUpApi } from '../support/api.ts'
+import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
+import { foldWhatIsThere } from '../support/fold.ts'
+
+const { stores, api, mine } = setUpApi()
+const hour = 3_600_000
+const now = Date.now() - hour
+
+async function add(...events: readonly EventLike[]): Promise<void> {
+  const rows = events.map((event) => makeEventRow({ workspace_id: mine.workspaceId, occurred_at: now, ...event }))
+  await insertEventRows(stores.ch, rows)
+  await foldWhatIsThere(stores)
+}
+
+async function askFor<Body>(path: string, key = mine.apiKey): Promise<Body> {
+  const response = await api.ask(`/v1/analytics/${path}`, { key })
+  const body = (await response.json()) as Body
+  expect([response.status, body]).toEqual([200, body])
+  return body
+}
+
+const ask = (query: string) => askFor<Breakdown>(`breakdown?${query}`)
+const counts = ({ rows }: Breakdown) => rows.map(({ key, visitors, sessions }) => [key, visitors, sessions])
+
+const visits: EventLike[] = [
+  { visitor: 1, session: 1, source: 'google', medium: 'organic', campaign: '', path: '/a', os: 'Linux', country: 'DE' },
+  { visitor: 1, session: 1, source: 'news', medium: 'email', campaign: 'may', path: '/b', occurred_at: now + 60_000 },
+  { visitor: 2, session: 1, source: 'google', medium: 'cpc', campaign: 'may', path: '/b', os: 'Linux', country: 'FR' },
+  { visitor: 2, session: 2, source: 'bing', medium: 'organic', campaign: 'may', path: '/b', os: 'iOS', country: 'FR' },
+  { visitor: 3, session: 1, path: '/a', occurred_at: now - 30 * hour },
+  { visitor: 0, kind: 'conversion', source: 'server' },
+]
+
+test('a breakdown counts each session once, by its own entry, and visitors once in a row', async () => {
+  await add(...visits)
+  expect(counts(await ask('by=campaign&hours=4'))).toEqual([
+    ['may', 1, 2],
+    ['', 1, 1],
+  ])
+  expect(counts(await ask('by=entry_path&hours=4'))).toEqual([
+    ['/b', 1, 2],
+    ['/a', 1, 1],
+  ])
+  expect(counts(await ask('by=channel&hours=4'))).toEqual([
+    ['Organic Search', 2, 2],
+    ['Paid Search', 1, 1],
+  ])
+  expect(counts(await ask('by=entry_path&days=3&limit=1'))).toEqual([['/a', 2, 2]])
+  const { rows } = await ask('by=country&hours=4')
+  expect(rows.find(({ key }) => key === 'DE')).toEqual({
+    ...{ key: 'DE', label: 'Germany', visitors: 1, sessions: 1, bounce_rate: 0, average_session_seconds: 60 },
+  })
+  expect(rows.find(({ key }) => key === 'FR')).toMatchObject({ bounce_rate: 100, average_session_seconds: 0 })
+})
+
+test('by whatever property, a row’s filter chooses the sessions that it counts', async () => {
+  await add(...visits)
+  for (const by of breakdownNames) {
+    for (const { key, sessions } of (await ask(`by=${by}&hours=4`)).rows) {
+      if (key === '') continue
+      const chosen = await ask(`by=${by}&hours=4&${new URLSearchParams({ [by]: key })}`)
+      expect([by, key, counts(chosen).map(([name, , n]) => [name, n])]).toEqual([by, key, [[key, sessions]]])
+    }
+  }
+  expect(counts(await ask('by=os&hours=4&path=/a'))).toEqual([['Linux', 1, 1]])
+})
+
+test('a breakdown says what is missing or unknown', async () => {
+  for (const query of ['by=weather', 'by=os&limit=1001', 'by=os&channel=Nothing']) {
+    expect((await api.ask(`/v1/analytics/breakdown?${query}`, { key: mine.apiKey })).status).toBe(422)
+  }
+})
+
+const said = ({ conversions }: Conversions) =>
+  conversions.map(({ event, credit, touches }) => [
+    event.path,
+    `${credit.rule} ${credit.source}/${credit.medium} ${credit.channel}`,
+    touches.map(({ source, is_credited }) => source + (is_credited ? '!' : '')).join(' '),
+  ])
+
+const touch = (source: string, ago: number, more: EventLike = {}): EventLike => ({
+  ...{ source, medium: 'email', campaign: 'c', occurred_at: now - ago },
+  ...more,
+})
+const conversion = (path: string, ago: number, more: EventLike = {}): EventLike => ({
+  ...{ kind: 'conversion', path, occurred_at: now - ago },
+  ...more,
+})
+
+test('each conversion says its rule, its touches of thirty days, and which of them is credited', async () => {
+  await add(
+    touch('old', 32 * dayMs),
+    touch('first', 20 * dayMs),
+    touch('last', 2 * dayMs),
+    conversion('/by-last', dayMs),
+    conversion('/by-first', 10 * dayMs),
+    // Of others: one who came directly, one whose only touch is too old, and a server.
+    conversion('/direct', 2_000, { visitor: 2 }),
+    touch('stale', 31 * dayMs, { visitor: 3 }),
+    conversion('/stale', 3_000, { visitor: 3 }),
+    conversion('/server', 1_000, { visitor: 0, source: 'partner', medium: 'referral' }),
+  )
+  const all = await askFor<Conversions>('conversions?days=30')
+  expect(said(all)).toEqual([
+    ['/server', 'event partner/referral Referral', ''],
+    ['/direct', 'session direct/none Direct', ''],
+    ['/stale', 'session direct/none Direct', ''],
+    ['/by-last', 'touch last/email Email', 'last! first'],
+    ['/by-first', 'touch first/email Email', 'first! old'],
+  ])
+  expect(all.conversions[3]!.credit.touched_at).toBe(new Date(now - 2 * dayMs).toISOString())
+  expect(all.conversions[3]!.touches[0]).toMatchObject({
+    campaign: 'c',
+    occurred_at: new Date(now - 2 * dayMs).toISOString(),
+  })
+  expect(all.range).toMatchObject({ timezone: 'UTC', bucket: 'day' })
+
+  const overview = await api.ask('/v1/analytics/overview?days=30', { key: mine.apiKey })
+  const { metrics, top_sources } = (await overview.json()) as {
+    metrics: { conversions: number }
+    top_sources: { source: string; conversions: number }[]
+  }
+  expect(metrics.conversions).toBe(all.conversions.length)
+  for (const { source, conversions } of top_sources) {
+    expect([source, conversions]).toEqual([
+      source,
+      all.conversions.filter(({ credit }) => credit.source === source).length,
+    ])
+  }
+})
+
+test('a range and a limit cut conversions, and nobody else sees them', async () => {
+  await add(...[1, 2, 3].map((days): EventLike => conversion(`/${days}`, days * dayMs)))
+  expect(said(await askFor<Conversions>('conversions?days=30&limit=2')).map(([path]) => path)).toEqual(['/1', '/2'])
+  const end = new Date(now - 2 * dayMs).toISOString()
+  expect(said(await askFor<Conversions>(`conversions?days=30&end=${end}`)).map(([path]) => path)).toEqual(['/3'])
+  expect(await askFor('conversions?days=30', (await makeWorkspace(stores)).apiKey)).toMatchObject({ conversions: [] })
+  const refused = await api.ask('/v1/analytics/conversions?limit=201', { key: mine.apiKey })
+  expect(refused.status).toBe(422)
+})

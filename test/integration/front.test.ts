@@ -200,23 +200,6 @@ test('cuts the answer of a service that dies in the middle of it, so that it is 
 })
 
 test.each([
-  ['two lengths', 'Content-Length: 1\r\nContent-Length: 2'],
-  ['a length and chunks', 'Content-Length: 1\r\nTransfer-Encoding: chunked'],
-  ['an unknown encoding', 'Transfer-Encoding: chunked, x'],
-  ['a folded header', 'X: 1\r\n\tTransfer-Encoding: chunked\r\nContent-Length: x'],
-])('refuses %s with 400 and asks no service', async (_, headers) => {
-  let isAsked = false
-  handle = (_incoming, response) => {
-    isAsked = true
-    response.end()
-  }
-  const { statuses, closedAfterMs } = await exchange(front.port, [`${track(headers)}0\r\n\r\n`])
-  expect(statuses).toEqual([400])
-  expect(closedAfterMs).toBeDefined()
-  expect(isAsked).toBe(false)
-})
-
-test.each([
   ['asks for it', 'HTTP/1.1', 'Connection: close'],
   ['speaks HTTP/1.0', 'HTTP/1.0', 'X: 1'],
   ['speaks HTTP/1.0 and would keep it', 'HTTP/1.0', 'Connection: keep-alive'],
@@ -238,11 +221,21 @@ test.each([
   ['headers that are too large', `GET /svc.js HTTP/1.1\r\nHost: x\r\nX: ${large}\r\n\r\n`, 431, '\\S+'],
   ['no host', 'GET /svc.js HTTP/1.1\r\nX-Request-Id: mine\r\n\r\n', 400, 'mine'],
   ['two hosts', 'GET /svc.js HTTP/1.1\r\nHost: x\r\nHost: y\r\nX-Request-Id: mine\r\n\r\n', 400, 'mine'],
-  ['a bad chunk', 'POST /svc.js HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nz\r\n', 400, '\\S+'],
-])('refuses %s with a body and an id', async (_, sent, status, id) => {
-  const { text, statuses, closedAfterMs } = await exchange(front.port, [sent])
+  ['a bad chunk', `${track('Transfer-Encoding: chunked')}z\r\n`, 400, '\\S+'],
+  ['two lengths', track('Content-Length: 1\r\nContent-Length: 2'), 400, '\\S+'],
+  ['a length and chunks', track('Content-Length: 1\r\nTransfer-Encoding: chunked'), 400, '\\S+'],
+  ['an unknown encoding', track('Transfer-Encoding: chunked, x'), 400, '\\S+'],
+  ['a folded header', track('X: 1\r\n\tTransfer-Encoding: chunked\r\nContent-Length: x'), 400, '\\S+'],
+])('refuses %s with a body and an id, and asks no service', async (_, sent, status, id) => {
+  let isAsked = false
+  handle = (_incoming, response) => {
+    isAsked = true
+    response.end()
+  }
+  const { text, statuses, closedAfterMs } = await exchange(front.port, [`${sent}0\r\n\r\n`])
   expect([statuses, closedAfterMs]).toEqual([[status], expect.any(Number)])
   expectRefusal(text, id)
+  expect(isAsked).toBe(false)
 })
 
 test('answers the request before the one that it refuses', async () => {

@@ -45,7 +45,7 @@ test('what is left out takes no statement, and what is there is as in the whole 
     ch: {
       ...stores.ch,
       query: (...args) => {
-        statements += 1
+        statements++
         return stores.ch.query(...args) as never
       },
     },
@@ -55,10 +55,8 @@ test('what is left out takes no statement, and what is there is as in the whole 
     const read = async (include: string) => {
       statements = 0
       // Equal questions share an answer.
-      limit += 1
-      const response = await counting.ask(`/v1/analytics/overview?days=1&limit=${limit}&include=${include}`, {
-        key: mine.apiKey,
-      })
+      const path = `/v1/analytics/overview?days=1&limit=${limit++}&include=${include}`
+      const response = await counting.ask(path, { key: mine.apiKey })
       expect(response.status).toBe(200)
       return { answer: (await response.json()) as Record<string, unknown>, took: statements }
     }

@@ -1,14 +1,16 @@
 /** What the guarded agent connects to: only addresses that were checked, whatever a URL or a name server says. */
 import { request } from 'undici'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import { failureText } from '../../runtime/outbound/failure-text.ts'
 import { makeGuardedAgent } from '../../runtime/outbound/guarded-agent.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { patience, setUpWebhooks } from '../support/webhooks.ts'
 
 let receiver: Receiver
 let dns: DnsServer
-beforeAll(async () => {
+// The API takes any host here, as if its own checks had been passed by: by a name that led elsewhere when it was registered.
+const { register, makeLink, deliveries } = setUpWebhooks(async () => {
   ;[receiver, dns] = await Promise.all([startReceiver(), startDnsServer()])
   dns.add('127.0.0.1', 'loopback.example.com')
   dns.add('10.0.0.1', 'private.example.com')
@@ -16,6 +18,7 @@ beforeAll(async () => {
   dns.add('::1', 'loopback-6.example.com')
   dns.add('::ffff:7f00:1', 'mapped.example.com')
   dns.add('198.51.100.1', 'mixed.example.com', ['8.8.8.8', '127.0.0.1'])
+  return { allowPrivate: false, dnsServers: [dns.address] }
 })
 afterAll(() => Promise.all([receiver?.close(), dns?.close()]))
 
@@ -41,6 +44,19 @@ test.each([
   ...['private.example.com', 'metadata.example.com', 'unknown.example.com', '169.254.169.254', '10.0.0.1'],
 ])('%s is refused with one text, and nobody is connected to', async (host) => {
   expect(await ask(host)).toBe(refused)
+  expect(receiver.connections).toBe(0)
+})
+
+test('webhooks to such hosts, whatever was registered, are refused with that text alone', async () => {
+  const hosts = ['127.0.0.1', '[::1]', 'localhost', 'loopback.example.com', 'unknown.example.com']
+  for (const host of hosts) await register(`http://${host}:${receiver.port}/`)
+  await makeLink()
+  const tried = await vi.waitUntil(async () => {
+    const all = await deliveries()
+    return all.length === hosts.length && all.every(({ attempt_count }) => attempt_count === 1) && all
+  }, patience)
+  for (const delivery of tried)
+    expect(delivery).toMatchObject({ status: 'pending', error: refused, response_status: null })
   expect(receiver.connections).toBe(0)
 })
 

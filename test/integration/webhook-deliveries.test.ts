@@ -94,20 +94,6 @@ test('every failed attempt is followed by the next on the schedule, under one id
   expect(await endpointStatus(endpointId)).toBe('enabled')
 })
 
-test('a delivery that succeeds at a later attempt is over', async () => {
-  await register(receiver.url)
-  answer(302, { location: `${receiver.url}/elsewhere` })
-  await makeLink()
-  const { id } = await untilDelivery(({ attempt_count }) => attempt_count === 1)
-  receiver.behaviour = undefined
-  await hurry(id)
-  expect(await untilDelivery(({ status }) => status === 'delivered')).toMatchObject({
-    ...{ attempt_count: 2, response_status: 200, error: null, next_attempt_at: null },
-  })
-  // Redirects aren't followed.
-  expect(receiver.received.map(({ path }) => path)).toEqual(['/', '/'])
-})
-
 test.each([
   [429, () => '3600'],
   [503, () => new Date(Date.now() + 3_600_000).toUTCString()],
@@ -192,10 +178,7 @@ describe('disablement', () => {
     answer(500)
     await makeLink()
     const first = await untilDelivery(({ attempt_count }) => attempt_count === 1)
-    await stores.pg.query(
-      `UPDATE webhook_endpoints SET failing_since = now() - interval '4 days 23 hours' WHERE id = $1`,
-      [id],
-    )
+    await stores.pg.query(`UPDATE webhook_endpoints SET failing_since = now() - interval '4 days' WHERE id = $1`, [id])
     receiver.behaviour = undefined
     await hurry(first.id)
     await untilDelivery(({ status }) => status === 'delivered')
@@ -224,25 +207,15 @@ describe('by hand', () => {
     const { id, secret } = await register(`${receiver.url}/mine`, { events: ['post.failed'] })
     await register(`${receiver.url}/other`)
     const { status, body } = await ask<ShownDelivery>('POST', `/v1/webhooks/${id}/test`)
-    expect([status, body]).toEqual([
-      200,
-      expect.objectContaining({
-        webhook_endpoint_id: id,
-        event_type: 'webhook.test',
-        status: 'pending',
-        attempt_count: 0,
-      }),
-    ])
+    const waiting = { webhook_endpoint_id: id, event_type: 'webhook.test', status: 'pending', attempt_count: 0 }
+    expect([status, body]).toMatchObject([200, waiting])
     const delivered = await untilDelivery((delivery) => delivery.status === 'delivered')
     expect(delivered.id).toBe(body.id)
     const [{ path, headers, body: sent }, ...more] = receiver.received as [(typeof receiver.received)[0]]
     expect([path, more]).toEqual(['/mine', []])
     expect(new Webhook(secret).verify(sent, headers)).toMatchObject({
-      ...{
-        id: body.event_id,
-        type: 'webhook.test',
-        data: { object: { id, url: `${receiver.url}/mine`, status: 'enabled' } },
-      },
+      ...{ id: body.event_id, type: 'webhook.test' },
+      data: { object: { id, url: `${receiver.url}/mine`, status: 'enabled' } },
     })
     expect(sent).not.toContain('whsec_')
   })
@@ -279,46 +252,32 @@ describe('by hand', () => {
     const [one, other] = receiver.received
     expect([other!.headers['webhook-id'], other!.body]).toEqual([one!.headers['webhook-id'], one!.body])
   })
-
-  test('nobody can have the delivery of another workspace sent again, or one whose event is gone', async () => {
-    await register(receiver.url)
-    await makeLink()
-    const { id, event_id } = await untilDelivery(({ status }) => status === 'delivered')
-    const theirs = await makeWorkspace(stores)
-    const again = `/v1/webhooks/deliveries/${id}/redeliver`
-    expect(await asking(api, () => theirs.apiKey)('POST', again)).toEqual({
-      status: 404,
-      body: { detail: 'Webhook delivery not found' },
-    })
-    await stores.pg.query('DELETE FROM outbox WHERE event_id = $1', [event_id])
-    expect(await ask('POST', again)).toEqual({ status: 409, body: { detail: 'The event is no longer kept' } })
-  })
 })
 
 test('several pipelines send each event once', async () => {
   const others = [startTestSender(stores), startTestSender(stores)]
   await register(`${receiver.url}/one`)
   await register(`${receiver.url}/two`)
-  await Promise.all(Array.from({ length: 30 }, (_, at) => makeLink(`Link ${at}`)))
+  await Promise.all(Array.from({ length: 12 }, (_, at) => makeLink(`Link ${at}`)))
   await vi.waitUntil(async () => {
     const all = await deliveries()
-    return all.length === 60 && all.every(({ status }) => status === 'delivered')
+    return all.length === 24 && all.every(({ status }) => status === 'delivered')
   }, patience)
   const received = receiver.received.map(({ path, headers }) => `${path} ${headers['webhook-id']}`)
-  expect([received.length, new Set(received).size]).toEqual([60, 60])
+  expect([received.length, new Set(received).size]).toEqual([24, 24])
   await Promise.all(others.map((sender) => sender.close()))
 })
 
-test('an event that was erased before it could be sent ends its delivery', async () => {
+test('an event that was erased before it could be sent ends its delivery, and can not be sent again', async () => {
   await register(receiver.url)
   answer(500)
   await makeLink()
   const { id, event_id } = await untilDelivery(({ attempt_count }) => attempt_count === 1)
   await stores.pg.query('DELETE FROM outbox WHERE event_id = $1', [event_id])
   await hurry(id)
-  expect(await untilDelivery(({ status }) => status === 'failed')).toMatchObject({
-    error: 'The event is no longer kept',
-  })
+  const error = 'The event is no longer kept'
+  expect(await untilDelivery(({ status }) => status === 'failed')).toMatchObject({ error })
+  expect(await ask('POST', `/v1/webhooks/deliveries/${id}/redeliver`)).toEqual({ status: 409, body: { detail: error } })
 })
 
 test('what a receiver answers to an event that is erased meanwhile is not kept', async () => {

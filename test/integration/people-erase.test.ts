@@ -2,16 +2,18 @@
 import { beforeAll, expect, test } from 'vitest'
 import { whileLeased } from '../../pipeline/fold/lease.ts'
 import { eraseNext } from '../../pipeline/people/erase.ts'
+import { orderErasure } from '../../pipeline/people/order-erasure.ts'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
 import { nextErasure } from '../../postgres/tables/erasures.ts'
 import { insertInbox } from '../../postgres/tables/inbox.ts'
+import { type Log, makeLog } from '../../runtime/log.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
 import { runSvc } from '../support/command-line.ts'
 import { exactFigures, judgeFigures } from '../support/figures.ts'
 import { foldAll, workOn } from '../support/fold.ts'
 import { setUpIngest } from '../support/ingest.ts'
-import { askPeople, keepPeople, type SentEvent, settlePeople, track } from '../support/people.ts'
+import { askPeople, bindInTurn, keepPeople, type SentEvent, settlePeople, track } from '../support/people.ts'
 import { isLong } from '../support/short-form.ts'
 import type { TestStores } from '../support/stores.ts'
 
@@ -162,8 +164,8 @@ test('removes a person everywhere, and leaves what is as if the person had never
   expect(audited).toMatchObject({ action: 'contact.erase', interface: 'cli', metadata: { browsers: 2 } })
 })
 
-/** In short every third of its calls is its last one. */
-const deathsApart = isLong ? 1 : 3
+/** In short every fourth of its calls is its last one. */
+const deathsApart = isLong ? 1 : 4
 
 test('an erasure that dies at its calls in turn is done again, and comes to the same', async () => {
   const workspace = await prepare([...anns, ...others])
@@ -207,15 +209,21 @@ function dyingAt(nth: number): Pick<TestStores, 'pg' | 'ch'> {
   }
 }
 
-test('an anonymous browser is erased by its id, one of a contact only with the contact', async () => {
-  const workspace = await prepare([...anns, ...others])
+test('who is no contact is erased by an e-mail that was named, or as a browser; one of a contact only with it', async () => {
+  const workspace = await prepare([...anns, ...others, event('x', 1, { email: 'eve@example.com' })])
+  await makePayment(workspace, 'email', 'payer@example.com', 3)
+  const erased = async (...words: string[]) => JSON.parse((await svc(workspace, ...words)).out)
+  expect(await erased('--email', 'payer@example.com')).toMatchObject({ events: 0 })
+  expect(await placesWith('payer@example.com')).toEqual([])
+  expect(await erased('--email', 'eve@example.com')).toMatchObject({ events: 1 })
+  const again = await svc(workspace, '--email', 'eve@example.com')
+  expect([again.code, again.err]).toEqual([1, expect.stringContaining('nobody is known by that name')])
   const refused = await svc(workspace, '--anonymous-id', 'shared')
   expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('erase it by --contact')])
   expect((await svc(workspace, '--anonymous-id', 'c')).code).toBe(0)
   await settlePeople(stores, ingest)
   const people = await askPeople(api, workspace).people()
   expect(people.map(({ email, anonymous_id }) => email ?? anonymous_id)).toEqual(['ben@example.com', 'ann@example.com'])
-  expect((await svc(workspace, '--email', 'nobody@example.com')).code).toBe(1)
   expect((await svc(workspace)).code).toBe(2)
 })
 
@@ -277,32 +285,19 @@ test('rows without an e-mail go by browser and time, also those that are stored 
 test('an identify that is stored after the erasure leaves no trace', async () => {
   const workspace = await prepare([identify('a', 1, 'ann@example.com')])
   expect((await svc(workspace, '--email', 'ann@example.com')).code).toBe(0)
+  const sightings = () =>
+    stores.pg.query(
+      'SELECT (extract(epoch FROM first_seen) - $2)::int / 3600 AS hours FROM contact_sightings WHERE workspace_id = $1',
+      [workspace.workspaceId, begin / 1_000],
+    )
   await shipLate(workspace, 'a', 1.5, 'ann@example.com', -60_000)
   await keepPeople(stores)
-  const sightings = () =>
-    stores.pg.query('SELECT 1 FROM contact_sightings WHERE workspace_id = $1', [workspace.workspaceId])
   expect([await inboxOf(workspace), await sightings()]).toEqual([[], []])
   // Beside one that was sent afterwards, which counts from its own time.
   await shipLate(workspace, 'a', 1.5, 'ann@example.com', -60_000)
   await shipLate(workspace, 'a', 9, 'ann@example.com', 60_000)
   await keepPeople(stores)
-  expect(await sightings()).toHaveLength(1)
-  expect(
-    await stores.pg.query(
-      'SELECT (extract(epoch FROM first_seen) - $2) / 3600 AS hours FROM contact_sightings WHERE workspace_id = $1',
-      [workspace.workspaceId, begin / 1_000],
-    ),
-  ).toEqual([{ hours: '9.0000000000000000' }])
-})
-
-test('who is no contact is erased by the e-mail that a provider or an event named', async () => {
-  const workspace = await prepare([event('a', 1, { email: 'eve@example.com' }), event('b', 2)])
-  await makePayment(workspace, 'email', 'payer@example.com', 3)
-  expect(JSON.parse((await svc(workspace, '--email', 'payer@example.com')).out)).toMatchObject({ events: 0 })
-  expect(await placesWith('payer@example.com')).toEqual([])
-  expect(JSON.parse((await svc(workspace, '--email', 'eve@example.com')).out)).toMatchObject({ events: 1 })
-  const again = await svc(workspace, '--email', 'eve@example.com')
-  expect([again.code, again.err]).toEqual([1, expect.stringContaining('nobody is known by that name')])
+  expect(await sightings()).toEqual([{ hours: 9 }])
 })
 
 test('a browser’s own id comes before the name of a hash that looks the same, and either can be erased', async () => {
@@ -318,4 +313,62 @@ test('a browser’s own id comes before the name of a hash that looks the same, 
     await settlePeople(stores, ingest)
   }
   expect(await people()).toEqual([])
+})
+
+/** Milliseconds from the begin of those below. */
+const lately = Math.floor(Date.now() / 60_000) * 60_000 - 3 * 3_600_000
+const view = (anonymous_id: string, at: number) =>
+  event(anonymous_id, 0, { occurred_at: new Date(lately + at).toISOString() })
+
+function order({ workspaceId }: TestWorkspace, named: { id: number } | { anonymousId: string }): Promise<unknown> {
+  const { pg, ch, hashes } = stores
+  const options = { ch, hashes, log: makeLog('test', 'silent'), now: Date.now() }
+  return pg.transaction((tx) => orderErasure(tx, workspaceId, named, options))
+}
+
+/** One is done once everything that was answered before it is folded. */
+async function erase(log?: Log): Promise<void> {
+  do await foldAll(stores)
+  while (!(await eraseNext(workOn(stores), Date.now(), log)))
+}
+
+async function timesLeft({ workspaceId }: TestWorkspace): Promise<number[]> {
+  const rows = await stores.ch.query<{ at: number }>(
+    'SELECT toUnixTimestamp64Milli(occurred_at) AS at FROM events WHERE workspace_id = {workspace:UInt32} ORDER BY at',
+    { workspace: workspaceId },
+  )
+  return rows.map(({ at }) => at - lately)
+}
+
+test('a person with a thousand times of a shared browser is erased, and nobody else', async () => {
+  const workspace = await makeWorkspace(stores)
+  const visitor = stores.hashes.visitorOf(workspace.workspaceId, 'shared')
+  const { ann } = await bindInTurn(stores.pg, workspace, { visitor, turns: 3_000, from: lately, everyMs: 1_000 })
+  // Ann's times begin at even seconds, Ben's at odd ones.
+  await track(ingest, workspace, [
+    ...[-1_000, 500, 1_500, 2_000, 2_999, 3_000, 2_998_000, 2_999_000, 3_500_000].map((at) => view('shared', at)),
+    view('other', 500),
+  ])
+  await settlePeople(stores, ingest)
+  await order(workspace, { id: ann })
+  await erase()
+  expect(await timesLeft(workspace)).toEqual([500, 1_500, 3_000, 2_999_000, 3_500_000])
+})
+
+test('an erasure that fails gives way to the next one, and says so', async () => {
+  const workspace = await makeWorkspace(stores)
+  await track(ingest, workspace, [view('a', 1_000), view('b', 2_000)])
+  await settlePeople(stores, ingest)
+  const browsers = [{ visitor: 'no number', fromAt: 0, fromId: 0, toAt: null, toId: null }]
+  const [failing] = await stores.pg.query<{ id: number }>(
+    'INSERT INTO erasures (workspace_id, browsers) VALUES ($1, $2) RETURNING id',
+    [workspace.workspaceId, JSON.stringify(browsers)],
+  )
+  await order(workspace, { anonymousId: 'a' })
+  const lines: unknown[] = []
+  const log = { ...makeLog('test', 'silent'), warn: (fields: object) => lines.push(fields) }
+  await expect(erase(log as never)).rejects.toThrow()
+  expect(lines).toEqual([{ err: expect.any(Error), erasure: failing!.id }])
+  await erase()
+  expect(await timesLeft(workspace)).toEqual([2_000])
 })

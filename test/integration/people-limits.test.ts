@@ -25,16 +25,8 @@ async function ship(events: readonly Identify[]): Promise<void> {
   shipments += 1
   const rows = events.map(({ at, email, browser }) => ({
     ...{ event_id: shipments * 10_000 + at, workspace_id: workspaceId, event_type: 'identify', event_name: 'identify' },
-    ...{
-      email,
-      anonymous_id: browser,
-      full_name: '',
-      properties: {},
-      source: '',
-      medium: '',
-      campaign: '',
-      content: '',
-    },
+    ...{ email, anonymous_id: browser, full_name: '', properties: {} },
+    ...{ source: '', medium: '', campaign: '', content: '' },
     ...{ occurred_at: 1_000_000 + at, received_at: 2_000_000 },
   }))
   await stores.pg.transaction((tx) => insertInbox(tx, shipments, rows))
@@ -79,14 +71,6 @@ test('a browser binds its first turns, whichever come first, and each merge queu
   const anew = await bindings()
   expect([anew.length, await count('identity_facts')]).toEqual([turnsPerBrowserMax, turnsPerBrowserMax])
   expect(anew.at(-1)).toEqual({ at: 999_999 + turnsPerBrowserMax, email: 'ben@example.com' })
-})
-
-test('facts of one turn are bounded as well: who comes behind them binds nothing', async () => {
-  await ship(alternating([0, 2, 4, 6, 7]))
-  const limits = { turnsMax: 3, factsMax: 3 }
-  await mergeInbox({ pg: stores.pg, hashes: stores.hashes, log, now: 3_000_000, limits })
-  expect([await count('identity_facts'), await bindings()]).toEqual([3, [{ at: 0, email: 'ann@example.com' }]])
-  expect(await count('contacts')).toBe(2)
 })
 
 test('a contact that loses a browser by it binds the next one of its own', async () => {

@@ -158,19 +158,6 @@ describe('the bytes', () => {
 })
 
 describe('the list', () => {
-  test('is newest first, in pages, of the workspace alone', async () => {
-    const owner = await makeWorkspace(stores)
-    const ids: number[] = []
-    for (let at = 0; at < 5; at++) ids.unshift(await upload(png({ width: 3 + at }), `${at}.png`, owner))
-    const list = async (query: string) => {
-      const response = await api.ask(`/v1/media${query}`, { key: owner.apiKey })
-      return ((await response.json()) as { id: number }[]).map((asset) => asset.id)
-    }
-    expect(await list('')).toEqual(ids)
-    expect(await list('?limit=2')).toEqual(ids.slice(0, 2))
-    expect(await list(`?limit=2&before_id=${ids[1]}`)).toEqual(ids.slice(2, 4))
-  })
-
   test('says which posts show an asset, leaving out archived ones', async () => {
     const owner = await makeWorkspace(stores)
     const used = await upload(png(), 'a.png', owner)

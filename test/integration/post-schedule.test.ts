@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { fixedClock } from '../../runtime/clock.ts'
-import { makeWorkspace, setUpApi } from '../support/api.ts'
+import { setUpApi } from '../support/api.ts'
 import { asking, type Fault, makeAccount, makeMedia, type ShownPost } from '../support/publishing.ts'
 
 const now = Date.parse('2030-01-10T12:00:00Z')
@@ -35,13 +35,13 @@ async function failedInPart() {
   const other = await makeAccount(stores, mine.workspaceId, 'bluesky')
   const post = await create({ social_account_ids: [account, other], platform_captions: { x: 'For X' } })
   await stores.pg.query(`UPDATE posts SET status = 'failed', scheduled_at = $2 WHERE id = $1`, [post.id, new Date(now)])
-  const [reached, missed] = post.targets as [ShownPost['targets'][0], ShownPost['targets'][0]]
-  await stores.pg.query(`UPDATE post_targets SET status = 'published', publish_result = '{"url": "u"}' WHERE id = $1`, [
-    reached.id,
-  ])
-  await stores.pg.query(`UPDATE post_targets SET status = 'failed', publish_result = '{"error": {}}' WHERE id = $1`, [
-    missed.id,
-  ])
+  for (const [at, status, result] of [
+    [0, 'published', { url: 'u' }],
+    [1, 'failed', { error: {} }],
+  ] as const) {
+    const sql = 'UPDATE post_targets SET status = $2, publish_result = $3 WHERE id = $1'
+    await stores.pg.query(sql, [post.targets[at]!.id, status, result])
+  }
   return { id: post.id, other }
 }
 
@@ -87,45 +87,21 @@ describe('scheduling', () => {
     expect(await read(post.id)).toMatchObject(post)
   })
 
-  test('reads a time without an offset in the timezone of the workspace', async () => {
-    Object.assign(mine, await makeWorkspace(stores, { timezone: 'America/New_York' }))
-    account = await makeAccount(stores, mine.workspaceId, 'x')
+  test('refuses a time that does not lie in the future, and takes the next millisecond', async () => {
     const { id } = await create()
-    expect((await schedule(id, '2030-03-10T02:30:00')).body.scheduled_at).toBe('2030-03-10T07:30:00.000Z')
-  })
-
-  test.each(['2030-01-10T12:00:00Z', '2030-01-10T11:59:59.999Z', '2030-01-10T12:00:00', '1970-01-01', -1])(
-    'refuses %s: it must lie in the future',
-    async (scheduled_at) => {
-      const { id } = await create()
-      const answer = await schedule(id, scheduled_at)
-      expect(answer).toEqual({
-        status: 422,
-        body: {
-          detail: [
-            {
-              type: 'value_error',
-              loc: ['body', 'scheduled_at'],
-              msg: 'Value error, The time must lie in the future',
-              input: scheduled_at,
-              ctx: { error: {}, code: 'scheduled_in_past' },
-            },
-          ],
-        },
-      })
-      expect((await read(id)).status).toBe('draft')
-    },
-  )
-
-  test('takes the next millisecond', async () => {
-    expect((await schedule((await create()).id, '2030-01-10T12:00:00.001Z')).status).toBe(200)
+    const msg = 'Value error, The time must lie in the future'
+    for (const input of ['2030-01-10T12:00:00Z', '2030-01-10T11:59:59.999Z', '2030-01-10T12:00:00', '1970-01-01', -1]) {
+      const { status, body } = await schedule(id, input)
+      const fault = { type: 'value_error', loc: ['body', 'scheduled_at'], msg, input }
+      expect([status, body]).toEqual([422, { detail: [{ ...fault, ctx: { error: {}, code: 'scheduled_in_past' } }] }])
+    }
+    expect((await read(id)).status).toBe('draft')
+    expect((await schedule(id, '2030-01-10T12:00:00.001Z')).status).toBe(200)
   })
 
   test.each<[unknown, string]>([
     [undefined, 'missing'],
-    [{}, 'missing'],
     [{ scheduled_at: null }, 'datetime_type'],
-    [{ scheduled_at: [] }, 'datetime_type'],
     [{ scheduled_at: '2030-02-30T00:00:00Z' }, 'datetime_from_date_parsing'],
     [{ scheduled_at: 1e300 }, 'datetime_parsing'],
   ])('of a body %j is 422 %s', async (body, type) => {
@@ -137,45 +113,23 @@ describe('scheduling', () => {
     const instagram = await makeAccount(stores, mine.workspaceId, 'instagram')
     const large = await makeMedia(stores, mine.workspaceId, { sizeBytes: 6_000_000 })
     const { id } = await create({ base_caption: 'a'.repeat(300), social_account_ids: [account] })
-    const first = await schedule(id)
-    expect(first.status).toBe(422)
-    expect((first.body as unknown as { detail: Fault[] }).detail).toEqual([
-      {
-        type: 'value_error',
-        loc: ['body', 'base_caption'],
-        msg: 'Value error, X takes captions of at most 280 characters, this one has 300',
-        input: 'a'.repeat(300),
-        ctx: { error: {}, code: 'caption_too_long', platform: 'x' },
-      },
-    ])
+    const faults = async (at?: string) => {
+      const { status, body } = await schedule(id, at)
+      expect(status).toBe(422)
+      return (body as unknown as { detail: Fault[] }).detail.map(({ loc, ctx }) => [loc, ctx!['code']])
+    }
+    expect(await faults()).toEqual([[['body', 'base_caption'], 'caption_too_long']])
     await ask('PATCH', `/v1/posts/${id}`, { social_account_ids: [account, instagram] })
-    const second = await schedule(id, '2030-01-01T00:00:00Z')
-    expect((second.body as unknown as { detail: Fault[] }).detail.map(({ ctx }) => ctx!['code'])).toEqual([
-      'scheduled_in_past',
-      'caption_too_long',
-      'media_missing',
+    expect((await faults('2030-01-01T00:00:00Z')).map(([, code]) => code)).toEqual([
+      ...['scheduled_in_past', 'caption_too_long', 'media_missing'],
     ])
     await ask('PATCH', `/v1/posts/${id}`, { media_ids: [large], platform_captions: { x: 'Short' } })
-    const third = await schedule(id)
-    expect((third.body as unknown as { detail: Fault[] }).detail.map(({ loc, ctx }) => [loc, ctx!['code']])).toEqual([
-      [['body', 'media_ids', 0], 'media_too_large'],
-    ])
+    expect(await faults()).toEqual([[['body', 'media_ids', 0], 'media_too_large']])
+    await stores.pg.query(`UPDATE social_accounts SET status = 'expired' WHERE workspace_id = $1`, [mine.workspaceId])
+    expect((await faults())[0]).toEqual([['body', 'social_account_ids'], 'no_connected_account'])
+    await stores.pg.query(`UPDATE social_accounts SET status = 'connected' WHERE workspace_id = $1`, [mine.workspaceId])
     await ask('PATCH', `/v1/posts/${id}`, { media_ids: [await makeMedia(stores, mine.workspaceId)] })
     expect((await schedule(id)).status).toBe(200)
-  })
-
-  test('needs a connected account', async () => {
-    const { id } = await create({ social_account_ids: [] })
-    expect((await schedule(id)).status).toBe(422)
-    const { id: alone } = await create()
-    await stores.pg.query(`UPDATE social_accounts SET status = 'expired' WHERE id = $1`, [account])
-    const refused = await schedule(alone)
-    expect(refused.body).toMatchObject({
-      detail: [{ loc: ['body', 'social_account_ids'], msg: 'Value error, At least one connected account is needed' }],
-    })
-    const other = await makeAccount(stores, mine.workspaceId, 'x')
-    await ask('PATCH', `/v1/posts/${alone}`, { social_account_ids: [account, other] })
-    expect((await schedule(alone)).status).toBe(200)
   })
 
   test('of a post that failed in part publishes only what is not published yet', async () => {
@@ -279,7 +233,7 @@ describe('of calls at once', () => {
   })
 
   test('to schedule and to archive, what is archived is never scheduled afterwards', async () => {
-    for (let n = 0; n < 10; n++) {
+    for (let n = 0; n < 6; n++) {
       const { id } = await create()
       const calls = [() => schedule(id), () => move(id, 'archive')]
       const statuses = await atOnce(n % 2 === 0 ? calls : calls.reverse())
@@ -291,7 +245,7 @@ describe('of calls at once', () => {
   })
 
   test('to unschedule and to archive a scheduled post, and to change it, each sees what the other did', async () => {
-    for (let n = 0; n < 10; n++) {
+    for (let n = 0; n < 6; n++) {
       const { id } = await scheduled()
       const other = await makeAccount(stores, mine.workspaceId, 'bluesky')
       const [unscheduling, changing] = await atOnce([

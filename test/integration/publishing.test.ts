@@ -130,13 +130,13 @@ test('nothing is published to an account that was disconnected, and the others a
   expect(post.targets[0]!.publish_result).toMatchObject({ error: { code: 'account_not_connected' } })
 })
 
-test('a thousand posts that are due in one minute are published once each, by two processes', async () => {
+test('hundreds of posts that are due in one minute are published once each, by two processes', async () => {
   const ids = [await account(), await account()]
   await stores.pg.query(
     `WITH made AS (
        INSERT INTO posts (workspace_id, title, base_caption, status, scheduled_at)
        SELECT $1, 'p' || n, 'caption ' || n, 'scheduled', now() - n % 60 * interval '1 second'
-       FROM generate_series(1, 1000) AS n RETURNING id
+       FROM generate_series(1, 300) AS n RETURNING id
      ) INSERT INTO post_targets (post_id, place, social_account_id, status)
      SELECT id, 1, ($2::bigint[])[1 + id % 2], 'scheduled' FROM made`,
     [mine.workspaceId, ids],
@@ -152,8 +152,8 @@ test('a thousand posts that are due in one minute are published once each, by tw
   await expect.poll(left, { timeout: 120_000, interval: 200 }).toBe(0)
   await other.close()
   const told = await toldTo(stores, mine.workspaceId)
-  expect(told).toHaveLength(1000)
-  expect(new Set(told.map(({ object }) => object.id)).size).toBe(1000)
+  expect(told).toHaveLength(300)
+  expect(new Set(told.map(({ object }) => object.id)).size).toBe(300)
   for (const one of [publisher, other]) {
     expect(await one.metrics()).toMatch(/svc_publish_attempts_total\{[^}]*outcome="published"[^}]*\} [1-9]/)
   }

@@ -157,43 +157,30 @@ test('a session that has reached its limit is refused, and others go on', async 
   expect((await sendChunk(ingest, { session: 'other' })).status).toBe(202)
 })
 
-test('chunks use up nothing of their key’s events, and aren’t counted among them', async () => {
-  const slow = await startIngest({ ...stores, dataDir: `${stores.dataDir}/slow` }, { TRACK_RATE_PER_KEY: '1' }, ingest)
-  const event = { tracking_key: slow.key, event_name: 'pageview', anonymous_id: 'browser-1' }
+test('chunks use up nothing of their key’s events, but the bytes of their workspace’s day', async () => {
+  const chunk = makeChunk(ingest.key, {
+    session: 'day',
+    events: madeEvents(Date.now() - 10_000, 1, incompressible(9_000)),
+  })
+  const env = { TRACK_RATE_PER_KEY: '1', REPLAY_BYTES_PER_DAY: String((chunk['events'] as string).length * 5 + 1) }
+  const small = await startIngest({ ...stores, dataDir: `${stores.dataDir}/small` }, env, ingest)
+  const agent = { 'User-Agent': browserAgent }
+  const send = async (sequence: number) => (await small.post('/replay', { ...chunk, sequence }, agent)).status
+  const event = { tracking_key: small.key, event_name: 'pageview', anonymous_id: 'browser-1' }
   const statuses: number[] = []
-  for (let sequence = 0; sequence < 5; sequence++) {
-    statuses.push((await sendChunk(slow, { session: 'slow', sequence })).status)
-  }
-  expect(statuses).toEqual([202, 202, 202, 202, 202])
-  expect((await slow.post('/replay', { tracking_key: slow.key }, { 'User-Agent': browserAgent })).status).toBe(422)
-  expect((await slow.post('/replay', { tracking_key: 'unknown' }, { 'User-Agent': browserAgent })).status).toBe(401)
+  for (let sequence = 0; sequence < 4; sequence++) statuses.push(await send(sequence))
+  expect(statuses).toEqual([202, 202, 202, 202])
+  expect((await small.post('/replay', { tracking_key: small.key }, agent)).status).toBe(422)
+  expect((await small.post('/replay', { tracking_key: 'unknown' }, agent)).status).toBe(401)
   // In one second an event passes beside chunks, and a second event doesn't.
   await vi.waitFor(async () => {
-    const sent = [await sendChunk(slow, { session: 'slow' }), await slow.post('/track', event)]
-    sent.push(await slow.post('/track', event))
-    expect(sent.map(({ status }) => status)).toEqual([202, 202, 429])
+    const sent = [await small.post('/track', event), await small.post('/track', event)]
+    expect(sent.map(({ status }) => status)).toEqual([202, 429])
   }, 10_000)
-  const metrics = await (await fetch(`http://127.0.0.1:${slow.port}/metrics`)).text()
+  expect([await send(4), await send(5)]).toEqual([202, 429])
+  const metrics = await (await fetch(`http://127.0.0.1:${small.port}/metrics`)).text()
   expect(metrics).not.toMatch(/ingest_events_refused_total\{.*reason="(invalid|unknown_key)"/)
   expect(metrics).toMatch(/ingest_replay_chunks_total\{.*outcome="unknown_key".*\} 1/)
-  await slow.stop()
-})
-
-test('a workspace that has stored its bytes of the day is refused, and that is counted', async () => {
-  const at = Date.now() - 10_000
-  const chunk = makeChunk(ingest.key, { session: 'day', events: madeEvents(at, 1, incompressible(9_000)) })
-  const bytes = (chunk['events'] as string).length
-  const small = await startIngest(
-    { ...stores, dataDir: `${stores.dataDir}/day` },
-    { REPLAY_BYTES_PER_DAY: String(bytes * 2 + 1) },
-    ingest,
-  )
-  const statuses: number[] = []
-  for (let sequence = 0; sequence < 3; sequence++) {
-    statuses.push((await small.post('/replay', { ...chunk, sequence }, { 'User-Agent': browserAgent })).status)
-  }
-  expect(statuses).toEqual([202, 202, 429])
-  const metrics = await (await fetch(`http://127.0.0.1:${small.port}/metrics`)).text()
   expect(metrics).toMatch(/ingest_replay_chunks_total\{.*outcome="day_full".*\} 1/)
   await small.stop()
 })
@@ -206,30 +193,19 @@ test('bots and programs are refused', async () => {
   expect(await rowsOf('bot')).toEqual([])
 })
 
-test('what was acknowledged before a kill is stored after it', async () => {
-  const killed = await startIngest({ ...stores, dataDir: `${stores.dataDir}/killed` }, {}, ingest)
+test('what any of several threads acknowledged before a kill is stored after it', async () => {
+  const env = { INGEST_WORKERS: '2' }
+  const folder = { ...stores, dataDir: `${stores.dataDir}/killed` }
+  const killed = await startIngest(folder, env, ingest)
+  const connection = { Connection: 'close' }
   for (let sequence = 0; sequence < 20; sequence++) {
-    expect((await sendChunk(killed, { session: 'killed', sequence })).status).toBe(202)
+    expect((await sendChunk(killed, { session: 'killed', sequence }, connection)).status).toBe(202)
   }
   await killed.stop('SIGKILL')
-  const again = await startIngest({ ...stores, dataDir: `${stores.dataDir}/killed` }, {}, ingest)
+  const again = await startIngest(folder, env, ingest)
   await again.shipped()
   await again.stop()
   expect((await rowsOf('killed')).map((row) => row['sequence'])).toEqual(Array.from({ length: 20 }, (_, at) => at))
-})
-
-test('a thread of several takes chunks, too', async () => {
-  const workers = await startIngest(
-    { ...stores, dataDir: `${stores.dataDir}/workers` },
-    { INGEST_WORKERS: '2' },
-    ingest,
-  )
-  for (let sequence = 0; sequence < 8; sequence++) {
-    expect((await sendChunk(workers, { session: 'workers', sequence })).status).toBe(202)
-  }
-  await workers.shipped()
-  await workers.stop()
-  expect(await rowsOf('workers')).toHaveLength(8)
 })
 
 test('where replay is off nothing is stored, and the refusal is counted', async () => {

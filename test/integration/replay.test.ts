@@ -2,7 +2,6 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createWorkspace } from '../../postgres/tables/workspaces.ts'
 import { noCountry } from '../../schemas/event/row.ts'
 import { isBotAgent } from '../../schemas/reference/bots.ts'
 import { freePort } from '../../start/stores/store.ts'
@@ -16,7 +15,7 @@ import {
   sourceOf,
   writeMadeLog,
 } from '../support/access-log.ts'
-import { startApi, type TestApi } from '../support/api.ts'
+import { makeWorkspace, startApi, type TestApi } from '../support/api.ts'
 import { runSvc } from '../support/command-line.ts'
 import { foldStored } from '../support/figures.ts'
 import { startIngest, type TestIngest } from '../support/ingest.ts'
@@ -192,54 +191,30 @@ test('old times are imported as they are, and a second import changes nothing', 
   })
 })
 
-test('an imported row has the country of its line’s address, by the database of countries', async () => {
+test('an imported row has the country of its address, and the link and post of its URL where they are the workspace’s', async () => {
+  const { workspace_id: workspaceId } = workspace
+  const neighbour = await makeWorkspace(stores)
+  const [post, theirPost] = [await makePost(stores, workspaceId), await makePost(stores, neighbour.workspaceId)]
+  const link = await makeLink(stores, workspaceId, post)
+  const theirs = await makeLink(stores, neighbour.workspaceId, theirPost)
   const line = (address: string, path: string) =>
     `${address} - - [17/May/2015:10:05:03 +0000] "GET ${path} HTTP/1.1" 200 1 "-" "Mozilla/5.0 (X11; Linux x86_64) Firefox/38.0"\n`
-  const file = join(stores.dataDir, 'countries.log')
-  await writeFile(file, line('193.0.6.139', '/dutch') + line('2003::1', '/german') + line('10.0.0.1', '/unknown'))
-  const { code } = await svc('replay', file, '--import', '--workspace', String(workspace.workspace_id))
-  expect(code).toBe(0)
-  const rows = await stores.ch.query(
-    'SELECT path, country FROM events WHERE workspace_id = {id:UInt32} ORDER BY path',
-    {
-      id: workspace.workspace_id,
-    },
-  )
-  expect(rows).toEqual([
-    { path: '/dutch', country: 'NL' },
-    { path: '/german', country: 'DE' },
-    { path: '/unknown', country: noCountry },
-  ])
-})
-
-test('an imported row has the link and the post that its URL names, as far as they are the workspace’s', async () => {
-  const { workspace_id: workspaceId } = workspace
-  const neighbour = await stores.pg.transaction((tx) =>
-    createWorkspace(tx, { name: 'Other', slug: 'replay-other', timezone: 'UTC', plan: 'growth' }),
-  )
-  const [post, theirPost] = [await makePost(stores, workspaceId), await makePost(stores, neighbour.workspaceId)]
-  const [link, theirs] = [
-    await makeLink(stores, workspaceId, post),
-    await makeLink(stores, neighbour.workspaceId, theirPost),
+  const lines = [
+    line('193.0.6.139', `/dutch?svc_link_id=${link.id}`),
+    line('2003::1', `/german?svc_post_id=${post}`),
+    line('10.0.0.1', `/unknown?svc_link_id=${theirs.id}&svc_post_id=${theirPost}`),
   ]
-  const line = (path: string) =>
-    `10.0.0.1 - - [17/May/2015:10:05:03 +0000] "GET ${path} HTTP/1.1" 200 1 "-" "Mozilla/5.0 (X11; Linux x86_64) Firefox/38.0"\n`
-  const pages = [
-    `/a?svc_link_id=${link.id}`,
-    `/b?svc_post_id=${post}`,
-    `/c?svc_link_id=${theirs.id}&svc_post_id=${theirPost}`,
-  ]
-  const file = join(stores.dataDir, 'links.log')
-  await writeFile(file, pages.map(line).join(''))
+  const file = join(stores.dataDir, 'odd.log')
+  await writeFile(file, lines.join(''))
   expect((await svc('replay', file, '--import', '--workspace', String(workspaceId))).code).toBe(0)
   const rows = await stores.ch.query(
-    'SELECT path, link_id, post_id FROM events WHERE workspace_id = {workspaceId:UInt32} ORDER BY path',
+    'SELECT path, country, link_id, post_id FROM events WHERE workspace_id = {workspaceId:UInt32} ORDER BY path',
     { workspaceId },
   )
   expect(rows).toEqual([
-    { path: '/a', link_id: link.id, post_id: post },
-    { path: '/b', link_id: 0, post_id: post },
-    { path: '/c', link_id: 0, post_id: 0 },
+    { path: '/dutch', country: 'NL', link_id: link.id, post_id: post },
+    { path: '/german', country: 'DE', link_id: 0, post_id: post },
+    { path: '/unknown', country: noCountry, link_id: 0, post_id: 0 },
   ])
 })
 

@@ -85,7 +85,6 @@ const full = { visitors, sessions: visitors, pageviews: 2 * visitors, conversion
 describe('while a burst into an empty workspace is folded', () => {
   test.each([
     ['today, by hours', now, { days: '1' }],
-    ['the last days', now, { days: '7' }],
     ['a range that begins and ends inside a day', now, { start: '2026-11-20T13:00:00Z', end: '2026-11-20T14:24:59Z' }],
   ])('no answer about %s has visitors without their source, or pages ahead of sessions', async (_, end, query) => {
     const workspace = await makeTestWorkspace(stores, {})

@@ -77,27 +77,7 @@ describe('svc seed', () => {
     expect(ids).toMatchObject({ distinct: 10_000, outside: 0, grow: 1 })
   })
 
-  test('varies them as people do', async () => {
-    const [variety] = await ask<Record<string, number>>(
-      `SELECT uniqExact(kind) AS kinds, uniqExactIf(metric, metric != 'none') AS metrics, uniqExact(browser) AS browsers,
-         uniqExact(country) AS countries, uniqExact(source, medium) AS sources, uniqExact(campaign) AS campaigns,
-         countIf(visitor = 0) AS by_servers, countIf(visitor = 0 AND kind != 'conversion') AS odd,
-         quantileIf(0.99)(metric_value, metric = 'LCP') / quantileIf(0.5)(metric_value, metric = 'LCP') AS tail,
-         (SELECT count() FROM (SELECT visitor FROM ours GROUP BY visitor HAVING uniqExact(session) > 1 AND
-           uniqExact(toDate(occurred_at)) > 1 AND uniqExactIf(source, source != 'direct') > 1)) AS returning
-       FROM ours`,
-    )
-    expect(variety).toMatchObject({ kinds: 7, metrics: 4, odd: 0 })
-    expect(variety!['browsers']).toBeGreaterThan(4)
-    expect(variety!['countries']).toBeGreaterThan(45)
-    expect(variety!['sources']).toBeGreaterThan(45)
-    expect(variety!['campaigns']).toBeGreaterThan(15)
-    expect(variety!['by_servers']).toBeGreaterThan(0)
-    expect(variety!['tail']).toBeGreaterThan(2)
-    expect(variety!['returning']).toBeGreaterThan(20)
-  })
-
-  test('has visits, returns, conversions, hours and shares as the page says', async () => {
+  test('has visits, returns, conversions and shares as the page says', async () => {
     const [visits] = await ask<Record<string, number>>(
       `SELECT min(events) AS fewest, max(events) AS most, avg(converts) AS converting, avg(is_return) AS returning
        FROM (SELECT count() AS events, max(kind = 'conversion') AS converts,
@@ -107,15 +87,6 @@ describe('svc seed', () => {
     expect(visits).toMatchObject({ fewest: 1, most: 12 })
     expect(visits!['converting']).toSatisfy(isBetween(0.005, 0.015))
     expect(visits!['returning']).toSatisfy(isBetween(0.3, 0.5))
-    // The first and the last day are cut at noon.
-    const [times] = await ask<Record<string, number>>(
-      `SELECT countIf(toHour(occurred_at) BETWEEN 12 AND 17) / countIf(toHour(occurred_at) < 6) AS afternoons,
-         countIf(weekday > 5) / uniqExactIf(day, weekday > 5) / (countIf(weekday < 6) / uniqExactIf(day, weekday < 6)) AS weekends
-       FROM (SELECT occurred_at, toDate(occurred_at) AS day, toDayOfWeek(occurred_at) AS weekday FROM ours)
-       WHERE day NOT IN ((SELECT min(toDate(occurred_at)) FROM ours), (SELECT max(toDate(occurred_at)) FROM ours))`,
-    )
-    expect(times!['afternoons']).toBeGreaterThan(2)
-    expect(times!['weekends']).toSatisfy(isBetween(0.5, 0.8))
     for (const [key, condition] of [
       ['path', "kind = 'pageview'"],
       ['source', "source NOT IN ('', 'direct')"],
@@ -133,16 +104,8 @@ describe('svc seed', () => {
     const rows = await ask<Record<string, never>>('SELECT * FROM ours WHERE cityHash64(id) % 4 = 0')
     expect(rows.length).toBeGreaterThan(2_000)
     const same = [
-      ...[
-        'kind',
-        'event_type',
-        'session_named',
-        'metric',
-        'metric_value',
-        'engagement_ms',
-        'scroll_depth',
-        'screen_width',
-      ],
+      ...['kind', 'event_type', 'session_named', 'metric', 'metric_value', 'engagement_ms', 'scroll_depth'],
+      ...['screen_width'],
       ...['event_name', 'anonymous_id', 'client_event_id', 'path', 'url', 'title', 'referrer', 'source', 'medium'],
       ...['campaign', 'content', 'language', 'timezone', 'properties', 'link_id', 'post_id'],
     ] as const
@@ -175,10 +138,12 @@ describe('svc seed', () => {
   })
 
   test('makes the same events of the same seed, and others of another', async () => {
-    const again = (await svc(`seed ${shape} --json`)).json()
-    const other = (await svc(`seed ${shape} --seed 2 --json`)).json()
-    expect(await digestOf(idsOf(again))).toBe(await digestOf(idsOf(seeded)))
-    expect(await digestOf(idsOf(other))).not.toBe(await digestOf(idsOf(seeded)))
+    const digests: string[] = []
+    for (const more of ['', '', ' --seed 2']) {
+      digests.push(await digestOf(idsOf((await svc(`seed ${shape.replace('10000', '1000')}${more} --json`)).json())))
+    }
+    expect(digests[1]).toBe(digests[0])
+    expect(digests[2]).not.toBe(digests[0])
   })
 
   test('makes workspaces that are audited, and whose keys read an overview with all their events', async () => {
@@ -245,17 +210,13 @@ function isBetween(least: number, most: number): (value: number) => boolean {
 function eventOf(row: Record<string, never>): Partial<TrackEvent> {
   const text = (name: string) => row[name] || undefined
   return {
-    event_name: row['event_name']!,
-    event_type: row['event_type']!,
+    ...{ event_name: row['event_name']!, event_type: row['event_type']! },
     ...(row['email_hash'] !== 0 && { email: 'somebody@example.com' }),
     anonymous_id: text('anonymous_id'),
     session_id: row['session_named'] ? 'a session' : undefined,
     client_event_id: text('client_event_id'),
-    url: text('url'),
-    title: text('title'),
-    referrer: text('referrer'),
-    language: text('language'),
-    timezone: text('timezone'),
+    ...{ url: text('url'), title: text('title'), referrer: text('referrer') },
+    ...{ language: text('language'), timezone: text('timezone') },
     screen_width: row['screen_width'] || undefined,
     properties: row['properties'] ? JSON.parse(row['properties']) : undefined,
   }

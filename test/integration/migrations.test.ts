@@ -24,9 +24,7 @@ test('splits a file at the semicolons that end lines, and keeps comments out of 
 })
 
 test('migrates an empty Postgres from several processes at once, each migration once', async () => {
-  const [{ name }] = (await stores.pg.query<{ name: string }>('SELECT current_database() AS name')) as [
-    { name: string },
-  ]
+  const name = new URL(stores.databaseUrl).pathname.slice(1)
   const empty = `${name}_empty`
   await stores.pg.query(`CREATE DATABASE ${empty}`)
   const url = stores.databaseUrl.replace(name, empty)
@@ -39,31 +37,19 @@ test('migrates an empty Postgres from several processes at once, each migration 
   await stores.pg.query(`DROP DATABASE ${empty} WITH (FORCE)`)
 })
 
-/** Of another database of ClickHouse. */
-function urlOf(suffix: string): string {
+test('ClickHouse statements can be repeated, as after a kill before their record; databases of tests are as they make one', async () => {
   const url = new URL(stores.clickhouseUrl)
-  url.pathname += suffix
-  return url.href
-}
-
-test('every ClickHouse statement can be repeated: a kill between it and its record harms nothing', async () => {
-  const ch = connectClickHouse(urlOf('_empty'))
+  url.pathname += '_migrated'
+  const ch = connectClickHouse(url.href)
   const all = await migrateClickHouse(ch)
   expect(all.length).toBeGreaterThan(0)
-  await ch.command('TRUNCATE TABLE schema_migrations')
-  expect(await migrateClickHouse(ch)).toEqual(all)
-  await ch.command(`DROP DATABASE IF EXISTS \`${new URL(stores.clickhouseUrl).pathname.slice(1)}_empty\``)
-  await ch.close()
-})
-
-test('a test’s own database, whose tables are copied, is as migrations make one', async () => {
-  const ch = connectClickHouse(urlOf('_migrated'))
-  await migrateClickHouse(ch)
   const tablesOf = ({ query }: ClickHouse) =>
     query(`SELECT name, replace(create_table_query, concat(currentDatabase(), '.'), '') AS made,
         (SELECT count() FROM schema_migrations) AS migrations
       FROM system.tables WHERE database = currentDatabase() ORDER BY name`)
   expect(await tablesOf(stores.ch)).toEqual(await tablesOf(ch))
-  await ch.command(`DROP DATABASE \`${new URL(stores.clickhouseUrl).pathname.slice(1)}_migrated\``)
+  await ch.command('TRUNCATE TABLE schema_migrations')
+  expect(await migrateClickHouse(ch)).toEqual(all)
+  await ch.command(`DROP DATABASE \`${url.pathname.slice(1)}\``)
   await ch.close()
 })

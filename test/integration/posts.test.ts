@@ -64,15 +64,9 @@ describe('creating a post', () => {
 
   test('needs a title and a base caption only', async () => {
     expect(await create()).toMatchObject({ scheduled_at: null, tags: [], media_ids: [], targets: [], status: 'draft' })
-  })
-
-  test('takes 180 characters of title, counted in code points, and whatever time', async () => {
-    const title = '🙂'.repeat(180)
-    expect(await create({ ...plain, title, scheduled_at: '2001-01-01T00:00:00Z' })).toMatchObject({
-      title,
-      status: 'draft',
-      scheduled_at: '2001-01-01T00:00:00.000Z',
-    })
+    // Titles are counted in code points, and any time may be proposed.
+    const more = { title: '🙂'.repeat(180), scheduled_at: '2001-01-01T00:00:00.000Z' }
+    expect(await create({ ...plain, ...more })).toMatchObject({ ...more, status: 'draft' })
   })
 
   const manyPlatforms = Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`p${at}`, '']))
@@ -80,20 +74,15 @@ describe('creating a post', () => {
     [{ title: undefined }, 'missing', { loc: ['body', 'title'] }],
     [{ title: '' }, 'string_too_short', { ctx: { min_length: 1 } }],
     [{ title: '🙂'.repeat(181) }, 'string_too_long', { ctx: { max_length: 180 } }],
-    [{ title: null }, 'string_type'],
     [{ base_caption: 'a'.repeat(2201) }, 'string_too_long', { ctx: { max_length: 2200 } }],
-    [{ scheduled_at: true }, 'datetime_type', { loc: ['body', 'scheduled_at'] }],
     [{ scheduled_at: 'soon' }, 'datetime_from_date_parsing', { ctx: { error: 'input is too short' } }],
     [{ scheduled_at: '9999-12-31T23:59:59-12:00' }, 'datetime_parsing'],
     [{ tags: null }, 'list_type', { loc: ['body', 'tags'] }],
     [{ tags: ['ok', '#'] }, 'string_too_short', { loc: ['body', 'tags', 1], input: '#' }],
     [{ tags: ['a'.repeat(61)] }, 'string_too_long', { ctx: { max_length: 60 } }],
     [{ tags: Array(31).fill('a') }, 'too_long', { loc: ['body', 'tags'] }],
-    [{ tags: [1] }, 'string_type', { loc: ['body', 'tags', 0] }],
     [{ media_ids: [1.5] }, 'int_from_float', { loc: ['body', 'media_ids', 0] }],
     [{ media_ids: Array(21).fill(1) }, 'too_long', { loc: ['body', 'media_ids'] }],
-    [{ social_account_ids: Array(51).fill(1) }, 'too_long'],
-    [{ platform_captions: [] }, 'dict_type', { loc: ['body', 'platform_captions'] }],
     [{ platform_captions: { x: 1 } }, 'string_type', { loc: ['body', 'platform_captions', 'x'] }],
     [{ platform_captions: manyPlatforms }, 'too_long', { ctx: { max_length: 20, actual_length: 21 } }],
   ])('%j is 422 %s', async (changes, type, more) => {
@@ -226,7 +215,7 @@ describe('changing a post', () => {
     return answer.body
   }
 
-  test('leaves what is not sent, and null clears all but title and base caption', async () => {
+  test('leaves what is not sent, replaces what is, and null clears all but title and base caption', async () => {
     const made = await create({
       ...{ ...plain, scheduled_at: '2030-01-01T00:00:00Z', tags: ['a'], media_ids: [await media()] },
       ...{ social_account_ids: [await account()], platform_captions: { x: 'Short' } },
@@ -236,9 +225,10 @@ describe('changing a post', () => {
     expect(Date.parse(same.updated_at)).toBeGreaterThanOrEqual(Date.parse(made.updated_at))
     const nulls = await change(made.id, { title: null, base_caption: null, platform_captions: null })
     expect(nulls).toMatchObject({ ...plain, tags: ['a'], targets: [{ caption_override: null }] })
-    expect(
-      await change(made.id, { scheduled_at: null, tags: null, media_ids: null, social_account_ids: null }),
-    ).toMatchObject({ ...plain, scheduled_at: null, tags: [], media_ids: [], targets: [] })
+    const replaced = { title: 'T', base_caption: 'C', media_ids: [await media(), await media()], tags: ['c', 'b'] }
+    expect(await change(made.id, replaced)).toMatchObject(replaced)
+    const none = { scheduled_at: null, tags: null, media_ids: null, social_account_ids: null }
+    expect(await change(made.id, none)).toMatchObject({ scheduled_at: null, tags: [], media_ids: [], targets: [] })
   })
 
   test('keeps the targets of accounts that stay, and their captions', async () => {
@@ -249,12 +239,7 @@ describe('changing a post', () => {
       platform_captions: { x: 'For X', bluesky: 'For Bluesky' },
     })
     const changed = await change(made.id, { social_account_ids: [y, x] })
-    expect(
-      changed.targets.map(({ social_account_id, caption_override }) => [social_account_id, caption_override]),
-    ).toEqual([
-      [y, 'For X'],
-      [x, 'For X'],
-    ])
+    expect(changed.targets).toMatchObject([y, x].map((id) => ({ social_account_id: id, caption_override: 'For X' })))
     expect(changed.targets[1]!.id).toBe(made.targets[0]!.id)
     const emptied = await change(made.id, { platform_captions: { x: '' } })
     expect(emptied.targets.map(({ caption_override }) => caption_override)).toEqual([null, null])
@@ -271,14 +256,6 @@ describe('changing a post', () => {
     expect(captions(await change(made.id, { platform_captions: { x: 'v2' } }))).toEqual(['v2', null])
     const changed = await change(made.id, { social_account_ids: [waits, is, added] })
     expect(captions(changed)).toEqual(['v2', null, 'v2'])
-  })
-
-  test('replaces what is sent, in its order', async () => {
-    const [one, two] = [await media(), await media()]
-    const made = await create({ ...plain, media_ids: [one, two], tags: ['a', 'b'] })
-    expect(await change(made.id, { title: 'T', base_caption: 'C', media_ids: [two, one], tags: ['#c'] })).toMatchObject(
-      { title: 'T', base_caption: 'C', media_ids: [two, one], tags: ['c'] },
-    )
   })
 
   test('refuses captions of platforms that are not chosen and ids that are not there, and then changes nothing', async () => {

@@ -117,35 +117,6 @@ describe('the mark of a lease', () => {
     expect(await marks()).toEqual([numbers.next * segmentRowsMax - 1])
     expect(await repairs()).toEqual([])
   })
-
-  it('of a lease that is used up goes to its end, also when the process was killed before', async () => {
-    const second = await leaseSegments(stores.pg, segmentLeaseSize)
-    let next = second - 1
-    const twoLeases = {
-      ...numbers,
-      take: () => next++,
-      held: () =>
-        [first, second].map((from) => {
-          const end = from + segmentLeaseSize
-          return { first: from, next: Math.min(end, Math.max(from, next)), end }
-        }),
-    }
-    clickhouse.isAway = true
-    let node = await open({ numbers: twoLeases })
-    await node.append(['last of the first'])
-    await expect.poll(() => node.stream.writer.openRows).toBe(0)
-    await node.append(['first of the second'])
-    const upToWhatWaits = [(second - 1) * segmentRowsMax - 1, second * segmentRowsMax - 1]
-    await expect.poll(marks).toEqual(upToWhatWaits)
-    await untilPublished()
-    expect(await marks()).toEqual(upToWhatWaits)
-    await node.abandon()
-    clickhouse.isAway = false
-    node = await open({ numbers: twoLeases })
-    await node.shipped()
-    await node.abandon()
-    expect(await marks()).toEqual([second * segmentRowsMax - 1, next * segmentRowsMax - 1])
-  })
 })
 
 describe('rows that ClickHouse has lost with the power, behind a mark', () => {

@@ -7,6 +7,7 @@ import { askForRetry, listSetAsideJobs } from '../../postgres/tables/set-aside-j
 import { systemClock } from '../../runtime/clock.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { makeWorkspace } from '../support/api.ts'
+import { makeInboxRow } from '../support/inbox-rows.ts'
 import { setUpStores } from '../support/stores.ts'
 
 const stores = setUpStores()
@@ -24,11 +25,12 @@ afterAll(() => hasty?.close())
 let shipments = 0
 async function ship(workspaceId: number, browsers: readonly string[]): Promise<void> {
   shipments += 1
-  const rows = browsers.map((anonymous_id, nth) => ({
-    ...{ event_id: shipments * 100 + nth, workspace_id: workspaceId, event_type: 'identify', event_name: 'identify' },
-    ...{ email: `p${shipments}-${nth}@example.com`, anonymous_id, full_name: '', properties: {} },
-    ...{ source: '', medium: '', campaign: '', content: '', occurred_at: 1_000_000 + nth, received_at: 2_000_000 },
-  }))
+  const rows = browsers.map((anonymous_id, nth) =>
+    makeInboxRow({
+      ...{ event_id: shipments * 100 + nth, workspace_id: workspaceId, email: `p${shipments}-${nth}@example.com` },
+      ...{ anonymous_id, occurred_at: 1_000_000 + nth, received_at: 2_000_000 },
+    }),
+  )
   await stores.pg.transaction((tx) => insertInbox(tx, shipments, rows))
 }
 

@@ -269,11 +269,15 @@ test(
       for (const address of [...away.map(ipv4Of), ipv6Of(away[0]!)]) await failing(address)
       await serves()
     }
+    // It can fail: these addresses are found in each of these places.
+    await plant()
     await untilShipped(dev().tracking_url)
     const { traces, places } = await look()
-    expect(leaks(traces)).toEqual([])
-    const looked = ['Postgres public.inbox', 'Postgres public.audit_events', 'ClickHouse svc.events']
-    for (const place of [...looked, 'ClickHouse svc.bot_visits']) expectBegun(places, place)
+    const [found, planted] = [leaks(traces), /91\.17\.203\.7(?!\d)|2e07|planted/]
+    expect(found.filter((leak) => !planted.test(leak))).toEqual([])
+    const looked = ['ClickHouse svc.events', 'Postgres public.inbox', 'Postgres public.planted', 'Redis 0 planted']
+    for (const place of [...looked, running.dataDir]) expectBegun(found, place)
+    for (const place of ['Postgres public.audit_events', 'ClickHouse svc.bot_visits']) expectBegun(places, place)
   },
   longMs,
 )
@@ -307,39 +311,31 @@ async function serves(): Promise<void> {
   }
 }
 
-test(
-  'the look finds an address in each of these places, in every form',
-  async () => {
-    const text = ipv4Of(7)
-    const person = { event_type: 'identify', event_name: 'i', email: 'a@b.example', properties: { text } }
-    const events = [tracked({ url: `https://www.example.com/?from=${text}` }), tracked(person)]
-    for (const event of events) await post('/track', undefined, event)
-    const redis = new Redis(dev().redis_url)
-    await redis.hset('planted', 'field', ipv6Of(7))
-    redis.disconnect()
-    await untilShipped(dev().tracking_url)
-    await withStores(running.product, ({ pg }) =>
-      pg.query('CREATE TABLE planted AS SELECT $1::inet AS address, $2::bytea AS bytes', [
-        text,
-        Buffer.from('5b11cb07', 'hex'),
-      ]),
-    )
-    const found = leaks((await look()).traces)
-    const places = ['ClickHouse svc.events', 'Postgres public.inbox', 'Postgres public.planted', 'Redis 0 planted']
-    for (const place of [...places, running.dataDir]) expectBegun(found, place)
-    const bytes = (hex: string) => Buffer.from(hex, 'hex')
-    const forms = [
-      ...[text, ipv6Of(7), ipv6Of(7).toUpperCase(), `x${1527892743}y`].map((form) => Buffer.from(form)),
-      ...[bytes('5b11cb07'), bytes('07cb115b'), Buffer.from('5b11cb07'), Buffer.from('5B11CB07')],
-      ...[bytes('2a0280705e1b93c7'), bytes('c7931b5e7080022a'), Buffer.from('2a0280705e1b93c7')],
-    ]
-    for (const form of forms) expect(tracesIn(form, 'a form'), form.toString('latin1')).not.toEqual([])
-    expect(
-      leaks([7, 20, 30].flatMap((last) => tracesIn(bytes(`5b11cb${last.toString(16).padStart(2, '0')}`), ''))),
-    ).toEqual([])
-    expect(leaks(lastBytesOf(0).flatMap((last) => tracesIn(bytes(`5b11cb${last.toString(16)}`), '')))).toHaveLength(
-      perWay,
-    )
-  },
-  longMs,
-)
+async function plant(): Promise<void> {
+  const text = ipv4Of(7)
+  const person = { event_type: 'identify', event_name: 'i', email: 'a@b.example', properties: { text } }
+  const events = [tracked({ url: `https://www.example.com/?from=${text}` }), tracked(person)]
+  for (const event of events) await post('/track', undefined, event)
+  const redis = new Redis(dev().redis_url)
+  await redis.hset('planted', 'field', ipv6Of(7))
+  redis.disconnect()
+  const table = 'CREATE TABLE planted AS SELECT $1::inet AS address, $2::bytea AS bytes'
+  await withStores(running.product, ({ pg }) => pg.query(table, [text, Buffer.from('5b11cb07', 'hex')]))
+}
+
+test('an address is found in every form; four bytes are chance, unless those of all addresses of a way are there', () => {
+  const text = ipv4Of(7)
+  const bytes = (hex: string) => Buffer.from(hex, 'hex')
+  const forms = [
+    ...[text, ipv6Of(7), ipv6Of(7).toUpperCase(), `x${1527892743}y`].map((form) => Buffer.from(form)),
+    ...[bytes('5b11cb07'), bytes('07cb115b'), Buffer.from('5b11cb07'), Buffer.from('5B11CB07')],
+    ...[bytes('2a0280705e1b93c7'), bytes('c7931b5e7080022a'), Buffer.from('2a0280705e1b93c7')],
+  ]
+  for (const form of forms) expect(tracesIn(form, 'a form'), form.toString('latin1')).not.toEqual([])
+  expect(
+    leaks([7, 20, 30].flatMap((last) => tracesIn(bytes(`5b11cb${last.toString(16).padStart(2, '0')}`), ''))),
+  ).toEqual([])
+  expect(leaks(lastBytesOf(0).flatMap((last) => tracesIn(bytes(`5b11cb${last.toString(16)}`), '')))).toHaveLength(
+    perWay,
+  )
+})

@@ -9,11 +9,13 @@ import { insertInbox } from '../../postgres/tables/inbox.ts'
 import { type Log, makeLog } from '../../runtime/log.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
-import { runSvc } from '../support/command-line.ts'
+import { svcOn } from '../support/command-line.ts'
 import { exactFigures, judgeFigures } from '../support/figures.ts'
 import { foldAll, workOn } from '../support/fold.ts'
+import { makeInboxRow } from '../support/inbox-rows.ts'
 import { setUpIngest } from '../support/ingest.ts'
 import { askPeople, bindInTurn, keepPeople, type SentEvent, settlePeople, track } from '../support/people.ts'
+import { asking } from '../support/publishing.ts'
 import { isLong } from '../support/short-form.ts'
 import type { TestStores } from '../support/stores.ts'
 
@@ -56,12 +58,8 @@ const anns = [
   event(null, 5, { email: 'ann@example.com', event_type: 'conversion' }),
 ]
 
-const svc = async (workspace: TestWorkspace, ...words: string[]) => {
-  const { databaseUrl, clickhouseUrl, redisUrl, secretKey } = stores
-  return runSvc(['people', 'erase', ...words, '--workspace', String(workspace.workspaceId), '--json'], {
-    ...{ DATABASE_URL: databaseUrl, CLICKHOUSE_URL: clickhouseUrl, REDIS_URL: redisUrl, SECRET_KEY: secretKey },
-  })
-}
+const svc = (workspace: TestWorkspace, ...words: string[]) =>
+  svcOn(stores, 'people', 'erase', ...words, '--workspace', String(workspace.workspaceId))
 
 const range = `start=${new Date(begin - 3_600_000).toISOString()}&end=${new Date().toISOString()}`
 
@@ -102,9 +100,7 @@ async function placesWith(text: string): Promise<string[]> {
 async function prepare(events: readonly SentEvent[]): Promise<TestWorkspace> {
   const workspace = await makeWorkspace(stores)
   // Somebody is told of people and conversions.
-  const headers = { 'Content-Type': 'application/json' }
-  const body = JSON.stringify({ url: 'https://example.com/hook' })
-  await api.ask('/v1/webhooks', { key: workspace.apiKey, method: 'POST', headers, body })
+  await asking(api, () => workspace.apiKey)('POST', '/v1/webhooks', { url: 'https://example.com/hook' })
   await track(ingest, workspace, events)
   await settlePeople(stores, ingest)
   return workspace
@@ -141,7 +137,7 @@ test('removes a person everywhere, and leaves what is as if the person had never
   expect(await toldConversions(workspace)).toBe(4)
   const erased = await svc(workspace, '--email', 'Ann@Example.com')
   expect([erased.code, erased.err.includes('rror')]).toEqual([0, false])
-  expect(JSON.parse(erased.out)).toMatchObject({ workspace_id: workspace.workspaceId, events: anns.length })
+  expect(erased.json).toMatchObject({ workspace_id: workspace.workspaceId, events: anns.length })
   await settlePeople(stores, ingest)
   expect(await judgeFigures(stores)).toEqual(exactFigures)
   expect(await placesWith('ann@example.com')).toEqual([])
@@ -212,7 +208,7 @@ function dyingAt(nth: number): Pick<TestStores, 'pg' | 'ch'> {
 test('who is no contact is erased by an e-mail that was named, or as a browser; one of a contact only with it', async () => {
   const workspace = await prepare([...anns, ...others, event('x', 1, { email: 'eve@example.com' })])
   await makePayment(workspace, 'email', 'payer@example.com', 3)
-  const erased = async (...words: string[]) => JSON.parse((await svc(workspace, ...words)).out)
+  const erased = async (...words: string[]) => (await svc(workspace, ...words)).json
   expect(await erased('--email', 'payer@example.com')).toMatchObject({ events: 0 })
   expect(await placesWith('payer@example.com')).toEqual([])
   expect(await erased('--email', 'eve@example.com')).toMatchObject({ events: 1 })
@@ -240,20 +236,13 @@ async function inboxOf({ workspaceId }: TestWorkspace): Promise<string[]> {
 let shipments = 0
 
 /** A row that ingest took so many milliseconds from now, and ships now. */
-async function shipLate(
-  workspace: TestWorkspace,
-  browser: string,
-  hours: number,
-  email: string | null,
-  fromNow: number,
-) {
+async function shipLate(of: TestWorkspace, browser: string, hours: number, email: string | null, fromNow: number) {
   shipments += 1
-  const row = {
-    ...{ event_id: 2 ** 40 + shipments, workspace_id: workspace.workspaceId, email, anonymous_id: browser },
-    ...{ event_type: email === null ? 'conversion' : 'identify', event_name: 'late', full_name: '', properties: {} },
-    ...{ source: '', medium: '', campaign: '', content: '' },
+  const row = makeInboxRow({
+    ...{ event_id: 2 ** 40 + shipments, workspace_id: of.workspaceId, email, anonymous_id: browser },
+    ...{ event_type: email === null ? 'conversion' : 'identify', event_name: 'late' },
     ...{ occurred_at: begin + hours * 3_600_000, received_at: Date.now() + fromNow },
-  }
+  })
   await stores.pg.transaction((tx) => insertInbox(tx, 2 ** 40 + shipments, [row]))
 }
 
@@ -309,7 +298,7 @@ test('a browser’s own id comes before the name of a hash that looks the same, 
   await settlePeople(stores, ingest)
   for (const events of [2, 1]) {
     expect((await journey({ anonymous_id: name })).event_count).toBe(events)
-    expect(JSON.parse((await svc(workspace, '--anonymous-id', name)).out)).toMatchObject({ events })
+    expect((await svc(workspace, '--anonymous-id', name)).json).toMatchObject({ events })
     await settlePeople(stores, ingest)
   }
   expect(await people()).toEqual([])

@@ -5,6 +5,7 @@ import { insertInbox } from '../../postgres/tables/inbox.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { browsersPerContactMax, turnsPerBrowserMax } from '../../schemas/limits/people-limits.ts'
 import { makeWorkspace } from '../support/api.ts'
+import { makeInboxRow } from '../support/inbox-rows.ts'
 import { setUpStores } from '../support/stores.ts'
 
 const stores = setUpStores()
@@ -23,12 +24,12 @@ interface Identify {
 
 async function ship(events: readonly Identify[]): Promise<void> {
   shipments += 1
-  const rows = events.map(({ at, email, browser }) => ({
-    ...{ event_id: shipments * 10_000 + at, workspace_id: workspaceId, event_type: 'identify', event_name: 'identify' },
-    ...{ email, anonymous_id: browser, full_name: '', properties: {} },
-    ...{ source: '', medium: '', campaign: '', content: '' },
-    ...{ occurred_at: 1_000_000 + at, received_at: 2_000_000 },
-  }))
+  const rows = events.map(({ at, email, browser }) =>
+    makeInboxRow({
+      ...{ event_id: shipments * 10_000 + at, workspace_id: workspaceId, email, anonymous_id: browser },
+      ...{ occurred_at: 1_000_000 + at, received_at: 2_000_000 },
+    }),
+  )
   await stores.pg.transaction((tx) => insertInbox(tx, shipments, rows))
 }
 

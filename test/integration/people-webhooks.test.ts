@@ -7,6 +7,7 @@ import { foldStored } from '../support/figures.ts'
 import { workOn } from '../support/fold.ts'
 import { setUpIngest } from '../support/ingest.ts'
 import { askPeople, keepPeople, type SentEvent, settlePeople, track } from '../support/people.ts'
+import { asking } from '../support/publishing.ts'
 
 const { stores, api, mine } = setUpApi()
 const ingest = setUpIngest(stores)
@@ -21,11 +22,8 @@ async function send(...events: SentEvent[]) {
 }
 
 async function listen(events?: string[]) {
-  const { status } = await api.ask('/v1/webhooks', {
-    ...{ key: mine.apiKey, method: 'POST', headers: { 'Content-Type': 'application/json' } },
-    body: JSON.stringify({ url: 'https://example.com/hook', ...(events && { events }) }),
-  })
-  expect(status).toBe(200)
+  const body = { url: 'https://example.com/hook', ...(events && { events }) }
+  expect((await asking(api, () => mine.apiKey)('POST', '/v1/webhooks', body)).status).toBe(200)
 }
 
 /** What was written down since the last look. */

@@ -39,6 +39,9 @@ test('an identified browser is one known person, with all that it did before, an
     view('a', 4, { source: 'google', medium: 'organic', session_id: 's2' }),
     view('a', 5, { event_type: 'conversion', event_name: 'purchase', session_id: 's2' }),
   )
+  // The newest trait that is not empty counts, in whichever order they come.
+  await send(identify('a', 2.5, 'ann@example.com', { full_name: 'Old', properties: { company: 'Old' } }))
+  await send(identify('a', 4.5, 'ann@example.com', { full_name: ' ', properties: { company: ' ' } }))
   const people = await ask().people()
   expect(people).toEqual([
     {
@@ -46,7 +49,7 @@ test('an identified browser is one known person, with all that it did before, an
       ...{ anonymous_id: null, email: 'ann@example.com', full_name: 'Ann', company: 'Acme' },
       ...{ source: 'google', medium: 'organic', campaign: '', content: '' },
       ...{ first_source: 'news', first_medium: 'email', first_campaign: 'spring' },
-      ...{ session_count: 2, event_count: 5, conversion_count: 1, total_revenue_cents: 0 },
+      ...{ session_count: 2, event_count: 7, conversion_count: 1, total_revenue_cents: 0 },
       ...{ first_seen_at: at(0), last_seen_at: at(5) },
     },
     {
@@ -84,15 +87,6 @@ test('a journey has the events of all browsers, newest first, whichever of them 
   const anonymous = await ask().journey({ anonymous_id: 'other' })
   expect(anonymous).toMatchObject({ person: other, anonymous_ids: ['other'], event_count: 1 })
   expect(anonymous.events.map(({ id, contact_id }) => [id, contact_id])).toEqual([[ids[5], null]])
-})
-
-test('the newest trait that is not empty wins, in whichever order they come', async () => {
-  await send(identify('a', 2, 'ann@example.com', { full_name: 'Ann B', properties: { company: 'Old' } }))
-  await send(
-    identify('a', 1, 'ann@example.com', { full_name: 'Ann', properties: { company: 'Older' } }),
-    identify('a', 3, 'ann@example.com', { full_name: ' ', properties: { company: 'New' } }),
-  )
-  expect(await ask().people()).toMatchObject([{ full_name: 'Ann B', company: 'New' }])
 })
 
 test('a contact binds the 200 browsers identified first: an earlier one that comes late takes the last one’s place', async () => {
@@ -135,17 +129,15 @@ describe('pages', () => {
       view('c', 3, { source: 'newsletter', medium: 'email', campaign: 'autumn' }),
       view('d', 4),
     )
-    const found = async (q: string) => (await ask().people({ q })).map(nameOf)
-    expect(await found('ANN_1')).toEqual(['ann_1@example.com'])
-    expect(await found('ännchen')).toEqual(['ann_1@example.com'])
-    expect(await found('100% acme\\c')).toEqual(['ann_1@example.com'])
-    expect(await found('Newsletter')).toEqual(['c', 'annx1@example.com'])
-    expect(await found('spring')).toEqual(['annx1@example.com'])
-    expect(await found('autumn')).toEqual(['c'])
-    expect(await found('nobody')).toEqual([])
-    // A contact without a touch, and a visitor without one.
-    expect(await found('direct')).toEqual(['d', 'ann_1@example.com'])
-    expect(await found(' ')).toHaveLength(4)
+    const found: Record<string, string[]> = {
+      ...{ ANN_1: ['ann_1@example.com'], ännchen: ['ann_1@example.com'], '100% acme\\c': ['ann_1@example.com'] },
+      ...{ Newsletter: ['c', 'annx1@example.com'], spring: ['annx1@example.com'], autumn: ['c'], nobody: [] },
+      // A contact without a touch, and a visitor without one.
+      direct: ['d', 'ann_1@example.com'],
+    }
+    for (const [q, names] of Object.entries(found))
+      expect([q, (await ask().people({ q })).map(nameOf)]).toEqual([q, names])
+    expect(await ask().people({ q: ' ' })).toHaveLength(4)
   })
 })
 
@@ -173,10 +165,7 @@ test('recent events say whose they are, also by an identify that came later', as
     const { recent_events } = (await response.json()) as { recent_events: Record<string, unknown>[] }
     return recent_events.map(({ anonymous_id, contact_id }) => [anonymous_id, contact_id])
   }
-  expect(await recent()).toEqual([
-    ['b', null],
-    ['a', null],
-  ])
+  expect((await recent()).map(([, contact]) => contact)).toEqual([null, null])
   await send(identify('a', 592, 'ann@example.com'))
   const [ann] = await ask().people()
   expect(await recent()).toEqual([

@@ -97,20 +97,3 @@ test('a client that is gone holds no lock, though its statement would wait for m
   await vanishing.close()
   await proxy.close()
 })
-
-test('gives up in time on a server that hangs, whatever it was asked, and on statements with a deadline of their own', async () => {
-  const proxy = await startTcpProxy(stores.databaseUrl)
-  const hung = connectPostgres(proxy.url, { deadlineMs: 500 })
-  await expect.poll(() => hung.ping()).toBe(true)
-  await proxy.set('hanging')
-  const asked = [
-    hung.query('SELECT 1'),
-    hung.query('SELECT 1', [], { deadlineMs: 100 }),
-    hung.transaction((tx) => tx.query('SELECT 1')),
-  ]
-  for (const { status } of await Promise.allSettled(asked)) expect(status).toBe('rejected')
-  await proxy.set('open')
-  await expect.poll(() => hung.ping()).toBe(true)
-  await hung.close()
-  await proxy.close()
-})

@@ -20,15 +20,15 @@ const accountShown = async (id: number) =>
 /** Newest first. */
 async function auditedOf(id: number, type = 'post'): Promise<string[][]> {
   const { body } = await ask('GET', '/v1/audit-log?limit=200')
-  return body
-    .filter(
-      (row: { resource_type: string; resource_id: number }) => row.resource_type === type && row.resource_id === id,
-    )
-    .map((row: { action: string; actor_type: string; actor_name: string }) => [
-      row.action,
-      row.actor_type,
-      row.actor_name,
-    ])
+  const rows = body as {
+    resource_type: string
+    resource_id: number
+    action: string
+    actor_type: string
+    actor_name: string
+  }[]
+  const own = rows.filter((row) => row.resource_type === type && row.resource_id === id)
+  return own.map(({ action, actor_type, actor_name }) => [action, actor_type, actor_name])
 }
 
 test('a post is published when its time has come, to each of its accounts, and webhooks are told once', async () => {
@@ -114,11 +114,8 @@ test('a rate limit is waited out, and fails the target for good after so many at
     error: { code: 'rate_limited', message: expect.any(String), retryable: true },
   })
   expect(await accountShown(id)).toMatchObject({ status: 'connected', health_status: 'error' })
-  const [row] = await stores.pg.query<{ attempt_count: number }>(
-    'SELECT attempt_count FROM post_targets WHERE post_id = $1',
-    [posted],
-  )
-  expect(row!.attempt_count).toBe(publishAttemptsMax - 1)
+  const targets = await stores.pg.query('SELECT attempt_count FROM post_targets WHERE post_id = $1', [posted])
+  expect(targets).toEqual([{ attempt_count: publishAttemptsMax - 1 }])
 })
 
 test('nothing is published to an account that was disconnected, and the others are published all the same', async () => {

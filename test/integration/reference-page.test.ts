@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { operations } from '../../api/operations/registry.ts'
-import { startFront } from '../../start/front/front.ts'
 import { setUpApi } from '../support/api.ts'
 import { browserWithinMs, demand, sharedBrowser } from '../support/browser.ts'
 
@@ -53,23 +52,6 @@ test('the document has an ETag as well, and stays where it is behind a proxy und
   const again = await api.ask('/v1/openapi.json', { headers: { 'If-None-Match': etag } })
   expect([again.status, await again.text()]).toEqual([304, ''])
   expect((await first.json()) as object).toHaveProperty('openapi')
-})
-
-test('is reached through the one port of `npm start`', async () => {
-  const front = await startFront({
-    host: '127.0.0.1',
-    port: 0,
-    portOf: (service) => (service === 'api' ? api.port : undefined),
-    page: async () => '',
-    countryHeader: 'cf-ipcountry',
-    trustedProxies: [],
-  })
-  for (const path of files) {
-    const response = await fetch(`http://127.0.0.1:${front.port}${path}`)
-    expect([path, response.status]).toEqual([path, 200])
-    expect((await response.text()).length).toBeGreaterThan(100)
-  }
-  await front.close()
 })
 
 test(

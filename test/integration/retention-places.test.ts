@@ -2,15 +2,12 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { refreshPeople } from '../../pipeline/people/refresh.ts'
-import { makePipelineMetrics } from '../../pipeline/pipeline-metrics.ts'
 import { jobs } from '../../pipeline/queue/jobs.ts'
 import { expireData } from '../../pipeline/retention/expire-data.ts'
 import { createWorkspace } from '../../postgres/tables/workspaces.ts'
-import { fixedClock } from '../../runtime/clock.ts'
-import { makeLog } from '../../runtime/log.ts'
-import { makeMetrics } from '../../runtime/metrics.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere, workOn } from '../support/fold.ts'
+import { jobContext } from '../support/job-context.ts'
 import { setUpStores } from '../support/stores.ts'
 import { ofMigrations, workspacePlaces } from '../support/workspace-places.ts'
 
@@ -53,7 +50,7 @@ async function leaving(): Promise<string[]> {
 }
 
 test('what is past its time is gone from every place that holds it, and what is not is there', async () => {
-  const { pg, ch } = stores
+  const { pg } = stores
   const make = async (at: number, botsAt = at) => {
     const { workspaceId } = await pg.transaction((tx) =>
       createWorkspace(tx, { name: 'w', timezone: 'UTC', plan: 'starter' }),
@@ -78,11 +75,7 @@ test('what is past its time is gone from every place that holds it, and what is 
     expect([id, await held(id)]).toEqual([id, places])
   }
   for (let day = 0; day < 2; day++) {
-    const context = {
-      ...{ pg, ch, clock: fixedClock(now), log: makeLog('test', 'silent') },
-      ...{ metrics: makePipelineMetrics(makeMetrics('test', false)), signal: new AbortController().signal },
-    }
-    for (const job of Object.values(jobs)) await job(context, {})
+    for (const job of Object.values(jobs)) await job(jobContext(stores, now), {})
     await foldWhatIsThere(stores)
     while (!(await refreshPeople(workOn(stores), now)));
   }
@@ -121,10 +114,7 @@ test('nothing is left of a removed workspace, and a workspace that Postgres neve
   ).map((name) => `postgres ${name}`)
   expect(await placesWith(removed)).toEqual(expect.arrayContaining(bare))
 
-  await expireData({
-    ...{ pg, ch, clock: fixedClock(now), log: makeLog('test', 'silent') },
-    ...{ metrics: makePipelineMetrics(makeMetrics('test', false)), signal: new AbortController().signal },
-  })
+  await expireData(jobContext(stores, now))
   expect(await placesWith(removed)).toEqual([])
   expect(await placesWith(kept)).toEqual(before)
   expect(await placesWith(unknown)).toEqual(['clickhouse events'])

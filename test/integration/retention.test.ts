@@ -7,12 +7,13 @@ import { insertInbox } from '../../postgres/tables/inbox.ts'
 import { readOrMakeSalt } from '../../postgres/tables/salts.ts'
 import { createWorkspace, listWorkspaces, type PlanKey, setPlan } from '../../postgres/tables/workspaces.ts'
 import { fixedClock } from '../../runtime/clock.ts'
-import { makeLog } from '../../runtime/log.ts'
 import { makeMetrics } from '../../runtime/metrics.ts'
 import { dayClosedAfterMs } from '../../schemas/limits/figure-limits.ts'
 import { insertBotVisitRows, insertEventRows, makeBotVisitRow, makeEventRow } from '../support/event-rows.ts'
 import { judgeFigures } from '../support/figures.ts'
 import { closeDaysAt, foldWhatIsThere } from '../support/fold.ts'
+import { makeInboxRow } from '../support/inbox-rows.ts'
+import { jobContext } from '../support/job-context.ts'
 import { freshStores, setUpStores } from '../support/stores.ts'
 
 const dayMs = 86_400_000
@@ -60,13 +61,13 @@ beforeAll(async () => {
     insertInbox(
       tx,
       1,
-      rows.map((row, at) => ({
-        ...{ event_id: row.id, workspace_id: row.workspace_id, event_type: 'identify', event_name: 'identify' },
-        // One that is seen all the time, and one of each age.
-        email: at % 2 === 0 ? 'a@example.com' : `${row.occurred_at}@example.com`,
-        ...{ anonymous_id: '', full_name: '', properties: {}, source: '', medium: '', campaign: '', content: '' },
-        ...{ occurred_at: row.occurred_at, received_at: row.occurred_at },
-      })),
+      rows.map(({ id, workspace_id, occurred_at }, at) =>
+        makeInboxRow({
+          ...{ event_id: id, workspace_id, occurred_at, received_at: occurred_at },
+          // One that is seen all the time, and one of each age.
+          email: at % 2 === 0 ? 'a@example.com' : `${occurred_at}@example.com`,
+        }),
+      ),
     ),
   )
   await pg.query(`INSERT INTO shipped_manifests VALUES (2, $1), (3, $2)`, [
@@ -76,14 +77,7 @@ beforeAll(async () => {
   await pg.query('UPDATE shipped_manifests SET shipped_at = $1 WHERE manifest_id = 1', [new Date(now)])
 })
 
-const context = () => ({
-  pg: stores.pg,
-  ch: stores.ch,
-  clock: fixedClock(now),
-  log: makeLog('test', 'silent'),
-  metrics: makePipelineMetrics(makeMetrics('test', false)),
-  signal: new AbortController().signal,
-})
+const context = () => jobContext(stores, now)
 
 /** Ages in days of what is left, by workspace. */
 async function left(table = 'events'): Promise<Record<string, number[]>> {

@@ -42,40 +42,43 @@ async function check(address: string, botName?: string) {
   return verifier.verify(claim(address, botName), now)
 }
 
-describe('a crawler is checked by the name of its address', () => {
-  test.each([
-    ['66.249.66.1', 'Googlebot'],
-    ['::ffff:66.249.66.1', 'Googlebot'],
-    ['2001:4860:4801:10::1', 'Googlebot'],
-    ['77.88.5.1', 'YandexBot'],
-  ])('and verified where the name is its operator’s and has that address: %s as %s', async (address, botName) => {
-    expect(await check(address, botName)).toEqual({ verified: true, method: 'reverse_dns' })
-  })
+test.each([
+  ['66.249.66.1', 'Googlebot', true],
+  ['::ffff:66.249.66.1', 'Googlebot', true],
+  ['2001:4860:4801:10::1', 'Googlebot', true],
+  ['77.88.5.1', 'YandexBot', true],
+  // The name has another address; is another's; only begins or ends like that; there is none; another operator's.
+  ['203.0.113.1', 'Googlebot', false],
+  ['203.0.113.2', 'Googlebot', false],
+  ['203.0.113.3', 'Googlebot', false],
+  ['203.0.113.4', 'Googlebot', false],
+  ['203.0.113.9', 'Googlebot', false],
+  ['66.249.66.1', 'YandexBot', false],
+])(
+  'a crawler is verified where the name of its address is its operator’s and has it: %s as %s: %s',
+  async (address, name, verified) => {
+    expect(await check(address, name)).toEqual({ verified, method: 'reverse_dns' })
+  },
+)
 
-  test.each([
-    ['203.0.113.1', 'Googlebot', 'the name has another address'],
-    ['203.0.113.2', 'Googlebot', 'it is another’s name'],
-    ['203.0.113.3', 'Googlebot', 'it only begins like that'],
-    ['203.0.113.4', 'Googlebot', 'it only ends in these letters'],
-    ['203.0.113.9', 'Googlebot', 'it has no name'],
-    ['66.249.66.1', 'YandexBot', 'it is another operator’s'],
-  ])('and refuted otherwise: %s as %s, because %s', async (address, botName) => {
-    expect(await check(address, botName)).toEqual({ verified: false, method: 'reverse_dns' })
-  })
-
-  test.each([
-    ['', 'Googlebot'],
-    ['not an address', 'Googlebot'],
-    ['66.249.66.1', 'NewBot'],
-    ['66.249.66.1', 'GPTBot'],
-    ['10.1.2.3', 'Googlebot'],
-    ['127.0.0.1', 'Googlebot'],
-    ['fd00::1', 'Googlebot'],
-  ])('and nobody is asked where that would tell nothing: %s as %s', async (address, botName) => {
-    expect(verifier.askFor([claim(address, botName)])).toBeNull()
+test('nobody is asked where that would tell nothing', () => {
+  for (const [address, botName] of [
+    ...[
+      ['', 'Googlebot'],
+      ['not an address', 'Googlebot'],
+      ['66.249.66.1', 'NewBot'],
+      ['66.249.66.1', 'GPTBot'],
+    ],
+    ...[
+      ['10.1.2.3', 'Googlebot'],
+      ['127.0.0.1', 'Googlebot'],
+      ['fd00::1', 'Googlebot'],
+    ],
+  ] as [string, string][]) {
+    expect([address, verifier.askFor([claim(address, botName)])]).toEqual([address, null])
     expect(verifier.verify(claim(address, botName), now)).toEqual({ verified: null, method: 'none' })
-    expect(server.questions).toEqual([])
-  })
+  }
+  expect(server.questions).toEqual([])
 })
 
 test('what was found is remembered, a no as well as a yes, and asked for once at a time', async () => {
@@ -144,13 +147,6 @@ describe('DNS that doesn’t answer', () => {
       expect(server.questions).toHaveLength(asked)
     },
   )
-
-  test('leaves nothing behind when nobody is there', async () => {
-    const nobody = makeReverseDns({ servers: ['127.0.0.1:9'] })
-    await nobody.lookUp(keyOfAddress('66.249.66.1')!)
-    expect(nobody.find(keyOfAddress('66.249.66.1')!)).toBe('unknown')
-    nobody.close()
-  })
 })
 
 test('a request asks about no more addresses than it may, and all requests together about no more than that', async () => {

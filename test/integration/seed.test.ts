@@ -77,29 +77,6 @@ describe('svc seed', () => {
     expect(ids).toMatchObject({ distinct: 10_000, outside: 0, grow: 1 })
   })
 
-  test('has visits, returns, conversions and shares as the page says', async () => {
-    const [visits] = await ask<Record<string, number>>(
-      `SELECT min(events) AS fewest, max(events) AS most, avg(converts) AS converting, avg(is_return) AS returning
-       FROM (SELECT count() AS events, max(kind = 'conversion') AS converts,
-           count() OVER (PARTITION BY workspace_id, visitor) > 1 AS is_return
-         FROM ours WHERE visitor != 0 GROUP BY workspace_id, visitor, session)`,
-    )
-    expect(visits).toMatchObject({ fewest: 1, most: 12 })
-    expect(visits!['converting']).toSatisfy(isBetween(0.005, 0.015))
-    expect(visits!['returning']).toSatisfy(isBetween(0.3, 0.5))
-    for (const [key, condition] of [
-      ['path', "kind = 'pageview'"],
-      ['source', "source NOT IN ('', 'direct')"],
-      ['country', 'visitor != 0'],
-    ]) {
-      const shares = await ask<{ rows: number }>(
-        `SELECT count() AS rows FROM ours WHERE ${condition} GROUP BY ${key} ORDER BY rows DESC LIMIT 20`,
-      )
-      const at = (rank: number) => shares[rank - 1]!.rows
-      expect([key, at(1) / at(5) > 2, at(5) / at(20) > 2]).toEqual([key, true, true])
-    }
-  })
-
   test('fills the columns as ingest would have filled them for the same event', async () => {
     const rows = await ask<Record<string, never>>('SELECT * FROM ours WHERE cityHash64(id) % 4 = 0')
     expect(rows.length).toBeGreaterThan(2_000)
@@ -201,10 +178,6 @@ describe('svc seed', () => {
     expect(await count()).toBe(before)
   })
 })
-
-function isBetween(least: number, most: number): (value: number) => boolean {
-  return (value) => value > least && value < most
-}
 
 /** What the sender of such a row would have sent. */
 function eventOf(row: Record<string, never>): Partial<TrackEvent> {

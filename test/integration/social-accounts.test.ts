@@ -3,19 +3,13 @@ import { setAccountHealth } from '../../postgres/tables/social-accounts.ts'
 import { socialAccountsMax } from '../../schemas/limits/api-limits.ts'
 import { platforms } from '../../schemas/reference/providers.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
-import { runSvc } from '../support/command-line.ts'
+import { svcOn } from '../support/command-line.ts'
 import { asking } from '../support/publishing.ts'
 
 const { stores, api, mine } = setUpApi()
 const ask = asking(api, () => mine.apiKey)
 
-async function svc(...words: string[]) {
-  const { code, out, err } = await runSvc([...words, '--json'], {
-    DATABASE_URL: stores.databaseUrl,
-    CLICKHOUSE_URL: stores.clickhouseUrl,
-  })
-  return { code, err, json: out === '' ? undefined : JSON.parse(out) }
-}
+const svc = (...words: string[]) => svcOn(stores, ...words)
 const connect = async (...words: string[]) =>
   svc('accounts', 'connect', '--workspace', String(mine.workspaceId), ...words)
 const audited = async () =>

@@ -6,6 +6,7 @@ import { deleteOldInbox, type InboxRow, insertInbox } from '../../postgres/table
 import { readOrMakeSalt } from '../../postgres/tables/salts.ts'
 import { leaseSegments, raiseLeases } from '../../postgres/tables/segment-leases.ts'
 import { createWorkspace } from '../../postgres/tables/workspaces.ts'
+import { makeInboxRow } from '../support/inbox-rows.ts'
 import { setUpStores } from '../support/stores.ts'
 
 const stores = setUpStores()
@@ -53,13 +54,12 @@ test("two nodes that make a day's salt at once use the same one", async () => {
 })
 
 describe('the inbox', () => {
-  const row = (event_id: number, more: Partial<InboxRow> = {}): InboxRow => ({
-    ...{ event_id, workspace_id: 77, event_type: 'identify', event_name: 'identify', anonymous_id: '' },
-    ...{ email: `a${event_id}@example.com`, full_name: 'Ünïcode "quoted" \\ 👋' },
-    ...{ properties: { a: [1, { b: null }], c: 'x\u2028y' }, source: 's', medium: 'm', campaign: 'c', content: 'k' },
-    ...{ occurred_at: 1_700_000_000_123, received_at: 1_700_000_000_456 },
-    ...more,
-  })
+  const row = (event_id: number, more: Partial<InboxRow> = {}): InboxRow =>
+    makeInboxRow({
+      ...{ event_id, workspace_id: 77, email: `a${event_id}@example.com`, full_name: 'Ünïcode "quoted" \\ 👋' },
+      ...{ properties: { a: [1, { b: null }], c: 'x\u2028y' }, source: 's', medium: 'm', campaign: 'c', content: 'k' },
+      ...{ occurred_at: 1_700_000_000_123, received_at: 1_700_000_000_456, ...more },
+    })
 
   test("holds a manifest's rows once, as they were, however often it is copied", async () => {
     const rows = Array.from({ length: 1203 }, (_, at) => row(at + 1, at === 5 ? { email: null } : {}))

@@ -1,5 +1,7 @@
 /** Runs a command line of `svc` in this process, with an environment of its own. */
 import { runCommandLine } from '../../cli/run.ts'
+import { testApiHost } from './api.ts'
+import type { TestStores } from './stores.ts'
 
 export interface Said {
   readonly code: number
@@ -25,4 +27,14 @@ export async function runSvc(
   }
   const code = await runCommandLine(words, terminal, signal, env)
   return { code, out, err }
+}
+
+/** `svc … --json`, on the stores of a test and the secret and host of its API. */
+export async function svcOn(stores: TestStores, ...words: string[]) {
+  const { databaseUrl, clickhouseUrl, redisUrl, secretKey } = stores
+  const { code, out, err } = await runSvc([...words, '--json'], {
+    ...{ DATABASE_URL: databaseUrl, CLICKHOUSE_URL: clickhouseUrl, REDIS_URL: redisUrl },
+    ...{ SECRET_KEY: secretKey, API_HOST: testApiHost },
+  })
+  return { code, err, json: out === '' ? undefined : JSON.parse(out) }
 }

@@ -7,7 +7,7 @@ import { systemClock } from '../../runtime/clock.ts'
 import { makeIdentityHashes } from '../../runtime/crypto/identity-hash.ts'
 import type { RevenueProvider } from '../../schemas/revenue.ts'
 import { type TestApi, testApiHost } from './api.ts'
-import { runSvc } from './command-line.ts'
+import { svcOn } from './command-line.ts'
 import type { TestStores } from './stores.ts'
 
 export interface Connected {
@@ -16,29 +16,13 @@ export interface Connected {
   readonly secret: string
 }
 
-/** `svc …`, on the stores of a test and the secret of its API. */
-export async function svcOn(stores: TestStores, ...words: string[]) {
-  const { code, out, err } = await runSvc([...words, '--json'], {
-    ...{ DATABASE_URL: stores.databaseUrl, CLICKHOUSE_URL: stores.clickhouseUrl },
-    ...{ SECRET_KEY: stores.secretKey, API_HOST: testApiHost },
-  })
-  return { code, err, json: out === '' ? undefined : JSON.parse(out) }
-}
-
 export async function connectProvider(
   stores: TestStores,
   workspaceId: number,
   provider: RevenueProvider,
 ): Promise<Connected> {
-  const { json, err } = await svcOn(
-    stores,
-    'revenue',
-    'connect',
-    '--workspace',
-    String(workspaceId),
-    '--provider',
-    provider,
-  )
+  const words = ['revenue', 'connect', '--workspace', String(workspaceId), '--provider', provider]
+  const { json, err } = await svcOn(stores, ...words)
   if (json === undefined) throw new Error(err)
   return json
 }

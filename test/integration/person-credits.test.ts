@@ -1,9 +1,12 @@
 /** Conversions of a link, and payments, are credited by what the person did, on whichever browser or server that was. */
 import { expect, test, vi } from 'vitest'
-import { setUpApi } from '../support/api.ts'
+import { makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
+import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldStored } from '../support/figures.ts'
+import { foldWhatIsThere } from '../support/fold.ts'
 import { setUpIngest } from '../support/ingest.ts'
 import { type SentEvent, settlePeople, track } from '../support/people.ts'
+import { asking } from '../support/publishing.ts'
 import { connectProvider, creditAll, sendEvent } from '../support/revenue.ts'
 
 const { stores, api, mine } = setUpApi()
@@ -29,15 +32,11 @@ async function send(...events: SentEvent[]) {
   await foldStored(stores)
 }
 
-async function read<Answer>(path: string): Promise<Answer> {
-  return (await (await api.ask(path, { key: mine.apiKey })).json()) as Answer
-}
+const ask = asking(api, () => mine.apiKey)
+const read = async <Answer>(path: string) => (await ask<Answer>('GET', path)).body
 
 test('a link has the conversion of whoever came by it, on whichever browser that was', async () => {
-  const headers = { 'Content-Type': 'application/json' }
-  const body = JSON.stringify({ label: 'Sale', destination_url: 'https://example.com/' })
-  const made = await api.ask('/v1/links', { method: 'POST', key: mine.apiKey, headers, body })
-  const link = (await made.json()) as { id: number; attribution_key: string; tracking_url: string }
+  const link = (await ask('POST', '/v1/links', { label: 'Sale', destination_url: 'https://example.com/' })).body
   // Ingest is told of new links within a moment.
   const followed = () => fetch(`http://127.0.0.1:${ingest.port}/l/${link.attribution_key}`, { redirect: 'manual' })
   await vi.waitFor(async () => expect((await followed()).status).toBe(302), 10_000)
@@ -116,4 +115,51 @@ test("revenue goes to the payer's own last touch, which a server may have sent, 
   await send(view('laptop', 50, { source: 'ads', medium: 'cpc' }))
   await pay('anns-laptop', { email: 'ann@example.com', anonymous_id: 'laptop' })
   expect(await earned()).toEqual({ news: 1_000, ads: 1_000, partner: 2_000 })
+})
+
+const [hour, day] = [3_600_000, 86_400_000]
+const now = Date.now() - hour
+const make = async (path: string, body: object) => (await ask<{ id: number }>('POST', path, body)).body.id
+
+async function add(events: readonly EventLike[], { workspaceId }: Pick<TestWorkspace, 'workspaceId'>): Promise<void> {
+  await insertEventRows(
+    stores.ch,
+    events.map((event) => makeEventRow({ workspace_id: workspaceId, ...event })),
+  )
+  await foldWhatIsThere(stores)
+}
+
+test('a link and a post led to those who came by them, and to the conversions credited to a touch of theirs', async () => {
+  const post_id = await make('/v1/posts', { title: 'Sale', base_caption: 'Sale' })
+  const link_id = await make('/v1/links', { label: 'Sale', destination_url: 'https://example.com/', post_id })
+  const came = { source: 'svc', medium: 'social', link_id, post_id }
+  await add(
+    [
+      { visitor: 1, ...came, occurred_at: now - 3 * day },
+      { visitor: 1, kind: 'conversion', occurred_at: now - 2 * day },
+      // Came by the post alone, and by something else before converting.
+      { visitor: 2, ...came, link_id: 0, occurred_at: now - 3 * day },
+      { visitor: 2, session: 7, source: 'news', medium: 'email', occurred_at: now - 2 * day },
+      { visitor: 2, session: 7, kind: 'conversion', occurred_at: now - day },
+      { visitor: 3, ...came, occurred_at: now - day },
+      { visitor: 3, session: 8, ...came, occurred_at: now - hour },
+      { visitor: 4, kind: 'conversion', occurred_at: now },
+      // Before what the plan reads.
+      { visitor: 5, ...came, occurred_at: now - 200 * day },
+    ],
+    mine,
+  )
+  const other = await makeWorkspace(stores)
+  await add([{ visitor: 6, ...came, occurred_at: now }], other)
+  await stores.ch.command(
+    `INSERT INTO link_clicks (workspace_id, link_id, post_id, kind, visitor, occurred_at)
+     SELECT ${mine.workspaceId}, ${link_id}, ${post_id}, 'click', 1, fromUnixTimestamp64Milli(${now})`,
+  )
+  const { visits } = await read<{ visits: unknown }>(`/v1/links/${link_id}`)
+  expect(visits).toEqual({ visitors: 2, sessions: 3, conversions: 1 })
+  const { performance } = await read<{ performance: unknown }>(`/v1/posts/${post_id}`)
+  expect(performance).toEqual({
+    ...{ clicks: 1, visitors: 3, sessions: 4, conversions: 1 },
+    ...{ payments: 0, revenue_cents: 0, revenue_by_currency: {} },
+  })
 })

@@ -67,13 +67,7 @@ async function startPipeline(): Promise<Running> {
   return { ...process, get, metric }
 }
 
-async function eventually(what: () => Promise<boolean>, withinMs = 50_000): Promise<void> {
-  const deadline = Date.now() + withinMs
-  while (!(await what())) {
-    if (Date.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`)
-    await delay(100)
-  }
-}
+const eventually = <T>(what: () => Promise<T>) => expect.poll(what, { timeout: 50_000, interval: 100 })
 
 async function emptyRedis(): Promise<void> {
   const client = new Redis(redis.url)
@@ -99,8 +93,8 @@ test('runs its jobs by schedule, says how it is, and ends with code 0 when told 
   await stores.pg.query(`INSERT INTO workspaces (owner_id, name, slug) SELECT id, 'w', 'w' FROM owners`)
   await insertOldEvent()
   const pipeline = await startPipeline()
-  await eventually(async () => (await oldEvents()) === 0)
-  await eventually(async () => (await pipeline.metric('svc_job_last_success_seconds')) > 0)
+  await eventually(oldEvents).toBe(0)
+  await eventually(() => pipeline.metric('svc_job_last_success_seconds')).toBeGreaterThan(0)
   expect(await pipeline.get('/health')).toMatchObject({ status: 200 })
   expect(await pipeline.get('/health', 'POST')).toMatchObject({ status: 405 })
   expect(await pipeline.get('/other')).toMatchObject({ status: 404 })
@@ -116,20 +110,14 @@ test('a restart leaves the schedules to their time, and a Redis that was emptied
   await insertOldEvent()
   const pipeline = await startPipeline()
   // Said after the first sweep of the schedules.
-  await eventually(async () => (await pipeline.metric('svc_redis_up')) === 1)
+  await eventually(() => pipeline.metric('svc_redis_up')).toBe(1)
   expect(await schedules()).toEqual(before)
   expect(await queue.getJobCounts('waiting', 'active', 'failed')).toEqual({ waiting: 0, active: 0, failed: 0 })
   expect(await oldEvents()).toBe(1)
   await emptyRedis()
-  await eventually(async () => (await oldEvents()) === 0)
+  await eventually(oldEvents).toBe(0)
   const expected = ['delete-workspaces', 'expire-data', 'expire-deliveries', 'expire-idempotency', 'expire-salts']
-  await eventually(
-    async () =>
-      (await schedules())
-        .map(({ key }) => key)
-        .sort()
-        .join() === expected.join(),
-  )
+  await eventually(async () => (await schedules()).map(({ key }) => key).sort()).toEqual(expected)
   await queue.close()
   expect(await end(pipeline.child, 'SIGTERM')).toBe(0)
 })
@@ -151,20 +139,20 @@ test('without Redis it folds, also after a kill, without spinning, and goes on w
   await end(redisProcess, 'SIGKILL')
   await arrive()
   const killed = await startPipeline()
-  await eventually(async () => (await counted()) === events)
+  await eventually(counted).toBe(events)
   await end(killed.child, 'SIGKILL')
   await arrive()
   const pipeline = await startPipeline()
-  await eventually(async () => (await counted()) === events)
-  await eventually(async () => (await pipeline.metric('svc_folded_sessions_total')) > 0)
+  await eventually(counted).toBe(events)
+  await eventually(() => pipeline.metric('svc_folded_sessions_total')).toBeGreaterThan(0)
 
-  await eventually(async () => (await pipeline.metric('svc_redis_up')) === 0)
+  await eventually(() => pipeline.metric('svc_redis_up')).toBe(0)
   const before = await pipeline.metric('process_cpu_seconds_total')
   await delay(3_000)
   // A busy loop would take all of the time.
   expect((await pipeline.metric('process_cpu_seconds_total')) - before).toBeLessThan(1.5)
   await startRedis()
-  await eventually(async () => (await pipeline.metric('svc_redis_up')) === 1)
+  await eventually(() => pipeline.metric('svc_redis_up')).toBe(1)
 
   await end(redisProcess, 'SIGKILL')
   await delay(1_000)
@@ -172,7 +160,7 @@ test('without Redis it folds, also after a kill, without spinning, and goes on w
   await startRedis()
   await emptyRedis()
   await insertOldEvent()
-  await eventually(async () => (await oldEvents()) === 0)
+  await eventually(oldEvents).toBe(0)
   await end(redisProcess, 'SIGKILL')
   // A step of the shutdown that overruns its deadline makes the code another one.
   expect(await end(pipeline.child, 'SIGTERM')).toBe(0)

@@ -81,12 +81,6 @@ test.each(cells)('a post that is $from comes to $to by $verb', async ({ from, ve
 })
 
 describe('scheduling', () => {
-  test('sets the time, and the targets with the post', async () => {
-    const post = await scheduled()
-    expect(post).toMatchObject({ status: 'scheduled', scheduled_at: later, targets: [{ status: 'scheduled' }] })
-    expect(await read(post.id)).toMatchObject(post)
-  })
-
   test('refuses a time that does not lie in the future, and takes the next millisecond', async () => {
     const { id } = await create()
     const msg = 'Value error, The time must lie in the future'
@@ -96,7 +90,10 @@ describe('scheduling', () => {
       expect([status, body]).toEqual([422, { detail: [{ ...fault, ctx: { error: {}, code: 'scheduled_in_past' } }] }])
     }
     expect((await read(id)).status).toBe('draft')
-    expect((await schedule(id, '2030-01-10T12:00:00.001Z')).status).toBe(200)
+    const next = '2030-01-10T12:00:00.001Z'
+    const { status, body } = await schedule(id, next)
+    expect([status, body]).toMatchObject([200, { scheduled_at: next, targets: [{ status: 'scheduled' }] }])
+    expect(await read(id)).toMatchObject(body)
   })
 
   test.each<[unknown, string]>([
@@ -145,35 +142,26 @@ describe('scheduling', () => {
   })
 })
 
-test('rescheduling looks at the time alone', async () => {
+test('rescheduling looks at the time alone, unscheduling clears it, and archiving keeps it and what came of targets', async () => {
   const { id } = await scheduled()
   await stores.pg.query(`UPDATE social_accounts SET status = 'disconnected' WHERE id = $1`, [account])
-  expect((await move(id, 'reschedule', { scheduled_at: '2030-03-01T00:00:00Z' })).body).toMatchObject({
-    status: 'scheduled',
-    scheduled_at: '2030-03-01T00:00:00.000Z',
-  })
+  const moved = '2030-03-01T00:00:00.000Z'
+  const { body } = await move(id, 'reschedule', { scheduled_at: moved })
+  expect(body).toMatchObject({ status: 'scheduled', scheduled_at: moved })
   expect((await move(id, 'reschedule', { scheduled_at: new Date(now).toISOString() })).status).toBe(422)
-})
-
-test('unscheduling clears the time, of the targets too', async () => {
-  const { id } = await scheduled()
-  expect((await move(id, 'unschedule')).body).toMatchObject({
-    ...{ status: 'draft', scheduled_at: null },
-    targets: [{ status: 'draft' }],
-  })
-})
-
-test('archiving keeps the time and what came of targets, and leaves nothing waiting', async () => {
-  const { id } = await scheduled()
-  expect((await move(id, 'archive')).body).toMatchObject({ scheduled_at: later, targets: [{ status: 'draft' }] })
+  const waiting = [{ status: 'draft' }]
+  expect((await move(id, 'unschedule')).body).toMatchObject({ scheduled_at: null, targets: waiting })
   const failed = await failedInPart()
   expect((await move(failed.id, 'archive')).body.targets.map(({ status }) => status)).toEqual(['published', 'failed'])
+  await stores.pg.query(`UPDATE social_accounts SET status = 'connected' WHERE id = $1`, [account])
+  const { id: other } = await scheduled()
+  expect((await move(other, 'archive')).body).toMatchObject({ scheduled_at: later, targets: waiting })
 })
 
 describe('a change of a scheduled post', () => {
   const change = (id: number, body: object) => ask<ShownPost>('PATCH', `/v1/posts/${id}`, body)
 
-  test('must leave it ready, where it touches captions, media or accounts', async () => {
+  test('must leave it ready, where it touches captions, media or accounts, and schedules new targets', async () => {
     const { id } = await scheduled()
     for (const body of [
       { base_caption: 'a'.repeat(281) },
@@ -187,16 +175,13 @@ describe('a change of a scheduled post', () => {
       status: 200,
       body: { status: 'scheduled', base_caption: 'b', title: 'New', scheduled_at: later },
     })
-    await stores.pg.query(`UPDATE social_accounts SET status = 'disconnected' WHERE id = $1`, [account])
-    expect((await change(id, { title: 'Newer', tags: null })).status).toBe(200)
-    expect((await change(id, { base_caption: 'c' })).status).toBe(422)
-  })
-
-  test('adds targets that are scheduled too', async () => {
-    const { id } = await scheduled()
     const other = await makeAccount(stores, mine.workspaceId, 'bluesky')
     const { body } = await change(id, { social_account_ids: [account, other] })
     expect(body.targets.map(({ status }) => status)).toEqual(['scheduled', 'scheduled'])
+    await change(id, { social_account_ids: [account] })
+    await stores.pg.query(`UPDATE social_accounts SET status = 'disconnected' WHERE id = $1`, [account])
+    expect((await change(id, { title: 'Newer', tags: null })).status).toBe(200)
+    expect((await change(id, { base_caption: 'c' })).status).toBe(422)
   })
 
   test('moves the time into the future only, and can not take it away', async () => {
@@ -226,12 +211,6 @@ describe('of calls at once', () => {
   const atOnce = async (calls: (() => Promise<{ status: number }>)[]) =>
     (await Promise.all(calls.map((call) => call()))).map(({ status }) => status)
 
-  test('to schedule one post, one is done and the others are 409', async () => {
-    const { id } = await create()
-    const statuses = await atOnce(Array.from({ length: 8 }, () => () => schedule(id)))
-    expect(statuses.sort()).toEqual([200, ...Array(7).fill(409)])
-  })
-
   test('to schedule and to archive, what is archived is never scheduled afterwards', async () => {
     for (let n = 0; n < 6; n++) {
       const { id } = await create()
@@ -258,5 +237,48 @@ describe('of calls at once', () => {
       const post = await read(id)
       expect([post.status, post.targets.map(({ status }) => status)]).toEqual(['draft', ['draft', 'draft']])
     }
+  })
+})
+
+describe('deleting a post: what nobody has published yet goes for good, and takes nothing else along', () => {
+  const remove = (id: number) => ask<ShownPost>('DELETE', `/v1/posts/${id}`)
+  const detail = 'Only posts of which nothing is published or being published can be deleted'
+  const createTwo = async (more: object = {}) =>
+    create({ social_account_ids: [account, await makeAccount(stores, mine.workspaceId, 'bluesky')], ...more })
+
+  test.each([
+    ['draft', true],
+    ['scheduled', true],
+    ['failed', true],
+    ['archived', true],
+    ['publishing', false],
+    ['published', false],
+  ])('a post that is %s: %s', async (status, isDeletable) => {
+    const { id } = await createTwo()
+    await stores.pg.query('UPDATE posts SET status = $2 WHERE id = $1', [id, status])
+    if (isDeletable) expect(await remove(id)).toMatchObject({ status: 200, body: { id, status } })
+    else expect(await remove(id)).toEqual({ status: 409, body: { detail } })
+    expect((await ask('GET', `/v1/posts/${id}`)).status).toBe(isDeletable ? 404 : 200)
+    if (isDeletable) expect(await remove(id)).toEqual({ status: 404, body: { detail: 'Post not found' } })
+  })
+
+  test('one that an account has published is kept, whatever became of the others', async () => {
+    const { id, targets } = await createTwo()
+    await stores.pg.query(`UPDATE posts SET status = 'failed' WHERE id = $1`, [id])
+    await stores.pg.query(`UPDATE post_targets SET status = 'published' WHERE id = $1`, [targets[0]!.id])
+    expect(await remove(id)).toEqual({ status: 409, body: { detail } })
+  })
+
+  test('media and links of a scheduled post stay, and nothing is left for the publisher', async () => {
+    const image = await makeMedia(stores, mine.workspaceId)
+    const { id } = await createTwo({ media_ids: [image] })
+    expect((await ask('POST', `/v1/posts/${id}/schedule`, { scheduled_at: '2040-01-01T00:00:00Z' })).status).toBe(200)
+    const linked = { label: 'Of the post', destination_url: 'https://example.com/', post_id: id }
+    const { body: link } = await ask<{ id: number; tracking_url: string }>('POST', '/v1/links', linked)
+    expect((await remove(id)).status).toBe(200)
+    const { body: left } = await ask('GET', `/v1/links/${link.id}`)
+    expect(left).toMatchObject({ id: link.id, post_id: null, tracking_url: link.tracking_url })
+    expect((await ask<{ id: number }[]>('GET', '/v1/media')).body.map((one) => one.id)).toContain(image)
+    expect(await stores.pg.query('SELECT FROM post_targets WHERE post_id = $1', [id])).toEqual([])
   })
 })

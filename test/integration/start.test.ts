@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { projectFile } from '../../runtime/paths.ts'
 import { startProduct, type TestProduct } from '../support/product.ts'
 import { freshStores } from '../support/stores.ts'
@@ -110,24 +110,10 @@ test('shows a page at its root that says whether all is well and holds no secret
   }
 })
 
-test('what it made is in the audit log: the workspace, and the secret key once', async () => {
-  const authorization = `Bearer ${product.dev.api_key}`
-  const answer = await fetch(`${product.dev.base_url}/audit-log`, { headers: { authorization } })
-  const by = { actor_type: 'system', actor_id: null, actor_name: 'npm start', interface: 'cli' }
-  expect(await answer.json()).toEqual([
-    expect.objectContaining({ ...by, action: 'api_key.create', resource_type: 'api_key' }),
-    expect.objectContaining({ ...by, action: 'workspace.create', resource_id: product.dev.workspace_id }),
-  ])
-})
-
 test('refuses a second start on its folder, and one on its port, in a line each', async () => {
   const second = await refusedStart({ DATA_DIR: dataDir })
-  expect(second).toEqual({
-    code: 1,
-    lines: [
-      expect.stringMatching(/DATA_DIR .* is in use by another process \(\d+\), which serves http:\/\/localhost:\d+\/$/),
-    ],
-  })
+  const inUse = /DATA_DIR .* is in use by another process \(\d+\), which serves http:\/\/localhost:\d+\/$/
+  expect(second).toEqual({ code: 1, lines: [expect.stringMatching(inUse)] })
   const other = mkdtempSync(join(tmpdir(), 'svc-start-'))
   const { port } = new URL(product.dev.base_url)
   const busy = await refusedStart({ DATA_DIR: other, PORT: port })
@@ -148,27 +134,24 @@ test('obeys --help and refuses any other option, naming the way to set one', asy
   }
 })
 
-test.each([
-  ['PORT', 'eighty'],
-  ['DATA_DIR', '/dev/null/data'],
-])('names the setting %s when it is wrong, in one line', async (name, value) => {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-start-'))
-  const { code, lines } = await refusedStart({ DATA_DIR: folder, [name]: value })
-  expect({ code, lines }).toEqual({ code: 1, lines: [expect.stringContaining(name)] })
-  rmSync(folder, { recursive: true })
+test('names a setting that is wrong, in one line', async () => {
+  expect(await refusedStart({ DATA_DIR: '/dev/null/data' })).toEqual({
+    code: 1,
+    lines: [expect.stringContaining('DATA_DIR')],
+  })
 })
 
-describe('a child that is killed', () => {
-  test.each(['ingest', 'api'] as const)('%s: the other goes on answering, and it is started again', async (name) => {
+test.each(['ingest', 'api'] as const)(
+  'when %s is killed the other goes on answering, and it is started again',
+  async (name) => {
     const before = product.dev.pids[name]
     const [mine, other] = name === 'ingest' ? [health, workspace] : [workspace, health]
     product.kill(name)
     expect(await other()).toBe(200)
     await expect.poll(() => mine().catch(() => 0)).toBe(200)
-    expect(product.dev.pids[name]).not.toBe(before)
-    expect(product.dev.pids[name]).not.toBeNull()
-  })
-})
+    expect([null, before]).not.toContain(product.dev.pids[name])
+  },
+)
 
 test(
   'leaves no process behind when the supervisor alone is killed, and starts again at once, with the same keys and data',

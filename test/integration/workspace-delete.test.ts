@@ -23,8 +23,7 @@ const going = () => new AbortController().signal
 
 const svc = (...words: string[]) => svcUntil(new AbortController().signal, ...words)
 async function svcUntil(signal: AbortSignal, ...words: string[]) {
-  const { databaseUrl, clickhouseUrl, redisUrl, secretKey } = stores
-  const env = { DATABASE_URL: databaseUrl, CLICKHOUSE_URL: clickhouseUrl, REDIS_URL: redisUrl, SECRET_KEY: secretKey }
+  const env = { DATABASE_URL: stores.databaseUrl, CLICKHOUSE_URL: stores.clickhouseUrl, SECRET_KEY: stores.secretKey }
   const { code, out, err } = await runSvc([...words, '--json'], env, signal)
   return { code, err, result: out === '' ? undefined : (JSON.parse(out) as Record<string, unknown>) }
 }
@@ -69,10 +68,8 @@ test('a deleted workspace lets nobody in from then on, and leaves nothing but it
 
   const words = ['workspace', 'delete', '--workspace', String(gone.workspaceId)]
   expect(await svc(...words)).toMatchObject({ code: 2, err: expect.stringContaining('--yes NAME is required') })
-  expect(await svc(...words, '--yes', other.name)).toMatchObject({
-    code: 1,
-    err: expect.stringContaining('another name'),
-  })
+  const another = { code: 1, err: expect.stringContaining('another name') }
+  expect(await svc(...words, '--yes', other.name)).toMatchObject(another)
   expect(await placesWith(gone.workspaceId)).toEqual(places)
 
   const deleting = svc(...words, '--yes', gone.name)

@@ -160,8 +160,8 @@ test('removes a person everywhere, and leaves what is as if the person had never
   expect(audited).toMatchObject({ action: 'contact.erase', interface: 'cli', metadata: { browsers: 2 } })
 })
 
-/** In short every fourth of its calls is its last one. */
-const deathsApart = isLong ? 1 : 4
+/** In short every sixth of its calls is its last one. */
+const deathsApart = isLong ? 1 : 6
 
 test('an erasure that dies at its calls in turn is done again, and comes to the same', async () => {
   const workspace = await prepare([...anns, ...others])

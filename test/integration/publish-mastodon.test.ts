@@ -59,7 +59,7 @@ test('a token that the instance refuses, and an instance that is reached over pl
   expect((await ask('GET', '/v1/social-accounts')).body).toEqual([])
 })
 
-test('text and images are published as they are, with their alternative texts, in their order', async () => {
+test('text, images and films are published as they are, with their alternative texts, in their order', async () => {
   const account = await connect()
   const pictures = [png({ width: 40 }), png({ width: 50 })]
   const media = [
@@ -67,10 +67,16 @@ test('text and images are published as they are, with their alternative texts, i
     await uploadFile(api, mine.apiKey, pictures[1]!),
   ]
   const caption = 'Räumung 🐻\nhttps://example.com/spring'
+  const bytes = film({ data: 300_000 })
+  const films = [await uploadFile(api, mine.apiKey, bytes, { type: 'video/mp4', altText: 'A film' })]
+  const watch = await schedulePost(ask, { caption: 'Watch', accounts: [account], media: films })
   const post = await endedPost(ask, await schedulePost(ask, { caption, accounts: [account], media }))
-  const [status] = instance.statuses
-  expect(instance.statuses).toHaveLength(1)
-  expect(status!.text).toBe(caption)
+  // A film is attached once the instance has worked on it.
+  expect((await endedPost(ask, watch)).status).toBe('published')
+  const made = instance.media.find(({ contentType }) => contentType === 'video/mp4')!
+  expect([made.description, made.isAttached, made.bytes.equals(bytes)]).toEqual(['A film', true, true])
+  expect(instance.statuses).toHaveLength(2)
+  const status = instance.statuses.find(({ text }) => text === caption)
   const attached = status!.mediaIds.map((id) => instance.media.find((one) => one.id === id)!)
   expect(attached.map(({ bytes, contentType, description }) => ({ bytes, contentType, description }))).toEqual([
     { bytes: pictures[0], contentType: 'image/png', description: 'Ein Bär – "groß"' },
@@ -78,16 +84,6 @@ test('text and images are published as they are, with their alternative texts, i
   ])
   const result = { provider: 'mastodon', external_id: status!.id, url: `https://social.test/@shop/${status!.id}` }
   expect(post).toMatchObject({ status: 'published', targets: [{ publish_result: result }] })
-})
-
-test('a film is attached once the instance has worked on it', async () => {
-  const account = await connect()
-  const bytes = film({ data: 300_000 })
-  const media = [await uploadFile(api, mine.apiKey, bytes, { type: 'video/mp4', altText: 'A film' })]
-  const post = await endedPost(ask, await schedulePost(ask, { caption: 'Watch', accounts: [account], media }))
-  expect(post.status).toBe('published')
-  expect(instance.media).toMatchObject([{ contentType: 'video/mp4', description: 'A film', isAttached: true }])
-  expect(instance.media[0]!.bytes.equals(bytes)).toBe(true)
 })
 
 test.each(losses)(

@@ -17,36 +17,32 @@ const now = Date.now()
 const stores = setUpStores()
 const { fillWaiting, placesWith, fill, fillWork, creditByPerson, inPostgres, inClickHouse } = workspacePlaces(stores)
 
-/** Names of tables by store, as the page's last table has them. */
-function listed(store: string): string[] {
+/** Rows of the page's last table: stores and tables, and whether rows of a workspace go by themselves. */
+function listed(): { store: string; table: string; isLeaving: boolean }[] {
   const page = readFileSync(new URL('../../docs/retention.md', import.meta.url), 'utf8')
   const lines = page.split('## Every place')[1]!.split('\n')
-  const places = lines.filter((line) => line.startsWith(`| ${store} `)).map((line) => line.split('|')[1]!)
-  return places.flatMap((place) => [...place.matchAll(/`(\w+)`/g)].map(([, name]) => name!)).sort()
+  return lines.flatMap((line) => {
+    const [, store] = /^\| (ClickHouse|Postgres) /.exec(line) ?? []
+    if (store === undefined) return []
+    const [, place, , left] = line.split('|')
+    const isLeaving = !left!.trim().startsWith('stay')
+    return [...place!.matchAll(/`(\w+)`/g)].map(([, table]) => ({ store, table: table!, isLeaving }))
+  })
 }
 
 test('the page names every table of both stores, each once', async () => {
   const isOwn = (name: string) => name !== ofMigrations
-  expect(listed('Postgres')).toEqual((await inPostgres()).filter(isOwn))
-  expect(listed('ClickHouse')).toEqual((await inClickHouse()).filter(isOwn))
+  const namesOf = (of: string) => listed().flatMap(({ store, table }) => (store === of ? [table] : []))
+  expect(namesOf('Postgres').sort()).toEqual((await inPostgres()).filter(isOwn))
+  expect(namesOf('ClickHouse').sort()).toEqual((await inClickHouse()).filter(isOwn))
 })
 
-/** Places from which rows of a workspace go by themselves, as the page's last table has them. */
-async function leaving(): Promise<string[]> {
-  const page = readFileSync(new URL('../../docs/retention.md', import.meta.url), 'utf8')
-  const lines = page
-    .split('## Every place')[1]!
-    .split('\n')
-    .filter((line) => /^\| (ClickHouse|Postgres) /.test(line))
-  const going = lines.filter((line) => !line.split('|')[3]!.trim().startsWith('stay'))
-  const named = going.flatMap((line) => {
-    const [, place] = line.split('|') as [string, string]
-    const store = place.includes('ClickHouse') ? 'clickhouse' : 'postgres'
-    return [...place.matchAll(/`(\w+)`/g)].map(([, name]) => `${store} ${name}`)
-  })
+/** Places from which rows of a workspace go by themselves. */
+function leaving(): string[] {
   // These name no workspace (test/integration/retention.test.ts has those with a time of their own).
   const bare = ['people_state', 'shipped_manifests', 'visitor_salts', 'set_aside_jobs']
-  return named.filter((place) => !bare.includes(place.split(' ')[1]!)).sort()
+  const going = listed().filter(({ table, isLeaving }) => isLeaving && !bare.includes(table))
+  return going.map(({ store, table }) => `${store.toLowerCase()} ${table}`).sort()
 }
 
 test('what is past its time is gone from every place that holds it, and what is not is there', async () => {
@@ -63,7 +59,7 @@ test('what is past its time is gone from every place that holds it, and what is 
   const old = await make(now - 40 * dayMs, now - 182 * dayMs)
   const young = await make(now - dayMs)
   await pg.query('UPDATE owners SET plan_changed_at = $1', [new Date(now - 200 * dayMs)])
-  const places = await leaving()
+  const places = leaving()
   const held = async (id: number) => (await placesWith(id)).filter((place) => places.includes(place)).sort()
   while (!(await refreshPeople(workOn(stores), now)));
   for (const [id, at] of [

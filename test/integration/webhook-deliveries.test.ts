@@ -142,7 +142,7 @@ test('an attempt that ends after one with Retry-After leaves the endpoint alone 
 })
 
 describe('disablement', () => {
-  test('410 disables the endpoint, and ends what waits for it', async () => {
+  test('410 disables the endpoint and ends what waits; it gets only what is asked for by hand, whose success enables it', async () => {
     const { id } = await register(receiver.url)
     answer(500)
     await makeLink('waits')
@@ -156,6 +156,19 @@ describe('disablement', () => {
     expect(gone).toMatchObject({ response_status: 410, attempt_count: 1, next_attempt_at: null })
     expect(ended).toMatchObject({ id: waiting.id, error: 'The endpoint is disabled', next_attempt_at: null })
     expect(more).toEqual([])
+
+    answer(500)
+    await ask('POST', `/v1/webhooks/${id}/test`)
+    const tried = await untilDelivery((one) => one.event_type === 'webhook.test' && one.attempt_count === 1)
+    expect([tried.status, await endpointStatus(id)]).toEqual(['pending', 'disabled'])
+    receiver.behaviour = undefined
+    await hurry(tried.id)
+    await untilDelivery(({ status }) => status === 'delivered')
+    expect(await endpointStatus(id)).toBe('enabled')
+    for (const action of ['enable', 'disable'])
+      expect((await ask('GET', `/v1/audit-log?action=webhook_endpoint.${action}`)).body).toHaveLength(1)
+    await makeLink('again')
+    await untilDelivery(({ event_type, status }) => event_type === 'link.created' && status === 'delivered')
   })
 
   test.each([
@@ -221,25 +234,6 @@ describe('by hand', () => {
       data: { object: { id, url: `${receiver.url}/mine`, status: 'enabled' } },
     })
     expect(sent).not.toContain('whsec_')
-  })
-
-  test('a disabled endpoint gets nothing but what is asked for by hand, and is enabled by its success', async () => {
-    const { id } = await register(receiver.url)
-    answer(410)
-    await makeLink('ends it')
-    await vi.waitUntil(async () => (await endpointStatus(id)) === 'disabled', patience)
-    answer(500)
-    await ask('POST', `/v1/webhooks/${id}/test`)
-    const tried = await untilDelivery((one) => one.event_type === 'webhook.test' && one.attempt_count === 1)
-    expect([tried.status, await endpointStatus(id)]).toEqual(['pending', 'disabled'])
-    receiver.behaviour = undefined
-    await hurry(tried.id)
-    await untilDelivery(({ status }) => status === 'delivered')
-    expect(await endpointStatus(id)).toBe('enabled')
-    for (const action of ['enable', 'disable'])
-      expect((await ask('GET', `/v1/audit-log?action=webhook_endpoint.${action}`)).body).toHaveLength(1)
-    await makeLink('again')
-    await untilDelivery(({ event_type, status }) => event_type === 'link.created' && status === 'delivered')
   })
 
   test('a redelivery sends the same event under the same id, and counts on', async () => {

@@ -15,28 +15,3 @@ test('a contact binds the browsers that were identified first, ties by id; the o
     a: [{ contactId: 2, fromAt: 0, fromId: 0 }],
   })
 })
-
-test('order and repeats change nothing', () => {
-  const facts = [
-    fact('a', 1, 1),
-    fact('a', 2, 2),
-    fact('a', 2, 3),
-    fact('a', 1, 4),
-    fact('b', 2, 2, 5),
-    fact('b', 1, 2, 4),
-  ]
-  const expected = bindBrowsers(facts, 200)
-  expect(expected.get('a')!.map(({ contactId, fromAt }) => [contactId, fromAt])).toEqual([
-    [1, 0],
-    [2, 2],
-    [1, 4],
-  ])
-  expect(expected.get('b')!.map(({ contactId, fromId }) => [contactId, fromId])).toEqual([
-    [1, 0],
-    [2, 5],
-  ])
-  for (let turn = 1; turn <= facts.length; turn++) {
-    const turned = [...facts.slice(turn), ...facts, ...facts.slice(0, turn)].reverse()
-    expect(bindBrowsers(turned, 200)).toEqual(expected)
-  }
-})

@@ -5,74 +5,38 @@ import { type Chunk, placeOf, recordingOf } from '../../web/dashboard/replay-eve
 const begin = Date.UTC(2026, 10, 20, 12)
 /** The visitor's clock is an hour behind. */
 const offset = -3_600_000
-const chunk = (
-  page_id: string,
-  sequence: number,
-  at: number,
-  events: readonly (readonly [type: number, after: number])[],
-): Chunk => ({
-  ...{
-    id: 1,
-    page_id,
-    sequence,
-    url: `https://example.com/${page_id}`,
-    started_at: new Date(begin + at).toISOString(),
-  },
-  events: events.map(([type, after]) => ({ type, timestamp: begin + at + offset + after, data: {} })),
-})
+/** `events`: the type of each and the time after the chunk's begin, as `2@0 3@10`. */
+function chunk(page_id: string, sequence: number, at: number, events: string): Chunk {
+  const started_at = new Date(begin + at).toISOString()
+  return {
+    ...{ id: 1, page_id, sequence, url: `https://example.com/${page_id}`, started_at },
+    events: events.split(' ').map((event) => {
+      const [type, after] = event.split('@').map(Number)
+      return { type: type!, timestamp: begin + at + offset + after!, data: {} }
+    }),
+  }
+}
 const timesOf = (chunks: readonly Chunk[]) => recordingOf(chunks).events.map(({ timestamp }) => timestamp - begin)
 
 test('chunks are in order whatever came first, each once, by the server’s clock', () => {
-  const chunks = [
-    chunk('a', 1, 5_000, [[3, 100]]),
-    chunk('a', 0, 0, [
-      [4, 0],
-      [2, 10],
-    ]),
-    chunk('a', 1, 5_000, [[3, 100]]),
-  ]
-  expect(timesOf(chunks)).toEqual([0, 10, 5_100])
+  const later = chunk('a', 1, 5_000, '3@100')
+  expect(timesOf([later, chunk('a', 0, 0, '4@0 2@10'), later])).toEqual([0, 10, 5_100])
 })
 
 test('tabs that were open together follow one another, and long gaps are short', () => {
-  const chunks = [
-    chunk('a', 0, 0, [
-      [2, 0],
-      [3, 60_000],
-    ]),
-    chunk('b', 0, 30_000, [
-      [2, 0],
-      [3, 20_000],
-    ]),
-    chunk('c', 0, 3_600_000 * 5, [
-      [2, 0],
-      [3, 10],
-    ]),
-  ]
-  const { loads } = recordingOf(chunks)
-  expect(loads.map(({ at }) => at)).toEqual([0, 60_001, 80_002 + 600_000])
+  const tabs = [chunk('a', 0, 0, '2@0 3@60000'), chunk('b', 0, 30_000, '2@0 3@20000')]
+  const chunks = [...tabs, chunk('c', 0, 3_600_000 * 5, '2@0 3@10')]
+  expect(recordingOf(chunks).loads.map(({ at }) => at)).toEqual([0, 60_001, 80_002 + 600_000])
   expect(timesOf(chunks).slice(2, 4)).toEqual([60_001, 80_001])
 })
 
 test('a load whose begin is missing isn’t played, and of nothing comes nothing', () => {
-  expect(recordingOf([chunk('a', 3, 0, [[3, 0]])]).events).toEqual([])
+  expect(recordingOf([chunk('a', 3, 0, '3@0')]).events).toEqual([])
   expect(recordingOf([])).toEqual({ events: [], loads: [] })
 })
 
 test('a moment has its place in the load that it happened in, and none between loads', () => {
-  const recording = recordingOf([
-    chunk('a', 0, 0, [
-      [2, 0],
-      [3, 10_000],
-    ]),
-    chunk('b', 0, 60_000, [
-      [2, 0],
-      [3, 10_000],
-    ]),
-  ])
-  expect(placeOf(recording, begin + 4_000)).toBe(4_000)
-  expect(placeOf(recording, begin + 11_000)).toBe(10_000)
-  expect(placeOf(recording, begin + 64_000)).toBe(64_000)
-  expect(placeOf(recording, begin + 40_000)).toBeNull()
-  expect(placeOf(recording, begin - 10_000)).toBeNull()
+  const recording = recordingOf([chunk('a', 0, 0, '2@0 3@10000'), chunk('b', 0, 60_000, '2@0 3@10000')])
+  const places = [4_000, 11_000, 64_000, 40_000, -10_000].map((after) => placeOf(recording, begin + after))
+  expect(places).toEqual([4_000, 10_000, 64_000, null, null])
 })

@@ -11,20 +11,13 @@ const visitorOf = (event: EventLike, around?: Around) => {
 const sessionOf = (event: EventLike, around?: Around) => rowOf(event, around).session
 
 describe('the visitor', () => {
-  test('is its anonymous id, within the workspace, whatever else the event says', () => {
+  test('is its anonymous id, within the workspace, whatever else the event says, on every node of one secret', () => {
     const known = visitorOf({ anonymous_id: 'a' })
-    expect(
-      visitorOf(
-        { anonymous_id: 'a', email: 'a@example.com', event_name: 'x' },
-        { sender: { address: '::1', userAgent: '' } },
-      ),
-    ).toBe(known)
+    const more = { anonymous_id: 'a', email: 'a@example.com', event_name: 'x' }
+    expect(visitorOf(more, { sender: { address: '::1', userAgent: '' } })).toBe(known)
     expect(visitorOf({ anonymous_id: 'b' })).not.toBe(known)
     expect(visitorOf({ anonymous_id: 'a' }, { workspace: { id: 8 } })).not.toBe(known)
     expect(rowOf({ anonymous_id: 'a' }).anonymous_id).toBe('a')
-  })
-
-  test('is the same on every node with the same secret', () => {
     const other = makeEnrich()({ anonymous_id: 'a' })
     expect(other.stream === 'events' && other.row.visitor).toEqual(rowOf({ anonymous_id: 'a' }).visitor)
   })
@@ -33,17 +26,16 @@ describe('the visitor', () => {
     const here = visitorOf({})
     expect(visitorOf({ event_name: 'x', occurred_at: new Date(now - day).toISOString() })).toBe(here)
     expect(visitorOf({}, { sender: { receivedAt: now + 3_600_000 } })).toBe(here)
-    expect(visitorOf({}, { sender: { receivedAt: now + day } })).not.toBe(here)
-    expect(visitorOf({}, { sender: { address: '192.0.2.2' } })).not.toBe(here)
-    expect(visitorOf({}, { sender: { userAgent: `${chrome} ` } })).not.toBe(here)
+    const others = [{ receivedAt: now + day }, { address: '192.0.2.2' }, { userAgent: `${chrome} ` }]
+    for (const sender of others) expect(visitorOf({}, { sender })).not.toBe(here)
     expect(visitorOf({}, { workspace: { id: 8 } })).not.toBe(here)
     expect(rowOf({}).anonymous_id).toBe('')
   })
 
   test('without an id may be told of by a server, with the address and user agent of the visitor', () => {
-    const forwarded = { ip: '198.51.100.7', user_agent: chrome }
     const itself = visitorOf({}, { sender: { address: '198.51.100.7', userAgent: chrome } })
-    expect(visitorOf(forwarded, { sender: { address: '10.0.0.1', userAgent: 'axios/1' } })).toBe(itself)
+    const server = { sender: { address: '10.0.0.1', userAgent: 'axios/1' } }
+    expect(visitorOf({ ip: '198.51.100.7', user_agent: chrome }, server)).toBe(itself)
   })
 
   test('of one household by IPv6 is one, by the first 64 bits', () => {
@@ -60,26 +52,8 @@ describe('the visitor', () => {
   })
 
   test.each([
-    '',
-    '  ',
-    'anonymous',
-    'Guest',
-    'distinct_id',
-    'distinctid',
-    'id',
-    'not_authenticated',
-    'email',
-    'undefined',
-    'NULL',
-    'none',
-    'NaN',
-    'true',
-    'false',
-    '0',
-    '-1',
-    '[object Object]',
-    ' null ',
-    `null${' '.repeat(30)}`,
+    ...['', '  ', 'anonymous', 'Guest', 'distinct_id', 'distinctid', 'id', 'not_authenticated', 'email', 'undefined'],
+    ...['NULL', 'none', 'NaN', 'true', 'false', '0', '-1', '[object Object]', ' null ', `null${' '.repeat(30)}`],
     ' '.repeat(40),
   ])('has no id where the id is nobody’s: %j', (id) => {
     expect(visitorOf({ anonymous_id: id })).toBe(visitorOf({}))
@@ -122,45 +96,26 @@ describe('the e-mail', () => {
   })
 
   test('goes to people by the side payload of identify and conversion events alone', () => {
-    const event = {
-      email: ' Ada@Example.com ',
-      anonymous_id: 'a',
-      full_name: ' Ada ',
-      properties: { company: 'x' },
-      source: 's',
+    const own = { anonymous_id: 'a', properties: { company: 'x' }, source: 's' }
+    const event = { ...own, email: ' Ada@Example.com ', full_name: ' Ada ' }
+    const sideOf = (more: EventLike) => {
+      const enriched = enrich({ ...event, ...more })
+      return enriched.stream === 'events' && enriched.side
     }
-    const identified = enrich({ ...event, event_type: 'identify', event_name: 'identify' })
-    expect(identified.stream === 'events' && identified.side).toEqual({
-      event_id: 0,
-      workspace_id: 7,
-      event_type: 'identify',
-      event_name: 'identify',
-      email: 'ada@example.com',
-      anonymous_id: 'a',
-      full_name: 'Ada',
-      properties: { company: 'x' },
-      source: 's',
-      medium: 'none',
-      campaign: '',
-      content: '',
-      occurred_at: now,
-      received_at: now,
+    expect(sideOf({ event_type: 'identify', event_name: 'identify' })).toEqual({
+      ...{ event_id: 0, workspace_id: 7, event_type: 'identify', event_name: 'identify', ...own },
+      ...{ email: 'ada@example.com', full_name: 'Ada', medium: 'none', campaign: '', content: '' },
+      ...{ occurred_at: now, received_at: now },
     })
-    const converted = enrich({ event_type: 'conversion', event_name: 'paid', anonymous_id: 'a' })
-    expect(converted.stream === 'events' && converted.side).toMatchObject({
-      event_type: 'conversion',
-      email: null,
-      full_name: '',
-    })
-    const tracked = enrich(event)
-    expect(tracked.stream === 'events' && tracked.side).toBeNull()
+    const paid = { event_type: 'conversion', event_name: 'paid', email: null, full_name: null } as const
+    expect(sideOf(paid)).toMatchObject({ event_type: 'conversion', email: null, full_name: '' })
+    expect(sideOf({})).toBeNull()
   })
 })
 
 test('the address is in no row and no payload', () => {
   for (const event of [{}, { ip: '198.51.100.77' }, { user_agent: 'Googlebot/2.1', ip: '198.51.100.77' }]) {
     const enriched = JSON.stringify(enrich(event, { sender: { address: '203.0.113.99' } }))
-    expect(enriched).not.toContain('203.0.113.99')
-    expect(enriched).not.toContain('198.51.100.77')
+    expect(enriched).not.toMatch(/203\.0\.113\.99|198\.51\.100\.77/)
   }
 })

@@ -20,8 +20,9 @@ test('a made key is well-formed, and no two are alike', () => {
   expect(new Set(keys).size).toBe(1000)
 })
 
-test('the checksum is the CRC-32 of what stands before it, in base62', () => {
+test('the checksum is the CRC-32 of what stands before it, in base62; shown are the first 13 characters', () => {
   expect(isWellFormedSecretKey(known)).toBe(true)
+  expect(secretKeyPrefix(known)).toBe('svc_sk_000000')
 })
 
 test('a key with any one character changed, left out or added is refused without a look-up', () => {
@@ -33,10 +34,6 @@ test('a key with any one character changed, left out or added is refused without
   for (const wrong of ['', 'svc_sk_', `${known} `, `${known}\n`, known.replace('_sk_', '_pk_'), `x${known}`]) {
     expect(isWellFormedSecretKey(wrong)).toBe(false)
   }
-})
-
-test('what is shown of a secret key is its first 13 characters', () => {
-  expect(secretKeyPrefix(known)).toBe('svc_sk_000000')
 })
 
 test('what is stored of a secret key is its SHA-256', () => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { judgeReadiness, judgeTime } from '../../api/operations/posts/readiness.ts'
-import { lengthOf } from '../../schemas/code-points.ts'
+import { judgeReadiness } from '../../api/operations/posts/readiness.ts'
 import { captionCountings } from '../../schemas/reference/caption-lengths.ts'
 import { type Platform, platforms, providers } from '../../schemas/reference/providers.ts'
 
@@ -117,13 +116,4 @@ test('an account whose calls fail is told of with what it says, and stops nothin
     },
   ])
   expect(targets.map(({ isValid }) => isValid)).toEqual([true])
-})
-
-test('a time is in the future from the next millisecond on', () => {
-  expect(judgeTime(new Date(1000), 1000, 'x').map(({ code }) => code)).toEqual(['scheduled_in_past'])
-  expect(judgeTime(new Date(1001), 1000, 'x')).toEqual([])
-})
-
-test('lengths are code points', () => {
-  expect(['', 'abc', 'é', '🙂', '👩‍👩‍👧'].map(lengthOf)).toEqual([0, 3, 1, 1, 5])
 })

@@ -10,7 +10,6 @@ import { openLines } from '../../cli/replay/read-lines.ts'
 import { makeReorderBuffer } from '../../cli/replay/reorder-buffer.ts'
 import { surveyLog } from '../../cli/replay/survey.ts'
 import { chooseTiming } from '../../cli/replay/timing.ts'
-import { makeVisitTracker } from '../../cli/replay/visits.ts'
 import { logLineBytesMax } from '../../schemas/limits/event-limits.ts'
 
 let folder: string
@@ -122,28 +121,6 @@ describe('reading lines', () => {
   })
 })
 
-test('a survey counts odd lines and finds the span of the pages and the site that the log is of', async () => {
-  const at = (time: string, text: string) => text.replace('10:05:03', time)
-  const own = '"http://Own.test/page" "M"'
-  const path = file(
-    'survey.log',
-    [
-      at('10:00:00', entry('GET /asset.png HTTP/1.1', 200, own)),
-      at('11:00:00', entry('GET /b HTTP/1.1', 200, '"http://search.test/" "M"')),
-      'nonsense',
-      at('10:30:00', entry('GET /a HTTP/1.1', 200, own)),
-      at('12:00:00', entry('GET /late.css HTTP/1.1', 200, own)),
-    ].join('\n'),
-  )
-  expect(await surveyLog(path, new AbortController().signal, isPageRequest)).toEqual({
-    lines: 5,
-    oddLines: 1,
-    firstTime: Date.UTC(2015, 4, 17, 10, 30),
-    lastTime: Date.UTC(2015, 4, 17, 11),
-    site: 'http://own.test',
-  })
-})
-
 test('a search engine that most visitors come from is not the site', async () => {
   const from = (referrer: string) => entry('GET /a HTTP/1.1', 200, `"${referrer}" "M"`)
   const survey = async (name: string, ...lines: string[]) =>
@@ -151,41 +128,6 @@ test('a search engine that most visitors come from is not the site', async () =>
   const searches = [from('https://www.google.com/'), from('https://www.google.com/'), from('https://duckduckgo.com/')]
   expect(await survey('searched.log', ...searches)).toBeUndefined()
   expect(await survey('own-too.log', ...searches, from('https://own.test/b'))).toBe('https://own.test')
-})
-
-describe('visits', () => {
-  const line = (minute: number, address = 'a', agent = 'x') => ({
-    address,
-    agent,
-    time: minute * 60_000,
-    method: 'GET',
-    target: '/',
-    status: 200,
-    referrer: '',
-  })
-  const key = Buffer.alloc(32, 1)
-
-  test('a visitor is an address with an agent, and an idle half hour ends its session', () => {
-    const tracker = makeVisitTracker(key, 'run')
-    const first = tracker.visit(line(0))
-    expect(tracker.visit(line(30))).toEqual({ ...first, isNewSession: false })
-    expect(tracker.visit(line(60))).toEqual({ ...first, isNewSession: false })
-    const later = tracker.visit(line(90.1))
-    expect(later).toMatchObject({ anonymousId: first.anonymousId, isNewSession: true })
-    expect(later.sessionId).not.toBe(first.sessionId)
-    expect(tracker.visit(line(90.1, 'b')).anonymousId).not.toBe(first.anonymousId)
-    expect(tracker.visit(line(90.1, 'a', 'y')).anonymousId).not.toBe(first.anonymousId)
-    expect(tracker.visitors()).toBe(3)
-  })
-
-  test('the same log gives the same ids; another placing in time other sessions; another key other visitors', () => {
-    const visit = (k = key, run = 'run') => makeVisitTracker(k, run).visit(line(0, '192.0.2.7'))
-    expect(visit()).toEqual(visit())
-    expect(visit(key, 'other').anonymousId).toBe(visit().anonymousId)
-    expect(visit(key, 'other').sessionId).not.toBe(visit().sessionId)
-    expect(visit(Buffer.alloc(32, 2)).anonymousId).not.toBe(visit().anonymousId)
-    expect(JSON.stringify(visit())).not.toContain('192.0.2.7')
-  })
 })
 
 test('lines out of order by less than the window leave in order, and a later one is passed on', () => {
@@ -212,18 +154,6 @@ describe('the placing in time', () => {
   const first = Date.UTC(2015, 4, 17)
   const choice = { shiftTo: undefined, speed: 'max', isImport: false, now } as const
   const span = (hours: number) => ({ firstTime: first, lastTime: first + hours * hour })
-
-  test('shifted: the last request is now, and distances stay up to 48 hours', () => {
-    const timing = chooseTiming(span(48), { ...choice, shiftTo: now })
-    expect(timing.occurredAt(first + 48 * hour)).toBe(now)
-    expect(timing.occurredAt(first)).toBe(now - 48 * hour)
-  })
-
-  test('shifted: a longer log is pressed into 48 hours', () => {
-    const timing = chooseTiming(span(96), { ...choice, shiftTo: now })
-    expect(timing.occurredAt(first)).toBe(now - 48 * hour)
-    expect(timing.occurredAt(first + 48 * hour)).toBe(now - 24 * hour)
-  })
 
   test('times that the public interface would refuse are refused before anything is sent', () => {
     expect(() => chooseTiming(span(1), choice)).toThrow(/--shift-to-now/)

@@ -10,12 +10,6 @@ const workspace = (
   changedDaysAgo = 400,
 ) => ({ plan_key, retention_days, plan_changed_at: daysAgo(changedDaysAgo) })
 
-test('rows are kept as long as the plan says', () => {
-  expect(keptDays(workspace('starter'), now)).toBe(30)
-  expect(keptDays(workspace('growth'), now)).toBe(180)
-  expect(keptDays(workspace('scale'), now)).toBe(730)
-})
-
 test('what the customer shortened holds at once, and a longer wish than the plan is none', () => {
   expect(keptDays(workspace('growth', 7), now)).toBe(7)
   expect(keptDays(workspace('growth', 7, 1), now)).toBe(7)

@@ -1,26 +1,14 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { makeSalts, type Salts } from '../../ingest/enrich/salts.ts'
+import { readFile, stat } from 'node:fs/promises'
+import { expect, test, vi } from 'vitest'
+import { makeSalts } from '../../ingest/enrich/salts.ts'
 import { fixedClock } from '../../runtime/clock.ts'
-import { makeLog } from '../../runtime/log.ts'
 import { saltSweepMs } from '../../schemas/limits/ingest-limits.ts'
+import { silent } from '../support/log-fixture.ts'
+import { away, setUpTableFolder } from '../support/table-folder.ts'
 
 const day = 86_400_000
 const now = Date.UTC(2026, 10, 20, 12)
-
-let folder: string
-let open: Salts[]
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'salts-'))
-  open = []
-})
-afterEach(async () => {
-  await Promise.all(open.map((salts) => salts.close()))
-  await rm(folder, { recursive: true })
-})
+const { pathOf, started } = setUpTableFolder()
 
 /** Stands for the table in Postgres, shared by nodes. */
 function makeTable() {
@@ -28,7 +16,7 @@ function makeTable() {
     isDown: false,
     days: new Map<string, Buffer>(),
     readOrMakeSalt: async (name: string, newSalt: Buffer) => {
-      if (table.isDown) throw new Error('connection refused')
+      if (table.isDown) return away()
       if (!table.days.has(name)) table.days.set(name, newSalt)
       return table.days.get(name)!
     },
@@ -36,44 +24,26 @@ function makeTable() {
   return table
 }
 
-async function startSalts(
-  table: ReturnType<typeof makeTable>,
-  options: { clock?: ReturnType<typeof fixedClock>; node?: string } = {},
-) {
-  const { clock = fixedClock(now), node = 'a' } = options
-  const { readOrMakeSalt } = table
-  const salts = makeSalts({ file: join(folder, `${node}.json`), readOrMakeSalt, clock, log: makeLog('test', 'silent') })
-  open.push(salts)
-  await salts.start()
-  return salts
-}
+const startSalts = ({ readOrMakeSalt }: ReturnType<typeof makeTable>, clock = fixedClock(now), node = 'a') =>
+  started(makeSalts({ file: pathOf(`${node}.json`), readOrMakeSalt, clock, log: silent }))
+const copy = () => readFile(pathOf('a.json'), 'utf8')
 
-test('makes the salts of today and tomorrow, each its own, of 32 random bytes', async () => {
+test('makes the salts of today and tomorrow, each its own, of 32 random bytes, the same on all nodes', async () => {
   const table = makeTable()
   const salts = await startSalts(table)
   expect([...table.days.keys()]).toEqual(['2026-11-20', '2026-11-21'])
   expect(salts.current(now)).toEqual(table.days.get('2026-11-20'))
   expect(salts.current(now + day)).toEqual(table.days.get('2026-11-21'))
-  expect(salts.current(now)).toHaveLength(32)
-  expect(salts.current(now)).not.toEqual(salts.current(now + day))
+  expect((await startSalts(table, fixedClock(now), 'b')).current(now)).toEqual(salts.current(now))
+  expect((await stat(pathOf('a.json'))).mode & 0o777).toBe(0o600)
+  // Drawn by lot: two installations never have the same.
+  const others = await Promise.all(['c', 'd'].map((node) => startSalts(makeTable(), fixedClock(now), node)))
+  const all = [salts, ...others].flatMap((one) => [one.current(now), one.current(now + day)])
+  expect(all.map(({ length }) => length)).toEqual(Array(6).fill(32))
+  expect(new Set(all.map((salt) => salt.toString('hex'))).size).toBe(6)
 })
 
-test('nodes share their salts', async () => {
-  const table = makeTable()
-  const [one, other] = [await startSalts(table, { node: 'a' }), await startSalts(table, { node: 'b' })]
-  expect(one.current(now)).toEqual(other.current(now))
-})
-
-test('a start with Postgres away goes on with the salt of before', async () => {
-  const table = makeTable()
-  const before = await startSalts(table)
-  const salt = before.current(now)
-  await before.close()
-  table.isDown = true
-  expect((await startSalts(table)).current(now)).toEqual(salt)
-})
-
-test('a day that begins with Postgres away has a salt of the node, which becomes that of all', async () => {
+test('with Postgres away goes on with the salt of before, or with its own, which becomes that of all', async () => {
   const table = makeTable()
   table.isDown = true
   const alone = await startSalts(table)
@@ -81,9 +51,11 @@ test('a day that begins with Postgres away has a salt of the node, which becomes
   expect(own).toHaveLength(32)
   expect(alone.current(now + 1000)).toEqual(own)
   await alone.close()
-  table.isDown = false
   const again = await startSalts(table)
   expect(again.current(now)).toEqual(own)
+  await again.close()
+  table.isDown = false
+  expect((await startSalts(table)).current(now)).toEqual(own)
   expect(table.days.get('2026-11-20')).toEqual(own)
 })
 
@@ -96,14 +68,13 @@ test('a clock that jumps finds a salt at once, and the same again', async () => 
 test('a salt is forgotten in memory and on disk two days after its day began', async () => {
   const table = makeTable()
   const clock = fixedClock(now)
-  const salts = await startSalts(table, { clock })
+  const salts = await startSalts(table, clock)
   const salt = salts.current(now)
   await salts.close()
   clock.set(Date.UTC(2026, 10, 22, 0, 0, 0, 1))
-  const later = await startSalts(table, { clock })
-  const copy = await readFile(join(folder, 'a.json'), 'utf8')
-  expect(Object.keys(JSON.parse(copy))).toEqual(['2026-11-21', '2026-11-22', '2026-11-23'])
-  expect(copy).not.toContain(salt.toString('base64'))
+  const later = await startSalts(table, clock)
+  expect(Object.keys(JSON.parse(await copy()))).toEqual(['2026-11-21', '2026-11-22', '2026-11-23'])
+  expect(await copy()).not.toContain(salt.toString('base64'))
   table.days.clear()
   expect(later.current(now)).not.toEqual(salt)
 })
@@ -113,7 +84,7 @@ test('a node that runs on makes the next day’s salt a day ahead, and forgets w
   try {
     const table = makeTable()
     const clock = fixedClock(now)
-    const salts = await startSalts(table, { clock })
+    const salts = await startSalts(table, clock)
     const first = salts.current(now)
     for (const hours of [13, 25, 37]) {
       clock.set(now + hours * 3_600_000)
@@ -124,24 +95,11 @@ test('a node that runs on makes the next day’s salt a day ahead, and forgets w
       }
     }
     await salts.close()
-    expect(await readFile(join(folder, 'a.json'), 'utf8')).not.toContain(first.toString('base64'))
+    expect(await copy()).not.toContain(first.toString('base64'))
     table.days.clear()
     // Asked for once more, that day has another: nothing can make its hashes again.
     expect(salts.current(now)).not.toEqual(first)
   } finally {
     vi.useRealTimers()
   }
-})
-
-test('salts are drawn by lot: two installations never have the same', async () => {
-  const drawn = await Promise.all(['a', 'b', 'c'].map((node) => startSalts(makeTable(), { node })))
-  const all = drawn.flatMap((salts) =>
-    [salts.current(now), salts.current(now + day)].map((salt) => salt.toString('hex')),
-  )
-  expect(new Set(all).size).toBe(all.length)
-})
-
-test('the copy can be read by its owner only', async () => {
-  await startSalts(makeTable())
-  expect((await stat(join(folder, 'a.json'))).mode & 0o777).toBe(0o600)
 })

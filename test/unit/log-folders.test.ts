@@ -1,7 +1,6 @@
 import { readdir, stat } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { diskIo, LogFiles } from '../../ingest/log/files.ts'
-import { folderOf, workerFolders } from '../../ingest/log/folders.ts'
 import { fileHeaderBytes } from '../../ingest/log/format.ts'
 import { appendDurably, countingNumbers, makeLogFolder, openLog, smallFileBytes } from '../support/log-fixture.ts'
 
@@ -28,10 +27,4 @@ it('a folder that nobody writes any more is emptied, and its next writer uses no
   await appendDurably(again, 'c')
   expect(again.writer.currentFile).toBe(3)
   await again.writer.close()
-})
-
-it('the folders of workers are found in the order of their numbers, and nothing else is', async () => {
-  for (const worker of [10, 2, 0]) await LogFiles.open(folderOf(folder, worker, 'events'), smallFileBytes, diskIo)
-  await LogFiles.open(`${folder}/worker-02/events`, smallFileBytes, diskIo)
-  expect(await workerFolders(folder)).toEqual([2, 10])
 })

@@ -100,6 +100,11 @@ describe.each([
   test('moves what is deleted by as much as itself, and a grace ends when the clock is right', () => {
     const lapsed = { plan_key: 'starter', retention_days: null, plan_changed_at: new Date(now - 29 * day) } as const
     expect(expiryOf(30, now + jump) - expiryOf(30, now)).toBe(jump)
+    // A UTC midnight that lies before everything readable, by less than a day.
+    for (let at = now; at < now + 2 * day; at += hour) {
+      const late = at - 30 * day - expiryOf(30, at)
+      expect([expiryOf(30, at) % day, late >= 0 && late < day]).toEqual([0, true])
+    }
     expect([now, now - 3 * day, now + 2 * day].map((at) => keptDays(lapsed, at))).toEqual([730, 730, 30])
     // A plan that changed in what is the future now: in its grace, not past it.
     expect(keptDays({ ...lapsed, plan_changed_at: new Date(now + 3 * day) }, now)).toBe(730)

@@ -7,14 +7,8 @@ import type { OverviewCounters } from '../../schemas/resources/overview.ts'
 const zeros: OverviewCounters = {
   ...{ visitors: 0, pageviews: 0, sessions: 0, events: 0, conversions: 0, conversion_rate: 0, revenue_cents: 0 },
   ...{ revenue_by_currency: {}, ad_spend_cents: 0, ad_spend_by_currency: {} },
-  ...{
-    bounce_rate: 0,
-    average_session_seconds: 0,
-    pages_per_session: 0,
-    new_contacts: 0,
-    bot_visits: 0,
-    link_clicks: 0,
-  },
+  ...{ bounce_rate: 0, average_session_seconds: 0, pages_per_session: 0, new_contacts: 0, bot_visits: 0 },
+  link_clicks: 0,
 }
 const group = (figures: Partial<SessionGroup>): SessionGroup => ({
   ...{ key: '', detail: '', visitors: 0, sessions: 0, pageviews: 0, events: 0, conversions: 0 },
@@ -31,25 +25,16 @@ function figures(
 ): AdviceFigures {
   const { metrics, previous, campaigns = [], ...rest } = changes
   return {
-    hasEvents: true,
-    sources: [],
-    devices: [],
-    pages: [],
-    pageVitals: [],
+    ...{ hasEvents: true, currency: 'USD', sources: [], devices: [], pages: [], pageVitals: [] },
     metrics: {
       ...zeros,
       ...{ visitors: 100, pageviews: 200, sessions: 120, events: 400, conversions: 5 },
       ...metrics,
       ad_campaigns: campaigns,
-      live_visitors: 0,
-      as_of: '',
-      previous_range: null,
-      readable_from: '',
-      lists_cut: false,
+      ...{ live_visitors: 0, as_of: '', previous_range: null, readable_from: '', lists_cut: false },
       range: { start: '', end: '', timezone: 'UTC', bucket: 'day' },
       previous: previous === null ? null : { ...zeros, visitors: 100, conversions: 5, ...previous },
     },
-    currency: 'USD',
     ...rest,
   }
 }
@@ -159,10 +144,6 @@ it('puts the urgent first, and names no more than three of a kind', () => {
     previous: { conversions: 0 },
     pageVitals: ['/a', '/b', '/c', '/d'].map((path) => ({ ...pageVitals('CLS', 0.3, 20)[0]!, path })),
   })
-  expect(titles(busy)).toEqual([
-    'high: Speed up /a',
-    'high: Speed up /b',
-    'high: Speed up /c',
-    'medium: Set up conversions',
-  ])
+  const slow = ['/a', '/b', '/c'].map((path) => `high: Speed up ${path}`)
+  expect(titles(busy)).toEqual([...slow, 'medium: Set up conversions'])
 })

@@ -16,32 +16,14 @@ const afterMasking = (event: unknown) => {
 }
 
 test.each([
-  'placeholder',
-  'alt',
-  'title',
-  'value',
-  'label',
-  'content',
-  'aria-label',
-  'aria-valuetext',
-  'data-name',
-  'DATA-X',
-  'user-name',
-  'tooltip',
-  'for',
-  'text',
+  ...['placeholder', 'alt', 'title', 'value', 'label', 'content', 'aria-label', 'aria-valuetext', 'data-name'],
+  ...['DATA-X', 'user-name', 'tooltip', 'for', 'text'],
 ])('%s is masked in a snapshot, in added nodes and in changes', (name) => {
   const node = { type: 2, attributes: { class: 'keep me', [name]: secret }, childNodes: [] }
   const snapshot = { type: 2, timestamp: 1, data: { node: { type: 0, childNodes: [structuredClone(node)] } } }
-  const mutation = {
-    ...{ type: 3, timestamp: 1 },
-    data: {
-      source: 0,
-      adds: [{ node: structuredClone(node) }],
-      texts: [],
-      attributes: [{ id: 1, attributes: { [name]: secret } }],
-    },
-  }
+  const attributes = [{ id: 1, attributes: { [name]: secret } }]
+  const data = { source: 0, adds: [{ node: structuredClone(node) }], texts: [], attributes }
+  const mutation = { type: 3, timestamp: 1, data }
   for (const event of [snapshot, mutation]) {
     const text = afterMasking(event)
     expect(text).not.toMatch(/Ada|Lovelace|42/)
@@ -103,12 +85,9 @@ test('pictures within styles are dropped, and drawings of style sheets stay', ()
   const change = (data: object) => afterMasking({ type: 3, timestamp: 1, data })
   const rest = { adds: [], texts: [] }
   const changes = [
-    change({
-      source: 0,
-      ...rest,
-      attributes: [{ attributes: { style: { background: [`url(${"'data:,QWRh'"})`, ''] } } }],
-    }),
-    change({ source: 0, ...rest, attributes: [{ attributes: { style: picture } }] }),
+    ...[{ background: [`url(${"'data:,QWRh'"})`, ''] }, picture].map((style) =>
+      change({ source: 0, ...rest, attributes: [{ attributes: { style } }] }),
+    ),
     change({ source: 8, adds: [{ rule: picture }] }),
     change({ source: 13, set: { property: 'background', value: picture } }),
     change({ source: 15, styles: [{ rules: [{ rule: picture }] }] }),

@@ -5,55 +5,33 @@ import { makeRouteTable } from '../../api/transports/route-table.ts'
 
 function operation(method: Operation['http']['method'], path: Operation['http']['path']): Operation {
   return defineOperation({
-    name: `test.${method}`,
-    http: { method, path },
-    summary: '',
-    tag: '',
-    effect: 'read',
-    scope: 'posts:read',
-    input: {},
-    output: z.null(),
-    handle: async () => null,
+    ...{ name: `test.${method}`, http: { method, path }, summary: '', tag: '', effect: 'read' as const },
+    ...{ scope: 'posts:read' as const, input: {}, output: z.null(), handle: async () => null },
   })
 }
 
 const table = makeRouteTable([
-  operation('GET', '/v1/posts'),
-  operation('POST', '/v1/posts'),
-  operation('POST', '/v1/posts/preview'),
-  operation('GET', '/v1/posts/{post_id}'),
-  operation('POST', '/v1/posts/{post_id}/schedule'),
+  ...[operation('GET', '/v1/posts'), operation('POST', '/v1/posts'), operation('POST', '/v1/posts/preview')],
+  ...[operation('GET', '/v1/posts/{post_id}'), operation('POST', '/v1/posts/{post_id}/schedule')],
 ])
-const find = (path: string) => {
-  const match = table.find(path)
-  return match && { methods: [...match.operations.keys()].sort(), path: { ...match.path } }
-}
 
-test('knows all methods of a path, HEAD with GET', () => {
-  expect(find('/v1/posts')).toEqual({ methods: ['GET', 'HEAD', 'POST'], path: {} })
-})
-
-test('takes a literal segment before a parameter, which is decoded', () => {
-  expect(find('/v1/posts/preview')).toEqual({ methods: ['POST'], path: {} })
-  expect(find('/v1/posts/a%20b')).toEqual({ methods: ['GET', 'HEAD'], path: { post_id: 'a b' } })
-  expect(find('/v1/posts/%ff')).toEqual({ methods: ['GET', 'HEAD'], path: { post_id: '%ff' } })
-  expect(find('/v1/posts/preview/schedule')).toEqual({ methods: ['POST'], path: { post_id: 'preview' } })
+test.each<[string, string[], object]>([
+  ['/v1/posts', ['GET', 'HEAD', 'POST'], {}],
+  // A literal segment comes before a parameter, which is decoded.
+  ['/v1/posts/preview', ['POST'], {}],
+  ['/v1/posts/a%20b', ['GET', 'HEAD'], { post_id: 'a b' }],
+  ['/v1/posts/%ff', ['GET', 'HEAD'], { post_id: '%ff' }],
+  ['/v1/posts/preview/schedule', ['POST'], { post_id: 'preview' }],
+])('%s knows %j, HEAD with GET', (path, methods, parameters) => {
+  const match = table.find(path)!
+  expect([[...match.operations.keys()].sort(), { ...match.path }]).toEqual([methods, parameters])
 })
 
 test.each([
-  '/',
-  '',
-  '/v1',
-  '/v1/posts/',
-  '/v1/posts//schedule',
-  '//v1/posts',
-  '/v1/posts/1/2',
-  '/v1/%zz',
-  '/V1/posts',
-  '/v1/../v1/posts',
-  '/v1/__proto__',
+  ...['/', '', '/v1', '/v1/posts/', '/v1/posts//schedule', '//v1/posts', '/v1/posts/1/2', '/v1/%zz', '/V1/posts'],
+  ...['/v1/../v1/posts', '/v1/__proto__'],
 ])('has nothing at %j', (path) => {
-  expect(find(path)).toBeUndefined()
+  expect(table.find(path)).toBeUndefined()
 })
 
 test('refuses two operations at one place, and one parameter with two names', () => {

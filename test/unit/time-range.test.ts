@@ -1,28 +1,30 @@
 import { describe, expect, it } from 'vitest'
-import { bucketsOf, type RangeQuery, resolveTimeRange, type TimeRange } from '../../schemas/time/time-range.ts'
+import { bucketsOf, type RangeQuery, resolveTimeRange } from '../../schemas/time/time-range.ts'
 
 const now = Date.parse('2026-11-20T14:25:30.500Z')
-const iso = (ms: number) => new Date(ms).toISOString()
+const resolve = (query: Partial<RangeQuery>, timeZone = 'UTC') =>
+  resolveTimeRange({ days: 30, ...query }, timeZone, now)
 
-function range(query: Partial<RangeQuery>, timeZone = 'UTC', at = now): TimeRange {
-  const resolved = resolveTimeRange({ days: 30, ...query }, timeZone, at)
+function range(query: Partial<RangeQuery>, timeZone = 'UTC') {
+  const resolved = resolve(query, timeZone)
   if (!resolved.ok) throw new Error(JSON.stringify(resolved.errors))
   return resolved.range
 }
 
-function edges(query: Partial<RangeQuery>, timeZone = 'UTC', at = now): [string, string] {
-  const { start, end } = range(query, timeZone, at)
-  return [iso(start), iso(end)]
-}
-
 function errors(query: Partial<RangeQuery>, timeZone = 'UTC'): unknown {
-  const resolved = resolveTimeRange({ days: 30, ...query }, timeZone, now)
+  const resolved = resolve(query, timeZone)
   return resolved.ok ? [] : resolved.errors
 }
 
-function labels(query: Partial<RangeQuery>, timeZone = 'UTC'): string[] {
-  return bucketsOf(range(query, timeZone)).map((bucket) => bucket.label)
-}
+it('a range reaches to the present without an end', () => {
+  const reaching = [{ days: 7 }, { hours: 3 }, { start: '2026-11-19' }]
+  const ending = [
+    { end: '2026-11-19' },
+    { end: '2026-11-20T14:25:30.500Z' },
+    { start: '2026-11-01', end: '2026-11-20' },
+  ]
+  expect([...reaching, ...ending].map((query) => range(query).endsNow)).toEqual([true, true, true, false, false, false])
+})
 
 describe('a range that is refused', () => {
   it('names start when it isn’t before end', () => {
@@ -44,37 +46,31 @@ describe('a range that is refused', () => {
   })
 
   it('names each parameter that is no date', () => {
+    const wrong = (name: string, input: string, error: string) => ({
+      ...{ type: 'datetime_from_date_parsing', loc: ['query', name], input, ctx: { error } },
+      msg: `Input should be a valid datetime or date, ${error}`,
+    })
     expect(errors({ start: 'yesterday', end: '2026-13-01' })).toEqual([
-      {
-        type: 'datetime_from_date_parsing',
-        loc: ['query', 'start'],
-        msg: 'Input should be a valid datetime or date, input is too short',
-        input: 'yesterday',
-        ctx: { error: 'input is too short' },
-      },
-      {
-        type: 'datetime_from_date_parsing',
-        loc: ['query', 'end'],
-        msg: 'Input should be a valid datetime or date, month value is outside expected range of 1-12',
-        input: '2026-13-01',
-        ctx: { error: 'month value is outside expected range of 1-12' },
-      },
+      wrong('start', 'yesterday', 'input is too short'),
+      wrong('end', '2026-13-01', 'month value is outside expected range of 1-12'),
     ])
     expect(errors({ start: '' })).toMatchObject([{ loc: ['query', 'start'], type: 'datetime_from_date_parsing' }])
   })
 
   it('keeps years to four digits', () => {
-    expect(edges({ start: '9999-12-31', end: '9999-12-31' }, 'America/New_York')[1]).toBe('9999-12-31T23:59:59.999Z')
-    expect(edges({ days: 1, end: '0001-01-02' })[0]).toBe('0001-01-02T00:00:00.000Z')
+    const edges = (query: Partial<RangeQuery>, timeZone: string) => {
+      const { start, end } = range(query, timeZone)
+      return [start, end].map((ms) => new Date(ms).toISOString())
+    }
+    const last = { start: '9999-12-31', end: '9999-12-31' }
+    expect(edges(last, 'America/New_York')[1]).toBe('9999-12-31T23:59:59.999Z')
+    expect(edges({ days: 1, end: '0001-01-02' }, 'UTC')[0]).toBe('0001-01-02T00:00:00.000Z')
     expect(errors({ end: '0001-01-02' })).toMatchObject([{ type: 'value_error', loc: ['query', 'start'] }])
   })
 })
 
-describe('an interval', () => {
-  it('makes at most 2,000 buckets', () => {
-    expect(labels({ start: '2026-01-01T00:00', end: '2026-03-25T08:00', interval: 'hour' })).toHaveLength(2_000)
-    expect(errors({ start: '2026-01-01T00:00', end: '2026-03-25T09:00', interval: 'hour' })).toMatchObject([
-      { loc: ['query', 'interval'], input: 'hour' },
-    ])
-  })
+it('an interval makes at most 2,000 buckets', () => {
+  const of = (end: string) => ({ start: '2026-01-01T00:00', end, interval: 'hour' as const })
+  expect(bucketsOf(range(of('2026-03-25T08:00')))).toHaveLength(2_000)
+  expect(errors(of('2026-03-25T09:00'))).toMatchObject([{ loc: ['query', 'interval'], input: 'hour' }])
 })

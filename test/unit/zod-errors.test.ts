@@ -7,8 +7,8 @@ import { validationErrorsMax } from '../../schemas/limits/api-limits.ts'
 import { writtenTime } from '../../schemas/time/written-time.ts'
 
 /** What a schema of one field `f` says of a value there. */
-function errorOf(schema: z.ZodType, value: unknown, part: 'body' | 'query' = 'body') {
-  const parsed = parsePart(part, z.object({ f: schema }), { f: value })
+function errorOf(schema: z.ZodType, value: unknown) {
+  const parsed = parsePart('body', z.object({ f: schema }), { f: value })
   return parsed.ok ? 'accepted' : parsed.errors
 }
 
@@ -66,39 +66,29 @@ test.each(cells)('every row of the error table, exactly: $type of $input', ({ in
   expect(text(errorOf(schema, input))).toBe(text([expected]))
 })
 
+const errorsOf = (part: 'body' | 'query', schema: z.ZodType, sent: unknown) => {
+  const parsed = parsePart(part, schema, sent)
+  return parsed.ok ? [] : parsed.errors
+}
+
 describe('missing', () => {
   const schema = z.object({ a: z.string(), b: z.object({ c: z.int() }) })
-  const body = { b: { x: 1 } }
 
   test('has the parent object as sent as its input, in a body', () => {
-    const parsed = parsePart('body', schema, body)
-    expect(parsed).toEqual({
-      ok: false,
-      errors: [
-        { type: 'missing', loc: ['body', 'a'], msg: 'Field required', input: body },
-        { type: 'missing', loc: ['body', 'b', 'c'], msg: 'Field required', input: { x: 1 } },
-      ],
-    })
+    const body = { b: { x: 1 } }
+    expect(errorsOf('body', schema, body)).toEqual([
+      { type: 'missing', loc: ['body', 'a'], msg: 'Field required', input: body },
+      { type: 'missing', loc: ['body', 'b', 'c'], msg: 'Field required', input: { x: 1 } },
+    ])
   })
 
-  test('has null as its input in a query, and for a whole body that is empty or null', () => {
-    const query = parsePart('query', z.object({ q: z.string(), e: z.enum(['a']) }), {})
-    expect(query).toMatchObject({
-      errors: [
-        { loc: ['query', 'q'], input: null },
-        { type: 'missing', input: null },
-      ],
-    })
-    for (const nothing of [undefined, null]) {
-      expect(parsePart('body', schema, nothing)).toEqual({ ok: false, errors: [errors.missingBody()] })
-    }
-  })
-
-  test.each([['a text'], [[1]], [7]])('isn’t said of a body that is %j', (whole) => {
-    expect(parsePart('body', schema, whole)).toEqual({
-      ok: false,
-      errors: [errors.modelAttributesType(['body'], whole)],
-    })
+  test('has null as its input in a query, and for a whole body that is empty or null; a body of another kind has none', () => {
+    const query = z.object({ q: z.string(), e: z.enum(['a']) })
+    const missing = ['q', 'e'].map((name) => ({ type: 'missing', loc: ['query', name], input: null }))
+    expect(errorsOf('query', query, {})).toMatchObject(missing)
+    for (const nothing of [undefined, null]) expect(errorsOf('body', schema, nothing)).toEqual([errors.missingBody()])
+    for (const whole of ['a text', [1], 7])
+      expect(errorsOf('body', schema, whole)).toEqual([errors.modelAttributesType(['body'], whole)])
   })
 })
 
@@ -108,80 +98,53 @@ describe('order', () => {
     a: z.int(),
     list: z.array(z.string().min(2)).min(2).max(3).optional(),
   })
-  const typesAt = (body: unknown) => {
-    const parsed = parsePart('body', schema, body)
-    return parsed.ok ? [] : parsed.errors.map(({ type, loc }) => `${loc.slice(1).join('.')} ${type}`)
-  }
+  const typesAt = (body: unknown) =>
+    errorsOf('body', schema, body).map(({ type, loc }) => `${loc.slice(1).join('.')} ${type}`)
 
   test('is that of the declaration, not of the input, with unknown keys at the end in theirs', () => {
-    expect(typesAt({ z: 1, a: 'x', y: 2, b: 1 })).toEqual([
-      'b string_type',
-      'a int_parsing',
-      'z extra_forbidden',
-      'y extra_forbidden',
-    ])
+    const expected = ['b string_type', 'a int_parsing', 'z extra_forbidden', 'y extra_forbidden']
+    expect(typesAt({ z: 1, a: 'x', y: 2, b: 1 })).toEqual(expected)
   })
 
   test('an unknown key shows its value, whatever it is called', () => {
     const body = JSON.parse('{"a":1,"b":"","__proto__":{"x":1},"toString":2,"constructor":3}')
-    const parsed = parsePart('body', schema, body)
-    expect(parsed).toEqual({
-      ok: false,
-      errors: [
-        errors.extraForbidden(['body', '__proto__'], { x: 1 }),
-        errors.extraForbidden(['body', 'toString'], 2),
-        errors.extraForbidden(['body', 'constructor'], 3),
-      ],
-    })
+    const unknown: [string, unknown][] = [['__proto__', { x: 1 }], ...Object.entries({ toString: 2, constructor: 3 })]
+    const expected = unknown.map(([name, value]) => errors.extraForbidden(['body', name], value))
+    expect(errorsOf('body', schema, body)).toEqual(expected)
     expect(({} as { x?: number }).x).toBeUndefined()
   })
 
   test('one error a value: its type before its bounds, the first bound only', () => {
-    const field = z.string().min(3).regex(/^a/)
-    expect(errorOf(field, 'b')).toMatchObject([{ type: 'string_too_short' }])
+    expect(errorOf(z.string().min(3).regex(/^a/), 'b')).toMatchObject([{ type: 'string_too_short' }])
     expect(errorOf(z.number().min(10).pipe(z.int()), 1.5)).toHaveLength(1)
     expect(errorOf(z.number().min(10).int(), 1.5)).toMatchObject([{ type: 'int_from_float' }])
     expect(errorOf(z.int().min(1).multipleOf(5), -3)).toMatchObject([{ type: 'multiple_of' }])
   })
 
-  test('of a list: too long alone, its items before too short', () => {
-    const full = { a: 1, b: '' }
-    expect(typesAt({ ...full, list: ['x', 'y', 'z', 'w'] })).toEqual(['list too_long'])
-    expect(typesAt({ ...full, list: ['x'] })).toEqual(['list.0 string_too_short'])
-    expect(typesAt({ ...full, list: ['xx'] })).toEqual(['list too_short'])
-  })
-
-  test('keeps the errors of items 1 and 10 apart', () => {
-    const parsed = parsePart('body', z.object({ l: z.array(z.int()) }), { l: Array.from({ length: 11 }, () => 'x') })
-    expect(parsed.ok ? [] : parsed.errors.map(({ loc }) => loc[2])).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+  test('of a list: too long alone, its items before too short, each at its place', () => {
+    const of = (...list: string[]) => typesAt({ a: 1, b: '', list })
+    expect([of('x', 'y', 'z', 'w'), of('x'), of('xx')].flat()).toEqual([
+      ...['list too_long', 'list.0 string_too_short', 'list too_short'],
+    ])
+    const eleven = { l: Array.from({ length: 11 }, () => 'x') }
+    const places = errorsOf('body', z.object({ l: z.array(z.int()) }), eleven).map(({ loc }) => loc[2])
+    expect(places).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
   })
 })
 
-describe('what a query holds is text', () => {
-  const query = z.object({ days: laxIntOr(30, { ge: 1, le: 365 }), hours: laxInt({ ge: 1, le: 744 }) })
-
-  test.each(['0', '-1', '99999999999999999999', '-99999999999999999999', '366'])(
-    'and the input of an error is that text: %s',
-    (days) => {
-      const parsed = parsePart('query', query, { days })
-      expect(parsed).toMatchObject({ errors: [{ loc: ['query', 'days'], input: days }] })
-      const ctx = parsed.ok ? undefined : parsed.errors[0]!.ctx
-      expect([{ ge: 1 }, { le: 365 }]).toContainEqual(ctx)
-    },
-  )
-
-  test('defaults fill what is left out', () => {
-    expect(parsePart('query', query, {})).toEqual({ ok: true, value: { days: 30 } })
-    expect(parsePart('query', query, { days: '7', hours: '24' })).toEqual({ ok: true, value: { days: 7, hours: 24 } })
-  })
-})
+test.each(['0', '-1', '99999999999999999999', '-99999999999999999999', '366'])(
+  'what a query holds is text, and the input of an error is that text: %s',
+  (days) => {
+    const [error] = errorsOf('query', z.object({ days: laxIntOr(30, { ge: 1, le: 365 }) }), { days })
+    expect(error).toMatchObject({ loc: ['query', 'days'], input: days })
+    expect([{ ge: 1 }, { le: 365 }]).toContainEqual(error!.ctx)
+  },
+)
 
 test('of a body with more faults the first thousand are listed', () => {
-  const entries = Array.from({ length: validationErrorsMax + 1 }, (_, at): [string, number] => [`k${at}`, at])
-  const parsed = parsePart('body', z.strictObject({}), Object.fromEntries(entries))
-  expect(parsed.ok ? [] : parsed.errors.map(({ loc }) => loc[1])).toEqual(
-    entries.slice(0, validationErrorsMax).map(([key]) => key),
-  )
+  const keys = Array.from({ length: validationErrorsMax + 1 }, (_, at) => `k${at}`)
+  const told = errorsOf('body', z.strictObject({}), Object.fromEntries(keys.map((key) => [key, 1])))
+  expect(told.map(({ loc }) => loc[1])).toEqual(keys.slice(0, validationErrorsMax))
 })
 
 test('lengths count code points: 180 emoji fit in 180, 181 do not', () => {

@@ -29,137 +29,113 @@ interface Rule {
   innocents: ProjectFile[]
 }
 
+const named = (...paths: string[]) => paths.map((path) => file(path))
+const inTest = (...texts: string[]) => texts.map((text) => file('test/unit/a.test.ts', text))
+const inProperty = (...texts: string[]) => texts.map((text) => file('test/property/a.test.ts', text))
+const inApi = (...texts: string[]) => texts.map((text) => file('api/main.ts', text))
+const inReadme = (...texts: string[]) => texts.map((text) => file('README.md', text))
+const ofLines = (path: string, lines: number) => file(path, 'a\n'.repeat(lines))
+
 const rules: Rule[] = [
   {
     guarantee: 'no file of ours is longer than 300 lines',
     check: longFiles,
-    offenders: [file('api/main.ts', 'a\n'.repeat(301)), file('bench/load/load.ts', 'a\n'.repeat(400))],
+    offenders: [ofLines('api/main.ts', 301), ofLines('bench/load/load.ts', 400)],
     innocents: [
-      file('api/main.ts', 'a\n'.repeat(300)),
-      file('schemas/generated/validators.mjs', 'a\n'.repeat(5000)),
-      file('test/unit/long.test.ts', 'a\n'.repeat(400)),
-      file('package-lock.json', 'a\n'.repeat(4000)),
+      ...[ofLines('api/main.ts', 300), ofLines('schemas/generated/validators.mjs', 5000)],
+      ...[ofLines('test/unit/long.test.ts', 400), ofLines('package-lock.json', 4000)],
     ],
   },
   {
     guarantee: 'every name says what is inside',
     check: emptyNamed,
-    offenders: [
-      file('api/utils.ts'),
-      file('common/text.ts'),
-      file('ingest/log-helpers.ts'),
-      file('api/key-manager.test.ts'),
-    ],
-    innocents: [file('api/operations/run.ts'), file('runtime/commons.ts'), file('docs/services.md')],
+    offenders: named('api/utils.ts', 'common/text.ts', 'ingest/log-helpers.ts', 'api/key-manager.test.ts'),
+    innocents: named('api/operations/run.ts', 'runtime/commons.ts', 'docs/services.md'),
   },
   {
     guarantee: 'every source file has a kebab-case name',
     check: oddlyNamed,
-    offenders: [file('api/readOverview.ts'), file('ingest/key_table.ts')],
-    innocents: [file('api/read-overview.ts'), file('test/unit/key-table.test.ts'), file('README.md')],
+    offenders: named('api/readOverview.ts', 'ingest/key_table.ts'),
+    innocents: named('api/read-overview.ts', 'test/unit/key-table.test.ts', 'README.md'),
   },
   {
     guarantee: 'only runtime/config.ts reads the environment',
     check: environmentReads,
-    offenders: [
-      file('api/main.ts', 'const a = process.env.PORT'),
-      file('start/main.ts', "const a = process?.['env']".replace("?.['env']", "['env']")),
-      file('cli/svc.ts', "import { env } from 'node:process'"),
-    ],
+    offenders: inApi('const a = process.env.PORT', "const a = process['env']", "import { env } from 'node:process'"),
     innocents: [
-      file('runtime/config.ts', 'process.env'),
-      file('start/bootstrap.mjs', 'process.env'),
-      file('test/support/stores.ts', 'process.env'),
-      file('api/main.ts', "// process.env\nconst a = 'process.env'; const env = process.pid; a.env"),
+      ...['runtime/config.ts', 'start/bootstrap.mjs', 'test/support/stores.ts'].map((path) =>
+        file(path, 'process.env'),
+      ),
+      ...inApi("// process.env\nconst a = 'process.env'; const env = process.pid; a.env"),
     ],
   },
   {
     guarantee: 'no test is left out, and none runs alone',
     check: weakenedTests,
-    offenders: [
-      file('test/unit/a.test.ts', "test.only('a', () => {})"),
-      file('test/unit/a.test.ts', "describe.concurrent.skip('a', () => {})"),
-      file('test/unit/a.test.ts', "it.todo('a')"),
-      file('test/unit/a.test.ts', "xit('a', () => {})"),
-      file('test/unit/a.test.ts', "test.skipIf(isSlow)('a', () => {})"),
-      file('test/unit/a.test.ts', "test.runIf(isFast)('a', () => {})"),
-      file('test/unit/a.test.ts', "test('a', ({ skip }) => leave())"),
-      file('test/unit/a.test.ts', "test('a', ({ task, skip: leave }) => leave())"),
-      file('test/unit/a.test.ts', "test('a', { skip: true }, () => {})"),
-      file('test/unit/a.test.ts', "test('a', (context) => context['skip']())"),
-    ],
+    offenders: inTest(
+      ...["test.only('a', () => {})", "describe.concurrent.skip('a', () => {})", "it.todo('a')", "xit('a', () => {})"],
+      ...["test.skipIf(isSlow)('a', () => {})", "test.runIf(isFast)('a', () => {})"],
+      ...["test('a', ({ skip }) => leave())", "test('a', ({ task, skip: leave }) => leave())"],
+      ...["test('a', { skip: true }, () => {})", "test('a', (context) => context['skip']())"],
+    ),
     innocents: [
-      file('test/unit/a.test.ts', "test('never .skip', () => { only(skip); of('take', 'skip', 'seal') }) // test.only"),
+      ...inTest("test('never .skip', () => { only(skip); of('take', 'skip', 'seal') }) // test.only"),
       file('test/support/left-out.ts', 'const { skip } = context'),
     ],
   },
   {
     guarantee: 'tests draw from a seed',
     check: unseededTests,
-    offenders: [file('test/unit/a.test.ts', 'sleep(Math.random() * 60)')],
-    innocents: [file('test/unit/a.test.ts', "page('Math.random()'); draw()"), file('api/main.ts', 'Math.random()')],
+    offenders: inTest('sleep(Math.random() * 60)'),
+    innocents: [...inTest("page('Math.random()'); draw()"), ...inApi('Math.random()')],
   },
   {
     guarantee: 'a property is tried on at least 50 cases',
     check: fewCases,
-    offenders: [
-      file('test/property/a.test.ts', 'fc.assert(property, { numRuns: 8 })'),
-      file(
-        'test/property/a.test.ts',
-        'fc.assert(property, { seed, numRuns: isLong ? 3_000 : 20, endOnFailure: true })',
-      ),
-      file(
-        'test/property/a.test.ts',
-        "const runs = Number(process.env['RUNS'] ?? (isLong ? 3000 : 12))\nconst chunk = 60",
-      ),
-    ],
-    innocents: [
-      file('test/property/a.test.ts', 'fc.assert(property, { numRuns: isLong ? 1_000 : 50 }); f({ numRuns })'),
-      file('test/property/a.test.ts', "const runs = Number(process.env['RUNS'] ?? 50)\nconst chunk = 12"),
-    ],
+    offenders: inProperty(
+      'fc.assert(property, { numRuns: 8 })',
+      'fc.assert(property, { seed, numRuns: isLong ? 3_000 : 20, endOnFailure: true })',
+      "const runs = Number(process.env['RUNS'] ?? (isLong ? 3000 : 12))\nconst chunk = 60",
+    ),
+    innocents: inProperty(
+      'fc.assert(property, { numRuns: isLong ? 1_000 : 50 }); f({ numRuns })',
+      "const runs = Number(process.env['RUNS'] ?? 50)\nconst chunk = 12",
+    ),
   },
   {
     guarantee: 'nothing is left to be done in a comment',
     check: leftNotes,
-    offenders: [file('api/main.ts', `// ${later}: later`), file('README.md', `- FIX${'ME'}`)],
-    innocents: [file('api/main.ts', '// TODOS are shown by the calendar')],
+    offenders: [...inApi(`// ${later}: later`), ...inReadme(`- FIX${'ME'}`)],
+    innocents: inApi('// TODOS are shown by the calendar'),
   },
   {
     guarantee: 'no file names a place on one machine',
     check: machinePaths,
     offenders: [
-      file('README.md', `cd ${slash}home/ada/project`),
-      file('bench/results/a.json', `"path": "${slash}root/x"`),
-      file('test/unit/a.test.ts', `readFileSync('${slash}work/x')`),
+      ...inReadme(`cd ${slash}home/ada/project`),
+      ...inTest(`"path": "${slash}root/x"`, `readFileSync('${slash}work/x')`),
     ],
-    innocents: [
-      file('test/unit/a.test.ts', "visit('https://example.test/home/ada', './work/x', '/homepage', '/work')"),
-    ],
+    innocents: inTest("visit('https://example.test/home/ada', './work/x', '/homepage', '/work')"),
   },
   {
     guarantee: 'no file names a package registry',
     check: registryHosts,
     offenders: [
       file('.npmrc', `regis${'try'}=https://packages.example.test/`),
-      file('package-lock.json', '"resolved": "https://packages.example.test/a.tgz"'),
-      file('README.md', `https://regis${'try'}.example.org/a`),
       file('.npmrc', `//packages.example.test/:_auth${'Token'}=a`),
+      file('package-lock.json', '"resolved": "https://packages.example.test/a.tgz"'),
+      ...inReadme(`https://regis${'try'}.example.org/a`),
     ],
-    innocents: [
-      file('README.md', 'installed from the npm registry by `npm ci`'),
-      file('api/registry.ts', 'registry.get()'),
-    ],
+    innocents: [...inReadme('installed from the npm registry by `npm ci`'), ...inApi('registry.get()')],
   },
   {
     guarantee: 'migrations are numbered without a gap',
     check: migrationGaps,
-    offenders: [
-      file('postgres/migrations/0002_b.sql'),
-      file('clickhouse/migrations/1_a.sql'),
-      file('clickhouse/migrations/0001-a.sql'),
-      file('clickhouse/migrations/0001_a.ts'),
-    ],
-    innocents: [file('postgres/migrations/0001_a.sql'), file('clickhouse/migrations/0001_b_c.sql')],
+    offenders: named(
+      ...['postgres/migrations/0002_b.sql', 'clickhouse/migrations/1_a.sql', 'clickhouse/migrations/0001-a.sql'],
+      'clickhouse/migrations/0001_a.ts',
+    ),
+    innocents: named('postgres/migrations/0001_a.sql', 'clickhouse/migrations/0001_b_c.sql'),
   },
 ]
 

@@ -1,6 +1,6 @@
 /** Checks of how files are named, how long they are and what may stand in them. Offences are sentences. */
 import { isGenerated, isSource, type ProjectFile } from './project-files.ts'
-import { importsOf, tokensOf } from './source-scan.ts'
+import { codeOf, importsOf } from './source-scan.ts'
 
 const linesMax = 300
 /** Random cases of a property, in any form of the run. */
@@ -8,13 +8,7 @@ const casesMin = 50
 /** Names that say nothing of what is inside. */
 const emptyNames = ['util', 'utils', 'helper', 'helpers', 'common', 'shared', 'misc', 'manager', 'service']
 /** Where the environment may be read. */
-const environmentReaders = [
-  /^runtime\/config\.ts$/,
-  /^start\/[^/]+\.mjs$/,
-  /^test\//,
-  /^bench\//,
-  /^vitest\.config\.ts$/,
-]
+const environmentReaders = /^(runtime\/config\.ts|start\/[^/]+\.mjs|(test|bench)\/.*|vitest\.config\.ts)$/
 
 function eachMatch(file: ProjectFile, pattern: RegExp, offence: string): string[] {
   return file.text.split('\n').flatMap((line, at) => (pattern.test(line) ? [`${file.path}:${at + 1} ${offence}`] : []))
@@ -48,17 +42,17 @@ export function oddlyNamed(files: readonly ProjectFile[]): string[] {
 
 export function environmentReads(files: readonly ProjectFile[]): string[] {
   return files
-    .filter(({ path }) => isSource(path) && !environmentReaders.some((reader) => reader.test(path)))
-    .flatMap(({ path, text }) => {
-      const tokens = tokensOf(text).filter(({ kind }) => kind !== 'comment')
+    .filter(({ path }) => isSource(path) && !environmentReaders.test(path))
+    .flatMap((file) => {
+      const tokens = codeOf(file)
       const reads = tokens.filter(({ value }, at) => {
         if (value !== 'env') return false
         const [before, twoBefore] = [tokens[at - 1]?.value, tokens[at - 2]?.value]
         return twoBefore === 'process' && (before === '.' || before === '?.' || before === '[')
       })
-      const imported = importsOf(text).filter(({ specifier }) => /^(node:)?process$/.test(specifier))
+      const imported = importsOf(file).filter(({ specifier }) => /^(node:)?process$/.test(specifier))
       return [...reads, ...imported].map(
-        ({ line }) => `${path}:${line} reads the environment: take it from runtime/config.ts`,
+        ({ line }) => `${file.path}:${line} reads the environment: take it from runtime/config.ts`,
       )
     })
 }
@@ -70,8 +64,8 @@ const weakening = ['only', 'skip', 'todo', 'skipIf', 'runIf', 'fails']
 export function weakenedTests(files: readonly ProjectFile[]): string[] {
   return files
     .filter(({ path }) => isSource(path) && /^(test|bench)\//.test(path) && path !== skippingFile)
-    .flatMap(({ path, text }) => {
-      const tokens = tokensOf(text).filter(({ kind }) => kind !== 'comment')
+    .flatMap((file) => {
+      const tokens = codeOf(file)
       return tokens.flatMap(({ kind, value, line }, at) => {
         const [before, after] = [tokens[at - 1]?.value, tokens[at + 1]?.value]
         // A member, by name or by text; what is taken out of a context; an option.
@@ -80,7 +74,7 @@ export function weakenedTests(files: readonly ProjectFile[]): string[] {
         const isTaken = kind === 'word' && (before === '{' || before === ',') && /^[,}:=]$/.test(after ?? '')
         const isOption = weakening.includes(value) && (isMember || isTaken)
         const isName = /^(x|f)(it|test|describe)$/.test(value) && after === '('
-        return isOption || isName ? [`${path}:${line} weakens the run with ${value}`] : []
+        return isOption || isName ? [`${file.path}:${line} weakens the run with ${value}`] : []
       })
     })
 }
@@ -89,12 +83,14 @@ export function weakenedTests(files: readonly ProjectFile[]): string[] {
 export function unseededTests(files: readonly ProjectFile[]): string[] {
   return files
     .filter(({ path }) => isSource(path) && path.startsWith('test/'))
-    .flatMap(({ path, text }) => {
-      const tokens = tokensOf(text).filter(({ kind }) => kind !== 'comment')
+    .flatMap((file) => {
+      const tokens = codeOf(file)
       const draws = tokens.filter(
         ({ value }, at) => value === 'random' && tokens[at - 1]?.value === '.' && tokens[at - 2]?.value === 'Math',
       )
-      return draws.map(({ line }) => `${path}:${line} draws without a seed: take drawsOf of test/support/short-form.ts`)
+      return draws.map(
+        ({ line }) => `${file.path}:${line} draws without a seed: take drawsOf of test/support/short-form.ts`,
+      )
     })
 }
 
@@ -102,8 +98,8 @@ export function unseededTests(files: readonly ProjectFile[]): string[] {
 export function fewCases(files: readonly ProjectFile[]): string[] {
   return files
     .filter(({ path }) => /^test\/.*\.test\.ts$/.test(path))
-    .flatMap(({ path, text }) => {
-      const tokens = tokensOf(text).filter(({ kind }) => kind !== 'comment')
+    .flatMap((file) => {
+      const tokens = codeOf(file)
       return tokens.flatMap(({ value, line }, at) => {
         // `const runs = Number(… ?? 50)`, where the environment may say another count.
         const isCounted = value === 'runs' && tokens[at + 2]?.value === 'Number'
@@ -116,7 +112,7 @@ export function fewCases(files: readonly ProjectFile[]): string[] {
         const least = Math.min(...counts.map(({ value: count }) => Number(count.replaceAll('_', ''))))
         // One: a case that was found is shown again.
         return least > 1 && least < casesMin
-          ? [`${path}:${line} tries ${least} cases of a property: at least ${casesMin}`]
+          ? [`${file.path}:${line} tries ${least} cases of a property: at least ${casesMin}`]
           : []
       })
     })

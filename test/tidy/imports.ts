@@ -48,7 +48,7 @@ function packageOf(specifier: string): string {
 function* importsOfRooms(files: readonly ProjectFile[]): Generator<Import & { path: string; where: string }> {
   for (const file of files) {
     if (!isSource(file.path) || isFree(file.path) || bootstrapFiles.test(file.path)) continue
-    for (const found of importsOf(file.text)) {
+    for (const found of importsOf(file)) {
       yield { ...found, path: file.path, where: `${file.path}:${found.line}` }
     }
   }
@@ -99,7 +99,7 @@ export function unusedVendors(files: readonly ProjectFile[], manifest: PackageJs
   const importers = new Map<string, string[]>()
   for (const file of files) {
     if (!isSource(file.path)) continue
-    for (const { specifier } of importsOf(file.text)) {
+    for (const { specifier } of importsOf(file)) {
       const name = packageOf(specifier)
       importers.set(name, [...(importers.get(name) ?? []), file.path])
     }
@@ -140,7 +140,7 @@ export function bootstrapBeyondNode(files: readonly ProjectFile[]): string[] {
   return files
     .filter((file) => bootstrapFiles.test(file.path))
     .flatMap((file) =>
-      importsOf(file.text)
+      importsOf(file)
         .filter(
           ({ specifier }) =>
             !isBuiltin(specifier) && !bootstrapFiles.test(posix.join(posix.dirname(file.path), specifier)),

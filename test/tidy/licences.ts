@@ -3,21 +3,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** SPDX identifiers. */
-export const permissive: ReadonlySet<string> = new Set([
-  '0BSD',
-  'Apache-2.0',
-  'BlueOak-1.0.0',
-  'BSD-2-Clause',
-  'BSD-3-Clause',
-  'BSD',
-  'CC0-1.0',
-  'ISC',
-  'MIT',
-  'MIT-0',
-  'PostgreSQL',
-  'Python-2.0',
-  'Unlicense',
-  'Zlib',
+const permissive: ReadonlySet<string> = new Set([
+  ...['0BSD', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BSD', 'CC0-1.0', 'ISC', 'MIT', 'MIT-0'],
+  ...['PostgreSQL', 'Python-2.0', 'Unlicense', 'Zlib'],
 ])
 
 export interface Installed {

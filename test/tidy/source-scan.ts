@@ -1,6 +1,10 @@
 /** Reads TypeScript as tokens, so that comments and texts are never taken for code, nor code for them. */
 import { createScanner, SyntaxKind } from 'typescript/unstable/ast'
 
+interface Source {
+  readonly text: string
+}
+
 export interface Token {
   readonly kind: 'word' | 'mark' | 'text' | 'comment'
   /** As it stands in the file; of a text without placeholders its content. */
@@ -17,20 +21,21 @@ export interface Import {
 
 /** After one of these a slash divides; after anything else it opens a regular expression. */
 const endsExpression = new Set(['word', 'text', ')', ']', '}'])
-const wordsBeforeExpression = new Set([
-  'return',
-  'typeof',
-  'case',
-  'in',
-  'of',
-  'void',
-  'delete',
-  'throw',
-  'new',
-  'await',
-])
+const wordsBeforeExpression = new Set('return typeof case in of void delete throw new await'.split(' '))
 
-export function tokensOf(source: string): Token[] {
+/** Each rule reads the same tokens: they are kept as long as their file is. */
+const read = new WeakMap<Source, Token[]>()
+
+/** All tokens but comments. */
+export function codeOf(file: Source): Token[] {
+  const known = read.get(file)
+  if (known) return known
+  const tokens = tokensOf(file.text).filter(({ kind }) => kind !== 'comment')
+  read.set(file, tokens)
+  return tokens
+}
+
+function tokensOf(source: string): Token[] {
   const scanner = createScanner(false)
   scanner.setText(source)
   const tokens: Token[] = []
@@ -91,8 +96,8 @@ function describe(kind: number, text: string, value: string, line: number): Toke
 }
 
 /** Every module that a file names: imports, re-exports, dynamic imports, `require`, and `new URL('./x', import.meta.url)`. */
-export function importsOf(source: string): Import[] {
-  const tokens = tokensOf(source).filter((token) => token.kind !== 'comment')
+export function importsOf(file: Source): Import[] {
+  const tokens = codeOf(file)
   const found: Import[] = []
   tokens.forEach((token, at) => {
     // A template that begins with a placeholder names no module, as a variable names none.

@@ -42,15 +42,8 @@ function validatorOf(schema: object): ValidateFunction {
 
 /** What any path may be answered, whatever stands in the document: what is said before there is an operation. */
 const atAnyPath = [
-  ...[
-    problems.not_found,
-    problems.method_not_allowed,
-    refusals.badFraming,
-    refusals.manyHosts,
-    refusals.bodyTooLarge,
-    refusals.encoding,
-    unread.headTooLarge,
-  ],
+  ...[problems.not_found, problems.method_not_allowed, refusals.badFraming, refusals.manyHosts],
+  ...[refusals.bodyTooLarge, refusals.encoding, unread.headTooLarge],
 ].map(({ status, detail }) => `${status} ${JSON.stringify({ detail })}`)
 
 /** What is wrong with the answer; nothing, where it is as the document says. */

@@ -100,20 +100,10 @@ export async function creditServers(stores: TestStores): Promise<void> {
 export function inboxRows({ workspaceId, emails }: PlacedCase): InboxRow[] {
   return emails.flatMap(({ email, occurredAt }, at) =>
     [email, null].map((address, which) => ({
-      event_id: firstId + workspaceId * idsPerCase + at * 2 + which,
-      workspace_id: workspaceId,
-      event_type: at % 2 === 0 ? 'identify' : 'conversion',
-      event_name: 'signup',
-      email: address,
-      anonymous_id: '',
-      full_name: '',
-      properties: {},
-      source: '',
-      medium: '',
-      campaign: '',
-      content: '',
-      occurred_at: occurredAt,
-      received_at: occurredAt,
+      ...{ event_id: firstId + workspaceId * idsPerCase + at * 2 + which, workspace_id: workspaceId, email: address },
+      ...{ event_type: at % 2 === 0 ? 'identify' : 'conversion', event_name: 'signup', properties: {} },
+      ...{ anonymous_id: '', full_name: '', source: '', medium: '', campaign: '', content: '' },
+      ...{ occurred_at: occurredAt, received_at: occurredAt },
     })),
   )
 }
@@ -129,29 +119,14 @@ export async function askOverview(stores: TestStores, asked: PlacedCase): Promis
   try {
     const answer = await readAnalyticsOverview.handle({
       workspace: {
-        id: workspaceId,
-        name: 'Case',
-        slug: `case-${workspaceId}`,
-        timezone,
-        currency: 'USD',
-        plan_key: plan,
-        ...{ retention_days: retentionDays, replay_enabled: false, replay_share: 100 },
-        suspended_at: null,
-        created_at: new Date(now),
-        plan_changed_at: new Date(0),
-        deleted_before: null,
+        ...{ id: workspaceId, name: 'Case', slug: `case-${workspaceId}`, timezone, currency: 'USD', plan_key: plan },
+        ...{ retention_days: retentionDays, replay_enabled: false, replay_share: 100, suspended_at: null },
+        ...{ created_at: new Date(now), plan_changed_at: new Date(0), deleted_before: null },
       },
-      actor: { type: 'api_key', id: 1, name: 'test' },
-      scopes: ['analytics:read'],
-      interface: 'rest',
-      stores,
-      clock: fixedClock(now),
+      ...{ actor: { type: 'api_key', id: 1, name: 'test' }, scopes: ['analytics:read'], interface: 'rest' },
       config: { apiHost: 'http://127.0.0.1', shortUrlHost: 'http://127.0.0.1/l', allowPrivateTargets: false },
-      log: pino({ level: 'silent' }),
-      requestId: 'test',
-      path: undefined,
-      query: readAnalyticsOverview.input.query.parse(query),
-      body: undefined,
+      ...{ stores, clock: fixedClock(now), log: pino({ level: 'silent' }), requestId: 'test' },
+      ...{ path: undefined, query: readAnalyticsOverview.input.query.parse(query), body: undefined },
     })
     return JSON.parse(JSON.stringify(readAnalyticsOverview.output.parse(answer)))
   } catch (error) {

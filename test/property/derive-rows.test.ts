@@ -2,7 +2,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type CellKind, cellKinds } from '../../clickhouse/rollups/appearance.ts'
-import { isBounce } from '../../clickhouse/rollups/event-sql.ts'
 import type { SessionRow, VisitorRow } from '../../clickhouse/rollups/tables.ts'
 import { type DerivedRows, deriveRows, noHistory, type VisitorHistory } from '../../pipeline/fold/derive-rows.ts'
 import type { SessionDay, Touch } from '../../pipeline/fold/read-session-days.ts'
@@ -121,21 +120,6 @@ test('rows derived in two steps, the second with events of any time, are those d
   )
 })
 
-test('rows are the same in whatever order session-days are read', () => {
-  const shuffled = fc.tuple(ofOne, fc.infiniteStream(fc.nat())).map(([events, numbers]) => {
-    const sessionDays = sessionDaysOf(events)
-    const order = new Map(sessionDays.map((one) => [one, numbers.next().value as number]))
-    return { sessionDays, other: [...sessionDays].sort((a, b) => order.get(a)! - order.get(b)!) }
-  })
-  const options = { build: 1, version: 1, fromDay: firstDay, history: noHistory }
-  fc.assert(
-    fc.property(shuffled, ({ sessionDays, other }) => {
-      expect(deriveRows(other, options)).toEqual(deriveRows(sessionDays, options))
-    }),
-    runs,
-  )
-})
-
 describe('first appearances', () => {
   const ranges = fc
     .tuple(fc.nat(days), fc.nat(days))
@@ -194,30 +178,4 @@ describe('first appearances', () => {
       runs,
     )
   })
-})
-
-test('whole sessions have what all of their events come to, over two days', () => {
-  fc.assert(
-    fc.property(ofOne, (events) => {
-      const { sessions } = derive(events)
-      for (const row of sessions.filter(({ nth_day }) => nth_day === 1)) {
-        const own = events
-          .filter((event) => String(event.session) === row.session && [row.day, row.day + 1].includes(dayOf(event)))
-          .sort(byTime)
-        const views = own.filter(({ kind }) => kind === 'pageview')
-        const acts = own.filter(({ kind }) => kind === 'conversion').length
-        const engagementMs = own.reduce((sum, event) => sum + event.engagementMs, 0)
-        const source = row.seen.kind.indexOf(cellKinds.source)
-        expect({
-          ...{ entry: row.entry_path, events: row.seen.events[source], pageviews: row.seen.pageviews[source] },
-          ...{ durationMs: row.seen.duration_ms[0], bounces: row.seen.bounces[0] },
-        }).toEqual({
-          ...{ entry: views[0]?.path ?? '', events: own.length, pageviews: views.length },
-          durationMs: own.at(-1)!.at - own[0]!.at,
-          bounces: Number(isBounce(views.length, acts, engagementMs)),
-        })
-      }
-    }),
-    runs,
-  )
 })

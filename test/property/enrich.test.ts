@@ -10,27 +10,19 @@ import { makeEnrich, now } from '../support/enriching.ts'
 /** Whether a value can stand in its column: ClickHouse wraps what is out of range without a word. */
 function fits({ name, type }: Column, value: unknown): boolean {
   if (hashColumns.has(name)) return Object.values(value as object).every((half) => isInteger(half, 2 ** 32 - 1))
-  switch (type) {
-    case 'UInt8':
-      return isInteger(value, 2 ** 8 - 1)
-    case 'UInt16':
-      return isInteger(value, 2 ** 16 - 1)
-    case 'UInt32':
-      return isInteger(value, 2 ** 32 - 1)
-    case 'UInt64':
-      return isInteger(value, Number.MAX_SAFE_INTEGER)
-    case "DateTime64(3, 'UTC')":
-      return isInteger(value, now) && (value as number) >= now - 72 * 3_600_000
-    case 'Float64':
-      return Number.isFinite(value) && (value as number) >= 0
-    case 'FixedString(2)':
-    case 'FixedString(16)':
-      return (
-        typeof value === 'string' && value.length === (type === 'FixedString(2)' ? 2 : 16) && !/[^\0-\xff]/.test(value)
-      )
-    case 'String':
-      return typeof value === 'string' && value.isWellFormed() && !value.includes('\0')
+  const bytes = (length: number) => typeof value === 'string' && value.length === length && !/[^\0-\xff]/.test(value)
+  const byType: Record<Column['type'], () => boolean> = {
+    UInt8: () => isInteger(value, 2 ** 8 - 1),
+    UInt16: () => isInteger(value, 2 ** 16 - 1),
+    UInt32: () => isInteger(value, 2 ** 32 - 1),
+    UInt64: () => isInteger(value, Number.MAX_SAFE_INTEGER),
+    "DateTime64(3, 'UTC')": () => isInteger(value, now) && (value as number) >= now - 72 * 3_600_000,
+    Float64: () => Number.isFinite(value) && (value as number) >= 0,
+    'FixedString(2)': () => bytes(2),
+    'FixedString(16)': () => bytes(16),
+    String: () => typeof value === 'string' && value.isWellFormed() && !value.includes('\0'),
   }
+  return byType[type]()
 }
 
 function isInteger(value: unknown, max: number): boolean {
@@ -109,7 +101,7 @@ test('every valid event has a row that its table can hold, or errors that say wh
       expect(Object.keys(enriched.row).sort()).toEqual(columns.map(({ name }) => name).sort())
     }),
     // Found before: a bracket that isn't closed.
-    { numRuns: 3000, examples: [[{ event_name: 'x', referrer: 'https://[😀' }, '']] },
+    { numRuns: 1200, examples: [[{ event_name: 'x', referrer: 'https://[😀' }, '']] },
   )
   // The generator reaches all three ends.
   expect(Math.min(...Object.values(counts))).toBeGreaterThan(50)

@@ -47,19 +47,9 @@ describe.each([
         (character, emoji, isOver) => {
           const text = '😀'.repeat(emoji) + character.repeat(max - emoji + (isOver ? 1 : 0))
           const errors = validate({ ...sound, [name]: text })
-          expect(errors).toEqual(
-            isOver
-              ? [
-                  {
-                    type: 'string_too_long',
-                    loc: ['body', name],
-                    msg: `String should have at most ${max} characters`,
-                    input: text,
-                    ctx: { max_length: max },
-                  },
-                ]
-              : null,
-          )
+          const msg = `String should have at most ${max} characters`
+          const error = { type: 'string_too_long', loc: ['body', name], msg, input: text, ctx: { max_length: max } }
+          expect(errors).toEqual(isOver ? [error] : null)
         },
       ),
       { numRuns: 50 },

@@ -68,12 +68,8 @@ function makeHistory(
     const source = random(3) === 0 ? one(['news', 'ads', 'blog']) : null
     const name = random(3) === 0 ? one(['Ann', 'Ben', 'Zoë']) : ''
     const sent = {
-      ...{
-        event_type: type,
-        event_name: `e${nth}`,
-        client_event_id: `c${nth}`,
-        occurred_at: new Date(at).toISOString(),
-      },
+      ...{ event_type: type, event_name: `e${nth}`, client_event_id: `c${nth}` },
+      occurred_at: new Date(at).toISOString(),
       ...(browser !== null && { anonymous_id: browser, session_id: session }),
       ...(email !== null && { email: random(2) === 0 ? email : ` ${email.toUpperCase()} ` }),
       ...(source !== null && { source, medium: 'paid' }),
@@ -208,12 +204,11 @@ test(
       const { limits } = kind
       const draw = makeRandom(seed + done)
       const random = (below: number) => Math.floor(draw() * below)
+      const makeOne = async () => makeHistory(await makeWorkspace(stores), random, kind)
       const histories: History[] = []
-      for (let nth = 0; nth < Math.min(together, runs - done); nth++) {
-        histories.push(makeHistory(await makeWorkspace(stores), random, kind))
-      }
+      while (histories.length < Math.min(together, runs - done)) histories.push(await makeOne())
       const ids = await sendAll(histories, random, limits)
-      for (const [nth, { workspace, events }] of histories.entries()) {
+      const judge = async ({ workspace, events }: History, nth: number) => {
         const model = events.map((event) => ({ ...event, id: ids[nth]!.get(String(event.sent['event_name']))! }))
         const expected = peopleOf(model, limits)
         known += expected.filter(({ who }) => who.includes('@')).length
@@ -225,6 +220,7 @@ test(
         byOthers += countOthersCredits(model, limits)
         expect(await shownCredits(workspace), label).toEqual(credits)
       }
+      await Promise.all(histories.map(judge))
     }
     // It isn't about nobody.
     expect(known).toBeGreaterThan(runs / 2)

@@ -28,11 +28,8 @@ test.each([
 ] as const)('a Redis with %j is told of', async (differs, check, outcome, text) => {
   const info = { maxmemory_policy: 'noeviction', maxmemory: '0', used_memory: '1', aof_enabled: '1', role: 'master' }
   const probe = (fields: Record<string, string>): RedisProbe => ({
-    ping: async () => {},
-    now: async () => Date.now(),
-    info: async () => fields,
+    ...{ ping: async () => {}, now: async () => Date.now(), info: async () => fields, close: () => {} },
     readClaims: async () => ({ since: null, claims: 0 }),
-    close: () => {},
   })
   const config = readConfig({})
   expect(wrong(await examineRedis(probe(info), config), check)).toEqual([])
@@ -48,10 +45,8 @@ test.each([
   [{ copy: true }, 'failed', 'standby'],
 ] as const)('a Postgres with %j is told of', async (differs, outcome, text) => {
   const settings = { fsync: 'on', full_page_writes: 'on', synchronous_commit: 'on', copy: false }
-  const answering = (row: object) =>
-    ({
-      query: async (sql: string) => (sql.includes('current_setting') ? [row] : [{ found: false }]),
-    }) as never as Postgres
+  const query = (row: object) => async (sql: string) => (sql.includes('current_setting') ? [row] : [{ found: false }])
+  const answering = (row: object) => ({ query: query(row) }) as never as Postgres
   const said = async (row: object) => wrong(await examinePostgres(answering(row)), 'postgres.durability')
   expect(await said(settings)).toEqual([])
   expect(await said({ ...settings, ...differs })).toMatchObject([{ outcome, text: expect.stringContaining(text) }])
@@ -69,14 +64,11 @@ test.each([
   expect(await said({ ...replica, ...differs })).toMatchObject([{ outcome, text: expect.stringContaining(text) }])
 })
 
-test.each([
-  ['20.19.0', 'ok'],
-  ['20.18.9', 'failed'],
-  ['18.99.0', 'failed'],
-  ['20.100.0', 'ok'],
-  ['22.0.0', 'ok'],
-])('Node %s is %s', (version, outcome) => {
-  expect(examineNode(version).outcome).toBe(outcome)
+test('Node is well from 20.19 on', () => {
+  const outcomes = ['20.19.0', '20.100.0', '22.0.0', '20.18.9', '18.99.0'].map(
+    (version) => examineNode(version).outcome,
+  )
+  expect(outcomes).toEqual(['ok', 'ok', 'ok', 'failed', 'failed'])
 })
 
 test('a database of countries that can’t be used is told of, and the installed one can be', async () => {

@@ -7,20 +7,11 @@ import { funnelParameters, readStep } from '../../schemas/funnel-steps.ts'
 import { funnelDaysDefault, funnelStepsMax, funnelStepsMin } from '../../schemas/limits/overview-limits.ts'
 import { filterOf, readView } from '../../web/dashboard/address.ts'
 import { span } from '../../web/dashboard/format.ts'
-import {
-  type FunnelView,
-  funnelQuestionOf,
-  readFunnel,
-  stepsMax,
-  stepsMin,
-  typedValue,
-  withinDefault,
-  withins,
-  writeFunnel,
-} from '../../web/dashboard/funnel-address.ts'
+import * as page from '../../web/dashboard/funnel-address.ts'
 import { seed } from '../support/short-form.ts'
 
-const funnels: fc.Arbitrary<FunnelView> = fc.record({
+const { funnelQuestionOf, readFunnel, stepsMax, stepsMin, typedValue, withins, writeFunnel } = page
+const funnels: fc.Arbitrary<page.FunnelView> = fc.record({
   steps: fc.array(
     fc.record({
       kind: fc.constantFrom('path' as const, 'event' as const),
@@ -80,16 +71,7 @@ test('what is no funnel is as if it were not there, and one step asks for nothin
   expect(readFunnel(`?${'step=path:/&'.repeat(9)}`).steps).toHaveLength(stepsMax)
 })
 
-test.each([
-  [1.4, '1s'],
-  [150, '2m 30s'],
-  [5_400, '1h 30m'],
-  [86_399, '1d 0h'],
-  [200_000, '2d 8h'],
-])('%s seconds are %s', (seconds, text) => {
-  expect(span(seconds)).toBe(text)
-})
-
-test('the page has the bounds of the API', () => {
-  expect([stepsMin, stepsMax, Number(withinDefault)]).toEqual([funnelStepsMin, funnelStepsMax, funnelDaysDefault])
+test('spans are told by their largest units, and the page has the bounds of the API', () => {
+  expect([1.4, 150, 5_400, 86_399, 200_000].map(span)).toEqual(['1s', '2m 30s', '1h 30m', '1d 0h', '2d 8h'])
+  expect([stepsMin, stepsMax, Number(page.withinDefault)]).toEqual([funnelStepsMin, funnelStepsMax, funnelDaysDefault])
 })

@@ -30,24 +30,16 @@ const enough = (platform: Platform) =>
   ({ media: [asset(0)], image: [asset(0)], video: [film(0)], none: [] })[providers[platform].needs ?? 'none']
 
 describe.each(platforms)('%s', (platform) => {
-  const {
-    captionLengthMax: max,
-    captionCounting,
-    needs,
-    image,
-    video,
-    mixedMax,
-    altTextLengthMax,
-  } = providers[platform]
+  const { captionLengthMax: max, captionCounting, needs, image, video, mixedMax } = providers[platform]
+  const { altTextLengthMax } = providers[platform]
 
   test('takes a caption of its length as the platform counts it, and no longer one', () => {
     const each = captionCountings[captionCounting]('🙂')
-    expect(codes(platform, enough(platform), '🙂'.repeat(Math.floor(max / each)))).toEqual([])
-    expect(codes(platform, enough(platform), '🙂'.repeat(Math.floor(max / each) + 1))).toEqual(['caption_too_long'])
-    expect(codes(platform, enough(platform), 'a'.repeat(max + 1), { [platform]: 'short' })).toEqual([])
-    expect(codes(platform, enough(platform), 'short', { [platform]: 'a'.repeat(max + 1) })).toEqual([
-      'caption_too_long',
-    ])
+    const of = (caption: string, own = {}) => codes(platform, enough(platform), caption, own)
+    expect(of('🙂'.repeat(Math.floor(max / each)))).toEqual([])
+    expect(of('🙂'.repeat(Math.floor(max / each) + 1))).toEqual(['caption_too_long'])
+    expect(of('a'.repeat(max + 1), { [platform]: 'short' })).toEqual([])
+    expect(of('short', { [platform]: 'a'.repeat(max + 1) })).toEqual(['caption_too_long'])
   })
 
   test('takes a post without media, or says what it needs', () => {
@@ -60,22 +52,18 @@ describe.each(platforms)('%s', (platform) => {
       ['video', video, film],
     ] as const) {
       const lacking = needs === null || needs === 'media' || needs === kind ? [] : [`${needs}_missing`]
+      const expectOf = (media: ReturnType<typeof asset>[], ...more: string[]) =>
+        expect(codes(platform, media)).toEqual([...lacking, ...more])
       if (limits === null) {
-        expect(codes(platform, [make(0)])).toEqual([...lacking, 'media_kind'])
+        expectOf([make(0)], 'media_kind')
         continue
       }
-      expect(codes(platform, many(limits.countMax, make))).toEqual(lacking)
-      expect(codes(platform, many(limits.countMax + 1, make))).toEqual([...lacking, `too_many_${kind}s`])
-      expect(codes(platform, [make(0, { size_bytes: limits.bytesMax })])).toEqual(lacking)
-      expect(codes(platform, [make(0, { size_bytes: limits.bytesMax + 1 })])).toEqual([...lacking, 'media_too_large'])
-      for (const type of ['image/jpeg', 'image/png', 'video/mp4', 'video/quicktime'].filter((it) =>
-        it.startsWith(kind),
-      )) {
-        const isTaken = limits.contentTypes.includes(type)
-        expect(codes(platform, [make(0, { content_type: type })])).toEqual(
-          isTaken ? lacking : [...lacking, 'media_kind'],
-        )
-      }
+      expectOf(many(limits.countMax, make))
+      expectOf(many(limits.countMax + 1, make), `too_many_${kind}s`)
+      expectOf([make(0, { size_bytes: limits.bytesMax })])
+      expectOf([make(0, { size_bytes: limits.bytesMax + 1 })], 'media_too_large')
+      for (const type of kind === 'image' ? ['image/jpeg', 'image/png'] : ['video/mp4', 'video/quicktime'])
+        expectOf([make(0, { content_type: type })], ...(limits.contentTypes.includes(type) ? [] : ['media_kind']))
     }
   })
 

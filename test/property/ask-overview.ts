@@ -7,7 +7,9 @@ import { createTrackingKey } from '../../postgres/tables/tracking-keys.ts'
 import { createWorkspace } from '../../postgres/tables/workspaces.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { Problem } from '../../schemas/errors/problems.ts'
-import type { OverviewCase } from '../oracle/cases.ts'
+import { type OverviewCase, workspaceOf } from '../oracle/cases.ts'
+import { differences } from '../oracle/compare.ts'
+import { computeOverview } from '../oracle/overview.ts'
 import { insertBotVisitRows, insertEventRows } from '../support/event-rows.ts'
 import { foldAll, foldWhatIsThere, workOn } from '../support/fold.ts'
 import type { TestStores } from '../support/stores.ts'
@@ -108,8 +110,16 @@ export function inboxRows({ workspaceId, emails }: PlacedCase): InboxRow[] {
   )
 }
 
+/** What is off in the product's answer, by the oracle; nothing where all is right. */
+export async function faultsOf(stores: TestStores, one: PlacedCase, facts: OverviewCase = one): Promise<string[]> {
+  const expected = computeOverview(facts, one.query, workspaceOf(one), one.now)
+  const actual = await askOverview(stores, one)
+  if (expected === undefined) return actual === 'refused' ? [] : ['expected a refusal, got figures']
+  return actual === 'refused' ? ['expected figures, got a refusal'] : differences(expected, actual)
+}
+
 /** The product's answer, or `refused` where it refuses the range as the contract says. */
-export async function askOverview(stores: TestStores, asked: PlacedCase): Promise<unknown> {
+async function askOverview(stores: TestStores, asked: PlacedCase): Promise<unknown> {
   const { workspaceId, timezone, plan, retentionDays, now } = asked
   const { filters, ...range } = asked.query
   const query = {

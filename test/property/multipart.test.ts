@@ -82,10 +82,7 @@ describe('a head', () => {
   )
 
   test.each([
-    'Content-Disposition: form-data; name="a',
-    'Content-Disposition: form-data; name',
-    'no header',
-    ': no name',
+    ...['Content-Disposition: form-data; name="a', 'Content-Disposition: form-data; name', 'no header', ': no name'],
     `X: ${'x'.repeat(20_000)}`,
     `Content-Disposition: form-data; name="${'\\'.repeat(10_001)}`,
   ])('%j is malformed', async (head) => {

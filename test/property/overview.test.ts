@@ -3,7 +3,7 @@
  * makes it 60 times as long. A failure prints the seed and the smallest case found that still fails.
  */
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { bucketsOf, resolveTimeRange } from '../../schemas/time/time-range.ts'
 import { type OverviewCase, overviewCases, overviewQuestions, workspaceOf } from '../oracle/cases.ts'
 import { differences } from '../oracle/compare.ts'
@@ -11,30 +11,19 @@ import { computeOverview } from '../oracle/overview.ts'
 import { bucketSizeOf, bucketsOf as expectedBuckets, previousOf, resolveRange } from '../oracle/range.ts'
 import { makeEventRow } from '../support/event-rows.ts'
 import { isLong, seed } from '../support/short-form.ts'
-import { freshStores, type TestStores } from '../support/stores.ts'
-import { askOverview, type PlacedCase, placeCases } from './ask-overview.ts'
+import { setUpStores } from '../support/stores.ts'
+import { faultsOf, placeCases } from './ask-overview.ts'
 
 const runs = Number(process.env['RUNS'] ?? (isLong ? 3000 : 50))
 /** Inserted together. */
 const chunk = 150
 const shrinkTimeMs = 90_000
 
-let stores: TestStores
-beforeAll(async () => {
-  stores = await freshStores({ hasYearlyParts: true })
-})
-afterAll(() => stores.close())
-
-async function judge(placed: PlacedCase): Promise<string[]> {
-  const expected = computeOverview(placed, placed.query, workspaceOf(placed), placed.now)
-  const actual = await askOverview(stores, placed)
-  if (expected === undefined) return actual === 'refused' ? [] : ['expected a refusal, got figures']
-  return actual === 'refused' ? ['expected figures, got a refusal'] : differences(expected, actual)
-}
+const stores = setUpStores({ hasYearlyParts: true })
 
 async function judgeAlone(one: OverviewCase): Promise<string[]> {
   const [placed] = await placeCases(stores, [one])
-  return judge(placed!)
+  return faultsOf(stores, placed!)
 }
 
 /** The case as a reader wants it: times as text, columns that differ from a plain pageview's only. */
@@ -78,7 +67,7 @@ test('every figure of the overview equals an independent computation, whatever t
   for (let from = 0; from < cases.length; from += chunk) {
     const placed = await placeCases(stores, cases.slice(from, from + chunk))
     for (const [at, one] of placed.entries()) {
-      const found = await judge(one)
+      const found = await faultsOf(stores, one)
       if (found.length === 0) continue
       expect.fail(`SEED=${seed}, case ${from + at}: ${found[0]}\n\nSmallest:\n${await explain(from + at)}`)
     }

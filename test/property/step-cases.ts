@@ -35,11 +35,7 @@ const names: Partial<Record<Kind, readonly string[]>> = {
   autocapture: ['button_click'],
 }
 const properties = [
-  '{}',
-  '{"plan":"pro","n":1}',
-  '{"plan":"<b>x</b>"}',
-  '{"plan":{"a":[1,"é"]}}',
-  '{"plan":null}',
+  ...['{}', '{"plan":"pro","n":1}', '{"plan":"<b>x</b>"}', '{"plan":{"a":[1,"é"]}}', '{"plan":null}'],
   '{"plan":2.5,"n":"1"}',
   JSON.stringify({ plan: '‮😀'.repeat(150) }),
 ] as const

@@ -41,10 +41,10 @@ const redisCallersMax = 999
 const sharedSecret = 'a secret of tests, of 32 letters'
 
 /** Stores for the tests of a file. They are filled in before the first begins: nothing can be taken out at the top. */
-export function setUpStores(): TestStores {
+export function setUpStores(options: StoreOptions = {}): TestStores {
   const stores = {} as TestStores
   beforeAll(async () => {
-    Object.assign(stores, await freshStores())
+    Object.assign(stores, await freshStores(options))
   })
   afterAll(() => stores.close?.())
   return stores

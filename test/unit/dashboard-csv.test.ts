@@ -7,14 +7,7 @@ test('texts are quoted where they have to be, and none is a formula', () => {
     ...{ key: label, label, figures: { visitors: n, bounce_rate: 12.5 } },
   }))
   expect(csvOf({ title: 'Sources', columns: ['visitors', 'bounce_rate'] }, rows, 'USD').split('\r\n')).toEqual([
-    'Sources,Visitors,Bounce rate',
-    'plain,0,12.5',
-    '"a,b",1,12.5',
-    '"say ""hi""",2,12.5',
-    '"two\nlines",3,12.5',
-    "'=1+1,4,12.5",
-    "'@SUM(A1),5,12.5",
-    "'-x,6,12.5",
-    '',
+    ...['Sources,Visitors,Bounce rate', 'plain,0,12.5', '"a,b",1,12.5', '"say ""hi""",2,12.5', '"two\nlines",3,12.5'],
+    ...["'=1+1,4,12.5", "'@SUM(A1),5,12.5", "'-x,6,12.5", ''],
   ])
 })

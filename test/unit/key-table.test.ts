@@ -2,7 +2,6 @@ import { readFile, stat } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { type KeyRow, makeKeyTable } from '../../ingest/tables/tracking-key-table.ts'
 import { fixedClock } from '../../runtime/clock.ts'
-import { unknownKeyCacheMs } from '../../schemas/limits/ingest-limits.ts'
 import { silent } from '../support/log-fixture.ts'
 import { away, setUpTableFolder, until } from '../support/table-folder.ts'
 
@@ -57,18 +56,6 @@ test('lets a rotated key end at its hour without being told', async () => {
   expect(table.find(keyOf('old'))).toMatchObject({ id: 1 })
   clock.advance(1000)
   expect(table.find(keyOf('old'))).toBeUndefined()
-})
-
-test('asks once for a key that many ask for, and believes "no such key" for a moment only', async () => {
-  const clock = fixedClock(now)
-  const store = makeStore()
-  const table = await startTable(store, clock)
-  const answers = await Promise.all(Array.from({ length: 50 }, () => table.resolve(keyOf('x'))))
-  expect(new Set([...answers, await table.resolve(keyOf('x'))])).toEqual(new Set(['unknown']))
-  expect(store.finds).toBe(1)
-  store.rows.push(rowOf('x', 5))
-  clock.advance(unknownKeyCacheMs)
-  expect(await table.resolve(keyOf('x'))).toMatchObject({ id: 5 })
 })
 
 test('with Postgres away at the first start every key may be one, except for what can be no tracking key', async () => {

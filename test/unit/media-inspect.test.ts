@@ -42,22 +42,17 @@ describe.each(files)('%s', (_, bytes, size) => {
   })
 })
 
-test.each([
-  [
-    'a film up to the end of the file',
-    Buffer.concat([filmHead().subarray(0, -16), Buffer.from('\0\0\0\0mdat and more')]),
-    true,
-  ],
-  ['a film whose moov was cut off', Buffer.concat([film().subarray(0, 28), box('mdat', 100)]), false],
-  ['a film that is all data', Buffer.concat([film().subarray(0, 28), Buffer.from('\0\0\0\0mdat and more')]), false],
-  ['a box smaller than its own head', Buffer.concat([film().subarray(0, 28), Buffer.from('\0\0\0\x04mdat')]), false],
-  [
-    'a box of 2^64 bytes',
-    Buffer.concat([film().subarray(0, 28), Buffer.from('0000000166726565ffffffffffffffff', 'hex')]),
-    false,
-  ],
-])('%s', (_, bytes, isWhole) => {
-  expect(findingIn(bytes, 1000).isWhole).toBe(isWhole)
+const begun = film().subarray(0, 28)
+const data = Buffer.from('\0\0\0\0mdat and more')
+
+test.each<[string, Buffer[], boolean]>([
+  ['a film up to the end of the file', [filmHead().subarray(0, -16), data], true],
+  ['a film whose moov was cut off', [begun, box('mdat', 100)], false],
+  ['a film that is all data', [begun, data], false],
+  ['a box smaller than its own head', [begun, Buffer.from('\0\0\0\x04mdat')], false],
+  ['a box of 2^64 bytes', [begun, Buffer.from('0000000166726565ffffffffffffffff', 'hex')], false],
+])('%s', (_, parts, isWhole) => {
+  expect(findingIn(Buffer.concat(parts), 1000).isWhole).toBe(isWhole)
 })
 
 test('boxes in boxes, however deep, are judged as any others', () => {
@@ -67,8 +62,7 @@ test('boxes in boxes, however deep, are judged as any others', () => {
     nested.writeUInt32BE(8 * (depth - at), 8 * at)
     nested.write(at === 0 ? 'moov' : 'trak', 8 * at + 4, 'latin1')
   }
-  const bytes = Buffer.concat([film().subarray(0, 28), nested])
-  expect(findingIn(bytes, 65_536)).toEqual({ isWhole: true, size: undefined })
+  expect(findingIn(Buffer.concat([begun, nested]), 65_536)).toEqual({ isWhole: true, size: undefined })
 })
 
 function box(type: string, bytes: number): Buffer {

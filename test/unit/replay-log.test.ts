@@ -28,31 +28,24 @@ const entry = (request = 'GET / HTTP/1.1', status = 200, rest = '"-" "Mozilla/5.
 
 describe('a line of the Combined Log Format', () => {
   test('is read with its time in UTC', () => {
-    expect(
-      parseLogLine(
-        '192.0.2.7 - ada [17/May/2015:10:05:03 -0230] "GET /a?b=c HTTP/1.1" 304 - "http://x.test/" "A B/1.0"',
-      ),
-    ).toEqual({
-      address: '192.0.2.7',
-      time: Date.UTC(2015, 4, 17, 12, 35, 3),
-      method: 'GET',
-      target: '/a?b=c',
-      status: 304,
-      referrer: 'http://x.test/',
-      agent: 'A B/1.0',
+    const line = '192.0.2.7 - ada [17/May/2015:10:05:03 -0230] "GET /a?b=c HTTP/1.1" 304 - "http://x.test/" "A B/1.0"'
+    expect(parseLogLine(line)).toEqual({
+      ...{ address: '192.0.2.7', time: Date.UTC(2015, 4, 17, 12, 35, 3), method: 'GET', target: '/a?b=c', status: 304 },
+      ...{ referrer: 'http://x.test/', agent: 'A B/1.0' },
     })
   })
 
-  test('may have IPv6 addresses, users with blanks, and fields behind the agent', () => {
-    const line = parseLogLine(
+  test.each([
+    [
       '2001:db8::1 - ada l [17/May/2015:10:05:03 +0000] "GET / HTTP/2.0" 200 1 "-" "-" "198.51.100.1" 0.003',
-    )
-    expect(line).toMatchObject({ address: '2001:db8::1', referrer: '', agent: '', target: '/' })
-  })
-
-  test('has its escaped quotes, backslashes and bytes read as what they stand for', () => {
-    const line = parseLogLine(entry('GET / HTTP/1.1', 200, String.raw`"http://x.test/\xc3\xa9" "a \"b\" \\ \x00 c"`))
-    expect(line).toMatchObject({ referrer: 'http://x.test/é', agent: 'a "b" \\ \uFFFD c' })
+      { address: '2001:db8::1', referrer: '', agent: '', target: '/' },
+    ],
+    [
+      entry('GET / HTTP/1.1', 200, String.raw`"http://x.test/\xc3\xa9" "a \"b\" \\ \x00 c"`),
+      { referrer: 'http://x.test/é', agent: 'a "b" \\ \uFFFD c' },
+    ],
+  ])('may have IPv6, users with blanks, fields behind the agent, and escaped bytes: %s', (line, expected) => {
+    expect(parseLogLine(line)).toMatchObject(expected)
   })
 
   test('is a line without a page where the request is no HTTP', () => {
@@ -66,15 +59,8 @@ describe('a line of the Combined Log Format', () => {
   test('is refused where it is anything else', () => {
     const whole = entry()
     for (let end = 0; end < whole.length; end++) expect(parseLogLine(whole.slice(0, end))).toBeUndefined()
-    for (const odd of [
-      whole.replace('May', 'Mai'),
-      whole.replace('17/', '32/'),
-      whole.replace(':10:', ':24:'),
-      '{"a":1}',
-      '"'.repeat(10_000),
-    ]) {
-      expect(parseLogLine(odd)).toBeUndefined()
-    }
+    const odd = [whole.replace('May', 'Mai'), whole.replace('17/', '32/'), whole.replace(':10:', ':24:')]
+    for (const line of [...odd, '{"a":1}', '"'.repeat(10_000)]) expect(parseLogLine(line)).toBeUndefined()
   })
 })
 

@@ -59,12 +59,6 @@ test('with Postgres away goes on with the salt of before, or with its own, which
   expect(table.days.get('2026-11-20')).toEqual(own)
 })
 
-test('a clock that jumps finds a salt at once, and the same again', async () => {
-  const salts = await startSalts(makeTable())
-  const salt = salts.current(now + 30 * day)
-  expect(salts.current(now + 30 * day + 1000)).toEqual(salt)
-})
-
 test('a salt is forgotten in memory and on disk two days after its day began', async () => {
   const table = makeTable()
   const clock = fixedClock(now)

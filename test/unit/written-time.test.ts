@@ -25,11 +25,8 @@ describe('is read', () => {
     ['2030-07-01T09:00', '2030-07-01T07:00:00.000Z'],
     ['2030-01-01T09:00', '2030-01-01T08:00:00.000Z'],
     ['2030-07-01', '2030-06-30T22:00:00.000Z'],
-    // The clocks skip 02:00 to 03:00, and show 02:00 to 03:00 twice.
-    ['2030-03-31T02:00:00', '2030-03-31T01:00:00.000Z'],
+    // The clocks skip this hour.
     ['2030-03-31T02:59:59', '2030-03-31T01:59:59.000Z'],
-    ['2030-03-31T03:00:00', '2030-03-31T01:00:00.000Z'],
-    ['2030-10-27T02:30:00', '2030-10-27T00:30:00.000Z'],
     // Unix time.
     [0, '1970-01-01T00:00:00.000Z'],
     [1.5, '1970-01-01T00:00:01.500Z'],
@@ -58,9 +55,6 @@ describe('is refused', () => {
     ['', 'datetime_from_date_parsing', 'input is too short'],
     ['not a date', 'datetime_from_date_parsing', 'invalid character in year'],
     ['2030-13-01', 'datetime_from_date_parsing', 'month value is outside expected range of 1-12'],
-    ['2030-02-29T00:00:00Z', 'datetime_from_date_parsing', 'day value is outside expected range'],
-    ['20260101T000000Z', 'datetime_from_date_parsing', 'invalid date separator, expected `-`'],
-    ['2030-01-01T24:00:00Z', 'datetime_from_date_parsing', 'unexpected extra characters at the end of the input'],
     ['0000-01-01', 'datetime_parsing', 'year 0 is out of range'],
     [1e300, 'datetime_parsing', 'dates after 9999 are not supported as unix timestamps'],
     [-1e300, 'datetime_parsing', 'dates before 0000 are not supported as unix timestamps'],

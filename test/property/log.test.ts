@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { groupAlignment } from '../../ingest/log/format.ts'
 import {
   appendDurably,
@@ -9,16 +9,14 @@ import {
   makeLogFolder,
   openLog,
   readRows,
+  setUpLogFolder,
 } from '../support/log-fixture.ts'
 import { isLong } from '../support/short-form.ts'
 
 let folder: string
-let remove: () => Promise<void>
-
-beforeEach(async () => {
-  ;({ folder, remove } = await makeLogFolder())
+setUpLogFolder((made) => {
+  folder = made
 })
-afterEach(() => remove())
 
 describe('the event log', () => {
   it('gives back every acknowledged row, and only those, after any run of appends, failures and restarts', async () => {

@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterEach, beforeEach } from 'vitest'
 import type { SegmentLeases } from '../../ingest/ids.ts'
 import { type DiskIo, diskIo, LogFiles } from '../../ingest/log/files.ts'
 import { readSegment } from '../../ingest/log/reader.ts'
@@ -91,6 +92,17 @@ export function makeFlakyIo(): FlakyIo {
 export async function makeLogFolder(): Promise<{ folder: string; remove: () => Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-log-'))
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) }
+}
+
+/** A folder for each test of a file, told to `take`. */
+export function setUpLogFolder(take: (folder: string) => void): void {
+  let remove: () => Promise<void>
+  beforeEach(async () => {
+    const made = await makeLogFolder()
+    remove = made.remove
+    take(made.folder)
+  })
+  afterEach(() => remove())
 }
 
 export interface OpenLog {

@@ -1,27 +1,28 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { readdir, stat } from 'node:fs/promises'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { diskIo, LogFiles } from '../../ingest/log/files.ts'
+import { fileHeaderBytes } from '../../ingest/log/format.ts'
 import { sleep } from '../../runtime/retry.ts'
 import {
   appendDurably,
   countingNumbers,
   makeFlakyIo,
-  makeLogFolder,
   makeVisit,
   type OpenLog,
   openLog,
   readRows,
+  setUpLogFolder,
+  smallFileBytes,
 } from '../support/log-fixture.ts'
 import { drawsOf } from '../support/short-form.ts'
 
 let folder: string
-let remove: () => Promise<void>
-const logs: OpenLog[] = []
-
-beforeEach(async () => {
-  ;({ folder, remove } = await makeLogFolder())
+setUpLogFolder((made) => {
+  folder = made
 })
+const logs: OpenLog[] = []
 afterEach(async () => {
   for (const log of logs.splice(0)) await log.writer.close()
-  await remove()
 })
 
 async function open(...args: Parameters<typeof openLog>): Promise<OpenLog> {
@@ -121,4 +122,22 @@ describe('group commit', () => {
     expect(log.writer.hasRoom(1000, 100 * 1024 * 1024)).toBe(false)
     expect(log.writer.hasRoom(1_000_000, 1024)).toBe(false)
   })
+})
+
+it('a folder that nobody writes any more is emptied, and its next writer uses no file number again', async () => {
+  for (const url of ['a', 'b']) {
+    const log = await openLog(folder, countingNumbers())
+    await appendDurably(log, url)
+    await log.writer.close()
+  }
+  const { files, numbers } = await LogFiles.open(folder, smallFileBytes, diskIo, 0)
+  expect(numbers).toEqual([1, 2])
+  for (const number of numbers) await files.release(number)
+  expect(await readdir(folder)).toEqual(['00000002.log'])
+  expect((await stat(files.pathOf(2))).size).toBe(fileHeaderBytes)
+  const again = await openLog(folder, countingNumbers(10))
+  expect(again.recovered).toMatchObject({ files: [2], segments: [] })
+  await appendDurably(again, 'c')
+  expect(again.writer.currentFile).toBe(3)
+  await again.writer.close()
 })

@@ -1,19 +1,17 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { openSegmentLeases } from '../../ingest/ids.ts'
 import { openSegmentNumbers } from '../../ingest/log/segment-numbers.ts'
 import { segmentLeaseSize, segmentReserveSize } from '../../schemas/limits/log-limits.ts'
-import { makeLogFolder, silent } from '../support/log-fixture.ts'
+import { setUpLogFolder, silent } from '../support/log-fixture.ts'
 
 let folder: string
-let remove: () => Promise<void>
 let leased: number
-beforeEach(async () => {
-  ;({ folder, remove } = await makeLogFolder())
+setUpLogFolder((made) => {
+  folder = made
   leased = 0
 })
-afterEach(() => remove())
 
 async function open(more: Partial<Parameters<typeof openSegmentLeases>[0]> = {}) {
   const { reserve, held, letGo, close } = await openSegmentLeases({

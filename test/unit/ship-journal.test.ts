@@ -1,20 +1,18 @@
 import { appendFile, copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { ShipJournal } from '../../ingest/ship/journal.ts'
 import type { Manifest } from '../../ingest/ship/manifest.ts'
-import { makeLogFolder, silent } from '../support/log-fixture.ts'
+import { setUpLogFolder, silent } from '../support/log-fixture.ts'
 
 let folder: string
-let remove: () => Promise<void>
-const opened: ShipJournal[] = []
-beforeEach(async () => {
-  ;({ folder, remove } = await makeLogFolder())
+setUpLogFolder((made) => {
+  folder = made
 })
+const opened: ShipJournal[] = []
 afterEach(async () => {
   for (const journal of opened.splice(0)) await journal.close()
-  await remove()
 })
 
 async function open(bootId = 'boot', name = 'journal'): Promise<ShipJournal> {

@@ -3,14 +3,11 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { operations } from '../../api/operations/registry.ts'
 import { makeTools } from '../../api/transports/mcp-tools.ts'
-import { outlineOf, shareRepeated } from '../../api/transports/schema-outline.ts'
 import { tokenBytes, toolsListTokensMax } from '../../schemas/limits/api-limits.ts'
 
 const contract = readFileSync(new URL('mcp-tools.txt', import.meta.url), 'utf8')
 const wanted = [...contract.matchAll(/`(svc\.\w+)`/g)].map(([, name]) => name!)
 
-/** Tools of the contract whose operations aren't there yet, with the reason: who adds one takes it off. */
-const notYet: Readonly<Record<string, string>> = {}
 /** What our decisions add to the contract. */
 const added = [
   ...['svc.get_post', 'svc.delete_post', 'svc.reschedule_post', 'svc.person_journey', 'svc.bot_analytics'],
@@ -31,14 +28,9 @@ const withFiles = ['media.create', 'media_file.get', 'replay.list', 'replay.get'
 const tools = [...makeTools(operations).values()]
 const names = tools.map(({ shown }) => shown.name)
 
-test('every tool of the contract is there, except those that are said not to be yet', () => {
+test('every tool of the contract is there once, and none that neither it nor our decisions name', () => {
   expect(wanted).toHaveLength(19)
-  expect(wanted.filter((name) => !names.includes(name)).sort()).toEqual(Object.keys(notYet).sort())
-})
-
-test('no tool is there that neither the contract nor our decisions name, and none twice', () => {
-  expect(names.filter((name) => ![...wanted, ...added].includes(name))).toEqual([])
-  expect(new Set(names).size).toBe(names.length)
+  expect([...names].sort()).toEqual([...wanted, ...added].sort())
 })
 
 test('every operation is a tool, except those with files', () => {
@@ -133,60 +125,4 @@ test('an argument of two meanings, and a tool with files, are refused at the sta
   const twice = { ...listPosts!, input: { ...listPosts!.input, body: listPosts!.input.query! } }
   expect(() => makeTools([twice])).toThrow('two arguments')
   expect(() => makeTools([{ ...media, tool: 'svc.upload_media' }])).toThrow('files')
-})
-
-test('outlines leave out what costs tokens and says nothing, and keep what does', () => {
-  const definitions = {
-    Row: {
-      type: 'object',
-      properties: { deep: { type: 'object', properties: { a: { type: 'string' } } } },
-      required: ['deep'],
-    },
-  }
-  const schema = {
-    type: 'object',
-    description: 'All of it.',
-    properties: {
-      object_id: { type: 'string', pattern: '^x$', description: '`x_<id>`' },
-      kind: { type: 'string', enum: ['a', 'b'] },
-      at: { anyOf: [{ type: 'string', format: 'date-time' }, { type: 'null' }] },
-      either: { anyOf: [{ type: 'string' }, { type: 'integer' }] },
-      rows: { type: 'array', items: { $ref: '#/$defs/Row' } },
-      counts: { type: 'object', additionalProperties: { type: 'integer', minimum: 0 } },
-    },
-    required: ['object_id'],
-  }
-  expect(outlineOf(schema, { definitions, levels: 2 })).toEqual({
-    type: 'object',
-    description: 'All of it.',
-    properties: {
-      kind: { type: 'string', enum: ['a', 'b'] },
-      at: { type: ['string', 'null'] },
-      either: { anyOf: [{ type: 'string' }, { type: 'integer' }] },
-      rows: { type: 'array', items: { type: 'object', properties: { deep: { type: 'object' } } } },
-      counts: { type: 'object' },
-    },
-  })
-  const { properties } = outlineOf(schema, { definitions, levels: 1 }) as { properties: Record<string, unknown> }
-  expect(properties['rows']).toEqual({ type: 'array', items: { type: 'object' } })
-})
-
-test('rows that a schema has twice stand in it once, and mean the same', () => {
-  const row = {
-    type: 'object',
-    properties: { visitors: { type: 'integer' }, sessions: { type: 'integer' }, at: { type: 'string' } },
-  }
-  const schema = {
-    type: 'object',
-    properties: { a: { type: 'array', items: row }, b: row, c: { type: 'object', properties: {} } },
-  }
-  expect(shareRepeated(schema)).toEqual({
-    type: 'object',
-    properties: {
-      a: { type: 'array', items: { $ref: '#/$defs/Row1' } },
-      b: { $ref: '#/$defs/Row1' },
-      c: { type: 'object', properties: {} },
-    },
-    $defs: { Row1: row },
-  })
 })

@@ -1,44 +1,179 @@
+/** The OpenAPI document: linted, held to the operations, and its schemas to live answers. */
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { isFileOutput } from '../../api/operations/file-output.ts'
 import { operations } from '../../api/operations/registry.ts'
-import { makeOpenApi } from '../../api/transports/openapi.ts'
+import { operationId } from '../../api/transports/openapi.ts'
 import { tagDescriptions } from '../../api/transports/openapi-tags.ts'
+import { connectPostgres } from '../../postgres/client.ts'
 import { projectFile } from '../../runtime/paths.ts'
+import { makeSecretKey } from '../../schemas/keys.ts'
+import { postPlatformCaptionsMax } from '../../schemas/limits/api-limits.ts'
+import { overviewDaysDefault, overviewDaysMax, overviewHoursMax } from '../../schemas/limits/overview-limits.ts'
+import { makeKey, makeWorkspace, startApi, type TestApi, type TestWorkspace, testApiHost } from '../support/api.ts'
+import { filledPath, madePath } from '../support/api-requests.ts'
+import { setUpStores } from '../support/stores.ts'
 
 interface Content {
   readonly schema: object
   readonly example?: unknown
   readonly examples?: Record<string, { value: unknown }>
 }
-interface Shown {
-  operationId: string
-  readonly tags: string[]
-  readonly parameters?: { name: string; schema: object; example?: unknown }[]
-  readonly requestBody?: { content: Record<string, Content> }
-  readonly responses: Record<string, { headers?: Record<string, unknown>; content?: Record<string, Content> }>
+interface OperationObject {
+  operationId?: string
+  summary: string
+  description: string
+  tags: string[]
+  security: object[]
+  parameters?: { name: string; in: string; required: boolean; schema: object; example?: unknown }[]
+  requestBody?: { content: Record<string, Content> }
+  responses: Record<
+    string,
+    { description: string; headers?: Record<string, { required?: boolean }>; content?: Record<string, Content> }
+  >
 }
-type Document = Record<string, unknown> & {
-  paths: Record<string, Record<string, Shown>>
+interface Document {
+  tags: { name: string; description?: string }[]
+  paths: Record<string, Record<string, OperationObject>>
   components: { schemas: Record<string, object> }
 }
 
-const document = makeOpenApi(operations, 'https://api.svc.test') as Document
-const shown = Object.values(document.paths).flatMap((byMethod) => Object.values(byMethod))
-
-let folder: string
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'svc-openapi-'))
+const stores = setUpStores()
+let api: TestApi
+/** The same, with a Postgres that isn't there. */
+let severed: TestApi
+let mine: TestWorkspace
+let document: Document
+const away = connectPostgres('postgres://nobody@127.0.0.1:1/none')
+beforeAll(async () => {
+  api = await startApi(stores)
+  severed = await startApi(stores, { pg: away })
+  mine = await makeWorkspace(stores)
+  document = (await (await api.ask('/v1/openapi.json')).json()) as Document
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => Promise.all([api.close(), severed.close(), away.close()]))
+
+test('is made once, however often anybody asks for it', async () => {
+  let made = 0
+  const counted = {
+    ...operations[0]!,
+    get summary() {
+      made++
+      return 'Counted.'
+    },
+  }
+  const counting = await startApi(stores, { operations: [counted] })
+  // The list of tools reads it, too.
+  made = 0
+  for (let n = 0; n < 3; n++) expect((await counting.ask('/v1/openapi.json')).status).toBe(200)
+  expect(made).toBe(1)
+  await counting.close()
+})
+
+const operationAt = (method: string, path: string) => document.paths[path]![method.toLowerCase()]!
+
+test('is served to anybody as JSON, by HEAD too, and nothing else is allowed there', async () => {
+  const response = await api.ask('/v1/openapi.json')
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json'])
+  expect((await api.ask('/v1/openapi.json', { method: 'HEAD' })).status).toBe(200)
+  const refused = await api.ask('/v1/openapi.json', { method: 'POST' })
+  expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+  expect((await api.ask('/v1/openapi.json/')).headers.get('location')).toBe('/v1/openapi.json')
+})
+
+test('is OpenAPI 3.1 of version 1.0.0 at the public root, by bearer key', () => {
+  expect(document).toMatchObject({
+    openapi: '3.1.0',
+    info: { version: '1.0.0' },
+    servers: [{ url: testApiHost }],
+    components: { securitySchemes: { HTTPBearer: { type: 'http', scheme: 'bearer' } } },
+  })
+})
+
+test('shows every operation once, and nothing else', () => {
+  const shown = Object.entries(document.paths).flatMap(([path, byMethod]) =>
+    Object.entries(byMethod).map(([method, { operationId }]) => `${method.toUpperCase()} ${path} ${operationId}`),
+  )
+  const registered = operations.map((operation) => {
+    const { method, path } = operation.http
+    return `${method} ${path} ${operationId(operation)}`
+  })
+  expect(shown.sort()).toEqual(registered.sort())
+  const ids = Object.values(document.paths).flatMap((byMethod) => Object.values(byMethod).map((it) => it.operationId))
+  expect(new Set(ids).size).toBe(ids.length)
+  for (const id of ids) expect(id).toMatch(/^[a-z]+(_[a-z]+)*$/)
+})
+
+test('what is listed without being a tool is named as several', () => {
+  const named = ['/v1/audit-log', '/v1/webhooks', '/v1/webhooks/deliveries'].map((path) => operationAt('GET', path))
+  const ids = named.map(({ operationId: id }) => id)
+  expect(ids).toEqual(['list_audit_events', 'list_webhook_endpoints', 'list_webhook_deliveries'])
+})
+
+test('bodies show how many members a dictionary may have', () => {
+  const { properties } = document.components.schemas['PostCreate'] as { properties: Record<string, object> }
+  expect(properties['platform_captions']).toMatchObject({ maxProperties: postPlatformCaptionsMax })
+})
+
+test.each(operations.map((operation) => [operation.name, operation] as const))(
+  '%s is described: text, tag, security, parameters with their kinds, all refusals',
+  (_, operation) => {
+    const shown = operationAt(operation.http.method, operation.http.path)
+    expect(shown.summary).toBe(operation.summary)
+    expect(shown.description).toContain(operation.scope)
+    expect(document.tags.map(({ name }) => name)).toContain(shown.tags[0])
+    expect(shown.security).toEqual([{ HTTPBearer: [] }])
+    const isMutation = operation.effect !== 'read'
+    const named = Object.keys({ ...operation.input.path?.shape, ...operation.input.query?.shape })
+    if (isMutation) named.push('Idempotency-Key')
+    if (isFileOutput(operation.output)) named.push('Range', 'If-None-Match', 'If-Range')
+    expect((shown.parameters ?? []).map(({ name }) => name)).toEqual(named)
+    expect('409' in shown.responses).toBe(isMutation)
+    for (const { schema } of shown.parameters ?? []) expect(Object.keys(schema)).toContain('type')
+    const hasInput = named.length > 0 || operation.input.body !== undefined
+    const statuses = ['200', '401', '402', '403', ...(hasInput ? ['422'] : []), '429', '500', '503']
+    expect(Object.keys(shown.responses)).toEqual(expect.arrayContaining(statuses))
+    expect('422' in shown.responses).toBe(hasInput)
+    const { body, form } = operation.input
+    expect('408' in shown.responses).toBe(body !== undefined || form !== undefined)
+    if ('416' in shown.responses) expect(Object.keys(shown.responses['416']!.headers!)).toContain('Content-Range')
+    for (const [status, { description, headers, content }] of Object.entries(shown.responses)) {
+      expect(description).not.toBe('')
+      expect(headers).toHaveProperty('X-Request-Id')
+      if (Number(status) >= 400) {
+        const name = status === '422' ? 'HTTPValidationError' : 'PublicApiError'
+        expect(content!['application/json']!.schema).toEqual({ $ref: `#/components/schemas/${name}` })
+      }
+    }
+    expect(Object.keys(shown.responses['401']!.headers!)).toContain('WWW-Authenticate')
+    expect(Object.keys(shown.responses['503']!.headers!)).toContain('Retry-After')
+    expect(Object.keys(shown.responses['429']!.headers!)).toEqual(
+      expect.arrayContaining(['Retry-After', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']),
+    )
+  },
+)
+
+test('parameters show the bounds and defaults that are checked', () => {
+  const byName = Object.fromEntries(
+    operationAt('GET', '/v1/analytics/overview').parameters!.map((parameter) => [parameter.name, parameter]),
+  )
+  expect(byName['days']).toMatchObject({
+    in: 'query',
+    required: false,
+    schema: { type: 'integer', minimum: 1, maximum: overviewDaysMax, default: overviewDaysDefault },
+  })
+  expect(byName['hours']!.schema).toEqual({ type: 'integer', minimum: 1, maximum: overviewHoursMax })
+  expect(byName['start']).toMatchObject({ required: false, schema: { type: 'string' } })
+})
 
 /** What the linter finds, by rule. It needs no network, and mustn't look for any. */
-function lint(judged: unknown): string[] {
-  const file = join(folder, 'openapi.json')
-  writeFileSync(file, JSON.stringify(judged))
+function lint(judged: Document): string[] {
+  const file = join(stores.dataDir, 'openapi.json')
+  // Hosts of examples are refused.
+  writeFileSync(file, JSON.stringify({ ...judged, servers: [{ url: 'https://api.svc.test' }] }))
   const cli = projectFile('node_modules/@redocly/cli/bin/cli.js')
   const args = [cli, 'lint', file, '--config', projectFile('redocly.yaml'), '--format=json']
   const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
@@ -50,56 +185,51 @@ function lint(judged: unknown): string[] {
   return problems.map(({ ruleId, message, location }) => `${ruleId} ${location?.[0]?.pointer}: ${message}`)
 }
 
-test('the document passes the strict linter', () => {
+test('the strict linter passes the document, and finds what is wrong with another', () => {
   expect(lint(document)).toEqual([])
-})
-
-test('and the linter can fail', () => {
-  const offence = (change: (copy: Document) => void) => {
-    const copy = structuredClone(document)
-    change(copy)
-    return lint(copy).join('\n')
-  }
-  const workspace = (copy: Document) => copy.paths['/v1/workspace']!['get']!
-  expect(offence((copy) => delete (workspace(copy) as Partial<Shown>).operationId)).toContain('operationId')
-  const headers = (copy: Document) => workspace(copy).responses['200']!.headers!
-  expect(offence((copy) => delete headers(copy)['X-RateLimit-Limit'])).toContain('response-contains-header')
-  expect(
-    offence((copy) => {
-      workspace(copy).responses['200']!.content!['application/json'] = {
-        ...workspace(copy).responses['200']!.content!['application/json']!,
-        example: { id: 'twelve' },
-      }
-    }),
-  ).toContain('no-invalid-media-type-examples')
-  expect(offence((copy) => Object.assign(copy.components.schemas, { Unused: { type: 'object' } }))).toContain(
+  const bad = structuredClone(document)
+  const { get } = bad.paths['/v1/workspace'] as { get: OperationObject }
+  const { headers, content } = get.responses['200']!
+  delete get.operationId
+  delete headers!['X-RateLimit-Limit']
+  content!['application/json'] = { ...content!['application/json']!, example: { id: 'twelve' } }
+  Object.assign(bad.components.schemas, { Unused: { type: 'object' } })
+  const found = lint(bad).join('\n')
+  for (const rule of [
+    'operationId',
+    'response-contains-header',
+    'no-invalid-media-type-examples',
     'no-unused-components',
-  )
+  ])
+    expect(found).toContain(rule)
 })
 
 test('every tag is described, in an order of our own', () => {
-  const tags = document['tags'] as { name: string; description?: string }[]
-  expect(tags.every(({ description }) => description !== undefined)).toBe(true)
   const known = Object.keys(tagDescriptions)
-  expect(tags.map(({ name }) => known.indexOf(name))).toEqual(
-    tags.map(({ name }) => known.indexOf(name)).sort((a, b) => a - b),
-  )
-  for (const { tags: used } of shown) expect(known).toContain(used[0])
+  const places = document.tags.map(({ name }) => known.indexOf(name))
+  expect(places).toEqual(places.toSorted((a, b) => a - b))
+  expect(document.tags.every(({ description }) => description !== undefined)).toBe(true)
 })
 
-test.each(shown.map((operation) => [operation.operationId, operation] as const))(
-  '%s has examples of its body and of every answer, each valid by its schema',
-  (_, { parameters = [], requestBody, responses }) => {
+const named = /^\{"(type":"array","items":\{")?\$ref":"#\/components\/schemas\/\w+"\}+$/
+
+test.each(operations.map((operation) => [operation.name, operation] as const))(
+  '%s has bodies and answers by name, with examples that are valid by their schemas',
+  (_, { http }) => {
+    const { parameters = [], requestBody, responses } = operationAt(http.method, http.path)
     const ajv = new Ajv2020({ strict: false, allErrors: true, formats: { 'date-time': true, binary: true } })
     const valid = (schema: object, value: unknown) => {
       const validate = ajv.compile({ ...schema, components: document.components })
       validate(value)
       return validate.errors
     }
-    const bodies = [requestBody, ...Object.values(responses)].flatMap((one) => Object.entries(one?.content ?? {}))
+    for (const content of [requestBody?.content, responses['200']!.content]) {
+      const schema = content?.['application/json']?.schema
+      if (schema !== undefined) expect(JSON.stringify(schema)).toMatch(named)
+    }
+    const bodies = [requestBody, ...Object.values(responses)].flatMap((one) => one?.content?.['application/json'] ?? [])
     expect(bodies.length).toBeGreaterThan(1)
-    for (const [type, { schema, example, examples = {} }] of bodies) {
-      if (type !== 'application/json') continue
+    for (const { schema, example, examples = {} } of bodies) {
       const values = example === undefined ? Object.values(examples).map(({ value }) => value) : [example]
       expect(values.length).toBeGreaterThan(0)
       for (const value of values) expect(valid(schema, value)).toBeNull()
@@ -108,12 +238,78 @@ test.each(shown.map((operation) => [operation.operationId, operation] as const))
   },
 )
 
-test('bodies and answers are components with names, or lists of them', () => {
-  const named = /^\{"(type":"array","items":\{")?\$ref":"#\/components\/schemas\/\w+"\}+$/
-  for (const { requestBody, responses } of shown) {
-    for (const content of [requestBody?.content, responses['200']!.content]) {
-      const schema = content?.['application/json']?.schema
-      if (schema !== undefined) expect(JSON.stringify(schema)).toMatch(named)
+describe('live answers are what the document says', () => {
+  /** A validator of what the document says of the answer, headers included. */
+  async function check(response: Response, method: string, path: string): Promise<void> {
+    const shown = operationAt(method, path).responses[String(response.status)]
+    expect(shown, `status ${response.status} of ${path}`).toBeDefined()
+    const ajv = new Ajv2020({ strict: true, strictTypes: false, allErrors: true, formats: { 'date-time': isDateTime } })
+    ajv.addKeyword('components')
+    const { components } = document
+    const validate = ajv.compile(closed({ ...shown!.content!['application/json']!.schema, components }))
+    expect(response.headers.get('content-type')).toBe('application/json')
+    validate(await response.json())
+    expect(validate.errors).toBeNull()
+    for (const [name, { required }] of Object.entries(shown!.headers ?? {})) {
+      if (required) expect(response.headers.get(name), name).not.toBeNull()
     }
   }
+
+  /** The document lets responses grow; here a member that it doesn't name is a mistake. */
+  function closed(schema: object): object {
+    return JSON.parse(JSON.stringify(schema), (_, value) => {
+      const isObject = value?.type === 'object' && value.properties && !('additionalProperties' in value)
+      return isObject ? { ...value, additionalProperties: false } : value
+    })
+  }
+
+  const isDateTime = (text: string) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text)
+
+  const reads = operations.filter(({ http }) => http.method === 'GET' && !http.path.includes('{'))
+  test.each(reads.map((operation) => [operation.name, operation] as const))('%s', async (_, operation) => {
+    const { method } = operation.http
+    const values = await madePath(operation, { api, stores, workspaceId: mine.workspaceId, key: mine.apiKey })
+    const path = filledPath(operation, values)
+    const noScope = await makeKey(stores, mine.workspaceId, { scopes: [] })
+    const unpaid = await makeWorkspace(stores, { plan: null })
+    const answers = {
+      200: await api.ask(path, { key: mine.apiKey }),
+      401: await api.ask(path, { key: makeSecretKey() }),
+      402: await api.ask(path, { key: unpaid.apiKey }),
+      403: await api.ask(path, { key: noScope.apiKey }),
+      503: await severed.ask(path, { key: mine.apiKey }),
+    }
+    for (const [status, response] of Object.entries(answers)) {
+      expect(String(response.status)).toBe(status)
+      await check(response, method, operation.http.path)
+    }
+  })
+
+  test('422', async () => {
+    const response = await api.ask('/v1/analytics/overview?days=0&hours=x', { key: mine.apiKey })
+    expect(response.status).toBe(422)
+    await check(response, 'GET', '/v1/analytics/overview')
+  })
+
+  test('and the check can fail', async () => {
+    const answer = (status: number, body: unknown, headers: Record<string, string> = {}) =>
+      check(
+        new Response(JSON.stringify(body), { status, headers: { 'Content-Type': 'application/json', ...headers } }),
+        'GET',
+        '/v1/workspace',
+      )
+    const good = (await (await api.ask('/v1/workspace', { key: mine.apiKey })).json()) as object
+    await answer(200, good)
+    await answer(401, { detail: '' }, { 'WWW-Authenticate': 'Bearer' })
+    for (const offender of [
+      answer(200, { ...good, id: 'x' }),
+      answer(200, { ...good, slug: undefined }),
+      answer(200, { ...good, another: 1 }),
+      answer(418, {}),
+      answer(401, { detail: '' }),
+      answer(401, { detail: 1 }, { 'WWW-Authenticate': 'Bearer' }),
+    ]) {
+      await expect(offender).rejects.toThrow()
+    }
+  })
 })

@@ -1,16 +1,27 @@
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { Operation } from '../../api/operations/define.ts'
 import { operations } from '../../api/operations/registry.ts'
 import { makeOpenApi } from '../../api/transports/openapi.ts'
-import { revokeApiKey } from '../../postgres/tables/api-keys.ts'
 import { makeSecretKey } from '../../schemas/keys.ts'
 import { apiBodyBytesMax } from '../../schemas/limits/api-limits.ts'
 import { formOverheadBytesMax } from '../../schemas/limits/media-limits.ts'
-import { makeKey, makeWorkspace, setUpApi } from '../support/api.ts'
+import { makeKey, makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
 import { filledPath, neededListsOf, objectNames, pathNames } from '../support/api-requests.ts'
 import { exchange } from '../support/raw-http.ts'
 
 const { stores, api, mine } = setUpApi({ sharesWorkspace: true })
+
+let left: TestWorkspace
+let suspended: TestWorkspace
+let unpaidKey: string
+beforeAll(async () => {
+  left = await makeWorkspace(stores)
+  await stores.pg.query('DELETE FROM members WHERE workspace_id = $1', [left.workspaceId])
+  suspended = await makeWorkspace(stores)
+  await stores.pg.query('UPDATE workspaces SET suspended_at = now() WHERE id = $1', [suspended.workspaceId])
+  const { workspaceId } = await makeWorkspace(stores, { plan: null })
+  unpaidKey = (await makeKey(stores, workspaceId, { scopes: [] })).apiKey
+})
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 const named = operations.map((operation): [string, Operation] => [operation.name, operation])
@@ -20,82 +31,15 @@ const pathOf = ({ http }: Operation) => http.path.replace(/\{\w+\}/g, '1')
 const ask = (operation: Operation, init: RequestInit & { key?: string; query?: string } = {}) =>
   api.ask(pathOf(operation) + (init.query ?? ''), { method: operation.http.method, ...init })
 
-/** All that a caller can tell an answer by. */
-async function shown(response: Response) {
-  const headers = Object.fromEntries(response.headers)
-  delete headers['x-request-id']
-  delete headers['date']
-  return { status: response.status, headers, body: await response.text() }
-}
-
 describe.each(named)('%s', (_, operation) => {
   const { method } = operation.http
 
-  test('401, the same for every kind of bad key, before anything else is looked at', async () => {
-    const revoked = await makeKey(stores, mine.workspaceId)
-    await revokeApiKey(stores.pg, revoked.id)
-    const expired = await makeKey(stores, mine.workspaceId, { expiresAt: new Date(Date.now() - 1000) })
-    const good = mine.apiKey
-    const swapped = good.slice(0, -1) + (good.endsWith('0') ? '1' : '0')
-    const headers = [
-      undefined,
-      '',
-      'Bearer',
-      'Bearer ',
-      good,
-      `Basic ${good}`,
-      `Bearer ${good} ${good}`,
-      `Bearer ${good}x`,
-      `Bearer ${good.slice(1)}`,
-      `Bearer ${swapped}`,
-      `Bearer ${makeSecretKey()}`,
-      `Bearer ${mine.trackingKey}`,
-      `Bearer ${revoked.apiKey}`,
-      `Bearer ${expired.apiKey}`,
-      `Bearer ${'a'.repeat(4000)}`,
-    ]
-    const answers = await Promise.all(
-      headers.map(async (authorization) =>
-        shown(
-          await ask(operation, {
-            query: '?days=x&limit=x&hours=0',
-            headers: authorization === undefined ? {} : { Authorization: authorization },
-          }),
-        ),
-      ),
-    )
-    const [first] = answers
-    expect(first).toMatchObject({ status: 401, body: '{"detail":"Not authenticated"}' })
-    expect(first!.headers).toMatchObject({ 'www-authenticate': 'Bearer', 'content-type': 'application/json' })
-    for (const answer of answers) expect(answer).toEqual(first)
-  })
-
-  test('takes the scheme in any case', async () => {
-    for (const scheme of ['bearer', 'BEARER']) {
-      const response = await ask(operation, { headers: { Authorization: `${scheme} ${mine.apiKey}` } })
-      expect(response.status).not.toBe(401)
-    }
-  })
-
   test('402 without a plan, before scopes and input are looked at', async () => {
-    const unpaid = await makeWorkspace(stores, { plan: null })
-    const { apiKey } = await makeKey(stores, unpaid.workspaceId, { scopes: [] })
-    const response = await ask(operation, { key: apiKey, query: '?days=x' })
-    expect(await shown(response)).toMatchObject({ status: 402, body: expect.stringContaining('plan') })
-  })
-
-  test('403 without the scope, before the input is looked at', async () => {
-    const { apiKey } = await makeKey(stores, mine.workspaceId, { scopes: [] })
-    const refused = await ask(operation, { key: apiKey, query: '?days=x' })
-    expect(refused.status).toBe(403)
-    expect(await refused.json()).toEqual({ detail: `API key lacks the required scope: ${operation.scope}` })
+    const response = await ask(operation, { key: unpaidKey, query: '?days=x' })
+    expect([response.status, await response.text()]).toEqual([402, expect.stringContaining('plan')])
   })
 
   test('403 when the owner of the key left the workspace, or the workspace is suspended', async () => {
-    const left = await makeWorkspace(stores)
-    await stores.pg.query('DELETE FROM members WHERE workspace_id = $1', [left.workspaceId])
-    const suspended = await makeWorkspace(stores)
-    await stores.pg.query('UPDATE workspaces SET suspended_at = now() WHERE id = $1', [suspended.workspaceId])
     for (const { apiKey } of [left, suspended]) {
       const response = await ask(operation, { key: apiKey, query: '?days=x' })
       expect(response.status).toBe(403)

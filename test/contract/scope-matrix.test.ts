@@ -23,7 +23,8 @@ let others: TestWorkspace
 /** Keys of mine, by what they may. */
 const alone = new Map<string, string>()
 const allBut = new Map<string, string>()
-let bad: readonly (readonly [string, string])[]
+/** Headers of no good key. */
+let bad: readonly string[]
 
 beforeAll(async () => {
   others = await makeWorkspace(stores)
@@ -38,12 +39,11 @@ beforeAll(async () => {
   const expired = await makeKey(stores, mine.workspaceId, { expiresAt: new Date(Date.now() - 1000) })
   const good = mine.apiKey
   bad = [
-    ['revoked', revoked.apiKey],
-    ['expired', expired.apiKey],
-    ['malformed', good.slice(0, -7)],
-    ['of a wrong checksum', good.slice(0, -1) + (good.endsWith('0') ? '1' : '0')],
-    ['unknown', makeSecretKey()],
-    ['a tracking key', mine.trackingKey],
+    ...['', 'Bearer', 'Bearer ', good, `Basic ${good}`, `Bearer ${good} ${good}`, `Bearer ${good}x`],
+    ...[`Bearer ${good.slice(1)}`, `Bearer ${good.slice(0, -7)}`, `Bearer ${'a'.repeat(4000)}`],
+    // Of a wrong checksum, and unknown.
+    ...[`Bearer ${good.slice(0, -1)}${good.endsWith('0') ? '1' : '0'}`, `Bearer ${makeSecretKey()}`],
+    ...[mine.trackingKey, revoked.apiKey, expired.apiKey].map((key) => `Bearer ${key}`),
   ]
 })
 
@@ -60,8 +60,12 @@ async function send(
   values: Values,
   changes: Readonly<Record<string, unknown>> = {},
 ) {
-  const init = goodBody(operation, values, changes)
-  const response = await api.ask(filledPath(operation, values), { method: operation.http.method, key, ...init })
+  return sendAs(operation, `Bearer ${key}`, filledPath(operation, values), goodBody(operation, values, changes))
+}
+
+async function sendAs(operation: Operation, authorization: string | undefined, path: string, init: RequestInit) {
+  const headersSent = { ...init.headers, ...(authorization !== undefined && { Authorization: authorization }) }
+  const response = await api.ask(path, { method: operation.http.method, ...init, headers: headersSent })
   const headers = Object.fromEntries(response.headers)
   for (const name of ['x-request-id', 'date', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'x-ratelimit-limit']) {
     delete headers[name]
@@ -77,29 +81,38 @@ const own = (operation: Operation) => madePath(operation, asker(mine))
 
 describe.each(operations.map((operation) => [operation.name, operation] as const))('%s', (_, operation) => {
   test('is open to its scope alone, and done with it', async () => {
-    const { status, body } = await send(operation, alone.get(operation.scope)!, await own(operation))
-    expect([status, body]).toEqual([200, expect.anything()])
+    expect((await send(operation, alone.get(operation.scope)!, await own(operation))).status).toBe(200)
   })
 
   test('is closed to each other scope alone and to all of them together, with the missing one named', async () => {
     const keys = scopes.filter((scope) => scope !== operation.scope).map((scope) => alone.get(scope)!)
-    for (const values of [await own(operation), nobodys(operation)]) {
-      const answers = [...keys, allBut.get(operation.scope)!].map((key) => send(operation, key, values))
-      for (const answer of await Promise.all(answers)) {
-        expect(answer.status).toBe(403)
-        expect(answer.body).toBe(`{"detail":"API key lacks the required scope: ${operation.scope}"}`)
-      }
+    const values = await own(operation)
+    const none = filledPath(operation, nobodys(operation))
+    const answers = [...keys, allBut.get(operation.scope)!].flatMap((key) => [
+      send(operation, key, values),
+      // Before the input is looked at.
+      sendAs(operation, `Bearer ${key}`, `${none}?days=x`, {}),
+    ])
+    for (const answer of await Promise.all(answers)) {
+      expect(answer.status).toBe(403)
+      expect(answer.body).toBe(`{"detail":"API key lacks the required scope: ${operation.scope}"}`)
     }
   })
 
-  test('is closed alike to every bad key, whether or not the object is there', async () => {
-    for (const values of [await own(operation), nobodys(operation)]) {
-      for (const [kind, key] of bad) {
-        const { status, body, headers } = await send(operation, key, values)
-        expect([kind, status, body]).toEqual([kind, 401, '{"detail":"Not authenticated"}'])
-        expect(headers['www-authenticate']).toBe('Bearer')
-      }
+  test('is closed alike to every bad key, whether or not the object is there, before anything else is looked at', async () => {
+    const answers = []
+    for (const [values, query] of [
+      [await own(operation), ''],
+      [nobodys(operation), '?days=x&limit=x&hours=0'],
+    ] as const) {
+      const path = filledPath(operation, values) + query
+      for (const header of [undefined, ...bad])
+        answers.push(await sendAs(operation, header, path, goodBody(operation, values)))
     }
+    const [first] = answers
+    expect(first).toMatchObject({ status: 401, body: '{"detail":"Not authenticated"}' })
+    expect(first!.headers).toMatchObject({ 'www-authenticate': 'Bearer', 'content-type': 'application/json' })
+    for (const answer of answers) expect(answer).toEqual(first)
   })
 
   // Of a body the refusal names the id: the test of references below compares it.

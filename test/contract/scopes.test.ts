@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { operations } from '../../api/operations/registry.ts'
 import { scopes } from '../../schemas/scopes.ts'
-import { setUpApi } from '../support/api.ts'
 
 interface Rule {
   readonly methods: readonly string[]
@@ -63,31 +62,19 @@ function scopeOf(method: string, path: string): string | undefined {
   return rule?.scope ?? (above === undefined ? undefined : scopeOf(method === 'DELETE' ? 'POST' : method, above))
 }
 
-const { api } = setUpApi()
-
 test.each([
-  ['GET', '/v1/posts/{post_id}', 'posts:read'],
   ['POST', '/v1/posts/preview', 'posts:read'],
-  ['POST', '/v1/posts', 'posts:write'],
-  ['PATCH', '/v1/posts/{post_id}', 'posts:write'],
   ['POST', '/v1/posts/{post_id}/schedule', 'posts:write'],
   ['GET', '/v1/media/{media_id}/file', 'media:read'],
   ['POST', '/v1/links', 'links:write'],
   ['POST', '/v1/webhooks/deliveries/{delivery_id}/redeliver', 'webhooks:write'],
-  ['GET', '/v1/analytics/breakdown', 'analytics:read'],
-  ['GET', '/v1/analytics/events', 'analytics:read'],
-  ['GET', '/v1/analytics/funnel', 'analytics:read'],
-  ['GET', '/v1/analytics/bots', 'analytics:read'],
   ['GET', '/v1/analytics/conversions', 'analytics:read'],
   ['GET', '/v1/people/journey', 'analytics:read'],
   ['PATCH', '/v1/company-profile/sources', 'profile:write'],
-  ['GET', '/v1/company-profile', 'profile:read'],
   ['DELETE', '/v1/webhooks/{webhook_id}', 'webhooks:write'],
-  ['DELETE', '/v1/posts/{post_id}', 'posts:write'],
   ['GET', '/v1/links/{link_id}', 'links:read'],
   ['GET', '/v1/workspace/{workspace_id}/members', undefined],
   ['GET', '/v1/webhooks/deliveries', 'webhooks:read'],
-  ['GET', '/v1/workspaces', undefined],
   ['POST', '/v1/workspace', undefined],
 ])('the table is read rightly: %s %s needs %s', (method, path, scope) => {
   expect(scopeOf(method, path)).toBe(scope)
@@ -103,7 +90,4 @@ test.each(operations.map(({ name, http, scope }) => [name, http, scope] as const
   (_, { method, path }, scope) => expect(scope).toBe(scopeOf(method, path)),
 )
 
-test('GET /v1/openapi.json needs no key', async () => {
-  expect(scopeOf('GET', '/v1/openapi.json')).toBe('none: public')
-  expect((await api.ask('/v1/openapi.json')).status).toBe(200)
-})
+test('GET /v1/openapi.json needs no key', () => expect(scopeOf('GET', '/v1/openapi.json')).toBe('none: public'))

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { operations } from '../../api/operations/registry.ts'
-import { makeOpenApi } from '../../api/transports/openapi.ts'
 import { filterNames } from '../../schemas/session-filters.ts'
+import { type ApiOperation, apiDocument } from '../support/api-requests.ts'
 import { tableOf } from '../support/docs.ts'
 
 const tables = readFileSync(new URL('endpoint-tables.txt', import.meta.url), 'utf8')
@@ -31,34 +31,9 @@ const addedParameters = [
   ...['scheduled_from', 'scheduled_before', ...filterNames],
 ]
 
-interface Parameter {
-  readonly name: string
-  readonly in: string
-  readonly required: boolean
-  readonly schema: { type?: string; enum?: unknown[]; minimum?: number; maximum?: number; default?: unknown }
-}
-interface Schema {
-  readonly $ref?: string
-  readonly properties?: Record<string, object>
-  readonly required?: readonly string[]
-}
-interface Shown {
-  readonly parameters?: readonly Parameter[]
-  readonly requestBody?: { required: boolean; content: Record<string, { schema: Schema }> }
-  readonly responses: Record<string, { content?: Record<string, { schema: { type?: string; $ref?: string } }> }>
-}
-const document = makeOpenApi(operations, 'http://localhost') as unknown as {
-  paths: Record<string, Record<string, Shown>>
-  components: { schemas: Record<string, Schema> }
-}
-
-function resolve(schema: Schema): Schema {
-  return schema.$ref === undefined ? schema : document.components.schemas[schema.$ref.split('/').at(-1)!]!
-}
-
-function shownAt(endpoint: string): Shown | undefined {
+function shownAt(endpoint: string): ApiOperation {
   const [method, path] = endpoint.split(' ') as [string, string]
-  return document.paths[path]?.[method.toLowerCase()]
+  return apiDocument.paths[path]![method.toLowerCase()]!
 }
 
 const machine = tableOf(tables, '### Defined in the machine contract').map(
@@ -108,7 +83,7 @@ function wantedParameters(text: string): Wanted[] {
 }
 
 describe.each(machine)('$endpoint', (row) => {
-  const shown = shownAt(row.endpoint)!
+  const shown = shownAt(row.endpoint)
   const parameters = (shown.parameters ?? []).filter((parameter) => parameter.in !== 'header')
 
   test('has the parameters of the contract with their bounds and defaults, and none but ours beside them', () => {
@@ -129,9 +104,10 @@ describe.each(machine)('$endpoint', (row) => {
     if (row.body === 'none') return expect(types).toEqual([])
     if (!row.body.startsWith('multipart form')) return expect(types).toEqual(['application/json'])
     expect(types).toEqual(['multipart/form-data'])
-    const { properties, required = [] } = resolve(shown.requestBody!.content['multipart/form-data']!.schema)
+    const { $ref } = shown.requestBody!.content['multipart/form-data']!.schema
+    const { properties, required } = apiDocument.components.schemas[String($ref).split('/').at(-1)!]!
     expect(row.body).toContain('`file` (binary, required), `alt_text` (string, default empty)')
-    expect([Object.keys(properties!), required]).toEqual([['file', 'alt_text'], ['file']])
+    expect([Object.keys(properties as object), required]).toEqual([['file', 'alt_text'], ['file']])
     expect(properties).toMatchObject({
       file: { type: 'string', contentMediaType: 'application/octet-stream' },
       alt_text: { type: 'string', default: '' },
@@ -142,8 +118,8 @@ describe.each(machine)('$endpoint', (row) => {
     const content = shown.responses['200']!.content!
     if (row.success.includes('binary stream')) return expect(Object.keys(content)).not.toContain('application/json')
     const { schema } = content['application/json']!
-    if (row.success.startsWith('array of ')) expect(schema.type).toBe('array')
-    else expect(schema.$ref).toMatch(/^#\/components\/schemas\/\w+$/)
+    if (row.success.startsWith('array of ')) expect(schema['type']).toBe('array')
+    else expect(schema['$ref']).toMatch(/^#\/components\/schemas\/\w+$/)
   })
 })
 
@@ -152,7 +128,7 @@ describe.each(guides)('$endpoint', ({ endpoint, notes }) => {
     const operation = operations.find(({ http }) => `${http.method} ${http.path}` === endpoint)!
     const scope = /Needs `([a-z]+:[a-z]+)`/.exec(notes)?.[1]
     if (scope !== undefined) expect(operation.scope).toBe(scope)
-    const { parameters = [] } = shownAt(endpoint)!
+    const { parameters = [] } = shownAt(endpoint)
     const query = /Query .*$/.exec(notes)?.[0] ?? ''
     for (const [, name] of query.matchAll(/`(\w+)`/g)) {
       expect(parameters.map((parameter) => parameter.name)).toContain(name)
@@ -172,7 +148,7 @@ test('the bounds of queries in the table of limits are those of the operations',
     const [, minimum, maximum, , fallback] = /^(?:(\d+) to |up to )(\d+)(, default (\d+))?$/.exec(value!)!
     for (const endpoint of endpoints!.split(', ')) {
       const name = limit!.split('`')[1]!
-      const { schema } = shownAt(endpoint)!.parameters!.find((parameter) => parameter.name === name)!
+      const { schema } = shownAt(endpoint).parameters!.find((parameter) => parameter.name === name)!
       expect(schema.maximum).toBe(Number(maximum))
       if (minimum !== undefined) expect(schema.minimum).toBe(Number(minimum))
       if (fallback !== undefined) expect(schema.default).toBe(Number(fallback))

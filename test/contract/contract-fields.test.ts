@@ -1,22 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { operations } from '../../api/operations/registry.ts'
-import { makeOpenApi } from '../../api/transports/openapi.ts'
+import { apiDocument } from '../support/api-requests.ts'
 import { type Field, fieldsOfProse, fieldsOfTable, objectFaults, type Schema } from '../support/contract-fields.ts'
 
 const tables = readFileSync(new URL('field-tables.txt', import.meta.url), 'utf8')
 
-interface Shown {
-  readonly requestBody?: { content: Record<string, { schema: Schema }> }
-  readonly responses: Record<string, { content?: Record<string, { schema: Schema }> }>
-}
-const document = makeOpenApi(operations, 'http://localhost') as unknown as {
-  paths: Record<string, Record<string, Shown>>
-  components: { schemas: Record<string, Schema> }
-}
-
 function resolve(schema: Schema): Schema {
-  return schema.$ref === undefined ? schema : document.components.schemas[schema.$ref.split('/').at(-1)!]!
+  return schema.$ref === undefined
+    ? schema
+    : (apiDocument.components.schemas[schema.$ref.split('/').at(-1)!]! as Schema)
 }
 
 /** The text under a heading, up to the next. */
@@ -90,7 +82,7 @@ const held: readonly (readonly [string, readonly Field[], readonly string[]])[] 
 
 function schemaAt(endpoint: string, place: Place): Schema {
   const [method, path] = endpoint.split(' ') as [string, string]
-  const shown = document.paths[path]![method.toLowerCase()]!
+  const shown = apiDocument.paths[path]![method.toLowerCase()]!
   if (place === 'request') return resolve(shown.requestBody!.content['application/json']!.schema)
   const answer = resolve(shown.responses['200']!.content!['application/json']!.schema)
   if (place === 'target') return resolve(answer.properties!['targets']!.items!)

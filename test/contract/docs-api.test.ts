@@ -1,40 +1,25 @@
 import { expect, test } from 'vitest'
 import { operations } from '../../api/operations/registry.ts'
-import { makeOpenApi } from '../../api/transports/openapi.ts'
 import { refusals } from '../../runtime/http/refusals.ts'
 import { unread } from '../../runtime/http/unread.ts'
 import { problems } from '../../schemas/errors/problems.ts'
+import { type ApiParameter, apiDocument } from '../support/api-requests.ts'
 import { readDoc, tableOf } from '../support/docs.ts'
 
 const page = readDoc('docs/api.md')
-
-interface Parameter {
-  readonly name: string
-  readonly description?: string
-  readonly schema: {
-    readonly type?: string
-    readonly minimum?: number
-    readonly maximum?: number
-    readonly enum?: readonly string[]
-    readonly default?: number
-  }
-}
 
 test('docs/api.md has every operation with its scope, and no other', () => {
   const shown = tableOf(page, '## Operations').map((row) => row.slice(0, 2))
   expect(shown).toEqual(operations.map(({ http, scope }) => [`\`${http.method} ${http.path}\``, `\`${scope}\``]))
 })
 
-const takenBy = ({ minimum, maximum, enum: values }: Parameter['schema']) => {
+const takenBy = ({ minimum, maximum, enum: values }: ApiParameter['schema']) => {
   if (values !== undefined) return values.map((value) => `\`${value}\``).join(', ')
   return maximum === undefined ? 'text' : `${minimum}–${maximum}`
 }
 
 test('docs/api.md has the parameters of the overview with their bounds and defaults', () => {
-  const { paths } = makeOpenApi(operations, 'http://localhost') as {
-    paths: Record<string, { get: { parameters: Parameter[] } }>
-  }
-  const meant = paths['/v1/analytics/overview']!.get.parameters.map(({ name, schema }) => [
+  const meant = apiDocument.paths['/v1/analytics/overview']!['get']!.parameters!.map(({ name, schema }) => [
     `\`${name}\``,
     takenBy(schema),
     schema.default === undefined ? '' : String(schema.default),
@@ -54,10 +39,6 @@ test('docs/api.md has every refusal with its status and text', () => {
 })
 
 test('docs/api.md names every member of the overview', () => {
-  const { components } = makeOpenApi(operations, 'http://localhost') as {
-    components: { schemas: Record<string, { properties: Record<string, unknown> }> }
-  }
-  for (const member of Object.keys(components.schemas['AnalyticsOverview']!.properties)) {
-    expect(page).toContain(`\`${member}\``)
-  }
+  const { properties } = apiDocument.components.schemas['AnalyticsOverview']!
+  for (const member of Object.keys(properties as object)) expect(page).toContain(`\`${member}\``)
 })

@@ -1,12 +1,18 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Operation } from '../../api/operations/define.ts'
 import { operations } from '../../api/operations/registry.ts'
-import { makeOpenApi } from '../../api/transports/openapi.ts'
 import { makeSecretKey } from '../../schemas/keys.ts'
 import { apiBodyBytesMax } from '../../schemas/limits/api-limits.ts'
 import { formOverheadBytesMax } from '../../schemas/limits/media-limits.ts'
 import { makeKey, makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
-import { filledPath, neededListsOf, objectNames, pathNames } from '../support/api-requests.ts'
+import {
+  type ApiParameter,
+  filledPath,
+  neededListsOf,
+  objectNames,
+  pathNames,
+  shownOf,
+} from '../support/api-requests.ts'
 import { exchange } from '../support/raw-http.ts'
 
 const { stores, api, mine } = setUpApi({ sharesWorkspace: true })
@@ -98,33 +104,16 @@ describe.each(named)('%s', (_, operation) => {
     })
 })
 
-interface Parameter {
-  name: string
-  in: string
-  schema: { type?: string; minimum?: number; maximum?: number; default?: unknown; enum?: unknown[] }
-}
-
 /** Every query parameter with bounds, as the OpenAPI document shows it to the world. */
-const bounded = operations.flatMap((operation) => {
-  const document = makeOpenApi([operation], '') as {
-    paths: Record<string, Record<string, { parameters?: Parameter[] }>>
-  }
-  const { parameters = [] } = document.paths[operation.http.path]![operation.http.method.toLowerCase()]!
-  return (
-    parameters
-      // One without bounds names what is read, and any number may: test/integration/people.test.ts.
-      .filter(({ in: place, schema }) => place === 'query' && schema.type === 'integer' && schema.minimum !== undefined)
-      .map((parameter): [string, string, Operation, Parameter] => [
-        operation.name,
-        parameter.name,
-        operation,
-        parameter,
-      ])
-  )
-})
+const bounded = operations.flatMap((operation) =>
+  (shownOf(operation).parameters ?? [])
+    // One without bounds names what is read, and any number may: test/integration/people.test.ts.
+    .filter(({ in: place, schema }) => place === 'query' && schema.type === 'integer' && schema.minimum !== undefined)
+    .map((parameter) => [operation.name, parameter.name, operation, parameter] as const),
+)
 
 /** No integer is beyond what JSON carries exactly, which isn't said again of each. */
-function boundsOf({ minimum, maximum = Number.MAX_SAFE_INTEGER }: Parameter['schema']) {
+function boundsOf({ minimum, maximum = Number.MAX_SAFE_INTEGER }: ApiParameter['schema']) {
   return { minimum: minimum!, maximum }
 }
 

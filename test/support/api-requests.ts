@@ -19,9 +19,17 @@ export interface ApiParameter {
   readonly name: string
   readonly in: 'path' | 'query' | 'header'
   readonly required: boolean
-  readonly schema: ApiSchema
+  readonly schema: ApiSchema & {
+    readonly type?: string
+    readonly enum?: readonly unknown[]
+    readonly minimum?: number
+    readonly maximum?: number
+    readonly default?: unknown
+  }
+  readonly example?: unknown
 }
 export interface ApiResponse {
+  readonly description: string
   readonly headers?: Readonly<Record<string, { readonly required?: boolean; readonly schema: ApiSchema }>>
   readonly content?: Readonly<Record<string, Content>>
 }

@@ -14,26 +14,14 @@ import { makeSecretKey } from '../../schemas/keys.ts'
 import { postPlatformCaptionsMax } from '../../schemas/limits/api-limits.ts'
 import { overviewDaysDefault, overviewDaysMax, overviewHoursMax } from '../../schemas/limits/overview-limits.ts'
 import { makeKey, makeWorkspace, startApi, type TestApi, type TestWorkspace, testApiHost } from '../support/api.ts'
-import { filledPath, madePath } from '../support/api-requests.ts'
+import { type ApiOperation, filledPath, madePath } from '../support/api-requests.ts'
 import { setUpStores } from '../support/stores.ts'
 
-interface Content {
-  readonly schema: object
-  readonly example?: unknown
-  readonly examples?: Record<string, { value: unknown }>
-}
-interface OperationObject {
-  operationId?: string
+interface OperationObject extends ApiOperation {
   summary: string
   description: string
   tags: string[]
   security: object[]
-  parameters?: { name: string; in: string; required: boolean; schema: object; example?: unknown }[]
-  requestBody?: { content: Record<string, Content> }
-  responses: Record<
-    string,
-    { description: string; headers?: Record<string, { required?: boolean }>; content?: Record<string, Content> }
-  >
 }
 interface Document {
   tags: { name: string; description?: string }[]
@@ -190,9 +178,9 @@ test('the strict linter passes the document, and finds what is wrong with anothe
   const bad = structuredClone(document)
   const { get } = bad.paths['/v1/workspace'] as { get: OperationObject }
   const { headers, content } = get.responses['200']!
-  delete get.operationId
-  delete headers!['X-RateLimit-Limit']
-  content!['application/json'] = { ...content!['application/json']!, example: { id: 'twelve' } }
+  Reflect.deleteProperty(get, 'operationId')
+  Reflect.deleteProperty(headers!, 'X-RateLimit-Limit')
+  Object.assign(content!['application/json']!, { example: { id: 'twelve' } })
   Object.assign(bad.components.schemas, { Unused: { type: 'object' } })
   const found = lint(bad).join('\n')
   for (const rule of [

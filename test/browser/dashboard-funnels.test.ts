@@ -1,16 +1,13 @@
 /** The card of events, and the page of funnels: by mouse and by keyboard, shared by its address, in both themes and on a phone. */
-import { mkdirSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { projectFile } from '../../runtime/paths.ts'
 import { setUpApi } from '../support/api.ts'
-import { setUpDashboard, violations } from '../support/dashboard.ts'
+import { list, look, setUpDashboard } from '../support/dashboard.ts'
 import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 
 const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1' })
 const signIn = setUpDashboard({ stores, api, mine })
-const list = (title: string) => `section[aria-label="${title}"]`
 const markup = '<img src=x onerror="document.title=1">'
 
 /** Ten come, six see the prices, three sign up a minute later; hostile names beside them. */
@@ -25,24 +22,6 @@ async function fill(): Promise<void> {
   const rows = [...visits, hostile].map((event) => makeEventRow({ workspace_id: mine.workspaceId, ...event }))
   await insertEventRows(stores.ch, rows)
   await foldWhatIsThere(stores)
-}
-
-/** In the dark on a phone, and in the light on a screen. */
-async function look(page: Page, name: string): Promise<void> {
-  mkdirSync(projectFile('.cache/test'), { recursive: true })
-  for (const [colorScheme, width] of [
-    ['dark', 390],
-    ['light', 1280],
-  ] as const) {
-    await page.emulateMedia({ colorScheme })
-    await page.setViewportSize({ width, height: 900 })
-    // The chart takes its new width a moment later.
-    await expect
-      .poll(() => page.evaluate('document.documentElement.scrollWidth <= innerWidth'), { message: `${name} ${width}` })
-      .toBe(true)
-    expect([name, width, await violations(page)]).toEqual([name, width, []])
-    await page.screenshot({ path: projectFile('.cache/test', `dashboard-${name}-${width}.png`), fullPage: true })
-  }
 }
 
 const bars = (page: Page) =>

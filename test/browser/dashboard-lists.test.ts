@@ -1,31 +1,13 @@
 /** Settings with webhooks; lists of the dashboard that have more than a page; what a journey shows. */
-import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { projectFile } from '../../runtime/paths.ts'
 import { setUpApi } from '../support/api.ts'
-import { setUpDashboard, violations } from '../support/dashboard.ts'
+import { list, look, setUpDashboard } from '../support/dashboard.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 import { makeAccount } from '../support/publishing.ts'
 
 const { stores, api, mine } = setUpApi({ apiHost: 'http://127.0.0.1' })
 const signIn = setUpDashboard({ stores, api, mine })
-const list = (title: string) => `section[aria-label="${title}"]`
-
-/** In the dark on a phone, and in the light on a screen. */
-async function look(page: Page, name: string): Promise<void> {
-  for (const [colorScheme, width] of [
-    ['dark', 390],
-    ['light', 1280],
-  ] as const) {
-    await page.emulateMedia({ colorScheme })
-    await page.setViewportSize({ width, height: 900 })
-    const isFitting = await page.evaluate('document.documentElement.scrollWidth <= innerWidth')
-    expect([name, width, isFitting]).toEqual([name, width, true])
-    expect([name, width, await violations(page)]).toEqual([name, width, []])
-    await page.screenshot({ path: projectFile('.cache/test', `dashboard-${name}-${width}.png`), fullPage: true })
-  }
-}
 
 test('another workspace is added by keyboard, waits for its first event, and the name leads back', async (context) => {
   const page = await signIn(context)

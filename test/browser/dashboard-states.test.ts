@@ -1,9 +1,8 @@
 /** The dashboard where figures can't be read, and where there are none of one's own yet: it says what is so. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ClickHouse, connectClickHouse } from '../../clickhouse/client.ts'
-import { projectFile } from '../../runtime/paths.ts'
 import { setUpApi, startApi, type TestApi } from '../support/api.ts'
-import { setUpDashboard, violations } from '../support/dashboard.ts'
+import { look, setUpDashboard } from '../support/dashboard.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
@@ -38,12 +37,7 @@ test('while ClickHouse is away the pages say so, keep the last figures, and go o
   await page.reload()
   await page.waitForSelector('section[aria-label="No figures"] >> text=events are still taken')
   expect(await page.$('[data-card]')).toBeNull()
-  for (const width of [1280, 390]) {
-    await page.setViewportSize({ width, height: 900 })
-    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
-    await page.screenshot({ path: projectFile('.cache/test', `dashboard-away-light-${width}.png`) })
-    expect(await violations(page)).toEqual([])
-  }
+  await look(page, 'away')
   // What needs no figures works.
   await page.keyboard.press('g')
   await page.keyboard.press('l')

@@ -5,9 +5,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Frame, Page } from 'playwright-core'
 import { expect, test, vi } from 'vitest'
-import { projectFile } from '../../runtime/paths.ts'
 import { setUpApi } from '../support/api.ts'
-import { setUpDashboard, violations } from '../support/dashboard.ts'
+import { look, setUpDashboard, violations } from '../support/dashboard.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 import { insertChunks, pack } from '../support/replays.ts'
@@ -125,16 +124,7 @@ test('a recording is found in the list, and played, paused, sought and sped up b
     expect(await bodyText(frame)).toContain('A second later')
     expect(await dashboard.textContent('output')).toMatch(/^0:1\d/)
   }, 60_000)
-  for (const [colorScheme, width] of [
-    ['dark', 390],
-    ['light', 1280],
-  ] as const) {
-    await dashboard.emulateMedia({ colorScheme })
-    await dashboard.setViewportSize({ width, height: 900 })
-    expect(await dashboard.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
-    expect(await violations(dashboard)).toEqual([])
-    await dashboard.screenshot({ path: projectFile('.cache/test', `replay-${width}.png`), fullPage: true })
-  }
+  await look(dashboard, 'replay')
 })
 
 test('nothing of a hostile recording runs, loads, leads away or reaches the owner’s session', async (context) => {

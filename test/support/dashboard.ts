@@ -1,11 +1,13 @@
 /** The dashboard in Chromium: signed in as the owner, and looked at by axe. */
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { BrowserContext, Page } from 'playwright-core'
-import { afterEach, beforeAll } from 'vitest'
+import { afterEach, beforeAll, expect } from 'vitest'
 import type { Postgres } from '../../postgres/client.ts'
 import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
+import { projectFile } from '../../runtime/paths.ts'
 import { browserWithinMs, demand, sharedBrowser } from './browser.ts'
+import { isLong } from './short-form.ts'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
@@ -24,11 +26,8 @@ export function setUpDashboard({ stores, api, mine }: Served) {
   }, browserWithinMs)
   afterEach(() => context?.close())
 
-  return async function signIn(
-    test: Parameters<typeof demand>[1],
-    colorScheme: 'light' | 'dark' = 'light',
-  ): Promise<Page> {
-    context = await (await demand(browser, test)).newContext({ colorScheme, viewport: { width: 1280, height: 900 } })
+  return async function signIn(test: Parameters<typeof demand>[1]): Promise<Page> {
+    context = await (await demand(browser, test)).newContext({ viewport: { width: 1280, height: 900 } })
     const page = await context.newPage()
     const token = await createSignInLink(stores.pg, mine.workspaceId, Date.now())
     await page.goto(`${api.url}/dashboard/sign-in?token=${token}`)
@@ -36,9 +35,34 @@ export function setUpDashboard({ stores, api, mine }: Served) {
   }
 }
 
+/** The part of a page with that name. */
+export const list = (title: string) => `section[aria-label="${title}"]`
+
 /** By the debugger's own door: the policy of the page lets no script in. */
-export function violations(page: Page): Promise<unknown> {
+export async function violations(page: Page): Promise<unknown> {
+  if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe)
   return page.evaluate(
-    `${axe};axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ' ' + nodes[0].html))`,
+    `axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => id + ' ' + nodes[0].html))`,
   )
+}
+
+/** In short axe sees each theme and each layout once: a theme changes colours alone, and the middle width no layout. */
+const looks = (['dark', 'light'] as const)
+  .flatMap((colorScheme) => [390, 768, 1280].map((width) => ({ colorScheme, width, hasAxe: isLong || width !== 768 })))
+  .filter(({ colorScheme, width }) => isLong || (colorScheme === 'dark') === (width === 390))
+
+/** In each look no page is wider than the screen, and axe finds nothing. The long form keeps pictures in `.cache/test`. */
+export async function look(page: Page, name: string): Promise<void> {
+  if (isLong) mkdirSync(projectFile('.cache/test'), { recursive: true })
+  for (const { colorScheme, width, hasAxe } of looks) {
+    const message = `${name}, ${colorScheme}, ${width} pixels wide`
+    await page.emulateMedia({ colorScheme })
+    await page.setViewportSize({ width, height: 900 })
+    // A chart takes its new width a moment later.
+    const isFitting = () => page.evaluate('document.documentElement.scrollWidth <= innerWidth')
+    await expect.poll(isFitting, { message }).toBe(true)
+    if (hasAxe) expect(await violations(page), message).toEqual([])
+    const path = projectFile('.cache/test', `dashboard-${name}-${colorScheme}-${width}.png`)
+    if (isLong) await page.screenshot({ path, fullPage: true })
+  }
 }

@@ -1,12 +1,10 @@
 /** What svc.js does before consent, with it, and once it is withdrawn. */
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { setUpSurface } from '../support/tracking-surface.ts'
-import { namesOf, startVisit, type Visit, type VisitOptions } from '../support/visits.ts'
+import { namesOf, root, shop, startVisit, type Visit, visitShop } from '../support/visits.ts'
 
 const surface = setUpSurface()
 
-const shop = 'shop.localhost'
-const root = `http://${shop}`
 const main = '<button type="button">Buy</button><form><button id="send">Send</button></form>'
 
 /** All that a page can keep in a browser, by its names. */
@@ -32,82 +30,99 @@ async function signal(visit: Visit, name: string, value: unknown): Promise<void>
   )
 }
 
-type Case = readonly [string, VisitOptions, string | undefined, unknown]
-const withheld: Case[] = [
-  ['require_consent=true', { flags: 'require_consent=true' }, undefined, undefined],
-  ['Global Privacy Control', {}, 'globalPrivacyControl', true],
-  ['Do Not Track', {}, 'doNotTrack', '1'],
-]
+test('nothing is asked for or kept before consent; with it what was held is sent, once; taken back, nothing is left or sent', async (context) => {
+  const visit = await startVisit(surface, context, { flags: 'require_consent=true' })
+  visit.site(shop, { '/': { main }, '/next': { main } })
+  await visit.page.goto(`${root}/`)
+  await visit.page.waitForFunction('window.Svc?.anonymousId')
+  await visit.page.evaluate(`{
+    Svc.track('held', { at: 1 })
+    Svc.identify('ada@example.com')
+    Svc.conversion('signup')
+    Svc.webVital('LCP', 1200)
+    history.pushState(null, '', '/route')
+    Svc.page()
+  }`)
+  await visit.page.click('button')
+  expect(await visit.page.evaluate(`[Svc.anonymousId(), Svc.sessionId(), Svc.link('http://blog.localhost/')]`)).toEqual(
+    [...[null, null, 'http://blog.localhost/']],
+  )
+  // Another tab is looked at, and this one again.
+  await visit.page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  expect(await keptBy(visit)).toEqual(nothing)
+  await visit.page.goto(`${root}/next?utm_source=letter&utm_medium=email`)
+  await visit.page.waitForFunction('window.Svc?.anonymousId')
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  expect(await keptBy(visit)).toEqual(nothing)
+  expect(new Set(requested(visit))).toEqual(new Set([visit.scriptUrl]))
+  expect(await visit.stored()).toEqual([])
+  expect((await visit.overview()).metrics).toMatchObject({ visitors: 0, events: 0, bot_visits: 0 })
 
-describe.each(withheld)('with %s', (_, options, property, value) => {
-  test('nothing is asked for or kept before consent; with it what was held is sent, once; taken back, nothing is left or sent', async (context) => {
-    const visit = await startVisit(surface, context, options)
-    if (property !== undefined) await signal(visit, property, value)
-    visit.site(shop, { '/': { main }, '/next': { main } })
+  await visit.page.evaluate(`{
+    Svc.track('held', { at: 1 })
+    Svc.conversion('signup')
+  }`)
+  await visit.page.click('button')
+  await visit.page.evaluate(`{
+    Svc.consent(true)
+    Svc.consent(true)
+  }`)
+  for (const name of ['pageview', 'held', 'signup']) await visit.expectSent(name)
+  // A click before consent was never captured: autocapture had not begun.
+  expect(visit.sent('button_click')).toEqual([])
+  await visit.page.click('button')
+  await visit.expectSent('button_click')
+  expect(await keptBy(visit)).toMatchObject({ local: expect.arrayContaining(['svc_aid']), cookie: '', cookies: 0 })
+  const first = await visit.stored()
+  expect(namesOf(first).sort()).toEqual(['button_click', 'held', 'pageview', 'signup'])
+  expect(new Set(first.map(({ visitor }) => visitor)).size).toBe(1)
+  expect(first.find(({ event_name }) => event_name === 'pageview')).toMatchObject({
+    source: 'letter',
+    medium: 'email',
+  })
+
+  const before = visit.network.seen.length
+  await visit.page.evaluate(`{
+    Svc.consent(false)
+    Svc.track('after')
+  }`)
+  await visit.page.click('button')
+  expect(await keptBy(visit)).toEqual(nothing)
+  expect(await visit.page.evaluate(`[Svc.anonymousId(), Svc.sessionId()]`)).toEqual([null, null])
+  await visit.page.goto('about:blank')
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  expect(visit.network.seen.slice(before).map(({ url }) => url.href)).toEqual([])
+  expect(namesOf(await visit.stored())).toHaveLength(4)
+  expect(visit.complaints).toEqual([])
+})
+
+test.for([
+  ['globalPrivacyControl', true],
+  ['doNotTrack', '1'],
+] as const)(
+  '%s asks for consent as well, unless the flag says that it is not respected',
+  async ([name, value], context) => {
+    const visit = await startVisit(surface, context)
+    await signal(visit, name, value)
+    const spited = visit.snippet.replace('?', '?respect_gpc=false&amp;')
+    visit.site(shop, { '/': { main }, '/spited': { snippet: spited } })
     await visit.page.goto(`${root}/`)
     await visit.page.waitForFunction('window.Svc?.anonymousId')
-    await visit.page.evaluate(`{
-      Svc.track('held', { at: 1 })
-      Svc.identify('ada@example.com')
-      Svc.conversion('signup')
-      Svc.webVital('LCP', 1200)
-      history.pushState(null, '', '/route')
-      Svc.page()
-    }`)
+    await visit.page.evaluate(`Svc.track('held')`)
     await visit.page.click('button')
-    expect(
-      await visit.page.evaluate(`[Svc.anonymousId(), Svc.sessionId(), Svc.link('http://blog.localhost/')]`),
-    ).toEqual([...[null, null, 'http://blog.localhost/']])
-    // Another tab is looked at, and this one again.
-    await visit.page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
-    await new Promise((resolve) => setTimeout(resolve, 500))
-    expect(await keptBy(visit)).toEqual(nothing)
-    await visit.page.goto(`${root}/next?utm_source=letter&utm_medium=email`)
-    await visit.page.waitForFunction('window.Svc?.anonymousId')
     await new Promise((resolve) => setTimeout(resolve, 300))
     expect(await keptBy(visit)).toEqual(nothing)
-    expect(new Set(requested(visit))).toEqual(new Set([visit.scriptUrl]))
-    expect(await visit.stored()).toEqual([])
-    expect((await visit.overview()).metrics).toMatchObject({ visitors: 0, events: 0, bot_visits: 0 })
-
-    await visit.page.evaluate(`{
-      Svc.track('held', { at: 1 })
-      Svc.conversion('signup')
-    }`)
-    await visit.page.click('button')
-    await visit.page.evaluate(`{
-      Svc.consent(true)
-      Svc.consent(true)
-    }`)
-    for (const name of ['pageview', 'held', 'signup']) await visit.expectSent(name)
-    // A click before consent was never captured: autocapture had not begun.
-    expect(visit.sent('button_click')).toEqual([])
-    await visit.page.click('button')
-    await visit.expectSent('button_click')
-    expect(await keptBy(visit)).toMatchObject({ local: expect.arrayContaining(['svc_aid']), cookie: '', cookies: 0 })
-    const first = await visit.stored()
-    expect(namesOf(first).sort()).toEqual(['button_click', 'held', 'pageview', 'signup'])
-    expect(new Set(first.map(({ visitor }) => visitor)).size).toBe(1)
-    expect(first.find(({ event_name }) => event_name === 'pageview')).toMatchObject({
-      source: 'letter',
-      medium: 'email',
-    })
-
-    const before = visit.network.seen.length
-    await visit.page.evaluate(`{
-      Svc.consent(false)
-      Svc.track('after')
-    }`)
-    await visit.page.click('button')
+    expect(requested(visit)).toEqual([visit.scriptUrl])
+    await visit.page.evaluate('Svc.consent(true)')
+    for (const sent of ['pageview', 'held']) await visit.expectSent(sent)
+    await visit.page.evaluate('Svc.consent(false)')
     expect(await keptBy(visit)).toEqual(nothing)
-    expect(await visit.page.evaluate(`[Svc.anonymousId(), Svc.sessionId()]`)).toEqual([null, null])
-    await visit.page.goto('about:blank')
-    await new Promise((resolve) => setTimeout(resolve, 300))
-    expect(visit.network.seen.slice(before).map(({ url }) => url.href)).toEqual([])
-    expect(namesOf(await visit.stored())).toHaveLength(4)
-    expect(visit.complaints).toEqual([])
-  })
-})
+    await visit.page.goto(`${root}/spited`)
+    await visit.expectSent('pageview', 2)
+    expect(await visit.stored('pageview')).toHaveLength(2)
+  },
+)
 
 test('attention from before consent is not counted', async (context) => {
   const visit = await startVisit(surface, context, { flags: 'require_consent=true' })
@@ -138,25 +153,8 @@ test('consent that was given is asked for again by no page of the visit, and of 
   expect(again!.session_id).not.toBe(first!.session_id)
 })
 
-describe.each([
-  ['globalPrivacyControl', true],
-  ['doNotTrack', '1'],
-])('respect_gpc=false', (name, value) => {
-  test(`records in spite of ${name}`, async (context) => {
-    const visit = await startVisit(surface, context, { flags: 'respect_gpc=false' })
-    await signal(visit, name, value)
-    visit.site(shop, { '/': {} })
-    await visit.page.goto(`${root}/`)
-    await visit.expectSent('pageview')
-    expect(await visit.stored('pageview')).toHaveLength(1)
-  })
-})
-
 test('a request that fails after consent was withdrawn leaves nothing in the browser either', async (context) => {
-  const visit = await startVisit(surface, context)
-  visit.site(shop, { '/': { main } })
-  await visit.page.goto(`${root}/`)
-  await visit.expectSent('pageview')
+  const visit = await visitShop(surface, context, { '/': { main } })
   let cut = () => {}
   const isOver = new Promise<void>((resolve) => {
     cut = resolve
@@ -176,19 +174,4 @@ test('a request that fails after consent was withdrawn leaves nothing in the bro
   cut()
   await visit.page.waitForFunction('window.hasFailed')
   expect(await keptBy(visit)).toEqual(nothing)
-})
-
-test('consent(false) where none was required ends recording and deletes what was kept', async (context) => {
-  const visit = await startVisit(surface, context)
-  visit.site(shop, { '/': { main } })
-  await visit.page.goto(`${root}/`)
-  await visit.expectSent('pageview')
-  await visit.page.evaluate(`Svc.consent(false)`)
-  expect(await keptBy(visit)).toEqual(nothing)
-  const before = visit.network.seen.length
-  await visit.page.click('button')
-  await visit.page.evaluate(`Svc.track('after')`)
-  await new Promise((resolve) => setTimeout(resolve, 300))
-  expect(visit.network.seen).toHaveLength(before)
-  expect(namesOf(await visit.stored())).toEqual(['pageview'])
 })

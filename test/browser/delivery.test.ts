@@ -14,10 +14,7 @@ const isTracking = ({ method, url }: SeenRequest) =>
 const tried = (visit: Visit, name: string) => visit.sendings().filter(({ event }) => event.event_name === name)
 
 test('leaving a page sends page_leave as a beacon, with the time of attention and how far was scrolled', async (context) => {
-  const visit = await startVisit(surface, context)
-  visit.site(shop, { '/': { main: long }, '/next': {} })
-  await visit.page.goto(`${root}/`)
-  await visit.expectSent('pageview')
+  const visit = await visitShop(surface, context, { '/': { main: long }, '/next': {} })
   await visit.page.mouse.move(100, 100)
   await visit.page.mouse.wheel(0, 1600)
   await visit.page.waitForFunction('scrollY >= 1600')
@@ -168,10 +165,7 @@ test('what couldn’t be sent before the tab was closed is sent by the next page
 })
 
 test('what was too long to outlive its page, and under way when it was left, is sent by the next page', async (context) => {
-  const visit = await startVisit(surface, context)
-  visit.site(shop, { '/': {}, '/other': { snippet: '' } })
-  await visit.page.goto(`${root}/`)
-  await visit.expectSent('pageview')
+  const visit = await visitShop(surface, context, { '/': {}, '/other': { snippet: '' } })
   let cut = () => {}
   const isOver = new Promise<void>((resolve) => {
     cut = resolve

@@ -5,12 +5,10 @@ import { openUndriven } from '../support/browser.ts'
 import { readDoc } from '../support/docs.ts'
 import type { SiteAnswer } from '../support/network.ts'
 import { setUpSurface } from '../support/tracking-surface.ts'
-import { namesOf, startVisit } from '../support/visits.ts'
+import { namesOf, root, shop, startVisit, visitShop } from '../support/visits.ts'
 
 const surface = setUpSurface()
 
-const shop = 'shop.localhost'
-const root = `http://${shop}`
 /** As docs/browser.md gives it to sites. */
 const stub = /<script>[^<]*window\.Svc[^<]*<\/script>/.exec(readDoc('docs/browser.md'))![0]
 
@@ -40,10 +38,12 @@ Svc.track('early', { at: 2 })
 })
 
 test('consent that was given before the script has loaded counts', async (context) => {
-  const visit = await startVisit(surface, context, { flags: 'require_consent=true' })
-  visit.site(shop, { '/': { head: `${stub}<script>Svc.consent(true)</script>` } })
-  await visit.page.goto(`${root}/`)
-  await visit.expectSent('pageview')
+  const visit = await visitShop(
+    surface,
+    context,
+    { '/': { head: `${stub}<script>Svc.consent(true)</script>` } },
+    { flags: 'require_consent=true' },
+  )
   expect(namesOf(await visit.stored())).toEqual(['pageview'])
 })
 

@@ -35,13 +35,13 @@ test('a visit of a page is one pageview with the page, the browser and the visit
   expect(visit.complaints).toEqual([])
 })
 
-test('a route change of a single-page app is one pageview, whoever tells of it: the History API, Svc.page() or both', async (context) => {
+test('a route change of a single-page app is one pageview, whoever tells of it: the History API, Svc.page() with properties, or both', async (context) => {
   const visit = await visitShop(surface, context)
   const route = (path: string, isTold: boolean) =>
     visit.page.evaluate(`{
       document.title = 'at ${path}'
       history.pushState(null, '', '${path}')
-      if (${isTold}) Svc.page()
+      if (${isTold}) Svc.page({ section: 'tides', words: 800 })
     }`)
   await route('/a', false)
   await visit.expectSent('pageview', 2)
@@ -59,19 +59,10 @@ test('a route change of a single-page app is one pageview, whoever tells of it: 
   expect(new Set(events.map(({ session_id }) => session_id)).size).toBe(1)
   await visit.page.evaluate(`history.replaceState(null, '', '/c')`)
   await visit.expectSent('pageview', 5)
-  expect((await visit.stored('pageview')).map(({ path }) => path)).toEqual(['/', '/a', '/b', '/a', '/c'])
-  expect(visit.complaints).toEqual([])
-})
-
-test('Svc.page() gives its properties to the pageview that it records', async (context) => {
-  const visit = await visitShop(surface, context)
-  await visit.page.evaluate(`{
-    history.pushState(null, '', '/article')
-    Svc.page({ section: 'tides', words: 800 })
-  }`)
-  await visit.expectSent('pageview', 2)
   const rows = await visit.stored('pageview')
-  expect(rows.map(({ properties }) => properties)).toEqual([{}, { section: 'tides', words: 800 }])
+  expect(rows.map(({ path }) => path)).toEqual(['/', '/a', '/b', '/a', '/c'])
+  expect(rows.map(({ properties }) => properties)).toEqual([{}, {}, { section: 'tides', words: 800 }, {}, {}])
+  expect(visit.complaints).toEqual([])
 })
 
 test('a page that comes back from the back-forward cache is a pageview of the same visit', async (context) => {
@@ -109,10 +100,9 @@ test('the script twice in a page, also with the queue before it, records everyth
 })
 
 test('a fragment is no page of its own, unless it is a route', async (context) => {
-  const visit = await startVisit(surface, context)
-  visit.site(shop, { '/': { main: '<a id="jump" href="#there">there</a><a id="route" href="#/orders">orders</a>' } })
-  await visit.page.goto(`${root}/`)
-  await visit.expectSent('pageview', 1)
+  const visit = await visitShop(surface, context, {
+    '/': { main: '<a id="jump" href="#there">there</a><a id="route" href="#/orders">orders</a>' },
+  })
   await visit.page.click('#jump')
   await visit.expectSent('link_click', 1)
   await visit.page.click('#route')
@@ -145,10 +135,7 @@ test('a key that isn’t known makes a script that says so in one line, and send
 })
 
 test('a headless browser that doesn’t hide is no visitor: its events are kept as visits of a bot', async (context) => {
-  const visit = await startVisit(surface, context, { asHeadless: true })
-  visit.site(shop, { '/': {} })
-  await visit.page.goto(`${root}/`)
-  await visit.expectSent('pageview', 1)
+  const visit = await visitShop(surface, context, { '/': {} }, { asHeadless: true })
   expect(await visit.stored()).toEqual([])
   expect((await visit.overview()).metrics).toMatchObject({ visitors: 0, pageviews: 0, events: 0, bot_visits: 1 })
 })

@@ -1,12 +1,10 @@
 /** Where svc.js comes from and what comes with it: proxies, copies, a second file that doesn't come, other tabs. */
 import { expect, test } from 'vitest'
 import { setUpSurface } from '../support/tracking-surface.ts'
-import { startVisit, type Visit } from '../support/visits.ts'
+import { namesOf, root, shop, startVisit, type Visit } from '../support/visits.ts'
 
 const surface = setUpSurface()
 
-const shop = 'shop.localhost'
-const root = `http://${shop}`
 const script = { 'Content-Type': 'text/javascript' }
 
 /** The script as the product serves it, for a site that passes it on. */
@@ -94,17 +92,20 @@ test('a click on a link before the second file is there is captured, if the next
   expect(click!.properties).toMatchObject({ href: `${root}/next`, text: 'Next' })
 })
 
-test('consent that is withdrawn in one tab ends recording in the others, and brings nothing back', async (context) => {
+test('consent that is withdrawn, though none was required, ends recording in all tabs, and brings nothing back', async (context) => {
   const visit = await startVisit(surface, context)
-  visit.site(shop, { '/a': {}, '/b': {} })
+  visit.site(shop, { '/a': { main: '<button type="button">Buy</button>' }, '/b': {} })
   const other = await visit.context.newPage()
   await visit.page.goto(`${root}/a`)
   await other.goto(`${root}/b`)
   await visit.expectSent('pageview', 2)
   await visit.page.evaluate('Svc.consent(false)')
   await expect.poll(() => other.evaluate('Svc.anonymousId()')).toBeNull()
-  await other.evaluate('Svc.track("after")')
+  const before = visit.network.seen.length
+  for (const page of [visit.page, other]) await page.evaluate('Svc.track("after")')
+  await visit.page.click('button')
   await new Promise((resolve) => setTimeout(resolve, 300))
-  expect(visit.sent('after')).toEqual([])
-  expect(await other.evaluate('Object.keys(localStorage)')).toEqual([])
+  expect(visit.network.seen).toHaveLength(before)
+  expect(await other.evaluate('[Object.keys(localStorage), document.cookie]')).toEqual([[], ''])
+  expect(namesOf(await visit.stored())).toEqual(['pageview', 'pageview'])
 })

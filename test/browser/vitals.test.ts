@@ -86,10 +86,7 @@ test('FCP, LCP, INP and CLS equal those of web-vitals in the same page, in the r
 })
 
 test('what is measured of a return from the back-forward cache belongs to the route that came back', async (context) => {
-  const visit = await startVisit(surface, context)
-  visit.site(shop, { '/': {}, '/elsewhere': {} })
-  await visit.page.goto(`${root}/`)
-  await visit.expectSent('pageview', 1)
+  const visit = await visitShop(surface, context, { '/': {}, '/elsewhere': {} })
   await visit.page.evaluate(`history.pushState({}, '', '/route')`)
   await visit.expectSent('pageview', 2)
   await visit.page.goto(`${root}/elsewhere`)

@@ -20,14 +20,14 @@ const categories = ['devtools.timeline', 'disabled-by-default-devtools.timeline'
 
 /**
  * Does `work` with the page.
- * @returns the milliseconds of the script's longest task, those of its parts within a task of the browser together, and
- *   how many of its tasks there were
+ * @returns for each of the scripts, by a part of its address, the milliseconds of its longest task, those of its parts
+ *   within a task of the browser together, and how many of its tasks there were
  */
-export async function longestTaskOf(
+export async function longestTasksOf(
   page: Page,
-  isOfScript: (url: string) => boolean,
+  scripts: readonly string[],
   work: () => Promise<void>,
-): Promise<{ longestMs: number; tasks: number }> {
+): Promise<{ longestMs: number; tasks: number }[]> {
   const session = await page.context().newCDPSession(page)
   const events: TraceEvent[] = []
   session.on('Tracing.dataCollected', ({ value }) => events.push(...(value as unknown as TraceEvent[])))
@@ -40,15 +40,17 @@ export async function longestTaskOf(
   await session.send('Tracing.end')
   await complete
   await session.detach()
-  const durations = tasksOf(events, isOfScript)
-  return { longestMs: Math.max(0, ...durations), tasks: durations.length }
+  return scripts.map((script) => {
+    const durations = tasksOf(events, script)
+    return { longestMs: Math.max(0, ...durations), tasks: durations.length }
+  })
 }
 
 /** Milliseconds of the script in each of the browser's tasks that it has a part in. */
-function tasksOf(events: readonly TraceEvent[], isOfScript: (url: string) => boolean): number[] {
+function tasksOf(events: readonly TraceEvent[], script: string): number[] {
   const whole = events.filter(({ ph, dur }) => ph === 'X' && dur !== undefined)
   const tasks = whole.filter(({ name }) => name === 'RunTask')
-  const parts = whole.filter(({ args }) => isOfScript(args?.data?.url ?? ''))
+  const parts = whole.filter(({ args }) => args?.data?.url?.includes(script))
   const outermost = parts.filter((part) => !parts.some((other) => other !== part && holds(other, part)))
   return tasks
     .map((task) => outermost.filter((part) => holds(task, part)))

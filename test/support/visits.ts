@@ -1,5 +1,5 @@
 /** A visit to a made-up site that has the snippet, and what became of it: on the network, in the rows, in the overview. */
-import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import type { BrowserContext, Page } from 'playwright-core'
 import { expect, type TestContext } from 'vitest'
 import type { TestWorkspace } from './api.ts'
 import { demand, userAgentOf } from './browser.ts'
@@ -52,14 +52,12 @@ export interface StoredEvent {
   readonly language: string
   readonly timezone: string
   readonly properties: Readonly<Record<string, unknown>>
-  readonly occurred_ms: number
 }
 
 export interface VisitOptions {
   /** Flags of the snippet: `require_consent=true`. */
   readonly flags?: string
   readonly workspace?: TestWorkspace
-  readonly context?: BrowserContextOptions
   /** The browser says that it is headless. */
   readonly asHeadless?: boolean
 }
@@ -119,7 +117,6 @@ export async function startVisit(
     locale: 'en-GB',
     timezoneId: 'Europe/Berlin',
     ...(options.asHeadless && { userAgent: userAgentOf(browser.version().split('.')[0]!, 'HeadlessChrome') }),
-    ...options.context,
   })
   test.onTestFinished(async () => {
     await context.close()
@@ -159,10 +156,15 @@ export async function startVisit(
   }
 }
 
-/** A visit of the shop's only page, whose pageview was sent. */
-export async function visitShop(...of: Parameters<typeof startVisit>): Promise<Visit> {
-  const visit = await startVisit(...of)
-  visit.site(shop, { '/': {} })
+/** A visit of the shop's first page, whose pageview was sent. */
+export async function visitShop(
+  surface: TrackingSurface,
+  test: Pick<TestContext, 'skip' | 'onTestFinished'>,
+  pages: Readonly<Record<string, SitePage>> = { '/': {} },
+  options: VisitOptions = {},
+): Promise<Visit> {
+  const visit = await startVisit(surface, test, options)
+  visit.site(shop, pages)
   await visit.page.goto(`${root}/`)
   await visit.expectSent('pageview')
   return visit
@@ -190,14 +192,12 @@ async function readEvents({ ch }: TrackingSurface, workspaceId: number): Promise
   const rows = await ch.query<Omit<StoredEvent, 'properties'> & { properties: string }>(
     `SELECT event_name, event_type, anonymous_id, client_event_id, toString(visitor) AS visitor,
        toString(session) AS session, toString(email_hash) AS email_hash, path, url, title, referrer, source, medium,
-       campaign, content, metric_value, engagement_ms, scroll_depth, screen_width, language, timezone, properties,
-       toUnixTimestamp64Milli(occurred_at) AS occurred_ms
+       campaign, content, metric_value, engagement_ms, scroll_depth, screen_width, language, timezone, properties
      FROM events WHERE workspace_id = {workspaceId:UInt32} ORDER BY id`,
     { workspaceId },
   )
   return rows.map((row) => ({
     ...row,
-    occurred_ms: Number(row.occurred_ms),
     properties: row.properties === '' ? {} : (JSON.parse(row.properties) as Record<string, unknown>),
   }))
 }

@@ -8,8 +8,6 @@ export interface DnsServer {
   readonly address: string
   /** Questions so far, as `PTR 1.66.249.66.in-addr.arpa`. */
   readonly questions: string[]
-  /** How many were waiting for their answer at one time, at most. */
-  readonly waitingMost: number
   /** What it does from now on: answers, says that it can't, says nothing, keeps answers back until it answers again, or knows no name. */
   mode: 'answer' | 'fail' | 'silent' | 'hold' | 'cut off'
   /** An address has this name, and the name these addresses. */
@@ -32,7 +30,6 @@ export async function startDnsServer(): Promise<DnsServer> {
   const socket = createSocket('udp4')
   const held: (() => void)[] = []
   let mode: DnsServer['mode'] = 'answer'
-  let waitingMost = 0
   const questions: string[] = []
 
   const put = (name: string, type: keyof typeof types, data: Buffer) => {
@@ -53,7 +50,6 @@ export async function startDnsServer(): Promise<DnsServer> {
     }
     if (mode !== 'hold') return answer()
     held.push(answer)
-    waitingMost = Math.max(waitingMost, held.length)
   })
   put('in-addr.arpa', 'NS', labels('a.in-addr-servers.arpa'))
   socket.bind(0, '127.0.0.1')
@@ -62,9 +58,6 @@ export async function startDnsServer(): Promise<DnsServer> {
   return {
     address: `127.0.0.1:${socket.address().port}`,
     questions,
-    get waitingMost() {
-      return waitingMost
-    },
     get mode() {
       return mode
     },

@@ -110,7 +110,6 @@ export interface OpenLog {
   readonly sealed: Segment[]
   /** Numbers that were taken for nothing. */
   readonly unused: number[]
-  readonly lostClaims: Hash64[]
   readonly recovered: Recovered
   readonly setAside: string[]
   readonly claims: [Hash64, number][]
@@ -142,7 +141,6 @@ export async function openLog(
   })
   const sealed: Segment[] = []
   const unused: number[] = []
-  const lostClaims: Hash64[] = []
   const writer = await LogWriter.open<BotVisitRow>(
     {
       columns: botVisitColumns,
@@ -154,7 +152,7 @@ export async function openLog(
       onFirstRow: () => {},
       onUnused: (number) => unused.push(number),
       isLoaderBusy: () => false,
-      onClaimLost: (claim) => lostClaims.push(claim),
+      onClaimLost: () => {},
       observeSync: () => {},
       log: silent,
     },
@@ -164,7 +162,6 @@ export async function openLog(
     writer,
     sealed,
     unused,
-    lostClaims,
     recovered,
     setAside,
     claims,

@@ -6,14 +6,7 @@ import { createWorkspace, type PlanKey, readWorkspace } from '../../postgres/tab
 import { fixedClock } from '../../runtime/clock.ts'
 import { parsePart } from '../../schemas/errors/zod-errors.ts'
 import { AnalyticsOverview } from '../../schemas/resources/overview.ts'
-import {
-  type BotVisitLike,
-  type EventLike,
-  insertBotVisitRows,
-  insertEventRows,
-  makeBotVisitRow,
-  makeEventRow,
-} from './event-rows.ts'
+import { type EventLike, insertEventRows, makeEventRow } from './event-rows.ts'
 import { foldWhatIsThere } from './fold.ts'
 import type { TestStores } from './stores.ts'
 
@@ -24,7 +17,6 @@ export interface TestWorkspace {
   readonly trackingKey: string
   /** Stored and folded. */
   addEvents(events: readonly EventLike[]): Promise<void>
-  addBotVisits(visits: readonly BotVisitLike[]): Promise<void>
   /** The answer to a query as it stands in the URL, at `now` where no other moment is given, from these stores or others. */
   ask(query?: Record<string, string | readonly string[]>, moment?: number, of?: TestStores): Promise<Overview>
 }
@@ -38,22 +30,16 @@ export async function makeTestWorkspace(
     await tx.query('UPDATE workspaces SET retention_days = $2 WHERE id = $1', [made.workspaceId, retentionDays])
     return { workspaceId: made.workspaceId, trackingKey: await createTrackingKey(tx, made.workspaceId) }
   })
-  const ofWorkspace = <Like>(like: Like) => ({ ...like, workspace_id: workspaceId })
   return {
     id: workspaceId,
     trackingKey,
     addEvents: async (events) => {
       await insertEventRows(
         stores.ch,
-        events.map((event) => makeEventRow(ofWorkspace(event))),
+        events.map((event) => makeEventRow({ ...event, workspace_id: workspaceId })),
       )
       await foldWhatIsThere(stores)
     },
-    addBotVisits: (visits) =>
-      insertBotVisitRows(
-        stores.ch,
-        visits.map((visit) => makeBotVisitRow(ofWorkspace(visit))),
-      ),
     ask: async (raw = {}, moment = Date.parse(now), of = stores) => {
       const query = parsePart('query', readAnalyticsOverview.input.query, raw)
       if (!query.ok) throw new Error(JSON.stringify(query.errors))

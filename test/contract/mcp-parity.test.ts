@@ -10,7 +10,7 @@ import { isRepeated } from '../../schemas/lax.ts'
 import { scopes } from '../../schemas/scopes.ts'
 import { makeKey, makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
 import { type Asker, exampleBody, filledPath, goodBody, madePath, objectNames } from '../support/api-requests.ts'
-import { callTool } from '../support/mcp.ts'
+import { callTool, connectClient, type ToolResult } from '../support/mcp.ts'
 
 const { stores, api, mine } = setUpApi()
 const tools = [...makeTools(operations).values()]
@@ -201,4 +201,34 @@ test('svc.schedule_post reschedules a scheduled post, which REST refuses', async
   const scheduled_at = '2037-01-01T00:00:00Z'
   const { result } = await callTool(api, mine.apiKey, 'svc.schedule_post', { post_id, scheduled_at })
   expect(result!.structuredContent).toMatchObject({ status: 'scheduled', scheduled_at: '2037-01-01T00:00:00.000Z' })
+})
+
+test('the official SDK’s own client lists and calls every tool, and checks each result against the schema of the list', async () => {
+  const client = await connectClient(api.url, mine.apiKey)
+  expect(client.getServerVersion()).toMatchObject({ name: 'svc' })
+  expect(client.getInstructions()).toContain('svc.create_post')
+  const { tools } = await client.listTools()
+  expect(tools.map(({ name }) => name)).toEqual(operations.flatMap(({ tool }) => tool ?? []))
+  for (const operation of operations.filter(({ tool }) => tool !== undefined)) {
+    const args = { ...(await madePath(operation, asker(mine))), ...exampleBody(operation) }
+    const result = (await client.callTool({ name: operation.tool!, arguments: args })) as unknown as ToolResult
+    expect([operation.tool, result.isError, typeof result.structuredContent]).toEqual([
+      operation.tool,
+      undefined,
+      'object',
+    ])
+  }
+  await client.ping()
+  await client.close()
+})
+
+test('the official client tells refusals from answers', async () => {
+  const client = await connectClient(api.url, mine.apiKey)
+  await expect(client.callTool({ name: 'svc.nothing' })).rejects.toMatchObject({ code: -32602 })
+  expect(await client.callTool({ name: 'svc.get_post', arguments: { post_id: 1 } })).toEqual({
+    content: [{ type: 'text', text: '{"detail":"Post not found"}' }],
+    isError: true,
+  })
+  await client.close()
+  await expect(connectClient(api.url, 'svc_sk_wrong')).rejects.toThrow()
 })

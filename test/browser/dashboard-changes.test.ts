@@ -16,7 +16,7 @@ const ingest = setUpIngest(stores)
 const signIn = setUpDashboard({ stores, api, mine })
 const ask = asking(api, () => mine.apiKey)
 
-test('people are found and their journeys shown', async (context) => {
+test('people are found, their journeys shown, and one is erased after one more question', async (context) => {
   await stores.pg.query(
     `INSERT INTO contacts (workspace_id, email, full_name, email_hash, first_identified_at, last_identified_at, first_seen_at, last_seen_at)
      VALUES ($1, 'ada@example.com', '<b>Ada</b>', $3, $2, $2, $2, $2), ($1, 'bob@example.com', 'Bob', $3::bigint + 1, $2, $2, $2, $2)`,
@@ -32,6 +32,12 @@ test('people are found and their journeys shown', async (context) => {
   expect(await page.textContent(list('Person'))).toContain('ada@example.com')
   await page.goBack()
   await page.waitForSelector(`${list('People')} >> text=Bob`)
+  await page.click(`${list('People')} >> text=<b>Ada</b>`)
+  await page.click('main >> text=Erase this person')
+  expect(await violations(page)).toEqual([])
+  await page.click('dialog >> button:text-is("Erase")')
+  await page.waitForURL('**/dashboard/people')
+  await page.waitForSelector(`${list('People')} >> text=<b>Ada</b>`, { state: 'detached' })
 })
 
 test('a link is made, refused, followed by a browser, counted where it is shown, archived and put back', async (context) => {

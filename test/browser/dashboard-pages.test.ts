@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from 'vitest'
 import type { Breakdown } from '../../schemas/resources/breakdown.ts'
 import type { AnalyticsOverview } from '../../schemas/resources/overview.ts'
 import { makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
-import { list, look, setUpDashboard, violations } from '../support/dashboard.ts'
+import { list, look, setUpDashboard } from '../support/dashboard.ts'
 import { type EventLike, insertEventRows, makeEventRow } from '../support/event-rows.ts'
 import { foldWhatIsThere } from '../support/fold.ts'
 import { isLong } from '../support/short-form.ts'
@@ -209,15 +209,4 @@ test('a row says what it was before, the map filters, and dragging over the char
   const asksOfDay = asks(`include=top_sources&limit=1000&start=${ofDay}`)
   await page.keyboard.press('d')
   await asksOfDay
-})
-
-test('a person is erased, after one more question', async (context) => {
-  const page = await signIn(context)
-  await page.click('nav >> text=People')
-  await page.click(`${list('People')} >> text=<b>Ada</b>`)
-  await page.click('main >> text=Erase this person')
-  expect(await violations(page)).toEqual([])
-  await page.click('dialog >> button:text-is("Erase")')
-  await page.waitForURL('**/dashboard/people')
-  await page.waitForSelector(`${list('People')} >> text=<b>Ada</b>`, { state: 'detached' })
 })

@@ -6,21 +6,11 @@ import { freshStores, type TestStores } from '../support/stores.ts'
 import { isInsert, type ProxyWatch, startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
 /** Where the process is killed: seen from the stores, between two steps of shipping. */
-type Point =
-  | 'insert not sent'
-  | 'insert under way'
-  | 'insert answered'
-  | 'copy not begun'
-  | 'commit not sent'
-  | 'commit not answered'
-const points: Point[] = [
-  'insert not sent',
-  'insert under way',
-  'insert answered',
-  'copy not begun',
-  'commit not sent',
-  'commit not answered',
-]
+const points = [
+  ...(['insert not sent', 'insert under way', 'insert answered'] as const),
+  ...(['copy not begun', 'commit not sent', 'commit not answered'] as const),
+] as const
+type Point = (typeof points)[number]
 const rounds = isLong ? 8 : 1
 const patience = { timeout: 60_000, interval: 20 }
 

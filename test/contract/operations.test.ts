@@ -205,6 +205,11 @@ describe('what is no route is 404, with or without a key', () => {
   })
 })
 
+test.each(['bearer', 'BEARER'])('the scheme of Authorization may be %s', async (scheme) => {
+  const response = await api.ask('/v1/workspace', { headers: { Authorization: `${scheme} ${mine.apiKey}` } })
+  expect(response.status).toBe(200)
+})
+
 test('GET /v1/workspace shows the workspace of the key', async () => {
   const response = await api.ask('/v1/workspace', { key: mine.apiKey })
   expect(response.headers.get('content-type')).toBe('application/json')

@@ -1,7 +1,7 @@
 /**
  * The examples of the OpenAPI document, made of its schemas, so that an example can't have another shape than what it is an
  * example of. A schema may bring its own (`examples`, by zod's `meta`); a member's value is chosen by its name where that says
- * more than its type. Held by test/contract/openapi-lint.test.ts: each is valid by its schema.
+ * more than its type. Held by test/contract/openapi.test.ts: each is valid by its schema.
  */
 import type { JsonSchema } from './json-schema.ts'
 

@@ -1,4 +1,4 @@
-/** Sessions that began in a range, counted by one property of their entry. Held by test/integration/breakdown.test.ts. */
+/** Sessions that began in a range, counted by one property of their entry. Held by test/integration/breakdown-conversions.test.ts. */
 import { channelOf, channels } from '../../schemas/reference/channels.ts'
 import type { BreakdownName } from '../../schemas/resources/breakdown.ts'
 import type { SessionFilters } from '../../schemas/session-filters.ts'

@@ -1,5 +1,6 @@
 /** How much of a page is read for a company profile: one that is made to take long is read up to a bound. */
 import { expect, test } from 'vitest'
+import { describePosture } from '../../pipeline/profile/describe-looks.ts'
 import { readPage } from '../../pipeline/profile/read-page.ts'
 import { pageAttributesMax, pageDataLengthMax, pageDepthMax, pageTagsMax } from '../../schemas/limits/profile-limits.ts'
 
@@ -42,4 +43,11 @@ test('structured data is read up to a bound, however many scripts it is in', () 
   const { data } = read(script('a', half) + script('b', half) + script('c', 0))
   expect(data).toEqual([{ name: 'a' }, { name: 'b' }])
   expect(read(script('a', pageDataLengthMax + 1)).data).toEqual([])
+})
+
+test('a link host that is called as a member of every object is no social platform', () => {
+  const hosts = ['constructor', '__proto__', 'www.tostring', 'www.youtube.com']
+  const page = readPage('https://example.com/', hosts.map((host) => `<a href="http://${host}/a">${host}</a>`).join(''))
+  const published = { platforms: [], posts: 0, caption: '', tags: [], links: [], images: 0, videos: 0 }
+  expect([page.links.length, describePosture([page], published, []).platforms]).toEqual([hosts.length, ['youtube']])
 })

@@ -40,10 +40,22 @@ export async function unpackEvents(packed: string): Promise<Buffer | null> {
   return unpack(bytes, { maxOutputLength }).catch(() => null)
 }
 
-/** @returns null for text that is no list of rrweb's events within the bounds */
-export function readEvents(json: Buffer): ChunkFacts | null {
+/** JSON that is within the bounds of nodes and depth, but hasn't been parsed. */
+export interface CountedEvents {
+  readonly text: string
+  readonly jsonBytes: number
+  readonly nodes: number
+}
+
+/** @returns null for too many nodes, or too deep ones */
+export function countEvents(json: Buffer): CountedEvents | null {
   const text = json.toString('utf8')
-  if (!isWithinBounds(text)) return null
+  const nodes = countNodes(text)
+  return nodes === null ? null : { text, jsonBytes: json.length, nodes }
+}
+
+/** @returns null for text that is no list of rrweb's events */
+export function readEvents({ text, jsonBytes }: CountedEvents): ChunkFacts | null {
   let events: unknown
   try {
     events = JSON.parse(text)
@@ -64,7 +76,7 @@ export function readEvents(json: Buffer): ChunkFacts | null {
   }
   const durationMs = lastAt - firstAt
   if (durationMs > replayChunkMsMax) return null
-  return { firstAt, durationMs, eventCount: events.length, clicks, jsonBytes: json.length }
+  return { firstAt, durationMs, eventCount: events.length, clicks, jsonBytes }
 }
 
 interface RecordedEvent {
@@ -91,16 +103,16 @@ function isEvent(event: unknown): event is RecordedEvent {
  * Follows brackets and commas outside strings. A deeper nesting couldn't be written again when it is read; more nodes would
  * hold up the thread while they are parsed.
  */
-function isWithinBounds(text: string): boolean {
+function countNodes(text: string): number | null {
   let depth = 0
   let nodes = 0
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code === 0x22) at = endOfJsonString(text, at)
     else if (code === 0x7b || code === 0x5b) {
-      if (++depth > replayDepthMax || ++nodes > replayNodesMax) return false
+      if (++depth > replayDepthMax || ++nodes > replayNodesMax) return null
     } else if (code === 0x7d || code === 0x5d) depth--
-    else if (code === 0x2c && ++nodes > replayNodesMax) return false
+    else if (code === 0x2c && ++nodes > replayNodesMax) return null
   }
-  return true
+  return nodes
 }

@@ -15,9 +15,11 @@ import { rateRetryAfterSeconds } from '../../schemas/limits/event-limits.ts'
 import {
   replayBytesPerSecondMax,
   replayJsonBytesPerSecondMax,
+  replayNodesPerSecondMax,
   replayRowBytesMax,
   replaySessionBytesMax,
   replaySessionsCountedMax,
+  replayThreadNodesPerSecondMax,
   replayUnpackingMax,
 } from '../../schemas/limits/replay-limits.ts'
 import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
@@ -31,7 +33,7 @@ import { trackingRefusals } from '../http/tracking-refusals.ts'
 import type { LogWriter } from '../log/writer.ts'
 import type { Sender, TrackedWorkspace } from '../outcome.ts'
 import { type ChunkSender, makeChunkRows } from './chunk-row.ts'
-import { readEvents, unpackEvents } from './read-events.ts'
+import { countEvents, readEvents, unpackEvents } from './read-events.ts'
 
 /** The fate of a chunk: the labels of the metric. */
 export type ChunkOutcome = Reason | 'stored' | 'replay_off' | 'bot' | 'session_full' | 'day_full'
@@ -60,6 +62,8 @@ export function makeReplayReceiver(options: ReplayOptions): ReplayReceiver {
   const rowOf = makeChunkRows(secretKey)
   const keyRate = makeKeyRate(replayBytesPerSecondMax)
   const keyJsonRate = makeKeyRate(replayJsonBytesPerSecondMax)
+  const keyNodeRate = makeKeyRate(replayNodesPerSecondMax)
+  const threadNodeRate = makeKeyRate(replayThreadNodesPerSecondMax)
   const sessionBytes = new LRUCache<string, number>({ max: replaySessionsCountedMax })
   const dayBytes = makeDayBytes(clock)
   let unpacking = 0
@@ -70,6 +74,12 @@ export function makeReplayReceiver(options: ReplayOptions): ReplayReceiver {
   }
 
   const refuseRate = () => refuse('rate_limited', trackingRefusals.keyRate, rateRetryAfterSeconds)
+
+  /** Parsing holds up the thread, which takes all events, too: so keys have a limit each, and together. */
+  function allowsNodes(key: string, nodes: number): boolean {
+    const now = clock.now()
+    return keyNodeRate.allows(key, nodes, now) && threadNodeRate.allows('', nodes, now)
+  }
 
   /** Why the chunk isn't worth unpacking; null where it is. */
   function refusalOf(body: ReplayBody, workspace: TrackedWorkspace, isBot: boolean): Answer | null {
@@ -91,7 +101,9 @@ export function makeReplayReceiver(options: ReplayOptions): ReplayReceiver {
     unpacking++
     const json = await unpackEvents(body.events).finally(() => unpacking--)
     if (json !== null && !keyJsonRate.allows(body.tracking_key, json.length, clock.now())) return refuseRate()
-    const facts = json && readEvents(json)
+    const counted = json && countEvents(json)
+    if (counted !== null && !allowsNodes(body.tracking_key, counted.nodes)) return refuseRate()
+    const facts = counted && readEvents(counted)
     if (facts === null) return refuse('invalid', invalidEvents())
     if (!writer.hasRoom(1, replayRowBytesMax)) {
       return refuse('over_capacity', trackingRefusals.queueFull, retryAfterSeconds)

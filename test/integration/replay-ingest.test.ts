@@ -1,6 +1,7 @@
 /** Chunks of replays through the front door of ingest. */
 import { gzipSync } from 'node:zlib'
 import { beforeAll, expect, test, vi } from 'vitest'
+import { trackingRefusals } from '../../ingest/http/tracking-refusals.ts'
 import { changeWorkspace } from '../../postgres/tables/workspaces.ts'
 import {
   replayBodyBytesMax,
@@ -8,6 +9,7 @@ import {
   replayEventsMax,
   replayJsonBytesMax,
   replayNodesMax,
+  replayNodesPerSecondMax,
   replaySessionBytesMax,
 } from '../../schemas/limits/replay-limits.ts'
 import { setUpIngest, startIngest } from '../support/ingest.ts'
@@ -183,6 +185,22 @@ test('chunks use up nothing of their key’s events, but the bytes of their work
   expect(metrics).toMatch(/ingest_replay_chunks_total\{.*outcome="unknown_key".*\} 1/)
   expect(metrics).toMatch(/ingest_replay_chunks_total\{.*outcome="day_full".*\} 1/)
   await small.stop()
+})
+
+test('chunks of more objects than a thread parses in a second are put off', async () => {
+  const at = Date.now() - 10_000
+  // Three fifths of a key's nodes of a second: a second chunk in the same one is too much, whosever session it is.
+  const nodes = Array.from({ length: replayNodesPerSecondMax * 0.3 }, () => [])
+  const events = pack([{ type: 3, timestamp: at, data: { nodes, filler: incompressible(20_000) } }])
+  await vi.waitFor(async () => {
+    const sent = ['n1', 'n2', 'n3'].map((session) =>
+      ingest.post('/replay', { ...makeChunk(ingest.key, { session }), events }, { 'User-Agent': browserAgent }),
+    )
+    const answers = await Promise.all(sent)
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([202, 429, 429])
+    const refused = answers.find(({ status }) => status === 429)!
+    expect([refused.headers.get('retry-after'), refused.body.detail]).toEqual(['1', trackingRefusals.keyRate.detail])
+  }, 10_000)
 })
 
 test('bots and programs are refused', async () => {

@@ -1,7 +1,7 @@
 /** The recorder: which sessions it records, how it masks attributes, texts and fields, and how it packs. */
 import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { readEvents, unpackEvents } from '../../ingest/replay/read-events.ts'
+import { countEvents, readEvents, unpackEvents } from '../../ingest/replay/read-events.ts'
 import { isChosen } from '../../web/script/replay/choice.ts'
 import { maskEvent } from '../../web/script/replay/masking.ts'
 import { packAtOnce } from '../../web/script/replay/pack.ts'
@@ -148,5 +148,5 @@ test.each([2, 65_535, 65_536, 200_000])('a chunk of %d letters that is packed at
 test('ingest reads what was packed at once', async () => {
   const events = [{ type: 3, timestamp: 5, data: { source: 2, type: 2 } }]
   const json = await unpackEvents(packAtOnce(JSON.stringify(events)))
-  expect(readEvents(json!)).toMatchObject({ eventCount: 1, clicks: 1, firstAt: 5 })
+  expect(readEvents(countEvents(json!)!)).toMatchObject({ eventCount: 1, clicks: 1, firstAt: 5 })
 })

@@ -84,18 +84,21 @@ test('a post is written, scheduled, published and archived, and each state is sh
   await page.click('text=Write a post')
   await page.fill('text=Title', 'Launch')
   const caption = page.getByLabel('Caption', { exact: true })
-  await caption.fill('We are open (https://example.com/open?a=b), come: https://example.com/way.')
+  await caption.fill('We are open (https://example.com/open?a=b), come: https://example.com/Way_(Sun).')
   await page.click('button:text-is("Track the links")')
   await expect
     .poll(() => caption.inputValue())
     .toMatch(/^We are open \(http\S+\/l\/\w{8}\), come: http\S+\/l\/\w{8}\.$/)
+  // Links that are archived are tracked, too.
+  for (const { id } of (await ask<{ id: number }[]>('GET', '/v1/links')).body)
+    await ask('POST', `/v1/links/${id}/archive`)
   await page.click('button:text-is("Track the links")')
   await page.waitForSelector('[role="alert"]:has-text("no address that isn’t tracked")')
   const [saved] = (await ask<{ base_caption: string }[]>('GET', '/v1/posts')).body
   expect(saved!.base_caption).toBe(await caption.inputValue())
-  const made = await ask<{ destination_url: string; post_id: number }[]>('GET', '/v1/links')
+  const made = await ask<{ destination_url: string; post_id: number }[]>('GET', '/v1/links?status=archived')
   expect(made.body.map(({ destination_url: to, post_id }) => [to, typeof post_id])).toEqual([
-    ['https://example.com/way', 'number'],
+    ['https://example.com/Way_(Sun)', 'number'],
     ['https://example.com/open?a=b', 'number'],
   ])
   await page.check('input[type="checkbox"]')

@@ -4,8 +4,9 @@ import { send } from './query.ts'
 
 type Link = (typeof LinkResource)['_output']
 
-/** Up to a blank or a quote, without the sign that ends a sentence. */
-const addresses = /https?:\/\/[^\s<>"']*[^\s<>"'.,;:!?)\]}’”]/g
+/** Up to a blank or a quote: `addressIn` is without what ends the sentence. */
+const runs = /https?:\/\/[^\s<>"'.,;:!?)\]}’”][^\s<>"']*/g
+const openings: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{' }
 const labelLength = 160
 
 export interface Captions {
@@ -19,15 +20,17 @@ export async function trackLinks<Draft extends Captions>(
   { id, title }: { readonly id: number; readonly title: string },
 ): Promise<{ readonly draft: Draft; readonly refusal: string }> {
   const all = [draft.base_caption, ...Object.values(draft.platform_captions)]
-  const listed = await send<Link[]>('GET', '/links?limit=1')
+  let listed = await send<Link[]>('GET', '/links?limit=1')
+  if ('made' in listed && listed.made.length === 0) listed = await send<Link[]>('GET', '/links?limit=1&status=archived')
   if ('refusal' in listed) return { draft, refusal: listed.refusal }
   // What short links begin with, which are tracked already; undefined where there is none yet.
   const [link] = listed.made
   const shortUrl = link?.post_url.slice(0, -link.attribution_key.length)
   const isShort = (address: string) => shortUrl !== undefined && address.startsWith(shortUrl)
-  const found = new Set(all.flatMap((text) => text.match(addresses) ?? []).filter((address) => !isShort(address)))
+  const addresses = new Set(all.flatMap((text) => text.match(runs) ?? []).map(addressIn))
+  const found = [...addresses].filter((address) => !isShort(address))
   const shortened = new Map<string, string>()
-  let refusal = found.size === 0 ? 'The captions have no address that isn’t tracked.' : ''
+  let refusal = found.length === 0 ? 'The captions have no address that isn’t tracked.' : ''
   for (const address of found) {
     if (refusal !== '') break
     const label = [...`${title}: ${address.replace(/^https?:\/\//, '')}`].slice(0, labelLength).join('')
@@ -35,10 +38,30 @@ export async function trackLinks<Draft extends Captions>(
     if ('refusal' in sent) refusal = sent.refusal
     else shortened.set(address, sent.made.post_url)
   }
-  const replaced = (text: string) => text.replace(addresses, (address) => shortened.get(address) ?? address)
+  const replaceIn = (run: string) => {
+    const address = addressIn(run)
+    return (shortened.get(address) ?? address) + run.slice(address.length)
+  }
+  const replaced = (text: string) => text.replace(runs, replaceIn)
   const captions = Object.entries(draft.platform_captions).map(([platform, text]) => [platform, replaced(text)])
   return {
     draft: { ...draft, base_caption: replaced(draft.base_caption), platform_captions: Object.fromEntries(captions) },
     refusal,
   }
+}
+
+/** Without the signs that end a sentence. A closing bracket stays where its opening one is in the address. */
+function addressIn(run: string): string {
+  let end = run.length
+  for (; end > 0; end--) {
+    const sign = run[end - 1]!
+    if ('.,;:!?’”'.includes(sign)) continue
+    const opening = openings[sign]
+    if (opening === undefined || isClosed(run.slice(0, end), opening, sign)) break
+  }
+  return run.slice(0, end)
+}
+
+function isClosed(text: string, opening: string, closing: string): boolean {
+  return text.split(opening).length >= text.split(closing).length
 }

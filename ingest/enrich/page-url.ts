@@ -65,7 +65,8 @@ export function rooted(path: string): string {
   return path === '' || isPage(path) ? path : `/${path}`
 }
 
-function isPage(text: string): boolean {
+/** True for no text as well. */
+export function isPage(text: string): boolean {
   if (text.startsWith('https://') || text.startsWith('/') || text === '') return true
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]
   return scheme !== undefined && !runsScript.test(scheme)

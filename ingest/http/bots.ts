@@ -1,6 +1,6 @@
 /** Reads the body of the bots endpoint, by which a site's server reports crawlers that run no JavaScript. */
 import { LRUCache } from 'lru-cache'
-import type { Loc, ValidationError } from '../../schemas/errors/validation-errors.ts'
+import { type Loc, type ValidationError, valueError } from '../../schemas/errors/validation-errors.ts'
 import type { BotsBody, BotVisit } from '../../schemas/event/event.ts'
 import { hasVisits, validateBotVisit } from '../../schemas/event/event-validator.ts'
 import { type BotVisitRow, botReporters, botVerified, verificationMethods } from '../../schemas/event/row.ts'
@@ -11,6 +11,7 @@ import type { Bot } from '../../schemas/reference/known-bots.ts'
 import { makeAddressHash } from '../enrich/address-hash.ts'
 import { fillBot, fillLocation, makeBotVisitRow } from '../enrich/bot-visit.ts'
 import { explainTime, timeOf } from '../enrich/event-time.ts'
+import { isPage } from '../enrich/page-url.ts'
 import type { SaltOfDay } from '../enrich/salted-memory.ts'
 import type { IngestWorkspace, Sender } from '../outcome.ts'
 import type { BotVerifier, Claim, Verification } from '../verify/verify-bot.ts'
@@ -42,6 +43,8 @@ export interface BotReaderOptions {
   readonly verifier: BotVerifier
 }
 
+const pageWanted = 'url should be an absolute URL, or a path that begins with a slash'
+
 export function makeBotReader({ salts, verifier }: BotReaderOptions): BotReader {
   const addressHash = makeAddressHash(salts)
   const known = new LRUCache<string, Bot>({ max: agentCacheMax })
@@ -65,6 +68,7 @@ export function makeBotReader({ salts, verifier }: BotReaderOptions): BotReader 
   ): ValidationError[] | BotAnswer {
     const time = timeOf(visit, sender.receivedAt, workspace.timezone)
     if (Number.isNaN(time)) return explainTime(visit, loc)
+    if (!isPage(visit.url)) return [valueError([...loc, 'url'], visit.url, pageWanted)]
     const bot = botOf(visit.user_agent)
     const { verified, method } = verifier.verify({ botName: bot.name, address: visit.ip ?? '' }, sender.receivedAt)
     row.workspace_id = workspace.id

@@ -140,6 +140,14 @@ describe('the bots endpoint', () => {
   }
   const visit = { url: 'https://example.com/a?b=c', user_agent: googlebot, ip: '192.0.2.1' }
 
+  test('a url that is no page is refused, alone and in a batch', () => {
+    const bad = { ...visit, url: 'example.com/docs' }
+    expect(read(bad).rejected).toMatchObject([{ index: 0, detail: [{ type: 'value_error', loc: ['body', 'url'] }] }])
+    const { rejected, rows } = read({ visits: [visit, bad, { ...visit, url: '/docs' }] })
+    expect(rejected).toMatchObject([{ index: 1, detail: [{ loc: ['body', 'visits', 1, 'url'] }] }])
+    expect(rows.map(({ path }) => path)).toEqual(['/a', '/docs'])
+  })
+
   test('takes one visit, and says which bot it is', () => {
     const at = { occurred_at: new Date(now - 1000).toISOString(), client_event_id: 'v-1' }
     const more = { method: 'head', status_code: 404, response_ms: 12.6, referrer: 'https://other.example/' }

@@ -91,14 +91,14 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     endWithAnswer(request, response)
     if (!hasOneHost(request)) return refuseHost(request, response)
-    const path = request.url?.split('?', 1)[0] ?? ''
+    const path = pathOf(request)
     if (path === '/') return sendPage(request, response, options)
     if (options.demo && /^\/demo(\/|$)/.test(path)) return sendDemo(request, response, options.demo, path)
     const service = serviceFor(path)
     if (options.portOf(service) === undefined) return refuse(response)
     const arrival = hasBody(request) ? await untilBegun(request) : 'begun'
     if (arrival === 'gone') return void response.destroy()
-    if (arrival === 'late') return refuseLate(request, response, service)
+    if (arrival === 'late') return refuseLate(request, response)
     // It may have gone meanwhile.
     const port = options.portOf(service)
     if (port === undefined) return refuse(response)
@@ -195,6 +195,8 @@ function shortLinkPattern(path: string): RegExp {
   return new RegExp(`^${path.replace(/[^\w/]/g, '\\$&')}/[0-9A-Za-z]{8}/?$`)
 }
 
+const pathOf = ({ url = '' }: IncomingMessage) => url.split('?', 1)[0]!
+
 function serviceOf(path: string): ServiceName {
   if (path.startsWith('/api/v1/growth/revenue/')) return 'api'
   const isIngest = path.startsWith('/api/v1/growth/') || path === '/svc.js' || /^\/l(\/|$)/.test(path)
@@ -266,16 +268,21 @@ async function refuse(response: ServerResponse): Promise<void> {
     const readWithin = AbortSignal.timeout(readOnMs)
     await once(request.resume(), 'end', { signal: readWithin }).catch(() => {})
   }
-  const headers = { 'Content-Type': 'application/json', 'Retry-After': String(retryAfterSeconds) }
-  send(response.req, response, 503, headers, unavailable)
+  const headers = { 'Content-Type': 'application/json', 'Retry-After': String(retryAfterSeconds), ...forSites(request) }
+  send(request, response, 503, headers, unavailable)
 }
 
 /** As the services answer it. */
-function refuseLate(request: IncomingMessage, response: ServerResponse, service: ServiceName): void {
+function refuseLate(request: IncomingMessage, response: ServerResponse): void {
   const { status, detail } = problems.body_late
-  const ofSites = service === 'ingest' ? { 'Access-Control-Allow-Origin': '*' } : {}
-  const headers = { 'Content-Type': 'application/json', Connection: 'close', ...ofSites }
+  const headers = { 'Content-Type': 'application/json', Connection: 'close', ...forSites(request) }
   send(request, response, status, headers, JSON.stringify({ detail }))
+}
+
+/** Pages of any site may read what ingest answers. */
+function forSites(request: IncomingMessage): Readonly<Record<string, string>> {
+  if (serviceOf(pathOf(request)) !== 'ingest') return {}
+  return { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': 'Retry-After, X-Request-Id' }
 }
 
 function send(

@@ -111,7 +111,10 @@ export interface ChunkRow {
   readonly jsonBytes: number
 }
 
-/** Chunks of a replay behind `afterId`, in order of arrival, without their events. */
+/**
+ * Chunks of a replay behind `afterId`, by id, without their events. Each writer has leases of ids, so that a chunk may come
+ * with a lower id than earlier ones.
+ */
 export function readChunks(
   ch: Reader,
   at: { readonly workspaceId: number; readonly session: number; readonly afterId: number; readonly limit: number },

@@ -41,7 +41,10 @@ const ReplayChunk = z
 export const ReplayPage = z
   .object({
     replay: Replay,
-    chunks: z.array(ReplayChunk).meta({ description: 'In order of arrival.' }),
+    chunks: z.array(ReplayChunk).meta({
+      description:
+        'By `id`, which is almost the order of arrival: a chunk that comes while you read may have a lower one. Read a replay again once it has ended.',
+    }),
     next_after_id: z.int().nullable().meta({ description: '`after_id` of the next page; null: this is the last.' }),
   })
   .meta({ id: 'ReplayPage' })

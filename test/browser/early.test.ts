@@ -47,13 +47,17 @@ test('consent that was given before the script has loaded counts', async (contex
   expect(namesOf(await visit.stored())).toEqual(['pageview'])
 })
 
-test('a page that is prerendered sends nothing until it is shown, and then one pageview', async (context) => {
+test('a page that is prerendered sends nothing until it is shown, and then one pageview and the calls before', async (context) => {
   const visit = await startVisit(surface, context)
   const rules = `<script type="speculationrules">{"prerender":[{"source":"list","urls":["/next"],"eagerness":"immediate"}]}</script>
 <script>fetch('/go').then(() => location.assign('/next'))</script>`
   const tell = `<script>fetch('/told?' + document.prerendering)
 document.addEventListener('prerenderingchange', () => fetch('/told?shown'))</script>`
-  visit.site(shop, { '/': { main: rules }, '/next': { head: tell }, '/told': { snippet: '' } })
+  visit.site(shop, {
+    '/': { main: rules },
+    '/next': { head: `${stub}<script>Svc.track('early')</script>${tell}` },
+    '/told': { snippet: '' },
+  })
   const told = () => visit.network.seen.filter(({ url }) => url.pathname === '/told').map(({ url }) => url.search)
   const views = () => visit.sendings().filter(({ event }) => event.event_name === 'pageview')
   let go = (_: SiteAnswer) => {}
@@ -65,9 +69,13 @@ document.addEventListener('prerenderingchange', () => fetch('/told?shown'))</scr
   // The script, which is cached, is in the hidden page as well by then.
   await new Promise((resolve) => setTimeout(resolve, 1_000))
   expect(views().map(({ event }) => event.url)).toEqual([`${root}/`])
+  const shownAt = Date.now()
   go({ body: 'go' })
   await visit.expectSent('pageview', 2)
   await expect.poll(told).toEqual(['?true', '?shown'])
+  await visit.expectSent('early')
+  const [early] = visit.sendings().filter(({ event }) => event.event_name === 'early')
+  expect(Date.parse(String(early!.event.occurred_at))).toBeGreaterThanOrEqual(shownAt)
   const rows = await visit.stored('pageview')
   expect(rows.map(({ path }) => path)).toEqual(['/', '/next'])
   expect((await visit.overview()).metrics).toMatchObject({ visitors: 1, sessions: 1, pageviews: 2 })

@@ -1,6 +1,7 @@
 /** The recording of a page by svc.js: when it runs, and which texts it masks or leaves out. */
 import { expect, test, vi } from 'vitest'
 import { changeWorkspace } from '../../postgres/tables/workspaces.ts'
+import { isChosen } from '../../web/script/replay/choice.ts'
 import { recordedWorkspace, storedChunks } from '../support/recording.ts'
 import { setUpSurface } from '../support/tracking-surface.ts'
 import { root, shop, startVisit, type Visit } from '../support/visits.ts'
@@ -155,6 +156,24 @@ test('where replay is off, or the session isn’t one of those, the recorder isn
   await vi.waitFor(() => expect(askedFor(off, /svc\.js\?late=/).length).toBe(1), 15_000)
   await off.page.waitForTimeout(1_000)
   expect(askedFor(off, recorderUrl)).toEqual([])
+})
+
+test('a page that stays open is recorded from its first session on that is one of those', async (context) => {
+  const workspace = await recordedWorkspace(surface, 50)
+  const browser = '1'.repeat(30)
+  const now = Date.now()
+  const times = Array.from({ length: 100 }, (_, at) => now - at)
+  const stored = (isWanted: boolean) =>
+    `${times.find((time) => isChosen(`${time}.${browser}`, 50) === isWanted)!}.${now}`
+  const visit = await startVisit(surface, context, { workspace })
+  const ids = `<script>localStorage.svc_aid = '${browser}'; localStorage.svc_sid = '${stored(false)}'</script>`
+  visit.site(shop, { '/': { head: ids, main } })
+  await visit.page.goto(`${root}/`)
+  await vi.waitFor(() => expect(askedFor(visit, /svc\.js\?late=.*&50=/).length).toBe(1), 15_000)
+  await visit.page.waitForTimeout(2_000)
+  expect(askedFor(visit, recorderUrl)).toEqual([])
+  await visit.page.evaluate(`localStorage.svc_sid = '${stored(true)}'`)
+  await untilChunks(visit)
 })
 
 test('a recording that is refused ends, and the page goes on', async (context) => {

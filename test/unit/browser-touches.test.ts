@@ -51,6 +51,13 @@ test('another session begins with another campaign, and not with the same one ag
   expect(arrive('/', 'https://news.example/')).toBe(false)
 })
 
+test('a link within the site is no landing, whatever its parameters', () => {
+  arrive('/?utm_source=a')
+  for (const path of ['/list?content=video', '/?utm_source=b']) expect(arrive(path, `${root}/`)).toBe(false)
+  expect(last()).toMatchObject({ source: 'a', at: '2026-11-21T01:00:00.000Z' })
+  expect(arrive('/list?content=video', 'https://news.example/')).toBe(true)
+})
+
 test('a site whose name only begins like ours is another one', () => {
   arrive('/')
   arrive('/', `${root}.evil.example/`)

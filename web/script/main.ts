@@ -32,6 +32,8 @@ type Call = [name: keyof SvcApi, args: Iterable<unknown>]
 type Calls = Iterable<Call> & { push(...calls: Call[]): void }
 type Stub = Partial<SvcApi> & { q?: Calls }
 
+const site: { Svc?: Stub } = window as object
+const target: Stub = site.Svc || {}
 const { globalPrivacyControl, doNotTrack } = navigator as Navigator & { globalPrivacyControl?: boolean }
 let isGiven = consentMode > 1 || !(consentMode || globalPrivacyControl || (doNotTrack as unknown as number) > 0)
 /** Requests for the second file that were made or have failed: odd while it is on its way, and once it is there. */
@@ -94,6 +96,9 @@ function start(): void {
   // Another tab's visitor has withdrawn consent, and not given it again since.
   on('storage', ({ key }) => key === 'svc_aid' && !localStorage[key] && api.consent(false))
   allow()
+  // Calls that a prerendered page has queued happen once it is shown.
+  call(...(target.q || []))
+  target.q = { push: call } as Calls
 }
 
 function allow(): void {
@@ -117,19 +122,16 @@ function loadLate(): void {
     .catch(() => setTimeout(loadLate, lateRetryMs * lateSteps++))
 }
 
+function call(...calls: Call[]): void {
+  for (const [name, args] of calls) (target[name] as (...args: unknown[]) => void)(...args)
+}
+
 try {
-  const page: { Svc?: Stub } = window as object
-  const target: Stub = page.Svc || {}
   // Unless the script stands in the page twice.
   if (!target.journey) {
-    page.Svc = target
+    site.Svc = target
     for (const name in api) target[name as 'page'] = guard(api[name as 'page'])
     if (document.prerendering) on('prerenderingchange', start, true)
     else start()
-    const call = (...calls: Call[]) => {
-      for (const [name, args] of calls) (target[name] as (...args: unknown[]) => void)(...args)
-    }
-    call(...(target.q || []))
-    target.q = { push: call } as Calls
   }
 } catch {}

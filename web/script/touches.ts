@@ -25,14 +25,17 @@ export function recordTouch({ url, referrer, occurred_at: at }: Arrival): boolea
   const last = readJson<Touch>('svc_last')
   const touch: Touch = { url, at }
   let isNew = false
-  for (const name of names) {
-    const value = searchParams.get(`utm_${name}`) || searchParams.get(name)
-    if (value) {
-      touch[name] = value
-      isNew ||= value !== last?.[name]
+  // Links within the site aren't landings: their parameters may mean anything.
+  if (!referrer.startsWith(`${origin}/`)) {
+    for (const name of names) {
+      const value = searchParams.get(`utm_${name}`) || searchParams.get(name)
+      if (value) {
+        touch[name] = value
+        isNew ||= value !== last?.[name]
+      }
     }
+    if (referrer) touch.referrer = referrer
   }
-  if (referrer && !referrer.startsWith(`${origin}/`)) touch.referrer = referrer
   const text = JSON.stringify(touch)
   if (!readJson('svc_first')) write('svc_first', text)
   if (!last || Object.keys(touch)[2]) write('svc_last', text)

@@ -154,6 +154,11 @@ function toStoreError(error: unknown): unknown {
   return isUnavailable ? new StoreUnavailable('postgres', message || String(code), { cause: error }) : error
 }
 
+/** The server can't take these values: bad data, a broken constraint, or beyond a limit of its own. A repeat changes nothing. */
+export function isRefusal(error: unknown): boolean {
+  return /^(22|23|54)...$/.test((error as { code?: string }).code ?? '')
+}
+
 /** The server ended a statement that took too long. */
 export function isDeadline(error: unknown): boolean {
   return error instanceof StoreUnavailable && (error.cause as { code?: string } | undefined)?.code === '57014'

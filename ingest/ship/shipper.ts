@@ -34,7 +34,7 @@ import type { Part } from './manifest.ts'
 import type { Marks } from './marks.ts'
 import type { SetAside } from './set-aside.ts'
 import { ShippedFolders } from './shipped-folders.ts'
-import { sidesOf } from './sides.ts'
+import { copyEach, sidesOf } from './sides.ts'
 import { Stages } from './stages.ts'
 import { unfinishedManifests } from './unfinished.ts'
 import { bytesOf, WaitingSegments, type WaitingState } from './waiting.ts'
@@ -54,7 +54,7 @@ export interface ShipperOptions {
   readonly journal: ShipJournal
   readonly clickhouse: ClickHouse
   readonly claims: Claims
-  /** Copies side payloads in one transaction that a repeat doesn't repeat. @throws StoreUnavailable */
+  /** Copies side payloads in one transaction; each counts once, also where only some come again. @throws StoreUnavailable */
   readonly copySides: (manifestId: number, sides: SidePayload[]) => Promise<void>
   /** The stream `events` has them: the fold reads up to its marks. */
   readonly marks: Marks | undefined
@@ -286,7 +286,7 @@ export class Shipper {
     const { state } = next
     const { manifest } = state
     const batch = await this.read(manifest.segments)
-    await this.options.copySides(manifest.id, sidesOf(manifest, batch))
+    await copyEach(this.options, manifest.id, sidesOf(manifest, batch))
     await this.options.journal.markCopied(state)
     this.toCopy.shift()
     if (state.loadedAt > 0) this.folders.manifestDone(manifest)

@@ -1,8 +1,11 @@
 /** What of a manifest goes to Postgres: the side payloads of its rows. */
+import { isRefusal } from '../../postgres/client.ts'
+import type { StreamName } from '../../schemas/event/row.ts'
 import type { SidePayload } from '../outcome.ts'
 import { type Batch, forEachRow } from './batch.ts'
 import { isKept } from './load.ts'
 import type { Manifest } from './manifest.ts'
+import type { SetAside } from './set-aside.ts'
 
 /** By event id, those of rows that were dropped left out. */
 export function sidesOf(manifest: Manifest, batch: Batch): SidePayload[] {
@@ -21,4 +24,29 @@ export function sidesOf(manifest: Manifest, batch: Batch): SidePayload[] {
     }
   }
   return sides
+}
+
+export interface CopyOptions {
+  readonly stream: StreamName
+  readonly copySides: (manifestId: number, sides: SidePayload[]) => Promise<void>
+  readonly setAside: SetAside
+}
+
+/** Copies all at once, halving where Postgres refuses, down to the single payloads that are set aside. */
+export async function copyEach(options: CopyOptions, manifestId: number, sides: SidePayload[]): Promise<void> {
+  try {
+    await options.copySides(manifestId, sides)
+  } catch (error) {
+    if (sides.length === 0 || !isRefusal(error)) throw error
+    if (sides.length > 1) {
+      const half = Math.ceil(sides.length / 2)
+      await copyEach(options, manifestId, sides.slice(0, half))
+      await copyEach(options, manifestId, sides.slice(half))
+      return
+    }
+    const [side] = sides
+    const bytes = Buffer.from(JSON.stringify(side))
+    await options.setAside(`${options.stream}-side-${side!.event_id}`, (error as Error).message, bytes)
+    await options.copySides(manifestId, [])
+  }
 }

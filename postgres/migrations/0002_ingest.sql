@@ -32,7 +32,8 @@ CREATE TABLE inbox (
 );
 -- Payers are looked up by what identify and conversion events said of them.
 CREATE INDEX inbox_emails ON inbox (workspace_id, email) WHERE email IS NOT NULL;
-CREATE INDEX inbox_user_ids ON inbox (workspace_id, (properties ->> 'user_id')) WHERE properties ->> 'user_id' IS NOT NULL;
+-- Cut at identifierLengthMax of schemas/limits/event-limits.ts: the site chooses its length, and an entry of an index has 2,704 bytes.
+CREATE INDEX inbox_user_ids ON inbox (workspace_id, (left(properties ->> 'user_id', 254))) WHERE properties ->> 'user_id' IS NOT NULL;
 CREATE INDEX inbox_copied ON inbox USING brin (copied_at);
 CREATE INDEX inbox_unmerged ON inbox (event_id) WHERE NOT is_merged;
 -- For deleting what is past its retention.

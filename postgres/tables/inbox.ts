@@ -1,5 +1,5 @@
 /** The inbox of people: identify and conversion events with their e-mail, as the shipper copies them from the log. */
-import { fullNameLengthMax } from '../../schemas/limits/event-limits.ts'
+import { fullNameLengthMax, identifierLengthMax } from '../../schemas/limits/event-limits.ts'
 import type { Queryable } from '../client.ts'
 import { noteSightings, type Sighting } from './contact-sightings.ts'
 
@@ -20,6 +20,9 @@ export interface InboxRow {
   readonly occurred_at: number
   readonly received_at: number
 }
+
+/** SQL of a row's user id, as `inbox_user_ids` has it. */
+export const inboxUserId = (table: string) => `left(${table}.properties ->> 'user_id', ${identifierLengthMax})`
 
 /** Rows of one statement: at 16 KB of properties each it stays well within the statement's deadline. */
 const rowsPerStatement = 500

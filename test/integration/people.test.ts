@@ -1,4 +1,7 @@
 /** People: who they are, in what order they are listed, and what they did. */
+import { randomBytes } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Person } from '../../schemas/resources/person.ts'
 import { setUpApi } from '../support/api.ts'
@@ -60,6 +63,21 @@ test('an identified browser is one known person, with all that it did before, an
       ...{ first_seen_at: at(2), last_seen_at: at(2) },
     },
   ])
+})
+
+test('what no index and no table of Postgres takes holds up nobody else', async () => {
+  const longId = randomBytes(6_000).toString('hex')
+  await send(identify('long', 0, 'long@example.com', { properties: { user_id: longId } }))
+  await stores.pg.query("ALTER TABLE inbox ADD CONSTRAINT sound CHECK (full_name != 'poison')")
+  const [, refused] = await send(
+    identify('a', 1, 'ann@example.com'),
+    identify('b', 2, 'ben@example.com', { full_name: 'poison' }),
+    identify('c', 3, 'cat@example.com'),
+  )
+  await stores.pg.query('ALTER TABLE inbox DROP CONSTRAINT sound')
+  expect((await ask().people()).map(nameOf)).toEqual(['cat@example.com', 'b', 'ann@example.com', 'long@example.com'])
+  const aside = await readdir(join(stores.dataDir, 'ingest', 'set-aside'))
+  expect(aside.sort()).toEqual([`events-side-${refused}.bin`, `events-side-${refused}.json`])
 })
 
 test('a journey is found by an e-mail in any case, a contact or any browser, and has its touches and newest events', async () => {

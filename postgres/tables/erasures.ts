@@ -2,7 +2,9 @@
 import type { Queryable } from '../client.ts'
 import { milliseconds } from '../clock.ts'
 import { forgetSighting, inLockOrder, noteSightingAnew, type Sighting } from './contact-sightings.ts'
+import { inboxUserId } from './inbox.ts'
 import { forgetOutbox } from './outbox.ts'
+import { payerEmail, payerField } from './payer-choice.ts'
 
 /** From a moment and id on, up to another; null: to the end. */
 export interface ErasedTime {
@@ -87,23 +89,25 @@ export async function erasePerson(tx: Queryable, person: ErasedPerson): Promise<
 
 /**
  * What the ledger knows of who paid. Payments stay, with what they are credited to, but no longer say by which session. They
- * are the person's by the e-mail, a user id that is theirs, or a browser: on one that others used as well, by the time.
+ * are the person's by the e-mail, a user id that is theirs, or a browser: on one that others used as well, by the time. A
+ * payment that names several people is the one's whom its credit chooses.
  */
 async function forgetPayer(tx: Queryable, person: ErasedPerson): Promise<void> {
   const { workspaceId, contactId, email, anonymousIds, sharedTimes } = person
   await tx.query(
     `WITH user_ids AS (
        SELECT user_id FROM contacts WHERE id = $4 AND user_id != ''
-       UNION SELECT properties ->> 'user_id' FROM inbox WHERE workspace_id = $1 AND email = $2
+       UNION SELECT ${inboxUserId('inbox')} FROM inbox WHERE workspace_id = $1 AND email = $2
      ), own_ids AS (
        SELECT user_id FROM user_ids WHERE coalesce((
          SELECT u.email FROM inbox u
-         WHERE u.workspace_id = $1 AND u.properties ->> 'user_id' = user_ids.user_id AND u.email IS NOT NULL
+         WHERE u.workspace_id = $1 AND ${inboxUserId('u')} = user_ids.user_id AND u.email IS NOT NULL
          ORDER BY u.occurred_at DESC, u.event_id DESC LIMIT 1), $2) = $2
      ), known AS (
-       SELECT DISTINCT provider, reference FROM revenue_payers
+       SELECT provider, reference, bool_or(field = 'anonymous_id') AS by_browser FROM revenue_payers
        WHERE workspace_id = $1 AND ((field = 'email' AND value = $2) OR (field = 'anonymous_id' AND value = ANY ($3::text[]))
          OR (field = 'user_id' AND value IN (SELECT user_id FROM own_ids)))
+       GROUP BY provider, reference
      ), times AS (
        SELECT * FROM jsonb_to_recordset($5::jsonb) AS t ("anonymousId" text, "fromAt" float8, "toAt" float8)
      ), shared AS (
@@ -114,10 +118,19 @@ async function forgetPayer(tx: Queryable, person: ErasedPerson): Promise<void> {
      ), gone AS (
        DELETE FROM revenue_payers y WHERE workspace_id = $1 AND ((provider, reference) IN (SELECT provider, reference FROM known)
          OR (field = 'anonymous_id' AND (provider, reference, value) IN (SELECT provider, reference, value FROM shared)))
-     ), theirs AS (
-       SELECT p.id FROM known JOIN revenue_payments p
+     ), naming AS (
+       SELECT p.id, known.by_browser FROM known JOIN revenue_payments p
          ON p.workspace_id = $1 AND p.provider = known.provider AND p.refs && ARRAY[known.reference]
-       UNION SELECT id FROM shared
+       UNION SELECT id, true FROM shared
+     ), told AS MATERIALIZED (
+       SELECT p.id, by_browser, ${payerField('email')} AS email, ${payerField('user_id')} AS user_id
+       FROM naming JOIN revenue_payments p ON p.id = naming.id
+     ), theirs AS (
+       SELECT DISTINCT told.id FROM told
+       CROSS JOIN LATERAL (SELECT ${payerEmail('$1', 'told.user_id', 'told.email')} AS email) AS payer
+       -- A browser without a contact is also of a payer who is known by other means: its sessions go.
+       WHERE payer.email = $2 OR (by_browser AND ($4::bigint IS NULL OR NOT EXISTS (
+         SELECT FROM contacts c WHERE c.workspace_id = $1 AND c.email = payer.email)))
      )
      UPDATE revenue_payments p SET visitor = NULL, session = NULL, session_at = NULL, credit_due_at = NULL, is_payer_erased = true
      FROM theirs WHERE p.id = theirs.id`,

@@ -1,8 +1,8 @@
 /** Payments whose credit is due, their payers, and the resulting credits. */
 
 import { payerBrowsersMax } from '../../schemas/limits/revenue-limits.ts'
-import { referenceKinds } from '../../schemas/revenue.ts'
 import type { Queryable } from '../client.ts'
+import { payerEmail, payerField } from './payer-choice.ts'
 
 /** Times are milliseconds since 1970. */
 export interface DuePayment {
@@ -21,11 +21,6 @@ export interface DuePayment {
   readonly anonymousId: string | null
 }
 
-const kinds = referenceKinds.map((kind) => `'${kind}'`).join(', ')
-const payerField = (field: string) => `(
-  SELECT y.value FROM revenue_payers y
-  WHERE y.workspace_id = p.workspace_id AND y.provider = p.provider AND y.reference = ANY (p.refs) AND y.field = '${field}'
-  ORDER BY array_position(ARRAY[${kinds}], split_part(y.reference, ':', 1)), y.told_at DESC, y.value LIMIT 1)`
 const milliseconds = (column: string) => `round(extract(epoch FROM ${column}) * 1000)::bigint`
 
 /** The longest due first. */
@@ -71,13 +66,7 @@ export async function listPayers(q: Queryable, payments: readonly DuePayment[]):
      FROM jsonb_to_recordset($1::jsonb)
        AS w (id bigint, "workspaceId" integer, "occurredAt" float8, email text, "userId" text, "anonymousId" text)
      CROSS JOIN LATERAL (
-       SELECT coalesce((
-         SELECT u.email FROM inbox u
-         WHERE u.workspace_id = w."workspaceId" AND u.properties ->> 'user_id' = w."userId" AND u.email IS NOT NULL
-         ORDER BY u.occurred_at DESC, u.event_id DESC LIMIT 1), (
-         SELECT c.email FROM contacts c
-         WHERE c.workspace_id = w."workspaceId" AND c.user_id = w."userId" AND c.user_id != ''
-         ORDER BY c.user_id_at DESC, c.id DESC LIMIT 1), w.email) AS email) AS payer`,
+       SELECT ${payerEmail('w."workspaceId"', 'w."userId"', 'w.email')} AS email) AS payer`,
     [JSON.stringify(wanted), payerBrowsersMax],
   )
   const named = new Map(payments.map(({ id, anonymousId }) => [id, anonymousId]))

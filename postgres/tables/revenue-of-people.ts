@@ -1,9 +1,10 @@
 /**
- * Payments of people: those whose payer has the contact's e-mail or user id, or names a browser that was the contact's then; of
- * an anonymous visitor those that name its browser.
+ * Payments of people. Each has one payer, chosen as for its credit: a contact by user id or e-mail, else whose the named
+ * browser was then. An anonymous visitor has those that name its browser and no contact.
  */
 import { journeyPaymentsMax } from '../../schemas/limits/revenue-limits.ts'
 import type { Queryable } from '../client.ts'
+import { payerEmail, payerField } from './payer-choice.ts'
 
 export interface PaymentsRequest {
   readonly workspaceId: number
@@ -29,23 +30,31 @@ export interface PaymentOfPerson {
 
 const occurred = 'extract(epoch FROM p.occurred_at)::float8 * 1000'
 
-/** A row for each payment of each person that was asked for. */
-const foundSql = `found AS (
-       SELECT c.id AS contact, NULL AS browser, p.id FROM contacts c
+/** A row for each payment of those people who were asked for, out of all that name them. */
+const foundSql = `naming AS (
+       SELECT p.id FROM contacts c
        JOIN revenue_payers y ON y.workspace_id = $1 AND ((y.field = 'email' AND y.value = c.email) OR (y.field = 'user_id' AND y.value = c.user_id AND c.user_id != ''))
        JOIN revenue_payments p ON p.workspace_id = $1 AND p.provider = y.provider AND p.refs && ARRAY[y.reference]
        WHERE c.workspace_id = $1 AND c.id = ANY ($4::bigint[])
        UNION
-       SELECT b.contact_id, NULL, p.id FROM (SELECT DISTINCT anonymous_id FROM bindings WHERE workspace_id = $1 AND contact_id = ANY ($4::bigint[])) AS known
+       SELECT p.id FROM (
+         SELECT anonymous_id FROM bindings WHERE workspace_id = $1 AND contact_id = ANY ($4::bigint[])
+         UNION SELECT unnest($5::text[])) AS known
        JOIN revenue_payers y ON y.workspace_id = $1 AND y.field = 'anonymous_id' AND y.value = known.anonymous_id
        JOIN revenue_payments p ON p.workspace_id = $1 AND p.provider = y.provider AND p.refs && ARRAY[y.reference]
-       JOIN LATERAL (
-         SELECT contact_id FROM bindings WHERE workspace_id = $1 AND anonymous_id = known.anonymous_id
-         ORDER BY from_at <= ${occurred} DESC, abs(from_at - ${occurred}) LIMIT 1) AS b ON b.contact_id = ANY ($4::bigint[])
-       UNION
-       SELECT NULL, y.value, p.id FROM revenue_payers y
-       JOIN revenue_payments p ON p.workspace_id = $1 AND p.provider = y.provider AND p.refs && ARRAY[y.reference]
-       WHERE y.workspace_id = $1 AND y.field = 'anonymous_id' AND y.value = ANY ($5::text[]))`
+     ), told AS MATERIALIZED (
+       SELECT p.id, ${occurred} AS at, ${payerField('email')} AS email, ${payerField('user_id')} AS user_id,
+         ${payerField('anonymous_id')} AS browser
+       FROM naming JOIN revenue_payments p ON p.id = naming.id
+     ), chosen AS MATERIALIZED (
+       SELECT told.id, browser, coalesce((
+         SELECT id FROM contacts WHERE workspace_id = $1 AND email = ${payerEmail('$1', 'told.user_id', 'told.email')}), (
+         SELECT contact_id FROM bindings WHERE workspace_id = $1 AND anonymous_id = browser
+         ORDER BY from_at <= at DESC, abs(from_at - at) LIMIT 1)) AS contact
+       FROM told
+     ), found AS (
+       SELECT id, contact, CASE WHEN contact IS NULL THEN browser END AS browser FROM chosen
+       WHERE contact = ANY ($4::bigint[]) OR (contact IS NULL AND browser = ANY ($5::text[])))`
 
 /** Their entries, with the rates that convert them. */
 const entriesSql = `found JOIN revenue_payments p ON p.id = found.id JOIN revenue_entries e ON e.payment_id = p.id

@@ -133,6 +133,12 @@ test('removes a person everywhere, and leaves what is as if the person had never
   // Ann's time on the shared browser, and Ben's.
   await makePayment(workspace, 'anonymous_id', 'shared', 7)
   await makePayment(workspace, 'anonymous_id', 'shared', 22)
+  // Somebody else's, though its customer was Ann once.
+  await makePayment(workspace, 'email', 'ben@example.com', 31)
+  await stores.pg.query(
+    `UPDATE revenue_payments SET refs = ARRAY['payment:31', 'of email at 30'] WHERE payment = 'email at 31'`,
+  )
+  await stores.pg.query(`UPDATE revenue_payers SET reference = 'payment:31' WHERE reference = 'of email at 31'`)
   expect((await placesWith('ann@example.com')).length).toBeGreaterThan(0)
   expect(await toldConversions(workspace)).toBe(4)
   const erased = await svc(workspace, '--email', 'Ann@Example.com')
@@ -152,10 +158,14 @@ test('removes a person everywhere, and leaves what is as if the person had never
     { payment: 'anonymous_id at 22', source: 'news', session: '34' },
     { payment: 'anonymous_id at 7', source: 'news', session: null },
     { payment: 'email at 30', source: 'news', session: null },
+    { payment: 'email at 31', source: 'news', session: '34' },
     { payment: 'user_id at 30', source: 'news', session: null },
   ])
   const payers = `SELECT reference FROM revenue_payers WHERE workspace_id = $1`
-  expect(await stores.pg.query(payers, [workspace.workspaceId])).toEqual([{ reference: 'of anonymous_id at 22' }])
+  expect(await stores.pg.query(payers, [workspace.workspaceId])).toEqual([
+    { reference: 'of anonymous_id at 22' },
+    { reference: 'payment:31' },
+  ])
   const [audited] = await listAuditEvents(stores.pg, workspace.workspaceId, { limit: 1 })
   expect(audited).toMatchObject({ action: 'contact.erase', interface: 'cli', metadata: { browsers: 2 } })
 })

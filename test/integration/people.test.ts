@@ -220,11 +220,11 @@ test('payments are those of the payer: by e-mail, by user id, by a browser that 
   const pay = async (payment: string, minutes: number, payer: [field: string, value: string], ...cents: number[]) => {
     const [made] = await stores.pg.query<{ id: number }>(
       `INSERT INTO revenue_payments (workspace_id, provider, payment, refs, occurred_at, import_day, source)
-       VALUES ($1, 'custom', $2, ARRAY['payer:' || $2], $3, '2026-01-01', 'news') RETURNING id`,
+       VALUES ($1, 'custom', $2, ARRAY['payment:' || $2], $3, '2026-01-01', 'news') RETURNING id`,
       [mine.workspaceId, payment, at(minutes)],
     )
     await stores.pg.query(
-      `INSERT INTO revenue_payers (workspace_id, provider, reference, field, value, told_at) VALUES ($1, 'custom', 'payer:' || $2, $3, $4, now())`,
+      `INSERT INTO revenue_payers (workspace_id, provider, reference, field, value, told_at) VALUES ($1, 'custom', 'payment:' || $2, $3, $4, now())`,
       [mine.workspaceId, payment, ...payer],
     )
     await stores.pg.query(
@@ -240,10 +240,18 @@ test('payments are those of the payer: by e-mail, by user id, by a browser that 
   await pay('yen', 95, ['email', 'ben@example.com'], 9_000)
   await pay('lone', 100, ['anonymous_id', 'lone'], 13)
   await pay('nobody', 100, ['email', 'nobody@example.com'], 99)
+  // Told of two people: the payment itself says whose it is, its customer and its browser don't.
+  await pay('two', 5, ['email', 'ben@example.com'], 500)
+  await stores.pg.query(`UPDATE revenue_payments SET refs = refs || 'customer:two'::text WHERE payment = 'two'`)
+  await stores.pg.query(
+    `INSERT INTO revenue_payers (workspace_id, provider, reference, field, value, told_at)
+     VALUES ($1, 'custom', 'customer:two', 'email', 'ann@example.com', now()), ($1, 'custom', 'customer:two', 'anonymous_id', 'lone', now())`,
+    [mine.workspaceId],
+  )
   const people = await ask().people()
   expect(Object.fromEntries(people.map((person) => [nameOf(person), person.total_revenue_cents]))).toEqual({
     'ann@example.com': 757,
-    'ben@example.com': 11,
+    'ben@example.com': 511,
     lone: 13,
   })
   const journey = async (query: string) => {
@@ -252,13 +260,13 @@ test('payments are those of the payer: by e-mail, by user id, by a browser that 
     return revenue.map(({ value_cents, currency }) => `${value_cents} ${currency}`)
   }
   expect(await journey('email=ann@example.com')).toEqual(['7 USD', '50 USD', '700 USD'])
-  expect(await journey('email=ben@example.com')).toEqual(['9000 JPY', '11 USD'])
+  expect(await journey('email=ben@example.com')).toEqual(['9000 JPY', '11 USD', '500 USD'])
   expect(await journey('anonymous_id=lone')).toEqual(['13 USD'])
   // A journey lists the newest payments; its sum is of all.
   await stores.pg.query(
     `WITH made AS (
        INSERT INTO revenue_payments (workspace_id, provider, payment, refs, occurred_at, import_day)
-       SELECT $1, 'custom', 'more ' || n, ARRAY['payer:lone'], $2, '2026-01-01' FROM generate_series(1, 250) AS n RETURNING id)
+       SELECT $1, 'custom', 'more ' || n, ARRAY['payment:lone'], $2, '2026-01-01' FROM generate_series(1, 250) AS n RETURNING id)
      INSERT INTO revenue_entries (workspace_id, payment_id, entry, value_cents, currency, occurred_at)
      SELECT $1, id, 'payment', 2, 'USD', $2 FROM made`,
     [mine.workspaceId, at(101)],

@@ -1,0 +1,23 @@
+/** SQL of who paid: what the most specific reference of a payment tells counts, and a user id counts before an e-mail. */
+import { referenceKinds } from '../../schemas/revenue.ts'
+import { inboxUserId } from './inbox.ts'
+
+const kinds = referenceKinds.map((kind) => `'${kind}'`).join(', ')
+
+/** What is told of the payer of the payment `p`. */
+export const payerField = (field: 'email' | 'user_id' | 'anonymous_id') => `(
+  SELECT y.value FROM revenue_payers y
+  WHERE y.workspace_id = p.workspace_id AND y.provider = p.provider AND y.reference = ANY (p.refs) AND y.field = '${field}'
+  ORDER BY array_position(ARRAY[${kinds}], split_part(y.reference, ':', 1)), y.told_at DESC, y.value LIMIT 1)`
+
+/**
+ * The payer's e-mail: that of the workspace's user id by the inbox, once its rows are deleted by the contact, else the one
+ * that was told. Arguments are SQL.
+ */
+export const payerEmail = (workspaceId: string, userId: string, email: string) => `coalesce((
+  SELECT u.email FROM inbox u
+  WHERE u.workspace_id = ${workspaceId} AND ${inboxUserId('u')} = ${userId} AND u.email IS NOT NULL
+  ORDER BY u.occurred_at DESC, u.event_id DESC LIMIT 1), (
+  SELECT c.email FROM contacts c
+  WHERE c.workspace_id = ${workspaceId} AND c.user_id = ${userId} AND c.user_id != ''
+  ORDER BY c.user_id_at DESC, c.id DESC LIMIT 1), ${email})`

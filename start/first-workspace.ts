@@ -5,7 +5,7 @@
 import type { Postgres, Queryable } from '../postgres/client.ts'
 import { createApiKey, findApiKey } from '../postgres/tables/api-keys.ts'
 import { appendSystemChange } from '../postgres/tables/audit.ts'
-import { createTrackingKey, listTrackingKeys } from '../postgres/tables/tracking-keys.ts'
+import { createTrackingKey, currentTrackingKey } from '../postgres/tables/tracking-keys.ts'
 import { createWorkspace, listWorkspaces } from '../postgres/tables/workspaces.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { sha256Of } from '../schemas/keys.ts'
@@ -30,9 +30,7 @@ export function firstWorkspace(pg: Postgres, earlier: Partial<DevFile>): Promise
     const [existing] = await listWorkspaces(tx)
     const made = existing === undefined ? await createWorkspace(tx, { name, timezone: 'UTC', plan }) : undefined
     const workspaceId = existing?.id ?? made!.workspaceId
-    const keys = await listTrackingKeys(tx)
-    const trackingKey =
-      keys.find((key) => key.workspace_id === workspaceId)?.key ?? (await createTrackingKey(tx, workspaceId))
+    const trackingKey = (await currentTrackingKey(tx, workspaceId)) ?? (await createTrackingKey(tx, workspaceId))
 
     const { api_key: known } = earlier
     const found = known ? await findApiKey(tx, sha256Of(known), new Date(systemClock.now())) : null

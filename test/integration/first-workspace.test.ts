@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { revokeApiKey } from '../../postgres/tables/api-keys.ts'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
+import { createTrackingKey, retireTrackingKeys } from '../../postgres/tables/tracking-keys.ts'
 import { sha256Of } from '../../schemas/keys.ts'
 import { scopes } from '../../schemas/scopes.ts'
 import { firstWorkspace } from '../../start/first-workspace.ts'
@@ -49,4 +50,11 @@ test('are audited as the system’s, without the key itself; a start that knows 
     ...{ DATABASE_URL: databaseUrl, CLICKHOUSE_URL: clickhouseUrl, REDIS_URL: redisUrl, SECRET_KEY: secretKey },
   })
   expect(JSON.parse(out)).toMatchObject({ is_intact: true })
+})
+
+test('a start after a rotation shows the new tracking key, not the one that ends', async () => {
+  const made = await firstWorkspace(stores.pg, {})
+  await retireTrackingKeys(stores.pg, made.workspaceId, 7)
+  const trackingKey = await createTrackingKey(stores.pg, made.workspaceId)
+  expect(await firstWorkspace(stores.pg, { api_key: made.apiKey })).toEqual({ ...made, trackingKey, isNew: false })
 })

@@ -79,6 +79,8 @@ export interface Failure {
   /** For `publish_result`. */
   readonly code: string
   readonly retryAfterMs?: number | undefined
+  /** The next attempt comes right after it, as nothing real is asked. */
+  readonly isWaitExact?: boolean
 }
 
 export class ProviderError extends Error {

@@ -50,7 +50,7 @@ export function settleFailed(
   })
 }
 
-/** For another attempt: at the time that the platform names, else after a pause that grows. */
+/** For another attempt: after a pause that grows, or at the time that the platform names where that is later. */
 export function giveBack(
   pg: Postgres,
   target: ClaimedTarget,
@@ -59,11 +59,9 @@ export function giveBack(
   failure: Failure,
   message: string,
 ): Promise<Outcome | null> {
-  const { retryAfterMs } = failure
-  const waitMs =
-    retryAfterMs === undefined
-      ? backoffMs(failedBefore, publishRetryFirstMs, publishRetryMaxMs)
-      : Math.min(retryAfterMs, publishWaitMaxMs)
+  const { retryAfterMs = 0, isWaitExact = false } = failure
+  const backoff = isWaitExact ? 0 : backoffMs(failedBefore, publishRetryFirstMs, publishRetryMaxMs)
+  const waitMs = Math.max(Math.min(retryAfterMs, publishWaitMaxMs), backoff)
   return pg.transaction(async (tx) => {
     if (!(await retryTarget(tx, claim, waitMs, errorResult(failure, message)))) return null
     await settleHealth(tx, target, { status: 'warning', message }, null)

@@ -141,10 +141,10 @@ export class OptionValues {
     return value
   }
 
-  /** A whole number from 1 to 2^31 − 1: what ids of workspaces are. */
-  id(name: string): number | undefined {
+  /** A whole number from 1 to `max`; left out, an id of a workspace. */
+  id(name: string, max = workspaceIdMax): number | undefined {
     const value = this.text(name)
-    return value === undefined ? undefined : readId(value, `--${name}`)
+    return value === undefined ? undefined : readId(value, `--${name}`, max)
   }
 
   /** A moment in milliseconds since 1970: RFC 3339 with its offset, so that it means the same everywhere. */
@@ -170,10 +170,13 @@ export class OptionValues {
   }
 }
 
+/** Postgres has the ids of workspaces as `integer`, all others as `bigint`. */
+const workspaceIdMax = 2 ** 31 - 1
+
 /** @throws UsageError naming `what` */
-export function readId(text: string, what: string): number {
+export function readId(text: string, what: string, max = Number.MAX_SAFE_INTEGER): number {
   const id = Number(text)
-  if (/^\d+$/.test(text) && id >= 1 && id <= 2 ** 31 - 1) return id
+  if (/^\d+$/.test(text) && id >= 1 && id <= max) return id
   throw new UsageError(`${what} must be a whole number from 1, got \`${text}\``)
 }
 

@@ -13,7 +13,7 @@ import {
 import { holdWorkspace } from '../../postgres/tables/workspaces.ts'
 import { socialAccountNameLengthMax, socialAccountsMax } from '../../schemas/limits/api-limits.ts'
 import { platforms } from '../../schemas/reference/providers.ts'
-import { connectionTypes } from '../../schemas/resources/social-account.ts'
+import { type ConnectionType, connectionTypes } from '../../schemas/resources/social-account.ts'
 import { signIn } from '../accounts/sign-in.ts'
 import { auditCommand } from '../audit-command.ts'
 import { CommandFailed, defineCommand } from '../command.ts'
@@ -54,7 +54,7 @@ export const connectAccount = defineCommand({
       metadata: signedIn?.metadata ?? {},
     }
     const sealed = signedIn && seal(signedIn.credentials, installation.secretKey())
-    return installation.postgres().transaction((tx) => connect(tx, wanted, sealed))
+    return installation.postgres().transaction((tx) => connect(tx, wanted, sealed, type))
   },
   show: ({ id, platform, handle }) => `account ${id}: ${platform} ${handle}`,
 })
@@ -65,12 +65,22 @@ function seal(credentials: object, secretKey: string | undefined): Buffer {
 }
 
 /** @param sealed what it is published to by; null where it is simulated */
-async function connect(tx: Queryable, wanted: ConnectedAccount, sealed: Buffer | null) {
+async function connect(
+  tx: Queryable,
+  wanted: ConnectedAccount,
+  sealed: Buffer | null,
+  type: ConnectionType | undefined,
+) {
   const { workspaceId, platform, handle } = wanted
   await holdWorkspace(tx, workspaceId)
   const before = await lockSocialAccount(tx, workspaceId, platform, handle)
   if (before === null && (await countSocialAccounts(tx, workspaceId)) >= socialAccountsMax) {
     throw new CommandFailed(`the workspace has ${socialAccountsMax} accounts, as many as it may have`)
+  }
+  if (sealed === null && type !== 'simulated' && before !== null && before.connection_type !== 'simulated') {
+    throw new CommandFailed(
+      `${platform} ${handle} is a real account: name its secret, or --type simulated to publish nowhere from now on`,
+    )
   }
   const account = await connectSocialAccount(tx, wanted)
   if (sealed === null) await deleteCredentials(tx, account.id)

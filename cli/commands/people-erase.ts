@@ -56,7 +56,7 @@ function nameIn(options: OptionValues): NamedPerson {
   const text = options.text('email', identifierLengthMax)
   const email = text === undefined ? null : emailOf(text)
   if (text !== undefined && email === null) throw new UsageError('--email is no e-mail address')
-  const id = options.id('contact')
+  const id = options.id('contact', Number.MAX_SAFE_INTEGER)
   const anonymousId = options.text('anonymous-id', identifierLengthMax)
   const given: NamedPerson[] = [
     ...(email === null ? [] : [{ email }]),

@@ -39,6 +39,14 @@ test('every platform can be connected, by the slug of the workspace where no han
   expect(body.map(({ platform }: { platform: string }) => platform)).toEqual([...platforms].reverse())
 })
 
+test('a real account becomes a simulated one only where that is asked for', async () => {
+  const { json } = await connect('--platform', 'mastodon', '--handle', '@shop')
+  await stores.pg.query(`UPDATE social_accounts SET connection_type = 'oauth' WHERE id = $1`, [json.id])
+  const again = ['--platform', 'mastodon', '--handle', '@shop']
+  expect(await connect(...again)).toMatchObject({ code: 1, err: expect.stringContaining('--type simulated') })
+  expect((await connect(...again, '--type', 'simulated')).json).toMatchObject({ connection_type: 'simulated' })
+})
+
 test("another workspace's accounts are not shown", async () => {
   await connect('--platform', 'x')
   Object.assign(mine, await makeWorkspace(stores))
@@ -54,8 +62,9 @@ test('disconnecting leaves the account in the list, again is no error and no oth
   expect((await ask('GET', '/v1/social-accounts')).body).toEqual([left])
   const verbs = ['disconnect', 'connect']
   expect(await audited()).toEqual(verbs.map((verb) => [`social_account.${verb}`, json.id, 'cli']))
-  const none = { code: 1, err: expect.stringContaining('999999') }
-  expect(await svc('accounts', 'disconnect', '999999')).toMatchObject(none)
+  for (const id of ['999999', String(2 ** 40)]) {
+    expect(await svc('accounts', 'disconnect', id)).toMatchObject({ code: 1, err: expect.stringContaining(id) })
+  }
 })
 
 test('connecting again renews the account, keeps its name, and tells webhooks when its health changed', async () => {

@@ -65,12 +65,11 @@ export function makeMerges(
   return async () => {
     if (performance.now() - retriesAt > mergeRetriesEveryMs) {
       retriesAt = performance.now()
-      const asked = await takeAskedRetries(pg, mergeJob)
-      if (asked.length > 0)
-        await mergeAgain(
-          pg,
-          asked.map((subject) => Number(subject.split('_').at(-1))),
-        )
+      await pg.transaction(async (tx) => {
+        const asked = await takeAskedRetries(tx, mergeJob)
+        const eventIds = asked.map((subject) => Number(subject.split('_').at(-1)))
+        if (eventIds.length > 0) await mergeAgain(tx, eventIds)
+      })
     }
     const alone = rowsMax === 1 ? await oldestUnmerged(pg) : undefined
     try {

@@ -68,12 +68,11 @@ export function startSender(options: SenderOptions): Sender {
     const events = await fanOut(pg, webhookFanOutMax)
     if (performance.now() - retriesAt > retriesEveryMs) {
       retriesAt = performance.now()
-      const asked = await takeAskedRetries(pg, deliverWebhook)
-      if (asked.length > 0)
-        await retryPausedDeliveries(
-          pg,
-          asked.map((subject) => Number(subject.split('_').at(-1))),
-        )
+      await pg.transaction(async (tx) => {
+        const asked = await takeAskedRetries(tx, deliverWebhook)
+        const ids = asked.map((subject) => Number(subject.split('_').at(-1)))
+        if (ids.length > 0) await retryPausedDeliveries(tx, ids)
+      })
     }
     const room = webhookTurnsMax - turns.size
     for (const turn of room > 0 ? await takeTurns(pg, holder, webhookLeaseMs, room) : []) begin(turn)

@@ -42,7 +42,7 @@ const styleSheet: Kind = {
   isOf: /^text\/css\b/i,
   ...{ refusal: 'The style sheet is no CSS', bytesMax: profileStyleBytesMax },
 }
-const robotsText = { accept: 'text/plain', bytesMax: robotsBytesMax }
+const robotsText = { accept: 'text/plain', bytesMax: robotsBytesMax, isCut: true }
 
 /** Why a page can't be had, in words for who named it. */
 export class PageRefused extends Error {
@@ -134,7 +134,7 @@ interface Answer {
 
 async function get(
   url: string,
-  { accept, bytesMax }: Pick<Kind, 'accept' | 'bytesMax'>,
+  { accept, bytesMax, isCut = false }: Pick<Kind, 'accept' | 'bytesMax'> & { readonly isCut?: boolean },
   { agent, signal }: Fetching,
 ): Promise<Answer> {
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(profileRequestMs)])
@@ -151,7 +151,7 @@ async function get(
       throw new PageRefused('The page is compressed, which was not asked for')
     return {
       ...{ status, contentType: header('content-type') ?? '', location: isRedirect ? header('location') : undefined },
-      body: await readBody(response.body, bytesMax),
+      body: await readBody(response.body, bytesMax, isCut),
     }
   } catch (error) {
     if (error instanceof PageRefused) throw error
@@ -159,17 +159,24 @@ async function get(
   }
 }
 
-async function readBody(body: AsyncIterable<Buffer>, bytesMax: number): Promise<Buffer> {
+/** @param isCut what is too large ends with the last whole line within the bound, as RFC 9309 asks */
+async function readBody(body: AsyncIterable<Buffer>, bytesMax: number, isCut: boolean): Promise<Buffer> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of body) {
     bytes += chunk.length
-    // Leaving the loop ends the connection.
-    if (bytes > bytesMax) throw new PageRefused(`The page is larger than ${bytesMax / 1024 / 1024} MB`)
     chunks.push(chunk)
+    // Leaving the loop ends the connection.
+    if (bytes > bytesMax) break
   }
-  return Buffer.concat(chunks)
+  const read = Buffer.concat(chunks)
+  if (bytes <= bytesMax) return read
+  if (isCut) return read.subarray(0, read.subarray(0, bytesMax).lastIndexOf('\n') + 1)
+  const size = bytesMax >= mebibyte ? `${Math.round(bytesMax / mebibyte)} MB` : `${Math.round(bytesMax / 1024)} KB`
+  throw new PageRefused(`The page is larger than ${size}`)
 }
+
+const mebibyte = 1024 * 1024
 
 /** By the charset of the header, else of the page's head. */
 function decode(body: Buffer, contentType: string): string {

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { fetchPage } from '../../pipeline/profile/fetch-page.ts'
 import { isAllowed } from '../../pipeline/profile/robots-rules.ts'
 import { makeGuardedAgent } from '../../runtime/outbound/guarded-agent.ts'
-import { robotsStepsMax } from '../../schemas/limits/profile-limits.ts'
+import { robotsBytesMax, robotsStepsMax } from '../../schemas/limits/profile-limits.ts'
 import { type CompanySites, startCompanySites } from '../support/company-sites.ts'
 
 let sites: CompanySites
@@ -51,6 +51,12 @@ test('a page that redirects to a URL longer than a source may be is refused, and
 test('one with more rules than are tried for so long an address forbids it', async () => {
   sites.robots = `User-agent: *\n${'Allow: /*a\n'.repeat(20_000)}`
   expect(await fetched(`gone?${'a'.repeat(1_500)}`)).toBe('robots.txt of the host has too many rules')
+  expect(await fetched('shop')).toBe(`${sites.url}/shop`)
+})
+
+test('one over its bound counts up to the last whole line within it', async () => {
+  sites.robots = `User-agent: *\nDisallow: /secret\n${'# padding\n'.repeat(robotsBytesMax / 10)}Disallow: /shop\n`
+  expect(await fetched('secret')).toBe('robots.txt of the host forbids it')
   expect(await fetched('shop')).toBe(`${sites.url}/shop`)
 })
 

@@ -52,7 +52,10 @@ function signedHeaders(id: string, body: string, key: KeyObject, now: number): R
 }
 
 function resultOf(delivery: DueDelivery, durationMs: number, came: Answer | string, now = 0): AttemptResult {
-  const about = { deliveryId: delivery.id, isByHand: delivery.isByHand, durationMs }
+  const about = {
+    ...{ deliveryId: delivery.id, attemptsBefore: delivery.attemptCount },
+    ...{ isByHand: delivery.isByHand, durationMs },
+  }
   if (typeof came === 'string') {
     const isGone = delivery.object === null
     const waitMs = isGone ? null : waitAfter(delivery.retryStep, 0)

@@ -89,6 +89,7 @@ export interface DueDelivery {
   readonly eventType: string
   readonly workspaceId: number
   readonly retryStep: number
+  readonly attemptCount: number
   readonly isByHand: boolean
   /** When the event was; null where the event itself is gone. */
   readonly createdAt: Date | null
@@ -100,7 +101,7 @@ export interface DueDelivery {
 export function listDue(q: Queryable, { endpointId, state }: Turn, except: readonly number[], max: number) {
   return q.query<DueDelivery>(
     `SELECT delivery.id, delivery.event_id AS "eventId", delivery.event_type AS "eventType",
-       delivery.workspace_id AS "workspaceId", retry_step AS "retryStep", by_hand AS "isByHand",
+       delivery.workspace_id AS "workspaceId", retry_step AS "retryStep", attempt_count AS "attemptCount", by_hand AS "isByHand",
        outbox.created_at AS "createdAt", outbox.object::text AS object
      FROM webhook_deliveries AS delivery LEFT JOIN outbox USING (event_id)
      WHERE webhook_endpoint_id = $1 AND delivery.status = 'pending' AND next_attempt_at <= now()
@@ -125,6 +126,8 @@ export async function failPending(q: Queryable, { endpointId, state }: Turn, max
 /** The result of one attempt. */
 export interface AttemptResult {
   readonly deliveryId: number
+  /** Attempts before this one: by them it is known whether it is recorded already. */
+  readonly attemptsBefore: number
   readonly isByHand: boolean
   readonly status: 'delivered' | 'pending' | 'failed'
   readonly responseStatus: number | null
@@ -160,7 +163,8 @@ export async function recordAttempts(
 }
 
 /**
- * Skips deliveries that are no longer pending: another process had the turn and settled them. What a receiver answered to an
+ * Skips deliveries that are no longer pending, because another process had the turn and settled them, and attempts that are
+ * recorded already, because the answer to the COMMIT was lost. What a receiver answered to an
  * event that was erased meanwhile isn't kept; the lock holds off an erasure that begins just now.
  */
 async function recordResults(tx: Queryable, results: readonly AttemptResult[]): Promise<void> {
@@ -177,9 +181,9 @@ async function recordResults(tx: Queryable, results: readonly AttemptResult[]): 
        error = result.error, duration_ms = result.duration_ms,
        next_attempt_at = now() + ${milliseconds('result.wait_ms')},
        delivered_at = CASE WHEN result.status = 'delivered' THEN now() END
-     FROM unnest($1::bigint[], $2::text[], $3::int[], $4::text[], $5::text[], $6::int[], $7::float8[])
-       AS result (id, status, response_status, response_body, error, duration_ms, wait_ms)
-     WHERE delivery.id = result.id AND delivery.status = 'pending'`,
+     FROM unnest($1::bigint[], $2::text[], $3::int[], $4::text[], $5::text[], $6::int[], $7::float8[], $9::int[])
+       AS result (id, status, response_status, response_body, error, duration_ms, wait_ms, attempts_before)
+     WHERE delivery.id = result.id AND delivery.status = 'pending' AND delivery.attempt_count = result.attempts_before`,
     [
       of(({ deliveryId }) => deliveryId),
       of(({ status }) => status),
@@ -189,6 +193,7 @@ async function recordResults(tx: Queryable, results: readonly AttemptResult[]): 
       of(({ durationMs }) => Math.round(durationMs)),
       of(({ waitMs }) => waitMs),
       results.filter(({ responseBody }) => responseBody).map(({ deliveryId }) => deliveryId),
+      of(({ attemptsBefore }) => attemptsBefore),
     ],
   )
 }

@@ -2,6 +2,7 @@
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { forgetOutbox } from '../../postgres/tables/outbox.ts'
+import { type AttemptResult, recordAttempts, type Turn } from '../../postgres/tables/webhook-turns.ts'
 import { sleep } from '../../runtime/retry.ts'
 import { webhookJitter, webhookRetryDelaysMs } from '../../schemas/limits/webhook-limits.ts'
 import { makeWorkspace } from '../support/api.ts'
@@ -53,6 +54,20 @@ test('a change is delivered once, as the API showed it, with a signature that th
     ...{ duration_ms: expect.any(Number), delivered_at: expect.any(String) },
   })
   expect(receiver.received).toHaveLength(1)
+})
+
+test('an attempt whose COMMIT was not answered counts once, though it is recorded again', async () => {
+  answer(500)
+  const { id: endpointId } = await register(`${receiver.url}/hook`)
+  await makeLink()
+  const { id: deliveryId, next_attempt_at } = await untilDelivery(({ attempt_count }) => attempt_count === 1)
+  const turn: Turn = { endpointId, url: '', secret: Buffer.alloc(0), state: 'enabled', isFailing: true }
+  const again: AttemptResult = {
+    ...{ deliveryId, attemptsBefore: 0, isByHand: false, status: 'pending', responseStatus: 500, responseBody: '' },
+    ...{ error: 'The endpoint answered 500', durationMs: 1, waitMs: 9_000_000, holdMs: null },
+  }
+  await recordAttempts(stores.pg, turn, [again], 60_000)
+  expect(await untilDelivery(({ id }) => id === deliveryId)).toMatchObject({ attempt_count: 1, next_attempt_at })
 })
 
 test('an endpoint hears of the events that it named, those of its workspace, and of none from before it was made', async () => {

@@ -19,7 +19,12 @@ import { insertOutbox } from '../../postgres/tables/outbox.ts'
 import { readOwnSignals } from '../../postgres/tables/profile-signals.ts'
 import { readWorkspace } from '../../postgres/tables/workspaces.ts'
 import type { Clock } from '../../runtime/clock.ts'
-import { profileFetchingMs, profileSignalDays, profileStyleSheetsMax } from '../../schemas/limits/profile-limits.ts'
+import {
+  profileAttemptsMax,
+  profileFetchingMs,
+  profileSignalDays,
+  profileStyleSheetsMax,
+} from '../../schemas/limits/profile-limits.ts'
 import { readableFrom } from '../../schemas/time/readable-from.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
 import { type Fetching, fetchPage, fetchStyleSheet, PageRefused } from './fetch-page.ts'
@@ -57,11 +62,18 @@ export async function generateOrdered(
   }
 }
 
+const givenUp: GenerationResult = {
+  ...{ status: 'failed', generated: undefined, error: 'The profile could not be generated' },
+}
+
 async function generateAndSave(context: Generating, ordered: OrderedProfile, signal: AbortSignal): Promise<void> {
   const { pg, apiHost } = context
-  const result = await generate(context, ordered, signal).catch((error): GenerationResult => {
+  // A process that died in the last attempt may have died of the page.
+  const isUsedUp = ordered.attempts > profileAttemptsMax
+  const made = isUsedUp ? Promise.resolve(givenUp) : generate(context, ordered, signal)
+  const result = await made.catch((error) => {
     if (signal.aborted || !isLastAttempt(ordered)) throw error
-    return { status: 'failed', generated: undefined, error: 'The profile could not be generated' }
+    return givenUp
   })
   await pg.transaction(async (tx) => {
     if (!(await saveProfile(tx, ordered, result))) return

@@ -10,6 +10,7 @@ import { systemClock } from '../../runtime/clock.ts'
 import { makeLog } from '../../runtime/log.ts'
 import { makeMetrics } from '../../runtime/metrics.ts'
 import { makeGuardedAgent } from '../../runtime/outbound/guarded-agent.ts'
+import { profileAttemptsMax } from '../../schemas/limits/profile-limits.ts'
 import type { CompanyProfile } from '../../schemas/resources/company-profile.ts'
 import { dayMs } from '../../schemas/time/time-zone.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
@@ -253,6 +254,16 @@ test('one whose sources hang holds up no other', async () => {
   } finally {
     await profiler.close()
   }
+})
+
+test('one whose every attempt ended with its process has failed, and is not generated again', async () => {
+  const [one] = await makeTwo()
+  await orderProfile(stores.pg, one, [`${sites.url}/shop`])
+  await stores.pg.query('UPDATE company_profiles SET attempts = $1', [profileAttemptsMax])
+  const count = sites.asked.length
+  expect(await generateNext(contextOf(), signal)).toBe(true)
+  expect((await readCompanyProfile(stores.pg, one, '')).status).toBe('failed')
+  expect(sites.asked).toHaveLength(count)
 })
 
 const logoRow = (quote: string, source_url: string) => ({ field: 'visual_identity.logo_url', quote, source_url })

@@ -129,6 +129,14 @@ describe('scheduling', () => {
     expect((await schedule(id)).status).toBe(200)
   })
 
+  test('of one that is published on all of its accounts says so', async () => {
+    const { id } = await create()
+    await stores.pg.query(`UPDATE post_targets SET status = 'published' WHERE post_id = $1`, [id])
+    const { body } = await schedule(id)
+    const msg = 'Value error, The post is published on all of its accounts already'
+    expect(body).toMatchObject({ detail: [{ loc: ['body', 'social_account_ids'], msg }] })
+  })
+
   test('of a post that failed in part publishes only what is not published yet', async () => {
     for (const verb of ['schedule', 'reschedule']) {
       const { id } = await failedInPart()

@@ -28,7 +28,12 @@ export function judgePost(post: Post, baseCaption: string, { media, accounts, ca
     post.targets.filter(({ status }) => status === 'published').map(({ social_account_id }) => social_account_id),
   )
   const waiting = accounts.filter(({ id }) => !published.has(id))
-  return errorsAmong(judgeReadiness({ baseCaption, media, accounts: waiting, captions }).issues)
+  const { issues } = judgeReadiness({ baseCaption, media, accounts: waiting, captions })
+  const isAllPublished = accounts.length > 0 && waiting.length === 0
+  return errorsAmong(issues).map((issue) => {
+    const isOfNone = isAllPublished && issue.code === 'no_connected_account'
+    return isOfNone ? { ...issue, message: 'The post is published on all of its accounts already' } : issue
+  })
 }
 
 /** @throws Problem with all that keeps the post from being published */

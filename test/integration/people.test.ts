@@ -155,6 +155,16 @@ describe('pages', () => {
       expect([q, (await ask().people({ q })).map(nameOf)]).toEqual([q, names])
     expect(await ask().people({ q: ' ' })).toHaveLength(4)
   })
+
+  test('a search finds who matched days ago and came back since, behind and before others', async () => {
+    await send(
+      view('early', -3_600, { source: 'newsletter', medium: 'email', session_id: 'old' }),
+      view('early', 590),
+      view('late', 580, { source: 'newsletter', medium: 'email' }),
+    )
+    expect((await ask().people({ q: 'newsletter' })).map(nameOf)).toEqual(['early', 'late'])
+    expect((await ask().people({ q: 'newsletter', limit: '1' })).map(nameOf)).toEqual(['early'])
+  })
 })
 
 test('of a contact only what may be read counts, though more is kept', async () => {

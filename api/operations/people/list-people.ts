@@ -150,7 +150,8 @@ async function readAnonymous(
   let from = before
   let { firstDay } = rows
   for (let days = 0, portion = 2 * limit; ; ) {
-    const fromDay = Math.max(firstDay, lastDay - days)
+    // A match may lie on any day, however lately its visitor was seen: a search looks at all days at once.
+    const fromDay = q === undefined ? Math.max(firstDay, lastDay - days) : rows.firstDay
     const seen = await readNewestVisitors(ch, { ...rows, fromDay, before: from, limit: portion, q })
     const oldest = await readOldest()
     firstDay = Math.max(rows.firstDay, localDayAt(oldest, timezone))

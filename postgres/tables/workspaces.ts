@@ -1,4 +1,5 @@
 /** Workspaces and the owners whose plan they live by. */
+import { randomUUID } from 'node:crypto'
 import type { Queryable } from '../client.ts'
 
 /** From the lowest. */
@@ -58,17 +59,23 @@ export async function createWorkspace(
   tx: Queryable,
   { name, slug, timezone, plan, ownerEmail }: NewWorkspace,
 ): Promise<{ workspaceId: number; slug: string; ownerId: number }> {
-  const chosen = slug ?? (await freeSlug(tx, slugOf(name)))
-  // `.invalid` can't be a real domain (RFC 2606): an owner without an address can't be mistaken for somebody.
-  const ownerId = await findOrMakeOwner(tx, ownerEmail ?? `owner@${chosen}.invalid`, name, plan)
-  const [made] = await tx.query<{ id: number }>(
-    `INSERT INTO workspaces (owner_id, name, slug, timezone) VALUES ($1, $2, $3, $4)
-     ON CONFLICT (slug) DO NOTHING RETURNING id`,
-    [ownerId, name, chosen, timezone],
-  )
-  if (made === undefined) throw new SlugTaken(chosen)
-  await tx.query('INSERT INTO members (workspace_id, owner_id) VALUES ($1, $2)', [made.id, ownerId])
-  return { workspaceId: made.id, slug: chosen, ownerId }
+  const ownerId = await (ownerEmail === undefined
+    ? makeOwner(tx, name, plan)
+    : findOrMakeOwner(tx, ownerEmail, name, plan))
+  // Two that make a slug from one name at once want the same: the later one takes the next.
+  for (;;) {
+    const chosen = slug ?? (await freeSlug(tx, slugOf(name)))
+    const [made] = await tx.query<{ id: number }>(
+      `INSERT INTO workspaces (owner_id, name, slug, timezone) VALUES ($1, $2, $3, $4)
+       ON CONFLICT (slug) DO NOTHING RETURNING id`,
+      [ownerId, name, chosen, timezone],
+    )
+    if (made !== undefined) {
+      await tx.query('INSERT INTO members (workspace_id, owner_id) VALUES ($1, $2)', [made.id, ownerId])
+      return { workspaceId: made.id, slug: chosen, ownerId }
+    }
+    if (slug !== undefined) throw new SlugTaken(chosen)
+  }
 }
 
 /** Who a workspace belongs to, held until the end of the transaction. @returns null when there is no such workspace */
@@ -169,6 +176,15 @@ export async function changeWorkspace(
     ],
   )
   return readWorkspace(tx, id)
+}
+
+/** Of an address that nobody has or gets: `.invalid` can't be a real domain (RFC 2606). */
+async function makeOwner(tx: Queryable, name: string, plan: PlanKey | null): Promise<number> {
+  const [owner] = await tx.query<{ id: number }>(
+    'INSERT INTO owners (email, name, plan_key) VALUES ($1, $2, $3) RETURNING id',
+    [`owner@${randomUUID()}.invalid`, name, plan],
+  )
+  return owner!.id
 }
 
 async function findOrMakeOwner(tx: Queryable, email: string, name: string, plan: PlanKey | null): Promise<number> {

@@ -135,3 +135,21 @@ test('workspaces of one name that are made at once get slugs of their own, or on
   expect(slugs.length).toBeGreaterThan(0)
   expect(new Set(slugs).size).toBe(slugs.length)
 })
+
+describe('a workspace', () => {
+  test('without an address has an owner of its own, also under the slug of one that is gone', async () => {
+    const first = await make('Reused')
+    const rename = "UPDATE workspaces SET slug = slug || '-gone' WHERE id = $1"
+    await pg.query(rename, [first.workspaceId])
+    const second = await pg.transaction((tx) =>
+      createWorkspace(tx, { name: 'Reused', slug: first.slug, timezone: 'UTC', plan: null }),
+    )
+    expect(second.ownerId).not.toBe(first.ownerId)
+    expect((await readWorkspace(pg, first.workspaceId))!.plan_key).toBe('growth')
+  })
+
+  test('takes the next slug where others of its name are made at once', async () => {
+    const made = await Promise.all(Array.from({ length: 6 }, () => make('Twins')))
+    expect(made.map(({ slug }) => slug).sort()).toEqual(['twins', ...[2, 3, 4, 5, 6].map((nth) => `twins-${nth}`)])
+  })
+})

@@ -3,7 +3,7 @@ import { createTrackingKey } from '../../postgres/tables/tracking-keys.ts'
 import { createWorkspace, holdOwner, SlugTaken, slugPattern } from '../../postgres/tables/workspaces.ts'
 import { workspaceNameLengthMax } from '../../schemas/limits/api-limits.ts'
 import { scopes } from '../../schemas/scopes.ts'
-import { isTimeZone } from '../../schemas/time/time-zone.ts'
+import { timeZoneNamed } from '../../schemas/time/time-zone-name.ts'
 import { auditCommand } from '../audit-command.ts'
 import { defineCommand, UsageError } from '../command.ts'
 import { planChoices, planOf } from '../plans.ts'
@@ -24,9 +24,10 @@ export const createWorkspaceWithKeys = defineCommand({
     if (slug !== undefined && !slugPattern.test(slug)) {
       throw new UsageError(`--slug must be 1 to 60 of a-z, 0-9 and - and neither begin nor end with -, got \`${slug}\``)
     }
-    const timezone = options.text('timezone') ?? 'UTC'
-    if (!isTimeZone(timezone))
-      throw new UsageError(`--timezone must be an IANA name such as Europe/Berlin, got \`${timezone}\``)
+    const askedZone = options.text('timezone') ?? 'UTC'
+    const timezone = timeZoneNamed(askedZone)
+    if (timezone === undefined)
+      throw new UsageError(`--timezone must be an IANA name such as Europe/Berlin, got \`${askedZone}\``)
     const wantedPlan = options.oneOf('plan', planChoices)
     const ownerOf = options.id('owner-of')
     if (ownerOf !== undefined && wantedPlan !== undefined)

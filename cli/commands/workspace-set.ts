@@ -1,7 +1,7 @@
 import { changeWorkspace } from '../../postgres/tables/workspaces.ts'
 import { retentionDaysMax } from '../../schemas/limits/retention-limits.ts'
 import { isCurrency } from '../../schemas/revenue.ts'
-import { isTimeZone } from '../../schemas/time/time-zone.ts'
+import { timeZoneNamed } from '../../schemas/time/time-zone-name.ts'
 import { auditCommand } from '../audit-command.ts'
 import { CommandFailed, defineCommand, type OptionValues, UsageError } from '../command.ts'
 
@@ -72,9 +72,10 @@ function readReplayShare(options: OptionValues): number | undefined {
 }
 
 function readTimeZone(options: OptionValues): string | undefined {
-  const timezone = options.text('timezone')
-  if (timezone === undefined || isTimeZone(timezone)) return timezone
-  throw new UsageError(`--timezone must be an IANA name such as Europe/Berlin, got \`${timezone}\``)
+  const text = options.text('timezone')
+  const timezone = text && timeZoneNamed(text)
+  if (text === undefined || timezone) return timezone
+  throw new UsageError(`--timezone must be an IANA name such as Europe/Berlin, got \`${text}\``)
 }
 
 function readCurrency(options: OptionValues): string | undefined {

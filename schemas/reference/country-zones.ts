@@ -115,6 +115,11 @@ export function isCountryCode(code: string): boolean {
   return codes.has(code)
 }
 
+/** Of the tz database's release above. */
+export function zoneNamesOfPlaces(): Iterable<string> {
+  return countries.keys()
+}
+
 /** The country of an IANA zone as browsers name it; undefined where it is no place's. */
 export function countryOfZone(zone: string): string | undefined {
   return countries.get(zone)

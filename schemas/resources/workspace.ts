@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { timezoneLengthMax, workspaceNameLengthMax } from '../limits/api-limits.ts'
 import { retentionDaysMax } from '../limits/retention-limits.ts'
 import { isCurrency } from '../revenue.ts'
-import { isTimeZone } from '../time/time-zone.ts'
+import { timeZoneNamed } from '../time/time-zone-name.ts'
 import { objectId } from './object-id.ts'
 
 export const WorkspaceResource = z
@@ -22,8 +22,10 @@ const name = z.string().min(1).max(workspaceNameLengthMax)
 const timezone = z
   .string()
   .max(timezoneLengthMax)
+  .overwrite((given) => timeZoneNamed(given) ?? given)
   .superRefine((given, context) => {
-    if (!isTimeZone(given)) context.addIssue({ code: 'custom', message: 'The timezone must be an IANA name' })
+    if (timeZoneNamed(given) === undefined)
+      context.addIssue({ code: 'custom', message: 'The timezone must be an IANA name' })
   })
 const currency = z
   .string()

@@ -3,6 +3,7 @@ import { expect, test, vi } from 'vitest'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
 import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
 import { browserSessionMs, signInLinkMs } from '../../schemas/limits/api-limits.ts'
+import { timeZoneNames } from '../../schemas/time/time-zone-name.ts'
 import { makeKey, makeWorkspace, setUpApi } from '../support/api.ts'
 
 let now = Date.now()
@@ -248,7 +249,15 @@ test('the owner changes the workspace; what is not named stays, and what no cale
   expect(await askedName(cookie)).toBe('Harbour')
   const [audited] = await listAuditEvents(stores.pg, mine.workspaceId, { limit: 1 })
   expect(audited).toMatchObject({ action: 'workspace.update', actor_type: 'user', resource_id: mine.workspaceId })
-  const wrong = [{ timezone: 'Mars/Base' }, { currency: 'XQQ' }, { name: '' }, { retention_days: 0 }, { plan: 'scale' }]
+  expect((await change({ timezone: 'europe/BERLIN' })).body).toMatchObject({ timezone: 'Europe/Berlin' })
+  // ClickHouse takes no other spelling, and no name that Intl alone knows.
+  const known = await stores.ch.query<{ name: string }>('SELECT time_zone AS name FROM system.time_zones')
+  const names = new Set(known.map(({ name }) => name))
+  expect(timeZoneNames.filter((name) => !names.has(name))).toEqual([])
+  const wrong = [
+    ...[{ timezone: 'Mars/Base' }, { timezone: 'PST' }, { timezone: 'IST' }, { currency: 'XQQ' }, { name: '' }],
+    ...[{ retention_days: 0 }, { plan: 'scale' }],
+  ]
   for (const body of wrong) expect((await change(body)).status, JSON.stringify(body)).toBe(422)
   const byKey = { method: 'PATCH', key: mine.apiKey, headers: own, body: '{"name":"Mine"}' }
   expect((await api.ask('/v1/workspace/settings', byKey)).status).toBe(404)

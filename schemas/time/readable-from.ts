@@ -13,11 +13,18 @@ export function readableDays({ plan_key, retention_days }: Reader): number {
   return Math.min(planDays, retention_days ?? planDays)
 }
 
+interface DatedReader extends Reader {
+  readonly timezone: string
+  /** Retention ran up to here, perhaps under a lower plan or a shorter setting than now. */
+  readonly deleted_before: Date | null
+}
+
 /**
  * The moment before which nothing is shown: the first local midnight at or after now − the readable days of 24 hours each.
+ * Where retention has deleted later events, it is the first local midnight at or after what it left.
  * May lie in the future: without a plan, or where the only readable day has 25 hours.
  */
-export function readableFrom(workspace: Reader & { readonly timezone: string }, now: number): number {
-  const oldest = now - readableDays(workspace) * dayMs
+export function readableFrom(workspace: DatedReader, now: number): number {
+  const oldest = Math.max(now - readableDays(workspace) * dayMs, workspace.deleted_before?.getTime() ?? 0)
   return startOfLocalDay(localDayAt(oldest - 1, workspace.timezone) + 1, workspace.timezone)
 }

@@ -68,6 +68,7 @@ export function computeOverview(
   const pageSessionName = pageSessionNames(ofKind(whole, kind.pageview), timezone)
   const count = (period: Span) => {
     const counters = countersOf({ ...facts, events: whole }, sessions, period, readable)
+    if (period !== span && period.start < readable.botVisits) Object.assign(counters, { bot_visits: null })
     return filtered ? { ...counters, new_contacts: null, bot_visits: null, link_clicks: null } : counters
   }
 

@@ -14,9 +14,15 @@ export interface PeriodCounts {
   readonly previous: number
 }
 
+/** The period before has none where it begins before what is kept of crawlers: a part of it compares with nothing. */
+export interface BotCounts {
+  readonly current: number
+  readonly previous: number | null
+}
+
 export interface OtherCounts {
   /** Null where sessions are filtered: these are of no session. */
-  readonly botVisits: PeriodCounts | null
+  readonly botVisits: BotCounts | null
   readonly linkClicks: PeriodCounts | null
   /** Distinct visitors of the last minutes. */
   readonly liveVisitors: number
@@ -73,8 +79,10 @@ export async function readCounts(ch: Reader, request: CountsRequest): Promise<Ot
     return { current, previous }
   }
   const cut = of('cut')
+  const bots = of('bots')
+  const hasBotsBefore = request.previous.start >= request.botsReadableFrom
   return {
-    ...{ botVisits: of('bots'), linkClicks: of('clicks') },
+    ...{ botVisits: { ...bots, previous: hasBotsBefore ? bots.previous : null }, linkClicks: of('clicks') },
     cutBefore: { pageviews: cut.current, events: cut.previous },
     liveVisitors: of('live').current,
   }

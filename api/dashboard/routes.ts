@@ -58,7 +58,7 @@ export function makeDashboardRoute(
   const ofSessions: RestGateway = {
     ...gateway,
     authenticator,
-    by: { interface: 'console', credentialOf: sessionCredential },
+    by: { interface: 'console', credentialOf: sessionCredential, under: '/api' },
     get config() {
       return gateway.config
     },
@@ -74,7 +74,7 @@ export function makeDashboardRoute(
     // Below it is what sites and payment providers send.
     if (path.startsWith('/api/v1/') && !path.startsWith('/api/v1/growth/')) {
       if (!isReading && !isFromOwnPage(head)) return refused('workspace_access_denied')
-      return routeOperation({ ...head, path: path.slice('/api'.length) })
+      return routeOperation(head)
     }
     if (path !== '/dashboard' && !path.startsWith('/dashboard/')) return undefined
     if (path === signOutPath)

@@ -27,17 +27,28 @@ export interface RestGateway extends Gateway {
   /** Of a form with its file. */
   readonly formBytesMax: number
   /** How callers of these routes prove who they are. */
-  readonly by: { readonly interface: Interface; credentialOf(headers: RequestHead['headers']): string | undefined }
+  readonly by: {
+    readonly interface: Interface
+    credentialOf(headers: RequestHead['headers']): string | undefined
+    /** What precedes the operations' paths in those of requests. */
+    readonly under?: string
+  }
 }
 
 export function makeRestRouter(operations: readonly Operation[], gateway: RestGateway) {
   const table = makeRouteTable(operations)
 
-  return function route({ method, path, query }: RequestHead): Route | StreamedRoute | NoRoute {
+  const { under = '' } = gateway.by
+
+  return function route({ method, path: asked, query }: RequestHead): Route | StreamedRoute | NoRoute {
+    const path = asked.slice(under.length)
     const match = table.find(path)
     if (match === undefined) {
       const isKnownWithoutSlash = path.endsWith('/') && table.find(path.slice(0, -1)) !== undefined
-      return { label: noOperation, reply: isKnownWithoutSlash ? redirectReply(path, query) : problemReply('not_found') }
+      return {
+        label: noOperation,
+        reply: isKnownWithoutSlash ? redirectReply(asked, query) : problemReply('not_found'),
+      }
     }
     const operation = match.operations.get(method)
     if (operation === undefined) {

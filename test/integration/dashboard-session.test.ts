@@ -64,6 +64,11 @@ test('a page of another workspace than the session is in by now changes nothing'
   }
 })
 
+test('a slash behind a path is redirected away, under the same prefix', async () => {
+  const { status, headers } = await api.ask('/api/v1/workspace/?a=1', { redirect: 'manual' })
+  expect([status, headers.get('location')]).toEqual([307, '/api/v1/workspace?a=1'])
+})
+
 test('neither stands in for the other: a key under /api/v1, a cookie under /v1; and no token is stored', async () => {
   const cookie = await signIn()
   expect((await api.ask('/api/v1/workspace', { key: mine.apiKey })).status).toBe(401)

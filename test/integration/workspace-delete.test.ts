@@ -1,10 +1,12 @@
 /** `svc workspace delete`: nothing is left of a workspace but its audit log, and the others are as they were. */
 import { expect, test, vi } from 'vitest'
+import { readOwnWorkspace, updateOwnWorkspace } from '../../api/dashboard/operations/workspaces.ts'
 import { refreshPeople } from '../../pipeline/people/refresh.ts'
 import { deleteRemoved } from '../../pipeline/retention/delete-removed.ts'
 import { deleteWorkspaces } from '../../pipeline/retention/delete-workspaces.ts'
 import { insertLink } from '../../postgres/tables/links.ts'
 import { readDeletion, requestDeletion } from '../../postgres/tables/workspace-deletions.ts'
+import { readWorkspace } from '../../postgres/tables/workspaces.ts'
 import { makeWorkspace, setUpApi, type TestWorkspace } from '../support/api.ts'
 import { runSvc } from '../support/command-line.ts'
 import { insertEventRows, makeEventRow } from '../support/event-rows.ts'
@@ -139,4 +141,14 @@ test('an owner with another workspace stays, and rows of deleted workspaces go t
   await deleteRemoved({ pg: stores.pg, ch: stores.ch, signal: going() })
   expect(await placesWith(second)).toEqual(kept)
   expect(await placesWith(1_000_000)).toEqual(['clickhouse events'])
+})
+
+test('a change of settings that is under way when the workspace goes is 403', async () => {
+  const { workspaceId } = await makeWorkspace(stores)
+  const workspace = (await readWorkspace(stores.pg, workspaceId))!
+  await stores.pg.transaction((tx) => requestDeletion(tx, workspaceId))
+  const call = { workspace, stores, body: { name: 'New' } } as never
+  for (const { handle } of [readOwnWorkspace, updateOwnWorkspace]) {
+    await expect(handle(call)).rejects.toMatchObject({ code: 'workspace_access_denied' })
+  }
 })

@@ -53,7 +53,7 @@ export const readOwnWorkspace = defineOperation({
   input: {},
   output: WorkspaceSettings,
   async handle({ workspace, stores: { pg } }) {
-    return settingsOf((await readWorkspace(pg, workspace.id))!, workspace)
+    return settingsOf(stillThere(await readWorkspace(pg, workspace.id)), workspace)
   },
 })
 
@@ -72,9 +72,15 @@ export const updateOwnWorkspace = defineOperation({
       ...{ name, timezone, currency, retentionDays: retention_days },
       ...{ replayEnabled: replay_enabled, replayShare: replay_share },
     })
-    return settingsOf(changed!, workspace)
+    return settingsOf(stillThere(changed), workspace)
   },
 })
+
+/** @throws Problem where the workspace was deleted since the session was looked up */
+function stillThere<Row>(found: Row | null): Row {
+  if (found === null) throw problem('workspace_access_denied')
+  return found
+}
 
 type Settings = (typeof WorkspaceSettings)['_output']
 
@@ -94,7 +100,7 @@ export const createOwnWorkspace = defineOperation({
   input: { body: WorkspaceCreate },
   output: OwnWorkspace,
   async handle({ body: { name, timezone }, workspace, stores: { pg } }) {
-    const owner = (await holdOwner(pg, workspace.id))!
+    const owner = stillThere(await holdOwner(pg, workspace.id))
     const { workspaceId: id } = await createWorkspace(pg, { name, timezone, plan: owner.plan, ownerEmail: owner.email })
     await createTrackingKey(pg, id)
     return { id, name }
@@ -128,7 +134,7 @@ export function makeFillDemo({ pg, ch }: DemoStores) {
         const there = await findDemo(pg, actor.id!)
         if (there?.isFilled) return { id: there.id, name: there.name }
         const id = await pg.transaction(async (tx) => {
-          const owner = (await holdOwner(tx, workspace.id))!
+          const owner = stillThere(await holdOwner(tx, workspace.id))
           const wanted = { name: demoName, timezone: 'UTC', plan: owner.plan, ownerEmail: actor.name }
           // What a fill that failed left can't be told from what is whole.
           if (there !== undefined) await requestDeletion(tx, there.id)

@@ -101,11 +101,11 @@ export async function findApiKey(q: Queryable, sha256: Buffer, at: Date): Promis
   }
 }
 
-/** Newest first; all when `max` is left out. */
+/** Those that work or will first, then the revoked and expired; each newest first. All when `max` is left out. */
 export function listApiKeys(q: Queryable, workspaceId: number, max?: number): Promise<ListedApiKey[]> {
   return q.query<ListedApiKey>(
     `SELECT id, workspace_id, name, prefix, scopes, expires_at, revoked_at, last_used_at, created_at
-     FROM api_keys WHERE workspace_id = $1 ORDER BY id DESC LIMIT $2`,
+     FROM api_keys WHERE workspace_id = $1 ORDER BY revoked_at IS NULL AND coalesce(expires_at > now(), true) DESC, id DESC LIMIT $2`,
     [workspaceId, max ?? null],
   )
 }

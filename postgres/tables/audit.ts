@@ -65,6 +65,7 @@ export function appendSystemChange(tx: Queryable, { action, ...change }: SystemC
 export interface AuditFilter extends Page {
   readonly action?: string | undefined
   readonly actorId?: number | undefined
+  readonly actorType?: ActorType | undefined
 }
 
 /** Newest first. */
@@ -74,9 +75,12 @@ export function listAuditEvents(q: Queryable, workspaceId: number, filter: Audit
        metadata, created_at, previous_hash, hash
      FROM audit_events
      WHERE workspace_id = $1 AND ($3::bigint IS NULL OR id < $3) AND ($4::text IS NULL OR action = $4)
-       AND ($5::bigint IS NULL OR actor_id = $5)
+       AND ($5::bigint IS NULL OR actor_id = $5) AND ($6::text IS NULL OR actor_type = $6)
      ORDER BY id DESC LIMIT $2`,
-    [workspaceId, filter.limit, filter.beforeId ?? null, filter.action ?? null, filter.actorId ?? null],
+    [
+      ...[workspaceId, filter.limit, filter.beforeId ?? null, filter.action ?? null, filter.actorId ?? null],
+      filter.actorType ?? null,
+    ],
   )
 }
 

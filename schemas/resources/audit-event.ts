@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { dateTime } from './date-time.ts'
 import { objectId } from './object-id.ts'
 
-const actorTypes = ['api_key', 'user', 'system'] as const
+export const actorTypes = ['api_key', 'user', 'system'] as const
 export type ActorType = (typeof actorTypes)[number]
 /** How a change came in. */
 const interfaces = ['rest', 'mcp', 'console', 'cli'] as const

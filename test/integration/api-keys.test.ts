@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { revokeApiKey } from '../../postgres/tables/api-keys.ts'
+import { listApiKeys, revokeApiKey } from '../../postgres/tables/api-keys.ts'
 import { fixedClock } from '../../runtime/clock.ts'
 import { StoreUnavailable } from '../../runtime/store-error.ts'
 import { makeSecretKey } from '../../schemas/keys.ts'
@@ -106,4 +106,15 @@ test("a key's last use is written down, at most once a minute; a refused one lea
   clock.advance(120_000)
   expect(await statusOf(apiKey)).toBe(401)
   expect(countOf('UPDATE')).toBe(2)
+})
+
+test('a list that is cut has the keys that work, before newer ones that do not', async () => {
+  const other = await makeWorkspace(stores)
+  const [live, revoked] = [await makeKey(stores, other.workspaceId), await makeKey(stores, other.workspaceId)]
+  await revokeApiKey(stores.pg, revoked.id)
+  const expired = await makeKey(stores, other.workspaceId)
+  await stores.pg.query("UPDATE api_keys SET expires_at = now() - interval '1 day' WHERE id = $1", [expired.id])
+  const ids = (await listApiKeys(stores.pg, other.workspaceId, 4)).map(({ id }) => id)
+  expect(ids.indexOf(live.id)).toBeLessThan(2)
+  expect(ids.slice(2)).toEqual([expired.id, revoked.id])
 })

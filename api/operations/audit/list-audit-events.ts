@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { listAuditEvents } from '../../../postgres/tables/audit.ts'
 import { laxInt } from '../../../schemas/lax.ts'
 import { auditActionLengthMax } from '../../../schemas/limits/api-limits.ts'
-import { AuditEventResource } from '../../../schemas/resources/audit-event.ts'
+import { AuditEventResource, actorTypes } from '../../../schemas/resources/audit-event.ts'
 import { pageQuery } from '../../../schemas/resources/page.ts'
 import { defineOperation } from '../define.ts'
 
@@ -20,11 +20,14 @@ export const listAudit = defineOperation({
       ...pageQuery('audit_event').shape,
       action: z.string().max(auditActionLengthMax).optional().meta({ description: 'Only this action, `post.create`.' }),
       actor_id: laxInt({ ge: 1, le: Number.MAX_SAFE_INTEGER, description: 'Only what this key or user did.' }),
+      actor_type: z.enum(actorTypes).optional().meta({ description: 'Tells a key from a user of the same id.' }),
     }),
   },
   output: z.array(AuditEventResource),
-  async handle({ query: { limit, before_id, action, actor_id }, workspace, stores: { pg } }) {
-    const events = await listAuditEvents(pg, workspace.id, { limit, beforeId: before_id, action, actorId: actor_id })
+  async handle({ query: { limit, before_id, action, actor_id, actor_type }, workspace, stores: { pg } }) {
+    const events = await listAuditEvents(pg, workspace.id, {
+      ...{ limit, beforeId: before_id, action, actorId: actor_id, actorType: actor_type },
+    })
     return events.map((event) => ({
       ...event,
       object_id: `audit_event_${event.id}`,

@@ -61,17 +61,21 @@ const texts = {
   429: 'There were too many tries. Try again in a while, or use a link.',
 } as const
 
-/** @param status 200 for the page alone, 401 for a wrong password, 403 for a link from another machine, 410 for one used or too old, 429 for too many tries */
-export function signInPage(status: keyof typeof texts): HttpReply {
+/** @param status 200 for the page alone, 401 for a wrong password, 403 for a link from another machine, 410 for one used or too old, 429 for too many tries @param next the page that it leads to */
+export function signInPage(status: keyof typeof texts, next = '/dashboard'): HttpReply {
   const isWrong = status !== 200
   return html(
     status,
     `<main class="sign-in"><h1>Sign in</h1><p${isWrong ? ' class="failure" role="alert"' : ''}>${texts[status]}</p>
-<form class="panel" method="post" action="/dashboard/sign-in"><label>E-mail <input name="email" type="email" autocomplete="username" required></label>
+<form class="panel" method="post" action="/dashboard/sign-in"><input type="hidden" name="next" value="${inAttribute(next)}"><label>E-mail <input name="email" type="email" autocomplete="username" required></label>
 <label>Password <input name="password" type="password" autocomplete="current-password" required></label><button type="submit">Sign in</button></form>
 <p>Without a password, make a link on that machine, and open it:</p><pre>npx svc owner link</pre>
 <p><code>npx svc owner password</code> sets a password.</p></main>`,
   )
+}
+
+function inAttribute(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
 }
 
 function html(status: number, body: string, head = ''): HttpReply {

@@ -27,7 +27,7 @@ import {
 } from './operations/workspaces.ts'
 import { assets, awayPage, playerPage, shell } from './pages.ts'
 import { isFromOwnPage, makeSessionAuthenticator, sessionCookie, sessionCredential, tokenOf } from './session.ts'
-import { makeSignIn, redirect, signInPath } from './sign-in.ts'
+import { makeSignIn, redirect, signInFor, signInPath } from './sign-in.ts'
 
 const workspacePath = '/dashboard/workspace'
 const signOutPath = '/dashboard/sign-out'
@@ -112,7 +112,7 @@ export function makeDashboardRoute(
       await authenticator.authenticate(sessionCredential(head.headers))
       return shell(await readFirst(head))
     } catch (error) {
-      if (error instanceof Problem) return redirect(signInPath)
+      if (error instanceof Problem) return redirect(signInFor(head))
       throw error
     }
   }

@@ -9,7 +9,7 @@ import type { RequestHead } from '../../runtime/http/head.ts'
 import type { HttpReply } from '../../runtime/http/reply.ts'
 import type { HttpRequest } from '../../runtime/http/server.ts'
 import type { TrustedProxies } from '../../runtime/http/trusted-proxy.ts'
-import { passwordChecksMax, passwordLengthMax } from '../../schemas/limits/api-limits.ts'
+import { passwordChecksMax, passwordLengthMax, signInNextLengthMax } from '../../schemas/limits/api-limits.ts'
 import { identifierLengthMax } from '../../schemas/limits/event-limits.ts'
 import type { SignInLimiter } from '../guards/rate-limit.ts'
 import { addressOf, problemReply } from '../transports/rest.ts'
@@ -26,6 +26,19 @@ interface SignInOptions {
   isSecure(): boolean
 }
 
+/** A page of the dashboard: one path below it, and a query. Without `//`, backslash or control character it is of no other site. */
+const ownPage = /^\/dashboard(?:\/[\w-]+)*(?:\?[\x21-\x5b\x5d-\x7e]*)?$/
+
+/** The address that signs in, and then leads to the page that was asked for. */
+export function signInFor({ path, query }: Pick<RequestHead, 'path' | 'query'>): string {
+  const asked = query === '' ? path : `${path}?${query}`
+  return pageAfter(asked) === '/dashboard' ? signInPath : `${signInPath}?${new URLSearchParams({ next: asked })}`
+}
+
+function pageAfter(next: string | null): string {
+  return next !== null && next.length <= signInNextLengthMax && ownPage.test(next) ? next : '/dashboard'
+}
+
 /** A moment later a check is over. */
 const busyRetryMs = 1_000
 
@@ -34,36 +47,38 @@ export function makeSignIn({ pg, signInLimiter, clock, proxies, isSecure }: Sign
 
   /** Links work only for requests to this machine's own address, a tunnel included. */
   async function byLink(head: RequestHead): Promise<HttpReply> {
-    const token = new URLSearchParams(head.query).get('token')
+    const sent = new URLSearchParams(head.query)
+    const [token, next] = [sent.get('token'), pageAfter(sent.get('next'))]
     // The link works once: whoever only looks where it leads doesn't use it up.
-    if (token === null || head.method === 'HEAD') return signInPage(200)
+    if (token === null || head.method === 'HEAD') return signInPage(200, next)
     if (!isLoopback(addressOf(head, { proxies }))) return signInPage(403)
     const session = await pg.transaction((tx) => signInByLink(tx, token, clock.now()))
-    return session === null ? signInPage(410) : begun(session)
+    return session === null ? signInPage(410) : begun(session, next)
   }
 
   /** Neither the answer nor its timing reveals whether the e-mail exists. */
   async function byPassword(request: HttpRequest): Promise<HttpReply> {
     if (!isFromOwnPage(request)) return problemReply('workspace_access_denied')
     const form = new URLSearchParams(request.body.toString())
+    const next = pageAfter(form.get('next'))
     const email = (form.get('email') ?? '').trim().toLowerCase()
     const password = form.get('password') ?? ''
-    if (email.length > identifierLengthMax || [...password].length > passwordLengthMax) return signInPage(401)
+    if (email.length > identifierLengthMax || [...password].length > passwordLengthMax) return signInPage(401, next)
     const waitMs = await signInLimiter.take(addressOf(request, { proxies }), email)
-    if (waitMs > 0) return tooMany(waitMs)
-    if (checks >= passwordChecksMax) return tooMany(busyRetryMs)
+    if (waitMs > 0) return tooMany(waitMs, next)
+    if (checks >= passwordChecksMax) return tooMany(busyRetryMs, next)
     checks += 1
     try {
       const found = await findOwnerPassword(pg, email)
-      if (!(await isPasswordOf(password, found?.hash)) || found === null) return signInPage(401)
-      return begun(await pg.transaction((tx) => beginBrowserSession(tx, found, clock.now())))
+      if (!(await isPasswordOf(password, found?.hash)) || found === null) return signInPage(401, next)
+      return begun(await pg.transaction((tx) => beginBrowserSession(tx, found, clock.now())), next)
     } finally {
       checks -= 1
     }
   }
 
-  function begun(session: string): HttpReply {
-    return redirect('/dashboard', { 'Set-Cookie': sessionCookie(session, isSecure()) })
+  function begun(session: string, next: string): HttpReply {
+    return redirect(next, { 'Set-Cookie': sessionCookie(session, isSecure()) })
   }
 
   return { byLink, byPassword }
@@ -74,8 +89,8 @@ export function redirect(location: string, headers: Record<string, string> = {})
   return { status: 303, headers: { Location: location, 'Cache-Control': 'no-store', ...headers } }
 }
 
-function tooMany(waitMs: number): HttpReply {
-  const page = signInPage(429)
+function tooMany(waitMs: number, next: string): HttpReply {
+  const page = signInPage(429, next)
   return { ...page, headers: { ...page.headers, 'Retry-After': String(Math.max(1, Math.ceil(waitMs / 1000))) } }
 }
 

@@ -83,8 +83,10 @@ export const signInTriesOfAddressMax = 10
 export const signInTriesOfEmailMax = 30
 /** Passwords compared at once, each with 19 MiB; beyond it the answer is 429. */
 export const passwordChecksMax = 4
-/** A form with an e-mail and a password, each character of which may take twelve bytes. */
-export const signInFormBytesMax = 8 * KiB
+/** A form with an e-mail and a password, each character of which may take twelve bytes, and the page that it leads to. */
+export const signInFormBytesMax = 16 * KiB
+/** Characters of the address that a sign-in leads back to; a longer one leads to the overview. */
+export const signInNextLengthMax = 2_000
 
 /** JSON bodies of the REST API, in bytes. */
 export const apiBodyBytesMax = 1 * MiB

@@ -39,6 +39,26 @@ test('a link signs in once, within its time, from this machine', async () => {
   expect(await statusOf('')).toBe(200)
 })
 
+test('sign-in leads back to the page that was asked for, and to no other site', async () => {
+  const next = '/dashboard/people?contact=7&q="<b>'.replaceAll('"', '%22').replaceAll('<', '%3C').replaceAll('>', '%3E')
+  const asked = await api.ask(next)
+  const location = asked.headers.get('location')!
+  expect(location).toBe(`/dashboard/sign-in?${new URLSearchParams({ next })}`)
+  expect(await (await api.ask(location)).text()).toContain(`name="next" value="${next.replace('&', '&amp;')}"`)
+  const landed = async (wanted: string) => {
+    const token = (await createSignInLink(stores.pg, mine.workspaceId, now))!
+    const response = await api.ask(`/dashboard/sign-in?${new URLSearchParams({ token, next: wanted })}`)
+    return response.headers.get('location')
+  }
+  expect(await landed(next)).toBe(next)
+  for (const other of [
+    ...['https://evil.example/', '//evil.example', '/dashboard//evil.example', '/dashboard/../x', '/dashboardx'],
+    ...['/dashboard\\evil', '/dashboard?a\r\nSet-Cookie:b', '/dashboard?a b', `/dashboard?${'a'.repeat(2_000)}`, '/x'],
+  ]) {
+    expect([other, await landed(other)]).toEqual([other, '/dashboard'])
+  }
+})
+
 test('a session reads its own workspace, and ends by sign-out and after 30 days', async () => {
   const others = await makeWorkspace(stores)
   const [cookie, theirs] = [await signIn(), await signIn(others.workspaceId)]

@@ -42,13 +42,16 @@ export function HowToSend({ snippet: { snippet, tracking_key } }: SnippetProps) 
   )
 }
 
+/** Filling takes longer than other writes. */
+const fillWithinMs = 120_000
+
 /** A workspace beside this one, with made-up visits. */
 function Demo() {
   const [isFilling, setFilling] = useState(false)
   const [refusal, setRefusal] = useState('')
   const fill = async () => {
     setFilling(true)
-    const sent = await send<{ id: number }>('POST', '/workspaces/demo')
+    const sent = await send<{ id: number }>('POST', '/workspaces/demo', undefined, { withinMs: fillWithinMs })
     setFilling(false)
     if ('refusal' in sent) setRefusal(sent.refusal)
     else goToWorkspace(sent.made.id)

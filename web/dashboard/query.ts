@@ -1,5 +1,6 @@
 /** Asks the API as the owner who is signed in: once, or for as long as an answer is looked at. */
 import { useEffect, useState } from 'preact/hooks'
+import { Refused, type RequestOptions, refusalOf, request } from './request.ts'
 
 export interface Failed {
   readonly since: Date
@@ -49,37 +50,20 @@ interface UseOptions<Answer> {
   readonly round?: number
 }
 
-/** The question is at fault. */
-class Refused extends Error {}
-
-/**
- * The workspace that the page shows: each request names it, as the session may go on in another one in another tab. Then the
- * server refuses.
- */
-let workspaceId: number | undefined
-
-export function showWorkspace(id: number): void {
-  workspaceId = id
-}
-
-function headersOf(more: Record<string, string> = {}): Record<string, string> {
-  return workspaceId === undefined ? more : { ...more, 'X-Workspace': String(workspaceId) }
-}
-
 const signedOut = 'you are signed out. Sign in again in another tab, and go on here'
 /** Somebody may be writing. */
 const hasForm = () => document.querySelector('main form, dialog form') !== null
 
 async function read(path: string, signal: AbortSignal): Promise<unknown> {
-  const response = await fetch(`/api/v1${path}`, { signal, headers: headersOf() })
+  const answer = await request(path, { signal })
+  const { response, body } = answer
   if (response.status === 401) {
     if (hasForm()) throw new Error(signedOut)
-    location.assign('/dashboard/sign-in')
+    location.assign(`/dashboard/sign-in?${new URLSearchParams({ next: location.pathname + location.search })}`)
     return new Promise(() => undefined)
   }
-  const body = await response.json()
   if (response.ok) return body
-  const text = textOf(body.detail ?? String(response.status))
+  const text = refusalOf(answer)
   throw response.status === 422 ? new Refused(text) : new Error(text)
 }
 
@@ -92,29 +76,38 @@ export function useAnswer<Answer>(
   { isHurried = () => false, againMs = liveMs, round = 0 }: UseOptions<Answer> = {},
 ): Asked<Answer> {
   const [known, setKnown] = useState(() => takeWhatCame<Answer>(path))
-  const [failure, setFailure] = useState<Failed>()
+  const [failed, setFailed] = useState<Failed & { readonly path: string }>()
   useEffect(() => {
     if (path === undefined) return
     const asked = path
     const leaving = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined
+    let isAsking = false
 
     async function ask(): Promise<void> {
-      let isSoon = false
+      let waitMs = againMs
+      isAsking = true
       const startedAt = performance.now()
       try {
         const bodies = await Promise.all(asked.split(' ').map((one) => read(one, leaving.signal)))
         const answer = (bodies.length === 1 ? bodies[0] : bodies) as Answer
         setKnown({ path: asked, answer })
-        setFailure(undefined)
-        isSoon = isHurried(answer)
+        setFailed(undefined)
+        if (isHurried(answer)) waitMs = soonAgainMs
       } catch (error) {
         if (leaving.signal.aborted) return
         const isRefused = error instanceof Refused
-        setFailure((before) => ({ since: before?.since ?? new Date(), text: (error as Error).message, isRefused }))
+        const text = (error as Error).message
+        setFailed((before) => {
+          const since = before?.path === asked ? before.since : new Date()
+          return { path: asked, since, text, isRefused }
+        })
+        // Nobody waits for what is asked for seldom as long as that, once it failed.
+        if (!isRefused) waitMs = liveMs
       }
+      isAsking = false
       const pauseMs = Math.min(pausePerAnswer * (performance.now() - startedAt), pauseMaxMs)
-      timer = setTimeout(askWhenSeen, isSoon ? soonAgainMs : Math.max(againMs, pauseMs))
+      timer = setTimeout(askWhenSeen, waitMs === soonAgainMs ? waitMs : Math.max(waitMs, pauseMs))
     }
 
     function askWhenSeen(): void {
@@ -122,6 +115,12 @@ export function useAnswer<Answer>(
       else document.addEventListener('visibilitychange', askWhenSeen, { once: true, signal: leaving.signal })
     }
 
+    const onOnline = () => {
+      if (isAsking) return
+      clearTimeout(timer)
+      askWhenSeen()
+    }
+    addEventListener('online', onOnline, { signal: leaving.signal })
     // What the page came with is as good as asked for.
     if (known?.path === path && round === 0)
       timer = setTimeout(askWhenSeen, isHurried(known.answer) ? soonAgainMs : againMs)
@@ -131,6 +130,7 @@ export function useAnswer<Answer>(
       clearTimeout(timer)
     }
   }, [path, round])
+  const failure = failed?.path === path ? failed : undefined
   return { answer: known?.answer, failure, isStale: known !== undefined && known.path !== path }
 }
 
@@ -139,40 +139,73 @@ export type Sent<Answer> = { readonly made: Answer } | { readonly refusal: strin
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
-/** By method, path and body. */
+interface Write {
+  /** Method, path and body: an equal write is the same one, as long as its outcome isn't known. */
+  readonly name: string
+  readonly key: string
+}
+
+/** By name. */
 const underWay = new Map<string, Promise<Sent<unknown>>>()
+/** Writes whose answer was lost, by what they are about: a later write to it makes an equal one a new wish. */
+const lost = new Map<string, Write>()
 
 /** The same request as one that isn't answered yet is that one: a second click makes nothing twice. */
-export function send<Answer>(method: Method, path: string, body?: object): Promise<Sent<Answer>> {
-  const text = body instanceof FormData ? undefined : JSON.stringify(body)
-  if (body instanceof FormData) return sendNow<Answer>(method, path, { body, headers: headersOf() })
+export function send<Answer>(
+  method: Method,
+  path: string,
+  body?: object,
+  options: Pick<RequestOptions, 'withinMs'> = {},
+): Promise<Sent<Answer>> {
+  if (body instanceof FormData) {
+    return write(`${method} ${path} ${nameOf(body)}`, path, { method, body, withinMs: Number.POSITIVE_INFINITY })
+  }
+  const text = JSON.stringify(body)
   const name = `${method} ${path} ${text}`
   const same = underWay.get(name) as Promise<Sent<Answer>> | undefined
   if (same !== undefined) return same
-  const headers = headersOf(text === undefined ? {} : { 'Content-Type': 'application/json' })
-  const sending = sendNow<Answer>(method, path, { headers, ...(text !== undefined && { body: text }) })
+  const init = text === undefined ? {} : { headers: { 'Content-Type': 'application/json' }, body: text }
+  const sending = write<Answer>(name, path, { method, ...init, ...options })
   underWay.set(name, sending)
   void sending.finally(() => underWay.delete(name))
   return sending
 }
 
-async function sendNow<Answer>(method: Method, path: string, init: RequestInit): Promise<Sent<Answer>> {
+/** Sent again after a lost answer it has the same key, so the server does it once. */
+async function write<Answer>(name: string, path: string, options: RequestOptions): Promise<Sent<Answer>> {
+  const thing = /^\/[\w-]+\/\d+/.exec(path)?.[0] ?? path
+  const changed = `changes of ${thing}`
+  const place = options.method === 'PATCH' ? changed : thing
+  const before = lost.get(place)
+  lost.delete(place)
+  // A change of fields takes back no other write, but may be taken back by one.
+  if (place === thing) lost.delete(changed)
+  const key = before?.name === name ? before.key : makeKey()
   try {
-    const response = await fetch(`/api/v1${path}`, { method, ...init })
-    const answer = await response.json()
-    return response.ok ? { made: answer as Answer } : { refusal: textOf(answer.detail) }
+    const headers = { ...options.headers, 'Idempotency-Key': key }
+    const answer = await request(path, { ...options, headers })
+    if (!isFinal(answer.response)) lost.set(place, { name, key })
+    return answer.response.ok ? { made: answer.body as Answer } : { refusal: refusalOf(answer) }
   } catch (error) {
+    lost.set(place, { name, key })
     return { refusal: (error as Error).message }
   }
 }
 
-interface Fault {
-  readonly loc: readonly (string | number)[]
-  readonly msg: string
+/** Whether the API decided on the write. It says when to come again where it didn't. */
+function isFinal({ status, headers }: Response): boolean {
+  return status < 500 && status !== 401 && !headers.has('Retry-After')
 }
 
-function textOf(detail: string | readonly Fault[]): string {
-  return typeof detail === 'string'
-    ? detail
-    : detail.map(({ loc, msg }) => `${loc.slice(1).join(' ')}: ${msg}`).join('. ')
+/** Pages that come without TLS have no `randomUUID`. */
+function makeKey(): string {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+/** A file by what tells it from others without being read. */
+function nameOf(form: FormData): string {
+  const values = [...form].map(([name, value]) =>
+    typeof value === 'string' ? [name, value] : [name, value.name, value.size, value.lastModified],
+  )
+  return JSON.stringify(values)
 }

@@ -1,0 +1,33 @@
+/** A request of the dashboard ends, and its failure is told in words. */
+import { afterEach, expect, test, vi } from 'vitest'
+import { request } from '../../web/dashboard/request.ts'
+
+afterEach(() => {
+  vi.useRealTimers()
+  vi.unstubAllGlobals()
+})
+
+/** As a server that takes the request and says nothing. */
+const silent = (_: string, { signal }: RequestInit) =>
+  new Promise((_resolve, reject) => {
+    signal!.addEventListener('abort', () => reject(signal!.reason))
+  })
+
+test('what isn’t answered within 20 seconds has failed; an upload hasn’t', async () => {
+  vi.useFakeTimers()
+  vi.stubGlobal('fetch', silent)
+  const told: string[] = []
+  void request('/workspace').catch((error: Error) => told.push(error.message))
+  void request('/media', { withinMs: Number.POSITIVE_INFINITY }).catch((error: Error) => told.push(error.message))
+  await vi.advanceTimersByTimeAsync(19_000)
+  expect(told).toEqual([])
+  await vi.advanceTimersByTimeAsync(100_000)
+  expect(told).toEqual(['The service doesn’t answer'])
+})
+
+test('no network and a body that isn’t JSON are told apart', async () => {
+  vi.stubGlobal('fetch', () => Promise.reject(new TypeError('Failed to fetch')))
+  await expect(request('/workspace')).rejects.toThrow('The service can’t be reached')
+  vi.stubGlobal('fetch', () => Promise.resolve(new Response('<h1>Bad gateway</h1>', { status: 502 })))
+  await expect(request('/workspace')).rejects.toThrow('The service answered 502')
+})

@@ -1,0 +1,82 @@
+/** One request of the dashboard to the API: its workspace, its deadline, and in words why it failed. */
+
+/** The question is at fault. */
+export class Refused extends Error {}
+
+/** Longer than the server waits for its stores. */
+const deadlineMs = 20_000
+
+/**
+ * The workspace that the page shows: each request names it, as the session may go on in another one in another tab. Then the
+ * server refuses.
+ */
+let workspaceId: number | undefined
+
+export function showWorkspace(id: number): void {
+  workspaceId = id
+}
+
+export interface ApiAnswer {
+  readonly response: Response
+  readonly body: unknown
+}
+
+export interface RequestOptions extends RequestInit {
+  readonly headers?: Record<string, string>
+  /** Infinity for uploads, which may take long. */
+  readonly withinMs?: number
+}
+
+/** @throws Error whose message says in words why there is no answer, also where the page is left */
+export async function request(
+  path: string,
+  { withinMs = deadlineMs, signal, ...init }: RequestOptions = {},
+): Promise<ApiAnswer> {
+  const ending = new AbortController()
+  const leave = () => ending.abort()
+  let isLate = false
+  const timer = Number.isFinite(withinMs)
+    ? setTimeout(() => {
+        isLate = true
+        ending.abort()
+      }, withinMs)
+    : undefined
+  if (signal?.aborted) leave()
+  signal?.addEventListener('abort', leave)
+  try {
+    const headers = { ...init.headers, ...(workspaceId !== undefined && { 'X-Workspace': String(workspaceId) }) }
+    const response = await fetch(`/api/v1${path}`, { ...init, headers, signal: ending.signal })
+    const text = await response.text()
+    return { response, body: parse(text, response.status) }
+  } catch (error) {
+    if (error instanceof Unreadable) throw error
+    throw new Error(isLate ? 'The service doesn’t answer' : 'The service can’t be reached')
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', leave)
+  }
+}
+
+class Unreadable extends Error {}
+
+function parse(text: string, status: number): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Unreadable(`The service answered ${status}`)
+  }
+}
+
+interface Fault {
+  readonly loc: readonly (string | number)[]
+  readonly msg: string
+}
+
+/** Why the API refused. */
+export function refusalOf({ response, body }: ApiAnswer): string {
+  const { detail } = (body ?? {}) as { detail?: string | readonly Fault[] }
+  if (detail === undefined) return `The service answered ${response.status}`
+  return typeof detail === 'string'
+    ? detail
+    : detail.map(({ loc, msg }) => `${loc.slice(1).join(' ')}: ${msg}`).join('. ')
+}

@@ -31,6 +31,9 @@ test('people are found, their journeys shown, and one is erased after one more q
   await page.waitForURL('**/dashboard/people?contact=*')
   expect(await page.textContent(list('Person'))).toContain('ada@example.com')
   await page.goBack()
+  await page.waitForURL('**/dashboard/people?q=ada%40')
+  expect(await page.inputValue('input[type="search"]')).toBe('ada@')
+  await page.click('nav >> text=People')
   await page.waitForSelector(`${list('People')} >> text=Bob`)
   await page.click(`${list('People')} >> text=<b>Ada</b>`)
   await page.click('main >> text=Erase this person')
@@ -208,4 +211,52 @@ test('the company profile is generated from pages that are named here, with a qu
     await agent.close()
     await sites.close()
   }
+})
+
+test('what is sent again after its answer was lost is made once', async (context) => {
+  const page = await signIn(context)
+  let isLost = false
+  await page.route('**/api/v1/links', async (route) => {
+    if (isLost || route.request().method() !== 'POST') return route.continue()
+    isLost = true
+    await route.fetch()
+    await route.abort()
+  })
+  await page.click('nav >> text=Links')
+  await page.fill('input[name="label"]', 'Twice')
+  await page.fill('input[name="destination"]', 'https://example.com/twice')
+  await page.click('text=Make a link')
+  await page.waitForSelector('[role="alert"]:has-text("The service can’t be reached")')
+  await page.click('text=Make a link')
+  await page.waitForSelector('[role="alert"]', { state: 'detached' })
+  const links = (await (await api.ask('/v1/links', { key: mine.apiKey })).json()) as { label: string }[]
+  expect(links.filter(({ label }) => label === 'Twice')).toHaveLength(1)
+})
+
+test('an edit leaves what others changed meanwhile: of a post and of the workspace', async (context) => {
+  const headers = { 'Content-Type': 'application/json' }
+  const write = async (method: 'POST' | 'PATCH', path: string, body: object) => {
+    const response = await api.ask(`/v1${path}`, { method, key: mine.apiKey, headers, body: JSON.stringify(body) })
+    return (await response.json()) as { id: number }
+  }
+  const { id } = await write('POST', '/posts', { title: 'Ours', base_caption: 'Old' })
+  const page = await signIn(context)
+  await page.click('nav >> text=Posts')
+  await page.click('section[aria-label="Posts"] summary:has-text("Ours")')
+  await page.click('text=Edit')
+  await page.fill('text=Title', 'Mine')
+  const theirs = { base_caption: 'New', scheduled_at: '2100-03-01T09:30:00.000Z' }
+  await write('PATCH', `/posts/${id}`, theirs)
+  await page.click('button:text-is("Save the draft")')
+  const post = async () => (await api.ask(`/v1/posts/${id}`, { key: mine.apiKey })).json()
+  await expect.poll(post).toMatchObject({ title: 'Mine', ...theirs })
+
+  await page.click('nav >> text=Settings')
+  await page.click('button:text-is("Change")')
+  await page.fill('dialog input[name="name"]', 'Renamed')
+  await stores.pg.query(`UPDATE workspaces SET currency = 'CHF' WHERE id = $1`, [mine.workspaceId])
+  await page.click('dialog button:text-is("Change it")')
+  await page.waitForSelector('dialog', { state: 'detached' })
+  const [workspace] = await stores.pg.query('SELECT name, currency FROM workspaces WHERE id = $1', [mine.workspaceId])
+  expect(workspace).toEqual({ name: 'Renamed', currency: 'CHF' })
 })

@@ -1,6 +1,7 @@
 /** The editor of a post: text, accounts, media and time, with what each network would show and what stands in the way. */
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { PostPreview } from '../../schemas/resources/post.ts'
+import { changesOf } from './changes-of.ts'
 import { localMoment } from './format.ts'
 import type { Workspace } from './overview-data.ts'
 import { Refusal } from './parts.tsx'
@@ -26,14 +27,15 @@ export function PostForm({ post, at, workspace, done }: PostFormProps) {
   const [draft, setDraft] = useState<Draft>(() =>
     post ? draftOf(post, workspace.timezone) : { ...fresh, scheduled_at: at ?? null },
   )
-  const [id, setId] = useState(post?.id)
+  /** The post with what is known to be saved of the draft. */
+  const saved = useRef(post && { id: post.id, draft })
   const [refusal, setRefusal] = useState('')
   const [isSending, setSending] = useState(false)
   const [uploads, setUploads] = useState(0)
   const { answer: accounts } = useAnswer<Account[]>('/social-accounts')
   const chosen = withChosenCaptions(draft, accounts)
   const preview = usePreview(chosen)
-  // A local time may be twice in a night: one that nobody changed stays the moment that it is.
+  // One that nobody changed stays the moment that it is.
   const isSameTime = post?.scheduled_at && draft.scheduled_at === localMoment(post.scheduled_at, workspace.timezone)
   const scheduled_at = isSameTime ? post.scheduled_at : draft.scheduled_at
   const change = (changes: Partial<Draft>) => setDraft((before) => ({ ...before, ...changes }))
@@ -44,33 +46,38 @@ export function PostForm({ post, at, workspace, done }: PostFormProps) {
   const isScheduled = post?.status === 'scheduled'
   const isBusy = isSending || uploads > 0
 
-  async function write(body: Partial<Draft>): Promise<Sent<Post>> {
-    const saved =
-      id === undefined ? await send<Post>('POST', '/posts', body) : await send<Post>('PATCH', `/posts/${id}`, body)
-    if ('made' in saved) setId(saved.made.id)
-    return saved
+  /** A time that nobody changed isn't sent: a local time may be twice in a night. */
+  async function write(next: Draft): Promise<Sent<{ readonly id: number }>> {
+    const whole = withChosenCaptions(next, accounts)
+    const known = saved.current
+    const changes = known && changesOf(whole, withChosenCaptions(known.draft, accounts))
+    if (known && Object.keys(changes!).length === 0) return { made: known }
+    const sent = known
+      ? await send<Post>('PATCH', `/posts/${known.id}`, changes)
+      : await send<Post>('POST', '/posts', whole)
+    if ('made' in sent) saved.current = { id: sent.made.id, draft: next }
+    return sent
   }
 
   /** A post that was made stays made when its schedule is refused: the next try changes it. */
   async function save(isToSchedule: boolean): Promise<string> {
     if (isToSchedule && draft.scheduled_at === null) return 'Choose the time first.'
-    const saved = await write({ ...chosen, scheduled_at })
-    if ('refusal' in saved) return saved.refusal
+    const sent = await write(draft)
+    if ('refusal' in sent) return sent.refusal
     if (!isToSchedule) return ''
-    const scheduled = await send('POST', `/posts/${saved.made.id}/schedule`, { scheduled_at })
+    const scheduled = await send('POST', `/posts/${sent.made.id}/schedule`, { scheduled_at })
     return 'refusal' in scheduled ? scheduled.refusal : ''
   }
 
   /** A link names its post, so a new one is saved first; then the captions with their links are. */
   async function track(): Promise<string> {
-    const saved = await write({ ...chosen, scheduled_at })
-    if ('refusal' in saved) return saved.refusal
-    const tracked = await trackLinks(draft, { id: saved.made.id, title: draft.title })
+    const sent = await write(draft)
+    if ('refusal' in sent) return sent.refusal
+    const tracked = await trackLinks(draft, { id: sent.made.id, title: draft.title })
     // What is typed meanwhile stays as it is typed.
     setDraft((now) => withTracked(now, draft, tracked.draft))
     if (tracked.refusal !== '') return tracked.refusal
-    const { base_caption, platform_captions } = withChosenCaptions(tracked.draft, accounts)
-    const again = await send('PATCH', `/posts/${saved.made.id}`, { base_caption, platform_captions })
+    const again = await write(tracked.draft)
     return 'refusal' in again ? again.refusal : ''
   }
 

@@ -1,6 +1,7 @@
 /** Forms of a workspace: its settings, and another one for another site. */
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import type { WorkspaceSettings } from '../../schemas/resources/workspace.ts'
+import { changesOf } from './changes-of.ts'
 import { Dialog } from './dialog.tsx'
 import { Failure, Refusal } from './parts.tsx'
 import { send, useAnswer } from './query.ts'
@@ -17,28 +18,35 @@ interface FormProps {
 export function ChangeWorkspace({ close }: FormProps) {
   const [refusal, setRefusal] = useState('')
   const { answer, failure } = useAnswer<Settings>('/workspace/settings', { againMs: seldomMs })
+  /** As the form was filled. */
+  const opened = useRef(answer)
+  opened.current ??= answer
+  const filled = opened.current
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
     const data = new FormData(event.currentTarget as HTMLFormElement)
     const days = String(data.get('retention'))
-    const sent = await send<Settings>('PATCH', '/workspace/settings', {
-      ...{ name: data.get('name'), timezone: data.get('timezone') },
-      ...{ currency: data.get('currency'), retention_days: days === '' ? null : Number(days) },
+    const wanted: Partial<Settings> = {
+      ...{ name: String(data.get('name')), timezone: String(data.get('timezone')) },
+      ...{ currency: String(data.get('currency')), retention_days: days === '' ? null : Number(days) },
       ...{ replay_enabled: data.get('replay') !== null, replay_share: Number(data.get('replay_share')) },
-    })
+    }
+    const changes = changesOf(wanted, filled!)
+    if (Object.keys(changes).length === 0) return close()
+    const sent = await send<Settings>('PATCH', '/workspace/settings', changes)
     if ('refusal' in sent) setRefusal(sent.refusal)
     else close()
   }
   return (
     <Dialog title="Change the workspace" close={close}>
       {failure && <Failure {...failure} />}
-      {answer && (
+      {filled && (
         <form class="editor" onSubmit={submit}>
-          <Name value={answer.name} />
-          <Timezone value={answer.timezone} />
+          <Name value={filled.name} />
+          <Timezone value={filled.timezone} />
           <label>
             Currency of totals
-            <input name="currency" defaultValue={answer.currency} list="currencies" required />
+            <input name="currency" defaultValue={filled.currency} list="currencies" required />
           </label>
           <datalist id="currencies">
             {Intl.supportedValuesOf('currency').map((code) => (
@@ -47,17 +55,17 @@ export function ChangeWorkspace({ close }: FormProps) {
           </datalist>
           <label>
             Days that analytics are kept; as long as the plan says where none are given. Older ones are deleted.
-            <input name="retention" type="number" min="1" defaultValue={answer.retention_days ?? ''} />
+            <input name="retention" type="number" min="1" defaultValue={filled.retention_days ?? ''} />
           </label>
           <label>
             <span>
-              <input name="replay" type="checkbox" defaultChecked={answer.replay_enabled} /> Record sessions. Texts and
+              <input name="replay" type="checkbox" defaultChecked={filled.replay_enabled} /> Record sessions. Texts and
               fields are masked; say in your privacy notice that you do so.
             </span>
           </label>
           <label>
             Sessions of a hundred that are recorded
-            <input name="replay_share" type="number" min="1" max="100" defaultValue={answer.replay_share} required />
+            <input name="replay_share" type="number" min="1" max="100" defaultValue={filled.replay_share} required />
           </label>
           <Refusal text={refusal} />
           <button type="submit">Change it</button>

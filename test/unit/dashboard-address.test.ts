@@ -3,10 +3,11 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { filterNames as known, readPattern } from '../../schemas/session-filters.ts'
 import * as address from '../../web/dashboard/address.ts'
-import { change } from '../../web/dashboard/format.ts'
+import { briefMoney, change, timeMark } from '../../web/dashboard/format.ts'
 import { seed } from '../support/short-form.ts'
 
-const { comparisons, filterNames, filterOf, questionOf, readView, shifted, shownValue, writeView } = address
+const { comparisons, filterNames, filterOf, questionOf, readView, shifted, shownValue, untilNow, withDays, writeView } =
+  address
 const views: fc.Arbitrary<address.View> = fc.record({
   range: fc.constantFrom(...address.rangeKeys),
   days: fc.constantFrom(null, { from: '2026-01-31', to: '2026-01-31' }, { from: '2025-12-01', to: '2026-02-28' }),
@@ -57,15 +58,36 @@ test('a range is moved by its own length, and never into the future', () => {
   const today = '2026-03-02'
   const week = shifted(readView('?days=7&source=a'), today, -1)
   expect(writeView(week)).toBe('?start=2026-02-17&end=2026-02-23&days=7&source=a')
-  expect(shifted(week, today, 1).days).toEqual({ from: '2026-02-24', to: today })
-  expect(shifted(shifted(week, today, 1), today, 1).days).toEqual({ from: '2026-02-24', to: today })
+  expect(writeView(shifted(week, today, 1))).toBe('?days=7&source=a')
+  expect(writeView(shifted(shifted(week, today, 1), today, 1))).toBe('?days=7&source=a')
   expect(shifted(readView('?days=1'), today, -1).days).toEqual({ from: '2026-03-01', to: '2026-03-01' })
   // Hours are moved by whole days.
   expect(shifted(readView('?start=2026-03-01T05:00&end=2026-03-01T07:00'), today, -1).days?.from).toBe('2026-02-28')
+  const night = shifted(readView('?start=2026-02-28T22:00&end=2026-03-01T00:00'), today, -1)
+  expect(night.days).toEqual({ from: '2026-02-27', to: '2026-02-27' })
+})
+
+test('chosen days that end today are compared with as long a time, not with whole days', () => {
+  const today = '2026-03-02'
+  const ask = (search: string) => questionOf(untilNow(readView(search), today))
+  expect(ask('?start=2026-02-20&end=2026-03-02')).toBe('start=2026-02-20&compare=previous')
+  expect(ask('?start=2026-02-20&end=2026-03-01')).toBe('start=2026-02-20&end=2026-03-01&compare=previous')
+  const view = readView('?source=a')
+  expect(writeView(withDays(view, { from: '2026-02-24', to: today }, today))).toBe('?days=7&source=a')
+  expect(withDays(view, { from: '2026-02-20', to: today }, today).days?.from).toBe('2026-02-20')
 })
 
 test('a change is told where both sides have enough', () => {
   expect(change(120, 100, [120, 100])).toBe(20)
   expect(change(120, 29, [120, 29])).toBeUndefined()
   expect(change(50, 0, [50, 50])).toBeUndefined()
+})
+
+test('marks of axes are short, in the zone of the workspace', () => {
+  expect(briefMoney(123_456_700, 'USD').length).toBeLessThan(9)
+  expect(briefMoney(1_234, 'USD')).toContain('12.34')
+  const midnight = Date.UTC(2026, 2, 1, 23)
+  expect(timeMark(midnight, 3_600, 'Europe/Berlin')).toBe('Mar 2')
+  expect(timeMark(midnight, 3_600, 'UTC')).toBe('11:00 PM')
+  expect(timeMark(midnight, 31 * 86_400, 'UTC')).toBe('Mar 2026')
 })

@@ -41,6 +41,8 @@ export interface View {
   readonly range: RangeKey
   /** In place of the range. */
   readonly days: Days | null
+  /** The days reach to the present, so no end of them is asked for: a part of today is compared with as long a time. */
+  readonly isOpen?: boolean
   readonly compare: Comparison
   readonly filters: readonly Filter[]
 }
@@ -79,17 +81,16 @@ export function writeView({ range, days, compare, filters }: View): string {
 }
 
 /** The query that asks the API for it. */
-export function questionOf({ range, days, compare, filters }: View): string {
-  const params = new URLSearchParams({ ...timeOf(range, days), compare })
-  for (const { name, value } of filters) params.append(name, value)
+export function questionOf(view: View): string {
+  const params = new URLSearchParams({ ...timeOf(view), compare: view.compare })
+  for (const { name, value } of view.filters) params.append(name, value)
   return params.toString()
 }
 
 /** The query for a list, behind what names it. @param span moments; those of the view when left out */
-export function listQuestionOf({ range, days, filters }: View, span?: readonly [start: string, end: string]): string {
-  const time = span === undefined ? timeOf(range, days) : spanOf(...span)
-  const params = new URLSearchParams(time)
-  for (const { name, value } of filters) params.append(name, value)
+export function listQuestionOf(view: View, span?: readonly [start: string, end: string]): string {
+  const params = new URLSearchParams(span === undefined ? timeOf(view) : spanOf(...span))
+  for (const { name, value } of view.filters) params.append(name, value)
   return params.toString()
 }
 
@@ -98,18 +99,39 @@ export function localDay(moment: number, timeZone: string): string {
   return new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' }).format(moment)
 }
 
+/** @param today the local day */
+export function untilNow(view: View, today: string): View {
+  return { ...view, isOpen: view.days?.to === today }
+}
+
+/** With these days in place of the range; where they are those of a range, it is that one. @param today the local day */
+export function withDays(view: View, days: Days, today: string): View {
+  const range = days.to === today ? rangeKeys.find((key) => ranges[key].days === lengthOf(days)) : undefined
+  return range === undefined ? { ...view, days } : { ...view, days: null, range }
+}
+
 /** The range as many days before or after; never one that lies in the future. @param today the local day */
 export function shifted(view: View, today: string, by: -1 | 1): View {
-  const whole = view.days && { from: view.days.from.slice(0, 10), to: view.days.to.slice(0, 10) }
-  const days = whole ?? { from: dayAfter(today, 1 - ranges[view.range].days), to: today }
-  const length = (Date.parse(days.to) - Date.parse(days.from)) / dayMs + 1
+  const days = view.days ? wholeDaysOf(view.days) : { from: dayAfter(today, 1 - ranges[view.range].days), to: today }
+  const length = lengthOf(days)
   const moved = { from: dayAfter(days.from, by * length), to: dayAfter(days.to, by * length) }
-  return moved.to > today ? view : { ...view, days: moved }
+  return moved.to > today ? view : withDays(view, moved, today)
+}
+
+/** The days that have a part of it: moments that end at a midnight have none of the day after it. */
+export function wholeDaysOf({ from, to }: Days): Days {
+  const last = to.includes('T') ? new Date(Date.parse(`${to}Z`) - 60_000).toISOString() : to
+  return { from: from.slice(0, 10), to: last.slice(0, 10) }
+}
+
+/** @param days local days, both of them included */
+export function lengthOf({ from, to }: Days): number {
+  return (Date.parse(to) - Date.parse(from)) / dayMs + 1
 }
 
 /** The query for the visits of crawlers, which no filter of sessions is about. */
-export function crawlersQuestionOf({ range, days }: View): string {
-  return new URLSearchParams({ ...timeOf(range, days), limit: '10' }).toString()
+export function crawlersQuestionOf(view: View): string {
+  return new URLSearchParams({ ...timeOf(view), limit: '10' }).toString()
 }
 
 /** The query for the series that a chart compares with. */
@@ -119,8 +141,9 @@ export function comparedQuestionOf({ filters }: View, { from, to }: Days, interv
   return params.toString()
 }
 
-function timeOf(range: RangeKey, days: Days | null) {
-  return days === null ? { days: String(ranges[range].days) } : spanOf(days.from, days.to)
+function timeOf({ range, days, isOpen = false }: View): Record<string, string> {
+  if (days === null) return { days: String(ranges[range].days) }
+  return isOpen ? { start: days.from } : spanOf(days.from, days.to)
 }
 
 function spanOf(start: string, end: string) {

@@ -1,6 +1,6 @@
 /** The chart with the series of the compared period under it, which is asked for apart. */
-import { comparedQuestionOf, type Days, localDay, type View } from './address.ts'
-import { dayMs } from './calendar-days.ts'
+import { comparedQuestionOf, type Days, lengthOf, localDay, type View } from './address.ts'
+import { dayAfter, dayMs } from './calendar-days.ts'
 import { Chart, type ChartProps } from './chart.tsx'
 import type { Overview } from './overview-data.ts'
 import { useAnswer } from './query.ts'
@@ -26,8 +26,10 @@ export function ComparedChart({ view, metrics, isStale, ...chart }: ComparedChar
 }
 
 /** Whole local days, unless moments were chosen. */
-function periodOf({ days }: View, { start, end }: { start: string; end: string }, timezone: string): Days {
+function periodOf({ days, compare }: View, { start, end }: { start: string; end: string }, timezone: string): Days {
   if (days?.from.includes('T')) return { from: start, to: end }
+  // A range that ends now has a period before it that begins at any hour: whole days stand at the same places.
+  if (days && compare === 'previous') return { from: dayAfter(days.from, -lengthOf(days)), to: dayAfter(days.from, -1) }
   // As many hours before, over a change of the clock, may be an hour beside a midnight.
   const from = localDay(Date.parse(start) + dayMs / 2, timezone)
   // The end is the first moment that isn't of the period any more.

@@ -38,6 +38,28 @@ export function money(cents: number, currency: string): string {
   return new Intl.NumberFormat(undefined, { style: 'currency', currency, ...digits }).format(cents / 10 ** decimals)
 }
 
+/** At most eight signs or so, for places with little room. */
+export function briefMoney(cents: number, currency: string): string {
+  const amount = cents / 10 ** decimalsOf(currency)
+  if (Math.abs(amount) < 10_000) return money(cents, currency)
+  const shortened = { notation: 'compact', maximumFractionDigits: 1 } as const
+  return new Intl.NumberFormat(undefined, { style: 'currency', currency, ...shortened }).format(amount)
+}
+
+/** A mark of a time axis. @param stepSeconds to the next mark */
+export function timeMark(moment: number, stepSeconds: number, timeZone: string): string {
+  const daySeconds = 86_400
+  const isMidnight = localMoment(new Date(moment).toISOString(), timeZone).endsWith('T00:00')
+  const isHours = stepSeconds < daySeconds && !isMidnight
+  const isMonths = stepSeconds >= 28 * daySeconds
+  const shown: Intl.DateTimeFormatOptions = isHours
+    ? { hour: '2-digit', minute: '2-digit' }
+    : isMonths
+      ? { month: 'short', year: 'numeric' }
+      : { month: 'short', day: 'numeric' }
+  return new Intl.DateTimeFormat(undefined, { timeZone, ...shown }).format(moment)
+}
+
 /** In the workspace's timezone. */
 export function time(moment: string, timeZone: string): string {
   return new Intl.DateTimeFormat(undefined, { timeZone, dateStyle: 'short', timeStyle: 'short' }).format(

@@ -1,7 +1,7 @@
 /** Funnels: how many visitors did some steps in order. Range, filters and steps stand in the address. */
 import { useState } from 'preact/hooks'
 import type { Funnel } from '../../schemas/resources/funnel.ts'
-import { readView, shownValue, type View, withFilter } from './address.ts'
+import { localDay, readView, shownValue, untilNow, type View, withDays, withFilter } from './address.ts'
 import { FilterForm } from './filter-form.tsx'
 import { number, percent, span } from './format.ts'
 import { type FunnelView, funnelQuestionOf, readFunnel, withins, writeFunnel } from './funnel-address.ts'
@@ -17,7 +17,8 @@ import { ViewControls } from './view-controls.tsx'
 const againMs = 15_000
 
 export function FunnelsPage({ search, workspace, navigate }: PageProps) {
-  const view = readView(search)
+  const today = localDay(Date.now(), workspace.timezone)
+  const view = untilNow(readView(search), today)
   const funnel = readFunnel(search)
   const [opened, open] = useState<'filter' | 'calendar'>()
   const opening = { openFilter: () => open('filter'), openCalendar: () => open('calendar') }
@@ -36,7 +37,7 @@ export function FunnelsPage({ search, workspace, navigate }: PageProps) {
       {opened === 'calendar' && (
         <RangeCalendar
           {...{ days: view.days, timezone: workspace.timezone, close }}
-          choose={(days) => go({ ...view, days })}
+          choose={(days) => go(withDays(view, days, today))}
         />
       )}
       <FunnelSteps {...{ view, funnel, change }} />

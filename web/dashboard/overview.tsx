@@ -1,6 +1,16 @@
 /** The overview page: counts with their comparison, sources, pages, and recommendations. */
 import { useRef, useState } from 'preact/hooks'
-import { crawlersQuestionOf, type Filter, questionOf, type View, withFilter } from './address.ts'
+import {
+  crawlersQuestionOf,
+  type Days,
+  type Filter,
+  localDay,
+  questionOf,
+  untilNow,
+  type View,
+  withDays,
+  withFilter,
+} from './address.ts'
 import { Cards, type Chartable } from './cards.tsx'
 import { ComparedChart } from './compared-chart.tsx'
 import { Crawlers } from './crawlers.tsx'
@@ -39,7 +49,10 @@ const isEmpty = ({ metrics, recent_events }: Overview) =>
 const everQuestion = '/analytics/overview?days=365&compare=none&include=metrics'
 const everMs = 60_000
 
-export function OverviewPage({ view, workspace, go }: PageProps) {
+export function OverviewPage({ view: chosenView, workspace, go }: PageProps) {
+  const today = localDay(Date.now(), workspace.timezone)
+  const view = untilNow(chosenView, today)
+  const goToDays = (days: Days) => go(withDays(view, days, today))
   const isAwaited = useRef(true)
   const { answer, failure, isStale } = useAnswer<Overview>(`/analytics/overview?${questionOf(view)}`, {
     isHurried: (overview) => isAwaited.current && view.filters.length === 0 && isEmpty(overview),
@@ -53,6 +66,14 @@ export function OverviewPage({ view, workspace, go }: PageProps) {
   const close = () => open(undefined)
   const opening = { openFilter: () => open('filter'), openCalendar: () => open('calendar') }
   useOverviewKeys({ timezone: workspace.timezone, go, ...opening })
+  const dialogs = (
+    <>
+      {opened === 'filter' && <FilterForm add={(filter) => go(withFilter(view, filter))} close={close} />}
+      {opened === 'calendar' && (
+        <RangeCalendar {...{ days: view.days, timezone: workspace.timezone, close }} choose={goToDays} />
+      )}
+    </>
+  )
   const wasShown = useRef(false)
   // What is open over the page stays open while it is found out.
   if (answer === undefined || (isBare && year === undefined && !yearFailure && !wasShown.current)) {
@@ -61,6 +82,7 @@ export function OverviewPage({ view, workspace, go }: PageProps) {
         <main>
           <Failure {...failure} />
           <Controls {...{ view, go, workspace, live: 0, ...opening }} />
+          {dialogs}
         </main>
       )
     }
@@ -74,17 +96,11 @@ export function OverviewPage({ view, workspace, go }: PageProps) {
     <main class={isStale ? 'stale' : ''} aria-busy={isStale}>
       {failure && <Failure {...failure} />}
       <Controls {...{ view, go, workspace, live: answer.metrics.live_visitors, ...opening }} />
-      {opened === 'filter' && <FilterForm add={(filter) => go(withFilter(view, filter))} close={close} />}
-      {opened === 'calendar' && (
-        <RangeCalendar
-          {...{ days: view.days, timezone: workspace.timezone, close }}
-          choose={(days) => go({ ...view, days })}
-        />
-      )}
+      {dialogs}
       {isNew ? (
         <Install snippet={answer.snippet} />
       ) : (
-        <Figures {...{ answer, view, workspace, go, chosen, choose, isStale }} />
+        <Figures {...{ answer, view, workspace, go, goToDays, chosen, choose, isStale }} />
       )}
     </main>
   )
@@ -115,9 +131,10 @@ interface FiguresProps extends PageProps {
   readonly isStale: boolean
   readonly chosen: Chartable
   choose(name: Chartable): void
+  goToDays(days: Days): void
 }
 
-function Figures({ answer, isStale, view, workspace: { currency }, go, chosen, choose }: FiguresProps) {
+function Figures({ answer, isStale, view, workspace: { currency }, go, goToDays, chosen, choose }: FiguresProps) {
   const add = (...filters: Filter[]) => go(filters.reduce(withFilter, view))
   const { metrics, traffic_series = [] } = answer
   // The workspace may have another one by now, while its figures are computed anew.
@@ -142,7 +159,7 @@ function Figures({ answer, isStale, view, workspace: { currency }, go, chosen, c
         label={chartLabels[chosen]}
         {...{ view, metrics, isStale, currency, timezone }}
         asOf={metrics.as_of}
-        zoom={(days) => go({ ...view, days })}
+        zoom={goToDays}
       />
       {apart.length > 0 && (
         <p class="note">

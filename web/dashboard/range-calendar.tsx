@@ -3,17 +3,8 @@
  * be chosen, nor more than the API answers for.
  */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { type Days, daysOf, localDay } from './address.ts'
-import {
-  dayAfter,
-  dayByKey,
-  dayInWords,
-  dayMs,
-  firstWeekday,
-  monthAfter,
-  weekOf,
-  weeksOfMonth,
-} from './calendar-days.ts'
+import { type Days, daysOf, isDay, lengthOf, localDay, wholeDaysOf } from './address.ts'
+import { dayByKey, dayInWords, firstWeekday, monthAfter, weekOf, weeksOfMonth } from './calendar-days.ts'
 import { Dialog } from './dialog.tsx'
 import { Refusal } from './parts.tsx'
 
@@ -29,10 +20,12 @@ const rangeDaysMax = 366
 
 export function RangeCalendar({ days, timezone, choose, close }: RangeCalendarProps) {
   const today = localDay(Date.now(), timezone)
-  const [from, setFrom] = useState(days?.from.slice(0, 10) ?? '')
-  const [to, setTo] = useState(days?.to.slice(0, 10) ?? '')
-  /** The first day is chosen, the last one isn't yet. */
-  const [isHalf, setHalf] = useState(false)
+  const whole = days && wholeDaysOf(days)
+  const [from, setFrom] = useState(whole?.from ?? '')
+  const [to, setTo] = useState(whole?.to ?? '')
+  const [isFirstChosen, setFirstChosen] = useState(false)
+  /** The first day is chosen, the last one isn't yet; a field that is typed into may have no day. */
+  const isHalf = isFirstChosen && isDay(from)
   const [pointed, point] = useState(to || today)
   const [refusal, refuse] = useState('')
 
@@ -40,7 +33,7 @@ export function RangeCalendar({ days, timezone, choose, close }: RangeCalendarPr
     const chosen = daysOf(first, last)
     if (chosen === null) return refuse('The last day is before the first.')
     if (last > today) return refuse('The last day is still to come.')
-    if (daysBetween(first, last) > rangeDaysMax) return refuse(`A range has at most ${rangeDaysMax} days.`)
+    if (lengthOf(chosen) > rangeDaysMax) return refuse(`A range has at most ${rangeDaysMax} days.`)
     close()
     choose(chosen)
   }
@@ -51,7 +44,7 @@ export function RangeCalendar({ days, timezone, choose, close }: RangeCalendarPr
     if (!isHalf) {
       setFrom(day)
       setTo('')
-      setHalf(true)
+      setFirstChosen(true)
     } else if (day < from) finish(day, from)
     else finish(from, day)
   }
@@ -188,10 +181,6 @@ function Month({ pointed, today, point, pick, isIn }: MonthProps) {
       </table>
     </div>
   )
-}
-
-function daysBetween(first: string, last: string): number {
-  return (Date.parse(dayAfter(last, 1)) - Date.parse(first)) / dayMs
 }
 
 function min(one: string, other: string): string {

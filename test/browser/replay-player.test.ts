@@ -232,3 +232,33 @@ test('the player’s document has no origin and one script, wherever it is opene
   const shell = await fetch(`${api.url}/dashboard/sign-in`)
   expect(shell.headers.get('content-security-policy')).not.toContain('unsafe')
 })
+
+test('a replay that can’t be read says why and is tried again, by itself where the service is busy', async (context) => {
+  const session = 1_090
+  await record(session, [...page(begin, documentOf([], [])), added(begin + 1_000, element('p', {}, text('Late')))])
+  await foldWhatIsThere(stores)
+  const dashboard = await signIn(context)
+  const answers = [
+    { status: 503, headers: { 'Retry-After': '1' }, body: '{"detail":"A store is away"}' },
+    { status: 500, body: '{"detail":"Internal error"}' },
+  ]
+  await dashboard.route(`**/api/v1/replays/${session}?*`, (route) => {
+    const answer = answers.shift()
+    return answer ? route.fulfill({ contentType: 'application/json', ...answer }) : route.continue()
+  })
+  await dashboard.goto(`${api.url}/dashboard/replays?id=${session}`)
+  await dashboard.waitForSelector('.failure:has-text("This replay can’t be read: Internal error.")')
+  await dashboard.click('text=Try again')
+  await dashboard.waitForSelector('button:text-is("Play"):not([disabled])')
+  // Nobody is known by this recording's browser; then there are newer events alone.
+  const beside = 'section[aria-label="Events"]'
+  await dashboard.waitForSelector(`${beside} .failure`)
+  const newer = { id: 1, session_id: 'another', event_name: 'a', path: '/', occurred_at: new Date().toISOString() }
+  await dashboard.route('**/api/v1/people/journey?*', (route) =>
+    route.fulfill({ json: { events: Array.from({ length: 500 }, () => newer) } }),
+  )
+  await dashboard.waitForSelector(`${beside} >> text=too long ago to be listed`)
+  await dashboard.goto(`${api.url}/dashboard/replays?path=/nowhere`)
+  await dashboard.click('section[aria-label="Replays"] >> text=Show all')
+  await dashboard.waitForSelector('section[aria-label="Replays"] tbody tr')
+})

@@ -1,5 +1,5 @@
 /** People: who they are, by search, and what one of them did. */
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Journey, Person } from '../../schemas/resources/person.ts'
 import { Confirm } from './dialog.tsx'
 import { money, number, time } from './format.ts'
@@ -11,6 +11,8 @@ import { send, useAnswer } from './query.ts'
 
 const listed = 100
 const typingMs = 200
+/** As many as the API gives. */
+const eventsMax = 500
 
 interface PeopleProps {
   readonly search: string
@@ -22,7 +24,7 @@ interface PeopleProps {
 export function PeoplePage({ search, workspace, navigate }: PeopleProps) {
   const address = new URLSearchParams(search)
   const [contact, browser] = [address.get('contact'), address.get('browser')]
-  if (contact === null && browser === null) return <People workspace={workspace} navigate={navigate} />
+  if (contact === null && browser === null) return <People search={search} workspace={workspace} navigate={navigate} />
   const asked: Record<string, string> = contact === null ? { anonymous_id: browser! } : { contact_id: contact }
   return <OneJourney asked={asked} workspace={workspace} navigate={navigate} />
 }
@@ -32,25 +34,23 @@ function nameOf({ full_name, email, anonymous_id }: Person): string {
   return full_name || email || `Anonymous ${(anonymous_id ?? '').replace(/^visitor_/, '').slice(0, 8)}`
 }
 
-function People({ workspace: { timezone, currency }, navigate }: Omit<PeopleProps, 'search'>) {
-  const [sought, setSought] = useState('')
-  const [typing, setTyping] = useState<ReturnType<typeof setTimeout>>()
+function People({ search, workspace: { timezone, currency }, navigate }: PeopleProps) {
+  const sought = new URLSearchParams(search).get('q') ?? ''
+  const [field, type] = useSearchField(sought)
   const { answer, failure, pager } = useListPage<Person>(`/people?${new URLSearchParams({ q: sought })}`, {
     each: listed,
     after: ({ contact_id, anonymous_id }) =>
       contact_id === null ? { before_anonymous_id: anonymous_id ?? '' } : { before_id: String(contact_id) },
   })
-  const type = (text: string) => {
-    clearTimeout(typing)
-    setTyping(setTimeout(() => setSought(text.trim()), typingMs))
-  }
   return (
     <main>
       {failure && <Failure {...failure} />}
       <div class="controls">
         <input
+          ref={field}
           type="search"
           aria-label="Search people"
+          defaultValue={sought}
           placeholder="E-mail, name, company, source, campaign"
           onInput={(event) => type(event.currentTarget.value)}
         />
@@ -90,6 +90,29 @@ function People({ workspace: { timezone, currency }, navigate }: Omit<PeopleProp
       </section>
     </main>
   )
+}
+
+/** A field whose text stands in the address a moment after it was typed; Back leads to the page before, not to fewer letters. */
+function useSearchField(sought: string) {
+  const field = useRef<HTMLInputElement>(null)
+  const told = useRef(sought)
+  const typing = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => () => clearTimeout(typing.current), [])
+  useEffect(() => {
+    // Another address than the typed one was opened.
+    if (sought !== told.current) field.current!.value = sought
+    told.current = sought
+  }, [sought])
+  const type = (text: string) => {
+    clearTimeout(typing.current)
+    typing.current = setTimeout(() => {
+      told.current = text.trim()
+      const query = told.current === '' ? '' : `?${new URLSearchParams({ q: told.current })}`
+      history.replaceState(null, '', `/dashboard/people${query}`)
+      dispatchEvent(new PopStateEvent('popstate'))
+    }, typingMs)
+  }
+  return [field, type] as const
 }
 
 interface PersonRowProps {
@@ -145,7 +168,8 @@ interface JourneyProps extends Omit<PeopleProps, 'search'> {
 
 function OneJourney({ asked, workspace: { timezone, currency }, navigate }: JourneyProps) {
   const [isErasing, setErasing] = useState(false)
-  const { answer, failure } = useAnswer<Journey>(`/people/journey?${new URLSearchParams(asked)}`)
+  const question = new URLSearchParams({ ...asked, limit: String(eventsMax) })
+  const { answer, failure } = useAnswer<Journey>(`/people/journey?${question}`)
   if (answer === undefined) return <main class="skeleton">{failure && <Failure {...failure} />}</main>
   const { person: known, first_touch, last_touch, events, revenue } = answer
   return (
@@ -189,6 +213,11 @@ function OneJourney({ asked, workspace: { timezone, currency }, navigate }: Jour
             ))}
           </ul>
         </section>
+      )}
+      {events.length === eventsMax && answer.event_count > eventsMax && (
+        <p class="note">
+          The newest {number(eventsMax)} of {number(answer.event_count)} events:
+        </p>
       )}
       <Timeline events={events} timezone={timezone} />
     </main>

@@ -2,19 +2,16 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Journey } from '../../schemas/resources/person.ts'
-import type { Replay, ReplayPage } from '../../schemas/resources/replay.ts'
 import type { Command, Told } from '../player/protocol.ts'
 import { duration, time } from './format.ts'
 import { clickedOf, isTechnical } from './journey-lines.ts'
 import type { Workspace } from './overview-data.ts'
-import { Facts, Failure } from './parts.tsx'
-import { send, useAnswer } from './query.ts'
-import { type Chunk, placeOf, type Recording, recordingOf } from './replay-events.ts'
+import { Facts, Failure, Isolated } from './parts.tsx'
+import { useAnswer } from './query.ts'
+import { readReplay, type WholeReplay } from './read-replay.ts'
+import { placeOf } from './replay-events.ts'
 
 const speeds = [1, 2, 4, 8]
-/** Chunks of one request, and requests of one replay: an hour is some 720 chunks. */
-const chunksEach = 200
-const requestsMax = 60
 const eventsMax = 500
 const seldomMs = 3_600_000
 const settleMs = 400
@@ -28,55 +25,39 @@ export function OneReplay({
   workspace: Workspace
   children?: ComponentChildren
 }) {
-  const [read, setRead] = useState<{ replay: Replay; recording: Recording }>()
-  const [refusal, setRefusal] = useState('')
+  const [read, setRead] = useState<WholeReplay>()
+  const [failure, setFailure] = useState('')
+  const [round, setRound] = useState(0)
   useEffect(() => {
-    let isWanted = true
-    void readAll(id).then((answer) => {
-      if (!isWanted) return
-      if ('refusal' in answer) setRefusal(answer.refusal)
-      else setRead(answer)
+    const leaving = new AbortController()
+    setFailure('')
+    readReplay(id, leaving.signal).then(setRead, (error: Error) => {
+      if (!leaving.signal.aborted) setFailure(error.message)
     })
-    return () => {
-      isWanted = false
-    }
-  }, [id])
+    return () => leaving.abort()
+  }, [id, round])
   return (
     <main>
       {children}
-      {refusal !== '' && <Failure since={new Date()} text={refusal} isRefused isFinal />}
-      {refusal === '' && read === undefined && <p class="empty awaited">Reading the recording…</p>}
+      {failure !== '' && (
+        <p class="failure" role="alert">
+          This replay can’t be read: <Isolated text={failure} />.{' '}
+          <button type="button" onClick={() => setRound(round + 1)}>
+            Try again
+          </button>
+        </p>
+      )}
+      {failure === '' && read === undefined && <p class="empty awaited">Reading the recording…</p>}
       {read && <Player {...read} timezone={workspace.timezone} />}
     </main>
   )
 }
 
-async function readAll(id: string): Promise<{ replay: Replay; recording: Recording } | { refusal: string }> {
-  const chunks: Chunk[] = []
-  let replay: Replay | undefined
-  let after: number | null = null
-  for (let requests = 0; requests < requestsMax; requests++) {
-    const query: string = new URLSearchParams({
-      limit: String(chunksEach),
-      ...(after && { after_id: String(after) }),
-    }).toString()
-    const sent = await send<ReplayPage>('GET', `/replays/${encodeURIComponent(id)}?${query}`)
-    if ('refusal' in sent) return sent
-    replay = sent.made.replay
-    chunks.push(...sent.made.chunks)
-    after = sent.made.next_after_id
-    if (after === null) break
-  }
-  return { replay: replay!, recording: recordingOf(chunks) }
-}
-
-interface Shown {
-  readonly replay: Replay
-  readonly recording: Recording
+interface Shown extends WholeReplay {
   readonly timezone: string
 }
 
-function Player({ replay, recording, timezone }: Shown) {
+function Player({ replay, recording, isCut, timezone }: Shown) {
   const stage = useRef<HTMLDivElement>(null)
   const frame = useRef<HTMLIFrameElement>(null)
   const pointer = useRef<HTMLSpanElement>(null)
@@ -146,6 +127,7 @@ function Player({ replay, recording, timezone }: Shown) {
         {(failure !== '' || isEmpty) && (
           <p class="empty">{failure || 'Nothing of it can be played: its begin is missing.'}</p>
         )}
+        {isCut && <p class="note">This recording is too long: its end isn’t shown.</p>}
         {!isEmpty && (
           <>
             <div class="controls">
@@ -224,10 +206,10 @@ function EventsBeside({
   recording,
   at,
   seek,
-}: Omit<Shown, 'timezone'> & { at: number; seek(place: number): void }) {
+}: Pick<Shown, 'replay' | 'recording'> & { at: number; seek(place: number): void }) {
   const { contact_id, anonymous_id } = replay
   const who = contact_id === null ? { anonymous_id } : { contact_id: String(contact_id) }
-  const { answer } = useAnswer<Journey>(
+  const { answer, failure } = useAnswer<Journey>(
     `/people/journey?${new URLSearchParams({ ...who, limit: String(eventsMax) })}`,
     { againMs: seldomMs },
   )
@@ -235,9 +217,21 @@ function EventsBeside({
     .filter((event) => event.session_id === replay.id && !isTechnical(event))
     .map((event) => ({ event, place: placeOf(recording, Date.parse(event.occurred_at)) }))
     .reverse()
-  if (answer !== undefined && own.length === 0) return <p class="empty">None of this session.</p>
+  const oldest = answer?.events.length === eventsMax ? answer.events.at(-1) : undefined
+  const isOlder = oldest !== undefined && Date.parse(oldest.occurred_at) > Date.parse(replay.started_at)
+  if (answer === undefined) return failure ? <Failure {...failure} /> : null
+  if (own.length === 0) {
+    return (
+      <p class="empty">
+        {isOlder
+          ? `They are too long ago to be listed: only the newest ${eventsMax} of this person are.`
+          : 'None of this session.'}
+      </p>
+    )
+  }
   return (
     <ol class="timeline beside">
+      {isOlder && <li class="note">Earlier ones are too long ago to be listed.</li>}
       {own.map(({ event, place }) => (
         <li
           key={event.id}

@@ -49,6 +49,7 @@ function Replays({ search, workspace: { timezone }, navigate }: PageProps) {
     navigate(`/dashboard/replays${next.size > 0 ? `?${next}` : ''}`)
     setRound(round + 1)
   }
+  const isFiltered = asked.size > 1
   const isOfOne = address.has('contact_id') || address.has('anonymous_id')
   return (
     <main>
@@ -80,7 +81,15 @@ function Replays({ search, workspace: { timezone }, navigate }: PageProps) {
         <h2>
           Replays<span class="label">The last {daysShown} days, newest first</span>
         </h2>
-        {answer?.length === 0 && (
+        {answer?.length === 0 && isFiltered && (
+          <p class="empty">
+            No replay matches.{' '}
+            <button type="button" class="link" onClick={() => navigate('/dashboard/replays')}>
+              Show all
+            </button>
+          </p>
+        )}
+        {answer?.length === 0 && !isFiltered && (
           <p class="empty">
             None. Sessions are recorded once replay is on: see the <a href="/dashboard/settings">settings</a>.
           </p>

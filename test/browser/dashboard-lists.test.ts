@@ -145,6 +145,9 @@ test('people and links have pages, with heads and with clicks', async (context) 
   expect(await page.textContent(`${list('Links')} summary:has-text("Link 100")`)).toContain('0 clicks')
   await page.click('text=Older')
   await expect.poll(() => page.$$eval(`${list('Links')} summary`, (all) => all.length)).toBe(1)
+  await stores.pg.query(`DELETE FROM links WHERE workspace_id = $1 AND label = 'Link 1'`, [mine.workspaceId])
+  await page.waitForSelector(`${list('Links')} >> text=Nothing is older`)
+  expect(await page.$('text=No link yet')).toBeNull()
 })
 
 test('a journey has what was measured of a page beside its view, and all events on demand', async (context) => {

@@ -173,6 +173,11 @@ test('by keyboard alone: a tab of a list, its details searched, sorted and filte
   await page.keyboard.press('Space')
   expect(await page.getAttribute('[data-card="conversions"]', 'aria-pressed')).toBe('true')
   expect(await page.textContent('.chart caption')).toBe('Conversions')
+  // Another scheme draws the chart anew.
+  const color = () => page.$eval('.chart .u-series:nth-child(2) .u-marker', (marker) => marker.getAttribute('style'))
+  const light = await color()
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await expect.poll(color).not.toBe(light)
 })
 
 test('a row says what it was before, the map filters, and dragging over the chart zooms', async (context) => {

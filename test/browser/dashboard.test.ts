@@ -93,6 +93,12 @@ test('filters by rows, which stand as chips and in the address, with the figures
   await page.goto(`${api.url}/dashboard?device=phone`)
   await page.waitForSelector('.failure:has-text("There are no such figures")')
   expect(await page.textContent('.chips')).toContain('device: phone')
+  await page.click('button:text-is("Filter")')
+  await page.waitForSelector('dialog[open]')
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('c')
+  await page.waitForSelector('dialog[open] [data-day]')
+  await page.keyboard.press('Escape')
   await page.click('.chips button')
   await card(page, 'visitors', '3')
 })
@@ -123,7 +129,7 @@ test('who is signed out is told how to sign in; a wrong password is told, the ri
   await page.waitForURL('**/dashboard/sign-in')
   expect(await page.textContent('main')).toContain('npx svc owner link')
   await page.goto(`${api.url}/dashboard?days=7`)
-  await page.waitForURL('**/dashboard/sign-in')
+  await page.waitForURL('**/dashboard/sign-in?next=%2Fdashboard%3Fdays%3D7')
   const email = `owner${mine.workspaceId}@example.com`
   const hash = await hashPassword('correct horse')
   await stores.pg.transaction((tx) => setOwnerPassword(tx, mine.workspaceId, hash, email))
@@ -137,6 +143,7 @@ test('who is signed out is told how to sign in; a wrong password is told, the ri
     await page.waitForSelector(seen)
     expect(await violations(page)).toEqual([])
   }
+  expect(new URL(page.url()).search).toBe('?days=7')
 })
 
 test('ranges: none of their events is no empty workspace; the series before; days by keyboard, click and text', async (context) => {
@@ -157,6 +164,9 @@ test('ranges: none of their events is no empty workspace; the series before; day
   await page.waitForURL(`**/dashboard?start=${dateBefore(8)}&end=${dateBefore(7)}`)
   expect(await page.$('dialog')).toBeNull()
   await page.click('text=Choose days')
+  await page.click('dialog td button:not(:disabled)')
+  await page.fill('input[name="from"]', '')
+  await page.waitForSelector('dialog :text("Choose the first day and the last one")')
   await page.click('dialog [aria-label="The month before"]')
   const days = await page.$$eval('dialog td button:not(.beside)', (all) =>
     all.map((one) => one.getAttribute('data-day')),

@@ -1,12 +1,12 @@
 /** The series of one counter over the range, and over the period before at the same places. The same numbers stand in a table for those who don't see it. */
 
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import UPlot from 'uplot'
 import { dayMs } from './calendar-days.ts'
 import 'uplot/dist/uPlot.min.css'
 import { type Days, daysOf, localDay } from './address.ts'
 import type { Chartable } from './cards.tsx'
-import { localMoment, money, number } from './format.ts'
+import { brief, briefMoney, localMoment, money, number, timeMark } from './format.ts'
 import type { Overview } from './overview-data.ts'
 
 const height = 220
@@ -30,6 +30,8 @@ export function Chart({ points, before, of, label, currency, timezone, asOf, zoo
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<UPlot | null>(null)
   const shown = (value: number) => (of === 'revenue_cents' ? money(value, currency) : number(value))
+  const shortly = (value: number) => (of === 'revenue_cents' ? briefMoney(value, currency) : brief(value))
+  const scheme = useColorScheme()
   const whole = wholeOf(points, asOf)
   const data: UPlot.AlignedData = [
     points.map(({ start }) => Date.parse(start) / 1000),
@@ -62,8 +64,16 @@ export function Chart({ points, before, of, label, currency, timezone, asOf, zoo
         hooks: { setSelect: [(chart) => zoomTo(chart, timezone, now.current)] },
         scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } },
         axes: [
-          axis,
-          { ...axis, size: 60, values: (_, marks) => marks.map((mark) => (Number.isInteger(mark) ? shown(mark) : '')) },
+          {
+            ...axis,
+            space: markPixels,
+            values: (_, marks, __, ___, step) => marks.map((mark) => timeMark(mark * 1000, step, timezone)),
+          },
+          {
+            ...axis,
+            size: (_, marks) => widthOf(marks ?? []),
+            values: (_, marks) => marks.map((mark) => (Number.isInteger(mark) ? shortly(mark) : '')),
+          },
         ],
         series: [
           { label: '', value: (_, __, ___, at) => (at === null ? '' : timeOf(now.current.points[at], timezone)) },
@@ -84,7 +94,7 @@ export function Chart({ points, before, of, label, currency, timezone, asOf, zoo
       resized.disconnect()
       made.destroy()
     }
-  }, [of, label, timezone, points.length < 40, hasBefore])
+  }, [of, label, currency, timezone, points.length < 40, hasBefore, scheme])
   useEffect(() => plot.current?.setData(data), [points, before, of, whole])
 
   return (
@@ -104,6 +114,26 @@ export function Chart({ points, before, of, label, currency, timezone, asOf, zoo
       </table>
     </figure>
   )
+}
+
+/** Pixels of a mark of time at least, and of a sign of a number with what stands beside it. */
+const markPixels = 70
+const [signPixels, besidePixels] = [7.5, 16]
+
+function widthOf(labels: readonly string[]): number {
+  return besidePixels + signPixels * Math.max(4, ...labels.map(({ length }) => length))
+}
+
+/** The colors that a chart is drawn with are those of the moment: another scheme draws it anew. */
+function useColorScheme(): boolean {
+  const query = matchMedia('(prefers-color-scheme: dark)')
+  const [isDark, setDark] = useState(query.matches)
+  useEffect(() => {
+    const onChange = () => setDark(query.matches)
+    query.addEventListener('change', onChange)
+    return () => query.removeEventListener('change', onChange)
+  }, [])
+  return isDark
 }
 
 /** When a bucket begins, with its weekday; of hours with the time of day. */

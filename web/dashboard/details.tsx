@@ -132,10 +132,15 @@ function sorted(rows: readonly ListRow[], { by, isRising }: { by: ColumnName; is
   return [...rows].sort((one, other) => sign * ((one.figures[by] ?? 0) - (other.figures[by] ?? 0)))
 }
 
+/** By it spreadsheets know UTF-8. */
+const byteOrderMark = '\uFEFF'
+/** Browsers may read the file a moment after the click. */
+const savedWithinMs = 10_000
+
 function save(name: string, text: string): void {
   const link = document.createElement('a')
-  link.href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }))
+  link.href = URL.createObjectURL(new Blob([byteOrderMark, text], { type: 'text/csv' }))
   link.download = name
   link.click()
-  URL.revokeObjectURL(link.href)
+  setTimeout(() => URL.revokeObjectURL(link.href), savedWithinMs)
 }

@@ -12,11 +12,15 @@ interface PagesOf<Row> {
 }
 
 export interface ListPage<Row> extends Asked<readonly Row[]> {
-  /** Leads to the pages beside it; nothing where one page has all. */
+  /** Leads to the pages beside it, and says so where nothing is older; nothing where one page has all. */
   readonly pager: ComponentChildren
 }
 
-/** @param path with its query, under `/api/v1`; another one begins at its first page */
+/**
+ * The answer is left out where a later page is empty: the list isn't.
+ *
+ * @param path with its query, under `/api/v1`; another one begins at its first page
+ */
 export function useListPage<Row>(path: string, { each, round = 0, after }: PagesOf<Row>): ListPage<Row> {
   const [place, setPlace] = useState<{ readonly path: string; readonly cursors: readonly string[] }>()
   const cursors = place?.path === path ? place.cursors : []
@@ -29,6 +33,7 @@ export function useListPage<Row>(path: string, { each, round = 0, after }: Pages
   const shown = useRef(path)
   if (!isStale) shown.current = path
   const last = answer?.length === each ? answer.at(-1) : undefined
+  const isPastEnd = cursors.length > 0 && answer?.length === 0
   const goOn = () => {
     if (last !== undefined) setPlace({ path, cursors: [...cursors, `&${new URLSearchParams(after(last))}`] })
   }
@@ -41,11 +46,11 @@ export function useListPage<Row>(path: string, { each, round = 0, after }: Pages
       >
         Newer
       </button>
-      <span class="label">Page {cursors.length + 1}</span>
+      <span class="label">{isPastEnd ? 'Nothing is older' : `Page ${cursors.length + 1}`}</span>
       <button type="button" disabled={last === undefined || isStale} onClick={goOn}>
         Older
       </button>
     </div>
   )
-  return { ...asked, isStale: shown.current !== path, pager }
+  return { ...asked, answer: isPastEnd ? undefined : answer, isStale: shown.current !== path, pager }
 }

@@ -246,17 +246,23 @@ test('a replay that can’t be read says why and is tried again, by itself where
     const answer = answers.shift()
     return answer ? route.fulfill({ contentType: 'application/json', ...answer }) : route.continue()
   })
+  const beside = 'section[aria-label="Events"]'
+  let areNewer = false
+  const newer = { id: 1, session_id: 'another', event_name: 'a', path: '/', occurred_at: new Date().toISOString() }
+  await dashboard.route('**/api/v1/people/journey?*', (route) =>
+    route.fulfill(
+      areNewer
+        ? { json: { events: Array.from({ length: 500 }, () => newer) } }
+        : { status: 500, json: { detail: 'Internal error' } },
+    ),
+  )
   await dashboard.goto(`${api.url}/dashboard/replays?id=${session}`)
   await dashboard.waitForSelector('.failure:has-text("This replay can’t be read: Internal error.")')
   await dashboard.click('text=Try again')
   await dashboard.waitForSelector('button:text-is("Play"):not([disabled])')
-  // Nobody is known by this recording's browser; then there are newer events alone.
-  const beside = 'section[aria-label="Events"]'
-  await dashboard.waitForSelector(`${beside} .failure`)
-  const newer = { id: 1, session_id: 'another', event_name: 'a', path: '/', occurred_at: new Date().toISOString() }
-  await dashboard.route('**/api/v1/people/journey?*', (route) =>
-    route.fulfill({ json: { events: Array.from({ length: 500 }, () => newer) } }),
-  )
+  // First they fail, then there are newer ones alone.
+  await dashboard.waitForSelector(`${beside} .failure:has-text("Internal error")`)
+  areNewer = true
   await dashboard.waitForSelector(`${beside} >> text=too long ago to be listed`)
   await dashboard.goto(`${api.url}/dashboard/replays?path=/nowhere`)
   await dashboard.click('section[aria-label="Replays"] >> text=Show all')

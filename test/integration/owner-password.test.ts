@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { listAuditEvents } from '../../postgres/tables/audit.ts'
 import { createSignInLink } from '../../postgres/tables/owner-sessions.ts'
-import { signInTriesOfAddressMax, signInTriesOfEmailMax } from '../../schemas/limits/api-limits.ts'
+import { signInFormBytesMax, signInTriesOfAddressMax, signInTriesOfEmailMax } from '../../schemas/limits/api-limits.ts'
 import { makeWorkspace, setUpApi } from '../support/api.ts'
 import { runSvc } from '../support/command-line.ts'
 
@@ -71,7 +71,7 @@ test('a wrong password, an unknown e-mail and an owner without a password get th
   )
   expect(answers[0]).toEqual([401, null, expect.stringContaining('don’t belong together')])
   expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
-  expect((await signIn(email, 'x'.repeat(9_000))).status).toBe(413)
+  expect((await signIn(email, 'x'.repeat(signInFormBytesMax))).status).toBe(413)
   // No other site signs a browser in.
   expect((await signIn(email, password, { 'Sec-Fetch-Site': 'cross-site' })).status).toBe(403)
 })

@@ -165,7 +165,11 @@ test('ranges: none of their events is no empty workspace; the series before; day
   expect(await page.$('dialog')).toBeNull()
   await page.click('text=Choose days')
   await page.click('dialog td button:not(:disabled)')
+  await page.waitForSelector('dialog :text("Choose the last day")')
+  const errors: string[] = []
+  page.on('pageerror', (error) => errors.push(error.message))
   await page.fill('input[name="from"]', '')
+  expect(errors).toEqual([])
   await page.waitForSelector('dialog :text("Choose the first day and the last one")')
   await page.click('dialog [aria-label="The month before"]')
   const days = await page.$$eval('dialog td button:not(.beside)', (all) =>

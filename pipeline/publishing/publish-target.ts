@@ -162,8 +162,14 @@ function sessionOf(publishing: Publishing, adapter: Adapter, account: Account, s
       return await work({ account, credentials, signal })
     } catch (error) {
       const isOver = error instanceof ProviderError && error.failure.kind === 'reauthenticate'
-      if (!isOver || isRenewed || adapter.refresh === undefined) throw error
+      if (!isOver || isRenewed) throw error
       isRenewed = true
+      if (adapter.refresh === undefined) {
+        // The owner may have connected the account anew meanwhile.
+        const connected = await read()
+        if (connected.version === version) throw error
+        return work({ account, credentials: connected.credentials, signal })
+      }
       await renewals.ask(`${account.id} ${version}`, async () => {
         // A renewal may have ended since these credentials were read.
         if ((await read()).version !== version) return

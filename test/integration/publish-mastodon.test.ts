@@ -126,6 +126,20 @@ test.each(losses)(
   },
 )
 
+test('an account that is connected anew while its old token is refused goes on with the new one', async () => {
+  const account = await connect()
+  instance.hinder = async ({ step }) => {
+    if (step !== publishStep) return undefined
+    instance.hinder = () => undefined
+    instance.state.token = 'a-new-token'
+    await connect()
+    return { status: 401, body: { error: 'The access token is invalid' } }
+  }
+  const id = await schedulePost(ask, { caption: 'In between', accounts: [account] })
+  expect((await endedPost(ask, id)).status).toBe('published')
+  expect(await serializeAccount()).toMatchObject({ status: 'connected', health_status: 'ok' })
+})
+
 test('a token that was revoked fails the target, and the account has expired until it is connected anew; disconnecting deletes the new one', async () => {
   const account = await connect()
   instance.state.token = 'another-token'

@@ -43,7 +43,7 @@ export interface ProviderServer {
   readonly asked: Asking[]
   readonly faults: string[]
   /** Undefined: the request is answered as usual. */
-  hinder: (asking: Asking) => Hindrance | undefined
+  hinder: (asking: Asking) => Hindrance | undefined | Promise<Hindrance | undefined>
   close(): Promise<void>
 }
 
@@ -54,7 +54,7 @@ export async function startProviderServer(routes: Routes): Promise<ProviderServe
       server.asked.push(asking)
       const route = routes[asking.step]
       if (route === undefined) server.faults.push(`there is no ${asking.step}`)
-      const hindrance = server.hinder(asking)
+      const hindrance = await server.hinder(asking)
       if (hindrance === 'hang before') return
       if (hindrance === 'cut before') return request.socket.destroy()
       const isReplaced = typeof hindrance === 'object'

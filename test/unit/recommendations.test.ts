@@ -25,7 +25,7 @@ function figures(
 ): AdviceFigures {
   const { metrics, previous, campaigns = [], ...rest } = changes
   return {
-    ...{ hasEvents: true, currency: 'USD', sources: [], devices: [], pages: [], pageVitals: [] },
+    ...{ hasEvents: true, isOver: true, currency: 'USD', sources: [], devices: [], pages: [], pageVitals: [] },
     metrics: {
       ...zeros,
       ...{ visitors: 100, pageviews: 200, sessions: 120, events: 400, conversions: 5 },
@@ -74,6 +74,7 @@ it.each<[string, AdviceFigures, string[]]>([
   ['events come without any pageview', server, ['high: The tracking snippet was not seen']],
   ['visitors fall by 29 %', counted({ visitors: 71 }), []],
   ['visitors fall by 30 %', counted({ visitors: 70 }), ['high: Visitors fell by 30 %']],
+  ['visitors fall in a range that goes on', { ...counted({ visitors: 1 }), isOver: false }, []],
   ['a handful of visitors falls', counted({ visitors: 1 }, { visitors: 9 }), []],
   ['the period before isn’t kept', counted({ visitors: 1 }, null), []],
   ['a page is slow', slow(5200, 50), ['high: Speed up /slow']],

@@ -185,7 +185,10 @@ async function answerOverview(
     // Advice is about the whole site.
     recommendations:
       filters === undefined
-        ? recommend({ ...figures, metrics, currency: workspace.currency, hasEvents: build !== undefined })
+        ? recommend({
+            ...{ ...figures, metrics, currency: workspace.currency, hasEvents: build !== undefined },
+            isOver: range.endsNow || range.end <= now,
+          })
         : [],
     snippet,
   }

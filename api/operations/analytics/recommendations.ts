@@ -15,6 +15,8 @@ export type AdviceFigures = Pick<OverviewFigures, 'sources' | 'devices' | 'pages
   readonly metrics: OverviewMetrics
   /** Whether any event ever came, readable or not. */
   readonly hasEvents: boolean
+  /** False while the range goes on: the period that it is compared with had more time. */
+  readonly isOver: boolean
   /** The workspace's. */
   readonly currency: string
 }
@@ -60,16 +62,16 @@ function noPageviews({ metrics: { events, pageviews } }: AdviceFigures): Recomme
   return [{ title: 'The tracking snippet was not seen', detail, priority: 'high' }]
 }
 
-function fallOfVisitors({ metrics: { visitors, previous } }: AdviceFigures): Recommendation[] {
-  if (previous === null || previous.visitors < casesMin) return []
+function fallOfVisitors({ isOver, metrics: { visitors, previous } }: AdviceFigures): Recommendation[] {
+  if (!isOver || previous === null || previous.visitors < casesMin) return []
   const fall = perCent(previous.visitors - visitors, previous.visitors)
   if (fall < fallPercent) return []
   const detail = `${shown(visitors)} visitors came, after ${shown(previous.visitors)} in the period it is compared with.`
   return [{ title: `Visitors fell by ${fall} %`, detail, priority: 'high' }]
 }
 
-function fallOfConversions({ metrics: { conversions, previous } }: AdviceFigures): Recommendation[] {
-  if (previous === null || previous.conversions < casesMin) return []
+function fallOfConversions({ isOver, metrics: { conversions, previous } }: AdviceFigures): Recommendation[] {
+  if (!isOver || previous === null || previous.conversions < casesMin) return []
   const fall = perCent(previous.conversions - conversions, previous.conversions)
   if (fall < fallPercent) return []
   const detail = `${counted(conversions, 'conversion')} came, after ${shown(previous.conversions)} in the period it is compared with. Look whether the way to your goal still works.`

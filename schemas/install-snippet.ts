@@ -10,7 +10,8 @@ export function snippetOf(scriptUrl: string): string {
   return `<script async src="${escapeHtml(scriptUrl)}"></script>`
 }
 
-function escapeHtml(text: string): string {
+/** A text as it stands in HTML, within an attribute as well. */
+export function escapeHtml(text: string): string {
   const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
   return text.replace(/[&<>"']/g, (char) => entities[char]!)
 }

@@ -1,6 +1,7 @@
 /** The HTML pages of the dashboard: the shell that its script fills, and the sign-in page. */
 import { randomBytes } from 'node:crypto'
 import type { HttpReply } from '../../runtime/http/reply.ts'
+import { escapeHtml } from '../../schemas/install-snippet.ts'
 import { retryAfterSeconds } from '../../schemas/limits/store-limits.ts'
 import { headTags, makeAssets } from './assets.ts'
 import type { FirstAnswers } from './first-answers.ts'
@@ -67,15 +68,11 @@ export function signInPage(status: keyof typeof texts, next = '/dashboard'): Htt
   return html(
     status,
     `<main class="sign-in"><h1>Sign in</h1><p${isWrong ? ' class="failure" role="alert"' : ''}>${texts[status]}</p>
-<form class="panel" method="post" action="/dashboard/sign-in"><input type="hidden" name="next" value="${inAttribute(next)}"><label>E-mail <input name="email" type="email" autocomplete="username" required></label>
+<form class="panel" method="post" action="/dashboard/sign-in"><input type="hidden" name="next" value="${escapeHtml(next)}"><label>E-mail <input name="email" type="email" autocomplete="username" required></label>
 <label>Password <input name="password" type="password" autocomplete="current-password" required></label><button type="submit">Sign in</button></form>
 <p>Without a password, make a link on that machine, and open it:</p><pre>npx svc owner link</pre>
 <p><code>npx svc owner password</code> sets a password.</p></main>`,
   )
-}
-
-function inAttribute(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
 }
 
 function html(status: number, body: string, head = ''): HttpReply {

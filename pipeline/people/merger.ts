@@ -1,7 +1,7 @@
 /** Applies the inbox beside the fold: who is identified is a contact at once, however long a fold takes. */
 import { isDeadline, type Postgres } from '../../postgres/client.ts'
 import { markMerged, mergeAgain, oldestUnmerged } from '../../postgres/tables/inbox.ts'
-import { setJobAside, takeAskedRetries } from '../../postgres/tables/set-aside-jobs.ts'
+import { retryAsked, setJobAside } from '../../postgres/tables/set-aside-jobs.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { IdentityHashes } from '../../runtime/crypto/identity-hash.ts'
 import type { Log } from '../../runtime/log.ts'
@@ -65,11 +65,7 @@ export function makeMerges(
   return async () => {
     if (performance.now() - retriesAt > mergeRetriesEveryMs) {
       retriesAt = performance.now()
-      await pg.transaction(async (tx) => {
-        const asked = await takeAskedRetries(tx, mergeJob)
-        const eventIds = asked.map((subject) => Number(subject.split('_').at(-1)))
-        if (eventIds.length > 0) await mergeAgain(tx, eventIds)
-      })
+      await retryAsked(pg, mergeJob, mergeAgain)
     }
     const alone = rowsMax === 1 ? await oldestUnmerged(pg) : undefined
     try {

@@ -16,7 +16,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Dispatcher } from 'undici'
 import type { Postgres } from '../../postgres/client.ts'
-import { takeAskedRetries } from '../../postgres/tables/set-aside-jobs.ts'
+import { retryAsked } from '../../postgres/tables/set-aside-jobs.ts'
 import { retryPausedDeliveries } from '../../postgres/tables/webhook-deliveries.ts'
 import { endTurn, fanOut, type Turn, takeTurns } from '../../postgres/tables/webhook-turns.ts'
 import type { Clock } from '../../runtime/clock.ts'
@@ -68,11 +68,7 @@ export function startSender(options: SenderOptions): Sender {
     const events = await fanOut(pg, webhookFanOutMax)
     if (performance.now() - retriesAt > retriesEveryMs) {
       retriesAt = performance.now()
-      await pg.transaction(async (tx) => {
-        const asked = await takeAskedRetries(tx, deliverWebhook)
-        const ids = asked.map((subject) => Number(subject.split('_').at(-1)))
-        if (ids.length > 0) await retryPausedDeliveries(tx, ids)
-      })
+      await retryAsked(pg, deliverWebhook, retryPausedDeliveries)
     }
     const room = webhookTurnsMax - turns.size
     for (const turn of room > 0 ? await takeTurns(pg, holder, webhookLeaseMs, room) : []) begin(turn)

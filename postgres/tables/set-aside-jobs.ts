@@ -1,5 +1,5 @@
 /** Jobs that failed for good, with their reason, until an operator asks for another try. */
-import type { Queryable } from '../client.ts'
+import type { Postgres, Queryable } from '../client.ts'
 
 export interface SetAsideJob {
   readonly id: number
@@ -53,4 +53,20 @@ export async function takeAskedRetries(q: Queryable, job: string): Promise<strin
     [job],
   )
   return rows.map(({ subject }) => subject)
+}
+
+/**
+ * The same of jobs whose subject ends with an id, `delivery_5`: they are taken and begun again in one transaction.
+ * @param again makes the rows of these ids due
+ */
+export async function retryAsked(
+  pg: Postgres,
+  job: string,
+  again: (tx: Queryable, ids: readonly number[]) => Promise<unknown>,
+): Promise<void> {
+  await pg.transaction(async (tx) => {
+    const asked = await takeAskedRetries(tx, job)
+    const ids = asked.map((subject) => Number(subject.split('_').at(-1)))
+    if (ids.length > 0) await again(tx, ids)
+  })
 }

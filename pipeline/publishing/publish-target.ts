@@ -164,16 +164,11 @@ function sessionOf(publishing: Publishing, adapter: Adapter, account: Account, s
       const isOver = error instanceof ProviderError && error.failure.kind === 'reauthenticate'
       if (!isOver || isRenewed) throw error
       isRenewed = true
-      if (adapter.refresh === undefined) {
-        // The owner may have connected the account anew meanwhile.
-        const connected = await read()
-        if (connected.version === version) throw error
-        return work({ account, credentials: connected.credentials, signal })
-      }
       await renewals.ask(`${account.id} ${version}`, async () => {
-        // A renewal may have ended since these credentials were read.
+        // A renewal may have ended since these credentials were read, or the owner has connected the account anew.
         if ((await read()).version !== version) return
-        const renewed = await adapter.refresh!({ account, credentials, signal })
+        if (adapter.refresh === undefined) throw error
+        const renewed = await adapter.refresh({ account, credentials, signal })
         // Where another process was faster, its session is as good.
         await renewCredentials(pg, account.id, version, box.seal(JSON.stringify(renewed)))
       })

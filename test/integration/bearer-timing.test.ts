@@ -82,7 +82,7 @@ test('keys that are no good, whatever is wrong with them and whether asked befor
   }
   const kinds = Object.keys(keys) as (keyof typeof keys)[]
   const times = await timesOf(kinds, (kind, round) => keys[kind][round % keys[kind].length]!)
-  // What is looked up takes longer than what is remembered, or is no key by its form: each is compared with its like.
+  // A key that is looked up takes longer than one that is remembered or malformed: each is compared with its like.
   const [asked, fresh] = [kinds.slice(0, 6), kinds.slice(6)]
   for (const alike of [asked, fresh]) expectAlike(new Map(alike.map((kind) => [kind, times.get(kind)!])))
 })

@@ -236,7 +236,7 @@ test('who asked first comes first; asking again goes to the back', async () => {
   expect(await claimProfile(stores.pg)).toMatchObject({ workspaceId: other })
   expect(await claimProfile(stores.pg)).toMatchObject({ workspaceId: one })
   expect(await claimProfile(stores.pg)).toBe(undefined)
-  // What is under way goes on to have the workspace.
+  // The one under way still holds the workspace.
   await orderProfile(stores.pg, one)
   expect(await claimProfile(stores.pg)).toBe(undefined)
 })

@@ -22,7 +22,7 @@ test.each([
   ['127.0.0.1', '"[2001:db8::1]:4711"', '2001:db8::1'],
   ['::ffff:127.0.0.1', client, client],
   ['0000:0000:0000:0000:0000:ffff:7f00:0001', '::ffff:c633:6407', client],
-  // What is no address is unknown.
+  // A text that is no address is unknown.
   ...['unknown', '_hidden', '0x7f.1', '2130706433', '1.2.3', ',', 'x'.repeat(5000)].map((text) => ['::1', text, '']),
 ])('from %s the header %s is of %j', (socket, forwardedFor, address) => {
   expect(proxies.resolve(socket!, forwardedFor!, '').address).toBe(address)
